@@ -1,0 +1,81 @@
+// CUDA C++ -> PTX and cubin with NVRTC, in disposable, limited child processes, behind a
+// content-addressed cache on disk.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/cancellation.h"
+#include "base/hash.h"
+#include "base/result.h"
+#include "kernel/evaluation.h"
+
+namespace regraph {
+
+struct CompileRequest {
+  std::string source;                // whole translation unit, device code only
+  std::string kernel;                // plain name of the __global__ function (or a template instance)
+  std::string architecture;          // "sm_90"
+  std::vector<std::string> options;  // further NVRTC options, e.g. "-DTILE=16"
+  bool want_cubin = true;            // false: PTX only, resources stay empty
+};
+
+struct CompiledKernel {
+  std::string ptx;
+  std::vector<std::byte> cubin;
+  std::string entry;        // lowered name in PTX and cubin
+  ResourceUsage resources;  // from ptxas
+  std::string log;          // compiler's warnings and ptxas' report, at most 8 KiB
+  Hash128 machine_code;     // hash of the kernel's .text in the cubin (name and debug data left out)
+};
+
+// Where the CUDA toolkit is.
+struct CudaToolkit {
+  std::filesystem::path root;
+  std::filesystem::path include;
+  std::filesystem::path nvrtc_library;
+  std::string how_found;  // "CUDA_HOME", "CUDA_PATH", "PATH", "/usr/local/cuda", "project wheels"
+};
+
+// Looks in CUDA_HOME, CUDA_PATH, beside the nvcc on PATH, /usr/local/cuda, then the project's own
+// wheel folder. Error: not_found with what was tried and how to get one.
+[[nodiscard]] Result<CudaToolkit> find_cuda_toolkit();
+
+struct CompilerConfiguration {
+  CudaToolkit toolkit;
+  std::filesystem::path worker;           // the compile worker program
+  std::filesystem::path cache_directory;  // empty: no cache on disk
+  double wall_seconds = 30.0;             // then SIGKILL
+  std::size_t memory_bytes = std::size_t{4} << 30;
+  std::size_t source_limit_bytes = 256 << 10;
+};
+
+// Thread-safe; every compile is a child process of its own.
+class Compiler {
+ public:
+  explicit Compiler(CompilerConfiguration configuration);
+  ~Compiler();
+  Compiler(const Compiler&) = delete;
+  Compiler& operator=(const Compiler&) = delete;
+
+  // Error codes: compile (the compiler's message, paths of this machine removed), resource (time or
+  // memory limit hit, or the compiler crashed), cancelled, io.
+  [[nodiscard]] Result<CompiledKernel> compile(const CompileRequest& request,
+                                               const Cancellation& cancellation);
+
+  struct Statistics {
+    int compiled = 0;
+    int cache_hits = 0;
+    double compile_seconds = 0.0;
+  };
+  [[nodiscard]] Statistics statistics() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace regraph

@@ -1,0 +1,35 @@
+// The seam between the search and whatever judges a candidate.
+#pragma once
+
+#include <cstdint>
+
+#include "base/cancellation.h"
+#include "kernel/candidate.h"
+#include "kernel/evaluation.h"
+#include "kernel/problem.h"
+
+namespace regraph {
+
+struct EvaluationBudget {
+  // screening: verify and time as the search does on a first visit.
+  // confirmation: a finalist again, verified with fresh inputs drawn from `seed`, timed with
+  // `repetitions` samples.
+  enum class Effort : std::uint8_t { screening, confirmation };
+  Effort effort = Effort::screening;
+  std::uint64_t seed = 0;
+  int repetitions = 1;
+  double wall_seconds = 60.0;  // give up with Verdict::timeout after this
+};
+
+// Compiles, verifies, times and profiles one candidate. Never throws for a bad candidate: the verdict
+// says what was wrong. Called from worker threads, several calls at once; must be thread-safe and,
+// when its method is `predicted`, deterministic in (candidate, budget).
+class Evaluator {
+ public:
+  virtual ~Evaluator() = default;
+  [[nodiscard]] virtual Evaluation evaluate(const Problem& problem, const Candidate& candidate,
+                                            const EvaluationBudget& budget,
+                                            const Cancellation& cancellation) = 0;
+};
+
+}  // namespace regraph

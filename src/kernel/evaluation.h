@@ -1,0 +1,66 @@
+// What the evaluator found out about one candidate.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/hash.h"
+#include "kernel/facts.h"
+
+namespace regraph {
+
+enum class Verdict : std::uint8_t {
+  correct,
+  compile_error,       // rejected by the CUDA compiler
+  launch_error,        // cannot be launched: too many threads, registers or bytes
+  wrong_result,        // an output differs from the original's
+  out_of_bounds,       // touched memory outside its buffers
+  misaligned_access,
+  barrier_divergence,  // not all threads of a block reach a barrier
+  data_race,
+  nondeterministic,
+  timeout,             // deadlock, endless loop or over the instruction budget
+  crash,               // trap, assert, or the checker itself was killed
+  suspicious,          // a guardrail fired
+  unsupported,         // the verifier lacks an instruction or feature it names
+};
+inline constexpr int kVerdictCount = static_cast<int>(Verdict::unsupported) + 1;
+
+// Returns the lower-case name, e.g. "wrong_result".
+[[nodiscard]] const char* name(Verdict verdict);
+
+enum class TimeMethod : std::uint8_t { predicted, measured };
+[[nodiscard]] const char* name(TimeMethod method);
+
+// Time is never one number. low <= median <= high; `samples` is 1 for predictions.
+struct TimeEstimate {
+  double median_seconds = 0.0;
+  double low_seconds = 0.0;
+  double high_seconds = 0.0;
+  int samples = 0;
+  TimeMethod method = TimeMethod::predicted;
+};
+
+// ptxas' report for the kernel.
+struct ResourceUsage {
+  int registers_per_thread = 0;
+  int spill_store_bytes = 0;
+  int spill_load_bytes = 0;
+  int stack_bytes = 0;
+  int static_shared_bytes = 0;
+};
+
+struct Evaluation {
+  Verdict verdict = Verdict::unsupported;
+  std::string message;       // why not correct, in words a person or a language model can act on
+  TimeEstimate time;         // valid only when correct
+  ResourceUsage resources;   // valid once compiled
+  Facts facts;
+  std::string bottleneck;    // what limits the time, in words, e.g. "L1 and shared-memory pipe"
+  double roofline_seconds = 0.0;  // speed-of-light time for the bench sizes, 0 when unknown
+  Hash128 machine_code;      // hash of the compiled kernel's text, {0,0} when not compiled
+  [[nodiscard]] bool correct() const { return verdict == Verdict::correct; }
+};
+
+}  // namespace regraph

@@ -1,0 +1,68 @@
+// The vocabulary of counters and static facts. Evidence rules, reports and models use these names; the
+// interpreter, the timing model and hardware counters fill them.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace regraph {
+
+// Name -> value. A fact that is not known is absent, never 0.
+using Facts = std::map<std::string, double, std::less<>>;
+
+struct FactDescription {
+  std::string_view name;
+  std::string_view unit;
+  std::string_view meaning;
+};
+
+inline constexpr FactDescription kFactDescriptions[] = {
+    {"global_load_sectors_per_request", "sectors", "32-byte sectors a warp-wide global load touches"},
+    {"global_store_sectors_per_request", "sectors", "32-byte sectors a warp-wide global store touches"},
+    {"global_load_bytes_per_thread", "bytes", "mean width of a global load"},
+    {"shared_wavefronts_per_request", "wavefronts", "bank passes of a shared access, 1 is ideal for 4 bytes"},
+    {"shared_conflict_share", "fraction", "shared wavefronts beyond the conflict-free number"},
+    {"l1_hit_rate", "fraction", "of global load sectors"},
+    {"l2_hit_rate", "fraction", "of L2 read sectors"},
+    {"dram_bytes_over_compulsory", "ratio", "DRAM traffic over the bytes that must move"},
+    {"dram_utilization", "fraction", "of the achievable DRAM bandwidth"},
+    {"l2_utilization", "fraction", "of the L2 bandwidth"},
+    {"lsu_utilization", "fraction", "of the load/store pipe (shared memory and L1)"},
+    {"fma_utilization", "fraction", "of the FP32 pipe"},
+    {"alu_utilization", "fraction", "of the integer pipe"},
+    {"issue_utilization", "fraction", "of issue slots"},
+    {"latency_share", "fraction", "of the time that is exposed latency"},
+    {"occupancy", "fraction", "resident warps over the maximum"},
+    {"limited_by_registers", "0 or 1", "registers limit the occupancy"},
+    {"limited_by_shared_memory", "0 or 1", "shared memory limits the occupancy"},
+    {"limited_by_blocks", "0 or 1", "the block count limits the occupancy"},
+    {"limited_by_warps", "0 or 1", "the warp count limits the occupancy"},
+    {"registers_per_thread", "registers", "after ptxas"},
+    {"spill_bytes", "bytes", "spill stores and loads per thread after ptxas"},
+    {"shared_bytes_per_block", "bytes", "static and dynamic"},
+    {"threads_per_block", "threads", ""},
+    {"waves", "waves", "blocks over resident blocks of the whole GPU"},
+    {"thread_efficiency", "fraction", "active lanes per executed warp instruction over 32"},
+    {"barriers_per_warp", "barriers", "dynamic barriers a warp executes"},
+    {"arithmetic_intensity", "flop/byte", "useful work over DRAM bytes"},
+    {"roofline_fraction", "fraction", "roofline time over the time"},
+    {"fp32_share", "fraction", "FP32 arithmetic in the dynamic instruction mix"},
+    {"integer_share", "fraction", "integer arithmetic in the mix"},
+    {"memory_share", "fraction", "memory instructions in the mix"},
+    {"branch_share", "fraction", "branches in the mix"},
+    {"special_function_share", "fraction", "exp, log, rsqrt, ... in the mix"},
+    {"shuffle_share", "fraction", "warp shuffles in the mix"},
+    {"atomic_share", "fraction", "atomics in the mix"},
+    {"flops_per_global_load", "flop/load", "FP32 operations per global load instruction"},
+};
+
+// Returns whether `name` is part of the vocabulary.
+[[nodiscard]] constexpr bool is_known_fact(std::string_view name) {
+  for (const FactDescription& description : kFactDescriptions) {
+    if (description.name == name) return true;
+  }
+  return false;
+}
+
+}  // namespace regraph

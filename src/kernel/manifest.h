@@ -1,0 +1,52 @@
+// The problem manifest: a YAML sidecar (kernel.regraph.yaml) that says what the source cannot.
+// Every key is optional. Documented for users in docs/manifest.md.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "kernel/problem.h"
+
+namespace regraph {
+
+// What a manifest may say about one argument; an unset field was not said.
+struct ManifestArgument {
+  std::optional<Direction> direction;
+  std::optional<std::vector<IntegerExpression>> shape;
+  std::optional<BufferInit> init;
+  std::optional<double> value;
+  int line = 0;
+};
+
+struct Manifest {
+  std::string path;  // for messages
+  std::optional<std::string> kernel;
+  Symbols sizes;
+  std::vector<std::pair<std::string, ManifestArgument>> arguments;
+  std::optional<Launch> launch;
+  std::vector<Symbols> tests;  // each may be partial: missing symbols come from `sizes`
+  std::vector<Symbols> bench;
+  CheckPolicy check;
+  Assumptions assume;
+  std::optional<IntegerExpression> flops;
+  std::optional<IntegerExpression> bytes;
+};
+
+// Reads YAML. Unknown keys, wrong types and broken expressions are errors with "path:line: ...".
+[[nodiscard]] Result<Manifest> parse_manifest(std::string_view yaml, std::string path);
+[[nodiscard]] Result<Manifest> read_manifest(const std::string& path);
+
+// Joins manifest and signature into a complete problem; what neither says gets a documented default
+// and a note. Errors name the argument, e.g. a pointer without a shape, an unknown symbol.
+[[nodiscard]] Result<Problem> make_problem(const Manifest& manifest, const KernelSignature& signature,
+                                           std::string source_path, std::string source);
+
+// Writes the manifest of `problem` with launch plan `plan` as YAML that parse_manifest reads back to
+// the same problem.
+[[nodiscard]] std::string write_manifest(const Problem& problem, const LaunchPlan& plan);
+
+}  // namespace regraph

@@ -1,0 +1,83 @@
+// What has to be computed: the kernel's arguments, sizes, checks and what the user permits.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernel/expression.h"
+#include "kernel/launch_plan.h"
+#include "kernel/scalar_type.h"
+
+namespace regraph {
+
+// One parameter of a __global__ function as the front end saw it.
+struct Parameter {
+  std::string name;
+  ScalarType type = ScalarType::f32;  // element type for pointers
+  bool is_pointer = false;
+  bool points_to_const = false;
+  int line = 0;  // 1-based, in the source
+};
+
+struct KernelSignature {
+  std::string name;
+  std::vector<Parameter> parameters;
+};
+
+enum class Direction : std::uint8_t { in, out, inout };
+
+// How a buffer is filled before a launch.
+struct BufferInit {
+  enum class Kind : std::uint8_t { normal, uniform, integers, iota };
+  Kind kind = Kind::normal;
+  double low = 0.0;   // uniform(low, high); integers: low..high inclusive
+  double high = 1.0;
+  bool operator==(const BufferInit&) const = default;
+};
+
+struct Argument {
+  std::string name;
+  ScalarType type = ScalarType::f32;
+  bool is_pointer = false;
+  Direction direction = Direction::in;
+  std::vector<IntegerExpression> shape;  // outermost first; empty for scalars
+  BufferInit init;
+  std::optional<double> value;           // scalars that are not size symbols
+
+  // Elements of the buffer for `symbols` (product of the shape), 1 for scalars.
+  [[nodiscard]] Result<std::int64_t> element_count(const Symbols& symbols) const;
+};
+
+struct CheckPolicy {
+  std::optional<double> relative_tolerance;  // none: chosen by type and reduction length
+  int seeds = 5;                             // input distributions per size, at least 5
+};
+
+// The user's licence to the steps: what is not granted here no step may use.
+struct Assumptions {
+  bool noalias = true;       // buffers do not overlap
+  int align = 16;            // bytes every buffer is aligned to
+  bool reassociate = true;   // floating-point sums may be reordered
+  bool fast_math = false;
+  bool keep_precision = true;
+};
+
+struct Problem {
+  std::string source_path;
+  std::string source;                 // CUDA C++ text as the user gave it
+  KernelSignature signature;
+  std::vector<Argument> arguments;    // in signature order
+  Symbols sizes;                      // default values of the size symbols
+  LaunchPlan launch;                  // of the original
+  std::vector<Symbols> tests;         // complete symbol tables, small
+  std::vector<Symbols> bench;         // complete symbol tables, the sizes to be fast on
+  CheckPolicy check;
+  Assumptions assume;
+  std::optional<IntegerExpression> flops;  // per launch at given sizes
+  std::optional<IntegerExpression> bytes;  // compulsory memory traffic
+  std::vector<std::string> notes;          // what was assumed because nothing said it
+};
+
+}  // namespace regraph

@@ -1,0 +1,56 @@
+// Global memory of the simulated device: buffers far apart, red zones between them, sparse backing.
+//
+//   addresses:  ... [ red zone >= 64 KiB ][ buffer 0 ][ red zone ][ buffer 1 ][ red zone ] ...
+//
+// A buffer is backed by anonymous memory that the kernel of the host commits only when touched, so a
+// 4096^2 matrix that only a few blocks read costs little.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/result.h"
+
+namespace regraph::ptx {
+
+enum class BufferAccess : std::uint8_t { read_write, read_only };
+
+class DeviceMemory {
+ public:
+  DeviceMemory();
+  ~DeviceMemory();
+  DeviceMemory(DeviceMemory&&) noexcept;
+  DeviceMemory& operator=(DeviceMemory&&) noexcept;
+
+  // Returns the device address (256-byte aligned) of a new zero-filled buffer. `name` appears in fault
+  // messages. A write to a read_only buffer is a fault. Error: resource.
+  [[nodiscard]] Result<std::uint64_t> allocate(std::string name, std::size_t bytes,
+                                               BufferAccess access);
+  // As allocate, filled with `pattern` repeated without end, private copy-on-write pages: large
+  // buffers cost memory only where they are written. pattern.size() must be a multiple of 4096.
+  [[nodiscard]] Result<std::uint64_t> allocate_pattern(std::string name, std::size_t bytes,
+                                                       BufferAccess access,
+                                                       std::span<const std::byte> pattern);
+
+  // Host view of the buffer that starts at `address`, for filling and reading back.
+  [[nodiscard]] std::span<std::byte> view(std::uint64_t address);
+  [[nodiscard]] std::span<const std::byte> view(std::uint64_t address) const;
+
+  struct Region {
+    std::uint64_t begin;
+    std::uint64_t end;  // one past the last byte
+    bool writable;
+    std::byte* host;
+    std::string name;
+  };
+  [[nodiscard]] std::span<const Region> regions() const;  // sorted by begin
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace regraph::ptx

@@ -1,0 +1,151 @@
+// Runs one PTX kernel on the host, a warp at a time, with checks and counters.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/cancellation.h"
+#include "base/result.h"
+#include "kernel/launch_plan.h"
+#include "ptx/device_memory.h"
+
+namespace regraph::ptx {
+
+// What kind of hardware work an instruction is, as far as timing and mix need to know.
+enum class InstructionClass : std::uint8_t {
+  move,             // mov, cvta, ld.param: mostly vanish in machine code
+  fp32_fma,
+  fp32_other,       // add, mul, min, max, compare on f32
+  fp64,
+  fp16,
+  integer,          // add, sub, min, max, compare, select
+  integer_multiply, // mul, mad
+  logic,            // and, or, xor, shifts, bit fields
+  conversion,
+  special_function, // ex2, lg2, rcp, rsqrt, sqrt, sin, cos
+  divide,           // div/rem sequences that machine code expands
+  branch,
+  barrier,
+  shuffle,
+  load_global,
+  store_global,
+  load_shared,
+  store_shared,
+  load_local,
+  store_local,
+  load_constant,
+  atomic_global,
+  atomic_shared,
+  other,
+};
+[[nodiscard]] std::string_view name(InstructionClass instruction_class);
+
+// Static facts and counters of one PTX instruction.
+struct InstructionProfile {
+  InstructionClass instruction_class = InstructionClass::other;
+  int ptx_line = 0;             // 1-based
+  int basic_block = 0;
+  int access_bytes = 0;         // per lane, memory instructions only (16 for .v4.f32)
+  bool reads_only_cache = false;  // ld.global.nc
+  std::uint64_t warp_executions = 0;    // warp-level executions with at least one active lane
+  std::uint64_t thread_executions = 0;  // active lanes summed
+  // Memory instructions: warp requests, 32-byte sectors (global), distinct 128-byte lines (global) and
+  // data-bank wavefronts (shared: bank conflicts; global: the same function on the address).
+  std::uint64_t requests = 0;
+  std::uint64_t sectors = 0;
+  std::uint64_t lines = 0;
+  std::uint64_t wavefronts = 0;
+};
+
+struct Profile {
+  std::vector<InstructionProfile> instructions;  // in program order
+  std::uint64_t blocks = 0;                      // blocks that were run
+  std::uint64_t warps = 0;
+  std::uint64_t thread_instructions = 0;
+};
+
+enum class FaultKind : std::uint8_t {
+  none,
+  out_of_bounds,
+  write_to_read_only,
+  misaligned,
+  barrier_divergence,
+  deadlock,
+  instruction_budget,  // RunOptions::instruction_budget used up: endless loop or too large a problem
+  trap,
+  cancelled,
+  unsupported,         // names the opcode
+  bad_launch,          // parameters do not match, too much shared memory
+};
+[[nodiscard]] std::string_view name(FaultKind kind);
+
+struct Fault {
+  FaultKind kind = FaultKind::none;
+  std::string message;   // "ld.global.f32 reads 4 bytes at 0x.. , 8 bytes past the end of 'A' (65536 bytes)"
+  int ptx_line = 0;      // 1-based, 0 when unknown
+  int source_line = 0;   // of the CUDA source by .loc, 0 when the PTX has no line table
+  Dim3 block{0, 0, 0};   // coordinates
+  Dim3 thread{0, 0, 0};
+};
+
+// A parsed and decoded kernel. Immutable, shareable between threads.
+class Program {
+ public:
+  // Parses PTX text and decodes the entry `entry`. Errors: parse (with line), not_found, unsupported
+  // (an opcode or feature outside the implemented tier: the message names it and its line).
+  [[nodiscard]] static Result<Program> load(std::string_view ptx, std::string_view entry);
+
+  struct ParameterLayout {
+    std::size_t offset;  // bytes into the parameter block
+    std::size_t bytes;
+    bool is_pointer_sized;
+  };
+  [[nodiscard]] const std::vector<ParameterLayout>& parameters() const;
+  [[nodiscard]] std::size_t static_shared_bytes() const;
+  [[nodiscard]] std::size_t instruction_count() const;  // static
+
+  struct Code;
+  [[nodiscard]] const Code& code() const { return *code_; }
+
+ private:
+  explicit Program(std::shared_ptr<const Code> code) : code_(std::move(code)) {}
+  std::shared_ptr<const Code> code_;
+};
+
+struct LaunchArguments {
+  Dim3 grid;
+  Dim3 block;
+  std::uint32_t dynamic_shared_bytes = 0;
+  std::vector<std::byte> parameters;  // the packed parameter block, see Program::parameters
+};
+
+enum class HandlerSet : std::uint8_t { automatic, baseline, x86_64_v3, x86_64_v4 };
+
+struct RunOptions {
+  bool count = true;                     // fill requests, sectors, wavefronts
+  std::uint64_t instruction_budget = 0;  // warp instructions over all blocks, 0: no limit
+  std::vector<std::uint64_t> blocks;     // linear block ids to run; empty: all
+  std::uint32_t shared_limit_bytes = 232448;  // 227 KiB, sm_90's opt-in maximum
+  int threads = 0;                       // host threads for blocks; 0: oneTBB decides, 1: in order
+  HandlerSet handlers = HandlerSet::automatic;
+};
+
+struct RunResult {
+  Fault fault;  // kind none: every block finished. With several faults the lowest block id's is kept.
+  Profile profile;
+  [[nodiscard]] bool ok() const { return fault.kind == FaultKind::none; }
+};
+
+// Runs the kernel. Counters and faults do not depend on the number of host threads (plain stores of
+// racing blocks may). Thread-safe for distinct memories.
+[[nodiscard]] RunResult run(const Program& program, const LaunchArguments& arguments,
+                            DeviceMemory& memory, const RunOptions& options,
+                            const Cancellation& cancellation);
+
+// Returns which handler set `automatic` means on this machine.
+[[nodiscard]] HandlerSet best_handlers();
+
+}  // namespace regraph::ptx
