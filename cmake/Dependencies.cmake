@@ -15,8 +15,13 @@ endif()
 if(REGRAPH_BENCH)
   find_package(benchmark REQUIRED)
 endif()
-list(PREPEND CMAKE_PREFIX_PATH /usr/lib/llvm-19)
-find_package(LLVM 19 REQUIRED CONFIG)
+
+# Clang 19 as shared libraries. Its own CMake files are not used: they pull in what we do not need.
+set(REGRAPH_LLVM_ROOT /usr/lib/llvm-19 CACHE PATH "Where LLVM and Clang 19 are installed")
+find_path(REGRAPH_LLVM_INCLUDE clang/Tooling/Tooling.h REQUIRED
+  PATHS ${REGRAPH_LLVM_ROOT}/include NO_DEFAULT_PATH)
+find_library(REGRAPH_CLANG_LIBRARY clang-cpp REQUIRED PATHS ${REGRAPH_LLVM_ROOT}/lib NO_DEFAULT_PATH)
+find_library(REGRAPH_LLVM_LIBRARY LLVM-19 REQUIRED PATHS ${REGRAPH_LLVM_ROOT}/lib NO_DEFAULT_PATH)
 
 # The CUDA toolkit is needed for headers at build time and for NVRTC at run time.
 find_path(REGRAPH_CUDA_INCLUDE nvrtc.h

@@ -1,0 +1,3 @@
+#include "kernel/launch_plan.h"
+
+namespace regraph {}
