@@ -1,3 +1,0 @@
-#include "kernel/launch_plan.h"
-
-namespace regraph {}
