@@ -1,0 +1,75 @@
+#include "kernel/launch_plan.h"
+
+#include <fmt/format.h>
+
+namespace regraph {
+
+namespace {
+
+// CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
+constexpr std::array<std::int64_t, 3> kMaximumGrid = {2147483647, 65535, 65535};
+constexpr Dim3 kMaximumBlock = {1024, 1024, 64};
+constexpr std::uint64_t kMaximumThreadsPerBlock = 1024;
+constexpr std::int64_t kMaximumDynamicSharedBytes = std::int64_t{1} << 30;
+constexpr std::array<char, 3> kAxes = {'x', 'y', 'z'};
+
+Error in_launch(const Launch& launch, const std::string& what) {
+  return fail(ErrorCode::invalid_argument, fmt::format("launch of '{}': {}", launch.kernel, what));
+}
+
+}  // namespace
+
+std::string LaunchPlan::text() const {
+  std::string out;
+  for (const Launch& launch : launches) {
+    out += fmt::format("{} grid({}, {}, {}) block({}, {}, {}) smem({})\n", launch.kernel,
+                       launch.grid[0].text(), launch.grid[1].text(), launch.grid[2].text(),
+                       launch.block.x, launch.block.y, launch.block.z,
+                       launch.dynamic_shared_bytes.text());
+  }
+  return out;
+}
+
+Result<ConcreteLaunch> concretise(const Launch& launch, const Symbols& sizes) {
+  const Dim3& block = launch.block;
+  if (block.x < 1 || block.y < 1 || block.z < 1 || block.x > kMaximumBlock.x ||
+      block.y > kMaximumBlock.y || block.z > kMaximumBlock.z ||
+      block.count() > kMaximumThreadsPerBlock) {
+    return in_launch(launch, fmt::format("a block of {} x {} x {} threads is not possible; CUDA "
+                                         "allows 1 to 1024 threads, at most 64 in z",
+                                         block.x, block.y, block.z));
+  }
+  Symbols symbols = sizes;
+  symbols["bx"] = block.x;
+  symbols["by"] = block.y;
+  symbols["bz"] = block.z;
+
+  ConcreteLaunch result{launch.kernel, {}, block, 0};
+  const std::array<std::uint32_t*, 3> extents = {&result.grid.x, &result.grid.y, &result.grid.z};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const Result<std::int64_t> value = launch.grid[axis].evaluate(symbols);
+    const std::string where = fmt::format("grid.{} = {}", kAxes[axis], launch.grid[axis].text());
+    if (!value.ok()) {
+      return Error{value.error().code,
+                   in_launch(launch, where + ": " + value.error().message).message};
+    }
+    if (*value < 1 || *value > kMaximumGrid[axis]) {
+      return in_launch(launch,
+                       fmt::format("{} is {}, must be 1 to {}", where, *value, kMaximumGrid[axis]));
+    }
+    *extents[axis] = static_cast<std::uint32_t>(*value);
+  }
+  const Result<std::int64_t> shared = launch.dynamic_shared_bytes.evaluate(symbols);
+  const std::string where = "dynamic shared memory = " + launch.dynamic_shared_bytes.text();
+  if (!shared.ok()) {
+    return Error{shared.error().code,
+                 in_launch(launch, where + ": " + shared.error().message).message};
+  }
+  if (*shared < 0 || *shared > kMaximumDynamicSharedBytes) {
+    return in_launch(launch, fmt::format("{} is {} bytes", where, *shared));
+  }
+  result.dynamic_shared_bytes = static_cast<std::uint64_t>(*shared);
+  return result;
+}
+
+}  // namespace regraph

@@ -1,0 +1,276 @@
+#include "kernel/manifest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+namespace regraph {
+
+namespace {
+
+// What a scalar of floating type gets when the manifest gives none: neither 0 nor 1, so that a
+// factor that was dropped shows.
+constexpr double kDefaultFloatScalar = 1.5;
+// Default integer inputs: small and non-negative, so that they suit unsigned types and sums.
+constexpr BufferInit kDefaultIntegerInit = {BufferInit::Kind::integers, 0.0, 15.0};
+// A size symbol this small is a structural constant (a filter's width): tests keep it as it is.
+constexpr std::int64_t kStructuralSize = 32;
+
+// Joins one manifest and one signature; each method handles one part and keeps the first error.
+class Joiner {
+ public:
+  Joiner(const Manifest& manifest, const KernelSignature& signature) : manifest_(manifest) {
+    problem_.signature = signature;
+  }
+
+  Result<Problem> join(std::string source_path, std::string source) {
+    problem_.source_path = std::move(source_path);
+    problem_.source = std::move(source);
+    problem_.check = manifest_.check;
+    problem_.assume = manifest_.assume;
+    problem_.flops = manifest_.flops;
+    problem_.bytes = manifest_.bytes;
+    for (const Status& status : {join_sizes(), join_arguments(), join_launch()}) {
+      if (!status.ok()) return status.error();
+    }
+    for (const Status& status : {join_bench(), join_tests()}) {
+      if (!status.ok()) return status.error();
+    }
+    return std::move(problem_);
+  }
+
+ private:
+  Error error(int line, const std::string& what,
+              ErrorCode code = ErrorCode::invalid_argument) const {
+    const std::string path = manifest_.path.empty() ? "manifest" : manifest_.path;
+    return fail(code, line > 0 ? fmt::format("{}:{}: {}", path, line, what)
+                               : fmt::format("{}: {}", path, what));
+  }
+
+  void note(std::string text) { problem_.notes.push_back(std::move(text)); }
+
+  Status join_sizes() {
+    problem_.sizes = manifest_.sizes;
+    // A symbol that only the lists name gets its default from the first list that has it.
+    for (const std::vector<Symbols>* list : {&manifest_.bench, &manifest_.tests}) {
+      for (const Symbols& entry : *list) {
+        problem_.sizes.insert(entry.begin(), entry.end());
+      }
+    }
+    for (const auto& [name, value] : problem_.sizes) {
+      if (value < 0)
+        return error(0, fmt::format("size {} is {}, must not be negative", name, value));
+    }
+    return {};
+  }
+
+  Status join_arguments() {
+    std::set<std::string> known;
+    for (const Parameter& parameter : problem_.signature.parameters)
+      known.insert(parameter.name);
+    for (const auto& [name, said] : manifest_.arguments) {
+      if (known.count(name) != 0) continue;
+      std::string names;
+      for (const std::string& one : known)
+        names += (names.empty() ? "" : ", ") + one;
+      return error(said.line, fmt::format("kernel '{}' has no parameter '{}' (it has: {})",
+                                          problem_.signature.name, name, names));
+    }
+    for (const Parameter& parameter : problem_.signature.parameters) {
+      ManifestArgument said;
+      for (const auto& [name, argument] : manifest_.arguments) {
+        if (name == parameter.name) said = argument;
+      }
+      Argument argument;
+      argument.name = parameter.name;
+      argument.type = parameter.type;
+      argument.is_pointer = parameter.is_pointer;
+      const Status status = parameter.is_pointer ? join_buffer(parameter, said, argument)
+                                                 : join_scalar(said, argument);
+      if (!status.ok()) return status;
+      problem_.arguments.push_back(std::move(argument));
+    }
+    return {};
+  }
+
+  Status join_buffer(const Parameter& parameter, const ManifestArgument& said, Argument& argument) {
+    const std::string& name = parameter.name;
+    if (said.value) {
+      return error(said.line,
+                   fmt::format("'{}' is a pointer: give it a shape instead of a value", name));
+    }
+    if (!said.shape) {
+      return error(
+          said.line,
+          fmt::format("the length of '{0}' is not known: add args: {{{0}: {{shape: [N]}}}} "
+                      "with the extents of the buffer",
+                      name));
+    }
+    argument.shape = *said.shape;
+    if (const Result<std::int64_t> count = argument.element_count(problem_.sizes); !count.ok()) {
+      return error(said.line, count.error().message + "; add it to sizes or correct the shape",
+                   count.error().code);
+    }
+    if (said.direction) {
+      if (parameter.points_to_const && *said.direction != Direction::in) {
+        return error(said.line,
+                     fmt::format("'{}' points to const, so its dir can only be in", name));
+      }
+      argument.direction = *said.direction;
+    } else {
+      argument.direction = parameter.points_to_const ? Direction::in : Direction::inout;
+      if (!parameter.points_to_const) {
+        note(fmt::format("'{}' is not const: taken as inout (read and written)", name));
+      }
+    }
+    if (said.init) {
+      argument.init = *said.init;
+    } else if (!is_floating(parameter.type)) {
+      argument.init = parameter.type == ScalarType::boolean
+                          ? BufferInit{BufferInit::Kind::integers, 0.0, 1.0}
+                          : kDefaultIntegerInit;
+      if (argument.direction != Direction::out) {
+        note(fmt::format("'{}' is filled with integers {} to {}", name, argument.init.low,
+                         argument.init.high));
+      }
+    }
+    return {};
+  }
+
+  Status join_scalar(const ManifestArgument& said, Argument& argument) {
+    const std::string& name = argument.name;
+    if (said.shape || said.init || said.direction.value_or(Direction::in) != Direction::in) {
+      return error(said.line, fmt::format("'{}' is not a pointer: it takes a value only", name));
+    }
+    const bool floating = is_floating(argument.type);
+    if (said.value) {
+      if (!floating && std::floor(*said.value) != *said.value) {
+        return error(said.line, fmt::format("'{}' is an integer, {} is not", name, *said.value));
+      }
+      argument.value = said.value;
+      return {};
+    }
+    if (problem_.sizes.count(name) != 0) return {};
+    if (!floating) {
+      return error(
+          said.line,
+          fmt::format("integer parameter '{0}' has no value: add sizes: {{{0}: ...}} if it "
+                      "is a problem size, or args: {{{0}: ...}} if it is a constant",
+                      name));
+    }
+    argument.value = kDefaultFloatScalar;
+    note(fmt::format("'{}' is {}", name, kDefaultFloatScalar));
+    return {};
+  }
+
+  Status join_launch() {
+    if (!manifest_.launch) {
+      return error(0,
+                   "the launch is not known: add launch: {block: [256], grid: [\"cdiv(N, bx)\"]}");
+    }
+    Launch launch = *manifest_.launch;
+    launch.kernel = problem_.signature.name;
+    problem_.launch.launches = {std::move(launch)};
+    for (const auto& counter : {manifest_.flops, manifest_.bytes}) {
+      if (!counter) continue;
+      if (const Result<std::int64_t> value = counter->evaluate(problem_.sizes); !value.ok()) {
+        return error(0, fmt::format("counters: {}: {}", counter->text(), value.error().message));
+      }
+    }
+    return {};
+  }
+
+  // Returns `partial` completed from the default sizes.
+  Symbols complete(const Symbols& partial) const {
+    Symbols symbols = partial;
+    symbols.insert(problem_.sizes.begin(), problem_.sizes.end());
+    return symbols;
+  }
+
+  // Whether the problem can be set up at these sizes.
+  Status feasible(const Symbols& symbols) const {
+    for (const Argument& argument : problem_.arguments) {
+      if (const auto count = argument.element_count(symbols); !count.ok()) return count.error();
+    }
+    for (const Launch& launch : problem_.launch.launches) {
+      if (const auto concrete = concretise(launch, symbols); !concrete.ok())
+        return concrete.error();
+    }
+    return {};
+  }
+
+  Status join_bench() {
+    for (const Symbols& entry : manifest_.bench)
+      problem_.bench.push_back(complete(entry));
+    if (problem_.bench.empty()) problem_.bench.push_back(problem_.sizes);
+    for (const Symbols& symbols : problem_.bench) {
+      if (const Status status = feasible(symbols); !status.ok()) {
+        return error(0, "bench: " + status.error().message);
+      }
+    }
+    return {};
+  }
+
+  Status join_tests() {
+    for (const Symbols& entry : manifest_.tests) {
+      problem_.tests.push_back(complete(entry));
+      if (const Status status = feasible(problem_.tests.back()); !status.ok()) {
+        return error(0, "tests: " + status.error().message);
+      }
+    }
+    if (problem_.tests.empty()) derive_tests();
+    return {};
+  }
+
+  // Default tests: odd sizes that no tile divides, multiples of 64, and 1. Fewer symbols allow
+  // larger extents at the same cost.
+  void derive_tests() {
+    constexpr std::array<std::array<std::int64_t, 4>, 3> kOdd = {
+        {{1021, 1021, 1021, 1021}, {131, 97, 131, 97}, {70, 50, 45, 37}}};
+    constexpr std::array<std::array<std::int64_t, 4>, 3> kMultiples = {
+        {{4096, 4096, 4096, 4096}, {256, 192, 256, 192}, {128, 64, 64, 128}}};
+    std::vector<std::string> scalable;
+    for (const auto& [name, value] : problem_.sizes) {
+      if (value > kStructuralSize) scalable.push_back(name);
+    }
+    const std::size_t row = std::min<std::size_t>(std::max<std::size_t>(scalable.size(), 1), 3) - 1;
+    const auto add = [&](const std::array<std::int64_t, 4>& values) {
+      Symbols symbols = problem_.sizes;
+      for (std::size_t i = 0; i < scalable.size(); ++i) {
+        std::int64_t& value = symbols[scalable[i]];
+        value = std::min(value, values[i % values.size()]);
+      }
+      const auto& tests = problem_.tests;
+      if (std::find(tests.begin(), tests.end(), symbols) != tests.end()) return;
+      if (feasible(symbols).ok()) problem_.tests.push_back(std::move(symbols));
+    };
+    add(kOdd[row]);
+    add(kMultiples[row]);
+    add({1, 1, 1, 1});
+    if (problem_.tests.empty()) problem_.tests.push_back(problem_.sizes);
+    std::string text;
+    for (const Symbols& symbols : problem_.tests) {
+      std::string one;
+      for (const auto& [name, value] : symbols) {
+        one += fmt::format("{}{}: {}", one.empty() ? "" : ", ", name, value);
+      }
+      text += (text.empty() ? "{" : ", {") + one + "}";
+    }
+    note("tests run at the sizes " + text);
+  }
+
+  const Manifest& manifest_;
+  Problem problem_;
+};
+
+}  // namespace
+
+Result<Problem> make_problem(const Manifest& manifest, const KernelSignature& signature,
+                             std::string source_path, std::string source) {
+  return Joiner(manifest, signature).join(std::move(source_path), std::move(source));
+}
+
+}  // namespace regraph

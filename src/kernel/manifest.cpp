@@ -1,0 +1,254 @@
+#include "kernel/manifest.h"
+
+#include "kernel/manifest_values.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <cmath>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+namespace regraph {
+
+namespace {
+
+using manifest_internal::Place;
+using YAML::Node;
+
+constexpr std::size_t kMaximumBytes = std::size_t{1} << 20;  // manifests are a page long
+
+// Stores a read value, or hands its error on.
+template <typename Target, typename Value>
+Status store(Result<Value> value, Target& target) {
+  if (!value.ok()) return value.error();
+  target = std::move(*value);
+  return {};
+}
+
+// Calls `read(key, node, place)` for each entry of a map until one fails.
+template <typename Read>
+Status for_each_entry(const Node& map, const Place& place, Read read) {
+  for (const auto& entry : map) {
+    const std::string& key = entry.first.Scalar();
+    if (Status status = read(key, entry.second, place.at(key)); !status.ok()) return status;
+  }
+  return {};
+}
+
+Status read_argument(const Node& node, const Place& place, ManifestArgument& argument) {
+  argument.line = manifest_internal::line_of(node);
+  if (node.IsScalar()) return store(manifest_internal::read_number(node, place), argument.value);
+  if (!node.IsMap()) return place.error(node, "expected a number or {dir, shape, init}");
+  if (Status keys = check_keys(node, place, {"dir", "shape", "init", "value"}); !keys.ok()) {
+    return keys;
+  }
+  return for_each_entry(node, place,
+                        [&](const std::string& key, const Node& value, const Place& at) -> Status {
+                          if (key == "shape")
+                            return store(read_expressions(value, at), argument.shape);
+                          if (key == "init") return store(read_init(value, at), argument.init);
+                          if (key == "value") return store(read_number(value, at), argument.value);
+                          Result<std::string> text = read_text(value, at);
+                          if (!text.ok()) return text.error();
+                          if (*text == "in") {
+                            argument.direction = Direction::in;
+                          } else if (*text == "out") {
+                            argument.direction = Direction::out;
+                          } else if (*text == "inout") {
+                            argument.direction = Direction::inout;
+                          } else {
+                            return at.error(value, "expected in, out or inout");
+                          }
+                          return {};
+                        });
+}
+
+Status read_arguments(const Node& node, const Place& place, Manifest& manifest) {
+  if (Status keys = check_keys(node, place, {}); !keys.ok()) return keys;
+  return for_each_entry(node, place,
+                        [&](const std::string& key, const Node& value, const Place& at) {
+                          ManifestArgument argument;
+                          Status status = read_argument(value, at, argument);
+                          if (status.ok())
+                            manifest.arguments.emplace_back(key, std::move(argument));
+                          return status;
+                        });
+}
+
+Status read_launch(const Node& node, const Place& place, Manifest& manifest) {
+  if (Status keys = check_keys(node, place, {"block", "grid", "smem"}); !keys.ok()) return keys;
+  for (const char* key : {"block", "grid"}) {
+    if (!node[key]) {
+      return place.error(node, fmt::format("'{}' is missing; a launch needs block and grid, e.g. "
+                                           "{{block: [256], grid: [\"cdiv(N, bx)\"]}}",
+                                           key));
+    }
+  }
+  Launch launch;
+  Status status = for_each_entry(
+      node, place, [&](const std::string& key, const Node& value, const Place& at) -> Status {
+        if (key == "block") return store(read_block(value, at), launch.block);
+        if (key == "smem") return store(read_expression(value, at), launch.dynamic_shared_bytes);
+        Result<std::vector<IntegerExpression>> grid = read_expressions(value, at);
+        if (!grid.ok()) return grid.error();
+        if (grid->size() > 3) return at.error(value, "a grid has at most 3 extents");
+        for (std::size_t axis = 0; axis < grid->size(); ++axis)
+          launch.grid[axis] = (*grid)[axis];
+        return {};
+      });
+  if (status.ok()) manifest.launch = std::move(launch);
+  return status;
+}
+
+Status read_size_list(const Node& node, const Place& place, std::vector<Symbols>& list) {
+  if (!node.IsSequence()) return place.error(node, "expected a list of sizes such as [{N: 100}]");
+  for (const Node& item : node) {
+    Result<Symbols> symbols = read_symbols(item, place);
+    if (!symbols.ok()) return symbols.error();
+    list.push_back(std::move(*symbols));
+  }
+  if (list.empty())
+    return place.error(node, "the list is empty; leave the key out for the default");
+  return {};
+}
+
+Status read_check(const Node& node, const Place& place, CheckPolicy& check) {
+  if (Status keys = check_keys(node, place, {"tolerance", "seeds"}); !keys.ok()) return keys;
+  return for_each_entry(
+      node, place, [&](const std::string& key, const Node& value, const Place& at) -> Status {
+        if (key == "tolerance") {
+          if (value.IsScalar() && value.Scalar() == "auto") return {};
+          Result<double> number = read_number(value, at);
+          if (!number.ok()) return at.error(value, "expected auto or a number such as 1e-4");
+          if (!(*number >= 0.0) || !(*number < 1.0)) {
+            return at.error(value, "a relative tolerance must be at least 0 and below 1");
+          }
+          check.relative_tolerance = *number;
+          return {};
+        }
+        Result<std::int64_t> seeds = read_integer(value, at);
+        if (!seeds.ok()) return seeds.error();
+        if (*seeds < 5 || *seeds > 1000) {
+          return at.error(value,
+                          "seeds must be 5 to 1000: fewer input sets let wrong kernels pass");
+        }
+        check.seeds = static_cast<int>(*seeds);
+        return {};
+      });
+}
+
+Status read_assumptions(const Node& node, const Place& place, Assumptions& assume) {
+  if (Status keys =
+          check_keys(node, place, {"noalias", "align", "reassociate", "fast_math", "precision"});
+      !keys.ok()) {
+    return keys;
+  }
+  return for_each_entry(
+      node, place, [&](const std::string& key, const Node& value, const Place& at) -> Status {
+        if (key == "noalias") return store(read_flag(value, at), assume.noalias);
+        if (key == "reassociate") return store(read_flag(value, at), assume.reassociate);
+        if (key == "fast_math") return store(read_flag(value, at), assume.fast_math);
+        if (key == "align") {
+          Result<std::int64_t> align = read_integer(value, at);
+          if (!align.ok()) return align.error();
+          if (*align < 1 || *align > 256 || (*align & (*align - 1)) != 0) {
+            return at.error(value, "align must be a power of two from 1 to 256 bytes");
+          }
+          assume.align = static_cast<int>(*align);
+          return {};
+        }
+        const std::string text = value.IsScalar() ? value.Scalar() : "";
+        if (text != "keep" && text != "any") {
+          return at.error(value, "expected keep (no lower precision) or any");
+        }
+        assume.keep_precision = text == "keep";
+        return {};
+      });
+}
+
+Status read_counters(const Node& node, const Place& place, Manifest& manifest) {
+  if (Status keys = check_keys(node, place, {"flops", "bytes"}); !keys.ok()) return keys;
+  return for_each_entry(
+      node, place, [&](const std::string& key, const Node& value, const Place& at) {
+        return store(read_expression(value, at), key == "flops" ? manifest.flops : manifest.bytes);
+      });
+}
+
+Status read_top_level(const std::string& key, const Node& value, const Place& at,
+                      Manifest& manifest) {
+  if (key == "kernel") return store(read_text(value, at), manifest.kernel);
+  if (key == "sizes") return store(read_symbols(value, at), manifest.sizes);
+  if (key == "args") return read_arguments(value, at, manifest);
+  if (key == "launch") return read_launch(value, at, manifest);
+  if (key == "tests") return read_size_list(value, at, manifest.tests);
+  if (key == "bench") return read_size_list(value, at, manifest.bench);
+  if (key == "check") return read_check(value, at, manifest.check);
+  if (key == "assume") return read_assumptions(value, at, manifest.assume);
+  if (key == "counters") return read_counters(value, at, manifest);
+  if (key == "reference") {
+    if (value.IsScalar() && value.Scalar() == "self") return {};
+    return at.error(value,
+                    "a reference other than 'self' (the original kernel) is not supported yet",
+                    ErrorCode::unsupported);
+  }
+  return at.error(value,
+                  fmt::format("'{}' is not supported yet; this version optimises one kernel "
+                              "with one launch",
+                              key),
+                  ErrorCode::unsupported);
+}
+
+}  // namespace
+
+Result<Manifest> parse_manifest(std::string_view yaml, std::string path) {
+  Manifest manifest;
+  manifest.path = std::move(path);
+  if (yaml.size() > kMaximumBytes) {
+    return fail(ErrorCode::resource,
+                fmt::format("{}: a manifest is limited to {} bytes, this has {}", manifest.path,
+                            kMaximumBytes, yaml.size()));
+  }
+  // yaml-cpp reports by exceptions, also for a wrong node type; none may leave this room.
+  try {
+    const Node root = YAML::Load(std::string(yaml));
+    if (root.IsNull()) return manifest;
+    const Place place(manifest.path, "");
+    if (const Status keys =
+            check_keys(root, place,
+                       {"kernel", "sizes", "args", "launch", "launches", "scratch", "tests",
+                        "bench", "reference", "check", "assume", "counters"});
+        !keys.ok()) {
+      return keys.error();
+    }
+    const Status status = for_each_entry(
+        root, place, [&](const std::string& key, const Node& value, const Place& at) {
+          return read_top_level(key, value, at, manifest);
+        });
+    if (!status.ok()) return status.error();
+  } catch (const YAML::Exception& exception) {
+    const std::string line =
+        exception.mark.is_null() ? "" : fmt::format("{}:", exception.mark.line + 1);
+    return fail(ErrorCode::parse,
+                fmt::format("{}:{} not valid YAML: {}", manifest.path, line, exception.msg));
+  } catch (const std::exception& exception) {
+    return fail(ErrorCode::parse,
+                fmt::format("{}: not valid YAML: {}", manifest.path, exception.what()));
+  }
+  return manifest;
+}
+
+Result<Manifest> read_manifest(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    return fail(ErrorCode::not_found, fmt::format("cannot open the manifest '{}'", path));
+  }
+  std::string text(kMaximumBytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad()) return fail(ErrorCode::io, fmt::format("cannot read the manifest '{}'", path));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return parse_manifest(text, path);
+}
+
+}  // namespace regraph

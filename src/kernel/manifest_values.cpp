@@ -1,0 +1,264 @@
+#include "kernel/manifest_values.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <set>
+
+namespace regraph::manifest_internal {
+
+namespace {
+
+std::string_view trim(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t'))
+    text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t'))
+    text.remove_suffix(1);
+  return text;
+}
+
+// Shortens foreign text for a message.
+std::string quoted(std::string_view text) {
+  constexpr std::size_t kShown = 60;
+  std::string out = "'";
+  for (const char c : text.substr(0, kShown))
+    out += c >= 32 && c < 127 ? c : '?';
+  return out + (text.size() > kShown ? "...'" : "'");
+}
+
+std::optional<double> parse_double(std::string_view text) {
+  text = trim(text);
+  if (!text.empty() && text.front() == '+') text.remove_prefix(1);
+  bool negative = false;
+  if (!text.empty() && text.front() == '-') {
+    negative = true;
+    text.remove_prefix(1);
+  }
+  double value = 0.0;
+  if (text == ".inf" || text == "inf") {
+    value = std::numeric_limits<double>::infinity();
+  } else if (text == ".nan" || text == "nan") {
+    value = std::numeric_limits<double>::quiet_NaN();
+  } else {
+    if (text.empty() || text.front() == '-') return std::nullopt;
+    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (code != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  }
+  return negative ? -value : value;
+}
+
+// In a flow sequence or map YAML cuts plain text at commas, so `[cdiv(N, bx)]` becomes two items.
+bool looks_cut_at_comma(std::string_view text) {
+  return std::count(text.begin(), text.end(), '(') != std::count(text.begin(), text.end(), ')');
+}
+
+constexpr std::string_view kQuoteHint =
+    "; put quotes around text that holds a comma, e.g. \"cdiv(N, bx)\"";
+
+}  // namespace
+
+Place Place::at(std::string_view child) const {
+  return {path_, key_.empty() ? std::string(child) : fmt::format("{}.{}", key_, child)};
+}
+
+Error Place::error(const YAML::Node& node, std::string_view what, ErrorCode code) const {
+  const int line = line_of(node);
+  const std::string where =
+      line > 0 ? fmt::format("{}:{}: ", path_, line) : fmt::format("{}: ", path_);
+  return fail(
+      code, key_.empty() ? where + std::string(what) : fmt::format("{}{}: {}", where, key_, what));
+}
+
+int line_of(const YAML::Node& node) {
+  const YAML::Mark mark = node.Mark();
+  return mark.is_null() ? 0 : mark.line + 1;
+}
+
+Status check_keys(const YAML::Node& node, const Place& place,
+                  std::initializer_list<std::string_view> known) {
+  if (!node.IsMap()) return place.error(node, "expected a map of keys and values");
+  std::set<std::string> seen;
+  for (const auto& entry : node) {
+    if (!entry.first.IsScalar()) return place.error(entry.first, "keys must be plain names");
+    const std::string& key = entry.first.Scalar();
+    if (!seen.insert(key).second) {
+      return place.error(entry.first, fmt::format("key {} is given twice", quoted(key)));
+    }
+    if (known.size() == 0 || std::find(known.begin(), known.end(), key) != known.end()) continue;
+    std::string names;
+    for (const std::string_view name : known)
+      names += (names.empty() ? "" : ", ") + std::string(name);
+    return place.error(entry.first, fmt::format("unknown key {} (known: {}){}", quoted(key), names,
+                                                looks_cut_at_comma(key) ? kQuoteHint : ""));
+  }
+  return {};
+}
+
+Result<std::string> read_text(const YAML::Node& node, const Place& place) {
+  if (!node.IsScalar() || node.Scalar().empty()) return place.error(node, "expected text");
+  return node.Scalar();
+}
+
+Result<bool> read_flag(const YAML::Node& node, const Place& place) {
+  if (node.IsScalar()) {
+    if (node.Scalar() == "true") return true;
+    if (node.Scalar() == "false") return false;
+  }
+  return place.error(node, "expected true or false");
+}
+
+Result<double> read_number(const YAML::Node& node, const Place& place) {
+  if (node.IsScalar()) {
+    if (node.Scalar() == "true") return 1.0;
+    if (node.Scalar() == "false") return 0.0;
+    if (const std::optional<double> value = parse_double(node.Scalar())) return *value;
+    return place.error(node, fmt::format("expected a number, found {}", quoted(node.Scalar())));
+  }
+  return place.error(node, "expected a number");
+}
+
+Result<IntegerExpression> read_expression(const YAML::Node& node, const Place& place) {
+  if (!node.IsScalar() || node.Scalar().empty()) {
+    return place.error(node, "expected an integer expression such as N, 4*N or \"cdiv(N, bx)\"");
+  }
+  Result<IntegerExpression> expression = IntegerExpression::parse(node.Scalar());
+  if (expression.ok()) return expression;
+  return place.error(node, fmt::format("cannot read the expression {}: {}{}", quoted(node.Scalar()),
+                                       expression.error().message,
+                                       looks_cut_at_comma(node.Scalar()) ? kQuoteHint : ""));
+}
+
+Result<std::vector<IntegerExpression>> read_expressions(const YAML::Node& node,
+                                                        const Place& place) {
+  std::vector<IntegerExpression> expressions;
+  if (!node.IsSequence()) {
+    Result<IntegerExpression> one = read_expression(node, place);
+    if (!one.ok()) return one.error();
+    expressions.push_back(std::move(*one));
+    return expressions;
+  }
+  for (const YAML::Node& item : node) {
+    Result<IntegerExpression> one = read_expression(item, place);
+    if (!one.ok()) return one.error();
+    expressions.push_back(std::move(*one));
+  }
+  if (expressions.empty()) return place.error(node, "the list is empty");
+  return expressions;
+}
+
+Result<std::int64_t> read_integer(const YAML::Node& node, const Place& place) {
+  const Result<IntegerExpression> expression = read_expression(node, place);
+  if (!expression.ok()) return expression.error();
+  const Result<std::int64_t> value = expression->evaluate({});
+  if (!value.ok()) return place.error(node, "expected an integer: " + value.error().message);
+  return *value;
+}
+
+Result<Symbols> read_symbols(const YAML::Node& node, const Place& place) {
+  if (const Status keys = check_keys(node, place, {}); !keys.ok()) return keys.error();
+  Symbols symbols;
+  for (const auto& entry : node) {
+    const std::string& name = entry.first.Scalar();
+    const Result<IntegerExpression> parsed = IntegerExpression::parse(name);
+    if (!parsed.ok() || parsed->symbols().count(name) == 0) {
+      return place.error(entry.first, fmt::format("{} is not a valid symbol name", quoted(name)));
+    }
+    if (name == "bx" || name == "by" || name == "bz") {
+      return place.error(entry.first, name + " is the block's extent and cannot be a size");
+    }
+    const Result<std::int64_t> value = read_integer(entry.second, place.at(name));
+    if (!value.ok()) return value.error();
+    symbols[name] = *value;
+  }
+  return symbols;
+}
+
+Result<BufferInit> read_init(const YAML::Node& node, const Place& place) {
+  constexpr std::string_view kForms =
+      "expected normal, iota, \"uniform(low,high)\" or \"int(low,high)\"";
+  if (!node.IsScalar()) return place.error(node, kForms);
+  const std::string_view text = trim(node.Scalar());
+  BufferInit init;
+  if (text == "normal") return init;
+  if (text == "iota") {
+    init.kind = BufferInit::Kind::iota;
+    return init;
+  }
+  for (const auto& [prefix, kind] :
+       {std::pair{std::string_view("uniform("), BufferInit::Kind::uniform},
+        std::pair{std::string_view("int("), BufferInit::Kind::integers}}) {
+    if (text.substr(0, prefix.size()) != prefix || text.back() != ')') continue;
+    const std::string_view inside = text.substr(prefix.size(), text.size() - prefix.size() - 1);
+    const std::size_t comma = inside.find(',');
+    if (comma == std::string_view::npos) break;
+    const std::optional<double> low = parse_double(inside.substr(0, comma));
+    const std::optional<double> high = parse_double(inside.substr(comma + 1));
+    if (!low || !high || !std::isfinite(*low) || !std::isfinite(*high)) break;
+    if (*low > *high) return place.error(node, "low is greater than high");
+    if (kind == BufferInit::Kind::integers) {
+      constexpr double kLargest = 0x1p53;  // beyond it doubles skip integers
+      if (std::floor(*low) != *low || std::floor(*high) != *high || std::abs(*low) > kLargest ||
+          std::abs(*high) > kLargest) {
+        return place.error(node, "int(low,high) takes integers of at most 2^53");
+      }
+    }
+    return BufferInit{kind, *low, *high};
+  }
+  if (text.size() > 4 && text.substr(text.size() - 4) == ".npy") {
+    return place.error(node, "reading inputs from files is not supported yet; use a generated init",
+                       ErrorCode::unsupported);
+  }
+  return place.error(node, fmt::format("{}, found {}{}", kForms, quoted(text),
+                                       looks_cut_at_comma(text) ? kQuoteHint : ""));
+}
+
+Result<Dim3> read_block(const YAML::Node& node, const Place& place) {
+  std::vector<std::int64_t> extents;
+  if (node.IsScalar() && node.Scalar() == "auto") {
+    return place.error(node, "a block chosen by the search is not supported yet; write numbers",
+                       ErrorCode::unsupported);
+  }
+  if (node.IsScalar() && node.Scalar().find('x') != std::string::npos) {
+    std::string_view rest = node.Scalar();
+    while (true) {
+      const std::size_t cross = rest.find('x');
+      const std::optional<double> value = parse_double(rest.substr(0, cross));
+      if (!value || std::floor(*value) != *value || std::abs(*value) > 1e9) {
+        return place.error(node, "expected numbers such as 32x8");
+      }
+      extents.push_back(static_cast<std::int64_t>(*value));
+      if (cross == std::string_view::npos) break;
+      rest.remove_prefix(cross + 1);
+    }
+  } else if (node.IsSequence()) {
+    for (const YAML::Node& item : node) {
+      const Result<std::int64_t> value = read_integer(item, place);
+      if (!value.ok()) return value.error();
+      extents.push_back(*value);
+    }
+  } else {
+    const Result<std::int64_t> value = read_integer(node, place);
+    if (!value.ok()) return value.error();
+    extents.push_back(*value);
+  }
+  if (extents.empty() || extents.size() > 3) return place.error(node, "expected 1 to 3 extents");
+  for (const std::int64_t extent : extents) {
+    if (extent < 1 || extent > 1024) {
+      return place.error(node, fmt::format("a block extent must be 1 to 1024, found {}", extent));
+    }
+  }
+  extents.resize(3, 1);
+  const Dim3 block{static_cast<std::uint32_t>(extents[0]), static_cast<std::uint32_t>(extents[1]),
+                   static_cast<std::uint32_t>(extents[2])};
+  if (block.count() > 1024) {
+    return place.error(
+        node, fmt::format("a block of {} threads is over CUDA's limit of 1024", block.count()));
+  }
+  return block;
+}
+
+}  // namespace regraph::manifest_internal

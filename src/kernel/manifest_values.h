@@ -1,0 +1,55 @@
+// Typed values out of YAML nodes, with "path:line: ..." errors. Private to the manifest reader.
+#pragma once
+
+#include "base/result.h"
+#include "kernel/launch_plan.h"
+#include "kernel/problem.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace regraph::manifest_internal {
+
+// Where a value stands, for messages: the manifest's path and a key such as "args.A.shape".
+class Place {
+ public:
+  Place(std::string_view path, std::string key) : path_(path), key_(std::move(key)) {}
+  [[nodiscard]] Place at(std::string_view child) const;
+  [[nodiscard]] const std::string& key() const { return key_; }
+  // "path:line: key: what".
+  [[nodiscard]] Error error(const YAML::Node& node, std::string_view what,
+                            ErrorCode code = ErrorCode::parse) const;
+
+ private:
+  std::string_view path_;
+  std::string key_;
+};
+
+// 1-based line of a node, 0 when unknown.
+[[nodiscard]] int line_of(const YAML::Node& node);
+
+// Checks that `node` is a map with distinct keys, all of which are in `known` (empty: any names).
+[[nodiscard]] Status check_keys(const YAML::Node& node, const Place& place,
+                                std::initializer_list<std::string_view> known);
+
+[[nodiscard]] Result<std::string> read_text(const YAML::Node& node, const Place& place);
+[[nodiscard]] Result<bool> read_flag(const YAML::Node& node, const Place& place);
+[[nodiscard]] Result<double> read_number(const YAML::Node& node, const Place& place);
+[[nodiscard]] Result<IntegerExpression> read_expression(const YAML::Node& node, const Place& place);
+// One expression, or a sequence of them.
+[[nodiscard]] Result<std::vector<IntegerExpression>> read_expressions(const YAML::Node& node,
+                                                                      const Place& place);
+// An integer, possibly written as an expression of constants ("64 * 1024").
+[[nodiscard]] Result<std::int64_t> read_integer(const YAML::Node& node, const Place& place);
+[[nodiscard]] Result<Symbols> read_symbols(const YAML::Node& node, const Place& place);
+[[nodiscard]] Result<BufferInit> read_init(const YAML::Node& node, const Place& place);
+// 32, [16, 16] or "16x16".
+[[nodiscard]] Result<Dim3> read_block(const YAML::Node& node, const Place& place);
+
+}  // namespace regraph::manifest_internal

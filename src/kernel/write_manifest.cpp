@@ -1,0 +1,156 @@
+#include "kernel/manifest.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <cmath>
+
+namespace regraph {
+
+namespace {
+
+// The shortest text that reads back to the same double.
+std::string number(double value) {
+  if (std::isnan(value)) return ".nan";
+  if (std::isinf(value)) return value < 0 ? "-.inf" : ".inf";
+  return fmt::format("{}", value);
+}
+
+std::string init_text(const BufferInit& init) {
+  switch (init.kind) {
+    case BufferInit::Kind::normal:
+      return "normal";
+    case BufferInit::Kind::iota:
+      return "iota";
+    case BufferInit::Kind::uniform:
+      return fmt::format("uniform({},{})", number(init.low), number(init.high));
+    case BufferInit::Kind::integers:
+      return fmt::format("int({:.0f},{:.0f})", init.low, init.high);
+  }
+  return "normal";
+}
+
+const char* direction_text(Direction direction) {
+  return direction == Direction::in ? "in" : direction == Direction::out ? "out" : "inout";
+}
+
+void emit_text(YAML::Emitter& out, const std::string& text) {
+  const bool plain = text.find_first_of(",:{}[]()#&*!|>'\"%@` ") == std::string::npos;
+  if (!plain) out << YAML::DoubleQuoted;
+  out << text;
+}
+
+void emit_symbols(YAML::Emitter& out, const Symbols& symbols) {
+  out << YAML::Flow << YAML::BeginMap;
+  for (const auto& [name, value] : symbols)
+    out << YAML::Key << name << YAML::Value << value;
+  out << YAML::EndMap;
+}
+
+void emit_size_list(YAML::Emitter& out, const char* key, const std::vector<Symbols>& list) {
+  if (list.empty()) return;
+  out << YAML::Key << key << YAML::Value << YAML::BeginSeq;
+  for (const Symbols& symbols : list)
+    emit_symbols(out, symbols);
+  out << YAML::EndSeq;
+}
+
+void emit_arguments(YAML::Emitter& out, const Problem& problem) {
+  bool any = false;
+  for (const Argument& argument : problem.arguments)
+    any |= argument.is_pointer || argument.value;
+  if (!any) return;
+  out << YAML::Key << "args" << YAML::Value << YAML::BeginMap;
+  for (const Argument& argument : problem.arguments) {
+    if (!argument.is_pointer && !argument.value) continue;
+    out << YAML::Key << argument.name << YAML::Value;
+    if (!argument.is_pointer) {
+      out << number(*argument.value);
+      continue;
+    }
+    out << YAML::Flow << YAML::BeginMap;
+    out << YAML::Key << "dir" << YAML::Value << direction_text(argument.direction);
+    out << YAML::Key << "shape" << YAML::Value << YAML::Flow << YAML::BeginSeq;
+    for (const IntegerExpression& extent : argument.shape)
+      emit_text(out, extent.text());
+    out << YAML::EndSeq << YAML::Key << "init" << YAML::Value;
+    emit_text(out, init_text(argument.init));
+    out << YAML::EndMap;
+  }
+  out << YAML::EndMap;
+}
+
+void emit_launch(YAML::Emitter& out, const Launch& launch, bool with_kernel) {
+  out << YAML::Flow << YAML::BeginMap;
+  if (with_kernel) {
+    out << YAML::Key << "kernel" << YAML::Value;
+    emit_text(out, launch.kernel);
+  }
+  out << YAML::Key << "block" << YAML::Value << YAML::Flow << YAML::BeginSeq << launch.block.x
+      << launch.block.y << launch.block.z << YAML::EndSeq;
+  out << YAML::Key << "grid" << YAML::Value << YAML::Flow << YAML::BeginSeq;
+  for (const IntegerExpression& extent : launch.grid)
+    emit_text(out, extent.text());
+  out << YAML::EndSeq << YAML::Key << "smem" << YAML::Value;
+  emit_text(out, launch.dynamic_shared_bytes.text());
+  out << YAML::EndMap;
+}
+
+void emit_policies(YAML::Emitter& out, const Problem& problem) {
+  out << YAML::Key << "reference" << YAML::Value << "self";
+  out << YAML::Key << "check" << YAML::Value << YAML::Flow << YAML::BeginMap;
+  out << YAML::Key << "tolerance" << YAML::Value
+      << (problem.check.relative_tolerance ? number(*problem.check.relative_tolerance) : "auto");
+  out << YAML::Key << "seeds" << YAML::Value << problem.check.seeds << YAML::EndMap;
+
+  const Assumptions& assume = problem.assume;
+  out << YAML::Key << "assume" << YAML::Value << YAML::Flow << YAML::BeginMap;
+  out << YAML::Key << "noalias" << YAML::Value << assume.noalias;
+  out << YAML::Key << "align" << YAML::Value << assume.align;
+  out << YAML::Key << "reassociate" << YAML::Value << assume.reassociate;
+  out << YAML::Key << "fast_math" << YAML::Value << assume.fast_math;
+  out << YAML::Key << "precision" << YAML::Value << (assume.keep_precision ? "keep" : "any");
+  out << YAML::EndMap;
+
+  if (!problem.flops && !problem.bytes) return;
+  out << YAML::Key << "counters" << YAML::Value << YAML::Flow << YAML::BeginMap;
+  if (problem.flops) {
+    out << YAML::Key << "flops" << YAML::Value;
+    emit_text(out, problem.flops->text());
+  }
+  if (problem.bytes) {
+    out << YAML::Key << "bytes" << YAML::Value;
+    emit_text(out, problem.bytes->text());
+  }
+  out << YAML::EndMap;
+}
+
+}  // namespace
+
+std::string write_manifest(const Problem& problem, const LaunchPlan& plan) {
+  YAML::Emitter out;
+  out << YAML::BeginMap;
+  out << YAML::Key << "kernel" << YAML::Value;
+  emit_text(out, problem.signature.name);
+  if (!problem.sizes.empty()) {
+    out << YAML::Key << "sizes" << YAML::Value;
+    emit_symbols(out, problem.sizes);
+  }
+  emit_arguments(out, problem);
+  if (plan.launches.size() == 1) {
+    out << YAML::Key << "launch" << YAML::Value;
+    emit_launch(out, plan.launches.front(), false);
+  } else {
+    out << YAML::Key << "launches" << YAML::Value << YAML::BeginSeq;
+    for (const Launch& launch : plan.launches)
+      emit_launch(out, launch, true);
+    out << YAML::EndSeq;
+  }
+  emit_size_list(out, "tests", problem.tests);
+  emit_size_list(out, "bench", problem.bench);
+  emit_policies(out, problem);
+  out << YAML::EndMap;
+  return std::string(out.c_str()) + "\n";
+}
+
+}  // namespace regraph

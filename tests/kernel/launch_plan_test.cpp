@@ -1,0 +1,70 @@
+#include "kernel/launch_plan.h"
+
+#include <gtest/gtest.h>
+
+namespace regraph {
+namespace {
+
+Launch sample() {
+  Launch launch;
+  launch.kernel = "sgemm";
+  launch.block = {16, 8, 1};
+  launch.grid = {*IntegerExpression::parse("cdiv(N, bx)"), *IntegerExpression::parse("cdiv(M, by)"),
+                 1};
+  launch.dynamic_shared_bytes = *IntegerExpression::parse("4 * bx * by");
+  return launch;
+}
+
+TEST(LaunchPlan, ConcretisesForASize) {
+  const auto concrete = concretise(sample(), {{"M", 50}, {"N", 70}});
+  ASSERT_TRUE(concrete.ok()) << concrete.error().message;
+  EXPECT_EQ(concrete->grid, (Dim3{5, 7, 1}));
+  EXPECT_EQ(concrete->block, (Dim3{16, 8, 1}));
+  EXPECT_EQ(concrete->dynamic_shared_bytes, 512u);
+  EXPECT_EQ(concrete->kernel, "sgemm");
+}
+
+TEST(LaunchPlan, RefusesWhatCudaRefuses) {
+  const Symbols sizes = {{"M", 50}, {"N", 70}};
+  Launch launch = sample();
+  launch.block = {1024, 2, 1};
+  EXPECT_FALSE(concretise(launch, sizes).ok());
+  launch.block = {1, 1, 65};
+  EXPECT_FALSE(concretise(launch, sizes).ok());
+  launch.block = {0, 1, 1};
+  EXPECT_FALSE(concretise(launch, sizes).ok());
+
+  launch = sample();
+  launch.grid[1] = 65536;
+  EXPECT_FALSE(concretise(launch, sizes).ok());
+  launch.grid[1] = 65535;
+  EXPECT_TRUE(concretise(launch, sizes).ok());
+  launch.grid[0] = 0;
+  EXPECT_FALSE(concretise(launch, sizes).ok());
+  launch.grid[0] = std::int64_t{1} << 31;
+  EXPECT_FALSE(concretise(launch, sizes).ok());
+
+  const auto unknown = concretise(sample(), {{"M", 50}});
+  ASSERT_FALSE(unknown.ok());
+  EXPECT_EQ(unknown.error().code, ErrorCode::not_found);
+  EXPECT_NE(unknown.error().message.find("grid.x"), std::string::npos) << unknown.error().message;
+  EXPECT_NE(unknown.error().message.find("'N'"), std::string::npos) << unknown.error().message;
+
+  launch = sample();
+  launch.dynamic_shared_bytes = -4;
+  EXPECT_FALSE(concretise(launch, sizes).ok());
+}
+
+TEST(LaunchPlan, TextTellsPlansApart) {
+  LaunchPlan a{{sample()}};
+  LaunchPlan b = a;
+  EXPECT_EQ(a.text(), b.text());
+  EXPECT_EQ(a, b);
+  b.launches[0].block.y = 16;
+  EXPECT_NE(a.text(), b.text());
+  EXPECT_EQ(a.text(),
+            "sgemm grid(cdiv(N, bx), cdiv(M, by), 1) block(16, 8, 1) smem(4 * bx * by)\n");
+}
+
+}  // namespace
+}  // namespace regraph
