@@ -1,0 +1,89 @@
+// The ReGraph: optimization steps and the transitions between them.
+//
+//   init ──4.5x──> coalesce_swap ──2.8x──> thread_coarsen ──1.5x──> smem_tile ──> ...
+//     └──1.2x──> loop_unroll                    └──1.9x──┘ (cycles and self-loops are allowed)
+//
+// Vertices are steps plus "init", the kernel as the user gave it. An edge carries the published
+// speedup of the second step after the first, and the statistics of verified attempts by device.
+// Reading is safe from several threads at once; changing it needs exclusive access.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/graph/adjacency_list.hpp>
+
+#include "base/result.h"
+#include "kernel/facts.h"
+#include "regraph/expander.h"
+#include "regraph/step.h"
+#include "regraph/transition.h"
+
+namespace regraph {
+
+class ReGraph {
+ public:
+  // The vertex of the untouched kernel. Not a step: nothing leads to it.
+  static constexpr std::string_view kInit = "init";
+
+  struct TransitionView {
+    std::string_view from;
+    std::string_view to;
+    const Transition& transition;
+  };
+
+  // An empty graph: only "init".
+  ReGraph();
+
+  // Adds a step. Errors (invalid_argument): an empty or taken id, an alias that names another step,
+  // an unknown fact in its evidence.
+  Status add_step(Step step);
+
+  // Adds a transition. Errors: an unknown step (not_found); "init" as target, a transition that
+  // exists, a speedup that is not positive and finite, a negative weight (invalid_argument).
+  Status add_transition(std::string_view from, std::string_view to, Transition transition);
+
+  // Counts one attempt of `to` right after `from` on `device`; adds a transition of expected
+  // speedup 1 if there was none. Error: an unknown step (not_found).
+  Status record(std::string_view from, std::string_view to, std::string_view device,
+                const TransitionOutcome& outcome);
+
+  // Returns the step with that id, or null. Valid until the next change.
+  [[nodiscard]] const Step* find(std::string_view id) const;
+  // As find, but also by name or alias, ignoring case, blanks and punctuation.
+  [[nodiscard]] const Step* find_by_any_name(std::string_view text) const;
+  // Returns the transition, or null. Valid until the next change.
+  [[nodiscard]] const Transition* transition(std::string_view from, std::string_view to) const;
+  // All steps in the order they were added.
+  [[nodiscard]] std::vector<const Step*> steps() const;
+  // All transitions, by source and then target in the order the steps were added.
+  [[nodiscard]] std::vector<TransitionView> transitions() const;
+
+  // Returns the prior probability of each proposal at a state reached by applying `history` (step
+  // ids, oldest first) to the original kernel; they sum to 1. Formula in priors.cpp. Proposals of
+  // unknown steps get the score of an unlisted transition. Empty proposals give an empty result.
+  [[nodiscard]] std::vector<double> priors(std::span<const std::string> history, const Facts& facts,
+                                           std::string_view device,
+                                           std::span<const StepProposal> proposals) const;
+
+  // Equal steps in equal order and equal transitions.
+  bool operator==(const ReGraph& other) const;
+
+ private:
+  using Graph =
+      boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS, Step, Transition>;
+  using Vertex = Graph::vertex_descriptor;
+
+  [[nodiscard]] const Vertex* vertex(std::string_view id) const;
+  [[nodiscard]] double step_score(std::string_view step, std::span<const std::string> history,
+                                  const Facts& facts, std::string_view device) const;
+
+  Graph graph_;
+  std::map<std::string, Vertex, std::less<>> vertices_;      // by id
+  std::map<std::string, Vertex, std::less<>> by_any_name_;   // by normalised id, name and aliases
+};
+
+}  // namespace regraph

@@ -1,0 +1,40 @@
+// The YAML form of a ReGraph. Documented by example in graphs/cuda.yaml:
+//
+//   format: regraph/1
+//   steps:
+//     - id: smem_pad
+//       name: ...                     # required: id, name, what, legality, instruction
+//       aliases: [bank conflict fix]
+//       parameters: {pad: [1, 4]}
+//       evidence: [{fact: shared_conflict_share, op: ">", value: 0.05, weight: 2}]
+//       rewriter: true
+//   transitions:
+//     - {from: smem_tile, to: smem_pad, gain: 1.1, weight: 2,
+//        statistics: {NVIDIA H200: {attempts: 3, verified: 2, failures: 1, sum_log_gain: 0.1,
+//                                   sum_squared_log_gain: 0.01}}}
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "regraph/regraph.h"
+
+namespace regraph {
+
+// Reads a graph from `text`. Every error is "name:line: what is wrong" (ErrorCode::parse): bad YAML,
+// an unknown or missing key, a value out of range, an unknown fact, operator or step, a duplicate.
+// Any bytes are safe to pass.
+[[nodiscard]] Result<ReGraph> parse_regraph(std::string_view text, std::string_view name);
+
+// Reads a file. Errors as parse_regraph, or not_found.
+[[nodiscard]] Result<ReGraph> load_regraph(const std::filesystem::path& path);
+
+// Returns the YAML text; parse_regraph gives back an equal graph.
+[[nodiscard]] std::string regraph_text(const ReGraph& graph);
+
+// Writes the file so that a reader never sees half of it (temporary file, then rename). Error: io.
+[[nodiscard]] Status save_regraph(const ReGraph& graph, const std::filesystem::path& path);
+
+}  // namespace regraph

@@ -1,0 +1,115 @@
+#include <fstream>
+#include <limits>
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include "regraph/regraph_yaml.h"
+
+namespace regraph {
+
+namespace {
+
+// Numbers are written as the shortest text that reads back as the same double.
+std::string number_text(double value) { return fmt::format("{}", value); }
+
+void write_text(YAML::Emitter& out, const char* key, const std::string& text) {
+  out << YAML::Key << key << YAML::Value << YAML::DoubleQuoted << text;
+}
+
+void write_texts(YAML::Emitter& out, const std::vector<std::string>& texts) {
+  out << YAML::Flow << YAML::BeginSeq;
+  for (const std::string& text : texts) out << YAML::DoubleQuoted << text;
+  out << YAML::EndSeq;
+}
+
+void write_step(YAML::Emitter& out, const Step& step) {
+  out << YAML::BeginMap;
+  write_text(out, "id", step.id);
+  write_text(out, "name", step.name);
+  if (!step.aliases.empty()) {
+    out << YAML::Key << "aliases" << YAML::Value;
+    write_texts(out, step.aliases);
+  }
+  write_text(out, "what", step.what);
+  write_text(out, "legality", step.legality);
+  if (!step.parameters.empty()) {
+    out << YAML::Key << "parameters" << YAML::Value << YAML::BeginMap;
+    for (const auto& [name, values] : step.parameters) {
+      out << YAML::Key << YAML::DoubleQuoted << name << YAML::Value;
+      write_texts(out, values);
+    }
+    out << YAML::EndMap;
+  }
+  if (!step.evidence.empty()) {
+    out << YAML::Key << "evidence" << YAML::Value << YAML::BeginSeq;
+    for (const EvidenceCondition& condition : step.evidence) {
+      out << YAML::Flow << YAML::BeginMap;
+      out << YAML::Key << "fact" << YAML::Value << condition.fact;
+      write_text(out, "op", name(condition.comparison));
+      out << YAML::Key << "value" << YAML::Value << number_text(condition.value);
+      out << YAML::Key << "weight" << YAML::Value << number_text(condition.weight);
+      out << YAML::EndMap;
+    }
+    out << YAML::EndSeq;
+  }
+  out << YAML::Key << "rewriter" << YAML::Value << (step.rewriter ? "true" : "false");
+  write_text(out, "instruction", step.instruction);
+  out << YAML::EndMap;
+}
+
+void write_transition(YAML::Emitter& out, const ReGraph::TransitionView& view) {
+  if (view.transition.statistics.empty()) out << YAML::Flow;
+  out << YAML::BeginMap;
+  write_text(out, "from", std::string(view.from));
+  write_text(out, "to", std::string(view.to));
+  out << YAML::Key << "gain" << YAML::Value << number_text(view.transition.expected_speedup);
+  out << YAML::Key << "weight" << YAML::Value << number_text(view.transition.prior_weight);
+  if (!view.transition.statistics.empty()) {
+    out << YAML::Key << "statistics" << YAML::Value << YAML::BeginMap;
+    for (const auto& [device, entry] : view.transition.statistics) {
+      out << YAML::Key << YAML::DoubleQuoted << device << YAML::Value;
+      out << YAML::Flow << YAML::BeginMap;
+      out << YAML::Key << "attempts" << YAML::Value << entry.attempts;
+      out << YAML::Key << "verified" << YAML::Value << entry.verified;
+      out << YAML::Key << "failures" << YAML::Value << entry.failures;
+      out << YAML::Key << "sum_log_gain" << YAML::Value << number_text(entry.sum_log_gain);
+      out << YAML::Key << "sum_squared_log_gain" << YAML::Value
+          << number_text(entry.sum_squared_log_gain);
+      out << YAML::EndMap;
+    }
+    out << YAML::EndMap;
+  }
+  out << YAML::EndMap;
+}
+
+}  // namespace
+
+std::string regraph_text(const ReGraph& graph) {
+  YAML::Emitter out;
+  out << YAML::BeginMap << YAML::Key << "format" << YAML::Value << "regraph/1";
+  out << YAML::Key << "steps" << YAML::Value << YAML::BeginSeq;
+  for (const Step* step : graph.steps()) write_step(out, *step);
+  out << YAML::EndSeq;
+  out << YAML::Key << "transitions" << YAML::Value << YAML::BeginSeq;
+  for (const ReGraph::TransitionView& view : graph.transitions()) write_transition(out, view);
+  out << YAML::EndSeq << YAML::EndMap;
+  return std::string(out.c_str(), out.size()) + "\n";
+}
+
+Status save_regraph(const ReGraph& graph, const std::filesystem::path& path) {
+  std::filesystem::path temporary = path;
+  temporary += ".part";
+  {
+    std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
+    file << regraph_text(graph);
+    file.close();
+    if (!file) return fail(ErrorCode::io, temporary.string() + ": cannot be written");
+  }
+  std::error_code error;
+  std::filesystem::rename(temporary, path, error);
+  if (error) return fail(ErrorCode::io, path.string() + ": " + error.message());
+  return {};
+}
+
+}  // namespace regraph

@@ -1,0 +1,53 @@
+// An optimization step: a vertex of the ReGraph. Plain data.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernel/facts.h"
+
+namespace regraph {
+
+enum class Comparison : std::uint8_t { less, less_equal, greater, greater_equal };
+
+// Returns the operator's text, "<", "<=", ">" or ">=".
+[[nodiscard]] const char* name(Comparison comparison);
+
+// A checkable reason for a step: `fact` compared with `value`. Conditions of a step are weighed
+// against each other by `weight` > 0.
+struct EvidenceCondition {
+  std::string fact;  // from the vocabulary of kernel/facts.h
+  Comparison comparison = Comparison::greater;
+  double value = 0.0;
+  double weight = 1.0;
+
+  // Returns whether `measured` satisfies the condition.
+  [[nodiscard]] bool holds(double measured) const;
+  bool operator==(const EvidenceCondition&) const = default;
+};
+
+struct Step {
+  std::string id;                    // lower_case_with_underscores, unique
+  std::string name;                  // one line for people
+  std::vector<std::string> aliases;  // other names in papers and model answers
+  std::string what;                  // what the step changes
+  std::string legality;              // when the result is equivalent
+  std::map<std::string, std::vector<std::string>> parameters;  // name -> allowed values
+  std::vector<EvidenceCondition> evidence;
+  std::string instruction;  // how to do it, addressed to a language model
+  bool rewriter = false;    // the built-in rewriter implements it
+
+  // Returns the share, 0 to 1, of the weighted conditions that `facts` satisfy. A condition on an
+  // absent fact counts as half fulfilled; a step without conditions scores 0.5.
+  [[nodiscard]] double evidence_match(const Facts& facts) const;
+  bool operator==(const Step&) const = default;
+};
+
+// Returns `text` in lower case without anything but letters and digits, so that "Loop-Unrolling",
+// "loop unrolling" and "loop_unrolling" are one name. Bytes beyond ASCII are kept.
+[[nodiscard]] std::string normalised_name(std::string_view text);
+
+}  // namespace regraph
