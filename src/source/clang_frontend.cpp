@@ -1,0 +1,244 @@
+#include "source/clang_frontend.h"
+
+#include <clang/AST/Attr.h>
+#include <clang/AST/DeclTemplate.h>
+#include <clang/Basic/Diagnostic.h>
+#include <clang/Frontend/ASTUnit.h>
+#include <clang/Lex/Lexer.h>
+#include <clang/Tooling/Tooling.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+#include "source/clang_convert.h"
+
+namespace regraph::source {
+namespace {
+
+// Clang 19's CUDA wrapper includes a header that CUDA 13 no longer ships; an empty one will do.
+constexpr const char* kStubDirectory = "/regraph-stubs";
+constexpr const char* kRemovedHeader = "/regraph-stubs/texture_fetch_functions.h";
+
+// Keeps the first error as "file:line: message".
+class FirstError final : public clang::DiagnosticConsumer {
+ public:
+  void HandleDiagnostic(clang::DiagnosticsEngine::Level level,
+                        const clang::Diagnostic& diagnostic) override {
+    if (level < clang::DiagnosticsEngine::Error) return;
+    ++errors_;
+    if (!message_.empty()) return;
+    llvm::SmallString<256> text;
+    diagnostic.FormatDiagnostic(text);
+    if (diagnostic.hasSourceManager() && diagnostic.getLocation().isValid()) {
+      const auto place = diagnostic.getSourceManager().getPresumedLoc(diagnostic.getLocation());
+      if (place.isValid()) {
+        message_ = std::string(place.getFilename()) + ":" + std::to_string(place.getLine()) + ": ";
+      }
+    }
+    message_ += text.str().str();
+  }
+  [[nodiscard]] int errors() const { return errors_; }
+  [[nodiscard]] const std::string& message() const { return message_; }
+
+ private:
+  int errors_ = 0;
+  std::string message_;
+};
+
+void collect_kernels(const clang::DeclContext& scope, const clang::SourceManager& sources,
+                     std::vector<const clang::FunctionDecl*>& kernels,
+                     std::vector<std::string>& templates) {
+  for (const clang::Decl* declaration : scope.decls()) {
+    if (!sources.isWrittenInMainFile(sources.getExpansionLoc(declaration->getLocation())) &&
+        !clang::isa<clang::LinkageSpecDecl>(declaration)) {
+      continue;
+    }
+    if (const auto* pattern = clang::dyn_cast<clang::FunctionTemplateDecl>(declaration)) {
+      if (pattern->getTemplatedDecl()->hasAttr<clang::CUDAGlobalAttr>()) {
+        templates.push_back(pattern->getNameAsString());
+      }
+      continue;
+    }
+    if (const auto* function = clang::dyn_cast<clang::FunctionDecl>(declaration)) {
+      if (function->hasAttr<clang::CUDAGlobalAttr>() && function->isThisDeclarationADefinition()) {
+        kernels.push_back(function);
+      }
+      continue;
+    }
+    if (const auto* inner = clang::dyn_cast<clang::DeclContext>(declaration);
+        inner != nullptr && (clang::isa<clang::NamespaceDecl>(declaration) ||
+                             clang::isa<clang::LinkageSpecDecl>(declaration))) {
+      collect_kernels(*inner, sources, kernels, templates);
+    }
+  }
+}
+
+Result<const clang::FunctionDecl*> choose(const std::vector<const clang::FunctionDecl*>& kernels,
+                                          const std::vector<std::string>& templates,
+                                          const std::string& wanted, const std::string& file_name) {
+  std::string names;
+  for (const clang::FunctionDecl* kernel : kernels) {
+    names += (names.empty() ? "" : ", ") + kernel->getNameAsString();
+    if (kernel->getNameAsString() == wanted) return kernel;
+  }
+  if (std::find(templates.begin(), templates.end(), wanted) != templates.end() ||
+      (kernels.empty() && !templates.empty())) {
+    return fail(ErrorCode::unsupported,
+                file_name + ": kernel '" + (wanted.empty() ? templates.front() : wanted) +
+                    "' is a template; write an instance of it as a plain __global__ function");
+  }
+  if (kernels.empty()) {
+    return fail(ErrorCode::not_found, file_name + ": no __global__ function in this file");
+  }
+  if (!wanted.empty()) {
+    return fail(ErrorCode::not_found,
+                file_name + ": no kernel '" + wanted + "'; the file defines: " + names);
+  }
+  if (kernels.size() > 1) {
+    return fail(ErrorCode::not_found, file_name + ": several kernels (" + names +
+                                          "); name one with 'kernel:' in the manifest");
+  }
+  return kernels.front();
+}
+
+Result<KernelSignature> signature_of(const clang::FunctionDecl& function,
+                                     const clang::SourceManager& sources,
+                                     const std::string& file_name) {
+  KernelSignature signature;
+  signature.name = function.getNameAsString();
+  for (const clang::ParmVarDecl* declaration : function.parameters()) {
+    Parameter parameter;
+    parameter.name = declaration->getNameAsString();
+    parameter.line = static_cast<int>(sources.getExpansionLineNumber(declaration->getLocation()));
+    clang::QualType type = declaration->getType();
+    parameter.is_pointer = type->isPointerType();
+    if (parameter.is_pointer) type = type->getPointeeType();
+    parameter.points_to_const = parameter.is_pointer && type.isConstQualified();
+    const auto scalar = scalar_type_of(type);
+    const std::string where = file_name + ":" + std::to_string(parameter.line) + ": ";
+    if (!scalar) {
+      return fail(ErrorCode::unsupported, where + "parameter '" + parameter.name + "' has type '" +
+                                              declaration->getType().getAsString() +
+                                              "'; only scalars and pointers to scalars can be passed");
+    }
+    if (parameter.name.empty()) {
+      return fail(ErrorCode::unsupported, where + "a parameter of the kernel has no name");
+    }
+    parameter.type = *scalar;
+    signature.parameters.push_back(std::move(parameter));
+  }
+  return signature;
+}
+
+// Byte offsets of the definition in the file, with the specifiers in front of it.
+struct Extent {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+Extent extent_of(const clang::FunctionDecl& function, const clang::ASTContext& context) {
+  const clang::SourceManager& sources = context.getSourceManager();
+  auto offset = [&](clang::SourceLocation location) {
+    return static_cast<std::size_t>(sources.getFileOffset(sources.getExpansionLoc(location)));
+  };
+  std::size_t begin = offset(function.getBeginLoc());
+  for (const clang::Attr* attribute : function.attrs()) {
+    if (!attribute->isImplicit() && attribute->getLocation().isValid()) {
+      begin = std::min(begin, offset(attribute->getLocation()));
+    }
+  }
+  const auto* linkage = clang::dyn_cast<clang::LinkageSpecDecl>(function.getLexicalDeclContext());
+  if (linkage != nullptr && !linkage->hasBraces()) begin = std::min(begin, offset(linkage->getBeginLoc()));
+  const clang::SourceLocation last = clang::Lexer::getLocForEndOfToken(
+      sources.getExpansionRange(function.getSourceRange()).getEnd(), 0, sources, context.getLangOpts());
+  return {begin, offset(last)};
+}
+
+std::vector<std::string> arguments_for(const FrontEndConfiguration& configuration) {
+  return {"-x",
+          "cuda",
+          "--cuda-device-only",
+          "--cuda-gpu-arch=sm_90",
+          "--no-cuda-version-check",
+          "-Wno-unknown-cuda-version",
+          "--cuda-path=" + configuration.cuda_root.string(),
+          "-nocudalib",
+          "-std=c++20",
+          "-fsyntax-only",
+          "-w",
+          "-resource-dir=" + configuration.clang_resources.string(),
+          std::string("-I") + kStubDirectory,
+          "-I" + (configuration.cuda_root / "include" / "cccl").string()};
+}
+
+}  // namespace
+
+Result<FrontEndConfiguration> default_front_end(const std::filesystem::path& cuda_root) {
+  FrontEndConfiguration configuration;
+  configuration.cuda_root = cuda_root;
+  const char* override_path = std::getenv("REGRAPH_CLANG_RESOURCES");
+  configuration.clang_resources = override_path != nullptr ? override_path : REGRAPH_CLANG_RESOURCES;
+  const auto wrapper = configuration.clang_resources / "include" / "__clang_cuda_runtime_wrapper.h";
+  std::error_code ignored;
+  if (!std::filesystem::exists(wrapper, ignored)) {
+    return fail(ErrorCode::not_found, "Clang's own headers are not in '" +
+                                          configuration.clang_resources.string() +
+                                          "'; install libclang-common-19-dev or set "
+                                          "REGRAPH_CLANG_RESOURCES");
+  }
+  return configuration;
+}
+
+Result<ParsedKernel> parse_kernel(const std::string& source, const std::string& file_name,
+                                  const std::string& kernel,
+                                  const FrontEndConfiguration& configuration) {
+  FirstError diagnostics;
+  const clang::tooling::FileContentMappings stubs = {{kRemovedHeader, ""}};
+  const std::unique_ptr<clang::ASTUnit> ast = clang::tooling::buildASTFromCodeWithArgs(
+      source, arguments_for(configuration), file_name, "regraph",
+      std::make_shared<clang::PCHContainerOperations>(),
+      clang::tooling::getClangStripDependencyFileAdjuster(), stubs, &diagnostics);
+  if (!ast) {
+    return fail(ErrorCode::parse, file_name + ": the front end could not read the file: " +
+                                      diagnostics.message());
+  }
+  clang::ASTContext& context = ast->getASTContext();
+  std::vector<const clang::FunctionDecl*> kernels;
+  std::vector<std::string> templates;
+  collect_kernels(*context.getTranslationUnitDecl(), context.getSourceManager(), kernels, templates);
+  auto chosen = choose(kernels, templates, kernel, file_name);
+  if (!chosen) return std::move(chosen).error();
+  const clang::FunctionDecl& function = **chosen;
+
+  ParsedKernel result;
+  auto signature = signature_of(function, context.getSourceManager(), file_name);
+  if (!signature) return std::move(signature).error();
+  result.signature = std::move(*signature);
+  if (diagnostics.errors() > 0) {
+    result.opaque_reason = "the front end reports an error: " + diagnostics.message();
+    return result;
+  }
+  auto converted = convert_kernel(function, context);
+  if (!converted) {
+    result.opaque_reason = converted.error().message;
+    return result;
+  }
+  const Extent extent = extent_of(function, context);
+  const std::string text(context.getSourceManager().getBufferData(context.getSourceManager().getMainFileID()));
+  if (extent.begin >= extent.end || extent.end > text.size()) {
+    result.opaque_reason = "the kernel's text could not be located in the file (is it made by a macro?)";
+    return result;
+  }
+  Unit unit;
+  unit.kernel = std::move(*converted);
+  const auto* linkage = clang::dyn_cast<clang::LinkageSpecDecl>(function.getLexicalDeclContext());
+  unit.kernel.extern_c = linkage != nullptr && !linkage->hasBraces();
+  unit.before = text.substr(0, extent.begin);
+  unit.after = text.substr(extent.end);
+  result.unit = std::move(unit);
+  return result;
+}
+
+}  // namespace regraph::source

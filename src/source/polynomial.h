@@ -1,0 +1,65 @@
+// Index expressions as multivariate polynomials with integer coefficients over symbols such as
+// "threadIdx.x", "blockDim.x", "K" or a loop variable. Strides, footprints, reuse and coalescing are
+// read off the coefficients. Arithmetic is over the mathematical integers: index computations are
+// taken not to wrap.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "source/ir.h"
+
+namespace regraph::source {
+
+// A product of symbols, sorted, with repetition; empty: the constant term.
+using Monomial = std::vector<std::string>;
+
+class Polynomial {
+ public:
+  Polynomial() = default;
+  explicit Polynomial(std::int64_t constant);
+  [[nodiscard]] static Polynomial symbol(const std::string& name);
+
+  [[nodiscard]] Polynomial operator+(const Polynomial& other) const;
+  [[nodiscard]] Polynomial operator-(const Polynomial& other) const;
+  [[nodiscard]] Polynomial operator*(const Polynomial& other) const;
+  bool operator==(const Polynomial&) const = default;
+
+  [[nodiscard]] const std::map<Monomial, std::int64_t>& terms() const { return terms_; }
+  [[nodiscard]] bool is_zero() const { return terms_.empty(); }
+  // The value when no symbol occurs.
+  [[nodiscard]] std::optional<std::int64_t> constant() const;
+  [[nodiscard]] std::set<std::string> symbols() const;
+  [[nodiscard]] bool mentions(const std::string& name) const;
+
+  // Returns q with *this = q * name + rest where rest does not mention `name`; nothing when `name`
+  // occurs squared or higher.
+  [[nodiscard]] std::optional<Polynomial> coefficient(const std::string& name) const;
+  // The terms that mention none of `names`.
+  [[nodiscard]] Polynomial without(const std::set<std::string>& names) const;
+  [[nodiscard]] Polynomial substitute(const std::string& name, const Polynomial& value) const;
+
+ private:
+  void add_term(const Monomial& monomial, std::int64_t coefficient);
+  std::map<Monomial, std::int64_t> terms_;  // no zero coefficients
+};
+
+// What a name stands for: a polynomial, or nothing when it cannot be one.
+using SymbolMeaning = std::function<std::optional<Polynomial>(const std::string& name)>;
+
+// Returns the polynomial of an integer expression. Variables and builtins are looked up through
+// `meaning`; + - * unary minus, casts between integers and shifts by constants are followed, anything
+// else yields nothing.
+[[nodiscard]] std::optional<Polynomial> to_polynomial(const ExprPtr& expr,
+                                                      const SymbolMeaning& meaning);
+
+// Returns an expression for the polynomial; builtins are cast to int (long long when `wide`), so the
+// value is signed and, when wide, 64-bit.
+[[nodiscard]] ExprPtr to_expression(const Polynomial& polynomial, bool wide = false);
+
+}  // namespace regraph::source

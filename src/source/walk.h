@@ -1,0 +1,59 @@
+// Traversal and rebuilding of the IR.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "source/ir.h"
+
+namespace regraph::source {
+
+// Calls `visit` for `expr` and every expression below it, parents first. Null is skipped.
+void walk(const ExprPtr& expr, const std::function<void(const Expr&)>& visit);
+
+// Calls `visit` for every statement in the block and below, parents first, in program order. Loop
+// headers' init and step count as statements.
+void walk(const Block& block, const std::function<void(const Stmt&)>& visit);
+
+// Calls `visit` for every expression of every statement in the block and below. Assignment targets
+// are included.
+void walk_expressions(const Block& block, const std::function<void(const Expr&)>& visit);
+// The expressions of this statement itself, not of the blocks below it.
+void walk_own_expressions(const Stmt& stmt, const std::function<void(const Expr&)>& visit);
+
+// Rebuilds `expr`: where `rewrite` returns an expression it replaces the node (and is not descended
+// into), elsewhere operands are rebuilt. Shares what does not change.
+using ExprRewrite = std::function<std::optional<ExprPtr>(const ExprPtr&)>;
+[[nodiscard]] ExprPtr rewrite_expr(const ExprPtr& expr, const ExprRewrite& rewrite);
+
+// Rebuilds every expression of the block.
+[[nodiscard]] Block rewrite_expressions(const Block& block, const ExprRewrite& rewrite);
+
+// Rebuilds the block: where `rewrite` returns a block it replaces the statement (and is not descended
+// into), elsewhere the blocks below are rebuilt.
+using StmtRewrite = std::function<std::optional<Block>(const StmtPtr&)>;
+[[nodiscard]] Block rewrite_statements(const Block& block, const StmtRewrite& rewrite);
+
+// Replaces variables by expressions, by name.
+[[nodiscard]] ExprRewrite replace_variable(std::string name, ExprPtr replacement);
+
+// Structural equality (types are ignored).
+[[nodiscard]] bool equal(const ExprPtr& a, const ExprPtr& b);
+[[nodiscard]] bool equal(const StmtPtr& a, const StmtPtr& b);
+[[nodiscard]] bool equal(const Block& a, const Block& b);
+
+// Names of the variables read or written in the expression.
+[[nodiscard]] std::set<std::string> variables_of(const ExprPtr& expr);
+// Every name declared in the block or below, loop variables included.
+[[nodiscard]] std::set<std::string> declared_names(const Block& block);
+// `stem`, or `stem` with the smallest number that makes it unused in the kernel.
+[[nodiscard]] std::string fresh_name(const Kernel& kernel, const std::string& stem);
+
+// The variable at the bottom of an index chain (A for A[i][j]), or null for anything else.
+[[nodiscard]] const Expr* base_variable(const Expr& expr);
+// The indices of an index chain, outermost first.
+[[nodiscard]] std::vector<ExprPtr> indices_of(const ExprPtr& expr);
+
+}  // namespace regraph::source

@@ -1,0 +1,123 @@
+#include "source/clang_frontend.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "source/printer.h"
+#include "support/cuda.h"
+
+namespace regraph::source {
+namespace {
+
+std::string read(const std::string& path) {
+  std::ifstream file(std::string(REGRAPH_SOURCE_DIR) + "/" + path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+Result<ParsedKernel> parse(const std::string& source, const std::string& kernel = "") {
+  auto configuration = default_front_end(test::cuda_root());
+  if (!configuration) return configuration.error();
+  return parse_kernel(source, "kernel.cu", kernel, *configuration);
+}
+
+TEST(ClangFrontEnd, ReadsTheExamples) {
+  for (const char* name : {"sgemm", "transpose", "reduction", "vecadd"}) {
+    const std::string path = std::string("examples/") + name + "/" + name + ".cu";
+    const auto parsed = parse(read(path));
+    ASSERT_TRUE(parsed.ok()) << path << ": " << parsed.error().message;
+    ASSERT_TRUE(parsed->unit.has_value()) << path << ": " << parsed->opaque_reason;
+  }
+}
+
+TEST(ClangFrontEnd, PrintingIsAFixedPoint) {
+  for (const char* name : {"sgemm", "transpose", "reduction", "vecadd"}) {
+    const auto first = parse(read(std::string("examples/") + name + "/" + name + ".cu"));
+    ASSERT_TRUE(first.ok());
+    const std::string once = print(*first->unit);
+    const auto second = parse(once);
+    ASSERT_TRUE(second.ok()) << second.error().message << "\n" << once;
+    ASSERT_TRUE(second->unit.has_value()) << second->opaque_reason;
+    EXPECT_EQ(once, print(*second->unit));
+  }
+}
+
+TEST(ClangFrontEnd, ReadsTheSignature) {
+  const auto parsed = parse(
+      "__global__ void f(const float* a, double* __restrict__ b, unsigned n, long long m, bool flag) {}");
+  ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+  const auto& parameters = parsed->signature.parameters;
+  ASSERT_EQ(parameters.size(), 5u);
+  EXPECT_TRUE(parameters[0].is_pointer && parameters[0].points_to_const);
+  EXPECT_EQ(parameters[0].type, ScalarType::f32);
+  EXPECT_TRUE(parameters[1].is_pointer && !parameters[1].points_to_const);
+  EXPECT_EQ(parameters[1].type, ScalarType::f64);
+  EXPECT_EQ(parameters[2].type, ScalarType::u32);
+  EXPECT_EQ(parameters[3].type, ScalarType::i64);
+  EXPECT_EQ(parameters[4].type, ScalarType::boolean);
+  EXPECT_TRUE(parsed->unit->kernel.parameters[1].is_restrict);
+}
+
+TEST(ClangFrontEnd, KeepsTheTextAroundTheKernel) {
+  const auto parsed = parse(
+      "#define SCALE 3\n__device__ float twice(float x) { return 2 * x; }\n"
+      "extern \"C\" __global__ void __launch_bounds__(128, 2) f(float* a) {\n"
+      "  a[threadIdx.x] = twice(a[threadIdx.x]) * SCALE;\n}\n// the end\n");
+  ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+  ASSERT_TRUE(parsed->unit.has_value()) << parsed->opaque_reason;
+  EXPECT_NE(parsed->unit->before.find("twice"), std::string::npos);
+  EXPECT_EQ(parsed->unit->before.find("__global__"), std::string::npos);
+  EXPECT_EQ(parsed->unit->after, "\n// the end\n");
+  EXPECT_TRUE(parsed->unit->kernel.extern_c);
+  EXPECT_EQ(parsed->unit->kernel.launch_bounds_threads, 128);
+  EXPECT_EQ(parsed->unit->kernel.launch_bounds_min_blocks, 2);
+}
+
+TEST(ClangFrontEnd, GivesEveryNameOneMeaning) {
+  const auto parsed = parse(
+      "__global__ void f(float* a, int n, int m) {\n"
+      "  for (int i = 0; i < n; ++i) a[i] = 0;\n"
+      "  for (int i = 0; i < m; ++i) a[i] += 1;\n"
+      "  for (int i = 0; i < n; ++i) a[i] += 2;\n}\n");
+  ASSERT_TRUE(parsed.ok() && parsed->unit.has_value());
+  const Block& body = parsed->unit->kernel.body;
+  ASSERT_EQ(body.size(), 3u);
+  EXPECT_EQ(body[0]->init->variable.name, "i");
+  EXPECT_EQ(body[1]->init->variable.name, "i_2");
+  EXPECT_EQ(body[2]->init->variable.name, "i");
+}
+
+TEST(ClangFrontEnd, KeepsWhatItCannotExpressAsOpaqueText) {
+  const auto parsed = parse(
+      "__global__ void f(float4* p, float* a) {\n"
+      "  int i = 0;\n  do { a[i++] = 1.0f; } while (i < 4);\n}\n", "f");
+  ASSERT_FALSE(parsed.ok());  // float4* cannot be passed
+  EXPECT_EQ(parsed.error().code, ErrorCode::unsupported);
+  EXPECT_NE(parsed.error().message.find("'p'"), std::string::npos) << parsed.error().message;
+}
+
+TEST(ClangFrontEnd, NamesTheKernelsItFound) {
+  const auto none = parse("__device__ int f() { return 1; }");
+  ASSERT_FALSE(none.ok());
+  EXPECT_EQ(none.error().code, ErrorCode::not_found);
+  const auto several = parse("__global__ void f() {}\n__global__ void g() {}\n");
+  ASSERT_FALSE(several.ok());
+  EXPECT_NE(several.error().message.find("f, g"), std::string::npos);
+  EXPECT_TRUE(parse("__global__ void f() {}\n__global__ void g() {}\n", "g").ok());
+  const auto missing = parse("__global__ void f() {}", "h");
+  ASSERT_FALSE(missing.ok());
+  EXPECT_NE(missing.error().message.find("'h'"), std::string::npos);
+}
+
+TEST(ClangFrontEnd, AnErrorMakesTheKernelOpaqueAndSaysWhere) {
+  const auto parsed = parse("__global__ void f(float* a) {\n  a[0] = undefined_name;\n}\n");
+  ASSERT_TRUE(parsed.ok());
+  EXPECT_FALSE(parsed->unit.has_value());
+  EXPECT_NE(parsed->opaque_reason.find("kernel.cu:2"), std::string::npos) << parsed->opaque_reason;
+}
+
+}  // namespace
+}  // namespace regraph::source
