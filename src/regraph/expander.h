@@ -1,14 +1,14 @@
 // The seam between the search and whatever rewrites kernels (the AST rewriter, a language model).
 #pragma once
 
-#include <map>
-#include <string>
-#include <vector>
-
 #include "base/cancellation.h"
 #include "base/result.h"
 #include "kernel/candidate.h"
 #include "kernel/evaluation.h"
+
+#include <map>
+#include <string>
+#include <vector>
 
 namespace regraph {
 
@@ -16,9 +16,9 @@ namespace regraph {
 using StepParameters = std::map<std::string, std::string>;
 
 struct StepProposal {
-  std::string step;         // id in the ReGraph, e.g. "thread_coarsen"
+  std::string step;  // id in the ReGraph, e.g. "thread_coarsen"
   StepParameters parameters;
-  int variant_limit = 1;    // how many different results repeated application may give
+  int variant_limit = 1;  // how many different results repeated application may give
 
   // "thread_coarsen(axis=x, factor=4)"; unique per (step, parameters).
   [[nodiscard]] std::string text() const;

@@ -1,13 +1,13 @@
+#include "regraph/regraph_yaml.h"
+
+#include <yaml-cpp/yaml.h>
+
 #include <cmath>
 #include <fstream>
 #include <initializer_list>
 #include <set>
 #include <sstream>
 #include <utility>
-
-#include <yaml-cpp/yaml.h>
-
-#include "regraph/regraph_yaml.h"
 
 namespace regraph {
 
@@ -69,7 +69,8 @@ Number number_of(const YAML::Node& node, std::string_view what) {
 std::vector<std::string> texts_of(const YAML::Node& node, std::string_view what) {
   if (!node.IsSequence()) reject(node, std::string(what) + " must be a list");
   std::vector<std::string> result;
-  for (const YAML::Node& entry : node) result.push_back(text_of(entry, what));
+  for (const YAML::Node& entry : node)
+    result.push_back(text_of(entry, what));
   return result;
 }
 
@@ -78,12 +79,13 @@ EvidenceCondition read_condition(const YAML::Node& node, const std::string& what
   EvidenceCondition condition;
   const YAML::Node fact = field(node, "fact", what);
   condition.fact = text_of(fact, what + ": fact");
-  if (!is_known_fact(condition.fact)) reject(fact, what + ": unknown fact '" + condition.fact + "'");
+  if (!is_known_fact(condition.fact))
+    reject(fact, what + ": unknown fact '" + condition.fact + "'");
   const YAML::Node comparison = field(node, "op", what);
   const std::string symbol = text_of(comparison, what + ": op");
   bool known = false;
-  for (const Comparison candidate : {Comparison::less, Comparison::less_equal, Comparison::greater,
-                                     Comparison::greater_equal}) {
+  for (const Comparison candidate :
+       {Comparison::less, Comparison::less_equal, Comparison::greater, Comparison::greater_equal}) {
     if (symbol != name(candidate)) continue;
     condition.comparison = candidate;
     known = true;
@@ -125,7 +127,8 @@ Step read_step(const YAML::Node& node) {
   step.what = text_of(field(node, "what", what), what + ": what");
   step.legality = text_of(field(node, "legality", what), what + ": legality");
   step.instruction = text_of(field(node, "instruction", what), what + ": instruction");
-  if (const YAML::Node aliases = node["aliases"]) step.aliases = texts_of(aliases, what + ": aliases");
+  if (const YAML::Node aliases = node["aliases"])
+    step.aliases = texts_of(aliases, what + ": aliases");
   if (const YAML::Node map = node["parameters"]) step.parameters = read_parameters(map, what);
   if (const YAML::Node evidence = node["evidence"]) {
     if (!evidence.IsSequence()) reject(evidence, what + ": evidence must be a list");
@@ -162,7 +165,8 @@ GainStatistics read_statistics(const YAML::Node& node, const std::string& what) 
       number_of<double>(field(node, "sum_log_gain", what), what + ": sum_log_gain");
   const YAML::Node squares = field(node, "sum_squared_log_gain", what);
   statistics.sum_squared_log_gain = number_of<double>(squares, what + ": sum_squared_log_gain");
-  if (statistics.sum_squared_log_gain < 0.0) reject(squares, what + ": a sum of squares is negative");
+  if (statistics.sum_squared_log_gain < 0.0)
+    reject(squares, what + ": a sum of squares is negative");
   return statistics;
 }
 
@@ -206,7 +210,8 @@ ReGraph read_graph(const YAML::Node& root) {
   }
   if (const YAML::Node transitions = root["transitions"]) {
     if (!transitions.IsSequence()) reject(transitions, "transitions must be a list");
-    for (const YAML::Node& node : transitions) read_transition(node, graph);
+    for (const YAML::Node& node : transitions)
+      read_transition(node, graph);
   }
   return graph;
 }

@@ -5,17 +5,17 @@
 //   score(s) = 0.02 + evidence(s) * max(0, G(s)) * success(s)
 //
 // G(s) and success(s) average the transitions into s from the steps already applied, the latest
-// first: source i = 0, 1, ... (then "init") has weight 2^-i, because what was done last decides what
-// the next bottleneck is, but a step that pays after "coalesce" still pays after a detour. A source
-// without a transition to s takes part with half the mean gain of all transitions into s: the graph
-// does not know the pair, but it knows the step.
+// first: source i = 0, 1, ... (then "init") has weight 2^-i, because what was done last decides
+// what the next bottleneck is, but a step that pays after "coalesce" still pays after a detour. A
+// source without a transition to s takes part with half the mean gain of all transitions into s:
+// the graph does not know the pair, but it knows the step.
 //
 // The score is linear in the expected log-gain because log-gains add along a path. A step that does
 // not appear to pay keeps the floor, and 10 % of the mass is uniform, so that nothing is excluded.
+#include "regraph/regraph.h"
+
 #include <algorithm>
 #include <map>
-
-#include "regraph/regraph.h"
 
 namespace regraph {
 
@@ -57,14 +57,15 @@ double ReGraph::step_score(std::string_view step, std::span<const std::string> h
   double weight = 1.0;
   const auto add_source = [&](std::string_view source) {
     const Transition* listed = transition(source, step);
-    gain += weight * (listed != nullptr ? listed->expected_log_gain(device)
-                                        : kUnlistedDiscount * mean_gain);
+    gain += weight *
+            (listed != nullptr ? listed->expected_log_gain(device) : kUnlistedDiscount * mean_gain);
     success += weight * (listed != nullptr ? listed->success_rate() : mean_success);
     total_weight += weight;
     weight *= kHistoryDecay;
   };
   const std::size_t considered = std::min(history.size(), kHistoryLength);
-  for (std::size_t age = 0; age < considered; ++age) add_source(history[history.size() - 1 - age]);
+  for (std::size_t age = 0; age < considered; ++age)
+    add_source(history[history.size() - 1 - age]);
   add_source(kInit);
 
   return kScoreFloor + known->evidence_match(facts) * std::max(0.0, gain / total_weight) *
@@ -79,7 +80,8 @@ std::vector<double> ReGraph::priors(std::span<const std::string> history, const 
     int proposals = 0;
   };
   std::map<std::string_view, Share> shares;
-  for (const StepProposal& proposal : proposals) ++shares[proposal.step].proposals;
+  for (const StepProposal& proposal : proposals)
+    ++shares[proposal.step].proposals;
   double total = 0.0;
   for (auto& [step, share] : shares) {
     share.score = step_score(step, history, facts, device);
@@ -87,7 +89,8 @@ std::vector<double> ReGraph::priors(std::span<const std::string> history, const 
   }
   std::vector<double> result;
   result.reserve(proposals.size());
-  const double uniform = kUniformShare / static_cast<double>(std::max<std::size_t>(1, proposals.size()));
+  const double uniform =
+      kUniformShare / static_cast<double>(std::max<std::size_t>(1, proposals.size()));
   for (const StepProposal& proposal : proposals) {
     const Share& share = shares.at(proposal.step);
     result.push_back((1.0 - kUniformShare) * share.score / (total * share.proposals) + uniform);

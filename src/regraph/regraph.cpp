@@ -115,8 +115,7 @@ std::vector<ReGraph::TransitionView> ReGraph::transitions() const {
                                                  boost::out_edges(source, graph_).second);
     std::ranges::sort(outgoing, {}, [&](const auto& edge) { return boost::target(edge, graph_); });
     for (const auto& edge : outgoing) {
-      result.push_back(
-          {graph_[source].id, graph_[boost::target(edge, graph_)].id, graph_[edge]});
+      result.push_back({graph_[source].id, graph_[boost::target(edge, graph_)].id, graph_[edge]});
     }
   }
   return result;

@@ -8,19 +8,19 @@
 // Reading is safe from several threads at once; changing it needs exclusive access.
 #pragma once
 
-#include <map>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include <boost/graph/adjacency_list.hpp>
-
 #include "base/result.h"
 #include "kernel/facts.h"
 #include "regraph/expander.h"
 #include "regraph/step.h"
 #include "regraph/transition.h"
+
+#include <boost/graph/adjacency_list.hpp>
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace regraph {
 
@@ -82,8 +82,8 @@ class ReGraph {
                                   const Facts& facts, std::string_view device) const;
 
   Graph graph_;
-  std::map<std::string, Vertex, std::less<>> vertices_;      // by id
-  std::map<std::string, Vertex, std::less<>> by_any_name_;   // by normalised id, name and aliases
+  std::map<std::string, Vertex, std::less<>> vertices_;     // by id
+  std::map<std::string, Vertex, std::less<>> by_any_name_;  // by normalised id, name and aliases
 };
 
 }  // namespace regraph

@@ -14,18 +14,18 @@
 //                                   sum_squared_log_gain: 0.01}}}
 #pragma once
 
+#include "base/result.h"
+#include "regraph/regraph.h"
+
 #include <filesystem>
 #include <string>
 #include <string_view>
 
-#include "base/result.h"
-#include "regraph/regraph.h"
-
 namespace regraph {
 
-// Reads a graph from `text`. Every error is "name:line: what is wrong" (ErrorCode::parse): bad YAML,
-// an unknown or missing key, a value out of range, an unknown fact, operator or step, a duplicate.
-// Any bytes are safe to pass.
+// Reads a graph from `text`. Every error is "name:line: what is wrong" (ErrorCode::parse): bad
+// YAML, an unknown or missing key, a value out of range, an unknown fact, operator or step, a
+// duplicate. Any bytes are safe to pass.
 [[nodiscard]] Result<ReGraph> parse_regraph(std::string_view text, std::string_view name);
 
 // Reads a file. Errors as parse_regraph, or not_found.

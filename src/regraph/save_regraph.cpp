@@ -1,17 +1,19 @@
-#include <fstream>
-#include <limits>
+#include "regraph/regraph_yaml.h"
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
-#include "regraph/regraph_yaml.h"
+#include <fstream>
+#include <limits>
 
 namespace regraph {
 
 namespace {
 
 // Numbers are written as the shortest text that reads back as the same double.
-std::string number_text(double value) { return fmt::format("{}", value); }
+std::string number_text(double value) {
+  return fmt::format("{}", value);
+}
 
 void write_text(YAML::Emitter& out, const char* key, const std::string& text) {
   out << YAML::Key << key << YAML::Value << YAML::DoubleQuoted << text;
@@ -19,7 +21,8 @@ void write_text(YAML::Emitter& out, const char* key, const std::string& text) {
 
 void write_texts(YAML::Emitter& out, const std::vector<std::string>& texts) {
   out << YAML::Flow << YAML::BeginSeq;
-  for (const std::string& text : texts) out << YAML::DoubleQuoted << text;
+  for (const std::string& text : texts)
+    out << YAML::DoubleQuoted << text;
   out << YAML::EndSeq;
 }
 
@@ -89,10 +92,12 @@ std::string regraph_text(const ReGraph& graph) {
   YAML::Emitter out;
   out << YAML::BeginMap << YAML::Key << "format" << YAML::Value << "regraph/1";
   out << YAML::Key << "steps" << YAML::Value << YAML::BeginSeq;
-  for (const Step* step : graph.steps()) write_step(out, *step);
+  for (const Step* step : graph.steps())
+    write_step(out, *step);
   out << YAML::EndSeq;
   out << YAML::Key << "transitions" << YAML::Value << YAML::BeginSeq;
-  for (const ReGraph::TransitionView& view : graph.transitions()) write_transition(out, view);
+  for (const ReGraph::TransitionView& view : graph.transitions())
+    write_transition(out, view);
   out << YAML::EndSeq << YAML::EndMap;
   return std::string(out.c_str(), out.size()) + "\n";
 }

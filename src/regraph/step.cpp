@@ -4,20 +4,28 @@ namespace regraph {
 
 const char* name(Comparison comparison) {
   switch (comparison) {
-    case Comparison::less: return "<";
-    case Comparison::less_equal: return "<=";
-    case Comparison::greater: return ">";
-    case Comparison::greater_equal: return ">=";
+    case Comparison::less:
+      return "<";
+    case Comparison::less_equal:
+      return "<=";
+    case Comparison::greater:
+      return ">";
+    case Comparison::greater_equal:
+      return ">=";
   }
   return "?";
 }
 
 bool EvidenceCondition::holds(double measured) const {
   switch (comparison) {
-    case Comparison::less: return measured < value;
-    case Comparison::less_equal: return measured <= value;
-    case Comparison::greater: return measured > value;
-    case Comparison::greater_equal: return measured >= value;
+    case Comparison::less:
+      return measured < value;
+    case Comparison::less_equal:
+      return measured <= value;
+    case Comparison::greater:
+      return measured > value;
+    case Comparison::greater_equal:
+      return measured >= value;
   }
   return false;
 }

@@ -1,13 +1,13 @@
 // An optimization step: a vertex of the ReGraph. Plain data.
 #pragma once
 
+#include "kernel/facts.h"
+
 #include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "kernel/facts.h"
 
 namespace regraph {
 

@@ -36,14 +36,14 @@ double Transition::expected_log_gain(std::string_view device) const {
   constexpr double kOtherDevicesWeight = 4.0;
   GainStatistics own;
   GainStatistics others;
-  for (const auto& [key, entry] : statistics) (key == device ? own : others).add(entry);
+  for (const auto& [key, entry] : statistics)
+    (key == device ? own : others).add(entry);
 
   const double published = std::log(expected_speedup);
   const double others_weight = prior_weight + static_cast<double>(others.verified);
-  const double pooled =
-      others_weight > 0.0
-          ? (prior_weight * published + others.sum_log_gain) / others_weight
-          : published;
+  const double pooled = others_weight > 0.0
+                            ? (prior_weight * published + others.sum_log_gain) / others_weight
+                            : published;
   const double own_weight = static_cast<double>(own.verified);
   return (kOtherDevicesWeight * pooled + own.sum_log_gain) / (kOtherDevicesWeight + own_weight);
 }
@@ -52,7 +52,8 @@ double Transition::success_rate() const {
   constexpr double kPriorSuccesses = 4.0;
   constexpr double kPriorFailures = 1.0;
   GainStatistics total;
-  for (const auto& [device, entry] : statistics) total.add(entry);
+  for (const auto& [device, entry] : statistics)
+    total.add(entry);
   return (kPriorSuccesses + static_cast<double>(total.verified)) /
          (kPriorSuccesses + kPriorFailures + static_cast<double>(total.attempts));
 }

@@ -1,5 +1,5 @@
-// Everything that decides what a search does. Two runs with equal configurations and equal results of
-// their evaluations are equal.
+// Everything that decides what a search does. Two runs with equal configurations and equal results
+// of their evaluations are equal.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ struct SearchBudget {
 
 // Backup and selection. Defaults: the values that did best over synthetic landscapes and budgets.
 struct SelectionConfig {
-  double max_share = 0.5;           // lambda in Q = (1 - lambda) * mean + lambda * best
-  double exploration_first = 1.0;   // c at the start of the budget
-  double exploration_last = 0.1;    // c at its end
+  double max_share = 0.5;          // lambda in Q = (1 - lambda) * mean + lambda * best
+  double exploration_first = 1.0;  // c at the start of the budget
+  double exploration_last = 0.1;   // c at its end
   double first_play_reduction = 0.2;
-  double variant_decay = 0.5;       // gamma: prior of the next variant over that of this one
-  int variant_limit = 4;            // variants of one proposal at one state
-  double widening_factor = 2.0;     // k and a of: untried edges while opened < k * (N + O)^a;
-  double widening_exponent = 0.5;   // k = 0 switches the guard off
+  double variant_decay = 0.5;      // gamma: prior of the next variant over that of this one
+  int variant_limit = 4;           // variants of one proposal at one state
+  double widening_factor = 2.0;    // k and a of: untried edges while opened < k * (N + O)^a;
+  double widening_exponent = 0.5;  // k = 0 switches the guard off
   // Scores that map to 0 and 1. None: from the scores seen, see Selector.
   std::optional<std::pair<double, double>> value_range;
   // Value of an untried edge, 0 to 1. None: the node's own value less the reduction above.
@@ -36,12 +36,15 @@ struct SearchConfig {
   std::uint64_t seed = 0;         // of the inputs that candidates are verified with
   SearchBudget budget;
   SelectionConfig selection;
-  int jobs = 1;        // workers; changes how long a search takes, never what it finds
-  int window = 4;      // most expansions and measurements under way at once
-  int finalists = 8;   // re-measured at the end
-  int final_repetitions = 64;            // samples a finalist that survives every round gets
-  double evaluation_wall_seconds = 60.0; // per evaluation
-  std::string device;                    // key of the ReGraph's statistics
+  int jobs = 1;    // workers; changes how long a search takes, never what it finds
+  int window = 4;  // most expansions and measurements under way at once
+  // Commit outstanding expansions before measurements; false: by ticket number alone, which is
+  // better when an expansion takes as long as an evaluation. Either order is independent of timing.
+  bool expansions_first = true;
+  int finalists = 8;                      // re-measured at the end
+  int final_repetitions = 64;             // samples a finalist that survives every round gets
+  double evaluation_wall_seconds = 60.0;  // per evaluation
+  std::string device;                     // key of the ReGraph's statistics
 };
 
 }  // namespace regraph

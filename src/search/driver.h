@@ -1,8 +1,9 @@
 // Runs a search: one thread owns the state graph, oneTBB workers rewrite and evaluate.
 //
-//   owner:   next ticket ──> worker: Expander::apply ──> owner: known state? ──> worker: evaluate ──┐
-//              ^                                                                                    │
-//              └──────────────── commit in ticket order <── results queue <────────────────────────-┘
+//   owner:   next ticket ──> worker: Expander::apply ──> owner: known state? ──> worker: evaluate
+//   ──┐
+//              ^ │ └──────────────── commit in ticket order <── results queue
+//              <────────────────────────-┘
 //
 // Results are committed in an order that depends on ticket numbers alone and the number of tickets
 // under way is part of the configuration, so worker count and timing cannot change the result.
@@ -23,15 +24,15 @@
 namespace regraph {
 
 // Searches for a faster candidate than `baseline` and returns what it found; also when cancelled,
-// which it polls every few milliseconds. Blocks; calls `expander` and `evaluator` from `config.jobs`
-// worker threads and returns only when none of those calls is left. `observer` may be null.
-// Errors: a configuration out of range (invalid_argument), a baseline that does not pass its own
-// verification (invalid_argument, with the evaluator's message), cancelled before the baseline was
-// judged (cancelled).
+// which it polls every few milliseconds. Blocks; calls `expander` and `evaluator` from
+// `config.jobs` worker threads and returns only when none of those calls is left. `observer` may be
+// null. Errors: a configuration out of range (invalid_argument), a baseline that does not pass its
+// own verification (invalid_argument, with the evaluator's message), cancelled before the baseline
+// was judged (cancelled).
 //
-// An evaluation that outlives `config.evaluation_wall_seconds` by more than a grace period counts as
-// Verdict::timeout and a spare worker takes its place; its late result is dropped. At the end such
-// calls are asked to stop through their Cancellation and waited for.
+// An evaluation that outlives `config.evaluation_wall_seconds` by more than a grace period counts
+// as Verdict::timeout and a spare worker takes its place; its late result is dropped. At the end
+// such calls are asked to stop through their Cancellation and waited for.
 [[nodiscard]] Result<SearchOutcome> run_search(const Problem& problem, const Candidate& baseline,
                                                const Expander& expander, Evaluator& evaluator,
                                                const ReGraph& graph, const SearchConfig& config,

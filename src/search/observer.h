@@ -1,12 +1,12 @@
 // Progress of a search, for terminals and journals.
 #pragma once
 
-#include <array>
-#include <cstdint>
-
 #include "kernel/candidate.h"
 #include "kernel/evaluation.h"
 #include "regraph/expander.h"
+
+#include <array>
+#include <cstdint>
 
 namespace regraph {
 

@@ -1,6 +1,10 @@
 // What a search found. Plain data for reports, run directories and learning.
 #pragma once
 
+#include "kernel/candidate.h"
+#include "kernel/evaluation.h"
+#include "regraph/expander.h"
+
 #include <array>
 #include <cstdint>
 #include <map>
@@ -9,12 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "kernel/candidate.h"
-#include "kernel/evaluation.h"
-#include "regraph/expander.h"
-
 namespace regraph {
-
 
 // Compared with the original kernel.
 enum class SpeedVerdict : std::uint8_t {
@@ -26,7 +25,8 @@ enum class SpeedVerdict : std::uint8_t {
 [[nodiscard]] const char* name(SpeedVerdict verdict);
 
 // Compares by intervals only.
-[[nodiscard]] SpeedVerdict compare_times(const TimeEstimate& candidate, const TimeEstimate& reference);
+[[nodiscard]] SpeedVerdict compare_times(const TimeEstimate& candidate,
+                                         const TimeEstimate& reference);
 
 // One state the search created and judged.
 struct StateRecord {
@@ -36,9 +36,9 @@ struct StateRecord {
   int variant = 0;
   std::shared_ptr<const Candidate> candidate;
   Evaluation evaluation;
-  double log_speedup = 0.0;             // ln(original time / time); valid when correct
-  std::uint64_t visits = 0;             // searches that passed through or ended here
-  std::optional<std::uint32_t> same_as; // an earlier state with the same machine code and plan
+  double log_speedup = 0.0;              // ln(original time / time); valid when correct
+  std::uint64_t visits = 0;              // searches that passed through or ended here
+  std::optional<std::uint32_t> same_as;  // an earlier state with the same machine code and plan
 };
 
 // One step of the path from the original to the best candidate.
@@ -46,7 +46,7 @@ struct PathStep {
   std::uint32_t state = 0;  // that it leads to
   StepProposal step;
   int variant = 0;
-  double log_gain = 0.0;    // ln(time before / time after)
+  double log_gain = 0.0;  // ln(time before / time after)
 };
 
 // An attempt of the search, for statistics and learning: `to` was applied after `from`.
@@ -57,8 +57,8 @@ struct AttemptRecord {
   StepProposal step;
   int variant = 0;
   bool verified = false;
-  double log_gain = 0.0;               // valid when verified
-  std::string reason;                  // why not verified, e.g. "refused" or "wrong_result"
+  double log_gain = 0.0;  // valid when verified
+  std::string reason;     // why not verified, e.g. "refused" or "wrong_result"
 };
 
 struct FinalistRecord {
@@ -68,28 +68,35 @@ struct FinalistRecord {
   int rounds = 0;
 };
 
-enum class StopReason : std::uint8_t { budget, exhausted, cancelled };
+enum class StopReason : std::uint8_t {
+  budget,     // evaluations or seconds are used up
+  exhausted,  // every step was tried everywhere
+  cancelled,
+  workers_lost,  // too many calls never returned
+};
 [[nodiscard]] const char* name(StopReason reason);
 
 struct SearchOutcome {
   Candidate best;              // the original when nothing was shown to be faster
-  Evaluation best_evaluation;  // confirmed with fresh inputs, unless best is the original
+  Evaluation best_evaluation;  // from the confirmation if there was one
   std::uint32_t best_state = 0;
   Evaluation baseline_evaluation;
+  bool confirmed = false;  // best passed again with fresh inputs; false for the original and when
+                           // cancellation left no time for it
   SpeedVerdict verdict = SpeedVerdict::same;
-  double log_speedup = 0.0;    // ln(baseline median / best median), 0 for the original
+  double log_speedup = 0.0;  // ln(baseline median / best median), 0 for the original
   std::vector<PathStep> path;
 
   std::array<int, kVerdictCount> verdict_counts{};  // of the search's evaluations, by Verdict
   std::map<std::string, int> failures;              // by reason: verdict names and "refused"
-  int evaluations = 0;          // given to the evaluator by the search, baseline and finals aside
-  int expansions = 0;           // steps applied or refused
-  int transpositions = 0;       // expansions whose result was known already: nothing compiled or run
+  int evaluations = 0;     // given to the evaluator by the search, baseline and finals aside
+  int expansions = 0;      // steps applied or refused
+  int transpositions = 0;  // expansions whose result was known already: nothing compiled or run
   int machine_code_merges = 0;  // evaluated states that turned out to be known machine code
   int duplicates = 0;           // edges to a state that the same parent leads to already
   int back_edges = 0;           // edges to an ancestor
   int nodes = 0;
-  int lost_workers = 0;         // evaluations written off because they outlived their deadline
+  int lost_workers = 0;  // evaluations written off because they outlived their deadline
   double wall_seconds = 0.0;
   StopReason stopped = StopReason::budget;
   std::vector<StateRecord> states;

@@ -1,0 +1,1 @@
+regraph_bench(search DEPENDS regraph_search)

@@ -1,0 +1,69 @@
+// What all searchers over the state graph share: tickets, transpositions, merging. They differ in
+// the EdgePolicy that chooses the next edge.
+#pragma once
+
+#include "search/searcher.h"
+
+#include <map>
+#include <unordered_map>
+
+namespace regraph {
+
+// Chooses the edge to try next.
+class EdgePolicy {
+ public:
+  virtual ~EdgePolicy() = default;
+  // Sets `path` to DONE edges that end with an UNTRIED one. Returns false if nothing can be tried
+  // now.
+  [[nodiscard]] virtual bool choose(const StateGraph& graph, double budget_fraction,
+                                    Path& path) = 0;
+};
+
+class GraphSearcher final : public Searcher {
+ public:
+  GraphSearcher(const SelectionConfig& config, std::unique_ptr<EdgePolicy> policy)
+      : graph_(config.max_share, config.variant_decay), policy_(std::move(policy)) {}
+
+  void start(const Hash128& identity, const Hash128& executable,
+             std::span<const EdgeSeed> proposals) override;
+  std::optional<Ticket> next(double budget_fraction) override;
+  Commit commit_expansion(std::uint64_t ticket, const std::optional<Hash128>& identity) override;
+  Commit commit_measurement(std::uint64_t ticket, const MeasurementResult& result) override;
+  void abandon(std::uint64_t ticket) override;
+  [[nodiscard]] bool exhausted() const override {
+    return outstanding_.empty() && graph_.exhausted(kRootNode);
+  }
+  [[nodiscard]] const SearchCounts& counts() const override { return counts_; }
+  [[nodiscard]] const StateGraph& graph() const override { return graph_; }
+  [[nodiscard]] Status verify() const override;
+
+ private:
+  // An expansion that has not been resolved.
+  struct Visit {
+    Ticket expansion;
+    Path path;
+  };
+
+  void open(NodeId node, std::span<const EdgeSeed> proposals);
+  // Ends a visit at a node whose fate is known.
+  void resolve(const Visit& visit, NodeId child, Commit& commit);
+
+  StateGraph graph_;
+  std::unique_ptr<EdgePolicy> policy_;
+  SearchCounts counts_;
+  std::uint64_t next_ticket_ = 0;
+  std::map<std::uint64_t, Visit> outstanding_;              // by ticket, of either kind
+  std::unordered_map<std::uint64_t, NodeId> measuring_;     // by MEASURE ticket
+  std::unordered_map<NodeId, std::vector<Visit>> waiting_;  // for a node that is being measured
+  std::unordered_map<Hash128, NodeId> by_executable_;
+  std::vector<std::vector<std::uint32_t>> first_slots_;  // by node: of each proposal
+};
+
+// Descends by PUCT, see selection.h.
+[[nodiscard]] std::unique_ptr<EdgePolicy> make_puct_policy(const SelectionConfig& config);
+
+// Takes the untried edge of the highest prior at the node of the highest score that has one. Ties:
+// the older node, the edge proposed first.
+[[nodiscard]] std::unique_ptr<EdgePolicy> make_greedy_policy();
+
+}  // namespace regraph

@@ -1,0 +1,29 @@
+#include "search/graph_searcher.h"
+#include "search/selection.h"
+
+namespace regraph {
+
+namespace {
+
+class PuctPolicy final : public EdgePolicy {
+ public:
+  explicit PuctPolicy(const SelectionConfig& config) : selector_(config) {}
+
+  bool choose(const StateGraph& graph, double budget_fraction, Path& path) override {
+    path.clear();
+    NodeId at = kRootNode;
+    // Measured nodes are opened at once, so a descent never meets an unopened one.
+    return selector_.descend(graph, budget_fraction, path, at) == Selector::Descent::edge;
+  }
+
+ private:
+  Selector selector_;
+};
+
+}  // namespace
+
+std::unique_ptr<EdgePolicy> make_puct_policy(const SelectionConfig& config) {
+  return std::make_unique<PuctPolicy>(config);
+}
+
+}  // namespace regraph

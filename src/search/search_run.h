@@ -1,0 +1,83 @@
+// One run of a search: the owner's side. Internal to the driver.
+#pragma once
+
+#include "search/driver.h"
+#include "search/searcher.h"
+#include "search/worker_pool.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace regraph {
+
+// What the run works with; references outlive it.
+struct SearchInputs {
+  const Problem& problem;
+  const Expander& expander;
+  Evaluator& evaluator;
+  const ReGraph& graph;
+  const SearchConfig& config;
+  SearchObserver* observer;
+  const Cancellation& cancellation;
+};
+
+class SearchRun {
+ public:
+  SearchRun(const SearchInputs& inputs, std::unique_ptr<Searcher> searcher);
+
+  // Does everything run_search promises, once.
+  [[nodiscard]] Result<SearchOutcome> run(const Candidate& baseline);
+
+ private:
+  class ExpandJob;
+  class EvaluateJob;
+
+  // A ticket that is being worked on.
+  struct Outstanding {
+    Ticket ticket;
+    std::shared_ptr<Job> job;
+    bool complete = false;
+    bool lost = false;
+  };
+
+  [[nodiscard]] Status judge_baseline(const Candidate& baseline);
+  void search();
+  void issue_tickets();
+  void submit(const Ticket& ticket);
+  [[nodiscard]] bool wait_for_progress();
+  [[nodiscard]] Outstanding* next_to_commit();
+  void commit(const Outstanding& outstanding);
+  void commit_expansion(const Ticket& ticket, const ExpandJob& job, bool lost);
+  void commit_measurement(const Ticket& ticket, const EvaluateJob& job, bool lost);
+  void note(const Resolution& resolution);
+  void announce(std::uint32_t state, bool improved);
+  void choose_answer();
+  [[nodiscard]] std::optional<Evaluation> evaluate_now(std::uint32_t state,
+                                                       const EvaluationBudget& budget);
+
+  [[nodiscard]] std::vector<EdgeSeed> seeds(std::uint32_t state,
+                                            const std::vector<StepProposal>& proposals) const;
+  [[nodiscard]] std::vector<std::string> history(std::uint32_t state) const;
+  [[nodiscard]] std::vector<std::uint32_t> states_to(std::uint32_t state) const;
+  [[nodiscard]] Hash128 executable(const StateRecord& state) const;
+  [[nodiscard]] double elapsed_seconds() const;
+  [[nodiscard]] double budget_fraction() const;
+  [[nodiscard]] bool time_is_up() const;
+  [[nodiscard]] WorkerPool::Clock::duration patience() const;
+
+  SearchInputs inputs_;
+  std::unique_ptr<Searcher> searcher_;
+  WorkerPool::Clock::time_point started_;
+  SearchOutcome outcome_;
+  std::vector<std::vector<StepProposal>> proposals_;  // by state
+  std::map<std::uint64_t, std::string> refusals_;     // by expansion ticket: why
+  std::map<std::uint64_t, Outstanding> outstanding_;  // by ticket
+  int issued_ = 0;                                    // expansions
+  double best_log_speedup_ = 0.0;
+  std::uint32_t best_state_ = 0;
+  WorkerPool pool_;  // last: its destructor waits for jobs that use the inputs
+};
+
+}  // namespace regraph

@@ -1,0 +1,66 @@
+// Selection: which edge to try next (PUCT on edge visits, for a single maximising player).
+//
+//   S(e)  = q(e) + c(f) P(e) sqrt(N(n) + O(n)) / (1 + N(e) + O(e)),      N(n) = 1 + sum of N(e)
+//   q(e)  = norm(Q(child)) for a DONE edge,
+//           max(0, norm(Q(n)) - 0.2 sqrt(sum of P over issued edges)) for an UNTRIED one
+//   c(f)  = c1 + (c0 - c1)(1 - f),      f = fraction of the budget used
+//   norm(x) = clamp((x - lo) / max(hi - lo, ln 1.05), 0, 1),
+//             hi = best score seen, lo = max(worst score seen, root's score - ln 2)
+//
+// The floor of lo keeps one terrible state from flattening all differences. Visits under way count
+// as visits but never lower a value (no virtual loss). Ties go to the edge proposed first, lower
+// variant.
+//
+// UNTRIED edges are offered only while issued(n) < k (N(n) + O(n))^a, unless nothing else is left.
+// A node where nothing is selectable now (all in flight) is blocked for this descent, and the next
+// best edge of its parent is taken.
+//
+// Predictor + UCT: Silver et al. 2017 (AlphaGo Zero); counts of visits under way: Liu et al. 2020
+// (WU-UCT); first-play reduction and edge visits: KataGo's notes on graph search.
+#pragma once
+
+#include "search/config.h"
+#include "search/state_graph.h"
+
+#include <optional>
+#include <vector>
+
+namespace regraph {
+
+class Selector {
+ public:
+  enum class Descent {
+    edge,      // the path ends with an UNTRIED edge
+    unopened,  // the path ends at a node that was not opened yet
+    blocked,   // nothing is selectable anywhere
+  };
+
+  explicit Selector(const SelectionConfig& config) : config_(config) {}
+
+  // Extends `path`, which leads to `at`, until it ends with an edge to try; start with an empty
+  // path at the root. After `unopened`, `at` is the node: open it and call again. `budget_fraction`
+  // is f.
+  [[nodiscard]] Descent descend(const StateGraph& graph, double budget_fraction, Path& path,
+                                NodeId& at);
+
+ private:
+  // What a descent computes once.
+  struct Scale {
+    float offset = 0.0F;  // norm(x) = clamp(x * factor - offset, 0, 1)
+    float factor = 1.0F;
+    float exploration = 1.0F;  // c(f)
+  };
+  static constexpr std::uint32_t kNoSlot = 0xFFFFFFFF;
+
+  [[nodiscard]] Scale scale_for(const StateGraph& graph, double budget_fraction) const;
+  [[nodiscard]] std::uint32_t best_slot(const StateGraph& graph, NodeId node, const Scale& scale);
+  [[nodiscard]] std::uint32_t best_slot_scored(const EdgeBlock& block, std::uint32_t edges,
+                                               const Scale& scale, float exploration,
+                                               float untried_value);
+
+  SelectionConfig config_;
+  std::vector<float> scores_;    // scratch
+  std::vector<NodeId> blocked_;  // nodes given up in this descent
+};
+
+}  // namespace regraph

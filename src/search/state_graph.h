@@ -1,0 +1,142 @@
+// The state graph: every kernel state the search has seen and the steps between them.
+//
+// Terminology
+//   node      a state: one canonical source and launch plan. Has a score u once measured.
+//   edge      one step, with parameters and variant, applied to a node. Has a prior P.
+//   N(e)      completed visits of an edge: searches that chose it and came back. Edge visits, not
+//   node
+//             visits: a child that other parents made popular does not look explored from here.
+//   O(e)      visits under way. N + O is called attempts.
+//   V(n)      best score at n or below.  Q(n)  its backed-up value.
+//   rank      longest known distance from the root; every DONE edge raises it.
+//
+//                 root u=0                     two orders of the same steps meet again:
+//                /        \                    the edge is linked, nothing is compiled or run
+//       swap  DONE         DONE  unroll
+//              /             \                 edges to an ancestor are BACK, a second edge of one
+//          n1 u=1.8       n2 u=0.1             parent to the same child is DUPLICATE, so the DONE
+//       unroll  \          /  swap             edges form a directed acyclic graph at all times
+//              DONE      DONE
+//                 \      /                     UNTRIED -> IN_FLIGHT -> DONE | FAILED | DUPLICATE |
+//                 BACK
+//                  n3 u=1.9
+//
+// Backup, over the DONE edges of n:
+//   M(n) = (u(n) + sum N(e) Q(child)) / (1 + sum N(e)),   V(n) = max(u(n), max V(child)),
+//   Q(n) = (1 - lambda) M(n) + lambda V(n), rounded to a FixedScore.
+// After each completed path all ancestors hold exactly what this recursion gives: sums are updated
+// by differences in integers, children before parents by rank, and an ancestor whose rounded value
+// did not change is where the way up ends.
+//
+// Not thread-safe: one thread owns a graph. Nothing here draws random numbers, allocates per visit,
+// or depends on timing.
+#pragma once
+
+#include "base/hash.h"
+#include "base/result.h"
+#include "search/state_graph_types.h"
+#include "search/transposition_table.h"
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace regraph {
+
+// One proposal at a state: its prior and how many variants of it may be tried one after the other.
+struct EdgeSeed {
+  double prior = 0.0;
+  int variants = 1;
+};
+
+class StateGraph {
+ public:
+  // `max_share` is lambda; a further variant's prior is `variant_decay` times the one before.
+  StateGraph(double max_share, double variant_decay)
+      : max_share_(max_share), variant_decay_(variant_decay) {}
+
+  // Adds a node in state in_flight. Its identity must not be in the graph.
+  NodeId add_node(const Hash128& identity);
+  // Returns the node with this identity, alias nodes resolved, or kNoNode.
+  [[nodiscard]] NodeId find(const Hash128& identity) const;
+  // Gives an in_flight node its score (log-speedup).
+  void set_measured(NodeId node, double score);
+  // Marks an in_flight node as not correct.
+  void set_failed(NodeId node);
+  // Marks an in_flight node as the same as `target`, which find then returns instead.
+  void set_alias(NodeId node, NodeId target);
+  // Gives a measured node its edges, in the order of `seeds`, variants of a seed next to each
+  // other. A node without edges is exhausted. At most 65535 edges; the rest is ignored.
+  void open(NodeId node, std::span<const EdgeSeed> seeds);
+
+  // Starts a visit: the last edge must be UNTRIED and becomes IN_FLIGHT, all before it are DONE.
+  void begin(const Path& path);
+  // Ends a visit whose last edge failed.
+  void finish_failed(const Path& path);
+  // Ends a visit whose last edge turned out to lead to `child`, which is measured. Returns what the
+  // edge became: done, duplicate or back.
+  EdgeState finish(const Path& path, NodeId child);
+  // Takes a visit back as if it had not begun; its last edge is UNTRIED again.
+  void abandon(const Path& path);
+
+  // Whether nothing below the node can ever yield work again.
+  [[nodiscard]] bool exhausted(NodeId node) const {
+    return nodes_[node].open && nodes_[node].live == 0;
+  }
+  [[nodiscard]] std::size_t node_count() const { return nodes_.size(); }
+  [[nodiscard]] const Node& node(NodeId node) const { return nodes_[node]; }
+  [[nodiscard]] const Hash128& identity(NodeId node) const { return identities_[node]; }
+  // The node's edges. Valid until the next open().
+  [[nodiscard]] EdgeBlock edges(NodeId node) const;
+  // Highest and lowest score of any measured node.
+  [[nodiscard]] FixedScore highest_score() const { return highest_score_; }
+  [[nodiscard]] FixedScore lowest_score() const { return lowest_score_; }
+  // N(n) = 1 + sum of N(e): visits that ended at or passed through the node.
+  [[nodiscard]] std::uint64_t visits(NodeId node) const;
+
+  // Recomputes everything that is kept incrementally from the edges alone and compares. `in_flight`
+  // is the sum of the lengths of all begun paths. Error (internal): the first difference found.
+  [[nodiscard]] Status verify_invariants(std::uint64_t in_flight) const;
+
+  // Makes room ahead of time.
+  void reserve(std::size_t nodes, std::size_t edges);
+  // Heap memory held, in bytes; what is in use of it, and what is reserved.
+  [[nodiscard]] std::size_t used_bytes() const;
+  [[nodiscard]] std::size_t allocated_bytes() const;
+
+ private:
+  [[nodiscard]] EdgeBlock block_of(const Node& node) const;
+  [[nodiscard]] FixedScore backed_up_value(const Node& node) const;
+  // Calls visit(parent, slot) for every DONE edge that leads to the node.
+  template <typename Visit>
+  void for_each_parent(const Node& node, Visit visit) const {
+    if (node.parent == kNoNode) return;
+    visit(node.parent, std::uint32_t{node.parent_slot});
+    for (std::uint32_t link = node.more_parents; link != 0; link = in_links_[link - 1].next) {
+      visit(in_links_[link - 1].parent, in_links_[link - 1].slot);
+    }
+  }
+  void complete_prefix(const Path& path);
+  void settle(const Path& path);
+  void settle_above(std::uint32_t rank);
+  void refresh(NodeId node);
+  void retire_edge(NodeId node, std::uint32_t slot);
+  [[nodiscard]] bool is_ancestor(NodeId candidate, NodeId of) const;
+  void raise_rank(NodeId node, std::uint32_t rank);
+  void add_parent(NodeId child, NodeId parent, std::uint32_t slot);
+
+  double max_share_;
+  double variant_decay_;
+  CacheLineVector<Node> nodes_;
+  std::vector<Hash128> identities_;       // by node
+  CacheLineVector<std::uint32_t> words_;  // edge blocks
+  std::vector<InLink> in_links_;
+  TranspositionTable table_;
+  std::unordered_map<NodeId, NodeId> aliases_;
+  FixedScore highest_score_ = kUnselectable;
+  FixedScore lowest_score_ = std::numeric_limits<FixedScore>::max();
+  std::vector<std::uint64_t> off_path_;  // heap of rank and node: ancestors to recompute
+};
+
+}  // namespace regraph

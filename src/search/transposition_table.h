@@ -1,0 +1,36 @@
+// Open-addressing hash table from a state's identity to its node.
+#pragma once
+
+#include "base/hash.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace regraph {
+
+// Stores node numbers only, 4 bytes a slot: identities are the owner's array, indexed by node,
+// which every call is given. Entries are never removed.
+class TranspositionTable {
+ public:
+  static constexpr std::uint32_t kAbsent = 0xFFFFFFFF;
+
+  // Returns the node whose identity is `identity`, or kAbsent.
+  [[nodiscard]] std::uint32_t find(const Hash128& identity,
+                                   std::span<const Hash128> identities) const;
+  // Adds `node`, the last of `identities`, whose identity must be absent.
+  void add(std::uint32_t node, std::span<const Hash128> identities);
+  // Makes room for `nodes` entries.
+  void reserve(std::size_t nodes, std::span<const Hash128> identities);
+  [[nodiscard]] std::size_t allocated_bytes() const {
+    return slots_.capacity() * sizeof(slots_[0]);
+  }
+
+ private:
+  void rehash(std::size_t slot_count, std::span<const Hash128> identities);
+
+  std::vector<std::uint32_t> slots_;  // a power of two of them; kAbsent when free
+  std::size_t used_ = 0;
+};
+
+}  // namespace regraph
