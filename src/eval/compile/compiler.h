@@ -2,23 +2,23 @@
 // content-addressed cache on disk.
 #pragma once
 
+#include "base/cancellation.h"
+#include "base/hash.h"
+#include "base/result.h"
+#include "kernel/evaluation.h"
+
 #include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "base/cancellation.h"
-#include "base/hash.h"
-#include "base/result.h"
-#include "kernel/evaluation.h"
-
 namespace regraph {
 
 struct CompileRequest {
-  std::string source;                // whole translation unit, device code only
-  std::string kernel;                // plain name of the __global__ function (or a template instance)
-  std::string architecture;          // "sm_90"
+  std::string source;        // whole translation unit, device code only
+  std::string kernel;        // plain name of the __global__ function (or a template instance)
+  std::string architecture;  // "sm_90"
   std::vector<std::string> options;  // further NVRTC options, e.g. "-DTILE=16"
   bool want_cubin = true;            // false: PTX only, resources stay empty
 };
@@ -29,7 +29,7 @@ struct CompiledKernel {
   std::string entry;        // lowered name in PTX and cubin
   ResourceUsage resources;  // from ptxas
   std::string log;          // compiler's warnings and ptxas' report, at most 8 KiB
-  Hash128 machine_code;     // hash of the kernel's .text in the cubin (name and debug data left out)
+  Hash128 machine_code;  // hash of the kernel's .text in the cubin (name and debug data left out)
 };
 
 // Where the CUDA toolkit is.

@@ -1,0 +1,18 @@
+// Headers that kernel files include for nvcc and that NVRTC does not have. They are handed to the
+// compiler in memory and declare only what device code can use.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace regraph::compile_internal {
+
+// Name of the header that is included before every source: names that nvcc gives without being
+// asked (INFINITY, INT_MAX, uint, uint32_t, M_PI).
+inline constexpr const char* kPreludeName = "regraph_prelude.h";
+
+// Name -> text, the prelude among them.
+[[nodiscard]] const std::vector<std::pair<std::string, std::string>>& stub_headers();
+
+}  // namespace regraph::compile_internal
