@@ -1,0 +1,32 @@
+// The built-in expander: proposes every step that is legal for a candidate and applies it.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "kernel/problem.h"
+#include "regraph/expander.h"
+#include "rewrite/step_rewriter.h"
+
+namespace regraph::rewrite {
+
+// Stateless beyond its problem; thread-safe. Candidates without a parsed form (opaque kernels) get no
+// proposals, and apply refuses them.
+class AstRewriter final : public Expander {
+ public:
+  // `problem` must outlive the rewriter.
+  explicit AstRewriter(const Problem& problem) : problem_(problem) {}
+
+  [[nodiscard]] std::vector<StepProposal> propose(const Candidate& candidate,
+                                                  const Evaluation& evaluation) const override;
+  [[nodiscard]] Result<Candidate> apply(const Candidate& candidate, const StepProposal& proposal,
+                                        int variant, const Cancellation& cancellation) const override;
+
+  // Why steps do not apply to the candidate: "step(parameters)" -> reason. For reports.
+  [[nodiscard]] std::map<std::string, std::string> refusals(const Candidate& candidate) const;
+
+ private:
+  const Problem& problem_;
+};
+
+}  // namespace regraph::rewrite

@@ -1,0 +1,157 @@
+// block_size: changes the block's extents; the grid follows because it is written in bx, by, bz.
+//
+// Legal when a thread's identity enters the kernel only as its global index
+//   blockIdx.a * blockDim.a * C + (coarsening offset) * blockDim.a + threadIdx.a,
+// so that every index is still taken by exactly one thread. Shared arrays, indices within the block
+// and outputs per block all encode the block's size and are refused.
+#include <algorithm>
+#include <charconv>
+
+#include "rewrite/legality.h"
+#include "rewrite/steps.h"
+
+namespace regraph::rewrite {
+namespace {
+
+using source::Analysis;
+using source::Polynomial;
+
+Result<Dim3> parse_block(const std::string& text) {
+  Dim3 block;
+  const char* cursor = text.data();
+  const char* end = text.data() + text.size();
+  for (int axis = 0; axis < 3; ++axis) {
+    std::uint32_t value = 0;
+    const auto [next, error] = std::from_chars(cursor, end, value);
+    if (error != std::errc() || value == 0) break;
+    set_extent(block, axis, value);
+    cursor = next;
+    if (cursor == end) return block;
+    if (*cursor != 'x') break;
+    ++cursor;
+  }
+  return fail(ErrorCode::invalid_argument, "block '" + text + "' is not of the form 256 or 32x8");
+}
+
+// Whether the polynomial takes thread and block index of `axis` only as the global index.
+bool is_global_index(const Polynomial& polynomial, const std::string& axis, const Analysis& analysis) {
+  const auto thread = polynomial.coefficient("threadIdx." + axis);
+  const auto block = polynomial.coefficient("blockIdx." + axis);
+  if (!thread || !block) return false;
+  const Polynomial extent_symbol = Polynomial::symbol("blockDim." + axis);
+  if (thread->is_zero() && block->is_zero()) return !polynomial.mentions("blockDim." + axis);
+  if (thread->mentions("blockDim." + axis)) return false;
+  const Polynomial pitch = *thread * extent_symbol;
+  if (*block == pitch) {
+    // Nothing but the block's own term may mention its extent.
+    return !(polynomial - pitch * Polynomial::symbol("blockIdx." + axis)).mentions("blockDim." + axis);
+  }
+  // Coarsened: offsets pitch * (c0 + C0 * (c1 + ...)) fill the block's stride without gaps.
+  Polynomial covered = pitch;
+  std::set<std::string> remaining = polynomial.symbols();
+  for (bool advanced = true; advanced && !(covered == *block);) {
+    advanced = false;
+    for (const std::string& name : remaining) {
+      const source::CountedLoop* loop = analysis.loop(name);
+      if (loop == nullptr || loop->stride != 1) continue;
+      const auto trips = loop->trip_count();
+      const auto coefficient = polynomial.coefficient(name);
+      if (!trips || loop->first->number != 0 || !coefficient || !(*coefficient == covered)) continue;
+      covered = covered * Polynomial(*trips);
+      remaining.erase(name);
+      advanced = true;
+      break;
+    }
+  }
+  return covered == *block;
+}
+
+class BlockSize final : public StepRewriter {
+ public:
+  std::string_view id() const override { return "block_size"; }
+
+  std::vector<StepParameters> choices() const override {
+    std::vector<StepParameters> result;
+    for (const char* block : {"64", "128", "256", "512", "1024", "16x16", "32x4", "32x8", "32x16",
+                              "32x32", "64x4", "64x8", "128x2"}) {
+      result.push_back({{"block", block}});
+    }
+    return result;
+  }
+
+  Result<KernelState> apply(const KernelState& state, const StepParameters& parameters,
+                            const Problem& problem) const override {
+    const auto wanted = parameters.find("block");
+    if (wanted == parameters.end()) return fail(ErrorCode::invalid_argument, "the step needs 'block'");
+    auto block = parse_block(wanted->second);
+    if (!block) return block.error();
+    const Analysis analysis(state.unit.kernel);
+    if (Status status = require_transparent(state, analysis); !status) return status.error();
+    auto launch = only_launch(state);
+    if (!launch) return launch.error();
+    if ((*launch)->block == *block) return refuse("the block is " + wanted->second + " already");
+    if (analysis.has_shared()) return refuse("shared arrays encode the block's size");
+    if (analysis.uses_warp_intrinsics()) return refuse("warp intrinsics encode the block's shape");
+    if (Status status = require_axes(analysis, **launch, *block); !status) return status.error();
+    if (Status status = require_global_indices(state, analysis, **launch, *block); !status) {
+      return status.error();
+    }
+    KernelState result = state;
+    Launch& changed = result.plan.launches.front();
+    changed.block = *block;
+    if (result.unit.kernel.launch_bounds_threads) {
+      result.unit.kernel.launch_bounds_threads = static_cast<int>(block->count());
+    }
+    for (const Symbols& sizes : problem.bench) {
+      if (auto concrete = concretise(changed, sizes); !concrete) {
+        return refuse("the launch would not be valid: " + concrete.error().message);
+      }
+    }
+    return result;
+  }
+
+ private:
+  static Status require_axes(const Analysis& analysis, const Launch& launch, const Dim3& block) {
+    for (int axis = 0; axis < 3; ++axis) {
+      const std::string letter = kAxes[static_cast<std::size_t>(axis)];
+      const bool used = analysis.uses_builtin("threadIdx." + letter);
+      if (!used && extent(block, axis) > 1) {
+        return refuse("the kernel does not use threadIdx." + letter);
+      }
+      if (used && extent(launch.block, axis) > 1 && extent(block, axis) == 1) {
+        return refuse("the kernel uses threadIdx." + letter + "; a block without that axis is another "
+                      "kernel");
+      }
+      const bool follows = launch.grid[static_cast<std::size_t>(axis)].symbols().contains("b" + letter);
+      if (extent(block, axis) != extent(launch.block, axis) && !follows) {
+        return refuse("the grid's " + letter + " extent is not written in b" + letter +
+                      ", so it would not follow the block");
+      }
+    }
+    return {};
+  }
+
+  static Status require_global_indices(const KernelState& state, const Analysis& analysis,
+                                       const Launch& launch, const Dim3& block) {
+    Status status;
+    source::for_each_polynomial(state.unit.kernel, analysis, [&](const Polynomial& polynomial) {
+      for (int axis = 0; axis < 3; ++axis) {
+        const std::string letter = kAxes[static_cast<std::size_t>(axis)];
+        if (extent(block, axis) == extent(launch.block, axis)) continue;
+        if (polynomial.mentions("gridDim." + letter)) {
+          status = refuse("gridDim." + letter + " would change its meaning");
+        } else if (!is_global_index(polynomial, letter, analysis)) {
+          status = refuse("an expression uses the " + letter +
+                          " position within the block, or the block's number by itself");
+        }
+      }
+    });
+    return status;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<StepRewriter> make_block_size() { return std::make_unique<BlockSize>(); }
+
+}  // namespace regraph::rewrite

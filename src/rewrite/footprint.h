@@ -1,0 +1,46 @@
+// What one block touches of an array while it executes a region of code: a box, found by grouping the
+// index polynomial's local terms by stride.
+//
+//   A[row * K + k], row = blockIdx.y * 16 + threadIdx.y, k = k0 + kk
+//   local terms: K * threadIdx.y + 1 * kk      ->  dimensions  {stride K, extent 16}, {stride 1, extent TK}
+//   base:        K * 16 * blockIdx.y + k0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "source/polynomial.h"
+
+namespace regraph::rewrite {
+
+// Symbols that vary within the block during the region, with the number of values (0 .. count - 1).
+using LocalSymbols = std::map<std::string, std::int64_t>;
+
+struct FootprintDimension {
+  source::Polynomial stride;                  // between neighbours along the dimension, in elements
+  std::map<std::string, std::int64_t> terms;  // coordinate = sum of factor * symbol
+  std::int64_t extent = 1;                    // coordinates 0 .. extent - 1
+
+  // The coordinate as a polynomial over local symbols.
+  [[nodiscard]] source::Polynomial coordinate() const;
+};
+
+struct Footprint {
+  std::vector<FootprintDimension> dimensions;  // largest stride first, unit stride last
+  source::Polynomial base;                     // index of the box's first element
+
+  [[nodiscard]] std::int64_t elements() const;
+  // The dimension whose coordinate uses `symbol`, or null.
+  [[nodiscard]] const FootprintDimension* dimension_of(const std::string& symbol) const;
+};
+
+// Returns the box `index` visits. Error: refused, when a coefficient is negative, is a sum, or mixes
+// local symbols.
+[[nodiscard]] Result<Footprint> footprint_of(const source::Polynomial& index,
+                                             const LocalSymbols& locals);
+
+}  // namespace regraph::rewrite

@@ -1,0 +1,33 @@
+// Recognises a tree reduction over a shared array. Used by reduce_shuffle.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "kernel/launch_plan.h"
+#include "source/analysis.h"
+
+namespace regraph::rewrite {
+
+struct ReductionTree {
+  std::string array;           // shared, one-dimensional, as long as the block at least
+  std::string type;            // element type
+  ScalarType scalar = ScalarType::f32;
+  std::string op;              // "+=", ... for compound assignment; empty when `function` is used
+  std::string function;        // "fmaxf", ...
+
+  // target = target op other.
+  [[nodiscard]] source::StmtPtr combine(const source::ExprPtr& target,
+                                        const source::ExprPtr& other) const;
+  // Whether `target` is array[threadIdx.x], possibly through a local.
+  [[nodiscard]] bool is_own_slot(const source::ExprPtr& target) const;
+
+  const source::Analysis* analysis = nullptr;  // of the kernel; must outlive the tree
+};
+
+// Matches the top-level statement at `position`. Error: refused, with what differs from a tree.
+[[nodiscard]] Result<ReductionTree> match_reduction_tree(const source::Kernel& kernel,
+                                                         const source::Analysis& analysis,
+                                                         std::size_t position, const Dim3& block);
+
+}  // namespace regraph::rewrite

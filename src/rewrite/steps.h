@@ -1,0 +1,21 @@
+// The built-in steps, one file each. Their legality is described on top of each file.
+#pragma once
+
+#include <memory>
+
+#include "rewrite/step_rewriter.h"
+
+namespace regraph::rewrite {
+
+[[nodiscard]] std::unique_ptr<StepRewriter> make_coalesce_swap();
+[[nodiscard]] std::unique_ptr<StepRewriter> make_block_size();
+[[nodiscard]] std::unique_ptr<StepRewriter> make_thread_coarsen();
+[[nodiscard]] std::unique_ptr<StepRewriter> make_smem_tile();
+[[nodiscard]] std::unique_ptr<StepRewriter> make_smem_transpose();
+[[nodiscard]] std::unique_ptr<StepRewriter> make_smem_pad();
+[[nodiscard]] std::unique_ptr<StepRewriter> make_loop_unroll();
+[[nodiscard]] std::unique_ptr<StepRewriter> make_restrict_ldg();
+[[nodiscard]] std::unique_ptr<StepRewriter> make_launch_bounds();
+[[nodiscard]] std::unique_ptr<StepRewriter> make_reduce_shuffle();
+
+}  // namespace regraph::rewrite

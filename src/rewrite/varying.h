@@ -1,0 +1,21 @@
+// Which names of a kernel depend on a given builtin (by data or control), so that merging threads or
+// blocks must keep a copy of them each.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "source/ir.h"
+
+namespace regraph::rewrite {
+
+// Returns the names (scalars, register arrays and shared arrays) whose contents may depend on
+// `builtin`, e.g. "blockIdx.x".
+[[nodiscard]] std::set<std::string> varying_names(const source::Kernel& kernel,
+                                                  const std::string& builtin);
+
+// Whether the value of `expr` may depend on `builtin`, given the varying names.
+[[nodiscard]] bool is_varying(const source::ExprPtr& expr, const std::string& builtin,
+                              const std::set<std::string>& varying);
+
+}  // namespace regraph::rewrite

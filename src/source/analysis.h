@@ -1,0 +1,94 @@
+// What a step needs to know about a kernel: definitions, index polynomials, memory accesses, loops.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "source/ir.h"
+#include "source/polynomial.h"
+
+namespace regraph::source {
+
+// for (int name = first; name < limit; name += stride), nothing else assigning name.
+struct CountedLoop {
+  std::string name;
+  ExprPtr first;
+  ExprPtr limit;         // exclusive
+  std::int64_t stride = 1;
+  // Number of iterations when first and limit are integer literals.
+  [[nodiscard]] std::optional<std::int64_t> trip_count() const;
+};
+
+// Returns the counted form of a loop statement, or nothing for any other shape.
+[[nodiscard]] std::optional<CountedLoop> counted_loop_of(const Stmt& loop);
+
+class Analysis {
+ public:
+  explicit Analysis(const Kernel& kernel);
+
+  // Index polynomial with single-definition locals inlined. Symbols: builtins, integer parameters that
+  // are never assigned, variables of counted loops.
+  [[nodiscard]] std::optional<Polynomial> polynomial(const ExprPtr& expr) const;
+  [[nodiscard]] SymbolMeaning meaning() const;
+
+  // Local or loop variable with exactly one meaning and no assignment besides it.
+  [[nodiscard]] bool is_single_definition(const std::string& name) const;
+  // Initial value of a single-definition local, null otherwise.
+  [[nodiscard]] ExprPtr definition(const std::string& name) const;
+  [[nodiscard]] const CountedLoop* loop(const std::string& name) const;  // by loop variable
+  [[nodiscard]] const Variable* local(const std::string& name) const;    // declared in the body
+
+  // Global pointer parameters: written through (stores, atomics) anywhere?
+  [[nodiscard]] bool is_written(const std::string& parameter) const;
+  // The expression loads from global or shared memory (or may: unknown pointers, calls).
+  [[nodiscard]] bool reads_memory(const ExprPtr& expr) const;
+  [[nodiscard]] bool reads_global(const ExprPtr& expr) const;
+  [[nodiscard]] bool is_global_pointer(const std::string& name) const;
+  [[nodiscard]] bool is_shared(const std::string& name) const;
+
+  // First opaque node's line and text, for a refusal; nothing when all is understood.
+  [[nodiscard]] std::optional<std::string> opaque() const { return opaque_; }
+  [[nodiscard]] bool uses_warp_intrinsics() const { return uses_warp_intrinsics_; }
+  [[nodiscard]] bool has_barrier() const { return has_barrier_; }
+  [[nodiscard]] bool has_shared() const { return has_shared_; }
+  // Calls of functions other than known pure mathematics, intrinsics and atomics.
+  [[nodiscard]] const std::set<std::string>& unknown_calls() const { return unknown_calls_; }
+  [[nodiscard]] bool uses_builtin(const std::string& name) const { return builtins_.contains(name); }
+
+ private:
+  void scan(const Kernel& kernel);
+
+  std::map<std::string, const KernelParameter*> parameters_;
+  std::map<std::string, Variable> locals_;
+  std::map<std::string, ExprPtr> definitions_;
+  std::map<std::string, CountedLoop> loops_;
+  std::set<std::string> assigned_;       // by a statement other than the declaration or loop header
+  std::set<std::string> address_taken_;
+  std::set<std::string> written_;
+  std::set<std::string> builtins_;
+  std::set<std::string> unknown_calls_;
+  std::optional<std::string> opaque_;
+  bool uses_warp_intrinsics_ = false;
+  bool has_barrier_ = false;
+  bool has_shared_ = false;
+};
+
+[[nodiscard]] bool is_atomic(const std::string& function);
+[[nodiscard]] bool is_warp_intrinsic(const std::string& function);
+// Side-effect-free scalar mathematics.
+[[nodiscard]] bool is_pure_function(const std::string& function);
+
+// Calls `visit` for every polynomial that occurs as a maximal sub-expression of the body (uses of
+// single-definition locals are inlined, their declarations not visited).
+void for_each_polynomial(const Kernel& kernel, const Analysis& analysis,
+                         const std::function<void(const Polynomial&)>& visit);
+
+// Splits a && b && c into its terms.
+[[nodiscard]] std::vector<ExprPtr> conjuncts(const ExprPtr& condition);
+// The logical negation, pushed inside by De Morgan's laws.
+[[nodiscard]] ExprPtr negate(const ExprPtr& condition);
+
+}  // namespace regraph::source
