@@ -180,6 +180,20 @@ class Coarsener {
         block, [&](const ExprPtr& expr) -> std::optional<ExprPtr> { return renamed(expr); });
   }
 
+  // Blocks past the end of the grid may work on their own registers and shared memory.
+  bool touches_global(const Block& block) const {
+    bool found = false;
+    source::walk(block, [&](const Stmt& stmt) {
+      if (stmt.kind == StmtKind::evaluate && !source::is_warp_intrinsic(stmt.value->text)) found = true;
+      if (stmt.value && analysis_.reads_global(stmt.value)) found = true;
+      if (!stmt.target) return;
+      const Expr* base = source::base_variable(*stmt.target);
+      const source::Variable* local = base != nullptr ? analysis_.local(base->text) : nullptr;
+      if (local == nullptr || local->is_pointer) found = true;
+    });
+    return found;
+  }
+
   void flush(Block& out) {
     if (group_.empty()) return;
     std::set<std::string> needed;
@@ -200,7 +214,7 @@ class Coarsener {
       body.push_back(declaration.front());
     });
     Block work = renamed(group_);
-    if (grid_limit_) {
+    if (grid_limit_ && touches_global(group_)) {
       const ExprPtr block_index = source::cast(
           "int", source::binary("+", source::binary("*", source::builtin(builtin_), source::integer(factor_)),
                                 source::variable(counter_)));

@@ -1,0 +1,21 @@
+// How long one warp alone would take: an in-order scoreboard over the PTX instructions. With few warps
+// resident this, not throughput, decides the time.
+#pragma once
+
+#include "eval/model/device.h"
+#include "ptx/interpreter.h"
+
+namespace regraph {
+
+// Average latency in clocks of a global load, from where the simulated caches served it.
+struct LoadLatency {
+  double clocks = 0.0;
+};
+
+// Clocks one warp needs for its whole run when it has the SM to itself. Instructions issue in order,
+// one a clock, and wait for their operands; runs of instructions of the same loop are taken in steady
+// state and multiplied by how often they were executed. `profile` must be of `program`, with counters.
+[[nodiscard]] double critical_path_clocks(const ptx::Program& program, const ptx::Profile& profile,
+                                          const DeviceSpec& device, LoadLatency global_load);
+
+}  // namespace regraph

@@ -1,0 +1,135 @@
+// Sources of the numbers:
+//   [guide]  NVIDIA CUDA C++ programming guide, technical specifications per compute capability
+//   [sheet]  NVIDIA data sheet of the product
+//   [rrze]   RRZE-HPC/gpu-benches, measured result files (a100_80, h100_pcie, h200, gh200)
+//   [hopper] HPMLL/NVIDIA-Hopper-Benchmark logs (H800 PCIe)
+//   [accel]  Accel-Sim configurations SM80_A100, SM90_H100, SM90_H200
+//   [h200]   measured on one H200 by this project's developers (driver 580, CUDA 13.0)
+//   [guess]  an estimate nobody measured; see docs/simulator.md
+#include "eval/model/device.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace regraph {
+namespace {
+
+constexpr std::uint64_t kMebi = 1 << 20;
+
+constexpr DeviceSpec make_h200() {
+  DeviceSpec d;
+  d.name = "h200";
+  d.architecture = "sm_90";
+  d.description = "NVIDIA H200 SXM 141 GB";
+  d.sm_count = 132;                        // [h200]
+  d.clock_hertz = 1.98e9;                  // [h200] 1975-1980 MHz loaded
+  d.shared_bytes = 228 << 10;              // [guide]
+  d.shared_bytes_per_block = 227 << 10;    // [guide]
+  d.unified_bytes = 256 << 10;             // [guide]
+  d.fp32_lanes = 128;                      // [guide]
+  d.fp64_lanes = 64;                       // [guide]
+  d.int32_lanes = 64;                      // [guide]
+  d.special_function_lanes = 16;           // [guide]
+  d.conversion_lanes = 16;                 // [guide] 64-bit; 32-bit conversions run at 64
+  d.lsu_bytes_per_clock = 128.0;           // [rrze] 127 to 128
+  d.arithmetic_latency = 4.0;              // [accel]
+  d.special_function_latency = 23.0;       // [accel]
+  d.shared_latency = 23.0;                 // [accel] 23 to 29
+  d.l1_latency = 32.0;                     // [rrze] gh200
+  d.l2_latency = 280.0;                    // [rrze] gh200 at 1.98 GHz
+  d.dram_latency = 635.0;                  // [rrze] gh200 625 to 642
+  d.l2_bytes_per_second = 9.7e12;          // [rrze] h200 at 25 MB
+  d.l2_full_speed_bytes = 42 * kMebi;      // [rrze] h200: 9.1 TB/s at 44 MB, 7.5 at 48
+  d.l2_bytes = 60 * kMebi;                 // [h200]
+  d.dram_bytes_per_second = 4.25e12;       // [h200] copy of 2^28 floats
+  d.peak_dram_bytes_per_second = 4.8e12;   // [sheet]
+  d.kernel_launch_seconds = 2.5e-6;        // [h200] one launch on a stream
+  d.block_launch_clocks = 416.0;           // [rrze] fitted to gh200 occupancy sweeps
+  return d;
+}
+
+constexpr DeviceSpec make_h100() {
+  DeviceSpec d = make_h200();
+  d.name = "h100";
+  d.description = "NVIDIA H100 SXM 80 GB";
+  d.l2_latency = 273.0;                    // [hopper] 264 at 1.755 GHz, scaled by the usual 3 %
+  d.dram_latency = 620.0;                  // [hopper] 600 to 640
+  d.l2_bytes_per_second = 9.5e12;          // [guess] from 7 TB/s of the PCIe part by SMs and clock
+  d.l2_full_speed_bytes = 36 * kMebi;      // [rrze] h100_pcie
+  d.l2_bytes = 50 * kMebi;                 // [sheet]
+  d.dram_bytes_per_second = 3.0e12;        // [guess] 90 % of peak, as measured on the H200
+  d.peak_dram_bytes_per_second = 3.35e12;  // [sheet]
+  return d;
+}
+
+constexpr DeviceSpec make_a100() {
+  DeviceSpec d = make_h200();
+  d.name = "a100";
+  d.architecture = "sm_80";
+  d.description = "NVIDIA A100 SXM 80 GB";
+  d.sm_count = 108;                        // [sheet]
+  d.clock_hertz = 1.41e9;                  // [rrze]
+  d.shared_bytes = 164 << 10;              // [guide]
+  d.shared_bytes_per_block = 163 << 10;    // [guide]
+  d.unified_bytes = 192 << 10;             // [guide]
+  d.fp32_lanes = 64;                       // [guide]
+  d.fp64_lanes = 32;                       // [guide]
+  d.lsu_bytes_per_clock = 125.0;           // [rrze]
+  d.l1_latency = 33.0;                     // [rrze]
+  d.l2_latency = 203.0;                    // [rrze]
+  d.dram_latency = 526.0;                  // [rrze] 515 to 537
+  d.l2_bytes_per_second = 5.4e12;          // [rrze]
+  d.l2_full_speed_bytes = 20 * kMebi;      // [rrze]
+  d.l2_bytes = 40 * kMebi;                 // [sheet]
+  d.dram_bytes_per_second = 1.8e12;        // [rrze] 1.73 to 1.9
+  d.peak_dram_bytes_per_second = 2.04e12;  // [sheet]
+  d.block_launch_clocks = 400.0;           // [guess]
+  return d;
+}
+
+constexpr DeviceSpec make_b200() {
+  DeviceSpec d = make_h200();
+  d.name = "b200";
+  d.architecture = "sm_100";
+  d.description = "NVIDIA B200 192 GB";
+  d.sm_count = 148;                        // [sheet]
+  d.clock_hertz = 1.9e9;                   // [guess]
+  d.l2_latency = 300.0;                    // [guess]
+  d.dram_latency = 700.0;                  // [guess]
+  d.l2_bytes_per_second = 11.0e12;         // [guess]
+  d.l2_full_speed_bytes = 60 * kMebi;      // [guess]
+  d.l2_bytes = 126 * kMebi;                // [sheet]
+  d.dram_bytes_per_second = 7.0e12;        // [guess]
+  d.peak_dram_bytes_per_second = 8.0e12;   // [sheet]
+  d.block_launch_clocks = 400.0;           // [guess]
+  return d;
+}
+
+// The first device of an architecture is the one `sm_XX` names.
+constexpr std::array kDevices = {make_a100(), make_h100(), make_h200(), make_b200()};
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return result;
+}
+
+}  // namespace
+
+std::span<const DeviceSpec> known_devices() { return kDevices; }
+
+Result<DeviceSpec> find_device(std::string_view name) {
+  const std::string wanted = lower(name);
+  std::string names;
+  for (const DeviceSpec& device : kDevices) {
+    if (wanted == device.name || wanted == device.architecture) return device;
+    names += (names.empty() ? "" : ", ") + std::string(device.name) + " (" +
+             std::string(device.architecture) + ")";
+  }
+  return fail(ErrorCode::not_found,
+              "unknown device '" + std::string(name) + "'; known devices: " + names);
+}
+
+}  // namespace regraph

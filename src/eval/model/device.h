@@ -1,0 +1,69 @@
+// What the timing model knows about a GPU. Every number's source is beside it in device.cpp.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace regraph {
+
+struct DeviceSpec {
+  std::string_view name;          // "h200"
+  std::string_view architecture;  // "sm_90": what candidates are compiled for
+  std::string_view description;   // "NVIDIA H200 SXM"
+
+  int sm_count = 0;
+  double clock_hertz = 0.0;  // under load
+
+  // Residency limits of one SM.
+  int max_warps = 64;
+  int max_blocks = 32;
+  int registers = 65536;
+  int shared_bytes = 0;            // for blocks, out of the unified memory
+  int shared_bytes_per_block = 0;  // with opt-in
+  int reserved_shared_bytes = 1024;  // taken by the system per block
+  int unified_bytes = 0;           // L1 and shared memory together
+
+  // Lanes per clock of one SM.
+  int fp32_lanes = 128;
+  int fp64_lanes = 64;
+  int int32_lanes = 64;
+  int special_function_lanes = 16;
+  int conversion_lanes = 16;
+  double lsu_bytes_per_clock = 128.0;  // shared memory and L1 data path
+
+  // Latencies in clocks.
+  double arithmetic_latency = 4.0;
+  double special_function_latency = 23.0;
+  double shared_latency = 23.0;
+  double l1_latency = 33.0;
+  double l2_latency = 280.0;
+  double dram_latency = 640.0;
+  double barrier_latency = 20.0;
+
+  // Whole device.
+  double l2_bytes_per_second = 0.0;
+  std::uint64_t l2_full_speed_bytes = 0;  // up to here the L2 delivers its full bandwidth
+  std::uint64_t l2_bytes = 0;             // nominal
+  double dram_bytes_per_second = 0.0;     // achieved by a copy
+  double peak_dram_bytes_per_second = 0.0;
+
+  double kernel_launch_seconds = 0.0;
+  double block_launch_clocks = 416.0;  // launch and retirement of one block
+
+  [[nodiscard]] double peak_fp32_flops() const {
+    return 2.0 * sm_count * fp32_lanes * clock_hertz;
+  }
+};
+
+// All devices, in the order they are listed to users.
+[[nodiscard]] std::span<const DeviceSpec> known_devices();
+
+// Finds a device by name ("h200") or the first of an architecture ("sm_90"), ignoring case. Error:
+// not_found, listing the names.
+[[nodiscard]] Result<DeviceSpec> find_device(std::string_view name);
+
+}  // namespace regraph

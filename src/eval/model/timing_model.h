@@ -1,0 +1,65 @@
+// Closed-form timing model: what each resource of the GPU would need by itself, combined.
+//
+//   SM side    issue, FP32, integer, special functions, FP64, load/store path, exposed latency:
+//              work of the busiest SM in clocks, combined by a p-norm with p = 2
+//   memory     L2 and DRAM bytes of the whole grid over the bandwidths, combined with p = 4
+//   time       p-norm (p = 4) of the two sides, plus the launch
+//
+// Overlap is never perfect, which a p-norm expresses: two equal bounds cost 2^(1/p) times one. The
+// exponents were chosen on eight kernels measured on an H200; docs/simulator.md holds the errors.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "eval/model/device.h"
+#include "eval/model/occupancy.h"
+#include "kernel/evaluation.h"
+#include "kernel/launch_plan.h"
+#include "ptx/cache_simulation.h"
+#include "ptx/interpreter.h"
+
+namespace regraph {
+
+struct ModelInput {
+  const ptx::Program& program;
+  const ptx::Profile& sample;          // counters of some blocks of the launch
+  const ptx::CacheTraffic& traffic;    // of the whole grid
+  ResourceUsage resources;
+  ConcreteLaunch launch;
+  Occupancy occupancy;
+  std::optional<double> flops;         // useful work, for the roofline
+  std::optional<double> bytes;         // that must move
+};
+
+// Seconds each bound needs by itself.
+struct TimeBounds {
+  double issue = 0.0;
+  double fp32 = 0.0;
+  double fp64 = 0.0;
+  double integer = 0.0;
+  double special_function = 0.0;
+  double load_store = 0.0;
+  double latency = 0.0;
+  double l2 = 0.0;
+  double dram = 0.0;
+};
+
+struct Prediction {
+  TimeEstimate time;  // method predicted
+  TimeBounds bounds;
+  std::string bottleneck;         // the largest bound, in words
+  double roofline_seconds = 0.0;  // 0 when neither flops nor bytes are known
+  Facts facts;
+};
+
+// Never fails: the input was checked when it was made.
+[[nodiscard]] Prediction predict(const ModelInput& input, const DeviceSpec& device);
+
+// Half width of the interval around a prediction, as a fraction.
+inline constexpr double kPredictionUncertainty = 0.20;
+// When the cache simulation was cut short.
+inline constexpr double kTruncatedUncertainty = 0.30;
+
+}  // namespace regraph

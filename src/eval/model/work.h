@@ -1,0 +1,37 @@
+// Machine work of an average warp, estimated from PTX counters.
+#pragma once
+
+#include "ptx/interpreter.h"
+
+namespace regraph {
+
+// Per warp, averaged over the sampled blocks. Counts are warp-level instructions.
+struct WarpWork {
+  double issued = 0.0;             // issue slots
+  double fp32 = 0.0;
+  double fp64 = 0.0;
+  double integer = 0.0;            // additions, logic, comparisons, conversions of width 32
+  double integer_multiply = 0.0;
+  double special_function = 0.0;
+  double shuffle = 0.0;
+  double shared_wavefronts = 0.0;  // bank passes
+  double global_passes = 0.0;      // load/store path clocks of global accesses
+  double branches = 0.0;
+  double barriers = 0.0;
+  double memory = 0.0;             // memory instructions
+  double atomics = 0.0;
+  double global_loads = 0.0;
+  double global_load_requests = 0.0;
+  double global_load_sectors = 0.0;
+  double global_load_bytes = 0.0;  // per lane, summed
+  double global_store_requests = 0.0;
+  double global_store_sectors = 0.0;
+  double shared_requests = 0.0;
+  double shared_ideal_wavefronts = 0.0;
+  double active_lanes = 0.0;       // mean active lanes of an executed instruction
+  double all = 0.0;                // PTX instructions
+};
+
+[[nodiscard]] WarpWork work_of(const ptx::Profile& profile);
+
+}  // namespace regraph
