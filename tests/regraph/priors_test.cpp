@@ -1,0 +1,109 @@
+#include "regraph/regraph.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+namespace regraph {
+namespace {
+
+ReGraph example() {
+  ReGraph graph;
+  for (const char* id : {"strong", "weak", "late"}) {
+    Step step;
+    step.id = step.name = id;
+    step.evidence = {{"occupancy", Comparison::less, 0.5, 1.0}};
+    EXPECT_TRUE(graph.add_step(step));
+  }
+  EXPECT_TRUE(graph.add_transition("init", "strong", {4.0, 2.0, {}}));
+  EXPECT_TRUE(graph.add_transition("init", "weak", {1.1, 2.0, {}}));
+  EXPECT_TRUE(graph.add_transition("strong", "late", {3.0, 2.0, {}}));
+  return graph;
+}
+
+const std::vector<StepProposal> kAll = {{"strong", {}, 1}, {"weak", {}, 1}, {"late", {}, 1}};
+
+TEST(Priors, AreADistributionThatExcludesNothing) {
+  const ReGraph graph = example();
+  const std::vector<StepProposal> proposals = {
+      {"strong", {{"f", "2"}}, 1}, {"strong", {{"f", "4"}}, 1}, {"weak", {}, 1}, {"alien", {}, 1}};
+  const std::vector<double> priors = graph.priors({}, {}, "h200", proposals);
+  ASSERT_EQ(priors.size(), 4U);
+  EXPECT_NEAR(std::accumulate(priors.begin(), priors.end(), 0.0), 1.0, 1e-12);
+  for (const double prior : priors)
+    EXPECT_GE(prior, 0.1 / 4);
+  EXPECT_TRUE(graph.priors({}, {}, "h200", {}).empty());
+}
+
+TEST(Priors, ParameterChoicesShareTheirStepsMass) {
+  const ReGraph graph = example();
+  const std::vector<StepProposal> one = {{"strong", {}, 1}, {"weak", {}, 1}};
+  const std::vector<StepProposal> three = {{"strong", {{"f", "2"}}, 1},
+                                           {"strong", {{"f", "4"}}, 1},
+                                           {"strong", {{"f", "8"}}, 1},
+                                           {"weak", {}, 1}};
+  const double whole = graph.priors({}, {}, "", one)[0] - 0.1 / 2;
+  const std::vector<double> parts = graph.priors({}, {}, "", three);
+  EXPECT_DOUBLE_EQ(parts[0], parts[1]);
+  EXPECT_NEAR(3 * (parts[0] - 0.1 / 4), whole, 1e-12);
+}
+
+TEST(Priors, FollowThePublishedGains) {
+  const std::vector<double> priors = example().priors({}, {}, "", kAll);
+  EXPECT_GT(priors[0], 3 * priors[1]);
+}
+
+TEST(Priors, FollowTheHistory) {
+  const ReGraph graph = example();
+  const std::vector<std::string> history = {"strong"};
+  EXPECT_GT(graph.priors(history, {}, "", kAll)[2], graph.priors({}, {}, "", kAll)[2]);
+}
+
+TEST(Priors, FollowTheEvidence) {
+  const ReGraph graph = example();
+  const std::vector<StepProposal> proposals = {{"strong", {}, 1}, {"alien", {}, 1}};
+  const double argued = graph.priors({}, {{"occupancy", 0.1}}, "", proposals)[0];
+  const double unknown = graph.priors({}, {}, "", proposals)[0];
+  const double refuted = graph.priors({}, {{"occupancy", 0.9}}, "", proposals)[0];
+  EXPECT_GT(argued, unknown);
+  EXPECT_GT(unknown, refuted);
+}
+
+TEST(Priors, FollowMeasurementsOnTheDevice) {
+  ReGraph graph = example();
+  const double before = graph.priors({}, {}, "h200", kAll)[1];
+  for (int count = 0; count < 30; ++count) {
+    EXPECT_TRUE(graph.record("init", "weak", "h200", {true, 1.5}));
+    EXPECT_TRUE(graph.record("init", "strong", "h200", {true, 0.0}));
+  }
+  const std::vector<double> after = graph.priors({}, {}, "h200", kAll);
+  EXPECT_GT(after[1], before);
+  EXPECT_GT(after[1], after[0]);
+  // Failures lower a step's prior, although they say nothing about its gain.
+  ReGraph failing = example();
+  const double hopeful = failing.priors({}, {}, "h200", kAll)[0];
+  for (int count = 0; count < 30; ++count) {
+    EXPECT_TRUE(failing.record("init", "strong", "h200", {false, 0.0}));
+  }
+  EXPECT_LT(failing.priors({}, {}, "h200", kAll)[0], hopeful);
+}
+
+// The formula of priors.cpp, computed by hand for one case.
+TEST(Priors, FollowTheFormula) {
+  const ReGraph graph = example();
+  const std::vector<std::string> history = {"strong"};
+  const Facts facts = {{"occupancy", 0.1}};
+  const double success = 0.8;
+  // late: listed after strong (weight 1); from init (weight 1/2) half its mean gain, ln 3.
+  const double late = 0.02 + (std::log(3.0) + 0.5 * 0.5 * std::log(3.0)) / 1.5 * success;
+  // weak: from init ln 1.1; from strong half of that.
+  const double weak = 0.02 + (0.5 * std::log(1.1) + 0.5 * std::log(1.1)) / 1.5 * success;
+  const std::vector<StepProposal> proposals = {{"late", {}, 1}, {"weak", {}, 1}};
+  const std::vector<double> priors = graph.priors(history, facts, "", proposals);
+  EXPECT_NEAR(priors[0], 0.9 * late / (late + weak) + 0.05, 1e-12);
+  EXPECT_NEAR(priors[1], 0.9 * weak / (late + weak) + 0.05, 1e-12);
+}
+
+}  // namespace
+}  // namespace regraph
