@@ -1,14 +1,31 @@
 #include "search/selection.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstring>
 
 namespace regraph {
 
 namespace {
 
-// Scores are never negative; this marks edges that cannot be chosen.
-constexpr float kNotSelectable = -1.0F;
+// GCC's and Clang's portable vectors; 16 bytes exist on every 64-bit machine.
+using Floats = float __attribute__((vector_size(16)));
+using Integers = std::int32_t __attribute__((vector_size(16)));
+static_assert(sizeof(Integers) == EdgeBlock::kLanes * sizeof(std::int32_t));
+
+template <typename Vector>
+Vector load(const void* memory) {
+  Vector vector;
+  std::memcpy(&vector, memory, sizeof(vector));
+  return vector;
+}
+void store(void* memory, const Integers& vector) {
+  std::memcpy(memory, &vector, sizeof(vector));
+}
+Integers splat(std::int32_t value) {
+  return Integers{} + value;
+}
 
 float clamp_to_unit(float value) {
   value = value > 0.0F ? value : 0.0F;
@@ -99,35 +116,45 @@ std::uint32_t Selector::best_slot_scored(const EdgeBlock& block, std::uint32_t e
                                          float untried_value) {
   const std::uint32_t stride = EdgeBlock::stride(edges);
   if (scores_.size() < stride) scores_.resize(stride);
-  float* scores = scores_.data();
+  std::int32_t* scores = scores_.data();
   const std::int32_t* values = block.value;
   const std::uint32_t* attempts = block.attempts;
   const std::uint32_t* packed = block.packed;
   const float factor = scale.factor;
   const float offset = scale.offset;
-  // Without branches, so that it is compiled to vector instructions. Scores are not negative, and
-  // the bits of such floats are ordered like integers.
-  for (std::uint32_t slot = 0; slot < stride; ++slot) {
-    const std::int32_t value = values[slot];
-    float quality = clamp_to_unit(static_cast<float>(value) * factor - offset);
-    quality = value == kUntriedValue ? untried_value : quality;
-    const float prior = unpack_prior(packed[slot] & EdgeBlock::kPriorMask);
-    const float tries = 1.0F + static_cast<float>(static_cast<std::int32_t>(attempts[slot]));
-    const float score = quality + exploration * prior / tries;
-    scores[slot] = value == kUnselectable ? kNotSelectable : score;
+  // Four edges at once. Scores are not negative, and the bits of such floats are ordered like
+  // integers.
+  Integers best_lanes = splat(-1);
+  for (std::uint32_t slot = 0; slot < stride; slot += EdgeBlock::kLanes) {
+    const auto value = load<Integers>(values + slot);
+    const auto tries = load<Integers>(attempts + slot) + 1;
+    const auto prior_bits = (load<Integers>(packed + slot) & EdgeBlock::kPriorMask) << kPriorShift;
+    Floats quality = __builtin_convertvector(value, Floats) * factor - offset;
+    quality = quality > 0.0F ? quality : Floats{};
+    quality = quality < 1.0F ? quality : Floats{} + 1.0F;
+    quality = value == kUntriedValue ? Floats{} + untried_value : quality;
+    const auto prior = std::bit_cast<Floats>(prior_bits + static_cast<std::int32_t>(kPriorBase));
+    const Floats score = quality + exploration * prior / __builtin_convertvector(tries, Floats);
+    const auto bits = value == kUnselectable ? splat(-1) : std::bit_cast<Integers>(score);
+    store(scores + slot, bits);
+    best_lanes = bits > best_lanes ? bits : best_lanes;
   }
   if (!blocked_.empty()) {
     for (std::uint32_t slot = 0; slot < edges; ++slot) {
       if (block.state(slot) == EdgeState::done &&
           std::ranges::find(blocked_, block.child(slot)) != blocked_.end()) {
-        scores[slot] = kNotSelectable;
+        scores[slot] = -1;
       }
     }
   }
   std::int32_t best = -1;
-  for (std::uint32_t slot = 0; slot < stride; ++slot) {
-    const auto bits = std::bit_cast<std::int32_t>(scores[slot]);
-    best = bits > best ? bits : best;
+  if (blocked_.empty()) {
+    for (std::uint32_t lane = 0; lane < EdgeBlock::kLanes; ++lane) {
+      best = std::max(best, best_lanes[lane]);
+    }
+  } else {
+    for (std::uint32_t slot = 0; slot < edges; ++slot)
+      best = std::max(best, scores[slot]);
   }
   if (best < 0) return kNoSlot;
   std::uint32_t slot = 0;

@@ -59,7 +59,7 @@ class Selector {
                                                float untried_value);
 
   SelectionConfig config_;
-  std::vector<float> scores_;    // scratch
+  std::vector<std::int32_t> scores_;  // scratch: bits of the scores, -1 for what cannot be chosen
   std::vector<NodeId> blocked_;  // nodes given up in this descent
 };
 
