@@ -1,47 +1,48 @@
-// Traffic of a whole grid through L1 and L2, from the address slice of the first two waves of blocks.
+// Traffic of a whole grid through L1 and L2, from the address slice of the first two waves of
+// blocks.
 //
-// Only instructions that addresses, guards and branches depend on are executed (the backward slice of
-// all global accesses); what they address is fed, interleaved between resident blocks by time quantum,
-// to a sectored L1 per SM and one sectored L2. DRAM bytes of the grid are extrapolated as
+// Only instructions that addresses, guards and branches depend on are executed (the backward slice
+// of all global accesses); what they address is fed, interleaved between resident blocks by time
+// quantum, to a sectored L1 per SM and one sectored L2. DRAM bytes of the grid are extrapolated as
 // wave1 + (waves - 1) * wave2 (measured in a prototype: within 3 % of a full simulation).
 #pragma once
-
-#include <cstdint>
-#include <string>
 
 #include "base/cancellation.h"
 #include "base/result.h"
 #include "ptx/interpreter.h"
 
+#include <cstdint>
+#include <string>
+
 namespace regraph::ptx {
 
 struct CacheGeometry {
   int sm_count = 132;
-  int resident_blocks_per_sm = 1;   // from occupancy
-  std::uint64_t l1_bytes = 0;       // per SM, what shared memory leaves
-  std::uint64_t l2_bytes = 0;       // effective
+  int resident_blocks_per_sm = 1;  // from occupancy
+  std::uint64_t l1_bytes = 0;      // per SM, what shared memory leaves
+  std::uint64_t l2_bytes = 0;      // effective
   int l1_ways = 4;
   int l2_ways = 16;
 };
 
 struct CacheSimulationLimits {
-  std::uint64_t requests_per_wave = 2'000'000;   // warp requests kept; beyond it loops are truncated
+  std::uint64_t requests_per_wave = 2'000'000;  // warp requests kept; beyond it loops are truncated
   std::uint64_t instructions_per_wave = 200'000'000;  // warp instructions of the slice
 };
 
 // Extrapolated to the whole grid.
 struct CacheTraffic {
-  double global_requests = 0;       // warp-level loads and stores
-  double l1_load_sectors = 0;       // sectors asked of L1 by loads
+  double global_requests = 0;  // warp-level loads and stores
+  double l1_load_sectors = 0;  // sectors asked of L1 by loads
   double l1_hit_sectors = 0;
-  double l2_read_bytes = 0;         // L1 misses
+  double l2_read_bytes = 0;  // L1 misses
   double l2_hit_bytes = 0;
   double l2_write_bytes = 0;
   double dram_read_bytes = 0;
   double dram_write_bytes = 0;
   std::uint64_t blocks_simulated = 0;
   std::uint64_t grid_blocks = 0;
-  bool truncated = false;           // a limit cut the trace: widen the interval
+  bool truncated = false;  // a limit cut the trace: widen the interval
 };
 
 // Error: unsupported when addresses depend on data the slice cannot compute, or a fault's message.

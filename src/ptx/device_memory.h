@@ -2,17 +2,17 @@
 //
 //   addresses:  ... [ red zone >= 64 KiB ][ buffer 0 ][ red zone ][ buffer 1 ][ red zone ] ...
 //
-// A buffer is backed by anonymous memory that the kernel of the host commits only when touched, so a
-// 4096^2 matrix that only a few blocks read costs little.
+// A buffer is backed by anonymous memory that the kernel of the host commits only when touched, so
+// a 4096^2 matrix that only a few blocks read costs little.
 #pragma once
+
+#include "base/result.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
-
-#include "base/result.h"
 
 namespace regraph::ptx {
 
@@ -25,8 +25,8 @@ class DeviceMemory {
   DeviceMemory(DeviceMemory&&) noexcept;
   DeviceMemory& operator=(DeviceMemory&&) noexcept;
 
-  // Returns the device address (256-byte aligned) of a new zero-filled buffer. `name` appears in fault
-  // messages. A write to a read_only buffer is a fault. Error: resource.
+  // Returns the device address (256-byte aligned) of a new zero-filled buffer. `name` appears in
+  // fault messages. A write to a read_only buffer is a fault. Error: resource.
   [[nodiscard]] Result<std::uint64_t> allocate(std::string name, std::size_t bytes,
                                                BufferAccess access);
   // As allocate, filled with `pattern` repeated without end, private copy-on-write pages: large

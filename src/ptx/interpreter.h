@@ -1,32 +1,32 @@
 // Runs one PTX kernel on the host, a warp at a time, with checks and counters.
 #pragma once
 
+#include "base/cancellation.h"
+#include "base/result.h"
+#include "kernel/launch_plan.h"
+#include "ptx/device_memory.h"
+
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/cancellation.h"
-#include "base/result.h"
-#include "kernel/launch_plan.h"
-#include "ptx/device_memory.h"
-
 namespace regraph::ptx {
 
 // What kind of hardware work an instruction is, as far as timing and mix need to know.
 enum class InstructionClass : std::uint8_t {
-  move,             // mov, cvta, ld.param: mostly vanish in machine code
+  move,  // mov, cvta, ld.param: mostly vanish in machine code
   fp32_fma,
-  fp32_other,       // add, mul, min, max, compare on f32
+  fp32_other,  // add, mul, min, max, compare on f32
   fp64,
   fp16,
-  integer,          // add, sub, min, max, compare, select
-  integer_multiply, // mul, mad
-  logic,            // and, or, xor, shifts, bit fields
+  integer,           // add, sub, min, max, compare, select
+  integer_multiply,  // mul, mad
+  logic,             // and, or, xor, shifts, bit fields
   conversion,
-  special_function, // ex2, lg2, rcp, rsqrt, sqrt, sin, cos
-  divide,           // div/rem sequences that machine code expands
+  special_function,  // ex2, lg2, rcp, rsqrt, sqrt, sin, cos
+  divide,            // div/rem sequences that machine code expands
   branch,
   barrier,
   shuffle,
@@ -46,14 +46,21 @@ enum class InstructionClass : std::uint8_t {
 // Static facts and counters of one PTX instruction.
 struct InstructionProfile {
   InstructionClass instruction_class = InstructionClass::other;
-  int ptx_line = 0;             // 1-based
+  int ptx_line = 0;  // 1-based
   int basic_block = 0;
-  int access_bytes = 0;         // per lane, memory instructions only (16 for .v4.f32)
+  int loop_depth = 0;             // natural loops around its basic block, 0 outside any
+  int source_line = 0;            // of the CUDA source by .loc, 0 when unknown
+  int access_bytes = 0;           // per lane, memory instructions only (16 for .v4.f32)
   bool reads_only_cache = false;  // ld.global.nc
+  bool bypasses_l1 = false;       // .cg, .cv, .volatile, .relaxed, ...
+  // The previous memory instruction of the same basic block has the same kind, width and base
+  // register and the adjoining offset: ptxas merges such accesses into wider ones (up to 16 bytes a
+  // lane).
+  bool mergeable_with_previous = false;
   std::uint64_t warp_executions = 0;    // warp-level executions with at least one active lane
   std::uint64_t thread_executions = 0;  // active lanes summed
-  // Memory instructions: warp requests, 32-byte sectors (global), distinct 128-byte lines (global) and
-  // data-bank wavefronts (shared: bank conflicts; global: the same function on the address).
+  // Memory instructions: warp requests, 32-byte sectors (global), distinct 128-byte lines (global)
+  // and data-bank wavefronts (shared: bank conflicts; global: the same function on the address).
   std::uint64_t requests = 0;
   std::uint64_t sectors = 0;
   std::uint64_t lines = 0;
@@ -74,28 +81,31 @@ enum class FaultKind : std::uint8_t {
   misaligned,
   barrier_divergence,
   deadlock,
-  instruction_budget,  // RunOptions::instruction_budget used up: endless loop or too large a problem
+  instruction_budget,  // RunOptions::instruction_budget used up: endless loop or too large a
+                       // problem
   trap,
   cancelled,
-  unsupported,         // names the opcode
-  bad_launch,          // parameters do not match, too much shared memory
+  unsupported,  // names the opcode
+  bad_launch,   // parameters do not match, too much shared memory
 };
 [[nodiscard]] std::string_view name(FaultKind kind);
 
 struct Fault {
   FaultKind kind = FaultKind::none;
-  std::string message;   // "ld.global.f32 reads 4 bytes at 0x.. , 8 bytes past the end of 'A' (65536 bytes)"
-  int ptx_line = 0;      // 1-based, 0 when unknown
-  int source_line = 0;   // of the CUDA source by .loc, 0 when the PTX has no line table
-  Dim3 block{0, 0, 0};   // coordinates
+  std::string
+      message;  // "ld.global.f32 reads 4 bytes at 0x.. , 8 bytes past the end of 'A' (65536 bytes)"
+  int ptx_line = 0;     // 1-based, 0 when unknown
+  int source_line = 0;  // of the CUDA source by .loc, 0 when the PTX has no line table
+  Dim3 block{0, 0, 0};  // coordinates
   Dim3 thread{0, 0, 0};
 };
 
 // A parsed and decoded kernel. Immutable, shareable between threads.
 class Program {
  public:
-  // Parses PTX text and decodes the entry `entry`. Errors: parse (with line), not_found, unsupported
-  // (an opcode or feature outside the implemented tier: the message names it and its line).
+  // Parses PTX text and decodes the entry `entry`. Errors: parse (with line), not_found,
+  // unsupported (an opcode or feature outside the implemented tier: the message names it and its
+  // line).
   [[nodiscard]] static Result<Program> load(std::string_view ptx, std::string_view entry);
 
   struct ParameterLayout {
@@ -125,17 +135,21 @@ struct LaunchArguments {
 enum class HandlerSet : std::uint8_t { automatic, baseline, x86_64_v3, x86_64_v4 };
 
 struct RunOptions {
-  bool count = true;                     // fill requests, sectors, wavefronts
-  std::uint64_t instruction_budget = 0;  // warp instructions over all blocks, 0: no limit
-  std::vector<std::uint64_t> blocks;     // linear block ids to run; empty: all
+  bool count = true;                          // fill requests, sectors, wavefronts
+  std::uint64_t instruction_budget = 0;       // warp instructions over all blocks, 0: no limit
+  std::vector<std::uint64_t> blocks;          // linear block ids to run; empty: all
   std::uint32_t shared_limit_bytes = 232448;  // 227 KiB, sm_90's opt-in maximum
-  int threads = 0;                       // host threads for blocks; 0: oneTBB decides, 1: in order
+  // Threads that have exited count as arrived at barriers of the whole block, as the hardware does.
+  // CUDA calls it undefined, so by default it is a barrier_divergence fault.
+  bool exited_threads_arrive = false;
+  int threads = 0;  // host threads for blocks; 0: oneTBB decides, 1: in order
   HandlerSet handlers = HandlerSet::automatic;
 };
 
 struct RunResult {
-  Fault fault;  // kind none: every block finished. With several faults the lowest block id's is kept.
-  Profile profile;
+  Fault
+      fault;  // kind none: every block finished. With several faults the lowest block id's is kept.
+  Profile profile;  // counters are zero after a fault: they would depend on the number of threads
   [[nodiscard]] bool ok() const { return fault.kind == FaultKind::none; }
 };
 

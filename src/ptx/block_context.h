@@ -1,0 +1,67 @@
+// What the warps of one block share while they run.
+#pragma once
+
+#include "ptx/code.h"
+#include "ptx/execution.h"
+#include "ptx/interpreter.h"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace regraph::ptx {
+
+// Receives the addresses of traced accesses (cache_simulation.h).
+class AccessSink {
+ public:
+  virtual ~AccessSink() = default;
+  virtual void access(const Warp& warp, const Record& record, const AccessSite& site,
+                      const std::uint64_t* addresses, std::uint32_t mask) = 0;
+};
+
+struct BlockContext {
+  const Program::Code* code = nullptr;
+  // Valid memory of each space, sorted by address.
+  std::vector<MemoryRegion> global;
+  std::vector<MemoryRegion> shared;
+  std::vector<MemoryRegion> constant;
+  std::vector<MemoryRegion> parameter;
+  Dim3 grid;
+  Dim3 block;
+  Dim3 block_index{0, 0, 0};
+  std::uint64_t local_bytes = 0;  // of one lane
+  Fault fault;
+  AccessSink* sink = nullptr;
+
+  [[nodiscard]] Dim3 thread_of(const Warp& warp, int lane) const;
+  // Sets the fault unless an earlier one is set; names the place of `record` and the lane's thread.
+  void set_fault(FaultKind kind, std::string message, const Record* record, const Warp& warp,
+                 int lane);
+};
+
+// Where one lane's access of any space lies.
+struct LaneAddress {
+  std::byte* host = nullptr;  // null: not valid
+  const MemoryRegion* region = nullptr;
+};
+
+// Finds `bytes` bytes at `address` of `space`. Generic addresses are told apart by their window.
+[[nodiscard]] LaneAddress find_lane(const BlockContext& block, const Warp& warp, StateSpace space,
+                                    std::uint64_t address, std::uint64_t bytes, int lane);
+
+// Sets the fault that describes what is wrong with an access that find_lane refused, or whose
+// address is not a multiple of `alignment`, or that writes a read-only region.
+void set_access_fault(const Record* record, Warp& warp, StateSpace space, bool store,
+                      std::uint64_t address, std::uint64_t bytes, int lane);
+
+// 32-byte sectors, 128-byte lines and bank wavefronts of one request.
+struct RequestCost {
+  std::uint32_t sectors = 0;
+  std::uint32_t lines = 0;
+  std::uint32_t wavefronts = 0;
+};
+[[nodiscard]] RequestCost request_cost(const std::uint64_t* addresses, std::uint32_t mask,
+                                       std::uint32_t bytes);
+
+}  // namespace regraph::ptx

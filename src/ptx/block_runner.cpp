@@ -1,0 +1,439 @@
+#include "ptx/block_runner.h"
+
+#include "ptx/handler_tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace regraph::ptx {
+namespace {
+
+// Instructions a warp may run before others get their turn: long enough to cost nothing, short
+// enough that a warp spinning on another's flag, a cancellation and a spent budget are noticed
+// soon.
+constexpr std::int64_t kQuantum = 65536;
+constexpr std::size_t kRegisterAlignment = 64;
+// Uninitialised shared memory reads as NaN and as large indices, which faults rather than works.
+constexpr int kSharedPoison = 0xff;
+
+void free_aligned(std::byte* memory) {
+  ::operator delete[](memory, std::align_val_t{kRegisterAlignment});
+}
+
+std::uint64_t shared_span(const Program::Code& code, const LaunchArguments& arguments) {
+  return code.dynamic_shared_address - kSharedBase + arguments.dynamic_shared_bytes;
+}
+
+}  // namespace
+
+BlockRunner::BlockRunner(const Program::Code& code, const LaunchArguments& arguments,
+                         const LaunchMemory& launch_memory, const RunOptions& options)
+    : code_(code),
+      exited_threads_arrive_(options.exited_threads_arrive),
+      records_(code.records),
+      sites_(new AccessSite[code.sites.size()]()),
+      registers_(nullptr, &free_aligned),
+      shared_(shared_span(code, arguments)) {
+  const Handler* table = handler_table(options.handlers);
+  for (Record& record : records_)
+    record.handler = table[record.handler_id];
+  context_.code = &code;
+  context_.grid = arguments.grid;
+  context_.block = arguments.block;
+  context_.local_bytes = code.local_bytes;
+  context_.global = launch_memory.global_regions;
+  context_.constant = launch_memory.constant_regions;
+  if (!launch_memory.parameters.empty()) {
+    auto* host = const_cast<std::byte*>(launch_memory.parameters.data());
+    context_.parameter.push_back({0, launch_memory.parameters.size(), host, false, "parameters"});
+  }
+  for (const PlacedVariable& placed : code.shared) {
+    context_.shared.push_back({placed.address, placed.address + placed.bytes,
+                               shared_.data() + (placed.address - kSharedBase), true,
+                               launch_memory.names[placed.variable].c_str()});
+  }
+  if (arguments.dynamic_shared_bytes > 0) {
+    const std::uint64_t begin = code.dynamic_shared_address;
+    context_.shared.push_back({begin, begin + arguments.dynamic_shared_bytes,
+                               shared_.data() + (begin - kSharedBase), true,
+                               "dynamic shared memory"});
+  }
+  for (std::size_t i = 0; i < code.sites.size(); ++i) {
+    const SiteInfo& info = code.sites[i];
+    AccessSite& site = sites_[i];
+    site.space = info.space;
+    site.store = info.store;
+    site.element_bytes = info.element_bytes;
+    site.elements = info.elements;
+    site.bytes = static_cast<std::uint32_t>(info.element_bytes) * info.elements;
+    site.count = options.count;
+    constexpr std::uint64_t kLineMask = 127;  // sectors and lines repeat with the line
+    site.alignment_mask = info.space == StateSpace::shared ? site.bytes - 1 : kLineMask;
+  }
+  block_warps_.resize(code.control_flow.blocks.size());
+  block_threads_.resize(code.control_flow.blocks.size());
+  guard_warps_.resize(code.guard_counters);
+  guard_threads_.resize(code.guard_counters);
+  build_registers();
+  // Parameters are the same in every block.
+  for (Warp& warp : warps_) {
+    for (const ParameterSlot& slot : code_.parameter_slots) {
+      std::uint64_t bits = 0;
+      std::memcpy(&bits, launch_memory.parameters.data() + slot.parameter_offset, slot.bytes);
+      if (slot.sign_extend) {
+        const int shift = 64 - 8 * slot.bytes;
+        bits = static_cast<std::uint64_t>(static_cast<std::int64_t>(bits << shift) >> shift);
+      }
+      for (int l = 0; l < kWarpLanes; ++l) {
+        if (slot.wide) {
+          lanes<std::uint64_t>(warp, slot.offset)[l] = bits;
+        } else {
+          lanes<std::uint32_t>(warp, slot.offset)[l] = static_cast<std::uint32_t>(bits);
+        }
+      }
+    }
+  }
+}
+
+void BlockRunner::build_registers() {
+  const std::uint64_t threads = context_.block.count();
+  const std::size_t warp_count = (threads + kWarpLanes - 1) / kWarpLanes;
+  // An odd number of cache lines between warps spreads them over the cache's sets.
+  register_stride_ = (code_.register_bytes + kRegisterAlignment - 1) / kRegisterAlignment;
+  register_stride_ = (register_stride_ | 1) * kRegisterAlignment;
+  const std::size_t bytes = register_stride_ * warp_count;
+  registers_.reset(
+      static_cast<std::byte*>(::operator new[](bytes, std::align_val_t{kRegisterAlignment})));
+  std::memset(registers_.get(), 0, bytes);
+  const std::size_t local_a_warp = code_.local_bytes * kWarpLanes;
+  local_.resize(local_a_warp * warp_count);
+  warps_.resize(warp_count);
+  for (std::size_t i = 0; i < warp_count; ++i) {
+    Warp& warp = warps_[i];
+    warp.registers = registers_.get() + i * register_stride_;
+    warp.records = records_.data();
+    warp.sites = sites_.get();
+    warp.block_warps = block_warps_.data();
+    warp.block_threads = block_threads_.data();
+    warp.guard_warps = guard_warps_.data();
+    warp.guard_threads = guard_threads_.data();
+    warp.block = &context_;
+    warp.local = local_.data() + i * local_a_warp;
+    warp.index = static_cast<std::uint32_t>(i);
+    for (const ConstantSlot& slot : code_.constants) {
+      for (int l = 0; l < kWarpLanes; ++l) {
+        if (slot.wide) {
+          lanes<std::uint64_t>(warp, slot.offset)[l] = slot.bits;
+        } else {
+          lanes<std::uint32_t>(warp, slot.offset)[l] = static_cast<std::uint32_t>(slot.bits);
+        }
+      }
+    }
+  }
+}
+
+void BlockRunner::write_special(Warp& warp, const SpecialSlot& slot) {
+  using S = SpecialRegister;
+  const Dim3& block = context_.block;
+  const Dim3& grid = context_.grid;
+  for (std::uint32_t l = 0; l < kWarpLanes; ++l) {
+    const Dim3 thread = context_.thread_of(warp, static_cast<int>(l));
+    std::uint32_t value = 0;
+    switch (slot.which) {
+      case S::tid_x:
+        value = thread.x;
+        break;
+      case S::tid_y:
+        value = thread.y;
+        break;
+      case S::tid_z:
+        value = thread.z;
+        break;
+      case S::ntid_x:
+        value = block.x;
+        break;
+      case S::ntid_y:
+        value = block.y;
+        break;
+      case S::ntid_z:
+        value = block.z;
+        break;
+      case S::ctaid_x:
+        value = context_.block_index.x;
+        break;
+      case S::ctaid_y:
+        value = context_.block_index.y;
+        break;
+      case S::ctaid_z:
+        value = context_.block_index.z;
+        break;
+      case S::nctaid_x:
+        value = grid.x;
+        break;
+      case S::nctaid_y:
+        value = grid.y;
+        break;
+      case S::nctaid_z:
+        value = grid.z;
+        break;
+      case S::laneid:
+        value = l;
+        break;
+      case S::warpid:
+        value = warp.index;
+        break;
+      case S::nwarpid:
+        value = static_cast<std::uint32_t>(warps_.size());
+        break;
+      case S::lanemask_eq:
+        value = 1U << l;
+        break;
+      case S::lanemask_lt:
+        value = (1U << l) - 1U;
+        break;
+      case S::lanemask_le:
+        value = ((1U << l) - 1U) | (1U << l);
+        break;
+      case S::lanemask_gt:
+        value = ~(((1U << l) - 1U) | (1U << l));
+        break;
+      case S::lanemask_ge:
+        value = ~((1U << l) - 1U);
+        break;
+      case S::zero:
+        value = 0;
+        break;
+      case S::one:
+        value = 1;
+        break;
+      case S::warp_size:
+        value = kWarpLanes;
+        break;
+      case S::dynamic_shared_bytes:
+        value = static_cast<std::uint32_t>(shared_.size() -
+                                           (code_.dynamic_shared_address - kSharedBase));
+        break;
+      case S::total_shared_bytes:
+        value = static_cast<std::uint32_t>(code_.static_shared_bytes + shared_.size() -
+                                           (code_.dynamic_shared_address - kSharedBase));
+        break;
+    }
+    if (slot.wide) {
+      lanes<std::uint64_t>(warp, slot.offset)[l] = value;
+    } else {
+      lanes<std::uint32_t>(warp, slot.offset)[l] = value;
+    }
+  }
+}
+
+void BlockRunner::start(std::uint64_t linear_block) {
+  const Dim3& grid = context_.grid;
+  context_.block_index = Dim3{static_cast<std::uint32_t>(linear_block % grid.x),
+                              static_cast<std::uint32_t>(linear_block / grid.x % grid.y),
+                              static_cast<std::uint32_t>(linear_block / grid.x / grid.y)};
+  context_.fault = Fault{};
+  executed_ = 0;
+  for (std::uint32_t& arrived : arrived_)
+    arrived = 0;
+  std::uint64_t threads = context_.block.count();
+  for (Warp& warp : warps_) {
+    for (const SpecialSlot& slot : code_.specials) {
+      const bool of_block =
+          slot.which >= SpecialRegister::ctaid_x && slot.which <= SpecialRegister::ctaid_z;
+      if (of_block || blocks_run_ == 0) write_special(warp, slot);
+    }
+    const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(threads, kWarpLanes));
+    threads -= count;
+    warp.initial = count == kWarpLanes ? kFullMask : (1U << count) - 1U;
+    warp.live = warp.active = warp.exec = warp.initial;
+    warp.reconvergence = kNoBlock;
+    warp.stack_size = 0;
+    warp.resume = records_.data();
+    warp.status = WarpStatus::ready;
+    warp.time = 0;
+  }
+  std::memset(shared_.data(), kSharedPoison, shared_.size());
+  std::fill(local_.begin(), local_.end(), std::byte{0});
+  ++blocks_run_;
+}
+
+void BlockRunner::run_warp(Warp& warp) {
+  const Record* record = warp.resume;
+  do {
+    record = record->handler(record, warp);
+  } while (record != nullptr);
+  if (warp.status != WarpStatus::at_barrier) return;
+  // bar.arrive does not wait.
+  const auto operation = static_cast<Operation>(warp.last->handler_id / kLaneTypes);
+  if (operation == Operation::barrier_arrive) {
+    arrived_[warp.barrier] += kWarpLanes;
+    warp.status = WarpStatus::ready;
+  }
+}
+
+void BlockRunner::run(std::uint64_t linear_block, std::uint64_t budget,
+                      const Cancellation& cancellation) {
+  start(linear_block);
+  while (true) {
+    bool ready = false;
+    bool waiting = false;
+    for (Warp& warp : warps_) {
+      if (warp.status == WarpStatus::ready) {
+        std::int64_t quantum = kQuantum;
+        if (budget != 0) {
+          quantum = std::min(quantum, static_cast<std::int64_t>(std::min<std::uint64_t>(
+                                          budget - std::min(budget, executed_), kQuantum)));
+        }
+        warp.quantum = quantum;
+        run_warp(warp);
+        executed_ += static_cast<std::uint64_t>(quantum - warp.quantum);
+        if (context_.fault.kind != FaultKind::none) return;
+        if (budget != 0 && executed_ > budget) {
+          context_.set_fault(
+              FaultKind::instruction_budget,
+              fmt::format("the block is still running after {} warp instructions: an endless loop, "
+                          "or a problem too large for this budget",
+                          budget),
+              warp.last, warp, warp.live == 0 ? 0 : __builtin_ctz(warp.live));
+          return;
+        }
+        if (cancellation.requested()) {
+          context_.set_fault(FaultKind::cancelled, "cancelled", nullptr, warp, 0);
+          return;
+        }
+      }
+      ready = ready || warp.status == WarpStatus::ready;
+      waiting = waiting || warp.status == WarpStatus::at_barrier;
+    }
+    if (ready && !waiting) continue;
+    const bool released = waiting && release_barriers();
+    if (context_.fault.kind != FaultKind::none) return;
+    if (ready || released) continue;
+    if (!waiting) return;
+    stuck_fault();
+    return;
+  }
+}
+
+// Frees the warps of every barrier that is complete. Returns whether there was one.
+bool BlockRunner::release_barriers() {
+  bool any = false;
+  for (std::uint32_t id = 0; id < kBarriers; ++id) {
+    std::uint32_t at_barrier = 0;
+    std::uint32_t finished = 0;
+    std::uint32_t expected = 0;
+    const Warp* partial = nullptr;
+    const Warp* waiting = nullptr;
+    for (const Warp& warp : warps_) {
+      if (warp.status == WarpStatus::finished) ++finished;
+      if (warp.status != WarpStatus::at_barrier || warp.barrier != id) continue;
+      ++at_barrier;
+      expected = std::max(expected, warp.barrier_threads);
+      if (waiting == nullptr) waiting = &warp;
+      if (warp.live != warp.initial && partial == nullptr) partial = &warp;
+    }
+    if (at_barrier == 0) continue;
+    if (expected != 0) {
+      if (at_barrier * kWarpLanes + arrived_[id] < expected) continue;
+    } else {
+      const auto all = static_cast<std::uint32_t>(warps_.size());
+      const std::uint32_t counted = at_barrier + (exited_threads_arrive_ ? finished : 0);
+      if (counted + arrived_[id] / kWarpLanes < all) continue;
+      if (partial != nullptr && !exited_threads_arrive_) {
+        const int lane = __builtin_ctz(partial->initial & ~partial->live);
+        context_.set_fault(FaultKind::barrier_divergence,
+                           "this thread has exited, but others of its block wait at a barrier",
+                           partial->last, *partial, lane);
+        return false;
+      }
+    }
+    finish_barrier(id);
+    any = true;
+  }
+  return any;
+}
+
+void BlockRunner::finish_barrier(std::uint32_t id) {
+  std::uint32_t votes = 0;
+  bool all = true;
+  bool some = false;
+  std::int64_t latest = 0;
+  for (Warp& warp : warps_) {
+    if (warp.status != WarpStatus::at_barrier || warp.barrier != id) continue;
+    latest = std::max(latest, warp.time);
+    if (static_cast<Operation>(warp.last->handler_id / kLaneTypes) != Operation::barrier_reduce) {
+      continue;
+    }
+    const std::uint32_t vote = predicate(warp, warp.last->c) & warp.barrier_lanes;
+    votes += static_cast<std::uint32_t>(__builtin_popcount(vote));
+    all = all && vote == warp.barrier_lanes;
+    some = some || vote != 0;
+  }
+  for (Warp& warp : warps_) {
+    if (warp.status != WarpStatus::at_barrier || warp.barrier != id) continue;
+    const Record& record = *warp.last;
+    if (static_cast<Operation>(record.handler_id / kLaneTypes) == Operation::barrier_reduce) {
+      if (record.flags == 1) {
+        for (int l = 0; l < kWarpLanes; ++l) {
+          if (((warp.barrier_lanes >> l) & 1U) != 0)
+            lanes<std::uint32_t>(warp, record.d)[l] = votes;
+        }
+      } else {
+        std::uint32_t& d = predicate(warp, record.d);
+        const bool value = record.flags == 2 ? all : some;
+        d = (d & ~warp.barrier_lanes) | (value ? warp.barrier_lanes : 0);
+      }
+    }
+    warp.time = latest;  // all leave together
+    warp.status = WarpStatus::ready;
+  }
+  arrived_[id] = 0;
+}
+
+// Every warp has finished or waits, and no barrier is complete.
+void BlockRunner::stuck_fault() {
+  const Warp* waiting = nullptr;
+  const Warp* other = nullptr;
+  const Warp* exited = nullptr;
+  bool named = false;
+  for (const Warp& warp : warps_) {
+    if (warp.status == WarpStatus::finished) {
+      if (exited == nullptr) exited = &warp;
+      continue;
+    }
+    named = named || warp.barrier_threads != 0;
+    if (waiting == nullptr) {
+      waiting = &warp;
+    } else if (warp.barrier != waiting->barrier && other == nullptr) {
+      other = &warp;
+    }
+  }
+  const int lane = __builtin_ctz(waiting->live);
+  if (other != nullptr) {
+    context_.set_fault(
+        named ? FaultKind::deadlock : FaultKind::barrier_divergence,
+        fmt::format("this thread waits at barrier {} for threads that wait at barrier {} (warp {})",
+                    waiting->barrier, other->barrier, other->index),
+        waiting->last, *waiting, lane);
+  } else if (exited != nullptr && !named) {
+    context_.set_fault(
+        FaultKind::barrier_divergence,
+        fmt::format(
+            "this thread waits at a barrier that the threads of warp {} never reached: they "
+            "have exited",
+            exited->index),
+        waiting->last, *waiting, lane);
+  } else {
+    context_.set_fault(
+        FaultKind::deadlock,
+        fmt::format("this thread waits at barrier {} for {} threads, fewer ever arrive",
+                    waiting->barrier, waiting->barrier_threads),
+        waiting->last, *waiting, lane);
+  }
+}
+
+}  // namespace regraph::ptx

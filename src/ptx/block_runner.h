@@ -1,0 +1,75 @@
+// Runs blocks of one launch on one host thread. All memory is allocated once and used again for
+// every block.
+#pragma once
+
+#include "base/cancellation.h"
+#include "ptx/block_context.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace regraph::ptx {
+
+// Memory that lives as long as one launch: module-scope variables and the parameter block.
+struct LaunchMemory {
+  std::vector<std::vector<std::byte>> globals;    // as Code::globals
+  std::vector<std::vector<std::byte>> constants;  // as Code::constant_variables
+  std::vector<std::byte> parameters;
+  std::vector<MemoryRegion> global_regions;  // DeviceMemory's and the module's, sorted
+  std::vector<MemoryRegion> constant_regions;
+  std::vector<std::string> names;  // what the regions' names point to
+};
+[[nodiscard]] std::unique_ptr<LaunchMemory> make_launch_memory(const Program::Code& code,
+                                                               const LaunchArguments& arguments,
+                                                               const DeviceMemory& memory);
+
+class BlockRunner {
+ public:
+  BlockRunner(const Program::Code& code, const LaunchArguments& arguments,
+              const LaunchMemory& launch_memory, const RunOptions& options);
+
+  // Runs one block to its end or its fault. `budget`: warp instructions, 0 for no limit.
+  void run(std::uint64_t linear_block, std::uint64_t budget, const Cancellation& cancellation);
+
+  [[nodiscard]] const Fault& fault() const { return context_.fault; }
+  // Warp instructions the last block executed.
+  [[nodiscard]] std::uint64_t executed() const { return executed_; }
+  // Adds this runner's counters.
+  void add_to(Profile& profile) const;
+
+  // For the cache simulation: start a block, then advance its warps piecemeal.
+  void start(std::uint64_t linear_block);
+  void set_sink(AccessSink* sink) { context_.sink = sink; }
+  [[nodiscard]] const BlockContext& context() const { return context_; }
+
+ private:
+  void build_registers();
+  void write_special(Warp& warp, const SpecialSlot& slot);
+  void run_warp(Warp& warp);
+  bool release_barriers();
+  void finish_barrier(std::uint32_t id);
+  void stuck_fault();
+
+  const Program::Code& code_;
+  BlockContext context_;
+  bool exited_threads_arrive_ = false;
+  std::vector<Record> records_;
+  std::unique_ptr<AccessSite[]> sites_;
+  std::unique_ptr<std::byte[], void (*)(std::byte*)> registers_;
+  std::size_t register_stride_ = 0;
+  std::vector<std::byte> shared_;
+  std::vector<std::byte> local_;
+  std::vector<Warp> warps_;
+  std::vector<std::uint64_t> block_warps_;
+  std::vector<std::uint64_t> block_threads_;
+  std::vector<std::uint64_t> guard_warps_;
+  std::vector<std::uint64_t> guard_threads_;
+  static constexpr std::uint32_t kBarriers = 16;
+  std::uint32_t arrived_[kBarriers] = {};  // threads that arrived without waiting
+  std::uint64_t executed_ = 0;
+  std::uint64_t blocks_run_ = 0;
+};
+
+}  // namespace regraph::ptx

@@ -1,0 +1,251 @@
+// The decoded form of a kernel: fixed-size records, each naming its handler by number.
+//
+// A register is 32 consecutive lanes of 4 or 8 bytes in the warp's register file; registers of 8
+// and 16 bits take 4-byte lanes. A predicate is one 32-bit mask. Immediates are registers filled
+// once.
+#pragma once
+
+#include <cstdint>
+
+namespace regraph::ptx {
+
+inline constexpr int kWarpLanes = 32;
+inline constexpr std::uint32_t kFullMask = 0xffffffffU;
+
+// How a handler reads and writes lanes. The *_flush type flushes denormals (.ftz).
+enum class LaneType : std::uint8_t {
+  u16,
+  s16,
+  u32,
+  s32,
+  u64,
+  s64,
+  f16,
+  bf16,
+  f16x2,
+  bf16x2,
+  f32,
+  f32_flush,
+  f64,
+  count,
+};
+
+// What a handler computes. d, a, b, c, e are the record's operands.
+enum class Operation : std::uint16_t {
+  // Two sources.
+  add,
+  sub,
+  mul,
+  mul_high,
+  mul_wide,
+  div,
+  rem,
+  min,
+  max,
+  bit_and,
+  bit_or,
+  bit_xor,
+  shift_left,
+  shift_right,
+  copysign,
+  saturate_min_max,
+  bit_field_mask,
+  sad,
+  min_nan,
+  max_nan,
+  // One source.
+  move,
+  neg,
+  abs,
+  bit_not,
+  logical_not,
+  popcount,
+  leading_zeros,
+  bit_reverse,
+  find_leading,
+  square_root,
+  reciprocal_square_root,
+  reciprocal,
+  sine,
+  cosine,
+  exp2,
+  log2,
+  tanh,
+  saturate,
+  flush,
+  sign_extend_8,
+  zero_extend_8,
+  sign_extend_16,
+  zero_extend_16,
+  round_nearest,
+  round_zero,
+  round_down,
+  round_up,
+  relu,
+  // Three sources.
+  multiply_add,
+  multiply_add_high,
+  multiply_add_wide,
+  fused_multiply_add,
+  bit_field_extract,
+  permute,
+  funnel_left_wrap,
+  funnel_left_clamp,
+  funnel_right_wrap,
+  funnel_right_clamp,
+  logic3,
+  dot_product_4_uu,
+  dot_product_4_ss,
+  dot_product_4_us,
+  dot_product_4_su,
+  find_leading_shift,
+  // Four sources.
+  bit_field_insert,
+  // Rounding other than to nearest even: e says which (RoundingMode).
+  add_rounded,
+  mul_rounded,
+  fused_multiply_add_rounded,
+  div_rounded,
+  square_root_rounded,
+  // Comparisons: d is a predicate.
+  equal,
+  not_equal,
+  less,
+  less_equal,
+  greater,
+  greater_equal,
+  equal_unordered,
+  not_equal_unordered,
+  less_unordered,
+  less_equal_unordered,
+  greater_unordered,
+  greater_equal_unordered,
+  ordered,
+  unordered,
+  test_finite,
+  test_infinite,
+  test_number,
+  test_nan,
+  test_normal,
+  test_subnormal,
+  // Extended-precision carry chains; the carry flag is a predicate (e).
+  add_carry_out,
+  add_carry_in_out,
+  sub_borrow_out,
+  sub_borrow_in_out,
+  // d = predicate c ? a : b.
+  select,
+  // Conversions to the record's lane type; e is the RoundingMode.
+  from_u32,
+  from_s32,
+  from_u64,
+  from_s64,
+  from_f32,
+  from_f64,
+  from_f16,
+  from_bf16,
+  from_u32_saturate,
+  from_s32_saturate,
+  from_u64_saturate,
+  from_s64_saturate,
+  // Lane type is ignored from here on (LaneType::u32).
+  pack_2x32,
+  unpack_2x32,
+  pack_2x16,
+  unpack_2x16,
+  predicate_move,
+  predicate_not,
+  predicate_and,
+  predicate_or,
+  predicate_xor,
+  // Control.
+  block_head,
+  branch,
+  branch_if,
+  branch_indexed,
+  exit_lanes,
+  guard_begin,
+  guard_end,
+  trap,
+  nothing,
+  barrier,
+  barrier_reduce,
+  barrier_arrive,
+  // Between lanes.
+  shuffle_up,
+  shuffle_down,
+  shuffle_xor,
+  shuffle_index,
+  vote_all,
+  vote_any,
+  vote_uniform,
+  vote_ballot,
+  active_mask,
+  match_any,
+  match_all,
+  reduce_add_u,
+  reduce_min_u,
+  reduce_min_s,
+  reduce_max_u,
+  reduce_max_s,
+  reduce_and,
+  reduce_or,
+  reduce_xor,
+  elect,
+  // Memory that needs no fast path.
+  atomic,
+  trace_access,
+  count,
+};
+
+enum class RoundingMode : std::uint8_t { nearest, zero, down, up };
+
+enum class MemoryType : std::uint8_t { u8, s8, u16, s16, b32, b64, count };
+
+inline constexpr std::uint32_t kLaneTypes = static_cast<std::uint32_t>(LaneType::count);
+inline constexpr std::uint32_t kMemoryTypes = static_cast<std::uint32_t>(MemoryType::count);
+inline constexpr std::uint32_t kArithmeticHandlers =
+    static_cast<std::uint32_t>(Operation::count) * kLaneTypes;
+// {load, store} x {64, 32 bit addresses} x types x {1, 2, 4} elements.
+inline constexpr std::uint32_t kMemoryHandlers = 2 * 2 * kMemoryTypes * 3;
+inline constexpr std::uint32_t kHandlers = kArithmeticHandlers + kMemoryHandlers;
+
+[[nodiscard]] constexpr std::uint32_t handler_id(Operation operation, LaneType type) {
+  return static_cast<std::uint32_t>(operation) * kLaneTypes + static_cast<std::uint32_t>(type);
+}
+// log2_elements: 0, 1, 2 for a plain access, .v2 and .v4.
+[[nodiscard]] constexpr std::uint32_t memory_handler_id(bool store, bool narrow_address,
+                                                        MemoryType type, int log2_elements) {
+  return kArithmeticHandlers +
+         (((store ? 2U : 0U) + (narrow_address ? 1U : 0U)) * kMemoryTypes +
+          static_cast<std::uint32_t>(type)) *
+             3U +
+         static_cast<std::uint32_t>(log2_elements);
+}
+
+struct Record;
+struct Warp;
+// Executes one record for a warp and returns the next one; null when the warp stops (see
+// Warp::status).
+using Handler = const Record* (*)(const Record* record, Warp& warp);
+
+struct alignas(64) Record {
+  Handler handler = nullptr;  // bound per run from handler_id
+  std::uint32_t d = 0;        // byte offsets into the register file
+  std::uint32_t a = 0;
+  std::uint32_t b = 0;
+  std::uint32_t c = 0;
+  std::uint32_t e = 0;            // fourth operand or a mode
+  std::uint32_t target = 0;       // branches: record index; block_head: basic block
+  std::int64_t immediate = 0;     // address offset; block_head: instructions of the block
+  std::uint32_t instruction = 0;  // index into Code::instructions
+  std::uint32_t site = 0;         // memory: access site; guards: guard counter
+  std::uint32_t handler_id = 0;
+  std::uint32_t flags = 0;  // operation specific
+};
+static_assert(sizeof(Record) == 64);
+
+// Record::flags of branch_if and guard_begin: the condition is the predicate's complement.
+inline constexpr std::uint32_t kNegated = 1;
+
+}  // namespace regraph::ptx

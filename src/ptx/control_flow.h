@@ -1,0 +1,36 @@
+// Basic blocks, immediate post-dominators (where diverged lanes meet again) and natural loops.
+#pragma once
+
+#include "ptx/module.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace regraph::ptx {
+
+struct BasicBlock {
+  std::uint32_t first = 0;  // instructions [first, last)
+  std::uint32_t last = 0;
+  std::vector<std::uint32_t> successors;
+  std::uint32_t reconvergence = 0xffffffffU;  // immediate post-dominator; ~0: only the exit
+  int loop_depth = 0;
+};
+
+struct ControlFlow {
+  std::vector<BasicBlock> blocks;
+  std::vector<std::uint32_t> block_of;  // by instruction
+};
+
+// What an instruction does to the flow of control.
+struct FlowEffect {
+  enum class Kind : std::uint8_t { none, branch, exit };
+  Kind kind = Kind::none;
+  bool conditional = false;
+  std::vector<std::uint32_t> targets;  // instruction indices
+};
+
+// `effects` has one entry an instruction; a target may equal their number (the end: an exit).
+// Linear in practice: iterative data flow over blocks in post-order.
+[[nodiscard]] ControlFlow analyse_control_flow(const std::vector<FlowEffect>& effects);
+
+}  // namespace regraph::ptx

@@ -1,0 +1,250 @@
+#include "ptx/atomic_operation.h"
+#include "ptx/decoder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+namespace regraph::ptx {
+namespace {
+
+MemoryType memory_type(DataType type) {
+  switch (size_in_bytes(type)) {
+    case 1:
+      return type == DataType::s8 ? MemoryType::s8 : MemoryType::u8;
+    case 2:
+      return type == DataType::s16 ? MemoryType::s16 : MemoryType::u16;
+    case 8:
+      return MemoryType::b64;
+    default:
+      return MemoryType::b32;
+  }
+}
+
+std::optional<StateSpace> space_of(const Opcode& opcode) {
+  for (std::size_t i = 0; i < opcode.modifier_count(); ++i) {
+    const std::string_view word = opcode.modifier(i);
+    if (word == "global") return StateSpace::global;
+    if (word == "shared" || word == "shared::cta") return StateSpace::shared;
+    if (word == "local") return StateSpace::local;
+    if (word == "const") return StateSpace::constant;
+    if (word == "param" || word == "param::entry") return StateSpace::parameter;
+    if (word == "shared::cluster" || word == "param::func") return std::nullopt;
+  }
+  return StateSpace::generic;
+}
+
+InstructionClass access_class(bool store, StateSpace space) {
+  switch (space) {
+    case StateSpace::shared:
+      return store ? InstructionClass::store_shared : InstructionClass::load_shared;
+    case StateSpace::local:
+      return store ? InstructionClass::store_local : InstructionClass::load_local;
+    case StateSpace::constant:
+    case StateSpace::parameter:
+      return InstructionClass::load_constant;
+    default:
+      return store ? InstructionClass::store_global : InstructionClass::load_global;
+  }
+}
+
+}  // namespace
+
+// The base register of an address, the constant added to it and whether it is 32 bits wide.
+bool Decoder::address_register(const Operand& address, std::uint32_t* offset, bool* narrow,
+                               std::int64_t* displacement) {
+  if (address.kind != Operand::Kind::address) return malformed("expected an address");
+  const Operand base = code_.function->elements[address.index];
+  *displacement = address.offset;
+  *narrow = false;
+  if (base.kind == Operand::Kind::reg) {
+    if (code_.function->registers[base.index] == DataType::predicate) {
+      return malformed("a predicate as an address");
+    }
+    const Slot slot = register_slot(base.index);
+    *offset = slot.offset;
+    *narrow = !slot.wide;
+    return true;
+  }
+  return source(base, DataType::u64, offset);
+}
+
+bool Decoder::decode_parameter_load(const Operand& address, DataType type, int elements) {
+  const Operand base = code_.function->elements[address.index];
+  const auto placed = placed_.find(base.index);
+  if (placed == placed_.end() || placed->second.first != StateSpace::parameter) {
+    // The result of a call that decode_call accepted: such functions return nothing useful.
+    for (int i = 0; i < elements; ++i) {
+      std::uint32_t d = 0;
+      if (!destination(operand(0), type, &d)) return false;
+      emit(Operation::move, size_in_bytes(type) == 8 ? LaneType::u64 : LaneType::u32, d,
+           constant(0, size_in_bytes(type) == 8));
+    }
+    return true;
+  }
+  classify(InstructionClass::move);
+  const std::uint64_t bytes = size_in_bytes(type);
+  std::uint64_t offset = placed->second.second + static_cast<std::uint64_t>(address.offset);
+  for (int i = 0; i < elements; ++i, offset += bytes) {
+    Operand target = operand(0);
+    if (target.kind == Operand::Kind::list &&
+        !list_element(operand(0), static_cast<std::size_t>(i), &target)) {
+      return malformed("too few destinations");
+    }
+    if (offset > code_.parameter_bytes || bytes > code_.parameter_bytes - offset) {
+      return malformed("reads beyond the kernel's parameters");
+    }
+    if (target.kind == Operand::Kind::sink) continue;
+    const auto held = register_type(target);
+    if (!held.has_value() || *held == DataType::predicate)
+      return malformed("no destination register");
+    const Slot slot = register_slot(target.index);
+    const std::uint32_t value = allocate(slot.wide).offset;
+    code_.parameter_slots.push_back({value, static_cast<std::uint32_t>(offset),
+                                     static_cast<std::uint8_t>(bytes), is_signed_integer(type),
+                                     slot.wide});
+    emit(Operation::move, slot.wide ? LaneType::u64 : LaneType::u32, slot.offset, value);
+  }
+  return true;
+}
+
+bool Decoder::decode_access(bool store, StateSpace space, const Operand& address, DataType type,
+                            int elements, int first_element) {
+  std::uint32_t base = 0;
+  bool narrow = false;
+  std::int64_t displacement = 0;
+  if (!address_register(address, &base, &narrow, &displacement)) return false;
+  const bool wide = size_in_bytes(type) == 8;
+  const Operand& values = operand(store ? 1 : 0);
+  std::array<std::uint32_t, 4> slots = {};
+  std::array<std::pair<std::uint32_t, std::uint32_t>, 4> widened = {};  // destination, temporary
+  for (int i = 0; i < elements; ++i) {
+    Operand value = values;
+    const auto index = static_cast<std::size_t>(i);
+    if (values.kind == Operand::Kind::list &&
+        !list_element(values, index + static_cast<std::size_t>(first_element), &value)) {
+      return malformed("the vector has too few elements");
+    }
+    if (store) {
+      if (!source(value, wide ? type : DataType::b32, &slots[index])) return false;
+    } else if (value.kind == Operand::Kind::reg && register_slot(value.index).wide && !wide) {
+      // A destination wider than the type is extended.
+      slots[index] = allocate(false).offset;
+      widened[index] = {register_slot(value.index).offset, slots[index]};
+    } else if (!destination(value, wide ? type : DataType::b32, &slots[index])) {
+      return false;
+    }
+  }
+  Record record;
+  record.handler_id = memory_handler_id(store, narrow, memory_type(type),
+                                        std::bit_width(static_cast<unsigned>(elements)) - 1);
+  record.d = slots[0];
+  record.b = slots[1];
+  record.c = slots[2];
+  record.e = slots[3];
+  record.a = base;
+  record.immediate = displacement + first_element * static_cast<std::int64_t>(size_in_bytes(type));
+  record.instruction = instruction_index_;
+  record.site = static_cast<std::uint32_t>(code_.sites.size());
+  if (!options_.trace.empty() && options_.trace[instruction_index_]) {
+    record.handler_id = handler_id(Operation::trace_access, LaneType::u32);
+    record.flags = narrow ? 1 : 0;
+  }
+  code_.records.push_back(record);
+  SiteInfo site;
+  site.space = space;
+  site.store = store;
+  site.element_bytes = static_cast<std::uint8_t>(size_in_bytes(type));
+  site.elements = static_cast<std::uint8_t>(elements);
+  site.instruction = instruction_index_;
+  code_.sites.push_back(site);
+  for (const auto& [target, temporary] : widened) {
+    if (target == 0) continue;
+    emit(is_signed_integer(type) ? Operation::from_s32 : Operation::from_u32, LaneType::u64, target,
+         temporary);
+  }
+  return true;
+}
+
+bool Decoder::decode_memory(bool store) {
+  const auto type = opcode_.last_type();
+  if (!type.has_value()) return malformed("no type");
+  if (*type == DataType::b128 || *type == DataType::predicate) return unsupported("this type");
+  const auto space = space_of(opcode_);
+  if (!space.has_value()) return unsupported("this address space");
+  const Operand& address = operand(store ? 0 : 1);
+  if (address.kind != Operand::Kind::address) return malformed("expected an address");
+  const int elements = opcode_.vector_length();
+  const Operand& base = code_.function->elements[address.index];
+  if (*space == StateSpace::parameter && base.kind == Operand::Kind::variable) {
+    if (store) {  // an argument of a call that decode_call accepts
+      classify(InstructionClass::move);
+      return true;
+    }
+    return decode_parameter_load(address, *type, elements);
+  }
+  if (store && (*space == StateSpace::constant || *space == StateSpace::parameter)) {
+    return unsupported("a store to this address space");
+  }
+  classify(access_class(store, *space));
+  InstructionInfo& info = code_.instructions[instruction_index_];
+  info.access_bytes = static_cast<int>(size_in_bytes(*type)) * elements;
+  info.reads_only_cache = opcode_.has("nc");
+  info.bypasses_l1 = opcode_.has("cg") || opcode_.has("cv") || opcode_.has("volatile") ||
+                     opcode_.has("relaxed") || opcode_.has("acquire") ||
+                     opcode_.has("L1::no_allocate");
+  const int most = 4;
+  for (int first = 0; first < elements; first += most) {
+    if (!decode_access(store, *space, address, *type, std::min(elements, most), first))
+      return false;
+  }
+  return true;
+}
+
+// atom.global.add.u32 d, [a], b [, c];  red without d.
+bool Decoder::decode_atomic(bool returns) {
+  const auto type = opcode_.last_type();
+  const auto space = space_of(opcode_);
+  if (!type.has_value() || !space.has_value()) return unsupported("this atomic");
+  const auto operation = atomic_operation(opcode_, *type);
+  if (!operation.has_value() || opcode_.vector_length() != 1) return unsupported("this atomic");
+  const bool shared = *space == StateSpace::shared;
+  classify(shared ? InstructionClass::atomic_shared : InstructionClass::atomic_global);
+  if (!shared) code_.has_global_atomics = true;
+  const std::size_t first = returns ? 1 : 0;
+  std::uint32_t base = 0;
+  bool narrow = false;
+  std::int64_t displacement = 0;
+  if (!address_register(operand(first), &base, &narrow, &displacement)) return false;
+  std::uint32_t b = 0;
+  std::uint32_t c = 0;
+  std::uint32_t d = 0;
+  if (!source(operand(first + 1), *type, &b)) return false;
+  if (*operation == AtomicOperation::compare_and_swap && !source(operand(first + 2), *type, &c)) {
+    return false;
+  }
+  if (returns && !destination(operand(0), *type, &d)) return false;
+  Record& record = emit(Operation::atomic, LaneType::u32, d, base, b, c);
+  record.e = static_cast<std::uint32_t>(*operation);
+  record.flags = (narrow ? kAtomicNarrowAddress : 0) |
+                 (static_cast<std::uint32_t>(lane_type(*type)) << kAtomicTypeShift);
+  record.immediate = displacement;
+  record.site = static_cast<std::uint32_t>(code_.sites.size());
+  SiteInfo site;
+  site.space = *space;
+  site.store = true;
+  site.atomic = true;
+  site.element_bytes = static_cast<std::uint8_t>(size_in_bytes(*type));
+  site.instruction = instruction_index_;
+  code_.sites.push_back(site);
+  code_.instructions[instruction_index_].access_bytes = site.element_bytes;
+  if (!options_.trace.empty() && options_.trace[instruction_index_]) {
+    record.handler_id = handler_id(Operation::trace_access, LaneType::u32);
+    record.flags = narrow ? 1 : 0;
+  }
+  return true;
+}
+
+}  // namespace regraph::ptx

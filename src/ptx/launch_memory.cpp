@@ -1,0 +1,88 @@
+#include "ptx/block_runner.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace regraph::ptx {
+namespace {
+
+std::vector<std::byte> initial_bytes(const Variable& variable) {
+  std::vector<std::byte> bytes = variable.initial;
+  bytes.resize(variable.bytes);
+  return bytes;
+}
+
+}  // namespace
+
+std::unique_ptr<LaunchMemory> make_launch_memory(const Program::Code& code,
+                                                 const LaunchArguments& arguments,
+                                                 const DeviceMemory& memory) {
+  auto launch = std::make_unique<LaunchMemory>();
+  const std::vector<Variable>& variables = code.module->variables;
+  launch->names.reserve(variables.size());
+  for (const Variable& variable : variables)
+    launch->names.emplace_back(variable.name);
+  launch->parameters = arguments.parameters;
+  for (const PlacedVariable& placed : code.globals) {
+    launch->globals.push_back(initial_bytes(variables[placed.variable]));
+    launch->global_regions.push_back({placed.address, placed.address + placed.bytes,
+                                      launch->globals.back().data(), true,
+                                      launch->names[placed.variable].c_str()});
+  }
+  for (const PlacedVariable& placed : code.constant_variables) {
+    launch->constants.push_back(initial_bytes(variables[placed.variable]));
+    launch->constant_regions.push_back({placed.address, placed.address + placed.bytes,
+                                        launch->constants.back().data(), false,
+                                        launch->names[placed.variable].c_str()});
+  }
+  for (const DeviceMemory::Region& region : memory.regions()) {
+    launch->global_regions.push_back(
+        {region.begin, region.end, region.host, region.writable, region.name.c_str()});
+  }
+  std::sort(launch->global_regions.begin(), launch->global_regions.end(),
+            [](const MemoryRegion& a, const MemoryRegion& b) { return a.begin < b.begin; });
+  return launch;
+}
+
+void BlockRunner::add_to(Profile& profile) const {
+  const ControlFlow& flow = code_.control_flow;
+  profile.instructions.resize(code_.instructions.size());
+  for (std::size_t i = 0; i < code_.instructions.size(); ++i) {
+    const InstructionInfo& info = code_.instructions[i];
+    InstructionProfile& to = profile.instructions[i];
+    to.instruction_class = info.instruction_class;
+    to.ptx_line = info.line;
+    to.source_line = info.source_line;
+    to.basic_block = static_cast<int>(info.block);
+    to.loop_depth = flow.blocks[info.block].loop_depth;
+    to.reads_only_cache = info.reads_only_cache;
+    to.bypasses_l1 = info.bypasses_l1;
+    to.mergeable_with_previous = info.mergeable_with_previous;
+    const bool guarded = info.guard_counter >= 0;
+    const auto guard = static_cast<std::size_t>(info.guard_counter);
+    const std::uint64_t warps = guarded ? guard_warps_[guard] : block_warps_[info.block];
+    const std::uint64_t threads = guarded ? guard_threads_[guard] : block_threads_[info.block];
+    to.warp_executions += warps;
+    to.thread_executions += threads;
+    profile.thread_instructions += threads;
+  }
+  for (std::size_t i = 0; i < code_.sites.size(); ++i) {
+    const AccessSite& site = sites_[i];
+    InstructionProfile& to = profile.instructions[code_.sites[i].instruction];
+    to.access_bytes = code_.instructions[code_.sites[i].instruction].access_bytes;
+    to.requests += site.requests;
+    to.sectors += site.sectors;
+    to.lines += site.lines;
+    to.wavefronts += site.wavefronts;
+    for (const AccessPlan& plan : site.plans) {
+      to.requests += plan.hits;
+      to.sectors += plan.hits * plan.sectors;
+      to.lines += plan.hits * plan.lines;
+      to.wavefronts += plan.hits * plan.wavefronts;
+    }
+  }
+  profile.blocks += blocks_run_;
+  profile.warps += blocks_run_ * warps_.size();
+}
+
+}  // namespace regraph::ptx
