@@ -1,0 +1,34 @@
+// Runs parts of a launch at its real size to learn its counters and memory traffic.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/cancellation.h"
+#include "base/result.h"
+#include "eval/model/device.h"
+#include "eval/model/occupancy.h"
+#include "kernel/problem.h"
+#include "ptx/cache_simulation.h"
+#include "ptx/interpreter.h"
+
+namespace regraph {
+
+struct LaunchSample {
+  ptx::Profile profile;        // of the sampled blocks
+  ptx::CacheTraffic traffic;   // of the whole grid
+};
+
+// Linear ids of blocks that stand for the grid: interior ones, and an edge where the grid has edges.
+[[nodiscard]] std::vector<std::uint64_t> representative_blocks(const Dim3& grid);
+
+// Samples `launch` with buffers of the sizes `symbols` give. Buffers hold a repeating pattern of the
+// arguments' inits and are backed only where they are touched. Errors: a fault in a sampled block
+// (with its message), unsupported address computations, resource.
+[[nodiscard]] Result<LaunchSample> sample_launch(const Problem& problem, const ptx::Program& program,
+                                                 const ConcreteLaunch& launch, const Symbols& symbols,
+                                                 const DeviceSpec& device, const Occupancy& occupancy,
+                                                 std::int64_t shared_bytes_per_block,
+                                                 const Cancellation& cancellation);
+
+}  // namespace regraph

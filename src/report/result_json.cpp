@@ -1,0 +1,83 @@
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "report/run_report.h"
+
+namespace regraph {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json time_json(const TimeEstimate& time) {
+  return {{"seconds", time.median_seconds},
+          {"interval", {time.low_seconds, time.high_seconds}},
+          {"samples", time.samples}};
+}
+
+Json step_json(const StepProposal& step) {
+  return {{"step", step.step}, {"parameters", step.parameters}};
+}
+
+}  // namespace
+
+std::string result_json(const RunReport& report) {
+  const SearchOutcome& outcome = report.outcome;
+  Json json;
+  json["schema"] = "regraph-result/1";
+  json["status"] = report.improved() ? "improved" : "no_improvement";
+  json["kernel"] = report.problem.signature.name;
+  json["source"] = report.problem.source_path;
+  json["device"] = std::string(report.device.name);
+  json["architecture"] = std::string(report.device.architecture);
+  json["evaluator"] = report.evaluator;
+  json["method"] = name(outcome.baseline_evaluation.time.method);
+  json["verified"] = report.verified();
+  json["verification"] = report.verification;
+
+  json["baseline"] = time_json(outcome.baseline_evaluation.time);
+  json["baseline"]["bottleneck"] = outcome.baseline_evaluation.bottleneck;
+  json["baseline"]["facts"] = outcome.baseline_evaluation.facts;
+
+  json["best"] = time_json(outcome.best_evaluation.time);
+  json["best"]["path"] = report.directory + "/best.cu";
+  json["best"]["manifest"] = report.directory + "/best.regraph.yaml";
+  json["best"]["steps"] = Json::array();
+  for (const PathStep& step : outcome.path) {
+    Json entry = step_json(step.step);
+    entry["gain"] = std::exp(step.log_gain);
+    json["best"]["steps"].push_back(std::move(entry));
+  }
+  json["best"]["assumptions"] = report.assumptions();
+  json["best"]["bottleneck"] = outcome.best_evaluation.bottleneck;
+  json["best"]["roofline_seconds"] = outcome.best_evaluation.roofline_seconds;
+  const ResourceUsage& resources = outcome.best_evaluation.resources;
+  json["best"]["resources"] = {{"registers_per_thread", resources.registers_per_thread},
+                               {"spill_store_bytes", resources.spill_store_bytes},
+                               {"spill_load_bytes", resources.spill_load_bytes},
+                               {"static_shared_bytes", resources.static_shared_bytes},
+                               {"stack_bytes", resources.stack_bytes}};
+  json["best"]["facts"] = outcome.best_evaluation.facts;
+
+  json["speedup"] = report.speedup();
+  json["speedup_interval"] = {report.speedup_low(), report.speedup_high()};
+  json["search"] = report.config.searcher;
+  json["evaluations"] = outcome.evaluations;
+  Json verdicts = Json::object();
+  for (int index = 0; index < kVerdictCount; ++index) {
+    const int count = outcome.verdict_counts[static_cast<std::size_t>(index)];
+    if (count > 0) verdicts[name(static_cast<Verdict>(index))] = count;
+  }
+  json["verdicts"] = std::move(verdicts);
+  json["expansions"] = outcome.expansions;
+  json["transpositions"] = outcome.transpositions;
+  json["machine_code_merges"] = outcome.machine_code_merges;
+  json["stopped"] = name(outcome.stopped);
+  json["search_seconds"] = outcome.wall_seconds;
+  json["seed"] = report.config.seed;
+  if (!report.rewritable) json["opaque"] = report.opaque_reason;
+  json["notes"] = report.problem.notes;
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace regraph

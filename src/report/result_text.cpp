@@ -1,0 +1,103 @@
+#include <cmath>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "report/run_report.h"
+
+namespace regraph {
+namespace {
+
+std::string interval_text(const TimeEstimate& time) {
+  return fmt::format("{:>9}   [{}, {}]  {}", duration_text(time.median_seconds),
+                     duration_text(time.low_seconds), duration_text(time.high_seconds),
+                     name(time.method));
+}
+
+std::string verdict_text(const SearchOutcome& outcome) {
+  std::string text;
+  for (int index = 0; index < kVerdictCount; ++index) {
+    const int count = outcome.verdict_counts[static_cast<std::size_t>(index)];
+    if (count == 0) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, name(static_cast<Verdict>(index)));
+  }
+  return text.empty() ? "none" : text;
+}
+
+void append_best(const RunReport& report, std::string& text) {
+  const SearchOutcome& outcome = report.outcome;
+  const Evaluation& best = outcome.best_evaluation;
+  auto out = std::back_inserter(text);
+  fmt::format_to(out, "  best      {}\n", interval_text(best.time));
+  fmt::format_to(out, "  speedup   {:>8.2f}x   [{:.2f}x, {:.2f}x]\n\n", report.speedup(),
+                 report.speedup_low(), report.speedup_high());
+  fmt::format_to(out, "  steps\n");
+  int number = 0;
+  for (const PathStep& step : outcome.path) {
+    fmt::format_to(out, "    {:>2}. {:<44} {:.2f}x\n", ++number, step.step.text(),
+                   std::exp(step.log_gain));
+  }
+  std::string assumptions;
+  for (const std::string& assumption : report.assumptions()) {
+    assumptions += (assumptions.empty() ? "" : "; ") + assumption;
+  }
+  fmt::format_to(out, "\n  assumes     {}\n",
+                 assumptions.empty() ? "nothing beyond the original" : assumptions);
+}
+
+}  // namespace
+
+std::string duration_text(double seconds) {
+  struct Unit {
+    double scale;
+    const char* name;
+  };
+  for (const Unit unit : {Unit{1.0, "s"}, Unit{1e-3, "ms"}, Unit{1e-6, "us"}}) {
+    if (seconds >= unit.scale || unit.scale == 1e-6) {
+      const double value = seconds / unit.scale;
+      const int decimals = value >= 100.0 ? 0 : value >= 10.0 ? 1 : 2;
+      return fmt::format("{:.{}f} {}", value, decimals, unit.name);
+    }
+  }
+  return "";
+}
+
+std::string result_text(const RunReport& report) {
+  const SearchOutcome& outcome = report.outcome;
+  const Evaluation& best = outcome.best_evaluation;
+  const bool predicted = outcome.baseline_evaluation.time.method == TimeMethod::predicted;
+  std::string text;
+  auto out = std::back_inserter(text);
+  fmt::format_to(out, "{} on {} ({})\n\n", report.problem.signature.name, report.device.name,
+                 predicted ? "times are predicted by the model, no GPU was used" : "times are measured");
+  fmt::format_to(out, "  baseline  {}\n", interval_text(outcome.baseline_evaluation.time));
+  if (report.improved()) {
+    append_best(report, text);
+  } else {
+    fmt::format_to(out, "  best      no candidate is faster beyond the uncertainty of the times\n\n");
+    if (!report.rewritable) {
+      fmt::format_to(out, "  The built-in rewriter could not work on this kernel: {}\n", report.opaque_reason);
+    }
+  }
+  fmt::format_to(out, "  limited by  {}", best.bottleneck);
+  if (best.roofline_seconds > 0.0) {
+    fmt::format_to(out, "; {:.0f} % of the roofline ({})",
+                   100.0 * best.roofline_seconds / best.time.median_seconds,
+                   duration_text(best.roofline_seconds));
+  }
+  fmt::format_to(out, "\n  verified    {}\n", report.verification);
+  fmt::format_to(out, "  evaluated   {} candidates in {:.1f} s ({}); {} merged with known states\n\n",
+                 outcome.evaluations, outcome.wall_seconds, verdict_text(outcome),
+                 outcome.transpositions + outcome.machine_code_merges);
+  if (report.directory.empty()) return text;
+  fmt::format_to(out, "  {}/best.cu           {}\n", report.directory,
+                 report.improved() ? "the faster kernel" : "the original, as nothing was faster");
+  fmt::format_to(out, "  {}/best.regraph.yaml its manifest: the two are an input of their own\n",
+                 report.directory);
+  fmt::format_to(out, "  {}/best.diff         against the original\n", report.directory);
+  fmt::format_to(out, "  {}/manifest.yaml     the problem as it was understood\n", report.directory);
+  fmt::format_to(out, "  {}/result.json       all of this for programs\n", report.directory);
+  return text;
+}
+
+}  // namespace regraph

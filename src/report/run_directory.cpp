@@ -1,0 +1,64 @@
+#include "report/run_directory.h"
+
+#include <system_error>
+#include <utility>
+
+#include "base/files.h"
+#include "kernel/manifest.h"
+#include "report/unified_diff.h"
+
+namespace regraph {
+namespace {
+
+// Directory numbers tried before giving up; thousands of kept runs are a mistake.
+constexpr int kMostRuns = 100000;
+
+}  // namespace
+
+Result<std::filesystem::path> create_run_directory(const std::string& wanted,
+                                                   const std::string& kernel) {
+  std::error_code error;
+  if (!wanted.empty()) {
+    const std::filesystem::path path(wanted);
+    if (std::filesystem::exists(path, error) && !std::filesystem::is_empty(path, error)) {
+      return fail(ErrorCode::invalid_argument,
+                  "output directory '" + wanted + "' exists and is not empty; name another");
+    }
+    if (error) return fail(ErrorCode::io, "'" + wanted + "': " + error.message());
+    std::filesystem::create_directories(path, error);
+    if (error) return fail(ErrorCode::io, "cannot create '" + wanted + "': " + error.message());
+    return path;
+  }
+  std::filesystem::create_directories("regraph-runs", error);
+  if (error) return fail(ErrorCode::io, "cannot create 'regraph-runs': " + error.message());
+  for (int number = 1; number < kMostRuns; ++number) {
+    const std::filesystem::path path =
+        std::filesystem::path("regraph-runs") / (kernel + "-" + std::to_string(number));
+    // Creating is the test, so that two runs at once get different directories.
+    if (std::filesystem::create_directory(path, error)) return path;
+    if (error) return fail(ErrorCode::io, "cannot create '" + path.string() + "': " + error.message());
+  }
+  return fail(ErrorCode::resource, "'regraph-runs' holds too many runs of '" + kernel + "'");
+}
+
+Status write_run_directory(const RunReport& report) {
+  const std::filesystem::path directory(report.directory);
+  const Problem& problem = report.problem;
+  const Candidate& best = report.outcome.best;
+  const std::string& best_source = report.improved() ? best.source : problem.source;
+  const LaunchPlan& best_plan = report.improved() ? best.plan : problem.launch;
+  const std::string name = std::filesystem::path(problem.source_path).filename().string();
+  const std::pair<const char*, std::string> files[] = {
+      {"best.cu", best_source},
+      {"best.regraph.yaml", write_manifest(problem, best_plan)},
+      {"best.diff", unified_diff(problem.source, best_source, "a/" + name, "b/" + name)},
+      {"manifest.yaml", write_manifest(problem, problem.launch)},
+      {"result.json", result_json(report)},
+  };
+  for (const auto& [file, content] : files) {
+    if (Status status = write_file(directory / file, content); !status) return status;
+  }
+  return {};
+}
+
+}  // namespace regraph

@@ -1,0 +1,22 @@
+// The files a run leaves behind.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "base/result.h"
+#include "report/run_report.h"
+
+namespace regraph {
+
+// Creates the directory for a run. An empty `wanted` means regraph-runs/KERNEL-N under the current
+// directory with the first free N. Errors: invalid_argument when `wanted` exists and is not empty
+// (nothing is overwritten), io.
+[[nodiscard]] Result<std::filesystem::path> create_run_directory(const std::string& wanted,
+                                                                 const std::string& kernel);
+
+// Writes best.cu, best.regraph.yaml, best.diff, manifest.yaml and result.json, each complete or not at
+// all. Error: io.
+[[nodiscard]] Status write_run_directory(const RunReport& report);
+
+}  // namespace regraph
