@@ -1,0 +1,216 @@
+#include "eval/verify/comparison.h"
+
+#include "eval/verify/element.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace regraph::verify {
+
+namespace {
+
+// Slack of a single element over the relative error of the whole buffer.
+constexpr double kElementFactor = 8.0;
+
+std::string number(ScalarType type, double value) {
+  if (!is_floating(type)) return fmt::format("{:.0f}", value);
+  return type == ScalarType::f64 ? fmt::format("{:.17g}", value) : fmt::format("{:.8g}", value);
+}
+
+// "element 135 [2][35]".
+std::string place(const OutputView& view, std::size_t index) {
+  std::string text = fmt::format("element {}", index);
+  if (view.extents.size() < 2) return text;
+  std::string coordinates;
+  std::size_t rest = index;
+  for (std::size_t axis = view.extents.size(); axis-- > 0;) {
+    const auto extent = static_cast<std::size_t>(view.extents[axis]);
+    coordinates = fmt::format("[{}]", rest % extent) + coordinates;
+    rest /= extent;
+  }
+  return text + " " + coordinates;
+}
+
+bool same_value(double a, double b) {
+  return a == b || (std::isnan(a) && std::isnan(b));
+}
+
+class Comparer {
+ public:
+  Comparer(const OutputView& view, double tau, bool exact)
+      : view_(view),
+        tau_(tau),
+        exact_(exact || tau == 0.0),
+        type_(view.argument.type),
+        size_(size_in_bytes(type_)),
+        count_(view.expected.size() / size_) {}
+
+  BufferComparison run() {
+    check_untouched();
+    measure();
+    if (problem_.empty() && !exact_) check_norm();
+    BufferComparison comparison;
+    comparison.relative_error = static_cast<double>(relative_error_);
+    comparison.equal = problem_.empty();
+    if (!comparison.equal) {
+      comparison.message = fmt::format("'{}': {}", view_.argument.name, problem_);
+      if (differing_ > 1) {
+        comparison.message += fmt::format("; {} of {} elements differ", differing_, count_);
+      }
+    }
+    return comparison;
+  }
+
+ private:
+  bool same_bytes(std::span<const std::byte> a, std::span<const std::byte> b, std::size_t i) const {
+    return std::memcmp(a.data() + i * size_, b.data() + i * size_, size_) == 0;
+  }
+  bool written_by_original(std::size_t i) const {
+    return view_.untouched.empty() || view_.untouched[i] == 0;
+  }
+
+  void check_untouched() {
+    if (view_.untouched.empty()) return;
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (written_by_original(i) || same_bytes(view_.actual, view_.before, i)) continue;
+      ++differing_;
+      if (!problem_.empty()) continue;
+      problem_ = fmt::format("{} was written ({}), the original leaves it alone", place(view_, i),
+                             number(type_, load_element(type_, view_.actual.data() + i * size_)));
+    }
+  }
+
+  // Finds the worst elements and the norms. Sums are long double: fp64 squares could overflow.
+  void measure() {
+    long double error_sum = 0.0L;
+    long double reference_sum = 0.0L;
+    std::size_t finite = 0;
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (!written_by_original(i)) continue;
+      const double expected = load_element(type_, view_.expected.data() + i * size_);
+      if (!std::isfinite(expected)) continue;
+      const double actual = load_element(type_, view_.actual.data() + i * size_);
+      ++finite;
+      reference_sum += static_cast<long double>(expected) * expected;
+      if (!std::isfinite(actual)) continue;
+      const long double error = static_cast<long double>(actual) - expected;
+      error_sum += error * error;
+    }
+    const double rms =
+        finite == 0
+            ? 0.0
+            : static_cast<double>(std::sqrt(reference_sum / static_cast<long double>(finite)));
+    if (error_sum > 0.0L) {
+      relative_error_ = reference_sum > 0.0L ? std::sqrt(error_sum / reference_sum) : 1.0L;
+    }
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (written_by_original(i) && !element_agrees(i, rms)) {
+        ++differing_;
+        if (problem_.empty()) describe(i);
+      }
+    }
+  }
+
+  bool element_agrees(std::size_t i, double rms) const {
+    if (same_bytes(view_.expected, view_.actual, i)) return true;
+    if (!is_floating(type_)) return false;
+    const double expected = load_element(type_, view_.expected.data() + i * size_);
+    const double actual = load_element(type_, view_.actual.data() + i * size_);
+    if (same_value(expected, actual)) return true;
+    if (exact_ || !std::isfinite(expected) || !std::isfinite(actual)) return false;
+    return std::abs(actual - expected) <= kElementFactor * tau_ * (std::abs(expected) + rms);
+  }
+
+  void describe(std::size_t i) {
+    const double expected = load_element(type_, view_.expected.data() + i * size_);
+    if (same_bytes(view_.actual, view_.before, i)) {
+      problem_ =
+          fmt::format("{} was not written, expected {}", place(view_, i), number(type_, expected));
+      return;
+    }
+    const double actual = load_element(type_, view_.actual.data() + i * size_);
+    problem_ = fmt::format("{} is {}, expected {}", place(view_, i), number(type_, actual),
+                           number(type_, expected));
+    if (exact_ && is_floating(type_)) problem_ += " (these inputs allow no rounding)";
+  }
+
+  void check_norm() {
+    if (relative_error_ <= tau_) return;
+    problem_ = fmt::format(
+        "relative error {:.2g}, at most {:.2g} is allowed: the arithmetic is less precise than the "
+        "original's",
+        static_cast<double>(relative_error_), tau_);
+  }
+
+  const OutputView& view_;
+  double tau_;
+  bool exact_;
+  ScalarType type_;
+  std::size_t size_;
+  std::size_t count_;
+  std::string problem_;
+  std::size_t differing_ = 0;
+  long double relative_error_ = 0.0L;
+};
+
+}  // namespace
+
+double tolerance(ScalarType type, const Arithmetic& arithmetic, const CheckPolicy& check,
+                 const Assumptions& assume) {
+  if (!is_floating(type)) return 0.0;
+  if (check.relative_tolerance) return *check.relative_tolerance;
+  const double root = std::sqrt(std::max(arithmetic.reduction_length, 1.0));
+  const bool reduces = arithmetic.reduction_length > 16.0;
+  double tau = 0.0;
+  switch (type) {
+    case ScalarType::f64:
+      tau = std::max(1e-14, 4.0 * 0x1p-53 * root);
+      break;
+    case ScalarType::f16:
+      tau = reduces ? 2e-3 : 1e-3;
+      break;
+    case ScalarType::bf16:
+      tau = reduces ? 8e-3 : 4e-3;
+      break;
+    default:
+      tau = std::max(1e-6, 4.0 * 0x1p-24 * root);
+      if (arithmetic.special_functions) tau = std::max(tau, 5e-6);
+      // Beyond this a sum of fp32 is no better than fp16 inputs would be.
+      tau = std::min(tau, 1e-4);
+      break;
+  }
+  if (type != ScalarType::f64) {
+    if (assume.fast_math) tau = std::max(tau, 1e-4);
+    if (!assume.keep_precision) tau = std::max(tau, 1e-3);  // tf32 or fp16 inputs
+  }
+  if (arithmetic.accumulates_in_half && (type == ScalarType::f16 || type == ScalarType::f32)) {
+    tau = std::max({tau, 5e-3, 0x1p-11 * root});
+  }
+  return tau;
+}
+
+BufferComparison compare(const OutputView& view, double tau, bool exact) {
+  return Comparer(view, tau, exact).run();
+}
+
+bool exactly_representable(const Argument& argument, std::span<const std::byte> values,
+                           std::span<const std::uint8_t> untouched) {
+  if (argument.type != ScalarType::f32 && argument.type != ScalarType::f64) return false;
+  constexpr double kUnitsPerOne = 16.0;
+  constexpr double kLargest = 0x1p18;  // 18 + 4 bits leave two of fp32's 24 for partial sums
+  const std::size_t size = size_in_bytes(argument.type);
+  for (std::size_t i = 0; i < values.size() / size; ++i) {
+    if (!untouched.empty() && untouched[i] != 0) continue;
+    const double value = load_element(argument.type, values.data() + i * size);
+    if (!(std::abs(value) <= kLargest) ||
+        std::floor(value * kUnitsPerOne) != value * kUnitsPerOne) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace regraph::verify

@@ -1,0 +1,46 @@
+// One guarded launch on the simulated device: fresh memory, poisoned outputs, read-only inputs.
+#pragma once
+
+#include "base/cancellation.h"
+#include "base/result.h"
+#include "kernel/problem.h"
+#include "ptx/interpreter.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace regraph::verify {
+
+// Host copies of buffers, one entry an argument; empty for scalars.
+using Buffers = std::vector<std::vector<std::byte>>;
+
+struct RunSettings {
+  std::uint64_t poison_seed = 0;
+  bool invert_poison = false;            // every bit differs from the run without
+  std::size_t pointer_offset = 0;        // bytes past the 256-byte boundary at which buffers start
+  std::uint64_t instruction_budget = 0;  // warp instructions
+  bool reverse_blocks = false;           // the last block runs first
+  int threads = 1;  // of the host; 1 keeps the order of blocks, and of atomics, fixed
+};
+
+struct KernelRun {
+  ptx::Fault fault;
+  ptx::Profile profile;
+  Buffers before;       // outputs as they were before the launch: poison, or the input for inout
+  Buffers after;        // the same buffers after it; empty for inputs and scalars
+  std::string damaged;  // what was changed that must not be, in words; empty when nothing was
+
+  [[nodiscard]] std::uint64_t warp_instructions() const;
+};
+
+// Runs `launch` of `program` once. A fault is a result; errors are what keeps the launch from
+// happening: parameters that do not match the problem (invalid_argument), a grid that cannot be
+// (invalid_argument, not_found), no memory (resource).
+[[nodiscard]] Result<KernelRun> run_kernel(const Problem& problem, const ptx::Program& program,
+                                           const Launch& launch, const Symbols& symbols,
+                                           const Buffers& inputs, const RunSettings& settings,
+                                           const Cancellation& cancellation);
+
+}  // namespace regraph::verify

@@ -1,0 +1,246 @@
+#include "eval/verify/reference.h"
+
+#include "base/random.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace regraph::verify {
+
+namespace {
+
+// Inputs beyond this are generated again for every run instead of being kept.
+constexpr std::size_t kKeptInputBytes = std::size_t{256} << 20;
+// The original gets this many warp instructions before it counts as endless: minutes of
+// interpreting.
+constexpr std::uint64_t kOriginalBudget = std::uint64_t{1} << 34;
+
+enum Stream : std::uint64_t { kInputStream = 1, kPoisonStream = 2 };
+
+std::string symbols_text(const Symbols& symbols) {
+  std::string text;
+  for (const auto& [name, value] : symbols) {
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", name, value);
+  }
+  return "{" + text + "}";
+}
+
+// Work of a test size, to put cheap ones first.
+double volume(const Problem& problem, const Symbols& symbols) {
+  double total = 1.0;
+  for (const auto& [name, value] : symbols)
+    total *= static_cast<double>(std::max<std::int64_t>(value, 1));
+  for (const Argument& argument : problem.arguments) {
+    const Result<std::int64_t> count = argument.element_count(symbols);
+    if (count.ok() && argument.is_pointer) total += static_cast<double>(*count);
+  }
+  return total;
+}
+
+std::string describe(const ptx::Fault& fault) {
+  std::string text = fault.message.empty() ? std::string(ptx::name(fault.kind)) : fault.message;
+  if (fault.source_line > 0) text += fmt::format(" (line {} of the source)", fault.source_line);
+  return text;
+}
+
+// How the original computes, seen from what it executed.
+Arithmetic examine(const KernelRun& run, std::uint64_t written_elements) {
+  std::uint64_t floating = 0;
+  std::uint64_t half = 0;
+  Arithmetic arithmetic;
+  for (const ptx::InstructionProfile& instruction : run.profile.instructions) {
+    using Class = ptx::InstructionClass;
+    switch (instruction.instruction_class) {
+      case Class::fp32_fma:
+      case Class::fp32_other:
+      case Class::fp64:
+        floating += instruction.thread_executions;
+        break;
+      case Class::fp16:
+        half += instruction.thread_executions;
+        break;
+      case Class::special_function:
+        arithmetic.special_functions |= instruction.thread_executions > 0;
+        break;
+      default:
+        break;
+    }
+  }
+  const auto elements = static_cast<double>(std::max<std::uint64_t>(written_elements, 1));
+  arithmetic.reduction_length =
+      std::max(1.0, static_cast<double>(std::max(floating, half)) / elements);
+  arithmetic.accumulates_in_half = half > floating;
+  return arithmetic;
+}
+
+}  // namespace
+
+std::string Case::text() const {
+  return fmt::format("{}, {}", symbols_text(*symbols), name(distribution));
+}
+
+Reference::Reference(const Problem& problem, const ptx::Program& original,
+                     std::optional<double> reduction_length, std::uint64_t seed, int threads)
+    : problem_(problem),
+      original_(original),
+      reduction_length_(reduction_length),
+      seed_(seed),
+      threads_(threads) {
+  std::vector<const Symbols*> sizes;
+  for (const Symbols& symbols : problem.tests)
+    sizes.push_back(&symbols);
+  std::stable_sort(sizes.begin(), sizes.end(), [&](const Symbols* a, const Symbols* b) {
+    return volume(problem, *a) < volume(problem, *b);
+  });
+  const std::vector<Distribution> distributions = choose_distributions(problem);
+  for (const Symbols* symbols : sizes) {
+    for (const Distribution distribution : distributions) {
+      auto slot = std::make_unique<Slot>();
+      slot->content.symbols = symbols;
+      slot->content.distribution = distribution;
+      slot->content.index = slots_.size();
+      slots_.push_back(std::move(slot));
+    }
+  }
+}
+
+Result<const Case*> Reference::at(std::size_t index, const Cancellation& cancellation) {
+  Slot& slot = *slots_[index];
+  const std::lock_guard lock(slot.mutex);
+  if (!slot.ready) {
+    const Buffers inputs = generate(slot.content);
+    std::size_t bytes = 0;
+    for (const std::vector<std::byte>& buffer : inputs)
+      bytes += buffer.size();
+    auto shared = std::make_shared<const Buffers>(std::move(inputs));
+    slot.inputs = shared;
+    slot.status = work_out(slot.content, cancellation);
+    {
+      const std::lock_guard budget(budget_mutex_);
+      if (kept_bytes_ + bytes > kKeptInputBytes) {
+        slot.inputs = nullptr;
+      } else {
+        kept_bytes_ += bytes;
+      }
+    }
+    // A cancelled attempt says nothing about the original.
+    slot.ready = slot.status.ok() || slot.status.error().code != ErrorCode::cancelled;
+  }
+  if (!slot.status.ok()) return slot.status.error();
+  return &slot.content;
+}
+
+std::shared_ptr<const Buffers> Reference::inputs(const Case& one) {
+  // Written before the case was handed out, and not since.
+  if (slots_[one.index]->inputs) return slots_[one.index]->inputs;
+  return std::make_shared<const Buffers>(generate(one));
+}
+
+std::uint64_t Reference::poison_seed(const Case& one, std::uint64_t run) const {
+  return random_bits(seed_, kPoisonStream, one.index, run);
+}
+
+Buffers Reference::generate(const Case& one) const {
+  Buffers inputs(problem_.arguments.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Argument& argument = problem_.arguments[i];
+    if (!argument.is_pointer || argument.direction == Direction::out) continue;
+    const Result<std::int64_t> count = argument.element_count(*one.symbols);
+    if (!count.ok()) continue;  // run_kernel reports it
+    inputs[i].resize(static_cast<std::size_t>(*count) * size_in_bytes(argument.type));
+    fill(argument, one.distribution, random_bits(seed_, kInputStream, one.index), i, inputs[i]);
+  }
+  return inputs;
+}
+
+Status Reference::work_out(Case& one, const Cancellation& cancellation) {
+  const Launch& launch = problem_.launch.launches.front();
+  const Buffers& inputs = *slots_[one.index]->inputs;
+  const auto run = [&](bool inverted, bool reversed) -> Result<KernelRun> {
+    RunSettings settings;
+    settings.poison_seed = poison_seed(one, 0);
+    settings.invert_poison = inverted;
+    settings.reverse_blocks = reversed;
+    settings.instruction_budget = kOriginalBudget;
+    settings.threads = threads_;
+    Result<KernelRun> result =
+        run_kernel(problem_, original_, launch, *one.symbols, inputs, settings, cancellation);
+    if (!result.ok() || result->fault.kind == ptx::FaultKind::none) return result;
+    if (result->fault.kind == ptx::FaultKind::cancelled) {
+      return fail(ErrorCode::cancelled, "cancelled");
+    }
+    const bool unsupported = result->fault.kind == ptx::FaultKind::unsupported;
+    return fail(
+        unsupported ? ErrorCode::unsupported : ErrorCode::invalid_argument,
+        fmt::format(
+            "the original kernel fails with {}: {}{}", one.text(), describe(result->fault),
+            unsupported ? "" : "; correct the kernel, or shapes and launch in the manifest"));
+  };
+  Result<KernelRun> first = run(false, false);
+  if (!first.ok()) return first.error();
+  const Result<KernelRun> second = run(true, false);
+  if (!second.ok()) return second.error();
+
+  std::uint64_t written = 0;
+  one.untouched.assign(problem_.arguments.size(), {});
+  for (std::size_t i = 0; i < problem_.arguments.size(); ++i) {
+    const Argument& argument = problem_.arguments[i];
+    if (!argument.is_pointer || argument.direction == Direction::in) continue;
+    const std::size_t size = size_in_bytes(argument.type);
+    const std::size_t count = first->after[i].size() / size;
+    std::size_t left_alone = 0;
+    // Every bit of the two poisons differs, so an element that kept both was not written. An inout
+    // buffer holds inputs: its elements are all compared.
+    if (argument.direction == Direction::out) {
+      one.untouched[i].assign(count, 0);
+      for (std::size_t e = 0; e < count; ++e) {
+        const auto kept = [&](const KernelRun& r) {
+          return std::memcmp(r.after[i].data() + e * size, r.before[i].data() + e * size, size) ==
+                 0;
+        };
+        if (kept(*first) && kept(*second)) one.untouched[i][e] = 1;
+        left_alone += one.untouched[i][e];
+      }
+      if (left_alone == 0) one.untouched[i].clear();
+    }
+    written += count - left_alone;
+  }
+  one.arithmetic = examine(*first, written);
+  if (reduction_length_) one.arithmetic.reduction_length = *reduction_length_;
+  one.warp_instructions = first->warp_instructions();
+  one.exact.assign(problem_.arguments.size(), false);
+
+  // One distribution tells whether the order of blocks matters to the original.
+  const bool reverses = one.distribution == Distribution::small_integers;
+  const Result<KernelRun> reversed = reverses ? run(false, true) : *second;
+  if (!reversed.ok()) return reversed.error();
+  for (std::size_t i = 0; i < problem_.arguments.size(); ++i) {
+    const Argument& argument = problem_.arguments[i];
+    if (first->after[i].empty()) continue;
+    const std::vector<std::int64_t> flat = {static_cast<std::int64_t>(first->after[i].size())};
+    const double tau = tolerance(argument.type, one.arithmetic, problem_.check, problem_.assume);
+    const auto agrees = [&](const KernelRun& other) {
+      return compare({argument, flat, first->after[i], other.after[i], other.before[i],
+                      one.untouched[i]},
+                     tau, false)
+          .equal;
+    };
+    if (!agrees(*second)) {
+      return fail(
+          ErrorCode::invalid_argument,
+          fmt::format("what the original kernel leaves in '{0}' depends on what the buffer held "
+                      "before, with {1}; declare args: {{{0}: {{dir: inout}}}}",
+                      argument.name, one.text()));
+    }
+    if (reverses && !agrees(*reversed)) one.block_order_matters = true;
+    one.exact[i] = one.distribution == Distribution::small_integers &&
+                   exactly_representable(argument, first->after[i], one.untouched[i]);
+  }
+  one.expected = std::move(first->after);
+  return {};
+}
+
+}  // namespace regraph::verify

@@ -1,0 +1,77 @@
+// What the original kernel computes for one seed: the yardstick for candidates.
+#pragma once
+
+#include "base/cancellation.h"
+#include "base/result.h"
+#include "eval/verify/comparison.h"
+#include "eval/verify/inputs.h"
+#include "eval/verify/kernel_run.h"
+#include "kernel/problem.h"
+#include "ptx/interpreter.h"
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace regraph::verify {
+
+// One test: a size and a distribution of inputs, with the original's outputs.
+struct Case {
+  const Symbols* symbols = nullptr;
+  Distribution distribution = Distribution::normal;
+  std::size_t index = 0;                             // place in the list of all cases
+  Buffers expected;                                  // outputs, per argument
+  std::vector<std::vector<std::uint8_t>> untouched;  // per argument and element, see OutputView
+  std::vector<bool> exact;                           // per argument: compare bit for bit
+  Arithmetic arithmetic;
+  std::uint64_t warp_instructions = 0;
+  bool block_order_matters = false;  // of the original itself
+
+  // "{K: 45, M: 70, N: 50}, N(0,1) inputs".
+  [[nodiscard]] std::string text() const;
+};
+
+class Reference {
+ public:
+  // All arguments must outlive the reference.
+  Reference(const Problem& problem, const ptx::Program& original,
+            std::optional<double> reduction_length, std::uint64_t seed, int threads);
+
+  // Cases in the order in which candidates should meet them: small sizes first.
+  [[nodiscard]] std::size_t case_count() const { return slots_.size(); }
+
+  // Returns the case, running the original if nobody has yet. Errors: what is wrong with the
+  // original; cancelled. Thread-safe.
+  [[nodiscard]] Result<const Case*> at(std::size_t index, const Cancellation& cancellation);
+
+  // The inputs of a case. Kept while small, else generated anew.
+  [[nodiscard]] std::shared_ptr<const Buffers> inputs(const Case& one);
+
+  // Base of the poison patterns for the run number `run` of a case.
+  [[nodiscard]] std::uint64_t poison_seed(const Case& one, std::uint64_t run) const;
+
+ private:
+  struct Slot {
+    std::mutex mutex;
+    bool ready = false;
+    Status status;
+    Case content;
+    std::shared_ptr<const Buffers> inputs;
+  };
+
+  [[nodiscard]] Status work_out(Case& one, const Cancellation& cancellation);
+  [[nodiscard]] Buffers generate(const Case& one) const;
+
+  const Problem& problem_;
+  const ptx::Program& original_;
+  std::optional<double> reduction_length_;
+  std::uint64_t seed_;
+  int threads_;
+  std::vector<std::unique_ptr<Slot>> slots_;
+  std::mutex budget_mutex_;
+  std::size_t kept_bytes_ = 0;  // guarded by budget_mutex_
+};
+
+}  // namespace regraph::verify

@@ -1,0 +1,323 @@
+#include "eval/verify/verifier.h"
+
+#include "eval/verify/comparison.h"
+#include "eval/verify/kernel_run.h"
+#include "eval/verify/reference.h"
+#include "ptx/interpreter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <list>
+#include <mutex>
+#include <utility>
+
+namespace regraph {
+
+namespace {
+
+using namespace verify;
+
+// A candidate may execute this many times the original's warp instructions before it counts as
+// endless, plus a floor for originals that do next to nothing.
+constexpr std::uint64_t kBudgetFactor = 50;
+constexpr std::uint64_t kBudgetFloor = std::uint64_t{1} << 20;
+// Seeds whose reference results are kept: screening uses one, confirmations a few more.
+constexpr std::size_t kKeptSeeds = 4;
+// Grids beyond this are not run in reverse: the list of blocks alone would be large.
+constexpr std::uint64_t kLargestReversedGrid = std::uint64_t{1} << 20;
+
+Verdict verdict_of(ptx::FaultKind kind) {
+  switch (kind) {
+    case ptx::FaultKind::none:
+      return Verdict::correct;
+    case ptx::FaultKind::out_of_bounds:
+      return Verdict::out_of_bounds;
+    case ptx::FaultKind::write_to_read_only:
+      return Verdict::suspicious;
+    case ptx::FaultKind::misaligned:
+      return Verdict::misaligned_access;
+    case ptx::FaultKind::barrier_divergence:
+      return Verdict::barrier_divergence;
+    case ptx::FaultKind::deadlock:
+    case ptx::FaultKind::instruction_budget:
+    case ptx::FaultKind::cancelled:
+      return Verdict::timeout;
+    case ptx::FaultKind::trap:
+      return Verdict::crash;
+    case ptx::FaultKind::bad_launch:
+      return Verdict::launch_error;
+    case ptx::FaultKind::unsupported:
+      return Verdict::unsupported;
+  }
+  return Verdict::unsupported;
+}
+
+std::string describe(const ptx::Fault& fault) {
+  std::string text = fault.message.empty() ? std::string(ptx::name(fault.kind)) : fault.message;
+  if (fault.kind == ptx::FaultKind::write_to_read_only) text += "; inputs must not be written";
+  if (fault.kind == ptx::FaultKind::instruction_budget) {
+    text += fmt::format("; it ran {} times as long as the original and did not end", kBudgetFactor);
+  }
+  const bool in_a_thread = fault.block.count() != 0 || fault.ptx_line > 0;
+  if (fault.source_line > 0) text += fmt::format(" (line {})", fault.source_line);
+  if (in_a_thread && fault.kind != ptx::FaultKind::instruction_budget) {
+    text += fmt::format(", block ({}, {}, {}) thread ({}, {}, {})", fault.block.x, fault.block.y,
+                        fault.block.z, fault.thread.x, fault.thread.y, fault.thread.z);
+  }
+  return text;
+}
+
+// What stands in the way of a launch, as a verdict.
+Verdict verdict_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::unsupported:
+    case ErrorCode::parse:
+    case ErrorCode::resource:
+    case ErrorCode::internal:
+      return Verdict::unsupported;
+    default:
+      return Verdict::launch_error;
+  }
+}
+
+// Where buffers start in every second run: no better aligned than the user promised.
+std::size_t loose_alignment(const Problem& problem) {
+  constexpr int kAllocationAlignment = 256;
+  if (problem.assume.align >= kAllocationAlignment) return 0;
+  auto offset = static_cast<std::size_t>(std::max(problem.assume.align, 1));
+  for (const Argument& argument : problem.arguments) {
+    if (argument.is_pointer) offset = std::max(offset, size_in_bytes(argument.type));
+  }
+  return offset;
+}
+
+}  // namespace
+
+struct Verifier::State {
+  State(Problem given, CompiledKernel compiled, VerifierConfiguration chosen)
+      : problem(std::move(given)),
+        configuration(std::move(chosen)),
+        original(ptx::Program::load(compiled.ptx, compiled.entry)) {}
+
+  const Problem problem;
+  const VerifierConfiguration configuration;
+  const Result<ptx::Program> original;
+
+  std::mutex mutex;
+  std::list<std::pair<std::uint64_t, std::shared_ptr<Reference>>> references;  // latest first
+
+  // Error: why there can be no reference at all.
+  Result<std::shared_ptr<Reference>> reference(std::uint64_t seed) {
+    if (!original.ok()) {
+      return Error{original.error().code,
+                   "the original kernel cannot be interpreted: " + original.error().message};
+    }
+    if (problem.launch.launches.size() != 1 || problem.tests.empty()) {
+      return fail(ErrorCode::unsupported,
+                  "verification needs a problem with one launch and at least one test size");
+    }
+    const std::lock_guard lock(mutex);
+    const auto found = std::find_if(references.begin(), references.end(),
+                                    [&](const auto& entry) { return entry.first == seed; });
+    if (found != references.end()) {
+      references.splice(references.begin(), references, found);
+    } else {
+      references.emplace_front(
+          seed, std::make_shared<Reference>(problem, *original, configuration.reduction_length,
+                                            seed, configuration.threads));
+      if (references.size() > kKeptSeeds) references.pop_back();
+    }
+    return references.front().second;
+  }
+};
+
+namespace {
+
+// The verification of one candidate.
+class Examination {
+ public:
+  Examination(const Problem& problem, Reference& reference, const ptx::Program& program,
+              const Launch& launch, int threads, const Cancellation& cancellation)
+      : problem_(problem),
+        reference_(reference),
+        program_(program),
+        launch_(launch),
+        threads_(threads),
+        cancellation_(cancellation) {}
+
+  VerificationResult run() {
+    for (std::size_t i = 0; i < reference_.case_count(); ++i) {
+      const Result<const Case*> one = reference_.at(i, cancellation_);
+      if (!one.ok()) {
+        result_.cancelled = one.error().code == ErrorCode::cancelled;
+        return failed(result_.cancelled ? Verdict::timeout : Verdict::unsupported,
+                      one.error().message);
+      }
+      if (!passes(**one, false)) return std::move(result_);
+      const bool reverse =
+          (*one)->distribution == Distribution::small_integers && !(*one)->block_order_matters;
+      if (reverse && worth_reversing(**one) && !passes(**one, true)) return std::move(result_);
+    }
+    result_.verdict = Verdict::correct;
+    return std::move(result_);
+  }
+
+ private:
+  bool worth_reversing(const Case& one) const {
+    const Result<ConcreteLaunch> concrete = concretise(launch_, *one.symbols);
+    return concrete.ok() && concrete->grid.count() > 1 &&
+           concrete->grid.count() <= kLargestReversedGrid;
+  }
+
+  VerificationResult failed(Verdict verdict, std::string message) {
+    result_.verdict = verdict;
+    result_.message = std::move(message);
+    return std::move(result_);
+  }
+
+  bool reject(Verdict verdict, std::string message) {
+    result_.verdict = verdict;
+    result_.message = std::move(message);
+    return false;
+  }
+
+  bool passes(const Case& one, bool reversed) {
+    RunSettings settings;
+    settings.poison_seed = reference_.poison_seed(one, reversed ? 2 : 1);
+    settings.pointer_offset = one.index % 2 == 1 ? loose_alignment(problem_) : 0;
+    settings.instruction_budget = kBudgetFactor * one.warp_instructions + kBudgetFloor;
+    settings.reverse_blocks = reversed;
+    settings.threads = threads_;
+    const Result<KernelRun> run = run_kernel(problem_, program_, launch_, *one.symbols,
+                                             *reference_.inputs(one), settings, cancellation_);
+    if (!run.ok()) {
+      return reject(verdict_of(run.error().code), with(one) + ": " + run.error().message);
+    }
+    ++result_.runs;
+    result_.thread_instructions += run->profile.thread_instructions;
+    if (run->fault.kind != ptx::FaultKind::none) {
+      result_.cancelled = run->fault.kind == ptx::FaultKind::cancelled;
+      return reject(verdict_of(run->fault.kind), with(one) + ": " + describe(run->fault));
+    }
+    if (!run->damaged.empty()) return reject(Verdict::suspicious, with(one) + ": " + run->damaged);
+    return agrees(one, *run, reversed);
+  }
+
+  bool agrees(const Case& one, const KernelRun& run, bool reversed) {
+    for (std::size_t i = 0; i < problem_.arguments.size(); ++i) {
+      const Argument& argument = problem_.arguments[i];
+      if (!argument.is_pointer || argument.direction == Direction::in) continue;
+      std::vector<std::int64_t> extents;
+      for (const IntegerExpression& extent : argument.shape) {
+        const Result<std::int64_t> value = extent.evaluate(*one.symbols);
+        extents.push_back(value.ok() ? *value : 1);
+      }
+      const double tau = tolerance(argument.type, one.arithmetic, problem_.check, problem_.assume);
+      const BufferComparison comparison = compare(
+          {argument, extents, one.expected[i], run.after[i], run.before[i], one.untouched[i]}, tau,
+          one.exact[i]);
+      result_.relative_error = std::max(result_.relative_error, comparison.relative_error);
+      if (comparison.equal) continue;
+      if (reversed) {
+        return reject(Verdict::data_race,
+                      with(one) + ": the result depends on the order in which blocks run: " +
+                          comparison.message);
+      }
+      return reject(Verdict::wrong_result, with(one) + ": " + comparison.message);
+    }
+    return true;
+  }
+
+  static std::string with(const Case& one) { return "with " + one.text(); }
+
+  const Problem& problem_;
+  Reference& reference_;
+  const ptx::Program& program_;
+  const Launch& launch_;
+  int threads_;
+  const Cancellation& cancellation_;
+  VerificationResult result_;
+};
+
+}  // namespace
+
+Verifier::Verifier(Problem problem, CompiledKernel original, VerifierConfiguration configuration)
+    : state_(std::make_unique<State>(std::move(problem), std::move(original),
+                                     std::move(configuration))) {}
+Verifier::~Verifier() = default;
+
+Result<std::vector<std::string>> Verifier::check_original(std::uint64_t seed,
+                                                          const Cancellation& cancellation) {
+  const Result<std::shared_ptr<Reference>> reference = state_->reference(seed);
+  if (!reference.ok()) return reference.error();
+  std::vector<const Case*> cases;
+  for (std::size_t i = 0; i < (*reference)->case_count(); ++i) {
+    const Result<const Case*> one = (*reference)->at(i, cancellation);
+    if (!one.ok()) return one.error();
+    cases.push_back(*one);
+  }
+  std::vector<std::string> warnings;
+  const Problem& problem = state_->problem;
+  bool any_output = false;
+  for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
+    const Argument& argument = problem.arguments[i];
+    if (!argument.is_pointer || argument.direction == Direction::in) continue;
+    any_output = true;
+    const bool written = std::any_of(cases.begin(), cases.end(), [&](const Case* one) {
+      const std::vector<std::uint8_t>& untouched = one->untouched[i];
+      return std::find(untouched.begin(), untouched.end(), 0) != untouched.end() ||
+             untouched.empty();
+    });
+    if (!written) {
+      return fail(
+          ErrorCode::invalid_argument,
+          fmt::format("the original kernel writes nothing to '{}'; set its dir to in, or correct "
+                      "the launch",
+                      argument.name));
+    }
+    // The sizes' cases stand together; an output that is the same for all inputs tells nothing.
+    bool varies = false;
+    for (std::size_t c = 1; c < cases.size(); ++c) {
+      varies |= cases[c]->symbols == cases[c - 1]->symbols &&
+                cases[c]->expected[i] != cases[c - 1]->expected[i];
+    }
+    if (!varies) {
+      warnings.push_back(
+          fmt::format("'{}' is the same for all test inputs: a kernel that writes "
+                      "constants would pass",
+                      argument.name));
+    }
+  }
+  if (!any_output) {
+    return fail(ErrorCode::invalid_argument,
+                "the kernel has no output: no argument has dir out or inout");
+  }
+  if (std::any_of(cases.begin(), cases.end(),
+                  [](const Case* one) { return one->block_order_matters; })) {
+    warnings.push_back("the original's result depends on the order in which its blocks run");
+  }
+  return warnings;
+}
+
+VerificationResult Verifier::verify(const CompiledKernel& candidate, const LaunchPlan& plan,
+                                    std::uint64_t seed, const Cancellation& cancellation) {
+  VerificationResult result;
+  const auto refuse = [&](Verdict verdict, std::string message) {
+    result.verdict = verdict;
+    result.message = std::move(message);
+    return result;
+  };
+  if (plan.launches.size() != 1) {
+    return refuse(Verdict::unsupported, "a plan of more than one launch cannot be verified yet");
+  }
+  const Result<std::shared_ptr<Reference>> reference = state_->reference(seed);
+  if (!reference.ok()) return refuse(Verdict::unsupported, reference.error().message);
+  const Result<ptx::Program> program = ptx::Program::load(candidate.ptx, candidate.entry);
+  if (!program.ok()) return refuse(verdict_of(program.error().code), program.error().message);
+  return Examination(state_->problem, **reference, *program, plan.launches.front(),
+                     state_->configuration.threads, cancellation)
+      .run();
+}
+
+}  // namespace regraph

@@ -1,0 +1,67 @@
+// Decides whether a candidate computes what the original kernel computes.
+#pragma once
+
+#include "base/cancellation.h"
+#include "base/result.h"
+#include "eval/compile/compiler.h"
+#include "kernel/evaluation.h"
+#include "kernel/launch_plan.h"
+#include "kernel/problem.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace regraph {
+
+struct VerificationResult {
+  Verdict verdict = Verdict::unsupported;
+  std::string message;     // why not correct: sizes, inputs, first differing element or fault
+  bool cancelled = false;  // the caller asked to stop; the verdict means nothing
+  int runs = 0;            // launches of the candidate
+  std::uint64_t thread_instructions = 0;  // over all runs
+  double relative_error = 0.0;            // worst over all outputs of all runs that were compared
+  [[nodiscard]] bool correct() const { return verdict == Verdict::correct; }
+};
+
+struct VerifierConfiguration {
+  // Terms summed into one output element, for tolerances. None: estimated from the original's
+  // floating-point operations per written element.
+  std::optional<double> reduction_length;
+  int threads = 1;  // host threads a launch may use
+};
+
+// Runs candidates on every test size of the problem with at least five input distributions on the
+// PTX interpreter and compares with the original under the same conditions: poisoned outputs,
+// read-only inputs, guarded buffers, an instruction budget, and the blocks also in reverse order.
+// Rules and tolerances: docs/evaluation.md.
+//
+// Thread-safe. What the original computes is worked out once per seed, by whoever needs it first;
+// the last few seeds are kept.
+class Verifier {
+ public:
+  Verifier(Problem problem, CompiledKernel original, VerifierConfiguration configuration = {});
+  ~Verifier();
+  Verifier(const Verifier&) = delete;
+  Verifier& operator=(const Verifier&) = delete;
+
+  // Checks that the original itself is sound at all test sizes: it loads, runs without a fault,
+  // writes its outputs and does not depend on what they held before. Returns warnings (an output
+  // that never changes, block order that matters). Error: what is wrong, with the access and the
+  // line of the source, and what to correct.
+  [[nodiscard]] Result<std::vector<std::string>> check_original(std::uint64_t seed,
+                                                                const Cancellation& cancellation);
+
+  // Verifies `candidate` launched as `plan` says with inputs drawn from `seed`. Deterministic in
+  // its arguments. An original that fails gives Verdict::unsupported and the error as message.
+  [[nodiscard]] VerificationResult verify(const CompiledKernel& candidate, const LaunchPlan& plan,
+                                          std::uint64_t seed, const Cancellation& cancellation);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace regraph

@@ -1,0 +1,115 @@
+#include "eval/verify/inputs.h"
+
+#include "eval/verify/element.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace regraph::verify {
+namespace {
+
+Argument buffer(ScalarType type, BufferInit init = {}) {
+  Argument argument;
+  argument.name = "A";
+  argument.type = type;
+  argument.is_pointer = true;
+  argument.shape = {IntegerExpression(1000)};
+  argument.init = init;
+  return argument;
+}
+
+std::vector<double> values(const Argument& argument, Distribution distribution, std::uint64_t seed,
+                           std::size_t count) {
+  std::vector<std::byte> bytes(count * size_in_bytes(argument.type));
+  fill(argument, distribution, seed, 3, bytes);
+  std::vector<double> result;
+  for (std::size_t i = 0; i < count; ++i) {
+    result.push_back(load_element(argument.type, bytes.data() + i * size_in_bytes(argument.type)));
+  }
+  return result;
+}
+
+double mean(const std::vector<double>& v) {
+  double sum = 0.0;
+  for (const double x : v)
+    sum += x;
+  return sum / static_cast<double>(v.size());
+}
+
+double deviation(const std::vector<double>& v) {
+  const double m = mean(v);
+  double sum = 0.0;
+  for (const double x : v)
+    sum += (x - m) * (x - m);
+  return std::sqrt(sum / static_cast<double>(v.size()));
+}
+
+TEST(Inputs, DistributionsAreWhatTheySay) {
+  const Argument f32 = buffer(ScalarType::f32);
+  const auto normal = values(f32, Distribution::normal, 1, 20000);
+  EXPECT_NEAR(mean(normal), 0.0, 0.03);
+  EXPECT_NEAR(deviation(normal), 1.0, 0.03);
+  const auto uniform = values(f32, Distribution::uniform, 1, 20000);
+  EXPECT_NEAR(mean(uniform), 0.5, 0.01);
+  EXPECT_GE(*std::min_element(uniform.begin(), uniform.end()), 0.0);
+  EXPECT_LT(*std::max_element(uniform.begin(), uniform.end()), 1.0 + 1e-6);
+  const auto integers = values(f32, Distribution::small_integers, 1, 20000);
+  EXPECT_EQ(std::set<double>(integers.begin(), integers.end()),
+            (std::set<double>{-3, -2, -1, 0, 1, 2, 3}));
+  const auto large = values(f32, Distribution::large, 1, 20000);
+  EXPECT_GT(*std::max_element(large.begin(), large.end()), 1000.0);
+  const auto sparse = values(f32, Distribution::sparse, 1, 20000);
+  EXPECT_NEAR(static_cast<double>(std::count(sparse.begin(), sparse.end(), 0.0)), 15000.0, 800.0);
+}
+
+TEST(Inputs, ElementsDependOnSeedStreamAndIndexOnly) {
+  const Argument f32 = buffer(ScalarType::f32);
+  const auto longer = values(f32, Distribution::normal, 7, 2000);
+  const auto shorter = values(f32, Distribution::normal, 7, 1000);
+  EXPECT_TRUE(std::equal(shorter.begin(), shorter.end(), longer.begin()));
+  EXPECT_NE(values(f32, Distribution::normal, 8, 1000), shorter);
+  std::vector<std::byte> a(400);
+  std::vector<std::byte> b(400);
+  fill(f32, Distribution::normal, 7, 0, a);
+  fill(f32, Distribution::normal, 7, 1, b);
+  EXPECT_NE(a, b);
+}
+
+TEST(Inputs, IntegerBuffersStayInTheirRange) {
+  const Argument indices = buffer(ScalarType::i32, {BufferInit::Kind::integers, 5.0, 9.0});
+  for (const Distribution distribution : {Distribution::normal, Distribution::large,
+                                          Distribution::sparse, Distribution::small_integers}) {
+    const auto drawn = values(indices, distribution, 1, 1000);
+    EXPECT_EQ(std::set<double>(drawn.begin(), drawn.end()), (std::set<double>{5, 6, 7, 8, 9}));
+  }
+  const auto iota =
+      values(buffer(ScalarType::u32, {BufferInit::Kind::iota, 0, 1}), Distribution::large, 1, 5000);
+  EXPECT_EQ(iota[4999], 4999.0);
+}
+
+TEST(Inputs, HalfInputsAreFinite) {
+  for (const ScalarType type : {ScalarType::f16, ScalarType::bf16}) {
+    for (const double value : values(buffer(type), Distribution::large, 1, 5000)) {
+      EXPECT_TRUE(std::isfinite(value));
+    }
+  }
+}
+
+TEST(Inputs, AtLeastFiveDistinctDistributionsAndAsManyAsAskedFor) {
+  Problem problem;
+  problem.arguments = {buffer(ScalarType::f32)};
+  auto chosen = choose_distributions(problem);
+  EXPECT_GE(std::set<Distribution>(chosen.begin(), chosen.end()).size(), 5u);
+  EXPECT_EQ(chosen.front(), Distribution::small_integers);
+  problem.arguments = {buffer(ScalarType::f32, {BufferInit::Kind::uniform, 1.0, 2.0})};
+  chosen = choose_distributions(problem);
+  EXPECT_EQ(std::set<Distribution>(chosen.begin(), chosen.end()).size(), 6u);
+  problem.check.seeds = 20;
+  EXPECT_EQ(choose_distributions(problem).size(), 20u);
+}
+
+}  // namespace
+}  // namespace regraph::verify
