@@ -27,15 +27,15 @@ void GraphSearcher::open(NodeId node, std::span<const EdgeSeed> proposals) {
 std::optional<Ticket> GraphSearcher::next(double budget_fraction) {
   Visit visit;
   if (!policy_->choose(graph_, budget_fraction, visit.path)) return std::nullopt;
-  graph_.begin(visit.path);
-  const EdgeRef edge = visit.path.back();
-  const std::vector<std::uint32_t>& first_slots = first_slots_[edge.node];
-  const auto proposal = std::ranges::upper_bound(first_slots, edge.slot) - first_slots.begin() - 1;
+  const std::uint32_t slot = graph_.begin(visit.path);
+  const NodeId parent = visit.path.back().node;
+  const std::vector<std::uint32_t>& first_slots = first_slots_[parent];
+  const auto proposal = std::ranges::upper_bound(first_slots, slot) - first_slots.begin() - 1;
   Ticket& ticket = visit.expansion;
   ticket.number = next_ticket_++;
-  ticket.parent = edge.node;
+  ticket.parent = parent;
   ticket.proposal = static_cast<std::uint32_t>(proposal);
-  ticket.variant = edge.slot - first_slots[ticket.proposal];
+  ticket.variant = slot - first_slots[ticket.proposal];
   const Ticket issued = ticket;
   outstanding_.emplace(issued.number, std::move(visit));
   return issued;

@@ -13,8 +13,8 @@ namespace regraph {
 class EdgePolicy {
  public:
   virtual ~EdgePolicy() = default;
-  // Sets `path` to DONE edges that end with an UNTRIED one. Returns false if nothing can be tried
-  // now.
+  // Sets `path` to DONE edges that end with an UNTRIED one (kNextEdge). Returns false if nothing
+  // can be tried now.
   [[nodiscard]] virtual bool choose(const StateGraph& graph, double budget_fraction,
                                     Path& path) = 0;
 };

@@ -12,16 +12,12 @@ namespace {
 // GCC's and Clang's portable vectors; 16 bytes exist on every 64-bit machine.
 using Floats = float __attribute__((vector_size(16)));
 using Integers = std::int32_t __attribute__((vector_size(16)));
-static_assert(sizeof(Integers) == EdgeBlock::kLanes * sizeof(std::int32_t));
+static_assert(sizeof(Integers) == EdgeGroup::kLanes * sizeof(std::int32_t));
 
-template <typename Vector>
-Vector load(const void* memory) {
-  Vector vector;
+Integers load(const void* memory) {
+  Integers vector;
   std::memcpy(&vector, memory, sizeof(vector));
   return vector;
-}
-void store(void* memory, const Integers& vector) {
-  std::memcpy(memory, &vector, sizeof(vector));
 }
 Integers splat(std::int32_t value) {
   return Integers{} + value;
@@ -40,18 +36,17 @@ Selector::Descent Selector::descend(const StateGraph& graph, double budget_fract
   blocked_.clear();
   for (;;) {
     if (!graph.node(at).open) return Descent::unopened;
-    const std::uint32_t slot = best_slot(graph, at, scale);
-    if (slot == kNoSlot) {
+    const std::uint32_t place = best_edge(graph, at, scale);
+    if (place == kNone) {
       if (path.empty()) return Descent::blocked;
       blocked_.push_back(at);
       at = path.back().node;
       path.pop_back();
       continue;
     }
-    path.push_back({at, slot});
-    const EdgeBlock block = graph.edges(at);
-    if (block.value[slot] == kUntriedValue) return Descent::edge;
-    at = block.child(slot);
+    path.push_back({at, place});
+    if (place == kNextEdge) return Descent::edge;
+    at = graph.child({at, place});
   }
 }
 
@@ -80,87 +75,74 @@ Selector::Scale Selector::scale_for(const StateGraph& graph, double budget_fract
   return scale;
 }
 
-std::uint32_t Selector::best_slot(const StateGraph& graph, NodeId id, const Scale& scale) {
-  const Node& node = graph.node(id);
-  const EdgeBlock block = graph.edges(id);
-  const float visits = 1.0F + static_cast<float>(node.attempts);
-  const float root_of_visits = std::sqrt(visits);
-  const float exploration = scale.exploration * root_of_visits;
-
-  float untried_value = 0.0F;
-  if (config_.first_play_value) {
-    untried_value = static_cast<float>(*config_.first_play_value);
-  } else {
-    const float own = clamp_to_unit(static_cast<float>(node.value) * scale.factor - scale.offset);
-    const float tried = static_cast<float>(node.tried_prior) * kPriorSumUnit;
-    untried_value =
-        std::max(0.0F, own - static_cast<float>(config_.first_play_reduction) * std::sqrt(tried));
-  }
-  // The guard is lifted when it leaves nothing to choose.
+float Selector::untried_score(const Node& node, const Scale& scale, float visits,
+                              float root_of_visits) const {
+  constexpr float kClosed = -1.0F;
   if (config_.widening_factor > 0.0) {
     const double power = config_.widening_exponent == 0.5
                              ? static_cast<double>(root_of_visits)
                              : std::pow(visits, config_.widening_exponent);
-    if (static_cast<double>(node.issued) >= config_.widening_factor * power) {
-      // Low enough that no exploration term makes the score positive again.
-      constexpr float kClosed = -1e30F;
-      const std::uint32_t slot = best_slot_scored(block, node.edges, scale, exploration, kClosed);
-      if (slot != kNoSlot) return slot;
-    }
+    if (static_cast<double>(node.issued) >= config_.widening_factor * power) return kClosed;
   }
-  return best_slot_scored(block, node.edges, scale, exploration, untried_value);
+  float quality = 0.0F;
+  if (config_.first_play_value) {
+    quality = static_cast<float>(*config_.first_play_value);
+  } else {
+    const float own = clamp_to_unit(static_cast<float>(node.value) * scale.factor - scale.offset);
+    const float tried = static_cast<float>(node.tried_prior) * kPriorSumUnit;
+    quality =
+        std::max(0.0F, own - static_cast<float>(config_.first_play_reduction) * std::sqrt(tried));
+  }
+  return quality + scale.exploration * root_of_visits * unpack_prior(node.next_prior);
 }
 
-std::uint32_t Selector::best_slot_scored(const EdgeBlock& block, std::uint32_t edges,
-                                         const Scale& scale, float exploration,
-                                         float untried_value) {
-  const std::uint32_t stride = EdgeBlock::stride(edges);
-  if (scores_.size() < stride) scores_.resize(stride);
-  std::int32_t* scores = scores_.data();
-  const std::int32_t* values = block.value;
-  const std::uint32_t* attempts = block.attempts;
-  const std::uint32_t* packed = block.packed;
-  const float factor = scale.factor;
-  const float offset = scale.offset;
+std::uint32_t Selector::best_edge(const StateGraph& graph, NodeId id, const Scale& scale) const {
+  const Node& node = graph.node(id);
+  const float visits = 1.0F + static_cast<float>(static_cast<std::int32_t>(node.attempts));
+  const float root_of_visits = std::sqrt(visits);
+  const float exploration = scale.exploration * root_of_visits;
+
   // Four edges at once. Scores are not negative, and the bits of such floats are ordered like
-  // integers.
-  Integers best_lanes = splat(-1);
-  for (std::uint32_t slot = 0; slot < stride; slot += EdgeBlock::kLanes) {
-    const auto value = load<Integers>(values + slot);
-    const auto tries = load<Integers>(attempts + slot) + 1;
-    const auto prior_bits = (load<Integers>(packed + slot) & EdgeBlock::kPriorMask) << kPriorShift;
-    Floats quality = __builtin_convertvector(value, Floats) * factor - offset;
+  // integers; -1 marks what cannot be chosen.
+  Integers best_score = splat(-1);
+  Integers best_place = splat(0);
+  Integers place = {0, 1, 2, 3};
+  for (const EdgeGroup& group : graph.groups(id)) {
+    const auto value = load(group.value);
+    const auto tries = load(group.attempts) + 1;
+    const auto prior_bits = (load(group.packed) & EdgeGroup::kPriorMask) << kPriorShift;
+    const auto prior = std::bit_cast<Floats>(prior_bits + static_cast<std::int32_t>(kPriorBase));
+    Floats quality = __builtin_convertvector(value, Floats) * scale.factor - scale.offset;
     quality = quality > 0.0F ? quality : Floats{};
     quality = quality < 1.0F ? quality : Floats{} + 1.0F;
-    quality = value == kUntriedValue ? Floats{} + untried_value : quality;
-    const auto prior = std::bit_cast<Floats>(prior_bits + static_cast<std::int32_t>(kPriorBase));
-    const Floats score = quality + exploration * prior / __builtin_convertvector(tries, Floats);
-    const auto bits = value == kUnselectable ? splat(-1) : std::bit_cast<Integers>(score);
-    store(scores + slot, bits);
-    best_lanes = bits > best_lanes ? bits : best_lanes;
-  }
-  if (!blocked_.empty()) {
-    for (std::uint32_t slot = 0; slot < edges; ++slot) {
-      if (block.state(slot) == EdgeState::done &&
-          std::ranges::find(blocked_, block.child(slot)) != blocked_.end()) {
-        scores[slot] = -1;
+    const Floats total = quality + exploration * prior / __builtin_convertvector(tries, Floats);
+    Integers score = value == kUnselectable ? splat(-1) : std::bit_cast<Integers>(total);
+    if (!blocked_.empty()) {
+      for (std::uint32_t lane = 0; lane < EdgeGroup::kLanes; ++lane) {
+        const bool leads_there = group.state(lane) == EdgeState::done &&
+                                 std::ranges::find(blocked_, group.child(lane)) != blocked_.end();
+        if (leads_there) score[lane] = -1;
       }
     }
+    const Integers better = score > best_score;
+    best_score = better ? score : best_score;
+    best_place = better ? place : best_place;
+    place += static_cast<std::int32_t>(EdgeGroup::kLanes);
   }
-  std::int32_t best = -1;
-  if (blocked_.empty()) {
-    for (std::uint32_t lane = 0; lane < EdgeBlock::kLanes; ++lane) {
-      best = std::max(best, best_lanes[lane]);
-    }
-  } else {
-    for (std::uint32_t slot = 0; slot < edges; ++slot)
-      best = std::max(best, scores[slot]);
+  std::int32_t top_score = -1;
+  std::int32_t top_place = 0;
+  for (std::uint32_t lane = 0; lane < EdgeGroup::kLanes; ++lane) {
+    const bool better = best_score[lane] > top_score ||
+                        (best_score[lane] == top_score && best_place[lane] < top_place);
+    top_score = better ? best_score[lane] : top_score;
+    top_place = better ? best_place[lane] : top_place;
   }
-  if (best < 0) return kNoSlot;
-  std::uint32_t slot = 0;
-  while (std::bit_cast<std::int32_t>(scores[slot]) != best)
-    ++slot;
-  return slot;
+  if (node.next_slot != kNoSlot) {
+    // The guard is lifted when it leaves nothing to choose.
+    const float untried = untried_score(node, scale, visits, root_of_visits);
+    if (top_score < 0 || untried > std::bit_cast<float>(top_score)) return kNextEdge;
+  }
+  return top_score < 0 ? kNone : static_cast<std::uint32_t>(top_place);
 }
 
 }  // namespace regraph

@@ -50,16 +50,17 @@ class Selector {
     float factor = 1.0F;
     float exploration = 1.0F;  // c(f)
   };
-  static constexpr std::uint32_t kNoSlot = 0xFFFFFFFF;
+  static constexpr std::uint32_t kNone = kNextEdge - 1;
 
   [[nodiscard]] Scale scale_for(const StateGraph& graph, double budget_fraction) const;
-  [[nodiscard]] std::uint32_t best_slot(const StateGraph& graph, NodeId node, const Scale& scale);
-  [[nodiscard]] std::uint32_t best_slot_scored(const EdgeBlock& block, std::uint32_t edges,
-                                               const Scale& scale, float exploration,
-                                               float untried_value);
+  // Returns a place, kNextEdge for the UNTRIED edge that comes next, or kNone.
+  [[nodiscard]] std::uint32_t best_edge(const StateGraph& graph, NodeId node,
+                                        const Scale& scale) const;
+  // Score of the UNTRIED edge that comes next; negative when the guard keeps it closed.
+  [[nodiscard]] float untried_score(const Node& node, const Scale& scale, float visits,
+                                    float root_of_visits) const;
 
   SelectionConfig config_;
-  std::vector<std::int32_t> scores_;  // scratch: bits of the scores, -1 for what cannot be chosen
   std::vector<NodeId> blocked_;  // nodes given up in this descent
 };
 

@@ -41,77 +41,120 @@ void StateGraph::set_alias(NodeId node, NodeId target) {
   aliases_[node] = target;
 }
 
-void StateGraph::open(NodeId node, std::span<const EdgeSeed> seeds) {
-  constexpr std::uint32_t kMaxEdges = 0xFFFF;
-  assert(nodes_[node].state == NodeState::measured && !nodes_[node].open);
+void StateGraph::open(NodeId id, std::span<const EdgeSeed> seeds) {
+  assert(nodes_[id].state == NodeState::measured && !nodes_[id].open);
+  Node& node = nodes_[id];
+  node.open = true;
+  node.proposals = static_cast<std::uint32_t>(proposals_.size());
+  proposals_.push_back(0);
   std::uint32_t count = 0;
-  for (const EdgeSeed& seed : seeds)
-    count += static_cast<std::uint32_t>(std::max(seed.variants, 1));
-  count = std::min(count, kMaxEdges);
-
-  Node& opened = nodes_[node];
-  opened.open = true;
-  opened.edges = static_cast<std::uint16_t>(count);
-  opened.block = static_cast<std::uint32_t>(words_.size());
-  const std::uint32_t stride = EdgeBlock::stride(count);
-  words_.resize(words_.size() + std::size_t{stride} * EdgeBlock::kWordsPerEdge);
-  const EdgeBlock block = block_of(opened);
-  std::fill_n(block.value, stride, kUnselectable);
-
-  std::uint32_t slot = 0;
   for (const EdgeSeed& seed : seeds) {
     double prior = seed.prior;
     const int variants = std::max(seed.variants, 1);
-    for (int variant = 0; variant < variants && slot < count; ++variant, ++slot) {
-      const bool more = variant + 1 < variants && slot + 1 < count;
-      block.link[slot] = more ? EdgeBlock::kNextVariantBit : 0;
-      block.set(slot, variant == 0 ? EdgeState::untried : EdgeState::closed, kNoNode);
-      block.packed[slot] = pack_prior(prior);
-      if (variant == 0) {
-        block.value[slot] = kUntriedValue;
-        ++opened.live;
-      }
+    for (int variant = 0; variant < variants && count < kMaxEdges; ++variant, ++count) {
+      const bool more = variant + 1 < variants && count + 1 < kMaxEdges;
+      proposals_.push_back(pack_prior(prior) | (variant == 0 ? ProposalWord::kUntried : 0) |
+                           (more ? ProposalWord::kNextVariant : 0));
+      if (variant == 0) ++node.live;
       prior *= variant_decay_;
     }
   }
-  if (opened.live == 0) {
-    for_each_parent(opened, [&](NodeId parent, std::uint32_t from) { retire_edge(parent, from); });
+  proposals_[node.proposals] = count;
+  find_next(node);
+  if (node.live == 0) {
+    for_each_parent(node, [&](EdgeRef edge) { retire_edge(edge); });
   }
 }
 
-void StateGraph::begin(const Path& path) {
-  constexpr std::uint32_t kOneInFlight = 1U << EdgeBlock::kInFlightShift;
-  for (const EdgeRef& step : path) {
-    Node& node = nodes_[step.node];
-    const EdgeBlock block = block_of(node);
-    ++node.attempts;
-    ++block.attempts[step.slot];
-    block.packed[step.slot] += kOneInFlight;
+// Looks for the UNTRIED edge of the highest prior.
+void StateGraph::find_next(Node& node) const {
+  const std::uint32_t count = proposals_[node.proposals];
+  const std::uint32_t* words = proposals_.data() + node.proposals + 1;
+  node.next_slot = kNoSlot;
+  node.next_prior = 0;
+  for (std::uint32_t slot = 0; slot < count; ++slot) {
+    if ((words[slot] & ProposalWord::kUntried) == 0) continue;
+    const auto prior = static_cast<std::uint16_t>(words[slot] & ProposalWord::kPriorMask);
+    if (node.next_slot != kNoSlot && prior <= node.next_prior) continue;
+    node.next_slot = static_cast<std::uint16_t>(slot);
+    node.next_prior = prior;
   }
-  const EdgeRef last = path.back();
-  Node& node = nodes_[last.node];
-  const EdgeBlock block = block_of(node);
-  assert(block.state(last.slot) == EdgeState::untried);
-  block.set(last.slot, EdgeState::in_flight, kNoNode);
-  block.value[last.slot] = kUnselectable;
+}
+
+std::uint32_t StateGraph::allocate_groups(std::uint32_t count) {
+  std::uint32_t& free = free_groups_[static_cast<std::size_t>(std::countr_zero(count))];
+  std::uint32_t first = 0;
+  if (free != 0) {
+    first = free - 1;
+    free = groups_[first].link[0];
+  } else {
+    first = static_cast<std::uint32_t>(groups_.size());
+    groups_.resize(groups_.size() + count);
+  }
+  constexpr EdgeGroup kEmpty = {
+      {kUnselectable, kUnselectable, kUnselectable, kUnselectable}, {}, {}, {}};
+  std::fill_n(groups_.begin() + first, count, kEmpty);
+  return first;
+}
+
+void StateGraph::free_groups(std::uint32_t first, std::uint32_t count) {
+  std::uint32_t& free = free_groups_[static_cast<std::size_t>(std::countr_zero(count))];
+  groups_[first].link[0] = free;
+  free = first + 1;
+}
+
+// Issues the node's next edge; returns its place.
+std::uint32_t StateGraph::issue_next(NodeId id, std::uint32_t& slot) {
+  Node& node = nodes_[id];
+  assert(node.open && node.next_slot != kNoSlot);
+  const std::uint32_t place = node.issued;
+  const std::uint32_t had = group_count(place);
+  const std::uint32_t needed = group_count(place + 1);
+  if (needed > had) {
+    const std::uint32_t moved = allocate_groups(needed);
+    std::copy_n(groups_.begin() + node.groups, had, groups_.begin() + moved);
+    if (had > 0) free_groups(node.groups, had);
+    node.groups = moved;
+  }
   ++node.issued;
-  node.tried_prior += prior_sum_units(block.packed[last.slot] & EdgeBlock::kPriorMask);
-  if (block.has_next_variant(last.slot) && block.state(last.slot + 1) == EdgeState::closed) {
-    block.set(last.slot + 1, EdgeState::untried, kNoNode);
-    block.value[last.slot + 1] = kUntriedValue;
+  node.tried_prior += prior_sum_units(node.next_prior);
+  EdgeGroup& group = group_of({id, place});
+  group.packed[lane_of(place)] = node.next_prior;
+  group.set(lane_of(place), EdgeState::in_flight, kNoNode);
+
+  slot = node.next_slot;
+  std::uint32_t* word = &proposals_[node.proposals + 1 + slot];
+  *word &= ~ProposalWord::kUntried;
+  if ((*word & ProposalWord::kNextVariant) != 0) {
+    word[1] |= ProposalWord::kUntried;
     ++node.live;
   }
+  find_next(node);
+  return place;
+}
+
+std::uint32_t StateGraph::begin(Path& path) {
+  constexpr std::uint32_t kOneInFlight = 1U << EdgeGroup::kInFlightShift;
+  std::uint32_t slot = 0;
+  assert(path.back().place == kNextEdge);
+  path.back().place = issue_next(path.back().node, slot);
+  for (const EdgeRef& edge : path) {
+    EdgeGroup& group = group_of(edge);
+    ++nodes_[edge.node].attempts;
+    ++group.attempts[lane_of(edge.place)];
+    group.packed[lane_of(edge.place)] += kOneInFlight;
+  }
+  return slot;
 }
 
 // Turns the visit from under way to completed on all edges; the last edge's outcome is the
 // caller's.
 void StateGraph::complete_prefix(const Path& path) {
-  constexpr std::uint32_t kOneInFlight = 1U << EdgeBlock::kInFlightShift;
+  constexpr std::uint32_t kOneInFlight = 1U << EdgeGroup::kInFlightShift;
   for (std::size_t depth = 0; depth < path.size(); ++depth) {
-    const EdgeRef& step = path[depth];
-    Node& node = nodes_[step.node];
-    const EdgeBlock block = block_of(node);
-    block.packed[step.slot] -= kOneInFlight;
+    const EdgeRef& edge = path[depth];
+    Node& node = nodes_[edge.node];
+    group_of(edge).packed[lane_of(edge.place)] -= kOneInFlight;
     node.pending = true;
     if (depth + 1 == path.size()) break;
     ++node.done_visits;
@@ -121,18 +164,17 @@ void StateGraph::complete_prefix(const Path& path) {
 
 void StateGraph::finish_failed(const Path& path) {
   const EdgeRef last = path.back();
-  assert(edges(last.node).state(last.slot) == EdgeState::in_flight);
+  assert(edge_state(last) == EdgeState::in_flight);
   complete_prefix(path);
-  edges(last.node).set(last.slot, EdgeState::failed, kNoNode);
-  retire_edge(last.node, last.slot);
+  group_of(last).set(lane_of(last.place), EdgeState::failed, kNoNode);
+  retire_edge(last);
   settle(path);
 }
 
 EdgeState StateGraph::finish(const Path& path, NodeId child) {
   const EdgeRef last = path.back();
   Node& parent = nodes_[last.node];
-  const EdgeBlock block = block_of(parent);
-  assert(block.state(last.slot) == EdgeState::in_flight);
+  assert(edge_state(last) == EdgeState::in_flight);
   assert(nodes_[child].state == NodeState::measured);
   complete_prefix(path);
 
@@ -140,19 +182,22 @@ EdgeState StateGraph::finish(const Path& path, NodeId child) {
   if (child == last.node) {
     state = EdgeState::back;
   } else if (nodes_[child].parent != kNoNode || child == kRootNode) {  // known before this edge
-    for (std::uint32_t slot = 0; slot < parent.edges && state == EdgeState::done; ++slot) {
-      const EdgeState other = block.state(slot);
-      if ((other == EdgeState::done || other == EdgeState::back) && block.child(slot) == child) {
+    for (std::uint32_t place = 0; place < parent.issued && state == EdgeState::done; ++place) {
+      const EdgeRef other{last.node, place};
+      const EdgeState known = edge_state(other);
+      if ((known == EdgeState::done || known == EdgeState::back) && this->child(other) == child) {
         state = EdgeState::duplicate;
       }
     }
     if (state == EdgeState::done && is_ancestor(child, last.node)) state = EdgeState::back;
   }
-  block.set(last.slot, state, child);
+  EdgeGroup& group = group_of(last);
+  const std::uint32_t lane = lane_of(last.place);
+  group.set(lane, state, child);
   if (state == EdgeState::done) {
-    add_parent(child, last.node, last.slot);
+    add_parent(child, last);
     raise_rank(child, parent.rank + 1);
-    const std::uint32_t visits = block.visits(last.slot);
+    const std::uint32_t visits = group.visits(lane);
     const Node& below = nodes_[child];
     parent.done_visits += visits;
     parent.weighted_sum += std::int64_t{visits} * below.value;
@@ -161,53 +206,36 @@ EdgeState StateGraph::finish(const Path& path, NodeId child) {
       parent.best_raised = true;
     }
     if (exhausted(child)) {
-      retire_edge(last.node, last.slot);
+      retire_edge(last);
     } else {
-      block.value[last.slot] = below.value;
+      group.value[lane] = below.value;
     }
   } else {
-    retire_edge(last.node, last.slot);
+    retire_edge(last);
   }
   settle(path);
   return state;
 }
 
 void StateGraph::abandon(const Path& path) {
-  constexpr std::uint32_t kOneInFlight = 1U << EdgeBlock::kInFlightShift;
-  for (const EdgeRef& step : path) {
-    Node& node = nodes_[step.node];
-    const EdgeBlock block = block_of(node);
-    --node.attempts;
-    --block.attempts[step.slot];
-    block.packed[step.slot] -= kOneInFlight;
+  constexpr std::uint32_t kOneInFlight = 1U << EdgeGroup::kInFlightShift;
+  for (const EdgeRef& edge : path) {
+    EdgeGroup& group = group_of(edge);
+    --nodes_[edge.node].attempts;
+    --group.attempts[lane_of(edge.place)];
+    group.packed[lane_of(edge.place)] -= kOneInFlight;
   }
   const EdgeRef last = path.back();
-  Node& node = nodes_[last.node];
-  const EdgeBlock block = block_of(node);
-  assert(block.state(last.slot) == EdgeState::in_flight);
-  block.set(last.slot, EdgeState::untried, kNoNode);
-  block.value[last.slot] = kUntriedValue;
-  --node.issued;
-  node.tried_prior -= prior_sum_units(block.packed[last.slot] & EdgeBlock::kPriorMask);
-}
-
-EdgeBlock StateGraph::edges(NodeId node) const {
-  return block_of(nodes_[node]);
-}
-
-EdgeBlock StateGraph::block_of(const Node& node) const {
-  // Blocks are handed out for writing by member functions that may write.
-  auto* words = const_cast<std::uint32_t*>(words_.data()) + node.block;
-  const std::uint32_t stride = EdgeBlock::stride(node.edges);
-  return {reinterpret_cast<std::int32_t*>(words), words + stride, words + std::size_t{2} * stride,
-          words + std::size_t{3} * stride};
+  assert(edge_state(last) == EdgeState::in_flight);
+  group_of(last).set(lane_of(last.place), EdgeState::abandoned, kNoNode);
+  retire_edge(last);
 }
 
 std::uint64_t StateGraph::visits(NodeId node) const {
-  const EdgeBlock block = edges(node);
   std::uint64_t total = 1;
-  for (std::uint32_t slot = 0; slot < nodes_[node].edges; ++slot)
-    total += block.visits(slot);
+  for (std::uint32_t place = 0; place < nodes_[node].issued; ++place) {
+    total += edge_visits({node, place});
+  }
   return total;
 }
 
@@ -252,18 +280,19 @@ void StateGraph::refresh(NodeId id) {
   node.value = after;
   node.best_raised = false;
   const bool selectable = !exhausted(id);
-  for_each_parent(node, [&](NodeId parent_id, std::uint32_t slot) {
-    Node& parent = nodes_[parent_id];
-    const EdgeBlock block = block_of(parent);
-    parent.weighted_sum += std::int64_t{block.visits(slot)} * (std::int64_t{after} - before);
-    if (selectable) block.value[slot] = after;
+  for_each_parent(node, [&](EdgeRef edge) {
+    Node& parent = nodes_[edge.node];
+    EdgeGroup& group = groups_[parent.groups + edge.place / EdgeGroup::kLanes];
+    const std::uint32_t lane = lane_of(edge.place);
+    parent.weighted_sum += std::int64_t{group.visits(lane)} * (std::int64_t{after} - before);
+    if (selectable) group.value[lane] = after;
     if (node.best > parent.best) {
       parent.best = node.best;
       parent.best_raised = true;
     }
     if (!parent.pending) {
       parent.pending = true;
-      off_path_.push_back((std::uint64_t{parent.rank} << 32) | parent_id);
+      off_path_.push_back((std::uint64_t{parent.rank} << 32) | edge.node);
       std::push_heap(off_path_.begin(), off_path_.end());
     }
   });
@@ -271,16 +300,16 @@ void StateGraph::refresh(NodeId id) {
 
 // Takes an edge out of selection for good; a node that loses its last one is exhausted, and so on
 // up.
-void StateGraph::retire_edge(NodeId first_node, std::uint32_t first_slot) {
-  std::vector<EdgeRef> waiting = {{first_node, first_slot}};
-  while (!waiting.empty()) {
-    const EdgeRef edge = waiting.back();
-    waiting.pop_back();
-    Node& node = nodes_[edge.node];
-    block_of(node).value[edge.slot] = kUnselectable;
-    if (--node.live > 0) continue;
-    for_each_parent(node, [&](NodeId parent, std::uint32_t slot) {
-      waiting.push_back({parent, slot});
+void StateGraph::retire_edge(EdgeRef first) {
+  group_of(first).value[lane_of(first.place)] = kUnselectable;
+  if (--nodes_[first.node].live > 0) return;
+  std::vector<NodeId> spent = {first.node};
+  while (!spent.empty()) {
+    const NodeId node = spent.back();
+    spent.pop_back();
+    for_each_parent(nodes_[node], [&](EdgeRef edge) {
+      group_of(edge).value[lane_of(edge.place)] = kUnselectable;
+      if (--nodes_[edge.node].live == 0) spent.push_back(edge.node);
     });
   }
 }
@@ -295,10 +324,10 @@ bool StateGraph::is_ancestor(NodeId candidate, NodeId of) const {
   while (!waiting.empty() && !found) {
     const NodeId node = waiting.back();
     waiting.pop_back();
-    for_each_parent(nodes_[node], [&](NodeId parent, std::uint32_t) {
-      if (parent == candidate) found = true;
-      if (nodes_[parent].rank > limit && seen.emplace(parent, true).second) {
-        waiting.push_back(parent);
+    for_each_parent(nodes_[node], [&](EdgeRef edge) {
+      if (edge.node == candidate) found = true;
+      if (nodes_[edge.node].rank > limit && seen.emplace(edge.node, true).second) {
+        waiting.push_back(edge.node);
       }
     });
   }
@@ -311,47 +340,47 @@ void StateGraph::raise_rank(NodeId first, std::uint32_t first_rank) {
   if (nodes_[first].issued == 0) return;
   std::vector<NodeId> waiting = {first};
   while (!waiting.empty()) {
-    const Node& node = nodes_[waiting.back()];
+    const NodeId id = waiting.back();
     waiting.pop_back();
-    const EdgeBlock block = block_of(node);
-    for (std::uint32_t slot = 0; slot < node.edges; ++slot) {
-      if (block.state(slot) != EdgeState::done) continue;
-      Node& child = nodes_[block.child(slot)];
-      if (child.rank > node.rank) continue;
-      child.rank = node.rank + 1;
-      waiting.push_back(block.child(slot));
+    for (std::uint32_t place = 0; place < nodes_[id].issued; ++place) {
+      if (edge_state({id, place}) != EdgeState::done) continue;
+      const NodeId below = child({id, place});
+      if (nodes_[below].rank > nodes_[id].rank) continue;
+      nodes_[below].rank = nodes_[id].rank + 1;
+      waiting.push_back(below);
     }
   }
 }
 
-void StateGraph::add_parent(NodeId child, NodeId parent, std::uint32_t slot) {
+void StateGraph::add_parent(NodeId child, EdgeRef edge) {
   Node& node = nodes_[child];
   if (node.parent == kNoNode) {
-    node.parent = parent;
-    node.parent_slot = static_cast<std::uint16_t>(slot);
+    node.parent = edge.node;
+    node.parent_place = static_cast<std::uint16_t>(edge.place);
     return;
   }
-  in_links_.push_back({parent, slot, node.more_parents});
+  in_links_.push_back({edge.node, edge.place, node.more_parents});
   node.more_parents = static_cast<std::uint32_t>(in_links_.size());
 }
 
 void StateGraph::reserve(std::size_t nodes, std::size_t edges) {
   nodes_.reserve(nodes);
   identities_.reserve(nodes);
-  words_.reserve(edges * EdgeBlock::kWordsPerEdge);
+  proposals_.reserve(edges);
+  groups_.reserve(nodes);
   table_.reserve(nodes, identities_);
 }
 
 std::size_t StateGraph::used_bytes() const {
   return nodes_.size() * sizeof(Node) + identities_.size() * sizeof(Hash128) +
-         words_.size() * sizeof(std::uint32_t) + in_links_.size() * sizeof(InLink) +
-         table_.allocated_bytes();
+         proposals_.size() * sizeof(std::uint32_t) + groups_.size() * sizeof(EdgeGroup) +
+         in_links_.size() * sizeof(InLink) + table_.allocated_bytes();
 }
 
 std::size_t StateGraph::allocated_bytes() const {
   return nodes_.capacity() * sizeof(Node) + identities_.capacity() * sizeof(Hash128) +
-         words_.capacity() * sizeof(std::uint32_t) + in_links_.capacity() * sizeof(InLink) +
-         table_.allocated_bytes();
+         proposals_.capacity() * sizeof(std::uint32_t) + groups_.capacity() * sizeof(EdgeGroup) +
+         in_links_.capacity() * sizeof(InLink) + table_.allocated_bytes();
 }
 
 }  // namespace regraph

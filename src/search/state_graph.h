@@ -37,6 +37,8 @@
 #include "search/state_graph_types.h"
 #include "search/transposition_table.h"
 
+#include <array>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <unordered_map>
@@ -70,14 +72,17 @@ class StateGraph {
   // other. A node without edges is exhausted. At most 65535 edges; the rest is ignored.
   void open(NodeId node, std::span<const EdgeSeed> seeds);
 
-  // Starts a visit: the last edge must be UNTRIED and becomes IN_FLIGHT, all before it are DONE.
-  void begin(const Path& path);
+  // Starts a visit. All edges but the last are DONE; the last has the place kNextEdge and stands
+  // for its node's UNTRIED edge of the highest prior (then the lowest slot), of which there must be
+  // one. It becomes IN_FLIGHT, gets its place, which is written to `path`, and its slot is
+  // returned.
+  std::uint32_t begin(Path& path);
   // Ends a visit whose last edge failed.
   void finish_failed(const Path& path);
   // Ends a visit whose last edge turned out to lead to `child`, which is measured. Returns what the
   // edge became: done, duplicate or back.
   EdgeState finish(const Path& path, NodeId child);
-  // Takes a visit back as if it had not begun; its last edge is UNTRIED again.
+  // Takes a visit back as if it had not begun; its last edge is abandoned.
   void abandon(const Path& path);
 
   // Whether nothing below the node can ever yield work again.
@@ -87,8 +92,22 @@ class StateGraph {
   [[nodiscard]] std::size_t node_count() const { return nodes_.size(); }
   [[nodiscard]] const Node& node(NodeId node) const { return nodes_[node]; }
   [[nodiscard]] const Hash128& identity(NodeId node) const { return identities_[node]; }
-  // The node's edges. Valid until the next open().
-  [[nodiscard]] EdgeBlock edges(NodeId node) const;
+  // The node's issued edges, kLanes to a group; those beyond node.issued are unselectable. Valid
+  // until the next begin().
+  [[nodiscard]] std::span<const EdgeGroup> groups(NodeId node) const {
+    return {groups_.data() + nodes_[node].groups, group_count(nodes_[node].issued)};
+  }
+  [[nodiscard]] EdgeState edge_state(EdgeRef edge) const {
+    return group_of(edge).state(lane_of(edge.place));
+  }
+  // Where a DONE, DUPLICATE or BACK edge leads.
+  [[nodiscard]] NodeId child(EdgeRef edge) const {
+    return group_of(edge).child(lane_of(edge.place));
+  }
+  // N(e).
+  [[nodiscard]] std::uint32_t edge_visits(EdgeRef edge) const {
+    return group_of(edge).visits(lane_of(edge.place));
+  }
   // Highest and lowest score of any measured node.
   [[nodiscard]] FixedScore highest_score() const { return highest_score_; }
   [[nodiscard]] FixedScore lowest_score() const { return lowest_score_; }
@@ -106,31 +125,51 @@ class StateGraph {
   [[nodiscard]] std::size_t allocated_bytes() const;
 
  private:
-  [[nodiscard]] EdgeBlock block_of(const Node& node) const;
+  [[nodiscard]] static std::uint32_t lane_of(std::uint32_t place) {
+    return place % EdgeGroup::kLanes;
+  }
+  // Groups that `issued` edges occupy: a power of two, 0 for none.
+  [[nodiscard]] static std::uint32_t group_count(std::uint32_t issued) {
+    if (issued <= EdgeGroup::kLanes) return issued > 0 ? 1 : 0;
+    return std::bit_ceil((issued + EdgeGroup::kLanes - 1) / EdgeGroup::kLanes);
+  }
+  [[nodiscard]] const EdgeGroup& group_of(EdgeRef edge) const {
+    return groups_[nodes_[edge.node].groups + edge.place / EdgeGroup::kLanes];
+  }
+  [[nodiscard]] EdgeGroup& group_of(EdgeRef edge) {
+    return groups_[nodes_[edge.node].groups + edge.place / EdgeGroup::kLanes];
+  }
+  std::uint32_t allocate_groups(std::uint32_t count);
+  void free_groups(std::uint32_t first, std::uint32_t count);
+  std::uint32_t issue_next(NodeId node, std::uint32_t& slot);
+  void find_next(Node& node) const;
   [[nodiscard]] FixedScore backed_up_value(const Node& node) const;
-  // Calls visit(parent, slot) for every DONE edge that leads to the node.
+  // Calls visit(edge) for every DONE edge that leads to the node.
   template <typename Visit>
   void for_each_parent(const Node& node, Visit visit) const {
     if (node.parent == kNoNode) return;
-    visit(node.parent, std::uint32_t{node.parent_slot});
+    visit(EdgeRef{node.parent, node.parent_place});
     for (std::uint32_t link = node.more_parents; link != 0; link = in_links_[link - 1].next) {
-      visit(in_links_[link - 1].parent, in_links_[link - 1].slot);
+      visit(EdgeRef{in_links_[link - 1].parent, in_links_[link - 1].place});
     }
   }
   void complete_prefix(const Path& path);
   void settle(const Path& path);
   void settle_above(std::uint32_t rank);
   void refresh(NodeId node);
-  void retire_edge(NodeId node, std::uint32_t slot);
+  void retire_edge(EdgeRef edge);
   [[nodiscard]] bool is_ancestor(NodeId candidate, NodeId of) const;
   void raise_rank(NodeId node, std::uint32_t rank);
-  void add_parent(NodeId child, NodeId parent, std::uint32_t slot);
+  void add_parent(NodeId child, EdgeRef edge);
 
   double max_share_;
   double variant_decay_;
   CacheLineVector<Node> nodes_;
-  std::vector<Hash128> identities_;       // by node
-  CacheLineVector<std::uint32_t> words_;  // edge blocks
+  std::vector<Hash128> identities_;  // by node
+  CacheLineVector<EdgeGroup> groups_;
+  std::array<std::uint32_t, 16>
+      free_groups_{};  // by log2 of their number: first + 1, chained by link
+  std::vector<std::uint32_t> proposals_;
   std::vector<InLink> in_links_;
   TranspositionTable table_;
   std::unordered_map<NodeId, NodeId> aliases_;

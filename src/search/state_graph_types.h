@@ -16,23 +16,26 @@ inline constexpr NodeId kRootNode = 0;
 inline constexpr NodeId kMaxNodes = (1U << 28) - 1;  // a link has 28 bits for its child
 inline constexpr NodeId kNoNode = kMaxNodes;
 
-// One edge: its node and its place among the node's edges.
+// One edge: its node and its place in the order in which the node's edges were issued.
 struct EdgeRef {
   NodeId node = kNoNode;
-  std::uint32_t slot = 0;
+  std::uint32_t place = 0;
   bool operator==(const EdgeRef&) const = default;
 };
-// Edges from the root to the one a search chose, in order.
+// The place of the edge that a node would issue next.
+inline constexpr std::uint32_t kNextEdge = 0xFFFFFFFF;
+// Edges from the root, or from any other node, to the one a search chose, in order.
 using Path = std::vector<EdgeRef>;
 
+// Of an edge that was issued. Before that it is UNTRIED, or closed: a further variant of an edge
+// that was not issued yet itself.
 enum class EdgeState : std::uint8_t {
-  closed,     // a further variant whose predecessor was not issued yet
-  untried,    // may be issued
-  in_flight,  // issued, result outstanding
+  in_flight,  // result outstanding
   done,       // leads to a measured child
   failed,     // refused, or its result was not correct
   duplicate,  // leads where another edge of the same node leads already
   back,       // leads to an ancestor: counted, never followed, not backed up
+  abandoned,  // withdrawn: counts no visit and is not offered again
 };
 
 enum class NodeState : std::uint8_t { in_flight, measured, failed, alias };
@@ -54,9 +57,8 @@ inline constexpr double kScoreLimit = 1024.0;  // no kernel is e^1024 times fast
   return fixed * kScoreUnit;
 }
 
-// Special entries among an edge block's cached child values.
+// Stands for a child's value where an edge cannot be selected.
 inline constexpr FixedScore kUnselectable = std::numeric_limits<FixedScore>::min();
-inline constexpr FixedScore kUntriedValue = kUnselectable + 1;
 
 // Priors are packed in 16 bits as a short floating-point number: 4 bits of exponent and 12 of
 // mantissa cover [2^-16, 1) with a relative error of 2^-13.
@@ -91,71 +93,72 @@ struct Node {
   FixedScore value = 0;            // Q
   std::uint32_t done_visits = 0;   // sum over DONE edges of N(e)
   std::uint32_t attempts = 0;      // sum over all edges of N(e) + O(e)
-  std::uint32_t block = 0;         // first word of its edges
+  std::uint32_t groups = 0;        // its issued edges: index of the first EdgeGroup
+  std::uint32_t proposals = 0;     // its edges to be: index of the first word, see ProposalWord
   std::uint32_t tried_prior = 0;   // sum of P over issued edges, in kPriorSumUnit
   NodeId parent = kNoNode;         // source of the first DONE edge that leads here
   std::uint32_t more_parents = 0;  // further ones: index + 1 of an InLink, 0 for none
   std::uint32_t rank = 0;          // above that of every parent
-  std::uint16_t edges = 0;
-  std::uint16_t live = 0;    // edges that can still yield work, now or later
-  std::uint16_t issued = 0;  // edges neither closed nor untried
-  std::uint16_t parent_slot = 0;
-  NodeState state = NodeState::in_flight;
-  bool open = false;         // its edges are known
-  bool pending = false;      // its value is about to be recomputed
-  bool best_raised = false;  // V grew since its value was last computed
+  std::uint16_t parent_place = 0;
+  std::uint16_t live = 0;        // edges that can still yield work, now or later
+  std::uint16_t issued = 0;      // edges that were issued
+  std::uint16_t next_slot = 0;   // UNTRIED edge of the highest prior, kNoSlot when there is none
+  std::uint16_t next_prior = 0;  // its prior, packed
+  NodeState state : 2 = NodeState::in_flight;
+  bool open : 1 = false;         // its edges are known
+  bool pending : 1 = false;      // its value is about to be recomputed
+  bool best_raised : 1 = false;  // V grew since its value was last computed
 };
 static_assert(sizeof(Node) == 64, "a node fills one cache line");
 
 // A further parent of a node with several.
 struct InLink {
   NodeId parent = kNoNode;
-  std::uint32_t slot = 0;
+  std::uint32_t place = 0;
   std::uint32_t next = 0;  // index + 1, 0 at the end
 };
 static_assert(sizeof(InLink) == 12);
 
-// The edges of one node: four arrays of `stride` words each, one after the other, so that a
-// selection reads whole cache lines and the compiler can handle several edges at once. 16 bytes an
-// edge.
-struct EdgeBlock {
-  static constexpr std::uint32_t kLanes = 4;  // arrays are padded to a multiple, with unselectables
-  static constexpr std::uint32_t kWordsPerEdge = 4;
+// Four issued edges of one node, field by field, so that one cache line holds all there is to know
+// about an edge and a selection handles four at a time. A node has 1, 2, 4, 8, ... groups in a row.
+struct alignas(64) EdgeGroup {
+  static constexpr std::uint32_t kLanes = 4;
   static constexpr std::uint32_t kChildMask = kMaxNodes;
   static constexpr int kStateShift = 28;
-  static constexpr std::uint32_t kNextVariantBit = 1U << 31;  // the next slot is its next variant
   static constexpr std::uint32_t kPriorMask = 0xFFFF;
   static constexpr int kInFlightShift = 16;
 
-  std::int32_t* value;      // Q(child) of a selectable DONE edge, kUntriedValue or kUnselectable
-  std::uint32_t* attempts;  // N(e) + O(e)
-  std::uint32_t* link;      // child, state and kNextVariantBit
-  std::uint32_t* packed;    // prior in the low half, O(e) in the high half
+  std::int32_t value[kLanes];      // Q(child) of a selectable DONE edge, else kUnselectable
+  std::uint32_t attempts[kLanes];  // N(e) + O(e)
+  std::uint32_t link[kLanes];      // child, and state in the high bits
+  std::uint32_t packed[kLanes];    // prior in the low half, O(e) in the high half
 
-  [[nodiscard]] static constexpr std::uint32_t stride(std::uint32_t edges) {
-    return (edges + kLanes - 1) / kLanes * kLanes;
+  [[nodiscard]] EdgeState state(std::uint32_t lane) const {
+    return static_cast<EdgeState>(link[lane] >> kStateShift);
   }
-  [[nodiscard]] EdgeState state(std::uint32_t slot) const {
-    return static_cast<EdgeState>((link[slot] & ~kNextVariantBit) >> kStateShift);
+  [[nodiscard]] NodeId child(std::uint32_t lane) const { return link[lane] & kChildMask; }
+  [[nodiscard]] std::uint32_t in_flight(std::uint32_t lane) const {
+    return packed[lane] >> kInFlightShift;
   }
-  [[nodiscard]] NodeId child(std::uint32_t slot) const { return link[slot] & kChildMask; }
-  [[nodiscard]] bool has_next_variant(std::uint32_t slot) const {
-    return (link[slot] & kNextVariantBit) != 0;
+  [[nodiscard]] std::uint32_t visits(std::uint32_t lane) const {
+    return attempts[lane] - in_flight(lane);
   }
-  [[nodiscard]] std::uint32_t in_flight(std::uint32_t slot) const {
-    return packed[slot] >> kInFlightShift;
-  }
-  [[nodiscard]] std::uint32_t visits(std::uint32_t slot) const {
-    return attempts[slot] - in_flight(slot);
-  }
-  [[nodiscard]] float prior(std::uint32_t slot) const {
-    return unpack_prior(packed[slot] & kPriorMask);
-  }
-  void set(std::uint32_t slot, EdgeState state, NodeId child) const {
-    link[slot] = (link[slot] & kNextVariantBit) |
-                 (static_cast<std::uint32_t>(state) << kStateShift) | (child & kChildMask);
+  void set(std::uint32_t lane, EdgeState state, NodeId child) {
+    link[lane] = (static_cast<std::uint32_t>(state) << kStateShift) | (child & kChildMask);
   }
 };
+static_assert(sizeof(EdgeGroup) == 64);
+
+// Edges to be, one word each, in the order proposed and after a word with their number: prior in
+// the low half, flags above.
+struct ProposalWord {
+  static constexpr std::uint32_t kPriorMask = 0xFFFF;
+  static constexpr std::uint32_t kUntried = 1U << 16;  // may be issued
+  static constexpr std::uint32_t kNextVariant = 1U
+                                                << 17;  // the next word is this one's next variant
+};
+inline constexpr std::uint16_t kNoSlot = 0xFFFF;
+inline constexpr std::uint32_t kMaxEdges = 0xFFFE;
 
 // Puts arrays on cache-line borders, which std::vector's usual allocator does not.
 template <typename T>

@@ -26,7 +26,8 @@ Status StateGraph::verify_invariants(std::uint64_t in_flight) const {
   enum class Mark : std::uint8_t { unseen, entered, left };
   std::vector<Mark> marks(nodes_.size(), Mark::unseen);
   std::vector<NodeId> order;
-  std::map<NodeId, std::set<std::pair<NodeId, std::uint32_t>>> parents;
+  using Links = std::set<std::pair<NodeId, std::uint32_t>>;
+  std::map<NodeId, Links> parents;
   std::vector<EdgeRef> stack;
   if (!nodes_.empty()) {
     stack.push_back({kRootNode, 0});
@@ -35,20 +36,19 @@ Status StateGraph::verify_invariants(std::uint64_t in_flight) const {
   while (!stack.empty()) {
     EdgeRef& top = stack.back();
     const NodeId id = top.node;
-    if (top.slot == nodes_[id].edges) {
+    if (top.place == nodes_[id].issued) {
       marks[id] = Mark::left;
       order.push_back(id);
       stack.pop_back();
       continue;
     }
-    const std::uint32_t slot = top.slot++;
-    const EdgeBlock block = edges(id);
-    if (block.state(slot) != EdgeState::done) continue;
-    const NodeId child = block.child(slot);
+    const EdgeRef edge{id, top.place++};
+    if (edge_state(edge) != EdgeState::done) continue;
+    const NodeId child = this->child(edge);
     if (child >= nodes_.size()) return broken(id, "an edge leads nowhere");
     if (marks[child] == Mark::entered) return broken(child, "lies on a cycle");
     if (nodes_[child].rank <= nodes_[id].rank) return broken(child, "rank is not above a parent's");
-    parents[child].emplace(id, slot);
+    parents[child].emplace(id, edge.place);
     if (marks[child] == Mark::unseen) {
       marks[child] = Mark::entered;
       stack.push_back({child, 0});
@@ -63,43 +63,54 @@ Status StateGraph::verify_invariants(std::uint64_t in_flight) const {
     const Node& node = nodes_[id];
     if (node.state != NodeState::measured) return broken(id, "is reachable but not measured");
     if (node.pending || node.best_raised) return broken(id, "was left unsettled");
-    const EdgeBlock block = edges(id);
     std::int64_t sum = 0;
     std::int64_t done_visits = 0;
     std::uint64_t attempts = 0;
     std::uint64_t tried_prior = 0;
     std::uint32_t live = 0;
-    std::uint32_t issued = 0;
     std::set<NodeId> children;
     best[id] = node.score;
-    for (std::uint32_t slot = 0; slot < node.edges; ++slot) {
-      const EdgeState state = block.state(slot);
-      attempts += block.attempts[slot];
-      counted_in_flight += block.in_flight(slot);
+    for (std::uint32_t place = 0; place < node.issued; ++place) {
+      const EdgeGroup& group = group_of({id, place});
+      const std::uint32_t lane = lane_of(place);
+      const EdgeState state = group.state(lane);
+      attempts += group.attempts[lane];
+      counted_in_flight += group.in_flight(lane);
+      tried_prior += prior_sum_units(group.packed[lane] & EdgeGroup::kPriorMask);
       FixedScore cached = kUnselectable;
-      if (state != EdgeState::closed && state != EdgeState::untried) {
-        ++issued;
-        tried_prior += prior_sum_units(block.packed[slot] & EdgeBlock::kPriorMask);
-      } else if (block.attempts[slot] != 0) {
-        return broken(id, "an edge that was not issued has attempts");
-      }
-      if (state == EdgeState::untried) cached = kUntriedValue;
+      if (state == EdgeState::in_flight) ++live;
       if (state == EdgeState::done) {
-        const NodeId child = block.child(slot);
+        const NodeId child = group.child(lane);
         if (!children.insert(child).second) return broken(id, "two DONE edges to one child");
-        sum += std::int64_t{block.visits(slot)} * value[child];
-        done_visits += block.visits(slot);
+        sum += std::int64_t{group.visits(lane)} * value[child];
+        done_visits += group.visits(lane);
         best[id] = std::max(best[id], best[child]);
-        if (!spent[child]) cached = value[child];
+        if (!spent[child]) {
+          cached = value[child];
+          ++live;
+        }
       }
-      if (state == EdgeState::untried || state == EdgeState::in_flight ||
-          (state == EdgeState::done && !spent[block.child(slot)])) {
-        ++live;
-      }
-      if (block.value[slot] != cached) return broken(id, "an edge caches a wrong value");
-      if ((state == EdgeState::in_flight) !=
-          (block.in_flight(slot) > 0 && state != EdgeState::done)) {
+      if (group.value[lane] != cached) return broken(id, "an edge caches a wrong value");
+      const bool under_way = state != EdgeState::done && group.in_flight(lane) > 0;
+      if ((state == EdgeState::in_flight) != under_way) {
         return broken(id, "visits under way on an edge that is not");
+      }
+    }
+    for (std::uint32_t place = node.issued; place % EdgeGroup::kLanes != 0; ++place) {
+      if (group_of({id, place}).value[lane_of(place)] != kUnselectable) {
+        return broken(id, "an edge that was not issued can be selected");
+      }
+    }
+    if (node.open) {
+      std::uint32_t untried = 0;
+      for (std::uint32_t slot = 0; slot < proposals_[node.proposals]; ++slot) {
+        if ((proposals_[node.proposals + 1 + slot] & ProposalWord::kUntried) != 0) ++untried;
+      }
+      live += untried;
+      Node searched = node;
+      find_next(searched);
+      if (searched.next_slot != node.next_slot || searched.next_prior != node.next_prior) {
+        return broken(id, "the next edge is not the UNTRIED one of the highest prior");
       }
     }
     spent[id] = node.open && live == 0;
@@ -115,9 +126,8 @@ Status StateGraph::verify_invariants(std::uint64_t in_flight) const {
     if (node.attempts != attempts) return broken(id, "attempts differ");
     if (node.tried_prior != tried_prior) return broken(id, "sum of issued priors differs");
     if (node.live != live) return broken(id, "count of live edges differs");
-    if (node.issued != issued) return broken(id, "count of issued edges differs");
-    std::set<std::pair<NodeId, std::uint32_t>> stored;
-    for_each_parent(node, [&](NodeId parent, std::uint32_t slot) { stored.emplace(parent, slot); });
+    Links stored;
+    for_each_parent(node, [&](EdgeRef edge) { stored.emplace(edge.node, edge.place); });
     if (stored != parents[id]) return broken(id, "parents differ");
   }
   if (counted_in_flight != in_flight) {

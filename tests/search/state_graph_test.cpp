@@ -26,14 +26,14 @@ class Fixture {
     }
   }
   // Completes a visit of one edge alone, as if its own node had been the start.
-  EdgeState link(NodeId from, std::uint32_t slot, NodeId to) {
-    const Path path = {{from, slot}};
+  EdgeState link(NodeId from, NodeId to) {
+    Path path = {{from, kNextEdge}};
     graph.begin(path);
     return graph.finish(path, to);
   }
-  // Visits a chain of DONE edges again; its end fails to yield anything through `slot`.
-  void visit(Path path, std::uint32_t slot, NodeId end) {
-    path.push_back({end, slot});
+  // Visits a chain of DONE edges again, which leads to `end`, where one more step fails.
+  void visit(Path path, NodeId end) {
+    path.push_back({end, kNextEdge});
     graph.begin(path);
     graph.finish_failed(path);
   }
@@ -48,7 +48,7 @@ TEST(FixedScore, RoundsToTheNearestUnitAndLimits) {
   EXPECT_EQ(to_fixed(1.0), 1 << kScoreFractionBits);
   EXPECT_EQ(to_fixed(-1.0), -(1 << kScoreFractionBits));
   EXPECT_NEAR(to_score(to_fixed(0.123456)), 0.123456, kScoreUnit / 2);
-  EXPECT_GT(to_fixed(-1e300), kUntriedValue);
+  EXPECT_GT(to_fixed(-1e300), kUnselectable);
   EXPECT_EQ(to_score(to_fixed(1e300)), kScoreLimit);
 }
 
@@ -63,10 +63,10 @@ TEST(PackedPrior, KeepsRelativePrecision) {
 
 TEST(StateGraph, BacksUpMeanAndBest) {
   Fixture fixture(0.5, {0.0, 1.0, -0.5}, 3);
-  EXPECT_EQ(fixture.link(0, 0, 1), EdgeState::done);
+  EXPECT_EQ(fixture.link(0, 1), EdgeState::done);
   // Q = 0.5 * (0 + 1) / 2 + 0.5 * 1
   EXPECT_NEAR(fixture.value(0), 0.75, kScoreUnit);
-  EXPECT_EQ(fixture.link(0, 1, 2), EdgeState::done);
+  EXPECT_EQ(fixture.link(0, 2), EdgeState::done);
   EXPECT_NEAR(fixture.value(0), 0.5 * (0.0 + 1.0 - 0.5) / 3 + 0.5, kScoreUnit);
   EXPECT_DOUBLE_EQ(fixture.best(0), 1.0);
   EXPECT_EQ(fixture.graph.visits(0), 3U);
@@ -76,24 +76,30 @@ TEST(StateGraph, BacksUpMeanAndBest) {
 
 TEST(StateGraph, FailuresCountAsVisitsButNotAsValues) {
   Fixture fixture(0.5, {0.3}, 2);
-  const Path path = {{0, 0}};
+  Path path = {{0, kNextEdge}};
   fixture.graph.begin(path);
+  EXPECT_EQ(path, (Path{{0, 0}}));
   EXPECT_EQ(fixture.graph.visits(0), 1U);
   EXPECT_TRUE(fixture.graph.verify_invariants(1));
   EXPECT_FALSE(fixture.graph.verify_invariants(0));
   fixture.graph.finish_failed(path);
   EXPECT_EQ(fixture.graph.visits(0), 2U);
   EXPECT_NEAR(fixture.value(0), 0.3, kScoreUnit);
-  EXPECT_EQ(fixture.graph.edges(0).state(0), EdgeState::failed);
+  EXPECT_EQ(fixture.graph.edge_state({0, 0}), EdgeState::failed);
 }
 
-TEST(StateGraph, AbandonedVisitsLeaveNoTrace) {
-  Fixture fixture(0.5, {0.3}, 2);
-  const Path path = {{0, 1}};
+TEST(StateGraph, AbandonedVisitsCountNothing) {
+  Fixture fixture(0.5, {0.3, 0.4}, 2);
+  fixture.link(0, 1);
+  const FixedScore before = fixture.graph.node(0).value;
+  Path path = {{0, 0}, {1, kNextEdge}};
   fixture.graph.begin(path);
+  EXPECT_EQ(fixture.graph.node(0).attempts, 2U);
   fixture.graph.abandon(path);
-  EXPECT_EQ(fixture.graph.node(0).attempts, 0U);
-  EXPECT_EQ(fixture.graph.edges(0).state(1), EdgeState::untried);
+  EXPECT_EQ(fixture.graph.node(0).attempts, 1U);
+  EXPECT_EQ(fixture.graph.node(1).attempts, 0U);
+  EXPECT_EQ(fixture.graph.node(0).value, before);
+  EXPECT_EQ(fixture.graph.edge_state({1, 0}), EdgeState::abandoned);
   EXPECT_TRUE(fixture.graph.verify_invariants(0));
 }
 
@@ -102,35 +108,42 @@ TEST(StateGraph, OpensVariantsOneAfterTheOther) {
   graph.set_measured(graph.add_node(identity(0)), 0.0);
   const std::vector<EdgeSeed> seeds = {{0.8, 3}, {0.2, 1}};
   graph.open(0, seeds);
-  const EdgeBlock edges = graph.edges(0);
-  EXPECT_EQ(edges.state(0), EdgeState::untried);
-  EXPECT_EQ(edges.state(1), EdgeState::closed);
-  EXPECT_EQ(edges.state(3), EdgeState::untried);
-  EXPECT_NEAR(edges.prior(1), 0.4, 1e-3);
-  EXPECT_NEAR(edges.prior(2), 0.2, 1e-3);
-  for (std::uint32_t slot = 0; slot < 3; ++slot) {
-    const Path path = {{0, slot}};
-    graph.begin(path);
-    if (slot < 2) {
-      EXPECT_EQ(edges.state(slot + 1), EdgeState::untried);
-    }
-    EXPECT_EQ(edges.state(3), EdgeState::untried);
+  // 0.8, then its second variant 0.4, then 0.2 twice: the third variant was proposed first.
+  for (const std::uint32_t expected : {0U, 1U, 2U, 3U}) {
+    EXPECT_FALSE(graph.exhausted(0));
+    Path path = {{0, kNextEdge}};
+    EXPECT_EQ(graph.begin(path), expected);
     graph.finish_failed(path);
     EXPECT_TRUE(graph.verify_invariants(0));
   }
-  EXPECT_FALSE(graph.exhausted(0));
-  graph.begin({{0, 3}});
-  graph.finish_failed({{0, 3}});
   EXPECT_TRUE(graph.exhausted(0));
+}
+
+TEST(StateGraph, IssuesEdgesByPriorWithVariantsUnderWay) {
+  StateGraph graph(0.5, 0.5);
+  graph.set_measured(graph.add_node(identity(0)), 0.0);
+  const std::vector<EdgeSeed> seeds = {{0.1, 1}, {0.5, 2}, {0.3, 1}, {0.1, 1}};
+  graph.open(0, seeds);
+  std::vector<std::uint32_t> slots;
+  std::vector<Path> paths;
+  for (std::uint64_t issued = 1; issued <= 5; ++issued) {
+    paths.push_back({{0, kNextEdge}});
+    slots.push_back(graph.begin(paths.back()));
+    EXPECT_TRUE(graph.verify_invariants(issued));
+  }
+  EXPECT_EQ(slots, (std::vector<std::uint32_t>{1, 3, 2, 0, 4}));
+  for (const Path& path : paths)
+    graph.finish_failed(path);
+  EXPECT_TRUE(graph.verify_invariants(0));
 }
 
 TEST(StateGraph, LinksToAncestorsAreBackEdges) {
   Fixture fixture(0.5, {0.0, 1.0, 2.0}, 3);
-  fixture.link(0, 0, 1);
-  fixture.link(1, 0, 2);
-  EXPECT_EQ(fixture.link(2, 0, 0), EdgeState::back);
-  EXPECT_EQ(fixture.link(2, 1, 1), EdgeState::back);
-  EXPECT_EQ(fixture.link(2, 2, 2), EdgeState::back);
+  fixture.link(0, 1);
+  fixture.link(1, 2);
+  EXPECT_EQ(fixture.link(2, 0), EdgeState::back);
+  EXPECT_EQ(fixture.link(2, 1), EdgeState::back);
+  EXPECT_EQ(fixture.link(2, 2), EdgeState::back);
   EXPECT_EQ(fixture.graph.visits(2), 4U);
   EXPECT_DOUBLE_EQ(fixture.value(2), 2.0);
   EXPECT_TRUE(fixture.graph.verify_invariants(0));
@@ -138,8 +151,8 @@ TEST(StateGraph, LinksToAncestorsAreBackEdges) {
 
 TEST(StateGraph, SecondEdgeOfAParentToTheSameChildIsADuplicate) {
   Fixture fixture(0.0, {0.0, 1.0}, 3);
-  EXPECT_EQ(fixture.link(0, 0, 1), EdgeState::done);
-  EXPECT_EQ(fixture.link(0, 2, 1), EdgeState::duplicate);
+  EXPECT_EQ(fixture.link(0, 1), EdgeState::done);
+  EXPECT_EQ(fixture.link(0, 1), EdgeState::duplicate);
   EXPECT_NEAR(fixture.value(0), 0.5, kScoreUnit);
   EXPECT_TRUE(fixture.graph.verify_invariants(0));
 }
@@ -156,18 +169,20 @@ TEST(StateGraph, ExhaustionReachesEveryParent) {
   graph.open(1, one);
   graph.open(2, one);
   graph.open(3, one);
-  const auto link = [&](NodeId from, std::uint32_t slot, NodeId to) {
-    graph.begin({{from, slot}});
-    graph.finish({{from, slot}}, to);
+  const auto link = [&](NodeId from, NodeId to) {
+    Path path = {{from, kNextEdge}};
+    graph.begin(path);
+    graph.finish(path, to);
   };
-  link(0, 0, 1);
-  link(0, 1, 2);
-  link(1, 0, 3);
-  link(2, 0, 3);
+  link(0, 1);
+  link(0, 2);
+  link(1, 3);
+  link(2, 3);
   EXPECT_FALSE(graph.exhausted(0));
-  graph.begin({{3, 0}});
+  Path last = {{3, kNextEdge}};
+  graph.begin(last);
   EXPECT_FALSE(graph.exhausted(0));
-  graph.finish_failed({{3, 0}});
+  graph.finish_failed(last);
   for (NodeId node = 0; node < 4; ++node)
     EXPECT_TRUE(graph.exhausted(node)) << node;
   EXPECT_TRUE(graph.verify_invariants(0));
@@ -187,25 +202,22 @@ TEST(StateGraph, AliasesAreFoundAsTheirTarget) {
 TEST(StateGraph, AParentFollowsAChildThatOthersImprove) {
   enum : NodeId { kRoot, kA, kC, kOther, kTactic };
   Fixture fixture(0.0, {0.0, 0.38, 0.39, 0.38, 0.60}, 200);
-  fixture.link(kRoot, 0, kA);
-  fixture.link(kRoot, 1, kOther);
-  fixture.link(kA, 0, kC);
-  fixture.link(kOther, 0, kC);
-  std::uint32_t used = 0;
-  while (fixture.graph.edges(kA).visits(0) < 30)
-    fixture.visit({{kA, 0}}, used++, kC);
+  fixture.link(kRoot, kA);
+  fixture.link(kRoot, kOther);
+  fixture.link(kA, kC);
+  fixture.link(kOther, kC);
+  while (fixture.graph.edge_visits({kA, 0}) < 30)
+    fixture.visit({{kA, 0}}, kC);
   EXPECT_NEAR(fixture.value(kC), 0.39, 0.001);
   EXPECT_NEAR(fixture.value(kA), 0.39, 0.001);
 
-  const Path found = {{kOther, 0}, {kC, used}};
+  Path found = {{kOther, 0}, {kC, kNextEdge}};
   fixture.graph.begin(found);
   fixture.graph.finish(found, kTactic);
-  std::uint32_t failing = 0;
-  while (fixture.value(kC) < 0.51) {
-    fixture.visit({{kOther, 0}, {kC, used}}, failing++, kTactic);
-  }
+  while (fixture.value(kC) < 0.51)
+    fixture.visit(found, kTactic);
   EXPECT_NEAR(fixture.value(kC), 0.51, 0.06);
-  EXPECT_EQ(fixture.graph.edges(kA).visits(0), 30U);
+  EXPECT_EQ(fixture.graph.edge_visits({kA, 0}), 30U);
   EXPECT_NEAR(fixture.value(kA), (0.38 + 30 * fixture.value(kC)) / 31, 2 * kScoreUnit);
   EXPECT_GT(fixture.value(kA), 0.50);
   EXPECT_TRUE(fixture.graph.verify_invariants(0));
@@ -216,21 +228,20 @@ TEST(StateGraph, AParentFollowsAChildThatOthersImprove) {
 TEST(StateGraph, ForeignVisitsToABadChildDoNotCountHere) {
   enum : NodeId { kRoot, kD, kOther, kE, kF, kWorse };
   Fixture fixture(0.0, {0.0, 0.55, 0.3, 0.56, 0.15, 0.15}, 200);
-  fixture.link(kRoot, 0, kD);
-  fixture.link(kRoot, 1, kOther);
-  fixture.link(kD, 0, kE);
-  fixture.link(kD, 1, kF);
-  fixture.link(kOther, 0, kF);
-  fixture.link(kF, 0, kWorse);
-  for (std::uint32_t slot = 0; slot < 38; ++slot)
-    fixture.visit({{kD, 0}}, slot, kE);
+  fixture.link(kRoot, kD);
+  fixture.link(kRoot, kOther);
+  fixture.link(kD, kE);
+  fixture.link(kD, kF);
+  fixture.link(kOther, kF);
+  fixture.link(kF, kWorse);
+  for (int visit = 0; visit < 38; ++visit)
+    fixture.visit({{kD, 0}}, kE);
   const double before = fixture.value(kD);
   EXPECT_NEAR(before, 0.55, 0.01);
-  for (std::uint32_t slot = 0; slot < 100; ++slot) {
-    fixture.visit({{kOther, 0}, {kF, 0}}, slot, kWorse);
-  }
-  EXPECT_EQ(fixture.graph.edges(kOther).visits(0), 101U);
-  EXPECT_EQ(fixture.graph.edges(kD).visits(1), 1U);
+  for (int visit = 0; visit < 100; ++visit)
+    fixture.visit({{kOther, 0}, {kF, 0}}, kWorse);
+  EXPECT_EQ(fixture.graph.edge_visits({kOther, 0}), 101U);
+  EXPECT_EQ(fixture.graph.edge_visits({kD, 1}), 1U);
   EXPECT_NEAR(fixture.value(kD), before, 2 * kScoreUnit);
   EXPECT_TRUE(fixture.graph.verify_invariants(0));
 }
@@ -247,7 +258,6 @@ TEST(StateGraph, ValuesDoNotDependOnTheOrderOfEvents) {
     }
     struct Link {
       NodeId from, to;
-      std::uint32_t slot;
     };
     std::vector<Link> links;
     for (NodeId from = 0; from + 1 < kNodes; ++from) {
@@ -256,14 +266,14 @@ TEST(StateGraph, ValuesDoNotDependOnTheOrderOfEvents) {
       std::iota(children.begin(), children.end(), from + 1);
       std::shuffle(children.begin() + 1, children.end(), random);
       const auto count = std::min<std::size_t>(children.size(), 1 + random() % kEdges);
-      for (std::uint32_t slot = 0; slot < count; ++slot)
-        links.push_back({from, children[slot], slot});
+      for (std::size_t index = 0; index < count; ++index)
+        links.push_back({from, children[index]});
     }
     std::vector<FixedScore> expected;
     for (int order = 0; order < 5; ++order) {
       Fixture fixture(0.5, scores, kEdges);
       for (const Link& link : links) {
-        ASSERT_EQ(fixture.link(link.from, link.slot, link.to), EdgeState::done);
+        ASSERT_EQ(fixture.link(link.from, link.to), EdgeState::done);
       }
       const Status verified = fixture.graph.verify_invariants(0);
       ASSERT_TRUE(verified) << verified.error().message;
@@ -298,7 +308,8 @@ TEST(StateGraph, StaysAcyclicUnderRandomLinks) {
     for (int event = 0; event < 140; ++event) {
       const auto from = static_cast<NodeId>(random() % graph.node_count());
       if (used[from] == kEdges) continue;
-      const Path path = {{from, used[from]++}};
+      ++used[from];
+      Path path = {{from, kNextEdge}};
       const bool fresh = graph.node_count() < kNodes && random() % 3 == 0;
       const NodeId to = fresh ? add() : static_cast<NodeId>(random() % graph.node_count());
       graph.begin(path);
