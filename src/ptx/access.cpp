@@ -117,6 +117,7 @@ bool remember(AccessSite& site, const std::uint64_t* addresses, const MemoryRegi
   plan.lines = cost.lines;
   plan.wavefronts = cost.wavefronts;
   plan.hits = 1;
+  plan.pattern = 0;
   bool uniform = mask == kFullMask;
   bool consecutive = mask == kFullMask;
   for (int l = 0; l < kWarpLanes; ++l) {
@@ -215,6 +216,10 @@ void set_access_fault(const Record* record, Warp& warp, StateSpace space, bool s
   }
   warp.status = WarpStatus::faulted;
   warp.last = record;
+}
+
+void report_access(const Record* record, Warp& warp, AccessSite& site) {
+  warp.block->sink->access(*record, warp, site);
 }
 
 AccessOutcome resolve_access(const Record* record, Warp& warp, AccessSite& site,

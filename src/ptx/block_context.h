@@ -12,12 +12,12 @@
 
 namespace regraph::ptx {
 
-// Receives the addresses of traced accesses (cache_simulation.h).
+// Receives traced accesses (cache_simulation.h).
 class AccessSink {
  public:
   virtual ~AccessSink() = default;
-  virtual void access(const Warp& warp, const Record& record, const AccessSite& site,
-                      const std::uint64_t* addresses, std::uint32_t mask) = 0;
+  // The lanes in warp.exec address what the record says; each lies in valid memory.
+  virtual void access(const Record& record, Warp& warp, AccessSite& site) = 0;
 };
 
 struct BlockContext {

@@ -66,6 +66,8 @@ BlockRunner::BlockRunner(const Program::Code& code, const LaunchArguments& argum
     const SiteInfo& info = code.sites[i];
     AccessSite& site = sites_[i];
     site.space = info.space;
+    uses_shared_ =
+        uses_shared_ || info.space == StateSpace::shared || info.space == StateSpace::generic;
     site.store = info.store;
     site.element_bytes = info.element_bytes;
     site.elements = info.elements;
@@ -237,6 +239,8 @@ void BlockRunner::start(std::uint64_t linear_block) {
                               static_cast<std::uint32_t>(linear_block / grid.x / grid.y)};
   context_.fault = Fault{};
   executed_ = 0;
+  duration_ = 0;
+  truncated_ = false;
   for (std::uint32_t& arrived : arrived_)
     arrived = 0;
   std::uint64_t threads = context_.block.count();
@@ -256,7 +260,7 @@ void BlockRunner::start(std::uint64_t linear_block) {
     warp.status = WarpStatus::ready;
     warp.time = 0;
   }
-  std::memset(shared_.data(), kSharedPoison, shared_.size());
+  if (uses_shared_) std::memset(shared_.data(), kSharedPoison, shared_.size());
   std::fill(local_.begin(), local_.end(), std::byte{0});
   ++blocks_run_;
 }
@@ -275,6 +279,37 @@ void BlockRunner::run_warp(Warp& warp) {
   }
 }
 
+// Gives a warp its turn. Returns false when the block has to stop with a fault.
+bool BlockRunner::advance(Warp& warp, std::uint64_t budget) {
+  std::int64_t quantum = kQuantum;
+  if (budget != 0) {
+    const std::uint64_t left = budget - std::min(budget, executed_);
+    quantum = static_cast<std::int64_t>(std::min<std::uint64_t>(left, kQuantum));
+  }
+  if (time_limit_ != 0) {
+    quantum = std::min(quantum, time_limit_ - warp.time);
+    if (quantum <= 0) {
+      truncated_ = true;
+      warp.live = 0;
+      warp.status = WarpStatus::finished;
+      return true;
+    }
+  }
+  warp.quantum = quantum;
+  run_warp(warp);
+  executed_ += static_cast<std::uint64_t>(quantum - warp.quantum);
+  duration_ = std::max(duration_, warp.time);
+  if (context_.fault.kind != FaultKind::none) return false;
+  if (budget == 0 || executed_ <= budget) return true;
+  context_.set_fault(
+      FaultKind::instruction_budget,
+      fmt::format("the block is still running after {} warp instructions: an endless "
+                  "loop, or a problem too large for this budget",
+                  budget),
+      warp.last, warp, warp.live == 0 ? 0 : __builtin_ctz(warp.live));
+  return false;
+}
+
 void BlockRunner::run(std::uint64_t linear_block, std::uint64_t budget,
                       const Cancellation& cancellation) {
   start(linear_block);
@@ -282,32 +317,13 @@ void BlockRunner::run(std::uint64_t linear_block, std::uint64_t budget,
     bool ready = false;
     bool waiting = false;
     for (Warp& warp : warps_) {
-      if (warp.status == WarpStatus::ready) {
-        std::int64_t quantum = kQuantum;
-        if (budget != 0) {
-          quantum = std::min(quantum, static_cast<std::int64_t>(std::min<std::uint64_t>(
-                                          budget - std::min(budget, executed_), kQuantum)));
-        }
-        warp.quantum = quantum;
-        run_warp(warp);
-        executed_ += static_cast<std::uint64_t>(quantum - warp.quantum);
-        if (context_.fault.kind != FaultKind::none) return;
-        if (budget != 0 && executed_ > budget) {
-          context_.set_fault(
-              FaultKind::instruction_budget,
-              fmt::format("the block is still running after {} warp instructions: an endless loop, "
-                          "or a problem too large for this budget",
-                          budget),
-              warp.last, warp, warp.live == 0 ? 0 : __builtin_ctz(warp.live));
-          return;
-        }
-        if (cancellation.requested()) {
-          context_.set_fault(FaultKind::cancelled, "cancelled", nullptr, warp, 0);
-          return;
-        }
-      }
+      if (warp.status == WarpStatus::ready && !advance(warp, budget)) return;
       ready = ready || warp.status == WarpStatus::ready;
       waiting = waiting || warp.status == WarpStatus::at_barrier;
+    }
+    if (cancellation.requested()) {
+      context_.set_fault(FaultKind::cancelled, "cancelled", nullptr, warps_[0], 0);
+      return;
     }
     if (ready && !waiting) continue;
     const bool released = waiting && release_barriers();

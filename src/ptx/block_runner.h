@@ -25,6 +25,10 @@ struct LaunchMemory {
                                                                const LaunchArguments& arguments,
                                                                const DeviceMemory& memory);
 
+// Returns what is wrong with the launch; kind none when nothing is.
+[[nodiscard]] Fault check_launch(const Program::Code& code, const LaunchArguments& arguments,
+                                 const RunOptions& options);
+
 class BlockRunner {
  public:
   BlockRunner(const Program::Code& code, const LaunchArguments& arguments,
@@ -39,12 +43,18 @@ class BlockRunner {
   // Adds this runner's counters.
   void add_to(Profile& profile) const;
 
-  // For the cache simulation: start a block, then advance its warps piecemeal.
-  void start(std::uint64_t linear_block);
+  // For the cache simulation: who receives traced accesses, and the time (instructions of a warp)
+  // at which warps stop as if they had exited; 0 for no limit.
   void set_sink(AccessSink* sink) { context_.sink = sink; }
+  void set_time_limit(std::int64_t limit) { time_limit_ = limit; }
+  // Whether the time limit cut the last block short, and how long its longest warp ran.
+  [[nodiscard]] bool truncated() const { return truncated_; }
+  [[nodiscard]] std::int64_t duration() const { return duration_; }
   [[nodiscard]] const BlockContext& context() const { return context_; }
 
  private:
+  void start(std::uint64_t linear_block);
+  bool advance(Warp& warp, std::uint64_t budget);
   void build_registers();
   void write_special(Warp& warp, const SpecialSlot& slot);
   void run_warp(Warp& warp);
@@ -70,6 +80,10 @@ class BlockRunner {
   std::uint32_t arrived_[kBarriers] = {};  // threads that arrived without waiting
   std::uint64_t executed_ = 0;
   std::uint64_t blocks_run_ = 0;
+  std::int64_t time_limit_ = 0;
+  std::int64_t duration_ = 0;
+  bool truncated_ = false;
+  bool uses_shared_ = false;
 };
 
 }  // namespace regraph::ptx

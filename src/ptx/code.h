@@ -118,8 +118,9 @@ struct Program::Code {
 
 // Which instructions to decode, and whether to trace addresses instead of touching memory.
 struct DecodeOptions {
-  std::vector<bool> keep;   // by instruction; empty: all
-  std::vector<bool> trace;  // global accesses that only report their addresses
+  std::vector<bool> keep;     // by instruction; empty: all
+  std::vector<bool> trace;    // global accesses that report their addresses
+  std::vector<bool> execute;  // traced accesses that also happen
 };
 
 [[nodiscard]] Result<std::shared_ptr<const Program::Code>> decode(

@@ -149,10 +149,12 @@ bool Decoder::decode_access(bool store, StateSpace space, const Operand& address
   record.instruction = instruction_index_;
   record.site = static_cast<std::uint32_t>(code_.sites.size());
   if (!options_.trace.empty() && options_.trace[instruction_index_]) {
-    record.handler_id = handler_id(Operation::trace_access, LaneType::u32);
-    record.flags = narrow ? 1 : 0;
+    Record trace = record;
+    trace.handler_id = handler_id(Operation::trace_access, narrow ? LaneType::u32 : LaneType::u64);
+    code_.records.push_back(trace);
   }
-  code_.records.push_back(record);
+  const bool traced = !options_.trace.empty() && options_.trace[instruction_index_];
+  if (!traced || options_.execute[instruction_index_]) code_.records.push_back(record);
   SiteInfo site;
   site.space = space;
   site.store = store;
@@ -241,8 +243,7 @@ bool Decoder::decode_atomic(bool returns) {
   code_.sites.push_back(site);
   code_.instructions[instruction_index_].access_bytes = site.element_bytes;
   if (!options_.trace.empty() && options_.trace[instruction_index_]) {
-    record.handler_id = handler_id(Operation::trace_access, LaneType::u32);
-    record.flags = narrow ? 1 : 0;
+    record.handler_id = handler_id(Operation::trace_access, narrow ? LaneType::u32 : LaneType::u64);
   }
   return true;
 }

@@ -41,7 +41,8 @@ struct alignas(64) AccessPlan {
   std::uint32_t sectors;
   std::uint32_t lines;
   std::uint32_t wavefronts;
-  std::uint64_t hits;  // accesses that followed this plan
+  std::uint64_t hits;     // accesses that followed this plan
+  std::uint32_t pattern;  // the sink's name for it, 0: none yet
 };
 
 // Per-thread state of one memory instruction.
@@ -130,6 +131,9 @@ template <typename T>
 [[nodiscard]] inline std::uint32_t& predicate(Warp& warp, std::uint32_t offset) {
   return *reinterpret_cast<std::uint32_t*>(warp.registers + offset);
 }
+
+// Hands an access that was just checked to the block's AccessSink.
+void report_access(const Record* record, Warp& warp, AccessSite& site);
 
 // The f64 operation `operation` in a rounding mode other than to nearest.
 double rounded_double(Operation operation, double a, double b, double c, RoundingMode mode);

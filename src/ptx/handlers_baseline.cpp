@@ -15,16 +15,7 @@
 
 namespace regraph::ptx {
 namespace {
-// clang-format off: these build on one another in this order
-#include "ptx/handlers/approximations.h"
-#include "ptx/handlers/arithmetic.h"
-#include "ptx/handlers/bit_functions.h"
-#include "ptx/handlers/conversion.h"
-#include "ptx/handlers/functions.h"
-#include "ptx/handlers/lane_types.h"
-#include "ptx/handlers/memory.h"
-#include "ptx/handlers/tables.h"
-// clang-format on
+#include "ptx/handlers/all.h"
 }  // namespace
 
 void fill_baseline_handlers(Handler* table) {

@@ -11,8 +11,6 @@
 #include <mutex>
 
 namespace regraph::ptx {
-namespace {
-
 Fault check_launch(const Program::Code& code, const LaunchArguments& arguments,
                    const RunOptions& options) {
   constexpr std::uint64_t kMostThreads = 1024;
@@ -40,6 +38,8 @@ Fault check_launch(const Program::Code& code, const LaunchArguments& arguments,
   if (!fault.message.empty()) fault.kind = FaultKind::bad_launch;
   return fault;
 }
+
+namespace {
 
 // What the threads of one run share.
 struct Shared {

@@ -248,3 +248,16 @@ const Record* store(const Record* r, Warp& w) {
   }
   return r + 1;
 }
+
+// Checks the access and reports it; memory is not touched.
+template <typename Address>
+const Record* trace(const Record* r, Warp& w) {
+  ScatteredLanes scattered;
+  std::byte* host = nullptr;
+  AccessSite& site = w.sites[r->site];
+  check_access<Address>(r, w, site, scattered, host);
+  if (host == nullptr) [[unlikely]]
+    return nullptr;
+  report_access(r, w, site);
+  return r + 1;
+}
