@@ -1,0 +1,166 @@
+// regraph-search: takes a working CUDA kernel and returns a faster one that computes the same.
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "cli/exit_codes.h"
+#include "cli/search_options.h"
+#include "cli/search_setup.h"
+#include "report/progress.h"
+#include "report/run_directory.h"
+#include "report/run_report.h"
+#include "rewrite/ast_rewriter.h"
+#include "search/driver.h"
+
+namespace regraph::cli {
+namespace {
+
+// Set from the signal handler, hence global; everything else gets it passed.
+Cancellation g_interrupted;
+
+extern "C" void on_signal(int number) {
+  if (g_interrupted.requested()) {
+    // Asked twice: leave at once, with the default action of the signal.
+    std::signal(number, SIG_DFL);
+    std::raise(number);
+  }
+  g_interrupted.request();
+}
+
+void say(const std::string& text) { std::fputs(text.c_str(), stderr); }
+
+constexpr int kDefaultEvaluations = 60;
+
+SearchConfig config_of(const SearchOptions& options, const DeviceSpec& device) {
+  SearchConfig config;
+  config.searcher = options.search;
+  config.seed = options.seed;
+  config.budget.evaluations =
+      options.evaluations.value_or(options.time_seconds > 0.0 ? 0 : kDefaultEvaluations);
+  config.budget.wall_seconds = options.time_seconds;
+  config.jobs = options.jobs > 0 ? options.jobs
+                                 : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  config.device = std::string(device.name);
+  return config;
+}
+
+std::string verification_text(const SearchSetup& setup, const SearchOutcome& outcome, bool improved) {
+  std::string text = fmt::format(
+      "against the original on {} sizes with {} input distributions each, on the PTX interpreter",
+      setup.problem.tests.size(), std::max(setup.problem.check.seeds, 5));
+  if (improved && outcome.confirmed) text += ", and once more with fresh inputs";
+  return text;
+}
+
+int dry_run(const SearchSetup& setup, const SearchOptions& options, const Expander& expander) {
+  const Evaluation evaluation =
+      setup.evaluator->evaluate(setup.problem, setup.original, {.seed = options.seed}, g_interrupted);
+  if (!evaluation.correct()) {
+    say(fmt::format("regraph-search: the original: {}: {}\n", name(evaluation.verdict), evaluation.message));
+    return kUnusableKernel;
+  }
+  std::string text = fmt::format(
+      "{} on {}: {} {} [{}, {}], limited by {}\n\nfirst steps by prior\n", setup.problem.signature.name,
+      setup.device.name, duration_text(evaluation.time.median_seconds), name(evaluation.time.method),
+      duration_text(evaluation.time.low_seconds), duration_text(evaluation.time.high_seconds),
+      evaluation.bottleneck);
+  const auto proposals = expander.propose(setup.original, evaluation);
+  const auto priors = setup.graph.priors({}, evaluation.facts, setup.device.name, proposals);
+  std::vector<std::size_t> order(proposals.size());
+  for (std::size_t index = 0; index < order.size(); ++index) order[index] = index;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return priors[a] > priors[b]; });
+  for (const std::size_t index : order) {
+    text += fmt::format("  {:.3f}  {}\n", priors[index], proposals[index].text());
+  }
+  if (!setup.rewritable) text += "  none: " + setup.opaque_reason + "\n";
+  std::fputs(text.c_str(), stdout);
+  return kImproved;
+}
+
+int search(const SearchSetup& setup, const SearchOptions& options) {
+  const rewrite::AstRewriter rewriter(setup.problem);
+  if (options.dry_run) return dry_run(setup, options, rewriter);
+  auto directory = create_run_directory(options.output, setup.problem.signature.name);
+  if (!directory) {
+    say("regraph-search: " + directory.error().message + "\n");
+    return directory.error().code == ErrorCode::invalid_argument ? kUsage : kInternalError;
+  }
+  const SearchConfig config = config_of(options, setup.device);
+  const auto style = options.verbose       ? ProgressReporter::Style::verbose_lines
+                     : isatty(STDERR_FILENO) != 0 ? ProgressReporter::Style::terminal
+                                                  : ProgressReporter::Style::lines;
+  ProgressReporter progress(style, config.budget, [&](const std::string& text) {
+    if (!options.quiet) say(text);
+  });
+  auto outcome = run_search(setup.problem, setup.original, rewriter, *setup.evaluator, setup.graph, config,
+                            &progress, g_interrupted);
+  progress.finish();
+  if (!outcome) {
+    if (outcome.error().code == ErrorCode::cancelled) return kInterrupted;
+    say("regraph-search: " + outcome.error().message + "\n");
+    return kUnusableKernel;
+  }
+  RunReport report{setup.problem,
+                   *outcome,
+                   config,
+                   setup.device,
+                   "model",
+                   directory->string(),
+                   "",
+                   setup.rewritable,
+                   setup.opaque_reason};
+  report.verification = verification_text(setup, *outcome, report.improved());
+  if (Status status = write_run_directory(report); !status) {
+    say("regraph-search: " + status.error().message + "\n");
+    return kInternalError;
+  }
+  std::fputs((options.json ? result_json(report) : result_text(report)).c_str(), stdout);
+  if (g_interrupted.requested()) return kInterrupted;
+  return report.improved() ? kImproved : kNoImprovement;
+}
+
+int run(int argc, char** argv) {
+  const ParsedOptions parsed = parse_search_options(argc, argv);
+  if (parsed.exit_code) {
+    std::fputs(parsed.text.c_str(), *parsed.exit_code == 0 ? stdout : stderr);
+    return *parsed.exit_code;
+  }
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  auto setup = set_up_search(parsed.options, error ? argv[0] : self.string(), g_interrupted);
+  if (const auto* failed = std::get_if<SetupFailure>(&setup)) {
+    say("regraph-search: " + failed->message + "\n");
+    return failed->exit_code;
+  }
+  const SearchSetup& ready = *std::get<std::unique_ptr<SearchSetup>>(setup);
+  if (!parsed.options.quiet) {
+    for (const std::string& note : ready.problem.notes) say("note: " + note + "\n");
+    for (const std::string& warning : ready.warnings) say("warning: " + warning + "\n");
+    if (!ready.rewritable) {
+      say("note: the built-in rewriter cannot work on this kernel: " + ready.opaque_reason + "\n");
+    }
+  }
+  return search(ready, parsed.options);
+}
+
+}  // namespace
+}  // namespace regraph::cli
+
+int main(int argc, char** argv) {
+  std::signal(SIGINT, regraph::cli::on_signal);
+  std::signal(SIGTERM, regraph::cli::on_signal);
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    return regraph::cli::run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "regraph-search: internal error: %s\n", error.what());
+    return regraph::cli::kInternalError;
+  }
+}

@@ -1,0 +1,39 @@
+// Command line of regraph-search.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace regraph::cli {
+
+struct SearchOptions {
+  std::string kernel_file;
+  std::string device;
+  std::string search = "mcgs";
+  std::optional<int> evaluations;
+  double time_seconds = 0.0;
+  std::uint64_t seed = 1;
+  int jobs = 0;  // 0: as many as there are processors
+  std::string graph;
+  std::string manifest;
+  std::vector<std::string> sizes;  // "N=4096"
+  std::string block;               // "32x8"
+  std::string output;
+  bool json = false;
+  bool dry_run = false;
+  bool verbose = false;
+  bool quiet = false;
+};
+
+struct ParsedOptions {
+  SearchOptions options;
+  // Set when the program is to end at once: --help, --version, or a usage error.
+  std::optional<int> exit_code;
+  std::string text;  // to print before: on standard output for exit code 0, else standard error
+};
+
+[[nodiscard]] ParsedOptions parse_search_options(int argc, const char* const* argv);
+
+}  // namespace regraph::cli
