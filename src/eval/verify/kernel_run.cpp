@@ -1,20 +1,18 @@
 #include "eval/verify/kernel_run.h"
 
 #include "base/random.h"
-#include "eval/verify/element.h"
+#include "eval/verify/parameters.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <numeric>
 
 namespace regraph::verify {
 
 namespace {
 
-constexpr std::size_t kPointerBytes = 8;
+constexpr std::uint64_t kReversedGroups = 64;
 
 void fill_with_poison(std::span<std::byte> buffer, std::uint64_t stream,
                       const RunSettings& settings) {
@@ -23,59 +21,6 @@ void fill_with_poison(std::span<std::byte> buffer, std::uint64_t stream,
     const std::uint64_t word = random_bits(settings.poison_seed, stream, offset) ^ flip;
     std::memcpy(buffer.data() + offset, &word, std::min(sizeof(word), buffer.size() - offset));
   }
-}
-
-// The value of a scalar argument: given, or the size symbol of its name.
-Result<double> scalar_value(const Argument& argument, const Symbols& symbols) {
-  if (argument.value) return *argument.value;
-  const auto found = symbols.find(argument.name);
-  if (found == symbols.end()) {
-    return fail(
-        ErrorCode::not_found,
-        fmt::format("scalar '{}' has neither a value nor a size of its name", argument.name));
-  }
-  return static_cast<double>(found->second);
-}
-
-Status put_scalar(const Argument& argument, const Symbols& symbols, std::byte* target) {
-  // Exact for 64-bit sizes, which a double would round.
-  if (!argument.value && (argument.type == ScalarType::i64 || argument.type == ScalarType::u64)) {
-    if (const auto found = symbols.find(argument.name); found != symbols.end()) {
-      std::memcpy(target, &found->second, sizeof(found->second));
-      return {};
-    }
-  }
-  const Result<double> value = scalar_value(argument, symbols);
-  if (!value.ok()) return value.error();
-  store_element(argument.type, *value, target);
-  if (!is_floating(argument.type) && load_element(argument.type, target) != *value) {
-    return fail(ErrorCode::invalid_argument,
-                fmt::format("'{}' = {} does not fit its type {}", argument.name, *value,
-                            cuda_name(argument.type)));
-  }
-  return {};
-}
-
-Status check_layout(const Problem& problem,
-                    const std::vector<ptx::Program::ParameterLayout>& layout) {
-  if (layout.size() != problem.arguments.size()) {
-    return fail(ErrorCode::invalid_argument,
-                fmt::format("the kernel takes {} parameters, the original takes {}; the parameter "
-                            "list must not change",
-                            layout.size(), problem.arguments.size()));
-  }
-  for (std::size_t i = 0; i < layout.size(); ++i) {
-    const Argument& argument = problem.arguments[i];
-    const std::size_t bytes = argument.is_pointer ? kPointerBytes : size_in_bytes(argument.type);
-    if (layout[i].bytes != bytes) {
-      return fail(
-          ErrorCode::invalid_argument,
-          fmt::format("parameter {} ('{}') has {} bytes, expected {}; the parameter list must "
-                      "not change",
-                      i + 1, argument.name, layout[i].bytes, bytes));
-    }
-  }
-  return {};
 }
 
 // The launch being prepared and evaluated.
@@ -115,21 +60,12 @@ class Session {
   }
 
   Status pack(const ptx::Program& program, const Symbols& symbols) {
-    const std::vector<ptx::Program::ParameterLayout>& layout = program.parameters();
-    if (Status status = check_layout(problem_, layout); !status.ok()) return status;
-    std::size_t size = 0;
-    for (const auto& parameter : layout)
-      size = std::max(size, parameter.offset + parameter.bytes);
-    arguments_.parameters.assign(size, std::byte{0});
-    for (std::size_t i = 0; i < layout.size(); ++i) {
-      std::byte* const target = arguments_.parameters.data() + layout[i].offset;
-      if (problem_.arguments[i].is_pointer) {
-        const std::uint64_t pointer = addresses_[i] + settings_.pointer_offset;
-        std::memcpy(target, &pointer, sizeof(pointer));
-      } else if (Status status = put_scalar(problem_.arguments[i], symbols, target); !status.ok()) {
-        return status;
-      }
-    }
+    std::vector<std::uint64_t> pointers = addresses_;
+    for (std::uint64_t& pointer : pointers)
+      pointer += settings_.pointer_offset;
+    Result<std::vector<std::byte>> block = pack_parameters(problem_, program, symbols, pointers);
+    if (!block.ok()) return block.error();
+    arguments_.parameters = std::move(*block);
     return {};
   }
 
@@ -142,19 +78,37 @@ class Session {
     options.count = false;
     options.instruction_budget = settings_.instruction_budget;
     options.threads = settings_.threads;
-    if (settings_.reverse_blocks) {
-      options.blocks.resize(launch.grid.count());
-      std::iota(options.blocks.rbegin(), options.blocks.rend(), std::uint64_t{0});
+    if (settings_.instruction_budget != 0 && launch.grid.count() > settings_.instruction_budget) {
+      // Every block executes something, so this cannot end within the budget.
+      run_.fault.kind = ptx::FaultKind::instruction_budget;
+      run_.fault.message = fmt::format("a grid of {} blocks", launch.grid.count());
+      return std::move(run_);
     }
-    ptx::RunResult result = ptx::run(program, arguments_, memory_, options, cancellation);
-    run_.fault = std::move(result.fault);
-    run_.profile = std::move(result.profile);
+    for (std::vector<std::uint64_t>& group : groups_of_blocks(launch.grid.count())) {
+      options.blocks = std::move(group);
+      ptx::RunResult result = ptx::run(program, arguments_, memory_, options, cancellation);
+      result.profile.thread_instructions += run_.profile.thread_instructions;
+      run_.profile = std::move(result.profile);
+      run_.fault = std::move(result.fault);
+      if (run_.fault.kind != ptx::FaultKind::none) break;
+    }
     for (std::size_t i = 0; i < problem_.arguments.size(); ++i)
       collect(i, inputs);
     return std::move(run_);
   }
 
  private:
+  // Lists of blocks to run one after another; one empty list means all blocks in order.
+  std::vector<std::vector<std::uint64_t>> groups_of_blocks(std::uint64_t count) const {
+    if (!settings_.reverse_blocks) return {{}};
+    const std::uint64_t group_count = std::min(count, kReversedGroups);
+    std::vector<std::vector<std::uint64_t>> groups(group_count);
+    for (std::uint64_t block = 0; block < count; ++block) {
+      groups[group_count - 1 - block * group_count / count].push_back(block);
+    }
+    return groups;
+  }
+
   static std::uint64_t slack_stream(std::size_t argument) { return 1000000 + argument; }
 
   std::span<std::byte> content(std::size_t i) {
@@ -194,6 +148,11 @@ std::uint64_t KernelRun::warp_instructions() const {
     total += instruction.warp_executions;
   }
   return total;
+}
+
+bool has_global_variables(const std::string& ptx) {
+  // Instructions continue ".global" with a dot, declarations with a space.
+  return ptx.find(".global .") != std::string::npos;
 }
 
 Result<KernelRun> run_kernel(const Problem& problem, const ptx::Program& program,

@@ -21,7 +21,9 @@ struct RunSettings {
   bool invert_poison = false;            // every bit differs from the run without
   std::size_t pointer_offset = 0;        // bytes past the 256-byte boundary at which buffers start
   std::uint64_t instruction_budget = 0;  // warp instructions
-  bool reverse_blocks = false;           // the last block runs first
+  // Blocks run from the last to the first, in up to 64 groups. Only for kernels without variables
+  // in global memory: those start afresh in every group.
+  bool reverse_blocks = false;
   int threads = 1;  // of the host; 1 keeps the order of blocks, and of atomics, fixed
 };
 
@@ -34,6 +36,9 @@ struct KernelRun {
 
   [[nodiscard]] std::uint64_t warp_instructions() const;
 };
+
+// Whether PTX text declares variables in global memory (__device__ variables, tables of sinf).
+[[nodiscard]] bool has_global_variables(const std::string& ptx);
 
 // Runs `launch` of `program` once. A fault is a result; errors are what keeps the launch from
 // happening: parameters that do not match the problem (invalid_argument), a grid that cannot be

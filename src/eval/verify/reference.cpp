@@ -83,11 +83,13 @@ std::string Case::text() const {
 }
 
 Reference::Reference(const Problem& problem, const ptx::Program& original,
-                     std::optional<double> reduction_length, std::uint64_t seed, int threads)
+                     std::optional<double> reduction_length, std::uint64_t seed, bool reversible,
+                     int threads)
     : problem_(problem),
       original_(original),
       reduction_length_(reduction_length),
       seed_(seed),
+      reversible_(reversible),
       threads_(threads) {
   std::vector<const Symbols*> sizes;
   for (const Symbols& symbols : problem.tests)
@@ -214,7 +216,7 @@ Status Reference::work_out(Case& one, const Cancellation& cancellation) {
   one.exact.assign(problem_.arguments.size(), false);
 
   // One distribution tells whether the order of blocks matters to the original.
-  const bool reverses = one.distribution == Distribution::small_integers;
+  const bool reverses = reversible_ && one.distribution == Distribution::small_integers;
   const Result<KernelRun> reversed = reverses ? run(false, true) : *second;
   if (!reversed.ok()) return reversed.error();
   for (std::size_t i = 0; i < problem_.arguments.size(); ++i) {

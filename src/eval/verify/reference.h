@@ -35,9 +35,11 @@ struct Case {
 
 class Reference {
  public:
-  // All arguments must outlive the reference.
+  // Problem and program must outlive the reference. `reversible`: whether the original's blocks can
+  // be run in reverse order (RunSettings::reverse_blocks).
   Reference(const Problem& problem, const ptx::Program& original,
-            std::optional<double> reduction_length, std::uint64_t seed, int threads);
+            std::optional<double> reduction_length, std::uint64_t seed, bool reversible,
+            int threads);
 
   // Cases in the order in which candidates should meet them: small sizes first.
   [[nodiscard]] std::size_t case_count() const { return slots_.size(); }
@@ -68,6 +70,7 @@ class Reference {
   const ptx::Program& original_;
   std::optional<double> reduction_length_;
   std::uint64_t seed_;
+  bool reversible_;
   int threads_;
   std::vector<std::unique_ptr<Slot>> slots_;
   std::mutex budget_mutex_;

@@ -98,11 +98,13 @@ struct Verifier::State {
   State(Problem given, CompiledKernel compiled, VerifierConfiguration chosen)
       : problem(std::move(given)),
         configuration(std::move(chosen)),
-        original(ptx::Program::load(compiled.ptx, compiled.entry)) {}
+        original(ptx::Program::load(compiled.ptx, compiled.entry)),
+        reversible(!has_global_variables(compiled.ptx)) {}
 
   const Problem problem;
   const VerifierConfiguration configuration;
   const Result<ptx::Program> original;
+  const bool reversible;  // the original's blocks can be run in reverse
 
   std::mutex mutex;
   std::list<std::pair<std::uint64_t, std::shared_ptr<Reference>>> references;  // latest first
@@ -125,7 +127,7 @@ struct Verifier::State {
     } else {
       references.emplace_front(
           seed, std::make_shared<Reference>(problem, *original, configuration.reduction_length,
-                                            seed, configuration.threads));
+                                            seed, reversible, configuration.threads));
       if (references.size() > kKeptSeeds) references.pop_back();
     }
     return references.front().second;
@@ -138,11 +140,12 @@ namespace {
 class Examination {
  public:
   Examination(const Problem& problem, Reference& reference, const ptx::Program& program,
-              const Launch& launch, int threads, const Cancellation& cancellation)
+              const Launch& launch, bool reversible, int threads, const Cancellation& cancellation)
       : problem_(problem),
         reference_(reference),
         program_(program),
         launch_(launch),
+        reversible_(reversible),
         threads_(threads),
         cancellation_(cancellation) {}
 
@@ -155,8 +158,8 @@ class Examination {
                       one.error().message);
       }
       if (!passes(**one, false)) return std::move(result_);
-      const bool reverse =
-          (*one)->distribution == Distribution::small_integers && !(*one)->block_order_matters;
+      const bool reverse = reversible_ && (*one)->distribution == Distribution::small_integers &&
+                           !(*one)->block_order_matters;
       if (reverse && worth_reversing(**one) && !passes(**one, true)) return std::move(result_);
     }
     result_.verdict = Verdict::correct;
@@ -235,6 +238,7 @@ class Examination {
   Reference& reference_;
   const ptx::Program& program_;
   const Launch& launch_;
+  bool reversible_;
   int threads_;
   const Cancellation& cancellation_;
   VerificationResult result_;
@@ -316,6 +320,7 @@ VerificationResult Verifier::verify(const CompiledKernel& candidate, const Launc
   const Result<ptx::Program> program = ptx::Program::load(candidate.ptx, candidate.entry);
   if (!program.ok()) return refuse(verdict_of(program.error().code), program.error().message);
   return Examination(state_->problem, **reference, *program, plan.launches.front(),
+                     state_->reversible && !has_global_variables(candidate.ptx),
                      state_->configuration.threads, cancellation)
       .run();
 }
