@@ -165,12 +165,12 @@ class StateGraph {
   double max_share_;
   double variant_decay_;
   CacheLineVector<Node> nodes_;
-  std::vector<Hash128> identities_;  // by node
+  CacheLineVector<Hash128> identities_;  // by node
   CacheLineVector<EdgeGroup> groups_;
   std::array<std::uint32_t, 16>
       free_groups_{};  // by log2 of their number: first + 1, chained by link
-  std::vector<std::uint32_t> proposals_;
-  std::vector<InLink> in_links_;
+  CacheLineVector<std::uint32_t> proposals_;
+  CacheLineVector<InLink> in_links_;
   TranspositionTable table_;
   std::unordered_map<NodeId, NodeId> aliases_;
   FixedScore highest_score_ = kUnselectable;

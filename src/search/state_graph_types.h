@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <new>
 #include <vector>
 
 namespace regraph {
@@ -40,12 +39,12 @@ enum class EdgeState : std::uint8_t {
 
 enum class NodeState : std::uint8_t { in_flight, measured, failed, alias };
 
-// Scores are log-speedups in fixed point. One unit, 2^-16 = 0.0015 % of a time, is far below what
+// Scores are log-speedups in fixed point. One unit, 2^-14 = 0.006 % of a time, is far below what
 // any timing resolves. Integers make weighted sums exact, so sums kept up to date by differences
 // equal sums made from scratch, whatever the order of events; and a change too small to reach the
-// next unit ends its way up the graph.
+// next unit ends its way up the graph, which keeps backing up to all ancestors cheap.
 using FixedScore = std::int32_t;
-inline constexpr int kScoreFractionBits = 16;
+inline constexpr int kScoreFractionBits = 14;
 inline constexpr double kScoreUnit = 1.0 / (1 << kScoreFractionBits);
 inline constexpr double kScoreLimit = 1024.0;  // no kernel is e^1024 times faster
 
@@ -160,18 +159,21 @@ struct ProposalWord {
 inline constexpr std::uint16_t kNoSlot = 0xFFFF;
 inline constexpr std::uint32_t kMaxEdges = 0xFFFE;
 
-// Puts arrays on cache-line borders, which std::vector's usual allocator does not.
+// Puts arrays on cache-line borders, which std::vector's usual allocator does not, and asks for
+// huge pages for large ones: a descent jumps about in memory and would miss the TLB at every step.
+[[nodiscard]] void* allocate_lines(std::size_t bytes);
+void free_lines(void* memory, std::size_t bytes);
+
 template <typename T>
 struct CacheLineAllocator {
   using value_type = T;
-  static constexpr std::align_val_t kAlignment{64};
   CacheLineAllocator() = default;
   template <typename U>
   CacheLineAllocator(const CacheLineAllocator<U>&) {}  // NOLINT: required conversion
   [[nodiscard]] T* allocate(std::size_t count) {
-    return static_cast<T*>(::operator new(count * sizeof(T), kAlignment));
+    return static_cast<T*>(allocate_lines(count * sizeof(T)));
   }
-  void deallocate(T* memory, std::size_t) { ::operator delete(memory, kAlignment); }
+  void deallocate(T* memory, std::size_t count) { free_lines(memory, count * sizeof(T)); }
   bool operator==(const CacheLineAllocator&) const { return true; }
 };
 template <typename T>

@@ -2,10 +2,10 @@
 #pragma once
 
 #include "base/hash.h"
+#include "search/state_graph_types.h"
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 namespace regraph {
 
@@ -29,7 +29,7 @@ class TranspositionTable {
  private:
   void rehash(std::size_t slot_count, std::span<const Hash128> identities);
 
-  std::vector<std::uint32_t> slots_;  // a power of two of them; kAbsent when free
+  CacheLineVector<std::uint32_t> slots_;  // a power of two of them; kAbsent when free
   std::size_t used_ = 0;
 };
 
