@@ -2,9 +2,11 @@
 #pragma once
 
 #include "search/driver.h"
+#include "search/search_jobs.h"
 #include "search/searcher.h"
 #include "search/worker_pool.h"
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <string>
@@ -12,28 +14,17 @@
 
 namespace regraph {
 
-// What the run works with; references outlive it.
-struct SearchInputs {
-  const Problem& problem;
-  const Expander& expander;
-  Evaluator& evaluator;
-  const ReGraph& graph;
-  const SearchConfig& config;
-  SearchObserver* observer;
-  const Cancellation& cancellation;
-};
-
 class SearchRun {
  public:
+  // How often cancellation and time limits are looked at.
+  static constexpr std::chrono::milliseconds kPollInterval{20};
+
   SearchRun(const SearchInputs& inputs, std::unique_ptr<Searcher> searcher);
 
   // Does everything run_search promises, once.
   [[nodiscard]] Result<SearchOutcome> run(const Candidate& baseline);
 
  private:
-  class ExpandJob;
-  class EvaluateJob;
-
   // A ticket that is being worked on.
   struct Outstanding {
     Ticket ticket;

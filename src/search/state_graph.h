@@ -28,8 +28,8 @@
 // by differences in integers, children before parents by rank, and an ancestor whose rounded value
 // did not change is where the way up ends.
 //
-// Not thread-safe: one thread owns a graph. Nothing here draws random numbers, allocates per visit,
-// or depends on timing.
+// Not thread-safe: one thread owns a graph. Nothing here draws random numbers or
+// depends on timing.
 #pragma once
 
 #include "base/hash.h"
