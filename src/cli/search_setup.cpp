@@ -161,13 +161,10 @@ class Builder {
   std::optional<SetupFailure> parse() {
     CompileRequest request;
     request.source = source_;
-    request.kernel = manifest_.kernel.value_or("");
     request.architecture = std::string(setup_->device.architecture);
     request.want_cubin = false;
     if (auto accepted = setup_->compiler->compile(request, cancellation_); !accepted) {
-      const ErrorCode code = accepted.error().code;
-      const bool is_name = code == ErrorCode::not_found || code == ErrorCode::invalid_argument;
-      if (!is_name) return compile_failure(accepted.error());
+      return compile_failure(accepted.error());
     }
     const std::string name = std::filesystem::path(options_.kernel_file).filename().string();
     auto parsed = source::parse_kernel(source_, name, manifest_.kernel.value_or(""), front_end_);
@@ -183,8 +180,16 @@ class Builder {
   SetupFailure compile_failure(const Error& error) const {
     if (error.code == ErrorCode::cancelled) return failure(kInterrupted, "interrupted");
     const int exit_code = error.code == ErrorCode::io ? kInternalError : kUnusableKernel;
+    // The compiler sees the file under a fixed name.
+    const std::string file = std::filesystem::path(options_.kernel_file).filename().string();
+    std::string message = error.message;
+    constexpr std::string_view kCompilersName = "kernel.cu";
+    for (std::size_t at = 0; (at = message.find(kCompilersName, at)) != std::string::npos;) {
+      message.replace(at, kCompilersName.size(), file);
+      at += file.size();
+    }
     return failure(exit_code, options_.kernel_file + " does not compile for " +
-                                  std::string(setup_->device.architecture) + ":\n" + error.message);
+                                  std::string(setup_->device.architecture) + ":\n" + message);
   }
 
   Result<CompiledKernel> compile_source(const std::string& source) {

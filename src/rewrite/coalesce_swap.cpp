@@ -2,6 +2,8 @@
 // that consecutive threadIdx.x touch consecutive addresses.
 //
 // A pure renaming of the thread space: legal whenever nothing depends on which threads share a warp.
+// Applied twice it undoes itself, so it is refused where it would not make accesses better aligned
+// with threadIdx.x.
 #include <algorithm>
 
 #include "rewrite/legality.h"
@@ -11,6 +13,23 @@
 
 namespace regraph::rewrite {
 namespace {
+
+// How far global accesses are from coalesced along `axis`: loads whose address moves by anything but 0
+// or 1 element count twice, stores (which do not wait) once.
+int misalignment(const source::Kernel& kernel, const source::Analysis& analysis, const std::string& axis,
+                 const Dim3& block) {
+  int count = 0;
+  for_each_guarded_access(kernel.body, [&](const GuardedAccess& access) {
+    const source::Expr* base = source::base_variable(*access.access);
+    if (base == nullptr || !analysis.is_global_pointer(base->text)) return;
+    const auto index = analysis.polynomial(access.access->operands[1]);
+    if (!index) return;
+    const auto stride = with_block_extents(*index, block).coefficient("threadIdx." + axis);
+    const auto constant = stride ? stride->constant() : std::nullopt;
+    if (!constant || *constant < 0 || *constant > 1) count += access.is_store ? 1 : 2;
+  });
+  return count;
+}
 
 class CoalesceSwap final : public StepRewriter {
  public:
@@ -32,6 +51,11 @@ class CoalesceSwap final : public StepRewriter {
       if (!used && std::string_view(axis) != "z") {
         return refuse(std::string("the kernel does not use the ") + axis + " axis");
       }
+    }
+    const Dim3& block = (*launch)->block;
+    if (misalignment(state.unit.kernel, analysis, "y", block) >=
+        misalignment(state.unit.kernel, analysis, "x", block)) {
+      return refuse("global accesses would not be closer together after exchanging x and y");
     }
     KernelState result = state;
     result.unit.kernel.body = source::rewrite_expressions(

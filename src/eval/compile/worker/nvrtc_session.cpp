@@ -64,7 +64,10 @@ WorkerResponse NvrtcLibrary::compile(const WorkerRequest& request) const {
   nvrtcResult result = create_program_(&program, request.source.c_str(), request.file_name.c_str(),
                                        static_cast<int>(request.headers.size()),
                                        header_texts.data(), header_names.data());
-  if (result == NVRTC_SUCCESS) result = add_name_expression_(program, request.kernel.c_str());
+  const bool has_name = !request.kernel.empty();
+  if (result == NVRTC_SUCCESS && has_name) {
+    result = add_name_expression_(program, request.kernel.c_str());
+  }
   if (result != NVRTC_SUCCESS) {
     response.log = std::string("NVRTC: ") + error_string_(result);
     return response;
@@ -84,8 +87,9 @@ WorkerResponse NvrtcLibrary::compile(const WorkerRequest& request) const {
     if (response.log.empty()) response.log = std::string("NVRTC: ") + error_string_(result);
     return response;
   }
-  const char* entry = nullptr;
-  if (lowered_name_(program, request.kernel.c_str(), &entry) != NVRTC_SUCCESS || entry == nullptr) {
+  const char* entry = "";
+  if (has_name && (lowered_name_(program, request.kernel.c_str(), &entry) != NVRTC_SUCCESS ||
+                   entry == nullptr)) {
     response.status = WorkerResponse::Status::rejected;
     response.log = "error: '" + request.kernel + "' is not a __global__ function of this source";
     return response;
