@@ -1,5 +1,6 @@
 #include "eval/verify/verifier.h"
 
+#include "eval/verify/admission.h"
 #include "eval/verify/comparison.h"
 #include "eval/verify/kernel_run.h"
 #include "eval/verify/reference.h"
@@ -57,7 +58,7 @@ std::string describe(const ptx::Fault& fault) {
   std::string text = fault.message.empty() ? std::string(ptx::name(fault.kind)) : fault.message;
   if (fault.kind == ptx::FaultKind::write_to_read_only) text += "; inputs must not be written";
   if (fault.kind == ptx::FaultKind::instruction_budget) {
-    text += fmt::format("; it ran {} times as long as the original and did not end", kBudgetFactor);
+    text += fmt::format("; a candidate may run {} times as long as the original", kBudgetFactor);
   }
   const bool in_a_thread = fault.block.count() != 0 || fault.ptx_line > 0;
   if (fault.source_line > 0) text += fmt::format(" (line {})", fault.source_line);
@@ -99,12 +100,14 @@ struct Verifier::State {
       : problem(std::move(given)),
         configuration(std::move(chosen)),
         original(ptx::Program::load(compiled.ptx, compiled.entry)),
-        reversible(!has_global_variables(compiled.ptx)) {}
+        reversible(!has_global_variables(compiled.ptx)),
+        original_ptx(std::move(compiled.ptx)) {}
 
   const Problem problem;
   const VerifierConfiguration configuration;
   const Result<ptx::Program> original;
   const bool reversible;  // the original's blocks can be run in reverse
+  const std::string original_ptx;
 
   std::mutex mutex;
   std::list<std::pair<std::uint64_t, std::shared_ptr<Reference>>> references;  // latest first
@@ -319,6 +322,9 @@ VerificationResult Verifier::verify(const CompiledKernel& candidate, const Launc
   if (!reference.ok()) return refuse(Verdict::unsupported, reference.error().message);
   const Result<ptx::Program> program = ptx::Program::load(candidate.ptx, candidate.entry);
   if (!program.ok()) return refuse(verdict_of(program.error().code), program.error().message);
+  if (const auto forbidden = find_forbidden(candidate.ptx, state_->original_ptx)) {
+    return refuse(Verdict::suspicious, *forbidden);
+  }
   return Examination(state_->problem, **reference, *program, plan.launches.front(),
                      state_->reversible && !has_global_variables(candidate.ptx),
                      state_->configuration.threads, cancellation)

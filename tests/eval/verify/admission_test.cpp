@@ -1,0 +1,81 @@
+#include "eval/verify/admission.h"
+
+#include "base/random.h"
+#include "eval/real_compiler.h"
+
+#include <gtest/gtest.h>
+
+namespace regraph::verify {
+namespace {
+
+std::string ptx_of(const std::string& body, const std::string& before = "") {
+  Compiler compiler(test::real_configuration());
+  CompileRequest request =
+      test::request_for(before + "\n__global__ void k(float* p, int n) {\n" + body + "\n}\n");
+  request.want_cubin = false;
+  const Cancellation never;
+  const auto kernel = compiler.compile(request, never);
+  EXPECT_TRUE(kernel.ok()) << kernel.error().message;
+  return kernel.ok() ? kernel->ptx : "";
+}
+
+TEST(Admission, HonestKernelsAreAdmitted) {
+  const std::string original = ptx_of("p[threadIdx.x] = 1;");
+  EXPECT_FALSE(find_forbidden(original, original).has_value());
+  for (const char* body : {
+           "p[threadIdx.x] = sinf(p[threadIdx.x]);",  // brings the compiler's own table
+           "__shared__ float free_space[32]; free_space[threadIdx.x] = p[threadIdx.x];"
+           "__syncthreads(); p[threadIdx.x] = free_space[31 - threadIdx.x];",
+           "atomicAdd(p, 1.0f); __threadfence(); p[1] = __ldg(p + 2);",
+       }) {
+    const auto found = find_forbidden(ptx_of(body), original);
+    EXPECT_FALSE(found.has_value()) << *found;
+  }
+  const auto table = find_forbidden(
+      ptx_of(
+          "p[threadIdx.x] = table[n & 3] + other[n & 1];",
+          "__constant__ float table[4] = {1, 2, 3, 4};\n__device__ const float other[2] = {5, 6};"),
+      original);
+  EXPECT_FALSE(table.has_value()) << *table;
+}
+
+TEST(Admission, WaysToCheatAreNamed) {
+  const std::string original = ptx_of("p[threadIdx.x] = 1;");
+  const auto expect = [&](const std::string& ptx, const std::string& word) {
+    const auto found = find_forbidden(ptx, original);
+    ASSERT_TRUE(found.has_value()) << word;
+    EXPECT_NE(found->find(word), std::string::npos) << *found;
+    EXPECT_FALSE(find_forbidden(ptx, ptx).has_value());  // what the original does is allowed
+  };
+  expect(ptx_of("p[0] = clock64();"), "clock64");
+  expect(ptx_of("long long t; asm volatile(\"mov.u64 %0, %globaltimer;\" : \"=l\"(t)); p[0] = t;"),
+         "globaltimer");
+  expect(ptx_of("int s; asm volatile(\"mov.u32 %0, %smid;\" : \"=r\"(s)); p[0] = s;"), "smid");
+  expect(ptx_of("__nanosleep(100); p[0] = 1;"), "nanosleep");
+  expect(ptx_of("printf(\"x\"); p[0] = 1;"), "vprintf");
+  expect(ptx_of("float* q = (float*)malloc(4); *q = 1; p[0] = *q; free(q);"), "malloc");
+  expect(ptx_of("if (done) return; p[0] = 1; done = 1;", "__device__ int done;"), "done");
+  expect(ptx_of("p[0] = ((float*)store)[n]; store[n] = n;", "__device__ int store[1000];"),
+         "store");
+  expect(ptx_of("asm volatile(\"griddepcontrol.launch_dependents;\"); p[0] = 1;"),
+         "griddepcontrol");
+  expect(ptx_of("float v; asm volatile(\"ld.global.L1::evict_last.f32 %0, [%1];\" : \"=f\"(v) : "
+                "\"l\"(p)); p[1] = v;"),
+         "evict_last");
+}
+
+TEST(Admission, SurvivesGarbage) {
+  const std::string original = ptx_of("p[threadIdx.x] = sinf(p[0]);", "__device__ int x[3];");
+  for (std::uint64_t round = 0; round < 500; ++round) {
+    std::string text = original.substr(0, random_bits(round, 1) % original.size());
+    for (std::uint64_t edit = 0; edit < round % 9 && !text.empty(); ++edit) {
+      text[random_bits(round, edit, 2) % text.size()] =
+          static_cast<char>(random_bits(round, edit, 3));
+    }
+    (void)find_forbidden(text, original);
+    (void)find_forbidden(original, text);
+  }
+}
+
+}  // namespace
+}  // namespace regraph::verify
