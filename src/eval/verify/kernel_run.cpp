@@ -155,6 +155,15 @@ bool has_global_variables(const std::string& ptx) {
   return ptx.find(".global .") != std::string::npos;
 }
 
+bool divides_floats(const std::string& ptx) {
+  for (std::size_t at = ptx.find("div."); at != std::string::npos; at = ptx.find("div.", at + 1)) {
+    const std::string opcode =
+        ptx.substr(at, std::min(ptx.find_first_of(" \t", at), ptx.size()) - at);
+    if (opcode.find(".f") != std::string::npos) return true;
+  }
+  return false;
+}
+
 Result<KernelRun> run_kernel(const Problem& problem, const ptx::Program& program,
                              const Launch& launch, const Symbols& symbols, const Buffers& inputs,
                              const RunSettings& settings, const Cancellation& cancellation) {

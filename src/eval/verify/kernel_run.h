@@ -40,6 +40,9 @@ struct KernelRun {
 // Whether PTX text declares variables in global memory (__device__ variables, tables of sinf).
 [[nodiscard]] bool has_global_variables(const std::string& ptx);
 
+// Whether PTX text divides floating-point numbers.
+[[nodiscard]] bool divides_floats(const std::string& ptx);
+
 // Runs `launch` of `program` once. A fault is a result; errors are what keeps the launch from
 // happening: parameters that do not match the problem (invalid_argument), a grid that cannot be
 // (invalid_argument, not_found), no memory (resource).

@@ -83,14 +83,8 @@ std::string Case::text() const {
 }
 
 Reference::Reference(const Problem& problem, const ptx::Program& original,
-                     std::optional<double> reduction_length, std::uint64_t seed, bool reversible,
-                     int threads)
-    : problem_(problem),
-      original_(original),
-      reduction_length_(reduction_length),
-      seed_(seed),
-      reversible_(reversible),
-      threads_(threads) {
+                     ReferenceSettings settings, std::uint64_t seed)
+    : problem_(problem), original_(original), settings_(settings), seed_(seed) {
   std::vector<const Symbols*> sizes;
   for (const Symbols& symbols : problem.tests)
     sizes.push_back(&symbols);
@@ -167,7 +161,7 @@ Status Reference::work_out(Case& one, const Cancellation& cancellation) {
     settings.invert_poison = inverted;
     settings.reverse_blocks = reversed;
     settings.instruction_budget = kOriginalBudget;
-    settings.threads = threads_;
+    settings.threads = settings_.threads;
     Result<KernelRun> result =
         run_kernel(problem_, original_, launch, *one.symbols, inputs, settings, cancellation);
     if (!result.ok() || result->fault.kind == ptx::FaultKind::none) return result;
@@ -211,12 +205,12 @@ Status Reference::work_out(Case& one, const Cancellation& cancellation) {
     written += count - left_alone;
   }
   one.arithmetic = examine(*first, written);
-  if (reduction_length_) one.arithmetic.reduction_length = *reduction_length_;
+  if (settings_.reduction_length) one.arithmetic.reduction_length = *settings_.reduction_length;
   one.warp_instructions = first->warp_instructions();
   one.exact.assign(problem_.arguments.size(), false);
 
   // One distribution tells whether the order of blocks matters to the original.
-  const bool reverses = reversible_ && one.distribution == Distribution::small_integers;
+  const bool reverses = settings_.reversible && one.distribution == Distribution::small_integers;
   const Result<KernelRun> reversed = reverses ? run(false, true) : *second;
   if (!reversed.ok()) return reversed.error();
   for (std::size_t i = 0; i < problem_.arguments.size(); ++i) {
@@ -238,7 +232,10 @@ Status Reference::work_out(Case& one, const Cancellation& cancellation) {
                       argument.name, one.text()));
     }
     if (reverses && !agrees(*reversed)) one.block_order_matters = true;
-    one.exact[i] = one.distribution == Distribution::small_integers &&
+    // Sums and products of small integers are exact; quotients and roots are not, even where they
+    // happen to come out whole.
+    one.exact[i] = one.distribution == Distribution::small_integers && !settings_.divides_floats &&
+                   !one.arithmetic.special_functions &&
                    exactly_representable(argument, first->after[i], one.untouched[i]);
   }
   one.expected = std::move(first->after);

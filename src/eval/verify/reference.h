@@ -33,13 +33,19 @@ struct Case {
   [[nodiscard]] std::string text() const;
 };
 
+// What is known about the original besides its program.
+struct ReferenceSettings {
+  std::optional<double> reduction_length;  // none: estimated
+  bool reversible = false;      // its blocks can be run in reverse (RunSettings::reverse_blocks)
+  bool divides_floats = false;  // quotients round even where inputs are integers
+  int threads = 1;              // of the host
+};
+
 class Reference {
  public:
-  // Problem and program must outlive the reference. `reversible`: whether the original's blocks can
-  // be run in reverse order (RunSettings::reverse_blocks).
-  Reference(const Problem& problem, const ptx::Program& original,
-            std::optional<double> reduction_length, std::uint64_t seed, bool reversible,
-            int threads);
+  // Problem and program must outlive the reference.
+  Reference(const Problem& problem, const ptx::Program& original, ReferenceSettings settings,
+            std::uint64_t seed);
 
   // Cases in the order in which candidates should meet them: small sizes first.
   [[nodiscard]] std::size_t case_count() const { return slots_.size(); }
@@ -68,10 +74,8 @@ class Reference {
 
   const Problem& problem_;
   const ptx::Program& original_;
-  std::optional<double> reduction_length_;
+  ReferenceSettings settings_;
   std::uint64_t seed_;
-  bool reversible_;
-  int threads_;
   std::vector<std::unique_ptr<Slot>> slots_;
   std::mutex budget_mutex_;
   std::size_t kept_bytes_ = 0;  // guarded by budget_mutex_

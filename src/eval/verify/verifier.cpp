@@ -128,9 +128,10 @@ struct Verifier::State {
     if (found != references.end()) {
       references.splice(references.begin(), references, found);
     } else {
-      references.emplace_front(
-          seed, std::make_shared<Reference>(problem, *original, configuration.reduction_length,
-                                            seed, reversible, configuration.threads));
+      const ReferenceSettings settings = {configuration.reduction_length, reversible,
+                                          divides_floats(original_ptx), configuration.threads};
+      references.emplace_front(seed,
+                               std::make_shared<Reference>(problem, *original, settings, seed));
       if (references.size() > kKeptSeeds) references.pop_back();
     }
     return references.front().second;

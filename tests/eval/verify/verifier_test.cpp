@@ -496,6 +496,28 @@ tests: [{R: 7, C: 100}, {R: 4, C: 128}, {R: 1, C: 1}]
       "large");
 }
 
+TEST(Verifier, QuotientsThatHappenToBeWholeMayRound) {
+  // With one column every result is 1 or -1, and an honest reciprocal root gives 0.99999994.
+  const std::string yaml = R"yaml(
+sizes: {R: 512, C: 512}
+args: {x: {shape: [R, C], init: "uniform(1, 2)"}, y: {dir: out, shape: [R, C]}}
+launch: {block: 64, grid: "R"}
+tests: [{R: 40, C: 1}, {R: 3, C: 50}]
+)yaml";
+  const auto kernel = [](const std::string& scale) {
+    return "__global__ void k(const float* x, float* y, int R, int C) {\n"
+           "  const float* row = x + blockIdx.x * C; float* out = y + blockIdx.x * C;\n"
+           "  float sum = 1e-30f;\n  for (int i = 0; i < C; ++i) sum += row[i] * row[i];\n"
+           "  for (int i = threadIdx.x; i < C; i += blockDim.x) out[i] = " +
+           scale + ";\n}\n";
+  };
+  Bench bench(yaml, {pointer("x", true), pointer("y", false), scalar("R"), scalar("C")},
+              kernel("row[i] / sqrtf(sum)"));
+  const VerificationResult result = bench.verify(kernel("row[i] * rsqrtf(sum)"));
+  EXPECT_TRUE(result.correct()) << result.message;
+  EXPECT_GT(result.relative_error, 0.0);
+}
+
 // --- Originals that are wrong themselves ---
 
 TEST(Verifier, FaultyOriginalsAreErrorsThatSayWhere) {
