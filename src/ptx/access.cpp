@@ -87,6 +87,19 @@ std::string_view space_name(StateSpace space) {
   }
 }
 
+// Which bits of the first address change what an access costs. In shared memory none: banks rotate.
+// In global memory the position in the line; but when all distances are multiples of a power of two
+// g of at least a sector, positions within g are the same for all lanes. Alignment always matters.
+std::uint64_t alignment_that_matters(const AccessSite& site, std::uint32_t deltas) {
+  constexpr std::uint64_t kLineMask = 127;
+  constexpr std::uint64_t kSectorMask = 31;
+  const std::uint64_t alignment = site.bytes - 1;
+  if (site.space == StateSpace::shared) return alignment;
+  if ((deltas & kSectorMask) != 0) return kLineMask;
+  const std::uint64_t step = deltas == 0 ? kLineMask + 1 : deltas & (0U - deltas);
+  return (kLineMask & ~(step - 1)) | alignment;
+}
+
 // Remembers the pattern when it lies in one region. Returns whether it did.
 bool remember(AccessSite& site, const std::uint64_t* addresses, const MemoryRegion* region,
               std::uint32_t mask, const RequestCost& cost) {
@@ -110,25 +123,29 @@ bool remember(AccessSite& site, const std::uint64_t* addresses, const MemoryRegi
   site.current = site.next;
   site.next = (site.next + 1) % AccessSite::kPlans;
   plan.mask = mask;
-  plan.alignment = first & site.alignment_mask;
   plan.low = low;
   plan.high = high + static_cast<std::int64_t>(site.bytes);
   plan.sectors = cost.sectors;
   plan.lines = cost.lines;
   plan.wavefronts = cost.wavefronts;
   plan.hits = 1;
-  plan.pattern = 0;
+  for (std::uint32_t& pattern : plan.pattern)
+    pattern = 0;
+  std::uint32_t deltas = 0;
   bool uniform = mask == kFullMask;
   bool consecutive = mask == kFullMask;
   for (int l = 0; l < kWarpLanes; ++l) {
     const bool on = ((mask >> l) & 1U) != 0;
     plan.delta[l] = on ? static_cast<std::int32_t>(addresses[l] - first) : 0;
+    deltas |= static_cast<std::uint32_t>(plan.delta[l]);
     uniform = uniform && plan.delta[l] == 0;
     consecutive = consecutive && plan.delta[l] == l * static_cast<std::int32_t>(site.bytes);
   }
   plan.kind = uniform       ? AccessPlan::uniform
               : consecutive ? AccessPlan::consecutive
                             : AccessPlan::general;
+  plan.alignment_mask = alignment_that_matters(site, deltas);
+  plan.alignment = first & plan.alignment_mask;
   site.region_begin = region->begin;
   site.region_end = region->end;
   site.region_host = region->host;
@@ -141,7 +158,7 @@ bool recall(AccessSite& site, const std::uint64_t* addresses, const MemoryRegion
   const std::uint64_t first = addresses[__builtin_ctz(mask)];
   for (std::uint32_t i = 0; i < AccessSite::kPlans; ++i) {
     AccessPlan& plan = site.plans[i];
-    if (plan.mask != mask || plan.alignment != (first & site.alignment_mask)) continue;
+    if (plan.mask != mask || plan.alignment != (first & plan.alignment_mask)) continue;
     std::uint64_t difference = 0;
     for (int l = 0; l < kWarpLanes; ++l) {
       const std::uint64_t lane =

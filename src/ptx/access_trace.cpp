@@ -85,15 +85,15 @@ void AccessTrace::access(const Record& record, Warp& warp, AccessSite& site) {
   AccessPlan& plan = site.plans[site.current];
   // The current plan is this access's own when it has one (sites of one space do).
   const bool planned = site.space == StateSpace::global && plan.mask == warp.exec &&
-                       plan.hits > 0 && plan.alignment == (first & site.alignment_mask);
-  std::uint32_t id = planned ? plan.pattern : 0;
+                       plan.hits > 0 && plan.alignment == (first & plan.alignment_mask);
+  std::uint32_t id = planned ? plan.pattern[first / kSectorBytes % 4] : 0;
   if (id == 0) {
     std::uint64_t addresses[kWarpLanes];
     for (int l = 0; l < kWarpLanes; ++l)
       addresses[l] = address_of(l);
     id = intern(kind_of(*warp.block->code, record.site), base_line, addresses, warp.exec,
                 site.bytes);
-    if (planned) plan.pattern = id;
+    if (planned) plan.pattern[first / kSectorBytes % 4] = id;
   }
   const AccessPattern& pattern = patterns_[id];
   requests_.push_back({base_line, id, static_cast<std::uint32_t>(warp.time)});

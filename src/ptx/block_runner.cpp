@@ -73,8 +73,6 @@ BlockRunner::BlockRunner(const Program::Code& code, const LaunchArguments& argum
     site.elements = info.elements;
     site.bytes = static_cast<std::uint32_t>(info.element_bytes) * info.elements;
     site.count = options.count;
-    constexpr std::uint64_t kLineMask = 127;  // sectors and lines repeat with the line
-    site.alignment_mask = info.space == StateSpace::shared ? site.bytes - 1 : kLineMask;
   }
   block_warps_.resize(code.control_flow.blocks.size());
   block_threads_.resize(code.control_flow.blocks.size());

@@ -83,6 +83,10 @@ class Simulation {
       // wherever it reads more than the cache holds.
       const double footprint =
           (first->dram_read_sectors + first->dram_write_sectors) * kSectorBytes;
+      if (traffic_.truncated) {
+        for (SectoredCache& l1 : l1_)
+          l1.clear();
+      }
       if (traffic_.truncated && footprint > static_cast<double>(geometry_.l2_bytes)) l2_.clear();
       const std::uint64_t second_blocks = std::min(wave_blocks_, grid_blocks_ - first_blocks);
       auto second = simulate_wave(first_blocks, second_blocks);

@@ -294,7 +294,7 @@ bool Decoder::decode_by_table(bool* known) {
           !destination(operand(0), *type, &d)) {
         return false;
       }
-      const std::uint32_t negated = allocate(*type == DataType::f64).offset;
+      const std::uint32_t negated = temporary(*type == DataType::f64).offset;
       emit(Operation::neg, lane_type(*type), negated, b);
       emit(Operation::add_rounded, lane_type(*type), d, a, negated, a,
            static_cast<std::uint32_t>(opcode_.rounding()));

@@ -70,7 +70,7 @@ Operation integral_rounding(RoundingMode mode) {
 bool Decoder::convert(DataType to, DataType from, std::uint32_t a, std::uint32_t d) {
   // Bring 8- and 16-bit integers to 32 bits first.
   const auto widen = [&](Operation operation, DataType widened) {
-    const std::uint32_t extended = allocate(false).offset;
+    const std::uint32_t extended = temporary(false).offset;
     emit(operation, LaneType::u32, extended, a);
     a = extended;
     from = widened;
@@ -81,7 +81,7 @@ bool Decoder::convert(DataType to, DataType from, std::uint32_t a, std::uint32_t
   if (from == DataType::s16) widen(Operation::sign_extend_16, DataType::s32);
   const bool flushes = opcode_.has("ftz");
   if (from == DataType::f32 && flushes) {
-    const std::uint32_t flushed = allocate(false).offset;
+    const std::uint32_t flushed = temporary(false).offset;
     emit(Operation::flush, LaneType::f32_flush, flushed, a);
     a = flushed;
   }
@@ -124,8 +124,8 @@ bool Decoder::decode_conversion_pair(DataType to, DataType from) {
       !destination(operand(0), to, &d)) {
     return false;
   }
-  const std::uint32_t high_half = allocate(false).offset;
-  const std::uint32_t low_half = allocate(false).offset;
+  const std::uint32_t high_half = temporary(false).offset;
+  const std::uint32_t low_half = temporary(false).offset;
   if (!convert(half, from, high, high_half) || !convert(half, from, low, low_half)) return false;
   emit(Operation::pack_2x16, LaneType::u32, d, low_half, high_half);
   return true;
@@ -151,7 +151,7 @@ bool Decoder::decode_conversion() {
   const bool wide_type = size_in_bytes(to) == 8;
   if (target.wide == wide_type) return convert(to, from, a, target.offset);
   if (wide_type) return malformed("the destination register is too narrow");
-  const std::uint32_t narrow = allocate(false).offset;
+  const std::uint32_t narrow = temporary(false).offset;
   if (!convert(to, from, a, narrow)) return false;
   emit(is_signed_integer(to) ? Operation::from_s32 : Operation::from_u32, LaneType::u64,
        target.offset, narrow);

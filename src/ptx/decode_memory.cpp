@@ -131,7 +131,7 @@ bool Decoder::decode_access(bool store, StateSpace space, const Operand& address
       if (!source(value, wide ? type : DataType::b32, &slots[index])) return false;
     } else if (value.kind == Operand::Kind::reg && register_slot(value.index).wide && !wide) {
       // A destination wider than the type is extended.
-      slots[index] = allocate(false).offset;
+      slots[index] = temporary(false).offset;
       widened[index] = {register_slot(value.index).offset, slots[index]};
     } else if (!destination(value, wide ? type : DataType::b32, &slots[index])) {
       return false;

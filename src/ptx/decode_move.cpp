@@ -48,8 +48,8 @@ bool Decoder::decode_move() {
     std::uint32_t d = 0;
     if (!destination(to, *type, &d)) return false;
     if (from.count == 4) {
-      const std::uint32_t low = allocate(false).offset;
-      const std::uint32_t high = allocate(false).offset;
+      const std::uint32_t low = temporary(false).offset;
+      const std::uint32_t high = temporary(false).offset;
       emit(Operation::pack_2x16, LaneType::u32, low, parts[0], parts[1]);
       emit(Operation::pack_2x16, LaneType::u32, high, parts[2], parts[3]);
       parts[0] = low;
@@ -71,8 +71,8 @@ bool Decoder::decode_move() {
       if (!list_element(to, i, &element) || !destination(element, part, &parts[i])) return false;
     }
     if (to.count == 4) {
-      const std::uint32_t low = allocate(false).offset;
-      const std::uint32_t high = allocate(false).offset;
+      const std::uint32_t low = temporary(false).offset;
+      const std::uint32_t high = temporary(false).offset;
       emit(Operation::unpack_2x32, LaneType::u32, low, a, high);
       emit(Operation::unpack_2x16, LaneType::u32, parts[0], low, parts[1]);
       emit(Operation::unpack_2x16, LaneType::u32, parts[2], high, parts[3]);
@@ -124,7 +124,7 @@ bool Decoder::decode_space_test() {
   std::uint32_t d = 0;
   if (!source(operand(1), DataType::u64, &a) || !predicate_destination(operand(0), &d))
     return false;
-  const std::uint32_t masked = allocate(true).offset;
+  const std::uint32_t masked = temporary(true).offset;
   emit(Operation::bit_and, LaneType::u64, masked, a, constant(kWindowMask, true));
   emit(Operation::equal, LaneType::u64, d, masked, constant(*window, true));
   return true;

@@ -76,6 +76,13 @@ Decoder::Slot Decoder::allocate(bool wide) {
   return slot;
 }
 
+Decoder::Slot Decoder::temporary(bool wide) {
+  std::vector<Slot>& slots = temporaries_[wide ? 1 : 0];
+  std::size_t& used = temporaries_used_[wide ? 1 : 0];
+  if (used == slots.size()) slots.push_back(allocate(wide));
+  return slots[used++];
+}
+
 std::uint32_t Decoder::allocate_predicate() {
   constexpr std::uint32_t kGroup = 64;
   if (predicate_next_ == predicate_end_) {
@@ -90,10 +97,17 @@ std::uint32_t Decoder::allocate_predicate() {
 
 Decoder::Slot Decoder::register_slot(std::uint32_t reg) {
   std::optional<Slot>& slot = registers_[reg];
-  if (!slot.has_value()) {
-    const DataType type = code_.function->registers[reg];
-    slot = type == DataType::predicate ? Slot{allocate_predicate(), false}
-                                       : allocate(size_in_bytes(type) == 8);
+  if (slot.has_value()) return *slot;
+  const DataType type = code_.function->registers[reg];
+  const bool wide = size_in_bytes(type) == 8;
+  if (type == DataType::predicate) {
+    slot = Slot{allocate_predicate(), false};
+  } else if (allocation_.storage.empty()) {
+    slot = allocate(wide);
+  } else {
+    const auto [found, is_new] = storage_.try_emplace({allocation_.storage[reg], wide}, 0);
+    if (is_new) found->second = allocate(wide).offset;
+    slot = Slot{found->second, wide};
   }
   return *slot;
 }
@@ -156,7 +170,7 @@ bool Decoder::source(const Operand& operand, DataType type, std::uint32_t* offse
       *offset = slot.offset;
       if (slot.wide == wide) return true;
       if (wide) return malformed("a register too narrow for the instruction's type");
-      *offset = allocate(false).offset;
+      *offset = temporary(false).offset;
       emit(Operation::from_u64, LaneType::u32, *offset, slot.offset);
       return true;
     }
@@ -192,7 +206,7 @@ bool Decoder::source(const Operand& operand, DataType type, std::uint32_t* offse
 bool Decoder::destination(const Operand& operand, DataType type, std::uint32_t* offset) {
   const bool wide = size_in_bytes(type) == 8;
   if (operand.kind == Operand::Kind::sink) {
-    *offset = allocate(wide).offset;
+    *offset = temporary(wide).offset;
     return true;
   }
   if (operand.kind != Operand::Kind::reg) return malformed("the destination is not a register");

@@ -174,6 +174,7 @@ bool Decoder::decode_guarded(std::uint32_t index) {
   instruction_ = &code_.function->instructions[index];
   instruction_index_ = index;
   opcode_ = Opcode(instruction_->mnemonic);
+  temporaries_used_[0] = temporaries_used_[1] = 0;
   const bool branches = opcode_.name() == "bra" || opcode_.name() == "brx";
   if (instruction_->guard < 0 || branches) return decode_instruction();
   Record& begin = emit(Operation::guard_begin, LaneType::u32, 0,
@@ -243,6 +244,7 @@ bool Decoder::decode() {
   if (!flow_effects(effects)) return false;
   code_.control_flow = analyse_control_flow(effects);
   registers_.resize(function.registers.size());
+  allocation_ = allocate_registers(function, code_.control_flow);
   code_.instructions.resize(function.instructions.size());
   for (std::uint32_t i = 0; i < function.instructions.size(); ++i) {
     InstructionInfo& info = code_.instructions[i];

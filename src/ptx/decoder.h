@@ -3,6 +3,7 @@
 
 #include "ptx/code.h"
 #include "ptx/opcode.h"
+#include "ptx/register_allocation.h"
 
 #include <cstdint>
 #include <map>
@@ -46,6 +47,8 @@ class Decoder {
 
   // decode_operands.cpp: registers, constants, addresses.
   Slot allocate(bool wide);
+  // A slot for values inside one instruction; the next instruction may use it again.
+  Slot temporary(bool wide);
   std::uint32_t allocate_predicate();
   Slot register_slot(std::uint32_t reg);
   std::uint32_t constant(std::uint64_t bits, bool wide);
@@ -106,6 +109,10 @@ class Decoder {
   std::uint32_t instruction_index_ = 0;
   Opcode opcode_{""};
   std::vector<std::optional<Slot>> registers_;
+  RegisterAllocation allocation_;
+  std::map<std::pair<std::uint32_t, bool>, std::uint32_t> storage_;  // (number, wide) -> offset
+  std::vector<Slot> temporaries_[2];                                 // narrow, wide
+  std::size_t temporaries_used_[2] = {0, 0};
   std::map<std::pair<std::uint64_t, bool>, std::uint32_t> constants_;
   std::map<std::pair<SpecialRegister, bool>, std::uint32_t> specials_;
   std::map<std::uint32_t, std::pair<StateSpace, std::uint64_t>> placed_;  // variable -> address

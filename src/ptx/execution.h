@@ -35,14 +35,15 @@ struct alignas(64) AccessPlan {
   std::int32_t delta[kWarpLanes];
   std::uint32_t mask;  // active lanes
   Kind kind;
-  std::uint64_t alignment;  // first address & AccessSite::alignment_mask
-  std::int64_t low;         // bytes touched: [first + low, first + high)
+  std::uint64_t alignment_mask;  // bits of the first address that the costs depend on
+  std::uint64_t alignment;       // the first address in those bits
+  std::int64_t low;              // bytes touched: [first + low, first + high)
   std::int64_t high;
   std::uint32_t sectors;
   std::uint32_t lines;
   std::uint32_t wavefronts;
-  std::uint64_t hits;     // accesses that followed this plan
-  std::uint32_t pattern;  // the sink's name for it, 0: none yet
+  std::uint64_t hits;        // accesses that followed this plan
+  std::uint32_t pattern[4];  // the sink's names for it by sector of the first address, 0: none yet
 };
 
 // Per-thread state of one memory instruction.
@@ -54,7 +55,6 @@ struct AccessSite {
   std::uint64_t region_begin;  // last region hit
   std::uint64_t region_end;
   std::byte* region_host;
-  std::uint64_t alignment_mask;  // 127 for global, where sectors depend on it; else size - 1
   StateSpace space;
   bool store;
   std::uint8_t element_bytes;

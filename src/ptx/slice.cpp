@@ -1,84 +1,20 @@
 #include "ptx/slice.h"
 
-#include "ptx/opcode.h"
+#include "ptx/def_use.h"
 
 #include <fmt/format.h>
 
 namespace regraph::ptx {
 namespace {
 
-enum class Role : std::uint8_t { plain, load, store, atomic, control };
-
-struct Effect {
-  Role role = Role::plain;
-  bool global = false;       // may touch global memory
-  bool block_local = false;  // may touch shared or local memory
-  std::vector<std::uint32_t> defines;
-  std::vector<std::uint32_t> uses;       // all registers read
-  std::vector<std::uint32_t> addresses;  // those inside [ ]
-};
-
-class Effects {
- public:
-  explicit Effects(const Function& function) : function_(function) {}
-
-  [[nodiscard]] Effect of(const Instruction& instruction) const {
-    Effect effect;
-    const Opcode opcode(instruction.mnemonic);
-    const std::string_view name = opcode.name();
-    const bool returns =
-        !(name == "st" || name == "red" || name == "bra" || name == "brx" || name == "ret" ||
-          name == "exit" || name == "membar" || name == "fence" || name == "call" ||
-          name == "prefetch" || ((name == "bar" || name == "barrier") && !opcode.has("red")));
-    if (name == "ld" || name == "ldu") effect.role = Role::load;
-    if (name == "st") effect.role = Role::store;
-    if (name == "atom" || name == "red") effect.role = Role::atomic;
-    if (name == "bra" || name == "brx" || name == "ret" || name == "exit" || name == "bar" ||
-        name == "barrier") {
-      effect.role = Role::control;
-    }
-    if (effect.role == Role::load || effect.role == Role::store || effect.role == Role::atomic) {
-      const bool block_local =
-          opcode.has("shared") || opcode.has("shared::cta") || opcode.has("local");
-      const bool fixed = opcode.has("const") || opcode.has("param") || opcode.has("param::entry");
-      effect.global = !block_local && !fixed;
-      const bool generic = effect.global && !opcode.has("global");
-      effect.block_local = block_local || generic;
-    }
-    if (instruction.guard >= 0) {
-      effect.uses.push_back(static_cast<std::uint32_t>(instruction.guard));
-    }
-    for (std::uint32_t i = 0; i < instruction.operand_count; ++i) {
-      const Operand& operand = function_.operands[instruction.first_operand + i];
-      const bool target = i == 0 && returns;
-      if (target && operand.second >= 0) {
-        effect.defines.push_back(static_cast<std::uint32_t>(operand.second));
-      }
-      const bool nested =
-          operand.kind == Operand::Kind::list || operand.kind == Operand::Kind::address;
-      for (std::uint32_t j = 0; j < (nested ? operand.count : 1); ++j) {
-        const Operand& leaf = nested ? function_.elements[operand.index + j] : operand;
-        if (leaf.kind != Operand::Kind::reg) continue;
-        (target ? effect.defines : effect.uses).push_back(leaf.index);
-        if (operand.kind == Operand::Kind::address) effect.addresses.push_back(leaf.index);
-      }
-    }
-    return effect;
-  }
-
- private:
-  const Function& function_;
-};
-
 class Slicer {
  public:
   explicit Slicer(const Function& function) : function_(function) {
-    const Effects effects(function);
     const std::size_t count = function.instructions.size();
     effects_.reserve(count);
     definers_.resize(function.registers.size());
     for (std::uint32_t i = 0; i < count; ++i) {
-      effects_.push_back(effects.of(function.instructions[i]));
+      effects_.push_back(effect_of(function, function.instructions[i]));
       for (std::uint32_t reg : effects_[i].defines)
         definers_[reg].push_back(i);
     }
@@ -90,8 +26,8 @@ class Slicer {
 
   Result<DecodeOptions> run() {
     for (std::uint32_t i = 0; i < effects_.size(); ++i) {
-      const Effect& effect = effects_[i];
-      if (effect.role == Role::control) {
+      const InstructionEffect& effect = effects_[i];
+      if (effect.role == InstructionRole::control) {
         options_.keep[i] = true;
         need(effect.uses);
       } else if (effect.global) {
@@ -131,13 +67,14 @@ class Slicer {
 
   bool execute(std::uint32_t instruction) {
     if (options_.execute[instruction]) return true;
-    const Effect& effect = effects_[instruction];
-    if (effect.role == Role::atomic && effect.global) return false;
+    const InstructionEffect& effect = effects_[instruction];
+    if (effect.role == InstructionRole::atomic && effect.global) return false;
     options_.keep[instruction] = true;
     options_.execute[instruction] = true;
     need(effect.uses);
     const bool reads_block_memory =
-        (effect.role == Role::load || effect.role == Role::atomic) && effect.block_local;
+        (effect.role == InstructionRole::load || effect.role == InstructionRole::atomic) &&
+        effect.block_local;
     return !reads_block_memory || keep_block_memory();
   }
 
@@ -146,15 +83,16 @@ class Slicer {
     if (block_memory_) return true;
     block_memory_ = true;
     for (std::uint32_t i = 0; i < effects_.size(); ++i) {
-      const Effect& effect = effects_[i];
-      const bool writes = effect.role == Role::store || effect.role == Role::atomic;
+      const InstructionEffect& effect = effects_[i];
+      const bool writes =
+          effect.role == InstructionRole::store || effect.role == InstructionRole::atomic;
       if (writes && effect.block_local && !effect.global && !execute(i)) return false;
     }
     return true;
   }
 
   const Function& function_;
-  std::vector<Effect> effects_;
+  std::vector<InstructionEffect> effects_;
   std::vector<std::vector<std::uint32_t>> definers_;
   std::vector<bool> needed_;
   std::vector<std::uint32_t> work_;

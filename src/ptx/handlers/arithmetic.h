@@ -16,74 +16,90 @@ REGRAPH_INLINE const Record* for_lanes(const Record* r, Warp& w, Compute compute
   return r + 1;
 }
 
-// Reads lane l of the operand at the offset as type L.
+// The operands of a record. Pointers are taken before a loop: inside it, the compiler would have to
+// assume that writing a lane changes the record.
 template <typename L>
-REGRAPH_INLINE typename L::Value operand(Warp& w, std::uint32_t offset, int l) {
-  return L::read(lanes<typename L::Slot>(w, offset)[l]);
-}
+struct Operands {
+  using Slot = typename L::Slot;
+  const Slot* a;
+  const Slot* b;
+  const Slot* c;
+  REGRAPH_INLINE Operands(const Record* r, Warp& w)
+      : a(lanes<Slot>(w, r->a)), b(lanes<Slot>(w, r->b)), c(lanes<Slot>(w, r->c)) {}
+  REGRAPH_INLINE typename L::Value read_a(int l) const { return L::read(a[l]); }
+  REGRAPH_INLINE typename L::Value read_b(int l) const { return L::read(b[l]); }
+  REGRAPH_INLINE typename L::Value read_c(int l) const { return L::read(c[l]); }
+};
 
 template <Operation O, typename L>
 const Record* unary(const Record* r, Warp& w) {
-  return for_lanes<typename L::Slot>(r, w, [&](int l) {
-    return L::write(Function<O>::template apply<L>(operand<L>(w, r->a, l)));
-  });
+  const Operands<L> from(r, w);
+  return for_lanes<typename L::Slot>(
+      r, w, [=](int l) { return L::write(Function<O>::template apply<L>(from.read_a(l))); });
 }
 template <Operation O, typename L>
 const Record* binary(const Record* r, Warp& w) {
-  return for_lanes<typename L::Slot>(r, w, [&](int l) {
-    return L::write(Function<O>::template apply<L>(operand<L>(w, r->a, l), operand<L>(w, r->b, l)));
+  const Operands<L> from(r, w);
+  return for_lanes<typename L::Slot>(r, w, [=](int l) {
+    return L::write(Function<O>::template apply<L>(from.read_a(l), from.read_b(l)));
   });
 }
 template <Operation O, typename L>
 const Record* ternary(const Record* r, Warp& w) {
-  return for_lanes<typename L::Slot>(r, w, [&](int l) {
-    return L::write(Function<O>::template apply<L>(operand<L>(w, r->a, l), operand<L>(w, r->b, l),
-                                                   operand<L>(w, r->c, l)));
+  const Operands<L> from(r, w);
+  return for_lanes<typename L::Slot>(r, w, [=](int l) {
+    return L::write(Function<O>::template apply<L>(from.read_a(l), from.read_b(l), from.read_c(l)));
   });
 }
 template <Operation O, typename L>
 const Record* shift(const Record* r, Warp& w) {
-  return for_lanes<typename L::Slot>(r, w, [&](int l) {
-    return L::write(
-        Function<O>::template apply_shift<L>(operand<L>(w, r->a, l), lanes<LaneU32>(w, r->b)[l]));
+  const Operands<L> from(r, w);
+  const LaneU32* count = lanes<LaneU32>(w, r->b);
+  return for_lanes<typename L::Slot>(r, w, [=](int l) {
+    return L::write(Function<O>::template apply_shift<L>(from.read_a(l), count[l]));
   });
 }
 template <Operation O, typename L>
 const Record* field(const Record* r, Warp& w) {
-  return for_lanes<typename L::Slot>(r, w, [&](int l) {
-    return L::write(Function<O>::template apply_field<L>(
-        operand<L>(w, r->a, l), lanes<LaneU32>(w, r->b)[l], lanes<LaneU32>(w, r->c)[l]));
+  const Operands<L> from(r, w);
+  const LaneU32* position = lanes<LaneU32>(w, r->b);
+  const LaneU32* length = lanes<LaneU32>(w, r->c);
+  return for_lanes<typename L::Slot>(r, w, [=](int l) {
+    return L::write(Function<O>::template apply_field<L>(from.read_a(l), position[l], length[l]));
   });
 }
 template <Operation O, typename L>
 const Record* insert(const Record* r, Warp& w) {
-  return for_lanes<typename L::Slot>(r, w, [&](int l) {
-    return L::write(Function<O>::template apply_insert<L>(
-        operand<L>(w, r->a, l), operand<L>(w, r->b, l), lanes<LaneU32>(w, r->c)[l],
-        lanes<LaneU32>(w, r->e)[l]));
+  const Operands<L> from(r, w);
+  const LaneU32* position = lanes<LaneU32>(w, r->c);
+  const LaneU32* length = lanes<LaneU32>(w, r->e);
+  return for_lanes<typename L::Slot>(r, w, [=](int l) {
+    return L::write(Function<O>::template apply_insert<L>(from.read_a(l), from.read_b(l),
+                                                          position[l], length[l]));
   });
 }
 template <Operation O, typename L>
 const Record* count_bits(const Record* r, Warp& w) {
+  const Operands<L> from(r, w);
   return for_lanes<LaneU32>(
-      r, w, [&](int l) { return Function<O>::template apply_count<L>(operand<L>(w, r->a, l)); });
+      r, w, [=](int l) { return Function<O>::template apply_count<L>(from.read_a(l)); });
 }
 // Pairs of halves: each half is one lane of type H.
 template <Operation O, typename H, int kOperands>
 const Record* paired(const Record* r, Warp& w) {
-  return for_lanes<LaneU32>(r, w, [&](int l) {
+  const Operands<Lane<LaneType::u32>> from(r, w);
+  return for_lanes<LaneU32>(r, w, [=](int l) {
     std::uint32_t result = 0;
     for (int half = 0; half < 2; ++half) {
-      const auto part = [&](std::uint32_t offset) {
-        return H::read(lanes<LaneU32>(w, offset)[l] >> (16 * half));
-      };
+      const auto part = [&](std::uint32_t both) { return H::read(both >> (16 * half)); };
       std::uint32_t value = 0;
       if constexpr (kOperands == 1) {
-        value = H::write(Function<O>::template apply<H>(part(r->a)));
+        value = H::write(Function<O>::template apply<H>(part(from.a[l])));
       } else if constexpr (kOperands == 2) {
-        value = H::write(Function<O>::template apply<H>(part(r->a), part(r->b)));
+        value = H::write(Function<O>::template apply<H>(part(from.a[l]), part(from.b[l])));
       } else {
-        value = H::write(Function<O>::template apply<H>(part(r->a), part(r->b), part(r->c)));
+        value = H::write(
+            Function<O>::template apply<H>(part(from.a[l]), part(from.b[l]), part(from.c[l])));
       }
       result |= (value & 0xffffU) << (16 * half);
     }
@@ -95,35 +111,30 @@ const Record* paired(const Record* r, Warp& w) {
 template <typename L, bool kAccumulate>
 const Record* multiply_wide(const Record* r, Warp& w) {
   using T = typename L::Value;
-  if constexpr (sizeof(T) == 2) {
-    return for_lanes<LaneU32>(r, w, [&](int l) {
-      const auto product =
-          static_cast<std::uint32_t>(static_cast<std::int32_t>(operand<L>(w, r->a, l))) *
-          static_cast<std::uint32_t>(static_cast<std::int32_t>(operand<L>(w, r->b, l)));
-      return kAccumulate ? product + lanes<LaneU32>(w, r->c)[l] : product;
-    });
-  } else {
-    using Product = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
-    return for_lanes<LaneU64>(r, w, [&](int l) {
-      const auto product = static_cast<std::uint64_t>(static_cast<Product>(operand<L>(w, r->a, l)) *
-                                                      static_cast<Product>(operand<L>(w, r->b, l)));
-      return kAccumulate ? product + lanes<LaneU64>(w, r->c)[l] : product;
-    });
-  }
+  // 16 bits give 32, 32 give 64; products of sign-extended factors are exact modulo the width.
+  using Result = std::conditional_t<sizeof(T) == 2, LaneU32, LaneU64>;
+  using Extended = std::conditional_t<std::is_signed_v<T>, std::make_signed_t<Result>, Result>;
+  const Operands<L> from(r, w);
+  const Result* c = lanes<Result>(w, r->c);
+  return for_lanes<Result>(r, w, [=](int l) {
+    const Result product = static_cast<Result>(static_cast<Extended>(from.read_a(l))) *
+                           static_cast<Result>(static_cast<Extended>(from.read_b(l)));
+    return kAccumulate ? product + c[l] : product;
+  });
 }
 
 // Moves bits: no canonical NaN, no flush.
 template <typename Slot>
 const Record* move(const Record* r, Warp& w) {
   const Slot* a = lanes<Slot>(w, r->a);
-  return for_lanes<Slot>(r, w, [&](int l) { return a[l]; });
+  return for_lanes<Slot>(r, w, [=](int l) { return a[l]; });
 }
 template <typename Slot>
 const Record* select(const Record* r, Warp& w) {
   const Slot* a = lanes<Slot>(w, r->a);
   const Slot* b = lanes<Slot>(w, r->b);
   const std::uint32_t choice = predicate(w, r->c) ^ (r->flags == kNegated ? kFullMask : 0U);
-  return for_lanes<Slot>(r, w, [&](int l) { return ((choice >> l) & 1U) != 0 ? a[l] : b[l]; });
+  return for_lanes<Slot>(r, w, [=](int l) { return ((choice >> l) & 1U) != 0 ? a[l] : b[l]; });
 }
 
 template <Operation O, typename T>
@@ -186,7 +197,7 @@ REGRAPH_INLINE void write_predicate(const Record* r, Warp& w, Test test) {
 }
 template <Operation O, typename L>
 const Record* compare_lanes(const Record* r, Warp& w) {
-  write_predicate(
-      r, w, [&](int l) { return compare<O>(operand<L>(w, r->a, l), operand<L>(w, r->b, l)); });
+  const Operands<L> from(r, w);
+  write_predicate(r, w, [=](int l) { return compare<O>(from.read_a(l), from.read_b(l)); });
   return r + 1;
 }

@@ -70,9 +70,9 @@ REGRAPH_INLINE typename L::Value rounded(typename L::Value a, typename L::Value 
 template <Operation O, typename L>
 const Record* rounded_lanes(const Record* r, Warp& w) {
   const auto mode = static_cast<RoundingMode>(r->e);
-  return for_lanes<typename L::Slot>(r, w, [&](int l) {
-    return L::write(rounded<O, L>(operand<L>(w, r->a, l), operand<L>(w, r->b, l),
-                                  operand<L>(w, r->c, l), mode));
+  const Operands<L> from(r, w);
+  return for_lanes<typename L::Slot>(r, w, [=](int l) {
+    return L::write(rounded<O, L>(from.read_a(l), from.read_b(l), from.read_c(l), mode));
   });
 }
 
@@ -183,15 +183,15 @@ const Record* convert(const Record* r, Warp& w) {
   // One loop a mode, so that the mode is a constant inside each.
   switch (mode) {
     case RoundingMode::nearest:
-      return for_lanes<typename To::Slot>(r, w, [&](int l) {
+      return for_lanes<typename To::Slot>(r, w, [=](int l) {
         return convert_value<To, From, kSaturate>(a[l], RoundingMode::nearest);
       });
     case RoundingMode::zero:
-      return for_lanes<typename To::Slot>(r, w, [&](int l) {
+      return for_lanes<typename To::Slot>(r, w, [=](int l) {
         return convert_value<To, From, kSaturate>(a[l], RoundingMode::zero);
       });
     default:
       return for_lanes<typename To::Slot>(
-          r, w, [&](int l) { return convert_value<To, From, kSaturate>(a[l], mode); });
+          r, w, [=](int l) { return convert_value<To, From, kSaturate>(a[l], mode); });
   }
 }

@@ -77,7 +77,7 @@ REGRAPH_INLINE const AccessPlan* check_access(const Record* r, Warp& w, AccessSi
   AccessPlan* plan = &site.plans[site.current];
   const auto low = base + static_cast<std::uint64_t>(plan->low);
   const auto high = base + static_cast<std::uint64_t>(plan->high);
-  if (plan->mask == mask && (base & site.alignment_mask) == plan->alignment &&
+  if (plan->mask == mask && (base & plan->alignment_mask) == plan->alignment &&
       low >= site.region_begin && high <= site.region_end && low < high &&
       follows<Address>(a, first, *plan, mask)) [[likely]] {
     ++plan->hits;

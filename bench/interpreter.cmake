@@ -1,0 +1,1 @@
+regraph_bench(interpreter DEPENDS regraph_ptx)

@@ -1,0 +1,52 @@
+#include "ptx/def_use.h"
+
+#include "ptx/opcode.h"
+
+namespace regraph::ptx {
+
+InstructionEffect effect_of(const Function& function, const Instruction& instruction) {
+  InstructionEffect effect;
+  const Opcode opcode(instruction.mnemonic);
+  const std::string_view name = opcode.name();
+  const bool returns =
+      !(name == "st" || name == "red" || name == "bra" || name == "brx" || name == "ret" ||
+        name == "exit" || name == "membar" || name == "fence" || name == "call" ||
+        name == "prefetch" || ((name == "bar" || name == "barrier") && !opcode.has("red")));
+  if (name == "ld" || name == "ldu") effect.role = InstructionRole::load;
+  if (name == "st") effect.role = InstructionRole::store;
+  if (name == "atom" || name == "red") effect.role = InstructionRole::atomic;
+  if (name == "bra" || name == "brx" || name == "ret" || name == "exit" || name == "bar" ||
+      name == "barrier") {
+    effect.role = InstructionRole::control;
+  }
+  if (effect.role == InstructionRole::load || effect.role == InstructionRole::store ||
+      effect.role == InstructionRole::atomic) {
+    const bool block_local =
+        opcode.has("shared") || opcode.has("shared::cta") || opcode.has("local");
+    const bool fixed = opcode.has("const") || opcode.has("param") || opcode.has("param::entry");
+    effect.global = !block_local && !fixed;
+    const bool generic = effect.global && !opcode.has("global");
+    effect.block_local = block_local || generic;
+  }
+  if (instruction.guard >= 0) {
+    effect.uses.push_back(static_cast<std::uint32_t>(instruction.guard));
+  }
+  for (std::uint32_t i = 0; i < instruction.operand_count; ++i) {
+    const Operand& operand = function.operands[instruction.first_operand + i];
+    const bool target = i == 0 && returns;
+    if (target && operand.second >= 0) {
+      effect.defines.push_back(static_cast<std::uint32_t>(operand.second));
+    }
+    const bool nested =
+        operand.kind == Operand::Kind::list || operand.kind == Operand::Kind::address;
+    for (std::uint32_t j = 0; j < (nested ? operand.count : 1); ++j) {
+      const Operand& leaf = nested ? function.elements[operand.index + j] : operand;
+      if (leaf.kind != Operand::Kind::reg) continue;
+      (target ? effect.defines : effect.uses).push_back(leaf.index);
+      if (operand.kind == Operand::Kind::address) effect.addresses.push_back(leaf.index);
+    }
+  }
+  return effect;
+}
+
+}  // namespace regraph::ptx
