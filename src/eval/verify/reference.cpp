@@ -159,11 +159,14 @@ Status Reference::work_out(Case& one, const Cancellation& cancellation) {
     RunSettings settings;
     settings.poison_seed = poison_seed(one, 0);
     settings.invert_poison = inverted;
-    settings.reverse_blocks = reversed;
     settings.instruction_budget = kOriginalBudget;
     settings.threads = settings_.threads;
+    const Reordering& other = *settings_.reordering;
+    settings.reverse_blocks = reversed && other.reverse_blocks;
+    const ptx::Program& program =
+        reversed && other.reversed_warps ? *other.reversed_warps : original_;
     Result<KernelRun> result =
-        run_kernel(problem_, original_, launch, *one.symbols, inputs, settings, cancellation);
+        run_kernel(problem_, program, launch, *one.symbols, inputs, settings, cancellation);
     if (!result.ok() || result->fault.kind == ptx::FaultKind::none) return result;
     if (result->fault.kind == ptx::FaultKind::cancelled) {
       return fail(ErrorCode::cancelled, "cancelled");
@@ -209,8 +212,9 @@ Status Reference::work_out(Case& one, const Cancellation& cancellation) {
   one.warp_instructions = first->warp_instructions();
   one.exact.assign(problem_.arguments.size(), false);
 
-  // One distribution tells whether the order of blocks matters to the original.
-  const bool reverses = settings_.reversible && one.distribution == Distribution::small_integers;
+  // One distribution tells whether the order of blocks and warps matters to the original.
+  const bool reverses =
+      settings_.reordering->exists() && one.distribution == Distribution::small_integers;
   const Result<KernelRun> reversed = reverses ? run(false, true) : *second;
   if (!reversed.ok()) return reversed.error();
   for (std::size_t i = 0; i < problem_.arguments.size(); ++i) {
@@ -231,7 +235,7 @@ Status Reference::work_out(Case& one, const Cancellation& cancellation) {
                       "before, with {1}; declare args: {{{0}: {{dir: inout}}}}",
                       argument.name, one.text()));
     }
-    if (reverses && !agrees(*reversed)) one.block_order_matters = true;
+    if (reverses && !agrees(*reversed)) one.order_matters = true;
     // Sums and products of small integers are exact; quotients and roots are not, even where they
     // happen to come out whole.
     one.exact[i] = one.distribution == Distribution::small_integers && !settings_.divides_floats &&

@@ -6,6 +6,7 @@
 #include "eval/verify/comparison.h"
 #include "eval/verify/inputs.h"
 #include "eval/verify/kernel_run.h"
+#include "eval/verify/warp_order.h"
 #include "kernel/problem.h"
 #include "ptx/interpreter.h"
 
@@ -27,7 +28,7 @@ struct Case {
   std::vector<bool> exact;                           // per argument: compare bit for bit
   Arithmetic arithmetic;
   std::uint64_t warp_instructions = 0;
-  bool block_order_matters = false;  // of the original itself
+  bool order_matters = false;  // of blocks or warps, to the original itself
 
   // "{K: 45, M: 70, N: 50}, N(0,1) inputs".
   [[nodiscard]] std::string text() const;
@@ -36,9 +37,9 @@ struct Case {
 // What is known about the original besides its program.
 struct ReferenceSettings {
   std::optional<double> reduction_length;  // none: estimated
-  bool reversible = false;      // its blocks can be run in reverse (RunSettings::reverse_blocks)
-  bool divides_floats = false;  // quotients round even where inputs are integers
-  int threads = 1;              // of the host
+  const Reordering* reordering = nullptr;  // not null; outlives the reference
+  bool divides_floats = false;             // quotients round even where inputs are integers
+  int threads = 1;                         // of the host
 };
 
 class Reference {

@@ -4,6 +4,7 @@
 #include "eval/verify/comparison.h"
 #include "eval/verify/kernel_run.h"
 #include "eval/verify/reference.h"
+#include "eval/verify/warp_order.h"
 #include "ptx/interpreter.h"
 
 #include <fmt/format.h>
@@ -100,14 +101,17 @@ struct Verifier::State {
       : problem(std::move(given)),
         configuration(std::move(chosen)),
         original(ptx::Program::load(compiled.ptx, compiled.entry)),
-        reversible(!has_global_variables(compiled.ptx)),
-        original_ptx(std::move(compiled.ptx)) {}
+        original_ptx(std::move(compiled.ptx)) {
+    if (original.ok() && !problem.launch.launches.empty()) {
+      reordering = make_reordering(original_ptx, compiled.entry, problem.launch.launches[0].block);
+    }
+  }
 
   const Problem problem;
   const VerifierConfiguration configuration;
   const Result<ptx::Program> original;
-  const bool reversible;  // the original's blocks can be run in reverse
   const std::string original_ptx;
+  Reordering reordering;  // of the original; constant once constructed
 
   std::mutex mutex;
   std::list<std::pair<std::uint64_t, std::shared_ptr<Reference>>> references;  // latest first
@@ -128,7 +132,7 @@ struct Verifier::State {
     if (found != references.end()) {
       references.splice(references.begin(), references, found);
     } else {
-      const ReferenceSettings settings = {configuration.reduction_length, reversible,
+      const ReferenceSettings settings = {configuration.reduction_length, &reordering,
                                           divides_floats(original_ptx), configuration.threads};
       references.emplace_front(seed,
                                std::make_shared<Reference>(problem, *original, settings, seed));
@@ -144,12 +148,13 @@ namespace {
 class Examination {
  public:
   Examination(const Problem& problem, Reference& reference, const ptx::Program& program,
-              const Launch& launch, bool reversible, int threads, const Cancellation& cancellation)
+              const Launch& launch, const Reordering& reordering, int threads,
+              const Cancellation& cancellation)
       : problem_(problem),
         reference_(reference),
         program_(program),
         launch_(launch),
-        reversible_(reversible),
+        reordering_(reordering),
         threads_(threads),
         cancellation_(cancellation) {}
 
@@ -162,8 +167,9 @@ class Examination {
                       one.error().message);
       }
       if (!passes(**one, false)) return std::move(result_);
-      const bool reverse = reversible_ && (*one)->distribution == Distribution::small_integers &&
-                           !(*one)->block_order_matters;
+      const bool reverse = reordering_.exists() &&
+                           (*one)->distribution == Distribution::small_integers &&
+                           !(*one)->order_matters;
       if (reverse && worth_reversing(**one) && !passes(**one, true)) return std::move(result_);
     }
     result_.verdict = Verdict::correct;
@@ -173,7 +179,7 @@ class Examination {
  private:
   bool worth_reversing(const Case& one) const {
     const Result<ConcreteLaunch> concrete = concretise(launch_, *one.symbols);
-    return concrete.ok() && concrete->grid.count() > 1 &&
+    return concrete.ok() && (concrete->grid.count() > 1 || reordering_.reversed_warps) &&
            concrete->grid.count() <= kLargestReversedGrid;
   }
 
@@ -194,9 +200,11 @@ class Examination {
     settings.poison_seed = reference_.poison_seed(one, reversed ? 2 : 1);
     settings.pointer_offset = one.index % 2 == 1 ? loose_alignment(problem_) : 0;
     settings.instruction_budget = kBudgetFactor * one.warp_instructions + kBudgetFloor;
-    settings.reverse_blocks = reversed;
+    settings.reverse_blocks = reversed && reordering_.reverse_blocks;
+    const ptx::Program& program =
+        reversed && reordering_.reversed_warps ? *reordering_.reversed_warps : program_;
     settings.threads = threads_;
-    const Result<KernelRun> run = run_kernel(problem_, program_, launch_, *one.symbols,
+    const Result<KernelRun> run = run_kernel(problem_, program, launch_, *one.symbols,
                                              *reference_.inputs(one), settings, cancellation_);
     if (!run.ok()) {
       return reject(verdict_of(run.error().code), with(one) + ": " + run.error().message);
@@ -228,7 +236,9 @@ class Examination {
       if (comparison.equal) continue;
       if (reversed) {
         return reject(Verdict::data_race,
-                      with(one) + ": the result depends on the order in which blocks run: " +
+                      with(one) +
+                          ": the result depends on the order in which blocks and warps run; a "
+                          "barrier is missing or blocks depend on each other: " +
                           comparison.message);
       }
       return reject(Verdict::wrong_result, with(one) + ": " + comparison.message);
@@ -242,7 +252,7 @@ class Examination {
   Reference& reference_;
   const ptx::Program& program_;
   const Launch& launch_;
-  bool reversible_;
+  const Reordering& reordering_;
   int threads_;
   const Cancellation& cancellation_;
   VerificationResult result_;
@@ -301,9 +311,9 @@ Result<std::vector<std::string>> Verifier::check_original(std::uint64_t seed,
     return fail(ErrorCode::invalid_argument,
                 "the kernel has no output: no argument has dir out or inout");
   }
-  if (std::any_of(cases.begin(), cases.end(),
-                  [](const Case* one) { return one->block_order_matters; })) {
-    warnings.push_back("the original's result depends on the order in which its blocks run");
+  if (std::any_of(cases.begin(), cases.end(), [](const Case* one) { return one->order_matters; })) {
+    warnings.push_back(
+        "the original's result depends on the order in which its blocks or warps run");
   }
   return warnings;
 }
@@ -326,8 +336,12 @@ VerificationResult Verifier::verify(const CompiledKernel& candidate, const Launc
   if (const auto forbidden = find_forbidden(candidate.ptx, state_->original_ptx)) {
     return refuse(Verdict::suspicious, *forbidden);
   }
-  return Examination(state_->problem, **reference, *program, plan.launches.front(),
-                     state_->reversible && !has_global_variables(candidate.ptx),
+  // Without another order of the original nobody could tell whether order may matter.
+  Reordering reordering;
+  if (state_->reordering.exists()) {
+    reordering = make_reordering(candidate.ptx, candidate.entry, plan.launches.front().block);
+  }
+  return Examination(state_->problem, **reference, *program, plan.launches.front(), reordering,
                      state_->configuration.threads, cancellation)
       .run();
 }

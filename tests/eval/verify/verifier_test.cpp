@@ -316,6 +316,32 @@ assume: {align: 4}
                "");
 }
 
+TEST(Verifier, MissingBarriersShowWhateverTheOrderOfWarps) {
+  const std::string yaml = R"yaml(
+sizes: {N: 4096}
+args: {x: {shape: [N]}, y: {dir: out, shape: [N]}}
+launch: {block: 256, grid: "cdiv(N, bx)"}
+tests: [{N: 512}, {N: 200}]
+)yaml";
+  const auto shift = [](const std::string& barrier, const std::string& from) {
+    return "__global__ void k(const float* x, float* y, int N) {\n  __shared__ float s[256];\n"
+           "  int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;\n"
+           "  s[t] = i < N ? x[i] : 0.0f;\n  " +
+           barrier + "\n  if (i < N) y[i] = s[" + from + "];\n}\n";
+  };
+  for (const char* from :
+       {"(t + 224) & 255", "(t + 32) & 255", "t < 32 ? t : t - 32", "t < 224 ? t + 32 : t"}) {
+    Bench bench(yaml, {pointer("x", true), pointer("y", false), scalar("N")}, shift(kSync, from));
+    const auto warnings = bench.check_original();
+    ASSERT_TRUE(warnings.ok()) << warnings.error().message;
+    EXPECT_TRUE(warnings->empty()) << warnings->front();
+    EXPECT_TRUE(bench.verify(shift(kSync + " " + kSync, from)).correct());
+    const VerificationResult result = bench.verify(shift("", from));
+    EXPECT_TRUE(result.verdict == Verdict::wrong_result || result.verdict == Verdict::data_race)
+        << from << ": " << name(result.verdict) << " " << result.message;
+  }
+}
+
 // --- Reduction ---
 
 constexpr const char* kReduceTree = R"cuda(

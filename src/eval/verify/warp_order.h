@@ -1,0 +1,29 @@
+// Makes missing barriers show on an interpreter that runs warps one after another.
+#pragma once
+
+#include "kernel/launch_plan.h"
+#include "ptx/interpreter.h"
+
+#include <optional>
+#include <string>
+
+namespace regraph::verify {
+
+// Returns `ptx` with the threads of a block renumbered so that its warps do their work in reverse
+// order: bits 5 and up of the linear thread number are inverted wherever %tid is read. Lanes stay
+// where they are, so shuffles and coalescing do not change, and a kernel with all its barriers
+// computes the same. Nothing when the extents of the block are not powers of two, there is one warp
+// only, or %tid is read in another way than by an unconditional mov.u32.
+[[nodiscard]] std::optional<std::string> with_reversed_warps(const std::string& ptx,
+                                                             const Dim3& block);
+
+// How to run a kernel in another order than usual, which a kernel without races does not notice.
+struct Reordering {
+  std::optional<ptx::Program> reversed_warps;  // none: warps cannot be renumbered
+  bool reverse_blocks = false;                 // false: it has variables in global memory
+  [[nodiscard]] bool exists() const { return reversed_warps.has_value() || reverse_blocks; }
+};
+[[nodiscard]] Reordering make_reordering(const std::string& ptx, const std::string& entry,
+                                         const Dim3& block);
+
+}  // namespace regraph::verify
