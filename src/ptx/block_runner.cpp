@@ -24,6 +24,10 @@ void free_aligned(std::byte* memory) {
   ::operator delete[](memory, std::align_val_t{kRegisterAlignment});
 }
 
+bool is_block_coordinate(const SpecialSlot& slot) {
+  return slot.which >= SpecialRegister::ctaid_x && slot.which <= SpecialRegister::ctaid_z;
+}
+
 std::uint64_t shared_span(const Program::Code& code, const LaunchArguments& arguments) {
   return code.dynamic_shared_address - kSharedBase + arguments.dynamic_shared_bytes;
 }
@@ -138,6 +142,18 @@ void BlockRunner::build_registers() {
 
 void BlockRunner::write_special(Warp& warp, const SpecialSlot& slot) {
   using S = SpecialRegister;
+  if (is_block_coordinate(slot)) {  // the only ones that change between blocks
+    const Dim3& at = context_.block_index;
+    const std::uint32_t value = slot.which == S::ctaid_x   ? at.x
+                                : slot.which == S::ctaid_y ? at.y
+                                                           : at.z;
+    if (slot.wide) {
+      std::fill_n(lanes<std::uint64_t>(warp, slot.offset), kWarpLanes, std::uint64_t{value});
+    } else {
+      std::fill_n(lanes<std::uint32_t>(warp, slot.offset), kWarpLanes, value);
+    }
+    return;
+  }
   const Dim3& block = context_.block;
   const Dim3& grid = context_.grid;
   for (std::uint32_t l = 0; l < kWarpLanes; ++l) {
@@ -163,13 +179,8 @@ void BlockRunner::write_special(Warp& warp, const SpecialSlot& slot) {
         value = block.z;
         break;
       case S::ctaid_x:
-        value = context_.block_index.x;
-        break;
       case S::ctaid_y:
-        value = context_.block_index.y;
-        break;
       case S::ctaid_z:
-        value = context_.block_index.z;
         break;
       case S::nctaid_x:
         value = grid.x;
@@ -244,9 +255,7 @@ void BlockRunner::start(std::uint64_t linear_block) {
   std::uint64_t threads = context_.block.count();
   for (Warp& warp : warps_) {
     for (const SpecialSlot& slot : code_.specials) {
-      const bool of_block =
-          slot.which >= SpecialRegister::ctaid_x && slot.which <= SpecialRegister::ctaid_z;
-      if (of_block || blocks_run_ == 0) write_special(warp, slot);
+      if (is_block_coordinate(slot) || blocks_run_ == 0) write_special(warp, slot);
     }
     const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(threads, kWarpLanes));
     threads -= count;
@@ -336,7 +345,12 @@ void BlockRunner::run(std::uint64_t linear_block, std::uint64_t budget,
 // Frees the warps of every barrier that is complete. Returns whether there was one.
 bool BlockRunner::release_barriers() {
   bool any = false;
+  std::uint32_t used = 0;
+  for (const Warp& warp : warps_) {
+    if (warp.status == WarpStatus::at_barrier) used |= 1U << warp.barrier;
+  }
   for (std::uint32_t id = 0; id < kBarriers; ++id) {
+    if (((used >> id) & 1U) == 0) continue;
     std::uint32_t at_barrier = 0;
     std::uint32_t finished = 0;
     std::uint32_t expected = 0;

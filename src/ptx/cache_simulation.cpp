@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace regraph::ptx {
@@ -21,6 +22,14 @@ constexpr double kSectorBytes = 32.0;
 constexpr double kLineAccessesPerRequest = 6.0;
 // Blocks run in full to learn what a whole block does.
 constexpr std::uint64_t kSampledBlocks = 3;
+
+// Requests between asking for a cache's place and using it.
+constexpr std::size_t kPrefetchDistance = 6;
+
+int sector_count(std::uint32_t sectors) {
+  constexpr std::array<std::uint8_t, 16> kCounts = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
+  return kCounts[sectors & 15U];
+}
 
 // Counts of one wave, of the part that was simulated.
 struct WaveCounts {
@@ -185,6 +194,10 @@ class Simulation {
         for (std::size_t block = sm; block < blocks; block += sms) {
           std::size_t& at = cursor[block];
           while (at < begins[block + 1] && (requests[at].time >> kQuantumShift) <= quantum) {
+            if (at + kPrefetchDistance < begins[block + 1]) {
+              l1_[sm].prefetch(requests[at + kPrefetchDistance].line);
+              l2_.prefetch(requests[at + kPrefetchDistance].line);
+            }
             replay_request(requests[at++], l1_[sm], counts);
           }
           if (at < begins[block + 1]) next = std::min(next, requests[at].time >> kQuantumShift);
@@ -201,22 +214,22 @@ class Simulation {
     for (std::uint32_t i = 0; i < pattern.line_count; ++i) {
       const std::uint64_t line = request.line + static_cast<std::uint64_t>(lines[i].delta);
       std::uint32_t wanted = lines[i].sectors;
-      const auto total = static_cast<double>(__builtin_popcount(wanted));
+      const auto total = static_cast<double>(sector_count(wanted));
       if (pattern.kind == AccessPattern::Kind::store ||
           pattern.kind == AccessPattern::Kind::atomic) {
         counts.l2_write_sectors += total;
-        counts.dram_write_sectors += __builtin_popcount(l2_.write(line, wanted));
+        counts.dram_write_sectors += sector_count(l2_.write(line, wanted));
         continue;
       }
       counts.load_sectors += total;
       if (pattern.kind == AccessPattern::Kind::load) {
         const std::uint32_t hit = l1.read(line, wanted);
-        counts.l1_hit_sectors += __builtin_popcount(hit);
+        counts.l1_hit_sectors += sector_count(hit);
         wanted &= ~hit;
         if (wanted == 0) continue;
       }
-      const int asked = __builtin_popcount(wanted);
-      const int hits = __builtin_popcount(l2_.read(line, wanted));
+      const int asked = sector_count(wanted);
+      const int hits = sector_count(l2_.read(line, wanted));
       counts.l2_read_sectors += asked;
       counts.l2_hit_sectors += hits;
       counts.dram_read_sectors += asked - hits;

@@ -30,7 +30,8 @@ const Record* block_head(const Record* r, Warp& w) {
   const std::uint32_t block = r->target;
   if (w.reconvergence == block) return pop(w);
   w.block_warps[block] += 1;
-  w.block_threads[block] += static_cast<std::uint64_t>(__builtin_popcount(w.active));
+  w.block_threads[block] +=
+      w.active == kFullMask ? kWarpLanes : static_cast<std::uint64_t>(__builtin_popcount(w.active));
   w.time += r->immediate;
   w.quantum -= r->immediate;
   if (w.quantum < 0) [[unlikely]] {

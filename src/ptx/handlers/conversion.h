@@ -69,11 +69,21 @@ REGRAPH_INLINE typename L::Value rounded(typename L::Value a, typename L::Value 
 }
 template <Operation O, typename L>
 const Record* rounded_lanes(const Record* r, Warp& w) {
-  const auto mode = static_cast<RoundingMode>(r->e);
   const Operands<L> from(r, w);
-  return for_lanes<typename L::Slot>(r, w, [=](int l) {
-    return L::write(rounded<O, L>(from.read_a(l), from.read_b(l), from.read_c(l), mode));
-  });
+  // One loop a mode, so that the mode is a constant inside each.
+  const auto in_mode = [&](auto mode) {
+    return for_lanes<typename L::Slot>(r, w, [=](int l) {
+      return L::write(rounded<O, L>(from.read_a(l), from.read_b(l), from.read_c(l), mode.value));
+    });
+  };
+  switch (static_cast<RoundingMode>(r->e)) {
+    case RoundingMode::down:
+      return in_mode(std::integral_constant<RoundingMode, RoundingMode::down>());
+    case RoundingMode::up:
+      return in_mode(std::integral_constant<RoundingMode, RoundingMode::up>());
+    default:
+      return in_mode(std::integral_constant<RoundingMode, RoundingMode::zero>());
+  }
 }
 
 // Float to integer: out of range clamps, NaN gives 0 (32 bits and less) or the most negative
