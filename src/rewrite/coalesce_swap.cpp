@@ -77,10 +77,20 @@ class CoalesceSwap final : public StepRewriter {
         return refuse("the exchanged launch is not valid: " + concrete.error().message);
       }
     }
-    return result;
+    return with_longer_x(std::move(result), block, problem);
   }
 
  private:
+  // A block that was longer in x is now longer in y, and warps span several rows again. Where the
+  // kernel allows any block, the original extents serve better.
+  static KernelState with_longer_x(KernelState state, const Dim3& original, const Problem& problem) {
+    if (original.x <= original.y) return state;
+    const std::string extents = std::to_string(original.x) + "x" + std::to_string(original.y) +
+                                (original.z > 1 ? "x" + std::to_string(original.z) : "");
+    auto reshaped = make_block_size()->apply(state, {{"block", extents}}, problem);
+    return reshaped ? std::move(*reshaped) : std::move(state);
+  }
+
   static source::ExprPtr exchanged(const source::Expr& expr, const char* axis) {
     return source::builtin(expr.text.substr(0, expr.text.size() - 1) + axis);
   }
