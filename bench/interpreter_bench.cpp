@@ -2,6 +2,7 @@
 // core, beside a plain scalar interpreter (one thread at a time, no checks, no counters) of the
 // same bytecode. Also the wall time of a cache simulation of 4096^3 matrix products.
 #include "base/random.h"
+#include "interpreter_scalar.h"
 #include "ptx/cache_simulation.h"
 #include "ptx/code.h"
 #include "ptx/execution.h"
@@ -9,6 +10,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -124,6 +126,46 @@ BENCHMARK_CAPTURE(interpreter, automatic, HandlerSet::automatic, true)->DenseRan
 BENCHMARK_CAPTURE(interpreter, no_counters, HandlerSet::automatic, false)->DenseRange(0, 5);
 BENCHMARK_CAPTURE(interpreter, x86_64_v3, HandlerSet::x86_64_v3, true)->DenseRange(0, 5);
 BENCHMARK_CAPTURE(interpreter, baseline, HandlerSet::baseline, true)->DenseRange(0, 5);
+
+// The scalar loop, then the interpreter with checks and counters; both compute the same result.
+void against_scalar(benchmark::State& state) {
+  const Case& wanted = cases()[static_cast<std::size_t>(state.range(0))];
+  Prepared prepared = prepare(wanted);
+  Prepared scalar = prepare(wanted);
+  RunOptions options;
+  options.threads = 1;
+  using Clock = std::chrono::steady_clock;
+  double scalar_seconds = 0;
+  double vector_seconds = 0;
+  double instructions = 0;
+  for (auto _ : state) {
+    const auto start = Clock::now();
+    const std::uint64_t executed =
+        ScalarInterpreter(scalar.program, scalar.arguments, scalar.memory).run();
+    const auto middle = Clock::now();
+    const RunResult result =
+        run(prepared.program, prepared.arguments, prepared.memory, options, Cancellation());
+    const auto end = Clock::now();
+    if (!result.ok() || executed != result.profile.thread_instructions) {
+      state.SkipWithError("the two interpreters disagree");
+    }
+    scalar_seconds += std::chrono::duration<double>(middle - start).count();
+    vector_seconds += std::chrono::duration<double>(end - middle).count();
+    instructions += static_cast<double>(executed);
+  }
+  const auto mine = prepared.memory.regions();
+  const auto theirs = scalar.memory.regions();
+  for (std::size_t i = 0; i < mine.size(); ++i) {
+    if (std::memcmp(mine[i].host, theirs[i].host, mine[i].end - mine[i].begin) != 0) {
+      state.SkipWithError("the two interpreters' results differ");
+    }
+  }
+  state.SetLabel(wanted.kernel);
+  state.counters["scalar_G/s"] = instructions / scalar_seconds / 1e9;
+  state.counters["vector_G/s"] = instructions / vector_seconds / 1e9;
+  state.counters["ratio"] = scalar_seconds / vector_seconds;
+}
+BENCHMARK(against_scalar)->DenseRange(0, 3)->Unit(benchmark::kMillisecond);
 
 // 4096^3: grids of the sizes the search meets.
 void caches(benchmark::State& state, const char* file, const char* kernel, Dim3 grid, Dim3 block,

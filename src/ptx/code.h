@@ -74,6 +74,7 @@ struct SiteInfo {
   StateSpace space = StateSpace::global;
   bool store = false;
   bool atomic = false;
+  bool counted = true;  // in the instruction's profile
   std::uint8_t element_bytes = 4;
   std::uint8_t elements = 1;
   std::uint32_t instruction = 0;

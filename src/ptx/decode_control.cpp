@@ -191,6 +191,7 @@ bool Decoder::decode_instruction() {
   if (name == "call") return decode_call();
   if (name == "atom") return decode_atomic(true);
   if (name == "red") return decode_atomic(false);
+  if (name == "cp" && opcode_.has("async")) return decode_async_copy();
   if (name == "shfl" || name == "vote" || name == "match" || name == "redux" ||
       name == "activemask") {
     return decode_exchange();

@@ -13,7 +13,7 @@ constexpr std::uint32_t kWideSlot = kWarpLanes * 8;
 
 std::optional<SpecialRegister> special_from_name(std::string_view name) {
   using S = SpecialRegister;
-  static constexpr std::array<std::pair<std::string_view, S>, 46> kNames = {{
+  static constexpr std::array<std::pair<std::string_view, S>, 51> kNames = {{
       {"%tid.x", S::tid_x},
       {"%tid.y", S::tid_y},
       {"%tid.z", S::tid_z},
@@ -37,6 +37,12 @@ std::optional<SpecialRegister> special_from_name(std::string_view name) {
       {"WARP_SZ", S::warp_size},
       {"%dynamic_smem_size", S::dynamic_shared_bytes},
       {"%total_smem_size", S::total_shared_bytes},
+      // Time stands still: kernels may read clocks, but nothing here depends on the machine's.
+      {"%clock", S::zero},
+      {"%clock_hi", S::zero},
+      {"%clock64", S::zero},
+      {"%globaltimer", S::zero},
+      {"%globaltimer_lo", S::zero},
       // Without clusters a block is a cluster of its own.
       {"%clusterid.x", S::ctaid_x},
       {"%clusterid.y", S::ctaid_y},

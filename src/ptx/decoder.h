@@ -91,6 +91,7 @@ class Decoder {
   bool decode_access(bool store, StateSpace space, const Operand& address, DataType type,
                      int elements, int first_element);
   bool decode_atomic(bool returns);
+  bool decode_async_copy();  // decode_async_copy.cpp
   bool address_register(const Operand& address, std::uint32_t* offset, bool* narrow,
                         std::int64_t* displacement);
   bool decode_branch();  // decode_control.cpp

@@ -14,13 +14,21 @@ InstructionEffect effect_of(const Function& function, const Instruction& instruc
         name == "prefetch" || ((name == "bar" || name == "barrier") && !opcode.has("red")));
   if (name == "ld" || name == "ldu") effect.role = InstructionRole::load;
   if (name == "st") effect.role = InstructionRole::store;
+  // A copy to shared memory: a store there, a load from global memory.
+  if (name == "cp" && opcode.has("global")) {
+    effect.role = InstructionRole::store;
+    effect.global = true;
+    effect.copies = true;
+  }
   if (name == "atom" || name == "red") effect.role = InstructionRole::atomic;
   if (name == "bra" || name == "brx" || name == "ret" || name == "exit" || name == "bar" ||
       name == "barrier") {
     effect.role = InstructionRole::control;
   }
-  if (effect.role == InstructionRole::load || effect.role == InstructionRole::store ||
-      effect.role == InstructionRole::atomic) {
+  if (effect.copies) {
+    effect.block_local = true;
+  } else if (effect.role == InstructionRole::load || effect.role == InstructionRole::store ||
+             effect.role == InstructionRole::atomic) {
     const bool block_local =
         opcode.has("shared") || opcode.has("shared::cta") || opcode.has("local");
     const bool fixed = opcode.has("const") || opcode.has("param") || opcode.has("param::entry");

@@ -14,6 +14,7 @@ struct InstructionEffect {
   InstructionRole role = InstructionRole::plain;
   bool global = false;       // may touch global memory
   bool block_local = false;  // may touch shared or local memory
+  bool copies = false;       // from global to shared memory (cp.async)
   std::vector<std::uint32_t> defines;
   std::vector<std::uint32_t> uses;       // all registers read, the guard among them
   std::vector<std::uint32_t> addresses;  // those inside [ ]

@@ -67,6 +67,7 @@ void BlockRunner::add_to(Profile& profile) const {
     profile.thread_instructions += threads;
   }
   for (std::size_t i = 0; i < code_.sites.size(); ++i) {
+    if (!code_.sites[i].counted) continue;
     const AccessSite& site = sites_[i];
     InstructionProfile& to = profile.instructions[code_.sites[i].instruction];
     to.access_bytes = code_.instructions[code_.sites[i].instruction].access_bytes;

@@ -105,7 +105,9 @@ Token Lexer::next() {
   const char c = text_[at_];
   if (is_digit(c)) return number();
   if (is_word_start(c)) {
-    while (at_ < text_.size()) {
+    const bool directive = c == '.';  // `.reg.b16 x` is two words, `ld.b16` is one
+    ++at_;
+    while (at_ < text_.size() && !(directive && text_[at_] == '.')) {
       if (is_word_start(text_[at_]) || is_digit(text_[at_])) {
         ++at_;
       } else if (text_[at_] == ':' && at_ + 1 < text_.size() && text_[at_ + 1] == ':') {

@@ -86,7 +86,9 @@ class Slicer {
       const InstructionEffect& effect = effects_[i];
       const bool writes =
           effect.role == InstructionRole::store || effect.role == InstructionRole::atomic;
-      if (writes && effect.block_local && !effect.global && !execute(i)) return false;
+      if (writes && effect.block_local && (!effect.global || effect.copies) && !execute(i)) {
+        return false;
+      }
     }
     return true;
   }

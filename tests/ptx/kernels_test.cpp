@@ -223,5 +223,56 @@ TEST_P(KernelsTest, WarpScan) {
   check_scan("warp_scan.sm_100", options());
 }
 
+void check_math(const std::string& file, const RunOptions& options) {
+  const Program program = load_or_die(read_kernel(file), "math_mix");
+  const int n = 500;
+  DeviceMemory memory;
+  std::vector<float> in(n);
+  for (int i = 0; i < n; ++i)
+    in[i] = 0.01F + 0.019F * static_cast<float>(i);
+  const auto d_in = make_buffer(memory, "in", in, BufferAccess::read_only);
+  const auto d_out = make_buffer(memory, "out", std::vector<float>(n));
+  const RunResult result = run_kernel(program, memory, {4, 1, 1}, {128, 1, 1},
+                                      Parameters().add(d_in).add(d_out).add(n), options);
+  ASSERT_TRUE(result.ok()) << result.fault.message;
+  const auto out = read_buffer<float>(memory, d_out);
+  for (int i = 0; i < n; ++i) {
+    const double x = in[i];
+    const double large = in[i] * 1e5F;  // beyond the fast argument reduction
+    const double expected = std::sin(x) + std::cos(large) + std::exp(x) + std::log(x) +
+                            std::pow(x, static_cast<double>(1.7F)) + std::tanh(x) + std::erf(x) +
+                            x / static_cast<double>(3.7F) + std::sqrt(x) + std::fmod(x, 2.0) +
+                            std::atan2(x, 3.0) + std::round(x);
+    ASSERT_NEAR(out[i], expected, 2e-6 * (std::fabs(expected) + 5)) << x;
+  }
+}
+TEST_P(KernelsTest, MathematicalFunctions) {
+  check_math("math_mix.sm_90", options());
+  check_math("math_mix.sm_100", options());
+}
+
+TEST_P(KernelsTest, AsynchronousCopies) {
+  const Program program = load_or_die(read_kernel("async_copy.sm_90"), "async_copy");
+  DeviceMemory memory;
+  const auto in = random_floats(2 * 128 * 4, 6);
+  const auto d_in = make_buffer(memory, "in", in, BufferAccess::read_only);
+  const auto d_out = make_buffer(memory, "out", std::vector<float>(in.size()));
+  const RunResult result = run_kernel(program, memory, {2, 1, 1}, {128, 1, 1},
+                                      Parameters().add(d_in).add(d_out), options());
+  ASSERT_TRUE(result.ok()) << result.fault.message;
+  const auto out = read_buffer<float>(memory, d_out);
+  for (int block = 0; block < 2; ++block) {
+    for (int i = 0; i < 128; ++i) {
+      for (int j = 0; j < 4; ++j) {
+        ASSERT_EQ(out[(block * 128 + i) * 4 + j], in[(block * 128 + 127 - i) * 4 + j]);
+      }
+    }
+  }
+  const InstructionProfile& load = only(result.profile, InstructionClass::load_global);
+  EXPECT_EQ(load.access_bytes, 16);
+  EXPECT_EQ(load.requests, 8U);
+  EXPECT_EQ(load.sectors, 8U * 16);
+}
+
 }  // namespace
 }  // namespace regraph::ptx
