@@ -224,6 +224,10 @@ bool Parser::parse_address(Function& function, Operand& operand) {
     advance();
   }
   function.elements.push_back(base);
+  // Tensor coordinates after a comma: kept out, since no instruction that has them is decoded.
+  while (token_.is(',') || token_.is('{') || token_.is('}') || token_.kind == Token::Kind::word) {
+    advance();
+  }
   return expect(']');
 }
 

@@ -83,6 +83,28 @@ TEST(ParserTest, ErrorsNameTheLine) {
   EXPECT_NE(missing.error().message.find("other"), std::string::npos);
 }
 
+TEST(ParserTest, WhatIsNotImplementedIsNamed) {
+  const auto error_of = [](const std::string& body) {
+    const auto program = Program::load(
+        ".entry k() {\n.reg .b32 %r<9>;\n.reg .b64 %rd<9>;\n" + body + "\nret; }", "k");
+    return program.ok() ? Error{} : program.error();
+  };
+  for (const char* body :
+       {"cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%rd1], "
+        "[%rd2, {%r1, %r2}], [%rd3];",
+        "wgmma.fence.sync.aligned;", "mov.u32 %r1, %pm0;", "add.cc.u32 %r1, %r2, %r3;",
+        "tex.2d.v4.f32.f32 {%r1, %r2, %r3, %r4}, [%rd1, {%r1, %r2}];", "barrier.cluster.arrive;",
+        "mul24.lo.s32 %r1, %r2, %r3;"}) {
+    EXPECT_EQ(error_of(body).code, ErrorCode::unsupported) << body << error_of(body).message;
+    EXPECT_NE(error_of(body).message.find("line 4"), std::string::npos) << error_of(body).message;
+  }
+  for (const char* body :
+       {"bra NOWHERE;", "add.u32 %r1, %r2;", "ld.global.u32 %r1, %r2;", "mov.b64 %rd1, %r1;",
+        "setp.eq.u32 %r1, %r2, %r3;", "add.u32 %r1, %rd1, !;"}) {
+    EXPECT_EQ(error_of(body).code, ErrorCode::parse) << body << error_of(body).message;
+  }
+}
+
 TEST(ParserTest, SurvivesDeepNesting) {
   for (const char* open : {"(", "{", "[", "{(", "mov.u32 {", "@", "-", "!"}) {
     std::string text = ".entry k() { ";
