@@ -3,15 +3,19 @@
 
 #include <csignal>
 #include <cstdio>
+#include <algorithm>
 #include <exception>
+#include <filesystem>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "cli/exit_codes.h"
 #include "cli/search_options.h"
 #include "cli/search_setup.h"
+#include "report/dry_run.h"
 #include "report/progress.h"
 #include "report/run_directory.h"
 #include "report/run_report.h"
@@ -46,6 +50,7 @@ SearchConfig config_of(const SearchOptions& options, const DeviceSpec& device) {
   config.budget.wall_seconds = options.time_seconds;
   config.jobs = options.jobs > 0 ? options.jobs
                                  : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  config.evaluation_wall_seconds = options.evaluation_seconds;
   config.device = std::string(device.name);
   return config;
 }
@@ -58,30 +63,33 @@ std::string verification_text(const SearchSetup& setup, const SearchOutcome& out
   return text;
 }
 
+// Ends the program's one output. A reader that went away or a full disk must not look like success.
+int print(const std::string& text, int exit_code) {
+  const bool written = std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
+  if (written) return exit_code;
+  say("regraph-search: the result could not be written to standard output\n");
+  return kInternalError;
+}
+
+int interrupted() {
+  say("regraph-search: interrupted\n");
+  return kInterrupted;
+}
+
 int dry_run(const SearchSetup& setup, const SearchOptions& options, const Expander& expander) {
-  const Evaluation evaluation =
-      setup.evaluator->evaluate(setup.problem, setup.original, {.seed = options.seed}, g_interrupted);
+  const Evaluation evaluation = setup.evaluator->evaluate(
+      setup.problem, setup.original,
+      {.seed = options.seed, .wall_seconds = options.evaluation_seconds}, g_interrupted);
+  if (g_interrupted.requested()) return interrupted();
   if (!evaluation.correct()) {
     say(fmt::format("regraph-search: the original: {}: {}\n", name(evaluation.verdict), evaluation.message));
     return kUnusableKernel;
   }
-  std::string text = fmt::format(
-      "{} on {}: {} {} [{}, {}], limited by {}\n\nfirst steps by prior\n", setup.problem.signature.name,
-      setup.device.name, duration_text(evaluation.time.median_seconds), name(evaluation.time.method),
-      duration_text(evaluation.time.low_seconds), duration_text(evaluation.time.high_seconds),
-      evaluation.bottleneck);
-  const auto proposals = expander.propose(setup.original, evaluation);
-  const auto priors = setup.graph.priors({}, evaluation.facts, setup.device.name, proposals);
-  std::vector<std::size_t> order(proposals.size());
-  for (std::size_t index = 0; index < order.size(); ++index) order[index] = index;
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return priors[a] > priors[b]; });
-  for (const std::size_t index : order) {
-    text += fmt::format("  {:.3f}  {}\n", priors[index], proposals[index].text());
-  }
-  if (!setup.rewritable) text += "  none: " + setup.opaque_reason + "\n";
-  std::fputs(text.c_str(), stdout);
-  return kImproved;
+  auto proposals = expander.propose(setup.original, evaluation);
+  auto priors = setup.graph.priors({}, evaluation.facts, setup.device.name, proposals);
+  const DryRunReport report{setup.problem,        setup.device,      evaluation,
+                            std::move(proposals), std::move(priors), setup.opaque_reason};
+  return print(options.json ? dry_run_json(report) : dry_run_text(report), kImproved);
 }
 
 int search(const SearchSetup& setup, const SearchOptions& options) {
@@ -103,9 +111,10 @@ int search(const SearchSetup& setup, const SearchOptions& options) {
                             &progress, g_interrupted);
   progress.finish();
   if (!outcome) {
-    if (outcome.error().code == ErrorCode::cancelled) return kInterrupted;
-    say("regraph-search: " + outcome.error().message + "\n");
-    return kUnusableKernel;
+    abandon_run_directory(*directory);
+    if (outcome.error().code == ErrorCode::cancelled) return interrupted();
+    say("regraph-search: " + options.kernel_file + ": " + outcome.error().message + "\n");
+    return outcome.error().code == ErrorCode::internal ? kInternalError : kUnusableKernel;
   }
   RunReport report{setup.problem,
                    *outcome,
@@ -121,15 +130,17 @@ int search(const SearchSetup& setup, const SearchOptions& options) {
     say("regraph-search: " + status.error().message + "\n");
     return kInternalError;
   }
-  std::fputs((options.json ? result_json(report) : result_text(report)).c_str(), stdout);
-  if (g_interrupted.requested()) return kInterrupted;
-  return report.improved() ? kImproved : kNoImprovement;
+  const int exit_code = outcome->stopped == StopReason::cancelled ? kInterrupted
+                        : report.improved()                       ? kImproved
+                                                                  : kNoImprovement;
+  return print(options.json ? result_json(report) : result_text(report), exit_code);
 }
 
 int run(int argc, char** argv) {
   const ParsedOptions parsed = parse_search_options(argc, argv);
   if (parsed.exit_code) {
-    std::fputs(parsed.text.c_str(), *parsed.exit_code == 0 ? stdout : stderr);
+    if (*parsed.exit_code == 0) return print(parsed.text, 0);
+    say(parsed.text);
     return *parsed.exit_code;
   }
   std::error_code error;

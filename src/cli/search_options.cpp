@@ -33,6 +33,10 @@ ParsedOptions parse_search_options(int argc, const char* const* argv) {
   app.add_option("--evaluations", options.evaluations, "candidates to evaluate at most (default 60)")
       ->check(CLI::Range(1, 1'000'000));
   app.add_option("--time", options.time_seconds, "seconds to search at most")->check(CLI::PositiveNumber);
+  app.add_option("--evaluation-time", options.evaluation_seconds,
+                 "seconds one evaluation, or the check of the original, may take")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   app.add_option("--seed", options.seed, "seed of everything random")->capture_default_str();
   app.add_option("--jobs", options.jobs, "parallel workers (default: processors)")->check(CLI::Range(1, 1024));
   app.add_option("--graph", options.graph, "ReGraph to take priors from (default: the shipped one)");

@@ -1,10 +1,13 @@
 #include "cli/search_setup.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <utility>
 
+#include "base/deadline.h"
 #include "base/files.h"
 #include "cli/exit_codes.h"
 #include "eval/compile/same_code.h"
@@ -179,7 +182,10 @@ class Builder {
 
   SetupFailure compile_failure(const Error& error) const {
     if (error.code == ErrorCode::cancelled) return failure(kInterrupted, "interrupted");
-    const int exit_code = error.code == ErrorCode::io ? kInternalError : kUnusableKernel;
+    // The machinery failed, not the kernel.
+    if (error.code == ErrorCode::io || error.code == ErrorCode::not_found) {
+      return failure(kInternalError, error.message);
+    }
     // The compiler sees the file under a fixed name.
     const std::string file = std::filesystem::path(options_.kernel_file).filename().string();
     std::string message = error.message;
@@ -188,7 +194,7 @@ class Builder {
       message.replace(at, kCompilersName.size(), file);
       at += file.size();
     }
-    return failure(exit_code, options_.kernel_file + " does not compile for " +
+    return failure(kUnusableKernel, options_.kernel_file + " does not compile for " +
                                   std::string(setup_->device.architecture) + ":\n" + message);
   }
 
@@ -225,8 +231,17 @@ class Builder {
 
   std::optional<SetupFailure> check() {
     setup_->verifier = std::make_unique<Verifier>(setup_->problem, std::move(compiled_));
-    auto warnings = setup_->verifier->check_original(options_.seed, cancellation_);
+    // An endless loop would otherwise run into the interpreter's own limit only, minutes later.
+    const Deadline deadline(options_.evaluation_seconds, cancellation_);
+    auto warnings = setup_->verifier->check_original(options_.seed, deadline.cancellation());
     if (!warnings) {
+      if (deadline.expired()) {
+        return failure(kUnusableKernel,
+                       fmt::format("{}: the original kernel does not end within {:g} seconds on the "
+                                   "test sizes; is there an endless loop? Else give smaller 'tests' "
+                                   "in the manifest, or more time with --evaluation-time",
+                                   options_.kernel_file, options_.evaluation_seconds));
+      }
       if (warnings.error().code == ErrorCode::cancelled) return failure(kInterrupted, "interrupted");
       return failure(kUnusableKernel, options_.kernel_file + ": the original kernel cannot be used as a "
                                       "reference: " + warnings.error().message);

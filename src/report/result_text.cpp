@@ -52,12 +52,12 @@ std::string duration_text(double seconds) {
     double scale;
     const char* name;
   };
+  // The bounds lie where rounding to three digits would reach the next power of ten.
   for (const Unit unit : {Unit{1.0, "s"}, Unit{1e-3, "ms"}, Unit{1e-6, "us"}}) {
-    if (seconds >= unit.scale || unit.scale == 1e-6) {
-      const double value = seconds / unit.scale;
-      const int decimals = value >= 100.0 ? 0 : value >= 10.0 ? 1 : 2;
-      return fmt::format("{:.{}f} {}", value, decimals, unit.name);
-    }
+    const double value = seconds / unit.scale;
+    if (value < 0.9995 && unit.scale != 1e-6) continue;
+    const int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+    return fmt::format("{:.{}f} {}", value, decimals, unit.name);
   }
   return "";
 }
@@ -76,7 +76,7 @@ std::string result_text(const RunReport& report) {
   } else {
     fmt::format_to(out, "  best      no candidate is faster beyond the uncertainty of the times\n\n");
     if (!report.rewritable) {
-      fmt::format_to(out, "  The built-in rewriter could not work on this kernel: {}\n", report.opaque_reason);
+      fmt::format_to(out, "  the built-in rewriter could not work on this kernel: {}\n\n", report.opaque_reason);
     }
   }
   fmt::format_to(out, "  limited by  {}", best.bottleneck);

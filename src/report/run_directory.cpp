@@ -13,6 +13,20 @@ namespace {
 // Directory numbers tried before giving up; thousands of kept runs are a mistake.
 constexpr int kMostRuns = 100000;
 
+// A kernel's name as part of a file name: 'ns::scale<float>' holds signs a shell would trip over.
+std::string file_name(const std::string& kernel) {
+  std::string result;
+  for (const char c : kernel) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (plain || c == '_') {
+      result += c;
+    } else if (!result.empty() && result.back() != '_') {
+      result += '_';
+    }
+  }
+  return result.empty() ? "kernel" : result;
+}
+
 }  // namespace
 
 Result<std::filesystem::path> create_run_directory(const std::string& wanted,
@@ -20,11 +34,19 @@ Result<std::filesystem::path> create_run_directory(const std::string& wanted,
   std::error_code error;
   if (!wanted.empty()) {
     const std::filesystem::path path(wanted);
-    if (std::filesystem::exists(path, error) && !std::filesystem::is_empty(path, error)) {
+    const auto status = std::filesystem::status(path, error);
+    if (std::filesystem::exists(status) && !std::filesystem::is_directory(status)) {
       return fail(ErrorCode::invalid_argument,
-                  "output directory '" + wanted + "' exists and is not empty; name another");
+                  "output directory '" + wanted + "' is a file; name another directory");
     }
-    if (error) return fail(ErrorCode::io, "'" + wanted + "': " + error.message());
+    if (std::filesystem::exists(status) && !std::filesystem::is_empty(path, error) && !error) {
+      return fail(ErrorCode::invalid_argument, "output directory '" + wanted +
+                                                   "' exists and is not empty; nothing is "
+                                                   "overwritten: name another or remove it");
+    }
+    if (error && std::filesystem::exists(status)) {
+      return fail(ErrorCode::io, "'" + wanted + "': " + error.message());
+    }
     std::filesystem::create_directories(path, error);
     if (error) return fail(ErrorCode::io, "cannot create '" + wanted + "': " + error.message());
     return path;
@@ -33,12 +55,20 @@ Result<std::filesystem::path> create_run_directory(const std::string& wanted,
   if (error) return fail(ErrorCode::io, "cannot create 'regraph-runs': " + error.message());
   for (int number = 1; number < kMostRuns; ++number) {
     const std::filesystem::path path =
-        std::filesystem::path("regraph-runs") / (kernel + "-" + std::to_string(number));
+        std::filesystem::path("regraph-runs") / (file_name(kernel) + "-" + std::to_string(number));
     // Creating is the test, so that two runs at once get different directories.
     if (std::filesystem::create_directory(path, error)) return path;
     if (error) return fail(ErrorCode::io, "cannot create '" + path.string() + "': " + error.message());
   }
   return fail(ErrorCode::resource, "'regraph-runs' holds too many runs of '" + kernel + "'");
+}
+
+void abandon_run_directory(const std::filesystem::path& directory) {
+  std::error_code ignored;
+  std::filesystem::remove(directory, ignored);  // fails, as it should, when files are in it
+  if (directory.parent_path() == "regraph-runs") {
+    std::filesystem::remove(directory.parent_path(), ignored);
+  }
 }
 
 Status write_run_directory(const RunReport& report) {

@@ -11,9 +11,13 @@ namespace regraph {
 
 // Creates the directory for a run. An empty `wanted` means regraph-runs/KERNEL-N under the current
 // directory with the first free N. Errors: invalid_argument when `wanted` exists and is not empty
-// (nothing is overwritten), io.
+// (nothing is overwritten) or is a file, io, resource.
 [[nodiscard]] Result<std::filesystem::path> create_run_directory(const std::string& wanted,
                                                                  const std::string& kernel);
+
+// Removes a directory create_run_directory made, for runs that end without a result. A directory with
+// files in it stays.
+void abandon_run_directory(const std::filesystem::path& directory);
 
 // Writes best.cu, best.regraph.yaml, best.diff, manifest.yaml and result.json, each complete or not at
 // all. Error: io.

@@ -1,6 +1,7 @@
 #include "eval/model/critical_path.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <vector>
 
 #include "ptx/code.h"
@@ -18,17 +19,19 @@ class Scoreboard {
   Scoreboard(const ptx::Program::Code& code, const DeviceSpec& device, LoadLatency global_load)
       : code_(code), device_(device), global_load_(global_load), ready_(code.function->registers.size()) {}
 
-  // Issues instructions [first, last) once; returns the clock after the last issue.
+  // Issues instructions [first, last) once; returns the clocks that took.
   double run(std::size_t first, std::size_t last) {
+    const double begin = clock_;
     for (std::size_t index = first; index < last; ++index) issue(index);
-    return clock_;
+    return clock_ - begin;
   }
 
  private:
   double latency(InstructionClass kind) const {
     switch (kind) {
-      case InstructionClass::load_global:
-      case InstructionClass::atomic_global: return global_load_.clocks;
+      case InstructionClass::load_global: return global_load_.clocks;
+      // Atomics are done in L2, whatever L1 holds.
+      case InstructionClass::atomic_global: return device_.l2_latency;
       case InstructionClass::load_shared:
       case InstructionClass::atomic_shared: return device_.shared_latency;
       case InstructionClass::load_local:
@@ -43,15 +46,14 @@ class Scoreboard {
     }
   }
 
-  static bool has_destination(const ptx::InstructionInfo& info) {
-    switch (info.instruction_class) {
-      case InstructionClass::store_global:
-      case InstructionClass::store_shared:
-      case InstructionClass::store_local:
-      case InstructionClass::branch:
-      case InstructionClass::barrier: return false;
-      default: return !info.mnemonic.starts_with("red");
+  // Stores, reductions and asynchronous copies begin with the address they write to.
+  bool has_destination(const Instruction& instruction, const ptx::InstructionInfo& info) const {
+    if (instruction.operand_count == 0) return false;
+    if (info.instruction_class == InstructionClass::branch ||
+        info.instruction_class == InstructionClass::barrier) {
+      return false;
     }
+    return code_.function->operands[instruction.first_operand].kind != Operand::Kind::address;
   }
 
   template <typename Visit>
@@ -76,7 +78,7 @@ class Scoreboard {
   void issue(std::size_t index) {
     const Instruction& instruction = code_.function->instructions[index];
     const ptx::InstructionInfo& info = code_.instructions[index];
-    const bool writes = has_destination(info) && instruction.operand_count > 0;
+    const bool writes = has_destination(instruction, info);
     double start = clock_;
     auto wait = [&](std::uint32_t reg) {
       if (reg < ready_.size()) start = std::max(start, ready_[reg]);
@@ -103,6 +105,15 @@ class Scoreboard {
   double clock_ = 0.0;
 };
 
+// How often an average warp ran a basic block. Guards may have switched single instructions off.
+double executions_of(const ptx::BasicBlock& block, const ptx::Profile& profile) {
+  std::uint64_t most = 0;
+  for (std::uint32_t index = block.first; index < block.last; ++index) {
+    most = std::max(most, profile.instructions[index].warp_executions);
+  }
+  return static_cast<double>(most) / static_cast<double>(profile.warps);
+}
+
 }  // namespace
 
 double critical_path_clocks(const ptx::Program& program, const ptx::Profile& profile,
@@ -110,30 +121,32 @@ double critical_path_clocks(const ptx::Program& program, const ptx::Profile& pro
   const ptx::Program::Code& code = program.code();
   const auto& blocks = code.control_flow.blocks;
   if (profile.warps == 0 || profile.instructions.size() != code.instructions.size()) return 0.0;
+  std::vector<double> executions;
+  executions.reserve(blocks.size());
+  for (const ptx::BasicBlock& block : blocks) executions.push_back(executions_of(block, profile));
+
+  // One scoreboard for the whole kernel: what is loaded before a loop may be waited for in it.
+  Scoreboard scoreboard(code, device, global_load);
   double total = 0.0;
-  std::size_t first_block = 0;
-  while (first_block < blocks.size()) {
-    // A run: neighbouring blocks at the same loop depth.
-    std::size_t last_block = first_block;
-    double executions = 0.0;
-    while (last_block < blocks.size() && blocks[last_block].loop_depth == blocks[first_block].loop_depth) {
-      const ptx::BasicBlock& block = blocks[last_block];
-      if (block.first < block.last) {
-        executions = std::max(executions,
-                              static_cast<double>(profile.instructions[block.first].warp_executions));
+  // A run: neighbouring blocks at the same loop depth. Blocks nobody ran are not on the path.
+  auto pass = [&](std::size_t first, std::size_t last, auto weight) {
+    for (std::size_t index = first; index < last; ++index) {
+      if (executions[index] > 0.0) {
+        total += weight(executions[index]) * scoreboard.run(blocks[index].first, blocks[index].last);
       }
-      ++last_block;
     }
-    const std::size_t first = blocks[first_block].first;
-    const std::size_t last = blocks[last_block - 1].last;
-    Scoreboard scoreboard(code, device, global_load);
-    const double once = scoreboard.run(first, last);
-    const double twice = scoreboard.run(first, last);
-    const double per_warp = executions / static_cast<double>(profile.warps);
-    // Straight code runs once; a loop's later passes overlap with what the pass before left pending.
-    const double pass = blocks[first_block].loop_depth > 0 ? twice - once : once;
-    total += per_warp * pass;
-    first_block = last_block;
+  };
+  for (std::size_t first = 0; first < blocks.size();) {
+    std::size_t last = first;
+    while (last < blocks.size() && blocks[last].loop_depth == blocks[first].loop_depth) ++last;
+    if (blocks[first].loop_depth == 0) {
+      pass(first, last, [](double count) { return count; });
+    } else {
+      pass(first, last, [](double count) { return std::min(count, 1.0); });
+      // Later passes overlap with what the pass before left pending.
+      pass(first, last, [](double count) { return std::max(count - 1.0, 0.0); });
+    }
+    first = last;
   }
   return total;
 }

@@ -13,8 +13,9 @@ struct LoadLatency {
 };
 
 // Clocks one warp needs for its whole run when it has the SM to itself. Instructions issue in order,
-// one a clock, and wait for their operands; runs of instructions of the same loop are taken in steady
-// state and multiplied by how often they were executed. `profile` must be of `program`, with counters.
+// one a clock, and wait for their operands; a loop's body is taken once as it is entered and then in
+// steady state, times how often it was executed. Returns 0 for a profile that is empty or not of
+// `program`.
 [[nodiscard]] double critical_path_clocks(const ptx::Program& program, const ptx::Profile& profile,
                                           const DeviceSpec& device, LoadLatency global_load);
 

@@ -1,10 +1,14 @@
 #include "eval/model/model_evaluator.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <utility>
 
+#include "base/deadline.h"
 #include "eval/model/sampling.h"
 #include "eval/model/timing_model.h"
+#include "eval/verify/fault_verdict.h"
 
 namespace regraph {
 namespace {
@@ -29,6 +33,17 @@ Verdict verdict_of(ErrorCode code) {
   }
 }
 
+// What went wrong in a sampled block, with where in the source.
+Evaluation failed_at(const Symbols& symbols, const ptx::Fault& fault) {
+  std::string sizes;
+  for (const auto& [name, value] : symbols) {
+    sizes += (sizes.empty() ? "" : ", ") + name + ": " + std::to_string(value);
+  }
+  std::string text = fault.message.empty() ? std::string(ptx::name(fault.kind)) : fault.message;
+  if (fault.source_line > 0) text += " (line " + std::to_string(fault.source_line) + ")";
+  return failed(verify::verdict_of(fault.kind), "at the benchmark size {" + sizes + "}: " + text);
+}
+
 std::optional<double> amount(const std::optional<IntegerExpression>& expression, const Symbols& symbols) {
   if (!expression) return std::nullopt;
   auto value = expression->evaluate(symbols);
@@ -44,6 +59,7 @@ ModelEvaluator::ModelEvaluator(Compiler& compiler, Verifier& verifier, DeviceSpe
 Evaluation ModelEvaluator::predict_time(const Problem& problem, const CompiledKernel& compiled,
                                         const LaunchPlan& plan, const Cancellation& cancellation) const {
   if (plan.launches.size() != 1) return failed(Verdict::unsupported, "several launches in one plan");
+  if (problem.bench.empty()) return failed(Verdict::unsupported, "the problem has no bench sizes");
   auto program = ptx::Program::load(compiled.ptx, compiled.entry);
   if (!program) return failed(verdict_of(program.error().code), program.error().message);
   Evaluation result;
@@ -63,6 +79,7 @@ Evaluation ModelEvaluator::predict_time(const Problem& problem, const CompiledKe
     if (!occupancy) return failed(Verdict::launch_error, occupancy.error().message);
     auto sample = sample_launch(problem, *program, *launch, symbols, device_, *occupancy, shared, cancellation);
     if (!sample) return failed(verdict_of(sample.error().code), sample.error().message);
+    if (sample->fault.kind != ptx::FaultKind::none) return failed_at(symbols, sample->fault);
     Prediction prediction = predict({*program, sample->profile, sample->traffic, compiled.resources, *launch,
                                      *occupancy, amount(problem.flops, symbols),
                                      amount(problem.bytes, symbols)},
@@ -74,7 +91,6 @@ Evaluation ModelEvaluator::predict_time(const Problem& problem, const CompiledKe
     result.facts = std::move(prediction.facts);
     result.bottleneck = std::move(prediction.bottleneck);
   }
-  if (problem.bench.empty()) return failed(Verdict::unsupported, "the problem has no bench sizes");
   const auto count = static_cast<double>(problem.bench.size());
   result.time = {std::exp(log_sum / count), std::exp(log_low / count), std::exp(log_high / count), 1,
                  TimeMethod::predicted};
@@ -85,6 +101,17 @@ Evaluation ModelEvaluator::predict_time(const Problem& problem, const CompiledKe
 
 Evaluation ModelEvaluator::evaluate(const Problem& problem, const Candidate& candidate,
                                     const EvaluationBudget& budget, const Cancellation& cancellation) {
+  const Deadline deadline(budget.wall_seconds, cancellation);
+  Evaluation result = judge(problem, candidate, budget, deadline.cancellation());
+  if (deadline.expired() && !result.correct()) {
+    result.verdict = Verdict::timeout;
+    result.message = fmt::format("not judged within {:g} seconds", budget.wall_seconds);
+  }
+  return result;
+}
+
+Evaluation ModelEvaluator::judge(const Problem& problem, const Candidate& candidate,
+                                 const EvaluationBudget& budget, const Cancellation& cancellation) {
   if (candidate.plan.launches.size() != 1) {
     return failed(Verdict::unsupported, "several launches in one plan");
   }

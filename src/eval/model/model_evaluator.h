@@ -11,7 +11,7 @@ namespace regraph {
 
 class ModelEvaluator final : public Evaluator {
  public:
-  // The references must outlive the evaluator.
+  // The references must outlive the evaluator. `verifier` must be of the problem that is evaluated.
   ModelEvaluator(Compiler& compiler, Verifier& verifier, DeviceSpec device);
 
   [[nodiscard]] Evaluation evaluate(const Problem& problem, const Candidate& candidate,
@@ -19,11 +19,15 @@ class ModelEvaluator final : public Evaluator {
                                     const Cancellation& cancellation) override;
 
   // The prediction alone, for a kernel that is taken to be correct. Several bench sizes give the
-  // geometric mean of their times. An error verdict says why there is none.
+  // geometric mean of their times; facts and bottleneck are the last size's. A verdict other than
+  // correct says why there is no prediction.
   [[nodiscard]] Evaluation predict_time(const Problem& problem, const CompiledKernel& compiled,
                                         const LaunchPlan& plan, const Cancellation& cancellation) const;
 
  private:
+  Evaluation judge(const Problem& problem, const Candidate& candidate, const EvaluationBudget& budget,
+                   const Cancellation& cancellation);
+
   Compiler& compiler_;
   Verifier& verifier_;
   DeviceSpec device_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
+#include <utility>
 
 #include "eval/verify/inputs.h"
 #include "eval/verify/parameters.h"
@@ -16,8 +18,51 @@ constexpr std::size_t kPatternElements = 64 << 10;
 constexpr std::uint64_t kPatternSeed = 0x5EED;
 // Warp instructions one sampled block may take: far beyond any kernel worth timing.
 constexpr std::uint64_t kSampleInstructions = 400'000'000;
-// Share of the L2 that one stream of data effectively finds, hashing and partitions considered.
-constexpr double kEffectiveL2Share = 1.0;
+// What one launch may address. Buffers are backed only where touched, but addresses must exist.
+constexpr std::uint64_t kMostBufferBytes = std::uint64_t{1} << 40;
+// The L1 never shrinks below this, however much shared memory is taken.
+constexpr std::int64_t kLeastL1Bytes = 16 << 10;
+
+// Allocates and fills the buffers; returns one address an argument, 0 for scalars.
+Result<std::vector<std::uint64_t>> make_buffers(const Problem& problem, const Symbols& symbols,
+                                                ptx::DeviceMemory& memory) {
+  std::vector<std::uint64_t> addresses(problem.arguments.size(), 0);
+  for (std::size_t index = 0; index < problem.arguments.size(); ++index) {
+    const Argument& argument = problem.arguments[index];
+    if (!argument.is_pointer) continue;
+    auto count = argument.element_count(symbols);
+    if (!count) return count.error();
+    const std::size_t size = size_in_bytes(argument.type);
+    if (*count < 0 || static_cast<std::uint64_t>(*count) > kMostBufferBytes / size) {
+      return fail(ErrorCode::invalid_argument, "at the benchmark size '" + argument.name + "' has " +
+                                           std::to_string(*count) +
+                                           " elements, more than any device holds");
+    }
+    std::vector<std::byte> pattern(kPatternElements * size);
+    verify::fill(argument, verify::Distribution::manifest, kPatternSeed, index, pattern);
+    auto address = memory.allocate_pattern(
+        argument.name, static_cast<std::size_t>(*count) * size,
+        argument.direction == Direction::in ? ptx::BufferAccess::read_only
+                                            : ptx::BufferAccess::read_write,
+        pattern);
+    if (!address) return address.error();
+    addresses[index] = *address;
+  }
+  return addresses;
+}
+
+ptx::CacheGeometry geometry_of(const DeviceSpec& device, const Occupancy& occupancy,
+                               std::int64_t shared_bytes_per_block) {
+  ptx::CacheGeometry geometry;
+  geometry.sm_count = device.sm_count;
+  geometry.resident_blocks_per_sm = occupancy.blocks_per_sm;
+  const std::int64_t resident_shared =
+      (shared_bytes_per_block + device.reserved_shared_bytes) * occupancy.blocks_per_sm;
+  geometry.l1_bytes = static_cast<std::uint64_t>(
+      std::max<std::int64_t>(device.unified_bytes - resident_shared, kLeastL1Bytes));
+  geometry.l2_bytes = device.l2_full_speed_bytes;
+  return geometry;
+}
 
 }  // namespace
 
@@ -28,7 +73,6 @@ std::vector<std::uint64_t> representative_blocks(const Dim3& grid) {
     for (std::uint64_t block = 0; block < count; ++block) all[block] = block;
     return all;
   }
-  // Two interior blocks: in grids worth timing the edge is a small part.
   std::set<std::uint64_t> blocks;
   for (const double at : {0.37, 0.61}) {
     const auto x = static_cast<std::uint64_t>(at * grid.x);
@@ -45,23 +89,9 @@ Result<LaunchSample> sample_launch(const Problem& problem, const ptx::Program& p
                                    std::int64_t shared_bytes_per_block,
                                    const Cancellation& cancellation) {
   ptx::DeviceMemory memory;
-  std::vector<std::uint64_t> addresses(problem.arguments.size(), 0);
-  for (std::size_t index = 0; index < problem.arguments.size(); ++index) {
-    const Argument& argument = problem.arguments[index];
-    if (!argument.is_pointer) continue;
-    auto count = argument.element_count(symbols);
-    if (!count) return count.error();
-    std::vector<std::byte> pattern(kPatternElements * size_in_bytes(argument.type));
-    verify::fill(argument, verify::Distribution::manifest, kPatternSeed, index, pattern);
-    auto address = memory.allocate_pattern(
-        argument.name, static_cast<std::size_t>(*count) * size_in_bytes(argument.type),
-        argument.direction == Direction::in ? ptx::BufferAccess::read_only
-                                            : ptx::BufferAccess::read_write,
-        pattern);
-    if (!address) return address.error();
-    addresses[index] = *address;
-  }
-  auto parameters = verify::pack_parameters(problem, program, symbols, addresses);
+  auto addresses = make_buffers(problem, symbols, memory);
+  if (!addresses) return addresses.error();
+  auto parameters = verify::pack_parameters(problem, program, symbols, *addresses);
   if (!parameters) return parameters.error();
   ptx::LaunchArguments arguments;
   arguments.grid = launch.grid;
@@ -69,30 +99,23 @@ Result<LaunchSample> sample_launch(const Problem& problem, const ptx::Program& p
   arguments.dynamic_shared_bytes = static_cast<std::uint32_t>(launch.dynamic_shared_bytes);
   arguments.parameters = std::move(*parameters);
 
-  ptx::CacheGeometry geometry;
-  geometry.sm_count = device.sm_count;
-  geometry.resident_blocks_per_sm = occupancy.blocks_per_sm;
-  const std::int64_t resident_shared =
-      (shared_bytes_per_block + device.reserved_shared_bytes) * occupancy.blocks_per_sm;
-  geometry.l1_bytes = static_cast<std::uint64_t>(
-      std::max<std::int64_t>(device.unified_bytes - std::max<std::int64_t>(resident_shared, 0), 16 << 10));
-  geometry.l2_bytes =
-      static_cast<std::uint64_t>(static_cast<double>(device.l2_full_speed_bytes) * kEffectiveL2Share);
   LaunchSample sample;
-  auto traffic = ptx::simulate_caches(program, arguments, memory, geometry, {}, cancellation);
-  if (!traffic) return traffic.error();
-  sample.traffic = *traffic;
-
+  auto traffic = ptx::simulate_caches(program, arguments, memory,
+                                      geometry_of(device, occupancy, shared_bytes_per_block), {},
+                                      cancellation);
   ptx::RunOptions options;
   options.blocks = representative_blocks(launch.grid);
   options.instruction_budget = kSampleInstructions;
   options.threads = 1;
   ptx::RunResult run = ptx::run(program, arguments, memory, options, cancellation);
-  if (!run.ok()) {
-    const ErrorCode code =
-        run.fault.kind == ptx::FaultKind::cancelled ? ErrorCode::cancelled : ErrorCode::invalid_argument;
-    return fail(code, "at the benchmark size: " + run.fault.message);
+  if (run.fault.kind == ptx::FaultKind::cancelled) {
+    return fail(ErrorCode::cancelled, "cancelled while the benchmark size was sampled");
   }
+  sample.fault = std::move(run.fault);
+  // A fault explains why the traffic could not be had either.
+  if (sample.fault.kind != ptx::FaultKind::none) return sample;
+  if (!traffic) return traffic.error();
+  sample.traffic = *traffic;
   sample.profile = std::move(run.profile);
   return sample;
 }

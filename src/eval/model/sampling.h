@@ -15,16 +15,19 @@
 namespace regraph {
 
 struct LaunchSample {
-  ptx::Profile profile;        // of the sampled blocks
-  ptx::CacheTraffic traffic;   // of the whole grid
+  ptx::Fault fault;           // of a sampled block; with one, the rest says nothing
+  ptx::Profile profile;       // of the sampled blocks
+  ptx::CacheTraffic traffic;  // of the whole grid
 };
 
-// Linear ids of blocks that stand for the grid: interior ones, and an edge where the grid has edges.
+// Linear ids of blocks that stand for the grid, ascending: all of a small grid, else two of its
+// interior, as the edge is a small part of a grid worth timing.
 [[nodiscard]] std::vector<std::uint64_t> representative_blocks(const Dim3& grid);
 
 // Samples `launch` with buffers of the sizes `symbols` give. Buffers hold a repeating pattern of the
-// arguments' inits and are backed only where they are touched. Errors: a fault in a sampled block
-// (with its message), unsupported address computations, resource.
+// arguments' inits and are backed only where they are touched. Errors: buffers too large for any
+// device or arguments that do not fit the kernel (invalid_argument, not_found), address computations
+// the cache simulation cannot follow (unsupported), no memory (resource), cancelled.
 [[nodiscard]] Result<LaunchSample> sample_launch(const Problem& problem, const ptx::Program& program,
                                                  const ConcreteLaunch& launch, const Symbols& symbols,
                                                  const DeviceSpec& device, const Occupancy& occupancy,

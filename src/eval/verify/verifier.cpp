@@ -2,6 +2,7 @@
 
 #include "eval/verify/admission.h"
 #include "eval/verify/comparison.h"
+#include "eval/verify/fault_verdict.h"
 #include "eval/verify/kernel_run.h"
 #include "eval/verify/reference.h"
 #include "eval/verify/warp_order.h"
@@ -29,32 +30,6 @@ constexpr std::size_t kKeptSeeds = 4;
 // Grids beyond this are not run in reverse: the list of blocks alone would be large.
 constexpr std::uint64_t kLargestReversedGrid = std::uint64_t{1} << 20;
 
-Verdict verdict_of(ptx::FaultKind kind) {
-  switch (kind) {
-    case ptx::FaultKind::none:
-      return Verdict::correct;
-    case ptx::FaultKind::out_of_bounds:
-      return Verdict::out_of_bounds;
-    case ptx::FaultKind::write_to_read_only:
-      return Verdict::suspicious;
-    case ptx::FaultKind::misaligned:
-      return Verdict::misaligned_access;
-    case ptx::FaultKind::barrier_divergence:
-      return Verdict::barrier_divergence;
-    case ptx::FaultKind::deadlock:
-    case ptx::FaultKind::instruction_budget:
-    case ptx::FaultKind::cancelled:
-      return Verdict::timeout;
-    case ptx::FaultKind::trap:
-      return Verdict::crash;
-    case ptx::FaultKind::bad_launch:
-      return Verdict::launch_error;
-    case ptx::FaultKind::unsupported:
-      return Verdict::unsupported;
-  }
-  return Verdict::unsupported;
-}
-
 std::string describe(const ptx::Fault& fault) {
   std::string text = fault.message.empty() ? std::string(ptx::name(fault.kind)) : fault.message;
   if (fault.kind == ptx::FaultKind::write_to_read_only) text += "; inputs must not be written";
@@ -71,7 +46,7 @@ std::string describe(const ptx::Fault& fault) {
 }
 
 // What stands in the way of a launch, as a verdict.
-Verdict verdict_of(ErrorCode code) {
+Verdict launch_verdict(ErrorCode code) {
   switch (code) {
     case ErrorCode::unsupported:
     case ErrorCode::parse:
@@ -207,7 +182,7 @@ class Examination {
     const Result<KernelRun> run = run_kernel(problem_, program, launch_, *one.symbols,
                                              *reference_.inputs(one), settings, cancellation_);
     if (!run.ok()) {
-      return reject(verdict_of(run.error().code), with(one) + ": " + run.error().message);
+      return reject(launch_verdict(run.error().code), with(one) + ": " + run.error().message);
     }
     ++result_.runs;
     result_.thread_instructions += run->profile.thread_instructions;
@@ -332,7 +307,7 @@ VerificationResult Verifier::verify(const CompiledKernel& candidate, const Launc
   const Result<std::shared_ptr<Reference>> reference = state_->reference(seed);
   if (!reference.ok()) return refuse(Verdict::unsupported, reference.error().message);
   const Result<ptx::Program> program = ptx::Program::load(candidate.ptx, candidate.entry);
-  if (!program.ok()) return refuse(verdict_of(program.error().code), program.error().message);
+  if (!program.ok()) return refuse(launch_verdict(program.error().code), program.error().message);
   if (const auto forbidden = find_forbidden(candidate.ptx, state_->original_ptx)) {
     return refuse(Verdict::suspicious, *forbidden);
   }

@@ -1,0 +1,71 @@
+#include "report/dry_run.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+
+#include "report/run_report.h"
+
+namespace regraph {
+
+namespace {
+
+std::vector<std::size_t> by_prior(const DryRunReport& report) {
+  std::vector<std::size_t> order(report.proposals.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return report.priors[a] > report.priors[b];
+  });
+  return order;
+}
+
+}  // namespace
+
+std::string dry_run_text(const DryRunReport& report) {
+  const TimeEstimate& time = report.evaluation.time;
+  std::string text = fmt::format("{} on {}: {} {} [{}, {}], limited by {}\n\nfirst steps by prior\n",
+                                 report.problem.signature.name, report.device.name,
+                                 duration_text(time.median_seconds), name(time.method),
+                                 duration_text(time.low_seconds), duration_text(time.high_seconds),
+                                 report.evaluation.bottleneck);
+  for (const std::size_t index : by_prior(report)) {
+    fmt::format_to(std::back_inserter(text), "  {:.3f}  {}\n", report.priors[index],
+                   report.proposals[index].text());
+  }
+  if (report.proposals.empty()) {
+    text += "  none" + (report.opaque_reason.empty() ? "" : ": " + report.opaque_reason) + "\n";
+  }
+  return text;
+}
+
+std::string dry_run_json(const DryRunReport& report) {
+  using Json = nlohmann::ordered_json;
+  const TimeEstimate& time = report.evaluation.time;
+  Json json;
+  json["schema"] = "regraph-dry-run/1";
+  json["kernel"] = report.problem.signature.name;
+  json["source"] = report.problem.source_path;
+  json["device"] = std::string(report.device.name);
+  json["architecture"] = std::string(report.device.architecture);
+  json["method"] = name(time.method);
+  json["baseline"] = {{"seconds", time.median_seconds},
+                      {"interval", {time.low_seconds, time.high_seconds}},
+                      {"samples", time.samples},
+                      {"bottleneck", report.evaluation.bottleneck},
+                      {"facts", report.evaluation.facts}};
+  json["steps"] = Json::array();
+  for (const std::size_t index : by_prior(report)) {
+    const StepProposal& step = report.proposals[index];
+    json["steps"].push_back({{"step", step.step},
+                             {"parameters", step.parameters},
+                             {"prior", report.priors[index]}});
+  }
+  if (!report.opaque_reason.empty()) json["opaque"] = report.opaque_reason;
+  json["notes"] = report.problem.notes;
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace regraph
