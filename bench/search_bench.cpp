@@ -53,13 +53,7 @@ class Workload {
       const Selector::Descent end = selector_.descend(graph_, 0.0, path_, at);
       if (end == Selector::Descent::edge) break;
       if (end == Selector::Descent::blocked) return 0;
-      const bool leaf = path_.size() >= kMaxDepth;
-      graph_.open(at, leaf ? std::span<const EdgeSeed>{} : std::span<const EdgeSeed>(uniform_));
-      // A leaf has nothing to offer: what led here is no longer selectable.
-      if (leaf) {
-        path_.clear();
-        at = kRootNode;
-      }
+      graph_.open(at, uniform_);
     }
     const std::uint32_t step = graph_.begin(path_);
     const std::uint64_t key = keys_[path_.back().node] + splitmix64(step + 1);
@@ -69,6 +63,8 @@ class Workload {
       child = graph_.add_node(identity);
       graph_.set_measured(child, score_of(key));
       keys_.push_back(key);
+      // Nothing to offer, known at once: found out by the next visit, that would be repeated.
+      if (path_.size() >= kMaxDepth) graph_.open(child, {});
     } else {
       ++merges_;
     }

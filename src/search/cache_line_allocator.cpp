@@ -7,11 +7,11 @@ namespace regraph {
 
 namespace {
 
-constexpr std::align_val_t kLine{64};
+constexpr std::align_val_t kLinePair{128};
 constexpr std::align_val_t kHugePage{std::size_t{2} << 20};
 
 std::align_val_t alignment_for(std::size_t bytes) {
-  return bytes >= static_cast<std::size_t>(kHugePage) ? kHugePage : kLine;
+  return bytes >= static_cast<std::size_t>(kHugePage) ? kHugePage : kLinePair;
 }
 
 }  // namespace

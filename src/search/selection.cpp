@@ -19,8 +19,62 @@ Integers load(const void* memory) {
   std::memcpy(&vector, memory, sizeof(vector));
   return vector;
 }
-Integers splat(std::int32_t value) {
-  return Integers{} + value;
+
+constexpr float kUnselectableScore = -1.0F;  // scores are not negative
+
+// S of four edges; kUnselectableScore for what cannot be chosen.
+inline Floats scores_of(const EdgeGroup& group, const Selector::Scale& scale, float exploration) {
+  const auto value = load(group.value);
+  const auto tries = load(group.attempts) + 1;
+  const auto prior_bits = (load(group.packed) & EdgeGroup::kPriorMask) << kPriorShift;
+  const auto prior = std::bit_cast<Floats>(prior_bits + static_cast<std::int32_t>(kPriorBase));
+  Floats quality = __builtin_convertvector(value, Floats) * scale.factor - scale.offset;
+  quality = quality > 0.0F ? quality : Floats{};
+  quality = quality < 1.0F ? quality : Floats{} + 1.0F;
+  const Floats total = quality + exploration * prior / __builtin_convertvector(tries, Floats);
+  return value == kUnselectable ? Floats{} + kUnselectableScore : total;
+}
+
+// The first lane whose mask is set; one is.
+inline std::uint32_t first_set_lane(Integers mask) {
+#if defined(__SSE__)
+  const auto lanes = static_cast<unsigned>(__builtin_ia32_movmskps(std::bit_cast<Floats>(mask)));
+  return static_cast<std::uint32_t>(std::countr_zero(lanes));
+#else
+  using Halves = std::int16_t __attribute__((vector_size(8)));
+  const auto lanes = std::bit_cast<std::uint64_t>(__builtin_convertvector(mask, Halves));
+  return static_cast<std::uint32_t>(std::countr_zero(lanes)) / 16;
+#endif
+}
+
+// Takes edges that lead to a node of `blocked` out of the choice.
+void exclude(std::span<const NodeId> blocked, const EdgeGroup& group, Floats& scores) {
+  for (std::uint32_t lane = 0; lane < EdgeGroup::kLanes; ++lane) {
+    const bool leads_there = group.state(lane) == EdgeState::done &&
+                             std::ranges::find(blocked, group.child(lane)) != blocked.end();
+    if (leads_there) scores[lane] = kUnselectableScore;
+  }
+}
+
+struct Best {
+  float score = kUnselectableScore;
+  std::uint32_t place = 0;
+};
+
+inline Floats larger(Floats left, Floats right) {
+  return left > right ? left : right;
+}
+
+// The highest lane, in all lanes.
+inline Floats splat_highest(Floats scores) {
+  const Floats pairs = larger(scores, __builtin_shufflevector(scores, scores, 2, 3, 0, 1));
+  return larger(pairs, __builtin_shufflevector(pairs, pairs, 1, 0, 3, 2));
+}
+
+// The highest score of a group and its first lane.
+inline Best best_lane(Floats scores) {
+  const Floats highest = splat_highest(scores);
+  return {highest[0], first_set_lane(scores == highest)};
 }
 
 float clamp_to_unit(float value) {
@@ -28,27 +82,27 @@ float clamp_to_unit(float value) {
   return value < 1.0F ? value : 1.0F;
 }
 
-}  // namespace
-
-Selector::Descent Selector::descend(const StateGraph& graph, double budget_fraction, Path& path,
-                                    NodeId& at) {
-  const Scale scale = scale_for(graph, budget_fraction);
-  blocked_.clear();
-  for (;;) {
-    if (!graph.node(at).open) return Descent::unopened;
-    const std::uint32_t place = best_edge(graph, at, scale);
-    if (place == kNone) {
-      if (path.empty()) return Descent::blocked;
-      blocked_.push_back(at);
-      at = path.back().node;
-      path.pop_back();
-      continue;
-    }
-    path.push_back({at, place});
-    if (place == kNextEdge) return Descent::edge;
-    at = graph.child({at, place});
+Best best_of_groups(Floats first, std::span<const EdgeGroup> groups, const Selector::Scale& scale,
+                    float exploration, std::span<const NodeId> blocked) {
+  Floats best_score = first;
+  Integers best_place = {0, 1, 2, 3};
+  Integers place = best_place + static_cast<std::int32_t>(EdgeGroup::kLanes);
+  for (const EdgeGroup& group : groups) {
+    Floats score = scores_of(group, scale, exploration);
+    if (!blocked.empty()) exclude(blocked, group, score);
+    const Integers better = score > best_score;
+    best_score = larger(score, best_score);
+    best_place = better ? place : best_place;
+    place += static_cast<std::int32_t>(EdgeGroup::kLanes);
   }
+  // Of equal scores the lowest place; as floats, which have a minimum, places are exact.
+  const Floats highest = splat_highest(best_score);
+  const Floats places = best_score == highest ? __builtin_convertvector(best_place, Floats)
+                                              : Floats{} + static_cast<float>(kMaxEdges);
+  return {highest[0], static_cast<std::uint32_t>(-splat_highest(-places)[0])};
 }
+
+}  // namespace
 
 Selector::Scale Selector::scale_for(const StateGraph& graph, double budget_fraction) const {
   double low = 0.0;
@@ -75,8 +129,8 @@ Selector::Scale Selector::scale_for(const StateGraph& graph, double budget_fract
   return scale;
 }
 
-float Selector::untried_score(const Node& node, const Scale& scale, float visits,
-                              float root_of_visits) const {
+inline float Selector::untried_score(const Node& node, const Scale& scale, float visits,
+                                     float root_of_visits) const {
   constexpr float kClosed = -1.0F;
   if (config_.widening_factor > 0.0) {
     const double power = config_.widening_exponent == 0.5
@@ -96,53 +150,60 @@ float Selector::untried_score(const Node& node, const Scale& scale, float visits
   return quality + scale.exploration * root_of_visits * unpack_prior(node.next_prior);
 }
 
-std::uint32_t Selector::best_edge(const StateGraph& graph, NodeId id, const Scale& scale) const {
+inline std::uint32_t Selector::best_edge(const StateGraph& graph, NodeId id,
+                                         const Scale& scale) const {
   const Node& node = graph.node(id);
   const float visits = 1.0F + static_cast<float>(static_cast<std::int32_t>(node.attempts));
   const float root_of_visits = std::sqrt(visits);
   const float exploration = scale.exploration * root_of_visits;
 
-  // Four edges at once. Scores are not negative, and the bits of such floats are ordered like
-  // integers; -1 marks what cannot be chosen.
-  Integers best_score = splat(-1);
-  Integers best_place = splat(0);
-  Integers place = {0, 1, 2, 3};
-  for (const EdgeGroup& group : graph.groups(id)) {
-    const auto value = load(group.value);
-    const auto tries = load(group.attempts) + 1;
-    const auto prior_bits = (load(group.packed) & EdgeGroup::kPriorMask) << kPriorShift;
-    const auto prior = std::bit_cast<Floats>(prior_bits + static_cast<std::int32_t>(kPriorBase));
-    Floats quality = __builtin_convertvector(value, Floats) * scale.factor - scale.offset;
-    quality = quality > 0.0F ? quality : Floats{};
-    quality = quality < 1.0F ? quality : Floats{} + 1.0F;
-    const Floats total = quality + exploration * prior / __builtin_convertvector(tries, Floats);
-    Integers score = value == kUnselectable ? splat(-1) : std::bit_cast<Integers>(total);
-    if (!blocked_.empty()) {
-      for (std::uint32_t lane = 0; lane < EdgeGroup::kLanes; ++lane) {
-        const bool leads_there = group.state(lane) == EdgeState::done &&
-                                 std::ranges::find(blocked_, group.child(lane)) != blocked_.end();
-        if (leads_there) score[lane] = -1;
-      }
-    }
-    const Integers better = score > best_score;
-    best_score = better ? score : best_score;
-    best_place = better ? place : best_place;
-    place += static_cast<std::int32_t>(EdgeGroup::kLanes);
-  }
-  std::int32_t top_score = -1;
-  std::int32_t top_place = 0;
-  for (std::uint32_t lane = 0; lane < EdgeGroup::kLanes; ++lane) {
-    const bool better = best_score[lane] > top_score ||
-                        (best_score[lane] == top_score && best_place[lane] < top_place);
-    top_score = better ? best_score[lane] : top_score;
-    top_place = better ? best_place[lane] : top_place;
+  Floats first = scores_of(node.first_edges, scale, exploration);
+  if (!blocked_.empty()) exclude(blocked_, node.first_edges, first);
+  Best best;
+  if (node.issued <= EdgeGroup::kLanes) {  // most nodes
+    best = best_lane(first);
+  } else {
+    best = best_of_groups(first, graph.more_groups(id), scale, exploration, blocked_);
   }
   if (node.next_slot != kNoSlot) {
     // The guard is lifted when it leaves nothing to choose.
     const float untried = untried_score(node, scale, visits, root_of_visits);
-    if (top_score < 0 || untried > std::bit_cast<float>(top_score)) return kNextEdge;
+    if (best.score < 0.0F || untried > best.score) return kNextEdge;
   }
-  return top_score < 0 ? kNone : static_cast<std::uint32_t>(top_place);
+  return best.score < 0.0F ? kNone : best.place;
+}
+
+Selector::Descent Selector::descend(const StateGraph& graph, double budget_fraction, Path& path,
+                                    NodeId& at) {
+  const Scale scale = scale_for(graph, budget_fraction);
+  blocked_.clear();
+  NodeId here = at;
+  Descent end = Descent::unopened;
+  while (graph.node(here).open) {
+    // The edge taken last is most often taken again. Following it before the scores are known lets
+    // the processor work on several nodes at a time.
+    const std::uint32_t guess = graph.node(here).recent_place;
+    const NodeId guessed = graph.child({here, guess});
+    const std::uint32_t place = best_edge(graph, here, scale);
+    if (place == kNone) {
+      if (path.empty()) {
+        end = Descent::blocked;
+        break;
+      }
+      blocked_.push_back(here);
+      here = path.back().node;
+      path.pop_back();
+      continue;
+    }
+    path.push_back({here, place});
+    if (place == kNextEdge) {
+      end = Descent::edge;
+      break;
+    }
+    here = place == guess ? guessed : graph.child({here, place});
+  }
+  at = here;
+  return end;
 }
 
 }  // namespace regraph

@@ -35,6 +35,13 @@ class Selector {
     blocked,   // nothing is selectable anywhere
   };
 
+  // What a descent computes once.
+  struct Scale {
+    float offset = 0.0F;  // norm(x) = clamp(x * factor - offset, 0, 1)
+    float factor = 1.0F;
+    float exploration = 1.0F;  // c(f)
+  };
+
   explicit Selector(const SelectionConfig& config) : config_(config) {}
 
   // Extends `path`, which leads to `at`, until it ends with an edge to try; start with an empty
@@ -44,12 +51,6 @@ class Selector {
                                 NodeId& at);
 
  private:
-  // What a descent computes once.
-  struct Scale {
-    float offset = 0.0F;  // norm(x) = clamp(x * factor - offset, 0, 1)
-    float factor = 1.0F;
-    float exploration = 1.0F;  // c(f)
-  };
   static constexpr std::uint32_t kNone = kNextEdge - 1;
 
   [[nodiscard]] Scale scale_for(const StateGraph& graph, double budget_fraction) const;

@@ -1,6 +1,7 @@
 #include "search/state_graph.h"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 
 namespace regraph {
@@ -82,7 +83,7 @@ void StateGraph::find_next(Node& node) const {
 }
 
 std::uint32_t StateGraph::allocate_groups(std::uint32_t count) {
-  std::uint32_t& free = free_groups_[static_cast<std::size_t>(std::countr_zero(count))];
+  std::uint32_t& free = free_groups_[static_cast<std::size_t>(std::countr_zero(count + 1))];
   std::uint32_t first = 0;
   if (free != 0) {
     first = free - 1;
@@ -91,14 +92,12 @@ std::uint32_t StateGraph::allocate_groups(std::uint32_t count) {
     first = static_cast<std::uint32_t>(groups_.size());
     groups_.resize(groups_.size() + count);
   }
-  constexpr EdgeGroup kEmpty = {
-      {kUnselectable, kUnselectable, kUnselectable, kUnselectable}, {}, {}, {}};
-  std::fill_n(groups_.begin() + first, count, kEmpty);
+  std::fill_n(groups_.begin() + first, count, EdgeGroup{});
   return first;
 }
 
 void StateGraph::free_groups(std::uint32_t first, std::uint32_t count) {
-  std::uint32_t& free = free_groups_[static_cast<std::size_t>(std::countr_zero(count))];
+  std::uint32_t& free = free_groups_[static_cast<std::size_t>(std::countr_zero(count + 1))];
   groups_[first].link[0] = free;
   free = first + 1;
 }
@@ -108,8 +107,8 @@ std::uint32_t StateGraph::issue_next(NodeId id, std::uint32_t& slot) {
   Node& node = nodes_[id];
   assert(node.open && node.next_slot != kNoSlot);
   const std::uint32_t place = node.issued;
-  const std::uint32_t had = group_count(place);
-  const std::uint32_t needed = group_count(place + 1);
+  const std::uint32_t had = more_group_count(place);
+  const std::uint32_t needed = more_group_count(place + 1);
   if (needed > had) {
     const std::uint32_t moved = allocate_groups(needed);
     std::copy_n(groups_.begin() + node.groups, had, groups_.begin() + moved);
@@ -129,7 +128,14 @@ std::uint32_t StateGraph::issue_next(NodeId id, std::uint32_t& slot) {
     word[1] |= ProposalWord::kUntried;
     ++node.live;
   }
-  find_next(node);
+  // Equal priors, proposed next to each other, need no search.
+  const bool last = slot + 1 == proposals_[node.proposals];
+  constexpr std::uint32_t kUntriedPrior = ProposalWord::kUntried | ProposalWord::kPriorMask;
+  if (!last && (word[1] & kUntriedPrior) == (ProposalWord::kUntried | node.next_prior)) {
+    ++node.next_slot;
+  } else {
+    find_next(node);
+  }
   return place;
 }
 
@@ -140,7 +146,9 @@ std::uint32_t StateGraph::begin(Path& path) {
   path.back().place = issue_next(path.back().node, slot);
   for (const EdgeRef& edge : path) {
     EdgeGroup& group = group_of(edge);
-    ++nodes_[edge.node].attempts;
+    Node& node = nodes_[edge.node];
+    ++node.attempts;
+    node.recent_place = static_cast<std::uint8_t>(std::min<std::uint32_t>(edge.place, 255));
     ++group.attempts[lane_of(edge.place)];
     group.packed[lane_of(edge.place)] += kOneInFlight;
   }
@@ -239,65 +247,6 @@ std::uint64_t StateGraph::visits(NodeId node) const {
   return total;
 }
 
-FixedScore StateGraph::backed_up_value(const Node& node) const {
-  const double mean = static_cast<double>(node.score + node.weighted_sum) /
-                      static_cast<double>(std::int64_t{1} + node.done_visits);
-  const double value = (1.0 - max_share_) * mean + max_share_ * node.best;
-  // floor(value + 0.5) for any sign, without a call.
-  constexpr double kOffset = 1 << 30;
-  return static_cast<FixedScore>(static_cast<std::int64_t>(value + (kOffset + 0.5)) -
-                                 static_cast<std::int64_t>(kOffset));
-}
-
-// Recomputes the path's nodes from the bottom and every other ancestor whose value changes, each
-// once and after all of its descendants.
-void StateGraph::settle(const Path& path) {
-  for (std::size_t depth = path.size(); depth-- > 0;) {
-    const NodeId node = path[depth].node;
-    if (!off_path_.empty()) settle_above(nodes_[node].rank);
-    refresh(node);
-  }
-  if (!off_path_.empty()) settle_above(0);
-}
-
-// Recomputes waiting nodes of a higher rank than `rank`; for 0, all of them.
-void StateGraph::settle_above(std::uint32_t rank) {
-  constexpr int kRankShift = 32;
-  while (!off_path_.empty() && (rank == 0 || off_path_.front() >> kRankShift > rank)) {
-    const auto node = static_cast<NodeId>(off_path_.front());
-    std::pop_heap(off_path_.begin(), off_path_.end());
-    off_path_.pop_back();
-    refresh(node);
-  }
-}
-
-void StateGraph::refresh(NodeId id) {
-  Node& node = nodes_[id];
-  node.pending = false;
-  const FixedScore before = node.value;
-  const FixedScore after = backed_up_value(node);
-  if (after == before && !node.best_raised) return;
-  node.value = after;
-  node.best_raised = false;
-  const bool selectable = !exhausted(id);
-  for_each_parent(node, [&](EdgeRef edge) {
-    Node& parent = nodes_[edge.node];
-    EdgeGroup& group = groups_[parent.groups + edge.place / EdgeGroup::kLanes];
-    const std::uint32_t lane = lane_of(edge.place);
-    parent.weighted_sum += std::int64_t{group.visits(lane)} * (std::int64_t{after} - before);
-    if (selectable) group.value[lane] = after;
-    if (node.best > parent.best) {
-      parent.best = node.best;
-      parent.best_raised = true;
-    }
-    if (!parent.pending) {
-      parent.pending = true;
-      off_path_.push_back((std::uint64_t{parent.rank} << 32) | edge.node);
-      std::push_heap(off_path_.begin(), off_path_.end());
-    }
-  });
-}
-
 // Takes an edge out of selection for good; a node that loses its last one is exhausted, and so on
 // up.
 void StateGraph::retire_edge(EdgeRef first) {
@@ -337,6 +286,8 @@ bool StateGraph::is_ancestor(NodeId candidate, NodeId of) const {
 void StateGraph::raise_rank(NodeId first, std::uint32_t first_rank) {
   if (nodes_[first].rank >= first_rank) return;
   nodes_[first].rank = first_rank;
+  std::uint32_t highest_rank = first_rank;
+  if (waiting_.size() <= first_rank) waiting_.resize(first_rank + 1);
   if (nodes_[first].issued == 0) return;
   std::vector<NodeId> waiting = {first};
   while (!waiting.empty()) {
@@ -347,9 +298,11 @@ void StateGraph::raise_rank(NodeId first, std::uint32_t first_rank) {
       const NodeId below = child({id, place});
       if (nodes_[below].rank > nodes_[id].rank) continue;
       nodes_[below].rank = nodes_[id].rank + 1;
+      highest_rank = std::max(highest_rank, nodes_[below].rank);
       waiting.push_back(below);
     }
   }
+  if (waiting_.size() <= highest_rank) waiting_.resize(highest_rank + 1);
 }
 
 void StateGraph::add_parent(NodeId child, EdgeRef edge) {
@@ -367,7 +320,7 @@ void StateGraph::reserve(std::size_t nodes, std::size_t edges) {
   nodes_.reserve(nodes);
   identities_.reserve(nodes);
   proposals_.reserve(edges);
-  groups_.reserve(nodes);
+  groups_.reserve(nodes / 4);
   table_.reserve(nodes, identities_);
 }
 

@@ -42,6 +42,7 @@
 #include <cstdint>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace regraph {
@@ -92,10 +93,10 @@ class StateGraph {
   [[nodiscard]] std::size_t node_count() const { return nodes_.size(); }
   [[nodiscard]] const Node& node(NodeId node) const { return nodes_[node]; }
   [[nodiscard]] const Hash128& identity(NodeId node) const { return identities_[node]; }
-  // The node's issued edges, kLanes to a group; those beyond node.issued are unselectable. Valid
-  // until the next begin().
-  [[nodiscard]] std::span<const EdgeGroup> groups(NodeId node) const {
-    return {groups_.data() + nodes_[node].groups, group_count(nodes_[node].issued)};
+  // The node's issued edges beyond Node::first_edges, kLanes to a group; those beyond node.issued
+  // are unselectable. Valid until the next begin().
+  [[nodiscard]] std::span<const EdgeGroup> more_groups(NodeId node) const {
+    return {groups_.data() + nodes_[node].groups, more_group_count(nodes_[node].issued)};
   }
   [[nodiscard]] EdgeState edge_state(EdgeRef edge) const {
     return group_of(edge).state(lane_of(edge.place));
@@ -128,16 +129,20 @@ class StateGraph {
   [[nodiscard]] static std::uint32_t lane_of(std::uint32_t place) {
     return place % EdgeGroup::kLanes;
   }
-  // Groups that `issued` edges occupy: a power of two, 0 for none.
-  [[nodiscard]] static std::uint32_t group_count(std::uint32_t issued) {
-    if (issued <= EdgeGroup::kLanes) return issued > 0 ? 1 : 0;
-    return std::bit_ceil((issued + EdgeGroup::kLanes - 1) / EdgeGroup::kLanes);
+  // Groups that `issued` edges occupy beyond the first: 0, 1, 3, 7, ...
+  [[nodiscard]] static std::uint32_t more_group_count(std::uint32_t issued) {
+    if (issued <= EdgeGroup::kLanes) return 0;
+    return std::bit_ceil((issued + EdgeGroup::kLanes - 1) / EdgeGroup::kLanes) - 1;
   }
   [[nodiscard]] const EdgeGroup& group_of(EdgeRef edge) const {
-    return groups_[nodes_[edge.node].groups + edge.place / EdgeGroup::kLanes];
+    const Node& node = nodes_[edge.node];
+    // Selects, not a jump: which it is cannot be foreseen.
+    const bool first = edge.place < EdgeGroup::kLanes;
+    const EdgeGroup* base = first ? &node.first_edges : groups_.data();
+    return base[first ? 0 : node.groups + edge.place / EdgeGroup::kLanes - 1];
   }
   [[nodiscard]] EdgeGroup& group_of(EdgeRef edge) {
-    return groups_[nodes_[edge.node].groups + edge.place / EdgeGroup::kLanes];
+    return const_cast<EdgeGroup&>(std::as_const(*this).group_of(edge));
   }
   std::uint32_t allocate_groups(std::uint32_t count);
   void free_groups(std::uint32_t first, std::uint32_t count);
@@ -155,8 +160,10 @@ class StateGraph {
   }
   void complete_prefix(const Path& path);
   void settle(const Path& path);
-  void settle_above(std::uint32_t rank);
-  void refresh(NodeId node);
+  void settle_from(std::uint32_t rank);
+  bool recompute(Node& node) const;
+  std::int64_t take_over(EdgeRef edge, const Node& child, FixedScore before);
+  void pass_up(const Node& node, FixedScore before, EdgeRef told);
   void retire_edge(EdgeRef edge);
   [[nodiscard]] bool is_ancestor(NodeId candidate, NodeId of) const;
   void raise_rank(NodeId node, std::uint32_t rank);
@@ -168,14 +175,15 @@ class StateGraph {
   CacheLineVector<Hash128> identities_;  // by node
   CacheLineVector<EdgeGroup> groups_;
   std::array<std::uint32_t, 16>
-      free_groups_{};  // by log2 of their number: first + 1, chained by link
+      free_groups_{};  // by log2 of their number + 1: first + 1, chained by link
   CacheLineVector<std::uint32_t> proposals_;
   CacheLineVector<InLink> in_links_;
   TranspositionTable table_;
   std::unordered_map<NodeId, NodeId> aliases_;
   FixedScore highest_score_ = kUnselectable;
   FixedScore lowest_score_ = std::numeric_limits<FixedScore>::max();
-  std::vector<std::uint64_t> off_path_;  // heap of rank and node: ancestors to recompute
+  std::vector<std::vector<NodeId>> waiting_{1};  // by rank: ancestors to recompute
+  std::uint32_t waiting_end_ = 0;                // above the ranks that have any
 };
 
 }  // namespace regraph

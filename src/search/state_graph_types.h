@@ -84,42 +84,8 @@ inline constexpr float kPriorSumUnit = 1.0F / (1 << 28);
   return static_cast<std::uint32_t>(unpack_prior(packed) / kPriorSumUnit);
 }
 
-// A state. Hot: one cache line.
-struct Node {
-  std::int64_t weighted_sum = 0;   // sum over DONE edges of N(e) * Q(child)
-  FixedScore score = 0;            // u, its own measured log-speedup
-  FixedScore best = 0;             // V, the best score here or below
-  FixedScore value = 0;            // Q
-  std::uint32_t done_visits = 0;   // sum over DONE edges of N(e)
-  std::uint32_t attempts = 0;      // sum over all edges of N(e) + O(e)
-  std::uint32_t groups = 0;        // its issued edges: index of the first EdgeGroup
-  std::uint32_t proposals = 0;     // its edges to be: index of the first word, see ProposalWord
-  std::uint32_t tried_prior = 0;   // sum of P over issued edges, in kPriorSumUnit
-  NodeId parent = kNoNode;         // source of the first DONE edge that leads here
-  std::uint32_t more_parents = 0;  // further ones: index + 1 of an InLink, 0 for none
-  std::uint32_t rank = 0;          // above that of every parent
-  std::uint16_t parent_place = 0;
-  std::uint16_t live = 0;        // edges that can still yield work, now or later
-  std::uint16_t issued = 0;      // edges that were issued
-  std::uint16_t next_slot = 0;   // UNTRIED edge of the highest prior, kNoSlot when there is none
-  std::uint16_t next_prior = 0;  // its prior, packed
-  NodeState state : 2 = NodeState::in_flight;
-  bool open : 1 = false;         // its edges are known
-  bool pending : 1 = false;      // its value is about to be recomputed
-  bool best_raised : 1 = false;  // V grew since its value was last computed
-};
-static_assert(sizeof(Node) == 64, "a node fills one cache line");
-
-// A further parent of a node with several.
-struct InLink {
-  NodeId parent = kNoNode;
-  std::uint32_t place = 0;
-  std::uint32_t next = 0;  // index + 1, 0 at the end
-};
-static_assert(sizeof(InLink) == 12);
-
 // Four issued edges of one node, field by field, so that one cache line holds all there is to know
-// about an edge and a selection handles four at a time. A node has 1, 2, 4, 8, ... groups in a row.
+// about an edge and a selection handles four at a time.
 struct alignas(64) EdgeGroup {
   static constexpr std::uint32_t kLanes = 4;
   static constexpr std::uint32_t kChildMask = kMaxNodes;
@@ -127,10 +93,11 @@ struct alignas(64) EdgeGroup {
   static constexpr std::uint32_t kPriorMask = 0xFFFF;
   static constexpr int kInFlightShift = 16;
 
-  std::int32_t value[kLanes];      // Q(child) of a selectable DONE edge, else kUnselectable
-  std::uint32_t attempts[kLanes];  // N(e) + O(e)
-  std::uint32_t link[kLanes];      // child, and state in the high bits
-  std::uint32_t packed[kLanes];    // prior in the low half, O(e) in the high half
+  // Q(child) of a selectable DONE edge, else kUnselectable.
+  std::int32_t value[kLanes] = {kUnselectable, kUnselectable, kUnselectable, kUnselectable};
+  std::uint32_t attempts[kLanes] = {};  // N(e) + O(e)
+  std::uint32_t link[kLanes] = {};      // child, and state in the high bits
+  std::uint32_t packed[kLanes] = {};    // prior in the low half, O(e) in the high half
 
   [[nodiscard]] EdgeState state(std::uint32_t lane) const {
     return static_cast<EdgeState>(link[lane] >> kStateShift);
@@ -147,6 +114,44 @@ struct alignas(64) EdgeGroup {
   }
 };
 static_assert(sizeof(EdgeGroup) == 64);
+
+// A state and the first of its edges, which is all that most states ever issue: a pair of cache
+// lines, which processors fetch together.
+struct alignas(128) Node {
+  std::int64_t weighted_sum = 0;   // sum over DONE edges of N(e) * Q(child)
+  FixedScore score = 0;            // u, its own measured log-speedup
+  FixedScore best = 0;             // V, the best score here or below
+  FixedScore value = 0;            // Q
+  std::uint32_t done_visits = 0;   // sum over DONE edges of N(e)
+  std::uint32_t attempts = 0;      // sum over all edges of N(e) + O(e)
+  std::uint32_t groups = 0;        // edges beyond first_edges: index of an EdgeGroup
+  std::uint32_t proposals = 0;     // its edges to be: index of the first word, see ProposalWord
+  std::uint32_t tried_prior = 0;   // sum of P over issued edges, in kPriorSumUnit
+  NodeId parent = kNoNode;         // source of the first DONE edge that leads here
+  std::uint32_t more_parents = 0;  // further ones: index + 1 of an InLink, 0 for none
+  std::uint32_t rank = 0;          // above that of every parent
+  std::uint16_t parent_place = 0;
+  std::uint16_t live = 0;        // edges that can still yield work, now or later
+  std::uint16_t issued = 0;      // edges that were issued
+  std::uint16_t next_slot = 0;   // UNTRIED edge of the highest prior, kNoSlot when there is none
+  std::uint16_t next_prior = 0;  // its prior, packed
+  NodeState state : 2 = NodeState::in_flight;
+  bool open : 1 = false;          // its edges are known
+  bool pending : 1 = false;       // its value is about to be recomputed
+  bool best_raised : 1 = false;   // V grew since its value was last computed
+  std::uint8_t recent_place = 0;  // of the edge that a visit last took: a guess at the next one's
+
+  EdgeGroup first_edges;
+};
+static_assert(sizeof(Node) == 128, "a node fills a pair of cache lines");
+
+// A further parent of a node with several.
+struct InLink {
+  NodeId parent = kNoNode;
+  std::uint32_t place = 0;
+  std::uint32_t next = 0;  // index + 1, 0 at the end
+};
+static_assert(sizeof(InLink) == 12);
 
 // Edges to be, one word each, in the order proposed and after a word with their number: prior in
 // the low half, flags above.
