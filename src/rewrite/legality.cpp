@@ -296,11 +296,33 @@ class GuardFlattener {
 
 Result<Block> flatten_guards(const Kernel& kernel) { return GuardFlattener(kernel).run(kernel.body); }
 
+namespace {
+
+// if (a) { if (b) { ... } }  becomes  if (a && b) { ... }
+Block with_merged_branches(const Block& block) {
+  Block result;
+  for (const StmtPtr& stmt : block) {
+    auto copy = std::make_shared<Stmt>(*stmt);
+    copy->body = with_merged_branches(stmt->body);
+    copy->otherwise = with_merged_branches(stmt->otherwise);
+    const bool is_plain = copy->kind == StmtKind::branch && copy->otherwise.empty() && copy->body.size() == 1;
+    if (is_plain && copy->body[0]->kind == StmtKind::branch && copy->body[0]->otherwise.empty()) {
+      const StmtPtr inner = copy->body[0];
+      copy->value = source::binary("&&", copy->value, inner->value);
+      copy->body = inner->body;
+    }
+    result.push_back(std::move(copy));
+  }
+  return result;
+}
+
+}  // namespace
+
 Result<Kernel> normalised(const Kernel& kernel) {
   Kernel result = kernel;
   auto body = without_early_returns(kernel.body);
   if (!body) return std::move(body).error();
-  result.body = std::move(*body);
+  result.body = with_merged_branches(*body);
   auto flat = flatten_guards(result);
   if (!flat) return std::move(flat).error();
   result.body = std::move(*flat);

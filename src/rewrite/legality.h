@@ -46,7 +46,7 @@ void set_extent(Dim3& dim, int axis, std::uint32_t value);
 // something it must not.
 [[nodiscard]] Result<source::Block> flatten_guards(const source::Kernel& kernel);
 
-// Both of the above applied to a copy of the kernel.
+// Both of the above applied to a copy of the kernel, with directly nested branches merged.
 [[nodiscard]] Result<source::Kernel> normalised(const source::Kernel& kernel);
 
 // Calls `visit(access, guards)` for every index expression, with the conjuncts (of if statements,

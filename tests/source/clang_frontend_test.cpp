@@ -92,9 +92,17 @@ TEST(ClangFrontEnd, GivesEveryNameOneMeaning) {
 
 TEST(ClangFrontEnd, KeepsWhatItCannotExpressAsOpaqueText) {
   const auto parsed = parse(
-      "__global__ void f(float4* p, float* a) {\n"
-      "  int i = 0;\n  do { a[i++] = 1.0f; } while (i < 4);\n}\n", "f");
-  ASSERT_FALSE(parsed.ok());  // float4* cannot be passed
+      "__global__ void f(float* a) {\n"
+      "  int i = 0;\n  do { a[i++] = 1.0f; } while (i < 4);\n}\n");
+  ASSERT_TRUE(parsed.ok() && parsed->unit.has_value());
+  const Stmt& loop = *parsed->unit->kernel.body.back();
+  EXPECT_EQ(loop.kind, StmtKind::opaque);
+  EXPECT_TRUE(loop.text.starts_with("do {")) << loop.text;
+}
+
+TEST(ClangFrontEnd, RefusesParametersThatCannotBePassed) {
+  const auto parsed = parse("__global__ void f(float4* p, float* a) { a[0] = p[0].x; }\n");
+  ASSERT_FALSE(parsed.ok());
   EXPECT_EQ(parsed.error().code, ErrorCode::unsupported);
   EXPECT_NE(parsed.error().message.find("'p'"), std::string::npos) << parsed.error().message;
 }

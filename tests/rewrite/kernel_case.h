@@ -1,0 +1,44 @@
+// A kernel with everything a rewriting test needs: parsed, compiled, and a verifier for its variants.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "eval/compile/compiler.h"
+#include "eval/verify/verifier.h"
+#include "kernel/problem.h"
+#include "rewrite/step_rewriter.h"
+
+namespace regraph::test {
+
+class KernelCase {
+ public:
+  // `manifest` is YAML. Errors of any stage.
+  static Result<std::unique_ptr<KernelCase>> make(const std::string& source, const std::string& manifest);
+  // From examples/NAME.
+  static Result<std::unique_ptr<KernelCase>> example(const std::string& name);
+
+  [[nodiscard]] const Problem& problem() const { return problem_; }
+  [[nodiscard]] const rewrite::KernelState& original() const { return original_; }
+
+  [[nodiscard]] Result<rewrite::KernelState> apply(const rewrite::KernelState& state, const std::string& step,
+                                                   const StepParameters& parameters = {}) const;
+  // Compiles the state and compares it with the original on every test size.
+  [[nodiscard]] VerificationResult verify(const rewrite::KernelState& state) const;
+  // Verdict and message, with the source when it is not correct.
+  [[nodiscard]] std::string verdict(const rewrite::KernelState& state) const;
+  // Whether printing the unchanged IR gives the same PTX as the source.
+  [[nodiscard]] bool round_trips() const;
+
+ private:
+  KernelCase() = default;
+  Result<CompiledKernel> compile(const std::string& source) const;
+
+  Problem problem_;
+  rewrite::KernelState original_;
+  std::unique_ptr<Compiler> compiler_;
+  std::unique_ptr<Verifier> verifier_;
+};
+
+}  // namespace regraph::test

@@ -1,0 +1,113 @@
+// Property: whatever the steps do one after another, the kernel still computes the same.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <map>
+#include <set>
+
+#include "base/random.h"
+#include "rewrite/ast_rewriter.h"
+#include "rewrite/kernel_case.h"
+#include "rewrite/sample_kernels.h"
+#include "source/printer.h"
+
+namespace regraph::test {
+namespace {
+
+constexpr std::uint64_t kSeed = 20;
+constexpr int kLongestSequence = 5;
+// In CI; REGRAPH_REWRITE_SEQUENCES asks for more.
+constexpr int kSequencesPerKernel = 4;
+
+struct Tally {
+  int applied = 0;
+  std::map<std::string, int> refused;  // by reason
+};
+
+int sequences_per_kernel() {
+  const char* wanted = std::getenv("REGRAPH_REWRITE_SEQUENCES");
+  return wanted != nullptr ? std::atoi(wanted) : kSequencesPerKernel;
+}
+
+// The choices of all steps that apply to the state; refusals are counted.
+std::vector<std::pair<StepProposal, rewrite::KernelState>> successors(
+    const KernelCase& kernel, const rewrite::KernelState& state, std::map<std::string, Tally>& tally) {
+  std::vector<std::pair<StepProposal, rewrite::KernelState>> result;
+  for (const rewrite::StepRewriter* step : rewrite::built_in_steps()) {
+    for (const StepParameters& parameters : step->choices()) {
+      auto next = step->apply(state, parameters, kernel.problem());
+      if (next) {
+        result.emplace_back(StepProposal{std::string(step->id()), parameters, 1}, std::move(*next));
+      } else {
+        EXPECT_EQ(next.error().code, ErrorCode::refused) << next.error().message;
+        ++tally[std::string(step->id())].refused[next.error().message];
+      }
+    }
+  }
+  return result;
+}
+
+// A step chosen evenly among step kinds first, so that many parameter choices do not crowd out others.
+const std::pair<StepProposal, rewrite::KernelState>& choose(
+    const std::vector<std::pair<StepProposal, rewrite::KernelState>>& options, std::uint64_t bits) {
+  std::vector<std::string> kinds;
+  for (const auto& [proposal, state] : options) {
+    if (kinds.empty() || kinds.back() != proposal.step) kinds.push_back(proposal.step);
+  }
+  const std::string& kind = kinds[bits % kinds.size()];
+  std::vector<const std::pair<StepProposal, rewrite::KernelState>*> matching;
+  for (const auto& option : options) {
+    if (option.first.step == kind) matching.push_back(&option);
+  }
+  return *matching[(bits >> 20) % matching.size()];
+}
+
+TEST(StepSequences, KeepTheResult) {
+  std::map<std::string, Tally> tally;
+  int sequences = 0;
+  std::uint64_t kernel_number = 0;
+  for (const SampleKernel& sample : sample_kernels()) {
+    ++kernel_number;
+    auto kernel = KernelCase::make(sample.source, sample.manifest);
+    ASSERT_TRUE(kernel.ok()) << sample.name << ": " << kernel.error().message;
+    for (int sequence = 0; sequence < sequences_per_kernel(); ++sequence) {
+      const auto number = static_cast<std::uint64_t>(sequence);
+      const auto length = 1 + static_cast<int>(random_bits(kSeed, kernel_number, number, 0u) % kLongestSequence);
+      rewrite::KernelState state = (*kernel)->original();
+      std::string history = sample.name;
+      for (int position = 1; position <= length; ++position) {
+        const auto options = successors(**kernel, state, tally);
+        if (options.empty()) break;
+        const auto& [proposal, next] = choose(options, random_bits(kSeed, kernel_number, number, position));
+        ++tally[proposal.step].applied;
+        history += " | " + proposal.text();
+        // `options` owns `next` and `state` is replaced by it.
+        rewrite::KernelState copy = next;
+        state = std::move(copy);
+      }
+      ++sequences;
+      EXPECT_EQ((*kernel)->verdict(state), "correct") << history;
+    }
+  }
+  EXPECT_GE(sequences, 60);
+  std::cout << "sequences: " << sequences << "\n";
+  for (const auto& [step, counts] : tally) {
+    int refused = 0;
+    for (const auto& [reason, count] : counts.refused) refused += count;
+    std::cout << "  " << step << ": applied " << counts.applied << ", refused " << refused << " for "
+              << counts.refused.size() << " reasons\n";
+    EXPECT_GT(counts.applied, 0) << step << " was never applied: the kernels do not exercise it";
+  }
+}
+
+TEST(StepSequences, UnchangedKernelsPrintToTheSameCode) {
+  for (const SampleKernel& sample : sample_kernels()) {
+    auto kernel = KernelCase::make(sample.source, sample.manifest);
+    ASSERT_TRUE(kernel.ok()) << sample.name << ": " << kernel.error().message;
+    EXPECT_TRUE((*kernel)->round_trips()) << sample.name;
+  }
+}
+
+}  // namespace
+}  // namespace regraph::test

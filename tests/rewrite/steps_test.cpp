@@ -1,0 +1,263 @@
+// Every step on kernels where it must apply, and where it must refuse and say why.
+#include <gtest/gtest.h>
+
+#include "rewrite/kernel_case.h"
+#include "rewrite/sample_kernels.h"
+#include "source/printer.h"
+
+namespace regraph::test {
+namespace {
+
+std::unique_ptr<KernelCase> sample(const std::string& name) {
+  for (const SampleKernel& kernel : sample_kernels()) {
+    if (kernel.name != name) continue;
+    auto made = KernelCase::make(kernel.source, kernel.manifest);
+    EXPECT_TRUE(made.ok()) << made.error().message;
+    return made.ok() ? std::move(*made) : nullptr;
+  }
+  ADD_FAILURE() << "no sample kernel " << name;
+  return nullptr;
+}
+
+struct Application {
+  std::string step;
+  StepParameters parameters;
+};
+
+// Applies the steps in turn, expecting each to apply and the result to be correct.
+rewrite::KernelState expect_correct(const KernelCase& kernel, const std::vector<Application>& steps) {
+  rewrite::KernelState state = kernel.original();
+  for (const Application& application : steps) {
+    auto next = kernel.apply(state, application.step, application.parameters);
+    EXPECT_TRUE(next.ok()) << application.step << ": " << (next.ok() ? "" : next.error().message);
+    if (!next) return state;
+    state = std::move(*next);
+  }
+  EXPECT_EQ(kernel.verdict(state), "correct");
+  return state;
+}
+
+void expect_refusal(const KernelCase& kernel, const rewrite::KernelState& state, const Application& step,
+                    const std::string& reason) {
+  const auto result = kernel.apply(state, step.step, step.parameters);
+  ASSERT_FALSE(result.ok()) << step.step << " applied to\n" << source::print(state.unit);
+  EXPECT_EQ(result.error().code, ErrorCode::refused);
+  EXPECT_NE(result.error().message.find(reason), std::string::npos) << result.error().message;
+}
+
+void expect_refusal(const KernelCase& kernel, const Application& step, const std::string& reason) {
+  expect_refusal(kernel, kernel.original(), step, reason);
+}
+
+TEST(CoalesceSwap, ExchangesAxesAndKeepsTheLongSideInX) {
+  const auto kernel = sample("matmul_swapped_axes");
+  const auto state = expect_correct(*kernel, {{"coalesce_swap", {}}});
+  EXPECT_EQ(state.plan.launches[0].block, (Dim3{32, 8, 1}));
+  EXPECT_EQ(state.plan.launches[0].grid[0].text(), "cdiv(N, bx)");
+}
+
+TEST(CoalesceSwap, RefusesWhatIsCoalescedOrHasOneAxis) {
+  const auto coalesced = sample("matmul_guard");
+  expect_refusal(*coalesced, {"coalesce_swap", {}}, "would not be closer together");
+  const auto one_axis = sample("row_sums");
+  expect_refusal(*one_axis, {"coalesce_swap", {}}, "does not use the y axis");
+}
+
+TEST(BlockSize, ChangesShapeBeforeAndAfterCoarsening) {
+  const auto kernel = sample("matmul_guard");
+  expect_correct(*kernel, {{"block_size", {{"block", "32x4"}}}});
+  expect_correct(*kernel, {{"thread_coarsen", {{"axis", "y"}, {"factor", "4"}}},
+                           {"thread_coarsen", {{"axis", "x"}, {"factor", "2"}}},
+                           {"block_size", {{"block", "32x8"}}}});
+}
+
+TEST(BlockSize, RefusesWhereTheBlockIsPartOfTheResult) {
+  const auto reduction = sample("sum_sequential_tree");
+  expect_refusal(*reduction, {"block_size", {{"block", "128"}}}, "shared arrays");
+  auto partials = KernelCase::make(
+      "__global__ void f(const float* a, float* b, int n) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (i < n && threadIdx.x == 0) b[blockIdx.x] = a[i];\n}",
+      "sizes: {n: 1000}\nargs: {a: {dir: in, shape: [n]}, b: {dir: out, shape: ['cdiv(n, 64)']}}\n"
+      "launch: {block: 64, grid: 'cdiv(n, bx)'}\n");
+  ASSERT_TRUE(partials.ok()) << partials.error().message;
+  expect_refusal(**partials, {"block_size", {{"block", "128"}}}, "within the block");
+}
+
+TEST(ThreadCoarsen, JamsUniformLoopsIntoARegisterTile) {
+  const auto kernel = sample("matmul_guard");
+  const auto state = expect_correct(*kernel, {{"thread_coarsen", {{"axis", "y"}, {"factor", "4"}}},
+                                              {"thread_coarsen", {{"axis", "x"}, {"factor", "4"}}}});
+  const std::string text = source::print(state.unit);
+  EXPECT_NE(text.find("float sum[4][4]"), std::string::npos) << text;
+  EXPECT_EQ(state.plan.launches[0].grid[0].text(), "cdiv(N, 4 * bx)");
+}
+
+TEST(ThreadCoarsen, FactorNeedNotDivideTheGrid) {
+  for (const char* name : {"saxpy_return", "three_point_stencil", "window_sum", "row_sums"}) {
+    const auto kernel = sample(name);
+    expect_correct(*kernel, {{"thread_coarsen", {{"axis", "x"}, {"factor", "8"}}}});
+  }
+}
+
+TEST(ThreadCoarsen, KeepsSharedArraysOnceABlock) {
+  for (const char* name : {"sum_sequential_tree", "max_strided_index_tree", "histogram_shared"}) {
+    const auto kernel = sample(name);
+    expect_correct(*kernel, {{"thread_coarsen", {{"axis", "x"}, {"factor", "4"}}}});
+  }
+}
+
+TEST(ThreadCoarsen, RefusesGridDimAndTooManyRegisters) {
+  auto strided = KernelCase::make(
+      "__global__ void f(const float* a, float* b, int n) {\n"
+      "  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)\n"
+      "    b[i] = a[i];\n}",
+      "sizes: {n: 1000}\nargs: {a: {dir: in, shape: [n]}, b: {dir: out, shape: [n]}}\n"
+      "launch: {block: 64, grid: 4}\n");
+  ASSERT_TRUE(strided.ok()) << strided.error().message;
+  expect_refusal(**strided, {"thread_coarsen", {{"axis", "x"}, {"factor", "2"}}}, "gridDim.x");
+  const auto kernel = sample("matmul_guard");
+  const auto tile = expect_correct(*kernel, {{"thread_coarsen", {{"axis", "y"}, {"factor", "8"}}},
+                                             {"thread_coarsen", {{"axis", "x"}, {"factor", "8"}}}});
+  expect_refusal(*kernel, tile, {"thread_coarsen", {{"axis", "x"}, {"factor", "2"}}}, "registers");
+}
+
+TEST(SmemTile, TilesContractionsOfManyStyles) {
+  for (const char* name : {"matmul_guard", "matmul_return_macro", "matmul_transposed_operand",
+                           "distance_matrix", "max_plus_product"}) {
+    const auto kernel = sample(name);
+    ASSERT_NE(kernel, nullptr);
+    for (const char* depth : {"8", "32"}) {
+      SCOPED_TRACE(std::string(name) + " depth " + depth);
+      expect_correct(*kernel, {{"smem_tile", {{"depth", depth}}}});
+    }
+    expect_correct(*kernel, {{"thread_coarsen", {{"axis", "y"}, {"factor", "2"}}},
+                             {"thread_coarsen", {{"axis", "x"}, {"factor", "2"}}},
+                             {"smem_tile", {{"depth", "16"}}},
+                             {"smem_pad", {{"pad", "1"}}}});
+  }
+}
+
+TEST(SmemTile, DropsTheGuardFromTheInnerLoop) {
+  const auto kernel = sample("matmul_guard");
+  const auto state = expect_correct(*kernel, {{"smem_tile", {{"depth", "16"}}}});
+  const std::string text = source::print(state.unit);
+  const std::size_t inner = text.find("for (int k1");
+  ASSERT_NE(inner, std::string::npos) << text;
+  EXPECT_EQ(text.find("if (", inner), text.find("if (row < M && col < N)", inner)) << text;
+  EXPECT_EQ(text.substr(inner, text.find("__syncthreads", inner) - inner).find("if ("), std::string::npos);
+}
+
+TEST(SmemTile, ShortensTheLastStripWhereZerosWouldCount) {
+  const auto kernel = sample("distance_matrix");
+  const auto state = expect_correct(*kernel, {{"smem_tile", {{"depth", "16"}}}});
+  EXPECT_NE(source::print(state.unit).find("min(16, K - k0)"), std::string::npos);
+}
+
+TEST(SmemTile, StagesOnlyWhatItsGuardsAllow) {
+  // k <= row says which elements of A exist, but nothing that B's coordinates could express.
+  const auto kernel = sample("triangular_product");
+  const auto state = expect_correct(*kernel, {{"smem_tile", {{"depth", "8"}}}});
+  const std::string text = source::print(state.unit);
+  EXPECT_NE(text.find("A_tile"), std::string::npos);
+  EXPECT_EQ(text.find("B_tile"), std::string::npos);
+}
+
+TEST(SmemTile, RefusesWithAReason) {
+  expect_refusal(*sample("window_sum"), {"smem_tile", {{"depth", "8"}}}, "neighbourhood");
+  expect_refusal(*sample("saxpy_return"), {"smem_tile", {{"depth", "8"}}}, "no counted loop");
+  expect_refusal(*sample("sum_sequential_tree"), {"smem_tile", {{"depth", "8"}}}, "shared memory already");
+  expect_refusal(*sample("row_sums"), {"smem_tile", {{"depth", "8"}}}, "read only once");
+}
+
+TEST(SmemTranspose, ExchangesThroughATile) {
+  const auto kernel = sample("transpose_return");
+  expect_correct(*kernel, {{"smem_transpose", {}}, {"smem_pad", {{"pad", "1"}}}});
+  expect_correct(*kernel, {{"smem_transpose", {}}, {"thread_coarsen", {{"axis", "x"}, {"factor", "2"}}}});
+  const auto gather = sample("gather_columns");
+  expect_refusal(*gather, {"smem_transpose", {}}, "coalesce_swap");
+  expect_correct(*gather, {{"coalesce_swap", {}}, {"smem_transpose", {}}});
+}
+
+TEST(SmemTranspose, NeedsASquareBlock) {
+  const auto kernel = sample("transpose_return");
+  const auto state = expect_correct(*kernel, {{"block_size", {{"block", "32x8"}}}});
+  expect_refusal(*kernel, state, {"smem_transpose", {}}, "square");
+}
+
+TEST(SmemPad, RefusesWithoutASuitableArray) {
+  expect_refusal(*sample("matmul_guard"), {"smem_pad", {{"pad", "1"}}}, "no shared array");
+  expect_refusal(*sample("sum_sequential_tree"), {"smem_pad", {{"pad", "1"}}}, "no shared array");
+}
+
+TEST(LoopUnroll, AddsPragmasOnce) {
+  const auto kernel = sample("matmul_guard");
+  const auto state = expect_correct(*kernel, {{"loop_unroll", {{"factor", "4"}}}});
+  EXPECT_NE(source::print(state.unit).find("#pragma unroll 4"), std::string::npos);
+  expect_refusal(*kernel, state, {"loop_unroll", {{"factor", "8"}}}, "without a pragma");
+  expect_refusal(*kernel, {"loop_unroll", {{"factor", "full"}}}, "constant trip count");
+}
+
+TEST(RestrictLdg, QualifiesPointersAndNeedsPermission) {
+  const auto kernel = sample("matmul_return_macro");
+  const auto state = expect_correct(*kernel, {{"restrict_ldg", {}}});
+  EXPECT_NE(source::print(state.unit).find("float* __restrict__ C"), std::string::npos);
+  expect_refusal(*kernel, state, {"restrict_ldg", {}}, "already");
+  auto aliased = KernelCase::make(
+      "__global__ void f(const float* a, float* b) { b[threadIdx.x] = a[threadIdx.x]; }",
+      "args: {a: {dir: in, shape: [32]}, b: {dir: out, shape: [32]}}\nlaunch: {block: 32, grid: 1}\n"
+      "assume: {noalias: false}\n");
+  ASSERT_TRUE(aliased.ok()) << aliased.error().message;
+  expect_refusal(**aliased, {"restrict_ldg", {}}, "noalias");
+  expect_refusal(**aliased, {"smem_tile", {{"depth", "8"}}}, "noalias");
+}
+
+TEST(LaunchBounds, FollowsTheBlock) {
+  const auto kernel = sample("matmul_guard");
+  const auto state = expect_correct(
+      *kernel, {{"launch_bounds", {{"min_blocks", "2"}}}, {"block_size", {{"block", "32x16"}}}});
+  EXPECT_NE(source::print(state.unit).find("__launch_bounds__(512, 2)"), std::string::npos);
+  expect_refusal(*kernel, state, {"launch_bounds", {{"min_blocks", "1"}}}, "already");
+}
+
+TEST(ReduceShuffle, ReplacesTreesOfAllShapes) {
+  for (const char* name : {"sum_sequential_tree", "max_strided_index_tree"}) {
+    const auto kernel = sample(name);
+    const auto state = expect_correct(*kernel, {{"reduce_shuffle", {}}});
+    EXPECT_NE(source::print(state.unit).find("__shfl_down_sync"), std::string::npos);
+    expect_correct(*kernel, {{"reduce_shuffle", {}}, {"thread_coarsen", {{"axis", "x"}, {"factor", "8"}}}});
+  }
+  auto divergent = KernelCase::example("reduction");
+  ASSERT_TRUE(divergent.ok()) << divergent.error().message;
+  expect_correct(**divergent, {{"reduce_shuffle", {}}});
+}
+
+TEST(ReduceShuffle, RefusesWhatIsNoTree) {
+  expect_refusal(*sample("histogram_shared"), {"reduce_shuffle", {}}, "no tree reduction");
+  auto scan = KernelCase::make(
+      "__global__ void f(const float* in, float* out) {\n"
+      "  __shared__ float s[64];\n  s[threadIdx.x] = in[threadIdx.x];\n  __syncthreads();\n"
+      "  for (int stride = 32; stride > 0; stride >>= 1) {\n"
+      "    if (threadIdx.x < stride) s[threadIdx.x] += s[threadIdx.x + stride];\n"
+      "    __syncthreads();\n  }\n"
+      "  out[threadIdx.x] = s[threadIdx.x];\n}",
+      "args: {in: {dir: in, shape: [64]}, out: {dir: out, shape: [64]}}\nlaunch: {block: 64, grid: 1}\n");
+  ASSERT_TRUE(scan.ok()) << scan.error().message;
+  expect_refusal(**scan, {"reduce_shuffle", {}}, "partial results");
+}
+
+TEST(Steps, RefuseOpaqueKernels) {
+  auto kernel = KernelCase::make(
+      "__global__ void f(const float* a, float* b, int n) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  int j = 0;\n"
+      "  do { if (i < n) b[i] = a[i] + j; } while (++j < 2);\n}",
+      "sizes: {n: 100}\nargs: {a: {dir: in, shape: [n]}, b: {dir: out, shape: [n]}}\n"
+      "launch: {block: 64, grid: 'cdiv(n, bx)'}\n");
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  EXPECT_TRUE((*kernel)->round_trips());
+  expect_refusal(**kernel, {"thread_coarsen", {{"axis", "x"}, {"factor", "2"}}}, "line 4");
+  expect_refusal(**kernel, {"block_size", {{"block", "128"}}}, "line 4");
+}
+
+}  // namespace
+}  // namespace regraph::test
