@@ -87,14 +87,16 @@ std::string_view space_name(StateSpace space) {
   }
 }
 
-// Which bits of the first address change what an access costs. In shared memory none: banks rotate.
+// Which bits of the first address change what an access costs. In shared memory none: banks rotate;
+// but plans tell positions within 16 bytes apart, so that address_bits sees them all.
 // In global memory the position in the line; but when all distances are multiples of a power of two
 // g of at least a sector, positions within g are the same for all lanes. Alignment always matters.
 std::uint64_t alignment_that_matters(const AccessSite& site, std::uint32_t deltas) {
   constexpr std::uint64_t kLineMask = 127;
   constexpr std::uint64_t kSectorMask = 31;
   const std::uint64_t alignment = site.bytes - 1;
-  if (site.space == StateSpace::shared) return alignment;
+  constexpr std::uint64_t kWidestAccessMask = 15;
+  if (site.space == StateSpace::shared) return alignment | kWidestAccessMask;
   if ((deltas & kSectorMask) != 0) return kLineMask;
   const std::uint64_t step = deltas == 0 ? kLineMask + 1 : deltas & (0U - deltas);
   return (kLineMask & ~(step - 1)) | alignment;
@@ -144,6 +146,7 @@ bool remember(AccessSite& site, const std::uint64_t* addresses, const MemoryRegi
   plan.kind = uniform       ? AccessPlan::uniform
               : consecutive ? AccessPlan::consecutive
                             : AccessPlan::general;
+  site.address_bits |= first | deltas;
   plan.alignment_mask = alignment_that_matters(site, deltas);
   plan.alignment = first & plan.alignment_mask;
   site.region_begin = region->begin;

@@ -61,6 +61,7 @@ struct AccessSite {
   std::uint8_t elements;
   std::uint32_t bytes;  // element_bytes * elements
   bool count;
+  std::uint64_t address_bits;  // low address bits that were ever set
   // Counters of accesses that no plan covers, and of plans that were replaced.
   std::uint64_t requests;
   std::uint64_t sectors;

@@ -71,6 +71,10 @@ void BlockRunner::add_to(Profile& profile) const {
     const AccessSite& site = sites_[i];
     InstructionProfile& to = profile.instructions[code_.sites[i].instruction];
     to.access_bytes = code_.instructions[code_.sites[i].instruction].access_bytes;
+    while (to.address_alignment > 1 &&
+           (site.address_bits & static_cast<std::uint64_t>(to.address_alignment - 1)) != 0) {
+      to.address_alignment /= 2;
+    }
     to.requests += site.requests;
     to.sectors += site.sectors;
     to.lines += site.lines;

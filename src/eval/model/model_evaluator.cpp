@@ -56,8 +56,8 @@ std::optional<double> amount(const std::optional<IntegerExpression>& expression,
 ModelEvaluator::ModelEvaluator(Compiler& compiler, Verifier& verifier, DeviceSpec device)
     : compiler_(compiler), verifier_(verifier), device_(std::move(device)) {}
 
-Evaluation ModelEvaluator::predict_time(const Problem& problem, const CompiledKernel& compiled,
-                                        const LaunchPlan& plan, const Cancellation& cancellation) const {
+Evaluation predict_time(const DeviceSpec& device, const Problem& problem, const CompiledKernel& compiled,
+                        const LaunchPlan& plan, const Cancellation& cancellation) {
   if (plan.launches.size() != 1) return failed(Verdict::unsupported, "several launches in one plan");
   if (problem.bench.empty()) return failed(Verdict::unsupported, "the problem has no bench sizes");
   auto program = ptx::Program::load(compiled.ptx, compiled.entry);
@@ -74,16 +74,16 @@ Evaluation ModelEvaluator::predict_time(const Problem& problem, const CompiledKe
     if (!launch) return failed(Verdict::launch_error, launch.error().message);
     const std::int64_t shared = compiled.resources.static_shared_bytes +
                                 static_cast<std::int64_t>(launch->dynamic_shared_bytes);
-    auto occupancy = occupancy_of(device_, static_cast<int>(launch->block.count()),
+    auto occupancy = occupancy_of(device, static_cast<int>(launch->block.count()),
                                   compiled.resources.registers_per_thread, shared);
     if (!occupancy) return failed(Verdict::launch_error, occupancy.error().message);
-    auto sample = sample_launch(problem, *program, *launch, symbols, device_, *occupancy, shared, cancellation);
+    auto sample = sample_launch(problem, *program, *launch, symbols, device, *occupancy, shared, cancellation);
     if (!sample) return failed(verdict_of(sample.error().code), sample.error().message);
     if (sample->fault.kind != ptx::FaultKind::none) return failed_at(symbols, sample->fault);
     Prediction prediction = predict({*program, sample->profile, sample->traffic, compiled.resources, *launch,
                                      *occupancy, amount(problem.flops, symbols),
                                      amount(problem.bytes, symbols)},
-                                    device_);
+                                    device);
     log_sum += std::log(prediction.time.median_seconds);
     log_low += std::log(prediction.time.low_seconds);
     log_high += std::log(prediction.time.high_seconds);
@@ -129,7 +129,7 @@ Evaluation ModelEvaluator::judge(const Problem& problem, const Candidate& candid
     result.machine_code = compiled->machine_code;
     return result;
   }
-  return predict_time(problem, *compiled, candidate.plan, cancellation);
+  return predict_time(device_, problem, *compiled, candidate.plan, cancellation);
 }
 
 }  // namespace regraph

@@ -9,6 +9,13 @@
 
 namespace regraph {
 
+// The prediction alone, for a kernel that is taken to be correct. Several bench sizes give the geometric
+// mean of their times; facts and bottleneck are the last size's. A verdict other than correct says why
+// there is no prediction. Thread-safe.
+[[nodiscard]] Evaluation predict_time(const DeviceSpec& device, const Problem& problem,
+                                      const CompiledKernel& compiled, const LaunchPlan& plan,
+                                      const Cancellation& cancellation);
+
 class ModelEvaluator final : public Evaluator {
  public:
   // The references must outlive the evaluator. `verifier` must be of the problem that is evaluated.
@@ -17,12 +24,6 @@ class ModelEvaluator final : public Evaluator {
   [[nodiscard]] Evaluation evaluate(const Problem& problem, const Candidate& candidate,
                                     const EvaluationBudget& budget,
                                     const Cancellation& cancellation) override;
-
-  // The prediction alone, for a kernel that is taken to be correct. Several bench sizes give the
-  // geometric mean of their times; facts and bottleneck are the last size's. A verdict other than
-  // correct says why there is no prediction.
-  [[nodiscard]] Evaluation predict_time(const Problem& problem, const CompiledKernel& compiled,
-                                        const LaunchPlan& plan, const Cancellation& cancellation) const;
 
  private:
   Evaluation judge(const Problem& problem, const Candidate& candidate, const EvaluationBudget& budget,

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "eval/model/critical_path.h"
+#include "eval/model/merge_groups.h"
 #include "eval/model/work.h"
 
 namespace regraph {
@@ -112,7 +113,7 @@ void fill_mix(const WarpWork& work, Facts& facts) {
 }  // namespace
 
 Prediction predict(const ModelInput& input, const DeviceSpec& device) {
-  const WarpWork work = work_of(input.sample);
+  const WarpWork work = work_of(input.sample, merged_shares(input.program, input.sample));
   Prediction result;
   result.bounds = bounds_of(input, device, work);
   const TimeBounds& b = result.bounds;

@@ -28,11 +28,13 @@ double global_passes(const InstructionProfile& p) {
 
 }  // namespace
 
-WarpWork work_of(const ptx::Profile& profile) {
+WarpWork work_of(const ptx::Profile& profile, const std::vector<double>& merged) {
   WarpWork work;
   if (profile.warps == 0) return work;
   double lanes = 0.0;
-  for (const InstructionProfile& p : profile.instructions) {
+  for (std::size_t index = 0; index < profile.instructions.size(); ++index) {
+    const InstructionProfile& p = profile.instructions[index];
+    const double share = index < merged.size() ? merged[index] : 1.0;
     const double count = static_cast<double>(p.warp_executions);
     work.all += count;
     lanes += static_cast<double>(p.thread_executions);
@@ -77,10 +79,10 @@ WarpWork work_of(const ptx::Profile& profile) {
       case InstructionClass::store_shared:
       case InstructionClass::atomic_shared:
         work.memory += count;
-        work.shared_wavefronts += static_cast<double>(p.wavefronts);
+        work.shared_wavefronts += static_cast<double>(p.wavefronts) * share;
         work.shared_requests += static_cast<double>(p.requests);
         work.shared_ideal_wavefronts +=
-            static_cast<double>(p.requests) * std::max(1.0, p.access_bytes / 4.0);
+            static_cast<double>(p.requests) * std::max(1.0, p.access_bytes / 4.0) * share;
         if (p.instruction_class == InstructionClass::atomic_shared) work.atomics += count;
         break;
       case InstructionClass::atomic_global:
@@ -96,9 +98,7 @@ WarpWork work_of(const ptx::Profile& profile) {
       case InstructionClass::load_constant: work.memory += count; break;
       case InstructionClass::other: break;
     }
-    // A load that ptxas folds into a wider one takes no issue slot of its own.
-    if (p.mergeable_with_previous) slots = 0.0;
-    work.issued += slots;
+    work.issued += slots * share;
   }
   work.active_lanes = work.all > 0.0 ? lanes / work.all : 0.0;
   const double per_warp = 1.0 / static_cast<double>(profile.warps);

@@ -1,6 +1,8 @@
 // Machine work of an average warp, estimated from PTX counters.
 #pragma once
 
+#include <vector>
+
 #include "ptx/interpreter.h"
 
 namespace regraph {
@@ -32,6 +34,7 @@ struct WarpWork {
   double all = 0.0;                // PTX instructions
 };
 
-[[nodiscard]] WarpWork work_of(const ptx::Profile& profile);
+// `merged` (see merge_groups.h) has one entry an instruction; empty: nothing is joined.
+[[nodiscard]] WarpWork work_of(const ptx::Profile& profile, const std::vector<double>& merged = {});
 
 }  // namespace regraph
