@@ -47,13 +47,15 @@ inline std::uint32_t first_set_lane(Integers mask) {
 #endif
 }
 
-// Takes edges that lead to a node of `blocked` out of the choice.
-void exclude(std::span<const NodeId> blocked, const EdgeGroup& group, Floats& scores) {
+// Takes edges that lead to a node of `blocked` out of the choice. Rare, and kept out of the way.
+[[gnu::noinline]] Floats exclude(std::span<const NodeId> blocked, const EdgeGroup& group,
+                                 Floats scores) {
   for (std::uint32_t lane = 0; lane < EdgeGroup::kLanes; ++lane) {
     const bool leads_there = group.state(lane) == EdgeState::done &&
                              std::ranges::find(blocked, group.child(lane)) != blocked.end();
     if (leads_there) scores[lane] = kUnselectableScore;
   }
+  return scores;
 }
 
 struct Best {
@@ -89,7 +91,8 @@ Best best_of_groups(Floats first, std::span<const EdgeGroup> groups, const Selec
   Integers place = best_place + static_cast<std::int32_t>(EdgeGroup::kLanes);
   for (const EdgeGroup& group : groups) {
     Floats score = scores_of(group, scale, exploration);
-    if (!blocked.empty()) exclude(blocked, group, score);
+    if (!blocked.empty()) [[unlikely]]
+      score = exclude(blocked, group, score);
     const Integers better = score > best_score;
     best_score = larger(score, best_score);
     best_place = better ? place : best_place;
@@ -158,7 +161,8 @@ inline std::uint32_t Selector::best_edge(const StateGraph& graph, NodeId id,
   const float exploration = scale.exploration * root_of_visits;
 
   Floats first = scores_of(node.first_edges, scale, exploration);
-  if (!blocked_.empty()) exclude(blocked_, node.first_edges, first);
+  if (!blocked_.empty()) [[unlikely]]
+    first = exclude(blocked_, node.first_edges, first);
   Best best;
   if (node.issued <= EdgeGroup::kLanes) {  // most nodes
     best = best_lane(first);
