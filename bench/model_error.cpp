@@ -1,9 +1,12 @@
-// The timing model against eight kernels that were measured on an H200: fp32 matrix products of
-// 4096 x 4096, 4096^3 multiply-adds each. Prints predicted and measured times, the error of each, and
-// what a prediction costs.
+// The timing model against kernels that were measured on an H200: eight fp32 matrix products of 4096 x
+// 4096, and twenty kernels that the rewriter made from the examples (bench/h200/measure measures those).
+// Prints predicted and measured times, the error of each, and what a prediction costs.
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
 #include <string>
 
 #include <fmt/format.h>
@@ -11,9 +14,8 @@
 #include "base/files.h"
 #include "eval/compile/compiler.h"
 #include "eval/model/model_evaluator.h"
-#include "eval/model/sampling.h"
-#include "eval/model/timing_model.h"
 #include "kernel/manifest.h"
+#include "source/clang_frontend.h"
 
 namespace {
 
@@ -55,10 +57,122 @@ Result<Problem> problem_of(const Measured& kernel, const std::string& source) {
   return make_problem(*manifest, signature, kernel.file, source);
 }
 
+// What one row of the tables needs.
+struct Row {
+  std::string name;
+  std::string block;
+  double milliseconds;
+};
+
+class Comparison {
+ public:
+  Comparison(Compiler& compiler, const DeviceSpec& device) : compiler_(compiler), device_(device) {
+    fmt::print("{:<24} {:<10} {:>10} {:>10} {:>8} {:>7}  {}\n", "kernel", "block", "measured", "predicted",
+               "error", "wall", "limited by");
+  }
+
+  // Returns whether the kernel could be predicted.
+  bool add(const Row& row, const Problem& problem) {
+    CompileRequest request;
+    request.source = problem.source;
+    request.kernel = problem.signature.name;
+    request.architecture = std::string(device_.architecture);
+    const Cancellation never;
+    auto compiled = compiler_.compile(request, never);
+    if (!compiled) return complain(row, compiled.error().message);
+    const auto start = std::chrono::steady_clock::now();
+    const Evaluation evaluation = predict_time(device_, problem, *compiled, problem.launch, never);
+    const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (!evaluation.correct()) return complain(row, evaluation.message);
+    const double predicted = 1e3 * evaluation.time.median_seconds;
+    const double error = predicted / row.milliseconds - 1.0;
+    total_error_ += std::abs(error);
+    worst_error_ = std::max(worst_error_, std::abs(error));
+    ++count_;
+    fmt::print("{:<24} {:<10} {:>7.3f} ms {:>7.3f} ms {:>+7.1f}% {:>5.2f} s  {}\n", row.name, row.block,
+               row.milliseconds, predicted, 100.0 * error, wall, evaluation.bottleneck);
+    if (std::getenv("REGRAPH_MODEL_FACTS") != nullptr) {
+      for (const auto& [fact, value] : evaluation.facts) fmt::print("    {:<36} {:.4g}\n", fact, value);
+    }
+    return true;
+  }
+
+  void summarise() const {
+    fmt::print("mean absolute error {:.1f} %, worst {:.1f} %, {} kernels\n\n", 100.0 * total_error_ / count_,
+               100.0 * worst_error_, count_);
+  }
+
+ private:
+  static bool complain(const Row& row, const std::string& message) {
+    std::fprintf(stderr, "%s: %s\n", row.name.c_str(), message.c_str());
+    return false;
+  }
+
+  Compiler& compiler_;
+  const DeviceSpec& device_;
+  double total_error_ = 0.0;
+  double worst_error_ = 0.0;
+  int count_ = 0;
+};
+
+bool compare_matrix_products(Compiler& compiler, const DeviceSpec& device) {
+  Comparison comparison(compiler, device);
+  for (const Measured& kernel : kMeasured) {
+    const std::string path = std::string(REGRAPH_SOURCE_DIR) + "/bench/h200/" + kernel.file + ".cu";
+    auto source = read_file(path, 1 << 20);
+    auto problem = source ? problem_of(kernel, *source) : Result<Problem>(source.error());
+    if (!problem) {
+      std::fprintf(stderr, "%s: %s\n", kernel.file, problem.error().message.c_str());
+      return false;
+    }
+    if (!comparison.add({kernel.file, kernel.block, kernel.milliseconds}, *problem)) return false;
+  }
+  comparison.summarise();
+  return true;
+}
+
+Result<Problem> candidate_problem(const std::string& base, const source::FrontEndConfiguration& front_end) {
+  auto text = read_file(base + ".cu", 1 << 20);
+  if (!text) return text.error();
+  auto manifest = read_manifest(base + ".regraph.yaml");
+  if (!manifest) return manifest.error();
+  auto parsed = source::parse_kernel(*text, base + ".cu", manifest->kernel.value_or(""), front_end);
+  if (!parsed) return parsed.error();
+  return make_problem(*manifest, parsed->signature, base + ".cu", *text);
+}
+
+bool compare_candidates(Compiler& compiler, const DeviceSpec& device,
+                        const source::FrontEndConfiguration& front_end) {
+  const std::string folder = std::string(REGRAPH_SOURCE_DIR) + "/bench/h200/candidates/";
+  std::ifstream list(folder + "measured.txt");
+  Comparison comparison(compiler, device);
+  for (std::string line; std::getline(list, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    std::istringstream fields(line);
+    Row row;
+    fields >> row.name >> row.milliseconds;
+    auto problem = candidate_problem(folder + row.name, front_end);
+    if (!problem) {
+      std::fprintf(stderr, "%s: %s\n", row.name.c_str(), problem.error().message.c_str());
+      return false;
+    }
+    const Dim3& block = problem->launch.launches.front().block;
+    row.block = fmt::format("[{}, {}]", block.x, block.y);
+    if (!comparison.add(row, *problem)) return false;
+  }
+  comparison.summarise();
+  return true;
+}
+
 int run() {
   auto toolkit = find_cuda_toolkit();
   if (!toolkit) {
     std::fprintf(stderr, "%s\n", toolkit.error().message.c_str());
+    return 1;
+  }
+  auto front_end = source::default_front_end(toolkit->root);
+  if (!front_end) {
+    std::fprintf(stderr, "%s\n", front_end.error().message.c_str());
     return 1;
   }
   CompilerConfiguration configuration;
@@ -66,44 +180,9 @@ int run() {
   configuration.worker = REGRAPH_COMPILE_WORKER;
   Compiler compiler(std::move(configuration));
   const DeviceSpec device = find_device("h200").value();
-  const Cancellation never;
-  fmt::print("{:<24} {:<9} {:>10} {:>10} {:>8} {:>9}  {}\n", "kernel", "block", "measured", "predicted",
-             "error", "wall", "limited by");
-  double total_error = 0.0;
-  for (const Measured& kernel : kMeasured) {
-    auto source = read_file(std::string(REGRAPH_SOURCE_DIR) + "/bench/h200/" + kernel.file + ".cu", 1 << 20);
-    auto problem = source ? problem_of(kernel, *source) : Result<Problem>(source.error());
-    if (!problem) {
-      std::fprintf(stderr, "%s: %s\n", kernel.file, problem.error().message.c_str());
-      return 1;
-    }
-    CompileRequest request;
-    request.source = *source;
-    request.kernel = "matmul";
-    request.architecture = std::string(device.architecture);
-    auto compiled = compiler.compile(request, never);
-    if (!compiled) {
-      std::fprintf(stderr, "%s: %s\n", kernel.file, compiled.error().message.c_str());
-      return 1;
-    }
-    const auto start = std::chrono::steady_clock::now();
-    const Evaluation evaluation = predict_time(device, *problem, *compiled, problem->launch, never);
-    const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (!evaluation.correct()) {
-      std::fprintf(stderr, "%s: %s\n", kernel.file, evaluation.message.c_str());
-      return 1;
-    }
-    const double predicted = 1e3 * evaluation.time.median_seconds;
-    const double error = predicted / kernel.milliseconds - 1.0;
-    total_error += std::abs(error);
-    fmt::print("{:<24} {:<9} {:>7.2f} ms {:>7.2f} ms {:>+7.1f}% {:>7.2f} s  {}\n", kernel.file, kernel.block,
-               kernel.milliseconds, predicted, 100.0 * error, wall, evaluation.bottleneck);
-    if (std::getenv("REGRAPH_MODEL_FACTS") != nullptr) {
-      for (const auto& [fact, value] : evaluation.facts) fmt::print("    {:<36} {:.4g}\n", fact, value);
-    }
-  }
-  fmt::print("mean absolute error {:.1f} %\n", 100.0 * total_error / std::size(kMeasured));
-  return 0;
+  const bool done =
+      compare_matrix_products(compiler, device) && compare_candidates(compiler, device, *front_end);
+  return done ? 0 : 1;
 }
 
 }  // namespace

@@ -19,11 +19,20 @@ class Scoreboard {
   Scoreboard(const ptx::Program::Code& code, const DeviceSpec& device, LoadLatency global_load)
       : code_(code), device_(device), global_load_(global_load), ready_(code.function->registers.size()) {}
 
-  // Issues instructions [first, last) once; returns the clocks that took.
+  // Starts a pass over a run of blocks: it issues after what came before.
+  void begin_pass() {
+    floor_ = clock_;
+    pass_begin_ = clock_;
+    pass_slots_ = 0.0;
+  }
+
+  // Runs instructions [first, last) once; returns by how many clocks the last issue moved on. Within a
+  // pass only operands and barriers order instructions, as after ptxas' scheduling.
   double run(std::size_t first, std::size_t last) {
-    const double begin = clock_;
-    for (std::size_t index = first; index < last; ++index) issue(index);
-    return clock_ - begin;
+    const double before = clock_;
+    for (std::size_t index = first; index < last; ++index) pass_slots_ += issue(index);
+    clock_ = std::max(clock_, pass_begin_ + pass_slots_);
+    return clock_ - before;
   }
 
  private:
@@ -75,11 +84,12 @@ class Scoreboard {
     }
   }
 
-  void issue(std::size_t index) {
+  // Returns the issue slots taken.
+  double issue(std::size_t index) {
     const Instruction& instruction = code_.function->instructions[index];
     const ptx::InstructionInfo& info = code_.instructions[index];
     const bool writes = has_destination(instruction, info);
-    double start = clock_;
+    double start = floor_;
     auto wait = [&](std::uint32_t reg) {
       if (reg < ready_.size()) start = std::max(start, ready_[reg]);
     };
@@ -88,21 +98,29 @@ class Scoreboard {
       for_each_register(code_.function->operands[instruction.first_operand + i], wait);
     }
     // Moves are renamings that vanish in machine code.
-    const bool is_free = info.instruction_class == InstructionClass::move;
-    clock_ = is_free ? clock_ : start + 1.0;
-    if (info.instruction_class == InstructionClass::barrier) clock_ += device_.barrier_latency;
-    if (!writes) return;
+    const double slots = info.instruction_class == InstructionClass::move ? 0.0 : 1.0;
+    if (info.instruction_class == InstructionClass::barrier) {
+      // Everything before it has issued, and nothing after it starts earlier.
+      start = std::max(start, clock_) + device_.barrier_latency;
+      floor_ = start;
+    }
+    clock_ = std::max(clock_, start + slots);
+    if (!writes) return slots;
     const double done = start + latency(info.instruction_class);
     for_each_register(code_.function->operands[instruction.first_operand], [&](std::uint32_t reg) {
       if (reg < ready_.size()) ready_[reg] = done;
     });
+    return slots;
   }
 
   const ptx::Program::Code& code_;
   const DeviceSpec& device_;
   LoadLatency global_load_;
   std::vector<double> ready_;
-  double clock_ = 0.0;
+  double clock_ = 0.0;  // last issue so far
+  double floor_ = 0.0;  // no later instruction of this pass issues before
+  double pass_begin_ = 0.0;
+  double pass_slots_ = 0.0;
 };
 
 // How often an average warp ran a basic block. Guards may have switched single instructions off.
@@ -130,6 +148,7 @@ double critical_path_clocks(const ptx::Program& program, const ptx::Profile& pro
   double total = 0.0;
   // A run: neighbouring blocks at the same loop depth. Blocks nobody ran are not on the path.
   auto pass = [&](std::size_t first, std::size_t last, auto weight) {
+    scoreboard.begin_pass();
     for (std::size_t index = first; index < last; ++index) {
       if (executions[index] > 0.0) {
         total += weight(executions[index]) * scoreboard.run(blocks[index].first, blocks[index].last);

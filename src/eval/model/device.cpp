@@ -40,6 +40,7 @@ constexpr DeviceSpec make_h200() {
   d.l2_latency = 280.0;                    // [rrze] gh200 at 1.98 GHz
   d.dram_latency = 635.0;                  // [rrze] gh200 625 to 642
   d.l2_bytes_per_second = 9.7e12;          // [rrze] h200 at 25 MB
+  d.l2_write_bytes_per_second = 2.4e12;    // [h200] a transpose with one element a sector: 2.3e12
   d.l2_full_speed_bytes = 42 * kMebi;      // [rrze] h200: 9.1 TB/s at 44 MB, 7.5 at 48
   d.l2_bytes = 60 * kMebi;                 // [h200]
   d.dram_bytes_per_second = 4.25e12;       // [h200] copy of 2^28 floats
@@ -56,6 +57,7 @@ constexpr DeviceSpec make_h100() {
   d.l2_latency = 273.0;                    // [hopper] 264 at 1.755 GHz, scaled by the usual 3 %
   d.dram_latency = 620.0;                  // [hopper] 600 to 640
   d.l2_bytes_per_second = 9.5e12;          // [guess] from 7 TB/s of the PCIe part by SMs and clock
+  d.l2_write_bytes_per_second = 2.35e12;   // [guess] the H200's by the reads
   d.l2_full_speed_bytes = 36 * kMebi;      // [rrze] h100_pcie
   d.l2_bytes = 50 * kMebi;                 // [sheet]
   d.dram_bytes_per_second = 3.0e12;        // [guess] 90 % of peak, as measured on the H200
@@ -80,6 +82,7 @@ constexpr DeviceSpec make_a100() {
   d.l2_latency = 203.0;                    // [rrze]
   d.dram_latency = 526.0;                  // [rrze] 515 to 537
   d.l2_bytes_per_second = 5.4e12;          // [rrze]
+  d.l2_write_bytes_per_second = 1.3e12;    // [guess] the H200's by the reads
   d.l2_full_speed_bytes = 20 * kMebi;      // [rrze]
   d.l2_bytes = 40 * kMebi;                 // [sheet]
   d.dram_bytes_per_second = 1.8e12;        // [rrze] 1.73 to 1.9
@@ -98,6 +101,7 @@ constexpr DeviceSpec make_b200() {
   d.l2_latency = 300.0;                    // [guess]
   d.dram_latency = 700.0;                  // [guess]
   d.l2_bytes_per_second = 11.0e12;         // [guess]
+  d.l2_write_bytes_per_second = 2.7e12;    // [guess] the H200's by the reads
   d.l2_full_speed_bytes = 60 * kMebi;      // [guess]
   d.l2_bytes = 126 * kMebi;                // [sheet]
   d.dram_bytes_per_second = 7.0e12;        // [guess]

@@ -60,7 +60,8 @@ TimeBounds bounds_of(const ModelInput& input, const DeviceSpec& device, const Wa
   const double path = critical_path_clocks(input.program, input.sample, device,
                                            load_latency(input.traffic, device));
   bounds.latency = waves * (path + device.block_launch_clocks) / clock;
-  bounds.l2 = (input.traffic.l2_read_bytes + input.traffic.l2_write_bytes) / device.l2_bytes_per_second;
+  bounds.l2 = input.traffic.l2_read_bytes / device.l2_bytes_per_second +
+              input.traffic.l2_write_bytes / device.l2_write_bytes_per_second;
   bounds.dram = (input.traffic.dram_read_bytes + input.traffic.dram_write_bytes) /
                 device.dram_bytes_per_second;
   return bounds;

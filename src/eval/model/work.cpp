@@ -9,8 +9,10 @@ using ptx::InstructionClass;
 using ptx::InstructionProfile;
 
 // Machine instructions that one division, remainder or exact reciprocal expands to, about: ptxas emits
-// 8 to 100 depending on type; the common unsigned remainder takes some 20.
-constexpr double kDivideExpansion = 20.0;
+// 8 to 100 depending on type. The unsigned remainder, the common one, takes some 16, of which the
+// multiplications (about half) leave the integer pipe free.
+constexpr double kDivideExpansion = 16.0;
+constexpr double kDivideIntegerShare = 0.5;
 // Range handling around one special-function instruction.
 constexpr double kSpecialExpansion = 2.0;
 
@@ -55,7 +57,7 @@ WarpWork work_of(const ptx::Profile& profile, const std::vector<double>& merged)
         break;
       case InstructionClass::divide:
         slots = count * kDivideExpansion;
-        work.integer += count * (kDivideExpansion - 1.0);
+        work.integer += count * kDivideExpansion * kDivideIntegerShare;
         work.special_function += count;
         break;
       case InstructionClass::branch: work.branches += count; break;
