@@ -13,8 +13,8 @@ namespace regraph {
 // Lives as long as the work does; a thread of its own watches the time and `outer`.
 class Deadline {
  public:
-  // `seconds` from now; 0 or less: no limit of time. `outer` must outlive the deadline; asking it to
-  // stop is passed on within a few hundredths of a second.
+  // `seconds` from now; 0 or less: no limit of time. `outer` must outlive the deadline; asking it
+  // to stop is passed on within a few hundredths of a second.
   Deadline(double seconds, const Cancellation& outer);
   ~Deadline();
   Deadline(const Deadline&) = delete;

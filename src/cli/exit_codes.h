@@ -4,13 +4,14 @@
 namespace regraph::cli {
 
 enum ExitCode : int {
-  kImproved = 0,        // a verified, faster kernel was found
-  kInternalError = 1,   // a bug, or the operating system failed
-  kUsage = 2,           // a flag, file, device name, manifest or graph that cannot be read
-  kNoImprovement = 3,   // the search ended and nothing was faster beyond the uncertainty
-  kUnusableKernel = 4,  // no usable kernel in the file; the original does not compile, run or verify
-  kNoDevice = 5,        // no device to search for, or no CUDA toolkit
-  kInterrupted = 130,   // stopped by a signal
+  kImproved = 0,       // a verified, faster kernel was found
+  kInternalError = 1,  // a bug, or the operating system failed
+  kUsage = 2,          // a flag, file, device name, manifest or graph that cannot be read
+  kNoImprovement = 3,  // the search ended and nothing was faster beyond the uncertainty
+  kUnusableKernel =
+      4,               // no usable kernel in the file; the original does not compile, run or verify
+  kNoDevice = 5,       // no device to search for, or no CUDA toolkit
+  kInterrupted = 130,  // stopped by a signal
 };
 
 }  // namespace regraph::cli

@@ -1,17 +1,4 @@
 // regraph-search: takes a working CUDA kernel and returns a faster one that computes the same.
-#include <unistd.h>
-
-#include <csignal>
-#include <cstdio>
-#include <algorithm>
-#include <exception>
-#include <filesystem>
-#include <string>
-#include <thread>
-#include <utility>
-
-#include <fmt/format.h>
-
 #include "cli/exit_codes.h"
 #include "cli/search_options.h"
 #include "cli/search_setup.h"
@@ -21,6 +8,18 @@
 #include "report/run_report.h"
 #include "rewrite/ast_rewriter.h"
 #include "search/driver.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <unistd.h>
+#include <utility>
 
 namespace regraph::cli {
 namespace {
@@ -37,7 +36,9 @@ extern "C" void on_signal(int number) {
   g_interrupted.request();
 }
 
-void say(const std::string& text) { std::fputs(text.c_str(), stderr); }
+void say(const std::string& text) {
+  std::fputs(text.c_str(), stderr);
+}
 
 constexpr int kDefaultEvaluations = 60;
 
@@ -48,14 +49,16 @@ SearchConfig config_of(const SearchOptions& options, const DeviceSpec& device) {
   config.budget.evaluations =
       options.evaluations.value_or(options.time_seconds > 0.0 ? 0 : kDefaultEvaluations);
   config.budget.wall_seconds = options.time_seconds;
-  config.jobs = options.jobs > 0 ? options.jobs
-                                 : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  config.jobs = options.jobs > 0
+                    ? options.jobs
+                    : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   config.evaluation_wall_seconds = options.evaluation_seconds;
   config.device = std::string(device.name);
   return config;
 }
 
-std::string verification_text(const SearchSetup& setup, const SearchOutcome& outcome, bool improved) {
+std::string verification_text(const SearchSetup& setup, const SearchOutcome& outcome,
+                              bool improved) {
   std::string text = fmt::format(
       "against the original on {} sizes with {} input distributions each, on the PTX interpreter",
       setup.problem.tests.size(), std::max(setup.problem.check.seeds, 5));
@@ -82,7 +85,8 @@ int dry_run(const SearchSetup& setup, const SearchOptions& options, const Expand
       {.seed = options.seed, .wall_seconds = options.evaluation_seconds}, g_interrupted);
   if (g_interrupted.requested()) return interrupted();
   if (!evaluation.correct()) {
-    say(fmt::format("regraph-search: the original: {}: {}\n", name(evaluation.verdict), evaluation.message));
+    say(fmt::format("regraph-search: the original: {}: {}\n", name(evaluation.verdict),
+                    evaluation.message));
     return kUnusableKernel;
   }
   auto proposals = expander.propose(setup.original, evaluation);
@@ -101,14 +105,14 @@ int search(const SearchSetup& setup, const SearchOptions& options) {
     return directory.error().code == ErrorCode::invalid_argument ? kUsage : kInternalError;
   }
   const SearchConfig config = config_of(options, setup.device);
-  const auto style = options.verbose       ? ProgressReporter::Style::verbose_lines
+  const auto style = options.verbose              ? ProgressReporter::Style::verbose_lines
                      : isatty(STDERR_FILENO) != 0 ? ProgressReporter::Style::terminal
                                                   : ProgressReporter::Style::lines;
   ProgressReporter progress(style, config.budget, [&](const std::string& text) {
     if (!options.quiet) say(text);
   });
-  auto outcome = run_search(setup.problem, setup.original, rewriter, *setup.evaluator, setup.graph, config,
-                            &progress, g_interrupted);
+  auto outcome = run_search(setup.problem, setup.original, rewriter, *setup.evaluator, setup.graph,
+                            config, &progress, g_interrupted);
   progress.finish();
   if (!outcome) {
     abandon_run_directory(*directory);
@@ -116,15 +120,8 @@ int search(const SearchSetup& setup, const SearchOptions& options) {
     say("regraph-search: " + options.kernel_file + ": " + outcome.error().message + "\n");
     return outcome.error().code == ErrorCode::internal ? kInternalError : kUnusableKernel;
   }
-  RunReport report{setup.problem,
-                   *outcome,
-                   config,
-                   setup.device,
-                   "model",
-                   directory->string(),
-                   "",
-                   setup.rewritable,
-                   setup.opaque_reason};
+  RunReport report{setup.problem,       *outcome, config,           setup.device,       "model",
+                   directory->string(), "",       setup.rewritable, setup.opaque_reason};
   report.verification = verification_text(setup, *outcome, report.improved());
   if (Status status = write_run_directory(report); !status) {
     say("regraph-search: " + status.error().message + "\n");
@@ -152,8 +149,10 @@ int run(int argc, char** argv) {
   }
   const SearchSetup& ready = *std::get<std::unique_ptr<SearchSetup>>(setup);
   if (!parsed.options.quiet) {
-    for (const std::string& note : ready.problem.notes) say("note: " + note + "\n");
-    for (const std::string& warning : ready.warnings) say("warning: " + warning + "\n");
+    for (const std::string& note : ready.problem.notes)
+      say("note: " + note + "\n");
+    for (const std::string& warning : ready.warnings)
+      say("warning: " + warning + "\n");
     if (!ready.rewritable) {
       say("note: the built-in rewriter cannot work on this kernel: " + ready.opaque_reason + "\n");
     }

@@ -1,10 +1,11 @@
 #include "cli/search_options.h"
 
+#include "cli/exit_codes.h"
+
 #include <CLI/CLI.hpp>
 
+#include <cmath>
 #include <sstream>
-
-#include "cli/exit_codes.h"
 
 namespace regraph::cli {
 namespace {
@@ -19,33 +20,53 @@ from --manifest; flags override it. Devices: a100, h100, h200, b200, or an archi
 Exit codes: 0 improved, 1 internal error, 2 usage, 3 no improvement, 4 no usable kernel or the original
 fails, 5 no device or CUDA toolkit, 130 interrupted.)";
 
+// CLI11's own check would answer with the largest number there is, digit by digit.
+CLI::Validator positive_seconds() {
+  return CLI::Validator(
+      [](const std::string& text) -> std::string {
+        double value = 0.0;
+        const bool number = CLI::detail::lexical_cast(text, value) && std::isfinite(value);
+        return number && value > 0.0 ? "" : "'" + text + "' is not a number of seconds above 0";
+      },
+      "SECONDS");
+}
+
 }  // namespace
 
 ParsedOptions parse_search_options(int argc, const char* const* argv) {
   ParsedOptions result;
   SearchOptions& options = result.options;
-  CLI::App app{"Searches for a faster CUDA kernel that provably computes the same thing.", "regraph-search"};
+  CLI::App app{"Searches for a faster CUDA kernel that provably computes the same thing.",
+               "regraph-search"};
   app.footer(kFooter);
   app.set_version_flag("--version", std::string("regraph-search ") + REGRAPH_VERSION);
   app.add_option("KERNEL.cu", options.kernel_file, "CUDA source with the kernel")->required();
   app.add_option("--device", options.device, "GPU to optimise for, by name or architecture");
-  app.add_option("--search", options.search, "search method")->check(CLI::IsMember({"mcgs", "greedy"}))->capture_default_str();
-  app.add_option("--evaluations", options.evaluations, "candidates to evaluate at most (default 60)")
+  app.add_option("--search", options.search, "search method")
+      ->check(CLI::IsMember({"mcgs", "greedy"}))
+      ->capture_default_str();
+  app.add_option("--evaluations", options.evaluations,
+                 "candidates to evaluate at most (default 60)")
       ->check(CLI::Range(1, 1'000'000));
-  app.add_option("--time", options.time_seconds, "seconds to search at most")->check(CLI::PositiveNumber);
+  app.add_option("--time", options.time_seconds, "seconds to search at most")
+      ->check(positive_seconds());
   app.add_option("--evaluation-time", options.evaluation_seconds,
                  "seconds one evaluation, or the check of the original, may take")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_seconds())
       ->capture_default_str();
   app.add_option("--seed", options.seed, "seed of everything random")->capture_default_str();
-  app.add_option("--jobs", options.jobs, "parallel workers (default: processors)")->check(CLI::Range(1, 1024));
-  app.add_option("--graph", options.graph, "ReGraph to take priors from (default: the shipped one)");
+  app.add_option("--jobs", options.jobs, "parallel workers (default: processors)")
+      ->check(CLI::Range(1, 1024));
+  app.add_option("--graph", options.graph,
+                 "ReGraph to take priors from (default: the shipped one)");
   app.add_option("--manifest", options.manifest, "problem manifest (default: KERNEL.regraph.yaml)");
   app.add_option("--size", options.sizes, "size symbol, e.g. N=4096; repeatable")->take_all();
   app.add_option("--block", options.block, "block of the original launch, e.g. 32x8");
-  app.add_option("--output", options.output, "directory for results (default: regraph-runs/KERNEL-N)");
+  app.add_option("--output", options.output,
+                 "directory for results (default: regraph-runs/KERNEL-N)");
   app.add_flag("--json", options.json, "print the result as JSON");
-  app.add_flag("--dry-run", options.dry_run, "check and evaluate the original, list the first steps, stop");
+  app.add_flag("--dry-run", options.dry_run,
+               "check and evaluate the original, list the first steps, stop");
   auto* verbose = app.add_flag("-v,--verbose", options.verbose, "one line an evaluation");
   app.add_flag("-q,--quiet", options.quiet, "no progress")->excludes(verbose);
   try {

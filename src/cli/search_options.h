@@ -13,7 +13,7 @@ struct SearchOptions {
   std::string device;
   std::string search = "mcgs";
   std::optional<int> evaluations;
-  double time_seconds = 0.0;        // 0: no limit
+  double time_seconds = 0.0;         // 0: no limit
   double evaluation_seconds = 60.0;  // one candidate's, and the check of the original
   std::uint64_t seed = 1;
   int jobs = 0;  // 0: as many as there are processors

@@ -1,28 +1,31 @@
 #include "cli/search_setup.h"
 
-#include <fmt/format.h>
-
-#include <charconv>
-#include <cstdlib>
-#include <filesystem>
-#include <utility>
-
 #include "base/deadline.h"
 #include "base/files.h"
 #include "cli/exit_codes.h"
 #include "eval/compile/same_code.h"
 #include "kernel/manifest.h"
 #include "regraph/regraph_yaml.h"
+#include "source/analysis.h"
 #include "source/clang_frontend.h"
 #include "source/printer.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
 
 namespace regraph::cli {
 namespace {
 
 constexpr std::size_t kSourceLimitBytes = 256 << 10;
 
-SetupFailure failure(int exit_code, std::string message) { return {exit_code, std::move(message)}; }
+SetupFailure failure(int exit_code, std::string message) {
+  return {exit_code, std::move(message)};
+}
 
 // ~/.cache/regraph, or where REGRAPH_CACHE_DIR and XDG_CACHE_HOME say; empty when nothing is known.
 std::filesystem::path cache_directory() {
@@ -43,10 +46,16 @@ std::filesystem::path shipped_graph(const std::filesystem::path& program_directo
   return std::filesystem::path(REGRAPH_SOURCE_DIRECTORY) / "graphs" / "cuda.yaml";
 }
 
+// kernel.cu -> kernel.regraph.yaml
+std::filesystem::path sidecar_of(const std::string& kernel_file) {
+  std::filesystem::path sidecar(kernel_file);
+  sidecar.replace_extension(".regraph.yaml");
+  return sidecar;
+}
+
 Result<Manifest> manifest_for(const SearchOptions& options) {
   if (!options.manifest.empty()) return read_manifest(options.manifest);
-  std::filesystem::path sidecar(options.kernel_file);
-  sidecar.replace_extension(".regraph.yaml");
+  const std::filesystem::path sidecar = sidecar_of(options.kernel_file);
   std::error_code ignored;
   if (std::filesystem::exists(sidecar, ignored)) return read_manifest(sidecar.string());
   return Manifest{};
@@ -59,18 +68,22 @@ Status apply_size(const std::string& text, Manifest& manifest) {
   const char* last = text.data() + text.size();
   const bool has_name = equals != std::string::npos && equals > 0;
   if (!has_name || std::from_chars(first, last, value).ptr != last || first == last || value < 1) {
-    return fail(ErrorCode::invalid_argument, "--size " + text + ": write NAME=NUMBER, e.g. --size N=4096");
+    return fail(ErrorCode::invalid_argument,
+                "--size " + text + ": write NAME=NUMBER, e.g. --size N=4096");
   }
   const std::string name = text.substr(0, equals);
   if (!manifest.sizes.contains(name)) {
     bool known = false;
-    for (const Symbols& bench : manifest.bench) known = known || bench.contains(name);
+    for (const Symbols& bench : manifest.bench)
+      known = known || bench.contains(name);
     if (!manifest.sizes.empty() && !known) {
-      return fail(ErrorCode::invalid_argument, "--size " + text + ": the manifest has no size '" + name + "'");
+      return fail(ErrorCode::invalid_argument,
+                  "--size " + text + ": the manifest has no size '" + name + "'");
     }
   }
   manifest.sizes[name] = value;
-  for (Symbols& bench : manifest.bench) bench[name] = value;
+  for (Symbols& bench : manifest.bench)
+    bench[name] = value;
   return {};
 }
 
@@ -85,7 +98,8 @@ Status apply_block(const std::string& text, Manifest& manifest) {
     cursor = next;
     if (cursor == last) {
       if (!manifest.launch) {
-        return fail(ErrorCode::invalid_argument, "--block " + text + ": the manifest gives no launch to change");
+        return fail(ErrorCode::invalid_argument,
+                    "--block " + text + ": the manifest gives no launch to change");
       }
       manifest.launch->block = block;
       return {};
@@ -96,16 +110,18 @@ Status apply_block(const std::string& text, Manifest& manifest) {
   return fail(ErrorCode::invalid_argument, "--block " + text + ": write e.g. 256 or 32x8");
 }
 
-// The original kernel, compiled, with its text parsed into IR when the rewriter can be trusted with it.
+// The original kernel, compiled, with its text parsed into IR when the rewriter can be trusted with
+// it.
 class Builder {
  public:
-  Builder(const SearchOptions& options, const std::string& program, const Cancellation& cancellation)
+  Builder(const SearchOptions& options, const std::string& program,
+          const Cancellation& cancellation)
       : options_(options), program_(program), cancellation_(cancellation) {}
 
   std::variant<std::unique_ptr<SearchSetup>, SetupFailure> run() {
     setup_ = std::make_unique<SearchSetup>();
-    for (auto step : {&Builder::read_inputs, &Builder::find_tools, &Builder::parse, &Builder::compile,
-                      &Builder::check}) {
+    for (auto step : {&Builder::read_inputs, &Builder::find_tools, &Builder::parse,
+                      &Builder::compile, &Builder::check}) {
       if (auto problem = (this->*step)()) return *std::move(problem);
     }
     return std::move(setup_);
@@ -118,8 +134,10 @@ class Builder {
       for (const DeviceSpec& device : known_devices()) {
         names += (names.empty() ? "" : ", ") + std::string(device.name);
       }
-      return failure(kNoDevice, "no GPU is used by this version; name the device to predict for with "
-                                "--device (" + names + ")");
+      return failure(kNoDevice,
+                     "no GPU is used by this version; name the device to predict for with "
+                     "--device (" +
+                         names + ")");
     }
     auto device = find_device(options_.device);
     if (!device) return failure(kUsage, "--device: " + device.error().message);
@@ -131,7 +149,8 @@ class Builder {
     if (!manifest) return failure(kUsage, manifest.error().message);
     manifest_ = std::move(*manifest);
     for (const std::string& size : options_.sizes) {
-      if (Status status = apply_size(size, manifest_); !status) return failure(kUsage, status.error().message);
+      if (Status status = apply_size(size, manifest_); !status)
+        return failure(kUsage, status.error().message);
     }
     if (!options_.block.empty()) {
       if (Status status = apply_block(options_.block, manifest_); !status) {
@@ -173,7 +192,13 @@ class Builder {
     auto parsed = source::parse_kernel(source_, name, manifest_.kernel.value_or(""), front_end_);
     if (!parsed) return failure(kUnusableKernel, parsed.error().message);
     auto problem = make_problem(manifest_, parsed->signature, options_.kernel_file, source_);
-    if (!problem) return failure(kUsage, problem.error().message);
+    if (!problem) {
+      const std::string hint = manifest_.path.empty()
+                                   ? " (" + options_.kernel_file + " has no manifest: write " +
+                                         sidecar_of(options_.kernel_file).string() + ")"
+                                   : "";
+      return failure(kUsage, problem.error().message + hint);
+    }
     setup_->problem = std::move(*problem);
     setup_->opaque_reason = std::move(parsed->opaque_reason);
     unit_ = std::move(parsed->unit);
@@ -195,7 +220,7 @@ class Builder {
       at += file.size();
     }
     return failure(kUnusableKernel, options_.kernel_file + " does not compile for " +
-                                  std::string(setup_->device.architecture) + ":\n" + message);
+                                        std::string(setup_->device.architecture) + ":\n" + message);
   }
 
   Result<CompiledKernel> compile_source(const std::string& source) {
@@ -218,15 +243,27 @@ class Builder {
     // The gate: what the printer makes of the IR must be the same program.
     auto printed = compile_source(source::print(*unit_));
     if (!printed) {
-      setup_->opaque_reason = "printed back from the rewriter's form it does not compile: " + printed.error().message;
+      setup_->opaque_reason =
+          "printed back from the rewriter's form it does not compile: " + printed.error().message;
     } else if (!same_code(compiled_.ptx, printed->ptx)) {
       setup_->opaque_reason = "printed back from the rewriter's form it compiles to different PTX";
     } else {
       candidate = source::make_candidate(*unit_, setup_->problem.launch);
       setup_->rewritable = true;
       setup_->opaque_reason.clear();
+      note_opaque_code();
     }
     return std::nullopt;
+  }
+
+  void note_opaque_code() {
+    auto opaque = source::Analysis(unit_->kernel).opaque();
+    if (!opaque) return;
+    // Several lines of source would tear the note apart.
+    std::replace(opaque->begin(), opaque->end(), '\n', ' ');
+    setup_->problem.notes.push_back(options_.kernel_file + ", " + *opaque +
+                                    ": the rewriter has no form for this code, so steps that would "
+                                    "have to look into it do not apply");
   }
 
   std::optional<SetupFailure> check() {
@@ -236,15 +273,19 @@ class Builder {
     auto warnings = setup_->verifier->check_original(options_.seed, deadline.cancellation());
     if (!warnings) {
       if (deadline.expired()) {
-        return failure(kUnusableKernel,
-                       fmt::format("{}: the original kernel does not end within {:g} seconds on the "
-                                   "test sizes; is there an endless loop? Else give smaller 'tests' "
-                                   "in the manifest, or more time with --evaluation-time",
-                                   options_.kernel_file, options_.evaluation_seconds));
+        return failure(
+            kUnusableKernel,
+            fmt::format("{}: the original kernel does not end within {:g} seconds on the "
+                        "test sizes; is there an endless loop? Else give smaller 'tests' "
+                        "in the manifest, or more time with --evaluation-time",
+                        options_.kernel_file, options_.evaluation_seconds));
       }
-      if (warnings.error().code == ErrorCode::cancelled) return failure(kInterrupted, "interrupted");
-      return failure(kUnusableKernel, options_.kernel_file + ": the original kernel cannot be used as a "
-                                      "reference: " + warnings.error().message);
+      if (warnings.error().code == ErrorCode::cancelled)
+        return failure(kInterrupted, "interrupted");
+      return failure(kUnusableKernel, options_.kernel_file +
+                                          ": the original kernel cannot be used as a "
+                                          "reference: " +
+                                          warnings.error().message);
     }
     setup_->warnings = std::move(*warnings);
     setup_->evaluator =
@@ -265,9 +306,8 @@ class Builder {
 
 }  // namespace
 
-std::variant<std::unique_ptr<SearchSetup>, SetupFailure> set_up_search(const SearchOptions& options,
-                                                                       const std::string& program,
-                                                                       const Cancellation& cancellation) {
+std::variant<std::unique_ptr<SearchSetup>, SetupFailure> set_up_search(
+    const SearchOptions& options, const std::string& program, const Cancellation& cancellation) {
   return Builder(options, program, cancellation).run();
 }
 

@@ -1,10 +1,6 @@
-// From a command line to everything a search needs: the problem, the original as a candidate, and the
-// machinery that judges candidates.
+// From a command line to everything a search needs: the problem, the original as a candidate, and
+// the machinery that judges candidates.
 #pragma once
-
-#include <memory>
-#include <string>
-#include <variant>
 
 #include "base/cancellation.h"
 #include "cli/search_options.h"
@@ -15,6 +11,10 @@
 #include "kernel/candidate.h"
 #include "kernel/problem.h"
 #include "regraph/regraph.h"
+
+#include <memory>
+#include <string>
+#include <variant>
 
 namespace regraph::cli {
 
@@ -30,15 +30,15 @@ struct SearchSetup {
   Problem problem;
   Candidate original;
   bool rewritable = false;
-  std::string opaque_reason;           // why not rewritable
-  std::vector<std::string> warnings;   // of the original's verification
+  std::string opaque_reason;          // why not rewritable
+  std::vector<std::string> warnings;  // of the original's verification
   std::unique_ptr<Compiler> compiler;
   std::unique_ptr<Verifier> verifier;
   std::unique_ptr<ModelEvaluator> evaluator;
 };
 
-// Reads, compiles, parses and checks. `program` is the path this program was started by: the compile
-// worker and the shipped graph are found beside it.
+// Reads, compiles, parses and checks. `program` is the path this program was started by: the
+// compile worker and the shipped graph are found beside it.
 [[nodiscard]] std::variant<std::unique_ptr<SearchSetup>, SetupFailure> set_up_search(
     const SearchOptions& options, const std::string& program, const Cancellation& cancellation);
 

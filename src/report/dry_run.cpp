@@ -1,13 +1,13 @@
 #include "report/dry_run.h"
 
+#include "report/run_report.h"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <iterator>
 #include <numeric>
-
-#include "report/run_report.h"
 
 namespace regraph {
 
@@ -26,11 +26,11 @@ std::vector<std::size_t> by_prior(const DryRunReport& report) {
 
 std::string dry_run_text(const DryRunReport& report) {
   const TimeEstimate& time = report.evaluation.time;
-  std::string text = fmt::format("{} on {}: {} {} [{}, {}], limited by {}\n\nfirst steps by prior\n",
-                                 report.problem.signature.name, report.device.name,
-                                 duration_text(time.median_seconds), name(time.method),
-                                 duration_text(time.low_seconds), duration_text(time.high_seconds),
-                                 report.evaluation.bottleneck);
+  std::string text = fmt::format(
+      "{} on {}: {} {} [{}, {}], limited by {}\n\nfirst steps by prior\n",
+      report.problem.signature.name, report.device.name, duration_text(time.median_seconds),
+      name(time.method), duration_text(time.low_seconds), duration_text(time.high_seconds),
+      report.evaluation.bottleneck);
   for (const std::size_t index : by_prior(report)) {
     fmt::format_to(std::back_inserter(text), "  {:.3f}  {}\n", report.priors[index],
                    report.proposals[index].text());
@@ -59,9 +59,8 @@ std::string dry_run_json(const DryRunReport& report) {
   json["steps"] = Json::array();
   for (const std::size_t index : by_prior(report)) {
     const StepProposal& step = report.proposals[index];
-    json["steps"].push_back({{"step", step.step},
-                             {"parameters", step.parameters},
-                             {"prior", report.priors[index]}});
+    json["steps"].push_back(
+        {{"step", step.step}, {"parameters", step.parameters}, {"prior", report.priors[index]}});
   }
   if (!report.opaque_reason.empty()) json["opaque"] = report.opaque_reason;
   json["notes"] = report.problem.notes;

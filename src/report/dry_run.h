@@ -1,13 +1,13 @@
 // What --dry-run tells: the original's time and the steps a search would try first.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "eval/model/device.h"
 #include "kernel/evaluation.h"
 #include "kernel/problem.h"
 #include "regraph/expander.h"
+
+#include <string>
+#include <vector>
 
 namespace regraph {
 

@@ -35,7 +35,8 @@ class Myers {
       for (std::int64_t k = -edits; k <= edits; k += 2) {
         const bool down = k == -edits || (k != edits && at(k - 1) < at(k + 1));
         std::int64_t x = down ? at(k + 1) : at(k - 1) + 1;
-        while (same(x, x - k)) ++x;
+        while (same(x, x - k))
+          ++x;
         at(k) = static_cast<std::int32_t>(x);
         if (x < rows_ || x - k < columns_) continue;
         keep_row(furthest, edits, most);
@@ -101,7 +102,8 @@ std::vector<Edit> edit_script(const std::vector<std::string_view>& before,
                               const std::vector<std::string_view>& after) {
   const std::size_t shorter = std::min(before.size(), after.size());
   std::size_t prefix = 0;
-  while (prefix < shorter && before[prefix] == after[prefix]) ++prefix;
+  while (prefix < shorter && before[prefix] == after[prefix])
+    ++prefix;
   std::size_t suffix = 0;
   while (suffix < shorter - prefix &&
          before[before.size() - 1 - suffix] == after[after.size() - 1 - suffix]) {
@@ -114,14 +116,18 @@ std::vector<Edit> edit_script(const std::vector<std::string_view>& before,
   if (auto shortest = Myers(old_middle, new_middle).run()) {
     middle = std::move(*shortest);
   } else {
-    for (std::size_t i = 0; i < old_middle.size(); ++i) middle.push_back({Edit::Kind::remove, i});
-    for (std::size_t i = 0; i < new_middle.size(); ++i) middle.push_back({Edit::Kind::insert, i});
+    for (std::size_t i = 0; i < old_middle.size(); ++i)
+      middle.push_back({Edit::Kind::remove, i});
+    for (std::size_t i = 0; i < new_middle.size(); ++i)
+      middle.push_back({Edit::Kind::insert, i});
   }
 
   std::vector<Edit> script;
   script.reserve(prefix + middle.size() + suffix);
-  for (std::size_t i = 0; i < prefix; ++i) script.push_back({Edit::Kind::keep, i});
-  for (const Edit& edit : middle) script.push_back({edit.kind, edit.line + prefix});
+  for (std::size_t i = 0; i < prefix; ++i)
+    script.push_back({Edit::Kind::keep, i});
+  for (const Edit& edit : middle)
+    script.push_back({edit.kind, edit.line + prefix});
   for (std::size_t i = before.size() - suffix; i < before.size(); ++i) {
     script.push_back({Edit::Kind::keep, i});
   }

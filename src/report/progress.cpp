@@ -1,12 +1,12 @@
 #include "report/progress.h"
 
-#include <algorithm>
-#include <cmath>
-#include <utility>
+#include "report/run_report.h"
 
 #include <fmt/format.h>
 
-#include "report/run_report.h"
+#include <algorithm>
+#include <cmath>
+#include <utility>
 
 namespace regraph {
 namespace {
@@ -17,7 +17,10 @@ constexpr double kLeastFractionForEta = 0.02;
 }  // namespace
 
 ProgressReporter::ProgressReporter(Style style, const SearchBudget& budget, Sink sink)
-    : style_(style), budget_(budget), sink_(std::move(sink)), start_(std::chrono::steady_clock::now()) {}
+    : style_(style),
+      budget_(budget),
+      sink_(std::move(sink)),
+      start_(std::chrono::steady_clock::now()) {}
 
 double ProgressReporter::elapsed_seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
@@ -56,7 +59,8 @@ void ProgressReporter::on_evaluated(const SearchEvent& event) {
 
 void ProgressReporter::on_final_selection(int finalists) {
   if (style_ == Style::verbose_lines) {
-    sink_(fmt::format("[{:7.1f} s] confirming {} finalists with fresh inputs\n", elapsed_seconds(), finalists));
+    sink_(fmt::format("[{:7.1f} s] confirming {} finalists with fresh inputs\n", elapsed_seconds(),
+                      finalists));
   }
 }
 

@@ -1,12 +1,12 @@
 // What a search is doing, as text for standard error.
 #pragma once
 
+#include "search/config.h"
+#include "search/observer.h"
+
 #include <chrono>
 #include <functional>
 #include <string>
-
-#include "search/config.h"
-#include "search/observer.h"
 
 namespace regraph {
 

@@ -1,8 +1,8 @@
-#include <cmath>
+#include "report/run_report.h"
 
 #include <nlohmann/json.hpp>
 
-#include "report/run_report.h"
+#include <cmath>
 
 namespace regraph {
 namespace {

@@ -1,9 +1,9 @@
-#include <cmath>
-#include <iterator>
+#include "report/run_report.h"
 
 #include <fmt/format.h>
 
-#include "report/run_report.h"
+#include <cmath>
+#include <iterator>
 
 namespace regraph {
 namespace {
@@ -19,7 +19,8 @@ std::string verdict_text(const SearchOutcome& outcome) {
   for (int index = 0; index < kVerdictCount; ++index) {
     const int count = outcome.verdict_counts[static_cast<std::size_t>(index)];
     if (count == 0) continue;
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, name(static_cast<Verdict>(index)));
+    text +=
+        fmt::format("{}{} {}", text.empty() ? "" : ", ", count, name(static_cast<Verdict>(index)));
   }
   return text.empty() ? "none" : text;
 }
@@ -68,15 +69,18 @@ std::string result_text(const RunReport& report) {
   const bool predicted = outcome.baseline_evaluation.time.method == TimeMethod::predicted;
   std::string text;
   auto out = std::back_inserter(text);
-  fmt::format_to(out, "{} on {} ({})\n\n", report.problem.signature.name, report.device.name,
-                 predicted ? "times are predicted by the model, no GPU was used" : "times are measured");
+  fmt::format_to(
+      out, "{} on {} ({})\n\n", report.problem.signature.name, report.device.name,
+      predicted ? "times are predicted by the model, no GPU was used" : "times are measured");
   fmt::format_to(out, "  baseline  {}\n", interval_text(outcome.baseline_evaluation.time));
   if (report.improved()) {
     append_best(report, text);
   } else {
-    fmt::format_to(out, "  best      no candidate is faster beyond the uncertainty of the times\n\n");
+    fmt::format_to(out,
+                   "  best      no candidate is faster beyond the uncertainty of the times\n\n");
     if (!report.rewritable) {
-      fmt::format_to(out, "  the built-in rewriter could not work on this kernel: {}\n\n", report.opaque_reason);
+      fmt::format_to(out, "  the built-in rewriter could not work on this kernel: {}\n\n",
+                     report.opaque_reason);
     }
   }
   fmt::format_to(out, "  limited by  {}", best.bottleneck);
@@ -86,7 +90,8 @@ std::string result_text(const RunReport& report) {
                    duration_text(best.roofline_seconds));
   }
   fmt::format_to(out, "\n  verified    {}\n", report.verification);
-  fmt::format_to(out, "  evaluated   {} candidates in {:.1f} s ({}); {} merged with known states\n\n",
+  fmt::format_to(out,
+                 "  evaluated   {} candidates in {:.1f} s ({}); {} merged with known states\n\n",
                  outcome.evaluations, outcome.wall_seconds, verdict_text(outcome),
                  outcome.transpositions + outcome.machine_code_merges);
   if (report.directory.empty()) return text;
@@ -95,7 +100,8 @@ std::string result_text(const RunReport& report) {
   fmt::format_to(out, "  {}/best.regraph.yaml its manifest: the two are an input of their own\n",
                  report.directory);
   fmt::format_to(out, "  {}/best.diff         against the original\n", report.directory);
-  fmt::format_to(out, "  {}/manifest.yaml     the problem as it was understood\n", report.directory);
+  fmt::format_to(out, "  {}/manifest.yaml     the problem as it was understood\n",
+                 report.directory);
   fmt::format_to(out, "  {}/result.json       all of this for programs\n", report.directory);
   return text;
 }

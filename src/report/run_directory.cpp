@@ -1,11 +1,11 @@
 #include "report/run_directory.h"
 
-#include <system_error>
-#include <utility>
-
 #include "base/files.h"
 #include "kernel/manifest.h"
 #include "report/unified_diff.h"
+
+#include <system_error>
+#include <utility>
 
 namespace regraph {
 namespace {
@@ -58,7 +58,8 @@ Result<std::filesystem::path> create_run_directory(const std::string& wanted,
         std::filesystem::path("regraph-runs") / (file_name(kernel) + "-" + std::to_string(number));
     // Creating is the test, so that two runs at once get different directories.
     if (std::filesystem::create_directory(path, error)) return path;
-    if (error) return fail(ErrorCode::io, "cannot create '" + path.string() + "': " + error.message());
+    if (error)
+      return fail(ErrorCode::io, "cannot create '" + path.string() + "': " + error.message());
   }
   return fail(ErrorCode::resource, "'regraph-runs' holds too many runs of '" + kernel + "'");
 }

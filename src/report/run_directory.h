@@ -1,11 +1,11 @@
 // The files a run leaves behind.
 #pragma once
 
-#include <filesystem>
-#include <string>
-
 #include "base/result.h"
 #include "report/run_report.h"
+
+#include <filesystem>
+#include <string>
 
 namespace regraph {
 
@@ -15,12 +15,12 @@ namespace regraph {
 [[nodiscard]] Result<std::filesystem::path> create_run_directory(const std::string& wanted,
                                                                  const std::string& kernel);
 
-// Removes a directory create_run_directory made, for runs that end without a result. A directory with
-// files in it stays.
+// Removes a directory create_run_directory made, for runs that end without a result. A directory
+// with files in it stays.
 void abandon_run_directory(const std::filesystem::path& directory);
 
-// Writes best.cu, best.regraph.yaml, best.diff, manifest.yaml and result.json, each complete or not at
-// all. Error: io.
+// Writes best.cu, best.regraph.yaml, best.diff, manifest.yaml and result.json, each complete or not
+// at all. Error: io.
 [[nodiscard]] Status write_run_directory(const RunReport& report);
 
 }  // namespace regraph

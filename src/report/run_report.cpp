@@ -6,7 +6,9 @@
 
 namespace regraph {
 
-double RunReport::speedup() const { return improved() ? std::exp(outcome.log_speedup) : 1.0; }
+double RunReport::speedup() const {
+  return improved() ? std::exp(outcome.log_speedup) : 1.0;
+}
 
 double RunReport::speedup_low() const {
   if (!improved()) return 1.0;
@@ -24,7 +26,8 @@ std::vector<std::string> RunReport::assumptions() const {
   static const std::set<std::string> kReorderSums = {"reduce_shuffle"};
   for (const PathStep& step : outcome.path) {
     if (kNeedDistinctBuffers.contains(step.step.step)) result.insert("buffers do not overlap");
-    if (kReorderSums.contains(step.step.step)) result.insert("floating-point sums may be reordered");
+    if (kReorderSums.contains(step.step.step))
+      result.insert("floating-point sums may be reordered");
   }
   return {result.begin(), result.end()};
 }

@@ -1,12 +1,12 @@
 // Everything there is to tell about one run, as plain data.
 #pragma once
 
-#include <string>
-
 #include "eval/model/device.h"
 #include "kernel/problem.h"
 #include "search/config.h"
 #include "search/outcome.h"
+
+#include <string>
 
 namespace regraph {
 

@@ -1,12 +1,12 @@
 #include "report/unified_diff.h"
 
+#include "report/edit_script.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
 #include <vector>
-
-#include "report/edit_script.h"
 
 namespace regraph {
 
@@ -69,13 +69,15 @@ std::string unified_diff(std::string_view before, std::string_view after,
     new_line += kind != Edit::Kind::remove ? 1 : 0;
   };
   for (const Hunk& hunk : hunks_of(script)) {
-    for (; edit < hunk.first; ++edit) pass(script[edit].kind);
+    for (; edit < hunk.first; ++edit)
+      pass(script[edit].kind);
     const std::size_t old_first = old_line;
     const std::size_t new_first = new_line;
     std::string body;
     for (; edit < hunk.last; ++edit) {
       const auto [kind, line] = script[edit];
-      const std::string_view content = kind == Edit::Kind::insert ? new_lines[line] : old_lines[line];
+      const std::string_view content =
+          kind == Edit::Kind::insert ? new_lines[line] : old_lines[line];
       body += kind == Edit::Kind::keep ? ' ' : kind == Edit::Kind::remove ? '-' : '+';
       body += content;
       if (!content.ends_with('\n')) body += "\n\\ No newline at end of file\n";

@@ -9,7 +9,8 @@ namespace regraph {
 namespace {
 
 void wait_for(const Cancellation& cancellation) {
-  while (!cancellation.requested()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (!cancellation.requested())
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 TEST(Deadline, FiresWhenTimeIsUp) {
@@ -42,7 +43,8 @@ TEST(Deadline, WithoutALimitOnlyTheOuterRequestCounts) {
 
 TEST(Deadline, EndsWithItsWork) {
   const Cancellation never;
-  for (int i = 0; i < 200; ++i) const Deadline deadline(3600.0, never);  // must not wait an hour
+  for (int i = 0; i < 200; ++i)
+    const Deadline deadline(3600.0, never);  // must not wait an hour
 }
 
 }  // namespace

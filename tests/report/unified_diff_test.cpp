@@ -1,15 +1,15 @@
 #include "report/unified_diff.h"
 
+#include "base/child_process.h"
+#include "base/files.h"
+#include "base/random.h"
+#include "report/edit_script.h"
+
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <string>
 #include <vector>
-
-#include "base/child_process.h"
-#include "base/files.h"
-#include "base/random.h"
-#include "report/edit_script.h"
 
 namespace regraph {
 namespace {
@@ -25,7 +25,7 @@ std::string patched(const std::string& before, const std::string& diff) {
   EXPECT_TRUE(write_file(file, before).ok());
   ChildRequest request;
   request.program = "/usr/bin/patch";
-  request.arguments = {"--quiet", "--binary", "--fuzz=0", "--no-backup-if-mismatch",
+  request.arguments = {"--quiet",     "--binary", "--fuzz=0", "--no-backup-if-mismatch",
                        file.string(), "-"};
   request.environment = {"PATH=/usr/bin", "POSIXLY_CORRECT=1"};  // keep files that become empty
   request.input = diff;
@@ -33,7 +33,8 @@ std::string patched(const std::string& before, const std::string& diff) {
   const auto outcome = run_child(request, never);
   if (!outcome.ok() || !outcome->succeeded()) {
     ADD_FAILURE() << (outcome.ok() ? outcome->output + outcome->error : outcome.error().message)
-                  << "\n" << diff;
+                  << "\n"
+                  << diff;
     return {};
   }
   const auto after = read_file(file, 1 << 20);
@@ -41,7 +42,9 @@ std::string patched(const std::string& before, const std::string& diff) {
   return after.ok() ? *after : "";
 }
 
-bool have_patch() { return std::filesystem::exists("/usr/bin/patch"); }
+bool have_patch() {
+  return std::filesystem::exists("/usr/bin/patch");
+}
 
 TEST(UnifiedDiff, EqualTextsGiveNothing) {
   EXPECT_EQ(unified_diff("", "", "a", "b"), "");
@@ -68,7 +71,8 @@ TEST(UnifiedDiff, ShowsAMissingLastLineBreak) {
 
 TEST(UnifiedDiff, KeepsDistantChangesApartAndJoinsNearOnes) {
   std::string before;
-  for (int i = 0; i < 40; ++i) before += std::to_string(i) + "\n";
+  for (int i = 0; i < 40; ++i)
+    before += std::to_string(i) + "\n";
   const auto with = [&](std::vector<int> changed) {
     std::string after;
     for (int i = 0; i < 40; ++i) {
@@ -77,7 +81,8 @@ TEST(UnifiedDiff, KeepsDistantChangesApartAndJoinsNearOnes) {
     }
     const std::string diff = unified_diff(before, after, "a", "b");
     std::size_t hunks = 0;
-    for (std::size_t at = diff.find("\n@@ "); at != std::string::npos; at = diff.find("\n@@ ", at + 1)) {
+    for (std::size_t at = diff.find("\n@@ "); at != std::string::npos;
+         at = diff.find("\n@@ ", at + 1)) {
       ++hunks;
     }
     return hunks;
@@ -112,8 +117,10 @@ TEST(EditScript, IsMinimalAndRebuildsTheNewText) {
     static const std::string_view kLines[] = {"a", "b", "c"};
     std::vector<std::string_view> before(random_bits(seed, 1) % 12);
     std::vector<std::string_view> after(random_bits(seed, 2) % 12);
-    for (std::size_t i = 0; i < before.size(); ++i) before[i] = kLines[random_bits(seed, 3, i) % 3];
-    for (std::size_t i = 0; i < after.size(); ++i) after[i] = kLines[random_bits(seed, 4, i) % 3];
+    for (std::size_t i = 0; i < before.size(); ++i)
+      before[i] = kLines[random_bits(seed, 3, i) % 3];
+    for (std::size_t i = 0; i < after.size(); ++i)
+      after[i] = kLines[random_bits(seed, 4, i) % 3];
 
     // Longest common subsequence, the slow way.
     std::vector<std::vector<std::size_t>> common(before.size() + 1,
@@ -146,7 +153,8 @@ TEST(EditScript, IsMinimalAndRebuildsTheNewText) {
 
 TEST(EditScript, GivesUpOnTextsWithNothingInCommon) {
   std::vector<std::string> storage;
-  for (int i = 0; i < 6000; ++i) storage.push_back("line " + std::to_string(i));
+  for (int i = 0; i < 6000; ++i)
+    storage.push_back("line " + std::to_string(i));
   std::vector<std::string_view> before = {"same"};
   std::vector<std::string_view> after = {"same"};
   for (std::size_t i = 0; i < 3000; ++i) {

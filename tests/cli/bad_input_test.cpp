@@ -1,0 +1,228 @@
+// What the program says to input it cannot use: a clear message on standard error, nothing on
+// standard output, and the documented exit code.
+#include "cli/search_program.h"
+
+namespace regraph {
+namespace {
+
+using test::ProgramRun;
+
+constexpr int kUsage = 2;
+constexpr int kUnusableKernel = 4;
+constexpr int kNoDevice = 5;
+
+constexpr const char* kScale = R"cuda(__global__ void scale(const float* in, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = 2.0f * in[i];
+}
+)cuda";
+constexpr const char* kManifest = R"yaml(sizes: {n: 100000}
+args:
+  in: {shape: [n]}
+  out: {dir: out, shape: [n]}
+launch: {block: 128, grid: "cdiv(n, bx)"}
+tests: [{n: 300}]
+)yaml";
+
+class BadInput : public test::SearchProgram {
+ protected:
+  // A kernel file with its manifest beside it.
+  std::string kernel(const std::string& source, const std::string& manifest = kManifest) const {
+    file("scale.regraph.yaml", manifest);
+    return file("scale.cu", source);
+  }
+
+  ProgramRun expect(int exit_code, const std::vector<std::string>& parts,
+                    std::vector<std::string> arguments) const {
+    ProgramRun done = run(std::move(arguments));
+    EXPECT_EQ(done.exit_code, exit_code) << done.error;
+    EXPECT_EQ(done.output, "");
+    for (const std::string& part : parts) {
+      EXPECT_TRUE(done.complains_of(part)) << "wanted: " << part << "\ngot: " << done.error;
+    }
+    EXPECT_EQ(done.error.rfind("internal error"), std::string::npos) << done.error;
+    // Nothing is left behind by a run that did not start.
+    EXPECT_FALSE(std::filesystem::exists(path("regraph-runs")));
+    return done;
+  }
+
+  // As expect, for a problem in the kernel's file or its manifest.
+  ProgramRun expect_for(int exit_code, const std::vector<std::string>& parts,
+                        const std::string& source, const std::string& manifest = kManifest) const {
+    return expect(exit_code, parts, {kernel(source, manifest), "--device", "h200"});
+  }
+};
+
+// --- The command line ---
+
+TEST_F(BadInput, HelpAndVersionAreNoErrors) {
+  const ProgramRun help = run({"--help"});
+  EXPECT_EQ(help.exit_code, 0);
+  EXPECT_EQ(help.error, "");
+  for (const char* part :
+       {"--device", "--evaluations", "--evaluation-time", "--json", "Exit codes", "Examples"}) {
+    EXPECT_NE(help.output.find(part), std::string::npos) << part;
+  }
+  const ProgramRun version = run({"--version"});
+  EXPECT_EQ(version.exit_code, 0);
+  EXPECT_NE(version.output.find("regraph-search"), std::string::npos);
+}
+
+TEST_F(BadInput, FlagsAreCheckedBeforeAnythingIsRead) {
+  const std::string cu = kernel(kScale);
+  expect(kUsage, {"--frobnicate", "--help"}, {cu, "--device", "h200", "--frobnicate"});
+  expect(kUsage, {"KERNEL.cu"}, {"--device", "h200"});
+  expect(kUsage, {"--evaluations", "0"}, {cu, "--device", "h200", "--evaluations", "0"});
+  expect(kUsage, {"--evaluations"}, {cu, "--device", "h200", "--evaluations", "many"});
+  expect(kUsage, {"--time", "above 0"}, {cu, "--device", "h200", "--time", "-1"});
+  expect(kUsage, {"--time", "above 0"}, {cu, "--device", "h200", "--time", "inf"});
+  expect(kUsage, {"--search", "mcgs"}, {cu, "--device", "h200", "--search", "magic"});
+  expect(kUsage, {"--jobs"}, {cu, "--device", "h200", "--jobs", "0"});
+  expect(kUsage, {"--quiet", "--verbose"}, {cu, "--device", "h200", "-q", "-v"});
+}
+
+TEST_F(BadInput, TheDeviceMustBeNamedAndKnown) {
+  const std::string cu = kernel(kScale);
+  expect(kNoDevice, {"--device", "h200"}, {cu});
+  expect(kUsage, {"unknown device 'gtx480'", "h200", "sm_90"}, {cu, "--device", "gtx480"});
+}
+
+TEST_F(BadInput, SizesAndBlocksAreReadStrictly) {
+  const std::string cu = kernel(kScale);
+  expect(kUsage, {"--size n", "NAME=NUMBER"}, {cu, "--device", "h200", "--size", "n"});
+  expect(kUsage, {"--size n=", "NAME=NUMBER"}, {cu, "--device", "h200", "--size", "n="});
+  expect(kUsage, {"--size n=12x", "NAME=NUMBER"}, {cu, "--device", "h200", "--size", "n=12x"});
+  expect(kUsage, {"--size n=-4", "NAME=NUMBER"}, {cu, "--device", "h200", "--size", "n=-4"});
+  expect(kUsage, {"no size 'm'"}, {cu, "--device", "h200", "--size", "m=4"});
+  expect(kUsage, {"--block 32x", "32x8"}, {cu, "--device", "h200", "--block", "32x"});
+  expect(kUsage, {"--block 0"}, {cu, "--device", "h200", "--block", "0"});
+  expect(kUsage, {"--block 1x1x1x1"}, {cu, "--device", "h200", "--block", "1x1x1x1"});
+  expect(kUsage, {"2048"}, {cu, "--device", "h200", "--block", "2048"});
+}
+
+// --- Files ---
+
+TEST_F(BadInput, FilesMustBeThereAndReadable) {
+  expect(kUsage, {"nothing.cu"}, {"nothing.cu", "--device", "h200"});
+  std::filesystem::create_directory(path("folder.cu"));
+  expect(kUsage, {"folder.cu"}, {"folder.cu", "--device", "h200"});
+  const std::string cu = kernel(kScale);
+  expect(kUsage, {"missing.yaml"}, {cu, "--device", "h200", "--manifest", "missing.yaml"});
+  expect(kUsage, {"missing-graph.yaml"}, {cu, "--device", "h200", "--graph", "missing-graph.yaml"});
+  file("huge.cu", std::string(300 << 10, '/'));
+  expect(kUsage, {"huge.cu"}, {"huge.cu", "--device", "h200"});
+}
+
+TEST_F(BadInput, AGraphFileIsBlamedByLine) {
+  const std::string cu = kernel(kScale);
+  file("graph.yaml", "steps:\n  - id: [\n");
+  expect(kUsage, {"graph.yaml:"}, {cu, "--device", "h200", "--graph", "graph.yaml"});
+  file("graph.yaml", "steps: {}\nnonsense: 1\n");
+  expect(kUsage, {"graph.yaml:"}, {cu, "--device", "h200", "--graph", "graph.yaml"});
+}
+
+TEST_F(BadInput, AManifestIsBlamedByLine) {
+  expect_for(kUsage, {"scale.regraph.yaml:3", "YAML"}, kScale, "sizes: {n: 10}\nargs: {in: [\n");
+  expect_for(kUsage, {"scale.regraph.yaml:2", "colour"}, kScale, "sizes: {n: 10}\ncolour: red\n");
+  expect_for(kUsage, {"scale.regraph.yaml:1", "n"}, kScale, "sizes: {n: lots}\n");
+  expect_for(kUsage, {"scale.regraph.yaml", "width"}, kScale,
+             "sizes: {n: 100}\nargs: {in: {shape: [width]}, out: {dir: out, shape: [n]}}\n"
+             "launch: {block: 128, grid: \"cdiv(n, bx)\"}\n");
+  expect_for(kUsage, {"scale.regraph.yaml", "cols"}, kScale,
+             "sizes: {n: 100}\nargs: {in: {shape: [n]}, out: {dir: out, shape: [n]}}\n"
+             "launch: {block: 128, grid: \"cdiv(cols, bx)\"}\n");
+  expect_for(kUsage, {"scale.regraph.yaml", "weights"}, kScale,
+             "sizes: {n: 100}\nargs: {weights: {shape: [n]}}\n"
+             "launch: {block: 128, grid: \"cdiv(n, bx)\"}\n");
+  // No shape, no launch.
+  expect_for(kUsage, {"'in'", "shape"}, kScale, "sizes: {n: 100}\nlaunch: {block: 128, grid: 1}\n");
+  expect_for(kUsage, {"launch"}, kScale,
+             "sizes: {n: 100}\nargs: {in: {shape: [n]}, out: {dir: out, shape: [n]}}\n");
+}
+
+TEST_F(BadInput, WithoutAManifestItsNameIsTold) {
+  file("bare.cu", kScale);
+  expect(kUsage, {"'in'", "shape", "bare.regraph.yaml"}, {"bare.cu", "--device", "h200"});
+}
+
+TEST_F(BadInput, AnOutputDirectoryWithFilesIsNotTouched) {
+  const std::string cu = kernel(kScale);
+  file("out/precious", "x");
+  expect(kUsage, {"'out'", "not empty"}, {cu, "--device", "h200", "--output", "out"});
+  EXPECT_EQ(content("out/precious"), "x");
+  file("plain", "x");
+  expect(kUsage, {"'plain'", "file"}, {cu, "--device", "h200", "--output", "plain"});
+}
+
+// --- Kernels ---
+
+TEST_F(BadInput, ASyntaxErrorIsShownAtTheUsersFileAndLine) {
+  const ProgramRun done = expect_for(kUnusableKernel, {"scale.cu", "does not compile for sm_90"},
+                                     "__global__ void scale(float* out) {\n  out[0] = ;\n}\n");
+  EXPECT_TRUE(done.complains_of("scale.cu(2)") || done.complains_of("scale.cu:2")) << done.error;
+  EXPECT_FALSE(done.complains_of("kernel.cu")) << done.error;
+  EXPECT_FALSE(done.complains_of("/tmp/regraph")) << done.error;
+}
+
+TEST_F(BadInput, AFileMustHaveOneKernelOrItsNameMustBeGiven) {
+  expect_for(kUnusableKernel, {"scale.cu", "no __global__ function"},
+             "__device__ float twice(float x) { return 2.0f * x; }\n");
+  const std::string two =
+      std::string(kScale) + "__global__ void other(float* out) { out[0] = 1.0f; }\n";
+  expect_for(kUnusableKernel, {"several kernels", "scale", "other", "kernel:"}, two);
+  expect_for(kUnusableKernel, {"no kernel 'third'", "scale", "other"}, two,
+             std::string("kernel: third\n") + kManifest);
+  expect_for(kUnusableKernel, {"scale", "template"},
+             "template <typename T> __global__ void scale(const T* in, T* out, int n) {}\n");
+}
+
+TEST_F(BadInput, AnOriginalThatReadsOutOfBoundsIsNamedWithItsLine) {
+  expect_for(kUnusableKernel, {"scale.cu", "'in'", "past the end", "line 3"},
+             "__global__ void scale(const float* in, float* out, int n) {\n"
+             "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+             "  out[i < n ? i : 0] = 2.0f * in[i];\n"
+             "}\n");
+}
+
+TEST_F(BadInput, AnOriginalWithADivergentBarrierIsRefused) {
+  const ProgramRun done = expect_for(kUnusableKernel, {"scale.cu", "barrier"},
+                                     "__global__ void scale(const float* in, float* out, int n) {\n"
+                                     "  __shared__ float s[128];\n"
+                                     "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                                     "  s[threadIdx.x] = i < n ? in[i] : 0.0f;\n"
+                                     "  if (threadIdx.x < 64) __syncthreads();\n"
+                                     "  if (i < n) out[i] = s[127 - threadIdx.x];\n"
+                                     "}\n");
+  EXPECT_LT(done.wall_seconds, 60.0);
+}
+
+TEST_F(BadInput, AnEndlessOriginalIsGivenUp) {
+  const std::string cu = kernel(
+      "__global__ void scale(const float* in, float* out, int n) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  volatile int stop = n;\n"
+      "  while (stop != 0) stop = n + (i & 1);\n"
+      "  if (i < n) out[i] = in[i];\n"
+      "}\n");
+  expect(kUnusableKernel, {"scale.cu", "does not end within 2 seconds", "--evaluation-time"},
+         {cu, "--device", "h200", "--evaluation-time", "2"});
+}
+
+TEST_F(BadInput, AnOriginalThatWritesNothingIsRefused) {
+  expect_for(kUnusableKernel, {"scale.cu", "'out'"},
+             "__global__ void scale(const float* in, float* out, int n) {\n"
+             "  if (n < 0) out[0] = in[0];\n"
+             "}\n");
+}
+
+TEST_F(BadInput, ABenchSizeThatCannotRunIsRefused) {
+  // Correct at the test size, out of bounds at the one to be fast on.
+  expect_for(kUnusableKernel, {"benchmark size", "'in'"},
+             "__global__ void scale(const float* in, float* out, int n) {\n"
+             "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+             "  if (i < n) out[i] = in[n > 1000 ? i + n : i];\n"
+             "}\n");
+}
+
+}  // namespace
+}  // namespace regraph

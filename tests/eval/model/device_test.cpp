@@ -1,0 +1,53 @@
+#include "eval/model/device.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace regraph {
+namespace {
+
+TEST(Device, IsFoundByNameAndArchitectureInAnyCase) {
+  for (const DeviceSpec& device : known_devices()) {
+    const auto found = find_device(device.name);
+    ASSERT_TRUE(found.ok());
+    EXPECT_EQ(found->name, device.name);
+  }
+  EXPECT_EQ(find_device("H200")->name, "h200");
+  EXPECT_EQ(find_device("SM_80")->name, "a100");
+  EXPECT_EQ(find_device("sm_90")->architecture, "sm_90");
+}
+
+TEST(Device, UnknownNamesAreAnsweredWithTheKnownOnes) {
+  for (const char* name : {"", "h20", "h2000", "sm_", "sm_9"}) {
+    const auto found = find_device(name);
+    ASSERT_FALSE(found.ok()) << name;
+    EXPECT_EQ(found.error().code, ErrorCode::not_found);
+    for (const DeviceSpec& device : known_devices()) {
+      EXPECT_NE(found.error().message.find(device.name), std::string::npos)
+          << found.error().message;
+    }
+  }
+}
+
+TEST(Device, NumbersArePlausible) {
+  std::set<std::string_view> names;
+  for (const DeviceSpec& d : known_devices()) {
+    SCOPED_TRACE(d.name);
+    EXPECT_TRUE(names.insert(d.name).second);
+    EXPECT_LT(d.shared_bytes_per_block, d.shared_bytes);
+    EXPECT_LT(d.shared_bytes, d.unified_bytes);
+    EXPECT_LT(d.dram_bytes_per_second, d.peak_dram_bytes_per_second);
+    EXPECT_GT(d.l2_bytes_per_second, d.dram_bytes_per_second);
+    EXPECT_LE(d.l2_full_speed_bytes, d.l2_bytes);
+    EXPECT_LT(d.arithmetic_latency, d.shared_latency);
+    EXPECT_LE(d.shared_latency, d.l1_latency);
+    EXPECT_LT(d.l1_latency, d.l2_latency);
+    EXPECT_LT(d.l2_latency, d.dram_latency);
+  }
+  // 132 SMs of 128 lanes at 1.98 GHz.
+  EXPECT_NEAR(find_device("h200")->peak_fp32_flops(), 66.9e12, 0.1e12);
+}
+
+}  // namespace
+}  // namespace regraph

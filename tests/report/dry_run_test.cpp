@@ -1,0 +1,45 @@
+#include "report/dry_run.h"
+
+#include "report/report_test_support.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace regraph {
+namespace {
+
+TEST(DryRun, ListsStepsByPriorAsTextAndJson) {
+  const test::Run run(false);
+  const DeviceSpec device = *find_device("h200");
+  const DryRunReport report{run.problem,
+                            device,
+                            run.outcome.baseline_evaluation,
+                            {{"restrict_ldg", {}, 1}, {"block_size", {{"x", "128"}}, 1}},
+                            {0.25, 0.75},
+                            ""};
+  const std::string text = dry_run_text(report);
+  const std::size_t first = text.find("0.750  block_size(x=128)");
+  const std::size_t second = text.find("0.250  restrict_ldg");
+  EXPECT_NE(first, std::string::npos) << text;
+  EXPECT_NE(second, std::string::npos) << text;
+  EXPECT_LT(first, second);
+  const auto json = nlohmann::json::parse(dry_run_json(report));
+  EXPECT_EQ(json.at("schema"), "regraph-dry-run/1");
+  EXPECT_EQ(json.at("kernel"), "scale");
+  EXPECT_DOUBLE_EQ(json.at("baseline").at("seconds"), 1e-3);
+  EXPECT_EQ(json.at("steps").at(0).at("step"), "block_size");
+  EXPECT_DOUBLE_EQ(json.at("steps").at(0).at("prior"), 0.75);
+  EXPECT_FALSE(json.contains("opaque"));
+}
+
+TEST(DryRun, WithoutProposalsTheReasonIsTold) {
+  const test::Run run(false);
+  const DeviceSpec device = *find_device("a100");
+  const DryRunReport report{run.problem, device, run.outcome.baseline_evaluation,
+                            {},          {},     "k.cu:2: a do loop"};
+  EXPECT_NE(dry_run_text(report).find("none: k.cu:2: a do loop"), std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(dry_run_json(report)).at("opaque"), "k.cu:2: a do loop");
+}
+
+}  // namespace
+}  // namespace regraph

@@ -1,0 +1,73 @@
+#include "report/report_test_support.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace regraph {
+namespace {
+
+using nlohmann::json;
+
+TEST(ResultJson, HoldsEverythingThatIsPromised) {
+  const test::Run run(true);
+  const std::string text = result_json(run.report());
+  EXPECT_EQ(text.back(), '\n');
+  const json result = json::parse(text);
+  EXPECT_EQ(result.at("schema"), "regraph-result/1");
+  EXPECT_EQ(result.at("status"), "improved");
+  EXPECT_EQ(result.at("kernel"), "scale");
+  EXPECT_EQ(result.at("source"), "examples/scale.cu");
+  EXPECT_EQ(result.at("device"), "h200");
+  EXPECT_EQ(result.at("architecture"), "sm_90");
+  EXPECT_EQ(result.at("evaluator"), "model");
+  EXPECT_EQ(result.at("method"), "predicted");
+  EXPECT_EQ(result.at("verified"), true);
+  EXPECT_DOUBLE_EQ(result.at("baseline").at("seconds"), 1e-3);
+  EXPECT_DOUBLE_EQ(result.at("baseline").at("interval").at(0), 0.8e-3);
+  EXPECT_DOUBLE_EQ(result.at("best").at("seconds"), 0.25e-3);
+  EXPECT_EQ(result.at("best").at("path"), "out/best.cu");
+  EXPECT_EQ(result.at("best").at("manifest"), "out/best.regraph.yaml");
+  const json& steps = result.at("best").at("steps");
+  ASSERT_EQ(steps.size(), 2u);
+  EXPECT_EQ(steps[0].at("step"), "restrict_ldg");
+  EXPECT_TRUE(steps[0].at("parameters").is_object());
+  EXPECT_EQ(steps[1].at("parameters").at("x"), "128");
+  EXPECT_NEAR(steps[1].at("gain").get<double>(), 2.0, 1e-12);
+  EXPECT_NEAR(result.at("speedup").get<double>(), 4.0, 1e-12);
+  EXPECT_NEAR(result.at("speedup_interval").at(0).get<double>(), 0.8e-3 / 0.3e-3, 1e-9);
+  EXPECT_NEAR(result.at("speedup_interval").at(1).get<double>(), 1.2e-3 / 0.2e-3, 1e-9);
+  EXPECT_EQ(result.at("evaluations"), 12);
+  EXPECT_EQ(result.at("verdicts"), (json{{"correct", 9}, {"wrong_result", 3}}));
+  EXPECT_DOUBLE_EQ(result.at("search_seconds"), 1.25);
+  EXPECT_EQ(result.at("seed"), 7);
+  EXPECT_FALSE(result.contains("opaque"));
+}
+
+TEST(ResultJson, WithoutAnImprovementTheBestIsTheOriginal) {
+  const test::Run run(false);
+  const json result = json::parse(result_json(run.report()));
+  EXPECT_EQ(result.at("status"), "no_improvement");
+  EXPECT_EQ(result.at("speedup"), 1.0);
+  EXPECT_EQ(result.at("speedup_interval"), (json{1.0, 1.0}));
+  EXPECT_EQ(result.at("best").at("steps"), json::array());
+  EXPECT_EQ(result.at("best").at("seconds"), result.at("baseline").at("seconds"));
+  EXPECT_EQ(result.at("verified"), true);
+}
+
+TEST(ResultJson, AnUnconfirmedWinnerIsNotCalledVerified) {
+  test::Run run(true);
+  run.outcome.confirmed = false;
+  EXPECT_EQ(json::parse(result_json(run.report())).at("verified"), false);
+}
+
+TEST(ResultJson, SaysWhyAKernelIsOpaqueAndSurvivesForeignBytes) {
+  const test::Run run(false);
+  RunReport report = run.report("d\xff\"\n");
+  report.rewritable = false;
+  report.opaque_reason = "k.cu:3: 'do' loop \xc3\x28";
+  const json result = json::parse(result_json(report));
+  EXPECT_NE(result.at("opaque").get<std::string>().find("'do' loop"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace regraph

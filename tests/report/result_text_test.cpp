@@ -1,0 +1,53 @@
+#include "report/report_test_support.h"
+
+#include <gtest/gtest.h>
+
+namespace regraph {
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(DurationText, ShowsThreeDigitsInTheUnitThatFits) {
+  const std::pair<double, const char*> cases[] = {
+      {0.0, "0.00 us"},     {4.2e-9, "0.00 us"},  {1.234e-6, "1.23 us"}, {12.34e-6, "12.3 us"},
+      {123.4e-6, "123 us"}, {999.4e-6, "999 us"}, {999.6e-6, "1.00 ms"}, {9.996e-3, "10.0 ms"},
+      {99.96e-3, "100 ms"}, {272e-3, "272 ms"},   {1.0, "1.00 s"},       {0.9996, "1.00 s"},
+      {61.26, "61.3 s"},    {86400.0, "86400 s"},
+  };
+  for (const auto& [seconds, text] : cases)
+    EXPECT_EQ(duration_text(seconds), text) << seconds;
+}
+
+TEST(ResultText, TellsAnImprovement) {
+  const test::Run run(true);
+  const std::string text = result_text(run.report());
+  for (const char* part :
+       {"scale on h200", "predicted by the model, no GPU was used", "1.00 ms", "250 us", "4.00x",
+        "[2.67x, 6.00x]", "restrict_ldg", "block_size(x=128)", "DRAM bandwidth",
+        "80 % of the roofline", "9 correct, 3 wrong_result", "out/best.cu", "out/best.regraph.yaml",
+        "out/best.diff", "out/manifest.yaml", "out/result.json", "buffers do not overlap"}) {
+    EXPECT_TRUE(contains(text, part)) << part << "\n" << text;
+  }
+}
+
+TEST(ResultText, DoesNotClaimWhatIsNotThere) {
+  const test::Run run(false);
+  const std::string text = result_text(run.report());
+  EXPECT_TRUE(contains(text, "no candidate is faster")) << text;
+  EXPECT_TRUE(contains(text, "the original, as nothing was faster")) << text;
+  EXPECT_FALSE(contains(text, "speedup")) << text;
+  EXPECT_FALSE(contains(text, "steps\n")) << text;
+}
+
+TEST(ResultText, SaysWhyTheRewriterCouldNotWork) {
+  const test::Run run(false);
+  RunReport report = run.report();
+  report.rewritable = false;
+  report.opaque_reason = "k.cu:3: a do loop";
+  EXPECT_TRUE(contains(result_text(report), "k.cu:3: a do loop"));
+}
+
+}  // namespace
+}  // namespace regraph
