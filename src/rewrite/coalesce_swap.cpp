@@ -6,6 +6,7 @@
 // with threadIdx.x.
 #include <algorithm>
 
+#include "rewrite/guarded_access.h"
 #include "rewrite/legality.h"
 #include "rewrite/steps.h"
 #include "source/build.h"

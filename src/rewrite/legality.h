@@ -35,29 +35,4 @@ void set_extent(Dim3& dim, int axis, std::uint32_t value);
 // Bytes of all statically declared shared arrays.
 [[nodiscard]] std::int64_t shared_bytes(const source::Kernel& kernel);
 
-// Turns `if (c) return; rest` at the top level into `if (!c) { rest }`. Refuses other returns.
-[[nodiscard]] Result<source::Block> without_early_returns(const source::Block& body);
-
-// Pushes guards down to single statements, so that loops and barriers stand outside them:
-//   if (g) { float s = 0; for (k) s += A[k]; C[i] = s; }
-// becomes
-//   float s = 0; for (k) { if (g) s += A[k]; } if (g) C[i] = s;
-// Guards around code without loops or barriers stay as they are. Refuses where that would execute
-// something it must not.
-[[nodiscard]] Result<source::Block> flatten_guards(const source::Kernel& kernel);
-
-// Both of the above applied to a copy of the kernel, with directly nested branches merged.
-[[nodiscard]] Result<source::Kernel> normalised(const source::Kernel& kernel);
-
-// Calls `visit(access, guards)` for every index expression, with the conjuncts (of if statements,
-// ?: and &&) that hold when it is evaluated. Stores' targets are visited with is_store true.
-struct GuardedAccess {
-  const source::Expr* access;
-  const source::Stmt* stmt;
-  bool is_store;
-  const std::vector<source::ExprPtr>& guards;
-};
-void for_each_guarded_access(const source::Block& block,
-                             const std::function<void(const GuardedAccess&)>& visit);
-
 }  // namespace regraph::rewrite

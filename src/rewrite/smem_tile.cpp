@@ -13,6 +13,7 @@
 #include <algorithm>
 
 #include "rewrite/legality.h"
+#include "rewrite/normal_form.h"
 #include "rewrite/steps.h"
 #include "rewrite/tile_plan.h"
 #include "source/build.h"

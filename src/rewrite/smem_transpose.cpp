@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "rewrite/legality.h"
+#include "rewrite/normal_form.h"
 #include "rewrite/steps.h"
 #include "source/build.h"
 #include "source/walk.h"

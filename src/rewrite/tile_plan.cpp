@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "rewrite/guarded_access.h"
 #include "source/build.h"
 #include "source/printer.h"
 #include "source/walk.h"

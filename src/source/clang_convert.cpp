@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "source/build.h"
+#include "source/clang_expressions.h"
 #include "source/printer.h"
 
 namespace regraph::source {
@@ -19,36 +20,23 @@ namespace {
 using clang::dyn_cast;
 using clang::isa;
 
-// Spelling of an integer literal's suffix by its type.
-std::string suffix_of(ScalarType type) {
-  switch (type) {
-    case ScalarType::u32: return "u";
-    case ScalarType::i64: return "ll";
-    case ScalarType::u64: return "ull";
-    default: return "";
-  }
-}
-
 class Converter {
  public:
-  explicit Converter(clang::ASTContext& context) : context_(context), policy_(context.getLangOpts()) {
-    policy_.SuppressTagKeyword = true;
-    policy_.Bool = true;
-  }
+  explicit Converter(clang::ASTContext& context) : expressions_(context) {}
 
   Result<Kernel> convert(const clang::FunctionDecl& function) {
     Kernel kernel;
     kernel.name = function.getNameAsString();
-    kernel.line = line_of(function.getLocation());
+    kernel.line = expressions_.line_of(function.getLocation());
     for (const clang::ParmVarDecl* parameter : function.parameters()) {
       kernel.parameters.push_back(convert_parameter(*parameter));
-      names_[parameter] = parameter->getNameAsString();
+      expressions_.set_name(parameter, parameter->getNameAsString());
       declared_[parameter->getNameAsString()] = "parameter";
     }
     if (const auto* bounds = function.getAttr<clang::CUDALaunchBoundsAttr>()) {
-      kernel.launch_bounds_threads = constant_of(bounds->getMaxThreads());
+      kernel.launch_bounds_threads = expressions_.constant_of(bounds->getMaxThreads());
       if (bounds->getMinBlocks() != nullptr) {
-        kernel.launch_bounds_min_blocks = constant_of(bounds->getMinBlocks());
+        kernel.launch_bounds_min_blocks = expressions_.constant_of(bounds->getMinBlocks());
       }
       if (bounds->getMaxBlocks() != nullptr) {
         return fail(ErrorCode::unsupported, "__launch_bounds__ with a cluster size");
@@ -70,218 +58,21 @@ class Converter {
       result.is_pointer = true;
       result.points_to_const = pointee.isConstQualified();
       result.is_restrict = type.isRestrictQualified();
-      result.type = pointee.getUnqualifiedType().getAsString(policy_);
+      result.type = pointee.getUnqualifiedType().getAsString(expressions_.policy());
       result.scalar = scalar_type_of(pointee);
     } else {
-      result.type = type.getAsString(policy_);
+      result.type = type.getAsString(expressions_.policy());
       result.scalar = scalar_type_of(type);
     }
     return result;
   }
 
-  int line_of(clang::SourceLocation location) const {
-    return static_cast<int>(context_.getSourceManager().getExpansionLineNumber(location));
-  }
-
-  std::optional<int> constant_of(const clang::Expr* expr) const {
-    clang::Expr::EvalResult result;
-    if (expr == nullptr || !expr->EvaluateAsInt(result, context_)) return std::nullopt;
-    return static_cast<int>(result.Val.getInt().getExtValue());
-  }
-
-  std::string text_of(clang::SourceRange range) const {
-    const clang::SourceManager& sources = context_.getSourceManager();
-    const auto characters =
-        clang::Lexer::getAsCharRange(sources.getExpansionRange(range), sources, context_.getLangOpts());
-    return clang::Lexer::getSourceText(characters, sources, context_.getLangOpts()).str();
-  }
-
-  // ---- expressions ----
-
-  ExprPtr typed(ExprPtr expr, clang::QualType type) const {
-    const auto scalar = scalar_type_of(type);
-    if (!scalar || expr->type == scalar) return expr;
-    auto copy = std::make_shared<Expr>(*expr);
-    copy->type = scalar;
-    return copy;
-  }
-
-  ExprPtr opaque_expr(const clang::Expr* node) const {
-    auto expr = std::make_shared<Expr>();
-    expr->kind = ExprKind::opaque;
-    expr->text = "(" + text_of(node->getSourceRange()) + ")";
-    expr->type = scalar_type_of(node->getType());
-    return expr;
-  }
-
-  ExprPtr integer_literal(std::int64_t value, clang::QualType type) const {
-    auto expr = std::make_shared<Expr>(*integer(value));
-    const auto scalar = scalar_type_of(type);
-    expr->type = scalar.value_or(ScalarType::i32);
-    if (expr->type == ScalarType::u64) {
-      expr->text = std::to_string(static_cast<std::uint64_t>(value));
-    }
-    expr->text += suffix_of(*expr->type);
-    return expr;
-  }
-
-  // A plain node of the tree, without the folding that build.h does: the gate compares PTX.
-  static ExprPtr node(ExprKind kind, std::string text, std::vector<ExprPtr> operands) {
-    auto expr = std::make_shared<Expr>();
-    expr->kind = kind;
-    expr->text = std::move(text);
-    expr->operands = std::move(operands);
-    return expr;
-  }
-
-  ExprPtr convert_reference(const clang::DeclRefExpr* reference) {
-    const clang::ValueDecl* declaration = reference->getDecl();
-    if (const auto* constant = dyn_cast<clang::EnumConstantDecl>(declaration)) {
-      return integer_literal(constant->getInitVal().getExtValue(), reference->getType());
-    }
-    const auto found = names_.find(declaration);
-    if (found != names_.end()) return typed(variable(found->second), reference->getType());
-    if (const auto* global = dyn_cast<clang::VarDecl>(declaration)) {
-      // A file-scope constant: its value is what the analyses need.
-      if (global->getType()->isIntegralType(context_) && global->getType().isConstQualified()) {
-        clang::Expr::EvalResult result;
-        if (reference->EvaluateAsInt(result, context_)) {
-          return integer_literal(result.Val.getInt().getExtValue(), reference->getType());
-        }
-      }
-      return typed(variable(global->getNameAsString(), std::nullopt), reference->getType());
-    }
-    return opaque_expr(reference);
-  }
-
-  ExprPtr convert_builtin(const clang::PseudoObjectExpr* pseudo) {
-    const auto* property =
-        dyn_cast<clang::MSPropertyRefExpr>(pseudo->getSyntacticForm()->IgnoreParens());
-    if (property == nullptr) return opaque_expr(pseudo);
-    const clang::Expr* base = property->getBaseExpr()->IgnoreParenImpCasts();
-    if (const auto* value = dyn_cast<clang::OpaqueValueExpr>(base)) {
-      base = value->getSourceExpr()->IgnoreParenImpCasts();
-    }
-    const auto* reference = dyn_cast<clang::DeclRefExpr>(base);
-    if (reference == nullptr) return opaque_expr(pseudo);
-    const std::string object = reference->getDecl()->getNameAsString();
-    if (object != "threadIdx" && object != "blockIdx" && object != "blockDim" && object != "gridDim") {
-      return opaque_expr(pseudo);
-    }
-    return builtin(object + "." + property->getPropertyDecl()->getNameAsString());
-  }
-
-  ExprPtr convert_unary(const clang::UnaryOperator* op) {
-    switch (op->getOpcode()) {
-      case clang::UO_Minus:
-      case clang::UO_Plus:
-      case clang::UO_Not:
-      case clang::UO_LNot:
-      case clang::UO_AddrOf:
-        return node(ExprKind::unary, clang::UnaryOperator::getOpcodeStr(op->getOpcode()).str(),
-                    {convert_expr(op->getSubExpr())});
-      case clang::UO_Deref: {
-        const auto* sum = dyn_cast<clang::BinaryOperator>(op->getSubExpr()->IgnoreParenImpCasts());
-        if (sum != nullptr && sum->getOpcode() == clang::BO_Add &&
-            sum->getLHS()->getType()->isPointerType()) {
-          return node(ExprKind::index, "", {convert_expr(sum->getLHS()), convert_expr(sum->getRHS())});
-        }
-        return node(ExprKind::index, "", {convert_expr(op->getSubExpr()), integer(0)});
-      }
-      default: return opaque_expr(op);  // ++ and -- inside an expression among them
-    }
-  }
-
-  ExprPtr convert_call(const clang::CallExpr* call_expr) {
-    if (isa<clang::CXXMemberCallExpr>(call_expr) || isa<clang::CXXOperatorCallExpr>(call_expr)) {
-      return opaque_expr(call_expr);
-    }
-    std::vector<ExprPtr> arguments;
-    for (const clang::Expr* argument : call_expr->arguments()) {
-      if (isa<clang::CXXDefaultArgExpr>(argument)) continue;
-      arguments.push_back(convert_expr(argument));
-    }
-    return node(ExprKind::call, text_of(call_expr->getCallee()->getSourceRange()),
-                std::move(arguments));
-  }
-
-  ExprPtr convert_expr(const clang::Expr* expr) {
-    const clang::Expr* inner = expr->IgnoreParenImpCasts();
-    if (const auto* full = dyn_cast<clang::FullExpr>(inner)) return convert_expr(full->getSubExpr());
-    if (const auto* temporary = dyn_cast<clang::MaterializeTemporaryExpr>(inner)) {
-      return convert_expr(temporary->getSubExpr());
-    }
-    return typed(convert_bare(inner), inner->getType());
-  }
-
-  ExprPtr convert_bare(const clang::Expr* inner) {
-    if (const auto* literal = dyn_cast<clang::IntegerLiteral>(inner)) {
-      return integer_literal(static_cast<std::int64_t>(literal->getValue().getZExtValue()),
-                             literal->getType());
-    }
-    if (isa<clang::FloatingLiteral>(inner)) {
-      const clang::SourceManager& sources = context_.getSourceManager();
-      const clang::SourceLocation spelling = sources.getSpellingLoc(inner->getBeginLoc());
-      const std::string text =
-          clang::Lexer::getSourceText(clang::CharSourceRange::getTokenRange(spelling, spelling), sources,
-                                      context_.getLangOpts())
-              .str();
-      return floating(text);
-    }
-    if (const auto* literal = dyn_cast<clang::CXXBoolLiteralExpr>(inner)) {
-      auto value = std::make_shared<Expr>(*integer(literal->getValue() ? 1 : 0));
-      value->text = literal->getValue() ? "true" : "false";
-      return value;
-    }
-    if (const auto* reference = dyn_cast<clang::DeclRefExpr>(inner)) return convert_reference(reference);
-    if (const auto* pseudo = dyn_cast<clang::PseudoObjectExpr>(inner)) return convert_builtin(pseudo);
-    if (const auto* op = dyn_cast<clang::UnaryOperator>(inner)) return convert_unary(op);
-    if (const auto* op = dyn_cast<clang::BinaryOperator>(inner)) {
-      if (op->isAssignmentOp() || op->isCommaOp() || op->isPtrMemOp()) return opaque_expr(inner);
-      return node(ExprKind::binary, op->getOpcodeStr().str(),
-                  {convert_expr(op->getLHS()), convert_expr(op->getRHS())});
-    }
-    if (const auto* choice = dyn_cast<clang::ConditionalOperator>(inner)) {
-      return node(ExprKind::conditional, "",
-                  {convert_expr(choice->getCond()), convert_expr(choice->getTrueExpr()),
-                   convert_expr(choice->getFalseExpr())});
-    }
-    if (const auto* subscript = dyn_cast<clang::ArraySubscriptExpr>(inner)) {
-      return node(ExprKind::index, "",
-                  {convert_expr(subscript->getBase()), convert_expr(subscript->getIdx())});
-    }
-    if (const auto* call_expr = dyn_cast<clang::CallExpr>(inner)) return convert_call(call_expr);
-    if (const auto* explicit_cast = dyn_cast<clang::ExplicitCastExpr>(inner)) {
-      if (!scalar_type_of(explicit_cast->getType())) return opaque_expr(inner);
-      return cast(explicit_cast->getTypeAsWritten().getAsString(policy_),
-                  convert_expr(explicit_cast->getSubExprAsWritten()));
-    }
-    if (const auto* access = dyn_cast<clang::MemberExpr>(inner)) {
-      if (access->isArrow()) return opaque_expr(inner);
-      return node(ExprKind::member, access->getMemberDecl()->getNameAsString(),
-                  {convert_expr(access->getBase())});
-    }
-    if (const auto* construct = dyn_cast<clang::CXXConstructExpr>(inner)) {
-      if (construct->getNumArgs() == 1 && construct->getConstructor()->isCopyOrMoveConstructor()) {
-        return convert_expr(construct->getArg(0));
-      }
-      return opaque_expr(inner);
-    }
-    clang::Expr::EvalResult result;
-    if (inner->getType()->isIntegralType(context_) && inner->EvaluateAsInt(result, context_)) {
-      return integer_literal(result.Val.getInt().getExtValue(), inner->getType());
-    }
-    return opaque_expr(inner);
-  }
-
-  // ---- statements ----
-
   StmtPtr opaque_stmt(const clang::Stmt* node) const {
     auto stmt = std::make_shared<Stmt>();
     stmt->kind = StmtKind::opaque;
-    stmt->text = text_of(node->getSourceRange());
+    stmt->text = expressions_.text_of(node->getSourceRange());
     if (!stmt->text.ends_with(';') && !stmt->text.ends_with('}')) stmt->text += ";";
-    stmt->line = line_of(node->getBeginLoc());
+    stmt->line = expressions_.line_of(node->getBeginLoc());
     return stmt;
   }
 
@@ -294,7 +85,7 @@ class Converter {
       if (is_new || entry->second == meaning) break;
       name = stem + "_" + std::to_string(number);
     }
-    names_[declaration] = name;
+    expressions_.set_name(declaration, name);
     return name;
   }
 
@@ -310,7 +101,7 @@ class Converter {
       variable.storage =
           declaration->hasExternalStorage() ? Storage::dynamic_shared : Storage::shared;
     }
-    while (const auto* array = context_.getAsArrayType(type)) {
+    while (const auto* array = expressions_.context().getAsArrayType(type)) {
       if (const auto* constant = dyn_cast<clang::ConstantArrayType>(array)) {
         variable.extents.push_back(static_cast<std::int64_t>(constant->getSize().getZExtValue()));
       } else if (isa<clang::IncompleteArrayType>(array)) {
@@ -324,10 +115,10 @@ class Converter {
     variable.is_pointer = type->isPointerType();
     if (variable.is_pointer) {
       const clang::QualType pointee = type->getPointeeType();
-      variable.type = pointee.getAsString(policy_);
+      variable.type = pointee.getAsString(expressions_.policy());
       variable.scalar = scalar_type_of(pointee);
     } else {
-      variable.type = type.getUnqualifiedType().getAsString(policy_);
+      variable.type = type.getUnqualifiedType().getAsString(expressions_.policy());
       variable.scalar = scalar_type_of(type);
     }
     if (variable.type.find('(') != std::string::npos) return nullptr;  // function pointers, lambdas
@@ -338,21 +129,21 @@ class Converter {
       const bool is_default = construct != nullptr && construct->getNumArgs() == 0;
       if (isa<clang::InitListExpr>(init->IgnoreParenImpCasts())) {
         auto list = std::make_shared<Expr>();
-        list->text = text_of(init->getSourceRange());
+        list->text = expressions_.text_of(init->getSourceRange());
         value = list;
       } else if (!is_default) {
-        value = convert_expr(init);
+        value = expressions_.convert(init);
       }
     }
     const std::string meaning = variable.type + (variable.is_pointer ? "*" : "") + "|" +
                                 (value ? print(value) : "") + "|" + loop_key;
     // Storage without a defining value must stay apart.
-    variable.name = unique_name(declaration, value ? meaning : meaning + std::to_string(names_.size()));
+    variable.name = unique_name(declaration, value ? meaning : meaning + std::to_string(expressions_.name_count()));
     auto stmt = std::make_shared<Stmt>();
     stmt->kind = StmtKind::declare;
     stmt->variable = std::move(variable);
     stmt->value = std::move(value);
-    stmt->line = line_of(declaration->getBeginLoc());
+    stmt->line = expressions_.line_of(declaration->getBeginLoc());
     return stmt;
   }
 
@@ -361,19 +152,19 @@ class Converter {
     const clang::Expr* inner = expr->IgnoreParenImpCasts();
     if (const auto* full = dyn_cast<clang::FullExpr>(inner)) return convert_effect(full->getSubExpr());
     auto stmt = std::make_shared<Stmt>();
-    stmt->line = line_of(expr->getBeginLoc());
+    stmt->line = expressions_.line_of(expr->getBeginLoc());
     if (const auto* op = dyn_cast<clang::BinaryOperator>(inner); op != nullptr && op->isAssignmentOp()) {
       stmt->kind = StmtKind::assign;
       stmt->text = op->getOpcodeStr().str();
-      stmt->target = convert_expr(op->getLHS());
-      stmt->value = convert_expr(op->getRHS());
+      stmt->target = expressions_.convert(op->getLHS());
+      stmt->value = expressions_.convert(op->getRHS());
       return stmt;
     }
     if (const auto* op = dyn_cast<clang::UnaryOperator>(inner);
         op != nullptr && op->isIncrementDecrementOp()) {
       stmt->kind = StmtKind::assign;
       stmt->text = op->isIncrementOp() ? "+=" : "-=";
-      stmt->target = convert_expr(op->getSubExpr());
+      stmt->target = expressions_.convert(op->getSubExpr());
       stmt->value = integer(1);
       return stmt;
     }
@@ -384,7 +175,7 @@ class Converter {
         return stmt;
       }
       stmt->kind = StmtKind::evaluate;
-      stmt->value = convert_expr(inner);
+      stmt->value = expressions_.convert(inner);
       return stmt->value->kind == ExprKind::call ? stmt : nullptr;
     }
     return nullptr;
@@ -405,13 +196,13 @@ class Converter {
     auto stmt = std::make_shared<Stmt>();
     stmt->kind = StmtKind::loop;
     stmt->unroll = unroll;
-    stmt->line = line_of(loop->getForLoc());
+    stmt->line = expressions_.line_of(loop->getForLoc());
     if (const auto* declarations = dyn_cast_or_null<clang::DeclStmt>(loop->getInit())) {
       if (!declarations->isSingleDecl()) return nullptr;
       const auto* declaration = dyn_cast<clang::VarDecl>(declarations->getSingleDecl());
       if (declaration == nullptr) return nullptr;
-      std::string key = loop->getCond() != nullptr ? text_of(loop->getCond()->getSourceRange()) : "";
-      key += ";" + (loop->getInc() != nullptr ? text_of(loop->getInc()->getSourceRange()) : "");
+      std::string key = loop->getCond() != nullptr ? expressions_.text_of(loop->getCond()->getSourceRange()) : "";
+      key += ";" + (loop->getInc() != nullptr ? expressions_.text_of(loop->getInc()->getSourceRange()) : "");
       stmt->init = convert_declaration(declaration, key);
       if (!stmt->init) return nullptr;
     } else if (const auto* init = dyn_cast_or_null<clang::Expr>(loop->getInit())) {
@@ -420,7 +211,7 @@ class Converter {
     } else if (loop->getInit() != nullptr) {
       return nullptr;
     }
-    if (loop->getCond() != nullptr) stmt->value = convert_expr(loop->getCond());
+    if (loop->getCond() != nullptr) stmt->value = expressions_.convert(loop->getCond());
     if (loop->getInc() != nullptr) {
       stmt->step = convert_effect(loop->getInc());
       if (!stmt->step || stmt->step->kind != StmtKind::assign) return nullptr;
@@ -453,7 +244,7 @@ class Converter {
     if (node == nullptr || isa<clang::NullStmt>(node)) return;
     int unroll = kNoUnrollPragma;
     if (const auto* attributed = dyn_cast<clang::AttributedStmt>(node)) {
-      const auto hint = unroll_of(attributed, context_);
+      const auto hint = unroll_of(attributed, expressions_.context());
       if (!hint || !isa<clang::ForStmt>(attributed->getSubStmt())) {
         block.push_back(opaque_stmt(node));
         return;
@@ -493,8 +284,8 @@ class Converter {
           !choice->isConstexpr()) {
         auto result = std::make_shared<Stmt>();
         result->kind = StmtKind::branch;
-        result->line = line_of(choice->getIfLoc());
-        result->value = convert_expr(choice->getCond());
+        result->line = expressions_.line_of(choice->getIfLoc());
+        result->value = expressions_.convert(choice->getCond());
         result->body = convert_block(choice->getThen());
         if (choice->getElse() != nullptr) result->otherwise = convert_block(choice->getElse());
         stmt = result;
@@ -503,8 +294,8 @@ class Converter {
       if (repeat->getConditionVariable() == nullptr) {
         auto result = std::make_shared<Stmt>();
         result->kind = StmtKind::repeat;
-        result->line = line_of(repeat->getWhileLoc());
-        result->value = convert_expr(repeat->getCond());
+        result->line = expressions_.line_of(repeat->getWhileLoc());
+        result->value = expressions_.convert(repeat->getCond());
         result->body = convert_block(repeat->getBody());
         stmt = result;
       }
@@ -512,13 +303,13 @@ class Converter {
                leave != nullptr && leave->getRetValue() == nullptr) {
       auto result = std::make_shared<Stmt>();
       result->kind = StmtKind::leave;
-      result->line = line_of(leave->getBeginLoc());
+      result->line = expressions_.line_of(leave->getBeginLoc());
       stmt = result;
     } else if (isa<clang::BreakStmt>(node) || isa<clang::ContinueStmt>(node)) {
       auto result = std::make_shared<Stmt>();
       result->kind = StmtKind::jump;
       result->text = isa<clang::BreakStmt>(node) ? "break" : "continue";
-      result->line = line_of(node->getBeginLoc());
+      result->line = expressions_.line_of(node->getBeginLoc());
       stmt = result;
     } else if (const auto* expr = dyn_cast<clang::Expr>(node)) {
       stmt = convert_effect(expr);
@@ -526,21 +317,11 @@ class Converter {
     block.push_back(stmt ? std::move(stmt) : opaque_stmt(node));
   }
 
-  clang::ASTContext& context_;
-  clang::PrintingPolicy policy_;
-  std::map<const clang::ValueDecl*, std::string> names_;
+  ExpressionConverter expressions_;
   std::map<std::string, std::string> declared_;  // name -> meaning of its declaration
 };
 
 }  // namespace
-
-std::optional<ScalarType> scalar_type_of(clang::QualType type) {
-  const clang::QualType canonical = type.getCanonicalType().getUnqualifiedType();
-  clang::PrintingPolicy policy{clang::LangOptions()};
-  policy.SuppressTagKeyword = true;
-  policy.Bool = true;
-  return scalar_type_from_cuda_name(canonical.getAsString(policy));
-}
 
 Result<Kernel> convert_kernel(const clang::FunctionDecl& function, clang::ASTContext& context) {
   return Converter(context).convert(function);

@@ -1,4 +1,4 @@
-// Clang AST of one __global__ function -> kernel IR. Only clang_frontend.cpp and this unit know Clang.
+// Clang AST of one __global__ function -> kernel IR. Only the clang_* units know Clang.
 #pragma once
 
 #include <clang/AST/ASTContext.h>
@@ -14,8 +14,5 @@ namespace regraph::source {
 // faithful form for).
 [[nodiscard]] Result<Kernel> convert_kernel(const clang::FunctionDecl& function,
                                             clang::ASTContext& context);
-
-// Returns the scalar type of a Clang type, or nothing (structs, pointers, vectors).
-[[nodiscard]] std::optional<ScalarType> scalar_type_of(clang::QualType type);
 
 }  // namespace regraph::source

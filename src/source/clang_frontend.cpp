@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "source/clang_convert.h"
+#include "source/clang_expressions.h"
 
 namespace regraph::source {
 namespace {

@@ -1,0 +1,23 @@
+// The form steps work on: one way out of the kernel, guards around single statements.
+#pragma once
+
+#include "base/result.h"
+#include "source/ir.h"
+
+namespace regraph::rewrite {
+
+// Turns `if (c) return; rest` at the top level into `if (!c) { rest }`. Refuses other returns.
+[[nodiscard]] Result<source::Block> without_early_returns(const source::Block& body);
+
+// Pushes guards down to single statements, so that loops and barriers stand outside them:
+//   if (g) { float s = 0; for (k) s += A[k]; C[i] = s; }
+// becomes
+//   float s = 0; for (k) { if (g) s += A[k]; } if (g) C[i] = s;
+// Guards around code without loops or barriers stay as they are. Refuses where that would execute
+// something it must not.
+[[nodiscard]] Result<source::Block> flatten_guards(const source::Kernel& kernel);
+
+// Both of the above applied to a copy of the kernel, with directly nested branches merged.
+[[nodiscard]] Result<source::Kernel> normalised(const source::Kernel& kernel);
+
+}  // namespace regraph::rewrite

@@ -1,0 +1,240 @@
+#include "source/clang_expressions.h"
+
+#include <vector>
+
+#include <clang/AST/ExprCXX.h>
+#include <clang/Basic/SourceManager.h>
+#include <clang/Lex/Lexer.h>
+
+#include "source/build.h"
+
+namespace regraph::source {
+namespace {
+
+using clang::dyn_cast;
+using clang::isa;
+
+// Spelling of an integer literal's suffix by its type.
+std::string suffix_of(ScalarType type) {
+  switch (type) {
+    case ScalarType::u32: return "u";
+    case ScalarType::i64: return "ll";
+    case ScalarType::u64: return "ull";
+    default: return "";
+  }
+}
+
+ExprPtr typed(ExprPtr expr, clang::QualType type) {
+  const auto scalar = scalar_type_of(type);
+  if (!scalar || expr->type == scalar) return expr;
+  auto copy = std::make_shared<Expr>(*expr);
+  copy->type = scalar;
+  return copy;
+}
+
+ExprPtr integer_literal(std::int64_t value, clang::QualType type) {
+  auto expr = std::make_shared<Expr>(*integer(value));
+  const auto scalar = scalar_type_of(type);
+  expr->type = scalar.value_or(ScalarType::i32);
+  if (expr->type == ScalarType::u64) {
+    expr->text = std::to_string(static_cast<std::uint64_t>(value));
+  }
+  expr->text += suffix_of(*expr->type);
+  return expr;
+}
+
+// A plain node of the tree, without the folding that build.h does: the gate compares PTX.
+ExprPtr node(ExprKind kind, std::string text, std::vector<ExprPtr> operands) {
+  auto expr = std::make_shared<Expr>();
+  expr->kind = kind;
+  expr->text = std::move(text);
+  expr->operands = std::move(operands);
+  return expr;
+}
+
+}  // namespace
+
+std::optional<ScalarType> scalar_type_of(clang::QualType type) {
+  const clang::QualType canonical = type.getCanonicalType().getUnqualifiedType();
+  clang::PrintingPolicy policy{clang::LangOptions()};
+  policy.SuppressTagKeyword = true;
+  policy.Bool = true;
+  return scalar_type_from_cuda_name(canonical.getAsString(policy));
+}
+
+ExpressionConverter::ExpressionConverter(clang::ASTContext& context)
+    : context_(context), policy_(context.getLangOpts()) {
+  policy_.SuppressTagKeyword = true;
+  policy_.Bool = true;
+}
+
+int ExpressionConverter::line_of(clang::SourceLocation location) const {
+  return static_cast<int>(context_.getSourceManager().getExpansionLineNumber(location));
+}
+
+std::optional<int> ExpressionConverter::constant_of(const clang::Expr* expr) const {
+  clang::Expr::EvalResult result;
+  if (expr == nullptr || !expr->EvaluateAsInt(result, context_)) return std::nullopt;
+  return static_cast<int>(result.Val.getInt().getExtValue());
+}
+
+std::string ExpressionConverter::text_of(clang::SourceRange range) const {
+  const clang::SourceManager& sources = context_.getSourceManager();
+  const auto characters =
+      clang::Lexer::getAsCharRange(sources.getExpansionRange(range), sources, context_.getLangOpts());
+  return clang::Lexer::getSourceText(characters, sources, context_.getLangOpts()).str();
+}
+
+
+
+ExprPtr ExpressionConverter::opaque(const clang::Expr* node) const {
+  auto expr = std::make_shared<Expr>();
+  expr->kind = ExprKind::opaque;
+  expr->text = "(" + text_of(node->getSourceRange()) + ")";
+  expr->type = scalar_type_of(node->getType());
+  return expr;
+}
+
+
+
+ExprPtr ExpressionConverter::convert_reference(const clang::DeclRefExpr* reference) {
+  const clang::ValueDecl* declaration = reference->getDecl();
+  if (const auto* constant = dyn_cast<clang::EnumConstantDecl>(declaration)) {
+    return integer_literal(constant->getInitVal().getExtValue(), reference->getType());
+  }
+  const auto found = names_.find(declaration);
+  if (found != names_.end()) return typed(variable(found->second), reference->getType());
+  if (const auto* global = dyn_cast<clang::VarDecl>(declaration)) {
+    // A file-scope constant: its value is what the analyses need.
+    if (global->getType()->isIntegralType(context_) && global->getType().isConstQualified()) {
+      clang::Expr::EvalResult result;
+      if (reference->EvaluateAsInt(result, context_)) {
+        return integer_literal(result.Val.getInt().getExtValue(), reference->getType());
+      }
+    }
+    return typed(variable(global->getNameAsString(), std::nullopt), reference->getType());
+  }
+  return opaque(reference);
+}
+
+ExprPtr ExpressionConverter::convert_builtin(const clang::PseudoObjectExpr* pseudo) const {
+  const auto* property =
+      dyn_cast<clang::MSPropertyRefExpr>(pseudo->getSyntacticForm()->IgnoreParens());
+  if (property == nullptr) return opaque(pseudo);
+  const clang::Expr* base = property->getBaseExpr()->IgnoreParenImpCasts();
+  if (const auto* value = dyn_cast<clang::OpaqueValueExpr>(base)) {
+    base = value->getSourceExpr()->IgnoreParenImpCasts();
+  }
+  const auto* reference = dyn_cast<clang::DeclRefExpr>(base);
+  if (reference == nullptr) return opaque(pseudo);
+  const std::string object = reference->getDecl()->getNameAsString();
+  if (object != "threadIdx" && object != "blockIdx" && object != "blockDim" && object != "gridDim") {
+    return opaque(pseudo);
+  }
+  return builtin(object + "." + property->getPropertyDecl()->getNameAsString());
+}
+
+ExprPtr ExpressionConverter::convert_unary(const clang::UnaryOperator* op) {
+  switch (op->getOpcode()) {
+    case clang::UO_Minus:
+    case clang::UO_Plus:
+    case clang::UO_Not:
+    case clang::UO_LNot:
+    case clang::UO_AddrOf:
+      return node(ExprKind::unary, clang::UnaryOperator::getOpcodeStr(op->getOpcode()).str(),
+                  {convert(op->getSubExpr())});
+    case clang::UO_Deref: {
+      const auto* sum = dyn_cast<clang::BinaryOperator>(op->getSubExpr()->IgnoreParenImpCasts());
+      if (sum != nullptr && sum->getOpcode() == clang::BO_Add &&
+          sum->getLHS()->getType()->isPointerType()) {
+        return node(ExprKind::index, "", {convert(sum->getLHS()), convert(sum->getRHS())});
+      }
+      return node(ExprKind::index, "", {convert(op->getSubExpr()), integer(0)});
+    }
+    default: return opaque(op);  // ++ and -- inside an expression among them
+  }
+}
+
+ExprPtr ExpressionConverter::convert_call(const clang::CallExpr* call_expr) {
+  if (isa<clang::CXXMemberCallExpr>(call_expr) || isa<clang::CXXOperatorCallExpr>(call_expr)) {
+    return opaque(call_expr);
+  }
+  std::vector<ExprPtr> arguments;
+  for (const clang::Expr* argument : call_expr->arguments()) {
+    if (isa<clang::CXXDefaultArgExpr>(argument)) continue;
+    arguments.push_back(convert(argument));
+  }
+  return node(ExprKind::call, text_of(call_expr->getCallee()->getSourceRange()),
+              std::move(arguments));
+}
+
+ExprPtr ExpressionConverter::convert(const clang::Expr* expr) {
+  const clang::Expr* inner = expr->IgnoreParenImpCasts();
+  if (const auto* full = dyn_cast<clang::FullExpr>(inner)) return convert(full->getSubExpr());
+  if (const auto* temporary = dyn_cast<clang::MaterializeTemporaryExpr>(inner)) {
+    return convert(temporary->getSubExpr());
+  }
+  return typed(convert_bare(inner), inner->getType());
+}
+
+ExprPtr ExpressionConverter::convert_bare(const clang::Expr* inner) {
+  if (const auto* literal = dyn_cast<clang::IntegerLiteral>(inner)) {
+    return integer_literal(static_cast<std::int64_t>(literal->getValue().getZExtValue()),
+                           literal->getType());
+  }
+  if (isa<clang::FloatingLiteral>(inner)) {
+    const clang::SourceManager& sources = context_.getSourceManager();
+    const clang::SourceLocation spelling = sources.getSpellingLoc(inner->getBeginLoc());
+    const std::string text =
+        clang::Lexer::getSourceText(clang::CharSourceRange::getTokenRange(spelling, spelling), sources,
+                                    context_.getLangOpts())
+            .str();
+    return floating(text);
+  }
+  if (const auto* literal = dyn_cast<clang::CXXBoolLiteralExpr>(inner)) {
+    auto value = std::make_shared<Expr>(*integer(literal->getValue() ? 1 : 0));
+    value->text = literal->getValue() ? "true" : "false";
+    return value;
+  }
+  if (const auto* reference = dyn_cast<clang::DeclRefExpr>(inner)) return convert_reference(reference);
+  if (const auto* pseudo = dyn_cast<clang::PseudoObjectExpr>(inner)) return convert_builtin(pseudo);
+  if (const auto* op = dyn_cast<clang::UnaryOperator>(inner)) return convert_unary(op);
+  if (const auto* op = dyn_cast<clang::BinaryOperator>(inner)) {
+    if (op->isAssignmentOp() || op->isCommaOp() || op->isPtrMemOp()) return opaque(inner);
+    return node(ExprKind::binary, op->getOpcodeStr().str(),
+                {convert(op->getLHS()), convert(op->getRHS())});
+  }
+  if (const auto* choice = dyn_cast<clang::ConditionalOperator>(inner)) {
+    return node(ExprKind::conditional, "",
+                {convert(choice->getCond()), convert(choice->getTrueExpr()),
+                 convert(choice->getFalseExpr())});
+  }
+  if (const auto* subscript = dyn_cast<clang::ArraySubscriptExpr>(inner)) {
+    return node(ExprKind::index, "",
+                {convert(subscript->getBase()), convert(subscript->getIdx())});
+  }
+  if (const auto* call_expr = dyn_cast<clang::CallExpr>(inner)) return convert_call(call_expr);
+  if (const auto* explicit_cast = dyn_cast<clang::ExplicitCastExpr>(inner)) {
+    if (!scalar_type_of(explicit_cast->getType())) return opaque(inner);
+    return cast(explicit_cast->getTypeAsWritten().getAsString(policy_),
+                convert(explicit_cast->getSubExprAsWritten()));
+  }
+  if (const auto* access = dyn_cast<clang::MemberExpr>(inner)) {
+    if (access->isArrow()) return opaque(inner);
+    return node(ExprKind::member, access->getMemberDecl()->getNameAsString(),
+                {convert(access->getBase())});
+  }
+  if (const auto* construct = dyn_cast<clang::CXXConstructExpr>(inner)) {
+    if (construct->getNumArgs() == 1 && construct->getConstructor()->isCopyOrMoveConstructor()) {
+      return convert(construct->getArg(0));
+    }
+    return opaque(inner);
+  }
+  clang::Expr::EvalResult result;
+  if (inner->getType()->isIntegralType(context_) && inner->EvaluateAsInt(result, context_)) {
+    return integer_literal(result.Val.getInt().getExtValue(), inner->getType());
+  }
+  return opaque(inner);
+}
+
+}  // namespace regraph::source
