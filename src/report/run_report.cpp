@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 namespace regraph {
 
@@ -20,16 +19,6 @@ double RunReport::speedup_high() const {
   return outcome.baseline_evaluation.time.high_seconds / outcome.best_evaluation.time.low_seconds;
 }
 
-std::vector<std::string> RunReport::assumptions() const {
-  std::set<std::string> result(outcome.best.assumptions.begin(), outcome.best.assumptions.end());
-  static const std::set<std::string> kNeedDistinctBuffers = {"restrict_ldg", "smem_tile"};
-  static const std::set<std::string> kReorderSums = {"reduce_shuffle"};
-  for (const PathStep& step : outcome.path) {
-    if (kNeedDistinctBuffers.contains(step.step.step)) result.insert("buffers do not overlap");
-    if (kReorderSums.contains(step.step.step))
-      result.insert("floating-point sums may be reordered");
-  }
-  return {result.begin(), result.end()};
-}
+std::vector<std::string> RunReport::assumptions() const { return outcome.best.assumptions; }
 
 }  // namespace regraph

@@ -29,7 +29,7 @@ struct RunReport {
   // From the ends of both intervals.
   [[nodiscard]] double speedup_low() const;
   [[nodiscard]] double speedup_high() const;
-  // What the winner relies on: the problem's permissions its steps used, and its own needs.
+  // What the winner relies on beyond the original, as its steps noted.
   [[nodiscard]] std::vector<std::string> assumptions() const;
 };
 

@@ -67,7 +67,6 @@ Result<Candidate> AstRewriter::apply(const Candidate& candidate, const StepPropo
   auto rewritten = (*step)->apply(*state, proposal.parameters, problem_);
   if (!rewritten) return rewritten.error();
   Candidate result = source::make_candidate(std::move(rewritten->unit), std::move(rewritten->plan));
-  std::sort(rewritten->assumptions.begin(), rewritten->assumptions.end());
   result.assumptions = std::move(rewritten->assumptions);
   return result;
 }

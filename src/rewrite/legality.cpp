@@ -1,5 +1,6 @@
 #include "rewrite/legality.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "source/build.h"
@@ -16,6 +17,11 @@ using source::Kernel;
 using source::Stmt;
 using source::StmtKind;
 using source::StmtPtr;
+
+void rely_on(KernelState& state, const std::string& assumption) {
+  const auto found = std::lower_bound(state.assumptions.begin(), state.assumptions.end(), assumption);
+  if (found == state.assumptions.end() || *found != assumption) state.assumptions.insert(found, assumption);
+}
 
 Result<int> integer_parameter(const StepParameters& parameters, const std::string& name) {
   const auto found = parameters.find(name);

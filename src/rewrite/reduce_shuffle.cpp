@@ -84,6 +84,7 @@ class ReduceShuffle final : public StepRewriter {
       }
       KernelState result = state;
       result.unit.kernel.body = rewritten(kernel, *tree, position, block);
+      if (is_floating(tree->scalar)) rely_on(result, kReordersSums);
       return result;
     }
     return reason;

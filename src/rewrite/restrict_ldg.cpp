@@ -42,6 +42,7 @@ class RestrictLdg final : public StepRewriter {
       }
     }
     if (!changed) return refuse("every pointer is __restrict__ already");
+    rely_on(result, kNeedsDistinctBuffers);
     return result;
   }
 };

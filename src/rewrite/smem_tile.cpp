@@ -380,6 +380,7 @@ class SmemTile final : public StepRewriter {
       KernelState result = state;
       result.unit.kernel = *kernel;
       result.unit.kernel.body = Tiler(*kernel, (*launch)->block, std::move(*plan)).run();
+      rely_on(result, kNeedsDistinctBuffers);
       const std::int64_t bytes = shared_bytes(result.unit.kernel);
       if (bytes > kStaticSharedLimitBytes) {
         reason = refuse("the tiles need " + std::to_string(bytes) + " bytes of the " +

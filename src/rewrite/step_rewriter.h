@@ -39,6 +39,13 @@ class StepRewriter {
 // All built-in steps, in catalogue order.
 [[nodiscard]] const std::vector<const StepRewriter*>& built_in_steps();
 
+// What steps come to rely on, for KernelState::assumptions.
+inline constexpr const char* kNeedsDistinctBuffers = "buffers do not overlap";
+inline constexpr const char* kReordersSums = "floating-point sums may be reordered";
+
+// Notes that the state relies on `assumption`; once is enough.
+void rely_on(KernelState& state, const std::string& assumption);
+
 // Shorthand for a refusal.
 [[nodiscard]] inline Error refuse(std::string reason) {
   return Error{ErrorCode::refused, std::move(reason)};

@@ -70,7 +70,7 @@ class StateGraph {
   // Marks an in_flight node as the same as `target`, which find then returns instead.
   void set_alias(NodeId node, NodeId target);
   // Gives a measured node its edges, in the order of `seeds`, variants of a seed next to each
-  // other. A node without edges is exhausted. At most 65535 edges; the rest is ignored.
+  // other. A node without edges is exhausted. At most 65534 edges; the rest is ignored.
   void open(NodeId node, std::span<const EdgeSeed> seeds);
 
   // Starts a visit. All edges but the last are DONE; the last has the place kNextEdge and stands

@@ -104,6 +104,37 @@ Result<const clang::FunctionDecl*> choose(const std::vector<const clang::Functio
   return kernels.front();
 }
 
+// Variables at file scope that a host would have to fill, or that carry state from launch to launch: the
+// harness launches the kernel alone, so neither has a meaning here.
+Status require_no_device_state(const clang::DeclContext& scope, const clang::SourceManager& sources,
+                               const std::string& file_name) {
+  for (const clang::Decl* declaration : scope.decls()) {
+    if (const auto* inner = clang::dyn_cast<clang::NamespaceDecl>(declaration)) {
+      if (Status status = require_no_device_state(*inner, sources, file_name); !status) return status;
+    }
+    const auto* variable = clang::dyn_cast<clang::VarDecl>(declaration);
+    if (variable == nullptr || !sources.isWrittenInMainFile(sources.getExpansionLoc(variable->getLocation()))) {
+      continue;
+    }
+    const std::string where =
+        file_name + ":" + std::to_string(sources.getExpansionLineNumber(variable->getLocation())) + ": ";
+    if (variable->hasAttr<clang::CUDAConstantAttr>() && !variable->hasInit()) {
+      return fail(ErrorCode::unsupported, where + "__constant__ '" + variable->getNameAsString() +
+                                              "' is filled by host code, which is not supported yet; pass it as "
+                                              "a pointer argument or give it an initial value");
+    }
+    const bool is_mutable = variable->hasAttr<clang::CUDADeviceAttr>() &&
+                            !variable->getType().isConstQualified() &&
+                            !variable->hasAttr<clang::CUDAConstantAttr>();
+    if (is_mutable) {
+      return fail(ErrorCode::unsupported, where + "__device__ '" + variable->getNameAsString() +
+                                              "' keeps state between launches, which is not supported; pass it "
+                                              "as a pointer argument or make it const");
+    }
+  }
+  return {};
+}
+
 Result<KernelSignature> signature_of(const clang::FunctionDecl& function,
                                      const clang::SourceManager& sources,
                                      const std::string& file_name) {
@@ -213,6 +244,11 @@ Result<ParsedKernel> parse_kernel(const std::string& source, const std::string& 
   if (!chosen) return std::move(chosen).error();
   const clang::FunctionDecl& function = **chosen;
 
+  if (Status status = require_no_device_state(*context.getTranslationUnitDecl(),
+                                              context.getSourceManager(), file_name);
+      !status) {
+    return status.error();
+  }
   ParsedKernel result;
   auto signature = signature_of(function, context.getSourceManager(), file_name);
   if (!signature) return std::move(signature).error();

@@ -107,6 +107,20 @@ TEST(ClangFrontEnd, RefusesParametersThatCannotBePassed) {
   EXPECT_NE(parsed.error().message.find("'p'"), std::string::npos) << parsed.error().message;
 }
 
+TEST(ClangFrontEnd, RefusesVariablesThatHostCodeWouldFill) {
+  const char* kernel = "__global__ void f(float* a) { a[0] = w[threadIdx.x]; }\n";
+  const auto constant = parse(std::string("__constant__ float w[4];\n") + kernel);
+  ASSERT_FALSE(constant.ok());
+  EXPECT_EQ(constant.error().code, ErrorCode::unsupported);
+  EXPECT_NE(constant.error().message.find("kernel.cu:1: __constant__ 'w'"), std::string::npos)
+      << constant.error().message;
+  const auto state = parse(std::string("__device__ float w[4] = {1, 2, 3, 4};\n") + kernel);
+  ASSERT_FALSE(state.ok());
+  EXPECT_NE(state.error().message.find("state"), std::string::npos) << state.error().message;
+  EXPECT_TRUE(parse(std::string("__constant__ float w[4] = {1, 2, 3, 4};\n") + kernel).ok());
+  EXPECT_TRUE(parse(std::string("__device__ const float w[4] = {1, 2, 3, 4};\n") + kernel).ok());
+}
+
 TEST(ClangFrontEnd, NamesTheKernelsItFound) {
   const auto none = parse("__device__ int f() { return 1; }");
   ASSERT_FALSE(none.ok());

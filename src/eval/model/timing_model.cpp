@@ -88,7 +88,7 @@ std::string bottleneck_of(const TimeBounds& bounds, const Occupancy& occupancy) 
 void fill_mix(const WarpWork& work, Facts& facts) {
   if (work.all <= 0.0) return;
   facts["fp32_share"] = work.fp32 / work.all;
-  facts["integer_share"] = (work.integer + work.integer_multiply) / work.all;
+  facts["integer_share"] = work.integer_instructions / work.all;
   facts["memory_share"] = work.memory / work.all;
   facts["branch_share"] = work.branches / work.all;
   facts["special_function_share"] = work.special_function / work.all;

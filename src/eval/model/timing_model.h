@@ -6,7 +6,7 @@
 //   time       p-norm (p = 4) of the two sides, plus the launch
 //
 // Overlap is never perfect, which a p-norm expresses: two equal bounds cost 2^(1/p) times one. The
-// exponents were chosen on eight kernels measured on an H200; docs/simulator.md holds the errors.
+// exponents were chosen on eight of the kernels measured on an H200; docs/simulator.md holds the errors.
 #pragma once
 
 #include <optional>

@@ -49,8 +49,14 @@ WarpWork work_of(const ptx::Profile& profile, const std::vector<double>& merged)
       case InstructionClass::fp64: work.fp64 += count; break;
       case InstructionClass::integer:
       case InstructionClass::logic:
-      case InstructionClass::conversion: work.integer += count; break;
-      case InstructionClass::integer_multiply: work.integer_multiply += count; break;
+      case InstructionClass::conversion:
+        work.integer += count;
+        work.integer_instructions += count;
+        break;
+      case InstructionClass::integer_multiply:
+        work.integer_multiply += count;
+        work.integer_instructions += count;
+        break;
       case InstructionClass::special_function:
         work.special_function += count;
         slots = count * kSpecialExpansion;
@@ -58,6 +64,7 @@ WarpWork work_of(const ptx::Profile& profile, const std::vector<double>& merged)
       case InstructionClass::divide:
         slots = count * kDivideExpansion;
         work.integer += count * kDivideExpansion * kDivideIntegerShare;
+        work.integer_instructions += count;
         work.special_function += count;
         break;
       case InstructionClass::branch: work.branches += count; break;
@@ -105,7 +112,7 @@ WarpWork work_of(const ptx::Profile& profile, const std::vector<double>& merged)
   work.active_lanes = work.all > 0.0 ? lanes / work.all : 0.0;
   const double per_warp = 1.0 / static_cast<double>(profile.warps);
   for (double* value :
-       {&work.issued, &work.fp32, &work.fp64, &work.integer, &work.integer_multiply,
+       {&work.issued, &work.fp32, &work.fp64, &work.integer, &work.integer_instructions, &work.integer_multiply,
         &work.special_function, &work.shuffle, &work.shared_wavefronts, &work.global_passes,
         &work.branches, &work.barriers, &work.memory, &work.atomics, &work.global_loads,
         &work.global_load_requests, &work.global_load_sectors, &work.global_load_bytes,

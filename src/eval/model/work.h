@@ -13,6 +13,7 @@ struct WarpWork {
   double fp32 = 0.0;
   double fp64 = 0.0;
   double integer = 0.0;            // additions, logic, comparisons, conversions of width 32
+  double integer_instructions = 0.0;  // PTX instructions on integers, divisions unexpanded
   double integer_multiply = 0.0;
   double special_function = 0.0;
   double shuffle = 0.0;

@@ -1,0 +1,36 @@
+// The shipped ReGraph and the built-in steps must tell the same story.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "regraph/regraph_yaml.h"
+#include "rewrite/step_rewriter.h"
+
+namespace regraph::test {
+namespace {
+
+TEST(Catalogue, DescribesEveryBuiltInStepWithItsParameters) {
+  const auto graph = load_regraph(std::string(REGRAPH_SOURCE_DIR) + "/graphs/cuda.yaml");
+  ASSERT_TRUE(graph.ok()) << graph.error().message;
+  std::set<std::string> built_in;
+  for (const rewrite::StepRewriter* rewriter : rewrite::built_in_steps()) {
+    built_in.insert(std::string(rewriter->id()));
+    const Step* step = graph->find(rewriter->id());
+    ASSERT_NE(step, nullptr) << rewriter->id();
+    EXPECT_TRUE(step->rewriter) << rewriter->id();
+    std::map<std::string, std::set<std::string>> offered;
+    for (const StepParameters& choice : rewriter->choices()) {
+      for (const auto& [name, value] : choice) offered[name].insert(value);
+    }
+    std::map<std::string, std::set<std::string>> described;
+    for (const auto& [name, values] : step->parameters) described[name].insert(values.begin(), values.end());
+    EXPECT_EQ(offered, described) << rewriter->id();
+  }
+  for (const Step* step : graph->steps()) {
+    EXPECT_EQ(step->rewriter, built_in.contains(step->id)) << step->id;
+  }
+}
+
+}  // namespace
+}  // namespace regraph::test
