@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <new>
 #include <string>
 #include <thread>
 #include <unistd.h>
@@ -169,6 +170,13 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   try {
     return regraph::cli::run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    std::fputs(
+        "regraph-search: out of memory; does a test size or a grid in the manifest ask for more "
+        "than "
+        "this machine has? Give smaller 'tests'\n",
+        stderr);
+    return regraph::cli::kInternalError;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "regraph-search: internal error: %s\n", error.what());
     return regraph::cli::kInternalError;

@@ -154,6 +154,24 @@ TEST_F(BadInput, AnOutputDirectoryWithFilesIsNotTouched) {
   expect(kUsage, {"'plain'", "file"}, {cu, "--device", "h200", "--output", "plain"});
 }
 
+TEST_F(BadInput, SizesBeyondAnyMemoryAreBlamedOnTheManifest) {
+  const std::string manifest(kManifest);
+  std::string base = manifest.substr(0, manifest.find("tests:"));
+  base.replace(base.find("cdiv(n, bx)"), 11, "2");
+  // Sixteen terabytes for the verification.
+  expect_for(1, {"out of memory", "'tests'"},
+             "__global__ void scale(const float* in, float* out, long long n) {\n"
+             "  out[threadIdx.x] = in[threadIdx.x];\n"
+             "}\n",
+             base + "tests: [{n: 4000000000000}]\n");
+  // And for the benchmark.
+  expect_for(kUnusableKernel, {"benchmark size", "'in'", "more than any device holds"},
+             "__global__ void scale(const float* in, float* out, long long n) {\n"
+             "  out[threadIdx.x] = in[threadIdx.x];\n"
+             "}\n",
+             base + "tests: [{n: 300}]\nbench: [{n: 4611686018427387904}]\n");
+}
+
 // --- Kernels ---
 
 TEST_F(BadInput, ASyntaxErrorIsShownAtTheUsersFileAndLine) {

@@ -88,7 +88,7 @@ Result<WorkerRequest> make_worker_request(const CompilerConfiguration& configura
       "--diag-suppress=47",
       fmt::format("--pre-include={}", kPreludeName),
   };
-  if (request.want_cubin) worker.options.push_back("--ptxas-options=-v");
+  if (request.want_cubin) worker.options.emplace_back("--ptxas-options=-v");
   for (const std::string& directory : worker.include_directories) {
     worker.options.push_back("--include-path=" + directory);
   }

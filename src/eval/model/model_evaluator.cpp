@@ -54,7 +54,7 @@ std::optional<double> amount(const std::optional<IntegerExpression>& expression,
 }  // namespace
 
 ModelEvaluator::ModelEvaluator(Compiler& compiler, Verifier& verifier, DeviceSpec device)
-    : compiler_(compiler), verifier_(verifier), device_(std::move(device)) {}
+    : compiler_(compiler), verifier_(verifier), device_(device) {}
 
 Evaluation predict_time(const DeviceSpec& device, const Problem& problem, const CompiledKernel& compiled,
                         const LaunchPlan& plan, const Cancellation& cancellation) {

@@ -28,7 +28,7 @@ std::string place(const OutputView& view, std::size_t index) {
   std::size_t rest = index;
   for (std::size_t axis = view.extents.size(); axis-- > 0;) {
     const auto extent = static_cast<std::size_t>(view.extents[axis]);
-    coordinates = fmt::format("[{}]", rest % extent) + coordinates;
+    coordinates.insert(0, fmt::format("[{}]", rest % extent));
     rest /= extent;
   }
   return text + " " + coordinates;
