@@ -16,39 +16,89 @@ using source::Expr;
 using source::ExprKind;
 using source::ExprPtr;
 using source::Kernel;
+using source::Polynomial;
 using source::Stmt;
 using source::StmtKind;
 
-bool grid_is_guarded(const Kernel& kernel, const Analysis& analysis, const Launch& launch, int axis) {
-  const std::string letter = kAxes[static_cast<std::size_t>(axis)];
-  const IntegerExpression block_symbol = IntegerExpression::symbol("b" + letter);
-  auto rules_out = [&](const ExprPtr& guard) {
-    if (guard->kind != ExprKind::binary || guard->text != "<") return false;
-    const auto index = analysis.polynomial(guard->operands[0]);
-    const auto limit = analysis.polynomial(guard->operands[1]);
-    if (!index || !limit || limit->terms().size() != 1) return false;
-    const auto& [monomial, factor] = *limit->terms().begin();
-    if (monomial.size() != 1 || factor != 1) return false;
-    for (const auto& [term, coefficient] : index->terms()) {
-      if (coefficient < 0) return false;
+namespace {
+
+// Whether the expression cannot be negative, from what is known about thread and loop indices.
+bool is_nonnegative(const ExprPtr& expr, const Analysis& analysis) {
+  switch (expr->kind) {
+    case ExprKind::integer: return expr->number >= 0;
+    case ExprKind::builtin: return true;
+    case ExprKind::cast: return is_nonnegative(expr->operands[0], analysis);
+    case ExprKind::variable: {
+      if (const source::CountedLoop* loop = analysis.loop(expr->text)) {
+        return is_nonnegative(loop->first, analysis);
+      }
+      const ExprPtr definition = analysis.definition(expr->text);
+      return definition && is_nonnegative(definition, analysis);
     }
-    // index = blockIdx.a * (merged * blockDim.a) + something >= 0
-    const auto pitch = index->coefficient("blockIdx." + letter);
-    if (!pitch || pitch->terms().size() != 1) return false;
-    const auto& [pitch_monomial, merged] = *pitch->terms().begin();
-    if (pitch_monomial != source::Monomial{"blockDim." + letter}) return false;
-    const IntegerExpression covered = IntegerExpression::ceil_divide(
-        IntegerExpression::symbol(monomial[0]),
-        IntegerExpression::multiply(block_symbol, IntegerExpression(merged)));
-    return launch.grid[static_cast<std::size_t>(axis)] == covered;
-  };
+    case ExprKind::binary: {
+      const bool keeps_sign = expr->text == "+" || expr->text == "*" || expr->text == "/" ||
+                              expr->text == "%" || expr->text == ">>";
+      return keeps_sign && is_nonnegative(expr->operands[0], analysis) &&
+             is_nonnegative(expr->operands[1], analysis);
+    }
+    default: return false;
+  }
+}
+
+// The index as a polynomial in which locals that are no polynomials themselves, but never negative
+// (coordinates of a tile copy), stay as symbols.
+std::optional<Polynomial> index_polynomial(const ExprPtr& expr, const Analysis& analysis) {
+  const source::SymbolMeaning known = analysis.meaning();
+  return source::to_polynomial(expr, [&](const std::string& name) -> std::optional<Polynomial> {
+    if (auto meaning = known(name)) return meaning;
+    const bool usable = analysis.definition(name) != nullptr &&
+                        is_nonnegative(source::variable(name), analysis);
+    return usable ? std::optional(Polynomial::symbol(name)) : std::nullopt;
+  });
+}
+
+// Whether `guard` is index < n, fails for blocks at or beyond cdiv(n, extent * merged), and the grid ends
+// there or earlier.
+bool rules_out_later_blocks(const ExprPtr& guard, const Analysis& analysis, const Launch& launch,
+                            int axis) {
+  if (guard->kind != ExprKind::binary || guard->text != "<") return false;
+  const auto index = index_polynomial(guard->operands[0], analysis);
+  const auto limit = analysis.polynomial(guard->operands[1]);
+  if (!index || !limit || limit->terms().size() != 1) return false;
+  const auto& [monomial, factor] = *limit->terms().begin();
+  if (monomial.size() != 1 || factor != 1) return false;
+  const Polynomial local = with_block_extents(*index, launch.block);
+  for (const auto& [term, coefficient] : local.terms()) {
+    if (coefficient < 0) return false;
+    for (const std::string& name : term) {
+      const bool is_builtin = name.find('.') != std::string::npos;
+      if (!is_builtin && !is_nonnegative(source::variable(name), analysis)) return false;
+    }
+  }
+  // index = blockIdx.a * (merged * extent) + something >= 0
+  const std::string letter = kAxes[static_cast<std::size_t>(axis)];
+  const auto pitch = local.coefficient("blockIdx." + letter);
+  const auto step = pitch ? pitch->constant() : std::nullopt;
+  const auto block_extent = static_cast<std::int64_t>(extent(launch.block, axis));
+  if (!step || *step <= 0 || *step % block_extent != 0) return false;
+  const IntegerExpression covered = IntegerExpression::ceil_divide(
+      IntegerExpression::symbol(monomial[0]),
+      IntegerExpression::multiply(IntegerExpression::symbol("b" + letter),
+                                  IntegerExpression(*step / block_extent)));
+  return launch.grid[static_cast<std::size_t>(axis)] == covered;
+}
+
+}  // namespace
+
+bool grid_is_guarded(const Kernel& kernel, const Analysis& analysis, const Launch& launch, int axis) {
   bool guarded = true;
   for_each_guarded_access(kernel.body, [&](const GuardedAccess& access) {
     const Expr* base = source::base_variable(*access.access);
-    const bool is_register_or_shared =
-        base != nullptr && analysis.local(base->text) != nullptr && !analysis.local(base->text)->is_pointer;
-    if (is_register_or_shared) return;
-    guarded = guarded && std::any_of(access.guards.begin(), access.guards.end(), rules_out);
+    const source::Variable* local = base != nullptr ? analysis.local(base->text) : nullptr;
+    if (local != nullptr && !local->is_pointer) return;  // registers or shared memory
+    guarded = guarded && std::any_of(access.guards.begin(), access.guards.end(), [&](const ExprPtr& guard) {
+                return rules_out_later_blocks(guard, analysis, launch, axis);
+              });
   });
   source::walk(kernel.body, [&](const Stmt& stmt) {
     // Atomics and calls are not index expressions of their own; take them as unguarded.

@@ -14,10 +14,47 @@ using ptx::Instruction;
 using ptx::InstructionClass;
 using ptx::Operand;
 
+// Longest conditional code that ptxas turns into predicated instructions instead of a branch, about.
+constexpr std::size_t kPredicatedInstructions = 10;
+
+// Instructions that the scheduler does not move others across: where a conditional branch remains in
+// machine code, and where its two ways meet again. Short code without branches of its own is
+// predicated instead.
+std::vector<bool> scheduling_fences(const ptx::Program::Code& code) {
+  const Function& function = *code.function;
+  std::vector<bool> fences(function.instructions.size() + 1, false);
+  std::vector<std::size_t> branches_before(function.instructions.size() + 1, 0);
+  for (std::size_t index = 0; index < function.instructions.size(); ++index) {
+    const bool branches = code.instructions[index].instruction_class == InstructionClass::branch;
+    branches_before[index + 1] = branches_before[index] + (branches ? 1 : 0);
+  }
+  for (std::size_t index = 0; index < function.instructions.size(); ++index) {
+    const Instruction& instruction = function.instructions[index];
+    const bool conditional = code.instructions[index].instruction_class == InstructionClass::branch &&
+                             instruction.guard >= 0 && instruction.operand_count > 0;
+    if (!conditional) continue;
+    const Operand& target = function.operands[instruction.first_operand];
+    if (target.kind != Operand::Kind::label) continue;
+    const auto label = std::lower_bound(
+        function.labels.begin(), function.labels.end(), target.text,
+        [](const ptx::Label& candidate, std::string_view name) { return candidate.name < name; });
+    if (label == function.labels.end() || label->name != target.text || label->instruction <= index) {
+      continue;  // a loop's back edge ends a pass anyway
+    }
+    const std::size_t length = label->instruction - index - 1;
+    const bool nested = branches_before[label->instruction] != branches_before[index + 1];
+    if (length <= kPredicatedInstructions && !nested) continue;
+    fences[index] = true;
+    fences[label->instruction] = true;
+  }
+  return fences;
+}
+
 class Scoreboard {
  public:
   Scoreboard(const ptx::Program::Code& code, const DeviceSpec& device, LoadLatency global_load)
-      : code_(code), device_(device), global_load_(global_load), ready_(code.function->registers.size()) {}
+      : code_(code), device_(device), global_load_(global_load), ready_(code.function->registers.size()) ,
+        fences_(scheduling_fences(code)) {}
 
   // Starts a pass over a run of blocks: it issues after what came before.
   void begin_pass() {
@@ -30,7 +67,10 @@ class Scoreboard {
   // pass only operands and barriers order instructions, as after ptxas' scheduling.
   double run(std::size_t first, std::size_t last) {
     const double before = clock_;
-    for (std::size_t index = first; index < last; ++index) pass_slots_ += issue(index);
+    for (std::size_t index = first; index < last; ++index) {
+      if (fences_[index]) floor_ = std::max(floor_, clock_);
+      pass_slots_ += issue(index);
+    }
     clock_ = std::max(clock_, pass_begin_ + pass_slots_);
     return clock_ - before;
   }
@@ -117,6 +157,7 @@ class Scoreboard {
   const DeviceSpec& device_;
   LoadLatency global_load_;
   std::vector<double> ready_;
+  std::vector<bool> fences_;
   double clock_ = 0.0;  // last issue so far
   double floor_ = 0.0;  // no later instruction of this pass issues before
   double pass_begin_ = 0.0;
