@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 #include <string>
 
 #include "rewrite/guarded_access.h"
 #include "rewrite/legality.h"
+#include "rewrite/varying.h"
 #include "source/build.h"
 #include "source/walk.h"
 
@@ -91,11 +93,19 @@ bool rules_out_later_blocks(const ExprPtr& guard, const Analysis& analysis, cons
 }  // namespace
 
 bool grid_is_guarded(const Kernel& kernel, const Analysis& analysis, const Launch& launch, int axis) {
+  const std::string block = std::string("blockIdx.") + kAxes[static_cast<std::size_t>(axis)];
+  const std::set<std::string> varying = varying_names(kernel, block);
   bool guarded = true;
   for_each_guarded_access(kernel.body, [&](const GuardedAccess& access) {
     const Expr* base = source::base_variable(*access.access);
     const source::Variable* local = base != nullptr ? analysis.local(base->text) : nullptr;
     if (local != nullptr && !local->is_pointer) return;  // registers or shared memory
+    // A load that does not depend on the block's number is one that block 0 does as well.
+    const ExprPtr index = access.access->operands[1];
+    const bool same_for_all = !access.is_store && !is_varying(index, block, varying) &&
+                              std::none_of(access.guards.begin(), access.guards.end(),
+                                           [&](const ExprPtr& guard) { return is_varying(guard, block, varying); });
+    if (same_for_all) return;
     guarded = guarded && std::any_of(access.guards.begin(), access.guards.end(), [&](const ExprPtr& guard) {
                 return rules_out_later_blocks(guard, analysis, launch, axis);
               });

@@ -9,6 +9,7 @@ namespace regraph::rewrite {
 
 // Whether every access to global memory is under a guard `index < n` that fails for all blocks beyond
 // the grid along `axis` (0 to 2): the index grows with the block's number and the grid is cdiv(n, ...).
+// Loads that are the same for all blocks need no guard.
 [[nodiscard]] bool grid_is_guarded(const source::Kernel& kernel, const source::Analysis& analysis,
                                    const Launch& launch, int axis);
 
