@@ -1,6 +1,15 @@
-// The timing model against kernels that were measured on an H200: eight fp32 matrix products of 4096 x
-// 4096, and twenty kernels that the rewriter made from the examples (bench/h200/measure measures those).
-// Prints predicted and measured times, the error of each, and what a prediction costs.
+// The timing model against kernels that were measured on an H200: eight fp32 matrix products of
+// 4096 x 4096, and twenty kernels that the rewriter made from the examples (bench/h200/measure
+// measures those). Prints predicted and measured times, the error of each, and what a prediction
+// costs.
+#include "base/files.h"
+#include "eval/compile/compiler.h"
+#include "eval/model/model_evaluator.h"
+#include "kernel/manifest.h"
+#include "source/clang_frontend.h"
+
+#include <fmt/format.h>
+
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -8,14 +17,6 @@
 #include <fstream>
 #include <sstream>
 #include <string>
-
-#include <fmt/format.h>
-
-#include "base/files.h"
-#include "eval/compile/compiler.h"
-#include "eval/model/model_evaluator.h"
-#include "kernel/manifest.h"
-#include "source/clang_frontend.h"
 
 namespace {
 
@@ -67,8 +68,8 @@ struct Row {
 class Comparison {
  public:
   Comparison(Compiler& compiler, const DeviceSpec& device) : compiler_(compiler), device_(device) {
-    fmt::print("{:<24} {:<10} {:>10} {:>10} {:>8} {:>7}  {}\n", "kernel", "block", "measured", "predicted",
-               "error", "wall", "limited by");
+    fmt::print("{:<24} {:<10} {:>10} {:>10} {:>8} {:>7}  {}\n", "kernel", "block", "measured",
+               "predicted", "error", "wall", "limited by");
   }
 
   // Returns whether the kernel could be predicted.
@@ -82,24 +83,26 @@ class Comparison {
     if (!compiled) return complain(row, compiled.error().message);
     const auto start = std::chrono::steady_clock::now();
     const Evaluation evaluation = predict_time(device_, problem, *compiled, problem.launch, never);
-    const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const double wall =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (!evaluation.correct()) return complain(row, evaluation.message);
     const double predicted = 1e3 * evaluation.time.median_seconds;
     const double error = predicted / row.milliseconds - 1.0;
     total_error_ += std::abs(error);
     worst_error_ = std::max(worst_error_, std::abs(error));
     ++count_;
-    fmt::print("{:<24} {:<10} {:>7.3f} ms {:>7.3f} ms {:>+7.1f}% {:>5.2f} s  {}\n", row.name, row.block,
-               row.milliseconds, predicted, 100.0 * error, wall, evaluation.bottleneck);
+    fmt::print("{:<24} {:<10} {:>7.3f} ms {:>7.3f} ms {:>+7.1f}% {:>5.2f} s  {}\n", row.name,
+               row.block, row.milliseconds, predicted, 100.0 * error, wall, evaluation.bottleneck);
     if (std::getenv("REGRAPH_MODEL_FACTS") != nullptr) {
-      for (const auto& [fact, value] : evaluation.facts) fmt::print("    {:<36} {:.4g}\n", fact, value);
+      for (const auto& [fact, value] : evaluation.facts)
+        fmt::print("    {:<36} {:.4g}\n", fact, value);
     }
     return true;
   }
 
   void summarise() const {
-    fmt::print("mean absolute error {:.1f} %, worst {:.1f} %, {} kernels\n\n", 100.0 * total_error_ / count_,
-               100.0 * worst_error_, count_);
+    fmt::print("mean absolute error {:.1f} %, worst {:.1f} %, {} kernels\n\n",
+               100.0 * total_error_ / count_, 100.0 * worst_error_, count_);
   }
 
  private:
@@ -131,7 +134,8 @@ bool compare_matrix_products(Compiler& compiler, const DeviceSpec& device) {
   return true;
 }
 
-Result<Problem> candidate_problem(const std::string& base, const source::FrontEndConfiguration& front_end) {
+Result<Problem> candidate_problem(const std::string& base,
+                                  const source::FrontEndConfiguration& front_end) {
   auto text = read_file(base + ".cu", 1 << 20);
   if (!text) return text.error();
   auto manifest = read_manifest(base + ".regraph.yaml");
@@ -187,4 +191,6 @@ int run() {
 
 }  // namespace
 
-int main() { return run(); }
+int main() {
+  return run();
+}

@@ -40,6 +40,8 @@ Hasher& Hasher::add(std::uint64_t field) {
   return *this;
 }
 
-Hash128 Hasher::finish() const { return hash_text(buffer_); }
+Hash128 Hasher::finish() const {
+  return hash_text(buffer_);
+}
 
 }  // namespace regraph

@@ -1,12 +1,12 @@
 // The seam between the search and whatever judges a candidate.
 #pragma once
 
-#include <cstdint>
-
 #include "base/cancellation.h"
 #include "kernel/candidate.h"
 #include "kernel/evaluation.h"
 #include "kernel/problem.h"
+
+#include <cstdint>
 
 namespace regraph {
 
@@ -21,9 +21,9 @@ struct EvaluationBudget {
   double wall_seconds = 60.0;  // give up with Verdict::timeout after this
 };
 
-// Compiles, verifies, times and profiles one candidate. Never throws for a bad candidate: the verdict
-// says what was wrong. Called from worker threads, several calls at once; must be thread-safe and,
-// when its method is `predicted`, deterministic in (candidate, budget).
+// Compiles, verifies, times and profiles one candidate. Never throws for a bad candidate: the
+// verdict says what was wrong. Called from worker threads, several calls at once; must be
+// thread-safe and, when its method is `predicted`, deterministic in (candidate, budget).
 class Evaluator {
  public:
   virtual ~Evaluator() = default;

@@ -1,12 +1,12 @@
 // A kernel state: device code and launch plan. Immutable once made.
 #pragma once
 
+#include "base/hash.h"
+#include "kernel/launch_plan.h"
+
 #include <memory>
 #include <string>
 #include <vector>
-
-#include "base/hash.h"
-#include "kernel/launch_plan.h"
 
 namespace regraph {
 
@@ -18,7 +18,7 @@ class CandidateForm {
 };
 
 struct Candidate {
-  std::string source;                    // CUDA C++ text, compiles on its own
+  std::string source;  // CUDA C++ text, compiles on its own
   LaunchPlan plan;
   std::vector<std::string> assumptions;  // what this candidate needs beyond the original, sorted
   // Identity for merging: equal for sources that differ only in formatting or local names. Made by
@@ -28,6 +28,7 @@ struct Candidate {
 };
 
 // Identity from a canonical source text and a plan.
-[[nodiscard]] Hash128 candidate_identity(const std::string& canonical_source, const LaunchPlan& plan);
+[[nodiscard]] Hash128 candidate_identity(const std::string& canonical_source,
+                                         const LaunchPlan& plan);
 
 }  // namespace regraph

@@ -1,29 +1,29 @@
 // What the evaluator found out about one candidate.
 #pragma once
 
+#include "base/hash.h"
+#include "kernel/facts.h"
+
 #include <cstdint>
 #include <string>
 #include <vector>
-
-#include "base/hash.h"
-#include "kernel/facts.h"
 
 namespace regraph {
 
 enum class Verdict : std::uint8_t {
   correct,
-  compile_error,       // rejected by the CUDA compiler
-  launch_error,        // cannot be launched: too many threads, registers or bytes
-  wrong_result,        // an output differs from the original's
-  out_of_bounds,       // touched memory outside its buffers
+  compile_error,  // rejected by the CUDA compiler
+  launch_error,   // cannot be launched: too many threads, registers or bytes
+  wrong_result,   // an output differs from the original's
+  out_of_bounds,  // touched memory outside its buffers
   misaligned_access,
   barrier_divergence,  // not all threads of a block reach a barrier
   data_race,
   nondeterministic,
-  timeout,             // deadlock, endless loop or over the instruction budget
-  crash,               // trap, assert, or the checker itself was killed
-  suspicious,          // a guardrail fired
-  unsupported,         // the verifier lacks an instruction or feature it names
+  timeout,      // deadlock, endless loop or over the instruction budget
+  crash,        // trap, assert, or the checker itself was killed
+  suspicious,   // a guardrail fired
+  unsupported,  // the verifier lacks an instruction or feature it names
 };
 inline constexpr int kVerdictCount = static_cast<int>(Verdict::unsupported) + 1;
 
@@ -53,13 +53,13 @@ struct ResourceUsage {
 
 struct Evaluation {
   Verdict verdict = Verdict::unsupported;
-  std::string message;       // why not correct, in words a person or a language model can act on
-  TimeEstimate time;         // valid only when correct
-  ResourceUsage resources;   // valid once compiled
+  std::string message;      // why not correct, in words a person or a language model can act on
+  TimeEstimate time;        // valid only when correct
+  ResourceUsage resources;  // valid once compiled
   Facts facts;
-  std::string bottleneck;    // what limits the time, in words, e.g. "L1 and shared-memory pipe"
+  std::string bottleneck;  // what limits the time, in words, e.g. "L1 and shared-memory pipe"
   double roofline_seconds = 0.0;  // speed-of-light time for the bench sizes, 0 when unknown
-  Hash128 machine_code;      // hash of the compiled kernel's text, {0,0} when not compiled
+  Hash128 machine_code;           // hash of the compiled kernel's text, {0,0} when not compiled
   [[nodiscard]] bool correct() const { return verdict == Verdict::correct; }
 };
 

@@ -147,7 +147,7 @@ Result<std::int64_t> evaluate_node(const Node& node, const Symbols& symbols) {
   }
   Result<std::int64_t> total = evaluate_node(*node.operands[0], symbols);
   for (std::size_t i = 1; total.ok() && i < node.operands.size(); ++i) {
-    const Result<std::int64_t> next = evaluate_node(*node.operands[i], symbols);
+    Result<std::int64_t> next = evaluate_node(*node.operands[i], symbols);
     if (!next.ok()) return next;
     total = apply(node.kind, *total, *next);
   }
@@ -265,15 +265,17 @@ IntegerExpression IntegerExpression::symbol(std::string name) {
   return IntegerExpression(make_symbol(std::move(name)));
 }
 
-IntegerExpression IntegerExpression::add(IntegerExpression a, IntegerExpression b) {
+IntegerExpression IntegerExpression::add(const IntegerExpression& a, const IntegerExpression& b) {
   return IntegerExpression(build(Kind::sum, a.node_, b.node_));
 }
 
-IntegerExpression IntegerExpression::multiply(IntegerExpression a, IntegerExpression b) {
+IntegerExpression IntegerExpression::multiply(const IntegerExpression& a,
+                                              const IntegerExpression& b) {
   return IntegerExpression(build(Kind::product, a.node_, b.node_));
 }
 
-IntegerExpression IntegerExpression::ceil_divide(IntegerExpression a, IntegerExpression b) {
+IntegerExpression IntegerExpression::ceil_divide(const IntegerExpression& a,
+                                                 const IntegerExpression& b) {
   return IntegerExpression(build(Kind::ceiling, a.node_, b.node_));
 }
 

@@ -1,11 +1,15 @@
-// Integer expressions over size symbols and block extents: launch grids, buffer shapes, work counts.
+// Integer expressions over size symbols and block extents: launch grids, buffer shapes, work
+// counts.
 //
-//   expression := sum;  sum := product (('+'|'-') product)*;  product := unary (('*'|'/'|'%') unary)*
-//   unary := '-' unary | integer | symbol | '(' expression ')' | ('cdiv'|'min'|'max') '(' e ',' e ')'
+//   expression := sum;  sum := product (('+'|'-') product)*;  product := unary (('*'|'/'|'%')
+//   unary)* unary := '-' unary | integer | symbol | '(' expression ')' | ('cdiv'|'min'|'max') '(' e
+//   ',' e ')'
 //
-// 64-bit; overflow and division by zero are errors, never wrap-around. `/` and `%` are floor forms on
-// non-negative operands (a negative operand is an error). cdiv(a, b) rounds up.
+// 64-bit; overflow and division by zero are errors, never wrap-around. `/` and `%` are floor forms
+// on non-negative operands (a negative operand is an error). cdiv(a, b) rounds up.
 #pragma once
+
+#include "base/result.h"
 
 #include <compare>
 #include <cstdint>
@@ -15,8 +19,6 @@
 #include <string>
 #include <string_view>
 
-#include "base/result.h"
-
 namespace regraph {
 
 // Values of symbols, e.g. {M: 4096, bx: 16}.
@@ -24,18 +26,22 @@ using Symbols = std::map<std::string, std::int64_t, std::less<>>;
 
 class IntegerExpression {
  public:
-  IntegerExpression();  // the constant 0
+  IntegerExpression();                       // the constant 0
   IntegerExpression(std::int64_t constant);  // NOLINT: implicit, expressions mix with constants
 
   // Parses `text`; the error names the offending column. Nesting is limited to 200 levels.
   [[nodiscard]] static Result<IntegerExpression> parse(std::string_view text);
   [[nodiscard]] static IntegerExpression symbol(std::string name);
-  [[nodiscard]] static IntegerExpression add(IntegerExpression a, IntegerExpression b);
-  [[nodiscard]] static IntegerExpression multiply(IntegerExpression a, IntegerExpression b);
+  [[nodiscard]] static IntegerExpression add(const IntegerExpression& a,
+                                             const IntegerExpression& b);
+  [[nodiscard]] static IntegerExpression multiply(const IntegerExpression& a,
+                                                  const IntegerExpression& b);
   // cdiv(cdiv(a, b), c) is simplified to cdiv(a, b * c), cdiv(a, 1) to a.
-  [[nodiscard]] static IntegerExpression ceil_divide(IntegerExpression a, IntegerExpression b);
+  [[nodiscard]] static IntegerExpression ceil_divide(const IntegerExpression& a,
+                                                     const IntegerExpression& b);
 
-  // Returns the value, or an error that names the unknown symbol, the overflow or the division by 0.
+  // Returns the value, or an error that names the unknown symbol, the overflow or the division by
+  // 0.
   [[nodiscard]] Result<std::int64_t> evaluate(const Symbols& symbols) const;
 
   // Replaces symbols simultaneously (so a swap {bx->by, by->bx} works). Result is simplified.

@@ -1,5 +1,5 @@
-// The vocabulary of counters and static facts. Evidence rules, reports and models use these names; the
-// interpreter, the timing model and hardware counters fill them.
+// The vocabulary of counters and static facts. Evidence rules, reports and models use these names;
+// the interpreter, the timing model and hardware counters fill them.
 #pragma once
 
 #include <map>
@@ -18,10 +18,13 @@ struct FactDescription {
 };
 
 inline constexpr FactDescription kFactDescriptions[] = {
-    {"global_load_sectors_per_request", "sectors", "32-byte sectors a warp-wide global load touches"},
-    {"global_store_sectors_per_request", "sectors", "32-byte sectors a warp-wide global store touches"},
+    {"global_load_sectors_per_request", "sectors",
+     "32-byte sectors a warp-wide global load touches"},
+    {"global_store_sectors_per_request", "sectors",
+     "32-byte sectors a warp-wide global store touches"},
     {"global_load_bytes_per_thread", "bytes", "mean width of a global load"},
-    {"shared_wavefronts_per_request", "wavefronts", "bank passes of a shared access, 1 is ideal for 4 bytes"},
+    {"shared_wavefronts_per_request", "wavefronts",
+     "bank passes of a shared access, 1 is ideal for 4 bytes"},
     {"shared_conflict_share", "fraction", "shared wavefronts beyond the conflict-free number"},
     {"l1_hit_rate", "fraction", "of global load sectors"},
     {"l2_hit_rate", "fraction", "of L2 read sectors"},

@@ -2,14 +2,14 @@
 // runs on every problem size.
 #pragma once
 
+#include "base/hash.h"
+#include "base/result.h"
+#include "kernel/expression.h"
+
 #include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
-
-#include "base/hash.h"
-#include "base/result.h"
-#include "kernel/expression.h"
 
 namespace regraph {
 
@@ -24,9 +24,9 @@ struct Dim3 {
 };
 
 struct Launch {
-  std::string kernel;                                  // name of the __global__ function
-  Dim3 block;                                          // threads
-  std::array<IntegerExpression, 3> grid = {1, 1, 1};   // blocks, over sizes and bx, by, bz
+  std::string kernel;                                 // name of the __global__ function
+  Dim3 block;                                         // threads
+  std::array<IntegerExpression, 3> grid = {1, 1, 1};  // blocks, over sizes and bx, by, bz
   IntegerExpression dynamic_shared_bytes = 0;
   bool operator==(const Launch&) const = default;
 };
@@ -47,8 +47,9 @@ struct LaunchPlan {
   [[nodiscard]] std::string text() const;
 };
 
-// Evaluates the launch for `sizes` (bx, by, bz are added from the block). Errors: an unknown symbol,
-// a grid extent < 1 or beyond CUDA's limits (x 2^31-1, y and z 65535), a block beyond 1024 threads.
+// Evaluates the launch for `sizes` (bx, by, bz are added from the block). Errors: an unknown
+// symbol, a grid extent < 1 or beyond CUDA's limits (x 2^31-1, y and z 65535), a block beyond 1024
+// threads.
 [[nodiscard]] Result<ConcreteLaunch> concretise(const Launch& launch, const Symbols& sizes);
 
 }  // namespace regraph

@@ -88,8 +88,8 @@ class Joiner {
       argument.name = parameter.name;
       argument.type = parameter.type;
       argument.is_pointer = parameter.is_pointer;
-      const Status status = parameter.is_pointer ? join_buffer(parameter, said, argument)
-                                                 : join_scalar(said, argument);
+      Status status = parameter.is_pointer ? join_buffer(parameter, said, argument)
+                                           : join_scalar(said, argument);
       if (!status.ok()) return status;
       problem_.arguments.push_back(std::move(argument));
     }

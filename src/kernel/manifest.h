@@ -2,14 +2,14 @@
 // Every key is optional. Documented for users in docs/manifest.md.
 #pragma once
 
+#include "base/result.h"
+#include "kernel/problem.h"
+
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include "base/result.h"
-#include "kernel/problem.h"
 
 namespace regraph {
 
@@ -42,11 +42,12 @@ struct Manifest {
 
 // Joins manifest and signature into a complete problem; what neither says gets a documented default
 // and a note. Errors name the argument, e.g. a pointer without a shape, an unknown symbol.
-[[nodiscard]] Result<Problem> make_problem(const Manifest& manifest, const KernelSignature& signature,
+[[nodiscard]] Result<Problem> make_problem(const Manifest& manifest,
+                                           const KernelSignature& signature,
                                            std::string source_path, std::string source);
 
-// Writes the manifest of `problem` with launch plan `plan` as YAML that parse_manifest reads back to
-// the same problem.
+// Writes the manifest of `problem` with launch plan `plan` as YAML that parse_manifest reads back
+// to the same problem.
 [[nodiscard]] std::string write_manifest(const Problem& problem, const LaunchPlan& plan);
 
 }  // namespace regraph

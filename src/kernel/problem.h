@@ -1,14 +1,14 @@
 // What has to be computed: the kernel's arguments, sizes, checks and what the user permits.
 #pragma once
 
+#include "kernel/expression.h"
+#include "kernel/launch_plan.h"
+#include "kernel/scalar_type.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "kernel/expression.h"
-#include "kernel/launch_plan.h"
-#include "kernel/scalar_type.h"
 
 namespace regraph {
 
@@ -32,7 +32,7 @@ enum class Direction : std::uint8_t { in, out, inout };
 struct BufferInit {
   enum class Kind : std::uint8_t { normal, uniform, integers, iota };
   Kind kind = Kind::normal;
-  double low = 0.0;   // uniform(low, high); integers: low..high inclusive
+  double low = 0.0;  // uniform(low, high); integers: low..high inclusive
   double high = 1.0;
   bool operator==(const BufferInit&) const = default;
 };
@@ -44,7 +44,7 @@ struct Argument {
   Direction direction = Direction::in;
   std::vector<IntegerExpression> shape;  // outermost first; empty for scalars
   BufferInit init;
-  std::optional<double> value;           // scalars that are not size symbols
+  std::optional<double> value;  // scalars that are not size symbols
 
   // Elements of the buffer for `symbols` (product of the shape), 1 for scalars.
   [[nodiscard]] Result<std::int64_t> element_count(const Symbols& symbols) const;
@@ -57,22 +57,22 @@ struct CheckPolicy {
 
 // The user's licence to the steps: what is not granted here no step may use.
 struct Assumptions {
-  bool noalias = true;       // buffers do not overlap
-  int align = 16;            // bytes every buffer is aligned to
-  bool reassociate = true;   // floating-point sums may be reordered
+  bool noalias = true;      // buffers do not overlap
+  int align = 16;           // bytes every buffer is aligned to
+  bool reassociate = true;  // floating-point sums may be reordered
   bool fast_math = false;
   bool keep_precision = true;
 };
 
 struct Problem {
   std::string source_path;
-  std::string source;                 // CUDA C++ text as the user gave it
+  std::string source;  // CUDA C++ text as the user gave it
   KernelSignature signature;
-  std::vector<Argument> arguments;    // in signature order
-  Symbols sizes;                      // default values of the size symbols
-  LaunchPlan launch;                  // of the original
-  std::vector<Symbols> tests;         // complete symbol tables, small
-  std::vector<Symbols> bench;         // complete symbol tables, the sizes to be fast on
+  std::vector<Argument> arguments;  // in signature order
+  Symbols sizes;                    // default values of the size symbols
+  LaunchPlan launch;                // of the original
+  std::vector<Symbols> tests;       // complete symbol tables, small
+  std::vector<Symbols> bench;       // complete symbol tables, the sizes to be fast on
   CheckPolicy check;
   Assumptions assume;
   std::optional<IntegerExpression> flops;  // per launch at given sizes

@@ -9,17 +9,21 @@ std::size_t size_in_bytes(ScalarType type) {
   switch (type) {
     case ScalarType::boolean:
     case ScalarType::i8:
-    case ScalarType::u8: return 1;
+    case ScalarType::u8:
+      return 1;
     case ScalarType::i16:
     case ScalarType::u16:
     case ScalarType::f16:
-    case ScalarType::bf16: return 2;
+    case ScalarType::bf16:
+      return 2;
     case ScalarType::i32:
     case ScalarType::u32:
-    case ScalarType::f32: return 4;
+    case ScalarType::f32:
+      return 4;
     case ScalarType::i64:
     case ScalarType::u64:
-    case ScalarType::f64: return 8;
+    case ScalarType::f64:
+      return 8;
   }
   return 0;
 }
@@ -31,19 +35,32 @@ bool is_floating(ScalarType type) {
 
 std::string_view cuda_name(ScalarType type) {
   switch (type) {
-    case ScalarType::boolean: return "bool";
-    case ScalarType::i8: return "signed char";
-    case ScalarType::u8: return "unsigned char";
-    case ScalarType::i16: return "short";
-    case ScalarType::u16: return "unsigned short";
-    case ScalarType::i32: return "int";
-    case ScalarType::u32: return "unsigned int";
-    case ScalarType::i64: return "long long";
-    case ScalarType::u64: return "unsigned long long";
-    case ScalarType::f16: return "__half";
-    case ScalarType::bf16: return "__nv_bfloat16";
-    case ScalarType::f32: return "float";
-    case ScalarType::f64: return "double";
+    case ScalarType::boolean:
+      return "bool";
+    case ScalarType::i8:
+      return "signed char";
+    case ScalarType::u8:
+      return "unsigned char";
+    case ScalarType::i16:
+      return "short";
+    case ScalarType::u16:
+      return "unsigned short";
+    case ScalarType::i32:
+      return "int";
+    case ScalarType::u32:
+      return "unsigned int";
+    case ScalarType::i64:
+      return "long long";
+    case ScalarType::u64:
+      return "unsigned long long";
+    case ScalarType::f16:
+      return "__half";
+    case ScalarType::bf16:
+      return "__nv_bfloat16";
+    case ScalarType::f32:
+      return "float";
+    case ScalarType::f64:
+      return "double";
   }
   return "";
 }

@@ -9,7 +9,19 @@
 namespace regraph {
 
 enum class ScalarType : std::uint8_t {
-  boolean, i8, u8, i16, u16, i32, u32, i64, u64, f16, bf16, f32, f64,
+  boolean,
+  i8,
+  u8,
+  i16,
+  u16,
+  i32,
+  u32,
+  i64,
+  u64,
+  f16,
+  bf16,
+  f32,
+  f64,
 };
 
 [[nodiscard]] std::size_t size_in_bytes(ScalarType type);

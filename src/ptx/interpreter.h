@@ -57,7 +57,8 @@ struct InstructionProfile {
   // register and the adjoining offset: ptxas merges such accesses into wider ones (up to 16 bytes a
   // lane).
   bool mergeable_with_previous = false;
-  // Power of two that divided every address seen, at most 16; memory instructions with counters only.
+  // Power of two that divided every address seen, at most 16; memory instructions with counters
+  // only.
   int address_alignment = 16;
   std::uint64_t warp_executions = 0;    // warp-level executions with at least one active lane
   std::uint64_t thread_executions = 0;  // active lanes summed

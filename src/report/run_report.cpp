@@ -19,6 +19,8 @@ double RunReport::speedup_high() const {
   return outcome.baseline_evaluation.time.high_seconds / outcome.best_evaluation.time.low_seconds;
 }
 
-std::vector<std::string> RunReport::assumptions() const { return outcome.best.assumptions; }
+std::vector<std::string> RunReport::assumptions() const {
+  return outcome.best.assumptions;
+}
 
 }  // namespace regraph

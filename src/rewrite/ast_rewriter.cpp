@@ -1,11 +1,11 @@
 #include "rewrite/ast_rewriter.h"
 
+#include "rewrite/steps.h"
+#include "source/printer.h"
+
 #include <algorithm>
 #include <memory>
 #include <utility>
-
-#include "rewrite/steps.h"
-#include "source/printer.h"
 
 namespace regraph::rewrite {
 
@@ -26,7 +26,8 @@ const std::vector<const StepRewriter*>& built_in_steps() {
   }();
   static const std::vector<const StepRewriter*> kSteps = [] {
     std::vector<const StepRewriter*> steps;
-    for (const auto& step : kOwned) steps.push_back(step.get());
+    for (const auto& step : kOwned)
+      steps.push_back(step.get());
     return steps;
   }();
   return kSteps;
@@ -42,7 +43,8 @@ Result<KernelState> state_of(const Candidate& candidate) {
 
 }  // namespace
 
-std::vector<StepProposal> AstRewriter::propose(const Candidate& candidate, const Evaluation&) const {
+std::vector<StepProposal> AstRewriter::propose(const Candidate& candidate,
+                                               const Evaluation&) const {
   std::vector<StepProposal> proposals;
   const auto state = state_of(candidate);
   if (!state) return proposals;
@@ -58,9 +60,9 @@ std::vector<StepProposal> AstRewriter::propose(const Candidate& candidate, const
 Result<Candidate> AstRewriter::apply(const Candidate& candidate, const StepProposal& proposal, int,
                                      const Cancellation&) const {
   const auto& steps = built_in_steps();
-  const auto step = std::find_if(steps.begin(), steps.end(), [&](const StepRewriter* candidate_step) {
-    return candidate_step->id() == proposal.step;
-  });
+  const auto step = std::find_if(
+      steps.begin(), steps.end(),
+      [&](const StepRewriter* candidate_step) { return candidate_step->id() == proposal.step; });
   if (step == steps.end()) return refuse("the rewriter has no step '" + proposal.step + "'");
   auto state = state_of(candidate);
   if (!state) return state.error();

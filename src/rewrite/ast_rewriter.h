@@ -1,17 +1,17 @@
 // The built-in expander: proposes every step that is legal for a candidate and applies it.
 #pragma once
 
-#include <map>
-#include <string>
-
 #include "kernel/problem.h"
 #include "regraph/expander.h"
 #include "rewrite/step_rewriter.h"
 
+#include <map>
+#include <string>
+
 namespace regraph::rewrite {
 
-// Stateless beyond its problem; thread-safe. Candidates without a parsed form (opaque kernels) get no
-// proposals, and apply refuses them.
+// Stateless beyond its problem; thread-safe. Candidates without a parsed form (opaque kernels) get
+// no proposals, and apply refuses them.
 class AstRewriter final : public Expander {
  public:
   // `problem` must outlive the rewriter.
@@ -20,7 +20,8 @@ class AstRewriter final : public Expander {
   [[nodiscard]] std::vector<StepProposal> propose(const Candidate& candidate,
                                                   const Evaluation& evaluation) const override;
   [[nodiscard]] Result<Candidate> apply(const Candidate& candidate, const StepProposal& proposal,
-                                        int variant, const Cancellation& cancellation) const override;
+                                        int variant,
+                                        const Cancellation& cancellation) const override;
 
   // Why steps do not apply to the candidate: "step(parameters)" -> reason. For reports.
   [[nodiscard]] std::map<std::string, std::string> refusals(const Candidate& candidate) const;

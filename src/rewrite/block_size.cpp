@@ -4,11 +4,11 @@
 //   blockIdx.a * blockDim.a * C + (coarsening offset) * blockDim.a + threadIdx.a,
 // so that every index is still taken by exactly one thread. Shared arrays, indices within the block
 // and outputs per block all encode the block's size and are refused.
-#include <algorithm>
-#include <charconv>
-
 #include "rewrite/legality.h"
 #include "rewrite/steps.h"
+
+#include <algorithm>
+#include <charconv>
 
 namespace regraph::rewrite {
 namespace {
@@ -34,7 +34,8 @@ Result<Dim3> parse_block(const std::string& text) {
 }
 
 // Whether the polynomial takes thread and block index of `axis` only as the global index.
-bool is_global_index(const Polynomial& polynomial, const std::string& axis, const Analysis& analysis) {
+bool is_global_index(const Polynomial& polynomial, const std::string& axis,
+                     const Analysis& analysis) {
   const auto thread = polynomial.coefficient("threadIdx." + axis);
   const auto block = polynomial.coefficient("blockIdx." + axis);
   if (!thread || !block) return false;
@@ -44,7 +45,8 @@ bool is_global_index(const Polynomial& polynomial, const std::string& axis, cons
   const Polynomial pitch = *thread * extent_symbol;
   if (*block == pitch) {
     // Nothing but the block's own term may mention its extent.
-    return !(polynomial - pitch * Polynomial::symbol("blockIdx." + axis)).mentions("blockDim." + axis);
+    return !(polynomial - pitch * Polynomial::symbol("blockIdx." + axis))
+                .mentions("blockDim." + axis);
   }
   // Coarsened: offsets pitch * (c0 + C0 * (c1 + ...)) fill the block's stride without gaps.
   Polynomial covered = pitch;
@@ -56,7 +58,8 @@ bool is_global_index(const Polynomial& polynomial, const std::string& axis, cons
       if (loop == nullptr || loop->stride != 1) continue;
       const auto trips = loop->trip_count();
       const auto coefficient = polynomial.coefficient(name);
-      if (!trips || loop->first->number != 0 || !coefficient || !(*coefficient == covered)) continue;
+      if (!trips || loop->first->number != 0 || !coefficient || !(*coefficient == covered))
+        continue;
       covered = covered * Polynomial(*trips);
       remaining.erase(name);
       advanced = true;
@@ -82,7 +85,8 @@ class BlockSize final : public StepRewriter {
   Result<KernelState> apply(const KernelState& state, const StepParameters& parameters,
                             const Problem& problem) const override {
     const auto wanted = parameters.find("block");
-    if (wanted == parameters.end()) return fail(ErrorCode::invalid_argument, "the step needs 'block'");
+    if (wanted == parameters.end())
+      return fail(ErrorCode::invalid_argument, "the step needs 'block'");
     auto block = parse_block(wanted->second);
     if (!block) return block.error();
     const Analysis analysis(state.unit.kernel);
@@ -119,10 +123,12 @@ class BlockSize final : public StepRewriter {
         return refuse("the kernel does not use threadIdx." + letter);
       }
       if (used && extent(launch.block, axis) > 1 && extent(block, axis) == 1) {
-        return refuse("the kernel uses threadIdx." + letter + "; a block without that axis is another "
+        return refuse("the kernel uses threadIdx." + letter +
+                      "; a block without that axis is another "
                       "kernel");
       }
-      const bool follows = launch.grid[static_cast<std::size_t>(axis)].symbols().contains("b" + letter);
+      const bool follows =
+          launch.grid[static_cast<std::size_t>(axis)].symbols().contains("b" + letter);
       if (extent(block, axis) != extent(launch.block, axis) && !follows) {
         return refuse("the grid's " + letter + " extent is not written in b" + letter +
                       ", so it would not follow the block");
@@ -152,6 +158,8 @@ class BlockSize final : public StepRewriter {
 
 }  // namespace
 
-std::unique_ptr<StepRewriter> make_block_size() { return std::make_unique<BlockSize>(); }
+std::unique_ptr<StepRewriter> make_block_size() {
+  return std::make_unique<BlockSize>();
+}
 
 }  // namespace regraph::rewrite

@@ -1,24 +1,24 @@
-// coalesce_swap: exchanges the roles of the x and y thread axes in the whole kernel and its launch, so
-// that consecutive threadIdx.x touch consecutive addresses.
+// coalesce_swap: exchanges the roles of the x and y thread axes in the whole kernel and its launch,
+// so that consecutive threadIdx.x touch consecutive addresses.
 //
-// A pure renaming of the thread space: legal whenever nothing depends on which threads share a warp.
-// Applied twice it undoes itself, so it is refused where it would not make accesses better aligned
-// with threadIdx.x.
-#include <algorithm>
-
+// A pure renaming of the thread space: legal whenever nothing depends on which threads share a
+// warp. Applied twice it undoes itself, so it is refused where it would not make accesses better
+// aligned with threadIdx.x.
 #include "rewrite/guarded_access.h"
 #include "rewrite/legality.h"
 #include "rewrite/steps.h"
 #include "source/build.h"
 #include "source/walk.h"
 
+#include <algorithm>
+
 namespace regraph::rewrite {
 namespace {
 
-// How far global accesses are from coalesced along `axis`: loads whose address moves by anything but 0
-// or 1 element count twice, stores (which do not wait) once.
-int misalignment(const source::Kernel& kernel, const source::Analysis& analysis, const std::string& axis,
-                 const Dim3& block) {
+// How far global accesses are from coalesced along `axis`: loads whose address moves by anything
+// but 0 or 1 element count twice, stores (which do not wait) once.
+int misalignment(const source::Kernel& kernel, const source::Analysis& analysis,
+                 const std::string& axis, const Dim3& block) {
   int count = 0;
   for_each_guarded_access(kernel.body, [&](const GuardedAccess& access) {
     const source::Expr* base = source::base_variable(*access.access);
@@ -84,7 +84,8 @@ class CoalesceSwap final : public StepRewriter {
  private:
   // A block that was longer in x is now longer in y, and warps span several rows again. Where the
   // kernel allows any block, the original extents serve better.
-  static KernelState with_longer_x(KernelState state, const Dim3& original, const Problem& problem) {
+  static KernelState with_longer_x(KernelState state, const Dim3& original,
+                                   const Problem& problem) {
     if (original.x <= original.y) return state;
     const std::string extents = std::to_string(original.x) + "x" + std::to_string(original.y) +
                                 (original.z > 1 ? "x" + std::to_string(original.z) : "");
@@ -99,6 +100,8 @@ class CoalesceSwap final : public StepRewriter {
 
 }  // namespace
 
-std::unique_ptr<StepRewriter> make_coalesce_swap() { return std::make_unique<CoalesceSwap>(); }
+std::unique_ptr<StepRewriter> make_coalesce_swap() {
+  return std::make_unique<CoalesceSwap>();
+}
 
 }  // namespace regraph::rewrite

@@ -1,11 +1,11 @@
 #include "rewrite/footprint.h"
 
-#include <algorithm>
-#include <set>
-#include <numeric>
-#include <utility>
-
 #include "rewrite/step_rewriter.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <utility>
 
 namespace regraph::rewrite {
 
@@ -22,7 +22,8 @@ struct LocalTerm {
 
 Polynomial monomial_polynomial(const Monomial& monomial) {
   Polynomial result(1);
-  for (const std::string& name : monomial) result = result * Polynomial::symbol(name);
+  for (const std::string& name : monomial)
+    result = result * Polynomial::symbol(name);
   return result;
 }
 
@@ -38,7 +39,8 @@ std::vector<FootprintDimension> split(std::vector<LocalTerm> terms, const Monomi
     const std::int64_t unit = terms[first].factor;
     std::size_t last = first;
     FootprintDimension dimension;
-    while (last < terms.size() && terms[last].factor % unit == 0 && terms[last].factor / unit <= span) {
+    while (last < terms.size() && terms[last].factor % unit == 0 &&
+           terms[last].factor / unit <= span) {
       const std::int64_t step = terms[last].factor / unit;
       dimension.terms[terms[last].symbol] = step;
       span += step * (terms[last].count - 1);
@@ -63,9 +65,10 @@ Polynomial FootprintDimension::coordinate() const {
 }
 
 std::int64_t Footprint::elements() const {
-  return std::accumulate(
-      dimensions.begin(), dimensions.end(), std::int64_t{1},
-      [](std::int64_t product, const FootprintDimension& dimension) { return product * dimension.extent; });
+  return std::accumulate(dimensions.begin(), dimensions.end(), std::int64_t{1},
+                         [](std::int64_t product, const FootprintDimension& dimension) {
+                           return product * dimension.extent;
+                         });
 }
 
 const FootprintDimension* Footprint::dimension_of(const std::string& symbol) const {
@@ -84,7 +87,8 @@ Result<Footprint> footprint_of(const Polynomial& index, const LocalSymbols& loca
     if (!coefficient) return refuse("the index is not linear in " + symbol);
     if (coefficient->is_zero()) continue;
     if (coefficient->terms().size() != 1) {
-      return refuse("the stride of " + symbol + " is a sum, which the footprint analysis cannot order");
+      return refuse("the stride of " + symbol +
+                    " is a sum, which the footprint analysis cannot order");
     }
     const auto& [monomial, factor] = *coefficient->terms().begin();
     for (const std::string& name : monomial) {

@@ -1,19 +1,19 @@
-// What one block touches of an array while it executes a region of code: a box, found by grouping the
-// index polynomial's local terms by stride.
+// What one block touches of an array while it executes a region of code: a box, found by grouping
+// the index polynomial's local terms by stride.
 //
 //   A[row * K + k], row = blockIdx.y * 16 + threadIdx.y, k = k0 + kk
-//   local terms: K * threadIdx.y + 1 * kk      ->  dimensions  {stride K, extent 16}, {stride 1, extent TK}
-//   base:        K * 16 * blockIdx.y + k0
+//   local terms: K * threadIdx.y + 1 * kk      ->  dimensions  {stride K, extent 16}, {stride 1,
+//   extent TK} base:        K * 16 * blockIdx.y + k0
 #pragma once
+
+#include "base/result.h"
+#include "source/polynomial.h"
 
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "base/result.h"
-#include "source/polynomial.h"
 
 namespace regraph::rewrite {
 
@@ -38,8 +38,8 @@ struct Footprint {
   [[nodiscard]] const FootprintDimension* dimension_of(const std::string& symbol) const;
 };
 
-// Returns the box `index` visits. Error: refused, when a coefficient is negative, is a sum, or mixes
-// local symbols.
+// Returns the box `index` visits. Error: refused, when a coefficient is negative, is a sum, or
+// mixes local symbols.
 [[nodiscard]] Result<Footprint> footprint_of(const source::Polynomial& index,
                                              const LocalSymbols& locals);
 

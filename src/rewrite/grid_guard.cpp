@@ -1,15 +1,15 @@
 #include "rewrite/grid_guard.h"
 
-#include <algorithm>
-#include <cctype>
-#include <set>
-#include <string>
-
 #include "rewrite/guarded_access.h"
 #include "rewrite/legality.h"
 #include "rewrite/varying.h"
 #include "source/build.h"
 #include "source/walk.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <string>
 
 namespace regraph::rewrite {
 
@@ -27,9 +27,12 @@ namespace {
 // Whether the expression cannot be negative, from what is known about thread and loop indices.
 bool is_nonnegative(const ExprPtr& expr, const Analysis& analysis) {
   switch (expr->kind) {
-    case ExprKind::integer: return expr->number >= 0;
-    case ExprKind::builtin: return true;
-    case ExprKind::cast: return is_nonnegative(expr->operands[0], analysis);
+    case ExprKind::integer:
+      return expr->number >= 0;
+    case ExprKind::builtin:
+      return true;
+    case ExprKind::cast:
+      return is_nonnegative(expr->operands[0], analysis);
     case ExprKind::variable: {
       if (const source::CountedLoop* loop = analysis.loop(expr->text)) {
         return is_nonnegative(loop->first, analysis);
@@ -43,7 +46,8 @@ bool is_nonnegative(const ExprPtr& expr, const Analysis& analysis) {
       return keeps_sign && is_nonnegative(expr->operands[0], analysis) &&
              is_nonnegative(expr->operands[1], analysis);
     }
-    default: return false;
+    default:
+      return false;
   }
 }
 
@@ -53,14 +57,14 @@ std::optional<Polynomial> index_polynomial(const ExprPtr& expr, const Analysis& 
   const source::SymbolMeaning known = analysis.meaning();
   return source::to_polynomial(expr, [&](const std::string& name) -> std::optional<Polynomial> {
     if (auto meaning = known(name)) return meaning;
-    const bool usable = analysis.definition(name) != nullptr &&
-                        is_nonnegative(source::variable(name), analysis);
+    const bool usable =
+        analysis.definition(name) != nullptr && is_nonnegative(source::variable(name), analysis);
     return usable ? std::optional(Polynomial::symbol(name)) : std::nullopt;
   });
 }
 
-// Whether `guard` is index < n, fails for blocks at or beyond cdiv(n, extent * merged), and the grid ends
-// there or earlier.
+// Whether `guard` is index < n, fails for blocks at or beyond cdiv(n, extent * merged), and the
+// grid ends there or earlier.
 bool rules_out_later_blocks(const ExprPtr& guard, const Analysis& analysis, const Launch& launch,
                             int axis) {
   if (guard->kind != ExprKind::binary || guard->text != "<") return false;
@@ -92,7 +96,8 @@ bool rules_out_later_blocks(const ExprPtr& guard, const Analysis& analysis, cons
 
 }  // namespace
 
-bool grid_is_guarded(const Kernel& kernel, const Analysis& analysis, const Launch& launch, int axis) {
+bool grid_is_guarded(const Kernel& kernel, const Analysis& analysis, const Launch& launch,
+                     int axis) {
   const std::string block = std::string("blockIdx.") + kAxes[static_cast<std::size_t>(axis)];
   const std::set<std::string> varying = varying_names(kernel, block);
   bool guarded = true;
@@ -102,17 +107,20 @@ bool grid_is_guarded(const Kernel& kernel, const Analysis& analysis, const Launc
     if (local != nullptr && !local->is_pointer) return;  // registers or shared memory
     // A load that does not depend on the block's number is one that block 0 does as well.
     const ExprPtr index = access.access->operands[1];
-    const bool same_for_all = !access.is_store && !is_varying(index, block, varying) &&
-                              std::none_of(access.guards.begin(), access.guards.end(),
-                                           [&](const ExprPtr& guard) { return is_varying(guard, block, varying); });
+    const bool same_for_all =
+        !access.is_store && !is_varying(index, block, varying) &&
+        std::none_of(access.guards.begin(), access.guards.end(),
+                     [&](const ExprPtr& guard) { return is_varying(guard, block, varying); });
     if (same_for_all) return;
-    guarded = guarded && std::any_of(access.guards.begin(), access.guards.end(), [&](const ExprPtr& guard) {
+    guarded = guarded &&
+              std::any_of(access.guards.begin(), access.guards.end(), [&](const ExprPtr& guard) {
                 return rules_out_later_blocks(guard, analysis, launch, axis);
               });
   });
   source::walk(kernel.body, [&](const Stmt& stmt) {
     // Atomics and calls are not index expressions of their own; take them as unguarded.
-    if (stmt.kind == StmtKind::evaluate && !source::is_warp_intrinsic(stmt.value->text)) guarded = false;
+    if (stmt.kind == StmtKind::evaluate && !source::is_warp_intrinsic(stmt.value->text))
+      guarded = false;
   });
   return guarded;
 }

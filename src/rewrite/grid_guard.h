@@ -7,14 +7,15 @@
 
 namespace regraph::rewrite {
 
-// Whether every access to global memory is under a guard `index < n` that fails for all blocks beyond
-// the grid along `axis` (0 to 2): the index grows with the block's number and the grid is cdiv(n, ...).
-// Loads that are the same for all blocks need no guard.
+// Whether every access to global memory is under a guard `index < n` that fails for all blocks
+// beyond the grid along `axis` (0 to 2): the index grows with the block's number and the grid is
+// cdiv(n, ...). Loads that are the same for all blocks need no guard.
 [[nodiscard]] bool grid_is_guarded(const source::Kernel& kernel, const source::Analysis& analysis,
                                    const Launch& launch, int axis);
 
 // The grid's extent along `axis` as kernel code, for the forms n, 12 and cdiv(n, 256) over integer
 // parameters of the kernel; null for any other.
-[[nodiscard]] source::ExprPtr grid_extent(const Launch& launch, int axis, const source::Kernel& kernel);
+[[nodiscard]] source::ExprPtr grid_extent(const Launch& launch, int axis,
+                                          const source::Kernel& kernel);
 
 }  // namespace regraph::rewrite

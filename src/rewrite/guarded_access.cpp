@@ -24,7 +24,8 @@ class GuardWalker {
       if (stmt->kind == StmtKind::branch) {
         expr(stmt->value, false);
         const std::size_t depth = guards_.size();
-        for (const ExprPtr& term : source::conjuncts(stmt->value)) guards_.push_back(term);
+        for (const ExprPtr& term : source::conjuncts(stmt->value))
+          guards_.push_back(term);
         block(stmt->body);
         guards_.resize(depth);
         guards_.push_back(source::negate(stmt->value));
@@ -49,10 +50,12 @@ class GuardWalker {
       visit_({node.get(), stmt_, true, guards_});
       // A compound assignment reads what it writes.
       if (stmt_->text != "=") visit_({node.get(), stmt_, false, guards_});
-      for (const ExprPtr& index : source::indices_of(node)) expr(index, false);
+      for (const ExprPtr& index : source::indices_of(node))
+        expr(index, false);
       return;
     }
-    for (const ExprPtr& operand : node->operands) target(operand);
+    for (const ExprPtr& operand : node->operands)
+      target(operand);
   }
 
   void expr(const ExprPtr& node, bool below_index) {
@@ -60,7 +63,8 @@ class GuardWalker {
     if (node->kind == ExprKind::conditional) {
       expr(node->operands[0], false);
       const std::size_t depth = guards_.size();
-      for (const ExprPtr& term : source::conjuncts(node->operands[0])) guards_.push_back(term);
+      for (const ExprPtr& term : source::conjuncts(node->operands[0]))
+        guards_.push_back(term);
       expr(node->operands[1], false);
       guards_.resize(depth);
       guards_.push_back(source::negate(node->operands[0]));
@@ -71,7 +75,8 @@ class GuardWalker {
     if (node->kind == ExprKind::binary && node->text == "&&") {
       expr(node->operands[0], false);
       const std::size_t depth = guards_.size();
-      for (const ExprPtr& term : source::conjuncts(node->operands[0])) guards_.push_back(term);
+      for (const ExprPtr& term : source::conjuncts(node->operands[0]))
+        guards_.push_back(term);
       expr(node->operands[1], false);
       guards_.resize(depth);
       return;
@@ -82,7 +87,8 @@ class GuardWalker {
       expr(node->operands[1], false);
       return;
     }
-    for (const ExprPtr& operand : node->operands) expr(operand, false);
+    for (const ExprPtr& operand : node->operands)
+      expr(operand, false);
   }
 
   const std::function<void(const GuardedAccess&)>& visit_;

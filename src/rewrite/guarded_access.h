@@ -1,10 +1,10 @@
 // Array accesses with the conditions under which they happen.
 #pragma once
 
+#include "source/ir.h"
+
 #include <functional>
 #include <vector>
-
-#include "source/ir.h"
 
 namespace regraph::rewrite {
 

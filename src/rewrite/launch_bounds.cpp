@@ -14,7 +14,8 @@ class LaunchBounds final : public StepRewriter {
  public:
   std::string_view id() const override { return "launch_bounds"; }
   std::vector<StepParameters> choices() const override {
-    return {{{"min_blocks", "1"}}, {{"min_blocks", "2"}}, {{"min_blocks", "3"}}, {{"min_blocks", "4"}}};
+    return {
+        {{"min_blocks", "1"}}, {{"min_blocks", "2"}}, {{"min_blocks", "3"}}, {{"min_blocks", "4"}}};
   }
 
   Result<KernelState> apply(const KernelState& state, const StepParameters& parameters,
@@ -41,6 +42,8 @@ class LaunchBounds final : public StepRewriter {
 
 }  // namespace
 
-std::unique_ptr<StepRewriter> make_launch_bounds() { return std::make_unique<LaunchBounds>(); }
+std::unique_ptr<StepRewriter> make_launch_bounds() {
+  return std::make_unique<LaunchBounds>();
+}
 
 }  // namespace regraph::rewrite

@@ -1,11 +1,11 @@
 #include "rewrite/legality.h"
 
-#include <algorithm>
-#include <utility>
-
 #include "source/build.h"
 #include "source/printer.h"
 #include "source/walk.h"
+
+#include <algorithm>
+#include <utility>
 
 namespace regraph::rewrite {
 
@@ -19,8 +19,10 @@ using source::StmtKind;
 using source::StmtPtr;
 
 void rely_on(KernelState& state, const std::string& assumption) {
-  const auto found = std::lower_bound(state.assumptions.begin(), state.assumptions.end(), assumption);
-  if (found == state.assumptions.end() || *found != assumption) state.assumptions.insert(found, assumption);
+  const auto found =
+      std::lower_bound(state.assumptions.begin(), state.assumptions.end(), assumption);
+  if (found == state.assumptions.end() || *found != assumption)
+    state.assumptions.insert(found, assumption);
 }
 
 Result<int> integer_parameter(const StepParameters& parameters, const std::string& name) {
@@ -49,7 +51,8 @@ Status require_transparent(const KernelState& state, const source::Analysis& ana
                          state.unit.after.find(index) != std::string::npos;
     if (outside) {
       return refuse("the kernel calls '" + *analysis.unknown_calls().begin() +
-                    "' and functions of the file use " + index + ", which the rewriter does not follow");
+                    "' and functions of the file use " + index +
+                    ", which the rewriter does not follow");
     }
   }
   return {};
@@ -84,7 +87,8 @@ std::int64_t shared_bytes(const Kernel& kernel) {
     std::int64_t size = stmt.variable.scalar
                             ? static_cast<std::int64_t>(size_in_bytes(*stmt.variable.scalar))
                             : std::int64_t{16};
-    for (const std::int64_t count : stmt.variable.extents) size *= count;
+    for (const std::int64_t count : stmt.variable.extents)
+      size *= count;
     bytes += size;
   });
   return bytes;

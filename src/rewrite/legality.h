@@ -1,14 +1,14 @@
 // Preconditions several steps share.
 #pragma once
 
+#include "base/result.h"
+#include "rewrite/step_rewriter.h"
+#include "source/analysis.h"
+
 #include <array>
 #include <functional>
 #include <string>
 #include <vector>
-
-#include "base/result.h"
-#include "rewrite/step_rewriter.h"
-#include "source/analysis.h"
 
 namespace regraph::rewrite {
 
@@ -18,9 +18,10 @@ inline constexpr std::array<const char*, 3> kAxes = {"x", "y", "z"};
 // compute capabilities: 48 KB on every architecture).
 inline constexpr std::int64_t kStaticSharedLimitBytes = 48 << 10;
 
-// Refuses kernels the analyses cannot see through: opaque statements, calls to functions of the file
-// that read thread indices.
-[[nodiscard]] Status require_transparent(const KernelState& state, const source::Analysis& analysis);
+// Refuses kernels the analyses cannot see through: opaque statements, calls to functions of the
+// file that read thread indices.
+[[nodiscard]] Status require_transparent(const KernelState& state,
+                                         const source::Analysis& analysis);
 // The one launch of the plan; refuses plans with several.
 [[nodiscard]] Result<const Launch*> only_launch(const KernelState& state);
 

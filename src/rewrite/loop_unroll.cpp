@@ -14,8 +14,8 @@ bool is_innermost(const source::Stmt& loop) {
   bool holds_loop = false;
   source::walk(loop.body, [&](const source::Stmt& stmt) {
     // Loops that are unrolled completely vanish and do not count.
-    holds_loop = holds_loop || (stmt.kind == source::StmtKind::loop &&
-                                stmt.unroll != source::kUnrollFully) ||
+    holds_loop = holds_loop ||
+                 (stmt.kind == source::StmtKind::loop && stmt.unroll != source::kUnrollFully) ||
                  stmt.kind == source::StmtKind::repeat;
   });
   return !holds_loop;
@@ -25,14 +25,18 @@ class LoopUnroll final : public StepRewriter {
  public:
   std::string_view id() const override { return "loop_unroll"; }
   std::vector<StepParameters> choices() const override {
-    return {{{"factor", "2"}}, {{"factor", "4"}}, {{"factor", "8"}}, {{"factor", "16"}},
+    return {{{"factor", "2"}},
+            {{"factor", "4"}},
+            {{"factor", "8"}},
+            {{"factor", "16"}},
             {{"factor", "full"}}};
   }
 
   Result<KernelState> apply(const KernelState& state, const StepParameters& parameters,
                             const Problem&) const override {
     const auto found = parameters.find("factor");
-    if (found == parameters.end()) return fail(ErrorCode::invalid_argument, "the step needs 'factor'");
+    if (found == parameters.end())
+      return fail(ErrorCode::invalid_argument, "the step needs 'factor'");
     int factor = source::kUnrollFully;
     if (found->second != "full") {
       auto number = integer_parameter(parameters, "factor");
@@ -80,6 +84,8 @@ class LoopUnroll final : public StepRewriter {
 
 }  // namespace
 
-std::unique_ptr<StepRewriter> make_loop_unroll() { return std::make_unique<LoopUnroll>(); }
+std::unique_ptr<StepRewriter> make_loop_unroll() {
+  return std::make_unique<LoopUnroll>();
+}
 
 }  // namespace regraph::rewrite

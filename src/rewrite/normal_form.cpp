@@ -1,13 +1,13 @@
 #include "rewrite/normal_form.h"
 
-#include <functional>
-#include <set>
-#include <utility>
-
 #include "rewrite/step_rewriter.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/walk.h"
+
+#include <functional>
+#include <set>
+#include <utility>
 
 namespace regraph::rewrite {
 
@@ -28,8 +28,8 @@ Result<Block> without_early_returns(const Block& body) {
                          stmt->body.size() == 1 && stmt->body[0]->kind == StmtKind::leave;
     if (stmt->kind == StmtKind::leave) return result;
     if (is_exit) {
-      auto rest = without_early_returns(Block(body.begin() + static_cast<std::ptrdiff_t>(index) + 1,
-                                              body.end()));
+      auto rest = without_early_returns(
+          Block(body.begin() + static_cast<std::ptrdiff_t>(index) + 1, body.end()));
       if (!rest) return rest;
       auto guarded = std::make_shared<Stmt>();
       guarded->kind = StmtKind::branch;
@@ -42,9 +42,10 @@ Result<Block> without_early_returns(const Block& body) {
     bool leaves = false;
     walk(Block{stmt}, [&](const Stmt& inner) { leaves = leaves || inner.kind == StmtKind::leave; });
     if (leaves) {
-      return refuse("line " + std::to_string(stmt->line) +
-                    ": a return inside a loop or branch; only 'if (...) return;' at the top level is "
-                    "understood");
+      return refuse(
+          "line " + std::to_string(stmt->line) +
+          ": a return inside a loop or branch; only 'if (...) return;' at the top level is "
+          "understood");
     }
     result.push_back(stmt);
   }
@@ -56,7 +57,8 @@ namespace {
 bool holds_any(const Block& block, std::initializer_list<StmtKind> kinds) {
   bool found = false;
   walk(block, [&](const Stmt& stmt) {
-    for (const StmtKind kind : kinds) found = found || stmt.kind == kind;
+    for (const StmtKind kind : kinds)
+      found = found || stmt.kind == kind;
   });
   return found;
 }
@@ -112,10 +114,12 @@ class GuardFlattener {
 
   bool can_enter_loop(const Stmt& loop) const {
     const auto counted = source::counted_loop_of(loop);
-    if (!counted || analysis_.reads_memory(counted->first) || analysis_.reads_memory(counted->limit)) {
+    if (!counted || analysis_.reads_memory(counted->first) ||
+        analysis_.reads_memory(counted->limit)) {
       return false;
     }
-    return !holds_any(loop.body, {StmtKind::jump, StmtKind::leave, StmtKind::repeat, StmtKind::opaque});
+    return !holds_any(loop.body,
+                      {StmtKind::jump, StmtKind::leave, StmtKind::repeat, StmtKind::opaque});
   }
 
   Status flatten_declaration(const StmtPtr& stmt, const std::vector<ExprPtr>& guards, Block& out) {
@@ -145,7 +149,8 @@ class GuardFlattener {
         case StmtKind::branch:
           if (can_open(*stmt)) {
             std::vector<ExprPtr> inner = guards;
-            for (const ExprPtr& term : source::conjuncts(stmt->value)) inner.push_back(term);
+            for (const ExprPtr& term : source::conjuncts(stmt->value))
+              inner.push_back(term);
             if (Status status = flatten(stmt->body, inner, out); !status) return status;
             break;
           }
@@ -194,7 +199,9 @@ class GuardFlattener {
           }
           break;
         }
-        default: emit_guarded(stmt, guards, out); break;
+        default:
+          emit_guarded(stmt, guards, out);
+          break;
       }
     }
     merging_ = false;
@@ -230,7 +237,9 @@ class GuardFlattener {
 
 }  // namespace
 
-Result<Block> flatten_guards(const Kernel& kernel) { return GuardFlattener(kernel).run(kernel.body); }
+Result<Block> flatten_guards(const Kernel& kernel) {
+  return GuardFlattener(kernel).run(kernel.body);
+}
 
 namespace {
 
@@ -241,7 +250,8 @@ Block with_merged_branches(const Block& block) {
     auto copy = std::make_shared<Stmt>(*stmt);
     copy->body = with_merged_branches(stmt->body);
     copy->otherwise = with_merged_branches(stmt->otherwise);
-    const bool is_plain = copy->kind == StmtKind::branch && copy->otherwise.empty() && copy->body.size() == 1;
+    const bool is_plain =
+        copy->kind == StmtKind::branch && copy->otherwise.empty() && copy->body.size() == 1;
     if (is_plain && copy->body[0]->kind == StmtKind::branch && copy->body[0]->otherwise.empty()) {
       const StmtPtr inner = copy->body[0];
       copy->value = source::binary("&&", copy->value, inner->value);

@@ -1,20 +1,21 @@
-// reduce_shuffle: a tree reduction over a shared array becomes warp shuffles with one exchange between
-// the warps.
+// reduce_shuffle: a tree reduction over a shared array becomes warp shuffles with one exchange
+// between the warps.
 //
 // Recognised, for a one-dimensional block of a power of two threads, t = threadIdx.x:
-//   for (s = 1; s < blockDim.x; s *= 2)        { if (t % (2 * s) == 0) sh[t] op= sh[t + s]; barrier }
-//   for (s = 1; s < blockDim.x; s *= 2)        { i = 2 * s * t; if (i < blockDim.x) sh[i] op= sh[i+s]; barrier }
-//   for (s = blockDim.x / 2; s > 0; s >>= 1)   { if (t < s) sh[t] op= sh[t + s]; barrier }
-// with op one of + * & | ^, or sh[..] = f(sh[..], sh[..+s]) for max and min. Legal when the operator is
-// associative (floating point: the problem must grant reassociation), and only sh[0] is read afterwards
-// before the array is written again.
-#include <algorithm>
-
+//   for (s = 1; s < blockDim.x; s *= 2)        { if (t % (2 * s) == 0) sh[t] op= sh[t + s]; barrier
+//   } for (s = 1; s < blockDim.x; s *= 2)        { i = 2 * s * t; if (i < blockDim.x) sh[i] op=
+//   sh[i+s]; barrier } for (s = blockDim.x / 2; s > 0; s >>= 1)   { if (t < s) sh[t] op= sh[t + s];
+//   barrier }
+// with op one of + * & | ^, or sh[..] = f(sh[..], sh[..+s]) for max and min. Legal when the
+// operator is associative (floating point: the problem must grant reassociation), and only sh[0] is
+// read afterwards before the array is written again.
 #include "rewrite/legality.h"
 #include "rewrite/reduction_tree.h"
 #include "rewrite/steps.h"
 #include "source/build.h"
 #include "source/walk.h"
+
+#include <algorithm>
 
 namespace regraph::rewrite {
 namespace {
@@ -39,8 +40,8 @@ ExprPtr full_mask() {
 StmtPtr shuffle_loop(const ReductionTree& tree, const std::string& value, const std::string& offset,
                      int lanes) {
   const ExprPtr own = source::variable(value, tree.scalar);
-  const ExprPtr other = source::call(
-      "__shfl_down_sync", {full_mask(), own, source::variable(offset)});
+  const ExprPtr other =
+      source::call("__shfl_down_sync", {full_mask(), own, source::variable(offset)});
   auto loop = std::make_shared<Stmt>();
   loop->kind = StmtKind::loop;
   source::Variable counter;
@@ -80,7 +81,8 @@ class ReduceShuffle final : public StepRewriter {
         continue;
       }
       if (is_floating(tree->scalar) && !problem.assume.reassociate) {
-        return refuse("the problem does not grant 'assume: {reassociate: true}' for floating point");
+        return refuse(
+            "the problem does not grant 'assume: {reassociate: true}' for floating point");
       }
       KernelState result = state;
       result.unit.kernel.body = rewritten(kernel, *tree, position, block);
@@ -91,8 +93,8 @@ class ReduceShuffle final : public StepRewriter {
   }
 
  private:
-  static Block rewritten(const source::Kernel& kernel, const ReductionTree& tree, std::size_t position,
-                         const Dim3& block) {
+  static Block rewritten(const source::Kernel& kernel, const ReductionTree& tree,
+                         std::size_t position, const Dim3& block) {
     const int warps = static_cast<int>(block.x) / kWarpLanes;
     const ExprPtr thread = source::builtin("threadIdx.x");
     const std::string value = source::fresh_name(kernel, "value");
@@ -108,7 +110,8 @@ class ReduceShuffle final : public StepRewriter {
     variable.scalar = tree.scalar;
 
     Block body(kernel.body.begin(), kernel.body.begin() + static_cast<std::ptrdiff_t>(position));
-    // When the array was filled right before, the value is still at hand and the store is not needed.
+    // When the array was filled right before, the value is still at hand and the store is not
+    // needed.
     const bool fills = body.size() >= 2 && body[body.size() - 1]->kind == StmtKind::barrier &&
                        body[body.size() - 2]->kind == StmtKind::assign &&
                        body[body.size() - 2]->text == "=" &&
@@ -123,16 +126,16 @@ class ReduceShuffle final : public StepRewriter {
     }
     body.push_back(shuffle_loop(tree, value, offset, kWarpLanes));
     body.push_back(source::branch(
-        source::binary("==", source::binary("%", thread, source::integer(kWarpLanes)), source::integer(0)),
-        {source::assign(slot(source::binary("/", thread, source::integer(kWarpLanes))), "=", own)}));
+        source::binary("==", source::binary("%", thread, source::integer(kWarpLanes)),
+                       source::integer(0)),
+        {source::assign(slot(source::binary("/", thread, source::integer(kWarpLanes))), "=",
+                        own)}));
     body.push_back(source::barrier());
     // The first warp combines what the warps left; lanes beyond them hold copies that are not used.
     Block last;
     last.push_back(source::assign(
         own, "=",
-        slot(warps == kWarpLanes
-                 ? thread
-                 : source::binary("%", thread, source::integer(warps)))));
+        slot(warps == kWarpLanes ? thread : source::binary("%", thread, source::integer(warps)))));
     last.push_back(shuffle_loop(tree, value, warp_offset, warps));
     last.push_back(source::branch(source::binary("==", thread, source::integer(0)),
                                   {source::assign(slot(source::integer(0)), "=", own)}));
@@ -146,6 +149,8 @@ class ReduceShuffle final : public StepRewriter {
 
 }  // namespace
 
-std::unique_ptr<StepRewriter> make_reduce_shuffle() { return std::make_unique<ReduceShuffle>(); }
+std::unique_ptr<StepRewriter> make_reduce_shuffle() {
+  return std::make_unique<ReduceShuffle>();
+}
 
 }  // namespace regraph::rewrite

@@ -1,11 +1,11 @@
 #include "rewrite/reduction_tree.h"
 
-#include <algorithm>
-#include <set>
-
 #include "rewrite/legality.h"
 #include "source/build.h"
 #include "source/walk.h"
+
+#include <algorithm>
+#include <set>
 
 namespace regraph::rewrite {
 
@@ -25,7 +25,9 @@ StmtPtr ReductionTree::combine(const ExprPtr& target, const ExprPtr& other) cons
 
 namespace {
 
-std::optional<Polynomial> thread_index() { return Polynomial::symbol("threadIdx.x"); }
+std::optional<Polynomial> thread_index() {
+  return Polynomial::symbol("threadIdx.x");
+}
 
 enum class Order { none, doubling, halving };
 
@@ -41,7 +43,8 @@ class Matcher {
     }
     const std::string where = "loop at line " + std::to_string(loop.line) + ": ";
     order_ = order_of(loop);
-    if (order_ == Order::none) return refuse(where + "its stride neither halves nor doubles over the block");
+    if (order_ == Order::none)
+      return refuse(where + "its stride neither halves nor doubles over the block");
     Block body = loop.body;
     if (body.empty() || body.back()->kind != StmtKind::barrier) {
       return refuse(where + "no barrier at the end of a round");
@@ -64,7 +67,8 @@ class Matcher {
     if (!guard_matches(body[0]->value, index_name)) {
       return refuse(where + "its guard does not select the threads of a tree");
     }
-    if (Status status = only_first_is_read_after(position, tree->array); !status) return status.error();
+    if (Status status = only_first_is_read_after(position, tree->array); !status)
+      return status.error();
     return tree;
   }
 
@@ -94,8 +98,8 @@ class Matcher {
     if (condition.kind != ExprKind::binary) return Order::none;
     const auto first = start_of(loop.init->value);
     const auto limit = polynomial(condition.operands[1]);
-    const bool on_stride = condition.operands[0]->kind == ExprKind::variable &&
-                           condition.operands[0]->text == name;
+    const bool on_stride =
+        condition.operands[0]->kind == ExprKind::variable && condition.operands[0]->text == name;
     if (!first || !limit || !on_stride) return Order::none;
     const auto amount = step_amount(step);
     if (amount == 2 && *first == 1 && condition.text == "<" && limit->constant() == block_.x) {
@@ -117,7 +121,8 @@ class Matcher {
     const auto right = polynomial(expr->operands[1]);
     if (!left || !right || !left->constant() || !right->constant()) return std::nullopt;
     if (expr->text == "/" && *right->constant() > 0) return *left->constant() / *right->constant();
-    if (expr->text == ">>" && *right->constant() < 31) return *left->constant() >> *right->constant();
+    if (expr->text == ">>" && *right->constant() < 31)
+      return *left->constant() >> *right->constant();
     return std::nullopt;
   }
 
@@ -129,14 +134,18 @@ class Matcher {
     const auto stride = [this](const ExprPtr& expr) {
       return expr->kind == ExprKind::variable && expr->text == stride_;
     };
-    if ((step.text == "*=" && literal(step.value, 2)) || (step.text == "<<=" && literal(step.value, 1)) ||
+    if ((step.text == "*=" && literal(step.value, 2)) ||
+        (step.text == "<<=" && literal(step.value, 1)) ||
         (step.text == "+=" && stride(step.value))) {
       return 2;
     }
-    if ((step.text == "/=" && literal(step.value, 2)) || (step.text == ">>=" && literal(step.value, 1))) {
+    if ((step.text == "/=" && literal(step.value, 2)) ||
+        (step.text == ">>=" && literal(step.value, 1))) {
       return -2;
     }
-    if (step.text != "=" || step.value->kind != ExprKind::binary || !stride(step.value->operands[0])) return 0;
+    if (step.text != "=" || step.value->kind != ExprKind::binary ||
+        !stride(step.value->operands[0]))
+      return 0;
     const std::string& op = step.value->text;
     const ExprPtr& amount = step.value->operands[1];
     if ((op == "*" && literal(amount, 2)) || (op == "<<" && literal(amount, 1))) return 2;
@@ -147,7 +156,8 @@ class Matcher {
   // sh[i] op= sh[i + s], or sh[i] = f(sh[i], sh[i + s]).
   Result<ReductionTree> match_update(const Stmt& update, const std::string& where) {
     static const std::set<std::string> kOperators = {"+=", "*=", "&=", "|=", "^="};
-    static const std::set<std::string> kFunctions = {"max", "min", "fmaxf", "fminf", "fmax", "fmin"};
+    static const std::set<std::string> kFunctions = {"max",   "min",  "fmaxf",
+                                                     "fminf", "fmax", "fmin"};
     ReductionTree tree;
     tree.analysis = &analysis_;
     const Expr* base = source::base_variable(*update.target);
@@ -210,7 +220,8 @@ class Matcher {
       if (guard->text != "==") return false;
       const ExprPtr& remainder = guard->operands[0];
       const auto zero = polynomial(guard->operands[1]);
-      if (!zero || zero->constant() != 0 || remainder->kind != ExprKind::binary || remainder->text != "%") {
+      if (!zero || zero->constant() != 0 || remainder->kind != ExprKind::binary ||
+          remainder->text != "%") {
         return false;
       }
       const auto left = polynomial(remainder->operands[0]);
@@ -226,7 +237,8 @@ class Matcher {
 
   Status only_first_is_read_after(std::size_t position, const std::string& array) const {
     bool beyond_first = false;
-    const Block rest(kernel_.body.begin() + static_cast<std::ptrdiff_t>(position) + 1, kernel_.body.end());
+    const Block rest(kernel_.body.begin() + static_cast<std::ptrdiff_t>(position) + 1,
+                     kernel_.body.end());
     std::function<void(const ExprPtr&)> check = [&](const ExprPtr& expr) {
       if (!expr) return;
       if (expr->kind == ExprKind::variable && expr->text == array) beyond_first = true;
@@ -236,7 +248,8 @@ class Matcher {
         if (!index || index->constant() != 0) beyond_first = true;
         return;
       }
-      for (const ExprPtr& operand : expr->operands) check(operand);
+      for (const ExprPtr& operand : expr->operands)
+        check(operand);
     };
     source::walk(rest, [&](const Stmt& stmt) {
       check(stmt.target);

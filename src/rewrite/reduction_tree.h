@@ -1,20 +1,20 @@
 // Recognises a tree reduction over a shared array. Used by reduce_shuffle.
 #pragma once
 
-#include <string>
-
 #include "base/result.h"
 #include "kernel/launch_plan.h"
 #include "source/analysis.h"
 
+#include <string>
+
 namespace regraph::rewrite {
 
 struct ReductionTree {
-  std::string array;           // shared, one-dimensional, as long as the block at least
-  std::string type;            // element type
+  std::string array;  // shared, one-dimensional, as long as the block at least
+  std::string type;   // element type
   ScalarType scalar = ScalarType::f32;
-  std::string op;              // "+=", ... for compound assignment; empty when `function` is used
-  std::string function;        // "fmaxf", ...
+  std::string op;        // "+=", ... for compound assignment; empty when `function` is used
+  std::string function;  // "fmaxf", ...
 
   // target = target op other.
   [[nodiscard]] source::StmtPtr combine(const source::ExprPtr& target,

@@ -1,6 +1,6 @@
 // restrict_ldg: const on pointers that are only read and __restrict__ on all, so that loads may go
-// through the read-only path and be moved over stores. Legal when the problem grants that buffers do
-// not overlap; nothing may be written through a pointer that becomes const.
+// through the read-only path and be moved over stores. Legal when the problem grants that buffers
+// do not overlap; nothing may be written through a pointer that becomes const.
 #include "rewrite/legality.h"
 #include "rewrite/steps.h"
 #include "source/walk.h"
@@ -49,6 +49,8 @@ class RestrictLdg final : public StepRewriter {
 
 }  // namespace
 
-std::unique_ptr<StepRewriter> make_restrict_ldg() { return std::make_unique<RestrictLdg>(); }
+std::unique_ptr<StepRewriter> make_restrict_ldg() {
+  return std::make_unique<RestrictLdg>();
+}
 
 }  // namespace regraph::rewrite

@@ -1,6 +1,6 @@
 // smem_pad: lengthens the rows of two- and higher-dimensional shared arrays, so that walking down a
-// column visits different banks. Legal when every use indexes the array completely, so that no address
-// arithmetic knows the row's length, and the block still has the shared memory.
+// column visits different banks. Legal when every use indexes the array completely, so that no
+// address arithmetic knows the row's length, and the block still has the shared memory.
 #include "rewrite/legality.h"
 #include "rewrite/steps.h"
 #include "source/walk.h"
@@ -8,26 +8,27 @@
 namespace regraph::rewrite {
 namespace {
 
-// Rows whose length is a multiple of this many elements put columns into few banks; others are taken
-// as padded already.
+// Rows whose length is a multiple of this many elements put columns into few banks; others are
+// taken as padded already.
 constexpr std::int64_t kUnpaddedMultiple = 8;
 
 bool is_fully_indexed(const source::Kernel& kernel, const source::Variable& array) {
   bool complete = true;
-  std::function<void(const source::ExprPtr&, std::size_t)> check =
-      [&](const source::ExprPtr& expr, std::size_t indices_above) {
-        if (!expr) return;
-        if (expr->kind == source::ExprKind::variable && expr->text == array.name &&
-            indices_above != array.extents.size()) {
-          complete = false;
-        }
-        if (expr->kind == source::ExprKind::index) {
-          check(expr->operands[0], indices_above + 1);
-          check(expr->operands[1], 0);
-          return;
-        }
-        for (const source::ExprPtr& operand : expr->operands) check(operand, 0);
-      };
+  std::function<void(const source::ExprPtr&, std::size_t)> check = [&](const source::ExprPtr& expr,
+                                                                       std::size_t indices_above) {
+    if (!expr) return;
+    if (expr->kind == source::ExprKind::variable && expr->text == array.name &&
+        indices_above != array.extents.size()) {
+      complete = false;
+    }
+    if (expr->kind == source::ExprKind::index) {
+      check(expr->operands[0], indices_above + 1);
+      check(expr->operands[1], 0);
+      return;
+    }
+    for (const source::ExprPtr& operand : expr->operands)
+      check(operand, 0);
+  };
   source::walk(kernel.body, [&](const source::Stmt& stmt) {
     check(stmt.target, 0);
     check(stmt.value, 0);
@@ -69,8 +70,9 @@ class SmemPad final : public StepRewriter {
         });
     if (!changed) return refuse("no shared array with unpadded rows that is always fully indexed");
     if (shared_bytes(result.unit.kernel) > kStaticSharedLimitBytes) {
-      return refuse("padded, the shared arrays need " + std::to_string(shared_bytes(result.unit.kernel)) +
-                    " bytes of the " + std::to_string(kStaticSharedLimitBytes) + " a block may declare");
+      return refuse("padded, the shared arrays need " +
+                    std::to_string(shared_bytes(result.unit.kernel)) + " bytes of the " +
+                    std::to_string(kStaticSharedLimitBytes) + " a block may declare");
     }
     return result;
   }
@@ -78,6 +80,8 @@ class SmemPad final : public StepRewriter {
 
 }  // namespace
 
-std::unique_ptr<StepRewriter> make_smem_pad() { return std::make_unique<SmemPad>(); }
+std::unique_ptr<StepRewriter> make_smem_pad() {
+  return std::make_unique<SmemPad>();
+}
 
 }  // namespace regraph::rewrite

@@ -1,17 +1,17 @@
-// smem_tile: strip-mines a contraction loop; per strip the block copies what it needs of the operands
-// to shared memory, synchronises, and computes from there.
+// smem_tile: strip-mines a contraction loop; per strip the block copies what it needs of the
+// operands to shared memory, synchronises, and computes from there.
 //
 //   for (k = 0; k < K; ++k) s += A[i*K+k] * B[k*N+j];
 // becomes
-//   for (k0 = 0; k0 < K; k0 += D) { copy A_tile, B_tile; barrier; for (k1 < D) s += ...tile...; barrier; }
+//   for (k0 = 0; k0 < K; k0 += D) { copy A_tile, B_tile; barrier; for (k1 < D) s += ...tile...;
+//   barrier; }
 //
 // Legal when staged arrays are only read, their indices are linear in thread indices and loop
 // variables with block-uniform strides, and all threads reach the loop (guards are pushed inside
 // first). An element is copied only where the original may access it. The copy is filled up with
 // zeros when every term has a staged zero factor, else the last strip is shortened. A guard inside
-// the loop is dropped when the loop only changes registers that are used under the same guard later.
-#include <algorithm>
-
+// the loop is dropped when the loop only changes registers that are used under the same guard
+// later.
 #include "rewrite/legality.h"
 #include "rewrite/normal_form.h"
 #include "rewrite/steps.h"
@@ -19,6 +19,8 @@
 #include "source/build.h"
 #include "source/printer.h"
 #include "source/walk.h"
+
+#include <algorithm>
 
 namespace regraph::rewrite {
 namespace {
@@ -47,7 +49,8 @@ class Tiler {
 
   Block run() {
     Block result;
-    for (const StagedArray& array : plan_.arrays) result.push_back(declare_tile(array));
+    for (const StagedArray& array : plan_.arrays)
+      result.push_back(declare_tile(array));
     result.push_back(source::declare_integer(thread_, linear_thread()));
     for (const StmtPtr& stmt : kernel_.body) {
       result.push_back(stmt == plan_.loop ? tiled_loop() : stmt);
@@ -90,17 +93,20 @@ class Tiler {
     const bool even = items % threads == 0 && items / threads <= kMostUnrolledCopies;
     if (even) {
       body.push_back(source::declare_integer(
-          item, source::binary("+", source::variable(thread_),
-                               source::binary("*", source::variable(step), source::integer(threads)))));
+          item,
+          source::binary("+", source::variable(thread_),
+                         source::binary("*", source::variable(step), source::integer(threads)))));
     }
     std::vector<ExprPtr> coordinates;
     if (array.coordinates.size() == 2) {
       body.push_back(source::declare_integer(
-          array.coordinates[0], source::binary("/", source::variable(item), source::integer(columns))));
+          array.coordinates[0],
+          source::binary("/", source::variable(item), source::integer(columns))));
       coordinates.push_back(source::variable(array.coordinates[0]));
     }
     ExprPtr column = source::variable(item);
-    if (array.coordinates.size() == 2) column = source::binary("%", column, source::integer(columns));
+    if (array.coordinates.size() == 2)
+      column = source::binary("%", column, source::integer(columns));
     body.push_back(source::declare_integer(array.coordinates.back(), column));
     coordinates.push_back(source::variable(array.coordinates.back()));
 
@@ -111,17 +117,19 @@ class Tiler {
       if (!footprint.dimensions[d].terms.contains(plan_.counted.name)) continue;
       // The strip may reach past the end of the loop.
       index = index + footprint.dimensions[d].stride * Polynomial::symbol(plan_.outer);
-      conditions.push_back(source::binary(
-          "<", source::binary("+", source::variable(plan_.outer), coordinates[d]), plan_.counted.limit));
+      conditions.push_back(
+          source::binary("<", source::binary("+", source::variable(plan_.outer), coordinates[d]),
+                         plan_.counted.limit));
     }
     conditions.insert(conditions.begin(), array.guards.begin(), array.guards.end());
     ExprPtr value = source::element(source::variable(array.name, array.scalar),
                                     {source::to_expression(index, array.wide_index)});
     if (!conditions.empty()) {
-      value = source::conditional(source::conjunction(conditions), value, source::zero_of(array.scalar));
+      value = source::conditional(source::conjunction(conditions), value,
+                                  source::zero_of(array.scalar));
     }
-    body.push_back(source::assign(source::element(source::variable(array.tile, array.scalar), coordinates),
-                                  "=", value));
+    body.push_back(source::assign(
+        source::element(source::variable(array.tile, array.scalar), coordinates), "=", value));
     if (even) {
       return source::counted_loop(step, source::integer(0), source::integer(items / threads), 1,
                                   std::move(body), source::kUnrollFully);
@@ -139,19 +147,20 @@ class Tiler {
 
   // The loop's body reading tiles in place of arrays.
   Block body_on_tiles() const {
-    return source::rewrite_expressions(plan_.loop->body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-      if (expr->kind != ExprKind::index) return std::nullopt;
-      const Expr* base = source::base_variable(*expr);
-      const StagedArray* array = base != nullptr ? staged(base->text) : nullptr;
-      if (array == nullptr) return std::nullopt;
-      std::vector<ExprPtr> coordinates;
-      for (const FootprintDimension& dimension : array->footprint.dimensions) {
-        const Polynomial coordinate =
-            dimension.coordinate().substitute(plan_.counted.name, Polynomial::symbol(plan_.inner));
-        coordinates.push_back(source::to_expression(coordinate));
-      }
-      return source::element(source::variable(array->tile, array->scalar), coordinates);
-    });
+    return source::rewrite_expressions(
+        plan_.loop->body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+          if (expr->kind != ExprKind::index) return std::nullopt;
+          const Expr* base = source::base_variable(*expr);
+          const StagedArray* array = base != nullptr ? staged(base->text) : nullptr;
+          if (array == nullptr) return std::nullopt;
+          std::vector<ExprPtr> coordinates;
+          for (const FootprintDimension& dimension : array->footprint.dimensions) {
+            const Polynomial coordinate = dimension.coordinate().substitute(
+                plan_.counted.name, Polynomial::symbol(plan_.inner));
+            coordinates.push_back(source::to_expression(coordinate));
+          }
+          return source::element(source::variable(array->tile, array->scalar), coordinates);
+        });
   }
 
   bool is_register(const std::string& name) const {
@@ -174,7 +183,8 @@ class Tiler {
         const Expr* base = source::base_variable(*expr);
         for (const StagedArray& array : plan_.arrays) {
           if (base != nullptr && base->text == array.tile) {
-            // A staged factor without the contraction index is not zero-filled and could be infinite.
+            // A staged factor without the contraction index is not zero-filled and could be
+            // infinite.
             (array.follows_contraction ? zero : reads_unstaged) = true;
             return;
           }
@@ -206,17 +216,19 @@ class Tiler {
             break;
           }
           const Expr& value = *stmt->value;
-          const bool sum = stmt->text == "=" && value.kind == ExprKind::binary && value.text == "+" &&
-                           source::equal(value.operands[0], stmt->target) && vanishes(value.operands[1]);
-          const bool fused =
-              stmt->text == "=" && value.kind == ExprKind::call && value.operands.size() == 3 &&
-              (value.text == "fmaf" || value.text == "fma") &&
-              source::equal(value.operands[2], stmt->target) &&
-              vanishes(source::binary("*", value.operands[0], value.operands[1]));
+          const bool sum = stmt->text == "=" && value.kind == ExprKind::binary &&
+                           value.text == "+" && source::equal(value.operands[0], stmt->target) &&
+                           vanishes(value.operands[1]);
+          const bool fused = stmt->text == "=" && value.kind == ExprKind::call &&
+                             value.operands.size() == 3 &&
+                             (value.text == "fmaf" || value.text == "fma") &&
+                             source::equal(value.operands[2], stmt->target) &&
+                             vanishes(source::binary("*", value.operands[0], value.operands[1]));
           if (!sum && !fused) return false;
           break;
         }
-        default: return false;
+        default:
+          return false;
       }
     }
     return true;
@@ -247,17 +259,20 @@ class Tiler {
     for (const StmtPtr& stmt : block) {
       std::set<std::string> inside = held;
       if (stmt->kind == StmtKind::branch) {
-        for (const ExprPtr& term : source::conjuncts(stmt->value)) inside.insert(source::print(term));
+        for (const ExprPtr& term : source::conjuncts(stmt->value))
+          inside.insert(source::print(term));
       }
       const Expr* base = stmt->target ? source::base_variable(*stmt->target) : nullptr;
       const bool updates_itself = base != nullptr && base->text == name;
-      bool reads = stmt->value && source::variables_of(stmt->value).contains(name) && !updates_itself;
+      bool reads =
+          stmt->value && source::variables_of(stmt->value).contains(name) && !updates_itself;
       if (stmt->target) {
         for (const ExprPtr& index : source::indices_of(stmt->target)) {
           reads = reads || source::variables_of(index).contains(name);
         }
       }
-      if (reads && !std::includes(held.begin(), held.end(), guards.begin(), guards.end())) return false;
+      if (reads && !std::includes(held.begin(), held.end(), guards.begin(), guards.end()))
+        return false;
       if (!read_only_under(stmt->body, name, guards, inside)) return false;
       if (!read_only_under(stmt->otherwise, name, guards, held)) return false;
     }
@@ -267,7 +282,8 @@ class Tiler {
   bool can_drop_guard(const Stmt& branch) const {
     if (!branch.otherwise.empty() || reads_global(branch.body)) return false;
     std::set<std::string> guards;
-    for (const ExprPtr& term : source::conjuncts(branch.value)) guards.insert(source::print(term));
+    for (const ExprPtr& term : source::conjuncts(branch.value))
+      guards.insert(source::print(term));
     bool droppable = true;
     source::walk(branch.body, [&](const Stmt& stmt) {
       if (stmt.kind != StmtKind::assign) {
@@ -296,11 +312,13 @@ class Tiler {
       std::set<std::string> used;
       source::walk(result, [&](const Stmt& stmt) {
         for (const ExprPtr& expr : {stmt.target, stmt.value}) {
-          for (const std::string& name : source::variables_of(expr)) used.insert(name);
+          for (const std::string& name : source::variables_of(expr))
+            used.insert(name);
         }
       });
       result = source::rewrite_statements(result, [&](const StmtPtr& stmt) -> std::optional<Block> {
-        if (stmt->kind != StmtKind::declare || used.contains(stmt->variable.name)) return std::nullopt;
+        if (stmt->kind != StmtKind::declare || used.contains(stmt->variable.name))
+          return std::nullopt;
         changed = true;
         return Block{};
       });
@@ -310,18 +328,20 @@ class Tiler {
 
   StmtPtr tiled_loop() const {
     Block strip;
-    for (const StagedArray& array : plan_.arrays) strip.push_back(copy_loop(array));
+    for (const StagedArray& array : plan_.arrays)
+      strip.push_back(copy_loop(array));
     strip.push_back(source::barrier());
 
     Block body = without_dead_declarations(without_guards(body_on_tiles()));
     ExprPtr limit = source::integer(plan_.depth);
     if (!adds_only_vanishing_terms(body)) {
-      limit = source::call("min", {limit, source::binary("-", plan_.counted.limit,
-                                                         source::variable(plan_.outer))});
+      limit = source::call(
+          "min", {limit, source::binary("-", plan_.counted.limit, source::variable(plan_.outer))});
     }
     bool uses_variable = false;
     source::walk_expressions(body, [&](const Expr& node) {
-      uses_variable = uses_variable || (node.kind == ExprKind::variable && node.text == plan_.counted.name);
+      uses_variable =
+          uses_variable || (node.kind == ExprKind::variable && node.text == plan_.counted.name);
     });
     if (uses_variable) {
       body.insert(body.begin(),
@@ -358,13 +378,15 @@ class SmemTile final : public StepRewriter {
     auto launch = only_launch(state);
     if (!launch) return launch.error();
     if (!problem.assume.noalias) {
-      return refuse("the problem does not grant 'assume: {noalias: true}', so a copy could go stale");
+      return refuse(
+          "the problem does not grant 'assume: {noalias: true}', so a copy could go stale");
     }
     const Analysis analysis(state.unit.kernel);
     if (Status status = require_transparent(state, analysis); !status) return status.error();
     if (analysis.has_shared()) return refuse("the kernel uses shared memory already");
     if (!analysis.unknown_calls().empty()) {
-      return refuse("the kernel calls '" + *analysis.unknown_calls().begin() + "', which may read memory");
+      return refuse("the kernel calls '" + *analysis.unknown_calls().begin() +
+                    "', which may read memory");
     }
     auto kernel = normalised(state.unit.kernel);
     if (!kernel) return kernel.error();
@@ -395,6 +417,8 @@ class SmemTile final : public StepRewriter {
 
 }  // namespace
 
-std::unique_ptr<StepRewriter> make_smem_tile() { return std::make_unique<SmemTile>(); }
+std::unique_ptr<StepRewriter> make_smem_tile() {
+  return std::make_unique<SmemTile>();
+}
 
 }  // namespace regraph::rewrite

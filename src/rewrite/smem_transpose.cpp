@@ -2,16 +2,17 @@
 // write next to each other, goes through a shared tile: each thread puts its value into the tile,
 // and after a barrier the thread with x and y exchanged takes it out and stores it.
 //
-// Legal for a square block when every thread reaches the point (guards are only around the statement),
-// when the store happens once, and when its index and guard are functions of thread indices,
-// parameters and block indices alone, so that they can be evaluated for the exchanged thread.
-#include <algorithm>
-
+// Legal for a square block when every thread reaches the point (guards are only around the
+// statement), when the store happens once, and when its index and guard are functions of thread
+// indices, parameters and block indices alone, so that they can be evaluated for the exchanged
+// thread.
 #include "rewrite/legality.h"
 #include "rewrite/normal_form.h"
 #include "rewrite/steps.h"
 #include "source/build.h"
 #include "source/walk.h"
+
+#include <algorithm>
 
 namespace regraph::rewrite {
 namespace {
@@ -40,11 +41,12 @@ bool mentions_thread(const ExprPtr& expr, const Analysis& analysis) {
   return found;
 }
 
-// Exchanges threadIdx.x and threadIdx.y in expressions, declaring exchanged copies of the locals they
-// come through.
+// Exchanges threadIdx.x and threadIdx.y in expressions, declaring exchanged copies of the locals
+// they come through.
 class Exchanger {
  public:
-  Exchanger(const Kernel& kernel, const Analysis& analysis) : kernel_(kernel), analysis_(analysis) {}
+  Exchanger(const Kernel& kernel, const Analysis& analysis)
+      : kernel_(kernel), analysis_(analysis) {}
 
   Result<ExprPtr> run(const ExprPtr& expr) {
     Status status;
@@ -125,8 +127,9 @@ class SmemTranspose final : public StepRewriter {
       }
       return rewritten(state, *kernel, flat, index, guarded, block);
     }
-    return refuse("no top-level store whose neighbours in threadIdx.y are adjacent in memory; for an "
-                  "uncoalesced load apply coalesce_swap first, and apply this step before thread_coarsen");
+    return refuse(
+        "no top-level store whose neighbours in threadIdx.y are adjacent in memory; for an "
+        "uncoalesced load apply coalesce_swap first, and apply this step before thread_coarsen");
   }
 
  private:
@@ -151,7 +154,8 @@ class SmemTranspose final : public StepRewriter {
     const StmtPtr& store = guarded ? stmt->body.back() : stmt;
     const Expr* base = source::base_variable(*store->target);
     const source::KernelParameter* output = kernel.parameter(base->text);
-    if (!output->scalar) return refuse("'" + base->text + "' has an element type the tile cannot hold");
+    if (!output->scalar)
+      return refuse("'" + base->text + "' has an element type the tile cannot hold");
 
     Exchanger exchanger(kernel, analysis);
     auto target = exchanger.run(store->target);
@@ -201,6 +205,8 @@ class SmemTranspose final : public StepRewriter {
 
 }  // namespace
 
-std::unique_ptr<StepRewriter> make_smem_transpose() { return std::make_unique<SmemTranspose>(); }
+std::unique_ptr<StepRewriter> make_smem_transpose() {
+  return std::make_unique<SmemTranspose>();
+}
 
 }  // namespace regraph::rewrite

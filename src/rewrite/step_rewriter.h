@@ -1,15 +1,15 @@
 // One optimization step as a program transformation on the kernel IR.
 #pragma once
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "base/result.h"
 #include "kernel/launch_plan.h"
 #include "kernel/problem.h"
 #include "regraph/expander.h"
 #include "source/ir.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace regraph::rewrite {
 
@@ -52,6 +52,7 @@ void rely_on(KernelState& state, const std::string& assumption);
 }
 
 // Reads an integer parameter; invalid_argument when it is missing or malformed.
-[[nodiscard]] Result<int> integer_parameter(const StepParameters& parameters, const std::string& name);
+[[nodiscard]] Result<int> integer_parameter(const StepParameters& parameters,
+                                            const std::string& name);
 
 }  // namespace regraph::rewrite

@@ -1,9 +1,9 @@
 // The built-in steps, one file each. Their legality is described on top of each file.
 #pragma once
 
-#include <memory>
-
 #include "rewrite/step_rewriter.h"
+
+#include <memory>
 
 namespace regraph::rewrite {
 

@@ -1,14 +1,12 @@
 // thread_coarsen: every thread does the work of C threads that lie a block extent apart. C blocks
-// along one axis are merged into one: blockIdx.a becomes blockIdx.a * C + c, what depends on it is kept
-// C times, and loops with uniform bounds stay outside the loop over c, so that operands which do not
-// depend on c are loaded once. Both axes in turn make a register tile.
+// along one axis are merged into one: blockIdx.a becomes blockIdx.a * C + c, what depends on it is
+// kept C times, and loops with uniform bounds stay outside the loop over c, so that operands which
+// do not depend on c are loaded once. Both axes in turn make a register tile.
 //
 // Legal because blocks are independent: nothing may ask for the grid's extent, barriers must be
-// reached whatever c is, and the blocks past the end of the original grid (C need not divide it) must
-// do nothing. That last point is proved from a guard `index < n` with the grid being cdiv(n, b), or
-// established by a test against the original grid.
-#include <algorithm>
-
+// reached whatever c is, and the blocks past the end of the original grid (C need not divide it)
+// must do nothing. That last point is proved from a guard `index < n` with the grid being cdiv(n,
+// b), or established by a test against the original grid.
 #include "rewrite/grid_guard.h"
 #include "rewrite/legality.h"
 #include "rewrite/normal_form.h"
@@ -17,6 +15,8 @@
 #include "source/build.h"
 #include "source/printer.h"
 #include "source/walk.h"
+
+#include <algorithm>
 
 namespace regraph::rewrite {
 namespace {
@@ -119,7 +119,8 @@ class Coarsener {
   bool touches_global(const Block& block) const {
     bool found = false;
     source::walk(block, [&](const Stmt& stmt) {
-      if (stmt.kind == StmtKind::evaluate && !source::is_warp_intrinsic(stmt.value->text)) found = true;
+      if (stmt.kind == StmtKind::evaluate && !source::is_warp_intrinsic(stmt.value->text))
+        found = true;
       if (stmt.value && analysis_.reads_global(stmt.value)) found = true;
       if (!stmt.target) return;
       const Expr* base = source::base_variable(*stmt.target);
@@ -151,8 +152,9 @@ class Coarsener {
     Block work = renamed(group_);
     if (grid_limit_ && touches_global(group_)) {
       const ExprPtr block_index = source::cast(
-          "int", source::binary("+", source::binary("*", source::builtin(builtin_), source::integer(factor_)),
-                                source::variable(counter_)));
+          "int", source::binary(
+                     "+", source::binary("*", source::builtin(builtin_), source::integer(factor_)),
+                     source::variable(counter_)));
       work = {source::branch(source::binary("<", block_index, grid_limit_), std::move(work))};
     }
     body.insert(body.end(), work.begin(), work.end());
@@ -170,7 +172,8 @@ class Coarsener {
       return {};
     }
     if (variable.storage == source::Storage::dynamic_shared) {
-      return refuse("the dynamic shared array '" + variable.name + "' cannot be kept once per block");
+      return refuse("the dynamic shared array '" + variable.name +
+                    "' cannot be kept once per block");
     }
     if (variable.scalar == std::nullopt && !variable.is_pointer) {
       return refuse("'" + variable.name + "' has a type the rewriter cannot make an array of");
@@ -179,7 +182,8 @@ class Coarsener {
     copies.extents.insert(copies.extents.begin(), factor_);
     copies.is_const = false;
     std::int64_t count = 1;
-    for (const std::int64_t extent_value : copies.extents) count *= extent_value;
+    for (const std::int64_t extent_value : copies.extents)
+      count *= extent_value;
     if (copies.storage == source::Storage::automatic && count > kMostCopies) {
       return refuse("'" + variable.name + "' would need " + std::to_string(count) + " registers");
     }
@@ -187,7 +191,8 @@ class Coarsener {
     // The declaration must precede the loop over c that fills it, not the group collected so far.
     declarations_.push_back(source::declare(copies, nullptr));
     if (stmt->value) {
-      group_.push_back(source::assign(source::variable(variable.name, variable.scalar), "=", stmt->value));
+      group_.push_back(
+          source::assign(source::variable(variable.name, variable.scalar), "=", stmt->value));
     }
     return {};
   }
@@ -278,7 +283,8 @@ class ThreadCoarsen final : public StepRewriter {
   std::vector<StepParameters> choices() const override {
     std::vector<StepParameters> result;
     for (const char* axis : {"x", "y"}) {
-      for (const char* factor : {"2", "4", "8"}) result.push_back({{"axis", axis}, {"factor", factor}});
+      for (const char* factor : {"2", "4", "8"})
+        result.push_back({{"axis", axis}, {"factor", factor}});
     }
     return result;
   }
@@ -288,7 +294,8 @@ class ThreadCoarsen final : public StepRewriter {
     auto factor = integer_parameter(parameters, "factor");
     if (!factor) return factor.error();
     const auto axis_text = parameters.find("axis");
-    const bool valid_axis = axis_text != parameters.end() && (axis_text->second == "x" || axis_text->second == "y");
+    const bool valid_axis =
+        axis_text != parameters.end() && (axis_text->second == "x" || axis_text->second == "y");
     if (!valid_axis || *factor < 2) {
       return fail(ErrorCode::invalid_argument, "'axis' must be x or y and 'factor' at least 2");
     }
@@ -310,9 +317,11 @@ class ThreadCoarsen final : public StepRewriter {
     if (!grid_is_guarded(*kernel, flat, **launch, axis)) {
       grid_limit = grid_extent(**launch, axis, *kernel);
       if (!grid_limit) {
-        return refuse("blocks past the end of the grid could not be told: no guard 'index < n' and the "
-                      "grid " + (*launch)->grid[static_cast<std::size_t>(axis)].text() +
-                      " is not made of the kernel's parameters");
+        return refuse(
+            "blocks past the end of the grid could not be told: no guard 'index < n' and the "
+            "grid " +
+            (*launch)->grid[static_cast<std::size_t>(axis)].text() +
+            " is not made of the kernel's parameters");
       }
     }
     auto body = Coarsener(*kernel, axis_text->second, *factor, grid_limit).run();
@@ -327,7 +336,8 @@ class ThreadCoarsen final : public StepRewriter {
     IntegerExpression& grid = changed.grid[static_cast<std::size_t>(axis)];
     grid = IntegerExpression::ceil_divide(grid, IntegerExpression(*factor));
     for (const Symbols& sizes : problem.bench) {
-      if (auto concrete = concretise(changed, sizes); !concrete) return refuse(concrete.error().message);
+      if (auto concrete = concretise(changed, sizes); !concrete)
+        return refuse(concrete.error().message);
     }
     return result;
   }
@@ -335,6 +345,8 @@ class ThreadCoarsen final : public StepRewriter {
 
 }  // namespace
 
-std::unique_ptr<StepRewriter> make_thread_coarsen() { return std::make_unique<ThreadCoarsen>(); }
+std::unique_ptr<StepRewriter> make_thread_coarsen() {
+  return std::make_unique<ThreadCoarsen>();
+}
 
 }  // namespace regraph::rewrite

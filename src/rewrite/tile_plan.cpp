@@ -1,13 +1,13 @@
 #include "rewrite/tile_plan.h"
 
-#include <algorithm>
-#include <set>
-#include <utility>
-
 #include "rewrite/guarded_access.h"
 #include "source/build.h"
 #include "source/printer.h"
 #include "source/walk.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
 
 namespace regraph::rewrite {
 
@@ -45,11 +45,13 @@ class Planner {
     result.loop = loop;
     result.depth = depth_;
     const auto counted = source::counted_loop_of(*loop);
-    if (!counted || counted->stride != 1) return refuse(where(*loop) + "not a counted loop of stride 1");
+    if (!counted || counted->stride != 1)
+      return refuse(where(*loop) + "not a counted loop of stride 1");
     result.counted = *counted;
     for (const ExprPtr& bound : {counted->first, counted->limit}) {
       const auto polynomial = analysis_.polynomial(bound);
-      if (!polynomial) return refuse(where(*loop) + "a bound of the loop is not a known expression");
+      if (!polynomial)
+        return refuse(where(*loop) + "a bound of the loop is not a known expression");
       for (const std::string& symbol : polynomial->symbols()) {
         if (symbol.starts_with("threadIdx")) {
           return refuse(where(*loop) + "the loop's bounds differ between the threads of a block");
@@ -75,8 +77,9 @@ class Planner {
       result.arrays.push_back(std::move(*staged));
     }
     if (result.arrays.empty() || !contracts) {
-      return refuse(where(*loop) + "no array can be staged" +
-                    (obstacles.empty() ? " (none is read from global memory)" : " (" + obstacles + ")"));
+      return refuse(
+          where(*loop) + "no array can be staged" +
+          (obstacles.empty() ? " (none is read from global memory)" : " (" + obstacles + ")"));
     }
     return result;
   }
@@ -113,7 +116,8 @@ class Planner {
         case StmtKind::evaluate:
           status = refuse(where(stmt) + "the loop holds a barrier, a call, a jump or a while loop");
           break;
-        default: break;
+        default:
+          break;
       }
     });
     return status;
@@ -163,12 +167,13 @@ class Planner {
     });
   }
 
-  // Replaces local symbols by the copy's coordinates. Nothing: the polynomial mixes what the array's
-  // dimensions cover and what they do not, or is no function of the coordinates.
+  // Replaces local symbols by the copy's coordinates. Nothing: the polynomial mixes what the
+  // array's dimensions cover and what they do not, or is no function of the coordinates.
   std::optional<Polynomial> over_coordinates(const Polynomial& polynomial,
                                              const StagedArray& array) const {
     std::set<std::string> names;
-    for (const auto& [name, count] : locals_) names.insert(name);
+    for (const auto& [name, count] : locals_)
+      names.insert(name);
     Polynomial result = polynomial.without(names);
     for (std::size_t d = 0; d < array.footprint.dimensions.size(); ++d) {
       const FootprintDimension& dimension = array.footprint.dimensions[d];
@@ -184,10 +189,12 @@ class Planner {
       }
       result = result + *scale * Polynomial::symbol(array.coordinates[d]);
       // The contraction variable is the strip's first iteration plus the coordinate.
-      if (dimension.terms.contains(variable_)) result = result + *scale * Polynomial::symbol(outer_);
+      if (dimension.terms.contains(variable_))
+        result = result + *scale * Polynomial::symbol(outer_);
     }
     for (const std::string& symbol : polynomial.symbols()) {
-      if (locals_.contains(symbol) && array.footprint.dimension_of(symbol) == nullptr) return std::nullopt;
+      if (locals_.contains(symbol) && array.footprint.dimension_of(symbol) == nullptr)
+        return std::nullopt;
     }
     return result;
   }
@@ -202,7 +209,8 @@ class Planner {
     }
     const auto left = local_polynomial(guard->operands[0]);
     const auto right = local_polynomial(guard->operands[1]);
-    if (!left || !right) return refuse("a guard of its accesses is no comparison of known expressions");
+    if (!left || !right)
+      return refuse("a guard of its accesses is no comparison of known expressions");
     bool inside = false;
     bool outside = false;
     for (const Polynomial& side : {*left, *right}) {
@@ -218,7 +226,8 @@ class Planner {
     if (!mapped_left || !mapped_right) {
       return refuse("a guard of its accesses is no function of the tile's coordinates");
     }
-    array.guards.push_back(source::binary(guard->text, source::to_expression(*mapped_left, array.wide_index),
+    array.guards.push_back(source::binary(guard->text,
+                                          source::to_expression(*mapped_left, array.wide_index),
                                           source::to_expression(*mapped_right, array.wide_index)));
     return {};
   }
@@ -246,12 +255,15 @@ class Planner {
     if (const FootprintDimension* dimension = array.footprint.dimension_of(variable_)) {
       array.follows_contraction = true;
       if (dimension->terms.size() > 1) {
-        return refuse("its index adds " + variable_ + " to another index: a neighbourhood, not a contraction");
+        return refuse("its index adds " + variable_ +
+                      " to another index: a neighbourhood, not a contraction");
       }
     }
     std::int64_t reads = 1;
-    for (const auto& [name, count] : locals_) reads *= count;
-    if (reads / array.footprint.elements() < kLeastReuse) return refuse("each element is read only once");
+    for (const auto& [name, count] : locals_)
+      reads *= count;
+    if (reads / array.footprint.elements() < kLeastReuse)
+      return refuse("each element is read only once");
     for (const ExprPtr& guard : use.guards) {
       if (Status status = map_guard(guard, array); !status) return status.error();
     }

@@ -1,23 +1,23 @@
 // Which arrays a contraction loop can stage in shared memory, and how. Used by smem_tile.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "base/result.h"
 #include "rewrite/footprint.h"
 #include "rewrite/legality.h"
 #include "source/analysis.h"
 
+#include <string>
+#include <vector>
+
 namespace regraph::rewrite {
 
 // One array that is copied to shared memory.
 struct StagedArray {
-  std::string name;       // the pointer parameter
-  std::string type;       // element type
+  std::string name;  // the pointer parameter
+  std::string type;  // element type
   ScalarType scalar = ScalarType::f32;
-  std::string tile;       // name of the shared array
-  Footprint footprint;    // over thread indices, inner loops and the contraction variable
+  std::string tile;         // name of the shared array
+  Footprint footprint;      // over thread indices, inner loops and the contraction variable
   bool wide_index = false;  // the original index is 64-bit
   // Coordinate variables of the copy, one a dimension: A_row, A_column.
   std::vector<std::string> coordinates;
@@ -29,15 +29,16 @@ struct StagedArray {
 struct TilePlan {
   source::StmtPtr loop;
   source::CountedLoop counted;
-  std::int64_t depth = 0;   // iterations staged at once
-  std::string outer;        // first iteration of the stage, e.g. k0
-  std::string inner;        // iteration within the stage, e.g. k1
+  std::int64_t depth = 0;  // iterations staged at once
+  std::string outer;       // first iteration of the stage, e.g. k0
+  std::string inner;       // iteration within the stage, e.g. k1
   std::vector<StagedArray> arrays;
 };
 
 // Plans the staging of `loop`, a top-level loop of the normalised kernel. Error: refused, with the
 // reason.
-[[nodiscard]] Result<TilePlan> plan_tile(const source::Kernel& kernel, const source::Analysis& analysis,
+[[nodiscard]] Result<TilePlan> plan_tile(const source::Kernel& kernel,
+                                         const source::Analysis& analysis,
                                          const source::StmtPtr& loop, const Dim3& block,
                                          std::int64_t depth);
 

@@ -13,7 +13,8 @@ using source::Stmt;
 using source::StmtKind;
 using source::StmtPtr;
 
-bool is_varying(const ExprPtr& expr, const std::string& builtin, const std::set<std::string>& varying) {
+bool is_varying(const ExprPtr& expr, const std::string& builtin,
+                const std::set<std::string>& varying) {
   bool found = false;
   source::walk(expr, [&](const Expr& node) {
     if (node.kind == ExprKind::builtin && node.text == builtin) found = true;

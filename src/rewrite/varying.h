@@ -1,11 +1,11 @@
-// Which names of a kernel depend on a given builtin (by data or control), so that merging threads or
-// blocks must keep a copy of them each.
+// Which names of a kernel depend on a given builtin (by data or control), so that merging threads
+// or blocks must keep a copy of them each.
 #pragma once
+
+#include "source/ir.h"
 
 #include <set>
 #include <string>
-
-#include "source/ir.h"
 
 namespace regraph::rewrite {
 

@@ -1,13 +1,13 @@
 #include "source/analysis.h"
 
+#include "source/build.h"
+#include "source/printer.h"
+#include "source/walk.h"
+
 #include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
-
-#include "source/build.h"
-#include "source/printer.h"
-#include "source/walk.h"
 
 namespace regraph::source {
 namespace {
@@ -17,31 +17,87 @@ bool contains(const std::array<std::string_view, N>& names, std::string_view nam
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-constexpr std::array<std::string_view, 58> kPureFunctions = {
-    "min",    "max",    "abs",    "fminf",  "fmaxf",  "fabsf",  "fmin",    "fmax",   "fabs",   "sqrtf",
-    "sqrt",   "rsqrtf", "rsqrt",  "expf",   "exp",    "exp2f",  "logf",    "log",    "log2f",  "powf",
-    "pow",    "sinf",   "cosf",   "sin",    "cos",    "tanhf",  "tanh",    "fmaf",   "fma",    "floorf",
-    "ceilf",  "roundf", "truncf", "floor",  "ceil",   "erff",   "erf",     "__expf", "__logf", "__sinf",
-    "__cosf", "__powf", "__fdividef", "__frcp_rn", "__fsqrt_rn", "__mul24", "__popc", "__clz", "__brev",
-    "__ffs",  "__float2int_rn", "__int2float_rn", "__float_as_int", "__int_as_float", "__ldg", "isnan",
-    "isinf", "copysignf"};
+constexpr std::array<std::string_view, 58> kPureFunctions = {"min",
+                                                             "max",
+                                                             "abs",
+                                                             "fminf",
+                                                             "fmaxf",
+                                                             "fabsf",
+                                                             "fmin",
+                                                             "fmax",
+                                                             "fabs",
+                                                             "sqrtf",
+                                                             "sqrt",
+                                                             "rsqrtf",
+                                                             "rsqrt",
+                                                             "expf",
+                                                             "exp",
+                                                             "exp2f",
+                                                             "logf",
+                                                             "log",
+                                                             "log2f",
+                                                             "powf",
+                                                             "pow",
+                                                             "sinf",
+                                                             "cosf",
+                                                             "sin",
+                                                             "cos",
+                                                             "tanhf",
+                                                             "tanh",
+                                                             "fmaf",
+                                                             "fma",
+                                                             "floorf",
+                                                             "ceilf",
+                                                             "roundf",
+                                                             "truncf",
+                                                             "floor",
+                                                             "ceil",
+                                                             "erff",
+                                                             "erf",
+                                                             "__expf",
+                                                             "__logf",
+                                                             "__sinf",
+                                                             "__cosf",
+                                                             "__powf",
+                                                             "__fdividef",
+                                                             "__frcp_rn",
+                                                             "__fsqrt_rn",
+                                                             "__mul24",
+                                                             "__popc",
+                                                             "__clz",
+                                                             "__brev",
+                                                             "__ffs",
+                                                             "__float2int_rn",
+                                                             "__int2float_rn",
+                                                             "__float_as_int",
+                                                             "__int_as_float",
+                                                             "__ldg",
+                                                             "isnan",
+                                                             "isinf",
+                                                             "copysignf"};
 
 // Functions that read memory through their argument.
-bool reads_through_argument(const std::string& function) { return function == "__ldg"; }
+bool reads_through_argument(const std::string& function) {
+  return function == "__ldg";
+}
 
 }  // namespace
 
-bool is_atomic(const std::string& function) { return function.starts_with("atomic"); }
+bool is_atomic(const std::string& function) {
+  return function.starts_with("atomic");
+}
 
 bool is_warp_intrinsic(const std::string& function) {
-  for (const std::string_view prefix :
-       {"__shfl", "__ballot", "__any", "__all", "__activemask", "__match", "__reduce", "__syncwarp"}) {
+  for (const std::string_view prefix : {"__shfl", "__ballot", "__any", "__all", "__activemask",
+                                        "__match", "__reduce", "__syncwarp"}) {
     if (function.starts_with(prefix)) return true;
   }
   return false;
 }
 
-bool is_pure_function(const std::string& function) { return contains(kPureFunctions, function); }
+bool is_pure_function(const std::string& function) {
+  return contains(kPureFunctions, function);
+}
 
 std::optional<std::int64_t> CountedLoop::trip_count() const {
   if (first->kind != ExprKind::integer || limit->kind != ExprKind::integer) return std::nullopt;
@@ -57,7 +113,8 @@ std::optional<CountedLoop> counted_loop_of(const Stmt& loop) {
   auto is_variable = [&](const ExprPtr& expr) {
     return expr && expr->kind == ExprKind::variable && expr->text == name;
   };
-  if (condition.kind != ExprKind::binary || !is_variable(condition.operands[0])) return std::nullopt;
+  if (condition.kind != ExprKind::binary || !is_variable(condition.operands[0]))
+    return std::nullopt;
   CountedLoop result;
   result.name = name;
   result.first = loop.init->value;
@@ -88,7 +145,9 @@ std::optional<CountedLoop> counted_loop_of(const Stmt& loop) {
   return result;
 }
 
-Analysis::Analysis(const Kernel& kernel) { scan(kernel); }
+Analysis::Analysis(const Kernel& kernel) {
+  scan(kernel);
+}
 
 void Analysis::scan(const Kernel& kernel) {
   for (const KernelParameter& parameter : kernel.parameters) {
@@ -202,7 +261,9 @@ const Variable* Analysis::local(const std::string& name) const {
   return found == locals_.end() ? nullptr : &found->second;
 }
 
-bool Analysis::is_written(const std::string& parameter) const { return written_.contains(parameter); }
+bool Analysis::is_written(const std::string& parameter) const {
+  return written_.contains(parameter);
+}
 
 bool Analysis::is_shared(const std::string& name) const {
   const Variable* variable = local(name);
@@ -218,7 +279,8 @@ bool Analysis::reads_memory(const ExprPtr& expr) const {
   bool reads = false;
   walk(expr, [&](const Expr& node) {
     if (node.kind == ExprKind::opaque) reads = true;
-    if (node.kind == ExprKind::call && (!is_pure_function(node.text) || reads_through_argument(node.text))) {
+    if (node.kind == ExprKind::call &&
+        (!is_pure_function(node.text) || reads_through_argument(node.text))) {
       reads = true;
     }
     if (node.kind != ExprKind::index) return;
@@ -236,7 +298,8 @@ bool Analysis::reads_global(const ExprPtr& expr) const {
   bool reads = false;
   walk(expr, [&](const Expr& node) {
     if (node.kind == ExprKind::opaque) reads = true;
-    if (node.kind == ExprKind::call && (!is_pure_function(node.text) || reads_through_argument(node.text))) {
+    if (node.kind == ExprKind::call &&
+        (!is_pure_function(node.text) || reads_through_argument(node.text))) {
       if (!is_warp_intrinsic(node.text)) reads = true;
     }
     if (node.kind != ExprKind::index) return;
@@ -255,7 +318,8 @@ void for_each_polynomial(const Kernel& kernel, const Analysis& analysis,
       visit(*polynomial);
       return;
     }
-    for (const ExprPtr& operand : expr->operands) descend(operand);
+    for (const ExprPtr& operand : expr->operands)
+      descend(operand);
   };
   walk(kernel.body, [&](const Stmt& stmt) {
     const bool is_inlined = stmt.kind == StmtKind::declare &&
@@ -289,7 +353,8 @@ ExprPtr negate(const ExprPtr& condition) {
     if (condition->text == "||") return binary("&&", negate(left), negate(right));
     const auto opposite = kOpposite.find(condition->text);
     // NaN makes !(a < b) differ from a >= b, so only integers are turned round.
-    const bool integers = left->type && right->type && !is_floating(*left->type) && !is_floating(*right->type);
+    const bool integers =
+        left->type && right->type && !is_floating(*left->type) && !is_floating(*right->type);
     if (opposite != kOpposite.end() && integers) return binary(opposite->second, left, right);
   }
   return unary("!", condition);

@@ -1,14 +1,14 @@
 // What a step needs to know about a kernel: definitions, index polynomials, memory accesses, loops.
 #pragma once
 
+#include "source/ir.h"
+#include "source/polynomial.h"
+
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
-
-#include "source/ir.h"
-#include "source/polynomial.h"
 
 namespace regraph::source {
 
@@ -16,7 +16,7 @@ namespace regraph::source {
 struct CountedLoop {
   std::string name;
   ExprPtr first;
-  ExprPtr limit;         // exclusive
+  ExprPtr limit;  // exclusive
   std::int64_t stride = 1;
   // Number of iterations when first and limit are integer literals.
   [[nodiscard]] std::optional<std::int64_t> trip_count() const;
@@ -29,8 +29,8 @@ class Analysis {
  public:
   explicit Analysis(const Kernel& kernel);
 
-  // Index polynomial with single-definition locals inlined. Symbols: builtins, integer parameters that
-  // are never assigned, variables of counted loops.
+  // Index polynomial with single-definition locals inlined. Symbols: builtins, integer parameters
+  // that are never assigned, variables of counted loops.
   [[nodiscard]] std::optional<Polynomial> polynomial(const ExprPtr& expr) const;
   [[nodiscard]] SymbolMeaning meaning() const;
 
@@ -56,7 +56,9 @@ class Analysis {
   [[nodiscard]] bool has_shared() const { return has_shared_; }
   // Calls of functions other than known pure mathematics, intrinsics and atomics.
   [[nodiscard]] const std::set<std::string>& unknown_calls() const { return unknown_calls_; }
-  [[nodiscard]] bool uses_builtin(const std::string& name) const { return builtins_.contains(name); }
+  [[nodiscard]] bool uses_builtin(const std::string& name) const {
+    return builtins_.contains(name);
+  }
 
  private:
   void scan(const Kernel& kernel);
@@ -65,7 +67,7 @@ class Analysis {
   std::map<std::string, Variable> locals_;
   std::map<std::string, ExprPtr> definitions_;
   std::map<std::string, CountedLoop> loops_;
-  std::set<std::string> assigned_;       // by a statement other than the declaration or loop header
+  std::set<std::string> assigned_;  // by a statement other than the declaration or loop header
   std::set<std::string> address_taken_;
   std::set<std::string> written_;
   std::set<std::string> builtins_;

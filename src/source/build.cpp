@@ -80,8 +80,8 @@ ExprPtr binary(std::string op, ExprPtr left, ExprPtr right) {
 
 ExprPtr conditional(ExprPtr condition, ExprPtr then, ExprPtr otherwise) {
   const auto type = then->type;
-  return make(ExprKind::conditional, "", {std::move(condition), std::move(then), std::move(otherwise)},
-              type);
+  return make(ExprKind::conditional, "",
+              {std::move(condition), std::move(then), std::move(otherwise)}, type);
 }
 
 ExprPtr element(ExprPtr base, const std::vector<ExprPtr>& indices) {
@@ -104,7 +104,8 @@ ExprPtr cast(std::string type, ExprPtr operand) {
 
 ExprPtr conjunction(const std::vector<ExprPtr>& terms) {
   ExprPtr result;
-  for (const ExprPtr& term : terms) result = result ? binary("&&", result, term) : term;
+  for (const ExprPtr& term : terms)
+    result = result ? binary("&&", result, term) : term;
   return result;
 }
 
@@ -146,8 +147,8 @@ StmtPtr branch(ExprPtr condition, Block body, Block otherwise) {
   return stmt;
 }
 
-StmtPtr counted_loop(std::string name, ExprPtr first, ExprPtr limit, std::int64_t stride, Block body,
-                     int unroll) {
+StmtPtr counted_loop(std::string name, ExprPtr first, ExprPtr limit, std::int64_t stride,
+                     Block body, int unroll) {
   auto stmt = make_stmt(StmtKind::loop);
   stmt->init = declare_integer(name, std::move(first), false);
   stmt->value = binary("<", variable(name), std::move(limit));
@@ -157,14 +158,19 @@ StmtPtr counted_loop(std::string name, ExprPtr first, ExprPtr limit, std::int64_
   return stmt;
 }
 
-StmtPtr barrier() { return make_stmt(StmtKind::barrier); }
+StmtPtr barrier() {
+  return make_stmt(StmtKind::barrier);
+}
 
 ExprPtr zero_of(ScalarType type) {
   switch (type) {
-    case ScalarType::f32: return floating("0.0f");
-    case ScalarType::f64: return floating("0.0");
+    case ScalarType::f32:
+      return floating("0.0f");
+    case ScalarType::f64:
+      return floating("0.0");
     case ScalarType::f16:
-    case ScalarType::bf16: return nullptr;
+    case ScalarType::bf16:
+      return nullptr;
     case ScalarType::boolean:
     case ScalarType::i8:
     case ScalarType::u8:
@@ -173,7 +179,8 @@ ExprPtr zero_of(ScalarType type) {
     case ScalarType::i32:
     case ScalarType::u32:
     case ScalarType::i64:
-    case ScalarType::u64: return integer(0);
+    case ScalarType::u64:
+      return integer(0);
   }
   return nullptr;
 }

@@ -1,10 +1,10 @@
 // Short constructors for IR nodes, with the folding that keeps rewritten code readable.
 #pragma once
 
+#include "source/ir.h"
+
 #include <string>
 #include <vector>
-
-#include "source/ir.h"
 
 namespace regraph::source {
 
@@ -25,13 +25,14 @@ namespace regraph::source {
 [[nodiscard]] ExprPtr conjunction(const std::vector<ExprPtr>& terms);
 
 [[nodiscard]] StmtPtr declare(Variable variable, ExprPtr initial_value);
-[[nodiscard]] StmtPtr declare_integer(std::string name, ExprPtr initial_value, bool is_const = true);
+[[nodiscard]] StmtPtr declare_integer(std::string name, ExprPtr initial_value,
+                                      bool is_const = true);
 [[nodiscard]] StmtPtr assign(ExprPtr target, std::string op, ExprPtr value);
 [[nodiscard]] StmtPtr evaluate(ExprPtr value);
 [[nodiscard]] StmtPtr branch(ExprPtr condition, Block body, Block otherwise = {});
 // for (int name = first; name < limit; name += stride) body
-[[nodiscard]] StmtPtr counted_loop(std::string name, ExprPtr first, ExprPtr limit, std::int64_t stride,
-                                   Block body, int unroll = kNoUnrollPragma);
+[[nodiscard]] StmtPtr counted_loop(std::string name, ExprPtr first, ExprPtr limit,
+                                   std::int64_t stride, Block body, int unroll = kNoUnrollPragma);
 [[nodiscard]] StmtPtr barrier();
 
 // The zero of a scalar type as a literal: "0", "0.0f", ...; empty for types without one.

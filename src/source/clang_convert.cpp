@@ -1,5 +1,9 @@
 #include "source/clang_convert.h"
 
+#include "source/build.h"
+#include "source/clang_expressions.h"
+#include "source/printer.h"
+
 #include <clang/AST/Attr.h>
 #include <clang/AST/ExprCXX.h>
 #include <clang/AST/StmtCXX.h>
@@ -9,10 +13,6 @@
 #include <map>
 #include <set>
 #include <utility>
-
-#include "source/build.h"
-#include "source/clang_expressions.h"
-#include "source/printer.h"
 
 namespace regraph::source {
 namespace {
@@ -138,7 +138,8 @@ class Converter {
     const std::string meaning = variable.type + (variable.is_pointer ? "*" : "") + "|" +
                                 (value ? print(value) : "") + "|" + loop_key;
     // Storage without a defining value must stay apart.
-    variable.name = unique_name(declaration, value ? meaning : meaning + std::to_string(expressions_.name_count()));
+    variable.name = unique_name(
+        declaration, value ? meaning : meaning + std::to_string(expressions_.name_count()));
     auto stmt = std::make_shared<Stmt>();
     stmt->kind = StmtKind::declare;
     stmt->variable = std::move(variable);
@@ -150,10 +151,12 @@ class Converter {
   // An assignment, ++, -- or call in statement position; null when it is something else.
   StmtPtr convert_effect(const clang::Expr* expr) {
     const clang::Expr* inner = expr->IgnoreParenImpCasts();
-    if (const auto* full = dyn_cast<clang::FullExpr>(inner)) return convert_effect(full->getSubExpr());
+    if (const auto* full = dyn_cast<clang::FullExpr>(inner))
+      return convert_effect(full->getSubExpr());
     auto stmt = std::make_shared<Stmt>();
     stmt->line = expressions_.line_of(expr->getBeginLoc());
-    if (const auto* op = dyn_cast<clang::BinaryOperator>(inner); op != nullptr && op->isAssignmentOp()) {
+    if (const auto* op = dyn_cast<clang::BinaryOperator>(inner);
+        op != nullptr && op->isAssignmentOp()) {
       stmt->kind = StmtKind::assign;
       stmt->text = op->getOpcodeStr().str();
       stmt->target = expressions_.convert(op->getLHS());
@@ -184,7 +187,8 @@ class Converter {
   Block convert_block(const clang::Stmt* node) {
     Block block;
     if (const auto* compound = dyn_cast<clang::CompoundStmt>(node)) {
-      for (const clang::Stmt* child : compound->body()) convert_into(child, block);
+      for (const clang::Stmt* child : compound->body())
+        convert_into(child, block);
     } else if (node != nullptr) {
       convert_into(node, block);
     }
@@ -201,8 +205,11 @@ class Converter {
       if (!declarations->isSingleDecl()) return nullptr;
       const auto* declaration = dyn_cast<clang::VarDecl>(declarations->getSingleDecl());
       if (declaration == nullptr) return nullptr;
-      std::string key = loop->getCond() != nullptr ? expressions_.text_of(loop->getCond()->getSourceRange()) : "";
-      key += ";" + (loop->getInc() != nullptr ? expressions_.text_of(loop->getInc()->getSourceRange()) : "");
+      std::string key =
+          loop->getCond() != nullptr ? expressions_.text_of(loop->getCond()->getSourceRange()) : "";
+      key +=
+          ";" +
+          (loop->getInc() != nullptr ? expressions_.text_of(loop->getInc()->getSourceRange()) : "");
       stmt->init = convert_declaration(declaration, key);
       if (!stmt->init) return nullptr;
     } else if (const auto* init = dyn_cast_or_null<clang::Expr>(loop->getInit())) {
@@ -266,8 +273,9 @@ class Converter {
           return;
         }
         const auto* variable_declaration = dyn_cast<clang::VarDecl>(declaration);
-        StmtPtr stmt =
-            variable_declaration != nullptr ? convert_declaration(variable_declaration, "") : nullptr;
+        StmtPtr stmt = variable_declaration != nullptr
+                           ? convert_declaration(variable_declaration, "")
+                           : nullptr;
         if (!stmt) {
           block.push_back(opaque_stmt(node));
           return;

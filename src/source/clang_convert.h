@@ -1,12 +1,12 @@
 // Clang AST of one __global__ function -> kernel IR. Only the clang_* units know Clang.
 #pragma once
 
-#include <clang/AST/ASTContext.h>
-#include <clang/AST/Decl.h>
-
 #include "base/result.h"
 #include "kernel/problem.h"
 #include "source/ir.h"
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/Decl.h>
 
 namespace regraph::source {
 

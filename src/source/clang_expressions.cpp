@@ -1,12 +1,12 @@
 #include "source/clang_expressions.h"
 
-#include <vector>
+#include "source/build.h"
 
 #include <clang/AST/ExprCXX.h>
 #include <clang/Basic/SourceManager.h>
 #include <clang/Lex/Lexer.h>
 
-#include "source/build.h"
+#include <vector>
 
 namespace regraph::source {
 namespace {
@@ -17,10 +17,14 @@ using clang::isa;
 // Spelling of an integer literal's suffix by its type.
 std::string suffix_of(ScalarType type) {
   switch (type) {
-    case ScalarType::u32: return "u";
-    case ScalarType::i64: return "ll";
-    case ScalarType::u64: return "ull";
-    default: return "";
+    case ScalarType::u32:
+      return "u";
+    case ScalarType::i64:
+      return "ll";
+    case ScalarType::u64:
+      return "ull";
+    default:
+      return "";
   }
 }
 
@@ -80,12 +84,10 @@ std::optional<int> ExpressionConverter::constant_of(const clang::Expr* expr) con
 
 std::string ExpressionConverter::text_of(clang::SourceRange range) const {
   const clang::SourceManager& sources = context_.getSourceManager();
-  const auto characters =
-      clang::Lexer::getAsCharRange(sources.getExpansionRange(range), sources, context_.getLangOpts());
+  const auto characters = clang::Lexer::getAsCharRange(sources.getExpansionRange(range), sources,
+                                                       context_.getLangOpts());
   return clang::Lexer::getSourceText(characters, sources, context_.getLangOpts()).str();
 }
-
-
 
 ExprPtr ExpressionConverter::opaque(const clang::Expr* node) const {
   auto expr = std::make_shared<Expr>();
@@ -94,8 +96,6 @@ ExprPtr ExpressionConverter::opaque(const clang::Expr* node) const {
   expr->type = scalar_type_of(node->getType());
   return expr;
 }
-
-
 
 ExprPtr ExpressionConverter::convert_reference(const clang::DeclRefExpr* reference) {
   const clang::ValueDecl* declaration = reference->getDecl();
@@ -128,7 +128,8 @@ ExprPtr ExpressionConverter::convert_builtin(const clang::PseudoObjectExpr* pseu
   const auto* reference = dyn_cast<clang::DeclRefExpr>(base);
   if (reference == nullptr) return opaque(pseudo);
   const std::string object = reference->getDecl()->getNameAsString();
-  if (object != "threadIdx" && object != "blockIdx" && object != "blockDim" && object != "gridDim") {
+  if (object != "threadIdx" && object != "blockIdx" && object != "blockDim" &&
+      object != "gridDim") {
     return opaque(pseudo);
   }
   return builtin(object + "." + property->getPropertyDecl()->getNameAsString());
@@ -151,7 +152,8 @@ ExprPtr ExpressionConverter::convert_unary(const clang::UnaryOperator* op) {
       }
       return node(ExprKind::index, "", {convert(op->getSubExpr()), integer(0)});
     }
-    default: return opaque(op);  // ++ and -- inside an expression among them
+    default:
+      return opaque(op);  // ++ and -- inside an expression among them
   }
 }
 
@@ -186,8 +188,8 @@ ExprPtr ExpressionConverter::convert_bare(const clang::Expr* inner) {
     const clang::SourceManager& sources = context_.getSourceManager();
     const clang::SourceLocation spelling = sources.getSpellingLoc(inner->getBeginLoc());
     const std::string text =
-        clang::Lexer::getSourceText(clang::CharSourceRange::getTokenRange(spelling, spelling), sources,
-                                    context_.getLangOpts())
+        clang::Lexer::getSourceText(clang::CharSourceRange::getTokenRange(spelling, spelling),
+                                    sources, context_.getLangOpts())
             .str();
     return floating(text);
   }
@@ -196,7 +198,8 @@ ExprPtr ExpressionConverter::convert_bare(const clang::Expr* inner) {
     value->text = literal->getValue() ? "true" : "false";
     return value;
   }
-  if (const auto* reference = dyn_cast<clang::DeclRefExpr>(inner)) return convert_reference(reference);
+  if (const auto* reference = dyn_cast<clang::DeclRefExpr>(inner))
+    return convert_reference(reference);
   if (const auto* pseudo = dyn_cast<clang::PseudoObjectExpr>(inner)) return convert_builtin(pseudo);
   if (const auto* op = dyn_cast<clang::UnaryOperator>(inner)) return convert_unary(op);
   if (const auto* op = dyn_cast<clang::BinaryOperator>(inner)) {
@@ -210,8 +213,7 @@ ExprPtr ExpressionConverter::convert_bare(const clang::Expr* inner) {
                  convert(choice->getFalseExpr())});
   }
   if (const auto* subscript = dyn_cast<clang::ArraySubscriptExpr>(inner)) {
-    return node(ExprKind::index, "",
-                {convert(subscript->getBase()), convert(subscript->getIdx())});
+    return node(ExprKind::index, "", {convert(subscript->getBase()), convert(subscript->getIdx())});
   }
   if (const auto* call_expr = dyn_cast<clang::CallExpr>(inner)) return convert_call(call_expr);
   if (const auto* explicit_cast = dyn_cast<clang::ExplicitCastExpr>(inner)) {

@@ -1,17 +1,17 @@
 // Clang expressions -> IR expressions. Used by clang_convert.cpp.
 #pragma once
 
-#include <map>
-#include <optional>
-#include <string>
-#include <utility>
+#include "source/ir.h"
 
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/Decl.h>
 #include <clang/AST/Expr.h>
 #include <clang/AST/PrettyPrinter.h>
 
-#include "source/ir.h"
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
 
 namespace regraph::source {
 

@@ -1,5 +1,8 @@
 #include "source/clang_frontend.h"
 
+#include "source/clang_convert.h"
+#include "source/clang_expressions.h"
+
 #include <clang/AST/Attr.h>
 #include <clang/AST/DeclTemplate.h>
 #include <clang/Basic/Diagnostic.h>
@@ -11,9 +14,6 @@
 #include <cstdlib>
 #include <memory>
 #include <utility>
-
-#include "source/clang_convert.h"
-#include "source/clang_expressions.h"
 
 namespace regraph::source {
 namespace {
@@ -104,32 +104,37 @@ Result<const clang::FunctionDecl*> choose(const std::vector<const clang::Functio
   return kernels.front();
 }
 
-// Variables at file scope that a host would have to fill, or that carry state from launch to launch: the
-// harness launches the kernel alone, so neither has a meaning here.
+// Variables at file scope that a host would have to fill, or that carry state from launch to
+// launch: the harness launches the kernel alone, so neither has a meaning here.
 Status require_no_device_state(const clang::DeclContext& scope, const clang::SourceManager& sources,
                                const std::string& file_name) {
   for (const clang::Decl* declaration : scope.decls()) {
     if (const auto* inner = clang::dyn_cast<clang::NamespaceDecl>(declaration)) {
-      if (Status status = require_no_device_state(*inner, sources, file_name); !status) return status;
+      if (Status status = require_no_device_state(*inner, sources, file_name); !status)
+        return status;
     }
     const auto* variable = clang::dyn_cast<clang::VarDecl>(declaration);
-    if (variable == nullptr || !sources.isWrittenInMainFile(sources.getExpansionLoc(variable->getLocation()))) {
+    if (variable == nullptr ||
+        !sources.isWrittenInMainFile(sources.getExpansionLoc(variable->getLocation()))) {
       continue;
     }
     const std::string where =
-        file_name + ":" + std::to_string(sources.getExpansionLineNumber(variable->getLocation())) + ": ";
+        file_name + ":" + std::to_string(sources.getExpansionLineNumber(variable->getLocation())) +
+        ": ";
     if (variable->hasAttr<clang::CUDAConstantAttr>() && !variable->hasInit()) {
-      return fail(ErrorCode::unsupported, where + "__constant__ '" + variable->getNameAsString() +
-                                              "' is filled by host code, which is not supported yet; pass it as "
-                                              "a pointer argument or give it an initial value");
+      return fail(ErrorCode::unsupported,
+                  where + "__constant__ '" + variable->getNameAsString() +
+                      "' is filled by host code, which is not supported yet; pass it as "
+                      "a pointer argument or give it an initial value");
     }
     const bool is_mutable = variable->hasAttr<clang::CUDADeviceAttr>() &&
                             !variable->getType().isConstQualified() &&
                             !variable->hasAttr<clang::CUDAConstantAttr>();
     if (is_mutable) {
-      return fail(ErrorCode::unsupported, where + "__device__ '" + variable->getNameAsString() +
-                                              "' keeps state between launches, which is not supported; pass it "
-                                              "as a pointer argument or make it const");
+      return fail(ErrorCode::unsupported,
+                  where + "__device__ '" + variable->getNameAsString() +
+                      "' keeps state between launches, which is not supported; pass it "
+                      "as a pointer argument or make it const");
     }
   }
   return {};
@@ -151,9 +156,10 @@ Result<KernelSignature> signature_of(const clang::FunctionDecl& function,
     const auto scalar = scalar_type_of(type);
     const std::string where = file_name + ":" + std::to_string(parameter.line) + ": ";
     if (!scalar) {
-      return fail(ErrorCode::unsupported, where + "parameter '" + parameter.name + "' has type '" +
-                                              declaration->getType().getAsString() +
-                                              "'; only scalars and pointers to scalars can be passed");
+      return fail(ErrorCode::unsupported,
+                  where + "parameter '" + parameter.name + "' has type '" +
+                      declaration->getType().getAsString() +
+                      "'; only scalars and pointers to scalars can be passed");
     }
     if (parameter.name.empty()) {
       return fail(ErrorCode::unsupported, where + "a parameter of the kernel has no name");
@@ -182,9 +188,11 @@ Extent extent_of(const clang::FunctionDecl& function, const clang::ASTContext& c
     }
   }
   const auto* linkage = clang::dyn_cast<clang::LinkageSpecDecl>(function.getLexicalDeclContext());
-  if (linkage != nullptr && !linkage->hasBraces()) begin = std::min(begin, offset(linkage->getBeginLoc()));
+  if (linkage != nullptr && !linkage->hasBraces())
+    begin = std::min(begin, offset(linkage->getBeginLoc()));
   const clang::SourceLocation last = clang::Lexer::getLocForEndOfToken(
-      sources.getExpansionRange(function.getSourceRange()).getEnd(), 0, sources, context.getLangOpts());
+      sources.getExpansionRange(function.getSourceRange()).getEnd(), 0, sources,
+      context.getLangOpts());
   return {begin, offset(last)};
 }
 
@@ -211,7 +219,8 @@ Result<FrontEndConfiguration> default_front_end(const std::filesystem::path& cud
   FrontEndConfiguration configuration;
   configuration.cuda_root = cuda_root;
   const char* override_path = std::getenv("REGRAPH_CLANG_RESOURCES");
-  configuration.clang_resources = override_path != nullptr ? override_path : REGRAPH_CLANG_RESOURCES;
+  configuration.clang_resources =
+      override_path != nullptr ? override_path : REGRAPH_CLANG_RESOURCES;
   const auto wrapper = configuration.clang_resources / "include" / "__clang_cuda_runtime_wrapper.h";
   std::error_code ignored;
   if (!std::filesystem::exists(wrapper, ignored)) {
@@ -233,13 +242,14 @@ Result<ParsedKernel> parse_kernel(const std::string& source, const std::string& 
       std::make_shared<clang::PCHContainerOperations>(),
       clang::tooling::getClangStripDependencyFileAdjuster(), stubs, &diagnostics);
   if (!ast) {
-    return fail(ErrorCode::parse, file_name + ": the front end could not read the file: " +
-                                      diagnostics.message());
+    return fail(ErrorCode::parse,
+                file_name + ": the front end could not read the file: " + diagnostics.message());
   }
   clang::ASTContext& context = ast->getASTContext();
   std::vector<const clang::FunctionDecl*> kernels;
   std::vector<std::string> templates;
-  collect_kernels(*context.getTranslationUnitDecl(), context.getSourceManager(), kernels, templates);
+  collect_kernels(*context.getTranslationUnitDecl(), context.getSourceManager(), kernels,
+                  templates);
   auto chosen = choose(kernels, templates, kernel, file_name);
   if (!chosen) return std::move(chosen).error();
   const clang::FunctionDecl& function = **chosen;
@@ -263,9 +273,11 @@ Result<ParsedKernel> parse_kernel(const std::string& source, const std::string& 
     return result;
   }
   const Extent extent = extent_of(function, context);
-  const std::string text(context.getSourceManager().getBufferData(context.getSourceManager().getMainFileID()));
+  const std::string text(
+      context.getSourceManager().getBufferData(context.getSourceManager().getMainFileID()));
   if (extent.begin >= extent.end || extent.end > text.size()) {
-    result.opaque_reason = "the kernel's text could not be located in the file (is it made by a macro?)";
+    result.opaque_reason =
+        "the kernel's text could not be located in the file (is it made by a macro?)";
     return result;
   }
   Unit unit;

@@ -1,14 +1,14 @@
 // CUDA C++ -> kernel IR with Clang 19 (as a library) and the real CUDA headers.
 #pragma once
 
+#include "base/result.h"
+#include "kernel/problem.h"
+#include "source/ir.h"
+
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "base/result.h"
-#include "kernel/problem.h"
-#include "source/ir.h"
 
 namespace regraph::source {
 
@@ -18,7 +18,8 @@ struct FrontEndConfiguration {
 };
 
 // Finds Clang's resource directory (REGRAPH_CLANG_RESOURCES, else where it was at build time).
-[[nodiscard]] Result<FrontEndConfiguration> default_front_end(const std::filesystem::path& cuda_root);
+[[nodiscard]] Result<FrontEndConfiguration> default_front_end(
+    const std::filesystem::path& cuda_root);
 
 struct ParsedKernel {
   KernelSignature signature;
@@ -32,7 +33,8 @@ struct ParsedKernel {
 // (a parameter that cannot be passed), parse (nothing usable in the file). In-process; reads the
 // headers that the source includes, so parse only what the sandboxed compiler has accepted.
 // Thread-safe.
-[[nodiscard]] Result<ParsedKernel> parse_kernel(const std::string& source, const std::string& file_name,
+[[nodiscard]] Result<ParsedKernel> parse_kernel(const std::string& source,
+                                                const std::string& file_name,
                                                 const std::string& kernel,
                                                 const FrontEndConfiguration& configuration);
 

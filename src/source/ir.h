@@ -5,21 +5,22 @@
 //   Kernel  = signature, attributes, body
 //   body    = Block = [Stmt]; a Stmt holds Exprs and Blocks
 //
-// Nodes are immutable and shared: a rewrite builds new nodes along the path to the root and shares the
-// rest. Names are unique within a kernel, except that a name may be declared again in a disjoint scope
-// with the same type and the same initial value, so a name still has one meaning (see uniquify.h).
-// What the IR has no node for is kept as `opaque` text; most steps refuse to look through it.
+// Nodes are immutable and shared: a rewrite builds new nodes along the path to the root and shares
+// the rest. Names are unique within a kernel, except that a name may be declared again in a
+// disjoint scope with the same type and the same initial value, so a name still has one meaning
+// (see uniquify.h). What the IR has no node for is kept as `opaque` text; most steps refuse to look
+// through it.
 #pragma once
+
+#include "kernel/candidate.h"
+#include "kernel/problem.h"
+#include "kernel/scalar_type.h"
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "kernel/candidate.h"
-#include "kernel/problem.h"
-#include "kernel/scalar_type.h"
 
 namespace regraph::source {
 
@@ -45,17 +46,17 @@ struct Expr {
   ExprKind kind = ExprKind::opaque;
   std::string text;
   std::vector<ExprPtr> operands;
-  std::int64_t number = 0;          // integer literals
-  std::optional<ScalarType> type;   // when it is a scalar the project knows
+  std::int64_t number = 0;         // integer literals
+  std::optional<ScalarType> type;  // when it is a scalar the project knows
 };
 
 enum class Storage : std::uint8_t { automatic, shared, dynamic_shared };
 
 struct Variable {
   std::string name;
-  std::string type;                     // CUDA spelling without extents
-  std::optional<ScalarType> scalar;     // of the element
-  std::vector<std::int64_t> extents;    // outermost first; empty: a scalar. dynamic_shared: one 0
+  std::string type;                   // CUDA spelling without extents
+  std::optional<ScalarType> scalar;   // of the element
+  std::vector<std::int64_t> extents;  // outermost first; empty: a scalar. dynamic_shared: one 0
   Storage storage = Storage::automatic;
   bool is_const = false;
   bool is_pointer = false;

@@ -1,9 +1,9 @@
 #include "source/polynomial.h"
 
+#include "source/build.h"
+
 #include <algorithm>
 #include <utility>
-
-#include "source/build.h"
 
 namespace regraph::source {
 
@@ -25,13 +25,15 @@ void Polynomial::add_term(const Monomial& monomial, std::int64_t coefficient) {
 
 Polynomial Polynomial::operator+(const Polynomial& other) const {
   Polynomial result = *this;
-  for (const auto& [monomial, coefficient] : other.terms_) result.add_term(monomial, coefficient);
+  for (const auto& [monomial, coefficient] : other.terms_)
+    result.add_term(monomial, coefficient);
   return result;
 }
 
 Polynomial Polynomial::operator-(const Polynomial& other) const {
   Polynomial result = *this;
-  for (const auto& [monomial, coefficient] : other.terms_) result.add_term(monomial, -coefficient);
+  for (const auto& [monomial, coefficient] : other.terms_)
+    result.add_term(monomial, -coefficient);
   return result;
 }
 
@@ -56,11 +58,14 @@ std::optional<std::int64_t> Polynomial::constant() const {
 
 std::set<std::string> Polynomial::symbols() const {
   std::set<std::string> names;
-  for (const auto& [monomial, coefficient] : terms_) names.insert(monomial.begin(), monomial.end());
+  for (const auto& [monomial, coefficient] : terms_)
+    names.insert(monomial.begin(), monomial.end());
   return names;
 }
 
-bool Polynomial::mentions(const std::string& name) const { return symbols().contains(name); }
+bool Polynomial::mentions(const std::string& name) const {
+  return symbols().contains(name);
+}
 
 std::optional<Polynomial> Polynomial::coefficient(const std::string& name) const {
   Polynomial result;
@@ -78,9 +83,9 @@ std::optional<Polynomial> Polynomial::coefficient(const std::string& name) const
 Polynomial Polynomial::without(const std::set<std::string>& names) const {
   Polynomial result;
   for (const auto& [monomial, factor] : terms_) {
-    const bool mentioned = std::any_of(monomial.begin(), monomial.end(), [&](const std::string& name) {
-      return names.contains(name);
-    });
+    const bool mentioned =
+        std::any_of(monomial.begin(), monomial.end(),
+                    [&](const std::string& name) { return names.contains(name); });
     if (!mentioned) result.add_term(monomial, factor);
   }
   return result;
@@ -102,9 +107,11 @@ std::optional<Polynomial> to_polynomial(const ExprPtr& expr, const SymbolMeaning
   if (!expr) return std::nullopt;
   auto operand = [&](std::size_t index) { return to_polynomial(expr->operands[index], meaning); };
   switch (expr->kind) {
-    case ExprKind::integer: return Polynomial(expr->number);
+    case ExprKind::integer:
+      return Polynomial(expr->number);
     case ExprKind::variable:
-    case ExprKind::builtin: return meaning(expr->text);
+    case ExprKind::builtin:
+      return meaning(expr->text);
     case ExprKind::cast:
       if (!expr->type || is_floating(*expr->type)) return std::nullopt;
       return operand(0);
@@ -131,7 +138,8 @@ std::optional<Polynomial> to_polynomial(const ExprPtr& expr, const SymbolMeaning
       if (expr->text == "%") return Polynomial(*numerator % *amount);
       return std::nullopt;
     }
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 

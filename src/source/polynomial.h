@@ -1,8 +1,10 @@
 // Index expressions as multivariate polynomials with integer coefficients over symbols such as
-// "threadIdx.x", "blockDim.x", "K" or a loop variable. Strides, footprints, reuse and coalescing are
-// read off the coefficients. Arithmetic is over the mathematical integers: index computations are
-// taken not to wrap.
+// "threadIdx.x", "blockDim.x", "K" or a loop variable. Strides, footprints, reuse and coalescing
+// are read off the coefficients. Arithmetic is over the mathematical integers: index computations
+// are taken not to wrap.
 #pragma once
+
+#include "source/ir.h"
 
 #include <cstdint>
 #include <functional>
@@ -11,8 +13,6 @@
 #include <set>
 #include <string>
 #include <vector>
-
-#include "source/ir.h"
 
 namespace regraph::source {
 
@@ -53,13 +53,13 @@ class Polynomial {
 using SymbolMeaning = std::function<std::optional<Polynomial>(const std::string& name)>;
 
 // Returns the polynomial of an integer expression. Variables and builtins are looked up through
-// `meaning`; + - * unary minus, casts between integers and shifts by constants are followed, anything
-// else yields nothing.
+// `meaning`; + - * unary minus, casts between integers and shifts by constants are followed,
+// anything else yields nothing.
 [[nodiscard]] std::optional<Polynomial> to_polynomial(const ExprPtr& expr,
                                                       const SymbolMeaning& meaning);
 
-// Returns an expression for the polynomial; builtins are cast to int (long long when `wide`), so the
-// value is signed and, when wide, 64-bit.
+// Returns an expression for the polynomial; builtins are cast to int (long long when `wide`), so
+// the value is signed and, when wide, 64-bit.
 [[nodiscard]] ExprPtr to_expression(const Polynomial& polynomial, bool wide = false);
 
 }  // namespace regraph::source

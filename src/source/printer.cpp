@@ -1,8 +1,8 @@
 #include "source/printer.h"
 
-#include <utility>
-
 #include "source/walk.h"
+
+#include <utility>
 
 namespace regraph::source {
 namespace {
@@ -41,18 +41,24 @@ int precedence_of_binary(const std::string& op) {
 
 int precedence(const Expr& expr) {
   switch (expr.kind) {
-    case ExprKind::conditional: return kConditional;
-    case ExprKind::binary: return precedence_of_binary(expr.text);
+    case ExprKind::conditional:
+      return kConditional;
+    case ExprKind::binary:
+      return precedence_of_binary(expr.text);
     case ExprKind::unary:
-    case ExprKind::cast: return kUnary;
+    case ExprKind::cast:
+      return kUnary;
     case ExprKind::integer:
-    case ExprKind::floating: return expr.text.starts_with('-') ? kUnary : kPostfix;
-    case ExprKind::opaque: return 0;
+    case ExprKind::floating:
+      return expr.text.starts_with('-') ? kUnary : kPostfix;
+    case ExprKind::opaque:
+      return 0;
     case ExprKind::variable:
     case ExprKind::builtin:
     case ExprKind::index:
     case ExprKind::call:
-    case ExprKind::member: return kPostfix;
+    case ExprKind::member:
+      return kPostfix;
   }
   return 0;
 }
@@ -68,7 +74,8 @@ class Printer {
 
   std::string block(const Block& statements, int indent) const {
     std::string text;
-    for (const StmtPtr& statement : statements) text += stmt(*statement, indent);
+    for (const StmtPtr& statement : statements)
+      text += stmt(*statement, indent);
     return text;
   }
 
@@ -112,8 +119,10 @@ class Printer {
       case ExprKind::integer:
       case ExprKind::floating:
       case ExprKind::builtin:
-      case ExprKind::opaque: return node.text;
-      case ExprKind::variable: return name_of(node.text);
+      case ExprKind::opaque:
+        return node.text;
+      case ExprKind::variable:
+        return name_of(node.text);
       case ExprKind::unary: {
         const std::string inner = expr(operands[0], kUnary);
         // "- -x" must not become "--x".
@@ -127,7 +136,8 @@ class Printer {
       case ExprKind::conditional:
         return expr(operands[0], kConditional + 1) + " ? " + expr(operands[1]) + " : " +
                expr(operands[2], kConditional);
-      case ExprKind::index: return expr(operands[0], kPostfix) + "[" + expr(operands[1]) + "]";
+      case ExprKind::index:
+        return expr(operands[0], kPostfix) + "[" + expr(operands[1]) + "]";
       case ExprKind::call: {
         std::string text = node.text + "(";
         for (std::size_t i = 0; i < operands.size(); ++i) {
@@ -135,8 +145,10 @@ class Printer {
         }
         return text + ")";
       }
-      case ExprKind::cast: return "(" + node.text + ")" + expr(operands[0], kUnary);
-      case ExprKind::member: return expr(operands[0], kPostfix) + "." + node.text;
+      case ExprKind::cast:
+        return "(" + node.text + ")" + expr(operands[0], kUnary);
+      case ExprKind::member:
+        return expr(operands[0], kPostfix) + "." + node.text;
     }
     return node.text;
   }
@@ -173,15 +185,19 @@ class Printer {
   }
 
   std::string braces(const Block& body, int indent) const {
-    return "{\n" + block(body, indent + 2) + std::string(static_cast<std::size_t>(indent), ' ') + "}";
+    return "{\n" + block(body, indent + 2) + std::string(static_cast<std::size_t>(indent), ' ') +
+           "}";
   }
 
   std::string stmt(const Stmt& stmt, int indent) const {
     const std::string pad(static_cast<std::size_t>(indent), ' ');
     switch (stmt.kind) {
-      case StmtKind::declare: return pad + declaration(stmt) + ";\n";
-      case StmtKind::assign: return pad + assignment(stmt) + ";\n";
-      case StmtKind::evaluate: return pad + expr(stmt.value) + ";\n";
+      case StmtKind::declare:
+        return pad + declaration(stmt) + ";\n";
+      case StmtKind::assign:
+        return pad + assignment(stmt) + ";\n";
+      case StmtKind::evaluate:
+        return pad + expr(stmt.value) + ";\n";
       case StmtKind::branch: {
         std::string text = pad + "if (" + expr(stmt.value) + ") " + braces(stmt.body, indent);
         if (!stmt.otherwise.empty()) text += " else " + braces(stmt.otherwise, indent);
@@ -199,11 +215,16 @@ class Printer {
       }
       case StmtKind::repeat:
         return pad + "while (" + expr(stmt.value) + ") " + braces(stmt.body, indent) + "\n";
-      case StmtKind::leave: return pad + "return;\n";
-      case StmtKind::jump: return pad + stmt.text + ";\n";
-      case StmtKind::barrier: return pad + "__syncthreads();\n";
-      case StmtKind::scope: return pad + braces(stmt.body, indent) + "\n";
-      case StmtKind::opaque: return pad + stmt.text + "\n";
+      case StmtKind::leave:
+        return pad + "return;\n";
+      case StmtKind::jump:
+        return pad + stmt.text + ";\n";
+      case StmtKind::barrier:
+        return pad + "__syncthreads();\n";
+      case StmtKind::scope:
+        return pad + braces(stmt.body, indent) + "\n";
+      case StmtKind::opaque:
+        return pad + stmt.text + "\n";
     }
     return "";
   }
@@ -213,13 +234,21 @@ class Printer {
 
 }  // namespace
 
-std::string print(const ExprPtr& expr) { return Printer(nullptr).expr(expr); }
+std::string print(const ExprPtr& expr) {
+  return Printer(nullptr).expr(expr);
+}
 
-std::string print(const Block& block, int indent) { return Printer(nullptr).block(block, indent); }
+std::string print(const Block& block, int indent) {
+  return Printer(nullptr).block(block, indent);
+}
 
-std::string print(const Kernel& kernel) { return Printer(nullptr).kernel(kernel); }
+std::string print(const Kernel& kernel) {
+  return Printer(nullptr).kernel(kernel);
+}
 
-std::string print(const Unit& unit) { return unit.before + print(unit.kernel) + unit.after; }
+std::string print(const Unit& unit) {
+  return unit.before + print(unit.kernel) + unit.after;
+}
 
 std::string canonical_text(const Unit& unit) {
   Names names;

@@ -1,11 +1,11 @@
 // Kernel IR -> CUDA C++ text.
 #pragma once
 
-#include <map>
-#include <string>
-
 #include "kernel/launch_plan.h"
 #include "source/ir.h"
+
+#include <map>
+#include <string>
 
 namespace regraph::source {
 

@@ -29,7 +29,8 @@ StmtPtr rewrite_own_expressions(const StmtPtr& stmt, const ExprRewrite& rewrite)
 void walk(const ExprPtr& expr, const std::function<void(const Expr&)>& visit) {
   if (!expr) return;
   visit(*expr);
-  for (const ExprPtr& operand : expr->operands) walk(operand, visit);
+  for (const ExprPtr& operand : expr->operands)
+    walk(operand, visit);
 }
 
 void walk(const Block& block, const std::function<void(const Stmt&)>& visit) {
@@ -69,7 +70,8 @@ ExprPtr rewrite_expr(const ExprPtr& expr, const ExprRewrite& rewrite) {
 Block rewrite_expressions(const Block& block, const ExprRewrite& rewrite) {
   Block result;
   result.reserve(block.size());
-  for (const StmtPtr& stmt : block) result.push_back(rewrite_own_expressions(stmt, rewrite));
+  for (const StmtPtr& stmt : block)
+    result.push_back(rewrite_own_expressions(stmt, rewrite));
   return result;
 }
 
@@ -142,7 +144,8 @@ std::set<std::string> declared_names(const Block& block) {
 
 std::string fresh_name(const Kernel& kernel, const std::string& stem) {
   std::set<std::string> used = declared_names(kernel.body);
-  for (const KernelParameter& parameter : kernel.parameters) used.insert(parameter.name);
+  for (const KernelParameter& parameter : kernel.parameters)
+    used.insert(parameter.name);
   walk_expressions(kernel.body, [&](const Expr& expr) {
     if (expr.kind == ExprKind::variable || expr.kind == ExprKind::call) used.insert(expr.text);
   });
@@ -155,13 +158,15 @@ std::string fresh_name(const Kernel& kernel, const std::string& stem) {
 
 const Expr* base_variable(const Expr& expr) {
   const Expr* node = &expr;
-  while (node->kind == ExprKind::index) node = node->operands[0].get();
+  while (node->kind == ExprKind::index)
+    node = node->operands[0].get();
   return node->kind == ExprKind::variable ? node : nullptr;
 }
 
 std::vector<ExprPtr> indices_of(const ExprPtr& expr) {
   std::vector<ExprPtr> indices;
-  for (const Expr* node = expr.get(); node->kind == ExprKind::index; node = node->operands[0].get()) {
+  for (const Expr* node = expr.get(); node->kind == ExprKind::index;
+       node = node->operands[0].get()) {
     indices.push_back(node->operands[1]);
   }
   std::reverse(indices.begin(), indices.end());

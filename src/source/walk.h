@@ -1,12 +1,12 @@
 // Traversal and rebuilding of the IR.
 #pragma once
 
+#include "source/ir.h"
+
 #include <functional>
 #include <optional>
 #include <set>
 #include <string>
-
-#include "source/ir.h"
 
 namespace regraph::source {
 
@@ -31,8 +31,8 @@ using ExprRewrite = std::function<std::optional<ExprPtr>(const ExprPtr&)>;
 // Rebuilds every expression of the block.
 [[nodiscard]] Block rewrite_expressions(const Block& block, const ExprRewrite& rewrite);
 
-// Rebuilds the block: where `rewrite` returns a block it replaces the statement (and is not descended
-// into), elsewhere the blocks below are rebuilt.
+// Rebuilds the block: where `rewrite` returns a block it replaces the statement (and is not
+// descended into), elsewhere the blocks below are rebuilt.
 using StmtRewrite = std::function<std::optional<Block>(const StmtPtr&)>;
 [[nodiscard]] Block rewrite_statements(const Block& block, const StmtRewrite& rewrite);
 

@@ -1,11 +1,11 @@
 // The shipped ReGraph and the built-in steps must tell the same story.
+#include "regraph/regraph_yaml.h"
+#include "rewrite/step_rewriter.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <set>
-
-#include "regraph/regraph_yaml.h"
-#include "rewrite/step_rewriter.h"
 
 namespace regraph::test {
 namespace {
@@ -21,10 +21,12 @@ TEST(Catalogue, DescribesEveryBuiltInStepWithItsParameters) {
     EXPECT_TRUE(step->rewriter) << rewriter->id();
     std::map<std::string, std::set<std::string>> offered;
     for (const StepParameters& choice : rewriter->choices()) {
-      for (const auto& [name, value] : choice) offered[name].insert(value);
+      for (const auto& [name, value] : choice)
+        offered[name].insert(value);
     }
     std::map<std::string, std::set<std::string>> described;
-    for (const auto& [name, values] : step->parameters) described[name].insert(values.begin(), values.end());
+    for (const auto& [name, values] : step->parameters)
+      described[name].insert(values.begin(), values.end());
     EXPECT_EQ(offered, described) << rewriter->id();
   }
   for (const Step* step : graph->steps()) {

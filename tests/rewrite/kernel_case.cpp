@@ -1,13 +1,13 @@
 #include "rewrite/kernel_case.h"
 
-#include <algorithm>
-
 #include "base/files.h"
 #include "eval/compile/same_code.h"
 #include "kernel/manifest.h"
 #include "source/clang_frontend.h"
 #include "source/printer.h"
 #include "support/cuda.h"
+
+#include <algorithm>
 
 namespace regraph::test {
 
@@ -48,7 +48,8 @@ Result<std::unique_ptr<KernelCase>> KernelCase::example(const std::string& name)
   return make(*source, *manifest);
 }
 
-Result<rewrite::KernelState> KernelCase::apply(const rewrite::KernelState& state, const std::string& step,
+Result<rewrite::KernelState> KernelCase::apply(const rewrite::KernelState& state,
+                                               const std::string& step,
                                                const StepParameters& parameters) const {
   for (const rewrite::StepRewriter* rewriter : rewrite::built_in_steps()) {
     if (rewriter->id() == step) return rewriter->apply(state, parameters, problem_);
@@ -80,8 +81,8 @@ VerificationResult KernelCase::verify(const rewrite::KernelState& state) const {
 std::string KernelCase::verdict(const rewrite::KernelState& state) const {
   const VerificationResult result = verify(state);
   if (result.correct()) return "correct";
-  return std::string(name(result.verdict)) + ": " + result.message + "\n" + source::print(state.unit) +
-         "\n" + state.plan.text();
+  return std::string(name(result.verdict)) + ": " + result.message + "\n" +
+         source::print(state.unit) + "\n" + state.plan.text();
 }
 
 bool KernelCase::round_trips() const {

@@ -1,8 +1,6 @@
-// A kernel with everything a rewriting test needs: parsed, compiled, and a verifier for its variants.
+// A kernel with everything a rewriting test needs: parsed, compiled, and a verifier for its
+// variants.
 #pragma once
-
-#include <memory>
-#include <string>
 
 #include "base/result.h"
 #include "eval/compile/compiler.h"
@@ -10,19 +8,24 @@
 #include "kernel/problem.h"
 #include "rewrite/step_rewriter.h"
 
+#include <memory>
+#include <string>
+
 namespace regraph::test {
 
 class KernelCase {
  public:
   // `manifest` is YAML. Errors of any stage.
-  static Result<std::unique_ptr<KernelCase>> make(const std::string& source, const std::string& manifest);
+  static Result<std::unique_ptr<KernelCase>> make(const std::string& source,
+                                                  const std::string& manifest);
   // From examples/NAME.
   static Result<std::unique_ptr<KernelCase>> example(const std::string& name);
 
   [[nodiscard]] const Problem& problem() const { return problem_; }
   [[nodiscard]] const rewrite::KernelState& original() const { return original_; }
 
-  [[nodiscard]] Result<rewrite::KernelState> apply(const rewrite::KernelState& state, const std::string& step,
+  [[nodiscard]] Result<rewrite::KernelState> apply(const rewrite::KernelState& state,
+                                                   const std::string& step,
                                                    const StepParameters& parameters = {}) const;
   // Compiles the state and compares it with the original on every test size.
   [[nodiscard]] VerificationResult verify(const rewrite::KernelState& state) const;

@@ -1,16 +1,16 @@
 // Property: whatever the steps do one after another, the kernel still computes the same.
+#include "base/random.h"
+#include "rewrite/ast_rewriter.h"
+#include "rewrite/kernel_case.h"
+#include "rewrite/sample_kernels.h"
+#include "source/printer.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <iostream>
 #include <map>
 #include <set>
-
-#include "base/random.h"
-#include "rewrite/ast_rewriter.h"
-#include "rewrite/kernel_case.h"
-#include "rewrite/sample_kernels.h"
-#include "source/printer.h"
 
 namespace regraph::test {
 namespace {
@@ -32,7 +32,8 @@ int sequences_per_kernel() {
 
 // The choices of all steps that apply to the state; refusals are counted.
 std::vector<std::pair<StepProposal, rewrite::KernelState>> successors(
-    const KernelCase& kernel, const rewrite::KernelState& state, std::map<std::string, Tally>& tally) {
+    const KernelCase& kernel, const rewrite::KernelState& state,
+    std::map<std::string, Tally>& tally) {
   std::vector<std::pair<StepProposal, rewrite::KernelState>> result;
   for (const rewrite::StepRewriter* step : rewrite::built_in_steps()) {
     for (const StepParameters& parameters : step->choices()) {
@@ -48,7 +49,8 @@ std::vector<std::pair<StepProposal, rewrite::KernelState>> successors(
   return result;
 }
 
-// A step chosen evenly among step kinds first, so that many parameter choices do not crowd out others.
+// A step chosen evenly among step kinds first, so that many parameter choices do not crowd out
+// others.
 const std::pair<StepProposal, rewrite::KernelState>& choose(
     const std::vector<std::pair<StepProposal, rewrite::KernelState>>& options, std::uint64_t bits) {
   std::vector<std::string> kinds;
@@ -73,13 +75,15 @@ TEST(StepSequences, KeepTheResult) {
     ASSERT_TRUE(kernel.ok()) << sample.name << ": " << kernel.error().message;
     for (int sequence = 0; sequence < sequences_per_kernel(); ++sequence) {
       const auto number = static_cast<std::uint64_t>(sequence);
-      const auto length = 1 + static_cast<int>(random_bits(kSeed, kernel_number, number, 0u) % kLongestSequence);
+      const auto length =
+          1 + static_cast<int>(random_bits(kSeed, kernel_number, number, 0u) % kLongestSequence);
       rewrite::KernelState state = (*kernel)->original();
       std::string history = sample.name;
       for (int position = 1; position <= length; ++position) {
         const auto options = successors(**kernel, state, tally);
         if (options.empty()) break;
-        const auto& [proposal, next] = choose(options, random_bits(kSeed, kernel_number, number, position));
+        const auto& [proposal, next] =
+            choose(options, random_bits(kSeed, kernel_number, number, position));
         ++tally[proposal.step].applied;
         history += " | " + proposal.text();
         // `options` owns `next` and `state` is replaced by it.
@@ -94,9 +98,10 @@ TEST(StepSequences, KeepTheResult) {
   std::cout << "sequences: " << sequences << "\n";
   for (const auto& [step, counts] : tally) {
     int refused = 0;
-    for (const auto& [reason, count] : counts.refused) refused += count;
-    std::cout << "  " << step << ": applied " << counts.applied << ", refused " << refused << " for "
-              << counts.refused.size() << " reasons\n";
+    for (const auto& [reason, count] : counts.refused)
+      refused += count;
+    std::cout << "  " << step << ": applied " << counts.applied << ", refused " << refused
+              << " for " << counts.refused.size() << " reasons\n";
     EXPECT_GT(counts.applied, 0) << step << " was never applied: the kernels do not exercise it";
   }
 }

@@ -1,9 +1,9 @@
 // Every step on kernels where it must apply, and where it must refuse and say why.
-#include <gtest/gtest.h>
-
 #include "rewrite/kernel_case.h"
 #include "rewrite/sample_kernels.h"
 #include "source/printer.h"
+
+#include <gtest/gtest.h>
 
 namespace regraph::test {
 namespace {
@@ -25,7 +25,8 @@ struct Application {
 };
 
 // Applies the steps in turn, expecting each to apply and the result to be correct.
-rewrite::KernelState expect_correct(const KernelCase& kernel, const std::vector<Application>& steps) {
+rewrite::KernelState expect_correct(const KernelCase& kernel,
+                                    const std::vector<Application>& steps) {
   rewrite::KernelState state = kernel.original();
   for (const Application& application : steps) {
     auto next = kernel.apply(state, application.step, application.parameters);
@@ -37,8 +38,8 @@ rewrite::KernelState expect_correct(const KernelCase& kernel, const std::vector<
   return state;
 }
 
-void expect_refusal(const KernelCase& kernel, const rewrite::KernelState& state, const Application& step,
-                    const std::string& reason) {
+void expect_refusal(const KernelCase& kernel, const rewrite::KernelState& state,
+                    const Application& step, const std::string& reason) {
   const auto result = kernel.apply(state, step.step, step.parameters);
   ASSERT_FALSE(result.ok()) << step.step << " applied to\n" << source::print(state.unit);
   EXPECT_EQ(result.error().code, ErrorCode::refused);
@@ -86,8 +87,9 @@ TEST(BlockSize, RefusesWhereTheBlockIsPartOfTheResult) {
 
 TEST(ThreadCoarsen, JamsUniformLoopsIntoARegisterTile) {
   const auto kernel = sample("matmul_guard");
-  const auto state = expect_correct(*kernel, {{"thread_coarsen", {{"axis", "y"}, {"factor", "4"}}},
-                                              {"thread_coarsen", {{"axis", "x"}, {"factor", "4"}}}});
+  const auto state =
+      expect_correct(*kernel, {{"thread_coarsen", {{"axis", "y"}, {"factor", "4"}}},
+                               {"thread_coarsen", {{"axis", "x"}, {"factor", "4"}}}});
   const std::string text = source::print(state.unit);
   EXPECT_NE(text.find("float sum[4][4]"), std::string::npos) << text;
   EXPECT_EQ(state.plan.launches[0].grid[0].text(), "cdiv(N, 4 * bx)");
@@ -145,7 +147,8 @@ TEST(SmemTile, DropsTheGuardFromTheInnerLoop) {
   const std::size_t inner = text.find("for (int k1");
   ASSERT_NE(inner, std::string::npos) << text;
   EXPECT_EQ(text.find("if (", inner), text.find("if (row < M && col < N)", inner)) << text;
-  EXPECT_EQ(text.substr(inner, text.find("__syncthreads", inner) - inner).find("if ("), std::string::npos);
+  EXPECT_EQ(text.substr(inner, text.find("__syncthreads", inner) - inner).find("if ("),
+            std::string::npos);
 }
 
 TEST(SmemTile, ShortensTheLastStripWhereZerosWouldCount) {
@@ -166,14 +169,16 @@ TEST(SmemTile, StagesOnlyWhatItsGuardsAllow) {
 TEST(SmemTile, RefusesWithAReason) {
   expect_refusal(*sample("window_sum"), {"smem_tile", {{"depth", "8"}}}, "neighbourhood");
   expect_refusal(*sample("saxpy_return"), {"smem_tile", {{"depth", "8"}}}, "no counted loop");
-  expect_refusal(*sample("sum_sequential_tree"), {"smem_tile", {{"depth", "8"}}}, "shared memory already");
+  expect_refusal(*sample("sum_sequential_tree"), {"smem_tile", {{"depth", "8"}}},
+                 "shared memory already");
   expect_refusal(*sample("row_sums"), {"smem_tile", {{"depth", "8"}}}, "read only once");
 }
 
 TEST(SmemTranspose, ExchangesThroughATile) {
   const auto kernel = sample("transpose_return");
   expect_correct(*kernel, {{"smem_transpose", {}}, {"smem_pad", {{"pad", "1"}}}});
-  expect_correct(*kernel, {{"smem_transpose", {}}, {"thread_coarsen", {{"axis", "x"}, {"factor", "2"}}}});
+  expect_correct(*kernel,
+                 {{"smem_transpose", {}}, {"thread_coarsen", {{"axis", "x"}, {"factor", "2"}}}});
   const auto gather = sample("gather_columns");
   expect_refusal(*gather, {"smem_transpose", {}}, "coalesce_swap");
   expect_correct(*gather, {{"coalesce_swap", {}}, {"smem_transpose", {}}});
@@ -205,7 +210,8 @@ TEST(RestrictLdg, QualifiesPointersAndNeedsPermission) {
   expect_refusal(*kernel, state, {"restrict_ldg", {}}, "already");
   auto aliased = KernelCase::make(
       "__global__ void f(const float* a, float* b) { b[threadIdx.x] = a[threadIdx.x]; }",
-      "args: {a: {dir: in, shape: [32]}, b: {dir: out, shape: [32]}}\nlaunch: {block: 32, grid: 1}\n"
+      "args: {a: {dir: in, shape: [32]}, b: {dir: out, shape: [32]}}\nlaunch: {block: 32, grid: "
+      "1}\n"
       "assume: {noalias: false}\n");
   ASSERT_TRUE(aliased.ok()) << aliased.error().message;
   expect_refusal(**aliased, {"restrict_ldg", {}}, "noalias");
@@ -225,7 +231,8 @@ TEST(ReduceShuffle, ReplacesTreesOfAllShapes) {
     const auto kernel = sample(name);
     const auto state = expect_correct(*kernel, {{"reduce_shuffle", {}}});
     EXPECT_NE(source::print(state.unit).find("__shfl_down_sync"), std::string::npos);
-    expect_correct(*kernel, {{"reduce_shuffle", {}}, {"thread_coarsen", {{"axis", "x"}, {"factor", "8"}}}});
+    expect_correct(*kernel,
+                   {{"reduce_shuffle", {}}, {"thread_coarsen", {{"axis", "x"}, {"factor", "8"}}}});
   }
   auto divergent = KernelCase::example("reduction");
   ASSERT_TRUE(divergent.ok()) << divergent.error().message;
@@ -241,7 +248,8 @@ TEST(ReduceShuffle, RefusesWhatIsNoTree) {
       "    if (threadIdx.x < stride) s[threadIdx.x] += s[threadIdx.x + stride];\n"
       "    __syncthreads();\n  }\n"
       "  out[threadIdx.x] = s[threadIdx.x];\n}",
-      "args: {in: {dir: in, shape: [64]}, out: {dir: out, shape: [64]}}\nlaunch: {block: 64, grid: 1}\n");
+      "args: {in: {dir: in, shape: [64]}, out: {dir: out, shape: [64]}}\nlaunch: {block: 64, grid: "
+      "1}\n");
   ASSERT_TRUE(scan.ok()) << scan.error().message;
   expect_refusal(**scan, {"reduce_shuffle", {}}, "partial results");
 }

@@ -1,12 +1,12 @@
 #include "source/clang_frontend.h"
 
+#include "source/printer.h"
+#include "support/cuda.h"
+
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <sstream>
-
-#include "source/printer.h"
-#include "support/cuda.h"
 
 namespace regraph::source {
 namespace {
@@ -47,7 +47,8 @@ TEST(ClangFrontEnd, PrintingIsAFixedPoint) {
 
 TEST(ClangFrontEnd, ReadsTheSignature) {
   const auto parsed = parse(
-      "__global__ void f(const float* a, double* __restrict__ b, unsigned n, long long m, bool flag) {}");
+      "__global__ void f(const float* a, double* __restrict__ b, unsigned n, long long m, bool "
+      "flag) {}");
   ASSERT_TRUE(parsed.ok()) << parsed.error().message;
   const auto& parameters = parsed->signature.parameters;
   ASSERT_EQ(parameters.size(), 5u);

@@ -16,11 +16,11 @@
 namespace regraph {
 
 struct CompileRequest {
-  std::string source;        // whole translation unit, device code only
-  // Plain name of the __global__ function (or a template instance). Empty with want_cubin false: only
-  // whether the source compiles is asked, and the entry stays empty.
+  std::string source;  // whole translation unit, device code only
+  // Plain name of the __global__ function (or a template instance). Empty with want_cubin false:
+  // only whether the source compiles is asked, and the entry stays empty.
   std::string kernel;
-  std::string architecture;  // "sm_90"
+  std::string architecture;          // "sm_90"
   std::vector<std::string> options;  // further NVRTC options, e.g. "-DTILE=16"
   bool want_cubin = true;            // false: PTX only, resources stay empty
 };

@@ -24,6 +24,8 @@ std::string code_only(std::string_view ptx) {
   return result;
 }
 
-bool same_code(std::string_view a, std::string_view b) { return code_only(a) == code_only(b); }
+bool same_code(std::string_view a, std::string_view b) {
+  return code_only(a) == code_only(b);
+}
 
 }  // namespace regraph

@@ -1,10 +1,10 @@
 #include "eval/model/critical_path.h"
 
+#include "ptx/code.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <vector>
-
-#include "ptx/code.h"
 
 namespace regraph {
 namespace {
@@ -14,11 +14,12 @@ using ptx::Instruction;
 using ptx::InstructionClass;
 using ptx::Operand;
 
-// Longest conditional code that ptxas turns into predicated instructions instead of a branch, about.
+// Longest conditional code that ptxas turns into predicated instructions instead of a branch,
+// about.
 constexpr std::size_t kPredicatedInstructions = 10;
 
-// Instructions that the scheduler does not move others across: where a conditional branch remains in
-// machine code, and where its two ways meet again. Short code without branches of its own is
+// Instructions that the scheduler does not move others across: where a conditional branch remains
+// in machine code, and where its two ways meet again. Short code without branches of its own is
 // predicated instead.
 std::vector<bool> scheduling_fences(const ptx::Program::Code& code) {
   const Function& function = *code.function;
@@ -30,15 +31,17 @@ std::vector<bool> scheduling_fences(const ptx::Program::Code& code) {
   }
   for (std::size_t index = 0; index < function.instructions.size(); ++index) {
     const Instruction& instruction = function.instructions[index];
-    const bool conditional = code.instructions[index].instruction_class == InstructionClass::branch &&
-                             instruction.guard >= 0 && instruction.operand_count > 0;
+    const bool conditional =
+        code.instructions[index].instruction_class == InstructionClass::branch &&
+        instruction.guard >= 0 && instruction.operand_count > 0;
     if (!conditional) continue;
     const Operand& target = function.operands[instruction.first_operand];
     if (target.kind != Operand::Kind::label) continue;
     const auto label = std::lower_bound(
         function.labels.begin(), function.labels.end(), target.text,
         [](const ptx::Label& candidate, std::string_view name) { return candidate.name < name; });
-    if (label == function.labels.end() || label->name != target.text || label->instruction <= index) {
+    if (label == function.labels.end() || label->name != target.text ||
+        label->instruction <= index) {
       continue;  // a loop's back edge ends a pass anyway
     }
     const std::size_t length = label->instruction - index - 1;
@@ -53,7 +56,10 @@ std::vector<bool> scheduling_fences(const ptx::Program::Code& code) {
 class Scoreboard {
  public:
   Scoreboard(const ptx::Program::Code& code, const DeviceSpec& device, LoadLatency global_load)
-      : code_(code), device_(device), global_load_(global_load), ready_(code.function->registers.size()) ,
+      : code_(code),
+        device_(device),
+        global_load_(global_load),
+        ready_(code.function->registers.size()),
         fences_(scheduling_fences(code)) {}
 
   // Starts a pass over a run of blocks: it issues after what came before.
@@ -63,8 +69,8 @@ class Scoreboard {
     pass_slots_ = 0.0;
   }
 
-  // Runs instructions [first, last) once; returns by how many clocks the last issue moved on. Within a
-  // pass only operands and barriers order instructions, as after ptxas' scheduling.
+  // Runs instructions [first, last) once; returns by how many clocks the last issue moved on.
+  // Within a pass only operands and barriers order instructions, as after ptxas' scheduling.
   double run(std::size_t first, std::size_t last) {
     const double before = clock_;
     for (std::size_t index = first; index < last; ++index) {
@@ -78,20 +84,29 @@ class Scoreboard {
  private:
   double latency(InstructionClass kind) const {
     switch (kind) {
-      case InstructionClass::load_global: return global_load_.clocks;
+      case InstructionClass::load_global:
+        return global_load_.clocks;
       // Atomics are done in L2, whatever L1 holds.
-      case InstructionClass::atomic_global: return device_.l2_latency;
+      case InstructionClass::atomic_global:
+        return device_.l2_latency;
       case InstructionClass::load_shared:
-      case InstructionClass::atomic_shared: return device_.shared_latency;
+      case InstructionClass::atomic_shared:
+        return device_.shared_latency;
       case InstructionClass::load_local:
-      case InstructionClass::load_constant: return device_.l1_latency;
+      case InstructionClass::load_constant:
+        return device_.l1_latency;
       case InstructionClass::special_function:
       case InstructionClass::conversion:
-      case InstructionClass::shuffle: return device_.special_function_latency;
-      case InstructionClass::divide: return 10.0 * device_.arithmetic_latency;
-      case InstructionClass::fp64: return 2.0 * device_.arithmetic_latency;
-      case InstructionClass::move: return 0.0;
-      default: return device_.arithmetic_latency;
+      case InstructionClass::shuffle:
+        return device_.special_function_latency;
+      case InstructionClass::divide:
+        return 10.0 * device_.arithmetic_latency;
+      case InstructionClass::fp64:
+        return 2.0 * device_.arithmetic_latency;
+      case InstructionClass::move:
+        return 0.0;
+      default:
+        return device_.arithmetic_latency;
     }
   }
 
@@ -120,7 +135,8 @@ class Scoreboard {
       case Operand::Kind::address:
         for_each_register(code_.function->elements[operand.index], visit);
         break;
-      default: break;
+      default:
+        break;
     }
   }
 
@@ -182,7 +198,8 @@ double critical_path_clocks(const ptx::Program& program, const ptx::Profile& pro
   if (profile.warps == 0 || profile.instructions.size() != code.instructions.size()) return 0.0;
   std::vector<double> executions;
   executions.reserve(blocks.size());
-  for (const ptx::BasicBlock& block : blocks) executions.push_back(executions_of(block, profile));
+  for (const ptx::BasicBlock& block : blocks)
+    executions.push_back(executions_of(block, profile));
 
   // One scoreboard for the whole kernel: what is loaded before a loop may be waited for in it.
   Scoreboard scoreboard(code, device, global_load);
@@ -192,13 +209,15 @@ double critical_path_clocks(const ptx::Program& program, const ptx::Profile& pro
     scoreboard.begin_pass();
     for (std::size_t index = first; index < last; ++index) {
       if (executions[index] > 0.0) {
-        total += weight(executions[index]) * scoreboard.run(blocks[index].first, blocks[index].last);
+        total +=
+            weight(executions[index]) * scoreboard.run(blocks[index].first, blocks[index].last);
       }
     }
   };
   for (std::size_t first = 0; first < blocks.size();) {
     std::size_t last = first;
-    while (last < blocks.size() && blocks[last].loop_depth == blocks[first].loop_depth) ++last;
+    while (last < blocks.size() && blocks[last].loop_depth == blocks[first].loop_depth)
+      ++last;
     if (blocks[first].loop_depth == 0) {
       pass(first, last, [](double count) { return count; });
     } else {

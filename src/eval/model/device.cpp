@@ -22,31 +22,31 @@ constexpr DeviceSpec make_h200() {
   d.name = "h200";
   d.architecture = "sm_90";
   d.description = "NVIDIA H200 SXM 141 GB";
-  d.sm_count = 132;                        // [h200]
-  d.clock_hertz = 1.98e9;                  // [h200] 1975-1980 MHz loaded
-  d.shared_bytes = 228 << 10;              // [guide]
-  d.shared_bytes_per_block = 227 << 10;    // [guide]
-  d.unified_bytes = 256 << 10;             // [guide]
-  d.fp32_lanes = 128;                      // [guide]
-  d.fp64_lanes = 64;                       // [guide]
-  d.int32_lanes = 64;                      // [guide]
-  d.special_function_lanes = 16;           // [guide]
-  d.conversion_lanes = 16;                 // [guide] 64-bit; 32-bit conversions run at 64
-  d.lsu_bytes_per_clock = 128.0;           // [rrze] 127 to 128
-  d.arithmetic_latency = 4.0;              // [accel]
-  d.special_function_latency = 23.0;       // [accel]
-  d.shared_latency = 23.0;                 // [accel] 23 to 29
-  d.l1_latency = 32.0;                     // [rrze] gh200
-  d.l2_latency = 280.0;                    // [rrze] gh200 at 1.98 GHz
-  d.dram_latency = 635.0;                  // [rrze] gh200 625 to 642
-  d.l2_bytes_per_second = 9.7e12;          // [rrze] h200 at 25 MB
-  d.l2_write_bytes_per_second = 2.4e12;    // [h200] a transpose with one element a sector: 2.3e12
-  d.l2_full_speed_bytes = 42 * kMebi;      // [rrze] h200: 9.1 TB/s at 44 MB, 7.5 at 48
-  d.l2_bytes = 60 * kMebi;                 // [h200]
-  d.dram_bytes_per_second = 4.25e12;       // [h200] copy of 2^28 floats
-  d.peak_dram_bytes_per_second = 4.8e12;   // [sheet]
-  d.kernel_launch_seconds = 2.5e-6;        // [h200] one launch on a stream
-  d.block_launch_clocks = 416.0;           // [rrze] fitted to gh200 occupancy sweeps
+  d.sm_count = 132;                       // [h200]
+  d.clock_hertz = 1.98e9;                 // [h200] 1975-1980 MHz loaded
+  d.shared_bytes = 228 << 10;             // [guide]
+  d.shared_bytes_per_block = 227 << 10;   // [guide]
+  d.unified_bytes = 256 << 10;            // [guide]
+  d.fp32_lanes = 128;                     // [guide]
+  d.fp64_lanes = 64;                      // [guide]
+  d.int32_lanes = 64;                     // [guide]
+  d.special_function_lanes = 16;          // [guide]
+  d.conversion_lanes = 16;                // [guide] 64-bit; 32-bit conversions run at 64
+  d.lsu_bytes_per_clock = 128.0;          // [rrze] 127 to 128
+  d.arithmetic_latency = 4.0;             // [accel]
+  d.special_function_latency = 23.0;      // [accel]
+  d.shared_latency = 23.0;                // [accel] 23 to 29
+  d.l1_latency = 32.0;                    // [rrze] gh200
+  d.l2_latency = 280.0;                   // [rrze] gh200 at 1.98 GHz
+  d.dram_latency = 635.0;                 // [rrze] gh200 625 to 642
+  d.l2_bytes_per_second = 9.7e12;         // [rrze] h200 at 25 MB
+  d.l2_write_bytes_per_second = 2.4e12;   // [h200] a transpose with one element a sector: 2.3e12
+  d.l2_full_speed_bytes = 42 * kMebi;     // [rrze] h200: 9.1 TB/s at 44 MB, 7.5 at 48
+  d.l2_bytes = 60 * kMebi;                // [h200]
+  d.dram_bytes_per_second = 4.25e12;      // [h200] copy of 2^28 floats
+  d.peak_dram_bytes_per_second = 4.8e12;  // [sheet]
+  d.kernel_launch_seconds = 2.5e-6;       // [h200] one launch on a stream
+  d.block_launch_clocks = 416.0;          // [rrze] fitted to gh200 occupancy sweeps
   return d;
 }
 
@@ -96,17 +96,17 @@ constexpr DeviceSpec make_b200() {
   d.name = "b200";
   d.architecture = "sm_100";
   d.description = "NVIDIA B200 192 GB";
-  d.sm_count = 148;                        // [sheet]
-  d.clock_hertz = 1.9e9;                   // [guess]
-  d.l2_latency = 300.0;                    // [guess]
-  d.dram_latency = 700.0;                  // [guess]
-  d.l2_bytes_per_second = 11.0e12;         // [guess]
-  d.l2_write_bytes_per_second = 2.7e12;    // [guess] the H200's by the reads
-  d.l2_full_speed_bytes = 60 * kMebi;      // [guess]
-  d.l2_bytes = 126 * kMebi;                // [sheet]
-  d.dram_bytes_per_second = 7.0e12;        // [guess]
-  d.peak_dram_bytes_per_second = 8.0e12;   // [sheet]
-  d.block_launch_clocks = 400.0;           // [guess]
+  d.sm_count = 148;                       // [sheet]
+  d.clock_hertz = 1.9e9;                  // [guess]
+  d.l2_latency = 300.0;                   // [guess]
+  d.dram_latency = 700.0;                 // [guess]
+  d.l2_bytes_per_second = 11.0e12;        // [guess]
+  d.l2_write_bytes_per_second = 2.7e12;   // [guess] the H200's by the reads
+  d.l2_full_speed_bytes = 60 * kMebi;     // [guess]
+  d.l2_bytes = 126 * kMebi;               // [sheet]
+  d.dram_bytes_per_second = 7.0e12;       // [guess]
+  d.peak_dram_bytes_per_second = 8.0e12;  // [sheet]
+  d.block_launch_clocks = 400.0;          // [guess]
   return d;
 }
 
@@ -122,7 +122,9 @@ std::string lower(std::string_view text) {
 
 }  // namespace
 
-std::span<const DeviceSpec> known_devices() { return kDevices; }
+std::span<const DeviceSpec> known_devices() {
+  return kDevices;
+}
 
 Result<DeviceSpec> find_device(std::string_view name) {
   const std::string wanted = lower(name);

@@ -1,12 +1,12 @@
 // What the timing model knows about a GPU. Every number's source is beside it in device.cpp.
 #pragma once
 
+#include "base/result.h"
+
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
-
-#include "base/result.h"
 
 namespace regraph {
 
@@ -22,10 +22,10 @@ struct DeviceSpec {
   int max_warps = 64;
   int max_blocks = 32;
   int registers = 65536;
-  int shared_bytes = 0;            // for blocks, out of the unified memory
-  int shared_bytes_per_block = 0;  // with opt-in
+  int shared_bytes = 0;              // for blocks, out of the unified memory
+  int shared_bytes_per_block = 0;    // with opt-in
   int reserved_shared_bytes = 1024;  // taken by the system per block
-  int unified_bytes = 0;           // L1 and shared memory together
+  int unified_bytes = 0;             // L1 and shared memory together
 
   // Lanes per clock of one SM.
   int fp32_lanes = 128;
@@ -47,17 +47,15 @@ struct DeviceSpec {
   // Whole device.
   double l2_bytes_per_second = 0.0;        // reads
   double l2_write_bytes_per_second = 0.0;  // 32-byte sectors, also those written in part
-  std::uint64_t l2_full_speed_bytes = 0;  // up to here the L2 delivers its full bandwidth
-  std::uint64_t l2_bytes = 0;             // nominal
-  double dram_bytes_per_second = 0.0;     // achieved by a copy
+  std::uint64_t l2_full_speed_bytes = 0;   // up to here the L2 delivers its full bandwidth
+  std::uint64_t l2_bytes = 0;              // nominal
+  double dram_bytes_per_second = 0.0;      // achieved by a copy
   double peak_dram_bytes_per_second = 0.0;
 
   double kernel_launch_seconds = 0.0;
   double block_launch_clocks = 416.0;  // launch and retirement of one block
 
-  [[nodiscard]] double peak_fp32_flops() const {
-    return 2.0 * sm_count * fp32_lanes * clock_hertz;
-  }
+  [[nodiscard]] double peak_fp32_flops() const { return 2.0 * sm_count * fp32_lanes * clock_hertz; }
 };
 
 // All devices, in the order they are listed to users.

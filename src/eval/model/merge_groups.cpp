@@ -1,11 +1,11 @@
 #include "eval/model/merge_groups.h"
 
+#include "ptx/code.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <map>
 #include <tuple>
-
-#include "ptx/code.h"
 
 namespace regraph {
 namespace {
@@ -39,8 +39,9 @@ void share_costs(Groups& groups, const ptx::Profile& profile, std::vector<double
         ++last;
       }
       // Only 1, 2 or 4 elements make a machine access.
-      const auto count = static_cast<std::size_t>(
-          last - first >= 4 ? 4 : last - first >= 2 ? 2 : 1);
+      const auto count = static_cast<std::size_t>(last - first >= 4   ? 4
+                                                  : last - first >= 2 ? 2
+                                                                      : 1);
       for (std::size_t i = first; i < first + count; ++i) {
         shares[accesses[i].instruction] = 1.0 / static_cast<double>(count);
       }

@@ -1,5 +1,5 @@
-// The evaluator for machines without a GPU: NVRTC compiles, the PTX interpreter verifies, the timing
-// model predicts.
+// The evaluator for machines without a GPU: NVRTC compiles, the PTX interpreter verifies, the
+// timing model predicts.
 #pragma once
 
 #include "eval/compile/compiler.h"
@@ -9,9 +9,9 @@
 
 namespace regraph {
 
-// The prediction alone, for a kernel that is taken to be correct. Several bench sizes give the geometric
-// mean of their times; facts and bottleneck are the last size's. A verdict other than correct says why
-// there is no prediction. Thread-safe.
+// The prediction alone, for a kernel that is taken to be correct. Several bench sizes give the
+// geometric mean of their times; facts and bottleneck are the last size's. A verdict other than
+// correct says why there is no prediction. Thread-safe.
 [[nodiscard]] Evaluation predict_time(const DeviceSpec& device, const Problem& problem,
                                       const CompiledKernel& compiled, const LaunchPlan& plan,
                                       const Cancellation& cancellation);
@@ -26,8 +26,8 @@ class ModelEvaluator final : public Evaluator {
                                     const Cancellation& cancellation) override;
 
  private:
-  Evaluation judge(const Problem& problem, const Candidate& candidate, const EvaluationBudget& budget,
-                   const Cancellation& cancellation);
+  Evaluation judge(const Problem& problem, const Candidate& candidate,
+                   const EvaluationBudget& budget, const Cancellation& cancellation);
 
   Compiler& compiler_;
   Verifier& verifier_;

@@ -7,8 +7,8 @@ namespace regraph {
 namespace {
 
 constexpr int kWarpLanes = 32;
-constexpr int kRegisterUnit = 256;   // registers, per warp
-constexpr int kWarpUnit = 4;         // warps are allocated to four sub-cores
+constexpr int kRegisterUnit = 256;         // registers, per warp
+constexpr int kWarpUnit = 4;               // warps are allocated to four sub-cores
 constexpr std::int64_t kSharedUnit = 128;  // bytes
 
 template <typename T>
@@ -20,10 +20,14 @@ T round_up(T value, T unit) {
 
 std::string_view name(Occupancy::Limiter limiter) {
   switch (limiter) {
-    case Occupancy::Limiter::warps: return "warps";
-    case Occupancy::Limiter::blocks: return "blocks";
-    case Occupancy::Limiter::registers: return "registers";
-    case Occupancy::Limiter::shared_memory: return "shared memory";
+    case Occupancy::Limiter::warps:
+      return "warps";
+    case Occupancy::Limiter::blocks:
+      return "blocks";
+    case Occupancy::Limiter::registers:
+      return "registers";
+    case Occupancy::Limiter::shared_memory:
+      return "shared memory";
   }
   return "";
 }
@@ -31,21 +35,22 @@ std::string_view name(Occupancy::Limiter limiter) {
 Result<Occupancy> occupancy_of(const DeviceSpec& device, int threads_per_block,
                                int registers_per_thread, std::int64_t shared_bytes_per_block) {
   if (threads_per_block < 1 || threads_per_block > 1024) {
-    return fail(ErrorCode::invalid_argument,
-                "a block of " + std::to_string(threads_per_block) + " threads; 1 to 1024 are possible");
+    return fail(ErrorCode::invalid_argument, "a block of " + std::to_string(threads_per_block) +
+                                                 " threads; 1 to 1024 are possible");
   }
   if (shared_bytes_per_block > device.shared_bytes_per_block) {
     return fail(ErrorCode::invalid_argument,
-                "a block needs " + std::to_string(shared_bytes_per_block) + " bytes of shared memory; " +
-                    std::string(device.name) + " has " + std::to_string(device.shared_bytes_per_block));
+                "a block needs " + std::to_string(shared_bytes_per_block) +
+                    " bytes of shared memory; " + std::string(device.name) + " has " +
+                    std::to_string(device.shared_bytes_per_block));
   }
   Occupancy result;
   result.warps_per_block = (threads_per_block + kWarpLanes - 1) / kWarpLanes;
   const int by_warps = device.max_warps / result.warps_per_block;
   const int by_blocks = device.max_blocks;
-  const int registers_per_warp = round_up(std::max(registers_per_thread, 1) * kWarpLanes, kRegisterUnit);
-  const int warps_by_registers =
-      device.registers / registers_per_warp / kWarpUnit * kWarpUnit;
+  const int registers_per_warp =
+      round_up(std::max(registers_per_thread, 1) * kWarpLanes, kRegisterUnit);
+  const int warps_by_registers = device.registers / registers_per_warp / kWarpUnit * kWarpUnit;
   const int by_registers = warps_by_registers / result.warps_per_block;
   const std::int64_t shared =
       round_up(shared_bytes_per_block, kSharedUnit) + device.reserved_shared_bytes;

@@ -1,12 +1,12 @@
 // How many blocks of a kernel an SM holds at once, and what limits that.
 #pragma once
 
-#include <cstdint>
-#include <string_view>
-
 #include "base/result.h"
 #include "eval/model/device.h"
 #include "kernel/evaluation.h"
+
+#include <cstdint>
+#include <string_view>
 
 namespace regraph {
 

@@ -1,18 +1,18 @@
 #include "eval/model/sampling.h"
 
+#include "eval/verify/inputs.h"
+#include "eval/verify/parameters.h"
+
 #include <algorithm>
 #include <set>
 #include <string>
 #include <utility>
 
-#include "eval/verify/inputs.h"
-#include "eval/verify/parameters.h"
-
 namespace regraph {
 namespace {
 
-// Elements of the repeating pattern that fills large buffers; a multiple of the page size in bytes for
-// every element type.
+// Elements of the repeating pattern that fills large buffers; a multiple of the page size in bytes
+// for every element type.
 constexpr std::size_t kPatternElements = 64 << 10;
 // Inputs of the timing sample; verification draws its own.
 constexpr std::uint64_t kPatternSeed = 0x5EED;
@@ -34,17 +34,17 @@ Result<std::vector<std::uint64_t>> make_buffers(const Problem& problem, const Sy
     if (!count) return count.error();
     const std::size_t size = size_in_bytes(argument.type);
     if (*count < 0 || static_cast<std::uint64_t>(*count) > kMostBufferBytes / size) {
-      return fail(ErrorCode::invalid_argument, "at the benchmark size '" + argument.name + "' has " +
-                                           std::to_string(*count) +
-                                           " elements, more than any device holds");
+      return fail(ErrorCode::invalid_argument, "at the benchmark size '" + argument.name +
+                                                   "' has " + std::to_string(*count) +
+                                                   " elements, more than any device holds");
     }
     std::vector<std::byte> pattern(kPatternElements * size);
     verify::fill(argument, verify::Distribution::manifest, kPatternSeed, index, pattern);
-    auto address = memory.allocate_pattern(
-        argument.name, static_cast<std::size_t>(*count) * size,
-        argument.direction == Direction::in ? ptx::BufferAccess::read_only
-                                            : ptx::BufferAccess::read_write,
-        pattern);
+    auto address =
+        memory.allocate_pattern(argument.name, static_cast<std::size_t>(*count) * size,
+                                argument.direction == Direction::in ? ptx::BufferAccess::read_only
+                                                                    : ptx::BufferAccess::read_write,
+                                pattern);
     if (!address) return address.error();
     addresses[index] = *address;
   }
@@ -70,7 +70,8 @@ std::vector<std::uint64_t> representative_blocks(const Dim3& grid) {
   const std::uint64_t count = grid.count();
   if (count <= 4) {
     std::vector<std::uint64_t> all(count);
-    for (std::uint64_t block = 0; block < count; ++block) all[block] = block;
+    for (std::uint64_t block = 0; block < count; ++block)
+      all[block] = block;
     return all;
   }
   std::set<std::uint64_t> blocks;

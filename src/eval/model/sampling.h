@@ -1,9 +1,6 @@
 // Runs parts of a launch at its real size to learn its counters and memory traffic.
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
 #include "base/cancellation.h"
 #include "base/result.h"
 #include "eval/model/device.h"
@@ -11,6 +8,9 @@
 #include "kernel/problem.h"
 #include "ptx/cache_simulation.h"
 #include "ptx/interpreter.h"
+
+#include <cstdint>
+#include <vector>
 
 namespace regraph {
 
@@ -24,14 +24,13 @@ struct LaunchSample {
 // interior, as the edge is a small part of a grid worth timing.
 [[nodiscard]] std::vector<std::uint64_t> representative_blocks(const Dim3& grid);
 
-// Samples `launch` with buffers of the sizes `symbols` give. Buffers hold a repeating pattern of the
-// arguments' inits and are backed only where they are touched. Errors: buffers too large for any
-// device or arguments that do not fit the kernel (invalid_argument, not_found), address computations
-// the cache simulation cannot follow (unsupported), no memory (resource), cancelled.
-[[nodiscard]] Result<LaunchSample> sample_launch(const Problem& problem, const ptx::Program& program,
-                                                 const ConcreteLaunch& launch, const Symbols& symbols,
-                                                 const DeviceSpec& device, const Occupancy& occupancy,
-                                                 std::int64_t shared_bytes_per_block,
-                                                 const Cancellation& cancellation);
+// Samples `launch` with buffers of the sizes `symbols` give. Buffers hold a repeating pattern of
+// the arguments' inits and are backed only where they are touched. Errors: buffers too large for
+// any device or arguments that do not fit the kernel (invalid_argument, not_found), address
+// computations the cache simulation cannot follow (unsupported), no memory (resource), cancelled.
+[[nodiscard]] Result<LaunchSample> sample_launch(
+    const Problem& problem, const ptx::Program& program, const ConcreteLaunch& launch,
+    const Symbols& symbols, const DeviceSpec& device, const Occupancy& occupancy,
+    std::int64_t shared_bytes_per_block, const Cancellation& cancellation);
 
 }  // namespace regraph

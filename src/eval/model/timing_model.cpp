@@ -1,13 +1,13 @@
 #include "eval/model/timing_model.h"
 
+#include "eval/model/critical_path.h"
+#include "eval/model/merge_groups.h"
+#include "eval/model/work.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
-
-#include "eval/model/critical_path.h"
-#include "eval/model/merge_groups.h"
-#include "eval/model/work.h"
 
 namespace regraph {
 namespace {
@@ -20,7 +20,8 @@ constexpr double kShuffleLanesPerClock = 32.0;
 
 double p_norm(std::initializer_list<double> values, double p) {
   double sum = 0.0;
-  for (const double value : values) sum += std::pow(value, p);
+  for (const double value : values)
+    sum += std::pow(value, p);
   return std::pow(sum, 1.0 / p);
 }
 
@@ -28,9 +29,11 @@ double p_norm(std::initializer_list<double> values, double p) {
 LoadLatency load_latency(const ptx::CacheTraffic& traffic, const DeviceSpec& device) {
   if (traffic.l1_load_sectors <= 0.0) return {device.l2_latency};
   const double l1 = traffic.l1_hit_sectors / traffic.l1_load_sectors;
-  const double l2 = traffic.l2_read_bytes > 0.0 ? traffic.l2_hit_bytes / traffic.l2_read_bytes : 1.0;
+  const double l2 =
+      traffic.l2_read_bytes > 0.0 ? traffic.l2_hit_bytes / traffic.l2_read_bytes : 1.0;
   const double miss = l2 * device.l2_latency + (1.0 - l2) * device.dram_latency;
-  // A warp waits for the slowest of its sectors: requests that are not wholly in L1 pay for the miss.
+  // A warp waits for the slowest of its sectors: requests that are not wholly in L1 pay for the
+  // miss.
   const double sectors = traffic.global_requests > 0.0
                              ? std::max(1.0, traffic.l1_load_sectors / traffic.global_requests)
                              : 1.0;
@@ -55,8 +58,8 @@ TimeBounds bounds_of(const ModelInput& input, const DeviceSpec& device, const Wa
   const double lsu_scale = 128.0 / device.lsu_bytes_per_clock;
   bounds.load_store = (work.shared_wavefronts + work.global_passes) * lsu_scale * warps / clock +
                       pipe(work.shuffle, kShuffleLanesPerClock);
-  const double waves = std::ceil(blocks / (static_cast<double>(device.sm_count) *
-                                           input.occupancy.blocks_per_sm));
+  const double waves =
+      std::ceil(blocks / (static_cast<double>(device.sm_count) * input.occupancy.blocks_per_sm));
   const double path = critical_path_clocks(input.program, input.sample, device,
                                            load_latency(input.traffic, device));
   bounds.latency = waves * (path + device.block_launch_clocks) / clock;
@@ -77,12 +80,12 @@ std::string bottleneck_of(const TimeBounds& bounds, const Occupancy& occupancy) 
       {bounds.integer, "integer arithmetic"},
       {bounds.special_function, "special functions"},
       {bounds.issue, "instruction issue"},
-      {bounds.latency, "exposed latency (occupancy limited by " +
-                           std::string(name(occupancy.limiter)) + ")"},
+      {bounds.latency,
+       "exposed latency (occupancy limited by " + std::string(name(occupancy.limiter)) + ")"},
   }};
-  return std::max_element(named.begin(), named.end(), [](const auto& a, const auto& b) {
-           return a.first < b.first;
-         })->second;
+  return std::max_element(named.begin(), named.end(),
+                          [](const auto& a, const auto& b) { return a.first < b.first; })
+      ->second;
 }
 
 void fill_mix(const WarpWork& work, Facts& facts) {
@@ -102,7 +105,8 @@ void fill_mix(const WarpWork& work, Facts& facts) {
     facts["global_load_bytes_per_thread"] = work.global_load_bytes / work.global_load_requests;
   }
   if (work.global_store_requests > 0.0) {
-    facts["global_store_sectors_per_request"] = work.global_store_sectors / work.global_store_requests;
+    facts["global_store_sectors_per_request"] =
+        work.global_store_sectors / work.global_store_requests;
   }
   if (work.shared_requests > 0.0) {
     facts["shared_wavefronts_per_request"] = work.shared_wavefronts / work.shared_requests;
@@ -118,12 +122,13 @@ Prediction predict(const ModelInput& input, const DeviceSpec& device) {
   Prediction result;
   result.bounds = bounds_of(input, device, work);
   const TimeBounds& b = result.bounds;
-  const double sm_side =
-      p_norm({b.issue, b.fp32, b.fp64, b.integer, b.special_function, b.load_store, b.latency}, kSmNorm);
+  const double sm_side = p_norm(
+      {b.issue, b.fp32, b.fp64, b.integer, b.special_function, b.load_store, b.latency}, kSmNorm);
   const double busy = p_norm({sm_side, p_norm({b.l2, b.dram}, kMemoryNorm)}, kMemoryNorm);
   const double seconds = busy + device.kernel_launch_seconds;
   const double spread = input.traffic.truncated ? kTruncatedUncertainty : kPredictionUncertainty;
-  result.time = {seconds, seconds * (1.0 - spread), seconds * (1.0 + spread), 1, TimeMethod::predicted};
+  result.time = {seconds, seconds * (1.0 - spread), seconds * (1.0 + spread), 1,
+                 TimeMethod::predicted};
   result.bottleneck = bottleneck_of(b, input.occupancy);
   const double by_bytes = input.bytes ? *input.bytes / device.dram_bytes_per_second : 0.0;
   const double by_flops = input.flops ? *input.flops / device.peak_fp32_flops() : 0.0;
@@ -159,7 +164,8 @@ Prediction predict(const ModelInput& input, const DeviceSpec& device) {
     facts["l2_hit_rate"] = input.traffic.l2_hit_bytes / input.traffic.l2_read_bytes;
   }
   const double dram_bytes = input.traffic.dram_read_bytes + input.traffic.dram_write_bytes;
-  if (input.bytes && *input.bytes > 0.0) facts["dram_bytes_over_compulsory"] = dram_bytes / *input.bytes;
+  if (input.bytes && *input.bytes > 0.0)
+    facts["dram_bytes_over_compulsory"] = dram_bytes / *input.bytes;
   if (input.flops && dram_bytes > 0.0) facts["arithmetic_intensity"] = *input.flops / dram_bytes;
   if (result.roofline_seconds > 0.0) facts["roofline_fraction"] = result.roofline_seconds / seconds;
   return result;

@@ -6,11 +6,9 @@
 //   time       p-norm (p = 4) of the two sides, plus the launch
 //
 // Overlap is never perfect, which a p-norm expresses: two equal bounds cost 2^(1/p) times one. The
-// exponents were chosen on eight of the kernels measured on an H200; docs/simulator.md holds the errors.
+// exponents were chosen on eight of the kernels measured on an H200; docs/simulator.md holds the
+// errors.
 #pragma once
-
-#include <optional>
-#include <string>
 
 #include "base/result.h"
 #include "eval/model/device.h"
@@ -20,17 +18,20 @@
 #include "ptx/cache_simulation.h"
 #include "ptx/interpreter.h"
 
+#include <optional>
+#include <string>
+
 namespace regraph {
 
 struct ModelInput {
   const ptx::Program& program;
-  const ptx::Profile& sample;          // counters of some blocks of the launch
-  const ptx::CacheTraffic& traffic;    // of the whole grid
+  const ptx::Profile& sample;        // counters of some blocks of the launch
+  const ptx::CacheTraffic& traffic;  // of the whole grid
   ResourceUsage resources;
   ConcreteLaunch launch;
   Occupancy occupancy;
-  std::optional<double> flops;         // useful work, for the roofline
-  std::optional<double> bytes;         // that must move
+  std::optional<double> flops;  // useful work, for the roofline
+  std::optional<double> bytes;  // that must move
 };
 
 // Seconds each bound needs by itself.

@@ -8,9 +8,9 @@ namespace {
 using ptx::InstructionClass;
 using ptx::InstructionProfile;
 
-// Machine instructions that one division, remainder or exact reciprocal expands to, about: ptxas emits
-// 8 to 100 depending on type. The unsigned remainder, the common one, takes some 16, of which the
-// multiplications (about half) leave the integer pipe free.
+// Machine instructions that one division, remainder or exact reciprocal expands to, about: ptxas
+// emits 8 to 100 depending on type. The unsigned remainder, the common one, takes some 16, of which
+// the multiplications (about half) leave the integer pipe free.
 constexpr double kDivideExpansion = 16.0;
 constexpr double kDivideIntegerShare = 0.5;
 // Range handling around one special-function instruction.
@@ -42,11 +42,19 @@ WarpWork work_of(const ptx::Profile& profile, const std::vector<double>& merged)
     lanes += static_cast<double>(p.thread_executions);
     double slots = count;
     switch (p.instruction_class) {
-      case InstructionClass::move: slots = 0.0; break;
+      case InstructionClass::move:
+        slots = 0.0;
+        break;
       case InstructionClass::fp32_fma:
-      case InstructionClass::fp32_other: work.fp32 += count; break;
-      case InstructionClass::fp16: work.fp32 += count; break;
-      case InstructionClass::fp64: work.fp64 += count; break;
+      case InstructionClass::fp32_other:
+        work.fp32 += count;
+        break;
+      case InstructionClass::fp16:
+        work.fp32 += count;
+        break;
+      case InstructionClass::fp64:
+        work.fp64 += count;
+        break;
       case InstructionClass::integer:
       case InstructionClass::logic:
       case InstructionClass::conversion:
@@ -67,9 +75,15 @@ WarpWork work_of(const ptx::Profile& profile, const std::vector<double>& merged)
         work.integer_instructions += count;
         work.special_function += count;
         break;
-      case InstructionClass::branch: work.branches += count; break;
-      case InstructionClass::barrier: work.barriers += count; break;
-      case InstructionClass::shuffle: work.shuffle += count; break;
+      case InstructionClass::branch:
+        work.branches += count;
+        break;
+      case InstructionClass::barrier:
+        work.barriers += count;
+        break;
+      case InstructionClass::shuffle:
+        work.shuffle += count;
+        break;
       case InstructionClass::load_global:
         work.memory += count;
         work.global_loads += count;
@@ -104,20 +118,39 @@ WarpWork work_of(const ptx::Profile& profile, const std::vector<double>& merged)
         work.memory += count;
         work.global_passes += count;
         break;
-      case InstructionClass::load_constant: work.memory += count; break;
-      case InstructionClass::other: break;
+      case InstructionClass::load_constant:
+        work.memory += count;
+        break;
+      case InstructionClass::other:
+        break;
     }
     work.issued += slots * share;
   }
   work.active_lanes = work.all > 0.0 ? lanes / work.all : 0.0;
   const double per_warp = 1.0 / static_cast<double>(profile.warps);
-  for (double* value :
-       {&work.issued, &work.fp32, &work.fp64, &work.integer, &work.integer_instructions, &work.integer_multiply,
-        &work.special_function, &work.shuffle, &work.shared_wavefronts, &work.global_passes,
-        &work.branches, &work.barriers, &work.memory, &work.atomics, &work.global_loads,
-        &work.global_load_requests, &work.global_load_sectors, &work.global_load_bytes,
-        &work.global_store_requests, &work.global_store_sectors, &work.shared_requests,
-        &work.shared_ideal_wavefronts, &work.all}) {
+  for (double* value : {&work.issued,
+                        &work.fp32,
+                        &work.fp64,
+                        &work.integer,
+                        &work.integer_instructions,
+                        &work.integer_multiply,
+                        &work.special_function,
+                        &work.shuffle,
+                        &work.shared_wavefronts,
+                        &work.global_passes,
+                        &work.branches,
+                        &work.barriers,
+                        &work.memory,
+                        &work.atomics,
+                        &work.global_loads,
+                        &work.global_load_requests,
+                        &work.global_load_sectors,
+                        &work.global_load_bytes,
+                        &work.global_store_requests,
+                        &work.global_store_sectors,
+                        &work.shared_requests,
+                        &work.shared_ideal_wavefronts,
+                        &work.all}) {
     *value *= per_warp;
   }
   return work;

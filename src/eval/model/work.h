@@ -1,18 +1,18 @@
 // Machine work of an average warp, estimated from PTX counters.
 #pragma once
 
-#include <vector>
-
 #include "ptx/interpreter.h"
+
+#include <vector>
 
 namespace regraph {
 
 // Per warp, averaged over the sampled blocks. Counts are warp-level instructions.
 struct WarpWork {
-  double issued = 0.0;             // issue slots
+  double issued = 0.0;  // issue slots
   double fp32 = 0.0;
   double fp64 = 0.0;
-  double integer = 0.0;            // additions, logic, comparisons, conversions of width 32
+  double integer = 0.0;               // additions, logic, comparisons, conversions of width 32
   double integer_instructions = 0.0;  // PTX instructions on integers, divisions unexpanded
   double integer_multiply = 0.0;
   double special_function = 0.0;
@@ -21,7 +21,7 @@ struct WarpWork {
   double global_passes = 0.0;      // load/store path clocks of global accesses
   double branches = 0.0;
   double barriers = 0.0;
-  double memory = 0.0;             // memory instructions
+  double memory = 0.0;  // memory instructions
   double atomics = 0.0;
   double global_loads = 0.0;
   double global_load_requests = 0.0;
@@ -31,8 +31,8 @@ struct WarpWork {
   double global_store_sectors = 0.0;
   double shared_requests = 0.0;
   double shared_ideal_wavefronts = 0.0;
-  double active_lanes = 0.0;       // mean active lanes of an executed instruction
-  double all = 0.0;                // PTX instructions
+  double active_lanes = 0.0;  // mean active lanes of an executed instruction
+  double all = 0.0;           // PTX instructions
 };
 
 // `merged` (see merge_groups.h) has one entry an instruction; empty: nothing is joined.

@@ -74,7 +74,8 @@ Result<std::vector<std::byte>> pack_parameters(const Problem& problem, const ptx
   const std::vector<ptx::Program::ParameterLayout>& layout = program.parameters();
   if (Status status = check_layout(problem, layout); !status.ok()) return status.error();
   std::size_t size = 0;
-  for (const auto& parameter : layout) size = std::max(size, parameter.offset + parameter.bytes);
+  for (const auto& parameter : layout)
+    size = std::max(size, parameter.offset + parameter.bytes);
   std::vector<std::byte> block(size, std::byte{0});
   for (std::size_t i = 0; i < layout.size(); ++i) {
     std::byte* const target = block.data() + layout[i].offset;

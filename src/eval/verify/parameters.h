@@ -12,12 +12,11 @@
 
 namespace regraph::verify {
 
-// Packs one value an argument: `addresses[i]` for pointers, the given value or the size symbol of its
-// name for scalars. Errors: invalid_argument when the kernel's parameters are not the problem's or a
-// value does not fit its type, not_found for a scalar without a value.
-[[nodiscard]] Result<std::vector<std::byte>> pack_parameters(const Problem& problem,
-                                                             const ptx::Program& program,
-                                                             const Symbols& symbols,
-                                                             std::span<const std::uint64_t> addresses);
+// Packs one value an argument: `addresses[i]` for pointers, the given value or the size symbol of
+// its name for scalars. Errors: invalid_argument when the kernel's parameters are not the problem's
+// or a value does not fit its type, not_found for a scalar without a value.
+[[nodiscard]] Result<std::vector<std::byte>> pack_parameters(
+    const Problem& problem, const ptx::Program& program, const Symbols& symbols,
+    std::span<const std::uint64_t> addresses);
 
 }  // namespace regraph::verify

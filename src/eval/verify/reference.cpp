@@ -107,7 +107,7 @@ Result<const Case*> Reference::at(std::size_t index, const Cancellation& cancell
   Slot& slot = *slots_[index];
   const std::lock_guard lock(slot.mutex);
   if (!slot.ready) {
-    const Buffers inputs = generate(slot.content);
+    Buffers inputs = generate(slot.content);
     std::size_t bytes = 0;
     for (const std::vector<std::byte>& buffer : inputs)
       bytes += buffer.size();

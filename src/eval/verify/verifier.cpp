@@ -74,7 +74,7 @@ std::size_t loose_alignment(const Problem& problem) {
 struct Verifier::State {
   State(Problem given, CompiledKernel compiled, VerifierConfiguration chosen)
       : problem(std::move(given)),
-        configuration(std::move(chosen)),
+        configuration(chosen),
         original(ptx::Program::load(compiled.ptx, compiled.entry)),
         original_ptx(std::move(compiled.ptx)) {
     if (original.ok() && !problem.launch.launches.empty()) {
@@ -236,8 +236,7 @@ class Examination {
 }  // namespace
 
 Verifier::Verifier(Problem problem, CompiledKernel original, VerifierConfiguration configuration)
-    : state_(std::make_unique<State>(std::move(problem), std::move(original),
-                                     std::move(configuration))) {}
+    : state_(std::make_unique<State>(std::move(problem), std::move(original), configuration)) {}
 Verifier::~Verifier() = default;
 
 Result<std::vector<std::string>> Verifier::check_original(std::uint64_t seed,
@@ -287,7 +286,7 @@ Result<std::vector<std::string>> Verifier::check_original(std::uint64_t seed,
                 "the kernel has no output: no argument has dir out or inout");
   }
   if (std::any_of(cases.begin(), cases.end(), [](const Case* one) { return one->order_matters; })) {
-    warnings.push_back(
+    warnings.emplace_back(
         "the original's result depends on the order in which its blocks or warps run");
   }
   return warnings;
