@@ -16,6 +16,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 namespace regraph::cli {
@@ -44,6 +45,31 @@ std::filesystem::path shipped_graph(const std::filesystem::path& program_directo
   const auto installed = program_directory.parent_path() / "share" / "regraph" / "cuda.yaml";
   if (std::filesystem::exists(installed, ignored)) return installed;
   return std::filesystem::path(REGRAPH_SOURCE_DIRECTORY) / "graphs" / "cuda.yaml";
+}
+
+// Verification keeps several copies of all buffers, and interprets every access.
+constexpr double kMostTestBytes = double{1 << 30};
+
+// Why a test size is too large for the interpreter; nothing when all are fine.
+std::optional<std::string> oversized_test(const Problem& problem) {
+  for (const Symbols& symbols : problem.tests) {
+    double bytes = 0.0;
+    for (const Argument& argument : problem.arguments) {
+      const auto count = argument.element_count(symbols);
+      if (!count || !argument.is_pointer) continue;  // the verifier explains what has no length
+      bytes += static_cast<double>(*count) * static_cast<double>(size_in_bytes(argument.type));
+    }
+    if (bytes <= kMostTestBytes) continue;
+    std::string sizes;
+    for (const auto& [name, value] : symbols) {
+      sizes += fmt::format("{}{}: {}", sizes.empty() ? "" : ", ", name, value);
+    }
+    return fmt::format(
+        "the test size {{{}}} needs {:.3g} GiB of buffers, more than the {:g} GiB that can be "
+        "verified; give smaller 'tests' in the manifest ('bench' may be as large as it is)",
+        sizes, bytes / (1 << 30), kMostTestBytes / (1 << 30));
+  }
+  return std::nullopt;
 }
 
 // kernel.cu -> kernel.regraph.yaml
@@ -198,6 +224,9 @@ class Builder {
                                          sidecar_of(options_.kernel_file).string() + ")"
                                    : "";
       return failure(kUsage, problem.error().message + hint);
+    }
+    if (const auto oversized = oversized_test(*problem)) {
+      return failure(kUsage, options_.kernel_file + ": " + *oversized);
     }
     setup_->problem = std::move(*problem);
     setup_->opaque_reason = std::move(parsed->opaque_reason);

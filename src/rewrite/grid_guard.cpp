@@ -84,13 +84,14 @@ bool rules_out_later_blocks(const ExprPtr& guard, const Analysis& analysis, cons
   // index = blockIdx.a * (merged * extent) + something >= 0
   const std::string letter = kAxes[static_cast<std::size_t>(axis)];
   const auto pitch = local.coefficient("blockIdx." + letter);
-  const auto step = pitch ? pitch->constant() : std::nullopt;
+  // Not an optional: GCC 12 takes its value for uninitialised (a false alarm at -O2).
+  const std::int64_t step = pitch ? pitch->constant().value_or(0) : 0;
   const auto block_extent = static_cast<std::int64_t>(extent(launch.block, axis));
-  if (!step || *step <= 0 || *step % block_extent != 0) return false;
+  if (step <= 0 || step % block_extent != 0) return false;
   const IntegerExpression covered = IntegerExpression::ceil_divide(
       IntegerExpression::symbol(monomial[0]),
       IntegerExpression::multiply(IntegerExpression::symbol("b" + letter),
-                                  IntegerExpression(*step / block_extent)));
+                                  IntegerExpression(step / block_extent)));
   return launch.grid[static_cast<std::size_t>(axis)] == covered;
 }
 

@@ -154,12 +154,12 @@ TEST_F(BadInput, AnOutputDirectoryWithFilesIsNotTouched) {
   expect(kUsage, {"'plain'", "file"}, {cu, "--device", "h200", "--output", "plain"});
 }
 
-TEST_F(BadInput, SizesBeyondAnyMemoryAreBlamedOnTheManifest) {
+TEST_F(BadInput, SizesBeyondAnyMemoryAreRefused) {
   const std::string manifest(kManifest);
   std::string base = manifest.substr(0, manifest.find("tests:"));
   base.replace(base.find("cdiv(n, bx)"), 11, "2");
-  // Sixteen terabytes for the verification.
-  expect_for(1, {"out of memory", "'tests'"},
+  // Thirty-two terabytes for the verification.
+  expect_for(kUsage, {"{n: 4000000000000}", "GiB", "'tests'"},
              "__global__ void scale(const float* in, float* out, long long n) {\n"
              "  out[threadIdx.x] = in[threadIdx.x];\n"
              "}\n",

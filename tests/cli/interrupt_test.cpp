@@ -2,6 +2,7 @@
 #include "cli/search_program.h"
 
 #include <chrono>
+#include <cstdint>
 #include <fcntl.h>
 #include <fstream>
 #include <signal.h>
@@ -49,6 +50,21 @@ class Interrupt : public test::SearchProgram {
       const std::string content{std::istreambuf_iterator<char>(file), {}};
       if (content.find(text) != std::string::npos) return true;
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    return false;
+  }
+
+  // Until the process has a handler for the signal; earlier, what it inherited decides.
+  static bool wait_until_caught(pid_t child, int signal) {
+    const auto end = Clock::now() + std::chrono::seconds(30);
+    while (Clock::now() < end) {
+      std::ifstream status("/proc/" + std::to_string(child) + "/status");
+      for (std::string line; std::getline(status, line);) {
+        if (!line.starts_with("SigCgt:")) continue;
+        const std::uint64_t caught = std::stoull(line.substr(7), nullptr, 16);
+        if ((caught >> (signal - 1) & 1) != 0) return true;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     return false;
   }
@@ -101,8 +117,8 @@ TEST_F(Interrupt, KeepsWhatWasFound) {
 TEST_F(Interrupt, BeforeThereIsAnythingLeavesNothing) {
   const pid_t child = start({example("sgemm"), "--device", "h200", "--size", "M=64"});
   ASSERT_GT(child, 0);
-  // Still compiling or checking the original, wherever exactly.
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  // As early as the signal is heard: still compiling or checking the original.
+  ASSERT_TRUE(wait_until_caught(child, SIGINT)) << content("error");
   kill(child, SIGINT);
   EXPECT_EQ(wait_for_end(child), 130) << content("error");
   EXPECT_EQ(content("output"), "");
