@@ -130,8 +130,8 @@ std::vector<std::pair<std::string, std::string>> make() {
 }  // namespace
 
 const std::vector<std::pair<std::string, std::string>>& stub_headers() {
-  static const std::vector<std::pair<std::string, std::string>> headers = make();
-  return headers;
+  static const std::vector<std::pair<std::string, std::string>> kHeaders = make();
+  return kHeaders;
 }
 
 }  // namespace regraph::compile_internal
