@@ -2,6 +2,7 @@
 #include "cli/exit_codes.h"
 #include "cli/search_options.h"
 #include "cli/search_setup.h"
+#include "eval/verify/inputs.h"
 #include "report/dry_run.h"
 #include "report/progress.h"
 #include "report/run_directory.h"
@@ -62,7 +63,7 @@ std::string verification_text(const SearchSetup& setup, const SearchOutcome& out
                               bool improved) {
   std::string text = fmt::format(
       "against the original on {} sizes with {} input distributions each, on the PTX interpreter",
-      setup.problem.tests.size(), std::max(setup.problem.check.seeds, 5));
+      setup.problem.tests.size(), verify::choose_distributions(setup.problem).size());
   if (improved && outcome.confirmed) text += ", and once more with fresh inputs";
   return text;
 }

@@ -31,7 +31,6 @@ constexpr DeviceSpec make_h200() {
   d.fp64_lanes = 64;                      // [guide]
   d.int32_lanes = 64;                     // [guide]
   d.special_function_lanes = 16;          // [guide]
-  d.conversion_lanes = 16;                // [guide] 64-bit; 32-bit conversions run at 64
   d.lsu_bytes_per_clock = 128.0;          // [rrze] 127 to 128
   d.arithmetic_latency = 4.0;             // [accel]
   d.special_function_latency = 23.0;      // [accel]

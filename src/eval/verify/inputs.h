@@ -23,9 +23,9 @@ enum class Distribution : std::uint8_t {
 // Returns words for messages, e.g. "N(0,1)".
 [[nodiscard]] std::string_view name(Distribution distribution);
 
-// Returns the distributions to test `problem` with, check.seeds of them (at least 5), small
-// integers first. Beyond the distinct ones they repeat; their position in the list then makes them
-// differ.
+// Returns the distributions to test `problem` with, small integers first: every distinct one (5, or
+// 6 when a manifest's init is not normal) and at least check.seeds. Beyond the distinct ones they
+// repeat; their position in the list then makes them differ.
 [[nodiscard]] std::vector<Distribution> choose_distributions(const Problem& problem);
 
 // Fills `buffer` with elements of the argument's type. Every element depends on (seed, stream,
