@@ -88,7 +88,8 @@ std::string_view space_name(StateSpace space) {
 }
 
 // Which bits of the first address change what an access costs. In shared memory none: banks rotate;
-// but plans tell positions within 16 bytes apart, so that address_bits sees them all.
+// but where lanes are 16 bytes apart or more, plans tell positions within 16 bytes apart, so that
+// address_bits sees them all.
 // In global memory the position in the line; but when all distances are multiples of a power of two
 // g of at least a sector, positions within g are the same for all lanes. Alignment always matters.
 std::uint64_t alignment_that_matters(const AccessSite& site, std::uint32_t deltas) {
@@ -96,7 +97,9 @@ std::uint64_t alignment_that_matters(const AccessSite& site, std::uint32_t delta
   constexpr std::uint64_t kSectorMask = 31;
   const std::uint64_t alignment = site.bytes - 1;
   constexpr std::uint64_t kWidestAccessMask = 15;
-  if (site.space == StateSpace::shared) return alignment | kWidestAccessMask;
+  if (site.space == StateSpace::shared) {
+    return (deltas & kWidestAccessMask) != 0 ? alignment : alignment | kWidestAccessMask;
+  }
   if ((deltas & kSectorMask) != 0) return kLineMask;
   const std::uint64_t step = deltas == 0 ? kLineMask + 1 : deltas & (0U - deltas);
   return (kLineMask & ~(step - 1)) | alignment;
