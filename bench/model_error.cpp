@@ -1,5 +1,5 @@
 // The timing model against kernels that were measured on an H200: eight fp32 matrix products of
-// 4096 x 4096, and twenty kernels that the rewriter made from the examples (bench/h200/measure
+// 4096 x 4096, and 22 kernels that the rewriter made from the examples (bench/h200/measure
 // measures those). Prints predicted and measured times, the error of each, and what a prediction
 // costs.
 #include "base/files.h"
