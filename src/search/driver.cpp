@@ -53,11 +53,13 @@ const char* name(StopReason reason) {
 Result<SearchOutcome> run_search(const Problem& problem, const Candidate& baseline,
                                  const Expander& expander, Evaluator& evaluator,
                                  const ReGraph& graph, const SearchConfig& config,
-                                 SearchObserver* observer, const Cancellation& cancellation) {
+                                 SearchObserver* observer, const Cancellation& cancellation,
+                                 SearchJournal* journal) {
   if (Status checked = check(config); !checked) return checked.error();
-  Result<std::unique_ptr<Searcher>> searcher = make_searcher(config.searcher, config.selection);
+  Result<std::unique_ptr<Searcher>> searcher =
+      make_searcher(config.searcher, config.selection, config.seed);
   if (!searcher) return searcher.error();
-  SearchRun run({problem, expander, evaluator, graph, config, observer, cancellation},
+  SearchRun run({problem, expander, evaluator, graph, config, observer, cancellation, journal},
                 std::move(searcher).value());
   return run.run(baseline);
 }

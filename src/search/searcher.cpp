@@ -5,7 +5,8 @@
 namespace regraph {
 
 Result<std::unique_ptr<Searcher>> make_searcher(std::string_view name,
-                                                const SelectionConfig& config) {
+                                                const SelectionConfig& config, std::uint64_t seed) {
+  static_cast<void>(seed);
   std::unique_ptr<EdgePolicy> policy;
   if (name == "mcgs") {
     policy = make_puct_policy(config);

@@ -99,6 +99,7 @@ class Searcher {
 //   greedy  best-first: the most promising untried step of the best state, the baseline to beat
 // Error (invalid_argument): an unknown name; the message lists the known ones.
 [[nodiscard]] Result<std::unique_ptr<Searcher>> make_searcher(std::string_view name,
-                                                              const SelectionConfig& config);
+                                                              const SelectionConfig& config,
+                                                              std::uint64_t seed = 0);
 
 }  // namespace regraph
