@@ -29,6 +29,12 @@ void for_each_field(Config& config, Field field) {
   field("widening_exponent", selection.widening_exponent);
   field("value_range", selection.value_range);
   field("first_play_value", selection.first_play_value);
+  field("beam_width", selection.beam_width);
+  field("random_restart", selection.random_restart);
+  field("regrapht_exploration", selection.regrapht.exploration);
+  field("regrapht_epsilon", selection.regrapht.epsilon);
+  field("regrapht_penalty", selection.regrapht.penalty);
+  field("regrapht_rollout_steps", selection.regrapht.rollout_steps);
   field("jobs", config.jobs);
   field("window", config.window);
   field("expansions_first", config.expansions_first);

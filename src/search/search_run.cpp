@@ -276,14 +276,16 @@ void SearchRun::announce(std::uint32_t state_id, bool improved, bool recalled) {
 }
 
 std::vector<EdgeSeed> SearchRun::seeds(std::uint32_t state,
-                                       const std::vector<StepProposal>& proposals) const {
+                                       const std::vector<StepProposal>& proposals) {
   const std::vector<double> priors = inputs_.graph.priors(
       history(state), outcome_.states[state].evaluation.facts, inputs_.config.device, proposals);
   std::vector<EdgeSeed> result;
   for (std::size_t index = 0; index < proposals.size(); ++index) {
     const int variants = std::clamp(proposals[index].variant_limit, 1,
                                     std::max(inputs_.config.selection.variant_limit, 1));
-    result.push_back({priors[index], variants});
+    const auto number = static_cast<std::uint32_t>(step_numbers_.size());
+    const auto step = step_numbers_.emplace(proposals[index].step, number).first;
+    result.push_back({priors[index], variants, step->second});
   }
   return result;
 }

@@ -63,11 +63,12 @@ class SearchRun {
   void require(const Status& status);
   // The budget's used share at which the next expansion is issued.
   [[nodiscard]] double share_at_issue();
-  // Whether the journal says that the search ended here.
+  // Whether the journal says that the search came to its end, and that it ended here.
+  [[nodiscard]] bool over_already() const;
   [[nodiscard]] bool ended_before() const;
 
   [[nodiscard]] std::vector<EdgeSeed> seeds(std::uint32_t state,
-                                            const std::vector<StepProposal>& proposals) const;
+                                            const std::vector<StepProposal>& proposals);
   [[nodiscard]] std::vector<std::string> history(std::uint32_t state) const;
   [[nodiscard]] std::vector<std::uint32_t> states_to(std::uint32_t state) const;
   [[nodiscard]] Hash128 executable(const StateRecord& state) const;
@@ -80,10 +81,11 @@ class SearchRun {
   std::unique_ptr<Searcher> searcher_;
   WorkerPool::Clock::time_point started_;
   SearchOutcome outcome_;
-  std::vector<std::vector<StepProposal>> proposals_;  // by state
-  std::map<std::uint64_t, std::string> refusals_;     // by expansion ticket: why
-  std::map<std::uint64_t, Outstanding> outstanding_;  // by ticket
-  int issued_ = 0;                                    // expansions
+  std::vector<std::vector<StepProposal>> proposals_;   // by state
+  std::map<std::uint64_t, std::string> refusals_;      // by expansion ticket: why
+  std::map<std::uint64_t, Outstanding> outstanding_;   // by ticket
+  std::map<std::string, std::uint32_t> step_numbers_;  // in the order steps were first proposed
+  int issued_ = 0;                                     // expansions
   std::uint64_t commits_ = 0;
   int confirmations_ = 0;
   double earlier_seconds_ = 0.0;  // of earlier sittings

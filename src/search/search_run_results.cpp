@@ -57,7 +57,7 @@ void SearchRun::submit_expansion(const Ticket& ticket) {
     if (!restored) return require(restored.error());
     entry.expansion.child = std::make_shared<const Candidate>(std::move(*restored));
     entry.complete = true;
-  } else {
+  } else if (entry.recalled || !over_already()) {
     // Steps that always give the same are applied again, which restores the parsed form as well.
     entry.job = std::make_shared<ExpandJob>(inputs_, outcome_.states[ticket.parent].candidate,
                                             proposal, static_cast<int>(ticket.variant));
@@ -80,7 +80,7 @@ void SearchRun::submit_measurement(const Ticket& ticket) {
       outcome_.lost_workers += entry.measurement.lost ? 1 : 0;
     }
   }
-  if (!entry.complete) {
+  if (!entry.complete && !over_already()) {
     EvaluationBudget budget;
     budget.seed = inputs_.config.seed;
     budget.wall_seconds = inputs_.config.evaluation_wall_seconds;
@@ -167,10 +167,13 @@ void SearchRun::complete_measurement(Outstanding& entry, const EvaluateJob& job,
   require(inputs_.journal->record_measurement(entry.ticket, record));
 }
 
+// Then all that is still to be committed is recorded, and other tickets are not worth any work.
+bool SearchRun::over_already() const {
+  return inputs_.journal != nullptr && inputs_.journal->progress().end.has_value();
+}
+
 bool SearchRun::ended_before() const {
-  if (inputs_.journal == nullptr) return false;
-  const JournalProgress& earlier = inputs_.journal->progress();
-  return earlier.end && commits_ >= earlier.commits;
+  return over_already() && commits_ >= inputs_.journal->progress().commits;
 }
 
 double SearchRun::elapsed_seconds() const {
