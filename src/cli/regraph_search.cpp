@@ -52,6 +52,7 @@ int default_jobs() {
 SearchConfig config_of(const SearchOptions& options, const DeviceSpec& device) {
   SearchConfig config;
   config.searcher = options.search;
+  config.selection = options.selection;
   config.seed = options.seed;
   config.budget.evaluations =
       options.evaluations.value_or(options.time_seconds > 0.0 ? 0 : kDefaultEvaluations);
@@ -126,15 +127,15 @@ int search(const SearchSetup& setup, const SearchOptions& options, const SearchC
                             config, &progress, g_interrupted, database.get());
   progress.finish();
   if (!outcome) {
-    const SearchFailure failed = explain_search_error(outcome.error(), directory);
-    if (!resumed && failed.advice.empty()) {
+    const SetupFailure failed = explain(outcome.error(), directory);
+    // Nothing was recorded, or nothing that would end differently the next time.
+    if (!resumed && outcome.error().code != ErrorCode::io) {
       database.reset();
       RunDatabase::remove(directory);
       abandon_run_directory(directory);
     }
     if (failed.exit_code == kInterrupted) return interrupted();
-    say("regraph-search: " + setup.problem.source_path + ": " + outcome.error().message + "\n" +
-        (failed.advice.empty() ? "" : failed.advice + "\n"));
+    say("regraph-search: " + setup.problem.source_path + ": " + failed.message + "\n");
     return failed.exit_code;
   }
   RunReport report{setup.problem, *outcome, config,           setup.device,       "model",
@@ -146,8 +147,8 @@ int search(const SearchSetup& setup, const SearchOptions& options, const SearchC
   Status kept = write_run_directory(report);
   if (kept && !stopped) kept = database->record_finished(finished);
   if (!kept) {
-    say("regraph-search: " + kept.error().message + "\n" +
-        explain_search_error({ErrorCode::io, ""}, directory).advice + "\n");
+    say("regraph-search: " + explain({ErrorCode::io, kept.error().message}, directory).message +
+        "\n");
     return kInternalError;
   }
   if (stopped && !options.quiet) {
@@ -182,8 +183,9 @@ int resume(const SearchOptions& options, const std::string& program) {
   auto database = std::move(std::get<std::unique_ptr<RunDatabase>>(opened));
   const auto finished = database->finished();
   if (!finished) {
-    say("regraph-search: " + finished.error().message + "\n");
-    return kUsage;
+    const SetupFailure failed = explain(finished.error(), options.resume);
+    say("regraph-search: " + failed.message + "\n");
+    return failed.exit_code;
   }
   // Elsewhere the paths in it are wrong, and the result is made again from what is recorded.
   if (*finished && (*finished)->directory == options.resume) {

@@ -55,6 +55,35 @@ std::string misuse(const CLI::App& app, const SearchOptions& options) {
   return "";
 }
 
+void add_method_options(CLI::App& app, SelectionConfig& selection) {
+  constexpr const char* kGroup = "Search methods";
+  constexpr double kLargest = 1e6;
+  const auto number = [&](const char* name, double& value, double most, const char* what) {
+    app.add_option(name, value, what)
+        ->check(CLI::Range(0.0, most))
+        ->capture_default_str()
+        ->group(kGroup);
+  };
+  app.add_option("--beam-width", selection.beam_width, "beam: states kept of a level")
+      ->check(CLI::Range(1, 10'000))
+      ->capture_default_str()
+      ->group(kGroup);
+  number("--random-restart", selection.random_restart, 1.0,
+         "random: chance of going back to the original before a step");
+  ReGraphTConfig& regrapht = selection.regrapht;
+  number("--regrapht-exploration", regrapht.exploration, kLargest,
+         "regrapht: c in Q(s) + sqrt(c ln N(s') / N(s))");
+  number("--regrapht-epsilon", regrapht.epsilon, 1.0,
+         "regrapht: share of rollout steps drawn at random");
+  number("--regrapht-penalty", regrapht.penalty, kLargest,
+         "regrapht: lambda in the rollout's Q(s,a) - lambda N(s,a)");
+  app.add_option("--regrapht-rollout", regrapht.rollout_steps,
+                 "regrapht: steps of a rollout at most")
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str()
+      ->group(kGroup);
+}
+
 }  // namespace
 
 ParsedOptions parse_search_options(int argc, const char* const* argv) {
@@ -67,7 +96,7 @@ ParsedOptions parse_search_options(int argc, const char* const* argv) {
   app.add_option("KERNEL.cu", options.kernel_file, "CUDA source with the kernel");
   app.add_option("--device", options.device, "GPU to optimise for, by name or architecture");
   app.add_option("--search", options.search, "search method")
-      ->check(CLI::IsMember({"mcgs", "greedy"}))
+      ->check(CLI::IsMember({"mcgs", "greedy", "beam", "random", "regrapht"}))
       ->capture_default_str();
   app.add_option("--evaluations", options.evaluations,
                  "candidates to evaluate at most (default 60)")
@@ -95,6 +124,7 @@ ParsedOptions parse_search_options(int argc, const char* const* argv) {
                "check and evaluate the original, list the first steps, stop");
   auto* verbose = app.add_flag("-v,--verbose", options.verbose, "one line an evaluation");
   app.add_flag("-q,--quiet", options.quiet, "no progress")->excludes(verbose);
+  add_method_options(app, options.selection);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -1,6 +1,8 @@
 // Command line of regraph-search.
 #pragma once
 
+#include "search/config.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,6 +14,7 @@ struct SearchOptions {
   std::string kernel_file;
   std::string device;
   std::string search = "mcgs";
+  SelectionConfig selection;  // of the methods
   std::optional<int> evaluations;
   double time_seconds = 0.0;         // 0: no limit
   double evaluation_seconds = 60.0;  // one candidate's, and the check of the original
