@@ -51,7 +51,8 @@ bool Decoder::place_variables() {
   std::uint64_t constant = kConstantBase;
   std::uint64_t local = 0;
   const std::vector<Variable>& variables = code_.module->variables;
-  // Only what this kernel names takes space.
+  // Of shared and local variables only what this kernel names takes space. Global and constant ones
+  // all have their place, the same for every entry of a module: launches may share their memory.
   std::vector<bool> used(variables.size(), false);
   const auto mark = [&](const std::vector<Operand>& operands) {
     for (const Operand& operand : operands) {
@@ -62,7 +63,9 @@ bool Decoder::place_variables() {
   mark(code_.function->elements);
   for (std::uint32_t i = 0; i < variables.size(); ++i) {
     const Variable& variable = variables[i];
-    if (!used[i] || placed_.contains(i)) continue;
+    const bool of_module =
+        variable.space == StateSpace::global || variable.space == StateSpace::constant;
+    if ((!used[i] && !of_module) || placed_.contains(i)) continue;
     switch (variable.space) {
       case StateSpace::shared: {
         if (variable.is_extern) {

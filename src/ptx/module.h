@@ -14,6 +14,14 @@ namespace regraph::ptx {
 
 enum class StateSpace : std::uint8_t { generic, global, shared, local, constant, parameter };
 
+// A 64-bit word of an initialiser that is the address of another variable.
+struct AddressInitialiser {
+  std::uint64_t offset = 0;    // bytes into the initialised variable
+  std::uint32_t variable = 0;  // into Module::variables
+  std::int64_t addend = 0;
+  bool generic = false;  // generic(x): the address as a generic one
+};
+
 // A variable of any state space. `bytes` is the whole array; 0 for `.extern .shared x[]`.
 struct Variable {
   std::string_view name;
@@ -23,6 +31,7 @@ struct Variable {
   std::uint64_t bytes = 0;
   bool is_extern = false;
   std::vector<std::byte> initial;  // shorter than bytes: the rest is zero
+  std::vector<AddressInitialiser> addresses;
 };
 
 struct Operand {
