@@ -284,6 +284,11 @@ class Builder {
       }
       if (warnings.error().code == ErrorCode::cancelled)
         return failure(kInterrupted, "interrupted");
+      if (options_.init) {
+        // The manifest may be what is wrong: it is printed for correction.
+        setup_->to_fill_in.push_back(warnings.error().message);
+        return std::nullopt;
+      }
       return failure(kUnusableKernel, options_.kernel_file +
                                           ": the original kernel cannot be used as a "
                                           "reference: " +

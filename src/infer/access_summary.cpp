@@ -2,6 +2,7 @@
 
 #include "rewrite/guarded_access.h"
 #include "rewrite/normal_form.h"
+#include "source/lexer.h"
 #include "source/walk.h"
 
 #include <fmt/format.h>
@@ -81,12 +82,19 @@ void AccessSummary::collect() {
     if (base == nullptr || !analysis_.is_global_pointer(base->text)) return;
     Use& use = uses_[base->text];
     (access.is_store ? use.written : use.read) = true;
-    use.accesses.push_back({access.access->operands[1], access.guards, access.stmt->line});
+    const auto indices = source::indices_of(std::make_shared<const Expr>(*access.access));
+    use.accesses.push_back({indices.front(), access.guards, access.stmt->line});
     for (Inequality& inequality : bounds_.inequalities(access.guards))
       inequalities_.push_back(std::move(inequality));
   });
   for (Inequality& inequality : bounds_.first_iterations())
     inequalities_.push_back(std::move(inequality));
+  // Conditions around code that is not understood bound the grid all the same.
+  source::walk(kernel_.body, [&](const Stmt& stmt) {
+    if (stmt.kind != StmtKind::branch) return;
+    for (Inequality& inequality : bounds_.inequalities({stmt.value}))
+      inequalities_.push_back(std::move(inequality));
+  });
   // A pointer that stands anywhere but under an index is beyond this analysis.
   std::map<std::string, int> indexed;
   std::map<std::string, int> mentioned;
@@ -110,12 +118,18 @@ void AccessSummary::collect() {
 
 Direction AccessSummary::direction(const std::string& parameter) const {
   const auto found = uses_.find(parameter);
-  if (found == uses_.end() || found->second.escapes || analysis_.opaque()) return Direction::inout;
+  if (found == uses_.end() || found->second.escapes || opaque_use(parameter)) {
+    return Direction::inout;
+  }
   if (!found->second.written) return Direction::in;
   return found->second.read ? Direction::inout : Direction::out;
 }
 
 Result<IntegerExpression> AccessSummary::length(const std::string& parameter) const {
+  if (const auto opaque = opaque_use(parameter)) {
+    return fail(ErrorCode::not_found,
+                fmt::format("'{}' is used in code that is not understood: {}", parameter, *opaque));
+  }
   const auto found = uses_.find(parameter);
   if (found == uses_.end() || (found->second.accesses.empty() && !found->second.escapes)) {
     return IntegerExpression(1);  // not used at all
@@ -125,9 +139,6 @@ Result<IntegerExpression> AccessSummary::length(const std::string& parameter) co
     return fail(ErrorCode::not_found,
                 fmt::format("'{}' is used other than as {}[index]", parameter, parameter));
   }
-  if (const auto opaque = analysis_.opaque()) {
-    return fail(ErrorCode::not_found, "the kernel holds code that is not understood: " + *opaque);
-  }
   std::vector<IntegerExpression> bounds;
   for (const Access& access : use.accesses) {
     const auto last = bounds_.upper(access.index, access.guards);
@@ -135,7 +146,7 @@ Result<IntegerExpression> AccessSummary::length(const std::string& parameter) co
       return fail(ErrorCode::not_found,
                   fmt::format("nothing in the source bounds its index in line {}", access.line));
     }
-    auto bound = IntegerExpression::parse(expression_text(*last + Polynomial(1)));
+    auto bound = IntegerExpression::parse(expression_text(rounded_up(*last + Polynomial(1))));
     if (!bound) return std::move(bound).error();
     bounds.push_back(*std::move(bound));
   }
@@ -145,10 +156,55 @@ Result<IntegerExpression> AccessSummary::length(const std::string& parameter) co
   return IntegerExpression::parse(text);
 }
 
+// Text that is not understood and names the parameter, on one line; nothing when there is none.
+std::optional<std::string> AccessSummary::opaque_use(const std::string& parameter) const {
+  std::optional<std::string> found;
+  const auto look = [&](const std::string& text) {
+    if (found) return;
+    for (const source::Token& token : source::tokenize(text)) {
+      if (token.in(text) == parameter) found = text;
+    }
+  };
+  source::walk(kernel_.body, [&](const Stmt& stmt) {
+    if (stmt.kind == StmtKind::opaque) look(stmt.text);
+  });
+  source::walk_expressions(kernel_.body, [&](const Expr& expr) {
+    if (expr.kind == ExprKind::opaque) look(expr.text);
+  });
+  if (found) std::replace(found->begin(), found->end(), '\n', ' ');
+  return found;
+}
+
+Polynomial rounded_up(const Polynomial& bound) {
+  std::size_t degree = 0;
+  for (const auto& [monomial, coefficient] : bound.terms()) {
+    if (coefficient > 0) degree = std::max(degree, monomial.size());
+  }
+  Polynomial result;
+  for (const auto& [monomial, coefficient] : bound.terms()) {
+    if (coefficient < 0 && monomial.size() < degree) continue;
+    Polynomial term(coefficient);
+    for (const std::string& symbol : monomial)
+      term = term * Polynomial::symbol(symbol);
+    result = result + term;
+  }
+  return result;
+}
+
 std::vector<std::string> loop_limits(const source::Kernel& kernel) {
   std::vector<std::string> limits;
+  const source::Analysis analysis(kernel);
   source::walk(kernel.body, [&](const Stmt& stmt) {
     if (stmt.kind != StmtKind::loop && stmt.kind != StmtKind::repeat) return;
+    if (stmt.init && stmt.init->value) {
+      // A loop that starts at the thread's own index is shared by all threads.
+      const auto first = analysis.polynomial(stmt.init->value);
+      const auto symbols = first ? first->symbols() : std::set<std::string>();
+      if (std::any_of(symbols.begin(), symbols.end(), [](const std::string& symbol) {
+            return symbol.starts_with("blockIdx") || symbol.starts_with("threadIdx");
+          }))
+        return;
+    }
     source::walk(stmt.value, [&](const Expr& expr) {
       if (expr.kind == ExprKind::variable && kernel.parameter(expr.text) != nullptr)
         limits.push_back(expr.text);

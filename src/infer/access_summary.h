@@ -9,6 +9,7 @@
 #include "source/ir.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,7 @@ class AccessSummary {
     bool escapes = false;  // used other than by indexing: its extent cannot be seen
   };
   void collect();
+  [[nodiscard]] std::optional<std::string> opaque_use(const std::string& parameter) const;
 
   source::Kernel kernel_;  // early returns turned to guards
   source::Analysis analysis_;
@@ -54,7 +56,11 @@ class AccessSummary {
   std::vector<Inequality> inequalities_;
 };
 
-// Parameters that bound a loop.
+// The bound without what is subtracted from its leading term: a stencil that leaves out the border
+// of a field is given the whole field.
+[[nodiscard]] source::Polynomial rounded_up(const source::Polynomial& bound);
+
+// Parameters that bound a loop which one thread walks through by itself.
 [[nodiscard]] std::vector<std::string> loop_limits(const source::Kernel& kernel);
 
 }  // namespace regraph::infer

@@ -71,12 +71,15 @@ std::vector<Inequality> IndexBounds::inequalities(const std::vector<ExprPtr>& gu
     for (const ExprPtr& term : source::conjuncts(condition)) {
       if (term->kind != ExprKind::binary) continue;
       const std::string& op = term->text;
-      if (op != "<" && op != "<=" && op != ">" && op != ">=" && op != "==") continue;
+      // An ascending loop that ends at `i != n`.
+      const bool loop_end = op == "!=" && term->operands[0]->kind == ExprKind::variable &&
+                            loops_.contains(term->operands[0]->text);
+      if (!loop_end && op != "<" && op != "<=" && op != ">" && op != ">=" && op != "==") continue;
       const auto left = polynomial(term->operands[0]);
       const auto right = polynomial(term->operands[1]);
       if (!left || !right) continue;
       const Polynomial one(1);
-      if (op == "<") known.push_back(*right - *left - one);
+      if (op == "<" || loop_end) known.push_back(*right - *left - one);
       if (op == "<=" || op == "==") known.push_back(*right - *left);
       if (op == ">") known.push_back(*left - *right - one);
       if (op == ">=" || op == "==") known.push_back(*left - *right);

@@ -102,7 +102,7 @@ Result<Launch> infer_launch(const source::Kernel& kernel, const AccessSummary& s
         return !summary.bounds().is_size(symbol);
       });
       if (varying != symbols.end()) continue;
-      const std::string count = expression_text(bound + Polynomial(1));
+      const std::string count = expression_text(rounded_up(bound + Polynomial(1)));
       if (per_thread == per_block) {
         counts.insert(per_block == 1 ? count : fmt::format("cdiv({}, {})", count, per_block));
       } else if (per_thread == 1) {

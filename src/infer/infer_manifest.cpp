@@ -44,7 +44,11 @@ class Inferrer {
   InferredManifest run() {
     std::optional<AccessSummary> summary;
     infer_block_and_grid(summary);
-    if (summary) infer_arguments(*summary);
+    if (summary) {
+      infer_arguments(*summary);
+    } else {
+      note_unknown_arguments();
+    }
     infer_sizes();
     infer_integers();
     return std::move(result_);
@@ -108,7 +112,7 @@ class Inferrer {
 
   void infer_arguments(const AccessSummary& summary) {
     for (const Parameter& parameter : signature_.parameters) {
-      if (!parameter.is_pointer) continue;
+      if (!parameter.is_pointer || parameter.is_symbol) continue;
       ManifestArgument& said = argument(parameter.name);
       std::string found;
       if (!said.direction) {
@@ -126,6 +130,16 @@ class Inferrer {
         }
       }
       if (!found.empty()) note(fmt::format("'{}': {}", parameter.name, found));
+    }
+  }
+
+  void note_unknown_arguments() {
+    if (!result_.manifest.launch) {
+      result_.unknown.emplace_back("", "the kernel's code could not be analysed");
+    }
+    for (const Parameter& parameter : signature_.parameters) {
+      if (!parameter.is_pointer || parameter.is_symbol || argument(parameter.name).shape) continue;
+      result_.unknown.emplace_back(parameter.name, "the kernel's code could not be analysed");
     }
   }
 

@@ -215,6 +215,12 @@ ExprPtr ExpressionConverter::convert_bare(const clang::Expr* inner) {
   if (const auto* subscript = dyn_cast<clang::ArraySubscriptExpr>(inner)) {
     return node(ExprKind::index, "", {convert(subscript->getBase()), convert(subscript->getIdx())});
   }
+  if (const auto* op = dyn_cast<clang::CXXOperatorCallExpr>(inner);
+      op != nullptr && op->getNumArgs() == 2 && op->isInfixBinaryOp() && !op->isAssignmentOp() &&
+      scalar_type_of(op->getArg(0)->getType()) && scalar_type_of(op->getArg(1)->getType())) {
+    return node(ExprKind::binary, clang::getOperatorSpelling(op->getOperator()),
+                {convert(op->getArg(0)), convert(op->getArg(1))});
+  }
   if (const auto* call_expr = dyn_cast<clang::CallExpr>(inner)) return convert_call(call_expr);
   if (const auto* explicit_cast = dyn_cast<clang::ExplicitCastExpr>(inner)) {
     if (!scalar_type_of(explicit_cast->getType())) return opaque(inner);

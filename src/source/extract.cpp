@@ -20,10 +20,13 @@ std::string join(const std::vector<std::string>& names) {
   return text;
 }
 
-// "scale<float>" -> "scale"
+// "filters::scale<float>" -> "scale"
 std::string plain_name(const std::string& wanted) {
   const std::string name = wanted.substr(0, wanted.find('<'));
-  return name.substr(0, name.find_last_not_of(" \t") + 1);
+  const std::size_t end = name.find_last_not_of(" \t") + 1;
+  const std::size_t qualifier = name.rfind("::", end);
+  const std::size_t begin = qualifier == std::string::npos ? 0 : qualifier + 2;
+  return name.substr(begin, end - begin);
 }
 
 // Headers that the device compiler has or that hold device code; see eval/compile for its own.
@@ -71,6 +74,7 @@ class Extractor {
     }
     if (Status status = require_no_textures(); !status) return status.error();
     if (Status status = instantiate(); !status) return status.error();
+    drop_explicit_instantiations();
     write();
     return std::move(code_);
   }
@@ -293,6 +297,18 @@ class Extractor {
       bindings_[&kernel] = std::move(instance->bindings);
     }
     return {};
+  }
+
+  // "template __global__ void scale<float>(...);" has no meaning once scale is a plain function.
+  void drop_explicit_instantiations() {
+    if (bindings_.empty()) return;
+    for (std::size_t i = 0; i < declarations_.size(); ++i) {
+      const Declaration& declaration = declarations_[i];
+      if (word(declaration.first) != "template" || declaration.template_closer) continue;
+      for (const auto& [kernel, text] : bindings_) {
+        if (mentions(declaration, kernel->names.front())) keep_[i] = false;
+      }
+    }
   }
 
   // The text that stands for tokens [first, last), and the byte it begins at.
