@@ -171,6 +171,10 @@ enum class Operation : std::uint16_t {
   barrier,
   barrier_reduce,
   barrier_arrive,
+  call,
+  call_indirect,
+  return_lanes,
+  frame_address,
   // Between lanes.
   shuffle_up,
   shuffle_down,
@@ -244,6 +248,11 @@ struct alignas(64) Record {
   std::uint32_t flags = 0;  // operation specific
 };
 static_assert(sizeof(Record) == 64);
+
+// Record::flags of a trap: the instruction, a failed assertion, one whose text lies in the frame at
+// a (message), b (file), c (line) and e (function).
+inline constexpr std::uint32_t kPlainTrap = 1;
+inline constexpr std::uint32_t kAssertion = 2;
 
 // Record::flags of branch_if and guard_begin: the condition is the predicate's complement.
 inline constexpr std::uint32_t kNegated = 1;

@@ -1,7 +1,5 @@
 #include "ptx/decoder.h"
 
-#include <fmt/format.h>
-
 #include <array>
 
 namespace regraph::ptx {
@@ -18,12 +16,12 @@ bool Decoder::decode_branch() {
   if (opcode_.name() == "brx") {
     std::uint32_t index = 0;
     if (!source(operand(0), DataType::u32, &index)) return false;
-    for (const auto& [table, targets] : code_.function->branch_targets) {
-      if (table != operand(1).text) continue;
+    const Function::BranchTargets* table = branch_targets(operand(1).text);
+    if (table != nullptr) {
       Record& record = emit(Operation::branch_indexed, LaneType::u32,
-                            static_cast<std::uint32_t>(targets.size()), index);
+                            static_cast<std::uint32_t>(table->targets.size()), index);
       record.b = flow.blocks[block].reconvergence;
-      for (std::string_view target : targets) {
+      for (std::string_view target : table->targets) {
         Record& entry = emit(Operation::nothing, LaneType::u32);
         entry.target = block_of(target);
         entry.flags = kNegated;  // marks a table entry for linking
@@ -76,25 +74,6 @@ bool Decoder::decode_barrier() {
   Record& record = emit(Operation::barrier_reduce, LaneType::u32, d, id, threads, predicate);
   record.flags = counts ? 1 : (opcode_.has("and") ? 2 : 3);
   return true;
-}
-
-// Device functions are inlined by the compiler except for these two.
-bool Decoder::decode_call() {
-  classify(InstructionClass::other);
-  for (std::size_t i = 0; i < operand_count(); ++i) {
-    const Operand& target = operand(i);
-    if (target.kind != Operand::Kind::function && target.kind != Operand::Kind::label) continue;
-    if (target.text == "__assertfail") {
-      emit(Operation::trap, LaneType::u32).flags = 1;
-      return true;
-    }
-    if (target.text == "vprintf") {
-      emit(Operation::nothing, LaneType::u32);
-      return true;
-    }
-    return unsupported(fmt::format("a call of '{}'", target.text.substr(0, 80)));
-  }
-  return unsupported("an indirect call");
 }
 
 bool Decoder::decode_exchange() {
@@ -198,7 +177,8 @@ bool Decoder::decode_instruction() {
   }
   if (name == "ret" || name == "exit") {
     classify(InstructionClass::branch);
-    emit(Operation::exit_lanes, LaneType::u32);
+    const bool returns = name == "ret" && in_callee();
+    emit(returns ? Operation::return_lanes : Operation::exit_lanes, LaneType::u32);
     return true;
   }
   if (name == "trap" || name == "brkpt") {

@@ -30,8 +30,10 @@ std::optional<StateSpace> space_of(const Opcode& opcode) {
     if (word == "shared" || word == "shared::cta") return StateSpace::shared;
     if (word == "local") return StateSpace::local;
     if (word == "const") return StateSpace::constant;
-    if (word == "param" || word == "param::entry") return StateSpace::parameter;
-    if (word == "shared::cluster" || word == "param::func") return std::nullopt;
+    if (word == "param" || word == "param::entry" || word == "param::func") {
+      return StateSpace::parameter;
+    }
+    if (word == "shared::cluster") return std::nullopt;
   }
   return StateSpace::generic;
 }
@@ -74,16 +76,6 @@ bool Decoder::address_register(const Operand& address, std::uint32_t* offset, bo
 bool Decoder::decode_parameter_load(const Operand& address, DataType type, int elements) {
   const Operand base = code_.function->elements[address.index];
   const auto placed = placed_.find(base.index);
-  if (placed == placed_.end() || placed->second.first != StateSpace::parameter) {
-    // The result of a call that decode_call accepted: such functions return nothing useful.
-    for (int i = 0; i < elements; ++i) {
-      std::uint32_t d = 0;
-      if (!destination(operand(0), type, &d)) return false;
-      emit(Operation::move, size_in_bytes(type) == 8 ? LaneType::u64 : LaneType::u32, d,
-           constant(0, size_in_bytes(type) == 8));
-    }
-    return true;
-  }
   classify(InstructionClass::move);
   const std::uint64_t bytes = size_in_bytes(type);
   std::uint64_t offset = placed->second.second + static_cast<std::uint64_t>(address.offset);
@@ -174,18 +166,22 @@ bool Decoder::decode_memory(bool store) {
   const auto type = opcode_.last_type();
   if (!type.has_value()) return malformed("no type");
   if (*type == DataType::b128 || *type == DataType::predicate) return unsupported("this type");
-  const auto space = space_of(opcode_);
+  auto space = space_of(opcode_);
   if (!space.has_value()) return unsupported("this address space");
   const Operand& address = operand(store ? 0 : 1);
   if (address.kind != Operand::Kind::address) return malformed("expected an address");
   const int elements = opcode_.vector_length();
   const Operand& base = code_.function->elements[address.index];
-  if (*space == StateSpace::parameter && base.kind == Operand::Kind::variable) {
-    if (store) {  // an argument of a call that decode_call accepts
-      classify(InstructionClass::move);
-      return true;
-    }
-    return decode_parameter_load(address, *type, elements);
+  bool in_registers = false;  // of the machine code, by its calling convention
+  const std::size_t first_site = code_.sites.size();
+  if (*space == StateSpace::parameter) {
+    const auto placed =
+        base.kind == Operand::Kind::variable ? placed_.find(base.index) : placed_.end();
+    const bool of_kernel = placed != placed_.end() && placed->second.first == StateSpace::parameter;
+    if (of_kernel && !store) return decode_parameter_load(address, *type, elements);
+    // Arguments and results of calls lie in the frame.
+    if (placed != placed_.end() ? !of_kernel : in_callee()) space = StateSpace::local;
+    in_registers = *space == StateSpace::local;
   }
   if (store && (*space == StateSpace::constant || *space == StateSpace::parameter)) {
     return unsupported("a store to this address space");
@@ -201,6 +197,12 @@ bool Decoder::decode_memory(bool store) {
   for (int first = 0; first < elements; first += most) {
     if (!decode_access(store, *space, address, *type, std::min(elements, most), first))
       return false;
+  }
+  if (in_registers) {
+    classify(InstructionClass::move);
+    info.access_bytes = 0;
+    for (std::size_t i = first_site; i < code_.sites.size(); ++i)
+      code_.sites[i].counted = false;
   }
   return true;
 }

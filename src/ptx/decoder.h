@@ -36,9 +36,13 @@ class Decoder {
   // decoder.cpp: the frame around the instructions.
   void place_parameters();
   bool place_variables();
+  bool place_frames();
+  // Whether the instruction belongs to a function that the kernel calls.
+  [[nodiscard]] bool in_callee() const { return instruction_->segment != 0; }
   bool flow_effects(std::vector<FlowEffect>& effects);
   bool flow_effect(const Instruction& instruction, FlowEffect& effect);
   std::optional<std::uint32_t> label(std::string_view name) const;
+  const Function::BranchTargets* branch_targets(std::string_view name) const;
   bool decode_block(std::uint32_t block);
   bool decode_guarded(std::uint32_t index);
   bool check_handlers();
@@ -96,7 +100,10 @@ class Decoder {
                         std::int64_t* displacement);
   bool decode_branch();  // decode_control.cpp
   bool decode_barrier();
-  bool decode_call();
+  bool decode_call();  // decode_call.cpp
+  bool decode_assertion(const CallTarget& call);
+  bool call_copies(const CallTarget& call, const Function& callee, CallSite::Target& target);
+  bool frame_offset(const Operand& operand, std::uint64_t* offset, std::uint64_t* bytes);
   bool decode_exchange();
   bool arithmetic(Operation operation, DataType type, int sources);
   bool finish_saturation(DataType type, std::uint32_t d);
