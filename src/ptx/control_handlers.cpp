@@ -104,6 +104,20 @@ const Record* guard_end(const Record* r, Warp& w) {
   return r + 1;
 }
 
+// Inside one instruction, and inside its guard: the lanes of predicate a alone go on.
+const Record* narrow_lanes(const Record* r, Warp& w) {
+  predicate(w, r->d) = w.exec;
+  const std::uint32_t mask =
+      w.exec & (predicate(w, r->a) ^ (r->flags == kNegated ? kFullMask : 0U));
+  if (mask == 0) return w.records + r->target;
+  w.exec = mask;
+  return r + 1;
+}
+const Record* restore_lanes(const Record* r, Warp& w) {
+  w.exec = predicate(w, r->d);
+  return r + 1;
+}
+
 const Record* nothing(const Record* r, Warp& /*w*/) {
   return r + 1;
 }
@@ -156,6 +170,8 @@ void fill_control_handlers(Handler* table) {
   put(table, Operation::exit_lanes, &exit_lanes);
   put(table, Operation::guard_begin, &guard_begin);
   put(table, Operation::guard_end, &guard_end);
+  put(table, Operation::narrow_lanes, &narrow_lanes);
+  put(table, Operation::restore_lanes, &restore_lanes);
   put(table, Operation::nothing, &nothing);
   put(table, Operation::barrier, &barrier);
   put(table, Operation::barrier_reduce, &barrier);

@@ -106,6 +106,21 @@ bool Decoder::decode_exchange() {
     emit(Operation::active_mask, LaneType::u32, d);
     return true;
   }
+  if (name == "elect") {  // elect.sync d|p, members
+    std::uint32_t d = 0;
+    std::uint32_t members = 0;
+    if (!destination(operand(0), DataType::u32, &d)) return false;
+    if (!source(operand(1), DataType::u32, &members)) return false;
+    const std::int32_t leader = operand(0).second;
+    if (leader >= 0 &&
+        code_.function->registers[static_cast<std::size_t>(leader)] != DataType::predicate) {
+      return malformed("a predicate");
+    }
+    const std::uint32_t p = leader >= 0 ? register_slot(static_cast<std::uint32_t>(leader)).offset
+                                        : allocate_predicate();
+    emit(Operation::elect, LaneType::u32, d, 0, members, 0, p);
+    return true;
+  }
   Operation operation = Operation::nothing;
   for (const Entry& entry : kExchanges) {
     if (entry.name == name && opcode_.has(entry.mode)) operation = entry.operation;
@@ -172,7 +187,7 @@ bool Decoder::decode_instruction() {
   if (name == "red") return decode_atomic(false);
   if (name == "cp" && opcode_.has("async")) return decode_async_copy();
   if (name == "shfl" || name == "vote" || name == "match" || name == "redux" ||
-      name == "activemask") {
+      name == "activemask" || name == "elect") {
     return decode_exchange();
   }
   if (name == "ret" || name == "exit") {
@@ -187,11 +202,21 @@ bool Decoder::decode_instruction() {
   }
   // Ordering and hints: blocks run one after another here, warps in turn.
   if (name == "membar" || name == "nanosleep" || name == "prefetch" || name == "prefetchu" ||
-      name == "pmevent" || name == "discard" || name == "applypriority" ||
-      (name == "fence" && !opcode_.has("proxy"))) {
+      name == "pmevent" || name == "discard" || name == "applypriority" || name == "fence" ||
+      name == "griddepcontrol") {
     emit(Operation::nothing, LaneType::u32);
     return true;
   }
+  if (name == "addc" || name == "subc" || name == "madc") return decode_carry();
+  if (name == "createpolicy") {  // how long data stays cached changes no result
+    std::uint32_t d = 0;
+    if (!destination(operand(0), DataType::b64, &d)) return false;
+    emit(Operation::move, LaneType::u64, d, constant(0, true));
+    return true;
+  }
+  bool known_rare = false;
+  if (!decode_rare(&known_rare)) return false;
+  if (known_rare) return true;
   static constexpr std::array<std::string_view, 34> kArithmetic = {
       "add",  "sub",  "mul",      "mad",  "fma",   "div", "rem", "min",   "max",
       "neg",  "abs",  "sad",      "and",  "or",    "xor", "not", "cnot",  "shl",

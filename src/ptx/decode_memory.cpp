@@ -213,10 +213,24 @@ bool Decoder::decode_atomic(bool returns) {
   const auto space = space_of(opcode_);
   if (!type.has_value() || !space.has_value()) return unsupported("this atomic");
   const auto operation = atomic_operation(opcode_, *type);
-  if (!operation.has_value() || opcode_.vector_length() != 1) return unsupported("this atomic");
+  if (!operation.has_value()) return unsupported("this atomic");
+  const int elements = opcode_.vector_length();
   const bool shared = *space == StateSpace::shared;
   classify(shared ? InstructionClass::atomic_shared : InstructionClass::atomic_global);
   if (!shared) code_.has_global_atomics = true;
+  code_.instructions[instruction_index_].access_bytes =
+      static_cast<int>(size_in_bytes(*type)) * elements;
+  // The elements of a vector are atomic each on its own.
+  for (int i = 0; i < elements; ++i) {
+    if (!decode_atomic_element(returns, *space, *type, *operation, static_cast<std::size_t>(i))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Decoder::decode_atomic_element(bool returns, StateSpace space, DataType type,
+                                    AtomicOperation operation, std::size_t index) {
   const std::size_t first = returns ? 1 : 0;
   std::uint32_t base = 0;
   bool narrow = false;
@@ -225,25 +239,33 @@ bool Decoder::decode_atomic(bool returns) {
   std::uint32_t b = 0;
   std::uint32_t c = 0;
   std::uint32_t d = 0;
-  if (!source(operand(first + 1), *type, &b)) return false;
-  if (*operation == AtomicOperation::compare_and_swap && !source(operand(first + 2), *type, &c)) {
-    return false;
+  Operand target = operand(0);
+  Operand value = operand(first + 1);
+  const bool vector = opcode_.vector_length() > 1;
+  if (vector && (!list_element(operand(first + 1), index, &value) ||
+                 (returns && !list_element(operand(0), index, &target)))) {
+    return malformed("the vector has too few elements");
   }
-  if (returns && !destination(operand(0), *type, &d)) return false;
+  if (!source(value, type, &b)) return false;
+  if (operation == AtomicOperation::compare_and_swap &&
+      (vector || !source(operand(first + 2), type, &c))) {
+    return vector ? unsupported("this atomic") : false;
+  }
+  if (returns && !destination(target, type, &d)) return false;
   Record& record = emit(Operation::atomic, LaneType::u32, d, base, b, c);
-  record.e = static_cast<std::uint32_t>(*operation);
+  record.e = static_cast<std::uint32_t>(operation);
   record.flags = (narrow ? kAtomicNarrowAddress : 0) |
-                 (static_cast<std::uint32_t>(lane_type(*type)) << kAtomicTypeShift);
-  record.immediate = displacement;
+                 (static_cast<std::uint32_t>(lane_type(type)) << kAtomicTypeShift);
+  record.immediate = displacement + static_cast<std::int64_t>(index * size_in_bytes(type));
   record.site = static_cast<std::uint32_t>(code_.sites.size());
   SiteInfo site;
-  site.space = *space;
+  site.space = space;
   site.store = true;
   site.atomic = true;
-  site.element_bytes = static_cast<std::uint8_t>(size_in_bytes(*type));
+  site.counted = index == 0;  // one request of the hardware's
+  site.element_bytes = static_cast<std::uint8_t>(size_in_bytes(type));
   site.instruction = instruction_index_;
   code_.sites.push_back(site);
-  code_.instructions[instruction_index_].access_bytes = site.element_bytes;
   if (!options_.trace.empty() && options_.trace[instruction_index_]) {
     record.handler_id = handler_id(Operation::trace_access, narrow ? LaneType::u32 : LaneType::u64);
   }

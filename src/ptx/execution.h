@@ -163,5 +163,6 @@ void fill_control_handlers(Handler* table);
 void fill_lane_exchange_handlers(Handler* table);
 void fill_atomic_handlers(Handler* table);
 void fill_call_handlers(Handler* table);
+void fill_rare_handlers(Handler* table);
 
 }  // namespace regraph::ptx

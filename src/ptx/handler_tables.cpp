@@ -14,6 +14,7 @@ Table make_table(void (*fill)(Handler*)) {
   fill_lane_exchange_handlers(table.data());
   fill_atomic_handlers(table.data());
   fill_call_handlers(table.data());
+  fill_rare_handlers(table.data());
   return table;
 }
 
