@@ -75,6 +75,8 @@ class BlockRunner {
   std::vector<std::byte> shared_;
   std::vector<std::byte> local_;
   std::vector<Warp> warps_;
+  std::vector<StackEntry> stacks_;
+  std::vector<CallStack> calls_;
   std::vector<std::uint64_t> block_warps_;
   std::vector<std::uint64_t> block_threads_;
   std::vector<std::uint64_t> guard_warps_;

@@ -108,9 +108,10 @@ bool Parser::parse_address_initialiser(Variable& variable) {
   }
   const auto binding = scopes_.find(token_.text);
   if (token_.kind != Token::Kind::word || !binding.has_value() ||
-      binding->kind != NameBinding::Kind::variable) {
-    return fail("only numbers and addresses of variables are supported in an initialiser");
+      binding->kind == NameBinding::Kind::reg) {
+    return fail("only numbers and addresses are supported in an initialiser");
   }
+  initialiser.of_function = binding->kind == NameBinding::Kind::function;
   initialiser.variable = binding->index;
   advance();
   if (initialiser.generic && !expect(')')) return false;

@@ -2,6 +2,7 @@
 
 #include "ptx/code.h"
 #include "ptx/execution.h"
+#include "ptx/function_linking.h"
 
 #include <fmt/format.h>
 
@@ -58,9 +59,12 @@ Result<ModuleMemory> ModuleMemory::create(const Program::Code& code) {
   for_each_placed(code, [&](const PlacedVariable& placed, bool) {
     std::byte* host = memory.variables_[at++].host.get();
     for (const AddressInitialiser& initialiser : declared[placed.variable].addresses) {
-      std::uint64_t value = 0;
+      std::uint64_t value =
+          initialiser.of_function
+              ? function_address(function_with_body(*code.module, initialiser.variable))
+              : 0;
       for_each_placed(code, [&](const PlacedVariable& other, bool is_constant) {
-        if (other.variable != initialiser.variable) return;
+        if (initialiser.of_function || other.variable != initialiser.variable) return;
         value = other.address + static_cast<std::uint64_t>(initialiser.addend);
         if (is_constant && initialiser.generic) value |= kConstantWindow;
       });
