@@ -1,5 +1,6 @@
 // regraph-search: takes a working CUDA kernel and returns a faster one that computes the same.
 #include "cli/exit_codes.h"
+#include "cli/resume.h"
 #include "cli/search_options.h"
 #include "cli/search_setup.h"
 #include "eval/verify/inputs.h"
@@ -45,6 +46,10 @@ void say(const std::string& text) {
 
 constexpr int kDefaultEvaluations = 60;
 
+int default_jobs() {
+  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
+
 SearchConfig config_of(const SearchOptions& options, const DeviceSpec& device) {
   SearchConfig config;
   config.searcher = options.search;
@@ -52,9 +57,7 @@ SearchConfig config_of(const SearchOptions& options, const DeviceSpec& device) {
   config.budget.evaluations =
       options.evaluations.value_or(options.time_seconds > 0.0 ? 0 : kDefaultEvaluations);
   config.budget.wall_seconds = options.time_seconds;
-  config.jobs = options.jobs > 0
-                    ? options.jobs
-                    : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  config.jobs = options.jobs > 0 ? options.jobs : default_jobs();
   config.evaluation_wall_seconds = options.evaluation_seconds;
   config.device = std::string(device.name);
   return config;
@@ -109,15 +112,21 @@ std::string initial_manifest(const SearchSetup& setup) {
   return text + write_manifest(setup.problem, setup.problem.launch);
 }
 
-int search(const SearchSetup& setup, const SearchOptions& options) {
-  const rewrite::AstRewriter rewriter(setup.problem);
-  if (options.dry_run) return dry_run(setup, options, rewriter);
-  auto directory = create_run_directory(options.output, setup.problem.signature.name);
-  if (!directory) {
-    say("regraph-search: " + directory.error().message + "\n");
-    return directory.error().code == ErrorCode::invalid_argument ? kUsage : kInternalError;
+void show_notes(const SearchSetup& setup, const SearchOptions& options) {
+  if (options.quiet) return;
+  for (const std::string& note : setup.problem.notes)
+    say("note: " + note + "\n");
+  for (const std::string& warning : setup.warnings)
+    say("warning: " + warning + "\n");
+  if (!setup.rewritable) {
+    say("note: the built-in rewriter cannot work on this kernel: " + setup.opaque_reason + "\n");
   }
-  const SearchConfig config = config_of(options, setup.device);
+}
+
+// Searches, or goes on searching, with every result in `database`.
+int search(const SearchSetup& setup, const SearchOptions& options, const SearchConfig& config,
+           const std::string& directory, std::unique_ptr<RunDatabase> database, bool resumed) {
+  const rewrite::AstRewriter rewriter(setup.problem);
   const auto style = options.verbose              ? ProgressReporter::Style::verbose_lines
                      : isatty(STDERR_FILENO) != 0 ? ProgressReporter::Style::terminal
                                                   : ProgressReporter::Style::lines;
@@ -125,25 +134,90 @@ int search(const SearchSetup& setup, const SearchOptions& options) {
     if (!options.quiet) say(text);
   });
   auto outcome = run_search(setup.problem, setup.original, rewriter, *setup.evaluator, setup.graph,
-                            config, &progress, g_interrupted);
+                            config, &progress, g_interrupted, database.get());
   progress.finish();
   if (!outcome) {
-    abandon_run_directory(*directory);
-    if (outcome.error().code == ErrorCode::cancelled) return interrupted();
-    say("regraph-search: " + options.kernel_file + ": " + outcome.error().message + "\n");
-    return outcome.error().code == ErrorCode::internal ? kInternalError : kUnusableKernel;
+    const SearchFailure failed = explain_search_error(outcome.error(), directory);
+    if (!resumed && failed.advice.empty()) {
+      database.reset();
+      RunDatabase::remove(directory);
+      abandon_run_directory(directory);
+    }
+    if (failed.exit_code == kInterrupted) return interrupted();
+    say("regraph-search: " + setup.problem.source_path + ": " + outcome.error().message + "\n" +
+        (failed.advice.empty() ? "" : failed.advice + "\n"));
+    return failed.exit_code;
   }
-  RunReport report{setup.problem,       *outcome, config,           setup.device,       "model",
-                   directory->string(), "",       setup.rewritable, setup.opaque_reason};
+  RunReport report{setup.problem, *outcome, config,           setup.device,       "model",
+                   directory,     "",       setup.rewritable, setup.opaque_reason};
   report.verification = verification_text(setup, *outcome, report.improved());
-  if (Status status = write_run_directory(report); !status) {
-    say("regraph-search: " + status.error().message + "\n");
+  const bool stopped = outcome->stopped == StopReason::cancelled;
+  const int exit_code = stopped ? kInterrupted : report.improved() ? kImproved : kNoImprovement;
+  const FinishedRun finished{exit_code, directory, result_text(report), result_json(report)};
+  Status kept = write_run_directory(report);
+  if (kept && !stopped) kept = database->record_finished(finished);
+  if (!kept) {
+    say("regraph-search: " + kept.error().message + "\n" +
+        explain_search_error({ErrorCode::io, ""}, directory).advice + "\n");
     return kInternalError;
   }
-  const int exit_code = outcome->stopped == StopReason::cancelled ? kInterrupted
-                        : report.improved()                       ? kImproved
-                                                                  : kNoImprovement;
-  return print(options.json ? result_json(report) : result_text(report), exit_code);
+  if (stopped && !options.quiet) {
+    say("stopped; to go on: regraph-search --resume " + directory + "\n");
+  }
+  return print(options.json ? finished.json : finished.text, exit_code);
+}
+
+int start(const SearchSetup& setup, const SearchOptions& options) {
+  if (options.dry_run) return dry_run(setup, options, rewrite::AstRewriter(setup.problem));
+  auto directory = create_run_directory(options.output, setup.problem.signature.name);
+  if (!directory) {
+    say("regraph-search: " + directory.error().message + "\n");
+    return directory.error().code == ErrorCode::invalid_argument ? kUsage : kInternalError;
+  }
+  const SearchConfig config = config_of(options, setup.device);
+  auto database = RunDatabase::create(*directory, describe_run(setup, config, options.jobs > 0));
+  if (!database) {
+    abandon_run_directory(*directory);
+    say("regraph-search: " + database.error().message + "\n");
+    return database.error().code == ErrorCode::invalid_argument ? kUsage : kInternalError;
+  }
+  return search(setup, options, config, directory->string(), std::move(*database), false);
+}
+
+int resume(const SearchOptions& options, const std::string& program) {
+  auto opened = open_run(options.resume);
+  if (const auto* failed = std::get_if<SetupFailure>(&opened)) {
+    say("regraph-search: " + failed->message + "\n");
+    return failed->exit_code;
+  }
+  auto database = std::move(std::get<std::unique_ptr<RunDatabase>>(opened));
+  const auto finished = database->finished();
+  if (!finished) {
+    say("regraph-search: " + finished.error().message + "\n");
+    return kUsage;
+  }
+  // Elsewhere the paths in it are wrong, and the result is made again from what is recorded.
+  if (*finished && (*finished)->directory == options.resume) {
+    return print(options.json ? (*finished)->json : (*finished)->text, (*finished)->exit_code);
+  }
+  auto setup = set_up_again(database->description(), program, g_interrupted);
+  if (const auto* failed = std::get_if<SetupFailure>(&setup)) {
+    say("regraph-search: " + failed->message + "\n");
+    return failed->exit_code;
+  }
+  const SearchSetup& ready = *std::get<std::unique_ptr<SearchSetup>>(setup);
+  show_notes(ready, options);
+  SearchConfig config = database->description().config;
+  if (options.jobs > 0) {
+    config.jobs = options.jobs;
+  } else if (!database->description().jobs_chosen) {
+    config.jobs = default_jobs();
+  }
+  if (!options.quiet) {
+    const auto known = database->measurements();
+    say(fmt::format("resumed: {} evaluations are known already\n", known ? *known : 0));
+  }
+  return search(ready, options, config, options.resume, std::move(database), true);
 }
 
 int run(int argc, char** argv) {
@@ -155,23 +229,17 @@ int run(int argc, char** argv) {
   }
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-  auto setup = set_up_search(parsed.options, error ? argv[0] : self.string(), g_interrupted);
+  const std::string program = error ? argv[0] : self.string();
+  if (!parsed.options.resume.empty()) return resume(parsed.options, program);
+  auto setup = set_up_search(parsed.options, program, g_interrupted);
   if (const auto* failed = std::get_if<SetupFailure>(&setup)) {
     say("regraph-search: " + failed->message + "\n");
     return failed->exit_code;
   }
   const SearchSetup& ready = *std::get<std::unique_ptr<SearchSetup>>(setup);
   if (parsed.options.init) return print(initial_manifest(ready), 0);
-  if (!parsed.options.quiet) {
-    for (const std::string& note : ready.problem.notes)
-      say("note: " + note + "\n");
-    for (const std::string& warning : ready.warnings)
-      say("warning: " + warning + "\n");
-    if (!ready.rewritable) {
-      say("note: the built-in rewriter cannot work on this kernel: " + ready.opaque_reason + "\n");
-    }
-  }
-  return search(ready, parsed.options);
+  show_notes(ready, parsed.options);
+  return start(ready, parsed.options);
 }
 
 }  // namespace
@@ -181,6 +249,7 @@ int main(int argc, char** argv) {
   std::signal(SIGINT, regraph::cli::on_signal);
   std::signal(SIGTERM, regraph::cli::on_signal);
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is an error like a full disk
   try {
     return regraph::cli::run(argc, argv);
   } catch (const std::bad_alloc&) {

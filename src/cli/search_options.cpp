@@ -4,8 +4,10 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <sstream>
+#include <string_view>
 
 namespace regraph::cli {
 namespace {
@@ -33,6 +35,28 @@ CLI::Validator positive_seconds() {
       "SECONDS");
 }
 
+// What a resumed run may be told anew; everything else is the run's own and decides its answer.
+constexpr std::string_view kWithResume[] = {"--resume", "--jobs", "--json", "--verbose", "--quiet"};
+
+// Why the options do not go together, or nothing.
+std::string misuse(const CLI::App& app, const SearchOptions& options) {
+  if (options.resume.empty() && app.count("--resume") > 0) return "--resume: name a directory";
+  if (options.resume.empty()) {
+    return options.kernel_file.empty() ? "KERNEL.cu is required; try --help" : "";
+  }
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() == 0) continue;
+    const std::string name = option->get_name(false, true);
+    const bool allowed = std::ranges::any_of(
+        kWithResume, [&](std::string_view known) { return name.find(known) != std::string::npos; });
+    if (!allowed) {
+      return "--resume continues a run with everything it was started with; " + option->get_name() +
+             " cannot be given with it";
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 ParsedOptions parse_search_options(int argc, const char* const* argv) {
@@ -42,7 +66,7 @@ ParsedOptions parse_search_options(int argc, const char* const* argv) {
                "regraph-search"};
   app.footer(kFooter);
   app.set_version_flag("--version", std::string("regraph-search ") + REGRAPH_VERSION);
-  app.add_option("KERNEL.cu", options.kernel_file, "CUDA source with the kernel")->required();
+  app.add_option("KERNEL.cu", options.kernel_file, "CUDA source with the kernel");
   app.add_option("--device", options.device, "GPU to optimise for, by name or architecture");
   app.add_option("--search", options.search, "search method")
       ->check(CLI::IsMember({"mcgs", "greedy"}))
@@ -74,6 +98,8 @@ ParsedOptions parse_search_options(int argc, const char* const* argv) {
   app.add_option("--block", options.block, "block of the original launch, e.g. 32x8");
   app.add_option("--output", options.output,
                  "directory for results (default: regraph-runs/KERNEL-N)");
+  app.add_option("--resume", options.resume,
+                 "continue the run in this directory, whatever ended it; needs nothing else");
   app.add_flag("--json", options.json, "print the result as JSON");
   app.add_flag("--dry-run", options.dry_run,
                "check and evaluate the original, list the first steps, stop");
@@ -89,6 +115,11 @@ ParsedOptions parse_search_options(int argc, const char* const* argv) {
     const int code = app.exit(error, out, err);
     result.exit_code = code == 0 ? 0 : kUsage;
     result.text = code == 0 ? out.str() : "regraph-search: " + err.str();
+    return result;
+  }
+  if (const std::string message = misuse(app, options); !message.empty()) {
+    result.exit_code = kUsage;
+    result.text = "regraph-search: " + message + "\n";
   }
   return result;
 }

@@ -25,6 +25,7 @@ struct SearchOptions {
   std::vector<std::string> sizes;  // "N=4096"
   std::string block;               // "32x8"
   std::string output;
+  std::string resume;  // directory of a run to continue; then no kernel_file
   bool json = false;
   bool dry_run = false;
   bool init = false;

@@ -1,6 +1,7 @@
 #include "search/driver.h"
 
 #include "search/landscape.h"
+#include "search/transcript.h"
 
 #include <gtest/gtest.h>
 
@@ -14,6 +15,7 @@ using landscape::Shape;
 using landscape::World;
 using landscape::WorldEvaluator;
 using landscape::WorldExpander;
+using test::transcript;
 
 SearchConfig small_config(int evaluations, int jobs = 1) {
   SearchConfig config;
@@ -33,26 +35,8 @@ Result<SearchOutcome> search(const World& world, const SearchConfig& config,
                     cancellation);
 }
 
-// Everything that must not depend on timing.
-std::string transcript(const SearchOutcome& outcome) {
-  std::string text = outcome.best.source + " " + std::to_string(outcome.log_speedup) + " " +
-                     std::to_string(outcome.evaluations) + " " +
-                     std::to_string(outcome.transpositions) + "\n";
-  for (const StateRecord& state : outcome.states) {
-    text += std::to_string(state.id) + " from " + std::to_string(state.parent.value_or(0)) +
-            " by " + state.step.text() + ": " + state.candidate->source + " " +
-            name(state.evaluation.verdict) + " " + std::to_string(state.log_speedup) + " visits " +
-            std::to_string(state.visits) + "\n";
-  }
-  for (const AttemptRecord& attempt : outcome.attempts) {
-    text += std::to_string(attempt.parent) + " " + attempt.step.text() + " " + attempt.reason +
-            " " + std::to_string(attempt.log_gain) + "\n";
-  }
-  return text;
-}
-
 TEST(Driver, WorkerCountAndTimingDoNotChangeTheSearch) {
-  for (const char* searcher : {"mcgs", "greedy"}) {
+  for (const char* searcher : {"mcgs", "greedy", "beam", "random", "regrapht"}) {
     for (const bool expansions_first : {true, false}) {
       const World world(11, Shape{});
       SearchConfig config = small_config(120, 1);
@@ -132,7 +116,8 @@ TEST(Driver, RejectsBadConfigurations) {
   config.searcher = "genetic";
   Result<SearchOutcome> outcome = search(world, config);
   ASSERT_FALSE(outcome);
-  EXPECT_NE(outcome.error().message.find("mcgs, greedy"), std::string::npos);
+  EXPECT_NE(outcome.error().message.find("mcgs, greedy, beam, random, regrapht"),
+            std::string::npos);
   EXPECT_FALSE(search(world, small_config(0)));
   EXPECT_FALSE(search(world, small_config(-1)));
   EXPECT_FALSE(search(world, small_config(10, 0)));
