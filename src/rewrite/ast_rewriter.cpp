@@ -22,6 +22,8 @@ const std::vector<const StepRewriter*>& built_in_steps() {
     steps.push_back(make_restrict_ldg());
     steps.push_back(make_launch_bounds());
     steps.push_back(make_reduce_shuffle());
+    steps.push_back(make_cross_thread_reduction());
+    steps.push_back(make_smem_halo());
     return steps;
   }();
   static const std::vector<const StepRewriter*> kSteps = [] {

@@ -17,5 +17,7 @@ namespace regraph::rewrite {
 [[nodiscard]] std::unique_ptr<StepRewriter> make_restrict_ldg();
 [[nodiscard]] std::unique_ptr<StepRewriter> make_launch_bounds();
 [[nodiscard]] std::unique_ptr<StepRewriter> make_reduce_shuffle();
+[[nodiscard]] std::unique_ptr<StepRewriter> make_cross_thread_reduction();
+[[nodiscard]] std::unique_ptr<StepRewriter> make_smem_halo();
 
 }  // namespace regraph::rewrite
