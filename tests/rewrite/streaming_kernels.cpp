@@ -10,7 +10,7 @@ __global__ void histogram(const unsigned char* data, unsigned int* bins, int n) 
   if (i < n) atomicAdd(&bins[data[i]], 1);
 })~",
        R"~(
-sizes: {n: 5000}
+sizes: {n: 5000000}
 args:
   data: {dir: in, shape: [n], init: "int(0,255)"}
   bins: {dir: inout, shape: [256], init: "int(0,3)"}
@@ -25,7 +25,7 @@ __global__ void histogram(const int* data, int* bins, int n, int count) {
   if (bin > 2) atomicMax(&bins[bin], i);
 })~",
        R"~(
-sizes: {n: 5000, count: 70}
+sizes: {n: 5000000, count: 70}
 args:
   data: {dir: in, shape: [n], init: "int(0,255)"}
   bins: {dir: inout, shape: [count], init: "int(0,3)"}
@@ -58,7 +58,7 @@ __global__ void axpy(const double* x, double* y, double a, long long n) {
   if (i < n) y[i] += a * x[i];
 })~",
        R"~(
-sizes: {n: 5000}
+sizes: {n: 5000000}
 args: {x: {dir: in, shape: [n]}, y: {dir: inout, shape: [n]}, a: 1.5}
 launch: {block: 128, grid: "cdiv(n, bx)"}
 tests: [{n: 5001}, {n: 1024}, {n: 1}]
