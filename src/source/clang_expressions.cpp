@@ -161,6 +161,14 @@ ExprPtr ExpressionConverter::convert_call(const clang::CallExpr* call_expr) {
   if (isa<clang::CXXMemberCallExpr>(call_expr) || isa<clang::CXXOperatorCallExpr>(call_expr)) {
     return opaque(call_expr);
   }
+  // INFINITY, NAN: macros over functions of Clang's own, which other compilers need not have.
+  const clang::FunctionDecl* callee = call_expr->getDirectCallee();
+  const bool is_macro_constant =
+      callee != nullptr && callee->getBuiltinID() != 0 && call_expr->getBeginLoc().isMacroID() &&
+      call_expr->getType()->isFloatingType() && call_expr->isEvaluatable(context_);
+  if (is_macro_constant) {
+    return node(ExprKind::floating, text_of(call_expr->getSourceRange()), {});
+  }
   std::vector<ExprPtr> arguments;
   for (const clang::Expr* argument : call_expr->arguments()) {
     if (isa<clang::CXXDefaultArgExpr>(argument)) continue;
