@@ -4,6 +4,7 @@
 #include "cli/search_options.h"
 #include "cli/search_setup.h"
 #include "eval/verify/inputs.h"
+#include "kernel/manifest.h"
 #include "report/dry_run.h"
 #include "report/progress.h"
 #include "report/run_directory.h"
@@ -100,6 +101,16 @@ int dry_run(const SearchSetup& setup, const SearchOptions& options, const Expand
   const DryRunReport report{setup.problem,        setup.device,      evaluation,
                             std::move(proposals), std::move(priors), setup.opaque_reason};
   return print(options.json ? dry_run_json(report) : dry_run_text(report), kImproved);
+}
+
+// The effective manifest, with what was assumed and what is missing as comments.
+std::string initial_manifest(const SearchSetup& setup) {
+  std::string text = fmt::format("# Problem of {}\n", setup.problem.source_path);
+  for (const std::string& missing : setup.to_fill_in)
+    text += "# FILL IN " + missing + "\n";
+  for (const std::string& note : setup.problem.notes)
+    text += "# assumed: " + note + "\n";
+  return text + write_manifest(setup.problem, setup.problem.launch);
 }
 
 void show_notes(const SearchSetup& setup, const SearchOptions& options) {
@@ -228,6 +239,7 @@ int run(int argc, char** argv) {
     return failed->exit_code;
   }
   const SearchSetup& ready = *std::get<std::unique_ptr<SearchSetup>>(setup);
+  if (parsed.options.init) return print(initial_manifest(ready), 0);
   show_notes(ready, parsed.options);
   return start(ready, parsed.options);
 }

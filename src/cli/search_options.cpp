@@ -14,10 +14,12 @@ namespace {
 
 constexpr const char* kFooter = R"(Examples:
   regraph-search examples/sgemm/sgemm.cu --device h200
+  regraph-search kernel.cu --init > kernel.regraph.yaml
   regraph-search kernel.cu --device sm_90 --size N=8192 --block 32x8 --evaluations 200 --json
 
-The problem (sizes, arguments, launch, checks) is read from kernel.regraph.yaml beside the source, or
-from --manifest; flags override it. Devices: a100, h100, h200, b200, or an architecture such as sm_90.
+The problem (sizes, arguments, launch, checks) is read from --manifest, from kernel.regraph.yaml beside
+the source or from its first comment (/*@regraph ... */); what they leave out is inferred from the
+source and said aloud. Flags override all. Devices: a100, h100, h200, b200, or an architecture such as sm_90.
 
 Exit codes: 0 improved, 1 internal error, 2 usage, 3 no improvement, 4 no usable kernel or the original
 fails, 5 no device or CUDA toolkit, 130 interrupted.)";
@@ -113,7 +115,15 @@ ParsedOptions parse_search_options(int argc, const char* const* argv) {
   app.add_option("--graph", options.graph,
                  "ReGraph to take priors from (default: the shipped one)");
   app.add_option("--manifest", options.manifest, "problem manifest (default: KERNEL.regraph.yaml)");
-  app.add_option("--size", options.sizes, "size symbol, e.g. N=4096; repeatable")->take_all();
+  app.add_option("--kernel", options.kernel,
+                 "kernel of the file to optimise, e.g. scale or 'scale<float, 4>'");
+  app.add_option("-D,--define", options.defines, "macro for the source, e.g. TILE=16; repeatable")
+      ->allow_extra_args(false);
+  app.add_option("-I,--include-dir", options.include_directories,
+                 "further folder for the source's own headers; repeatable")
+      ->allow_extra_args(false);
+  app.add_option("--size", options.sizes, "size symbol, e.g. N=4096; repeatable")
+      ->allow_extra_args(false);
   app.add_option("--block", options.block, "block of the original launch, e.g. 32x8");
   app.add_option("--output", options.output,
                  "directory for results (default: regraph-runs/KERNEL-N)");
@@ -122,6 +132,8 @@ ParsedOptions parse_search_options(int argc, const char* const* argv) {
   app.add_flag("--json", options.json, "print the result as JSON");
   app.add_flag("--dry-run", options.dry_run,
                "check and evaluate the original, list the first steps, stop");
+  app.add_flag("--init", options.init,
+               "print the manifest with everything inferred, for editing, and stop");
   auto* verbose = app.add_flag("-v,--verbose", options.verbose, "one line an evaluation");
   app.add_flag("-q,--quiet", options.quiet, "no progress")->excludes(verbose);
   add_method_options(app, options.selection);

@@ -12,6 +12,9 @@ namespace regraph::cli {
 
 struct SearchOptions {
   std::string kernel_file;
+  std::string kernel;                            // "" or "name" or "name<float>"
+  std::vector<std::string> defines;              // "TILE=16"
+  std::vector<std::string> include_directories;  // for the kernel's own headers
   std::string device;
   std::string search = "mcgs";
   SelectionConfig selection;  // of the methods
@@ -28,6 +31,7 @@ struct SearchOptions {
   std::string resume;  // directory of a run to continue; then no kernel_file
   bool json = false;
   bool dry_run = false;
+  bool init = false;
   bool verbose = false;
   bool quiet = false;
 };

@@ -3,14 +3,45 @@
 #include "ptx/atomic_operation.h"
 #include "ptx/block_context.h"
 
+#include <cstddef>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 namespace regraph::ptx {
 namespace {
 
+#include "ptx/handlers/lane_types.h"
+
+// A half of kind L, or two of them, as they lie in memory.
+template <typename L>
+struct Half {
+  std::uint16_t bits;
+};
+template <typename L>
+struct HalfPair {
+  Half<L> low;
+  Half<L> high;
+};
+
+template <typename L>
+Half<L> combine(AtomicOperation operation, Half<L> old, Half<L> b) {
+  if (operation == AtomicOperation::exchange) return b;
+  const double x = L::read(old.bits);
+  const double y = L::read(b.bits);
+  double result = x + y;
+  // A NaN loses against a number.
+  if (operation == AtomicOperation::min) result = x != x || y < x ? y : x;
+  if (operation == AtomicOperation::max) result = x != x || y > x ? y : x;
+  return {static_cast<std::uint16_t>(L::write(result))};
+}
+template <typename L>
+HalfPair<L> combine(AtomicOperation operation, HalfPair<L> old, HalfPair<L> b) {
+  return {combine(operation, old.low, b.low), combine(operation, old.high, b.high)};
+}
+
 template <typename T>
-T combine(AtomicOperation operation, T old, T b) {
+requires std::is_arithmetic_v<T> T combine(AtomicOperation operation, T old, T b) {
   switch (operation) {
     case AtomicOperation::min:
       return b < old ? b : old;
@@ -55,14 +86,16 @@ void apply(const Record* r, Warp& w, const ScatteredLanes& memory) {
     std::memcpy(&bits, memory.host[l], sizeof(T));
     Slot result = bits;
     if (operation == AtomicOperation::compare_and_swap) {
-      if (bits == b[l]) result = c[l];
+      Slot wanted = 0;  // registers may be wider than what lies in memory
+      std::memcpy(&wanted, &b[l], sizeof(T));
+      if (bits == wanted) result = c[l];
     } else {
       const auto value = [](Slot slot) {
-        T typed;
+        T typed{};
         std::memcpy(&typed, &slot, sizeof(T));
         return typed;
       };
-      const T combined = combine<T>(operation, value(bits), value(b[l]));
+      const T combined = combine(operation, value(bits), value(b[l]));
       std::memcpy(&result, &combined, sizeof(T));
     }
     std::memcpy(memory.host[l], &result, sizeof(T));
@@ -99,6 +132,22 @@ const Record* atomic(const Record* r, Warp& w) {
     case LaneType::f64:
       apply<double, std::uint64_t>(r, w, memory);
       break;
+    case LaneType::u16:
+    case LaneType::s16:
+      apply<std::uint16_t, std::uint32_t>(r, w, memory);
+      break;
+    case LaneType::f16:
+      apply<Half<Lane<LaneType::f16>>, std::uint32_t>(r, w, memory);
+      break;
+    case LaneType::bf16:
+      apply<Half<Lane<LaneType::bf16>>, std::uint32_t>(r, w, memory);
+      break;
+    case LaneType::f16x2:
+      apply<HalfPair<Lane<LaneType::f16>>, std::uint32_t>(r, w, memory);
+      break;
+    case LaneType::bf16x2:
+      apply<HalfPair<Lane<LaneType::bf16>>, std::uint32_t>(r, w, memory);
+      break;
     default:
       apply<std::uint32_t, std::uint32_t>(r, w, memory);
       break;
@@ -121,11 +170,21 @@ std::optional<AtomicOperation> atomic_operation(const Opcode& opcode, DataType t
       {"inc", AtomicOperation::increment}, {"dec", AtomicOperation::decrement},
   };
   const bool real = type == DataType::f32 || type == DataType::f64;
-  const bool known = real || size_in_bytes(type) == 4 || size_in_bytes(type) == 8;
-  if (!known || type == DataType::f16x2 || type == DataType::bf16x2) return std::nullopt;
+  const bool half = is_floating(type) && !real;
+  const std::size_t bytes = size_in_bytes(type);
+  if (bytes != 2 && bytes != 4 && bytes != 8) return std::nullopt;
+  if (type > DataType::f64) return std::nullopt;
   for (const Entry& entry : kOperations) {
     if (!opcode.has(entry.name)) continue;
-    if (real && entry.operation != AtomicOperation::add) return std::nullopt;
+    using A = AtomicOperation;
+    const A operation = entry.operation;
+    if (real && operation != A::add) return std::nullopt;
+    if (half && operation != A::add && operation != A::min && operation != A::max) {
+      return std::nullopt;
+    }
+    if (bytes == 2 && !half && operation != A::compare_and_swap && operation != A::exchange) {
+      return std::nullopt;
+    }
     return entry.operation;
   }
   return std::nullopt;

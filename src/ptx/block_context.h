@@ -20,6 +20,17 @@ class AccessSink {
   virtual void access(const Record& record, Warp& warp, AccessSite& site) = 0;
 };
 
+// A call that has not returned yet.
+struct CallFrame {
+  std::uint64_t frame = 0;       // of the caller
+  std::uint32_t stack_base = 0;  // the callee's paths are from here on
+  const CallSite* site = nullptr;
+  std::vector<std::byte> saved;  // the warp's registers as they were; empty: not needed
+};
+struct CallStack {
+  std::vector<CallFrame> frames;
+};
+
 struct BlockContext {
   const Program::Code* code = nullptr;
   // Valid memory of each space, sorted by address.

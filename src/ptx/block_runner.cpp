@@ -116,6 +116,9 @@ void BlockRunner::build_registers() {
   const std::size_t local_a_warp = code_.local_bytes * kWarpLanes;
   local_.resize(local_a_warp * warp_count);
   warps_.resize(warp_count);
+  calls_.resize(warp_count);
+  const std::size_t entries = kStackEntries + (code_.calls.empty() ? 0 : kMostCallDepth);
+  stacks_.resize(entries * warp_count);
   for (std::size_t i = 0; i < warp_count; ++i) {
     Warp& warp = warps_[i];
     warp.registers = registers_.get() + i * register_stride_;
@@ -126,6 +129,8 @@ void BlockRunner::build_registers() {
     warp.guard_warps = guard_warps_.data();
     warp.guard_threads = guard_threads_.data();
     warp.block = &context_;
+    warp.stack = stacks_.data() + i * entries;
+    warp.calls = &calls_[i];
     warp.local = local_.data() + i * local_a_warp;
     warp.index = static_cast<std::uint32_t>(i);
     for (const ConstantSlot& slot : code_.constants) {
@@ -263,6 +268,9 @@ void BlockRunner::start(std::uint64_t linear_block) {
     warp.live = warp.active = warp.exec = warp.initial;
     warp.reconvergence = kNoBlock;
     warp.stack_size = 0;
+    warp.frame = 0;
+    warp.depth = 0;
+    warp.calls->frames.clear();
     warp.resume = records_.data();
     warp.status = WarpStatus::ready;
     warp.time = 0;

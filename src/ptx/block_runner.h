@@ -4,26 +4,29 @@
 
 #include "base/cancellation.h"
 #include "ptx/block_context.h"
+#include "ptx/module_memory.h"
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace regraph::ptx {
 
-// Memory that lives as long as one launch: module-scope variables and the parameter block.
+// Memory that lives as long as one launch: the parameter block, the module's variables unless the
+// caller keeps them, and where everything lies.
 struct LaunchMemory {
-  std::vector<std::vector<std::byte>> globals;    // as Code::globals
-  std::vector<std::vector<std::byte>> constants;  // as Code::constant_variables
+  std::optional<ModuleMemory> own_variables;
   std::vector<std::byte> parameters;
   std::vector<MemoryRegion> global_regions;  // DeviceMemory's and the module's, sorted
   std::vector<MemoryRegion> constant_regions;
-  std::vector<std::string> names;  // what the regions' names point to
+  std::vector<std::string> names;  // what the regions of shared variables point to
 };
-[[nodiscard]] std::unique_ptr<LaunchMemory> make_launch_memory(const Program::Code& code,
-                                                               const LaunchArguments& arguments,
-                                                               const DeviceMemory& memory);
+// `variables` may be null: as RunOptions::variables. Errors: resource, invalid_argument.
+[[nodiscard]] Result<std::unique_ptr<LaunchMemory>> make_launch_memory(
+    const Program::Code& code, const LaunchArguments& arguments, const DeviceMemory& memory,
+    ModuleMemory* variables);
 
 // Returns what is wrong with the launch; kind none when nothing is.
 [[nodiscard]] Fault check_launch(const Program::Code& code, const LaunchArguments& arguments,
@@ -72,6 +75,8 @@ class BlockRunner {
   std::vector<std::byte> shared_;
   std::vector<std::byte> local_;
   std::vector<Warp> warps_;
+  std::vector<StackEntry> stacks_;
+  std::vector<CallStack> calls_;
   std::vector<std::uint64_t> block_warps_;
   std::vector<std::uint64_t> block_threads_;
   std::vector<std::uint64_t> guard_warps_;

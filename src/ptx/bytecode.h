@@ -93,7 +93,6 @@ enum class Operation : std::uint16_t {
   funnel_left_clamp,
   funnel_right_wrap,
   funnel_right_clamp,
-  logic3,
   dot_product_4_uu,
   dot_product_4_ss,
   dot_product_4_us,
@@ -128,11 +127,10 @@ enum class Operation : std::uint16_t {
   test_nan,
   test_normal,
   test_subnormal,
-  // Extended-precision carry chains; the carry flag is a predicate (e).
-  add_carry_out,
-  add_carry_in_out,
-  sub_borrow_out,
-  sub_borrow_in_out,
+  // Extended-precision addition; c is the carry flag, a predicate; flags as in CarryMode.
+  carry,
+  // Functions too rare for lanes at once; e is a RareFunction, immediate its constant.
+  rare,
   // d = predicate c ? a : b.
   select,
   // Conversions to the record's lane type; e is the RoundingMode.
@@ -166,11 +164,17 @@ enum class Operation : std::uint16_t {
   exit_lanes,
   guard_begin,
   guard_end,
+  narrow_lanes,  // exec goes to predicate d and keeps the lanes of predicate a
+  restore_lanes,
   trap,
   nothing,
   barrier,
   barrier_reduce,
   barrier_arrive,
+  call,
+  call_indirect,
+  return_lanes,
+  frame_address,
   // Between lanes.
   shuffle_up,
   shuffle_down,
@@ -244,6 +248,16 @@ struct alignas(64) Record {
   std::uint32_t flags = 0;  // operation specific
 };
 static_assert(sizeof(Record) == 64);
+
+// Record::flags of carry: take the flag in, set it, subtract.
+inline constexpr std::uint32_t kCarryIn = 1;
+inline constexpr std::uint32_t kCarryOut = 2;
+inline constexpr std::uint32_t kBorrow = 4;
+
+// Record::flags of a trap: the instruction, a failed assertion, one whose text lies in the frame at
+// a (message), b (file), c (line) and e (function).
+inline constexpr std::uint32_t kPlainTrap = 1;
+inline constexpr std::uint32_t kAssertion = 2;
 
 // Record::flags of branch_if and guard_begin: the condition is the predicate's complement.
 inline constexpr std::uint32_t kNegated = 1;

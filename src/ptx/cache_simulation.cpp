@@ -56,14 +56,14 @@ struct BlockSample {
 
 class Simulation {
  public:
-  Simulation(const Program::Code& slice, const LaunchArguments& arguments, DeviceMemory& memory,
-             const CacheGeometry& geometry, const CacheSimulationLimits& limits,
-             const Cancellation& cancellation)
+  Simulation(const Program::Code& slice, const LaunchArguments& arguments,
+             std::unique_ptr<LaunchMemory> launch_memory, const CacheGeometry& geometry,
+             const CacheSimulationLimits& limits, const Cancellation& cancellation)
       : geometry_(geometry),
         limits_(limits),
         cancellation_(cancellation),
         grid_blocks_(arguments.grid.count()),
-        launch_memory_(make_launch_memory(slice, arguments, memory)),
+        launch_memory_(std::move(launch_memory)),
         runner_(slice, arguments, *launch_memory_, run_options()),
         l2_(geometry.l2_bytes, geometry.l2_ways),
         l1_(static_cast<std::size_t>(geometry.sm_count),
@@ -283,7 +283,7 @@ class Simulation {
 Result<CacheTraffic> simulate_caches(const Program& program, const LaunchArguments& arguments,
                                      DeviceMemory& memory, const CacheGeometry& geometry,
                                      const CacheSimulationLimits& limits,
-                                     const Cancellation& cancellation) {
+                                     const Cancellation& cancellation, ModuleMemory* variables) {
   if (geometry.sm_count < 1 || geometry.resident_blocks_per_sm < 1 || geometry.l1_ways < 1 ||
       geometry.l2_ways < 1 || limits.requests_per_wave == 0 || limits.instructions_per_wave == 0) {
     return fail(ErrorCode::invalid_argument, "a cache geometry or limit that is not positive");
@@ -295,7 +295,10 @@ Result<CacheTraffic> simulate_caches(const Program& program, const LaunchArgumen
   if (!slice.ok()) return slice.error();
   auto code = decode(program.code().module, program.code().function->name, *slice);
   if (!code.ok()) return code.error();
-  return Simulation(**code, arguments, memory, geometry, limits, cancellation).run();
+  auto launch_memory = make_launch_memory(**code, arguments, memory, variables);
+  if (!launch_memory.ok()) return launch_memory.error();
+  return Simulation(**code, arguments, *std::move(launch_memory), geometry, limits, cancellation)
+      .run();
 }
 
 }  // namespace regraph::ptx

@@ -45,12 +45,11 @@ struct CacheTraffic {
   bool truncated = false;  // a limit cut the trace: widen the interval
 };
 
+// `variables`: as RunOptions::variables.
 // Error: unsupported when addresses depend on data the slice cannot compute, or a fault's message.
-[[nodiscard]] Result<CacheTraffic> simulate_caches(const Program& program,
-                                                   const LaunchArguments& arguments,
-                                                   DeviceMemory& memory,
-                                                   const CacheGeometry& geometry,
-                                                   const CacheSimulationLimits& limits,
-                                                   const Cancellation& cancellation);
+[[nodiscard]] Result<CacheTraffic> simulate_caches(
+    const Program& program, const LaunchArguments& arguments, DeviceMemory& memory,
+    const CacheGeometry& geometry, const CacheSimulationLimits& limits,
+    const Cancellation& cancellation, ModuleMemory* variables = nullptr);
 
 }  // namespace regraph::ptx

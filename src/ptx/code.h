@@ -3,6 +3,7 @@
 
 #include "ptx/bytecode.h"
 #include "ptx/control_flow.h"
+#include "ptx/function_linking.h"
 #include "ptx/interpreter.h"
 #include "ptx/module.h"
 
@@ -80,6 +81,27 @@ struct SiteInfo {
   std::uint32_t instruction = 0;
 };
 
+// A call instruction: which frames it connects. Offsets are in local memory, relative to the
+// frames.
+struct CallSite {
+  struct Copy {
+    std::uint64_t from = 0;
+    std::uint64_t to = 0;
+    std::uint64_t bytes = 0;
+  };
+  struct Target {
+    std::uint64_t address = 0;  // function_address, for indirect calls
+    std::uint32_t segment = 0;
+    std::uint32_t record = 0;  // its first
+    std::uint64_t frame_bytes = 0;
+    std::vector<Copy> arguments;  // caller to callee
+    std::vector<Copy> results;    // callee to caller
+  };
+  std::uint64_t caller_frame_bytes = 0;
+  bool saves_registers = false;  // the caller may be entered again before the call ends
+  std::vector<Target> targets;   // one for a direct call
+};
+
 struct InstructionInfo {
   std::string_view mnemonic;
   InstructionClass instruction_class = InstructionClass::other;
@@ -95,7 +117,11 @@ struct InstructionInfo {
 
 struct Program::Code {
   std::shared_ptr<const Module> module;
-  const Function* function = nullptr;
+  const Function* function = nullptr;  // with all that it calls
+  std::shared_ptr<const Function> owned_function;
+  std::vector<Segment> segments;
+  std::vector<std::uint32_t> addressed;  // segments that indirect calls may reach
+  std::vector<CallSite> calls;
   std::vector<Record> records;  // handlers unbound
   std::vector<InstructionInfo> instructions;
   ControlFlow control_flow;

@@ -91,14 +91,23 @@ void split_blocks(const std::vector<FlowEffect>& effects, ControlFlow& flow) {
 
 }  // namespace
 
-ControlFlow analyse_control_flow(const std::vector<FlowEffect>& effects) {
+ControlFlow analyse_control_flow(const std::vector<FlowEffect>& effects,
+                                 const std::vector<std::uint32_t>& entries) {
   ControlFlow flow;
   if (effects.empty()) return flow;
   split_blocks(effects, flow);
   const auto count = static_cast<std::uint32_t>(flow.blocks.size());
   const std::uint32_t exit = count;
-  Graph successors(count + 1);
-  Graph predecessors(count + 1);
+  // With several entries a root of its own stands before them.
+  const std::uint32_t root = entries.size() > 1 ? count + 1 : 0;
+  Graph successors(count + 2);
+  Graph predecessors(count + 2);
+  if (root != 0) {
+    for (const std::uint32_t entry : entries) {
+      successors[root].push_back(flow.block_of[entry]);
+      predecessors[flow.block_of[entry]].push_back(root);
+    }
+  }
   for (std::uint32_t b = 0; b < count; ++b) {
     const FlowEffect& effect = effects[flow.blocks[b].last - 1];
     const auto connect = [&](std::uint32_t instruction) {
@@ -121,9 +130,9 @@ ControlFlow analyse_control_flow(const std::vector<FlowEffect>& effects) {
   }
   // Natural loops: a back edge's target dominates its source; the body reaches the source without
   // passing the header. Loops that share a header count once.
-  const auto dominator = immediate_dominators(successors, predecessors, 0);
+  const auto dominator = immediate_dominators(successors, predecessors, root);
   const auto dominates = [&](std::uint32_t a, std::uint32_t b) {
-    while (b != 0 && b != kNone && b != a)
+    while (b != root && b != kNone && b != a)
       b = dominator[b];
     return b == a;
   };
@@ -131,6 +140,7 @@ ControlFlow analyse_control_flow(const std::vector<FlowEffect>& effects) {
     std::vector<bool> body(count, false);
     std::vector<std::uint32_t> work;
     for (std::uint32_t source : predecessors[header]) {
+      if (source == root && root != 0) continue;
       if (dominator[source] != kNone && dominates(header, source)) work.push_back(source);
     }
     if (work.empty()) continue;
@@ -140,8 +150,9 @@ ControlFlow analyse_control_flow(const std::vector<FlowEffect>& effects) {
       work.pop_back();
       if (body[block]) continue;
       body[block] = true;
-      for (std::uint32_t predecessor : predecessors[block])
-        work.push_back(predecessor);
+      for (std::uint32_t predecessor : predecessors[block]) {
+        if (predecessor < count) work.push_back(predecessor);
+      }
     }
     for (std::uint32_t b = 0; b < count; ++b)
       flow.blocks[b].loop_depth += body[b] ? 1 : 0;

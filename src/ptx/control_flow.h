@@ -29,8 +29,10 @@ struct FlowEffect {
   std::vector<std::uint32_t> targets;  // instruction indices
 };
 
+// `entries` are the first instructions of the functions that make up the code, the kernel's first.
 // `effects` has one entry an instruction; a target may equal their number (the end: an exit).
 // Linear in practice: iterative data flow over blocks in post-order.
-[[nodiscard]] ControlFlow analyse_control_flow(const std::vector<FlowEffect>& effects);
+[[nodiscard]] ControlFlow analyse_control_flow(const std::vector<FlowEffect>& effects,
+                                               const std::vector<std::uint32_t>& entries);
 
 }  // namespace regraph::ptx

@@ -1,29 +1,9 @@
 // Block heads, branches over the reconvergence stack, barriers and exits.
 #include "ptx/block_context.h"
+#include "ptx/reconvergence_stack.h"
 
 namespace regraph::ptx {
 namespace {
-
-// Continues the innermost waiting path that still has live lanes; null when there is none.
-const Record* pop(Warp& w) {
-  while (w.stack_size > 0) {
-    const StackEntry entry = w.stack[--w.stack_size];
-    const std::uint32_t mask = entry.mask & w.live;
-    if (mask == 0) continue;
-    w.active = mask;
-    w.exec = mask;
-    w.reconvergence = entry.reconvergence;
-    return w.records + entry.resume;
-  }
-  w.active = 0;
-  w.exec = 0;
-  w.status = WarpStatus::finished;
-  return nullptr;
-}
-
-void push(Warp& w, std::uint32_t resume, std::uint32_t reconvergence, std::uint32_t mask) {
-  w.stack[w.stack_size++] = StackEntry{resume, reconvergence, mask};
-}
 
 // First record of a basic block: lanes that diverged before it wait here for the others.
 const Record* block_head(const Record* r, Warp& w) {
@@ -124,14 +104,20 @@ const Record* guard_end(const Record* r, Warp& w) {
   return r + 1;
 }
 
-const Record* trap(const Record* r, Warp& w) {
-  w.block->set_fault(FaultKind::trap,
-                     r->flags != 0 ? "an assertion failed" : "the kernel executed trap", r, w,
-                     __builtin_ctz(w.exec));
-  w.status = WarpStatus::faulted;
-  w.last = r;
-  return nullptr;
+// Inside one instruction, and inside its guard: the lanes of predicate a alone go on.
+const Record* narrow_lanes(const Record* r, Warp& w) {
+  predicate(w, r->d) = w.exec;
+  const std::uint32_t mask =
+      w.exec & (predicate(w, r->a) ^ (r->flags == kNegated ? kFullMask : 0U));
+  if (mask == 0) return w.records + r->target;
+  w.exec = mask;
+  return r + 1;
 }
+const Record* restore_lanes(const Record* r, Warp& w) {
+  w.exec = predicate(w, r->d);
+  return r + 1;
+}
+
 const Record* nothing(const Record* r, Warp& /*w*/) {
   return r + 1;
 }
@@ -184,7 +170,8 @@ void fill_control_handlers(Handler* table) {
   put(table, Operation::exit_lanes, &exit_lanes);
   put(table, Operation::guard_begin, &guard_begin);
   put(table, Operation::guard_end, &guard_end);
-  put(table, Operation::trap, &trap);
+  put(table, Operation::narrow_lanes, &narrow_lanes);
+  put(table, Operation::restore_lanes, &restore_lanes);
   put(table, Operation::nothing, &nothing);
   put(table, Operation::barrier, &barrier);
   put(table, Operation::barrier_reduce, &barrier);

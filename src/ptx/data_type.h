@@ -29,6 +29,9 @@ enum class DataType : std::uint8_t {
   f64,
   predicate,
   b128,
+  u16x2,
+  s16x2,
+  f32x2,
 };
 
 // Returns the type of a suffix such as "f32" (no dot); none for any other word.
@@ -36,7 +39,7 @@ enum class DataType : std::uint8_t {
 // Size of one value; a predicate counts as one byte.
 [[nodiscard]] std::size_t size_in_bytes(DataType type);
 [[nodiscard]] bool is_signed_integer(DataType type);
-// f16, bf16 and their pairs, f32, f64.
+// f16, bf16 and their pairs, f32, f64; not f32x2.
 [[nodiscard]] bool is_floating(DataType type);
 
 }  // namespace regraph::ptx

@@ -72,6 +72,11 @@ bool Parser::parse_initialiser(Variable& variable) {
       if (depth > 0) accept(',');
       continue;
     }
+    if (token_.kind == Token::Kind::word) {
+      if (!parse_address_initialiser(variable)) return false;
+      if (depth > 0) accept(',');
+      continue;
+    }
     const bool negative = accept('-');
     std::uint64_t bits = token_.bits;
     if (token_.kind == Token::Kind::real64 && element == 4) {
@@ -90,6 +95,39 @@ bool Parser::parse_initialiser(Variable& variable) {
   } while (depth > 0);
   if (variable.bytes == 0) variable.bytes = variable.initial.size();
   if (variable.initial.size() > variable.bytes) return fail("more initial values than elements");
+  return true;
+}
+
+// x, x+8, generic(x)+8: eight bytes that hold an address.
+bool Parser::parse_address_initialiser(Variable& variable) {
+  AddressInitialiser initialiser;
+  initialiser.generic = token_.is_word("generic");
+  if (initialiser.generic) {
+    advance();
+    if (!expect('(')) return false;
+  }
+  const auto binding = scopes_.find(token_.text);
+  if (token_.kind != Token::Kind::word || !binding.has_value() ||
+      binding->kind == NameBinding::Kind::reg) {
+    return fail("only numbers and addresses are supported in an initialiser");
+  }
+  initialiser.of_function = binding->kind == NameBinding::Kind::function;
+  initialiser.variable = binding->index;
+  advance();
+  if (initialiser.generic && !expect(')')) return false;
+  if (token_.is('+') || token_.is('-')) {
+    const bool minus = token_.is('-');
+    advance();
+    if (token_.kind != Token::Kind::integer) return fail("expected an offset");
+    initialiser.addend = static_cast<std::int64_t>(minus ? 0 - token_.bits : token_.bits);
+    advance();
+  }
+  if (size_in_bytes(variable.type) != sizeof(std::uint64_t)) {
+    return fail("an address needs an initialiser of 8-byte elements");
+  }
+  initialiser.offset = variable.initial.size();
+  variable.initial.resize(variable.initial.size() + sizeof(std::uint64_t));
+  variable.addresses.push_back(initialiser);
   return true;
 }
 

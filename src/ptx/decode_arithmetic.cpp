@@ -23,6 +23,10 @@ InstructionClass class_of(DataType type, InstructionClass integer) {
   }
 }
 
+bool name_is_extreme(std::string_view name) {
+  return name == "min" || name == "max";
+}
+
 Operation with_rounding(Operation operation) {
   switch (operation) {
     case Operation::add:
@@ -40,8 +44,16 @@ Operation with_rounding(Operation operation) {
 
 }  // namespace
 
-// d, a [, b [, c]] of one type; honours .rz .rm .rp and .sat.
+// d, a [, b [, c]] of one type; honours .rz .rm .rp, .sat and, for halves, .ftz.
 bool Decoder::arithmetic(Operation operation, DataType type, int sources) {
+  if (type == DataType::f32x2) {
+    return decode_single_pair(operation, static_cast<std::size_t>(sources));
+  }
+  if (type == DataType::u16x2 || type == DataType::s16x2) return decode_integer_pair(type);
+  // fma.rn.f32.f16: the factors, or the first summand, are of the second type.
+  if (opcode_.type_count() == 2 && opcode_.type(0) == DataType::f32) {
+    return decode_mixed(operation, type, static_cast<std::size_t>(sources));
+  }
   if (operand_count() != static_cast<std::size_t>(sources) + 1) {
     return malformed("wrong number of operands");
   }
@@ -54,6 +66,13 @@ bool Decoder::arithmetic(Operation operation, DataType type, int sources) {
   }
   std::uint32_t d = 0;
   if (!destination(operand(0), type, &d)) return false;
+  const bool flushes_half =
+      opcode_.has("ftz") && (type == DataType::f16 || type == DataType::f16x2);
+  for (std::size_t i = 0; flushes_half && i < static_cast<std::size_t>(sources); ++i) {
+    const std::uint32_t flushed = temporary(false).offset;
+    emit(Operation::flush, lane_type(type), flushed, from[i]);
+    from[i] = flushed;
+  }
   const RoundingMode mode = opcode_.rounding();
   if (mode != RoundingMode::nearest) {
     if (type != DataType::f32 && type != DataType::f64) return unsupported("this rounding mode");
@@ -63,13 +82,82 @@ bool Decoder::arithmetic(Operation operation, DataType type, int sources) {
     operation = with_rounding(operation);
   }
   emit(operation, lane_type(type), d, from[0], from[1], from[2], static_cast<std::uint32_t>(mode));
+  if (flushes_half) emit(Operation::flush, lane_type(type), d, d);
   return finish_saturation(type, d);
 }
 
+// Two f32 in one 64-bit register: each half alone.
+bool Decoder::decode_single_pair(Operation operation, std::size_t sources) {
+  classify(sources == 3 ? InstructionClass::fp32_fma : InstructionClass::fp32_other);
+  if (opcode_.rounding() != RoundingMode::nearest) return unsupported("this rounding mode");
+  std::array<std::uint32_t, 3> low = {};
+  std::array<std::uint32_t, 3> high = {};
+  for (std::size_t i = 0; i < sources; ++i) {
+    std::uint32_t both = 0;
+    if (!source(operand(i + 1), DataType::b64, &both)) return false;
+    low[i] = temporary(false).offset;
+    high[i] = temporary(false).offset;
+    emit(Operation::unpack_2x32, LaneType::u32, low[i], both, high[i]);
+  }
+  std::uint32_t d = 0;
+  if (!destination(operand(0), DataType::b64, &d)) return false;
+  const LaneType lane = lane_type(DataType::f32);
+  emit(operation, lane, low[0], low[0], low[1], low[2]);
+  emit(operation, lane, high[0], high[0], high[1], high[2]);
+  emit(Operation::pack_2x32, LaneType::u32, d, low[0], high[0]);
+  return true;
+}
+
+// fma.f32.f16 d, a, b, c and add.f32.f16 d, a, c: c is an f32, the others are converted, exactly.
+bool Decoder::decode_mixed(Operation operation, DataType type, std::size_t sources) {
+  if (type != DataType::f16 && type != DataType::bf16) return unsupported("these types");
+  if (opcode_.rounding() != RoundingMode::nearest) return unsupported("this rounding mode");
+  std::array<std::uint32_t, 3> from = {};
+  for (std::size_t i = 0; i < sources; ++i) {
+    const bool last = i + 1 == sources;
+    if (!source(operand(i + 1), last ? DataType::f32 : type, &from[i])) return false;
+    if (last) continue;
+    const std::uint32_t wider = temporary(false).offset;
+    emit(type == DataType::f16 ? Operation::from_f16 : Operation::from_bf16, LaneType::f32, wider,
+         from[i]);
+    from[i] = wider;
+  }
+  std::uint32_t d = 0;
+  if (!destination(operand(0), DataType::f32, &d)) return false;
+  emit(operation, lane_type(DataType::f32), d, from[0], from[1], from[2]);
+  return finish_saturation(DataType::f32, d);
+}
+
+// min.xorsign.abs: the magnitude of one, the product of the signs.
+bool Decoder::decode_xorsign(Operation operation) {
+  if (opcode_.last_type() != DataType::f32) return unsupported("the xorsign modifier on this type");
+  std::uint32_t a = 0;
+  std::uint32_t b = 0;
+  std::uint32_t d = 0;
+  if (!source(operand(1), DataType::f32, &a) || !source(operand(2), DataType::f32, &b) ||
+      !destination(operand(0), DataType::f32, &d)) {
+    return false;
+  }
+  const LaneType lane = lane_type(DataType::f32);
+  const std::uint32_t x = temporary(false).offset;
+  const std::uint32_t y = temporary(false).offset;
+  emit(Operation::abs, lane, x, a);
+  emit(Operation::abs, lane, y, b);
+  emit(operation, lane, x, x, y);
+  emit_rare(RareFunction::copy_xor_sign, d, x, a, b);
+  return true;
+}
+
 bool Decoder::finish_saturation(DataType type, std::uint32_t d) {
-  if (opcode_.has("relu")) emit(Operation::relu, lane_type(type), d, d);
+  if (opcode_.has("relu")) {
+    if (is_floating(type)) {
+      emit(Operation::relu, lane_type(type), d, d);
+    } else {
+      emit(Operation::max, lane_type(type), d, d, constant(0, size_in_bytes(type) == 8));
+    }
+  }
   if (!opcode_.has("sat")) return true;
-  if (!is_floating(type)) return unsupported("integer saturation");
+  if (!is_floating(type)) return unsupported("saturation of this type");
   emit(Operation::saturate, lane_type(type), d, d);
   return true;
 }
@@ -78,14 +166,17 @@ bool Decoder::decode_multiply() {
   const auto type = opcode_.last_type();
   if (!type.has_value()) return malformed("no type");
   const bool accumulate = opcode_.name() == "mad";
-  if (is_floating(*type)) {
+  if (is_floating(*type) || *type == DataType::f32x2) {
     if (accumulate) return decode_fused();
     classify(class_of(*type, InstructionClass::fp32_other));
     return arithmetic(Operation::mul, *type, 2);
   }
   classify(InstructionClass::integer_multiply);
   if (!opcode_.has("wide")) {
-    if (opcode_.has("sat")) return unsupported("saturating integer arithmetic");
+    if (opcode_.has("sat")) {
+      if (!accumulate || *type != DataType::s32) return unsupported("saturation of this type");
+      return rare(RareFunction::multiply_add_high_saturate, 3, 0);
+    }
     const bool high = opcode_.has("hi");
     if (accumulate) {
       return arithmetic(high ? Operation::multiply_add_high : Operation::multiply_add, *type, 3);
@@ -230,7 +321,17 @@ bool Decoder::decode_bits() {
     operation = opcode_.has("shiftamt") ? Operation::find_leading_shift : Operation::find_leading;
   }
   if (name == "prmt") {
-    if (opcode_.modifier_count() != 1) return unsupported("this mode of prmt");
+    if (opcode_.modifier_count() != 1) {
+      static constexpr std::array<std::string_view, 6> kModes = {"f4e", "b4e", "rc8",
+                                                                 "ecl", "ecr", "rc16"};
+      for (std::size_t i = 0; i < kModes.size(); ++i) {
+        if (!opcode_.has(kModes[i])) continue;
+        emit_rare(RareFunction::permute_mode, d, from[0], from[1], from[2],
+                  static_cast<std::int64_t>(i));
+        return true;
+      }
+      return unsupported("this mode of prmt");
+    }
     operation = Operation::permute;
     lanes = LaneType::u32;
   }
@@ -278,13 +379,31 @@ bool Decoder::decode_by_table(bool* known) {
     *known = true;
     const auto type = opcode_.last_type();
     if (!type.has_value()) return malformed("no type");
-    if (opcode_.has("cc")) return unsupported("extended-precision arithmetic");
+    if (opcode_.has("cc")) return decode_carry();
     classify(class_of(*type, InstructionClass::integer));
+    if (opcode_.has("sat") && *type == DataType::s32) {
+      return rare(entry.operation == Operation::add ? RareFunction::add_saturate
+                                                    : RareFunction::subtract_saturate,
+                  2, 0);
+    }
     Operation operation = entry.operation;
     if (opcode_.has("NaN")) {
       operation = operation == Operation::min ? Operation::min_nan : Operation::max_nan;
     }
-    if (opcode_.has("xorsign")) return unsupported("the xorsign modifier");
+    if (opcode_.has("xorsign")) return decode_xorsign(operation);
+    if (operand_count() == 4 && entry.sources == 2 && (name_is_extreme(entry.name))) {
+      // The extreme of three.
+      std::array<std::uint32_t, 3> from = {};
+      for (std::size_t i = 0; i < 3; ++i) {
+        if (!source(operand(i + 1), *type, &from[i])) return false;
+      }
+      std::uint32_t d = 0;
+      if (!destination(operand(0), *type, &d)) return false;
+      const std::uint32_t of_two = temporary(size_in_bytes(*type) == 8).offset;
+      emit(operation, lane_type(*type), of_two, from[0], from[1]);
+      emit(operation, lane_type(*type), d, of_two, from[2]);
+      return finish_saturation(*type, d);
+    }
     if (operation == Operation::sub && opcode_.rounding() != RoundingMode::nearest) {
       // a - b = a + (-b), exactly.
       std::uint32_t a = 0;
@@ -311,10 +430,8 @@ bool Decoder::decode_arithmetic() {
   if (!decode_by_table(&known)) return false;
   if (known) return true;
   if (name == "mul" || name == "mad") {
-    if (opcode_.has("cc")) return unsupported("extended-precision arithmetic");
-    return decode_multiply();
+    return opcode_.has("cc") ? decode_carry() : decode_multiply();
   }
-  if (name == "mul24" || name == "mad24") return unsupported("24-bit multiplication");
   if (name == "fma") return decode_fused();
   if (name == "div" || name == "rem") return decode_divide();
   if (name == "shl" || name == "shr") return decode_shift();

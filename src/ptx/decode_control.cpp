@@ -1,7 +1,5 @@
 #include "ptx/decoder.h"
 
-#include <fmt/format.h>
-
 #include <array>
 
 namespace regraph::ptx {
@@ -18,12 +16,12 @@ bool Decoder::decode_branch() {
   if (opcode_.name() == "brx") {
     std::uint32_t index = 0;
     if (!source(operand(0), DataType::u32, &index)) return false;
-    for (const auto& [table, targets] : code_.function->branch_targets) {
-      if (table != operand(1).text) continue;
+    const Function::BranchTargets* table = branch_targets(operand(1).text);
+    if (table != nullptr) {
       Record& record = emit(Operation::branch_indexed, LaneType::u32,
-                            static_cast<std::uint32_t>(targets.size()), index);
+                            static_cast<std::uint32_t>(table->targets.size()), index);
       record.b = flow.blocks[block].reconvergence;
-      for (std::string_view target : targets) {
+      for (std::string_view target : table->targets) {
         Record& entry = emit(Operation::nothing, LaneType::u32);
         entry.target = block_of(target);
         entry.flags = kNegated;  // marks a table entry for linking
@@ -78,25 +76,6 @@ bool Decoder::decode_barrier() {
   return true;
 }
 
-// Device functions are inlined by the compiler except for these two.
-bool Decoder::decode_call() {
-  classify(InstructionClass::other);
-  for (std::size_t i = 0; i < operand_count(); ++i) {
-    const Operand& target = operand(i);
-    if (target.kind != Operand::Kind::function && target.kind != Operand::Kind::label) continue;
-    if (target.text == "__assertfail") {
-      emit(Operation::trap, LaneType::u32).flags = 1;
-      return true;
-    }
-    if (target.text == "vprintf") {
-      emit(Operation::nothing, LaneType::u32);
-      return true;
-    }
-    return unsupported(fmt::format("a call of '{}'", target.text.substr(0, 80)));
-  }
-  return unsupported("an indirect call");
-}
-
 bool Decoder::decode_exchange() {
   struct Entry {
     std::string_view name;
@@ -125,6 +104,21 @@ bool Decoder::decode_exchange() {
     std::uint32_t d = 0;
     if (!destination(operand(0), DataType::u32, &d)) return false;
     emit(Operation::active_mask, LaneType::u32, d);
+    return true;
+  }
+  if (name == "elect") {  // elect.sync d|p, members
+    std::uint32_t d = 0;
+    std::uint32_t members = 0;
+    if (!destination(operand(0), DataType::u32, &d)) return false;
+    if (!source(operand(1), DataType::u32, &members)) return false;
+    const std::int32_t leader = operand(0).second;
+    if (leader >= 0 &&
+        code_.function->registers[static_cast<std::size_t>(leader)] != DataType::predicate) {
+      return malformed("a predicate");
+    }
+    const std::uint32_t p = leader >= 0 ? register_slot(static_cast<std::uint32_t>(leader)).offset
+                                        : allocate_predicate();
+    emit(Operation::elect, LaneType::u32, d, 0, members, 0, p);
     return true;
   }
   Operation operation = Operation::nothing;
@@ -193,12 +187,13 @@ bool Decoder::decode_instruction() {
   if (name == "red") return decode_atomic(false);
   if (name == "cp" && opcode_.has("async")) return decode_async_copy();
   if (name == "shfl" || name == "vote" || name == "match" || name == "redux" ||
-      name == "activemask") {
+      name == "activemask" || name == "elect") {
     return decode_exchange();
   }
   if (name == "ret" || name == "exit") {
     classify(InstructionClass::branch);
-    emit(Operation::exit_lanes, LaneType::u32);
+    const bool returns = name == "ret" && in_callee();
+    emit(returns ? Operation::return_lanes : Operation::exit_lanes, LaneType::u32);
     return true;
   }
   if (name == "trap" || name == "brkpt") {
@@ -207,11 +202,21 @@ bool Decoder::decode_instruction() {
   }
   // Ordering and hints: blocks run one after another here, warps in turn.
   if (name == "membar" || name == "nanosleep" || name == "prefetch" || name == "prefetchu" ||
-      name == "pmevent" || name == "discard" || name == "applypriority" ||
-      (name == "fence" && !opcode_.has("proxy"))) {
+      name == "pmevent" || name == "discard" || name == "applypriority" || name == "fence" ||
+      name == "griddepcontrol") {
     emit(Operation::nothing, LaneType::u32);
     return true;
   }
+  if (name == "addc" || name == "subc" || name == "madc") return decode_carry();
+  if (name == "createpolicy") {  // how long data stays cached changes no result
+    std::uint32_t d = 0;
+    if (!destination(operand(0), DataType::b64, &d)) return false;
+    emit(Operation::move, LaneType::u64, d, constant(0, true));
+    return true;
+  }
+  bool known_rare = false;
+  if (!decode_rare(&known_rare)) return false;
+  if (known_rare) return true;
   static constexpr std::array<std::string_view, 34> kArithmetic = {
       "add",  "sub",  "mul",      "mad",  "fma",   "div", "rem", "min",   "max",
       "neg",  "abs",  "sad",      "and",  "or",    "xor", "not", "cnot",  "shl",

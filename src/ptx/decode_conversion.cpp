@@ -1,6 +1,6 @@
 #include "ptx/decoder.h"
 
-#include <fmt/format.h>
+#include <tuple>
 
 namespace regraph::ptx {
 namespace {
@@ -131,8 +131,54 @@ bool Decoder::decode_conversion_pair(DataType to, DataType from) {
   return true;
 }
 
+// tf32 and the 8-bit floats, which no other instruction computes with.
+bool Decoder::decode_small_float(bool* known) {
+  *known = true;
+  const bool to_pair = opcode_.modifier_count() > 0 && opcode_.last_type() == DataType::f32;
+  for (const auto& [name, to, from] :
+       {std::tuple{"e4m3x2", RareFunction::to_e4m3x2, RareFunction::from_e4m3x2},
+        std::tuple{"e5m2x2", RareFunction::to_e5m2x2, RareFunction::from_e5m2x2}}) {
+    if (!opcode_.has(name)) continue;
+    std::uint32_t a = 0;
+    std::uint32_t b = 0;
+    std::uint32_t d = 0;
+    if (to_pair) {
+      if (!opcode_.has("satfinite") || opcode_.has("relu") || operand_count() != 3) {
+        return unsupported("this conversion to 8-bit floats");
+      }
+      if (!source(operand(1), DataType::f32, &a) || !source(operand(2), DataType::f32, &b) ||
+          !destination(operand(0), DataType::b16, &d)) {
+        return false;
+      }
+      emit_rare(to, d, a, b);
+      return true;
+    }
+    if (opcode_.type_count() != 1 || opcode_.type(0) != DataType::f16x2 || opcode_.has("relu") ||
+        opcode_.modifier(opcode_.modifier_count() - 1) != name || operand_count() != 2) {
+      return unsupported("this conversion of 8-bit floats");
+    }
+    if (!source(operand(1), DataType::b16, &a) || !destination(operand(0), DataType::b32, &d)) {
+      return false;
+    }
+    emit_rare(from, d, a);
+    return true;
+  }
+  if (opcode_.has("tf32")) {
+    if (!to_pair || opcode_.has("satfinite") || opcode_.has("relu")) {
+      return unsupported("this conversion to tf32");
+    }
+    return rare(RareFunction::to_tf32, 1,
+                opcode_.has("rna") ? kTiesAway : static_cast<std::int64_t>(opcode_.rounding()));
+  }
+  *known = false;
+  return true;
+}
+
 bool Decoder::decode_conversion() {
   classify(InstructionClass::conversion);
+  bool known = false;
+  if (!decode_small_float(&known)) return false;
+  if (known) return true;
   if (opcode_.name() == "cvt" && opcode_.has("pack")) return unsupported("packing conversion");
   if (opcode_.type_count() != 2) return unsupported("conversion between these types");
   const DataType to = *opcode_.type(0);

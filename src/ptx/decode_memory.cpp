@@ -30,8 +30,10 @@ std::optional<StateSpace> space_of(const Opcode& opcode) {
     if (word == "shared" || word == "shared::cta") return StateSpace::shared;
     if (word == "local") return StateSpace::local;
     if (word == "const") return StateSpace::constant;
-    if (word == "param" || word == "param::entry") return StateSpace::parameter;
-    if (word == "shared::cluster" || word == "param::func") return std::nullopt;
+    if (word == "param" || word == "param::entry" || word == "param::func") {
+      return StateSpace::parameter;
+    }
+    if (word == "shared::cluster") return std::nullopt;
   }
   return StateSpace::generic;
 }
@@ -74,16 +76,6 @@ bool Decoder::address_register(const Operand& address, std::uint32_t* offset, bo
 bool Decoder::decode_parameter_load(const Operand& address, DataType type, int elements) {
   const Operand base = code_.function->elements[address.index];
   const auto placed = placed_.find(base.index);
-  if (placed == placed_.end() || placed->second.first != StateSpace::parameter) {
-    // The result of a call that decode_call accepted: such functions return nothing useful.
-    for (int i = 0; i < elements; ++i) {
-      std::uint32_t d = 0;
-      if (!destination(operand(0), type, &d)) return false;
-      emit(Operation::move, size_in_bytes(type) == 8 ? LaneType::u64 : LaneType::u32, d,
-           constant(0, size_in_bytes(type) == 8));
-    }
-    return true;
-  }
   classify(InstructionClass::move);
   const std::uint64_t bytes = size_in_bytes(type);
   std::uint64_t offset = placed->second.second + static_cast<std::uint64_t>(address.offset);
@@ -174,18 +166,22 @@ bool Decoder::decode_memory(bool store) {
   const auto type = opcode_.last_type();
   if (!type.has_value()) return malformed("no type");
   if (*type == DataType::b128 || *type == DataType::predicate) return unsupported("this type");
-  const auto space = space_of(opcode_);
+  auto space = space_of(opcode_);
   if (!space.has_value()) return unsupported("this address space");
   const Operand& address = operand(store ? 0 : 1);
   if (address.kind != Operand::Kind::address) return malformed("expected an address");
   const int elements = opcode_.vector_length();
   const Operand& base = code_.function->elements[address.index];
-  if (*space == StateSpace::parameter && base.kind == Operand::Kind::variable) {
-    if (store) {  // an argument of a call that decode_call accepts
-      classify(InstructionClass::move);
-      return true;
-    }
-    return decode_parameter_load(address, *type, elements);
+  bool in_registers = false;  // of the machine code, by its calling convention
+  const std::size_t first_site = code_.sites.size();
+  if (*space == StateSpace::parameter) {
+    const auto placed =
+        base.kind == Operand::Kind::variable ? placed_.find(base.index) : placed_.end();
+    const bool of_kernel = placed != placed_.end() && placed->second.first == StateSpace::parameter;
+    if (of_kernel && !store) return decode_parameter_load(address, *type, elements);
+    // Arguments and results of calls lie in the frame.
+    if (placed != placed_.end() ? !of_kernel : in_callee()) space = StateSpace::local;
+    in_registers = *space == StateSpace::local;
   }
   if (store && (*space == StateSpace::constant || *space == StateSpace::parameter)) {
     return unsupported("a store to this address space");
@@ -202,6 +198,12 @@ bool Decoder::decode_memory(bool store) {
     if (!decode_access(store, *space, address, *type, std::min(elements, most), first))
       return false;
   }
+  if (in_registers) {
+    classify(InstructionClass::move);
+    info.access_bytes = 0;
+    for (std::size_t i = first_site; i < code_.sites.size(); ++i)
+      code_.sites[i].counted = false;
+  }
   return true;
 }
 
@@ -211,10 +213,24 @@ bool Decoder::decode_atomic(bool returns) {
   const auto space = space_of(opcode_);
   if (!type.has_value() || !space.has_value()) return unsupported("this atomic");
   const auto operation = atomic_operation(opcode_, *type);
-  if (!operation.has_value() || opcode_.vector_length() != 1) return unsupported("this atomic");
+  if (!operation.has_value()) return unsupported("this atomic");
+  const int elements = opcode_.vector_length();
   const bool shared = *space == StateSpace::shared;
   classify(shared ? InstructionClass::atomic_shared : InstructionClass::atomic_global);
   if (!shared) code_.has_global_atomics = true;
+  code_.instructions[instruction_index_].access_bytes =
+      static_cast<int>(size_in_bytes(*type)) * elements;
+  // The elements of a vector are atomic each on its own.
+  for (int i = 0; i < elements; ++i) {
+    if (!decode_atomic_element(returns, *space, *type, *operation, static_cast<std::size_t>(i))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Decoder::decode_atomic_element(bool returns, StateSpace space, DataType type,
+                                    AtomicOperation operation, std::size_t index) {
   const std::size_t first = returns ? 1 : 0;
   std::uint32_t base = 0;
   bool narrow = false;
@@ -223,25 +239,33 @@ bool Decoder::decode_atomic(bool returns) {
   std::uint32_t b = 0;
   std::uint32_t c = 0;
   std::uint32_t d = 0;
-  if (!source(operand(first + 1), *type, &b)) return false;
-  if (*operation == AtomicOperation::compare_and_swap && !source(operand(first + 2), *type, &c)) {
-    return false;
+  Operand target = operand(0);
+  Operand value = operand(first + 1);
+  const bool vector = opcode_.vector_length() > 1;
+  if (vector && (!list_element(operand(first + 1), index, &value) ||
+                 (returns && !list_element(operand(0), index, &target)))) {
+    return malformed("the vector has too few elements");
   }
-  if (returns && !destination(operand(0), *type, &d)) return false;
+  if (!source(value, type, &b)) return false;
+  if (operation == AtomicOperation::compare_and_swap &&
+      (vector || !source(operand(first + 2), type, &c))) {
+    return vector ? unsupported("this atomic") : false;
+  }
+  if (returns && !destination(target, type, &d)) return false;
   Record& record = emit(Operation::atomic, LaneType::u32, d, base, b, c);
-  record.e = static_cast<std::uint32_t>(*operation);
+  record.e = static_cast<std::uint32_t>(operation);
   record.flags = (narrow ? kAtomicNarrowAddress : 0) |
-                 (static_cast<std::uint32_t>(lane_type(*type)) << kAtomicTypeShift);
-  record.immediate = displacement;
+                 (static_cast<std::uint32_t>(lane_type(type)) << kAtomicTypeShift);
+  record.immediate = displacement + static_cast<std::int64_t>(index * size_in_bytes(type));
   record.site = static_cast<std::uint32_t>(code_.sites.size());
   SiteInfo site;
-  site.space = *space;
+  site.space = space;
   site.store = true;
   site.atomic = true;
-  site.element_bytes = static_cast<std::uint8_t>(size_in_bytes(*type));
+  site.counted = index == 0;  // one request of the hardware's
+  site.element_bytes = static_cast<std::uint8_t>(size_in_bytes(type));
   site.instruction = instruction_index_;
   code_.sites.push_back(site);
-  code_.instructions[instruction_index_].access_bytes = site.element_bytes;
   if (!options_.trace.empty() && options_.trace[instruction_index_]) {
     record.handler_id = handler_id(Operation::trace_access, narrow ? LaneType::u32 : LaneType::u64);
   }

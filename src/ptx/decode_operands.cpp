@@ -1,4 +1,5 @@
 #include "ptx/decoder.h"
+#include "ptx/execution.h"
 
 #include <fmt/format.h>
 
@@ -201,7 +202,18 @@ bool Decoder::source(const Operand& operand, DataType type, std::uint32_t* offse
       std::uint64_t address = 0;
       StateSpace space = StateSpace::generic;
       if (!variable_address(operand, &address, &space)) return false;
+      if (space == StateSpace::local && in_callee()) {  // relative to the frame
+        *offset = temporary(wide).offset;
+        emit(Operation::frame_address, wide ? LaneType::u64 : LaneType::u32, *offset).immediate =
+            static_cast<std::int64_t>(address);
+        return true;
+      }
       *offset = constant(address, wide);
+      return true;
+    }
+    case Operand::Kind::function: {
+      const std::uint32_t function = function_with_body(*code_.module, operand.index);
+      *offset = constant(function_address(function), wide);
       return true;
     }
     default:

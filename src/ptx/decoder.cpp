@@ -49,9 +49,9 @@ bool Decoder::place_variables() {
   std::uint64_t gaps = 0;
   std::uint64_t global = kModuleGlobalBase;
   std::uint64_t constant = kConstantBase;
-  std::uint64_t local = 0;
   const std::vector<Variable>& variables = code_.module->variables;
-  // Only what this kernel names takes space.
+  // Of shared variables only what this kernel names takes space. Global and constant ones all have
+  // their place, the same for every entry of a module: launches may share their memory.
   std::vector<bool> used(variables.size(), false);
   const auto mark = [&](const std::vector<Operand>& operands) {
     for (const Operand& operand : operands) {
@@ -62,7 +62,9 @@ bool Decoder::place_variables() {
   mark(code_.function->elements);
   for (std::uint32_t i = 0; i < variables.size(); ++i) {
     const Variable& variable = variables[i];
-    if (!used[i] || placed_.contains(i)) continue;
+    const bool of_module =
+        variable.space == StateSpace::global || variable.space == StateSpace::constant;
+    if ((!used[i] && !of_module) || placed_.contains(i)) continue;
     switch (variable.space) {
       case StateSpace::shared: {
         if (variable.is_extern) {
@@ -75,12 +77,6 @@ bool Decoder::place_variables() {
         code_.shared.push_back({i, address, variable.bytes});
         shared += variable.bytes;
         gaps += kSharedGap;
-        break;
-      }
-      case StateSpace::local: {
-        local = round_up(local, variable.alignment);
-        placed_[i] = {StateSpace::local, local};
-        local += variable.bytes;
         break;
       }
       case StateSpace::global: {
@@ -101,10 +97,6 @@ bool Decoder::place_variables() {
         break;
     }
   }
-  // A thread has at most 512 KiB of local memory on every device so far.
-  constexpr std::uint64_t kLargestLocal = 512ULL << 10;
-  if (local > kLargestLocal) return unsupported("more than 512 KiB of local memory a thread");
-  code_.local_bytes = round_up(local, 16);
   code_.static_shared_bytes = shared;
   // Dynamic shared memory follows the static part, aligned as the strictest extern declaration.
   std::uint64_t alignment = 16;
@@ -122,13 +114,95 @@ bool Decoder::place_variables() {
   return true;
 }
 
+// Gives every function of the code its frame in local memory, and local memory its size.
+bool Decoder::place_frames() {
+  const std::vector<Variable>& variables = code_.module->variables;
+  const Function& joined = *code_.function;
+  const auto place = [&](std::uint32_t index, Segment& segment) {
+    if (placed_.contains(index)) return;
+    const std::uint64_t offset = round_up(segment.frame_bytes, variables[index].alignment);
+    placed_[index] = {StateSpace::local, offset};
+    segment.frame_bytes = offset + variables[index].bytes;
+  };
+  bool any_recursion = false;
+  for (std::uint32_t s = 0; s < code_.segments.size(); ++s) {
+    Segment& segment = code_.segments[s];
+    const Function& own = code_.module->functions[segment.function];
+    if (s > 0) {
+      for (std::uint32_t index : own.results)
+        place(index, segment);
+      for (std::uint32_t index : own.parameters)
+        place(index, segment);
+    }
+    const auto place_operand = [&](const Operand& operand) {
+      if (operand.kind != Operand::Kind::variable) return;
+      const StateSpace space = variables[operand.index].space;
+      if (space == StateSpace::local || space == StateSpace::parameter) {
+        place(operand.index, segment);
+      }
+    };
+    for (std::uint32_t i = segment.first_instruction; i < segment.last_instruction; ++i) {
+      const Instruction& instruction = joined.instructions[i];
+      for (std::uint32_t o = 0; o < instruction.operand_count; ++o) {
+        const Operand& operand = joined.operands[instruction.first_operand + o];
+        place_operand(operand);
+        const bool nested =
+            operand.kind == Operand::Kind::list || operand.kind == Operand::Kind::address;
+        for (std::uint32_t e = 0; nested && e < operand.count; ++e)
+          place_operand(joined.elements[operand.index + e]);
+      }
+    }
+    segment.frame_bytes = round_up(segment.frame_bytes, 16);
+    any_recursion = any_recursion || segment.recursive;
+  }
+  // The deepest chain of calls; where functions call themselves, room for some depth.
+  constexpr std::uint64_t kRecursionStack = 16ULL << 10;
+  std::uint64_t local = 0;
+  if (any_recursion) {
+    for (const Segment& segment : code_.segments)
+      local += segment.frame_bytes;
+    local += kRecursionStack;
+  } else {
+    std::vector<std::uint64_t> deepest(code_.segments.size(), 0);
+    // Without recursion a chain has no more links than there are segments.
+    for (std::size_t round = 0; round < code_.segments.size(); ++round) {
+      bool changed = false;
+      for (std::size_t s = 0; s < code_.segments.size(); ++s) {
+        std::uint64_t below = 0;
+        for (std::uint32_t callee : code_.segments[s].callees)
+          below = std::max(below, deepest[callee]);
+        changed = changed || deepest[s] != below + code_.segments[s].frame_bytes;
+        deepest[s] = below + code_.segments[s].frame_bytes;
+      }
+      if (!changed) break;
+    }
+    local = deepest[0];
+  }
+  // A thread has at most 512 KiB of local memory on every device so far.
+  constexpr std::uint64_t kLargestLocal = 512ULL << 10;
+  if (local > kLargestLocal) return unsupported("more than 512 KiB of local memory a thread");
+  code_.local_bytes = round_up(local, 16);
+  return true;
+}
+
 std::optional<std::uint32_t> Decoder::label(std::string_view name) const {
   const std::vector<Label>& labels = code_.function->labels;
-  const auto found = std::lower_bound(
-      labels.begin(), labels.end(), name,
-      [](const Label& label, std::string_view wanted) { return label.name < wanted; });
-  if (found == labels.end() || found->name != name) return std::nullopt;
+  const std::pair wanted(instruction_->segment, name);
+  const auto found = std::lower_bound(labels.begin(), labels.end(), wanted,
+                                      [](const Label& label, const auto& key) {
+                                        return std::pair(label.segment, label.name) < key;
+                                      });
+  if (found == labels.end() || found->name != name || found->segment != instruction_->segment) {
+    return std::nullopt;
+  }
   return found->instruction;
+}
+
+const Function::BranchTargets* Decoder::branch_targets(std::string_view name) const {
+  for (const Function::BranchTargets& table : code_.function->branch_targets) {
+    if (table.segment == instruction_->segment && table.name == name) return &table;
+  }
+  return nullptr;
 }
 
 bool Decoder::flow_effect(const Instruction& instruction, FlowEffect& effect) {
@@ -145,9 +219,9 @@ bool Decoder::flow_effect(const Instruction& instruction, FlowEffect& effect) {
     if (instruction.operand_count != 2) return malformed("expected an index and a table");
     if (instruction.guard >= 0) return unsupported("a guarded indexed branch");
     effect.kind = FlowEffect::Kind::branch;
-    for (const auto& [table, targets] : code_.function->branch_targets) {
-      if (table != operand(1).text) continue;
-      for (std::string_view target : targets) {
+    const Function::BranchTargets* table = branch_targets(operand(1).text);
+    if (table != nullptr) {
+      for (std::string_view target : table->targets) {
         const auto index = label(target);
         if (!index.has_value()) return malformed("a branch target is not a label");
         effect.targets.push_back(*index);
@@ -155,6 +229,7 @@ bool Decoder::flow_effect(const Instruction& instruction, FlowEffect& effect) {
     }
     if (effect.targets.empty()) return malformed("the table of branch targets is missing");
   } else if (name == "ret" || name == "exit") {
+    // Returning from a function and leaving the kernel end a path alike.
     effect.kind = FlowEffect::Kind::exit;
     effect.conditional = instruction.guard >= 0;
   }
@@ -231,6 +306,12 @@ void Decoder::link() {
       record.c = record.b == kNoBlock ? 0 : record_of(record.b);
     }
   }
+  for (CallSite& call : code_.calls) {
+    for (CallSite::Target& target : call.targets) {
+      const std::uint32_t first = code_.segments[target.segment].first_instruction;
+      target.record = record_of(code_.control_flow.block_of[first]);
+    }
+  }
 }
 
 bool Decoder::decode() {
@@ -239,12 +320,15 @@ bool Decoder::decode() {
     return fail(ErrorCode::parse, "the kernel has no instructions");
   }
   place_parameters();
-  if (!place_variables()) return false;
+  if (!place_variables() || !place_frames()) return false;
   std::vector<FlowEffect> effects;
   if (!flow_effects(effects)) return false;
-  code_.control_flow = analyse_control_flow(effects);
+  std::vector<std::uint32_t> entries;
+  for (const Segment& segment : code_.segments)
+    entries.push_back(segment.first_instruction);
+  code_.control_flow = analyse_control_flow(effects, entries);
   registers_.resize(function.registers.size());
-  allocation_ = allocate_registers(function, code_.control_flow);
+  allocation_ = allocate_registers(function, code_.control_flow, code_.segments);
   code_.instructions.resize(function.instructions.size());
   for (std::uint32_t i = 0; i < function.instructions.size(); ++i) {
     InstructionInfo& info = code_.instructions[i];
@@ -313,6 +397,12 @@ Result<std::shared_ptr<const Program::Code>> decode(std::shared_ptr<const Module
     return fail(ErrorCode::not_found,
                 fmt::format("the PTX has no entry '{}'; it has: {}", entry, known));
   }
+  Result<LinkedFunction> linked = link_functions(code->module, *code->function);
+  if (!linked.ok()) return linked.error();
+  code->owned_function = std::move(linked->function);
+  code->function = code->owned_function.get();
+  code->segments = std::move(linked->segments);
+  code->addressed = std::move(linked->addressed);
   Decoder decoder(*code, options);
   if (!decoder.decode()) return decoder.error();
   return std::shared_ptr<const Program::Code>(code);

@@ -1,10 +1,13 @@
 // Turns one parsed function into bytecode. One instance decodes one kernel.
 #pragma once
 
+#include "ptx/atomic_operation.h"
 #include "ptx/code.h"
 #include "ptx/opcode.h"
+#include "ptx/rare_function.h"
 #include "ptx/register_allocation.h"
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -36,9 +39,13 @@ class Decoder {
   // decoder.cpp: the frame around the instructions.
   void place_parameters();
   bool place_variables();
+  bool place_frames();
+  // Whether the instruction belongs to a function that the kernel calls.
+  [[nodiscard]] bool in_callee() const { return instruction_->segment != 0; }
   bool flow_effects(std::vector<FlowEffect>& effects);
   bool flow_effect(const Instruction& instruction, FlowEffect& effect);
   std::optional<std::uint32_t> label(std::string_view name) const;
+  const Function::BranchTargets* branch_targets(std::string_view name) const;
   bool decode_block(std::uint32_t block);
   bool decode_guarded(std::uint32_t index);
   bool check_handlers();
@@ -76,7 +83,17 @@ class Decoder {
   bool decode_shift();
   bool decode_logic();
   bool decode_bits();
+  bool decode_rare(bool* known);  // decode_rare.cpp
+  bool decode_carry();
+  bool decode_integer_pair(DataType type);
+  bool rare(RareFunction function, std::size_t sources, std::int64_t immediate);
+  Record& emit_rare(RareFunction function, std::uint32_t d, std::uint32_t a, std::uint32_t b = 0,
+                    std::uint32_t c = 0, std::int64_t immediate = 0);
+  bool decode_single_pair(Operation operation, std::size_t sources);
+  bool decode_mixed(Operation operation, DataType type, std::size_t sources);
+  bool decode_xorsign(Operation operation);
   bool decode_compare();  // decode_compare.cpp
+  bool compare_halves(Operation operation, DataType type, std::uint32_t* low, std::uint32_t* high);
   bool decode_set();
   bool decode_select();
   bool decode_test();
@@ -85,18 +102,26 @@ class Decoder {
   bool decode_space_test();
   bool decode_conversion();  // decode_conversion.cpp
   bool decode_conversion_pair(DataType to, DataType from);
+  bool decode_small_float(bool* known);
   bool convert(DataType to, DataType from, std::uint32_t a, std::uint32_t d);
   bool decode_memory(bool store);  // decode_memory.cpp
   bool decode_parameter_load(const Operand& address, DataType type, int elements);
   bool decode_access(bool store, StateSpace space, const Operand& address, DataType type,
                      int elements, int first_element);
   bool decode_atomic(bool returns);
+  bool decode_atomic_element(bool returns, StateSpace space, DataType type,
+                             AtomicOperation operation, std::size_t index);
+  bool decode_partial_copy(const Operand& bytes, const Record& load,
+                           const std::array<std::uint32_t, 4>& slots, std::uint32_t elements);
   bool decode_async_copy();  // decode_async_copy.cpp
   bool address_register(const Operand& address, std::uint32_t* offset, bool* narrow,
                         std::int64_t* displacement);
   bool decode_branch();  // decode_control.cpp
   bool decode_barrier();
-  bool decode_call();
+  bool decode_call();  // decode_call.cpp
+  bool decode_assertion(const CallTarget& call);
+  bool call_copies(const CallTarget& call, const Function& callee, CallSite::Target& target);
+  bool frame_offset(const Operand& operand, std::uint64_t* offset, std::uint64_t* bytes);
   bool decode_exchange();
   bool arithmetic(Operation operation, DataType type, int sources);
   bool finish_saturation(DataType type, std::uint32_t d);

@@ -2,7 +2,26 @@
 
 #include "ptx/opcode.h"
 
+#include <algorithm>
+
 namespace regraph::ptx {
+namespace {
+
+// Other .param variables are arguments and results of calls, in local memory. Addresses in
+// registers are a kernel's, unless the instruction is a called function's.
+bool names_kernel_parameter(const Function& function, const Instruction& instruction) {
+  for (std::uint32_t i = 0; i < instruction.operand_count; ++i) {
+    const Operand& operand = function.operands[instruction.first_operand + i];
+    if (operand.kind != Operand::Kind::address) continue;
+    const Operand& base = function.elements[operand.index];
+    if (base.kind != Operand::Kind::variable) return instruction.segment == 0;
+    return std::find(function.parameters.begin(), function.parameters.end(), base.index) !=
+           function.parameters.end();
+  }
+  return false;
+}
+
+}  // namespace
 
 InstructionEffect effect_of(const Function& function, const Instruction& instruction) {
   InstructionEffect effect;
@@ -22,15 +41,16 @@ InstructionEffect effect_of(const Function& function, const Instruction& instruc
   }
   if (name == "atom" || name == "red") effect.role = InstructionRole::atomic;
   if (name == "bra" || name == "brx" || name == "ret" || name == "exit" || name == "bar" ||
-      name == "barrier") {
+      name == "barrier" || name == "call") {
     effect.role = InstructionRole::control;
   }
   if (effect.copies) {
     effect.block_local = true;
   } else if (effect.role == InstructionRole::load || effect.role == InstructionRole::store ||
              effect.role == InstructionRole::atomic) {
+    const bool of_call = opcode.has("param") && !names_kernel_parameter(function, instruction);
     const bool block_local =
-        opcode.has("shared") || opcode.has("shared::cta") || opcode.has("local");
+        opcode.has("shared") || opcode.has("shared::cta") || opcode.has("local") || of_call;
     const bool fixed = opcode.has("const") || opcode.has("param") || opcode.has("param::entry");
     effect.global = !block_local && !fixed;
     const bool generic = effect.global && !opcode.has("global");

@@ -19,6 +19,13 @@ inline constexpr std::uint64_t kLocalWindow = 0x0200'0000'0000'0000ULL;
 inline constexpr std::uint64_t kConstantWindow = 0x0300'0000'0000'0000ULL;
 inline constexpr std::uint64_t kParameterWindow = 0x0400'0000'0000'0000ULL;
 
+inline constexpr std::uint64_t kFunctionWindow = 0x0500'0000'0000'0000ULL;
+
+// What a pointer to a function holds; `function` is its index in the module.
+[[nodiscard]] constexpr std::uint64_t function_address(std::uint32_t function) {
+  return kFunctionWindow | (static_cast<std::uint64_t>(function) << 4);
+}
+
 // A range of valid addresses of one space and the host memory behind it.
 struct MemoryRegion {
   std::uint64_t begin = 0;
@@ -75,14 +82,18 @@ struct StackEntry {
   std::uint32_t resume;         // record index
   std::uint32_t reconvergence;  // basic block at which the entry below continues
   std::uint32_t mask;
+  std::uint32_t depth;  // of calls
 };
 
 inline constexpr std::uint32_t kNoBlock = 0xffffffffU;
 // Every push splits a non-empty set of lanes, so nesting is at most 31 deep with two entries a
 // level; an indexed branch may push one entry a lane.
-inline constexpr int kStackEntries = 128;
+// A call adds one more.
+inline constexpr std::uint32_t kStackEntries = 128;
+inline constexpr std::uint32_t kMostCallDepth = 1024;
 
 struct BlockContext;
+struct CallStack;
 
 struct Warp {
   std::byte* registers = nullptr;
@@ -104,12 +115,15 @@ struct Warp {
   const Record* last = nullptr;  // the record that stopped the warp
   std::byte* local = nullptr;    // lane-major local memory
   WarpStatus status = WarpStatus::finished;
-  std::uint8_t stack_size = 0;
+  std::uint32_t stack_size = 0;
   std::uint32_t index = 0;            // in the block
   std::uint32_t barrier = 0;          // id it waits at
   std::uint32_t barrier_threads = 0;  // expected arrivals, 0: the whole block
   std::uint32_t barrier_lanes = 0;    // its own arrivals
-  StackEntry stack[kStackEntries];
+  StackEntry* stack = nullptr;
+  std::uint64_t frame = 0;  // where the running function's frame begins in local memory
+  std::uint32_t depth = 0;  // of calls
+  CallStack* calls = nullptr;
 };
 
 // Where a slow access found its lanes.
@@ -148,5 +162,7 @@ void fill_x86_64_v4_handlers(Handler* table);
 void fill_control_handlers(Handler* table);
 void fill_lane_exchange_handlers(Handler* table);
 void fill_atomic_handlers(Handler* table);
+void fill_call_handlers(Handler* table);
+void fill_rare_handlers(Handler* table);
 
 }  // namespace regraph::ptx

@@ -13,6 +13,8 @@ Table make_table(void (*fill)(Handler*)) {
   fill_control_handlers(table.data());
   fill_lane_exchange_handlers(table.data());
   fill_atomic_handlers(table.data());
+  fill_call_handlers(table.data());
+  fill_rare_handlers(table.data());
   return table;
 }
 

@@ -89,7 +89,7 @@ enum class FaultKind : std::uint8_t {
   trap,
   cancelled,
   unsupported,  // names the opcode
-  bad_launch,   // parameters do not match, too much shared memory
+  bad_launch,   // parameters or variables do not match, too much shared memory
 };
 [[nodiscard]] std::string_view name(FaultKind kind);
 
@@ -102,6 +102,8 @@ struct Fault {
   Dim3 block{0, 0, 0};  // coordinates
   Dim3 thread{0, 0, 0};
 };
+
+class ModuleMemory;
 
 // A parsed and decoded kernel. Immutable, shareable between threads.
 class Program {
@@ -117,6 +119,19 @@ class Program {
     bool is_pointer_sized;
   };
   [[nodiscard]] const std::vector<ParameterLayout>& parameters() const;
+
+  // A module-scope variable: __device__, __constant__ or a table of the compiler's.
+  struct Symbol {
+    std::string name;  // as in the PTX: mangled unless declared at global scope and not static
+    std::size_t bytes = 0;
+    bool is_constant = false;     // __constant__
+    bool is_initialised = false;  // the PTX gives it a value
+  };
+  // All variables of the module, whether this kernel uses them or not, in the order of
+  // ModuleMemory. Values are set and kept with ptx/module_memory.h.
+  [[nodiscard]] std::vector<Symbol> symbols() const;
+  // Another entry of the same PTX, without parsing it again. Errors as load.
+  [[nodiscard]] Result<Program> with_entry(std::string_view entry) const;
   [[nodiscard]] std::size_t static_shared_bytes() const;
   [[nodiscard]] std::size_t instruction_count() const;  // static
 
@@ -147,6 +162,9 @@ struct RunOptions {
   bool exited_threads_arrive = false;
   int threads = 0;  // host threads for blocks; 0: oneTBB decides, 1: in order
   HandlerSet handlers = HandlerSet::automatic;
+  // Module-scope variables that outlive the launch (ptx/module_memory.h); several launches may
+  // share them, one after another. Null: every launch starts with the initial values of the PTX.
+  ModuleMemory* variables = nullptr;
 };
 
 struct RunResult {

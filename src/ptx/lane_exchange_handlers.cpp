@@ -139,6 +139,16 @@ const Record* active_mask(const Record* r, Warp& w) {
   return r + 1;
 }
 
+// The lowest of the lanes leads.
+const Record* elect(const Record* r, Warp& w) {
+  Word* d = lanes<Word>(w, r->d);
+  const int leader = __builtin_ctz(w.exec);
+  for_active(w, [&](int l) { d[l] = static_cast<Word>(leader); });
+  Word& p = predicate(w, r->e);
+  p = (p & ~w.exec) | (1U << leader);
+  return r + 1;
+}
+
 std::uint64_t match_key(const Record* r, Warp& w, int l) {
   return r->flags != 0 ? lanes<std::uint64_t>(w, r->a)[l] : lanes<Word>(w, r->a)[l];
 }
@@ -224,6 +234,7 @@ void fill_lane_exchange_handlers(Handler* table) {
   put(table, Operation::vote_uniform, &vote_uniform);
   put(table, Operation::vote_ballot, &vote_ballot);
   put(table, Operation::active_mask, &active_mask);
+  put(table, Operation::elect, &elect);
   put(table, Operation::match_any, &match_any);
   put(table, Operation::match_all, &match_all);
   put(table, Operation::reduce_add_u, &reduce_add);

@@ -4,36 +4,28 @@
 #include <cstring>
 
 namespace regraph::ptx {
-namespace {
-
-std::vector<std::byte> initial_bytes(const Variable& variable) {
-  std::vector<std::byte> bytes = variable.initial;
-  bytes.resize(variable.bytes);
-  return bytes;
-}
-
-}  // namespace
-
-std::unique_ptr<LaunchMemory> make_launch_memory(const Program::Code& code,
-                                                 const LaunchArguments& arguments,
-                                                 const DeviceMemory& memory) {
+Result<std::unique_ptr<LaunchMemory>> make_launch_memory(const Program::Code& code,
+                                                         const LaunchArguments& arguments,
+                                                         const DeviceMemory& memory,
+                                                         ModuleMemory* variables) {
   auto launch = std::make_unique<LaunchMemory>();
-  const std::vector<Variable>& variables = code.module->variables;
-  launch->names.reserve(variables.size());
-  for (const Variable& variable : variables)
+  launch->names.reserve(code.module->variables.size());
+  for (const Variable& variable : code.module->variables)
     launch->names.emplace_back(variable.name);
   launch->parameters = arguments.parameters;
-  for (const PlacedVariable& placed : code.globals) {
-    launch->globals.push_back(initial_bytes(variables[placed.variable]));
-    launch->global_regions.push_back({placed.address, placed.address + placed.bytes,
-                                      launch->globals.back().data(), true,
-                                      launch->names[placed.variable].c_str()});
+  if (variables == nullptr) {
+    Result<ModuleMemory> own = ModuleMemory::create(code);
+    if (!own.ok()) return own.error();
+    launch->own_variables.emplace(*std::move(own));
+    variables = &*launch->own_variables;
+  } else if (!variables->fits(code)) {
+    return fail(ErrorCode::invalid_argument,
+                "the variables given to the launch are not those of its module");
   }
-  for (const PlacedVariable& placed : code.constant_variables) {
-    launch->constants.push_back(initial_bytes(variables[placed.variable]));
-    launch->constant_regions.push_back({placed.address, placed.address + placed.bytes,
-                                        launch->constants.back().data(), false,
-                                        launch->names[placed.variable].c_str()});
+  for (const ModuleMemory::Variable& variable : variables->variables()) {
+    auto& regions = variable.is_constant ? launch->constant_regions : launch->global_regions;
+    regions.push_back({variable.address, variable.address + variable.bytes, variable.host.get(),
+                       !variable.is_constant, variable.name.c_str()});
   }
   for (const DeviceMemory::Region& region : memory.regions()) {
     launch->global_regions.push_back(

@@ -14,6 +14,15 @@ namespace regraph::ptx {
 
 enum class StateSpace : std::uint8_t { generic, global, shared, local, constant, parameter };
 
+// A 64-bit word of an initialiser that is the address of another variable or of a function.
+struct AddressInitialiser {
+  std::uint64_t offset = 0;    // bytes into the initialised variable
+  std::uint32_t variable = 0;  // into Module::variables, or Module::functions
+  bool of_function = false;
+  std::int64_t addend = 0;
+  bool generic = false;  // generic(x): the address as a generic one
+};
+
 // A variable of any state space. `bytes` is the whole array; 0 for `.extern .shared x[]`.
 struct Variable {
   std::string_view name;
@@ -23,6 +32,7 @@ struct Variable {
   std::uint64_t bytes = 0;
   bool is_extern = false;
   std::vector<std::byte> initial;  // shorter than bytes: the rest is zero
+  std::vector<AddressInitialiser> addresses;
 };
 
 struct Operand {
@@ -56,12 +66,14 @@ struct Instruction {
   bool guard_negated = false;
   std::uint32_t first_operand = 0;  // into Function::operands
   std::uint32_t operand_count = 0;
-  int line = 0;         // of the PTX text, 1-based
-  int source_line = 0;  // of the CUDA source by .loc, 0 when unknown
+  int line = 0;               // of the PTX text, 1-based
+  int source_line = 0;        // of the CUDA source by .loc, 0 when unknown
+  std::uint32_t segment = 0;  // into Program::Code::segments, after linking
 };
 
 struct Label {
   std::string_view name;
+  std::uint32_t segment = 0;      // names are unique within one
   std::uint32_t instruction = 0;  // index of the next instruction
 };
 
@@ -71,13 +83,19 @@ struct Function {
   bool has_body = false;
   int line = 0;
   std::vector<std::uint32_t> parameters;  // indices into Module::variables, in order
+  std::vector<std::uint32_t> results;     // likewise
   std::vector<DataType> registers;
   std::vector<Instruction> instructions;
   std::vector<Operand> operands;
   std::vector<Operand> elements;
-  std::vector<Label> labels;  // sorted by name
+  std::vector<Label> labels;  // sorted by segment and name
   // `LABEL: .branchtargets A, B;` tables for brx.idx.
-  std::vector<std::pair<std::string_view, std::vector<std::string_view>>> branch_targets;
+  struct BranchTargets {
+    std::string_view name;
+    std::vector<std::string_view> targets;
+    std::uint32_t segment = 0;
+  };
+  std::vector<BranchTargets> branch_targets;
 };
 
 struct Module {

@@ -120,6 +120,10 @@ bool Parser::parse_function(bool is_entry) {
   if (!ok) return false;
   function.name = token_.text;
   advance();
+  // A function may call itself.
+  const NameBinding binding{NameBinding::Kind::function,
+                            static_cast<std::uint32_t>(module_.functions.size())};
+  scopes_.declare(function.name, binding);
   if (token_.is('(') && !parse_parameters(function, false)) return false;
   while (!token_.is('{') && !token_.is(';')) {  // .maxntid 256, 1, 1  .noreturn ...
     if (token_.kind == Token::Kind::end) return fail("unexpected end of text");
@@ -133,8 +137,7 @@ bool Parser::parse_function(bool is_entry) {
   }
   scopes_.pop();
   finish_labels(function);
-  scopes_.declare(function.name, {NameBinding::Kind::function,
-                                  static_cast<std::uint32_t>(module_.functions.size())});
+  scopes_.declare(function.name, binding);
   module_.functions.push_back(std::move(function));
   return true;
 }
@@ -153,7 +156,7 @@ bool Parser::parse_parameters(Function& function, bool results) {
     if (!parse_array(variable)) return false;
     const auto index = static_cast<std::uint32_t>(module_.variables.size());
     scopes_.declare(variable.name, {NameBinding::Kind::variable, index});
-    if (!results) function.parameters.push_back(index);
+    (results ? function.results : function.parameters).push_back(index);
     module_.variables.push_back(std::move(variable));
     if (!accept(',')) break;
   }

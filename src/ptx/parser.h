@@ -42,6 +42,7 @@ class Parser {
   bool parse_declarator_words(Variable& variable);
   bool parse_array(Variable& variable);
   bool parse_initialiser(Variable& variable);
+  bool parse_address_initialiser(Variable& variable);
   bool parse_registers(Function& function);
 
   // Statements (statement_parser.cpp).

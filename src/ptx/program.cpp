@@ -15,6 +15,26 @@ Result<Program> Program::load(std::string_view ptx, std::string_view entry) {
   return Program(*std::move(code));
 }
 
+Result<Program> Program::with_entry(std::string_view entry) const {
+  auto code = decode(code_->module, entry, DecodeOptions{});
+  if (!code.ok()) return code.error();
+  return Program(*std::move(code));
+}
+
+std::vector<Program::Symbol> Program::symbols() const {
+  std::vector<Symbol> symbols;
+  const auto add = [&](const std::vector<PlacedVariable>& placed, bool is_constant) {
+    for (const PlacedVariable& one : placed) {
+      const Variable& variable = code_->module->variables[one.variable];
+      symbols.push_back(
+          {std::string(variable.name), variable.bytes, is_constant, !variable.initial.empty()});
+    }
+  };
+  add(code_->globals, false);
+  add(code_->constant_variables, true);
+  return symbols;
+}
+
 const std::vector<Program::ParameterLayout>& Program::parameters() const {
   return code_->parameters;
 }

@@ -113,7 +113,8 @@ class Liveness {
 
 }  // namespace
 
-RegisterAllocation allocate_registers(const Function& function, const ControlFlow& control_flow) {
+RegisterAllocation allocate_registers(const Function& function, const ControlFlow& control_flow,
+                                      const std::vector<Segment>& segments) {
   RegisterAllocation allocation;
   const std::size_t count = function.registers.size();
   if (count == 0 || control_flow.blocks.size() > kMostBits / count) return allocation;
@@ -133,8 +134,15 @@ RegisterAllocation allocate_registers(const Function& function, const ControlFlo
     std::priority_queue<End, std::vector<End>, std::greater<>> active;
     std::vector<std::uint32_t> free;
     std::uint32_t next = 0;
+    std::size_t segment = 0;
     for (std::uint32_t reg : order) {
       if ((size_in_bytes(function.registers[reg]) == 8) != wide) continue;
+      // Instructions, and so ranges, of a segment stand together.
+      while (segment + 1 < segments.size() && reg >= segments[segment + 1].first_register) {
+        ++segment;
+        active = {};
+        free.clear();
+      }
       while (!active.empty() && active.top().first < ranges[reg].begin) {
         free.push_back(active.top().second);
         active.pop();

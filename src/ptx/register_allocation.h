@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ptx/control_flow.h"
+#include "ptx/function_linking.h"
 #include "ptx/module.h"
 
 #include <cstdint>
@@ -18,7 +19,9 @@ struct RegisterAllocation {
 
 // Linear scan (Poletto and Sarkar, 1999) over live ranges from data-flow analysis. Diverged lanes
 // may run blocks in any order: that is safe because every write is masked to the lanes that run.
+// Segments share no storage: the registers of a caller are still needed while its callee runs.
 [[nodiscard]] RegisterAllocation allocate_registers(const Function& function,
-                                                    const ControlFlow& control_flow);
+                                                    const ControlFlow& control_flow,
+                                                    const std::vector<Segment>& segments);
 
 }  // namespace regraph::ptx

@@ -7,8 +7,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
+#include <map>
 #include <mutex>
+#include <utility>
 
 namespace regraph::ptx {
 Fault check_launch(const Program::Code& code, const LaunchArguments& arguments,
@@ -49,21 +50,24 @@ struct Shared {
   std::mutex mutex;
   Fault fault;  // of first_fault
   Profile profile;
+  // For the budget: finished blocks after the first unfinished one, and the sum of those before.
+  std::map<std::uint64_t, std::uint64_t> ahead;
+  std::uint64_t counted = 0;
+  std::uint64_t sum = 0;
 };
 
 class Grid {
  public:
-  Grid(const Program::Code& code, const LaunchArguments& arguments, const DeviceMemory& memory,
-       const RunOptions& options, const Cancellation& cancellation)
+  Grid(const Program::Code& code, const LaunchArguments& arguments, const RunOptions& options,
+       const Cancellation& cancellation, std::unique_ptr<LaunchMemory> launch_memory)
       : code_(code),
         arguments_(arguments),
         options_(options),
         cancellation_(cancellation),
-        launch_memory_(make_launch_memory(code, arguments, memory)),
+        launch_memory_(std::move(launch_memory)),
         listed_(options.blocks) {
     std::sort(listed_.begin(), listed_.end());
     count_ = listed_.empty() ? arguments.grid.count() : listed_.size();
-    if (options.instruction_budget != 0) executed_by_block_.resize(count_);
   }
 
   RunResult run() {
@@ -78,7 +82,6 @@ class Grid {
       tbb::parallel_for(
           0, threads, [this](int) { work(); }, tbb::simple_partitioner());
     }
-    check_budget();
     return finish();
   }
 
@@ -97,8 +100,8 @@ class Grid {
       if (budget != 0 && shared_.executed.load() > budget) break;
       runner.run(block_at(position), budget, cancellation_);
       shared_.executed.fetch_add(runner.executed(), std::memory_order_relaxed);
-      if (budget != 0) executed_by_block_[position] = runner.executed();
       if (runner.fault().kind != FaultKind::none) record_fault(position, runner.fault());
+      if (budget != 0) count_block(position, runner.executed());
     }
     const std::lock_guard lock(shared_.mutex);
     runner.add_to(shared_.profile);
@@ -106,32 +109,43 @@ class Grid {
 
   void record_fault(std::uint64_t position, const Fault& fault) {
     const std::lock_guard lock(shared_.mutex);
+    keep_fault(position, fault);
+  }
+  void keep_fault(std::uint64_t position, const Fault& fault) {
     if (position >= shared_.first_fault.load()) return;
     shared_.first_fault.store(position);
     shared_.fault = fault;
   }
 
-  // The budget ends at the first block, in order, that takes the sum over it.
-  void check_budget() {
-    std::uint64_t sum = 0;
-    for (std::uint64_t i = 0; i < executed_by_block_.size() && i < shared_.first_fault.load();
-         ++i) {
-      sum += executed_by_block_[i];
-      if (sum <= options_.instruction_budget) continue;
-      const std::uint64_t block = block_at(i);
-      const Dim3& grid = arguments_.grid;
-      Fault fault;
-      fault.kind = FaultKind::instruction_budget;
-      fault.message = fmt::format(
-          "the first {} blocks of {} already take {} warp instructions, the "
-          "budget is {}",
-          i + 1, count_, sum, options_.instruction_budget);
-      fault.block = Dim3{static_cast<std::uint32_t>(block % grid.x),
-                         static_cast<std::uint32_t>(block / grid.x % grid.y),
-                         static_cast<std::uint32_t>(block / grid.x / grid.y)};
-      record_fault(i, fault);
-      return;
+  // The budget ends at the first block, in order, that takes the sum over it. Blocks end out of
+  // order on several host threads: those ahead wait in `ahead`, never more than there are threads.
+  void count_block(std::uint64_t position, std::uint64_t executed) {
+    const std::lock_guard lock(shared_.mutex);
+    shared_.ahead[position] = executed;
+    while (!shared_.ahead.empty() && shared_.ahead.begin()->first == shared_.counted) {
+      const std::uint64_t before = shared_.sum;
+      shared_.sum += shared_.ahead.begin()->second;
+      shared_.ahead.erase(shared_.ahead.begin());
+      if (before <= options_.instruction_budget && shared_.sum > options_.instruction_budget &&
+          shared_.counted < shared_.first_fault.load()) {
+        keep_fault(shared_.counted, over_budget(shared_.counted));
+      }
+      ++shared_.counted;
     }
+  }
+
+  [[nodiscard]] Fault over_budget(std::uint64_t position) const {
+    const std::uint64_t block = block_at(position);
+    const Dim3& grid = arguments_.grid;
+    Fault fault;
+    fault.kind = FaultKind::instruction_budget;
+    fault.message =
+        fmt::format("the first {} blocks of {} already take {} warp instructions, the budget is {}",
+                    position + 1, count_, shared_.sum, options_.instruction_budget);
+    fault.block = Dim3{static_cast<std::uint32_t>(block % grid.x),
+                       static_cast<std::uint32_t>(block / grid.x % grid.y),
+                       static_cast<std::uint32_t>(block / grid.x / grid.y)};
+    return fault;
   }
 
   RunResult finish() {
@@ -152,7 +166,6 @@ class Grid {
   std::unique_ptr<LaunchMemory> launch_memory_;
   std::vector<std::uint64_t> listed_;
   std::uint64_t count_ = 0;
-  std::vector<std::uint64_t> executed_by_block_;
   Shared shared_;
 };
 
@@ -163,7 +176,13 @@ RunResult run(const Program& program, const LaunchArguments& arguments, DeviceMe
   RunResult result;
   result.fault = check_launch(program.code(), arguments, options);
   if (!result.ok()) return result;
-  return Grid(program.code(), arguments, memory, options, cancellation).run();
+  auto launch_memory = make_launch_memory(program.code(), arguments, memory, options.variables);
+  if (!launch_memory.ok()) {
+    result.fault = {
+        FaultKind::bad_launch, launch_memory.error().message, 0, 0, {0, 0, 0}, {0, 0, 0}};
+    return result;
+  }
+  return Grid(program.code(), arguments, options, cancellation, *std::move(launch_memory)).run();
 }
 
 }  // namespace regraph::ptx

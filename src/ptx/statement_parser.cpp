@@ -80,10 +80,10 @@ bool Parser::parse_label(Function& function, std::string_view name) {
       targets.push_back(token_.text);
       advance();
     } while (accept(','));
-    function.branch_targets.emplace_back(name, std::move(targets));
+    function.branch_targets.push_back({name, std::move(targets), 0});
     return expect(';');
   }
-  function.labels.push_back({name, static_cast<std::uint32_t>(function.instructions.size())});
+  function.labels.push_back({name, 0, static_cast<std::uint32_t>(function.instructions.size())});
   return true;
 }
 

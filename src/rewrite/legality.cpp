@@ -80,6 +80,16 @@ source::Polynomial with_block_extents(const source::Polynomial& polynomial, cons
   return result;
 }
 
+source::ExprPtr linear_thread(const Dim3& block) {
+  using source::Polynomial;
+  Polynomial thread = Polynomial::symbol("threadIdx.x");
+  std::int64_t pitch = block.x;
+  if (block.y > 1) thread = thread + Polynomial(pitch) * Polynomial::symbol("threadIdx.y");
+  pitch *= block.y;
+  if (block.z > 1) thread = thread + Polynomial(pitch) * Polynomial::symbol("threadIdx.z");
+  return source::to_expression(thread);
+}
+
 std::int64_t shared_bytes(const Kernel& kernel) {
   std::int64_t bytes = 0;
   walk(kernel.body, [&](const Stmt& stmt) {

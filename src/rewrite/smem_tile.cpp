@@ -51,7 +51,7 @@ class Tiler {
     Block result;
     for (const StagedArray& array : plan_.arrays)
       result.push_back(declare_tile(array));
-    result.push_back(source::declare_integer(thread_, linear_thread()));
+    result.push_back(source::declare_integer(thread_, linear_thread(block_)));
     for (const StmtPtr& stmt : kernel_.body) {
       result.push_back(stmt == plan_.loop ? tiled_loop() : stmt);
     }
@@ -69,15 +69,6 @@ class Tiler {
       tile.extents.push_back(dimension.extent);
     }
     return source::declare(tile, nullptr);
-  }
-
-  ExprPtr linear_thread() const {
-    Polynomial thread = Polynomial::symbol("threadIdx.x");
-    std::int64_t pitch = block_.x;
-    if (block_.y > 1) thread = thread + Polynomial(pitch) * Polynomial::symbol("threadIdx.y");
-    pitch *= block_.y;
-    if (block_.z > 1) thread = thread + Polynomial(pitch) * Polynomial::symbol("threadIdx.z");
-    return source::to_expression(thread);
   }
 
   // Copies the array's footprint of one strip.

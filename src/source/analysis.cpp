@@ -17,7 +17,7 @@ bool contains(const std::array<std::string_view, N>& names, std::string_view nam
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-constexpr std::array<std::string_view, 58> kPureFunctions = {"min",
+constexpr std::array<std::string_view, 62> kPureFunctions = {"min",
                                                              "max",
                                                              "abs",
                                                              "fminf",
@@ -59,6 +59,10 @@ constexpr std::array<std::string_view, 58> kPureFunctions = {"min",
                                                              "__sinf",
                                                              "__cosf",
                                                              "__powf",
+                                                             "__log2f",
+                                                             "__log10f",
+                                                             "log10f",
+                                                             "make_float4",
                                                              "__fdividef",
                                                              "__frcp_rn",
                                                              "__fsqrt_rn",
@@ -176,12 +180,7 @@ void Analysis::scan(const Kernel& kernel) {
         if (stmt.target->kind == ExprKind::variable) assigned_.insert(base->text);
         written_.insert(base->text);
       } else {
-        // A member of a variable, or something stranger: find what it could be.
-        walk(stmt.target, [&](const Expr& expr) {
-          if (expr.kind != ExprKind::variable) return;
-          assigned_.insert(expr.text);
-          written_.insert(expr.text);
-        });
+        scan_target(*stmt.target);
       }
     }
     walk_own_expressions(stmt, [&](const Expr& expr) {
@@ -212,6 +211,28 @@ void Analysis::scan(const Kernel& kernel) {
       }
     });
   });
+}
+
+// A target that is neither a variable nor an element: a member, or memory seen as another type.
+void Analysis::scan_target(const Expr& target) {
+  const Expr* node = &target;
+  for (;;) {
+    const bool descends = node->kind == ExprKind::index || node->kind == ExprKind::member ||
+                          node->kind == ExprKind::cast ||
+                          (node->kind == ExprKind::unary && node->text == "&");
+    if (!descends) break;
+    node = node->operands[0].get();
+  }
+  if (node->kind == ExprKind::variable) {
+    written_.insert(node->text);
+    if (!is_global_pointer(node->text)) assigned_.insert(node->text);
+    return;
+  }
+  // Something stranger: whatever it mentions.
+  for (const std::string& name : variables_of(std::make_shared<Expr>(target))) {
+    assigned_.insert(name);
+    written_.insert(name);
+  }
 }
 
 SymbolMeaning Analysis::meaning() const {

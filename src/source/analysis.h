@@ -62,6 +62,7 @@ class Analysis {
 
  private:
   void scan(const Kernel& kernel);
+  void scan_target(const Expr& target);
 
   std::map<std::string, const KernelParameter*> parameters_;
   std::map<std::string, Variable> locals_;

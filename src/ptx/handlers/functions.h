@@ -173,7 +173,13 @@ REGRAPH_UNARY(log2, Real, return static_cast<T>(log2_of(a));)
 REGRAPH_UNARY(tanh, Real, return static_cast<T>(tanh_of(a));)
 // .sat: to [0, 1], NaN to +0.
 REGRAPH_UNARY(saturate, Real, return a > T{0} ? (a < T{1} ? a : T{1}) : T{0};)
-REGRAPH_UNARY(flush, Single, return a;)
+// f32 lanes flush as they are read and written; halves, held in double, here.
+REGRAPH_UNARY(flush, Real, {
+  if constexpr (std::is_same_v<L, Lane<LaneType::f16>>)
+    return __builtin_fabs(a) < 0x1p-14 ? __builtin_copysign(T{0}, a) : a;
+  else
+    return a;
+})
 REGRAPH_UNARY(relu, Real, return a > T{0} || a != a ? a : T{0};)
 REGRAPH_UNARY(sign_extend_8, Word, return static_cast<T>(static_cast<std::int8_t>(a));)
 REGRAPH_UNARY(zero_extend_8, Word, return static_cast<T>(static_cast<std::uint8_t>(a));)

@@ -109,7 +109,7 @@ void fill_memory_type(Handler* table) {
 }
 
 void fill_all(Handler* table) {
-  constexpr auto kFirstWithoutFunction = static_cast<std::size_t>(Operation::add_carry_out);
+  constexpr auto kFirstWithoutFunction = static_cast<std::size_t>(Operation::carry);
   fill_operations(table, std::make_index_sequence<kFirstWithoutFunction>());
   fill_conversions<LaneType::u16>(table);
   fill_conversions<LaneType::s16>(table);
