@@ -110,6 +110,11 @@ std::string initial_manifest(const SearchSetup& setup) {
     text += "# FILL IN " + missing + "\n";
   for (const std::string& note : setup.problem.notes)
     text += "# assumed: " + note + "\n";
+  if (!setup.opaque_reason.empty()) {
+    std::string reason = setup.opaque_reason;
+    std::replace(reason.begin(), reason.end(), '\n', ' ');
+    text += "# the built-in rewriter cannot work on this kernel: " + reason + "\n";
+  }
   return text + write_manifest(setup.problem, setup.problem.launch);
 }
 

@@ -111,6 +111,7 @@ class Builder {
     auto input = read_kernel_input(options_, unusable);
     if (!input) return failure(unusable ? kUnusableKernel : kUsage, input.error().message);
     input_ = std::move(*input);
+    options_.kernel_file = input_.kernel_file;
     const std::filesystem::path directory = std::filesystem::path(program_).parent_path();
     auto graph = load_regraph(options_.graph.empty() ? shipped_graph(directory)
                                                      : std::filesystem::path(options_.graph));
@@ -160,6 +161,9 @@ class Builder {
 
   // What the manifest leaves out is inferred; what cannot be is an error that says why.
   std::optional<SetupFailure> make_problem_of(const source::ParsedKernel& parsed) {
+    if (input_.schema) {
+      if (auto problem = bind_schema(parsed)) return problem;
+    }
     infer::InferredManifest inferred =
         infer::infer_manifest(input_.manifest, parsed.signature, parsed.unit,
                               source::find_host_launch(input_.file_text, parsed.signature));
@@ -187,6 +191,26 @@ class Builder {
     notes.insert(notes.begin(), inferred.notes.begin(), inferred.notes.end());
     notes.insert(notes.begin(), input_.notes.begin(), input_.notes.end());
     inferred_lengths_ = !inferred.notes.empty();
+    return std::nullopt;
+  }
+
+  // A T1 file's numbers become expressions where the source shows the same ones.
+  std::optional<SetupFailure> bind_schema(const source::ParsedKernel& parsed) {
+    auto bound = bind_arguments(*input_.schema, parsed.signature);
+    if (!bound) return failure(kUsage, bound.error().message);
+    bound->launch = input_.manifest.launch;  // flags may have changed the block
+    bound->defines = input_.manifest.defines;
+    for (const auto& [name, value] : input_.manifest.sizes)
+      bound->sizes[name] = value;
+    Manifest open = *bound;
+    for (auto& [name, argument] : open.arguments)
+      argument.shape.reset();
+    open.launch.reset();
+    source::HostLaunch block_only;
+    if (bound->launch) block_only.block = bound->launch->block;
+    prefer_expressions(
+        infer::infer_manifest(open, parsed.signature, parsed.unit, block_only).manifest, *bound);
+    input_.manifest = *std::move(bound);
     return std::nullopt;
   }
 
@@ -308,7 +332,7 @@ class Builder {
         options_.kernel_file);
   }
 
-  const SearchOptions& options_;
+  SearchOptions options_;  // with the kernel's file, should a T1 file have named it
   const std::string& program_;
   const Cancellation& cancellation_;
   std::unique_ptr<SearchSetup> setup_;
