@@ -1,5 +1,6 @@
 // regraph-search: takes a working CUDA kernel and returns a faster one that computes the same.
 #include "cli/exit_codes.h"
+#include "cli/load_graph.h"
 #include "cli/resume.h"
 #include "cli/search_options.h"
 #include "cli/search_setup.h"
@@ -238,6 +239,11 @@ int run(int argc, char** argv) {
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
   const std::string program = error ? argv[0] : self.string();
   if (!parsed.options.resume.empty()) return resume(parsed.options, program);
+  if (!parsed.options.export_graph.empty()) {
+    const Status written = export_graph(parsed.options.graph, parsed.options.export_graph, program);
+    if (!written) say("regraph-search: " + written.error().message + "\n");
+    return written ? 0 : kUsage;
+  }
   auto setup = set_up_search(parsed.options, program, g_interrupted);
   if (const auto* failed = std::get_if<SetupFailure>(&setup)) {
     say("regraph-search: " + failed->message + "\n");

@@ -42,7 +42,8 @@ constexpr std::string_view kWithResume[] = {"--resume", "--jobs", "--json", "--v
 std::string misuse(const CLI::App& app, const SearchOptions& options) {
   if (options.resume.empty() && app.count("--resume") > 0) return "--resume: name a directory";
   if (options.resume.empty()) {
-    return options.kernel_file.empty() ? "KERNEL.cu is required; try --help" : "";
+    const bool missing = options.kernel_file.empty() && options.export_graph.empty();
+    return missing ? "KERNEL.cu is required; try --help" : "";
   }
   for (const CLI::Option* option : app.get_options()) {
     if (option->count() == 0) continue;
@@ -113,7 +114,9 @@ ParsedOptions parse_search_options(int argc, const char* const* argv) {
   app.add_option("--jobs", options.jobs, "parallel workers (default: processors)")
       ->check(CLI::Range(1, 1024));
   app.add_option("--graph", options.graph,
-                 "ReGraph to take priors from (default: the shipped one)");
+                 "ReGraph to take priors from, YAML or ReGraphT's JSON (default: the shipped one)");
+  app.add_option("--export-graph", options.export_graph,
+                 "write that ReGraph to a file, .json as ReGraphT's or .yaml, and stop");
   app.add_option("--manifest", options.manifest, "problem manifest (default: KERNEL.regraph.yaml)");
   app.add_option("--kernel", options.kernel,
                  "kernel of the file to optimise, e.g. scale or 'scale<float, 4>'");

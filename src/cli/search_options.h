@@ -24,6 +24,7 @@ struct SearchOptions {
   std::uint64_t seed = 1;
   int jobs = 0;  // 0: as many as there are processors
   std::string graph;
+  std::string export_graph;  // file to write the graph to, and stop
   std::string manifest;
   std::vector<std::string> sizes;  // "N=4096"
   std::string block;               // "32x8"

@@ -3,10 +3,10 @@
 #include "base/deadline.h"
 #include "cli/exit_codes.h"
 #include "cli/kernel_input.h"
+#include "cli/load_graph.h"
 #include "eval/compile/same_code.h"
 #include "infer/infer_manifest.h"
 #include "kernel/manifest.h"
-#include "regraph/regraph_yaml.h"
 #include "source/analysis.h"
 #include "source/clang_frontend.h"
 #include "source/extract.h"
@@ -38,13 +38,6 @@ std::filesystem::path cache_directory() {
     return std::filesystem::path(home) / ".cache" / "regraph";
   }
   return {};
-}
-
-std::filesystem::path shipped_graph(const std::filesystem::path& program_directory) {
-  std::error_code ignored;
-  const auto installed = program_directory.parent_path() / "share" / "regraph" / "cuda.yaml";
-  if (std::filesystem::exists(installed, ignored)) return installed;
-  return std::filesystem::path(REGRAPH_SOURCE_DIRECTORY) / "graphs" / "cuda.yaml";
 }
 
 // Verification keeps several copies of all buffers, and interprets every access.
@@ -112,9 +105,7 @@ class Builder {
     if (!input) return failure(unusable ? kUnusableKernel : kUsage, input.error().message);
     input_ = std::move(*input);
     options_.kernel_file = input_.kernel_file;
-    const std::filesystem::path directory = std::filesystem::path(program_).parent_path();
-    auto graph = load_regraph(options_.graph.empty() ? shipped_graph(directory)
-                                                     : std::filesystem::path(options_.graph));
+    auto graph = load_graph(options_.graph, program_);
     if (!graph) return failure(kUsage, graph.error().message);
     setup_->graph = std::move(*graph);
     return std::nullopt;

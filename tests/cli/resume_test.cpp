@@ -82,7 +82,7 @@ TEST_F(ResumeRun, GoesOnWithoutTheFilesItWasStartedWith) {
   ASSERT_EQ(resumed.exit_code, 0) << resumed.error;
   EXPECT_EQ(answer(resumed.json()), answer(reference.json()));
   EXPECT_EQ(resumed.json().at("source"), kernel);
-  for (const char* name : {"best.cu", "best.regraph.yaml", "manifest.yaml"})
+  for (const char* name : {"best.cu", "best.regraph.yaml", "manifest.yaml", "results.t4.json"})
     EXPECT_EQ(content(std::string("out/") + name), content(std::string("whole/") + name)) << name;
   EXPECT_EQ(json::parse(content("out/result.json")), resumed.json());
 }
