@@ -1,5 +1,6 @@
 #include "ptx/block_runner.h"
 
+#include "ptx/checked_handlers.h"
 #include "ptx/handler_tables.h"
 
 #include <fmt/format.h>
@@ -43,8 +44,15 @@ BlockRunner::BlockRunner(const Program::Code& code, const LaunchArguments& argum
       registers_(nullptr, &free_aligned),
       shared_(shared_span(code, arguments)) {
   const Handler* table = handler_table(options.handlers);
-  for (Record& record : records_)
+  context_.handlers = table;
+  if (options.detect_races) {
+    races_ = std::make_unique<RaceDetector>(code, arguments, launch_memory.global_regions);
+    context_.races = races_.get();
+  }
+  for (Record& record : records_) {
     record.handler = table[record.handler_id];
+    if (races_ != nullptr) record.handler = checked_handler(record, record.handler);
+  }
   context_.code = &code;
   context_.grid = arguments.grid;
   context_.block = arguments.block;
@@ -275,6 +283,7 @@ void BlockRunner::start(std::uint64_t linear_block) {
     warp.status = WarpStatus::ready;
     warp.time = 0;
   }
+  if (races_ != nullptr) races_->begin_block(linear_block, warps_.size());
   if (uses_shared_) std::memset(shared_.data(), kSharedPoison, shared_.size());
   std::fill(local_.begin(), local_.end(), std::byte{0});
   ++blocks_run_;
@@ -290,6 +299,7 @@ void BlockRunner::run_warp(Warp& warp) {
   const auto operation = static_cast<Operation>(warp.last->handler_id / kLaneTypes);
   if (operation == Operation::barrier_arrive) {
     arrived_[warp.barrier] += kWarpLanes;
+    if (races_ != nullptr) races_->arrive(warp.barrier, warp.index);
     warp.status = WarpStatus::ready;
   }
 }

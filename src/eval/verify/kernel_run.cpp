@@ -2,6 +2,7 @@
 
 #include "base/random.h"
 #include "eval/verify/parameters.h"
+#include "ptx/module_memory.h"
 
 #include <fmt/format.h>
 
@@ -78,6 +79,15 @@ class Session {
     options.count = false;
     options.instruction_budget = settings_.instruction_budget;
     options.threads = settings_.threads;
+    options.detect_races = settings_.detect_races && !settings_.reverse_blocks;
+    // One launch, even when its blocks run in groups.
+    Result<ptx::ModuleMemory> variables = ptx::ModuleMemory::create(program);
+    if (!variables.ok()) {
+      run_.fault.kind = ptx::FaultKind::bad_launch;
+      run_.fault.message = variables.error().message;
+      return std::move(run_);
+    }
+    options.variables = &*variables;
     if (settings_.instruction_budget != 0 && launch.grid.count() > settings_.instruction_budget) {
       // Every block executes something, so this cannot end within the budget.
       run_.fault.kind = ptx::FaultKind::instruction_budget;
@@ -90,6 +100,7 @@ class Session {
       result.profile.thread_instructions += run_.profile.thread_instructions;
       run_.profile = std::move(result.profile);
       run_.fault = std::move(result.fault);
+      run_.uninitialised_read = std::move(result.uninitialised_read);
       if (run_.fault.kind != ptx::FaultKind::none) break;
     }
     for (std::size_t i = 0; i < problem_.arguments.size(); ++i)
@@ -148,11 +159,6 @@ std::uint64_t KernelRun::warp_instructions() const {
     total += instruction.warp_executions;
   }
   return total;
-}
-
-bool has_global_variables(const std::string& ptx) {
-  // Instructions continue ".global" with a dot, declarations with a space.
-  return ptx.find(".global .") != std::string::npos;
 }
 
 bool divides_floats(const std::string& ptx) {

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,24 +22,22 @@ struct RunSettings {
   bool invert_poison = false;            // every bit differs from the run without
   std::size_t pointer_offset = 0;        // bytes past the 256-byte boundary at which buffers start
   std::uint64_t instruction_budget = 0;  // warp instructions
-  // Blocks run from the last to the first, in up to 64 groups. Only for kernels without variables
-  // in global memory: those start afresh in every group.
+  // Blocks run from the last to the first, in up to 64 groups.
   bool reverse_blocks = false;
-  int threads = 1;  // of the host; 1 keeps the order of blocks, and of atomics, fixed
+  bool detect_races = false;  // as ptx::RunOptions; with the blocks in order only
+  int threads = 1;            // of the host; 1 keeps the order of blocks, and of atomics, fixed
 };
 
 struct KernelRun {
   ptx::Fault fault;
   ptx::Profile profile;
-  Buffers before;       // outputs as they were before the launch: poison, or the input for inout
-  Buffers after;        // the same buffers after it; empty for inputs and scalars
+  Buffers before;  // outputs as they were before the launch: poison, or the input for inout
+  Buffers after;   // the same buffers after it; empty for inputs and scalars
+  std::optional<ptx::Fault> uninitialised_read;  // with detect_races
   std::string damaged;  // what was changed that must not be, in words; empty when nothing was
 
   [[nodiscard]] std::uint64_t warp_instructions() const;
 };
-
-// Whether PTX text declares variables in global memory (__device__ variables, tables of sinf).
-[[nodiscard]] bool has_global_variables(const std::string& ptx);
 
 // Whether PTX text divides floating-point numbers.
 [[nodiscard]] bool divides_floats(const std::string& ptx);

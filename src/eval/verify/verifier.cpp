@@ -179,6 +179,7 @@ class Examination {
     const ptx::Program& program =
         reversed && reordering_.reversed_warps ? *reordering_.reversed_warps : program_;
     settings.threads = threads_;
+    settings.detect_races = one.checks_races && !reversed;
     const Result<KernelRun> run = run_kernel(problem_, program, launch_, *one.symbols,
                                              *reference_.inputs(one), settings, cancellation_);
     if (!run.ok()) {
@@ -189,6 +190,10 @@ class Examination {
     if (run->fault.kind != ptx::FaultKind::none) {
       result_.cancelled = run->fault.kind == ptx::FaultKind::cancelled;
       return reject(verdict_of(run->fault.kind), with(one) + ": " + describe(run->fault));
+    }
+    if (run->uninitialised_read && one.checks_uninitialised_reads) {
+      return reject(Verdict::suspicious, with(one) + ": " + describe(*run->uninitialised_read) +
+                                             "; the original reads only what it wrote");
     }
     if (!run->damaged.empty()) return reject(Verdict::suspicious, with(one) + ": " + run->damaged);
     return agrees(one, *run, reversed);
@@ -288,6 +293,22 @@ Result<std::vector<std::string>> Verifier::check_original(std::uint64_t seed,
   if (std::any_of(cases.begin(), cases.end(), [](const Case* one) { return one->order_matters; })) {
     warnings.emplace_back(
         "the original's result depends on the order in which its blocks or warps run");
+  }
+  for (const Case* one : cases) {
+    if (!one->race.empty()) {
+      warnings.push_back(
+          fmt::format("the original kernel, with {}: {}; candidates are not checked for "
+                      "races then",
+                      one->text(), one->race));
+      break;
+    }
+  }
+  for (const Case* one : cases) {
+    if (!one->uninitialised_read.empty()) {
+      warnings.push_back(
+          fmt::format("the original kernel, with {}: {}", one->text(), one->uninitialised_read));
+      break;
+    }
   }
   return warnings;
 }
