@@ -18,8 +18,6 @@ namespace {
 // soon.
 constexpr std::int64_t kQuantum = 65536;
 constexpr std::size_t kRegisterAlignment = 64;
-// Uninitialised shared memory reads as NaN and as large indices, which faults rather than works.
-constexpr int kSharedPoison = 0xff;
 
 void free_aligned(std::byte* memory) {
   ::operator delete[](memory, std::align_val_t{kRegisterAlignment});
@@ -39,6 +37,7 @@ BlockRunner::BlockRunner(const Program::Code& code, const LaunchArguments& argum
                          const LaunchMemory& launch_memory, const RunOptions& options)
     : code_(code),
       exited_threads_arrive_(options.exited_threads_arrive),
+      shared_fill_(options.shared_fill),
       records_(code.records),
       sites_(new AccessSite[code.sites.size()]()),
       registers_(nullptr, &free_aligned),
@@ -284,7 +283,7 @@ void BlockRunner::start(std::uint64_t linear_block) {
     warp.time = 0;
   }
   if (races_ != nullptr) races_->begin_block(linear_block, warps_.size());
-  if (uses_shared_) std::memset(shared_.data(), kSharedPoison, shared_.size());
+  if (uses_shared_) std::memset(shared_.data(), shared_fill_, shared_.size());
   std::fill(local_.begin(), local_.end(), std::byte{0});
   ++blocks_run_;
 }

@@ -73,6 +73,7 @@ class BlockRunner {
   const Program::Code& code_;
   BlockContext context_;
   bool exited_threads_arrive_ = false;
+  std::uint8_t shared_fill_ = 0xff;
   std::vector<Record> records_;
   std::unique_ptr<AccessSite[]> sites_;
   std::unique_ptr<std::byte[], void (*)(std::byte*)> registers_;

@@ -30,6 +30,11 @@ const Record* checked_sync_warp(const Record* r, Warp& w) {
   return r + 1;
 }
 
+const Record* checked_exchange(const Record* r, Warp& w) {
+  w.block->races->exchange_lanes(w);
+  return w.block->handlers[r->handler_id](r, w);
+}
+
 const Record* checked_fence(const Record* r, Warp& w) {
   w.block->races->fence(w);
   return r + 1;
@@ -39,7 +44,12 @@ const Record* checked_fence(const Record* r, Warp& w) {
 
 Handler checked_handler(const Record& record, Handler usual) {
   if (record.handler_id >= kArithmeticHandlers) return &checked_access;
-  switch (static_cast<Operation>(record.handler_id / kLaneTypes)) {
+  const auto operation = static_cast<Operation>(record.handler_id / kLaneTypes);
+  if (operation >= Operation::shuffle_up && operation <= Operation::elect &&
+      operation != Operation::active_mask) {
+    return &checked_exchange;
+  }
+  switch (operation) {
     case Operation::atomic:
       return &checked_access;
     case Operation::sync_warp:

@@ -169,6 +169,9 @@ struct RunOptions {
   // (race_detector.h says what counts), and for reads of shared memory that was never written.
   // Blocks then run in order on one host thread, several times slower: meant for small problems.
   bool detect_races = false;
+  // What every byte of shared memory holds at first. All ones is NaN as a float and -1 as an
+  // integer: large as an index, which faults rather than works.
+  std::uint8_t shared_fill = 0xff;
   // Module-scope variables that outlive the launch (ptx/module_memory.h); several launches may
   // share them, one after another. Null: every launch starts with the initial values of the PTX.
   ModuleMemory* variables = nullptr;

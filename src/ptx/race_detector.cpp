@@ -89,6 +89,11 @@ void RaceDetector::begin_block(std::uint64_t linear_block, std::size_t warps) {
 
 void RaceDetector::sync_warp(const Warp& warp) {
   ++warps_[warp.index].epoch;
+  ++warps_[warp.index].exchange;
+}
+
+void RaceDetector::exchange_lanes(const Warp& warp) {
+  ++warps_[warp.index].exchange;
 }
 
 void RaceDetector::fence(const Warp& warp) {
@@ -103,6 +108,7 @@ void RaceDetector::arrive(std::uint32_t id, std::uint32_t warp) {
   join(arrived_[id], state.clock);
   ++state.clock[warp];
   ++state.epoch;
+  ++state.exchange;
 }
 
 void RaceDetector::barrier(std::uint32_t id, std::uint32_t warps) {
@@ -115,15 +121,18 @@ void RaceDetector::barrier(std::uint32_t id, std::uint32_t warps) {
     warps_[w].clock = all;
     ++warps_[w].clock[w];
     ++warps_[w].epoch;
+    ++warps_[w].exchange;
   }
   arrived_[id] = {};
 }
 
-bool RaceDetector::ordered(const Access& earlier, const Current& now) const {
+bool RaceDetector::ordered(const Access& earlier, const Current& now, bool earlier_reads) const {
   if (earlier.block == 0) return true;
   if (earlier.block != block_) return now.is_shared;  // another block's shared memory is another's
   if (earlier.warp == now.access.warp) {
-    return (earlier.lanes & ~(1U << now.lane)) == 0 || earlier.epoch < now.access.epoch;
+    if ((earlier.lanes & ~(1U << now.lane)) == 0) return true;
+    return earlier_reads ? earlier.exchange < now.access.exchange
+                         : earlier.epoch < now.access.epoch;
   }
   return earlier.time <= warps_[now.access.warp].clock[earlier.warp];
 }
@@ -132,15 +141,15 @@ bool RaceDetector::check_read(Cell& cell, const Current& now, std::uint64_t addr
   if (now.is_shared && cell.write.block != block_ && cell.strong_write.block != block_) {
     note_uninitialised(now, address);
   }
-  if (!ordered(cell.write, now)) return report(cell.write, true, false, now, address);
-  if (!now.access.strong && !ordered(cell.strong_write, now)) {
+  if (!ordered(cell.write, now, false)) return report(cell.write, true, false, now, address);
+  if (!now.access.strong && !ordered(cell.strong_write, now, false)) {
     return report(cell.strong_write, true, false, now, address);
   }
   const Access& mine = now.access;
   for (Access& read : cell.reads) {
     if (read.block != block_ || read.warp != mine.warp) continue;
     const bool joins =
-        read.epoch == mine.epoch && read.time == mine.time && read.strong == mine.strong;
+        read.exchange == mine.exchange && read.time == mine.time && read.strong == mine.strong;
     const std::uint32_t before = joins ? read.lanes : 0;
     read = mine;
     read.lanes |= before;
@@ -148,7 +157,7 @@ bool RaceDetector::check_read(Cell& cell, const Current& now, std::uint64_t addr
   }
   // Keep what is still unordered; two different warps are enough for every later writer to find
   // one.
-  Access& old = ordered(cell.reads[0], now) ? cell.reads[0] : cell.reads[1];
+  Access& old = ordered(cell.reads[0], now, true) ? cell.reads[0] : cell.reads[1];
   old = mine;
   return true;
 }
@@ -159,12 +168,12 @@ bool RaceDetector::check_write(Cell& cell, const Current& now, bool new_value,
   const bool strong = now.access.strong;
   // A value that is there already changes nothing for anyone.
   if (!new_value && !first && !strong) return true;
-  if (!ordered(cell.write, now)) return report(cell.write, true, true, now, address);
-  if (!strong && !ordered(cell.strong_write, now)) {
+  if (!ordered(cell.write, now, false)) return report(cell.write, true, true, now, address);
+  if (!strong && !ordered(cell.strong_write, now, false)) {
     return report(cell.strong_write, true, true, now, address);
   }
   for (const Access& read : cell.reads) {
-    if (!ordered(read, now) && !(read.strong && strong)) {
+    if (!ordered(read, now, true) && !(read.strong && strong)) {
       return report(read, false, true, now, address);
     }
   }
@@ -268,9 +277,13 @@ bool RaceDetector::access(const Record& record, Warp& warp, const SiteInfo& site
   Current now;
   now.record = &record;
   now.warp = &warp;
-  now.access = {block_,     state.clock[warp.index], state.epoch,
-                0,          record.instruction,      static_cast<std::uint8_t>(warp.index),
-                site.strong};
+  now.access.block = block_;
+  now.access.time = state.clock[warp.index];
+  now.access.epoch = state.epoch;
+  now.access.exchange = state.exchange;
+  now.access.instruction = record.instruction;
+  now.access.warp = static_cast<std::uint8_t>(warp.index);
+  now.access.strong = site.strong;
   for (std::uint32_t rest = warp.exec; rest != 0; rest &= rest - 1) {
     now.lane = __builtin_ctz(rest);
     now.access.lanes = 1U << now.lane;

@@ -4,7 +4,9 @@
 // not both are strong (atomic, volatile, relaxed, acquire, release: PTX ISA, "Memory consistency
 // model") and nothing orders them. What orders:
 //   - a barrier of the block that both warps passed (or arrived at);
-//   - between lanes of one warp, __syncwarp();
+//   - between lanes of one warp, __syncwarp(); and of a read and a later write, every shuffle, vote
+//   or
+//     other exchange of the warp's: the lanes had what they read before they met there;
 //   - a fence, a strong write, a strong read of the same address that comes later, a fence.
 // Blocks of a launch are never ordered: kernels that order them by fences and strong accesses are
 // not checked across blocks. Writing the value that is there already is no conflict: many correct
@@ -41,6 +43,7 @@ class RaceDetector {
   bool access(const Record& record, Warp& warp, const SiteInfo& site,
               const std::uint64_t* addresses);
   void sync_warp(const Warp& warp);
+  void exchange_lanes(const Warp& warp);
   void fence(const Warp& warp);
   // Barrier `id`: a warp arrives without waiting; `warps` (a bit each) leave it together.
   void arrive(std::uint32_t id, std::uint32_t warp);
@@ -58,9 +61,10 @@ class RaceDetector {
 
   // One access, or several by lanes of one warp between two synchronisations.
   struct Access {
-    std::uint32_t block = 0;  // linear + 1; 0: none
-    std::uint32_t time = 0;   // of the warp's clock
-    std::uint32_t epoch = 0;  // of the warp's own synchronisations
+    std::uint32_t block = 0;     // linear + 1; 0: none
+    std::uint32_t time = 0;      // of the warp's clock
+    std::uint32_t epoch = 0;     // of the warp's own synchronisations
+    std::uint32_t exchange = 0;  // likewise, exchanges between lanes counted too
     std::uint32_t lanes = 0;
     std::uint32_t instruction = 0;
     std::uint8_t warp = 0;
@@ -81,6 +85,7 @@ class RaceDetector {
     Clock fenced = {};    // the clock at the last fence
     Clock acquired = {};  // what strong reads saw, in force from the next fence on
     std::uint32_t epoch = 0;
+    std::uint32_t exchange = 0;
   };
   // What is being checked.
   struct Current {
@@ -91,7 +96,7 @@ class RaceDetector {
     bool is_shared = false;
   };
 
-  [[nodiscard]] bool ordered(const Access& earlier, const Current& now) const;
+  [[nodiscard]] bool ordered(const Access& earlier, const Current& now, bool earlier_reads) const;
   bool check_read(Cell& cell, const Current& now, std::uint64_t address);
   bool check_write(Cell& cell, const Current& now, bool new_value, std::uint64_t address);
   bool report(const Access& earlier, bool earlier_writes, bool writes, const Current& now,

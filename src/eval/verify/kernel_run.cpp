@@ -79,6 +79,7 @@ class Session {
     options.count = false;
     options.instruction_budget = settings_.instruction_budget;
     options.threads = settings_.threads;
+    options.shared_fill = settings_.shared_fill;
     options.detect_races = settings_.detect_races && !settings_.reverse_blocks;
     // One launch, even when its blocks run in groups.
     Result<ptx::ModuleMemory> variables = ptx::ModuleMemory::create(program);
@@ -179,6 +180,27 @@ Result<KernelRun> run_kernel(const Problem& problem, const ptx::Program& program
   if (Status status = session.allocate(symbols, inputs); !status.ok()) return status.error();
   if (Status status = session.pack(program, symbols); !status.ok()) return status.error();
   return session.run(program, *concrete, inputs, cancellation);
+}
+
+Result<bool> depends_on_shared_fill(const Problem& problem, const ptx::Program& program,
+                                    const Launch& launch, const Symbols& symbols,
+                                    const Buffers& inputs, RunSettings settings,
+                                    const KernelRun& run, const Cancellation& cancellation) {
+  // As floats and as integers far beyond, and far below, everything else: neither a sum nor an
+  // extreme hides both.
+  constexpr std::uint8_t kFills[] = {0x7b, 0xfb};
+  settings.detect_races = false;
+  for (const std::uint8_t fill : kFills) {
+    settings.shared_fill = fill;
+    const Result<KernelRun> other =
+        run_kernel(problem, program, launch, symbols, inputs, settings, cancellation);
+    if (!other.ok()) return other.error();
+    if (other->fault.kind == ptx::FaultKind::cancelled) {
+      return fail(ErrorCode::cancelled, "cancelled");
+    }
+    if (other->fault.kind != run.fault.kind || other->after != run.after) return true;
+  }
+  return false;
 }
 
 }  // namespace regraph::verify

@@ -24,8 +24,9 @@ struct RunSettings {
   std::uint64_t instruction_budget = 0;  // warp instructions
   // Blocks run from the last to the first, in up to 64 groups.
   bool reverse_blocks = false;
-  bool detect_races = false;  // as ptx::RunOptions; with the blocks in order only
-  int threads = 1;            // of the host; 1 keeps the order of blocks, and of atomics, fixed
+  bool detect_races = false;        // as ptx::RunOptions; with the blocks in order only
+  std::uint8_t shared_fill = 0xff;  // as ptx::RunOptions
+  int threads = 1;  // of the host; 1 keeps the order of blocks, and of atomics, fixed
 };
 
 struct KernelRun {
@@ -49,5 +50,13 @@ struct KernelRun {
                                            const Launch& launch, const Symbols& symbols,
                                            const Buffers& inputs, const RunSettings& settings,
                                            const Cancellation& cancellation);
+
+// Whether what a launch leaves in its outputs changes with what uninitialised shared memory holds.
+// `run` is what run_kernel gave for the same arguments and settings.
+[[nodiscard]] Result<bool> depends_on_shared_fill(const Problem& problem,
+                                                  const ptx::Program& program, const Launch& launch,
+                                                  const Symbols& symbols, const Buffers& inputs,
+                                                  RunSettings settings, const KernelRun& run,
+                                                  const Cancellation& cancellation);
 
 }  // namespace regraph::verify

@@ -269,7 +269,13 @@ Status Reference::look_for_races(Case& one, const Buffers& inputs,
   if (!run.ok()) return run.error();
   if (run->fault.kind == ptx::FaultKind::cancelled) return fail(ErrorCode::cancelled, "cancelled");
   if (run->fault.kind != ptx::FaultKind::none) one.race = describe(run->fault);
-  if (run->uninitialised_read) one.uninitialised_read = describe(*run->uninitialised_read);
+  if (run->uninitialised_read && run->fault.kind == ptx::FaultKind::none) {
+    const Result<bool> depends =
+        depends_on_shared_fill(problem_, original_, problem_.launch.launches.front(), *one.symbols,
+                               inputs, settings, *run, cancellation);
+    if (!depends.ok()) return depends.error();
+    if (*depends) one.uninitialised_read = describe(*run->uninitialised_read);
+  }
   one.checks_races = one.race.empty();
   one.checks_uninitialised_reads = one.race.empty() && one.uninitialised_read.empty();
   return {};

@@ -192,8 +192,17 @@ class Examination {
       return reject(verdict_of(run->fault.kind), with(one) + ": " + describe(run->fault));
     }
     if (run->uninitialised_read && one.checks_uninitialised_reads) {
-      return reject(Verdict::suspicious, with(one) + ": " + describe(*run->uninitialised_read) +
-                                             "; the original reads only what it wrote");
+      const Result<bool> depends =
+          depends_on_shared_fill(problem_, program, launch_, *one.symbols, *reference_.inputs(one),
+                                 settings, *run, cancellation_);
+      if (!depends.ok()) {
+        result_.cancelled = depends.error().code == ErrorCode::cancelled;
+        return reject(Verdict::timeout, with(one) + ": " + depends.error().message);
+      }
+      if (*depends) {
+        return reject(Verdict::suspicious, with(one) + ": " + describe(*run->uninitialised_read) +
+                                               "; the result depends on it");
+      }
     }
     if (!run->damaged.empty()) return reject(Verdict::suspicious, with(one) + ": " + run->damaged);
     return agrees(one, *run, reversed);
