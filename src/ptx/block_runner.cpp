@@ -1,5 +1,6 @@
 #include "ptx/block_runner.h"
 
+#include "ptx/checked_handlers.h"
 #include "ptx/handler_tables.h"
 
 #include <fmt/format.h>
@@ -17,8 +18,6 @@ namespace {
 // soon.
 constexpr std::int64_t kQuantum = 65536;
 constexpr std::size_t kRegisterAlignment = 64;
-// Uninitialised shared memory reads as NaN and as large indices, which faults rather than works.
-constexpr int kSharedPoison = 0xff;
 
 void free_aligned(std::byte* memory) {
   ::operator delete[](memory, std::align_val_t{kRegisterAlignment});
@@ -38,13 +37,21 @@ BlockRunner::BlockRunner(const Program::Code& code, const LaunchArguments& argum
                          const LaunchMemory& launch_memory, const RunOptions& options)
     : code_(code),
       exited_threads_arrive_(options.exited_threads_arrive),
+      shared_fill_(options.shared_fill),
       records_(code.records),
       sites_(new AccessSite[code.sites.size()]()),
       registers_(nullptr, &free_aligned),
       shared_(shared_span(code, arguments)) {
   const Handler* table = handler_table(options.handlers);
-  for (Record& record : records_)
+  context_.handlers = table;
+  if (options.detect_races) {
+    races_ = std::make_unique<RaceDetector>(code, arguments, launch_memory.global_regions);
+    context_.races = races_.get();
+  }
+  for (Record& record : records_) {
     record.handler = table[record.handler_id];
+    if (races_ != nullptr) record.handler = checked_handler(record, record.handler);
+  }
   context_.code = &code;
   context_.grid = arguments.grid;
   context_.block = arguments.block;
@@ -275,7 +282,8 @@ void BlockRunner::start(std::uint64_t linear_block) {
     warp.status = WarpStatus::ready;
     warp.time = 0;
   }
-  if (uses_shared_) std::memset(shared_.data(), kSharedPoison, shared_.size());
+  if (races_ != nullptr) races_->begin_block(linear_block, warps_.size());
+  if (uses_shared_) std::memset(shared_.data(), shared_fill_, shared_.size());
   std::fill(local_.begin(), local_.end(), std::byte{0});
   ++blocks_run_;
 }
@@ -290,6 +298,7 @@ void BlockRunner::run_warp(Warp& warp) {
   const auto operation = static_cast<Operation>(warp.last->handler_id / kLaneTypes);
   if (operation == Operation::barrier_arrive) {
     arrived_[warp.barrier] += kWarpLanes;
+    if (races_ != nullptr) races_->arrive(warp.barrier, warp.index);
     warp.status = WarpStatus::ready;
   }
 }

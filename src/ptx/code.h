@@ -75,6 +75,9 @@ struct SiteInfo {
   StateSpace space = StateSpace::global;
   bool store = false;
   bool atomic = false;
+  bool strong = false;  // atomic, volatile, relaxed, acquire, release: never part of a race alone
+  bool acquires = false;
+  bool releases = false;
   bool counted = true;  // in the instruction's profile
   std::uint8_t element_bytes = 4;
   std::uint8_t elements = 1;

@@ -173,6 +173,8 @@ void fill_control_handlers(Handler* table) {
   put(table, Operation::narrow_lanes, &narrow_lanes);
   put(table, Operation::restore_lanes, &restore_lanes);
   put(table, Operation::nothing, &nothing);
+  put(table, Operation::sync_warp, &nothing);
+  put(table, Operation::fence, &nothing);
   put(table, Operation::barrier, &barrier);
   put(table, Operation::barrier_reduce, &barrier);
   put(table, Operation::barrier_arrive, &barrier);
