@@ -1,5 +1,6 @@
 #include "rewrite/normal_form.h"
 
+#include "rewrite/legality.h"
 #include "rewrite/step_rewriter.h"
 #include "source/analysis.h"
 #include "source/build.h"
@@ -129,7 +130,7 @@ class GuardFlattener {
       return {};
     }
     const auto& variable = stmt->variable;
-    const ExprPtr zero = variable.scalar ? source::zero_of(*variable.scalar) : nullptr;
+    const ExprPtr zero = zero_value(variable.type, variable.scalar);
     if (!zero || variable.is_pointer || !variable.extents.empty()) {
       return refuse("line " + std::to_string(stmt->line) + ": '" + variable.name +
                     "' is read from memory under a condition and has no zero to start from");

@@ -25,7 +25,7 @@ constexpr const char* kIteration = "#iteration";
 
 class Planner {
  public:
-  explicit Planner(const Analysis& analysis) : analysis_(analysis) {}
+  Planner(const Analysis& analysis, int threads) : analysis_(analysis), threads_(threads) {}
 
   Result<RowPlan> plan(const Block& body) {
     if (Status status = visit(body, false); !status) return status.error();
@@ -105,6 +105,11 @@ class Planner {
       reason_ = effects.error();
       return false;
     }
+    if (const auto trips = counted->trip_count(); trips && *trips < threads_) {
+      reason_ = refuse(where(loop) + "it has only " + std::to_string(*trips) + " iterations for " +
+                       std::to_string(threads_) + " threads");
+      return false;
+    }
     if (loop.init->variable.scalar != ScalarType::i32 &&
         loop.init->variable.scalar != ScalarType::u32) {
       reason_ = refuse(where(loop) + "its counter is no 32-bit integer");
@@ -140,7 +145,8 @@ class Planner {
     if (use.stored_alone) obstruct(use, "is written once a row and in a loop over the row");
     const auto index = analysis_.polynomial(access.access->operands[1]);
     const auto pitch = index ? index->coefficient(counted.name) : std::nullopt;
-    if (!pitch || pitch->is_zero() || !first) {
+    const bool is_flat = access.access->operands[0]->kind == source::ExprKind::variable;
+    if (!is_flat || !pitch || pitch->is_zero() || !first) {
       obstruct(use, "is written at an index that does not follow the loop over the row");
       return;
     }
@@ -190,6 +196,7 @@ class Planner {
   }
 
   const Analysis& analysis_;
+  int threads_;
   std::map<std::string, Use> uses_;
   RowPlan plan_;
   Error reason_ = refuse("the kernel has no loop that threads could share");
@@ -197,8 +204,8 @@ class Planner {
 
 }  // namespace
 
-Result<RowPlan> plan_rows(const Kernel& kernel, const Analysis& analysis) {
-  return Planner(analysis).plan(kernel.body);
+Result<RowPlan> plan_rows(const Kernel& kernel, const Analysis& analysis, int threads) {
+  return Planner(analysis, threads).plan(kernel.body);
 }
 
 }  // namespace regraph::rewrite

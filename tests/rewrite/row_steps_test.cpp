@@ -39,6 +39,7 @@ TEST(CrossThreadReduction, KeepsWhatASumStartsFrom) {
 TEST(CrossThreadReduction, RefusesWithAReason) {
   expect_refusal(*sample("matmul_guard"), shared("32", "4"), "more than one axis");
   expect_refusal(*sample("saxpy_return"), shared("32", "4"), "no loop that threads could share");
+  expect_refusal(*sample("window_sum"), shared("32", "4"), "only 8 iterations");
   expect_refusal(*sample("power_iterations"), shared("32", "4"), "carries a value");
   expect_refusal(*sample("sum_sequential_tree"), shared("32", "4"), "work together already");
   auto exact = KernelCase::make(
