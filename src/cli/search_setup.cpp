@@ -1,6 +1,7 @@
 #include "cli/search_setup.h"
 
 #include "base/deadline.h"
+#include "cli/cache_directory.h"
 #include "cli/exit_codes.h"
 #include "cli/kernel_input.h"
 #include "cli/load_graph.h"
@@ -26,18 +27,6 @@ namespace {
 
 SetupFailure failure(int exit_code, std::string message) {
   return {exit_code, std::move(message)};
-}
-
-// ~/.cache/regraph, or where REGRAPH_CACHE_DIR and XDG_CACHE_HOME say; empty when nothing is known.
-std::filesystem::path cache_directory() {
-  if (const char* own = std::getenv("REGRAPH_CACHE_DIR")) return own;
-  if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg != nullptr && *xdg != '\0') {
-    return std::filesystem::path(xdg) / "regraph";
-  }
-  if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0') {
-    return std::filesystem::path(home) / ".cache" / "regraph";
-  }
-  return {};
 }
 
 // Verification keeps several copies of all buffers, and interprets every access.
