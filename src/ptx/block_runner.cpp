@@ -2,6 +2,7 @@
 
 #include "ptx/checked_handlers.h"
 #include "ptx/handler_tables.h"
+#include "ptx/path_rotation.h"
 
 #include <fmt/format.h>
 
@@ -50,7 +51,7 @@ BlockRunner::BlockRunner(const Program::Code& code, const LaunchArguments& argum
   }
   for (Record& record : records_) {
     record.handler = table[record.handler_id];
-    if (races_ != nullptr) record.handler = checked_handler(record, record.handler);
+    record.handler = checked_handler(record, record.handler, races_ != nullptr, code.may_spin);
   }
   context_.code = &code;
   context_.grid = arguments.grid;
@@ -275,6 +276,8 @@ void BlockRunner::start(std::uint64_t linear_block) {
     warp.live = warp.active = warp.exec = warp.initial;
     warp.reconvergence = kNoBlock;
     warp.stack_size = 0;
+    warp.rotated = false;
+    warp.waits = 0;
     warp.frame = 0;
     warp.depth = 0;
     warp.calls->frames.clear();
@@ -322,6 +325,7 @@ bool BlockRunner::advance(Warp& warp, std::uint64_t budget) {
   warp.quantum = quantum;
   run_warp(warp);
   executed_ += static_cast<std::uint64_t>(quantum - warp.quantum);
+  if (code_.may_spin && warp.status == WarpStatus::ready) rotate_paths(warp);
   duration_ = std::max(duration_, warp.time);
   if (context_.fault.kind != FaultKind::none) return false;
   if (budget == 0 || executed_ <= budget) return true;
@@ -337,7 +341,7 @@ bool BlockRunner::advance(Warp& warp, std::uint64_t budget) {
 void BlockRunner::run(std::uint64_t linear_block, std::uint64_t budget,
                       const Cancellation& cancellation) {
   start(linear_block);
-  while (true) {
+  for (std::uint64_t round = 1;; ++round) {
     bool ready = false;
     bool waiting = false;
     for (Warp& warp : warps_) {
@@ -347,6 +351,16 @@ void BlockRunner::run(std::uint64_t linear_block, std::uint64_t budget,
     }
     if (cancellation.requested()) {
       context_.set_fault(FaultKind::cancelled, "cancelled", nullptr, warps_[0], 0);
+      return;
+    }
+    if (ready && code_.may_spin && repeats(round)) {
+      const Warp& spinning = *std::find_if(warps_.begin(), warps_.end(), [](const Warp& warp) {
+        return warp.status == WarpStatus::ready;
+      });
+      context_.set_fault(FaultKind::deadlock,
+                         "this thread waits for ever: its block does the same again and again, and "
+                         "blocks that come later do not run before it ends",
+                         spinning.last, spinning, __builtin_ctz(spinning.live));
       return;
     }
     if (ready && !waiting) continue;

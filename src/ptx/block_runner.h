@@ -69,6 +69,9 @@ class BlockRunner {
   bool release_barriers();
   void finish_barrier(std::uint32_t id);
   void stuck_fault();
+  bool repeats(std::uint64_t round);
+  [[nodiscard]] std::uint64_t state_hash() const;
+  [[nodiscard]] std::uint64_t global_hash() const;
 
   const Program::Code& code_;
   BlockContext context_;
@@ -96,6 +99,8 @@ class BlockRunner {
   std::int64_t duration_ = 0;
   bool truncated_ = false;
   bool uses_shared_ = false;
+  std::uint64_t seen_state_ = 0;  // of an earlier round, and what global memory was then
+  std::uint64_t seen_global_ = 0;
 };
 
 }  // namespace regraph::ptx

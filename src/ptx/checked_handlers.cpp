@@ -2,6 +2,7 @@
 #include "ptx/checked_handlers.h"
 
 #include "ptx/atomic_operation.h"
+#include "ptx/path_rotation.h"
 #include "ptx/race_detector.h"
 
 namespace regraph::ptx {
@@ -27,11 +28,16 @@ const Record* checked_access(const Record* r, Warp& w) {
 
 const Record* checked_sync_warp(const Record* r, Warp& w) {
   w.block->races->sync_warp(w);
-  return r + 1;
+  return w.block->handlers[r->handler_id](r, w);
 }
 
+// Lanes exchange values: those that rotation separated come together first.
 const Record* checked_exchange(const Record* r, Warp& w) {
-  w.block->races->exchange_lanes(w);
+  if (w.rotated && w.exec == w.active && w.active != w.live) {
+    const Record* next = gather_paths(r, w);
+    if (next != nullptr && next != r) return next;
+  }
+  if (w.block->races != nullptr) w.block->races->exchange_lanes(w);
   return w.block->handlers[r->handler_id](r, w);
 }
 
@@ -42,23 +48,18 @@ const Record* checked_fence(const Record* r, Warp& w) {
 
 }  // namespace
 
-Handler checked_handler(const Record& record, Handler usual) {
-  if (record.handler_id >= kArithmeticHandlers) return &checked_access;
+Handler checked_handler(const Record& record, Handler usual, bool races, bool may_spin) {
   const auto operation = static_cast<Operation>(record.handler_id / kLaneTypes);
-  if (operation >= Operation::shuffle_up && operation <= Operation::elect &&
-      operation != Operation::active_mask) {
-    return &checked_exchange;
+  const bool exchanges = record.handler_id < kArithmeticHandlers &&
+                         operation >= Operation::shuffle_up && operation <= Operation::elect &&
+                         operation != Operation::active_mask;
+  if (exchanges && (races || may_spin)) return &checked_exchange;
+  if (!races) return usual;
+  if (record.handler_id >= kArithmeticHandlers || operation == Operation::atomic) {
+    return &checked_access;
   }
-  switch (operation) {
-    case Operation::atomic:
-      return &checked_access;
-    case Operation::sync_warp:
-      return &checked_sync_warp;
-    case Operation::fence:
-      return &checked_fence;
-    default:
-      return usual;
-  }
+  if (operation == Operation::sync_warp) return &checked_sync_warp;
+  return operation == Operation::fence ? &checked_fence : usual;
 }
 
 }  // namespace regraph::ptx

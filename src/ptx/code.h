@@ -143,7 +143,8 @@ struct Program::Code {
   std::uint64_t dynamic_shared_address = 0;
   std::int32_t dynamic_shared = -1;  // the .extern .shared variable, -1: none
   std::uint64_t local_bytes = 0;     // of one thread
-  bool has_global_atomics = false;   // then blocks run in order, on one thread
+  bool has_global_atomics = false;   // or other strong accesses: blocks run in order, on one thread
+  bool may_spin = false;  // a loop holds a strong access: threads may wait for others there
 };
 
 // Which instructions to decode, and whether to trace addresses instead of touching memory.

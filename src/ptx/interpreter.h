@@ -160,9 +160,10 @@ struct RunOptions {
   std::uint64_t instruction_budget = 0;       // warp instructions over all blocks, 0: no limit
   std::vector<std::uint64_t> blocks;          // linear block ids to run; empty: all
   std::uint32_t shared_limit_bytes = 232448;  // 227 KiB, sm_90's opt-in maximum
-  // Threads that have exited count as arrived at barriers of the whole block, as the hardware does.
-  // CUDA calls it undefined, so by default it is a barrier_divergence fault.
-  bool exited_threads_arrive = false;
+  // Threads that have exited count as arrived at barriers of the whole block: "will not succeed
+  // until reached by all non-exited threads in the block" (CUDA programming guide, compute
+  // capability 7.x). False: that is a barrier_divergence fault, as older hardware had it.
+  bool exited_threads_arrive = true;
   int threads = 0;  // host threads for blocks; 0: oneTBB decides, 1: in order
   HandlerSet handlers = HandlerSet::automatic;
   // Look for data races in shared memory, and in global memory written by the launch
