@@ -25,7 +25,8 @@ constexpr const char* kIteration = "#iteration";
 
 class Planner {
  public:
-  Planner(const Analysis& analysis, int threads) : analysis_(analysis), threads_(threads) {}
+  Planner(const Analysis& analysis, int threads, const Problem& problem)
+      : analysis_(analysis), threads_(threads), problem_(problem) {}
 
   Result<RowPlan> plan(const Block& body) {
     if (Status status = visit(body, false); !status) return status.error();
@@ -94,6 +95,24 @@ class Planner {
     return {};
   }
 
+  // The loop's iterations at the largest bench size, when sizes alone decide them.
+  std::optional<std::int64_t> most_iterations(const source::CountedLoop& loop) const {
+    const auto first = analysis_.polynomial(loop.first);
+    const auto limit = analysis_.polynomial(loop.limit);
+    if (!first || !limit) return std::nullopt;
+    std::optional<std::int64_t> most;
+    for (const Symbols& sizes : problem_.bench) {
+      Polynomial length = *limit - *first;
+      for (const auto& [name, value] : sizes)
+        length = length.substitute(name, Polynomial(value));
+      const auto constant = length.constant();
+      if (!constant) return std::nullopt;
+      const std::int64_t trips = (*constant + loop.stride - 1) / loop.stride;
+      if (!most || trips > *most) most = trips;
+    }
+    return most;
+  }
+
   bool try_share(const Stmt& loop, bool repeats) {
     const auto counted = source::counted_loop_of(loop);
     auto effects = effects_of(loop, analysis_);
@@ -105,7 +124,7 @@ class Planner {
       reason_ = effects.error();
       return false;
     }
-    if (const auto trips = counted->trip_count(); trips && *trips < threads_) {
+    if (const auto trips = most_iterations(*counted); trips && *trips < threads_) {
       reason_ = refuse(where(loop) + "it has only " + std::to_string(*trips) + " iterations for " +
                        std::to_string(threads_) + " threads");
       return false;
@@ -197,6 +216,7 @@ class Planner {
 
   const Analysis& analysis_;
   int threads_;
+  const Problem& problem_;
   std::map<std::string, Use> uses_;
   RowPlan plan_;
   Error reason_ = refuse("the kernel has no loop that threads could share");
@@ -204,8 +224,9 @@ class Planner {
 
 }  // namespace
 
-Result<RowPlan> plan_rows(const Kernel& kernel, const Analysis& analysis, int threads) {
-  return Planner(analysis, threads).plan(kernel.body);
+Result<RowPlan> plan_rows(const Kernel& kernel, const Analysis& analysis, int threads,
+                          const Problem& problem) {
+  return Planner(analysis, threads, problem).plan(kernel.body);
 }
 
 }  // namespace regraph::rewrite

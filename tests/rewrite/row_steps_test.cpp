@@ -46,7 +46,7 @@ TEST(CrossThreadReduction, RefusesWithAReason) {
       "__global__ void f(const float* a, float* b, int n, int m) {\n"
       "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
       "  float s = 0.0f;\n  for (int k = 0; k < m; ++k) s += a[i * m + k];\n  b[i] = s;\n}",
-      "sizes: {n: 64, m: 16}\nargs: {a: {dir: in, shape: [n, m]}, b: {dir: out, shape: [n]}}\n"
+      "sizes: {n: 64, m: 64}\nargs: {a: {dir: in, shape: [n, m]}, b: {dir: out, shape: [n]}}\n"
       "launch: {block: 64, grid: 'cdiv(n, bx)'}\nassume: {reassociate: false}\n");
   ASSERT_TRUE(exact.ok()) << exact.error().message;
   expect_refusal(**exact, shared("32", "4"), "reassociate");
@@ -57,7 +57,7 @@ TEST(CrossThreadReduction, RefusesElementsThatSeveralThreadsOfARowTouch) {
       "__global__ void f(float* a, int n, int m) {\n"
       "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
       "  for (int k = 0; k < m; ++k) a[i * (m + 1) + k] = a[i * (m + 1) + k + 1];\n}",
-      "sizes: {n: 64, m: 16}\nargs: {a: {dir: inout, shape: [n, 'm + 1']}}\n"
+      "sizes: {n: 64, m: 64}\nargs: {a: {dir: inout, shape: [n, 'm + 1']}}\n"
       "launch: {block: 64, grid: 'cdiv(n, bx)'}\n");
   ASSERT_TRUE(shifted.ok()) << shifted.error().message;
   expect_refusal(**shifted, shared("32", "4"), "different threads of a row");
@@ -66,7 +66,7 @@ TEST(CrossThreadReduction, RefusesElementsThatSeveralThreadsOfARowTouch) {
       "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
       "  float first = a[i * m];\n"
       "  for (int k = 0; k < m; ++k) a[i * m + k] -= first;\n}",
-      "sizes: {n: 64, m: 16}\nargs: {a: {dir: inout, shape: [n, m]}}\n"
+      "sizes: {n: 64, m: 64}\nargs: {a: {dir: inout, shape: [n, m]}}\n"
       "launch: {block: 64, grid: 'cdiv(n, bx)'}\n");
   ASSERT_TRUE(early.ok()) << early.error().message;
   expect_refusal(**early, shared("32", "4"), "read by every thread of a row");
@@ -75,7 +75,7 @@ TEST(CrossThreadReduction, RefusesElementsThatSeveralThreadsOfARowTouch) {
       "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
       "  for (int k = 0; k < m; ++k) a[i * m + k] = x[i * m + k];\n"
       "  a[i * m] = 1.0f;\n}",
-      "sizes: {n: 64, m: 16}\n"
+      "sizes: {n: 64, m: 64}\n"
       "args: {x: {dir: in, shape: [n, m]}, a: {dir: out, shape: [n, m]}}\n"
       "launch: {block: 64, grid: 'cdiv(n, bx)'}\n");
   ASSERT_TRUE(feedback.ok()) << feedback.error().message;

@@ -62,7 +62,8 @@ TEST(ThreadCoarsen, JamsUniformLoopsIntoARegisterTile) {
 }
 
 TEST(ThreadCoarsen, FactorNeedNotDivideTheGrid) {
-  for (const char* name : {"saxpy_return", "three_point_stencil", "window_sum", "row_sums"}) {
+  for (const char* name : {"saxpy_return", "three_point_stencil", "window_sum", "row_sums",
+                           "scale_under_guard", "all_pairs_vectors"}) {
     const auto kernel = sample(name);
     expect_correct(*kernel, {{"thread_coarsen", {{"axis", "x"}, {"factor", "8"}}}});
   }

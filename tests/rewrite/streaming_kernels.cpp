@@ -86,6 +86,29 @@ args: {bodies: {dir: in, shape: [n]}, pull: {dir: out, shape: [n]}, softening: 0
 launch: {block: 64, grid: "cdiv(n, bx)"}
 tests: [{n: 150}, {n: 64}, {n: 1}]
 )~"},
+      {"scale_under_guard", R"~(
+__global__ void scale(const float* a, float* b, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float factor = 1.0f;
+  float offset = 0.0f;
+  if (i < n) {
+    float step = 0.5f;
+    if (i % 3 != 0) {
+      for (int k = 0; k < 4; ++k) {
+        factor += 1.0f;
+        offset = 2.0f * k;
+        step += 0.25f;
+      }
+    }
+    b[i] = a[i] * factor + offset + step;
+  }
+})~",
+       R"~(
+sizes: {n: 5000000}
+args: {a: {dir: in, shape: [n]}, b: {dir: out, shape: [n]}}
+launch: {block: 128, grid: "cdiv(n, bx)"}
+tests: [{n: 5000}, {n: 1024}, {n: 1}]
+)~"},
       {"two_contractions", R"~(
 __global__ void two(const float* A, const float* B, const float* V, float* C, int M, int N, int K) {
   int row = blockIdx.y * blockDim.y + threadIdx.y;
