@@ -27,7 +27,7 @@ constexpr std::string_view kWords[] = {
     "\xff\xfe",    "\\\n",         "operator",
 };
 
-constexpr std::string_view kManifest = R"(kernel: scale
+constexpr std::string_view kManifest = R"yaml(kernel: scale
 defines: {TILE: bx}
 sizes: {n: 4096, m: 17}
 args:
@@ -41,16 +41,16 @@ bench: [{n: 4096}]
 check: {tolerance: 1e-4, seeds: 6}
 assume: {noalias: true, align: 16, fast_math: false}
 counters: {flops: n*m, bytes: 8*n*m}
-)";
+)yaml";
 
-constexpr std::string_view kSchema = R"({"ConfigurationSpace": {"TuningParameters": [
+constexpr std::string_view kSchema = R"json({"ConfigurationSpace": {"TuningParameters": [
   {"Name": "bx", "Values": "[32, 64]"}]},
  "KernelSpecification": {"Language": "CUDA", "KernelName": "scale", "KernelFile": "s.cu",
   "CompilerOptions": ["-DA=1"], "GlobalSize": {"X": "4096"}, "LocalSize": {"X": "bx * 2"},
   "Arguments": [{"Type": "float", "Size": 4096, "AccessType": "ReadOnly", "FillType": "Random"},
    {"Type": "float", "Size": "4096", "FillType": "Constant", "FillValue": 0},
    {"Type": "float", "MemoryType": "Scalar", "FillValue": 2.5}]}}
-)";
+)json";
 
   constexpr std::string_view kSource = R"cuda(/*@regraph
 sizes: {n: 10}

@@ -27,7 +27,7 @@ int main() {
   ASSERT_TRUE(launch->grid.has_value());
   EXPECT_EQ((*launch->grid)[0].text(), "cdiv(n, bx)");
   EXPECT_EQ((*launch->grid)[1].text(), "cdiv(m, by)");
-  EXPECT_EQ(launch->dynamic_shared_bytes->text(), "bx * 4");
+  EXPECT_EQ(launch->dynamic_shared_bytes->text(), "4 * bx");
   EXPECT_EQ(launch->integers.at("n"), 1 << 20);
   EXPECT_EQ(launch->integers.at("m"), 128);
 }
