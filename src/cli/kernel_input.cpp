@@ -42,7 +42,7 @@ Status apply_size(const std::string& text, Manifest& manifest) {
   return {};
 }
 
-Status apply_block(const std::string& text, Manifest& manifest) {
+Result<Dim3> read_block(const std::string& text) {
   Dim3 block;
   const char* cursor = text.data();
   const char* last = text.data() + text.size();
@@ -51,14 +51,7 @@ Status apply_block(const std::string& text, Manifest& manifest) {
     const auto [next, error] = std::from_chars(cursor, last, *axis);
     if (error != std::errc() || *axis == 0) break;
     cursor = next;
-    if (cursor == last) {
-      if (!manifest.launch) {
-        return fail(ErrorCode::invalid_argument,
-                    "--block " + text + ": the manifest gives no launch to change");
-      }
-      manifest.launch->block = block;
-      return {};
-    }
+    if (cursor == last) return block;
     if (*cursor != 'x') break;
     ++cursor;
   }
@@ -84,11 +77,12 @@ Status apply_define(const std::string& text, Manifest& manifest) {
 }
 
 // Replacements that are expressions of bx, by, bz and sizes follow the launch.
-std::vector<std::pair<std::string, std::string>> evaluated_defines(const Manifest& manifest) {
+std::vector<std::pair<std::string, std::string>> evaluated_defines(const Manifest& manifest,
+                                                                   std::optional<Dim3> block_flag) {
   auto defines = manifest.defines;
   Symbols symbols = manifest.sizes;
-  if (manifest.launch) {
-    const Dim3& block = manifest.launch->block;
+  if (manifest.launch || block_flag) {
+    const Dim3 block = manifest.launch ? manifest.launch->block : *block_flag;
     symbols.insert({{"bx", block.x}, {"by", block.y}, {"bz", block.z}});
   }
   for (auto& [name, replacement] : defines) {
@@ -185,14 +179,22 @@ class InputReader {
     for (const std::string& define : options_.defines) {
       if (Status status = apply_define(define, manifest); !status) return status;
     }
-    return options_.block.empty() ? Status{} : apply_block(options_.block, manifest);
+    if (options_.block.empty()) return {};
+    auto block = read_block(options_.block);
+    if (!block) return std::move(block).error();
+    if (manifest.launch) {
+      manifest.launch->block = *block;
+    } else {
+      input_.block = *block;
+    }
+    return {};
   }
 
   Status extract() {
     source::ExtractionRequest request;
     request.file_name = std::filesystem::path(input_.kernel_file).filename().string();
     if (input_.manifest.kernel) request.kernels.push_back(*input_.manifest.kernel);
-    request.defines = evaluated_defines(input_.manifest);
+    request.defines = evaluated_defines(input_.manifest, input_.block);
     auto code = source::extract_device_code(input_.file_text, request);
     if (!code) {
       unusable_ = true;

@@ -18,6 +18,7 @@ struct KernelInput {
   std::string kernel;     // plain name of the kernel to optimise
   Manifest manifest;      // sidecar, front matter or nothing, with the flags applied
   bool has_manifest = false;
+  std::optional<Dim3> block;           // --block, for a launch that is yet to be inferred
   std::optional<TuningSchema> schema;  // instead of a manifest, when the input is a T1 file
   std::string kernel_file;             // the .cu, also when a T1 file names it
   std::vector<std::string> notes;

@@ -105,7 +105,8 @@ _{1}() {{
   if [[ "$current" == -* ]]; then
     COMPREPLY=($(compgen -W "{3}" -- "$current"))
   else
-    COMPREPLY=($(compgen -f -X '!*.@(cu|json)' -- "$current") $(compgen -d -- "$current")
+    COMPREPLY=($(compgen -f -X '!*.cu' -- "$current") $(compgen -f -X '!*.json' -- "$current")
+               $(compgen -d -- "$current")
                $(compgen -W "doctor" -- "$current"))
   fi
 }}

@@ -144,9 +144,15 @@ class Builder {
     if (input_.schema) {
       if (auto problem = bind_schema(parsed)) return problem;
     }
+    auto host = source::find_host_launch(input_.file_text, parsed.signature);
+    if (input_.block) {
+      if (!host) host.emplace();
+      // The grid of another block is another one.
+      if (host->block != input_.block) host->grid.reset();
+      host->block = input_.block;
+    }
     infer::InferredManifest inferred =
-        infer::infer_manifest(input_.manifest, parsed.signature, parsed.unit,
-                              source::find_host_launch(input_.file_text, parsed.signature));
+        infer::infer_manifest(input_.manifest, parsed.signature, parsed.unit, host);
     if (options_.init) setup_->to_fill_in = fill_in_unknown(inferred);
     auto problem = make_problem(inferred.manifest, parsed.signature, options_.kernel_file,
                                 source::without_line_directives(input_.source));

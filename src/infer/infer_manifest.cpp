@@ -193,7 +193,8 @@ class Inferrer {
     if (degree <= 1) standard = quadratic ? kQuadraticExtent : kLongVector;
     std::string defaulted;
     for (const std::string& symbol : symbols) {
-      if (symbol == "bx" || symbol == "by" || symbol == "bz" || has_value(symbol)) continue;
+      // Of other names only the user knows what they mean, if they are not misspelt.
+      if (!is_integer_parameter(symbol) || has_value(symbol)) continue;
       if (host_ && host_->integers.contains(symbol) && host_->integers.at(symbol) >= 0) {
         result_.manifest.sizes[symbol] = host_->integers.at(symbol);
         note(fmt::format("{} is {}, as in line {}", symbol, host_->integers.at(symbol),

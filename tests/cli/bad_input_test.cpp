@@ -18,6 +18,13 @@ constexpr const char* kScale = R"cuda(__global__ void scale(const float* in, flo
   if (i < n) out[i] = 2.0f * in[i];
 }
 )cuda";
+// Nothing bounds the index into 'in'.
+constexpr const char* kIndirect =
+    R"cuda(__global__ void scale(const float* in, const int* at, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = in[at[i]];
+}
+)cuda";
 constexpr const char* kManifest = R"yaml(sizes: {n: 100000}
 args:
   in: {shape: [n]}
@@ -111,7 +118,7 @@ TEST_F(BadInput, FilesMustBeThereAndReadable) {
   const std::string cu = kernel(kScale);
   expect(kUsage, {"missing.yaml"}, {cu, "--device", "h200", "--manifest", "missing.yaml"});
   expect(kUsage, {"missing-graph.yaml"}, {cu, "--device", "h200", "--graph", "missing-graph.yaml"});
-  file("huge.cu", std::string(300 << 10, '/'));
+  file("huge.cu", std::string(2 << 20, '/'));
   expect(kUsage, {"huge.cu"}, {"huge.cu", "--device", "h200"});
 }
 
@@ -136,14 +143,16 @@ TEST_F(BadInput, AManifestIsBlamedByLine) {
   expect_for(kUsage, {"scale.regraph.yaml", "weights"}, kScale,
              "sizes: {n: 100}\nargs: {weights: {shape: [n]}}\n"
              "launch: {block: 128, grid: \"cdiv(n, bx)\"}\n");
-  // No shape, no launch.
-  expect_for(kUsage, {"'in'", "shape"}, kScale, "sizes: {n: 100}\nlaunch: {block: 128, grid: 1}\n");
-  expect_for(kUsage, {"launch"}, kScale,
-             "sizes: {n: 100}\nargs: {in: {shape: [n]}, out: {dir: out, shape: [n]}}\n");
+  // No shape, no launch, and nothing in the source that tells.
+  expect_for(kUsage, {"'in'", "shape", "line 3"}, kIndirect, "sizes: {n: 100}\n");
+  expect_for(kUsage, {"launch", "blockIdx.x"},
+             "__global__ void scale(const float* in, float* out) {\n"
+             "  out[blockIdx.x] = in[blockIdx.x];\n}\n",
+             "args: {in: {shape: [100]}, out: {dir: out, shape: [100]}}\n");
 }
 
 TEST_F(BadInput, WithoutAManifestItsNameIsTold) {
-  file("bare.cu", kScale);
+  file("bare.cu", kIndirect);
   expect(kUsage, {"'in'", "shape", "bare.regraph.yaml"}, {"bare.cu", "--device", "h200"});
 }
 
