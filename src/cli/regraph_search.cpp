@@ -1,8 +1,12 @@
 // regraph-search: takes a working CUDA kernel and returns a faster one that computes the same.
+#include "cli/doctor.h"
 #include "cli/exit_codes.h"
+#include "cli/load_graph.h"
+#include "cli/resume.h"
 #include "cli/search_options.h"
 #include "cli/search_setup.h"
 #include "eval/verify/inputs.h"
+#include "kernel/manifest.h"
 #include "report/dry_run.h"
 #include "report/progress.h"
 #include "report/run_directory.h"
@@ -44,16 +48,19 @@ void say(const std::string& text) {
 
 constexpr int kDefaultEvaluations = 60;
 
+int default_jobs() {
+  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
+
 SearchConfig config_of(const SearchOptions& options, const DeviceSpec& device) {
   SearchConfig config;
   config.searcher = options.search;
+  config.selection = options.selection;
   config.seed = options.seed;
   config.budget.evaluations =
       options.evaluations.value_or(options.time_seconds > 0.0 ? 0 : kDefaultEvaluations);
   config.budget.wall_seconds = options.time_seconds;
-  config.jobs = options.jobs > 0
-                    ? options.jobs
-                    : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  config.jobs = options.jobs > 0 ? options.jobs : default_jobs();
   config.evaluation_wall_seconds = options.evaluation_seconds;
   config.device = std::string(device.name);
   return config;
@@ -98,15 +105,36 @@ int dry_run(const SearchSetup& setup, const SearchOptions& options, const Expand
   return print(options.json ? dry_run_json(report) : dry_run_text(report), kImproved);
 }
 
-int search(const SearchSetup& setup, const SearchOptions& options) {
-  const rewrite::AstRewriter rewriter(setup.problem);
-  if (options.dry_run) return dry_run(setup, options, rewriter);
-  auto directory = create_run_directory(options.output, setup.problem.signature.name);
-  if (!directory) {
-    say("regraph-search: " + directory.error().message + "\n");
-    return directory.error().code == ErrorCode::invalid_argument ? kUsage : kInternalError;
+// The effective manifest, with what was assumed and what is missing as comments.
+std::string initial_manifest(const SearchSetup& setup) {
+  std::string text = fmt::format("# Problem of {}\n", setup.problem.source_path);
+  for (const std::string& missing : setup.to_fill_in)
+    text += "# FILL IN " + missing + "\n";
+  for (const std::string& note : setup.problem.notes)
+    text += "# assumed: " + note + "\n";
+  if (!setup.opaque_reason.empty()) {
+    std::string reason = setup.opaque_reason;
+    std::replace(reason.begin(), reason.end(), '\n', ' ');
+    text += "# the built-in rewriter cannot work on this kernel: " + reason + "\n";
   }
-  const SearchConfig config = config_of(options, setup.device);
+  return text + write_manifest(setup.problem, setup.problem.launch);
+}
+
+void show_notes(const SearchSetup& setup, const SearchOptions& options) {
+  if (options.quiet) return;
+  for (const std::string& note : setup.problem.notes)
+    say("note: " + note + "\n");
+  for (const std::string& warning : setup.warnings)
+    say("warning: " + warning + "\n");
+  if (!setup.rewritable) {
+    say("note: the built-in rewriter cannot work on this kernel: " + setup.opaque_reason + "\n");
+  }
+}
+
+// Searches, or goes on searching, with every result in `database`.
+int search(const SearchSetup& setup, const SearchOptions& options, const SearchConfig& config,
+           const std::string& directory, std::unique_ptr<RunDatabase> database, bool resumed) {
+  const rewrite::AstRewriter rewriter(setup.problem);
   const auto style = options.verbose              ? ProgressReporter::Style::verbose_lines
                      : isatty(STDERR_FILENO) != 0 ? ProgressReporter::Style::terminal
                                                   : ProgressReporter::Style::lines;
@@ -114,25 +142,91 @@ int search(const SearchSetup& setup, const SearchOptions& options) {
     if (!options.quiet) say(text);
   });
   auto outcome = run_search(setup.problem, setup.original, rewriter, *setup.evaluator, setup.graph,
-                            config, &progress, g_interrupted);
+                            config, &progress, g_interrupted, database.get());
   progress.finish();
   if (!outcome) {
-    abandon_run_directory(*directory);
-    if (outcome.error().code == ErrorCode::cancelled) return interrupted();
-    say("regraph-search: " + options.kernel_file + ": " + outcome.error().message + "\n");
-    return outcome.error().code == ErrorCode::internal ? kInternalError : kUnusableKernel;
+    const SetupFailure failed = explain(outcome.error(), directory);
+    // Nothing was recorded, or nothing that would end differently the next time.
+    if (!resumed && outcome.error().code != ErrorCode::io) {
+      database.reset();
+      RunDatabase::remove(directory);
+      abandon_run_directory(directory);
+    }
+    if (failed.exit_code == kInterrupted) return interrupted();
+    say("regraph-search: " + setup.problem.source_path + ": " + failed.message + "\n");
+    return failed.exit_code;
   }
-  RunReport report{setup.problem,       *outcome, config,           setup.device,       "model",
-                   directory->string(), "",       setup.rewritable, setup.opaque_reason};
+  RunReport report{setup.problem, *outcome, config,           setup.device,       "model",
+                   directory,     "",       setup.rewritable, setup.opaque_reason};
   report.verification = verification_text(setup, *outcome, report.improved());
-  if (Status status = write_run_directory(report); !status) {
-    say("regraph-search: " + status.error().message + "\n");
+  const bool stopped = outcome->stopped == StopReason::cancelled;
+  const int exit_code = stopped ? kInterrupted : report.improved() ? kImproved : kNoImprovement;
+  const FinishedRun finished{exit_code, directory, result_text(report), result_json(report)};
+  Status kept = write_run_directory(report);
+  if (kept && !stopped) kept = database->record_finished(finished);
+  if (!kept) {
+    say("regraph-search: " + explain({ErrorCode::io, kept.error().message}, directory).message +
+        "\n");
     return kInternalError;
   }
-  const int exit_code = outcome->stopped == StopReason::cancelled ? kInterrupted
-                        : report.improved()                       ? kImproved
-                                                                  : kNoImprovement;
-  return print(options.json ? result_json(report) : result_text(report), exit_code);
+  if (stopped && !options.quiet) {
+    say("stopped; to go on: regraph-search --resume " + directory + "\n");
+  }
+  return print(options.json ? finished.json : finished.text, exit_code);
+}
+
+int start(const SearchSetup& setup, const SearchOptions& options) {
+  if (options.dry_run) return dry_run(setup, options, rewrite::AstRewriter(setup.problem));
+  auto directory = create_run_directory(options.output, setup.problem.signature.name);
+  if (!directory) {
+    say("regraph-search: " + directory.error().message + "\n");
+    return directory.error().code == ErrorCode::invalid_argument ? kUsage : kInternalError;
+  }
+  const SearchConfig config = config_of(options, setup.device);
+  auto database = RunDatabase::create(*directory, describe_run(setup, config, options.jobs > 0));
+  if (!database) {
+    abandon_run_directory(*directory);
+    say("regraph-search: " + database.error().message + "\n");
+    return database.error().code == ErrorCode::invalid_argument ? kUsage : kInternalError;
+  }
+  return search(setup, options, config, directory->string(), std::move(*database), false);
+}
+
+int resume(const SearchOptions& options, const std::string& program) {
+  auto opened = open_run(options.resume);
+  if (const auto* failed = std::get_if<SetupFailure>(&opened)) {
+    say("regraph-search: " + failed->message + "\n");
+    return failed->exit_code;
+  }
+  auto database = std::move(std::get<std::unique_ptr<RunDatabase>>(opened));
+  const auto finished = database->finished();
+  if (!finished) {
+    const SetupFailure failed = explain(finished.error(), options.resume);
+    say("regraph-search: " + failed.message + "\n");
+    return failed.exit_code;
+  }
+  // Elsewhere the paths in it are wrong, and the result is made again from what is recorded.
+  if (*finished && (*finished)->directory == options.resume) {
+    return print(options.json ? (*finished)->json : (*finished)->text, (*finished)->exit_code);
+  }
+  auto setup = set_up_again(database->description(), program, g_interrupted);
+  if (const auto* failed = std::get_if<SetupFailure>(&setup)) {
+    say("regraph-search: " + failed->message + "\n");
+    return failed->exit_code;
+  }
+  const SearchSetup& ready = *std::get<std::unique_ptr<SearchSetup>>(setup);
+  show_notes(ready, options);
+  SearchConfig config = database->description().config;
+  if (options.jobs > 0) {
+    config.jobs = options.jobs;
+  } else if (!database->description().jobs_chosen) {
+    config.jobs = default_jobs();
+  }
+  if (!options.quiet) {
+    const auto known = database->measurements();
+    say(fmt::format("resumed: {} evaluations are known already\n", known ? *known : 0));
+  }
+  return search(ready, options, config, options.resume, std::move(database), true);
 }
 
 int run(int argc, char** argv) {
@@ -144,22 +238,29 @@ int run(int argc, char** argv) {
   }
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-  auto setup = set_up_search(parsed.options, error ? argv[0] : self.string(), g_interrupted);
+  const std::string program = error ? argv[0] : self.string();
+  std::error_code absent;
+  if (parsed.options.kernel_file == "doctor" && !std::filesystem::exists("doctor", absent)) {
+    const std::vector<Finding> findings = examine_machine(program, g_interrupted);
+    const bool broken = std::ranges::any_of(
+        findings, [](const Finding& finding) { return finding.level == Finding::Level::broken; });
+    return print(findings_text(findings), broken ? kNoDevice : 0);
+  }
+  if (!parsed.options.resume.empty()) return resume(parsed.options, program);
+  if (!parsed.options.export_graph.empty()) {
+    const Status written = export_graph(parsed.options.graph, parsed.options.export_graph, program);
+    if (!written) say("regraph-search: " + written.error().message + "\n");
+    return written ? 0 : kUsage;
+  }
+  auto setup = set_up_search(parsed.options, program, g_interrupted);
   if (const auto* failed = std::get_if<SetupFailure>(&setup)) {
     say("regraph-search: " + failed->message + "\n");
     return failed->exit_code;
   }
   const SearchSetup& ready = *std::get<std::unique_ptr<SearchSetup>>(setup);
-  if (!parsed.options.quiet) {
-    for (const std::string& note : ready.problem.notes)
-      say("note: " + note + "\n");
-    for (const std::string& warning : ready.warnings)
-      say("warning: " + warning + "\n");
-    if (!ready.rewritable) {
-      say("note: the built-in rewriter cannot work on this kernel: " + ready.opaque_reason + "\n");
-    }
-  }
-  return search(ready, parsed.options);
+  if (parsed.options.init) return print(initial_manifest(ready), 0);
+  show_notes(ready, parsed.options);
+  return start(ready, parsed.options);
 }
 
 }  // namespace
@@ -169,6 +270,7 @@ int main(int argc, char** argv) {
   std::signal(SIGINT, regraph::cli::on_signal);
   std::signal(SIGTERM, regraph::cli::on_signal);
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is an error like a full disk
   try {
     return regraph::cli::run(argc, argv);
   } catch (const std::bad_alloc&) {

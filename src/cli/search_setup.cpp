@@ -1,19 +1,22 @@
 #include "cli/search_setup.h"
 
 #include "base/deadline.h"
-#include "base/files.h"
+#include "cli/cache_directory.h"
 #include "cli/exit_codes.h"
+#include "cli/kernel_input.h"
+#include "cli/load_graph.h"
 #include "eval/compile/same_code.h"
+#include "infer/infer_manifest.h"
 #include "kernel/manifest.h"
-#include "regraph/regraph_yaml.h"
 #include "source/analysis.h"
 #include "source/clang_frontend.h"
+#include "source/extract.h"
+#include "source/host_launch.h"
 #include "source/printer.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -22,29 +25,8 @@
 namespace regraph::cli {
 namespace {
 
-constexpr std::size_t kSourceLimitBytes = 256 << 10;
-
 SetupFailure failure(int exit_code, std::string message) {
   return {exit_code, std::move(message)};
-}
-
-// ~/.cache/regraph, or where REGRAPH_CACHE_DIR and XDG_CACHE_HOME say; empty when nothing is known.
-std::filesystem::path cache_directory() {
-  if (const char* own = std::getenv("REGRAPH_CACHE_DIR")) return own;
-  if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg != nullptr && *xdg != '\0') {
-    return std::filesystem::path(xdg) / "regraph";
-  }
-  if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0') {
-    return std::filesystem::path(home) / ".cache" / "regraph";
-  }
-  return {};
-}
-
-std::filesystem::path shipped_graph(const std::filesystem::path& program_directory) {
-  std::error_code ignored;
-  const auto installed = program_directory.parent_path() / "share" / "regraph" / "cuda.yaml";
-  if (std::filesystem::exists(installed, ignored)) return installed;
-  return std::filesystem::path(REGRAPH_SOURCE_DIRECTORY) / "graphs" / "cuda.yaml";
 }
 
 // Verification keeps several copies of all buffers, and interprets every access.
@@ -72,70 +54,6 @@ std::optional<std::string> oversized_test(const Problem& problem) {
   return std::nullopt;
 }
 
-// kernel.cu -> kernel.regraph.yaml
-std::filesystem::path sidecar_of(const std::string& kernel_file) {
-  std::filesystem::path sidecar(kernel_file);
-  sidecar.replace_extension(".regraph.yaml");
-  return sidecar;
-}
-
-Result<Manifest> manifest_for(const SearchOptions& options) {
-  if (!options.manifest.empty()) return read_manifest(options.manifest);
-  const std::filesystem::path sidecar = sidecar_of(options.kernel_file);
-  std::error_code ignored;
-  if (std::filesystem::exists(sidecar, ignored)) return read_manifest(sidecar.string());
-  return Manifest{};
-}
-
-Status apply_size(const std::string& text, Manifest& manifest) {
-  const std::size_t equals = text.find('=');
-  std::int64_t value = 0;
-  const char* first = text.data() + equals + 1;
-  const char* last = text.data() + text.size();
-  const bool has_name = equals != std::string::npos && equals > 0;
-  if (!has_name || std::from_chars(first, last, value).ptr != last || first == last || value < 1) {
-    return fail(ErrorCode::invalid_argument,
-                "--size " + text + ": write NAME=NUMBER, e.g. --size N=4096");
-  }
-  const std::string name = text.substr(0, equals);
-  if (!manifest.sizes.contains(name)) {
-    bool known = false;
-    for (const Symbols& bench : manifest.bench)
-      known = known || bench.contains(name);
-    if (!manifest.sizes.empty() && !known) {
-      return fail(ErrorCode::invalid_argument,
-                  "--size " + text + ": the manifest has no size '" + name + "'");
-    }
-  }
-  manifest.sizes[name] = value;
-  for (Symbols& bench : manifest.bench)
-    bench[name] = value;
-  return {};
-}
-
-Status apply_block(const std::string& text, Manifest& manifest) {
-  Dim3 block;
-  const char* cursor = text.data();
-  const char* last = text.data() + text.size();
-  std::uint32_t* const axes[] = {&block.x, &block.y, &block.z};
-  for (std::uint32_t* axis : axes) {
-    const auto [next, error] = std::from_chars(cursor, last, *axis);
-    if (error != std::errc() || *axis == 0) break;
-    cursor = next;
-    if (cursor == last) {
-      if (!manifest.launch) {
-        return fail(ErrorCode::invalid_argument,
-                    "--block " + text + ": the manifest gives no launch to change");
-      }
-      manifest.launch->block = block;
-      return {};
-    }
-    if (*cursor != 'x') break;
-    ++cursor;
-  }
-  return fail(ErrorCode::invalid_argument, "--block " + text + ": write e.g. 256 or 32x8");
-}
-
 // The original kernel, compiled, with its text parsed into IR when the rewriter can be trusted with
 // it.
 class Builder {
@@ -149,13 +67,15 @@ class Builder {
     for (auto step : {&Builder::read_inputs, &Builder::find_tools, &Builder::parse,
                       &Builder::compile, &Builder::check}) {
       if (auto problem = (this->*step)()) return *std::move(problem);
+      // To be completed first: it could not run.
+      if (!setup_->to_fill_in.empty()) break;
     }
     return std::move(setup_);
   }
 
  private:
   std::optional<SetupFailure> read_inputs() {
-    if (options_.device.empty()) {
+    if (options_.device.empty() && !options_.init) {
       std::string names;
       for (const DeviceSpec& device : known_devices()) {
         names += (names.empty() ? "" : ", ") + std::string(device.name);
@@ -165,27 +85,16 @@ class Builder {
                      "--device (" +
                          names + ")");
     }
-    auto device = find_device(options_.device);
+    // A manifest does not depend on the device.
+    auto device = find_device(options_.device.empty() ? "h200" : options_.device);
     if (!device) return failure(kUsage, "--device: " + device.error().message);
     setup_->device = *device;
-    auto source = read_file(options_.kernel_file, kSourceLimitBytes);
-    if (!source) return failure(kUsage, source.error().message);
-    source_ = std::move(*source);
-    auto manifest = manifest_for(options_);
-    if (!manifest) return failure(kUsage, manifest.error().message);
-    manifest_ = std::move(*manifest);
-    for (const std::string& size : options_.sizes) {
-      if (Status status = apply_size(size, manifest_); !status)
-        return failure(kUsage, status.error().message);
-    }
-    if (!options_.block.empty()) {
-      if (Status status = apply_block(options_.block, manifest_); !status) {
-        return failure(kUsage, status.error().message);
-      }
-    }
-    const std::filesystem::path directory = std::filesystem::path(program_).parent_path();
-    auto graph = load_regraph(options_.graph.empty() ? shipped_graph(directory)
-                                                     : std::filesystem::path(options_.graph));
+    bool unusable = false;
+    auto input = read_kernel_input(options_, unusable);
+    if (!input) return failure(unusable ? kUnusableKernel : kUsage, input.error().message);
+    input_ = std::move(*input);
+    options_.kernel_file = input_.kernel_file;
+    auto graph = load_graph(options_.graph, program_);
     if (!graph) return failure(kUsage, graph.error().message);
     setup_->graph = std::move(*graph);
     return std::nullopt;
@@ -208,30 +117,98 @@ class Builder {
   // NVRTC in its sandbox must accept the file before Clang reads it in this process.
   std::optional<SetupFailure> parse() {
     CompileRequest request;
-    request.source = source_;
+    request.source = input_.source;
     request.architecture = std::string(setup_->device.architecture);
     request.want_cubin = false;
     if (auto accepted = setup_->compiler->compile(request, cancellation_); !accepted) {
       return compile_failure(accepted.error());
     }
     const std::string name = std::filesystem::path(options_.kernel_file).filename().string();
-    auto parsed = source::parse_kernel(source_, name, manifest_.kernel.value_or(""), front_end_);
+    auto parsed = source::parse_kernel(input_.source, name, input_.kernel, front_end_);
     if (!parsed) return failure(kUnusableKernel, parsed.error().message);
-    auto problem = make_problem(manifest_, parsed->signature, options_.kernel_file, source_);
-    if (!problem) {
-      const std::string hint = manifest_.path.empty()
-                                   ? " (" + options_.kernel_file + " has no manifest: write " +
-                                         sidecar_of(options_.kernel_file).string() + ")"
-                                   : "";
-      return failure(kUsage, problem.error().message + hint);
+    if (parsed->unit) {
+      parsed->unit->before = source::without_line_directives(parsed->unit->before);
+      parsed->unit->after = source::without_line_directives(parsed->unit->after);
     }
-    if (const auto oversized = oversized_test(*problem)) {
+    if (auto problem = make_problem_of(*parsed)) return problem;
+    if (const auto oversized = oversized_test(setup_->problem)) {
       return failure(kUsage, options_.kernel_file + ": " + *oversized);
     }
-    setup_->problem = std::move(*problem);
     setup_->opaque_reason = std::move(parsed->opaque_reason);
     unit_ = std::move(parsed->unit);
     return std::nullopt;
+  }
+
+  // What the manifest leaves out is inferred; what cannot be is an error that says why.
+  std::optional<SetupFailure> make_problem_of(const source::ParsedKernel& parsed) {
+    if (input_.schema) {
+      if (auto problem = bind_schema(parsed)) return problem;
+    }
+    infer::InferredManifest inferred =
+        infer::infer_manifest(input_.manifest, parsed.signature, parsed.unit,
+                              source::find_host_launch(input_.file_text, parsed.signature));
+    if (options_.init) setup_->to_fill_in = fill_in_unknown(inferred);
+    auto problem = make_problem(inferred.manifest, parsed.signature, options_.kernel_file,
+                                source::without_line_directives(input_.source));
+    if (!problem) {
+      std::string message = problem.error().message;
+      if (!inferred.unknown.empty()) {
+        const auto& [argument, reason] = inferred.unknown.front();
+        message += fmt::format(" ({} could not be inferred: {})",
+                               argument.empty() ? "the launch" : "the length of '" + argument + "'",
+                               reason);
+      }
+      if (!input_.has_manifest) {
+        message += fmt::format(
+            "; {} has no manifest: 'regraph-search {} --init > {}' writes one "
+            "to complete",
+            options_.kernel_file, options_.kernel_file, sidecar_of(options_.kernel_file));
+      }
+      return failure(kUsage, message);
+    }
+    setup_->problem = std::move(*problem);
+    auto& notes = setup_->problem.notes;
+    notes.insert(notes.begin(), inferred.notes.begin(), inferred.notes.end());
+    notes.insert(notes.begin(), input_.notes.begin(), input_.notes.end());
+    inferred_lengths_ = !inferred.notes.empty();
+    return std::nullopt;
+  }
+
+  // A T1 file's numbers become expressions where the source shows the same ones.
+  std::optional<SetupFailure> bind_schema(const source::ParsedKernel& parsed) {
+    auto bound = bind_arguments(*input_.schema, parsed.signature);
+    if (!bound) return failure(kUsage, bound.error().message);
+    bound->launch = input_.manifest.launch;  // flags may have changed the block
+    bound->defines = input_.manifest.defines;
+    for (const auto& [name, value] : input_.manifest.sizes)
+      bound->sizes[name] = value;
+    Manifest open = *bound;
+    for (auto& [name, argument] : open.arguments)
+      argument.shape.reset();
+    open.launch.reset();
+    source::HostLaunch block_only;
+    if (bound->launch) block_only.block = bound->launch->block;
+    prefer_expressions(
+        infer::infer_manifest(open, parsed.signature, parsed.unit, block_only).manifest, *bound);
+    input_.manifest = *std::move(bound);
+    return std::nullopt;
+  }
+
+  // So that a manifest can be printed although something is missing; returns what to correct.
+  static std::vector<std::string> fill_in_unknown(infer::InferredManifest& inferred) {
+    std::vector<std::string> missing;
+    for (const auto& [name, reason] : inferred.unknown) {
+      if (name.empty()) {
+        inferred.manifest.launch = Launch{.kernel = "", .block = {256, 1, 1}};
+        missing.push_back("launch: " + reason);
+        continue;
+      }
+      for (auto& [argument, said] : inferred.manifest.arguments) {
+        if (argument == name) said.shape = std::vector<IntegerExpression>{1};
+      }
+      missing.push_back(fmt::format("args.{}.shape: {}", name, reason));
+    }
+    return missing;
   }
 
   SetupFailure compile_failure(const Error& error) const {
@@ -261,13 +238,13 @@ class Builder {
   }
 
   std::optional<SetupFailure> compile() {
-    auto original = compile_source(source_);
+    auto original = compile_source(input_.source);
     if (!original) return compile_failure(original.error());
     compiled_ = std::move(*original);
     Candidate& candidate = setup_->original;
-    candidate.source = source_;
+    candidate.source = setup_->problem.source;
     candidate.plan = setup_->problem.launch;
-    candidate.identity = candidate_identity(source_, candidate.plan);
+    candidate.identity = candidate_identity(candidate.source, candidate.plan);
     if (!unit_) return std::nullopt;
     // The gate: what the printer makes of the IR must be the same program.
     auto printed = compile_source(source::print(*unit_));
@@ -311,10 +288,16 @@ class Builder {
       }
       if (warnings.error().code == ErrorCode::cancelled)
         return failure(kInterrupted, "interrupted");
+      if (options_.init) {
+        // The manifest may be what is wrong: it is printed for correction.
+        setup_->to_fill_in.push_back(warnings.error().message);
+        return std::nullopt;
+      }
       return failure(kUnusableKernel, options_.kernel_file +
                                           ": the original kernel cannot be used as a "
                                           "reference: " +
-                                          warnings.error().message);
+                                          warnings.error().message +
+                                          (inferred_lengths_ ? inferred_hint() : ""));
     }
     setup_->warnings = std::move(*warnings);
     setup_->evaluator =
@@ -322,12 +305,19 @@ class Builder {
     return std::nullopt;
   }
 
-  const SearchOptions& options_;
+  [[nodiscard]] std::string inferred_hint() const {
+    return fmt::format(
+        " (lengths and launch that were inferred may be wrong: 'regraph-search {} "
+        "--init' prints them)",
+        options_.kernel_file);
+  }
+
+  SearchOptions options_;  // with the kernel's file, should a T1 file have named it
   const std::string& program_;
   const Cancellation& cancellation_;
   std::unique_ptr<SearchSetup> setup_;
-  std::string source_;
-  Manifest manifest_;
+  KernelInput input_;
+  bool inferred_lengths_ = false;
   source::FrontEndConfiguration front_end_;
   std::optional<source::Unit> unit_;
   CompiledKernel compiled_;

@@ -30,8 +30,9 @@ struct SearchSetup {
   Problem problem;
   Candidate original;
   bool rewritable = false;
-  std::string opaque_reason;          // why not rewritable
-  std::vector<std::string> warnings;  // of the original's verification
+  std::vector<std::string> to_fill_in;  // --init: what could not be inferred, with the reason
+  std::string opaque_reason;            // why not rewritable
+  std::vector<std::string> warnings;    // of the original's verification
   std::unique_ptr<Compiler> compiler;
   std::unique_ptr<Verifier> verifier;
   std::unique_ptr<ModelEvaluator> evaluator;

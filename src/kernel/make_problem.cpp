@@ -88,6 +88,8 @@ class Joiner {
       argument.name = parameter.name;
       argument.type = parameter.type;
       argument.is_pointer = parameter.is_pointer;
+      argument.is_symbol = parameter.is_symbol;
+      argument.components = parameter.components;
       Status status = parameter.is_pointer ? join_buffer(parameter, said, argument)
                                            : join_scalar(said, argument);
       if (!status.ok()) return status;
@@ -102,17 +104,25 @@ class Joiner {
       return error(said.line,
                    fmt::format("'{}' is a pointer: give it a shape instead of a value", name));
     }
-    if (!said.shape) {
+    if (!said.shape && !parameter.is_symbol) {
       return error(
           said.line,
           fmt::format("the length of '{0}' is not known: add args: {{{0}: {{shape: [N]}}}} "
                       "with the extents of the buffer",
                       name));
     }
-    argument.shape = *said.shape;
+    argument.shape = said.shape.value_or(
+        std::vector<IntegerExpression>{IntegerExpression(parameter.symbol_elements)});
     if (const Result<std::int64_t> count = argument.element_count(problem_.sizes); !count.ok()) {
       return error(said.line, count.error().message + "; add it to sizes or correct the shape",
                    count.error().code);
+    }
+    if (parameter.is_symbol) {
+      const auto count = argument.element_count(problem_.sizes);
+      if (count.ok() && *count != parameter.symbol_elements) {
+        return error(said.line, fmt::format("__constant__ '{}' has {} elements, its shape {}", name,
+                                            parameter.symbol_elements, *count));
+      }
     }
     if (said.direction) {
       if (parameter.points_to_const && *said.direction != Direction::in) {

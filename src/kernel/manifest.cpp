@@ -77,6 +77,19 @@ Status read_arguments(const Node& node, const Place& place, Manifest& manifest) 
                         });
 }
 
+Status read_defines(const Node& node, const Place& place, Manifest& manifest) {
+  if (Status keys = check_keys(node, place, {}); !keys.ok()) return keys;
+  return for_each_entry(node, place,
+                        [&](const std::string& key, const Node& value, const Place& at) -> Status {
+                          auto text = read_text(value, at);
+                          if (!text.ok()) return text.error();
+                          if (text->find('\n') != std::string::npos)
+                            return at.error(value, "a macro's replacement is one line");
+                          manifest.defines.emplace_back(key, *std::move(text));
+                          return {};
+                        });
+}
+
 Status read_launch(const Node& node, const Place& place, Manifest& manifest) {
   if (Status keys = check_keys(node, place, {"block", "grid", "smem"}); !keys.ok()) return keys;
   for (const char* key : {"block", "grid"}) {
@@ -179,6 +192,7 @@ Status read_counters(const Node& node, const Place& place, Manifest& manifest) {
 Status read_top_level(const std::string& key, const Node& value, const Place& at,
                       Manifest& manifest) {
   if (key == "kernel") return store(read_text(value, at), manifest.kernel);
+  if (key == "defines") return read_defines(value, at, manifest);
   if (key == "sizes") return store(read_symbols(value, at), manifest.sizes);
   if (key == "args") return read_arguments(value, at, manifest);
   if (key == "launch") return read_launch(value, at, manifest);
@@ -217,8 +231,8 @@ Result<Manifest> parse_manifest(std::string_view yaml, std::string path) {
     const Place place(manifest.path, "");
     if (const Status keys =
             check_keys(root, place,
-                       {"kernel", "sizes", "args", "launch", "launches", "scratch", "tests",
-                        "bench", "reference", "check", "assume", "counters"});
+                       {"kernel", "defines", "sizes", "args", "launch", "launches", "scratch",
+                        "tests", "bench", "reference", "check", "assume", "counters"});
         !keys.ok()) {
       return keys.error();
     }

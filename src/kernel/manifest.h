@@ -25,6 +25,9 @@ struct ManifestArgument {
 struct Manifest {
   std::string path;  // for messages
   std::optional<std::string> kernel;
+  // Macros to define in front of the source. A replacement that is an expression of bx, by, bz and
+  // sizes gets its value, so that macro and launch agree.
+  std::vector<std::pair<std::string, std::string>> defines;
   Symbols sizes;
   std::vector<std::pair<std::string, ManifestArgument>> arguments;
   std::optional<Launch> launch;

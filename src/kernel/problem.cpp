@@ -5,7 +5,7 @@
 namespace regraph {
 
 Result<std::int64_t> Argument::element_count(const Symbols& symbols) const {
-  std::int64_t count = 1;
+  std::int64_t count = components;
   for (const IntegerExpression& extent : shape) {
     const Result<std::int64_t> value = extent.evaluate(symbols);
     if (!value.ok()) {

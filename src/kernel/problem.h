@@ -18,12 +18,18 @@ struct Parameter {
   ScalarType type = ScalarType::f32;  // element type for pointers
   bool is_pointer = false;
   bool points_to_const = false;
+  // Scalars in one element of the buffer: 4 for float4*, 64 for float (*)[64].
+  std::int64_t components = 1;
   int line = 0;  // 1-based, in the source
+  // A __constant__ variable that the host fills: an input like a buffer, but not passed. Its number
+  // of elements is fixed.
+  bool is_symbol = false;
+  std::int64_t symbol_elements = 0;
 };
 
 struct KernelSignature {
   std::string name;
-  std::vector<Parameter> parameters;
+  std::vector<Parameter> parameters;  // of the function in order, then symbols
 };
 
 enum class Direction : std::uint8_t { in, out, inout };
@@ -40,13 +46,15 @@ struct BufferInit {
 struct Argument {
   std::string name;
   ScalarType type = ScalarType::f32;
-  bool is_pointer = false;
+  bool is_pointer = false;  // symbols too
+  bool is_symbol = false;   // a __constant__ variable of this name
   Direction direction = Direction::in;
-  std::vector<IntegerExpression> shape;  // outermost first; empty for scalars
+  std::int64_t components = 1;           // scalars in one element: 4 for float4
+  std::vector<IntegerExpression> shape;  // in elements, outermost first; empty for scalars
   BufferInit init;
   std::optional<double> value;  // scalars that are not size symbols
 
-  // Elements of the buffer for `symbols` (product of the shape), 1 for scalars.
+  // Scalars in the buffer for `symbols` (product of the shape and `components`), 1 for scalars.
   [[nodiscard]] Result<std::int64_t> element_count(const Symbols& symbols) const;
 };
 

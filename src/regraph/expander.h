@@ -38,6 +38,10 @@ class Expander {
   [[nodiscard]] virtual Result<Candidate> apply(const Candidate& candidate,
                                                 const StepProposal& proposal, int variant,
                                                 const Cancellation& cancellation) const = 0;
+  // Gives a candidate of a proposal with variant_limit > 1, read back from storage, the form that
+  // apply would have attached. Other candidates are restored by applying their steps again. The
+  // default attaches nothing.
+  [[nodiscard]] virtual Result<Candidate> restore(const Candidate& stored) const { return stored; }
 };
 
 }  // namespace regraph

@@ -28,6 +28,7 @@ double ProgressReporter::elapsed_seconds() const {
 
 void ProgressReporter::on_evaluated(const SearchEvent& event) {
   if (style_ != Style::terminal) {
+    if (event.recalled) return;  // was told in its own sitting
     if (style_ == Style::lines && !event.improved && event.state != 0) return;
     const std::string what = event.state == 0 ? "baseline" : event.step.text();
     const std::string result =

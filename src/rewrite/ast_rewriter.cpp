@@ -22,6 +22,13 @@ const std::vector<const StepRewriter*>& built_in_steps() {
     steps.push_back(make_restrict_ldg());
     steps.push_back(make_launch_bounds());
     steps.push_back(make_reduce_shuffle());
+    steps.push_back(make_cross_thread_reduction());
+    steps.push_back(make_smem_halo());
+    steps.push_back(make_atomic_privatize());
+    steps.push_back(make_grid_stride());
+    steps.push_back(make_vectorize_global());
+    steps.push_back(make_multi_accumulator());
+    steps.push_back(make_fast_math());
     return steps;
   }();
   static const std::vector<const StepRewriter*> kSteps = [] {

@@ -4,6 +4,7 @@
 //   blockIdx.a * blockDim.a * C + (coarsening offset) * blockDim.a + threadIdx.a,
 // so that every index is still taken by exactly one thread. Shared arrays, indices within the block
 // and outputs per block all encode the block's size and are refused.
+#include "rewrite/global_index.h"
 #include "rewrite/legality.h"
 #include "rewrite/steps.h"
 
@@ -31,42 +32,6 @@ Result<Dim3> parse_block(const std::string& text) {
     ++cursor;
   }
   return fail(ErrorCode::invalid_argument, "block '" + text + "' is not of the form 256 or 32x8");
-}
-
-// Whether the polynomial takes thread and block index of `axis` only as the global index.
-bool is_global_index(const Polynomial& polynomial, const std::string& axis,
-                     const Analysis& analysis) {
-  const auto thread = polynomial.coefficient("threadIdx." + axis);
-  const auto block = polynomial.coefficient("blockIdx." + axis);
-  if (!thread || !block) return false;
-  const Polynomial extent_symbol = Polynomial::symbol("blockDim." + axis);
-  if (thread->is_zero() && block->is_zero()) return !polynomial.mentions("blockDim." + axis);
-  if (thread->mentions("blockDim." + axis)) return false;
-  const Polynomial pitch = *thread * extent_symbol;
-  if (*block == pitch) {
-    // Nothing but the block's own term may mention its extent.
-    return !(polynomial - pitch * Polynomial::symbol("blockIdx." + axis))
-                .mentions("blockDim." + axis);
-  }
-  // Coarsened: offsets pitch * (c0 + C0 * (c1 + ...)) fill the block's stride without gaps.
-  Polynomial covered = pitch;
-  std::set<std::string> remaining = polynomial.symbols();
-  for (bool advanced = true; advanced && !(covered == *block);) {
-    advanced = false;
-    for (const std::string& name : remaining) {
-      const source::CountedLoop* loop = analysis.loop(name);
-      if (loop == nullptr || loop->stride != 1) continue;
-      const auto trips = loop->trip_count();
-      const auto coefficient = polynomial.coefficient(name);
-      if (!trips || loop->first->number != 0 || !coefficient || !(*coefficient == covered))
-        continue;
-      covered = covered * Polynomial(*trips);
-      remaining.erase(name);
-      advanced = true;
-      break;
-    }
-  }
-  return covered == *block;
 }
 
 class BlockSize final : public StepRewriter {
@@ -122,11 +87,6 @@ class BlockSize final : public StepRewriter {
       if (!used && extent(block, axis) > 1) {
         return refuse("the kernel does not use threadIdx." + letter);
       }
-      if (used && extent(launch.block, axis) > 1 && extent(block, axis) == 1) {
-        return refuse("the kernel uses threadIdx." + letter +
-                      "; a block without that axis is another "
-                      "kernel");
-      }
       const bool follows =
           launch.grid[static_cast<std::size_t>(axis)].symbols().contains("b" + letter);
       if (extent(block, axis) != extent(launch.block, axis) && !follows) {
@@ -139,20 +99,13 @@ class BlockSize final : public StepRewriter {
 
   static Status require_global_indices(const KernelState& state, const Analysis& analysis,
                                        const Launch& launch, const Dim3& block) {
-    Status status;
-    source::for_each_polynomial(state.unit.kernel, analysis, [&](const Polynomial& polynomial) {
-      for (int axis = 0; axis < 3; ++axis) {
-        const std::string letter = kAxes[static_cast<std::size_t>(axis)];
-        if (extent(block, axis) == extent(launch.block, axis)) continue;
-        if (polynomial.mentions("gridDim." + letter)) {
-          status = refuse("gridDim." + letter + " would change its meaning");
-        } else if (!is_global_index(polynomial, letter, analysis)) {
-          status = refuse("an expression uses the " + letter +
-                          " position within the block, or the block's number by itself");
-        }
-      }
-    });
-    return status;
+    for (int axis = 0; axis < 3; ++axis) {
+      if (extent(block, axis) == extent(launch.block, axis)) continue;
+      const std::string letter = kAxes[static_cast<std::size_t>(axis)];
+      if (Status status = require_global_index(state.unit.kernel, analysis, letter); !status)
+        return status;
+    }
+    return {};
   }
 };
 

@@ -12,6 +12,7 @@
 #include "rewrite/legality.h"
 #include "rewrite/reduction_tree.h"
 #include "rewrite/steps.h"
+#include "rewrite/warp_shuffle.h"
 #include "source/build.h"
 #include "source/walk.h"
 
@@ -26,34 +27,13 @@ using source::Stmt;
 using source::StmtKind;
 using source::StmtPtr;
 
-constexpr int kWarpLanes = 32;
-constexpr const char* kFullMask = "0xffffffffu";
-
-ExprPtr full_mask() {
-  auto mask = std::make_shared<source::Expr>(*source::integer(0xffffffff));
-  mask->text = kFullMask;
-  mask->type = ScalarType::u32;
-  return mask;
-}
-
 // value op= __shfl_down_sync(mask, value, offset) for offsets lanes/2 .. 1.
 StmtPtr shuffle_loop(const ReductionTree& tree, const std::string& value, const std::string& offset,
                      int lanes) {
   const ExprPtr own = source::variable(value, tree.scalar);
   const ExprPtr other =
       source::call("__shfl_down_sync", {full_mask(), own, source::variable(offset)});
-  auto loop = std::make_shared<Stmt>();
-  loop->kind = StmtKind::loop;
-  source::Variable counter;
-  counter.name = offset;
-  counter.type = "int";
-  counter.scalar = ScalarType::i32;
-  loop->init = source::declare(counter, source::integer(lanes / 2));
-  loop->value = source::binary(">", source::variable(offset), source::integer(0));
-  loop->step = source::assign(source::variable(offset), ">>=", source::integer(1));
-  loop->body = {tree.combine(own, other)};
-  loop->unroll = source::kUnrollFully;
-  return loop;
+  return halving_loop(offset, lanes, {tree.combine(own, other)});
 }
 
 class ReduceShuffle final : public StepRewriter {

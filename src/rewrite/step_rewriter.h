@@ -42,6 +42,7 @@ class StepRewriter {
 // What steps come to rely on, for KernelState::assumptions.
 inline constexpr const char* kNeedsDistinctBuffers = "buffers do not overlap";
 inline constexpr const char* kReordersSums = "floating-point sums may be reordered";
+inline constexpr const char* kApproximates = "single-precision functions may be approximate";
 
 // Notes that the state relies on `assumption`; once is enough.
 void rely_on(KernelState& state, const std::string& assumption);

@@ -17,5 +17,12 @@ namespace regraph::rewrite {
 [[nodiscard]] std::unique_ptr<StepRewriter> make_restrict_ldg();
 [[nodiscard]] std::unique_ptr<StepRewriter> make_launch_bounds();
 [[nodiscard]] std::unique_ptr<StepRewriter> make_reduce_shuffle();
+[[nodiscard]] std::unique_ptr<StepRewriter> make_cross_thread_reduction();
+[[nodiscard]] std::unique_ptr<StepRewriter> make_smem_halo();
+[[nodiscard]] std::unique_ptr<StepRewriter> make_atomic_privatize();
+[[nodiscard]] std::unique_ptr<StepRewriter> make_grid_stride();
+[[nodiscard]] std::unique_ptr<StepRewriter> make_vectorize_global();
+[[nodiscard]] std::unique_ptr<StepRewriter> make_multi_accumulator();
+[[nodiscard]] std::unique_ptr<StepRewriter> make_fast_math();
 
 }  // namespace regraph::rewrite

@@ -8,6 +8,24 @@
 
 namespace regraph {
 
+std::optional<Evaluation> SearchRun::confirm(std::uint32_t state, const EvaluationBudget& budget) {
+  SearchJournal* const journal = inputs_.journal;
+  const int ordinal = confirmations_++;
+  if (journal != nullptr) {
+    Result<std::optional<ConfirmationRecord>> known = journal->confirmation(ordinal, state, budget);
+    if (!known) require(known.error());
+    if (failure_) return std::nullopt;
+    if (*known) return std::move((*known)->evaluation);
+  }
+  std::optional<Evaluation> evaluation = evaluate_now(state, budget);
+  if (evaluation && journal != nullptr) {
+    journal->advance(commits_, elapsed_seconds());
+    require(journal->record_confirmation(ordinal, {state, budget, *evaluation}));
+    if (failure_) return std::nullopt;
+  }
+  return evaluation;
+}
+
 std::optional<Evaluation> SearchRun::evaluate_now(std::uint32_t state,
                                                   const EvaluationBudget& budget) {
   auto job =
@@ -57,10 +75,9 @@ void SearchRun::choose_answer() {
   config.seed = inputs_.config.seed;
   config.repetitions = inputs_.config.final_repetitions;
   config.evaluation_wall_seconds = inputs_.config.evaluation_wall_seconds;
-  FinalSelection selection = select_final(finalists, outcome_.baseline_evaluation, config,
-                                          [&](std::uint32_t state, const EvaluationBudget& budget) {
-                                            return evaluate_now(state, budget);
-                                          });
+  FinalSelection selection = select_final(
+      finalists, outcome_.baseline_evaluation, config,
+      [&](std::uint32_t state, const EvaluationBudget& budget) { return confirm(state, budget); });
 
   outcome_.verdict = selection.verdict;
   outcome_.confirmed = selection.confirmed;

@@ -15,6 +15,15 @@ struct SearchBudget {
   double wall_seconds = 0.0;  // 0: no limit
 };
 
+// The rule published for ReGraphT. The paper gives the exploration constant; the others are those
+// of an independent re-implementation of it.
+struct ReGraphTConfig {
+  double exploration = 2.0;  // c in Q(s) + sqrt(c ln N(s') / N(s))
+  double epsilon = 0.1;      // share of rollout steps drawn at random
+  double penalty = 0.5;      // lambda in the rollout's Q(s,a) - lambda N(s,a)
+  int rollout_steps = 4;     // after the step that selection ended with
+};
+
 // Backup and selection. Defaults: the values that did best over synthetic landscapes and budgets.
 struct SelectionConfig {
   double max_share = 0.5;          // lambda in Q = (1 - lambda) * mean + lambda * best
@@ -29,11 +38,15 @@ struct SelectionConfig {
   std::optional<std::pair<double, double>> value_range;
   // Value of an untried edge, 0 to 1. None: the node's own value less the reduction above.
   std::optional<double> first_play_value;
+  // The baselines.
+  int beam_width = 2;           // states kept of a level, see make_beam_policy
+  double random_restart = 0.1;  // chance that a random walk goes back to the original
+  ReGraphTConfig regrapht;
 };
 
 struct SearchConfig {
   std::string searcher = "mcgs";  // see make_searcher
-  std::uint64_t seed = 0;         // of the inputs that candidates are verified with
+  std::uint64_t seed = 0;         // of verification inputs and of searchers that draw lots
   SearchBudget budget;
   SelectionConfig selection;
   int jobs = 1;    // workers; changes how long a search takes, never what it finds

@@ -31,6 +31,19 @@ Status check(const SearchConfig& config) {
   if (!(selection.variant_decay >= 0.0 && selection.variant_decay <= 1.0)) {
     return bad("variant_decay must be 0 to 1");
   }
+  if (selection.beam_width < 1) return bad("the beam must be at least 1 wide");
+  if (!(selection.random_restart >= 0.0 && selection.random_restart <= 1.0)) {
+    return bad("the chance of a restart must be 0 to 1");
+  }
+  const ReGraphTConfig& regrapht = selection.regrapht;
+  const bool finite = std::isfinite(regrapht.exploration) && std::isfinite(regrapht.penalty);
+  if (!finite || regrapht.exploration < 0.0 || regrapht.penalty < 0.0) {
+    return bad("regrapht's exploration and penalty must be 0 or more");
+  }
+  if (!(regrapht.epsilon >= 0.0 && regrapht.epsilon <= 1.0)) {
+    return bad("regrapht's epsilon must be 0 to 1");
+  }
+  if (regrapht.rollout_steps < 0) return bad("regrapht's rollout must be 0 steps or more");
   return {};
 }
 
@@ -53,11 +66,13 @@ const char* name(StopReason reason) {
 Result<SearchOutcome> run_search(const Problem& problem, const Candidate& baseline,
                                  const Expander& expander, Evaluator& evaluator,
                                  const ReGraph& graph, const SearchConfig& config,
-                                 SearchObserver* observer, const Cancellation& cancellation) {
+                                 SearchObserver* observer, const Cancellation& cancellation,
+                                 SearchJournal* journal) {
   if (Status checked = check(config); !checked) return checked.error();
-  Result<std::unique_ptr<Searcher>> searcher = make_searcher(config.searcher, config.selection);
+  Result<std::unique_ptr<Searcher>> searcher =
+      make_searcher(config.searcher, config.selection, config.seed);
   if (!searcher) return searcher.error();
-  SearchRun run({problem, expander, evaluator, graph, config, observer, cancellation},
+  SearchRun run({problem, expander, evaluator, graph, config, observer, cancellation, journal},
                 std::move(searcher).value());
   return run.run(baseline);
 }

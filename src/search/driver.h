@@ -18,6 +18,7 @@
 #include "regraph/expander.h"
 #include "regraph/regraph.h"
 #include "search/config.h"
+#include "search/journal.h"
 #include "search/observer.h"
 #include "search/outcome.h"
 
@@ -33,10 +34,18 @@ namespace regraph {
 // An evaluation that outlives `config.evaluation_wall_seconds` by more than a grace period counts
 // as Verdict::timeout and a spare worker takes its place; its late result is dropped. At the end
 // such calls are asked to stop through their Cancellation and waited for.
+//
+// With a `journal` every result is recorded in it when it arrives, before it is used, and results
+// that are in it are not worked out again: a run that ended early, in whatever way, goes on where
+// it was and comes to the answer it would have come to. The other arguments, `config.jobs` aside,
+// must be those the journal was begun with. Seconds of earlier sittings count toward the budget.
+// Further errors then: parse when what is
+// recorded cannot be read or is another search's, io when nothing more can be recorded.
 [[nodiscard]] Result<SearchOutcome> run_search(const Problem& problem, const Candidate& baseline,
                                                const Expander& expander, Evaluator& evaluator,
                                                const ReGraph& graph, const SearchConfig& config,
                                                SearchObserver* observer,
-                                               const Cancellation& cancellation);
+                                               const Cancellation& cancellation,
+                                               SearchJournal* journal = nullptr);
 
 }  // namespace regraph

@@ -22,12 +22,15 @@ void GraphSearcher::open(NodeId node, std::span<const EdgeSeed> proposals) {
     first_slots_[node].push_back(slot);
     slot += static_cast<std::uint32_t>(std::max(seed.variants, 1));
   }
+  policy_->opened(node, proposals);
 }
 
 std::optional<Ticket> GraphSearcher::next(double budget_fraction) {
+  Choice choice;
+  if (!policy_->choose(graph_, budget_fraction, choice)) return std::nullopt;
+  const std::uint32_t slot = graph_.begin(choice.path, choice.slot);
   Visit visit;
-  if (!policy_->choose(graph_, budget_fraction, visit.path)) return std::nullopt;
-  const std::uint32_t slot = graph_.begin(visit.path);
+  visit.path = std::move(choice.path);
   const NodeId parent = visit.path.back().node;
   const std::vector<std::uint32_t>& first_slots = first_slots_[parent];
   const auto proposal = std::ranges::upper_bound(first_slots, slot) - first_slots.begin() - 1;

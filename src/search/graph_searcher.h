@@ -9,14 +9,25 @@
 
 namespace regraph {
 
-// Chooses the edge to try next.
+// An edge to try.
+struct Choice {
+  Path path;                     // DONE edges and an UNTRIED one at the end (kNextEdge)
+  std::uint32_t slot = kNoSlot;  // of the UNTRIED one; kNoSlot: the one of the highest prior
+};
+
+// Chooses the edge to try next. The search asks again and again while results are outstanding, so a
+// call that chooses nothing must leave no trace: the same graph must give the same next choice.
 class EdgePolicy {
  public:
   virtual ~EdgePolicy() = default;
-  // Sets `path` to DONE edges that end with an UNTRIED one (kNextEdge). Returns false if nothing
-  // can be tried now.
+  // A node's edges have become known.
+  virtual void opened(NodeId node, std::span<const EdgeSeed> seeds) {
+    static_cast<void>(node);
+    static_cast<void>(seeds);
+  }
+  // Sets `choice`, which is then begun. Returns false if nothing can be tried now.
   [[nodiscard]] virtual bool choose(const StateGraph& graph, double budget_fraction,
-                                    Path& path) = 0;
+                                    Choice& choice) = 0;
 };
 
 class GraphSearcher final : public Searcher {
@@ -65,5 +76,19 @@ class GraphSearcher final : public Searcher {
 // Takes the untried edge of the highest prior at the node of the highest score that has one. Ties:
 // the older node, the edge proposed first.
 [[nodiscard]] std::unique_ptr<EdgePolicy> make_greedy_policy();
+
+// Beam search: tries every step of every state of a level, then keeps the `width` best of the
+// states it came to as the next level. When no new state is left below a level, the best states
+// that were never kept are the next one, so that a budget is used up.
+[[nodiscard]] std::unique_ptr<EdgePolicy> make_beam_policy(int width);
+
+// Random walks from the original: a step drawn uniformly among those that can still lead to
+// something new, then one of its parameter settings. Known results are walked over at no cost. A
+// walk stays where a step failed and starts again with a chance of `restart` or at a dead end.
+[[nodiscard]] std::unique_ptr<EdgePolicy> make_random_policy(double restart, std::uint64_t seed);
+
+// The rule published for ReGraphT, see regrapht_policy.cpp.
+[[nodiscard]] std::unique_ptr<EdgePolicy> make_regrapht_policy(const ReGraphTConfig& config,
+                                                               std::uint64_t seed);
 
 }  // namespace regraph

@@ -6,8 +6,7 @@ namespace {
 
 class GreedyPolicy final : public EdgePolicy {
  public:
-  bool choose(const StateGraph& graph, double, Path& path) override {
-    path.clear();
+  bool choose(const StateGraph& graph, double, Choice& choice) override {
     NodeId best = kNoNode;
     FixedScore best_score = kUnselectable;
     for (NodeId id = 0; id < graph.node_count(); ++id) {
@@ -18,7 +17,7 @@ class GreedyPolicy final : public EdgePolicy {
       best_score = node.score;
     }
     if (best == kNoNode) return false;
-    path.push_back({best, kNextEdge});
+    choice.path = {{best, kNextEdge}};
     return true;
   }
 };

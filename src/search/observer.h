@@ -27,6 +27,7 @@ struct SearchEvent {
   const std::array<int, kVerdictCount>& verdict_counts;
   int transpositions = 0;
   double budget_fraction = 0.0;  // 0 to 1
+  bool recalled = false;         // from a journal: evaluated in an earlier sitting
 };
 
 // Called on the thread that runs the search; must not block for long.

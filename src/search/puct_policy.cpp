@@ -9,11 +9,10 @@ class PuctPolicy final : public EdgePolicy {
  public:
   explicit PuctPolicy(const SelectionConfig& config) : selector_(config) {}
 
-  bool choose(const StateGraph& graph, double budget_fraction, Path& path) override {
-    path.clear();
+  bool choose(const StateGraph& graph, double budget_fraction, Choice& choice) override {
     NodeId at = kRootNode;
     // Measured nodes are opened at once, so a descent never meets an unopened one.
-    return selector_.descend(graph, budget_fraction, path, at) == Selector::Descent::edge;
+    return selector_.descend(graph, budget_fraction, choice.path, at) == Selector::Descent::edge;
   }
 
  private:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "search/driver.h"
+#include "search/journal.h"
 #include "search/worker_pool.h"
 
 #include <cmath>
@@ -20,6 +21,7 @@ struct SearchInputs {
   const SearchConfig& config;
   SearchObserver* observer;
   const Cancellation& cancellation;
+  SearchJournal* journal;  // may be null
 };
 
 // Applies a step.

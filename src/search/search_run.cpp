@@ -8,11 +8,6 @@ namespace regraph {
 
 namespace {
 
-// A call may overrun its own limit by this much before its worker is written off: killing compiler
-// processes and unwinding take a moment.
-constexpr double kGraceShare = 0.5;
-constexpr double kGraceSeconds = 1.0;
-
 // Under a budget of evaluations, those started early know little; so only this share of the tickets
 // issued so far may be under way.
 constexpr double kRampShare = 0.1;
@@ -23,12 +18,14 @@ SearchRun::SearchRun(const SearchInputs& inputs, std::unique_ptr<Searcher> searc
     : inputs_(inputs),
       searcher_(std::move(searcher)),
       started_(WorkerPool::Clock::now()),
+      earlier_seconds_(inputs.journal == nullptr ? 0.0 : inputs.journal->progress().seconds),
       pool_(inputs.config.jobs) {}
 
 Result<SearchOutcome> SearchRun::run(const Candidate& baseline) {
   if (Status judged = judge_baseline(baseline); !judged) return judged.error();
   search();
-  choose_answer();
+  if (!failure_) choose_answer();
+  if (failure_) return *failure_;
 
   const SearchCounts& counts = searcher_->counts();
   outcome_.expansions = counts.expansions;
@@ -53,6 +50,34 @@ Status SearchRun::judge_baseline(const Candidate& baseline) {
   root.candidate = std::make_shared<const Candidate>(baseline);
   outcome_.states.push_back(std::move(root));
 
+  MeasurementRecord record;
+  bool recalled = false;
+  if (inputs_.journal != nullptr) {
+    Result<std::optional<MeasurementRecord>> known = inputs_.journal->baseline();
+    if (!known) require(known.error());
+    if (failure_) return *failure_;
+    recalled = known->has_value();
+    if (recalled) record = std::move(**known);
+  }
+  if (!recalled) {
+    Result<MeasurementRecord> judged = evaluate_baseline();
+    if (!judged) return judged.error();
+    record = std::move(*judged);
+    if (inputs_.journal != nullptr) {
+      inputs_.journal->advance(0, elapsed_seconds());
+      require(inputs_.journal->record_baseline(record));
+      if (failure_) return *failure_;
+    }
+  }
+  outcome_.states[0].evaluation = record.evaluation;
+  outcome_.baseline_evaluation = record.evaluation;
+  proposals_.push_back(record.proposals);
+  searcher_->start(baseline.identity, executable(outcome_.states[0]), seeds(0, record.proposals));
+  announce(0, false, recalled);
+  return {};
+}
+
+Result<MeasurementRecord> SearchRun::evaluate_baseline() {
   EvaluationBudget budget;
   budget.seed = inputs_.config.seed;
   budget.wall_seconds = inputs_.config.evaluation_wall_seconds;
@@ -74,39 +99,49 @@ Status SearchRun::judge_baseline(const Candidate& baseline) {
                 std::string("the original kernel does not pass its own verification (") +
                     name(job->evaluation.verdict) + "): " + job->evaluation.message);
   }
-  outcome_.states[0].evaluation = job->evaluation;
-  outcome_.baseline_evaluation = job->evaluation;
-  proposals_.push_back(job->proposals);
-  searcher_->start(baseline.identity, executable(outcome_.states[0]), seeds(0, job->proposals));
-  announce(0, false);
-  return {};
+  MeasurementRecord record;
+  record.candidate = outcome_.states[0].candidate;
+  record.evaluation = std::move(job->evaluation);
+  record.proposals = std::move(job->proposals);
+  return record;
 }
 
 void SearchRun::search() {
   for (;;) {
+    if (failure_) break;
     if (inputs_.cancellation.requested()) {
       outcome_.stopped = StopReason::cancelled;
+      break;
+    }
+    if (ended_before()) {
+      outcome_.stopped = *inputs_.journal->progress().end;
       break;
     }
     if (time_is_up()) break;
     issue_tickets();
     if (outstanding_.empty()) {
       if (searcher_->exhausted()) outcome_.stopped = StopReason::exhausted;
-      return;
+      break;
     }
     if (Outstanding* ready = next_to_commit()) {
-      const Outstanding taken = *ready;
+      Outstanding taken = std::move(*ready);
       outstanding_.erase(taken.ticket.number);
-      commit(taken);
+      commit(std::move(taken));
     } else if (!wait_for_progress()) {
       outcome_.stopped = StopReason::workers_lost;
       break;
     }
   }
+  // What has come in by now is kept; what comes later was told to stop.
+  while (const std::shared_ptr<Job> job = pool_.wait(std::chrono::milliseconds(0)))
+    complete(job, false);
   for (const auto& [number, entry] : outstanding_)
     searcher_->abandon(number);
   outstanding_.clear();
   pool_.cancel_all();
+  if (inputs_.journal == nullptr || failure_ || outcome_.stopped == StopReason::cancelled) return;
+  inputs_.journal->advance(commits_, elapsed_seconds());
+  if (!inputs_.journal->progress().end) require(inputs_.journal->record_end(outcome_.stopped));
 }
 
 void SearchRun::issue_tickets() {
@@ -121,46 +156,14 @@ void SearchRun::issue_tickets() {
       window = std::min(window, std::max(1, static_cast<int>(kRampShare * issued_)));
     }
     if (under_way >= window) return;
-    const std::optional<Ticket> ticket = searcher_->next(budget_fraction());
-    if (!ticket) return;
+    const double share = share_at_issue();
+    const std::optional<Ticket> ticket = searcher_->next(share);
+    if (!ticket || failure_) return;
+    const bool by_clock = inputs_.config.budget.evaluations == 0;
+    if (inputs_.journal != nullptr && by_clock) inputs_.journal->record_issue(issued_, share);
     ++issued_;
     submit(*ticket);
   }
-}
-
-void SearchRun::submit(const Ticket& ticket) {
-  Outstanding entry;
-  entry.ticket = ticket;
-  if (ticket.kind == TicketKind::expand) {
-    entry.job = std::make_shared<ExpandJob>(inputs_, outcome_.states[ticket.parent].candidate,
-                                            proposals_[ticket.parent][ticket.proposal],
-                                            static_cast<int>(ticket.variant));
-  } else {
-    EvaluationBudget budget;
-    budget.seed = inputs_.config.seed;
-    budget.wall_seconds = inputs_.config.evaluation_wall_seconds;
-    entry.job = std::make_shared<EvaluateJob>(inputs_, outcome_.states[ticket.node].candidate,
-                                              budget, true);
-  }
-  pool_.submit(entry.job);
-  outstanding_.emplace(ticket.number, std::move(entry));
-}
-
-// Waits for a result for a moment. Returns false when too many workers are gone to go on.
-bool SearchRun::wait_for_progress() {
-  const auto complete = [&](const std::shared_ptr<Job>& job, bool lost) {
-    for (auto& [number, entry] : outstanding_) {
-      if (entry.job != job) continue;
-      entry.complete = true;
-      entry.lost = lost;
-    }
-  };
-  if (const std::shared_ptr<Job> job = pool_.wait(kPollInterval)) complete(job, false);
-  while (const std::shared_ptr<Job> job = pool_.write_off(patience())) {
-    ++outcome_.lost_workers;
-    complete(job, true);
-  }
-  return !pool_.crippled();
 }
 
 // The order of commits depends on ticket numbers only. Expansions go first when they are cheap: the
@@ -178,28 +181,21 @@ SearchRun::Outstanding* SearchRun::next_to_commit() {
   return next != nullptr && next->complete ? next : nullptr;
 }
 
-void SearchRun::commit(const Outstanding& outstanding) {
-  if (outstanding.ticket.kind == TicketKind::expand) {
-    commit_expansion(outstanding.ticket, static_cast<const ExpandJob&>(*outstanding.job),
-                     outstanding.lost);
+void SearchRun::commit(Outstanding taken) {
+  ++commits_;
+  if (taken.ticket.kind == TicketKind::expand) {
+    commit_expansion(taken.ticket, std::move(taken.expansion));
   } else {
-    commit_measurement(outstanding.ticket, static_cast<const EvaluateJob&>(*outstanding.job),
-                       outstanding.lost);
+    commit_measurement(taken.ticket, std::move(taken.measurement), taken.recalled);
   }
 }
 
-void SearchRun::commit_expansion(const Ticket& ticket, const ExpandJob& job, bool lost) {
+void SearchRun::commit_expansion(const Ticket& ticket, ExpansionRecord record) {
   std::optional<Hash128> identity;
-  std::shared_ptr<const Candidate> child;
-  if (lost) {  // the job may still be running: do not look at it
-    refusals_[ticket.number] = "timeout";
-  } else if (job.threw) {
-    refusals_[ticket.number] = "crash";
-  } else if (job.child == nullptr) {
-    refusals_[ticket.number] = name(job.refusal.code);
+  if (record.child != nullptr) {
+    identity = record.child->identity;
   } else {
-    child = job.child;
-    identity = child->identity;
+    refusals_[ticket.number] = record.refusal;
   }
   const Commit committed = searcher_->commit_expansion(ticket.number, identity);
   for (const Resolution& resolution : committed.resolved)
@@ -211,24 +207,16 @@ void SearchRun::commit_expansion(const Ticket& ticket, const ExpandJob& job, boo
   state.parent = ticket.parent;
   state.step = proposals_[ticket.parent][ticket.proposal];
   state.variant = static_cast<int>(ticket.variant);
-  state.candidate = std::move(child);
+  state.candidate = std::move(record.child);
   outcome_.states.push_back(std::move(state));
   proposals_.emplace_back();
   submit(*committed.measure);
 }
 
-void SearchRun::commit_measurement(const Ticket& ticket, const EvaluateJob& job, bool lost) {
+void SearchRun::commit_measurement(const Ticket& ticket, MeasurementRecord record, bool recalled) {
   StateRecord& state = outcome_.states[ticket.node];
-  if (lost) {
-    state.evaluation.verdict = Verdict::timeout;
-    state.evaluation.message = "the evaluation did not come to an end and was written off";
-  } else if (job.threw) {
-    state.evaluation.verdict = Verdict::crash;
-    state.evaluation.message = "the evaluator ended with an exception";
-  } else {
-    state.evaluation = job.evaluation;
-    proposals_[ticket.node] = job.proposals;
-  }
+  state.evaluation = std::move(record.evaluation);
+  proposals_[ticket.node] = std::move(record.proposals);
   ++outcome_.evaluations;
   ++outcome_.verdict_counts[static_cast<std::size_t>(state.evaluation.verdict)];
 
@@ -250,7 +238,7 @@ void SearchRun::commit_measurement(const Ticket& ticket, const EvaluateJob& job,
   const Commit committed = searcher_->commit_measurement(ticket.number, result);
   for (const Resolution& resolution : committed.resolved)
     note(resolution);
-  announce(ticket.node, improved);
+  announce(ticket.node, improved, recalled);
 }
 
 void SearchRun::note(const Resolution& resolution) {
@@ -277,25 +265,27 @@ void SearchRun::note(const Resolution& resolution) {
   outcome_.attempts.push_back(std::move(attempt));
 }
 
-void SearchRun::announce(std::uint32_t state_id, bool improved) {
+void SearchRun::announce(std::uint32_t state_id, bool improved, bool recalled) {
   if (inputs_.observer == nullptr) return;
   const StateRecord& state = outcome_.states[state_id];
   inputs_.observer->on_evaluated(
       SearchEvent{state_id, state.parent.value_or(0), state.step, state.variant, *state.candidate,
                   state.evaluation, state.log_speedup, improved, best_state_, best_log_speedup_,
                   outcome_.evaluations, outcome_.verdict_counts, searcher_->counts().transpositions,
-                  budget_fraction()});
+                  budget_fraction(), recalled});
 }
 
 std::vector<EdgeSeed> SearchRun::seeds(std::uint32_t state,
-                                       const std::vector<StepProposal>& proposals) const {
+                                       const std::vector<StepProposal>& proposals) {
   const std::vector<double> priors = inputs_.graph.priors(
       history(state), outcome_.states[state].evaluation.facts, inputs_.config.device, proposals);
   std::vector<EdgeSeed> result;
   for (std::size_t index = 0; index < proposals.size(); ++index) {
     const int variants = std::clamp(proposals[index].variant_limit, 1,
                                     std::max(inputs_.config.selection.variant_limit, 1));
-    result.push_back({priors[index], variants});
+    const auto number = static_cast<std::uint32_t>(step_numbers_.size());
+    const auto step = step_numbers_.emplace(proposals[index].step, number).first;
+    result.push_back({priors[index], variants, step->second});
   }
   return result;
 }
@@ -322,31 +312,6 @@ Hash128 SearchRun::executable(const StateRecord& state) const {
   const Hash128& code = state.evaluation.machine_code;
   if (code == Hash128{}) return {};
   return Hasher().add(code.low).add(code.high).add(state.candidate->plan.text()).finish();
-}
-
-double SearchRun::elapsed_seconds() const {
-  return std::chrono::duration<double>(WorkerPool::Clock::now() - started_).count();
-}
-
-// By evaluations when they are limited, so that the clock cannot influence the search.
-double SearchRun::budget_fraction() const {
-  const SearchBudget& budget = inputs_.config.budget;
-  const double used = budget.evaluations > 0
-                          ? static_cast<double>(outcome_.evaluations) / budget.evaluations
-                          : elapsed_seconds() / budget.wall_seconds;
-  return std::clamp(used, 0.0, 1.0);
-}
-
-bool SearchRun::time_is_up() const {
-  const double limit = inputs_.config.budget.wall_seconds;
-  return limit > 0.0 && elapsed_seconds() >= limit;
-}
-
-WorkerPool::Clock::duration SearchRun::patience() const {
-  const double seconds =
-      inputs_.config.evaluation_wall_seconds * (1.0 + kGraceShare) + kGraceSeconds;
-  return std::chrono::duration_cast<WorkerPool::Clock::duration>(
-      std::chrono::duration<double>(seconds));
 }
 
 }  // namespace regraph

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "search/driver.h"
+#include "search/journal.h"
 #include "search/search_jobs.h"
 #include "search/searcher.h"
 #include "search/worker_pool.h"
@@ -25,31 +26,49 @@ class SearchRun {
   [[nodiscard]] Result<SearchOutcome> run(const Candidate& baseline);
 
  private:
-  // A ticket that is being worked on.
+  // A ticket that is being worked on, or whose result waits for its turn.
   struct Outstanding {
     Ticket ticket;
-    std::shared_ptr<Job> job;
+    std::shared_ptr<Job> job;  // null when the result was recalled
     bool complete = false;
-    bool lost = false;
+    bool recalled = false;          // the journal knows the result
+    ExpansionRecord expansion;      // once complete, by kind; of an expansion that is done again:
+    MeasurementRecord measurement;  // what it is expected to give
   };
 
   [[nodiscard]] Status judge_baseline(const Candidate& baseline);
+  [[nodiscard]] Result<MeasurementRecord> evaluate_baseline();
   void search();
   void issue_tickets();
   void submit(const Ticket& ticket);
+  void submit_expansion(const Ticket& ticket);
+  void submit_measurement(const Ticket& ticket);
   [[nodiscard]] bool wait_for_progress();
+  void complete(const std::shared_ptr<Job>& job, bool lost);
+  void complete_expansion(Outstanding& entry, const ExpandJob& job, bool lost);
+  void complete_measurement(Outstanding& entry, const EvaluateJob& job, bool lost);
   [[nodiscard]] Outstanding* next_to_commit();
-  void commit(const Outstanding& outstanding);
-  void commit_expansion(const Ticket& ticket, const ExpandJob& job, bool lost);
-  void commit_measurement(const Ticket& ticket, const EvaluateJob& job, bool lost);
+  void commit(Outstanding taken);
+  void commit_expansion(const Ticket& ticket, ExpansionRecord record);
+  void commit_measurement(const Ticket& ticket, MeasurementRecord record, bool recalled);
   void note(const Resolution& resolution);
-  void announce(std::uint32_t state, bool improved);
+  void announce(std::uint32_t state, bool improved, bool recalled);
   void choose_answer();
+  [[nodiscard]] std::optional<Evaluation> confirm(std::uint32_t state,
+                                                  const EvaluationBudget& budget);
   [[nodiscard]] std::optional<Evaluation> evaluate_now(std::uint32_t state,
                                                        const EvaluationBudget& budget);
 
+  // Remembers the first error of the journal, which ends the run.
+  void require(const Status& status);
+  // The budget's used share at which the next expansion is issued.
+  [[nodiscard]] double share_at_issue();
+  // Whether the journal says that the search came to its end, and that it ended here.
+  [[nodiscard]] bool over_already() const;
+  [[nodiscard]] bool ended_before() const;
+
   [[nodiscard]] std::vector<EdgeSeed> seeds(std::uint32_t state,
-                                            const std::vector<StepProposal>& proposals) const;
+                                            const std::vector<StepProposal>& proposals);
   [[nodiscard]] std::vector<std::string> history(std::uint32_t state) const;
   [[nodiscard]] std::vector<std::uint32_t> states_to(std::uint32_t state) const;
   [[nodiscard]] Hash128 executable(const StateRecord& state) const;
@@ -62,10 +81,15 @@ class SearchRun {
   std::unique_ptr<Searcher> searcher_;
   WorkerPool::Clock::time_point started_;
   SearchOutcome outcome_;
-  std::vector<std::vector<StepProposal>> proposals_;  // by state
-  std::map<std::uint64_t, std::string> refusals_;     // by expansion ticket: why
-  std::map<std::uint64_t, Outstanding> outstanding_;  // by ticket
-  int issued_ = 0;                                    // expansions
+  std::vector<std::vector<StepProposal>> proposals_;   // by state
+  std::map<std::uint64_t, std::string> refusals_;      // by expansion ticket: why
+  std::map<std::uint64_t, Outstanding> outstanding_;   // by ticket
+  std::map<std::string, std::uint32_t> step_numbers_;  // in the order steps were first proposed
+  int issued_ = 0;                                     // expansions
+  std::uint64_t commits_ = 0;
+  int confirmations_ = 0;
+  double earlier_seconds_ = 0.0;  // of earlier sittings
+  std::optional<Error> failure_;  // of the journal
   double best_log_speedup_ = 0.0;
   std::uint32_t best_state_ = 0;
   WorkerPool pool_;  // last: its destructor waits for jobs that use the inputs

@@ -1,5 +1,6 @@
 // The search proper, as a pure state machine: (configuration, sequence of commits) -> next tickets.
-// No threads, no clock, no input or output, no random numbers; states are opaque node numbers.
+// No threads, no clock, no input or output; random numbers by seed and counter alone; states are
+// opaque node numbers.
 //
 // A step is tried in two tickets. EXPAND asks for the result of a proposal at a node. If its
 // identity is new, committing it yields a MEASURE ticket; if the state is known the edge is linked
@@ -97,8 +98,13 @@ class Searcher {
 // Makes the searcher called `name`:
 //   mcgs    Monte Carlo graph search: PUCT over the state graph with shared values
 //   greedy  best-first: the most promising untried step of the best state, the baseline to beat
+//   beam    level by level, the best states of each
+//   random  random walks
+//   regrapht  the rule published for ReGraphT: statistics of steps instead of states
+// `seed` decides what `random` and `regrapht` draw.
 // Error (invalid_argument): an unknown name; the message lists the known ones.
 [[nodiscard]] Result<std::unique_ptr<Searcher>> make_searcher(std::string_view name,
-                                                              const SelectionConfig& config);
+                                                              const SelectionConfig& config,
+                                                              std::uint64_t seed = 0);
 
 }  // namespace regraph

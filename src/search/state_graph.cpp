@@ -103,7 +103,7 @@ void StateGraph::free_groups(std::uint32_t first, std::uint32_t count) {
 }
 
 // Issues the node's next edge; returns its place.
-std::uint32_t StateGraph::issue_next(NodeId id, std::uint32_t& slot) {
+std::uint32_t StateGraph::issue(NodeId id, std::uint32_t& slot) {
   Node& node = nodes_[id];
   assert(node.open && node.next_slot != kNoSlot);
   const std::uint32_t place = node.issued;
@@ -115,14 +115,17 @@ std::uint32_t StateGraph::issue_next(NodeId id, std::uint32_t& slot) {
     if (had > 0) free_groups(node.groups, had);
     node.groups = moved;
   }
+  const bool in_turn = slot == kNoSlot;
+  if (in_turn) slot = node.next_slot;
+  std::uint32_t* word = &proposals_[node.proposals + 1 + slot];
+  assert((*word & ProposalWord::kUntried) != 0);
+  const std::uint32_t prior = *word & ProposalWord::kPriorMask;
   ++node.issued;
-  node.tried_prior += prior_sum_units(node.next_prior);
+  node.tried_prior += prior_sum_units(prior);
   EdgeGroup& group = group_of({id, place});
-  group.packed[lane_of(place)] = node.next_prior;
+  group.packed[lane_of(place)] = prior;
   group.set(lane_of(place), EdgeState::in_flight, kNoNode);
 
-  slot = node.next_slot;
-  std::uint32_t* word = &proposals_[node.proposals + 1 + slot];
   *word &= ~ProposalWord::kUntried;
   if ((*word & ProposalWord::kNextVariant) != 0) {
     word[1] |= ProposalWord::kUntried;
@@ -131,7 +134,7 @@ std::uint32_t StateGraph::issue_next(NodeId id, std::uint32_t& slot) {
   // Equal priors, proposed next to each other, need no search.
   const bool last = slot + 1 == proposals_[node.proposals];
   constexpr std::uint32_t kUntriedPrior = ProposalWord::kUntried | ProposalWord::kPriorMask;
-  if (!last && (word[1] & kUntriedPrior) == (ProposalWord::kUntried | node.next_prior)) {
+  if (in_turn && !last && (word[1] & kUntriedPrior) == (ProposalWord::kUntried | node.next_prior)) {
     ++node.next_slot;
   } else {
     find_next(node);
@@ -139,11 +142,10 @@ std::uint32_t StateGraph::issue_next(NodeId id, std::uint32_t& slot) {
   return place;
 }
 
-std::uint32_t StateGraph::begin(Path& path) {
+std::uint32_t StateGraph::begin(Path& path, std::uint32_t slot) {
   constexpr std::uint32_t kOneInFlight = 1U << EdgeGroup::kInFlightShift;
-  std::uint32_t slot = 0;
   assert(path.back().place == kNextEdge);
-  path.back().place = issue_next(path.back().node, slot);
+  path.back().place = issue(path.back().node, slot);
   for (const EdgeRef& edge : path) {
     EdgeGroup& group = group_of(edge);
     Node& node = nodes_[edge.node];

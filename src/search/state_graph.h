@@ -51,6 +51,7 @@ namespace regraph {
 struct EdgeSeed {
   double prior = 0.0;
   int variants = 1;
+  std::uint32_t step = 0;  // equal for proposals of one step; not for the graph, but for policies
 };
 
 class StateGraph {
@@ -76,8 +77,8 @@ class StateGraph {
   // Starts a visit. All edges but the last are DONE; the last has the place kNextEdge and stands
   // for its node's UNTRIED edge of the highest prior (then the lowest slot), of which there must be
   // one. It becomes IN_FLIGHT, gets its place, which is written to `path`, and its slot is
-  // returned.
-  std::uint32_t begin(Path& path);
+  // returned. With `slot` it is that UNTRIED edge instead.
+  std::uint32_t begin(Path& path, std::uint32_t slot = kNoSlot);
   // Ends a visit whose last edge failed.
   void finish_failed(const Path& path);
   // Ends a visit whose last edge turned out to lead to `child`, which is measured. Returns what the
@@ -108,6 +109,13 @@ class StateGraph {
   // N(e).
   [[nodiscard]] std::uint32_t edge_visits(EdgeRef edge) const {
     return group_of(edge).visits(lane_of(edge.place));
+  }
+  // Proposed edges of an open node, variants counted, and whether one of them is UNTRIED.
+  [[nodiscard]] std::uint32_t slot_count(NodeId node) const {
+    return proposals_[nodes_[node].proposals];
+  }
+  [[nodiscard]] bool untried(NodeId node, std::uint32_t slot) const {
+    return (proposals_[nodes_[node].proposals + 1 + slot] & ProposalWord::kUntried) != 0;
   }
   // Highest and lowest score of any measured node.
   [[nodiscard]] FixedScore highest_score() const { return highest_score_; }
@@ -146,7 +154,7 @@ class StateGraph {
   }
   std::uint32_t allocate_groups(std::uint32_t count);
   void free_groups(std::uint32_t first, std::uint32_t count);
-  std::uint32_t issue_next(NodeId node, std::uint32_t& slot);
+  std::uint32_t issue(NodeId node, std::uint32_t& slot);
   void find_next(Node& node) const;
   [[nodiscard]] FixedScore backed_up_value(const Node& node) const;
   // Calls visit(edge) for every DONE edge that leads to the node.

@@ -17,7 +17,7 @@ bool contains(const std::array<std::string_view, N>& names, std::string_view nam
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-constexpr std::array<std::string_view, 58> kPureFunctions = {"min",
+constexpr std::array<std::string_view, 61> kPureFunctions = {"min",
                                                              "max",
                                                              "abs",
                                                              "fminf",
@@ -59,6 +59,9 @@ constexpr std::array<std::string_view, 58> kPureFunctions = {"min",
                                                              "__sinf",
                                                              "__cosf",
                                                              "__powf",
+                                                             "__log2f",
+                                                             "__log10f",
+                                                             "log10f",
                                                              "__fdividef",
                                                              "__frcp_rn",
                                                              "__fsqrt_rn",
@@ -96,13 +99,32 @@ bool is_warp_intrinsic(const std::string& function) {
 }
 
 bool is_pure_function(const std::string& function) {
-  return contains(kPureFunctions, function);
+  const bool makes_vector =
+      function.starts_with("make_") && function.back() >= '1' && function.back() <= '4';
+  return makes_vector || contains(kPureFunctions, function);
 }
 
+namespace {
+
+// The value of an expression of literals, -3 among them.
+std::optional<std::int64_t> literal_value(const ExprPtr& expr) {
+  const auto polynomial =
+      to_polynomial(expr, [](const std::string&) { return std::optional<Polynomial>(); });
+  return polynomial ? polynomial->constant() : std::nullopt;
+}
+
+}  // namespace
+
 std::optional<std::int64_t> CountedLoop::trip_count() const {
-  if (first->kind != ExprKind::integer || limit->kind != ExprKind::integer) return std::nullopt;
-  if (limit->number <= first->number) return 0;
-  return (limit->number - first->number + stride - 1) / stride;
+  const auto low = literal_value(first);
+  const auto high = literal_value(limit);
+  if (!low || !high) return std::nullopt;
+  if (*high <= *low) return 0;
+  return (*high - *low + stride - 1) / stride;
+}
+
+bool CountedLoop::starts_at_zero() const {
+  return literal_value(first) == 0;
 }
 
 std::optional<CountedLoop> counted_loop_of(const Stmt& loop) {
@@ -176,12 +198,7 @@ void Analysis::scan(const Kernel& kernel) {
         if (stmt.target->kind == ExprKind::variable) assigned_.insert(base->text);
         written_.insert(base->text);
       } else {
-        // A member of a variable, or something stranger: find what it could be.
-        walk(stmt.target, [&](const Expr& expr) {
-          if (expr.kind != ExprKind::variable) return;
-          assigned_.insert(expr.text);
-          written_.insert(expr.text);
-        });
+        scan_target(*stmt.target);
       }
     }
     walk_own_expressions(stmt, [&](const Expr& expr) {
@@ -212,6 +229,28 @@ void Analysis::scan(const Kernel& kernel) {
       }
     });
   });
+}
+
+// A target that is neither a variable nor an element: a member, or memory seen as another type.
+void Analysis::scan_target(const Expr& target) {
+  const Expr* node = &target;
+  for (;;) {
+    const bool descends = node->kind == ExprKind::index || node->kind == ExprKind::member ||
+                          node->kind == ExprKind::cast ||
+                          (node->kind == ExprKind::unary && node->text == "&");
+    if (!descends) break;
+    node = node->operands[0].get();
+  }
+  if (node->kind == ExprKind::variable) {
+    written_.insert(node->text);
+    if (!is_global_pointer(node->text)) assigned_.insert(node->text);
+    return;
+  }
+  // Something stranger: whatever it mentions.
+  for (const std::string& name : variables_of(std::make_shared<Expr>(target))) {
+    assigned_.insert(name);
+    written_.insert(name);
+  }
 }
 
 SymbolMeaning Analysis::meaning() const {

@@ -32,6 +32,12 @@ class Converter {
       kernel.parameters.push_back(convert_parameter(*parameter));
       expressions_.set_name(parameter, parameter->getNameAsString());
       declared_[parameter->getNameAsString()] = "parameter";
+      if (parameter->getType()->isPointerType() &&
+          parameter->getType()->getPointeeType()->isArrayType()) {
+        return fail(ErrorCode::unsupported, "parameter '" + parameter->getNameAsString() +
+                                                "' is a pointer to an array; the rewriter has no "
+                                                "form for that (write a plain pointer)");
+      }
     }
     if (const auto* bounds = function.getAttr<clang::CUDALaunchBoundsAttr>()) {
       kernel.launch_bounds_threads = expressions_.constant_of(bounds->getMaxThreads());
@@ -162,6 +168,15 @@ class Converter {
       stmt->target = expressions_.convert(op->getLHS());
       stmt->value = expressions_.convert(op->getRHS());
       return stmt;
+    }
+    // __half and its like assign through an operator.
+    if (const auto* op = dyn_cast<clang::CXXOperatorCallExpr>(inner);
+        op != nullptr && op->isAssignmentOp() && op->getNumArgs() == 2) {
+      stmt->kind = StmtKind::assign;
+      stmt->text = clang::getOperatorSpelling(op->getOperator());
+      stmt->target = expressions_.convert(op->getArg(0));
+      stmt->value = expressions_.convert(op->getArg(1));
+      return stmt->target->kind == ExprKind::opaque ? nullptr : stmt;
     }
     if (const auto* op = dyn_cast<clang::UnaryOperator>(inner);
         op != nullptr && op->isIncrementDecrementOp()) {

@@ -161,6 +161,14 @@ ExprPtr ExpressionConverter::convert_call(const clang::CallExpr* call_expr) {
   if (isa<clang::CXXMemberCallExpr>(call_expr) || isa<clang::CXXOperatorCallExpr>(call_expr)) {
     return opaque(call_expr);
   }
+  // INFINITY, NAN: macros over functions of Clang's own, which other compilers need not have.
+  const clang::FunctionDecl* callee = call_expr->getDirectCallee();
+  const bool is_macro_constant =
+      callee != nullptr && callee->getBuiltinID() != 0 && call_expr->getBeginLoc().isMacroID() &&
+      call_expr->getType()->isFloatingType() && call_expr->isEvaluatable(context_);
+  if (is_macro_constant) {
+    return node(ExprKind::floating, text_of(call_expr->getSourceRange()), {});
+  }
   std::vector<ExprPtr> arguments;
   for (const clang::Expr* argument : call_expr->arguments()) {
     if (isa<clang::CXXDefaultArgExpr>(argument)) continue;
@@ -214,6 +222,12 @@ ExprPtr ExpressionConverter::convert_bare(const clang::Expr* inner) {
   }
   if (const auto* subscript = dyn_cast<clang::ArraySubscriptExpr>(inner)) {
     return node(ExprKind::index, "", {convert(subscript->getBase()), convert(subscript->getIdx())});
+  }
+  if (const auto* op = dyn_cast<clang::CXXOperatorCallExpr>(inner);
+      op != nullptr && op->getNumArgs() == 2 && op->isInfixBinaryOp() && !op->isAssignmentOp() &&
+      scalar_type_of(op->getArg(0)->getType()) && scalar_type_of(op->getArg(1)->getType())) {
+    return node(ExprKind::binary, clang::getOperatorSpelling(op->getOperator()),
+                {convert(op->getArg(0)), convert(op->getArg(1))});
   }
   if (const auto* call_expr = dyn_cast<clang::CallExpr>(inner)) return convert_call(call_expr);
   if (const auto* explicit_cast = dyn_cast<clang::ExplicitCastExpr>(inner)) {

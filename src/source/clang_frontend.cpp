@@ -11,8 +11,10 @@
 #include <clang/Tooling/Tooling.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 namespace regraph::source {
@@ -104,13 +106,14 @@ Result<const clang::FunctionDecl*> choose(const std::vector<const clang::Functio
   return kernels.front();
 }
 
-// Variables at file scope that a host would have to fill, or that carry state from launch to
-// launch: the harness launches the kernel alone, so neither has a meaning here.
-Status require_no_device_state(const clang::DeclContext& scope, const clang::SourceManager& sources,
-                               const std::string& file_name) {
+// Variables at file scope that a host fills become inputs. Those that carry state from launch to
+// launch have no meaning here: the harness launches the kernel alone.
+Status collect_symbols(const clang::DeclContext& scope, const clang::ASTContext& context,
+                       const std::string& file_name, KernelSignature& signature) {
+  const clang::SourceManager& sources = context.getSourceManager();
   for (const clang::Decl* declaration : scope.decls()) {
     if (const auto* inner = clang::dyn_cast<clang::NamespaceDecl>(declaration)) {
-      if (Status status = require_no_device_state(*inner, sources, file_name); !status)
+      if (Status status = collect_symbols(*inner, context, file_name, signature); !status)
         return status;
     }
     const auto* variable = clang::dyn_cast<clang::VarDecl>(declaration);
@@ -122,10 +125,26 @@ Status require_no_device_state(const clang::DeclContext& scope, const clang::Sou
         file_name + ":" + std::to_string(sources.getExpansionLineNumber(variable->getLocation())) +
         ": ";
     if (variable->hasAttr<clang::CUDAConstantAttr>() && !variable->hasInit()) {
-      return fail(ErrorCode::unsupported,
-                  where + "__constant__ '" + variable->getNameAsString() +
-                      "' is filled by host code, which is not supported yet; pass it as "
-                      "a pointer argument or give it an initial value");
+      Parameter symbol;
+      symbol.name = variable->getNameAsString();
+      symbol.is_pointer = symbol.points_to_const = symbol.is_symbol = true;
+      symbol.line = static_cast<int>(sources.getExpansionLineNumber(variable->getLocation()));
+      clang::QualType type = variable->getType();
+      symbol.symbol_elements = 1;
+      while (const auto* array = context.getAsConstantArrayType(type)) {
+        symbol.symbol_elements *= static_cast<std::int64_t>(array->getSize().getZExtValue());
+        type = array->getElementType();
+      }
+      const auto scalar = scalar_type_of(type);
+      if (!scalar) {
+        return fail(ErrorCode::unsupported,
+                    where + "__constant__ '" + symbol.name + "' has type '" +
+                        variable->getType().getAsString() +
+                        "'; only scalars and arrays of scalars can be filled, so pass it as a "
+                        "pointer argument or give it an initial value");
+      }
+      symbol.type = *scalar;
+      signature.parameters.push_back(std::move(symbol));
     }
     const bool is_mutable = variable->hasAttr<clang::CUDADeviceAttr>() &&
                             !variable->getType().isConstQualified() &&
@@ -140,11 +159,38 @@ Status require_no_device_state(const clang::DeclContext& scope, const clang::Sou
   return {};
 }
 
+// Scalar type and number of scalars of float4 and its like, and of arrays of scalars.
+std::pair<std::optional<ScalarType>, std::int64_t> components_of(clang::QualType type,
+                                                                 const clang::ASTContext& context) {
+  if (type->isConstantArrayType()) {
+    std::int64_t count = 1;
+    while (const auto* array = context.getAsConstantArrayType(type)) {
+      count *= static_cast<std::int64_t>(array->getSize().getZExtValue());
+      type = array->getElementType();
+    }
+    return {scalar_type_of(type), count};
+  }
+  const auto* record = type->getAsCXXRecordDecl();
+  if (record == nullptr || !record->hasDefinition()) return {};
+  std::string name = type.getCanonicalType().getUnqualifiedType().getAsString();
+  name = name.substr(name.find(' ') == std::string::npos ? 0 : name.find(' ') + 1);
+  constexpr std::array<std::string_view, 12> kFamilies = {
+      "char", "uchar", "short",    "ushort",    "int",   "uint",
+      "long", "ulong", "longlong", "ulonglong", "float", "double"};
+  const bool is_vector =
+      name.size() > 1 && name.back() >= '1' && name.back() <= '4' &&
+      std::find(kFamilies.begin(), kFamilies.end(),
+                std::string_view(name).substr(0, name.size() - 1)) != kFamilies.end();
+  if (!is_vector) return {};
+  return {scalar_type_of(record->field_begin()->getType()), name.back() - '0'};
+}
+
 Result<KernelSignature> signature_of(const clang::FunctionDecl& function,
-                                     const clang::SourceManager& sources,
+                                     const clang::ASTContext& context,
                                      const std::string& file_name) {
+  const clang::SourceManager& sources = context.getSourceManager();
   KernelSignature signature;
-  signature.name = function.getNameAsString();
+  signature.name = function.getQualifiedNameAsString();
   for (const clang::ParmVarDecl* declaration : function.parameters()) {
     Parameter parameter;
     parameter.name = declaration->getNameAsString();
@@ -153,13 +199,18 @@ Result<KernelSignature> signature_of(const clang::FunctionDecl& function,
     parameter.is_pointer = type->isPointerType();
     if (parameter.is_pointer) type = type->getPointeeType();
     parameter.points_to_const = parameter.is_pointer && type.isConstQualified();
-    const auto scalar = scalar_type_of(type);
+    auto scalar = scalar_type_of(type);
+    if (!scalar && parameter.is_pointer) {
+      std::tie(scalar, parameter.components) = components_of(type, context);
+    }
     const std::string where = file_name + ":" + std::to_string(parameter.line) + ": ";
     if (!scalar) {
-      return fail(ErrorCode::unsupported,
-                  where + "parameter '" + parameter.name + "' has type '" +
-                      declaration->getType().getAsString() +
-                      "'; only scalars and pointers to scalars can be passed");
+      return fail(
+          ErrorCode::unsupported,
+          where + "parameter '" + parameter.name + "' has type '" +
+              declaration->getType().getAsString() +
+              "'; only scalars and pointers to scalars, vectors such as float4 and arrays of "
+              "scalars can be passed");
     }
     if (parameter.name.empty()) {
       return fail(ErrorCode::unsupported, where + "a parameter of the kernel has no name");
@@ -254,15 +305,15 @@ Result<ParsedKernel> parse_kernel(const std::string& source, const std::string& 
   if (!chosen) return std::move(chosen).error();
   const clang::FunctionDecl& function = **chosen;
 
-  if (Status status = require_no_device_state(*context.getTranslationUnitDecl(),
-                                              context.getSourceManager(), file_name);
+  ParsedKernel result;
+  auto signature = signature_of(function, context, file_name);
+  if (!signature) return std::move(signature).error();
+  result.signature = std::move(*signature);
+  if (Status status =
+          collect_symbols(*context.getTranslationUnitDecl(), context, file_name, result.signature);
       !status) {
     return status.error();
   }
-  ParsedKernel result;
-  auto signature = signature_of(function, context.getSourceManager(), file_name);
-  if (!signature) return std::move(signature).error();
-  result.signature = std::move(*signature);
   if (diagnostics.errors() > 0) {
     result.opaque_reason = "the front end reports an error: " + diagnostics.message();
     return result;

@@ -33,8 +33,8 @@ tests: [{n: 5000}, {n: 1024}, {n: 1}]
 
 }  // namespace
 
-const std::vector<SampleKernel>& sample_kernels() {
-  static const std::vector<SampleKernel> kKernels = {
+std::vector<SampleKernel> plain_kernels() {
+  return {
       {"matmul_guard", R"~(
 __global__ void matmul(const float* A, const float* B, float* C, int M, int N, int K) {
   const int row = blockIdx.y * blockDim.y + threadIdx.y;
@@ -238,7 +238,7 @@ __global__ void rows(const float* A, float* C, int M, int K) {
   }
 })~",
        R"~(
-sizes: {M: 300, K: 64}
+sizes: {M: 3000, K: 1024}
 args: {A: {dir: in, shape: [M, K]}, C: {dir: out, shape: [M]}}
 launch: {block: 64, grid: "cdiv(M, bx)"}
 tests: [{M: 300, K: 45}, {M: 64, K: 32}, {M: 1, K: 1}]
@@ -262,6 +262,15 @@ launch: {block: 128, grid: "cdiv(n, bx)"}
 tests: [{n: 5000}, {n: 1024}, {n: 1}]
 )~"},
   };
+}
+
+const std::vector<SampleKernel>& sample_kernels() {
+  static const std::vector<SampleKernel> kKernels = [] {
+    std::vector<SampleKernel> all = plain_kernels();
+    for (const auto& more : {row_kernels(), neighbourhood_kernels(), streaming_kernels()})
+      all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }();
   return kKernels;
 }
 

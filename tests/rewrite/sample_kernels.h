@@ -12,6 +12,16 @@ struct SampleKernel {
   std::string manifest;  // YAML
 };
 
+// All of the families below.
 [[nodiscard]] const std::vector<SampleKernel>& sample_kernels();
+
+// Contractions, transposes, trees, element-wise kernels.
+[[nodiscard]] std::vector<SampleKernel> plain_kernels();
+// One thread a row.
+[[nodiscard]] std::vector<SampleKernel> row_kernels();
+// Stencils and convolutions.
+[[nodiscard]] std::vector<SampleKernel> neighbourhood_kernels();
+// Element-wise kernels of several kinds, histograms, all pairs.
+[[nodiscard]] std::vector<SampleKernel> streaming_kernels();
 
 }  // namespace regraph::test

@@ -1,6 +1,7 @@
 #include "search/driver.h"
 
 #include "search/landscape.h"
+#include "search/transcript.h"
 
 #include <gtest/gtest.h>
 
@@ -14,6 +15,7 @@ using landscape::Shape;
 using landscape::World;
 using landscape::WorldEvaluator;
 using landscape::WorldExpander;
+using test::transcript;
 
 SearchConfig small_config(int evaluations, int jobs = 1) {
   SearchConfig config;
@@ -33,26 +35,8 @@ Result<SearchOutcome> search(const World& world, const SearchConfig& config,
                     cancellation);
 }
 
-// Everything that must not depend on timing.
-std::string transcript(const SearchOutcome& outcome) {
-  std::string text = outcome.best.source + " " + std::to_string(outcome.log_speedup) + " " +
-                     std::to_string(outcome.evaluations) + " " +
-                     std::to_string(outcome.transpositions) + "\n";
-  for (const StateRecord& state : outcome.states) {
-    text += std::to_string(state.id) + " from " + std::to_string(state.parent.value_or(0)) +
-            " by " + state.step.text() + ": " + state.candidate->source + " " +
-            name(state.evaluation.verdict) + " " + std::to_string(state.log_speedup) + " visits " +
-            std::to_string(state.visits) + "\n";
-  }
-  for (const AttemptRecord& attempt : outcome.attempts) {
-    text += std::to_string(attempt.parent) + " " + attempt.step.text() + " " + attempt.reason +
-            " " + std::to_string(attempt.log_gain) + "\n";
-  }
-  return text;
-}
-
 TEST(Driver, WorkerCountAndTimingDoNotChangeTheSearch) {
-  for (const char* searcher : {"mcgs", "greedy"}) {
+  for (const char* searcher : {"mcgs", "greedy", "beam", "random", "regrapht"}) {
     for (const bool expansions_first : {true, false}) {
       const World world(11, Shape{});
       SearchConfig config = small_config(120, 1);
@@ -98,10 +82,17 @@ TEST(Driver, StopsWhenEveryStepWasTried) {
   Shape shape;
   shape.steps = 5;
   const World world(8, shape);
-  const Result<SearchOutcome> outcome = search(world, small_config(100000));
-  ASSERT_TRUE(outcome);
-  EXPECT_EQ(outcome->stopped, StopReason::exhausted);
-  EXPECT_NEAR(outcome->log_speedup, world.optimum(), 1e-9);
+  std::optional<int> evaluations;
+  for (const char* searcher : {"mcgs", "greedy", "beam", "random", "regrapht"}) {
+    SearchConfig config = small_config(100000, 3);
+    config.searcher = searcher;
+    const Result<SearchOutcome> outcome = search(world, config, 1);
+    ASSERT_TRUE(outcome);
+    EXPECT_EQ(outcome->stopped, StopReason::exhausted) << searcher;
+    EXPECT_NEAR(outcome->log_speedup, world.optimum(), 1e-9) << searcher;
+    EXPECT_EQ(outcome->evaluations, evaluations.value_or(outcome->evaluations)) << searcher;
+    evaluations = outcome->evaluations;
+  }
 }
 
 TEST(Driver, TellsTheObserver) {
@@ -132,7 +123,8 @@ TEST(Driver, RejectsBadConfigurations) {
   config.searcher = "genetic";
   Result<SearchOutcome> outcome = search(world, config);
   ASSERT_FALSE(outcome);
-  EXPECT_NE(outcome.error().message.find("mcgs, greedy"), std::string::npos);
+  EXPECT_NE(outcome.error().message.find("mcgs, greedy, beam, random, regrapht"),
+            std::string::npos);
   EXPECT_FALSE(search(world, small_config(0)));
   EXPECT_FALSE(search(world, small_config(-1)));
   EXPECT_FALSE(search(world, small_config(10, 0)));
@@ -202,6 +194,57 @@ TEST(Driver, WritesOffEvaluationsThatNeverReturn) {
   EXPECT_GT(outcome.lost_workers, 0);
   EXPECT_EQ(outcome.failures.at("timeout"), outcome.lost_workers);
   EXPECT_GT(outcome.log_speedup, 0.0);
+}
+
+// Steps that throw, are refused, dawdle or never come back, for every method: the search uses its
+// budget, finds something and ends.
+TEST(Driver, SurvivesExpandersThatMisbehave) {
+  class RoughExpander final : public Expander {
+   public:
+    explicit RoughExpander(const World& world) : inner_(world) {}
+    std::vector<StepProposal> propose(const Candidate& candidate,
+                                      const Evaluation& evaluation) const override {
+      return inner_.propose(candidate, evaluation);
+    }
+    Result<Candidate> apply(const Candidate& candidate, const StepProposal& proposal, int variant,
+                            const Cancellation& cancellation) const override {
+      switch (random_bits(World::set_of(candidate), hash_text(proposal.step).low) % 24) {
+        case 0:
+          while (!cancellation.requested())
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+          return fail(ErrorCode::cancelled, "late");
+        case 1:
+          throw std::runtime_error("no");
+        case 2:
+          return fail(ErrorCode::refused, "not here");
+        case 3:
+          std::this_thread::sleep_for(std::chrono::milliseconds(3));
+          break;
+        default:
+          break;
+      }
+      return inner_.apply(candidate, proposal, variant, cancellation);
+    }
+
+   private:
+    WorldExpander inner_;
+  };
+  for (const char* searcher : {"mcgs", "greedy", "beam", "random", "regrapht"}) {
+    const World world(21, Shape{});
+    const RoughExpander expander(world);
+    WorldEvaluator evaluator(world);
+    SearchConfig config = small_config(40, 4);
+    config.searcher = searcher;
+    config.evaluation_wall_seconds = 0.01;
+    const Cancellation cancellation;
+    const Result<SearchOutcome> outcome =
+        run_search(Problem{}, World::candidate(0), expander, evaluator, world.graph(), config,
+                   nullptr, cancellation);
+    ASSERT_TRUE(outcome) << searcher;
+    EXPECT_EQ(outcome->evaluations, 40) << searcher;
+    EXPECT_GT(outcome->log_speedup, 0.0) << searcher;
+    EXPECT_GT(outcome->failures.at("crash") + outcome->failures.at("refused"), 0) << searcher;
+  }
 }
 
 TEST(Driver, CancellationReturnsWhatWasFound) {

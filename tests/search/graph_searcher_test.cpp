@@ -23,7 +23,8 @@ TEST(MakeSearcher, NamesTheKnownOnes) {
   const auto searcher = make_searcher("mcts", {});
   ASSERT_FALSE(searcher);
   EXPECT_EQ(searcher.error().code, ErrorCode::invalid_argument);
-  EXPECT_NE(searcher.error().message.find("mcgs, greedy"), std::string::npos);
+  EXPECT_NE(searcher.error().message.find("mcgs, greedy, beam, random, regrapht"),
+            std::string::npos);
 }
 
 // A world in which everything that can happen to a ticket happens: refusals, failures,
@@ -52,7 +53,8 @@ class Chaos {
     std::vector<EdgeSeed> result(draw % 6);
     for (std::size_t index = 0; index < result.size(); ++index) {
       result[index] = {0.05 + 0.2 * to_unit_interval(random_bits(draw, index)),
-                       static_cast<int>(1 + (draw >> (8 + index)) % 3)};
+                       static_cast<int>(1 + (draw >> (8 + index)) % 3),
+                       static_cast<std::uint32_t>((draw >> (16 + index)) % 4)};
     }
     return result;
   }
@@ -67,11 +69,12 @@ class Chaos {
 TEST(GraphSearcher, InvariantsHoldUnderRandomEventOrders) {
   SearchCounts total;
   int exhausted = 0;
-  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+  constexpr const char* kSearchers[] = {"mcgs", "greedy", "mcgs", "beam", "random", "regrapht"};
+  for (std::uint64_t seed = 1; seed <= 72; ++seed) {
     std::mt19937_64 random(seed);
     const Chaos chaos(seed);
-    const auto searcher = make(seed % 4 == 0 ? "greedy" : "mcgs");
-    searcher->start({1000, 5}, {1000, 9}, std::vector<EdgeSeed>(5, {0.2, 2}));
+    const auto searcher = make(kSearchers[seed % std::size(kSearchers)]);
+    searcher->start({1000, 5}, {1000, 9}, std::vector<EdgeSeed>(5, {0.2, 2, 1}));
     std::vector<Ticket> outstanding;
     const std::size_t window = 1 + seed % 7;
     for (int event = 0; event < 250; ++event) {

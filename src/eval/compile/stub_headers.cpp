@@ -100,6 +100,27 @@ using uchar = unsigned char;
 using ushort = unsigned short;
 using uint = unsigned int;
 using ulong = unsigned long;
+template <typename T>
+__device__ __forceinline__ T __shfl(T value, int lane, int width = 32) {
+  return __shfl_sync(0xffffffffu, value, lane, width);
+}
+template <typename T>
+__device__ __forceinline__ T __shfl_up(T value, unsigned delta, int width = 32) {
+  return __shfl_up_sync(0xffffffffu, value, delta, width);
+}
+template <typename T>
+__device__ __forceinline__ T __shfl_down(T value, unsigned delta, int width = 32) {
+  return __shfl_down_sync(0xffffffffu, value, delta, width);
+}
+template <typename T>
+__device__ __forceinline__ T __shfl_xor(T value, int mask, int width = 32) {
+  return __shfl_xor_sync(0xffffffffu, value, mask, width);
+}
+__device__ __forceinline__ int __any(int predicate) { return __any_sync(0xffffffffu, predicate); }
+__device__ __forceinline__ int __all(int predicate) { return __all_sync(0xffffffffu, predicate); }
+__device__ __forceinline__ unsigned __ballot(int predicate) {
+  return __ballot_sync(0xffffffffu, predicate);
+}
 )cuda";
 
 constexpr const char* kEmpty = "#pragma once\n";

@@ -9,7 +9,8 @@
 namespace regraph::compile_internal {
 
 // Name of the header that is included before every source: names that nvcc gives without being
-// asked (INFINITY, INT_MAX, uint, uint32_t, M_PI).
+// asked (INFINITY, INT_MAX, uint, uint32_t, M_PI), and the warp functions that CUDA
+// 13 no longer has, with the whole warp as mask.
 inline constexpr const char* kPreludeName = "regraph_prelude.h";
 
 // Name -> text, the prelude among them.

@@ -2,6 +2,7 @@
 
 #include "eval/verify/inputs.h"
 #include "eval/verify/parameters.h"
+#include "ptx/module_memory.h"
 
 #include <algorithm>
 #include <set>
@@ -25,7 +26,8 @@ constexpr std::int64_t kLeastL1Bytes = 16 << 10;
 
 // Allocates and fills the buffers; returns one address an argument, 0 for scalars.
 Result<std::vector<std::uint64_t>> make_buffers(const Problem& problem, const Symbols& symbols,
-                                                ptx::DeviceMemory& memory) {
+                                                ptx::DeviceMemory& memory,
+                                                ptx::ModuleMemory& variables) {
   std::vector<std::uint64_t> addresses(problem.arguments.size(), 0);
   for (std::size_t index = 0; index < problem.arguments.size(); ++index) {
     const Argument& argument = problem.arguments[index];
@@ -38,8 +40,14 @@ Result<std::vector<std::uint64_t>> make_buffers(const Problem& problem, const Sy
                                                    "' has " + std::to_string(*count) +
                                                    " elements, more than any device holds");
     }
-    std::vector<std::byte> pattern(kPatternElements * size);
+    std::vector<std::byte> pattern(argument.is_symbol ? static_cast<std::size_t>(*count) * size
+                                                      : kPatternElements * size);
     verify::fill(argument, verify::Distribution::manifest, kPatternSeed, index, pattern);
+    if (argument.is_symbol) {
+      if (Status status = verify::set_symbol(argument, pattern, variables); !status)
+        return status.error();
+      continue;
+    }
     auto address =
         memory.allocate_pattern(argument.name, static_cast<std::size_t>(*count) * size,
                                 argument.direction == Direction::in ? ptx::BufferAccess::read_only
@@ -90,7 +98,9 @@ Result<LaunchSample> sample_launch(const Problem& problem, const ptx::Program& p
                                    std::int64_t shared_bytes_per_block,
                                    const Cancellation& cancellation) {
   ptx::DeviceMemory memory;
-  auto addresses = make_buffers(problem, symbols, memory);
+  auto variables = ptx::ModuleMemory::create(program);
+  if (!variables) return variables.error();
+  auto addresses = make_buffers(problem, symbols, memory, *variables);
   if (!addresses) return addresses.error();
   auto parameters = verify::pack_parameters(problem, program, symbols, *addresses);
   if (!parameters) return parameters.error();
@@ -103,8 +113,9 @@ Result<LaunchSample> sample_launch(const Problem& problem, const ptx::Program& p
   LaunchSample sample;
   auto traffic = ptx::simulate_caches(program, arguments, memory,
                                       geometry_of(device, occupancy, shared_bytes_per_block), {},
-                                      cancellation);
+                                      cancellation, &*variables);
   ptx::RunOptions options;
+  options.variables = &*variables;
   options.blocks = representative_blocks(launch.grid);
   options.instruction_budget = kSampleInstructions;
   options.threads = 1;

@@ -27,9 +27,10 @@ void fill_with_poison(std::span<std::byte> buffer, std::uint64_t stream,
 // The launch being prepared and evaluated.
 class Session {
  public:
-  Session(const Problem& problem, const RunSettings& settings)
+  Session(const Problem& problem, const RunSettings& settings, ptx::ModuleMemory variables)
       : problem_(problem),
         settings_(settings),
+        variables_(std::move(variables)),
         addresses_(problem.arguments.size(), 0),
         counts_(problem.arguments.size(), 0) {}
 
@@ -39,6 +40,11 @@ class Session {
     for (std::size_t i = 0; i < problem_.arguments.size(); ++i) {
       const Argument& argument = problem_.arguments[i];
       if (!argument.is_pointer) continue;
+      if (argument.is_symbol) {
+        if (Status status = set_symbol(argument, inputs[i], variables_); !status.ok())
+          return status;
+        continue;
+      }
       const Result<std::int64_t> count = argument.element_count(symbols);
       if (!count.ok()) return count.error();
       counts_[i] = static_cast<std::size_t>(*count) * size_in_bytes(argument.type);
@@ -81,14 +87,7 @@ class Session {
     options.threads = settings_.threads;
     options.shared_fill = settings_.shared_fill;
     options.detect_races = settings_.detect_races && !settings_.reverse_blocks;
-    // One launch, even when its blocks run in groups.
-    Result<ptx::ModuleMemory> variables = ptx::ModuleMemory::create(program);
-    if (!variables.ok()) {
-      run_.fault.kind = ptx::FaultKind::bad_launch;
-      run_.fault.message = variables.error().message;
-      return std::move(run_);
-    }
-    options.variables = &*variables;
+    options.variables = &variables_;  // one launch, even when its blocks run in groups
     if (settings_.instruction_budget != 0 && launch.grid.count() > settings_.instruction_budget) {
       // Every block executes something, so this cannot end within the budget.
       run_.fault.kind = ptx::FaultKind::instruction_budget;
@@ -129,7 +128,7 @@ class Session {
 
   void collect(std::size_t i, const Buffers& inputs) {
     const Argument& argument = problem_.arguments[i];
-    if (!argument.is_pointer) return;
+    if (!argument.is_pointer || argument.is_symbol) return;
     const std::span<std::byte> now = content(i);
     if (argument.direction != Direction::in) {
       run_.after[i].assign(now.begin(), now.end());
@@ -146,6 +145,7 @@ class Session {
   const Problem& problem_;
   const RunSettings& settings_;
   ptx::DeviceMemory memory_;
+  ptx::ModuleMemory variables_;
   ptx::LaunchArguments arguments_;
   std::vector<std::uint64_t> addresses_;
   std::vector<std::size_t> counts_;  // bytes
@@ -176,7 +176,9 @@ Result<KernelRun> run_kernel(const Problem& problem, const ptx::Program& program
                              const RunSettings& settings, const Cancellation& cancellation) {
   const Result<ConcreteLaunch> concrete = concretise(launch, symbols);
   if (!concrete.ok()) return concrete.error();
-  Session session(problem, settings);
+  Result<ptx::ModuleMemory> variables = ptx::ModuleMemory::create(program);
+  if (!variables.ok()) return variables.error();
+  Session session(problem, settings, *std::move(variables));
   if (Status status = session.allocate(symbols, inputs); !status.ok()) return status.error();
   if (Status status = session.pack(program, symbols); !status.ok()) return status.error();
   return session.run(program, *concrete, inputs, cancellation);

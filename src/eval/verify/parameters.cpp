@@ -1,6 +1,7 @@
 #include "eval/verify/parameters.h"
 
 #include "eval/verify/element.h"
+#include "ptx/module_memory.h"
 
 #include <fmt/format.h>
 
@@ -44,16 +45,25 @@ Status put_scalar(const Argument& argument, const Symbols& symbols, std::byte* t
   return {};
 }
 
-Status check_layout(const Problem& problem,
+// Arguments that are passed to the kernel, in order.
+std::vector<std::size_t> passed_arguments(const Problem& problem) {
+  std::vector<std::size_t> passed;
+  for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
+    if (!problem.arguments[i].is_symbol) passed.push_back(i);
+  }
+  return passed;
+}
+
+Status check_layout(const Problem& problem, const std::vector<std::size_t>& passed,
                     const std::vector<ptx::Program::ParameterLayout>& layout) {
-  if (layout.size() != problem.arguments.size()) {
+  if (layout.size() != passed.size()) {
     return fail(ErrorCode::invalid_argument,
                 fmt::format("the kernel takes {} parameters, the original takes {}; the parameter "
                             "list must not change",
-                            layout.size(), problem.arguments.size()));
+                            layout.size(), passed.size()));
   }
   for (std::size_t i = 0; i < layout.size(); ++i) {
-    const Argument& argument = problem.arguments[i];
+    const Argument& argument = problem.arguments[passed[i]];
     const std::size_t bytes = argument.is_pointer ? kPointerBytes : size_in_bytes(argument.type);
     if (layout[i].bytes != bytes) {
       return fail(
@@ -72,20 +82,34 @@ Result<std::vector<std::byte>> pack_parameters(const Problem& problem, const ptx
                                                const Symbols& symbols,
                                                std::span<const std::uint64_t> addresses) {
   const std::vector<ptx::Program::ParameterLayout>& layout = program.parameters();
-  if (Status status = check_layout(problem, layout); !status.ok()) return status.error();
+  const std::vector<std::size_t> passed = passed_arguments(problem);
+  if (Status status = check_layout(problem, passed, layout); !status.ok()) return status.error();
   std::size_t size = 0;
   for (const auto& parameter : layout)
     size = std::max(size, parameter.offset + parameter.bytes);
   std::vector<std::byte> block(size, std::byte{0});
   for (std::size_t i = 0; i < layout.size(); ++i) {
     std::byte* const target = block.data() + layout[i].offset;
-    if (problem.arguments[i].is_pointer) {
-      std::memcpy(target, &addresses[i], sizeof(addresses[i]));
-    } else if (Status status = put_scalar(problem.arguments[i], symbols, target); !status.ok()) {
+    const Argument& argument = problem.arguments[passed[i]];
+    if (argument.is_pointer) {
+      std::memcpy(target, &addresses[passed[i]], sizeof(addresses[passed[i]]));
+    } else if (Status status = put_scalar(argument, symbols, target); !status.ok()) {
       return status.error();
     }
   }
   return block;
+}
+
+bool has_symbols(const Problem& problem) {
+  return std::any_of(problem.arguments.begin(), problem.arguments.end(),
+                     [](const Argument& argument) { return argument.is_symbol; });
+}
+
+Status set_symbol(const Argument& argument, std::span<const std::byte> content,
+                  ptx::ModuleMemory& variables) {
+  Status status = variables.set(argument.name, content);
+  if (!status.ok() && status.error().code == ErrorCode::not_found) return {};
+  return status;
 }
 
 }  // namespace regraph::verify

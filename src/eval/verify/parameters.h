@@ -19,4 +19,12 @@ namespace regraph::verify {
     const Problem& problem, const ptx::Program& program, const Symbols& symbols,
     std::span<const std::uint64_t> addresses);
 
+// Whether the host fills any __constant__ variable.
+[[nodiscard]] bool has_symbols(const Problem& problem);
+
+// Fills the __constant__ variable of the argument's name. One that the compiler dropped because the
+// kernel does not use it is none of our business.
+[[nodiscard]] Status set_symbol(const Argument& argument, std::span<const std::byte> content,
+                                ptx::ModuleMemory& variables);
+
 }  // namespace regraph::verify

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <list>
 #include <mutex>
 #include <utility>
@@ -64,7 +65,12 @@ std::size_t loose_alignment(const Problem& problem) {
   if (problem.assume.align >= kAllocationAlignment) return 0;
   auto offset = static_cast<std::size_t>(std::max(problem.assume.align, 1));
   for (const Argument& argument : problem.arguments) {
-    if (argument.is_pointer) offset = std::max(offset, size_in_bytes(argument.type));
+    if (!argument.is_pointer) continue;
+    // Vector types are aligned to their size, up to 16 bytes.
+    constexpr std::size_t kLargestAlignment = 16;
+    const std::size_t element =
+        size_in_bytes(argument.type) * static_cast<std::size_t>(argument.components);
+    offset = std::max(offset, std::bit_floor(std::min(element, kLargestAlignment)));
   }
   return offset;
 }
@@ -217,6 +223,7 @@ class Examination {
         const Result<std::int64_t> value = extent.evaluate(*one.symbols);
         extents.push_back(value.ok() ? *value : 1);
       }
+      if (argument.components > 1) extents.push_back(argument.components);
       const double tau = tolerance(argument.type, one.arithmetic, problem_.check, problem_.assume);
       const BufferComparison comparison = compare(
           {argument, extents, one.expected[i], run.after[i], run.before[i], one.untouched[i]}, tau,

@@ -1,0 +1,216 @@
+#include "infer/access_summary.h"
+
+#include "rewrite/guarded_access.h"
+#include "rewrite/normal_form.h"
+#include "source/lexer.h"
+#include "source/walk.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace regraph::infer {
+
+using source::Expr;
+using source::ExprKind;
+using source::ExprPtr;
+using source::Polynomial;
+using source::Stmt;
+using source::StmtKind;
+
+namespace {
+
+// Early returns become guards where that is possible; else bounds may be missed, never invented.
+source::Kernel with_guards(const source::Kernel& kernel) {
+  source::Kernel result = kernel;
+  if (auto body = rewrite::without_early_returns(kernel.body)) result.body = *std::move(body);
+  return result;
+}
+
+// Sizes at which bounds are compared: which of two is the larger one may depend on them.
+constexpr std::array<std::int64_t, 3> kSamples = {7, 64, 1000};
+
+// The bounds that no other one is at least as large as everywhere.
+std::vector<IntegerExpression> largest(const std::vector<IntegerExpression>& bounds) {
+  std::vector<IntegerExpression> result;
+  const auto covers = [&](const IntegerExpression& a, const IntegerExpression& b) {
+    if (!std::ranges::includes(a.symbols(), b.symbols())) return false;
+    Symbols symbols;
+    for (const std::int64_t sample : kSamples) {
+      std::int64_t value = sample;
+      for (const std::string& symbol : a.symbols())
+        symbols[symbol] = value++;
+      const auto left = a.evaluate(symbols);
+      const auto right = b.evaluate(symbols);
+      if (!left.ok() || !right.ok() || *left < *right) return false;
+    }
+    return true;
+  };
+  for (const IntegerExpression& bound : bounds) {
+    const bool covered = std::any_of(result.begin(), result.end(),
+                                     [&](const auto& kept) { return covers(kept, bound); });
+    if (covered) continue;
+    std::erase_if(result, [&](const auto& kept) { return covers(bound, kept); });
+    result.push_back(bound);
+  }
+  return result;
+}
+
+}  // namespace
+
+AccessSummary::AccessSummary(const source::Kernel& kernel, const Dim3& block)
+    : kernel_(with_guards(kernel)), analysis_(kernel_), bounds_(kernel_, analysis_, block) {
+  collect();
+}
+
+void AccessSummary::set_grid(const Launch& launch) {
+  const std::map<std::string, IntegerExpression, std::less<>> extents = {
+      {"bx", launch.block.x}, {"by", launch.block.y}, {"bz", launch.block.z}};
+  std::array<std::string, 3> grid;
+  for (std::size_t axis = 0; axis < grid.size(); ++axis) {
+    grid[axis] = launch.grid[axis].substitute(extents).text();
+    // As one factor of a product.
+    if (!launch.grid[axis].is_constant()) grid[axis] = "(" + grid[axis] + ")";
+  }
+  bounds_.set_grid(std::move(grid));
+}
+
+void AccessSummary::collect() {
+  rewrite::for_each_guarded_access(kernel_.body, [&](const rewrite::GuardedAccess& access) {
+    const Expr* base = source::base_variable(*access.access);
+    if (base == nullptr || !analysis_.is_global_pointer(base->text)) return;
+    Use& use = uses_[base->text];
+    (access.is_store ? use.written : use.read) = true;
+    const auto indices = source::indices_of(std::make_shared<const Expr>(*access.access));
+    use.accesses.push_back({indices.front(), access.guards, access.stmt->line});
+    for (Inequality& inequality : bounds_.inequalities(access.guards))
+      inequalities_.push_back(std::move(inequality));
+  });
+  for (Inequality& inequality : bounds_.first_iterations())
+    inequalities_.push_back(std::move(inequality));
+  // Conditions around code that is not understood bound the grid all the same.
+  source::walk(kernel_.body, [&](const Stmt& stmt) {
+    if (stmt.kind != StmtKind::branch) return;
+    for (Inequality& inequality : bounds_.inequalities({stmt.value}))
+      inequalities_.push_back(std::move(inequality));
+  });
+  // A pointer that stands anywhere but under an index is beyond this analysis.
+  std::map<std::string, int> indexed;
+  std::map<std::string, int> mentioned;
+  source::walk_expressions(kernel_.body, [&](const Expr& expr) {
+    if (expr.kind == ExprKind::variable) ++mentioned[expr.text];
+    if (expr.kind == ExprKind::index && expr.operands[0]->kind == ExprKind::variable) {
+      ++indexed[expr.operands[0]->text];
+    }
+  });
+  for (const source::KernelParameter& parameter : kernel_.parameters) {
+    if (!parameter.is_pointer) continue;
+    Use& use = uses_[parameter.name];
+    if (analysis_.is_written(parameter.name)) {
+      // Atomics read and write.
+      if (!use.written) use.read = true;
+      use.written = true;
+    }
+    use.escapes = mentioned[parameter.name] != indexed[parameter.name];
+  }
+}
+
+Direction AccessSummary::direction(const std::string& parameter) const {
+  const auto found = uses_.find(parameter);
+  if (found == uses_.end() || found->second.escapes || opaque_use(parameter)) {
+    return Direction::inout;
+  }
+  if (!found->second.written) return Direction::in;
+  return found->second.read ? Direction::inout : Direction::out;
+}
+
+Result<IntegerExpression> AccessSummary::length(const std::string& parameter) const {
+  if (const auto opaque = opaque_use(parameter)) {
+    return fail(ErrorCode::not_found,
+                fmt::format("'{}' is used in code that is not understood: {}", parameter, *opaque));
+  }
+  const auto found = uses_.find(parameter);
+  if (found == uses_.end() || (found->second.accesses.empty() && !found->second.escapes)) {
+    return IntegerExpression(1);  // not used at all
+  }
+  const Use& use = found->second;
+  if (use.escapes) {
+    return fail(ErrorCode::not_found,
+                fmt::format("'{}' is used other than as {}[index]", parameter, parameter));
+  }
+  std::vector<IntegerExpression> bounds;
+  for (const Access& access : use.accesses) {
+    const auto last = bounds_.upper(access.index, access.guards);
+    if (!last) {
+      return fail(ErrorCode::not_found,
+                  fmt::format("nothing in the source bounds its index in line {}", access.line));
+    }
+    auto bound = IntegerExpression::parse(expression_text(rounded_up(*last + Polynomial(1))));
+    if (!bound) return std::move(bound).error();
+    bounds.push_back(*std::move(bound));
+  }
+  std::string text;
+  for (const IntegerExpression& bound : largest(bounds))
+    text = text.empty() ? bound.text() : fmt::format("max({}, {})", text, bound.text());
+  return IntegerExpression::parse(text);
+}
+
+// Text that is not understood and names the parameter, on one line; nothing when there is none.
+std::optional<std::string> AccessSummary::opaque_use(const std::string& parameter) const {
+  std::optional<std::string> found;
+  const auto look = [&](const std::string& text) {
+    if (found) return;
+    for (const source::Token& token : source::tokenize(text)) {
+      if (token.in(text) == parameter) found = text;
+    }
+  };
+  source::walk(kernel_.body, [&](const Stmt& stmt) {
+    if (stmt.kind == StmtKind::opaque) look(stmt.text);
+  });
+  source::walk_expressions(kernel_.body, [&](const Expr& expr) {
+    if (expr.kind == ExprKind::opaque) look(expr.text);
+  });
+  if (found) std::replace(found->begin(), found->end(), '\n', ' ');
+  return found;
+}
+
+Polynomial rounded_up(const Polynomial& bound) {
+  std::size_t degree = 0;
+  for (const auto& [monomial, coefficient] : bound.terms()) {
+    if (coefficient > 0) degree = std::max(degree, monomial.size());
+  }
+  Polynomial result;
+  for (const auto& [monomial, coefficient] : bound.terms()) {
+    if (coefficient < 0 && monomial.size() < degree) continue;
+    Polynomial term(coefficient);
+    for (const std::string& symbol : monomial)
+      term = term * Polynomial::symbol(symbol);
+    result = result + term;
+  }
+  return result;
+}
+
+std::vector<std::string> loop_limits(const source::Kernel& kernel) {
+  std::vector<std::string> limits;
+  const source::Analysis analysis(kernel);
+  source::walk(kernel.body, [&](const Stmt& stmt) {
+    if (stmt.kind != StmtKind::loop && stmt.kind != StmtKind::repeat) return;
+    if (stmt.init && stmt.init->value) {
+      // A loop that starts at the thread's own index is shared by all threads.
+      const auto first = analysis.polynomial(stmt.init->value);
+      const auto symbols = first ? first->symbols() : std::set<std::string>();
+      if (std::any_of(symbols.begin(), symbols.end(), [](const std::string& symbol) {
+            return symbol.starts_with("blockIdx") || symbol.starts_with("threadIdx");
+          }))
+        return;
+    }
+    source::walk(stmt.value, [&](const Expr& expr) {
+      if (expr.kind == ExprKind::variable && kernel.parameter(expr.text) != nullptr)
+        limits.push_back(expr.text);
+    });
+  });
+  return limits;
+}
+
+}  // namespace regraph::infer

@@ -1,0 +1,243 @@
+#include "infer/index_bounds.h"
+
+#include "source/walk.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace regraph::infer {
+
+using source::Expr;
+using source::ExprKind;
+using source::ExprPtr;
+using source::Monomial;
+using source::Polynomial;
+using source::Stmt;
+using source::StmtKind;
+
+namespace {
+
+constexpr std::array<const char*, 3> kAxes = {"x", "y", "z"};
+
+// Whether all terms have coefficients of this sign: sizes and indices are not negative, so the
+// value has it too.
+bool has_sign(const Polynomial& polynomial, bool positive) {
+  return std::all_of(polynomial.terms().begin(), polynomial.terms().end(),
+                     [&](const auto& term) { return (term.second > 0) == positive; });
+}
+
+}  // namespace
+
+IndexBounds::IndexBounds(const source::Kernel& kernel, const source::Analysis& analysis,
+                         const Dim3& block)
+    : kernel_(kernel), analysis_(analysis) {
+  block_ = {{"blockDim.x", block.x}, {"blockDim.y", block.y}, {"blockDim.z", block.z}};
+  source::walk(kernel.body, [&](const Stmt& stmt) {
+    if (stmt.kind != StmtKind::loop || !stmt.init || !stmt.value) return;
+    if (stmt.init->kind != StmtKind::declare || !stmt.init->value) return;
+    loops_[stmt.init->variable.name] = {stmt.init->value, stmt.value};
+  });
+}
+
+bool IndexBounds::is_size(const std::string& symbol) const {
+  if (loops_.contains(symbol)) return false;
+  for (const char* varying : {"threadIdx.", "blockIdx.", "gridDim.", "blockDim."}) {
+    if (symbol.starts_with(varying)) return false;
+  }
+  return true;
+}
+
+std::optional<Polynomial> IndexBounds::polynomial(const ExprPtr& expr) const {
+  const source::SymbolMeaning meaning = analysis_.meaning();
+  return source::to_polynomial(expr, [&](const std::string& name) -> std::optional<Polynomial> {
+    if (const auto extent = block_.find(name); extent != block_.end())
+      return Polynomial(extent->second);
+    if (loops_.contains(name)) return Polynomial::symbol(name);
+    if (auto known = meaning(name)) {
+      for (const auto& [builtin, extent] : block_)
+        known = known->substitute(builtin, Polynomial(extent));
+      return known;
+    }
+    // Locals that are defined once through such loop variables.
+    if (const ExprPtr definition = analysis_.definition(name)) return polynomial(definition);
+    return std::nullopt;
+  });
+}
+
+std::vector<Inequality> IndexBounds::inequalities(const std::vector<ExprPtr>& guards) const {
+  std::vector<Inequality> known;
+  const auto take = [&](const ExprPtr& condition) {
+    for (const ExprPtr& term : source::conjuncts(condition)) {
+      if (term->kind != ExprKind::binary) continue;
+      const std::string& op = term->text;
+      // An ascending loop that ends at `i != n`.
+      const bool loop_end = op == "!=" && term->operands[0]->kind == ExprKind::variable &&
+                            loops_.contains(term->operands[0]->text);
+      if (!loop_end && op != "<" && op != "<=" && op != ">" && op != ">=" && op != "==") continue;
+      const auto left = polynomial(term->operands[0]);
+      const auto right = polynomial(term->operands[1]);
+      if (!left || !right) continue;
+      const Polynomial one(1);
+      if (op == "<" || loop_end) known.push_back(*right - *left - one);
+      if (op == "<=" || op == "==") known.push_back(*right - *left);
+      if (op == ">") known.push_back(*left - *right - one);
+      if (op == ">=" || op == "==") known.push_back(*left - *right);
+    }
+  };
+  for (const ExprPtr& guard : guards)
+    take(guard);
+  for (const auto& [name, loop] : loops_)
+    take(loop.condition);
+  return known;
+}
+
+std::vector<Inequality> IndexBounds::first_iterations() const {
+  std::vector<Inequality> result;
+  const std::vector<Inequality> known = inequalities({});
+  for (const auto& [name, loop] : loops_) {
+    const auto first = polynomial(loop.first);
+    if (!first) continue;
+    for (const Inequality& inequality : known) {
+      if (inequality.mentions(name)) result.push_back(inequality.substitute(name, *first));
+    }
+  }
+  return result;
+}
+
+std::optional<Polynomial> IndexBounds::natural_bound(const std::string& symbol, bool upper) const {
+  if (const auto loop = loops_.find(symbol); loop != loops_.end()) {
+    return upper ? std::nullopt : polynomial(loop->second.first);
+  }
+  if (!upper) return Polynomial(0);
+  for (std::size_t axis = 0; axis < kAxes.size(); ++axis) {
+    if (symbol == fmt::format("threadIdx.{}", kAxes[axis])) {
+      return Polynomial(block_.at(fmt::format("blockDim.{}", kAxes[axis])) - 1);
+    }
+    if (grid_[axis].empty()) continue;
+    const Polynomial extent = Polynomial::symbol(grid_[axis]);
+    if (symbol == fmt::format("blockIdx.{}", kAxes[axis])) return extent - Polynomial(1);
+    if (symbol == fmt::format("gridDim.{}", kAxes[axis])) return extent;
+  }
+  return std::nullopt;
+}
+
+std::vector<Polynomial> IndexBounds::bounds_of(const std::string& symbol, bool upper,
+                                               const std::vector<Inequality>& known) const {
+  std::vector<Polynomial> bounds;
+  for (const Inequality& inequality : known) {
+    const auto coefficient = inequality.coefficient(symbol);
+    if (!coefficient || coefficient->constant() != (upper ? -1 : 1)) continue;
+    const Polynomial rest = inequality.without({symbol});
+    bounds.push_back(upper ? rest : Polynomial(0) - rest);
+  }
+  if (auto natural = natural_bound(symbol, upper)) bounds.push_back(*std::move(natural));
+  return bounds;
+}
+
+// Replaces one varying symbol after the other by the bound that leaves the fewest of them.
+std::optional<Polynomial> IndexBounds::upper_of_polynomial(
+    Polynomial value, const std::vector<Inequality>& known) const {
+  constexpr int kMostReplacements = 16;
+  const auto varying = [&](const Polynomial& polynomial) {
+    const auto symbols = polynomial.symbols();
+    return std::count_if(symbols.begin(), symbols.end(),
+                         [&](const std::string& symbol) { return !is_size(symbol); });
+  };
+  for (int round = 0; varying(value) > 0; ++round) {
+    if (round == kMostReplacements) return std::nullopt;
+    std::optional<Polynomial> best;
+    for (const std::string& symbol : value.symbols()) {
+      if (is_size(symbol)) continue;
+      const auto coefficient = value.coefficient(symbol);
+      if (!coefficient) continue;
+      for (const bool upper : {true, false}) {
+        if (!has_sign(*coefficient, upper)) continue;
+        for (const Polynomial& bound : bounds_of(symbol, upper, known)) {
+          if (bound.mentions(symbol)) continue;
+          const Polynomial candidate = value.substitute(symbol, bound);
+          if (!best || varying(candidate) < varying(*best)) best = candidate;
+        }
+      }
+    }
+    if (!best) return std::nullopt;
+    value = *std::move(best);
+  }
+  return value;
+}
+
+std::optional<Polynomial> IndexBounds::upper(const ExprPtr& index,
+                                             const std::vector<ExprPtr>& guards) const {
+  if (const auto value = polynomial(index))
+    return upper_of_polynomial(*value, inequalities(guards));
+  return upper_of_operation(*index, guards);
+}
+
+std::optional<Polynomial> IndexBounds::upper_of_operation(
+    const Expr& expr, const std::vector<ExprPtr>& guards) const {
+  switch (expr.kind) {
+    case ExprKind::cast:
+      return upper(expr.operands[0], guards);
+    case ExprKind::variable: {
+      const ExprPtr definition = analysis_.definition(expr.text);
+      return definition ? upper(definition, guards) : std::nullopt;
+    }
+    case ExprKind::conditional: {
+      const auto then = upper(expr.operands[1], guards);
+      const auto otherwise = upper(expr.operands[2], guards);
+      if (!then || !otherwise) return std::nullopt;
+      if (*then == *otherwise || has_sign(*then - *otherwise, true)) return then;
+      return has_sign(*otherwise - *then, true) ? otherwise : std::nullopt;
+    }
+    case ExprKind::call: {
+      if (expr.text != "min" || expr.operands.size() != 2) return std::nullopt;
+      const auto first = upper(expr.operands[1], guards);
+      return first ? first : upper(expr.operands[0], guards);
+    }
+    case ExprKind::binary:
+      break;
+    default:
+      return std::nullopt;
+  }
+  if (expr.text == "%") {
+    const auto divisor = upper(expr.operands[1], guards);
+    return divisor ? std::optional(*divisor - Polynomial(1)) : std::nullopt;
+  }
+  if (expr.text == "&" && expr.operands[1]->kind == ExprKind::integer) {
+    return Polynomial(expr.operands[1]->number);
+  }
+  const auto left = upper(expr.operands[0], guards);
+  const auto right = upper(expr.operands[1], guards);
+  if (!left || !right) return std::nullopt;
+  if (expr.text == "+") return *left + *right;
+  if (expr.text == "*") return *left * *right;
+  const bool shift = expr.text == ">>" && right->constant().value_or(64) < 32;
+  if (expr.text == "/" || shift) {
+    const std::string divisor =
+        shift ? std::to_string(std::int64_t{1} << *right->constant()) : expression_text(*right);
+    return Polynomial::symbol(fmt::format("(({}) / ({}))", expression_text(*left), divisor));
+  }
+  return std::nullopt;
+}
+
+std::string expression_text(const Polynomial& polynomial) {
+  std::string text;
+  for (const bool positive : {true, false}) {
+    for (const auto& [monomial, coefficient] : polynomial.terms()) {
+      if ((coefficient > 0) != positive) continue;
+      const std::int64_t size = positive ? coefficient : -coefficient;
+      std::string term;
+      if (size != 1 || monomial.empty()) term = std::to_string(size);
+      for (const std::string& symbol : monomial)
+        term += (term.empty() ? "" : " * ") + symbol;
+      if (positive) {
+        text += (text.empty() ? "" : " + ") + term;
+      } else {
+        text += (text.empty() ? "0 - " : " - ") + term;
+      }
+    }
+  }
+  return text.empty() ? "0" : text;
+}
+
+}  // namespace regraph::infer

@@ -1,0 +1,238 @@
+#include "infer/infer_manifest.h"
+
+#include "infer/access_summary.h"
+#include "infer/infer_launch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace regraph::infer {
+namespace {
+
+// Sizes when nothing says them. The largest buffer and the work stay near 2^24 elements, enough to
+// fill a GPU and little enough for its memory.
+constexpr std::int64_t kLongVector = std::int64_t{1} << 24;       // one size for a buffer
+constexpr std::int64_t kMatrixExtent = 4096;                      // two multiply to its length
+constexpr std::int64_t kVolumeExtent = 256;                       // three
+constexpr std::int64_t kQuadraticExtent = std::int64_t{1} << 15;  // all pairs of a vector
+// An integer that is no size: small, but not so small that a factor or term vanishes.
+constexpr double kOtherInteger = 3.0;
+
+std::string_view direction_name(Direction direction) {
+  switch (direction) {
+    case Direction::in:
+      return "in";
+    case Direction::out:
+      return "out";
+    case Direction::inout:
+      return "inout";
+  }
+  return "";
+}
+
+class Inferrer {
+ public:
+  Inferrer(const Manifest& given, const KernelSignature& signature,
+           const std::optional<source::Unit>& unit, const std::optional<source::HostLaunch>& host)
+      : signature_(signature), unit_(unit), host_(host) {
+    result_.manifest = given;
+  }
+
+  InferredManifest run() {
+    std::optional<AccessSummary> summary;
+    infer_block_and_grid(summary);
+    if (summary) {
+      infer_arguments(*summary);
+    } else {
+      note_unknown_arguments();
+    }
+    infer_sizes();
+    infer_integers();
+    return std::move(result_);
+  }
+
+ private:
+  void note(std::string text) { result_.notes.push_back(std::move(text)); }
+
+  ManifestArgument& argument(const std::string& name) {
+    auto& arguments = result_.manifest.arguments;
+    for (auto& [known, one] : arguments) {
+      if (known == name) return one;
+    }
+    arguments.emplace_back(name, ManifestArgument{});
+    return arguments.back().second;
+  }
+
+  void infer_block_and_grid(std::optional<AccessSummary>& summary) {
+    std::optional<Launch>& launch = result_.manifest.launch;
+    const bool from_host = !launch && host_ && host_->block && host_->grid;
+    if (from_host) {
+      launch = Launch{};
+      launch->block = *host_->block;
+      launch->grid = *host_->grid;
+      if (host_->dynamic_shared_bytes) launch->dynamic_shared_bytes = *host_->dynamic_shared_bytes;
+      note(fmt::format("launch: {}, as in line {}", describe(*launch), host_->line));
+    }
+    if (!unit_) return;
+    Dim3 block;
+    if (launch) {
+      block = launch->block;
+    } else if (host_ && host_->block) {
+      block = *host_->block;
+    } else {
+      block = default_block(unit_->kernel);
+    }
+    summary.emplace(unit_->kernel, block);
+    if (!launch) {
+      auto inferred = infer_launch(unit_->kernel, *summary, block);
+      if (!inferred) {
+        result_.unknown.emplace_back("", inferred.error().message);
+      } else {
+        launch = *std::move(inferred);
+        note(fmt::format("launch: {}", describe(*launch)));
+      }
+    }
+    if (launch) summary->set_grid(*launch);
+  }
+
+  static std::string describe(const Launch& launch) {
+    const Dim3& block = launch.block;
+    std::string text = fmt::format("blocks of {}", block.x);
+    if (block.y * block.z > 1) text += fmt::format("x{}", block.y);
+    if (block.z > 1) text += fmt::format("x{}", block.z);
+    text += " threads, grid " + launch.grid[0].text();
+    const IntegerExpression one = 1;
+    if (!(launch.grid[1] == one && launch.grid[2] == one)) text += " x " + launch.grid[1].text();
+    if (!(launch.grid[2] == one)) text += " x " + launch.grid[2].text();
+    return text;
+  }
+
+  void infer_arguments(const AccessSummary& summary) {
+    for (const Parameter& parameter : signature_.parameters) {
+      if (!parameter.is_pointer || parameter.is_symbol) continue;
+      ManifestArgument& said = argument(parameter.name);
+      std::string found;
+      if (!said.direction) {
+        said.direction =
+            parameter.points_to_const ? Direction::in : summary.direction(parameter.name);
+        found = direction_name(*said.direction);
+      }
+      if (!said.shape) {
+        auto length = summary.length(parameter.name);
+        if (!length) {
+          result_.unknown.emplace_back(parameter.name, length.error().message);
+        } else {
+          said.shape = std::vector<IntegerExpression>{*length};
+          found += fmt::format("{}{} elements", found.empty() ? "" : ", ", length->text());
+        }
+      }
+      if (!found.empty()) note(fmt::format("'{}': {}", parameter.name, found));
+    }
+  }
+
+  void note_unknown_arguments() {
+    if (!result_.manifest.launch) {
+      result_.unknown.emplace_back("", "the kernel's code could not be analysed");
+    }
+    for (const Parameter& parameter : signature_.parameters) {
+      if (!parameter.is_pointer || parameter.is_symbol || argument(parameter.name).shape) continue;
+      result_.unknown.emplace_back(parameter.name, "the kernel's code could not be analysed");
+    }
+  }
+
+  [[nodiscard]] bool is_integer_parameter(const std::string& name) const {
+    return std::any_of(signature_.parameters.begin(), signature_.parameters.end(),
+                       [&](const Parameter& parameter) {
+                         return parameter.name == name && !parameter.is_pointer &&
+                                !is_floating(parameter.type);
+                       });
+  }
+
+  [[nodiscard]] bool has_value(const std::string& name) const {
+    const Manifest& manifest = result_.manifest;
+    if (manifest.sizes.contains(name)) return true;
+    for (const auto* list : {&manifest.bench, &manifest.tests}) {
+      for (const Symbols& entry : *list) {
+        if (entry.contains(name)) return true;
+      }
+    }
+    for (const auto& [known, one] : manifest.arguments) {
+      if (known == name && one.value) return true;
+    }
+    return false;
+  }
+
+  // Gives a value to every symbol of a shape, a grid or a loop that has none.
+  void infer_sizes() {
+    std::set<std::string> symbols;
+    std::size_t degree = 1;
+    for (const auto& [name, one] : result_.manifest.arguments) {
+      if (!one.shape) continue;
+      std::set<std::string> of_buffer;
+      for (const IntegerExpression& extent : *one.shape)
+        of_buffer.merge(extent.symbols());
+      degree = std::max(degree, of_buffer.size());
+      symbols.merge(of_buffer);
+    }
+    if (result_.manifest.launch) {
+      for (const IntegerExpression& extent : result_.manifest.launch->grid)
+        symbols.merge(extent.symbols());
+    }
+    bool quadratic = false;
+    if (unit_) {
+      for (const std::string& limit : loop_limits(unit_->kernel)) {
+        quadratic = quadratic || symbols.contains(limit);
+        if (is_integer_parameter(limit)) symbols.insert(limit);
+      }
+    }
+    std::int64_t standard = kVolumeExtent;
+    if (degree == 2) standard = kMatrixExtent;
+    if (degree <= 1) standard = quadratic ? kQuadraticExtent : kLongVector;
+    std::string defaulted;
+    for (const std::string& symbol : symbols) {
+      if (symbol == "bx" || symbol == "by" || symbol == "bz" || has_value(symbol)) continue;
+      if (host_ && host_->integers.contains(symbol) && host_->integers.at(symbol) >= 0) {
+        result_.manifest.sizes[symbol] = host_->integers.at(symbol);
+        note(fmt::format("{} is {}, as in line {}", symbol, host_->integers.at(symbol),
+                         host_->line));
+        continue;
+      }
+      result_.manifest.sizes[symbol] = standard;
+      defaulted += (defaulted.empty() ? "" : ", ") + symbol;
+    }
+    if (!defaulted.empty()) {
+      note(fmt::format("no size is given: {} = {} (change it with --size {}=...)", defaulted,
+                       standard, defaulted.substr(0, defaulted.find(','))));
+    }
+  }
+
+  // Integer parameters that are no size.
+  void infer_integers() {
+    for (const Parameter& parameter : signature_.parameters) {
+      if (!is_integer_parameter(parameter.name) || has_value(parameter.name)) continue;
+      const bool known = host_ && host_->integers.contains(parameter.name);
+      const double value =
+          known ? static_cast<double>(host_->integers.at(parameter.name)) : kOtherInteger;
+      argument(parameter.name).value = parameter.type == ScalarType::boolean ? 1.0 : value;
+      note(fmt::format("'{}' is {}", parameter.name, *argument(parameter.name).value));
+    }
+  }
+
+  const KernelSignature& signature_;
+  const std::optional<source::Unit>& unit_;
+  const std::optional<source::HostLaunch>& host_;
+  InferredManifest result_;
+};
+
+}  // namespace
+
+InferredManifest infer_manifest(const Manifest& given, const KernelSignature& signature,
+                                const std::optional<source::Unit>& unit,
+                                const std::optional<source::HostLaunch>& host) {
+  return Inferrer(given, signature, unit, host).run();
+}
+
+}  // namespace regraph::infer

@@ -1,0 +1,18 @@
+// Kernels that know a thread by its global index alone, so that threads may be arranged anew.
+#pragma once
+
+#include "base/result.h"
+#include "source/analysis.h"
+
+#include <string>
+
+namespace regraph::rewrite {
+
+// Whether every polynomial of the kernel takes thread and block index along `letter` ("x", "y",
+// "z") only as blockIdx.a * blockDim.a * C + (coarsening offset) * blockDim.a + threadIdx.a, C = 1
+// where there is no coarsening. Error: refused, naming what is used besides.
+[[nodiscard]] Status require_global_index(const source::Kernel& kernel,
+                                          const source::Analysis& analysis,
+                                          const std::string& letter);
+
+}  // namespace regraph::rewrite

@@ -1,0 +1,13 @@
+// Local names for positions in a buffer, which hide from the index analyses what is accessed.
+#pragma once
+
+#include "source/ir.h"
+
+namespace regraph::rewrite {
+
+// Replaces uses of pointers that are defined once as `parameter + offset` (and of pointers made
+// from those) by the parameter: row[c] with row = x + i * n becomes x[i * n + c]. Pointers that are
+// assigned again, compared or handed on stay as they are.
+[[nodiscard]] source::Kernel without_local_pointers(const source::Kernel& kernel);
+
+}  // namespace regraph::rewrite

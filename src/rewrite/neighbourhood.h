@@ -1,0 +1,70 @@
+// The box of an array that a block reads around its threads' own positions. Used by smem_halo.
+//
+//   in[(y + dy) * w + x + dx], y = blockIdx.y * 16 + threadIdx.y, dy = -1 .. 1, ...
+//   strides {w, 1}, corner coordinates {-1, -1}, extents {18, 18}, base: index of (0, 0)
+#pragma once
+
+#include "base/result.h"
+#include "kernel/launch_plan.h"
+#include "source/analysis.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace regraph::rewrite {
+
+struct Neighbourhood {
+  std::string array;
+  std::vector<source::Polynomial> strides;  // in elements, largest first
+  std::vector<std::int64_t> lowest;         // coordinates of the box's first element
+  std::vector<std::int64_t> extents;
+  source::Polynomial base;  // index of the element at coordinates 0, the same for the block
+  std::int64_t reads = 0;   // by the whole block
+  bool wide_index = false;  // some index of the original is 64-bit
+
+  [[nodiscard]] std::int64_t elements() const;
+};
+
+// Finds boxes and the place of an access in them.
+class NeighbourhoodFinder {
+ public:
+  NeighbourhoodFinder(const source::Kernel& kernel, const source::Analysis& analysis,
+                      const Dim3& block)
+      : kernel_(kernel), analysis_(analysis), block_(block) {}
+
+  // The box of all accesses to the array. Error: refused, with what stands against staging it.
+  [[nodiscard]] Result<Neighbourhood> find(const std::string& array) const;
+
+  // Coordinates of an access, counted from the box's first element.
+  [[nodiscard]] std::optional<std::vector<source::Polynomial>> coordinates(
+      const source::ExprPtr& index, const Neighbourhood& box) const;
+
+ private:
+  struct Axis {
+    std::string symbol;  // threadIdx.x, ...
+    std::int64_t count;
+  };
+  struct Range {
+    std::int64_t first;
+    std::int64_t last;
+    std::int64_t count;
+  };
+
+  [[nodiscard]] std::optional<source::Polynomial> local_polynomial(
+      const source::ExprPtr& index) const;
+  [[nodiscard]] std::vector<Axis> axes() const;
+  // Values of a loop variable with constant bounds.
+  [[nodiscard]] std::optional<Range> range_of(const std::string& variable) const;
+  // Coordinates counted from `base`.
+  [[nodiscard]] Result<std::vector<source::Polynomial>> place(
+      const source::Polynomial& index, const std::vector<source::Polynomial>& strides,
+      const source::Polynomial& base) const;
+
+  const source::Kernel& kernel_;
+  const source::Analysis& analysis_;
+  Dim3 block_;
+};
+
+}  // namespace regraph::rewrite

@@ -1,0 +1,394 @@
+#include "source/extract.h"
+
+#include "source/template_instance.h"
+#include "source/top_level.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+namespace regraph::source {
+namespace {
+
+std::string join(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names)
+    text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+// "filters::scale<float>" -> "scale"
+std::string plain_name(const std::string& wanted) {
+  const std::string name = wanted.substr(0, wanted.find('<'));
+  const std::size_t end = name.find_last_not_of(" \t") + 1;
+  const std::size_t qualifier = name.rfind("::", end);
+  const std::size_t begin = qualifier == std::string::npos ? 0 : qualifier + 2;
+  return name.substr(begin, end - begin);
+}
+
+// Headers that the device compiler has or that hold device code; see eval/compile for its own.
+bool is_device_header(std::string_view name) {
+  constexpr std::array<std::string_view, 12> kFamilies = {
+      "cuda_fp", "cuda_bf",        "cooperative_groups", "cuda/", "cub/",    "nv/",
+      "thrust/", "math_constants", "cuda_pipeline",      "mma.h", "curand_", "cuComplex.h"};
+  return std::any_of(kFamilies.begin(), kFamilies.end(), [&](std::string_view family) {
+    return name.substr(0, family.size()) == family;
+  });
+}
+
+// Standard headers and those of the CUDA runtime: the device compiler is given substitutes.
+bool has_substitute(std::string_view name) {
+  constexpr std::array<std::string_view, 21> kNames = {
+      "stdint.h",       "cstdint",     "inttypes.h",
+      "limits.h",       "climits",     "float.h",
+      "cfloat",         "math.h",      "cmath",
+      "assert.h",       "cassert",     "stddef.h",
+      "cstddef",        "stdio.h",     "cstdio",
+      "stdbool.h",      "type_traits", "utility",
+      "cuda_runtime.h", "cuda.h",      "device_launch_parameters.h"};
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+class Extractor {
+ public:
+  Extractor(std::string_view source, const ExtractionRequest& request)
+      : source_(source),
+        request_(request),
+        tokens_(tokenize(source)),
+        declarations_(split_top_level(source, tokens_)) {}
+
+  Result<DeviceCode> run() {
+    for (const Declaration& declaration : declarations_) {
+      if (declaration.is_kernel() && !declaration.names.empty())
+        code_.file_kernels.push_back(declaration.names.front());
+    }
+    if (Status status = choose_kernels(); !status) return status.error();
+    mark_host_code();
+    if (has_host_code_) {
+      mark_reachable();
+    } else {
+      keep_.assign(declarations_.size(), true);
+    }
+    if (Status status = require_no_textures(); !status) return status.error();
+    if (Status status = instantiate(); !status) return status.error();
+    drop_explicit_instantiations();
+    write();
+    return std::move(code_);
+  }
+
+ private:
+  [[nodiscard]] std::string_view word(std::size_t token) const {
+    return tokens_[token].in(source_);
+  }
+
+  [[nodiscard]] std::string at_line(const Declaration& declaration) const {
+    return fmt::format("{}:{}: ", request_.file_name, tokens_[declaration.first].line);
+  }
+
+  [[nodiscard]] const Declaration* kernel_called(const std::string& name) const {
+    for (const Declaration& declaration : declarations_) {
+      if (declaration.is_kernel() && !declaration.names.empty() &&
+          declaration.names.front() == name)
+        return &declaration;
+    }
+    return nullptr;
+  }
+
+  Status choose_kernels() {
+    std::vector<std::string> distinct = code_.file_kernels;
+    std::sort(distinct.begin(), distinct.end());
+    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+    if (distinct.empty()) {
+      return fail(ErrorCode::not_found,
+                  request_.file_name + ": no __global__ function in this file");
+    }
+    wanted_ = request_.kernels;
+    if (wanted_.empty()) {
+      if (distinct.size() > 1) {
+        return fail(ErrorCode::not_found,
+                    fmt::format("{}: several kernels ({}); name one with --kernel or with "
+                                "'kernel:' in the manifest",
+                                request_.file_name, join(code_.file_kernels)));
+      }
+      wanted_ = distinct;
+    }
+    for (const std::string& wanted : wanted_) {
+      const std::string name = plain_name(wanted);
+      if (kernel_called(name) == nullptr) {
+        return fail(ErrorCode::not_found,
+                    fmt::format("{}: no kernel '{}'; the file defines: {}", request_.file_name,
+                                name, join(code_.file_kernels)));
+      }
+      code_.kernels.push_back(name);
+    }
+    return {};
+  }
+
+  // What the device compiler cannot take whatever it is used for.
+  void mark_host_code() {
+    host_.assign(declarations_.size(), false);
+    for (std::size_t i = 0; i < declarations_.size(); ++i) {
+      host_[i] = is_host_code(declarations_[i]);
+      has_host_code_ = has_host_code_ || host_[i];
+    }
+  }
+
+  [[nodiscard]] bool is_host_code(const Declaration& declaration) const {
+    switch (declaration.kind) {
+      case DeclarationKind::function:
+        return !declaration.is_global && !declaration.is_device && !declaration.is_constexpr &&
+               !is_texture(declaration) && !mentions(declaration, "__CUDACC_RTC__");
+      case DeclarationKind::variable:
+        return !declaration.is_device && !declaration.is_constant_memory &&
+               !declaration.is_constant && !is_texture(declaration);
+      case DeclarationKind::using_directive:
+        return word(declaration.last - 2) == "std";
+      case DeclarationKind::directive:
+        return is_host_directive(word(declaration.first));
+      default:
+        return false;
+    }
+  }
+
+  static bool is_host_directive(std::string_view directive) {
+    if (directive_name(directive) != "include") return false;
+    const std::size_t open = directive.find_first_of("<\"");
+    const std::size_t close = directive.find_first_of(">\"", open + 1);
+    if (open == std::string_view::npos || close == std::string_view::npos) return true;
+    const std::string_view name = directive.substr(open + 1, close - open - 1);
+    return !is_device_header(name) && !has_substitute(name);
+  }
+
+  [[nodiscard]] bool mentions(const Declaration& declaration, std::string_view name) const {
+    for (std::size_t token = declaration.first; token < declaration.last; ++token) {
+      if (word(token) == name) return true;
+    }
+    return false;
+  }
+
+  [[nodiscard]] bool is_texture(const Declaration& declaration) const {
+    for (std::size_t token = declaration.first; token + 1 < declaration.last; ++token) {
+      if ((word(token) == "texture" || word(token) == "surface") && word(token + 1) == "<") {
+        return true;
+      }
+      if (word(token) == "{" || word(token) == "(") return false;
+    }
+    return false;
+  }
+
+  Status require_no_textures() const {
+    for (std::size_t i = 0; i < declarations_.size(); ++i) {
+      if (!keep_[i] || declarations_[i].kind != DeclarationKind::variable) continue;
+      if (!is_texture(declarations_[i])) continue;
+      return fail(ErrorCode::unsupported,
+                  at_line(declarations_[i]) +
+                      "texture and surface references were removed in CUDA 12; read the data "
+                      "through a pointer argument instead (const T* __restrict__)");
+    }
+    return {};
+  }
+
+  // Keeps what the wanted kernels mention, directly or through what they mention.
+  void mark_reachable() {
+    keep_.assign(declarations_.size(), false);
+    std::map<std::string_view, std::vector<std::size_t>> by_name;
+    for (std::size_t i = 0; i < declarations_.size(); ++i) {
+      const Declaration& declaration = declarations_[i];
+      if (host_[i]) continue;
+      const bool always = declaration.kind == DeclarationKind::scope ||
+                          declaration.kind == DeclarationKind::directive ||
+                          declaration.kind == DeclarationKind::using_directive;
+      if (always) keep_[i] = true;
+      if (declaration.kind == DeclarationKind::other) continue;
+      for (const std::string& name : declaration.names) {
+        const bool unwanted_kernel =
+            declaration.is_global &&
+            std::find(code_.kernels.begin(), code_.kernels.end(), name) == code_.kernels.end();
+        if (!unwanted_kernel) by_name[name].push_back(i);
+      }
+    }
+    std::map<std::string_view, std::vector<std::string_view>> macro_words = words_of_macros();
+    for (std::size_t i = 0; i < declarations_.size(); ++i) {
+      const std::string_view macro = macro_defined_by(declarations_[i]);
+      if (macro.empty()) continue;
+      keep_[i] = false;
+      by_name[macro].push_back(i);
+    }
+    std::vector<std::string_view> open(code_.kernels.begin(), code_.kernels.end());
+    open.emplace_back("operator");
+    // What decides a conditional counts as used.
+    for (const Token& token : tokens_) {
+      if (token.kind != TokenKind::directive) continue;
+      const std::string_view directive = token.in(source_);
+      const std::string_view name = directive_name(directive);
+      if (name.substr(0, 2) != "if" && name.substr(0, 4) != "elif" && name != "undef") continue;
+      for (const Token& inner : tokenize(directive.substr(1)))
+        open.push_back(inner.in(directive.substr(1)));
+    }
+    std::set<std::string_view> seen(open.begin(), open.end());
+    const auto mention = [&](std::string_view name) {
+      if (seen.insert(name).second) open.push_back(name);
+    };
+    while (!open.empty()) {
+      const std::string_view name = open.back();
+      open.pop_back();
+      for (const std::string_view inner : macro_words[name])
+        mention(inner);
+      for (const std::size_t i : by_name[name]) {
+        if (keep_[i]) continue;
+        // Operators are found by their operands' types, not by a name: only device ones can matter.
+        if (name == "operator" && !declarations_[i].is_device) continue;
+        keep_[i] = true;
+        for (std::size_t token = declarations_[i].first; token < declarations_[i].last; ++token) {
+          if (tokens_[token].kind == TokenKind::identifier) mention(word(token));
+        }
+      }
+    }
+  }
+
+  // Name of the macro that the declaration, a directive, defines; empty for any other.
+  [[nodiscard]] std::string_view macro_defined_by(const Declaration& declaration) const {
+    if (declaration.kind != DeclarationKind::directive) return {};
+    const std::string_view directive = word(declaration.first);
+    if (directive_name(directive) != "define") return {};
+    const std::string_view rest = directive.substr(directive.find("define") + 6);
+    const std::vector<Token> words = tokenize(rest);
+    return words.empty() ? std::string_view() : words.front().in(rest);
+  }
+
+  [[nodiscard]] std::map<std::string_view, std::vector<std::string_view>> words_of_macros() const {
+    std::map<std::string_view, std::vector<std::string_view>> words;
+    for (const Token& token : tokens_) {
+      if (token.kind != TokenKind::directive) continue;
+      const std::string_view directive = token.in(source_);
+      if (directive_name(directive) != "define") continue;
+      const std::string_view rest = directive.substr(directive.find("define") + 6);
+      std::string_view macro;
+      for (const Token& inner : tokenize(rest)) {
+        if (inner.kind != TokenKind::identifier) continue;
+        if (macro.empty()) {
+          macro = inner.in(rest);
+        } else {
+          words[macro].push_back(inner.in(rest));
+        }
+      }
+    }
+    return words;
+  }
+
+  Status instantiate() {
+    for (std::size_t which = 0; which < wanted_.size(); ++which) {
+      const Declaration& kernel = *kernel_called(code_.kernels[which]);
+      if (!kernel.template_closer) {
+        if (wanted_[which].find('<') != std::string::npos) {
+          return fail(ErrorCode::not_found,
+                      at_line(kernel) + "kernel '" + code_.kernels[which] + "' is not a template");
+        }
+        continue;
+      }
+      auto instance = instantiate_template(source_, tokens_, kernel, wanted_[which]);
+      if (!instance) {
+        return fail(instance.error().code, at_line(kernel) + instance.error().message);
+      }
+      if (!instance->note.empty()) code_.notes.push_back(instance->note);
+      bindings_[&kernel] = std::move(instance->bindings);
+    }
+    return {};
+  }
+
+  // "template __global__ void scale<float>(...);" has no meaning once scale is a plain function.
+  void drop_explicit_instantiations() {
+    if (bindings_.empty()) return;
+    for (std::size_t i = 0; i < declarations_.size(); ++i) {
+      const Declaration& declaration = declarations_[i];
+      if (word(declaration.first) != "template" || declaration.template_closer) continue;
+      for (const auto& [kernel, text] : bindings_) {
+        if (mentions(declaration, kernel->names.front())) keep_[i] = false;
+      }
+    }
+  }
+
+  // The text that stands for tokens [first, last), and the byte it begins at.
+  void write() {
+    for (const auto& [name, replacement] : request_.defines)
+      code_.text += fmt::format("#define {} {}\n", name, replacement);
+    bool in_step = request_.defines.empty();  // lines of the text and of the file are the same
+    std::size_t copied = 0;                   // bytes of the file dealt with
+    std::size_t left_out = 0;
+    for (std::size_t i = 0; i < declarations_.size(); ++i) {
+      const Declaration& declaration = declarations_[i];
+      const std::size_t end = tokens_[declaration.last - 1].end;
+      if (!keep_[i]) {
+        in_step = false;
+        copied = end;
+        if (declaration.kind != DeclarationKind::directive &&
+            declaration.kind != DeclarationKind::other)
+          ++left_out;
+        continue;
+      }
+      std::size_t begin = copied;
+      if (!in_step) {
+        // A comment in front of something belongs to it, blank lines do not.
+        const std::size_t visible = source_.find_first_not_of(" \t\r\n", begin);
+        begin = visible;
+        if (!code_.text.empty() && code_.text.back() != '\n') code_.text += '\n';
+        const auto line = 1 + std::count(source_.begin(), source_.begin() + begin, '\n');
+        code_.text += fmt::format("#line {} \"{}\"\n", line, request_.file_name);
+        in_step = true;
+      }
+      if (const auto bound = bindings_.find(&declaration); bound != bindings_.end()) {
+        const std::size_t header = tokens_[declaration.first].begin;
+        const std::size_t rest = tokens_[*declaration.template_closer].end;
+        code_.text += source_.substr(begin, header - begin);
+        code_.text += bound->second;
+        // Lines that the header took are kept.
+        const std::string_view removed = source_.substr(header, rest - header);
+        code_.text.append(std::count(removed.begin(), removed.end(), '\n'), '\n');
+        code_.text += source_.substr(rest, end - rest);
+      } else {
+        code_.text += source_.substr(begin, end - begin);
+      }
+      copied = end;
+    }
+    if (in_step) code_.text += source_.substr(copied);
+    if (!code_.text.empty() && code_.text.back() != '\n') code_.text += '\n';
+    if (left_out > 0) {
+      code_.notes.push_back(fmt::format(
+          "{}: {} declaration{} of host code or without use to the kernel {} left out",
+          request_.file_name, left_out, left_out == 1 ? "" : "s", left_out == 1 ? "was" : "were"));
+    }
+  }
+
+  std::string_view source_;
+  const ExtractionRequest& request_;
+  std::vector<Token> tokens_;
+  std::vector<Declaration> declarations_;
+  std::vector<std::string> wanted_;
+  std::vector<bool> host_;
+  std::vector<bool> keep_;
+  bool has_host_code_ = false;
+  std::map<const Declaration*, std::string> bindings_;  // what stands for a template header
+  DeviceCode code_;
+};
+
+}  // namespace
+
+Result<DeviceCode> extract_device_code(std::string_view source, const ExtractionRequest& request) {
+  return Extractor(source, request).run();
+}
+
+std::string without_line_directives(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
+    const std::string_view line = text.substr(0, end);
+    if (line.substr(0, 6) != "#line ") result += line;
+    text.remove_prefix(end);
+  }
+  return result;
+}
+
+}  // namespace regraph::source

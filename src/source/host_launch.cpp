@@ -1,0 +1,354 @@
+#include "source/host_launch.h"
+
+#include "source/top_level.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <regex>
+#include <utility>
+#include <vector>
+
+namespace regraph::source {
+namespace {
+
+// Constants are followed through other constants this deep: no cycle can hang the search.
+constexpr int kDeepestConstant = 8;
+
+struct Range {
+  std::size_t first = 0;
+  std::size_t last = 0;
+};
+
+class LaunchFinder {
+ public:
+  LaunchFinder(std::string_view source, const KernelSignature& kernel)
+      : source_(source), kernel_(kernel), tokens_(tokenize(source)) {
+    collect_definitions();
+  }
+
+  std::optional<HostLaunch> run() {
+    for (std::size_t at = 1; at < tokens_.size(); ++at) {
+      if (word(at) != "<<<" || !names_kernel(at)) continue;
+      return read(at);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  [[nodiscard]] std::string_view word(std::size_t token) const {
+    return token < tokens_.size() ? tokens_[token].in(source_) : std::string_view();
+  }
+  [[nodiscard]] bool is_identifier(std::size_t token) const {
+    return token < tokens_.size() && tokens_[token].kind == TokenKind::identifier;
+  }
+
+  // Whether the words before "<<<" name the kernel, with or without template arguments.
+  [[nodiscard]] bool names_kernel(std::size_t launch) const {
+    std::size_t at = launch - 1;
+    if (word(at) == ">") {
+      int angles = 0;
+      for (; at > 0; --at) {
+        if (word(at) == ">") ++angles;
+        if (word(at) == "<" && --angles == 0) break;
+      }
+      if (at > 0) --at;
+    }
+    return word(at) == kernel_.name;
+  }
+
+  // name = value; and name(value): a name with two different definitions is no constant.
+  void collect_definitions() {
+    for (const auto& [name, replacement] : object_macros(source_, tokens_))
+      define(name, std::string(replacement));
+    for (std::size_t at = 1; at + 2 < tokens_.size(); ++at) {
+      if (!is_identifier(at) || word(at - 1) == "." || word(at - 1) == "->") continue;
+      if (word(at + 1) == "=") {
+        define(word(at), join({at + 2, end_of_value(at + 2)}));
+      } else if (is_assignment(at + 1)) {
+        define(word(at), "");
+      } else if (word(at - 1) == "dim3" && (word(at + 1) == "(" || word(at + 1) == "{")) {
+        define(word(at), "dim3" + join({at + 1, after_bracket(source_, tokens_, at + 1)}));
+      }
+    }
+  }
+
+  [[nodiscard]] bool is_assignment(std::size_t at) const {
+    const std::string_view first = word(at);
+    const bool compound = std::string_view("+-*/%").find(first) != std::string_view::npos &&
+                          first.size() == 1 && word(at + 1) == "=";
+    const bool counted = (first == "+" || first == "-") && word(at + 1) == first;
+    return compound || counted;
+  }
+
+  void define(std::string_view name, std::string value) {
+    const auto [at, added] = definitions_.emplace(name, value);
+    if (!added && at->second != value) at->second.clear();
+  }
+
+  [[nodiscard]] std::size_t end_of_value(std::size_t at) const {
+    for (; at < tokens_.size(); ++at) {
+      const std::string_view token = word(at);
+      if (token == "(" || token == "[" || token == "{") {
+        at = after_bracket(source_, tokens_, at) - 1;
+      } else if (token == ";" || token == "," || token == ")" || token == "}") {
+        break;
+      }
+    }
+    return at;
+  }
+
+  [[nodiscard]] std::string join(Range range) const {
+    std::string text;
+    for (std::size_t at = range.first; at < range.last && at < tokens_.size(); ++at) {
+      if (tokens_[at].kind == TokenKind::directive) continue;
+      text += (text.empty() ? "" : " ") + std::string(word(at));
+    }
+    return text;
+  }
+
+  [[nodiscard]] std::vector<std::string> split(std::size_t first, std::size_t last) const {
+    std::vector<std::string> parts;
+    std::size_t begin = first;
+    for (std::size_t at = first; at < last; ++at) {
+      if (word(at) == "(" || word(at) == "{" || word(at) == "[") {
+        at = after_bracket(source_, tokens_, at) - 1;
+      } else if (word(at) == ",") {
+        parts.push_back(join({begin, at}));
+        begin = at + 1;
+      }
+    }
+    if (begin < last) parts.push_back(join({begin, last}));
+    return parts;
+  }
+
+  HostLaunch read(std::size_t launch) {
+    HostLaunch found;
+    found.line = static_cast<int>(tokens_[launch].line);
+    std::size_t close = launch + 1;
+    while (close < tokens_.size() && word(close) != ">>>")
+      ++close;
+    const std::vector<std::string> shape = split(launch + 1, close);
+    if (word(close + 1) == "(") read_arguments(close + 1, found);
+    if (shape.size() >= 2) {
+      found.block = block_of(shape[1]);
+      found.grid = grid_of(shape[0], shape[1]);
+    }
+    if (shape.size() >= 3) found.dynamic_shared_bytes = expression_of(shape[2], 0);
+    return found;
+  }
+
+  void read_arguments(std::size_t open, HostLaunch& found) {
+    const std::size_t after = after_bracket(source_, tokens_, open);
+    const std::vector<std::string> arguments = split(open + 1, after - 1);
+    for (std::size_t i = 0; i < arguments.size() && i < kernel_.parameters.size(); ++i) {
+      const Parameter& parameter = kernel_.parameters[i];
+      if (parameter.is_pointer || is_floating(parameter.type)) continue;
+      if (const auto value = expression_of(arguments[i], 0)) {
+        if (const auto constant = value->evaluate({}); constant.ok())
+          found.integers[parameter.name] = *constant;
+      }
+      // Host names of parameters, for grids that are computed from them.
+      parameter_of_.emplace(arguments[i], parameter.name);
+    }
+  }
+
+  // "dim3 ( a , b )", a name of one, or a plain integer expression: its one to three parts.
+  [[nodiscard]] std::vector<std::string> axes_of(const std::string& text, int depth) const {
+    const std::vector<Token> words = tokenize(text);
+    if (words.empty() || depth > kDeepestConstant) return {};
+    const bool constructed = words[0].in(text) == "dim3" || words[0].in(text) == "{";
+    if (constructed && words.size() > 2) {
+      const std::size_t open = words[0].in(text) == "{" ? 0 : 1;
+      const std::size_t after = after_bracket(text, words, open);
+      std::vector<std::string> parts;
+      std::size_t begin = words[open].end;
+      for (std::size_t at = open + 1; at < after; ++at) {
+        const std::string_view word = words[at].in(text);
+        if (at + 1 == after || word == ",") {
+          parts.push_back(text.substr(begin, words[at].begin - begin));
+          begin = words[at].end;
+        } else if (word == "(") {
+          at = after_bracket(text, words, at) - 1;
+        }
+      }
+      return parts;
+    }
+    if (words.size() == 1 && words[0].kind == TokenKind::identifier) {
+      const auto definition = definitions_.find(text);
+      if (definition != definitions_.end() &&
+          (definition->second.substr(0, 4) == "dim3" || definition->second.substr(0, 1) == "{")) {
+        return axes_of(definition->second, depth + 1);
+      }
+    }
+    return {text};
+  }
+
+  [[nodiscard]] std::optional<Dim3> block_of(const std::string& text) const {
+    const std::vector<std::string> axes = axes_of(text, 0);
+    if (axes.empty() || axes.size() > 3) return std::nullopt;
+    Dim3 block;
+    std::uint32_t* const extents[] = {&block.x, &block.y, &block.z};
+    for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+      const auto value = expression_of(axes[axis], 0);
+      if (!value) return std::nullopt;
+      const auto extent = value->evaluate({});
+      if (!extent.ok() || *extent < 1 || *extent > 1024) return std::nullopt;
+      *extents[axis] = static_cast<std::uint32_t>(*extent);
+    }
+    if (block.count() > 1024) return std::nullopt;
+    return block;
+  }
+
+  std::optional<std::array<IntegerExpression, 3>> grid_of(const std::string& text,
+                                                          const std::string& block) {
+    const std::vector<std::string> axes = axes_of(text, 0);
+    if (axes.empty() || axes.size() > 3) return std::nullopt;
+    // Where the grid mentions the block's extents it is to follow the block.
+    const std::vector<std::string> block_axes = axes_of(block, 0);
+    constexpr std::array<std::string_view, 3> kSymbols = {"bx", "by", "bz"};
+    constexpr std::array<std::string_view, 3> kMembers = {"x", "y", "z"};
+    for (std::size_t axis = 0; axis < block_axes.size() && axis < 3; ++axis) {
+      parameter_of_.emplace(block + " . " + std::string(kMembers[axis]), kSymbols[axis]);
+      const std::vector<Token> words = tokenize(block_axes[axis]);
+      if (words.size() == 1 && words[0].kind == TokenKind::identifier) {
+        parameter_of_.emplace(words[0].in(block_axes[axis]), kSymbols[axis]);
+      }
+    }
+    std::array<IntegerExpression, 3> grid = {1, 1, 1};
+    const std::optional<Dim3> extents = block_of(block);
+    for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+      auto expression = expression_of(axes[axis], 0);
+      if (!expression) return std::nullopt;
+      const std::uint32_t* const extent =
+          extents ? std::array{&extents->x, &extents->y, &extents->z}[axis] : nullptr;
+      grid[axis] = as_ceil_divide(*expression, std::string(kSymbols[axis]), extent);
+    }
+    return grid;
+  }
+
+  // (n + d - 1) / d -> cdiv(n, d), which steps can reason about; a d that is the block's own extent
+  // becomes its symbol, so that the grid follows the block.
+  static IntegerExpression as_ceil_divide(const IntegerExpression& expression,
+                                          const std::string& symbol, const std::uint32_t* extent) {
+    static const std::regex kSymbolic(R"(\((.+) \+ (\w+) - 1\) / (\w+))");
+    static const std::regex kLiteral(R"(\((.+) \+ (\d+)\) / (\d+))");
+    const std::string text = expression.text();
+    std::smatch match;
+    std::string dividend;
+    std::string divisor;
+    if (std::regex_match(text, match, kSymbolic) && match[2] == match[3]) {
+      dividend = match[1];
+      divisor = match[2];
+    } else if (std::regex_match(text, match, kLiteral) &&
+               std::stoll(match[2]) + 1 == std::stoll(match[3])) {
+      dividend = match[1];
+      divisor = match[3];
+    } else {
+      return expression;
+    }
+    if (extent != nullptr && divisor == std::to_string(*extent)) divisor = symbol;
+    auto rounded = IntegerExpression::parse(fmt::format("cdiv({}, {})", dividend, divisor));
+    return rounded ? *rounded : expression;
+  }
+
+  [[nodiscard]] std::optional<IntegerExpression> expression_of(const std::string& text,
+                                                               int depth) const {
+    const auto translated = translate(text, depth);
+    if (!translated) return std::nullopt;
+    auto expression = IntegerExpression::parse(*translated);
+    if (!expression) return std::nullopt;
+    return std::move(*expression);
+  }
+
+  // C++ to the language of manifests: constants and parameters are put in, integer suffixes and
+  // casts left out, shifts of numbers computed. Nothing when a name has no meaning.
+  [[nodiscard]] std::optional<std::string> translate(const std::string& text, int depth) const {
+    if (depth > kDeepestConstant) return std::nullopt;
+    const std::vector<Token> words = tokenize(text);
+    std::string result;
+    for (std::size_t at = 0; at < words.size(); ++at) {
+      const std::string_view token = words[at].in(text);
+      if (words[at].kind == TokenKind::number) {
+        const auto number = integer_of(token);
+        if (!number) return std::nullopt;
+        std::int64_t value = *number;
+        const bool shifted =
+            at + 3 < words.size() && words[at + 1].in(text) == "<" && words[at + 2].in(text) == "<";
+        if (shifted) {
+          const auto bits = integer_of(words[at + 3].in(text));
+          if (!bits || *bits < 0 || *bits > 40) return std::nullopt;
+          value <<= *bits;
+          at += 3;
+        }
+        result += std::to_string(value);
+      } else if (words[at].kind == TokenKind::identifier) {
+        if (token == "sizeof") {
+          const std::size_t after = after_bracket(text, words, at + 1);
+          std::string type;
+          for (std::size_t inner = at + 2; inner + 1 < after; ++inner)
+            type += (type.empty() ? "" : " ") + std::string(words[inner].in(text));
+          const auto scalar = scalar_type_from_cuda_name(type);
+          if (!scalar) return std::nullopt;
+          result += std::to_string(size_in_bytes(*scalar));
+          at = after - 1;
+          continue;
+        }
+        const bool member = at + 2 < words.size() && words[at + 1].in(text) == ".";
+        const std::string name =
+            member ? fmt::format("{} . {}", token, words[at + 2].in(text)) : std::string(token);
+        if (member) at += 2;
+        if (const auto parameter = parameter_of_.find(name); parameter != parameter_of_.end()) {
+          result += parameter->second;
+          continue;
+        }
+        const auto definition = definitions_.find(name);
+        if (definition == definitions_.end() || definition->second.empty()) return std::nullopt;
+        const auto value = translate(definition->second, depth + 1);
+        if (!value) return std::nullopt;
+        result += "(" + *value + ")";
+      } else if (is_cast(text, words, at)) {
+        at += 2;
+      } else if (std::string_view("+-*/%(),").find(token) != std::string_view::npos) {
+        result += token;
+      } else {
+        return std::nullopt;
+      }
+    }
+    return result;
+  }
+
+  static bool is_cast(const std::string& text, const std::vector<Token>& words, std::size_t at) {
+    return words[at].in(text) == "(" && at + 2 < words.size() && words[at + 2].in(text) == ")" &&
+           words[at + 1].kind == TokenKind::identifier &&
+           scalar_type_from_cuda_name(words[at + 1].in(text)).has_value();
+  }
+
+  static std::optional<std::int64_t> integer_of(std::string_view text) {
+    const bool hexadecimal =
+        text.size() > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+    if (hexadecimal) text.remove_prefix(2);
+    while (!text.empty() && std::string_view("uUlL").find(text.back()) != std::string_view::npos)
+      text.remove_suffix(1);
+    std::int64_t value = 0;
+    const auto [end, error] =
+        std::from_chars(text.data(), text.data() + text.size(), value, hexadecimal ? 16 : 10);
+    if (error != std::errc() || end != text.data() + text.size() || text.empty())
+      return std::nullopt;
+    return value;
+  }
+
+  std::string_view source_;
+  const KernelSignature& kernel_;
+  std::vector<Token> tokens_;
+  std::map<std::string, std::string, std::less<>> definitions_;   // empty: not a constant
+  std::map<std::string, std::string, std::less<>> parameter_of_;  // host text -> manifest symbol
+};
+
+}  // namespace
+
+std::optional<HostLaunch> find_host_launch(std::string_view source, const KernelSignature& kernel) {
+  return LaunchFinder(source, kernel).run();
+}
+
+}  // namespace regraph::source

@@ -1,0 +1,32 @@
+// What a file's host code says about how a kernel is launched: kernel<<<grid, block, ...>>>(...).
+#pragma once
+
+#include "kernel/launch_plan.h"
+#include "kernel/problem.h"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace regraph::source {
+
+// What could be resolved; what could not is left empty.
+struct HostLaunch {
+  int line = 0;  // of the launch, 1-based
+  std::optional<Dim3> block;
+  // Over the kernel's integer parameters and bx, by, bz.
+  std::optional<std::array<IntegerExpression, 3>> grid;
+  std::optional<IntegerExpression> dynamic_shared_bytes;
+  std::map<std::string, std::int64_t> integers;  // kernel parameters passed constants
+};
+
+// Returns the first launch of the kernel in `source` (the whole file). Macros, integers and dim3
+// variables with one constant definition are followed; nothing else is. Nothing when the file does
+// not launch it.
+[[nodiscard]] std::optional<HostLaunch> find_host_launch(std::string_view source,
+                                                         const KernelSignature& kernel);
+
+}  // namespace regraph::source

@@ -1,0 +1,115 @@
+#include "source/local_includes.h"
+
+#include "base/files.h"
+#include "source/top_level.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string_view>
+
+namespace regraph::source {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+constexpr int kDeepestInclude = 32;
+
+class Inliner {
+ public:
+  Inliner(const fs::path& file, const std::vector<fs::path>& folders) : folders_(folders) {
+    fs::path own = file.parent_path();
+    if (own.empty()) own = ".";
+    folders_.insert(folders_.begin(), own);
+  }
+
+  Result<std::string> inline_all(const std::string& text, const std::string& name,
+                                 const fs::path& folder, int depth) {
+    std::string result;
+    std::size_t copied = 0;
+    for (const Token& token : tokenize(text)) {
+      const std::string_view directive = token.in(text);
+      if (token.kind != TokenKind::directive || directive_name(directive) != "include") continue;
+      const std::size_t open = directive.find('"');
+      const std::size_t close = directive.find('"', open + 1);
+      if (open == std::string_view::npos || close == std::string_view::npos) continue;
+      const std::string header(directive.substr(open + 1, close - open - 1));
+      const std::string where = fmt::format("{}:{}: #include \"{}\": ", name, token.line, header);
+      auto path = find(header, folder, where);
+      if (!path) return std::move(path).error();
+      if (path->empty()) continue;
+      result += text.substr(copied, token.begin - copied);
+      copied = token.end;
+      if (!seen_.insert(path->string()).second) continue;
+      if (depth == kDeepestInclude) {
+        return fail(ErrorCode::resource, where + "headers are nested too deeply");
+      }
+      auto content = read_file(*path, kMostBytes);
+      if (!content) return fail(content.error().code, where + content.error().message);
+      auto inner = inline_all(*content, header, path->parent_path(), depth + 1);
+      if (!inner) return inner;
+      result += fmt::format("#line 1 \"{}\"\n{}\n#line {} \"{}\"", header, *inner,
+                            token.line + std::ranges::count(directive, '\n') + 1, name);
+      if (result.size() > kMostBytes) {
+        return fail(
+            ErrorCode::resource,
+            fmt::format("{}with its headers the file has more than {} bytes", where, kMostBytes));
+      }
+    }
+    result += text.substr(copied);
+    return result;
+  }
+
+ private:
+  // The header's canonical path; empty when it is in none of the folders.
+  Result<fs::path> find(const std::string& header, const fs::path& folder,
+                        const std::string& where) const {
+    std::vector<fs::path> places = {folder / header};
+    for (const fs::path& other : folders_)
+      places.push_back(other / header);
+    for (const fs::path& place : places) {
+      std::error_code error;
+      const fs::path path = fs::canonical(place, error);
+      if (error) continue;
+      if (!is_below_a_folder(path)) {
+        return fail(ErrorCode::invalid_argument,
+                    where +
+                        "only headers in the kernel's folder or below it are read; name "
+                        "another folder with --include-dir");
+      }
+      if (!fs::is_regular_file(path, error)) {
+        return fail(ErrorCode::invalid_argument, where + "this is not a regular file");
+      }
+      return path;
+    }
+    if (fs::path(header).is_absolute()) {
+      return fail(ErrorCode::invalid_argument, where + "there is no such file");
+    }
+    return fs::path();
+  }
+
+  [[nodiscard]] bool is_below_a_folder(const fs::path& path) const {
+    return std::ranges::any_of(folders_, [&](const fs::path& folder) {
+      std::error_code error;
+      const fs::path root = fs::canonical(folder, error);
+      if (error) return false;
+      const auto [left, right] = std::mismatch(root.begin(), root.end(), path.begin(), path.end());
+      return left == root.end();
+    });
+  }
+
+  std::vector<fs::path> folders_;
+  std::set<std::string> seen_;
+};
+
+}  // namespace
+
+Result<std::string> inline_local_includes(const std::string& text, const fs::path& file,
+                                          const std::vector<fs::path>& folders) {
+  return Inliner(file, folders).inline_all(text, file.filename().string(), file.parent_path(), 0);
+}
+
+}  // namespace regraph::source

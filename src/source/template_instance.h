@@ -1,0 +1,27 @@
+// Turns a kernel template into a plain function: what binds its parameters to arguments.
+#pragma once
+
+#include "base/result.h"
+#include "source/top_level.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace regraph::source {
+
+struct TemplateInstance {
+  std::string bindings;  // "using T = float; constexpr int N = 4; ", on one line
+  std::string note;      // where the arguments came from when the request did not give them
+};
+
+// `kernel` is a template of the file; `wanted` its name, with arguments or without. Without, the
+// file's explicit instantiations and launches are searched, then defaults. Errors: invalid_argument
+// (too many arguments), unsupported (parameter packs, templates as parameters, arguments that
+// nothing gives, several different instances).
+[[nodiscard]] Result<TemplateInstance> instantiate_template(std::string_view text,
+                                                            const std::vector<Token>& tokens,
+                                                            const Declaration& kernel,
+                                                            const std::string& wanted);
+
+}  // namespace regraph::source

@@ -1,0 +1,137 @@
+#include "rewrite/sample_kernels.h"
+
+namespace regraph::test {
+namespace {
+
+constexpr const char* kRowManifest = R"~(
+sizes: {rows: 3000, cols: 1024}
+args: {x: {dir: in, shape: [rows, cols]}, y: {dir: out, shape: [rows, cols]}}
+launch: {block: 64, grid: "cdiv(rows, bx)"}
+tests: [{rows: 70, cols: 45}, {rows: 9, cols: 132}, {rows: 1, cols: 1}]
+assume: {fast_math: true}
+)~";
+
+}  // namespace
+
+std::vector<SampleKernel> row_kernels() {
+  return {
+      {"softmax_rows", R"~(
+__global__ void softmax(const float* x, float* y, int rows, int cols) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= rows) return;
+  float m = -INFINITY;
+  for (int c = 0; c < cols; ++c) m = fmaxf(m, x[row * cols + c]);
+  float sum = 0.0f;
+  for (int c = 0; c < cols; ++c) sum += expf(x[row * cols + c] - m);
+  for (int c = 0; c < cols; ++c) y[row * cols + c] = expf(x[row * cols + c] - m) / sum;
+})~",
+       kRowManifest},
+      {"layernorm_pointers", R"~(
+__global__ void layernorm(const float* x, const float* gamma, const float* beta, float* y, int rows,
+                          int cols) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row < rows) {
+    const float* xr = x + row * cols;
+    float* yr = y + row * cols;
+    float mean = 0.0f;
+    for (int i = 0; i < cols; i++) mean += xr[i];
+    mean /= cols;
+    float var = 0.0f;
+    for (int i = 0; i < cols; i++) {
+      float d = xr[i] - mean;
+      var += d * d;
+    }
+    float inv = 1.0f / sqrtf(var / cols + 1e-5f);
+    for (int i = 0; i < cols; i++) yr[i] = (xr[i] - mean) * inv * gamma[i] + beta[i];
+  }
+})~",
+       R"~(
+sizes: {rows: 3000, cols: 1024}
+args:
+  x: {dir: in, shape: [rows, cols]}
+  gamma: {dir: in, shape: [cols]}
+  beta: {dir: in, shape: [cols]}
+  y: {dir: out, shape: [rows, cols]}
+launch: {block: 64, grid: "cdiv(rows, bx)"}
+tests: [{rows: 70, cols: 45}, {rows: 9, cols: 132}, {rows: 1, cols: 1}]
+assume: {fast_math: true}
+)~"},
+      {"softmax_in_place", R"~(
+__global__ void softmax(float* y, int rows, int cols) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= rows) return;
+  float m = -1e30f;
+  float sum = 0;
+  for (int c = 0; c < cols; ++c) {
+    float v = y[row * cols + c];
+    if (v > m) m = v;
+  }
+  for (int c = 0; c < cols; ++c) {
+    float e = expf(y[row * cols + c] - m);
+    y[row * cols + c] = e;
+    sum += e;
+  }
+  for (int c = 0; c < cols; ++c) y[row * cols + c] /= sum;
+})~",
+       R"~(
+sizes: {rows: 3000, cols: 1024}
+args: {y: {dir: inout, shape: [rows, cols]}}
+launch: {block: 64, grid: "cdiv(rows, bx)"}
+tests: [{rows: 70, cols: 45}, {rows: 9, cols: 132}, {rows: 1, cols: 1}]
+)~"},
+      {"row_statistics", R"~(
+__global__ void statistics(const int* x, int* largest, int* total, int* hits, int rows, int cols) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row < rows) {
+    int best = x[row * cols];
+    int sum = 7;
+    int count = 0;
+    for (int c = 1; c < cols; c += 2) {
+      int v = x[row * cols + c];
+      best = v > best ? v : best;
+      if (v > 0) count = count + 1;
+      sum = v + sum;
+    }
+    largest[row] = best;
+    total[row] += sum;
+    hits[row] = count;
+  }
+})~",
+       R"~(
+sizes: {rows: 3000, cols: 1024}
+args:
+  x: {dir: in, shape: [rows, cols], init: "int(-9,9)"}
+  largest: {dir: out, shape: [rows]}
+  total: {dir: inout, shape: [rows], init: "int(0,9)"}
+  hits: {dir: out, shape: [rows]}
+launch: {block: 64, grid: "cdiv(rows, bx)"}
+tests: [{rows: 70, cols: 45}, {rows: 9, cols: 132}, {rows: 1, cols: 1}]
+)~"},
+      {"nearest_centre", R"~(
+__global__ void nearest(const float* x, const float* centres, float* distance, int rows, int cols) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= rows) return;
+  float best = 3.0e38f;
+  for (int k = 0; k < 4; ++k) {
+    float sum = 0.0f;
+    for (int c = 0; c < cols; ++c) {
+      float d = x[row * cols + c] - centres[k * cols + c];
+      sum += d * d;
+    }
+    best = fminf(best, sum);
+  }
+  distance[row] = best;
+})~",
+       R"~(
+sizes: {rows: 3000, cols: 1024}
+args:
+  x: {dir: in, shape: [rows, cols]}
+  centres: {dir: in, shape: [4, cols]}
+  distance: {dir: out, shape: [rows]}
+launch: {block: 64, grid: "cdiv(rows, bx)"}
+tests: [{rows: 70, cols: 45}, {rows: 9, cols: 132}, {rows: 1, cols: 1}]
+)~"},
+  };
+}
+
+}  // namespace regraph::test

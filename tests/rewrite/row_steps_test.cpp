@@ -1,0 +1,86 @@
+// Steps for kernels with one thread a row.
+#include "rewrite/step_checks.h"
+
+namespace regraph::test {
+namespace {
+
+Application shared(const char* threads, const char* rows) {
+  return {"cross_thread_reduction", {{"threads_per_row", threads}, {"rows_per_block", rows}}};
+}
+
+TEST(CrossThreadReduction, SharesRowsAmongWarpsAndBlocks) {
+  for (const char* name : {"softmax_rows", "layernorm_pointers", "softmax_in_place",
+                           "row_statistics", "nearest_centre", "row_sums"}) {
+    SCOPED_TRACE(name);
+    const auto kernel = sample(name);
+    ASSERT_NE(kernel, nullptr);
+    expect_correct(*kernel, {shared("32", "4")});
+    const auto state = expect_correct(*kernel, {shared("128", "1")});
+    EXPECT_EQ(state.plan.launches[0].block, (Dim3{128, 1, 1}));
+  }
+}
+
+TEST(CrossThreadReduction, HasABlockForEveryRow) {
+  const auto kernel = sample("softmax_rows");
+  const auto state = expect_correct(*kernel, {shared("256", "1")});
+  EXPECT_EQ(state.plan.launches[0].grid[0].text(), "rows");
+  const std::string text = source::print(state.unit);
+  EXPECT_NE(text.find("for (int c = lane; c < cols; c += 256)"), std::string::npos) << text;
+}
+
+TEST(CrossThreadReduction, KeepsWhatASumStartsFrom) {
+  const auto kernel = sample("row_statistics");
+  const auto state = expect_correct(*kernel, {shared("32", "2")});
+  const std::string text = source::print(state.unit);
+  EXPECT_NE(text.find("sum += sum_part"), std::string::npos) << text;
+  EXPECT_NE(text.find("if (lane == 0)"), std::string::npos) << text;
+}
+
+TEST(CrossThreadReduction, RefusesWithAReason) {
+  expect_refusal(*sample("matmul_guard"), shared("32", "4"), "more than one axis");
+  expect_refusal(*sample("saxpy_return"), shared("32", "4"), "no loop that threads could share");
+  expect_refusal(*sample("window_sum"), shared("32", "4"), "only 8 iterations");
+  expect_refusal(*sample("power_iterations"), shared("32", "4"), "carries a value");
+  expect_refusal(*sample("sum_sequential_tree"), shared("32", "4"), "work together already");
+  auto exact = KernelCase::make(
+      "__global__ void f(const float* a, float* b, int n, int m) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
+      "  float s = 0.0f;\n  for (int k = 0; k < m; ++k) s += a[i * m + k];\n  b[i] = s;\n}",
+      "sizes: {n: 64, m: 64}\nargs: {a: {dir: in, shape: [n, m]}, b: {dir: out, shape: [n]}}\n"
+      "launch: {block: 64, grid: 'cdiv(n, bx)'}\nassume: {reassociate: false}\n");
+  ASSERT_TRUE(exact.ok()) << exact.error().message;
+  expect_refusal(**exact, shared("32", "4"), "reassociate");
+}
+
+TEST(CrossThreadReduction, RefusesElementsThatSeveralThreadsOfARowTouch) {
+  auto shifted = KernelCase::make(
+      "__global__ void f(float* a, int n, int m) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
+      "  for (int k = 0; k < m; ++k) a[i * (m + 1) + k] = a[i * (m + 1) + k + 1];\n}",
+      "sizes: {n: 64, m: 64}\nargs: {a: {dir: inout, shape: [n, 'm + 1']}}\n"
+      "launch: {block: 64, grid: 'cdiv(n, bx)'}\n");
+  ASSERT_TRUE(shifted.ok()) << shifted.error().message;
+  expect_refusal(**shifted, shared("32", "4"), "different threads of a row");
+  auto early = KernelCase::make(
+      "__global__ void f(float* a, int n, int m) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
+      "  float first = a[i * m];\n"
+      "  for (int k = 0; k < m; ++k) a[i * m + k] -= first;\n}",
+      "sizes: {n: 64, m: 64}\nargs: {a: {dir: inout, shape: [n, m]}}\n"
+      "launch: {block: 64, grid: 'cdiv(n, bx)'}\n");
+  ASSERT_TRUE(early.ok()) << early.error().message;
+  expect_refusal(**early, shared("32", "4"), "read by every thread of a row");
+  auto feedback = KernelCase::make(
+      "__global__ void f(const float* x, float* a, int n, int m) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
+      "  for (int k = 0; k < m; ++k) a[i * m + k] = x[i * m + k];\n"
+      "  a[i * m] = 1.0f;\n}",
+      "sizes: {n: 64, m: 64}\n"
+      "args: {x: {dir: in, shape: [n, m]}, a: {dir: out, shape: [n, m]}}\n"
+      "launch: {block: 64, grid: 'cdiv(n, bx)'}\n");
+  ASSERT_TRUE(feedback.ok()) << feedback.error().message;
+  expect_refusal(**feedback, shared("32", "4"), "once a row");
+}
+
+}  // namespace
+}  // namespace regraph::test

@@ -1,0 +1,170 @@
+#include "rewrite/sample_kernels.h"
+
+namespace regraph::test {
+
+std::vector<SampleKernel> streaming_kernels() {
+  return {
+      {"histogram_global", R"~(
+__global__ void histogram(const unsigned char* data, unsigned int* bins, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) atomicAdd(&bins[data[i]], 1);
+})~",
+       R"~(
+sizes: {n: 5000000}
+args:
+  data: {dir: in, shape: [n], init: "int(0,255)"}
+  bins: {dir: inout, shape: [256], init: "int(0,3)"}
+launch: {block: 128, grid: "cdiv(n, bx)"}
+tests: [{n: 5000}, {n: 1024}, {n: 1}]
+)~"},
+      {"histogram_variable_bins", R"~(
+__global__ void histogram(const int* data, int* bins, int n, int count) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  int bin = data[i] % count;
+  if (bin > 2) atomicMax(&bins[bin], i);
+})~",
+       R"~(
+sizes: {n: 5000000, count: 70}
+args:
+  data: {dir: in, shape: [n], init: "int(0,255)"}
+  bins: {dir: inout, shape: [count], init: "int(0,3)"}
+launch: {block: 128, grid: "cdiv(n, bx)"}
+tests: [{n: 5000, count: 70}, {n: 1024, count: 3}, {n: 1, count: 1}]
+)~"},
+      {"gelu_rows", R"~(
+__global__ void gelu(const float* a, const float* bias, float* b, int rows, int cols) {
+  int c = blockIdx.x * blockDim.x + threadIdx.x;
+  int r = blockIdx.y * blockDim.y + threadIdx.y;
+  if (c < cols && r < rows) {
+    float x = a[r * cols + c] + bias[c];
+    float t = tanhf(0.79788456f * (x + 0.044715f * x * x * x));
+    if (x > 3.0f) t = 1.0f;
+    b[r * cols + c] = 0.5f * x * (1.0f + t);
+  }
+})~",
+       R"~(
+sizes: {rows: 40, cols: 132}
+args:
+  a: {dir: in, shape: [rows, cols]}
+  bias: {dir: in, shape: [cols]}
+  b: {dir: out, shape: [rows, cols]}
+launch: {block: [32, 4], grid: ["cdiv(cols, bx)", "cdiv(rows, by)"]}
+tests: [{rows: 40, cols: 132}, {rows: 7, cols: 45}, {rows: 1, cols: 1}]
+)~"},
+      {"axpy_in_place", R"~(
+__global__ void axpy(const double* x, double* y, double a, long long n) {
+  long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] += a * x[i];
+})~",
+       R"~(
+sizes: {n: 5000000}
+args: {x: {dir: in, shape: [n]}, y: {dir: inout, shape: [n]}, a: 1.5}
+launch: {block: 128, grid: "cdiv(n, bx)"}
+tests: [{n: 5001}, {n: 1024}, {n: 1}]
+)~"},
+      {"all_pairs_vectors", R"~(
+__global__ void forces(const float4* bodies, float4* pull, float softening, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    float4 own = bodies[i];
+    float ax = 0.0f, ay = 0.0f;
+    for (int j = 0; j < n; ++j) {
+      float4 other = bodies[j];
+      float dx = other.x - own.x;
+      float dy = other.y - own.y;
+      float inverse = rsqrtf(dx * dx + dy * dy + softening);
+      ax += dx * other.w * inverse;
+      ay += dy * other.w * inverse;
+    }
+    pull[i] = make_float4(ax, ay, 0.0f, 0.0f);
+  }
+})~",
+       R"~(
+sizes: {n: 200}
+args: {bodies: {dir: in, shape: [n]}, pull: {dir: out, shape: [n]}, softening: 0.01}
+launch: {block: 64, grid: "cdiv(n, bx)"}
+tests: [{n: 150}, {n: 64}, {n: 1}]
+)~"},
+      {"scale_under_guard", R"~(
+__global__ void scale(const float* a, float* b, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float factor = 1.0f;
+  float offset = 0.0f;
+  if (i < n) {
+    float step = 0.5f;
+    if (i % 3 != 0) {
+      for (int k = 0; k < 4; ++k) {
+        factor += 1.0f;
+        offset = 2.0f * k;
+        step += 0.25f;
+      }
+    }
+    b[i] = a[i] * factor + offset + step;
+  }
+})~",
+       R"~(
+sizes: {n: 5000000}
+args: {a: {dir: in, shape: [n]}, b: {dir: out, shape: [n]}}
+launch: {block: 128, grid: "cdiv(n, bx)"}
+tests: [{n: 5000}, {n: 1024}, {n: 1}]
+)~"},
+      {"two_contractions", R"~(
+__global__ void two(const float* A, const float* B, const float* V, float* C, int M, int N, int K) {
+  int row = blockIdx.y * blockDim.y + threadIdx.y;
+  int col = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row < M && col < N) {
+    float total = 0.0f;
+    for (int batch = 0; batch < 2; ++batch) {
+      float sum = 0.0f;
+      for (int k = 0; k < K; ++k) sum += A[row * K + k] * B[(batch * K + k) * N + col];
+      total += sum * sum;
+    }
+    for (int k = 0; k < K; ++k) total += A[row * K + k] * V[k * N + col];
+    C[row * N + col] = total;
+  }
+})~",
+       R"~(
+sizes: {M: 96, N: 96, K: 64}
+args:
+  A: {dir: in, shape: [M, K]}
+  B: {dir: in, shape: [2, K, N]}
+  V: {dir: in, shape: [K, N]}
+  C: {dir: out, shape: [M, N]}
+launch: {block: [16, 16], grid: ["cdiv(N, bx)", "cdiv(M, by)"]}
+tests: [{M: 50, N: 40, K: 45}, {M: 32, N: 32, K: 32}, {M: 1, N: 1, K: 1}]
+)~"},
+      {"all_pairs", R"~(
+__global__ void forces(const float* px, const float* py, const float* mass, float* fx, float* fy,
+                       int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  float x = px[i], y = py[i];
+  float ax = 0.0f, ay = 0.0f;
+  for (int j = 0; j < n; j++) {
+    float dx = px[j] - x;
+    float dy = py[j] - y;
+    float inv = rsqrtf(dx * dx + dy * dy + 1e-2f);
+    float s = mass[j] * inv * inv * inv;
+    ax += dx * s;
+    ay += dy * s;
+  }
+  fx[i] = ax;
+  fy[i] = ay;
+})~",
+       R"~(
+sizes: {n: 200}
+args:
+  px: {dir: in, shape: [n]}
+  py: {dir: in, shape: [n]}
+  mass: {dir: in, shape: [n], init: "uniform(0,1)"}
+  fx: {dir: out, shape: [n]}
+  fy: {dir: out, shape: [n]}
+launch: {block: 64, grid: "cdiv(n, bx)"}
+tests: [{n: 150}, {n: 64}, {n: 1}]
+assume: {fast_math: true}
+)~"},
+  };
+}
+
+}  // namespace regraph::test
