@@ -286,7 +286,7 @@ void BlockRunner::start(std::uint64_t linear_block) {
     warp.time = 0;
   }
   if (races_ != nullptr) races_->begin_block(linear_block, warps_.size());
-  if (uses_shared_) std::memset(shared_.data(), shared_fill_, shared_.size());
+  if (uses_shared_ && !shared_.empty()) std::memset(shared_.data(), shared_fill_, shared_.size());
   std::fill(local_.begin(), local_.end(), std::byte{0});
   ++blocks_run_;
 }

@@ -130,7 +130,9 @@ bool RaceDetector::ordered(const Access& earlier, const Current& now, bool earli
   if (earlier.block == 0) return true;
   if (earlier.block != block_) return now.is_shared;  // another block's shared memory is another's
   if (earlier.warp == now.access.warp) {
-    if ((earlier.lanes & ~(1U << now.lane)) == 0) return true;
+    // Of several lanes one at least is another than the earlier.
+    const bool alone = (now.access.lanes & (now.access.lanes - 1)) == 0;
+    if (alone && (earlier.lanes & ~now.access.lanes) == 0) return true;
     return earlier_reads ? earlier.exchange < now.access.exchange
                          : earlier.epoch < now.access.epoch;
   }
@@ -185,8 +187,16 @@ bool RaceDetector::report(const Access& earlier, bool earlier_writes, bool write
                           const Current& now, std::uint64_t address) {
   BlockContext& block = *now.warp->block;
   // The fault names this access; its message the other one too.
+  int here = now.lane;
   std::uint32_t others = earlier.lanes;
-  if (earlier.block == block_ && earlier.warp == now.access.warp) others &= ~(1U << now.lane);
+  if (earlier.block == block_ && earlier.warp == now.access.warp) {
+    others &= ~(1U << here);
+    if (others == 0) {  // the earlier thread is among several that are here now
+      others = earlier.lanes;
+      const std::uint32_t rest = now.access.lanes & ~others;
+      if (rest != 0) here = __builtin_ctz(rest);
+    }
+  }
   const int lane = others == 0 ? 0 : __builtin_ctz(others);
   const InstructionInfo& before = code_.instructions[earlier.instruction];
   const InstructionInfo& after = code_.instructions[now.access.instruction];
@@ -214,10 +224,10 @@ bool RaceDetector::report(const Access& earlier, bool earlier_writes, bool write
                             : "no barrier stands between them";
   block.set_fault(FaultKind::data_race,
                   fmt::format("a data race: {} at {} {} {}, which {} at {} {}; {}",
-                              thread_text(block, now.access.warp, now.lane), place(after),
+                              thread_text(block, now.access.warp, here), place(after),
                               writes ? "writes" : "reads", what, who, place(before),
                               earlier_writes ? "wrote" : "read", missing),
-                  now.record, *now.warp, now.lane);
+                  now.record, *now.warp, here);
   now.warp->status = WarpStatus::faulted;
   now.warp->last = now.record;
   return false;
@@ -287,12 +297,23 @@ bool RaceDetector::access(const Record& record, Warp& warp, const SiteInfo& site
   for (std::uint32_t rest = warp.exec; rest != 0; rest &= rest - 1) {
     now.lane = __builtin_ctz(rest);
     now.access.lanes = 1U << now.lane;
+    // Neighbours that load the same address are one access.
+    while (!site.store && !site.strong && rest != now.access.lanes) {
+      const std::uint32_t others = rest & ~now.access.lanes;
+      const std::uint32_t next = others & (0U - others);
+      if (next == 0 || addresses[__builtin_ctz(next)] != addresses[now.lane]) break;
+      now.access.lanes |= next;
+    }
+    rest &= ~now.access.lanes | (1U << now.lane);
     std::uint64_t address = addresses[now.lane];
     const StateSpace space = resolve_address(site.space, address);
     Cell* cells = cells_of(space, address);
     if (cells == nullptr || address % bytes != 0) continue;
-    const LaneAddress at = find_lane(*warp.block, warp, space, address, bytes, now.lane);
-    if (at.host == nullptr || (site.store && !at.region->writable)) continue;
+    LaneAddress at;
+    if (site.store) {
+      at = find_lane(*warp.block, warp, space, address, bytes, now.lane);
+      if (at.host == nullptr || !at.region->writable) continue;
+    }
     now.is_shared = space == StateSpace::shared;
     const std::uint64_t granule = now.is_shared ? shared_granule_ : global_granule_;
     std::byte value[32];

@@ -266,6 +266,66 @@ TEST(Verifier, SharedMemoryMistakesAreCaught) {
       "'A'");
 }
 
+// Sums of 256 numbers a block by a tree in shared memory.
+std::string tree(const std::string& declaration, const std::string& fill, const std::string& step,
+                 const std::string& barrier) {
+  return "__global__ void k(const float* x, float* y, int N) {\n  __shared__ float s[" +
+         declaration + "];\n  int t = threadIdx.x;\n  " + fill +
+         "\n  __syncthreads();\n  for (int stride = 128; stride > 0; stride /= 2) {\n    if (t < "
+         "stride) " +
+         step + "\n    " + barrier + "\n  }\n  if (t == 0) y[blockIdx.x] = s[0];\n}\n";
+}
+
+Bench tree_bench(const std::string& original) {
+  return Bench(R"yaml(
+sizes: {N: 65536}
+args: {x: {shape: [N]}, y: {dir: out, shape: ["cdiv(N, 256)"]}}
+launch: {block: 256, grid: "cdiv(N, 256)"}
+tests: [{N: 512}, {N: 4096}]
+)yaml",
+               {pointer("x", true), pointer("y", false), scalar("N")}, original);
+}
+
+const std::string kFill = "s[t] = x[blockIdx.x * 256 + t];";
+const std::string kStep = "s[t] += s[t + stride];";
+
+TEST(Verifier, RacesAndUninitialisedMemoryAreNamed) {
+  Bench bench = tree_bench(tree("256", kFill, kStep, "__syncthreads();"));
+  bench.expect(Verdict::correct, tree("256", kFill, kStep, "__syncthreads();"), "");
+  // Lockstep hides that no __syncwarp() stands between the last steps; blocks in reverse too.
+  bench.expect(Verdict::data_race, tree("256", kFill, kStep, "if (stride > 32) __syncthreads();"),
+               "no __syncwarp()");
+  bench.expect(Verdict::correct,
+               tree("256", kFill, kStep, "if (stride > 32) __syncthreads(); else __syncwarp();"),
+               "");
+  // A maximum does not notice NaN; what it reads was never written all the same.
+  bench.expect(
+      Verdict::suspicious,
+      tree("257", kFill, "{ " + kStep + " if (stride == 1) s[0] += fmaxf(s[256], -3.0f) + 3.0f; }",
+           "__syncthreads();"),
+      "no thread has written");
+  // Reading it without using it is no mistake.
+  bench.expect(
+      Verdict::correct,
+      tree("512", kFill, "{ float other = s[t + 256]; " + kStep + " if (t > 300) y[0] = other; }",
+           "__syncthreads();"),
+      "");
+  // Threads that have returned need not reach barriers.
+  bench.expect(Verdict::correct,
+               tree("256", kFill, kStep, "if (t >= 128) return; __syncthreads();"), "");
+}
+
+TEST(Verifier, RacesOfTheOriginalAreWarnedAbout) {
+  Bench bench = tree_bench(tree("256", kFill, kStep, "if (stride > 32) __syncthreads();"));
+  const Result<std::vector<std::string>> warnings = bench.check_original();
+  ASSERT_TRUE(warnings.ok()) << warnings.error().message;
+  ASSERT_EQ(warnings->size(), 1U);
+  EXPECT_NE(warnings->front().find("data race"), std::string::npos) << warnings->front();
+  // Candidates may then do as it does.
+  bench.expect(Verdict::correct, tree("256", kFill, kStep, "if (stride > 32) __syncthreads();"),
+               "");
+}
+
 TEST(Verifier, EndlessLoopsTrapsAndImpossibleLaunchesAreVerdicts) {
   Bench bench = matmul();
   const std::string head =
