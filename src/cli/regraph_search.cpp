@@ -1,4 +1,5 @@
 // regraph-search: takes a working CUDA kernel and returns a faster one that computes the same.
+#include "cli/doctor.h"
 #include "cli/exit_codes.h"
 #include "cli/load_graph.h"
 #include "cli/resume.h"
@@ -111,6 +112,11 @@ std::string initial_manifest(const SearchSetup& setup) {
     text += "# FILL IN " + missing + "\n";
   for (const std::string& note : setup.problem.notes)
     text += "# assumed: " + note + "\n";
+  if (!setup.opaque_reason.empty()) {
+    std::string reason = setup.opaque_reason;
+    std::replace(reason.begin(), reason.end(), '\n', ' ');
+    text += "# the built-in rewriter cannot work on this kernel: " + reason + "\n";
+  }
   return text + write_manifest(setup.problem, setup.problem.launch);
 }
 
@@ -233,6 +239,13 @@ int run(int argc, char** argv) {
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
   const std::string program = error ? argv[0] : self.string();
+  std::error_code absent;
+  if (parsed.options.kernel_file == "doctor" && !std::filesystem::exists("doctor", absent)) {
+    const std::vector<Finding> findings = examine_machine(program, g_interrupted);
+    const bool broken = std::ranges::any_of(
+        findings, [](const Finding& finding) { return finding.level == Finding::Level::broken; });
+    return print(findings_text(findings), broken ? kNoDevice : 0);
+  }
   if (!parsed.options.resume.empty()) return resume(parsed.options, program);
   if (!parsed.options.export_graph.empty()) {
     const Status written = export_graph(parsed.options.graph, parsed.options.export_graph, program);

@@ -1,6 +1,8 @@
 #include "cli/search_options.h"
 
 #include "cli/exit_codes.h"
+#include "cli/man_page.h"
+#include "cli/settings.h"
 
 #include <CLI/CLI.hpp>
 
@@ -15,11 +17,13 @@ namespace {
 constexpr const char* kFooter = R"(Examples:
   regraph-search examples/sgemm/sgemm.cu --device h200
   regraph-search kernel.cu --init > kernel.regraph.yaml
+  regraph-search --resume regraph-runs/sgemm-1
   regraph-search kernel.cu --device sm_90 --size N=8192 --block 32x8 --evaluations 200 --json
 
 The problem (sizes, arguments, launch, checks) is read from --manifest, from kernel.regraph.yaml beside
 the source or from its first comment (/*@regraph ... */); what they leave out is inferred from the
-source and said aloud. Flags override all. Devices: a100, h100, h200, b200, or an architecture such as sm_90.
+source and said aloud. Options not given are taken from the environment (REGRAPH_SEED, ...) and from
+regraph.yaml. 'regraph-search doctor' says what works on this machine. Devices: a100, h100, h200, b200, or an architecture such as sm_90.
 
 Exit codes: 0 improved, 1 internal error, 2 usage, 3 no improvement, 4 no usable kernel or the original
 fails, 5 no device or CUDA toolkit, 130 interrupted.)";
@@ -140,6 +144,21 @@ ParsedOptions parse_search_options(int argc, const char* const* argv) {
   auto* verbose = app.add_flag("-v,--verbose", options.verbose, "one line an evaluation");
   app.add_flag("-q,--quiet", options.quiet, "no progress")->excludes(verbose);
   add_method_options(app, options.selection);
+  std::string config;
+  std::string shell;
+  bool print_config = false;
+  bool man = false;
+  constexpr const char* kProgramGroup = "About this program";
+  app.add_option("--config", config,
+                 "settings file, one 'option: value' a line (default: ./regraph.yaml)")
+      ->group(kProgramGroup);
+  app.add_flag("--print-config", print_config,
+               "print every setting and where it comes from, and stop")
+      ->group(kProgramGroup);
+  app.add_option("--completion", shell, "print a completion script, and stop")
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}))
+      ->group(kProgramGroup);
+  app.add_flag("--man", man, "print the manual page, and stop")->group(kProgramGroup);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -149,6 +168,19 @@ ParsedOptions parse_search_options(int argc, const char* const* argv) {
     result.exit_code = code == 0 ? 0 : kUsage;
     result.text = code == 0 ? out.str() : "regraph-search: " + err.str();
     return result;
+  }
+  const auto stop = [&](int exit_code, std::string text) {
+    result.exit_code = exit_code;
+    result.text = std::move(text);
+    return result;
+  };
+  if (man) return stop(0, man_page(app, REGRAPH_VERSION));
+  if (!shell.empty()) return stop(0, completion_script(app, shell));
+  if (options.resume.empty()) {
+    auto origins =
+        complete_settings(app, config.empty() ? "regraph.yaml" : config, !config.empty());
+    if (!origins) return stop(kUsage, "regraph-search: " + origins.error().message + "\n");
+    if (print_config) return stop(0, settings_text(app, *origins));
   }
   if (const std::string message = misuse(app, options); !message.empty()) {
     result.exit_code = kUsage;

@@ -1,6 +1,7 @@
 #include "cli/search_setup.h"
 
 #include "base/deadline.h"
+#include "cli/cache_directory.h"
 #include "cli/exit_codes.h"
 #include "cli/kernel_input.h"
 #include "cli/load_graph.h"
@@ -26,18 +27,6 @@ namespace {
 
 SetupFailure failure(int exit_code, std::string message) {
   return {exit_code, std::move(message)};
-}
-
-// ~/.cache/regraph, or where REGRAPH_CACHE_DIR and XDG_CACHE_HOME say; empty when nothing is known.
-std::filesystem::path cache_directory() {
-  if (const char* own = std::getenv("REGRAPH_CACHE_DIR")) return own;
-  if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg != nullptr && *xdg != '\0') {
-    return std::filesystem::path(xdg) / "regraph";
-  }
-  if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0') {
-    return std::filesystem::path(home) / ".cache" / "regraph";
-  }
-  return {};
 }
 
 // Verification keeps several copies of all buffers, and interprets every access.
@@ -104,6 +93,7 @@ class Builder {
     auto input = read_kernel_input(options_, unusable);
     if (!input) return failure(unusable ? kUnusableKernel : kUsage, input.error().message);
     input_ = std::move(*input);
+    options_.kernel_file = input_.kernel_file;
     auto graph = load_graph(options_.graph, program_);
     if (!graph) return failure(kUsage, graph.error().message);
     setup_->graph = std::move(*graph);
@@ -151,6 +141,9 @@ class Builder {
 
   // What the manifest leaves out is inferred; what cannot be is an error that says why.
   std::optional<SetupFailure> make_problem_of(const source::ParsedKernel& parsed) {
+    if (input_.schema) {
+      if (auto problem = bind_schema(parsed)) return problem;
+    }
     infer::InferredManifest inferred =
         infer::infer_manifest(input_.manifest, parsed.signature, parsed.unit,
                               source::find_host_launch(input_.file_text, parsed.signature));
@@ -178,6 +171,26 @@ class Builder {
     notes.insert(notes.begin(), inferred.notes.begin(), inferred.notes.end());
     notes.insert(notes.begin(), input_.notes.begin(), input_.notes.end());
     inferred_lengths_ = !inferred.notes.empty();
+    return std::nullopt;
+  }
+
+  // A T1 file's numbers become expressions where the source shows the same ones.
+  std::optional<SetupFailure> bind_schema(const source::ParsedKernel& parsed) {
+    auto bound = bind_arguments(*input_.schema, parsed.signature);
+    if (!bound) return failure(kUsage, bound.error().message);
+    bound->launch = input_.manifest.launch;  // flags may have changed the block
+    bound->defines = input_.manifest.defines;
+    for (const auto& [name, value] : input_.manifest.sizes)
+      bound->sizes[name] = value;
+    Manifest open = *bound;
+    for (auto& [name, argument] : open.arguments)
+      argument.shape.reset();
+    open.launch.reset();
+    source::HostLaunch block_only;
+    if (bound->launch) block_only.block = bound->launch->block;
+    prefer_expressions(
+        infer::infer_manifest(open, parsed.signature, parsed.unit, block_only).manifest, *bound);
+    input_.manifest = *std::move(bound);
     return std::nullopt;
   }
 
@@ -299,7 +312,7 @@ class Builder {
         options_.kernel_file);
   }
 
-  const SearchOptions& options_;
+  SearchOptions options_;  // with the kernel's file, should a T1 file have named it
   const std::string& program_;
   const Cancellation& cancellation_;
   std::unique_ptr<SearchSetup> setup_;

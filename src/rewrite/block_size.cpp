@@ -87,11 +87,6 @@ class BlockSize final : public StepRewriter {
       if (!used && extent(block, axis) > 1) {
         return refuse("the kernel does not use threadIdx." + letter);
       }
-      if (used && extent(launch.block, axis) > 1 && extent(block, axis) == 1) {
-        return refuse("the kernel uses threadIdx." + letter +
-                      "; a block without that axis is another "
-                      "kernel");
-      }
       const bool follows =
           launch.grid[static_cast<std::size_t>(axis)].symbols().contains("b" + letter);
       if (extent(block, axis) != extent(launch.block, axis) && !follows) {

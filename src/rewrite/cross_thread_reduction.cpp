@@ -315,7 +315,7 @@ class CrossThreadReduction final : public StepRewriter {
     kernel.body = std::move(*body);
     kernel = without_local_pointers(kernel);
     const Analysis analysis(kernel);
-    auto plan = plan_rows(kernel, analysis);
+    auto plan = plan_rows(kernel, analysis, *threads, problem);
     if (!plan) return plan.error();
     auto grid = grid_for_rows(kernel, analysis, **launch, *rows);
     if (!grid) return grid.error();

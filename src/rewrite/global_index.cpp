@@ -36,8 +36,7 @@ bool is_global_index(const Polynomial& polynomial, const std::string& axis,
       if (loop == nullptr || loop->stride != 1) continue;
       const auto trips = loop->trip_count();
       const auto coefficient = polynomial.coefficient(name);
-      if (!trips || loop->first->number != 0 || !coefficient || !(*coefficient == covered))
-        continue;
+      if (!trips || !loop->starts_at_zero() || !coefficient || !(*coefficient == covered)) continue;
       covered = covered * Polynomial(*trips);
       remaining.erase(name);
       advanced = true;

@@ -80,6 +80,16 @@ source::Polynomial with_block_extents(const source::Polynomial& polynomial, cons
   return result;
 }
 
+ExprPtr zero_value(const std::string& type, std::optional<ScalarType> scalar) {
+  if (scalar) return source::zero_of(*scalar);
+  if (type.size() < 2 || type.back() < '2' || type.back() > '4') return nullptr;
+  const auto component = scalar_type_from_cuda_name(type.substr(0, type.size() - 1));
+  const ExprPtr zero = component ? source::zero_of(*component) : nullptr;
+  if (!zero) return nullptr;
+  return source::call("make_" + type,
+                      std::vector<ExprPtr>(static_cast<std::size_t>(type.back() - '0'), zero));
+}
+
 source::ExprPtr linear_thread(const Dim3& block) {
   using source::Polynomial;
   Polynomial thread = Polynomial::symbol("threadIdx.x");

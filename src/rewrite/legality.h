@@ -33,6 +33,9 @@ void set_extent(Dim3& dim, int axis, std::uint32_t value);
 [[nodiscard]] source::Polynomial with_block_extents(const source::Polynomial& polynomial,
                                                     const Dim3& block);
 
+// A value of zeros of the type, which is `scalar` or one of CUDA's vector types; null for others.
+[[nodiscard]] source::ExprPtr zero_value(const std::string& type, std::optional<ScalarType> scalar);
+
 // The thread's number within the block, x fastest, as kernel code.
 [[nodiscard]] source::ExprPtr linear_thread(const Dim3& block);
 

@@ -1,6 +1,7 @@
 // Which of a kernel's loops a step works on: steps with several candidates offer each of them.
 #pragma once
 
+#include "source/analysis.h"
 #include "source/ir.h"
 
 #include <array>
@@ -15,6 +16,11 @@ inline constexpr std::array<const char*, 3> kLoopChoices = {"1", "2", "3"};
 // The `for` loops below the block, in program order, that hold no loops but such as are unrolled
 // completely; those are left out.
 [[nodiscard]] std::vector<source::StmtPtr> innermost_loops(const source::Block& block);
+
+// The `for` loops that every thread of a block executes the same number of times, at the same time:
+// those that stand in nothing but such loops, in program order. For a normalised kernel.
+[[nodiscard]] std::vector<source::StmtPtr> loops_all_reach(const source::Block& block,
+                                                           const source::Analysis& analysis);
 
 // Whether a loop that stays one is below the block.
 [[nodiscard]] bool holds_loop(const source::Block& block);

@@ -21,6 +21,9 @@ using source::Stmt;
 
 namespace {
 
+// Planes, rows and columns.
+constexpr std::size_t kMostDirections = 3;
+
 // The monomial that tells a stride from smaller ones: the longest, the constant last.
 const Monomial& leading(const Polynomial& stride) {
   const auto found = std::max_element(
@@ -56,6 +59,26 @@ std::optional<std::vector<std::int64_t>> in_strides(Polynomial distance,
   }
   if (!distance.is_zero()) return std::nullopt;
   return result;
+}
+
+// Adds a direction for what the strides do not reach: rows of a block that is one row high.
+void extend_to_reach(const Polynomial& distance, std::vector<Polynomial>& strides) {
+  while (!in_strides(distance, strides)) {
+    const Monomial* missing = nullptr;
+    for (const auto& [monomial, factor] : distance.terms()) {
+      const bool is_known =
+          std::any_of(strides.begin(), strides.end(),
+                      [&](const Polynomial& stride) { return leading(stride) == monomial; });
+      if (is_known) continue;
+      if (missing == nullptr || monomial.size() > missing->size()) missing = &monomial;
+    }
+    if (missing == nullptr) return;
+    Polynomial stride(1);
+    for (const std::string& symbol : *missing)
+      stride = stride * Polynomial::symbol(symbol);
+    strides.push_back(stride);
+    std::sort(strides.begin(), strides.end(), is_larger);
+  }
 }
 
 }  // namespace
@@ -148,7 +171,8 @@ Result<Neighbourhood> NeighbourhoodFinder::find(const std::string& array) const 
     ++mentions;
     const ExprPtr& index = access.access->operands[1];
     const auto polynomial = local_polynomial(index);
-    known = known && polynomial.has_value();
+    known =
+        known && polynomial.has_value() && access.access->operands[0]->kind == ExprKind::variable;
     if (!polynomial) return;
     wide = wide || (index->type && size_in_bytes(*index->type) == 8);
     std::int64_t repeats = 1;
@@ -192,6 +216,19 @@ Result<Neighbourhood> NeighbourhoodFinder::find(const std::string& array) const 
     if (range_of(symbol)) moving.insert(symbol);
   }
   result.base = accesses.front().index.without(moving);
+
+  for (const Access& access : accesses) {
+    Polynomial base = access.index;
+    for (const std::string& symbol : access.index.symbols()) {
+      const auto factor = access.index.coefficient(symbol);
+      const bool moves = range_of(symbol).has_value() || symbol.starts_with("threadIdx");
+      if (!factor || !moves) continue;
+      if (range_of(symbol)) extend_to_reach(*factor, result.strides);
+      base = base.without({symbol});
+    }
+    extend_to_reach(base - result.base, result.strides);
+  }
+  if (result.strides.size() > kMostDirections) return refuse("it is read in too many directions");
 
   std::vector<std::int64_t> highest;
   for (const Access& access : accesses) {

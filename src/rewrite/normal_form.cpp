@@ -1,11 +1,13 @@
 #include "rewrite/normal_form.h"
 
+#include "rewrite/legality.h"
 #include "rewrite/step_rewriter.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/walk.h"
 
 #include <functional>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -65,7 +67,10 @@ bool holds_any(const Block& block, std::initializer_list<StmtKind> kinds) {
 
 class GuardFlattener {
  public:
-  explicit GuardFlattener(const Kernel& kernel) : analysis_(kernel) {}
+  explicit GuardFlattener(const Kernel& kernel) : analysis_(kernel) {
+    for (const source::KernelParameter& parameter : kernel.parameters)
+      parameters_.insert(parameter.name);
+  }
 
   Result<Block> run(const Block& body) {
     Block result;
@@ -122,14 +127,60 @@ class GuardFlattener {
                       {StmtKind::jump, StmtKind::leave, StmtKind::repeat, StmtKind::opaque});
   }
 
+  // Whether the value may be computed where the guards fail. Memory may only be read at places that
+  // do not follow what the guards ask about: the threads that meet the guards read them as well.
+  bool is_safe_without(const std::vector<ExprPtr>& guards, const ExprPtr& value) const {
+    if (!analysis_.reads_memory(value)) return true;
+    std::set<std::string> asked;
+    for (const ExprPtr& guard : guards) {
+      if (guard->kind != ExprKind::binary) return false;
+      bool asks_thread = false;
+      for (const ExprPtr& side : guard->operands) {
+        const auto polynomial = analysis_.polynomial(side);
+        if (!polynomial) return false;
+        for (const std::string& symbol : polynomial->symbols()) {
+          asks_thread = asks_thread || symbol.find('.') != std::string::npos;
+          if (parameters_.count(symbol) == 0) asked.insert(symbol);
+        }
+      }
+      if (!asks_thread) return false;
+    }
+    bool safe = true;
+    std::function<void(const ExprPtr&)> check = [&](const ExprPtr& expr) {
+      if (expr->kind == ExprKind::call && analysis_.reads_memory(expr)) {
+        Expr bare = *expr;
+        bare.operands.clear();
+        if (analysis_.reads_memory(std::make_shared<Expr>(bare))) safe = false;
+      }
+      if (expr->kind == ExprKind::opaque) safe = false;
+      if (expr->kind == ExprKind::index) {
+        const ExprPtr& base = expr->operands[0];
+        const auto index = analysis_.polynomial(expr->operands[1]);
+        const bool is_global =
+            base->kind == ExprKind::variable && analysis_.is_global_pointer(base->text);
+        if (!is_global || !index) {
+          safe = false;
+          return;
+        }
+        for (const std::string& symbol : index->symbols())
+          safe = safe && !asked.contains(symbol);
+        return;
+      }
+      for (const ExprPtr& operand : expr->operands)
+        check(operand);
+    };
+    check(value);
+    return safe;
+  }
+
   Status flatten_declaration(const StmtPtr& stmt, const std::vector<ExprPtr>& guards, Block& out) {
-    inside_.insert(stmt->variable.name);
-    if (guards.empty() || !stmt->value || !analysis_.reads_memory(stmt->value)) {
+    declared_under_[stmt->variable.name] = guards.size();
+    if (guards.empty() || !stmt->value || is_safe_without(guards, stmt->value)) {
       out.push_back(stmt);
       return {};
     }
     const auto& variable = stmt->variable;
-    const ExprPtr zero = variable.scalar ? source::zero_of(*variable.scalar) : nullptr;
+    const ExprPtr zero = zero_value(variable.type, variable.scalar);
     if (!zero || variable.is_pointer || !variable.extents.empty()) {
       return refuse("line " + std::to_string(stmt->line) + ": '" + variable.name +
                     "' is read from memory under a condition and has no zero to start from");
@@ -163,7 +214,9 @@ class GuardFlattener {
           if (can_enter_loop(*stmt)) {
             auto loop = std::make_shared<Stmt>(*stmt);
             loop->body.clear();
-            if (stmt->init->kind == StmtKind::declare) inside_.insert(stmt->init->variable.name);
+            if (stmt->init->kind == StmtKind::declare) {
+              declared_under_[stmt->init->variable.name] = guards.size();
+            }
             if (Status status = flatten(stmt->body, guards, loop->body); !status) return status;
             out.push_back(loop);
             merging_ = false;
@@ -189,10 +242,13 @@ class GuardFlattener {
           out.push_back(stmt);
           break;
         case StmtKind::assign: {
-          // Registers declared under the guard are dead where it fails, so they need no guard.
-          const bool is_private = stmt->target->kind == ExprKind::variable &&
-                                  inside_.contains(stmt->target->text) && stmt->text == "=";
-          if (is_private && !analysis_.reads_memory(stmt->value)) {
+          // Registers declared under the same guards are dead where those fail, so they need none.
+          const auto declared = stmt->target->kind == ExprKind::variable
+                                    ? declared_under_.find(stmt->target->text)
+                                    : declared_under_.end();
+          const bool is_private =
+              declared != declared_under_.end() && declared->second == guards.size();
+          if (is_private && is_safe_without(guards, stmt->value)) {
             out.push_back(stmt);
           } else {
             emit_guarded(stmt, guards, out);
@@ -231,7 +287,8 @@ class GuardFlattener {
   }
 
   source::Analysis analysis_;
-  std::set<std::string> inside_;
+  std::set<std::string> parameters_;
+  std::map<std::string, std::size_t> declared_under_;  // name -> number of guards around it
   bool merging_ = false;  // whether out.back() is a guard this pass opened in the current block
 };
 

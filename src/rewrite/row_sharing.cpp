@@ -25,7 +25,8 @@ constexpr const char* kIteration = "#iteration";
 
 class Planner {
  public:
-  explicit Planner(const Analysis& analysis) : analysis_(analysis) {}
+  Planner(const Analysis& analysis, int threads, const Problem& problem)
+      : analysis_(analysis), threads_(threads), problem_(problem) {}
 
   Result<RowPlan> plan(const Block& body) {
     if (Status status = visit(body, false); !status) return status.error();
@@ -94,6 +95,24 @@ class Planner {
     return {};
   }
 
+  // The loop's iterations at the largest bench size, when sizes alone decide them.
+  std::optional<std::int64_t> most_iterations(const source::CountedLoop& loop) const {
+    const auto first = analysis_.polynomial(loop.first);
+    const auto limit = analysis_.polynomial(loop.limit);
+    if (!first || !limit) return std::nullopt;
+    std::optional<std::int64_t> most;
+    for (const Symbols& sizes : problem_.bench) {
+      Polynomial length = *limit - *first;
+      for (const auto& [name, value] : sizes)
+        length = length.substitute(name, Polynomial(value));
+      const auto constant = length.constant();
+      if (!constant) return std::nullopt;
+      const std::int64_t trips = (*constant + loop.stride - 1) / loop.stride;
+      if (!most || trips > *most) most = trips;
+    }
+    return most;
+  }
+
   bool try_share(const Stmt& loop, bool repeats) {
     const auto counted = source::counted_loop_of(loop);
     auto effects = effects_of(loop, analysis_);
@@ -103,6 +122,11 @@ class Planner {
     }
     if (!effects) {
       reason_ = effects.error();
+      return false;
+    }
+    if (const auto trips = most_iterations(*counted); trips && *trips < threads_) {
+      reason_ = refuse(where(loop) + "it has only " + std::to_string(*trips) + " iterations for " +
+                       std::to_string(threads_) + " threads");
       return false;
     }
     if (loop.init->variable.scalar != ScalarType::i32 &&
@@ -140,7 +164,8 @@ class Planner {
     if (use.stored_alone) obstruct(use, "is written once a row and in a loop over the row");
     const auto index = analysis_.polynomial(access.access->operands[1]);
     const auto pitch = index ? index->coefficient(counted.name) : std::nullopt;
-    if (!pitch || pitch->is_zero() || !first) {
+    const bool is_flat = access.access->operands[0]->kind == source::ExprKind::variable;
+    if (!is_flat || !pitch || pitch->is_zero() || !first) {
       obstruct(use, "is written at an index that does not follow the loop over the row");
       return;
     }
@@ -190,6 +215,8 @@ class Planner {
   }
 
   const Analysis& analysis_;
+  int threads_;
+  const Problem& problem_;
   std::map<std::string, Use> uses_;
   RowPlan plan_;
   Error reason_ = refuse("the kernel has no loop that threads could share");
@@ -197,8 +224,9 @@ class Planner {
 
 }  // namespace
 
-Result<RowPlan> plan_rows(const Kernel& kernel, const Analysis& analysis) {
-  return Planner(analysis).plan(kernel.body);
+Result<RowPlan> plan_rows(const Kernel& kernel, const Analysis& analysis, int threads,
+                          const Problem& problem) {
+  return Planner(analysis, threads, problem).plan(kernel.body);
 }
 
 }  // namespace regraph::rewrite

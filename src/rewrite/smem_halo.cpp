@@ -33,6 +33,8 @@ using source::ExprKind;
 using source::ExprPtr;
 using source::Kernel;
 using source::Polynomial;
+using source::Stmt;
+using source::StmtKind;
 using source::StmtPtr;
 
 // Staging pays when each staged element is read at least this often by the block.
@@ -163,8 +165,60 @@ class SmemHalo final : public StepRewriter {
             coordinates.push_back(source::to_expression(coordinate));
           return source::element(source::variable(found->tile, found->scalar), coordinates);
         });
-    result.insert(result.end(), body.begin(), body.end());
+    const Block hoisted = with_reads_in_front(body, staged, false, names);
+    result.insert(result.end(), hoisted.begin(), hoisted.end());
     return result;
+  }
+
+  // Reads of a tile are inside it whatever a guard says. In front of the guards, reads that several
+  // iterations have in common can be merged by the compiler.
+  static Block with_reads_in_front(const Block& block, const std::vector<StagedBox>& staged,
+                                   bool in_loop, Names& names) {
+    Block result;
+    for (const StmtPtr& stmt : block) {
+      auto copy = std::make_shared<Stmt>(*stmt);
+      const bool only_assigns =
+          std::all_of(stmt->body.begin(), stmt->body.end(),
+                      [](const StmtPtr& inner) { return inner->kind == StmtKind::assign; });
+      if (in_loop && stmt->kind == StmtKind::branch && stmt->otherwise.empty() && only_assigns) {
+        copy->body = source::rewrite_expressions(
+            stmt->body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+              const StagedBox* one = tile_read(expr, staged);
+              return one != nullptr ? std::optional(read_in_front(expr, *one, names, result))
+                                    : std::nullopt;
+            });
+      } else {
+        const bool loops = in_loop || stmt->kind == StmtKind::loop;
+        copy->body = with_reads_in_front(stmt->body, staged, loops, names);
+        copy->otherwise = with_reads_in_front(stmt->otherwise, staged, loops, names);
+      }
+      result.push_back(std::move(copy));
+    }
+    return result;
+  }
+
+  static const StagedBox* tile_read(const ExprPtr& expr, const std::vector<StagedBox>& staged) {
+    const Expr* base = expr->kind == ExprKind::index ? source::base_variable(*expr) : nullptr;
+    if (base == nullptr) return nullptr;
+    const auto found = std::find_if(staged.begin(), staged.end(),
+                                    [&](const StagedBox& one) { return one.tile == base->text; });
+    return found == staged.end() ? nullptr : &*found;
+  }
+
+  static ExprPtr read_in_front(const ExprPtr& read, const StagedBox& staged, Names& names,
+                               Block& out) {
+    for (const StmtPtr& earlier : out) {
+      if (earlier->kind == StmtKind::declare && source::equal(earlier->value, read)) {
+        return source::variable(earlier->variable.name, staged.scalar);
+      }
+    }
+    source::Variable value;
+    value.name = names.fresh(staged.box.array + "_value");
+    value.type = staged.type;
+    value.scalar = staged.scalar;
+    value.is_const = true;
+    out.push_back(source::declare(value, read));
+    return source::variable(value.name, staged.scalar);
   }
 
   static StmtPtr copy_loop(const StagedBox& staged, const std::string& thread, std::int64_t threads,

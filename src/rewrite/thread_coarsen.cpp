@@ -175,7 +175,7 @@ class Coarsener {
       return refuse("the dynamic shared array '" + variable.name +
                     "' cannot be kept once per block");
     }
-    if (variable.scalar == std::nullopt && !variable.is_pointer) {
+    if (!variable.is_pointer && !zero_value(variable.type, variable.scalar)) {
       return refuse("'" + variable.name + "' has a type the rewriter cannot make an array of");
     }
     source::Variable copies = variable;

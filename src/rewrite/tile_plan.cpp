@@ -101,7 +101,7 @@ class Planner {
         case StmtKind::loop: {
           const auto inner = source::counted_loop_of(stmt);
           const auto trips = inner ? inner->trip_count() : std::nullopt;
-          if (!trips || inner->first->number != 0 || inner->stride != 1) {
+          if (!trips || !inner->starts_at_zero() || inner->stride != 1) {
             status = refuse(where(stmt) + "an inner loop does not run from 0 to a constant");
           } else {
             locals_[inner->name] = *trips;
@@ -148,7 +148,7 @@ class Planner {
       if (analysis_.is_written(base->text)) use.obstacle = "written in the kernel";
       const ExprPtr& index = access.access->operands[1];
       const auto polynomial = local_polynomial(index);
-      if (!polynomial) {
+      if (!polynomial || access.access->operands[0]->kind != ExprKind::variable) {
         use.obstacle = "its index is not a polynomial of known symbols";
         return;
       }
@@ -235,7 +235,7 @@ class Planner {
   Result<StagedArray> stage(const ArrayUse& use) {
     if (!use.obstacle.empty()) return refuse(use.obstacle);
     const source::KernelParameter* parameter = kernel_.parameter(use.name);
-    if (!parameter->scalar || !source::zero_of(*parameter->scalar)) {
+    if (!zero_value(parameter->type, parameter->scalar)) {
       return refuse("its element type is not supported in tiles");
     }
     auto footprint = footprint_of(use.index, locals_);
@@ -243,7 +243,7 @@ class Planner {
     StagedArray array;
     array.name = use.name;
     array.type = parameter->type;
-    array.scalar = *parameter->scalar;
+    array.scalar = parameter->scalar;
     array.footprint = std::move(*footprint);
     array.wide_index = use.wide;
     array.tile = source::fresh_name(kernel_, use.name + "_tile");

@@ -13,10 +13,10 @@ namespace regraph::rewrite {
 
 // One array that is copied to shared memory.
 struct StagedArray {
-  std::string name;  // the pointer parameter
-  std::string type;  // element type
-  ScalarType scalar = ScalarType::f32;
-  std::string tile;         // name of the shared array
+  std::string name;                  // the pointer parameter
+  std::string type;                  // element type
+  std::optional<ScalarType> scalar;  // none: a vector type
+  std::string tile;                  // name of the shared array
   Footprint footprint;      // over thread indices, inner loops and the contraction variable
   bool wide_index = false;  // the original index is 64-bit
   // Coordinate variables of the copy, one a dimension: A_row, A_column.
@@ -35,8 +35,8 @@ struct TilePlan {
   std::vector<StagedArray> arrays;
 };
 
-// Plans the staging of `loop`, a top-level loop of the normalised kernel. Error: refused, with the
-// reason.
+// Plans the staging of `loop`, which all threads of the normalised kernel reach. Error: refused,
+// with the reason.
 [[nodiscard]] Result<TilePlan> plan_tile(const source::Kernel& kernel,
                                          const source::Analysis& analysis,
                                          const source::StmtPtr& loop, const Dim3& block,

@@ -156,7 +156,8 @@ class Planner {
     const bool is_written = analysis_.is_written(array);
     const auto index = element_polynomial(access.access->operands[1], plan_.element, analysis_);
     const auto factor = index ? index->coefficient(plan_.element) : std::nullopt;
-    const bool fits = factor && factor->constant() == 1 && access.guards.empty() &&
+    const bool is_flat = access.access->operands[0]->kind == ExprKind::variable;
+    const bool fits = is_flat && factor && factor->constant() == 1 && access.guards.empty() &&
                       is_divisible(index->without({plan_.element}));
     if (!fits) {
       // Other places of an array that is only read do not matter.

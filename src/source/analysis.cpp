@@ -17,7 +17,7 @@ bool contains(const std::array<std::string_view, N>& names, std::string_view nam
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-constexpr std::array<std::string_view, 62> kPureFunctions = {"min",
+constexpr std::array<std::string_view, 61> kPureFunctions = {"min",
                                                              "max",
                                                              "abs",
                                                              "fminf",
@@ -62,7 +62,6 @@ constexpr std::array<std::string_view, 62> kPureFunctions = {"min",
                                                              "__log2f",
                                                              "__log10f",
                                                              "log10f",
-                                                             "make_float4",
                                                              "__fdividef",
                                                              "__frcp_rn",
                                                              "__fsqrt_rn",
@@ -100,13 +99,32 @@ bool is_warp_intrinsic(const std::string& function) {
 }
 
 bool is_pure_function(const std::string& function) {
-  return contains(kPureFunctions, function);
+  const bool makes_vector =
+      function.starts_with("make_") && function.back() >= '1' && function.back() <= '4';
+  return makes_vector || contains(kPureFunctions, function);
 }
 
+namespace {
+
+// The value of an expression of literals, -3 among them.
+std::optional<std::int64_t> literal_value(const ExprPtr& expr) {
+  const auto polynomial =
+      to_polynomial(expr, [](const std::string&) { return std::optional<Polynomial>(); });
+  return polynomial ? polynomial->constant() : std::nullopt;
+}
+
+}  // namespace
+
 std::optional<std::int64_t> CountedLoop::trip_count() const {
-  if (first->kind != ExprKind::integer || limit->kind != ExprKind::integer) return std::nullopt;
-  if (limit->number <= first->number) return 0;
-  return (limit->number - first->number + stride - 1) / stride;
+  const auto low = literal_value(first);
+  const auto high = literal_value(limit);
+  if (!low || !high) return std::nullopt;
+  if (*high <= *low) return 0;
+  return (*high - *low + stride - 1) / stride;
+}
+
+bool CountedLoop::starts_at_zero() const {
+  return literal_value(first) == 0;
 }
 
 std::optional<CountedLoop> counted_loop_of(const Stmt& loop) {

@@ -18,8 +18,9 @@ struct CountedLoop {
   ExprPtr first;
   ExprPtr limit;  // exclusive
   std::int64_t stride = 1;
-  // Number of iterations when first and limit are integer literals.
+  // Number of iterations when first and limit are made of integer literals.
   [[nodiscard]] std::optional<std::int64_t> trip_count() const;
+  [[nodiscard]] bool starts_at_zero() const;
 };
 
 // Returns the counted form of a loop statement, or nothing for any other shape.

@@ -4,7 +4,7 @@ namespace regraph::test {
 namespace {
 
 constexpr const char* kRowManifest = R"~(
-sizes: {rows: 300, cols: 64}
+sizes: {rows: 3000, cols: 1024}
 args: {x: {dir: in, shape: [rows, cols]}, y: {dir: out, shape: [rows, cols]}}
 launch: {block: 64, grid: "cdiv(rows, bx)"}
 tests: [{rows: 70, cols: 45}, {rows: 9, cols: 132}, {rows: 1, cols: 1}]
@@ -46,7 +46,7 @@ __global__ void layernorm(const float* x, const float* gamma, const float* beta,
   }
 })~",
        R"~(
-sizes: {rows: 300, cols: 64}
+sizes: {rows: 3000, cols: 1024}
 args:
   x: {dir: in, shape: [rows, cols]}
   gamma: {dir: in, shape: [cols]}
@@ -74,7 +74,7 @@ __global__ void softmax(float* y, int rows, int cols) {
   for (int c = 0; c < cols; ++c) y[row * cols + c] /= sum;
 })~",
        R"~(
-sizes: {rows: 300, cols: 64}
+sizes: {rows: 3000, cols: 1024}
 args: {y: {dir: inout, shape: [rows, cols]}}
 launch: {block: 64, grid: "cdiv(rows, bx)"}
 tests: [{rows: 70, cols: 45}, {rows: 9, cols: 132}, {rows: 1, cols: 1}]
@@ -98,7 +98,7 @@ __global__ void statistics(const int* x, int* largest, int* total, int* hits, in
   }
 })~",
        R"~(
-sizes: {rows: 300, cols: 64}
+sizes: {rows: 3000, cols: 1024}
 args:
   x: {dir: in, shape: [rows, cols], init: "int(-9,9)"}
   largest: {dir: out, shape: [rows]}
@@ -123,7 +123,7 @@ __global__ void nearest(const float* x, const float* centres, float* distance, i
   distance[row] = best;
 })~",
        R"~(
-sizes: {rows: 300, cols: 64}
+sizes: {rows: 3000, cols: 1024}
 args:
   x: {dir: in, shape: [rows, cols]}
   centres: {dir: in, shape: [4, cols]}

@@ -39,13 +39,14 @@ TEST(CrossThreadReduction, KeepsWhatASumStartsFrom) {
 TEST(CrossThreadReduction, RefusesWithAReason) {
   expect_refusal(*sample("matmul_guard"), shared("32", "4"), "more than one axis");
   expect_refusal(*sample("saxpy_return"), shared("32", "4"), "no loop that threads could share");
+  expect_refusal(*sample("window_sum"), shared("32", "4"), "only 8 iterations");
   expect_refusal(*sample("power_iterations"), shared("32", "4"), "carries a value");
   expect_refusal(*sample("sum_sequential_tree"), shared("32", "4"), "work together already");
   auto exact = KernelCase::make(
       "__global__ void f(const float* a, float* b, int n, int m) {\n"
       "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
       "  float s = 0.0f;\n  for (int k = 0; k < m; ++k) s += a[i * m + k];\n  b[i] = s;\n}",
-      "sizes: {n: 64, m: 16}\nargs: {a: {dir: in, shape: [n, m]}, b: {dir: out, shape: [n]}}\n"
+      "sizes: {n: 64, m: 64}\nargs: {a: {dir: in, shape: [n, m]}, b: {dir: out, shape: [n]}}\n"
       "launch: {block: 64, grid: 'cdiv(n, bx)'}\nassume: {reassociate: false}\n");
   ASSERT_TRUE(exact.ok()) << exact.error().message;
   expect_refusal(**exact, shared("32", "4"), "reassociate");
@@ -56,7 +57,7 @@ TEST(CrossThreadReduction, RefusesElementsThatSeveralThreadsOfARowTouch) {
       "__global__ void f(float* a, int n, int m) {\n"
       "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
       "  for (int k = 0; k < m; ++k) a[i * (m + 1) + k] = a[i * (m + 1) + k + 1];\n}",
-      "sizes: {n: 64, m: 16}\nargs: {a: {dir: inout, shape: [n, 'm + 1']}}\n"
+      "sizes: {n: 64, m: 64}\nargs: {a: {dir: inout, shape: [n, 'm + 1']}}\n"
       "launch: {block: 64, grid: 'cdiv(n, bx)'}\n");
   ASSERT_TRUE(shifted.ok()) << shifted.error().message;
   expect_refusal(**shifted, shared("32", "4"), "different threads of a row");
@@ -65,7 +66,7 @@ TEST(CrossThreadReduction, RefusesElementsThatSeveralThreadsOfARowTouch) {
       "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
       "  float first = a[i * m];\n"
       "  for (int k = 0; k < m; ++k) a[i * m + k] -= first;\n}",
-      "sizes: {n: 64, m: 16}\nargs: {a: {dir: inout, shape: [n, m]}}\n"
+      "sizes: {n: 64, m: 64}\nargs: {a: {dir: inout, shape: [n, m]}}\n"
       "launch: {block: 64, grid: 'cdiv(n, bx)'}\n");
   ASSERT_TRUE(early.ok()) << early.error().message;
   expect_refusal(**early, shared("32", "4"), "read by every thread of a row");
@@ -74,7 +75,7 @@ TEST(CrossThreadReduction, RefusesElementsThatSeveralThreadsOfARowTouch) {
       "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
       "  for (int k = 0; k < m; ++k) a[i * m + k] = x[i * m + k];\n"
       "  a[i * m] = 1.0f;\n}",
-      "sizes: {n: 64, m: 16}\n"
+      "sizes: {n: 64, m: 64}\n"
       "args: {x: {dir: in, shape: [n, m]}, a: {dir: out, shape: [n, m]}}\n"
       "launch: {block: 64, grid: 'cdiv(n, bx)'}\n");
   ASSERT_TRUE(feedback.ok()) << feedback.error().message;

@@ -238,7 +238,7 @@ __global__ void rows(const float* A, float* C, int M, int K) {
   }
 })~",
        R"~(
-sizes: {M: 300, K: 64}
+sizes: {M: 3000, K: 1024}
 args: {A: {dir: in, shape: [M, K]}, C: {dir: out, shape: [M]}}
 launch: {block: 64, grid: "cdiv(M, bx)"}
 tests: [{M: 300, K: 45}, {M: 64, K: 32}, {M: 1, K: 1}]

@@ -7,7 +7,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <cstdlib>
+#include <functional>
 #include <iostream>
 #include <map>
 #include <set>
@@ -28,6 +30,43 @@ struct Tally {
 int sequences_per_kernel() {
   const char* wanted = std::getenv("REGRAPH_REWRITE_SEQUENCES");
   return wanted != nullptr ? std::atoi(wanted) : kSequencesPerKernel;
+}
+
+// The reason without what is particular to a kernel: names in quotes, numbers, lines.
+std::string general(const std::string& reason) {
+  std::string result;
+  bool quoted = false;
+  for (const char character : reason) {
+    const bool opens = result.empty() || result.back() == ' ' || result.back() == '(';
+    if (character == '\'' && (quoted || opens)) {
+      quoted = !quoted;
+      if (quoted) result += "'...'";
+      continue;
+    }
+    const bool repeats = std::isdigit(static_cast<unsigned char>(character)) != 0 &&
+                         !result.empty() && result.back() == '#';
+    if (quoted || repeats) continue;
+    result += std::isdigit(static_cast<unsigned char>(character)) != 0 ? '#' : character;
+  }
+  constexpr std::size_t kLongestReason = 100;
+  return result.substr(0, kLongestReason);
+}
+
+void print_tally(const std::string& step, const Tally& counts, bool with_reasons) {
+  std::map<std::string, int> reasons;
+  int refused = 0;
+  for (const auto& [reason, count] : counts.refused) {
+    refused += count;
+    reasons[general(reason)] += count;
+  }
+  std::cout << "  " << step << ": applied " << counts.applied << ", refused " << refused << " for "
+            << reasons.size() << " kinds of reason\n";
+  if (!with_reasons) return;
+  std::multimap<int, std::string, std::greater<>> by_count;
+  for (const auto& [reason, count] : reasons)
+    by_count.emplace(count, reason);
+  for (const auto& [count, reason] : by_count)
+    std::cout << "    " << count << "  " << reason << "\n";
 }
 
 // The choices of all steps that apply to the state; refusals are counted.
@@ -96,12 +135,9 @@ TEST(StepSequences, KeepTheResult) {
   }
   EXPECT_GE(sequences, 60);
   std::cout << "sequences: " << sequences << "\n";
+  const bool is_long_run = std::getenv("REGRAPH_REWRITE_SEQUENCES") != nullptr;
   for (const auto& [step, counts] : tally) {
-    int refused = 0;
-    for (const auto& [reason, count] : counts.refused)
-      refused += count;
-    std::cout << "  " << step << ": applied " << counts.applied << ", refused " << refused
-              << " for " << counts.refused.size() << " reasons\n";
+    print_tally(step, counts, is_long_run);
     EXPECT_GT(counts.applied, 0) << step << " was never applied: the kernels do not exercise it";
   }
 }

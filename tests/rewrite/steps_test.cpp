@@ -29,6 +29,15 @@ TEST(BlockSize, ChangesShapeBeforeAndAfterCoarsening) {
                            {"block_size", {{"block", "32x8"}}}});
 }
 
+TEST(BlockSize, GivesATwoDimensionalKernelRows) {
+  const auto kernel = sample("five_point_stencil");
+  const auto state = expect_correct(*kernel, {{"block_size", {{"block", "128"}}}});
+  EXPECT_EQ(state.plan.launches[0].block, (Dim3{128, 1, 1}));
+  expect_correct(*kernel, {{"block_size", {{"block", "64"}}},
+                           {"thread_coarsen", {{"axis", "y"}, {"factor", "4"}}},
+                           {"smem_halo", {}}});
+}
+
 TEST(BlockSize, RefusesWhereTheBlockIsPartOfTheResult) {
   const auto reduction = sample("sum_sequential_tree");
   expect_refusal(*reduction, {"block_size", {{"block", "128"}}}, "shared arrays");
@@ -53,7 +62,8 @@ TEST(ThreadCoarsen, JamsUniformLoopsIntoARegisterTile) {
 }
 
 TEST(ThreadCoarsen, FactorNeedNotDivideTheGrid) {
-  for (const char* name : {"saxpy_return", "three_point_stencil", "window_sum", "row_sums"}) {
+  for (const char* name : {"saxpy_return", "three_point_stencil", "window_sum", "row_sums",
+                           "scale_under_guard", "all_pairs_vectors"}) {
     const auto kernel = sample(name);
     expect_correct(*kernel, {{"thread_coarsen", {{"axis", "x"}, {"factor", "8"}}}});
   }
@@ -88,18 +98,18 @@ TEST(SmemTile, TilesContractionsOfManyStyles) {
     ASSERT_NE(kernel, nullptr);
     for (const char* depth : {"8", "32"}) {
       SCOPED_TRACE(std::string(name) + " depth " + depth);
-      expect_correct(*kernel, {{"smem_tile", {{"depth", depth}}}});
+      expect_correct(*kernel, {{"smem_tile", {{"loop", "1"}, {"depth", depth}}}});
     }
     expect_correct(*kernel, {{"thread_coarsen", {{"axis", "y"}, {"factor", "2"}}},
                              {"thread_coarsen", {{"axis", "x"}, {"factor", "2"}}},
-                             {"smem_tile", {{"depth", "16"}}},
+                             {"smem_tile", {{"loop", "1"}, {"depth", "16"}}},
                              {"smem_pad", {{"pad", "1"}}}});
   }
 }
 
 TEST(SmemTile, DropsTheGuardFromTheInnerLoop) {
   const auto kernel = sample("matmul_guard");
-  const auto state = expect_correct(*kernel, {{"smem_tile", {{"depth", "16"}}}});
+  const auto state = expect_correct(*kernel, {{"smem_tile", {{"loop", "1"}, {"depth", "16"}}}});
   const std::string text = source::print(state.unit);
   const std::size_t inner = text.find("for (int k1");
   ASSERT_NE(inner, std::string::npos) << text;
@@ -110,25 +120,44 @@ TEST(SmemTile, DropsTheGuardFromTheInnerLoop) {
 
 TEST(SmemTile, ShortensTheLastStripWhereZerosWouldCount) {
   const auto kernel = sample("distance_matrix");
-  const auto state = expect_correct(*kernel, {{"smem_tile", {{"depth", "16"}}}});
+  const auto state = expect_correct(*kernel, {{"smem_tile", {{"loop", "1"}, {"depth", "16"}}}});
   EXPECT_NE(source::print(state.unit).find("min(16, K - k0)"), std::string::npos);
 }
 
 TEST(SmemTile, StagesOnlyWhatItsGuardsAllow) {
   // k <= row says which elements of A exist, but nothing that B's coordinates could express.
   const auto kernel = sample("triangular_product");
-  const auto state = expect_correct(*kernel, {{"smem_tile", {{"depth", "8"}}}});
+  const auto state = expect_correct(*kernel, {{"smem_tile", {{"loop", "1"}, {"depth", "8"}}}});
   const std::string text = source::print(state.unit);
   EXPECT_NE(text.find("A_tile"), std::string::npos);
   EXPECT_EQ(text.find("B_tile"), std::string::npos);
 }
 
+TEST(SmemTile, OffersEveryLoop) {
+  const auto kernel = sample("two_contractions");
+  const auto nested = expect_correct(*kernel, {{"smem_tile", {{"loop", "1"}, {"depth", "16"}}}});
+  EXPECT_NE(source::print(nested.unit).find("B_tile"), std::string::npos);
+  const auto second = expect_correct(*kernel, {{"smem_tile", {{"loop", "2"}, {"depth", "16"}}}});
+  EXPECT_NE(source::print(second.unit).find("V_tile"), std::string::npos);
+  expect_refusal(*kernel, {"smem_tile", {{"loop", "3"}, {"depth", "16"}}}, "only 2");
+}
+
+TEST(SmemTile, StagesVectors) {
+  const auto kernel = sample("all_pairs_vectors");
+  const auto state = expect_correct(*kernel, {{"smem_tile", {{"loop", "1"}, {"depth", "32"}}}});
+  EXPECT_NE(source::print(state.unit).find("make_float4(0.0f, 0.0f, 0.0f, 0.0f)"),
+            std::string::npos);
+}
+
 TEST(SmemTile, RefusesWithAReason) {
-  expect_refusal(*sample("window_sum"), {"smem_tile", {{"depth", "8"}}}, "neighbourhood");
-  expect_refusal(*sample("saxpy_return"), {"smem_tile", {{"depth", "8"}}}, "no counted loop");
-  expect_refusal(*sample("sum_sequential_tree"), {"smem_tile", {{"depth", "8"}}},
+  expect_refusal(*sample("window_sum"), {"smem_tile", {{"loop", "1"}, {"depth", "8"}}},
+                 "neighbourhood");
+  expect_refusal(*sample("saxpy_return"), {"smem_tile", {{"loop", "1"}, {"depth", "8"}}},
+                 "no counted loop");
+  expect_refusal(*sample("sum_sequential_tree"), {"smem_tile", {{"loop", "1"}, {"depth", "8"}}},
                  "shared memory already");
-  expect_refusal(*sample("row_sums"), {"smem_tile", {{"depth", "8"}}}, "read only once");
+  expect_refusal(*sample("row_sums"), {"smem_tile", {{"loop", "1"}, {"depth", "8"}}},
+                 "read only once");
 }
 
 TEST(SmemTranspose, ExchangesThroughATile) {
@@ -152,12 +181,27 @@ TEST(SmemPad, RefusesWithoutASuitableArray) {
   expect_refusal(*sample("sum_sequential_tree"), {"smem_pad", {{"pad", "1"}}}, "no shared array");
 }
 
+TEST(LoopUnroll, UnrollsNestsAndSingleLoops) {
+  const auto convolution = sample("convolution_5x5");
+  const auto nest =
+      expect_correct(*convolution, {{"loop_unroll", {{"loop", "all"}, {"factor", "full"}}}});
+  const std::string text = source::print(nest.unit);
+  EXPECT_NE(text.find("#pragma unroll"), text.rfind("#pragma unroll")) << text;
+  const auto softmax = sample("softmax_rows");
+  const auto second = expect_correct(*softmax, {{"loop_unroll", {{"loop", "2"}, {"factor", "4"}}}});
+  const std::string unrolled = source::print(second.unit);
+  EXPECT_EQ(unrolled.find("#pragma unroll 4"), unrolled.rfind("#pragma unroll 4"));
+  expect_refusal(*convolution, {"loop_unroll", {{"loop", "1"}, {"factor", "2"}}}, "only one loop");
+}
+
 TEST(LoopUnroll, AddsPragmasOnce) {
   const auto kernel = sample("matmul_guard");
-  const auto state = expect_correct(*kernel, {{"loop_unroll", {{"factor", "4"}}}});
+  const auto state = expect_correct(*kernel, {{"loop_unroll", {{"loop", "all"}, {"factor", "4"}}}});
   EXPECT_NE(source::print(state.unit).find("#pragma unroll 4"), std::string::npos);
-  expect_refusal(*kernel, state, {"loop_unroll", {{"factor", "8"}}}, "without a pragma");
-  expect_refusal(*kernel, {"loop_unroll", {{"factor", "full"}}}, "constant trip count");
+  expect_refusal(*kernel, state, {"loop_unroll", {{"loop", "all"}, {"factor", "8"}}},
+                 "without a pragma");
+  expect_refusal(*kernel, {"loop_unroll", {{"loop", "all"}, {"factor", "full"}}},
+                 "constant trip count");
 }
 
 TEST(RestrictLdg, QualifiesPointersAndNeedsPermission) {
@@ -172,7 +216,7 @@ TEST(RestrictLdg, QualifiesPointersAndNeedsPermission) {
       "assume: {noalias: false}\n");
   ASSERT_TRUE(aliased.ok()) << aliased.error().message;
   expect_refusal(**aliased, {"restrict_ldg", {}}, "noalias");
-  expect_refusal(**aliased, {"smem_tile", {{"depth", "8"}}}, "noalias");
+  expect_refusal(**aliased, {"smem_tile", {{"loop", "1"}, {"depth", "8"}}}, "noalias");
 }
 
 TEST(LaunchBounds, FollowsTheBlock) {

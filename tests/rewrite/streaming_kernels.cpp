@@ -63,6 +63,77 @@ args: {x: {dir: in, shape: [n]}, y: {dir: inout, shape: [n]}, a: 1.5}
 launch: {block: 128, grid: "cdiv(n, bx)"}
 tests: [{n: 5001}, {n: 1024}, {n: 1}]
 )~"},
+      {"all_pairs_vectors", R"~(
+__global__ void forces(const float4* bodies, float4* pull, float softening, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    float4 own = bodies[i];
+    float ax = 0.0f, ay = 0.0f;
+    for (int j = 0; j < n; ++j) {
+      float4 other = bodies[j];
+      float dx = other.x - own.x;
+      float dy = other.y - own.y;
+      float inverse = rsqrtf(dx * dx + dy * dy + softening);
+      ax += dx * other.w * inverse;
+      ay += dy * other.w * inverse;
+    }
+    pull[i] = make_float4(ax, ay, 0.0f, 0.0f);
+  }
+})~",
+       R"~(
+sizes: {n: 200}
+args: {bodies: {dir: in, shape: [n]}, pull: {dir: out, shape: [n]}, softening: 0.01}
+launch: {block: 64, grid: "cdiv(n, bx)"}
+tests: [{n: 150}, {n: 64}, {n: 1}]
+)~"},
+      {"scale_under_guard", R"~(
+__global__ void scale(const float* a, float* b, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float factor = 1.0f;
+  float offset = 0.0f;
+  if (i < n) {
+    float step = 0.5f;
+    if (i % 3 != 0) {
+      for (int k = 0; k < 4; ++k) {
+        factor += 1.0f;
+        offset = 2.0f * k;
+        step += 0.25f;
+      }
+    }
+    b[i] = a[i] * factor + offset + step;
+  }
+})~",
+       R"~(
+sizes: {n: 5000000}
+args: {a: {dir: in, shape: [n]}, b: {dir: out, shape: [n]}}
+launch: {block: 128, grid: "cdiv(n, bx)"}
+tests: [{n: 5000}, {n: 1024}, {n: 1}]
+)~"},
+      {"two_contractions", R"~(
+__global__ void two(const float* A, const float* B, const float* V, float* C, int M, int N, int K) {
+  int row = blockIdx.y * blockDim.y + threadIdx.y;
+  int col = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row < M && col < N) {
+    float total = 0.0f;
+    for (int batch = 0; batch < 2; ++batch) {
+      float sum = 0.0f;
+      for (int k = 0; k < K; ++k) sum += A[row * K + k] * B[(batch * K + k) * N + col];
+      total += sum * sum;
+    }
+    for (int k = 0; k < K; ++k) total += A[row * K + k] * V[k * N + col];
+    C[row * N + col] = total;
+  }
+})~",
+       R"~(
+sizes: {M: 96, N: 96, K: 64}
+args:
+  A: {dir: in, shape: [M, K]}
+  B: {dir: in, shape: [2, K, N]}
+  V: {dir: in, shape: [K, N]}
+  C: {dir: out, shape: [M, N]}
+launch: {block: [16, 16], grid: ["cdiv(N, bx)", "cdiv(M, by)"]}
+tests: [{M: 50, N: 40, K: 45}, {M: 32, N: 32, K: 32}, {M: 1, N: 1, K: 1}]
+)~"},
       {"all_pairs", R"~(
 __global__ void forces(const float* px, const float* py, const float* mass, float* fx, float* fy,
                        int n) {

@@ -125,7 +125,7 @@ TEST(MultiAccumulator, SplitsSumsAndMaxima) {
   const auto softmax = sample("softmax_rows");
   expect_correct(*softmax, {{"multi_accumulator", {{"loop", "2"}, {"accumulators", "2"}}},
                             {"multi_accumulator", {{"loop", "1"}, {"accumulators", "8"}}},
-                            {"loop_unroll", {{"factor", "4"}}}});
+                            {"loop_unroll", {{"loop", "all"}, {"factor", "4"}}}});
   expect_correct(*softmax,
                  {{"cross_thread_reduction", {{"threads_per_row", "64"}, {"rows_per_block", "1"}}},
                   {"multi_accumulator", {{"loop", "2"}, {"accumulators", "2"}}}});
