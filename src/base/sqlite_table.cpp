@@ -49,20 +49,27 @@ void bind(SqliteStatement& statement, int parameter, const SqlValue& value) {
   }
 }
 
-std::optional<SqlValue> read(const SqliteStatement& row, int column, SqlColumn::Type type) {
-  if (row.is_null(column)) return SqlValue{};
+// Whether the column holds a value of that type, or none.
+bool read(const SqliteStatement& row, int column, SqlColumn::Type type, SqlRow& values) {
+  if (row.is_null(column)) {
+    values.emplace_back();
+    return true;
+  }
   switch (type) {
     case SqlColumn::Type::integer:
-      if (row.is_integer(column)) return row.integer(column);
-      break;
+      if (!row.is_integer(column)) return false;
+      values.emplace_back(row.integer(column));
+      return true;
     case SqlColumn::Type::real:
-      if (row.is_number(column)) return row.real(column);
-      break;
+      if (!row.is_number(column)) return false;
+      values.emplace_back(row.real(column));
+      return true;
     case SqlColumn::Type::text:
-      if (row.is_text(column)) return row.text(column);
-      break;
+      if (!row.is_text(column)) return false;
+      values.emplace_back(row.text(column));
+      return true;
   }
-  return std::nullopt;
+  return false;
 }
 
 std::string text_of(const SqlValue& key) {
@@ -143,9 +150,7 @@ Result<std::optional<SqlRow>> SqliteTable::find(const SqlValue& key) {
   SqlRow row;
   int column = 0;
   for (const SqlColumn& described : columns_) {
-    std::optional<SqlValue> value = read(*select_, column++, described.type);
-    if (!value) break;
-    row.push_back(std::move(*value));
+    if (!read(*select_, column++, described.type, row)) break;
   }
   const bool whole = row.size() == columns_.size() && select_->is_integer(column) &&
                      select_->integer(column) == checksum(row);

@@ -1,7 +1,9 @@
+#include "base/utf8.h"
 #include "regraph/regraph_yaml.h"
 
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <initializer_list>
@@ -223,6 +225,11 @@ Result<ReGraph> parse_regraph(std::string_view text, std::string_view name) {
     return fail(ErrorCode::parse,
                 std::string(name) + ":" + std::to_string(std::max(line, 1)) + ": " + message);
   };
+  // yaml-cpp takes any bytes, but would write others.
+  if (const auto wrong = find_invalid_utf8(text)) {
+    const auto line = 1 + std::ranges::count(text.substr(0, *wrong), '\n');
+    return error(static_cast<int>(line), "this is not UTF-8 text");
+  }
   try {
     return read_graph(YAML::Load(std::string(text)));
   } catch (const Malformed& malformed) {

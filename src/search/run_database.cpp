@@ -292,6 +292,11 @@ Status RunDatabase::read_progress() {
   if (!commits || *commits < 0 || !seconds || !(*seconds >= 0.0) || stopped == nullptr) {
     return damaged("the progress of the run");
   }
+  const Result<std::int64_t> applied = expansion_.count();
+  const Result<std::int64_t> judged = measurement_.count();
+  if (!applied) return applied.error();
+  if (!judged) return judged.error();
+  if (*commits > *applied + *judged) return damaged("the progress of the run");
   opened_.commits = static_cast<std::uint64_t>(*commits);
   opened_.seconds = *seconds;
   for (const StopReason reason :

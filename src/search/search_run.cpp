@@ -127,6 +127,9 @@ void SearchRun::search() {
       Outstanding taken = std::move(*ready);
       outstanding_.erase(taken.ticket.number);
       commit(std::move(taken));
+    } else if (over_already() && nothing_under_way()) {
+      require(
+          fail(ErrorCode::parse, "the run's records say that more of it was done than they hold"));
     } else if (!wait_for_progress()) {
       outcome_.stopped = StopReason::workers_lost;
       break;

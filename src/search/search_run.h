@@ -65,6 +65,7 @@ class SearchRun {
   [[nodiscard]] double share_at_issue();
   // Whether the journal says that the search came to its end, and that it ended here.
   [[nodiscard]] bool over_already() const;
+  [[nodiscard]] bool nothing_under_way() const;
   [[nodiscard]] bool ended_before() const;
 
   [[nodiscard]] std::vector<EdgeSeed> seeds(std::uint32_t state,

@@ -171,6 +171,12 @@ bool SearchRun::over_already() const {
   return inputs_.journal != nullptr && inputs_.journal->progress().end.has_value();
 }
 
+bool SearchRun::nothing_under_way() const {
+  return std::ranges::all_of(outstanding_, [](const auto& entry) {
+    return entry.second.complete || entry.second.job == nullptr;
+  });
+}
+
 bool SearchRun::ended_before() const {
   return over_already() && commits_ >= inputs_.journal->progress().commits;
 }

@@ -70,7 +70,7 @@ int main(int argc, char** argv) {
       }
       const Result<ReGraph> again = parse_regraph(regraph_text(*read), "again.yaml");
       if (!again) rounds.fail("what was written cannot be read: " + again.error().message);
-      if (!(*again == *read)) rounds.fail("what was written is another graph");
+      if (!(*again == *read)) rounds.fail("what was written is another graph: " + text);
       std::vector<StepProposal> proposals;
       for (const Step* step : read->steps())
         proposals.push_back({step->id, {}, 1});
@@ -89,7 +89,7 @@ int main(int argc, char** argv) {
       }
       const Result<ReGraphTGraph> again = parse_regrapht(regrapht_text(*read), "again.json");
       if (!again) rounds.fail("what was written cannot be read: " + again.error().message);
-      if (!(*again == *read)) rounds.fail("what was written is another graph");
+      if (!(*again == *read)) rounds.fail("what was written is another graph: " + text);
       const Result<ReGraph> made = to_regraph(*read, *shipped);
       if (made && !parse_regraph(regraph_text(*made), "made.yaml")) {
         rounds.fail("what was made of it cannot be read");

@@ -2,6 +2,7 @@
 
 #include "base/files.h"
 #include "report/report_test_support.h"
+#include "report/t4_json.h"
 #include "report/unified_diff.h"
 
 #include <gtest/gtest.h>
@@ -96,7 +97,8 @@ TEST(RunDirectory, HoldsTheWinnerItsManifestAndTheDifference) {
   std::size_t files = 0;
   for ([[maybe_unused]] const auto& entry : fs::directory_iterator("out"))
     ++files;
-  EXPECT_EQ(files, 5u);
+  EXPECT_EQ(content("out/results.t4.json"), t4_json(report));
+  EXPECT_EQ(files, 6u);
 }
 
 TEST(RunDirectory, WithoutAWinnerItHoldsTheOriginal) {

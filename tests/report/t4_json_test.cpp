@@ -95,7 +95,9 @@ std::string misfit(const json& value, const json& schema, const std::string& pla
 test::Run run_with_states() {
   test::Run run(true);
   StateRecord root;
-  root.candidate = std::make_shared<const Candidate>(Candidate{.plan = run.problem.launch});
+  Candidate candidate;
+  candidate.plan = run.problem.launch;
+  root.candidate = std::make_shared<const Candidate>(std::move(candidate));
   root.evaluation = run.outcome.baseline_evaluation;
   run.outcome.states.push_back(root);
   for (int index = 0; index < kVerdictCount; ++index) {

@@ -37,15 +37,19 @@ Result<SearchOutcome> search(const World& world, const SearchConfig& config,
 
 TEST(Driver, WorkerCountAndTimingDoNotChangeTheSearch) {
   for (const char* searcher : {"mcgs", "greedy", "beam", "random", "regrapht"}) {
+    const bool is_baseline = searcher != std::string("mcgs");
     for (const bool expansions_first : {true, false}) {
+      if (is_baseline && !expansions_first) continue;  // the order of commits is not theirs
       const World world(11, Shape{});
-      SearchConfig config = small_config(120, 1);
+      SearchConfig config = small_config(is_baseline ? 60 : 120, 1);
       config.searcher = searcher;
       config.expansions_first = expansions_first;
       const Result<SearchOutcome> reference = search(world, config);
       ASSERT_TRUE(reference) << reference.error().message;
-      EXPECT_EQ(reference->evaluations, 120);
-      EXPECT_GT(reference->transpositions, 0);
+      EXPECT_EQ(reference->evaluations, config.budget.evaluations);
+      if (!is_baseline) {
+        EXPECT_GT(reference->transpositions, 0);
+      }
       for (const int jobs : {1, 4, 16}) {
         for (const std::uint64_t shuffle : {1, 2}) {
           config.jobs = jobs;
@@ -201,7 +205,7 @@ TEST(Driver, WritesOffEvaluationsThatNeverReturn) {
 TEST(Driver, SurvivesExpandersThatMisbehave) {
   class RoughExpander final : public Expander {
    public:
-    explicit RoughExpander(const World& world) : inner_(world) {}
+    RoughExpander(const World& world, bool hangs) : inner_(world), hangs_(hangs) {}
     std::vector<StepProposal> propose(const Candidate& candidate,
                                       const Evaluation& evaluation) const override {
       return inner_.propose(candidate, evaluation);
@@ -210,7 +214,7 @@ TEST(Driver, SurvivesExpandersThatMisbehave) {
                             const Cancellation& cancellation) const override {
       switch (random_bits(World::set_of(candidate), hash_text(proposal.step).low) % 24) {
         case 0:
-          while (!cancellation.requested())
+          while (hangs_ && !cancellation.requested())
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
           return fail(ErrorCode::cancelled, "late");
         case 1:
@@ -228,10 +232,12 @@ TEST(Driver, SurvivesExpandersThatMisbehave) {
 
    private:
     WorldExpander inner_;
+    bool hangs_;
   };
   for (const char* searcher : {"mcgs", "greedy", "beam", "random", "regrapht"}) {
     const World world(21, Shape{});
-    const RoughExpander expander(world);
+    // Writing off takes a second each: one method shows it.
+    const RoughExpander expander(world, searcher == std::string("mcgs"));
     WorldEvaluator evaluator(world);
     SearchConfig config = small_config(40, 4);
     config.searcher = searcher;
@@ -243,7 +249,11 @@ TEST(Driver, SurvivesExpandersThatMisbehave) {
     ASSERT_TRUE(outcome) << searcher;
     EXPECT_EQ(outcome->evaluations, 40) << searcher;
     EXPECT_GT(outcome->log_speedup, 0.0) << searcher;
-    EXPECT_GT(outcome->failures.at("crash") + outcome->failures.at("refused"), 0) << searcher;
+    const auto failed = [&](const char* reason) {
+      const auto found = outcome->failures.find(reason);
+      return found == outcome->failures.end() ? 0 : found->second;
+    };
+    EXPECT_GT(failed("crash") + failed("refused"), 0) << searcher;
   }
 }
 
