@@ -14,7 +14,7 @@ namespace {
 // Another connection may hold a lock for a moment, e.g. somebody looking at the file.
 constexpr int kBusyMilliseconds = 5000;
 
-ErrorCode code_of(int extended, int system_error) {
+ErrorCode code_of(int extended) {
   switch (extended & 0xFF) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
@@ -22,10 +22,7 @@ ErrorCode code_of(int extended, int system_error) {
     case SQLITE_FULL:
     case SQLITE_NOMEM:
       return ErrorCode::resource;
-    case SQLITE_IOERR: {
-      const bool full = system_error == ENOSPC || system_error == EFBIG || system_error == EDQUOT;
-      return full ? ErrorCode::resource : ErrorCode::io;
-    }
+    case SQLITE_IOERR:
     case SQLITE_CANTOPEN:
     case SQLITE_READONLY:
     case SQLITE_PERM:
@@ -42,7 +39,7 @@ ErrorCode code_of(int extended, int system_error) {
 Error error_of(sqlite3* connection, const std::filesystem::path& path) {
   const int extended = sqlite3_extended_errcode(connection);
   const int system_error = sqlite3_system_errno(connection);
-  const ErrorCode code = code_of(extended, system_error);
+  const ErrorCode code = code_of(extended);
   std::string message = fmt::format("'{}': {}", path.string(), sqlite3_errmsg(connection));
   const bool has_cause = (extended & 0xFF) == SQLITE_IOERR || (extended & 0xFF) == SQLITE_CANTOPEN;
   if (has_cause && system_error != 0) {

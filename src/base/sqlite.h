@@ -68,7 +68,7 @@ class SqliteDatabase {
 
   // Runs statements separated by semicolons. Errors, each with the file's name:
   //   parse     the file is damaged or no database
-  //   resource  no space is left, or a limit on file sizes was reached
+  //   resource  no space is left
   //   io        the operating system failed, or the file cannot be opened or written
   //   internal  anything else, which is a mistake in the SQL
   [[nodiscard]] Status execute(const std::string& sql);

@@ -6,7 +6,7 @@ namespace regraph::cli {
 enum ExitCode : int {
   kImproved = 0,       // a verified, faster kernel was found
   kInternalError = 1,  // a bug, or the operating system failed
-  kUsage = 2,          // a flag, file, device name, manifest or graph that cannot be read
+  kUsage = 2,          // a flag, file, device name, manifest, graph or run that cannot be read
   kNoImprovement = 3,  // the search ended and nothing was faster beyond the uncertainty
   kUnusableKernel =
       4,               // no usable kernel in the file; the original does not compile, run or verify

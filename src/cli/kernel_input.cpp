@@ -106,22 +106,43 @@ class InputReader {
       : options_(options), unusable_(unusable) {}
 
   Result<KernelInput> run() {
-    for (auto step : {&InputReader::read_text, &InputReader::read_manifest_of,
-                      &InputReader::apply_flags, &InputReader::extract}) {
+    input_.kernel_file = options_.kernel_file;
+    for (auto step :
+         {&InputReader::read_schema, &InputReader::read_text, &InputReader::read_manifest_of,
+          &InputReader::apply_flags, &InputReader::extract}) {
       if (Status status = (this->*step)(); !status) return status.error();
     }
     return std::move(input_);
   }
 
  private:
+  // A T1 file in place of a kernel, or as --manifest.
+  Status read_schema() {
+    const bool in_place = options_.kernel_file.ends_with(".json");
+    const std::string& path = in_place ? options_.kernel_file : options_.manifest;
+    if (path.empty()) return {};
+    auto text = read_file(path, kSourceLimitBytes);
+    if (!text) return std::move(text).error();
+    if (!in_place && !is_tuning_schema(*text)) return {};
+    auto schema = parse_tuning_schema(*text, path);
+    if (!schema) return std::move(schema).error();
+    input_.schema = *std::move(schema);
+    input_.notes = input_.schema->notes;
+    if (in_place) {
+      const auto folder = std::filesystem::path(path).parent_path();
+      input_.kernel_file = (folder / input_.schema->kernel_file).string();
+    }
+    return {};
+  }
+
   Status read_text() {
-    auto text = read_file(options_.kernel_file, kSourceLimitBytes);
+    auto text = read_file(input_.kernel_file, kSourceLimitBytes);
     if (!text) return std::move(text).error();
     const std::vector<std::filesystem::path> folders(options_.include_directories.begin(),
                                                      options_.include_directories.end());
     front_matter_ = find_front_matter(*text);
     if (front_matter_) blank_front_matter(*front_matter_, *text);
-    auto whole = source::inline_local_includes(*text, options_.kernel_file, folders);
+    auto whole = source::inline_local_includes(*text, input_.kernel_file, folders);
     if (!whole) {
       unusable_ = true;
       return std::move(whole).error();
@@ -134,9 +155,11 @@ class InputReader {
     std::error_code ignored;
     Result<Manifest> manifest = Manifest{};
     input_.has_manifest = true;
-    if (!options_.manifest.empty()) {
+    if (input_.schema) {
+      manifest = input_.schema->manifest;
+    } else if (!options_.manifest.empty()) {
       manifest = read_manifest(options_.manifest);
-    } else if (const std::string sidecar = sidecar_of(options_.kernel_file);
+    } else if (const std::string sidecar = sidecar_of(input_.kernel_file);
                std::filesystem::exists(sidecar, ignored)) {
       manifest = read_manifest(sidecar);
       if (front_matter_) {
@@ -144,7 +167,7 @@ class InputReader {
                                            sidecar, front_matter_->line));
       }
     } else if (front_matter_) {
-      manifest = parse_manifest(front_matter_->yaml, options_.kernel_file);
+      manifest = parse_manifest(front_matter_->yaml, input_.kernel_file);
     } else {
       input_.has_manifest = false;
     }
@@ -167,7 +190,7 @@ class InputReader {
 
   Status extract() {
     source::ExtractionRequest request;
-    request.file_name = std::filesystem::path(options_.kernel_file).filename().string();
+    request.file_name = std::filesystem::path(input_.kernel_file).filename().string();
     if (input_.manifest.kernel) request.kernels.push_back(*input_.manifest.kernel);
     request.defines = evaluated_defines(input_.manifest);
     auto code = source::extract_device_code(input_.file_text, request);

@@ -4,7 +4,9 @@
 #include "base/result.h"
 #include "cli/search_options.h"
 #include "kernel/manifest.h"
+#include "kernel/tuning_schema.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,8 @@ struct KernelInput {
   std::string kernel;     // plain name of the kernel to optimise
   Manifest manifest;      // sidecar, front matter or nothing, with the flags applied
   bool has_manifest = false;
+  std::optional<TuningSchema> schema;  // instead of a manifest, when the input is a T1 file
+  std::string kernel_file;             // the .cu, also when a T1 file names it
   std::vector<std::string> notes;
 };
 

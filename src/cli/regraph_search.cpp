@@ -1,5 +1,7 @@
 // regraph-search: takes a working CUDA kernel and returns a faster one that computes the same.
+#include "cli/doctor.h"
 #include "cli/exit_codes.h"
+#include "cli/load_graph.h"
 #include "cli/resume.h"
 #include "cli/search_options.h"
 #include "cli/search_setup.h"
@@ -53,6 +55,7 @@ int default_jobs() {
 SearchConfig config_of(const SearchOptions& options, const DeviceSpec& device) {
   SearchConfig config;
   config.searcher = options.search;
+  config.selection = options.selection;
   config.seed = options.seed;
   config.budget.evaluations =
       options.evaluations.value_or(options.time_seconds > 0.0 ? 0 : kDefaultEvaluations);
@@ -109,6 +112,11 @@ std::string initial_manifest(const SearchSetup& setup) {
     text += "# FILL IN " + missing + "\n";
   for (const std::string& note : setup.problem.notes)
     text += "# assumed: " + note + "\n";
+  if (!setup.opaque_reason.empty()) {
+    std::string reason = setup.opaque_reason;
+    std::replace(reason.begin(), reason.end(), '\n', ' ');
+    text += "# the built-in rewriter cannot work on this kernel: " + reason + "\n";
+  }
   return text + write_manifest(setup.problem, setup.problem.launch);
 }
 
@@ -137,15 +145,15 @@ int search(const SearchSetup& setup, const SearchOptions& options, const SearchC
                             config, &progress, g_interrupted, database.get());
   progress.finish();
   if (!outcome) {
-    const SearchFailure failed = explain_search_error(outcome.error(), directory);
-    if (!resumed && failed.advice.empty()) {
+    const SetupFailure failed = explain(outcome.error(), directory);
+    // Nothing was recorded, or nothing that would end differently the next time.
+    if (!resumed && outcome.error().code != ErrorCode::io) {
       database.reset();
       RunDatabase::remove(directory);
       abandon_run_directory(directory);
     }
     if (failed.exit_code == kInterrupted) return interrupted();
-    say("regraph-search: " + setup.problem.source_path + ": " + outcome.error().message + "\n" +
-        (failed.advice.empty() ? "" : failed.advice + "\n"));
+    say("regraph-search: " + setup.problem.source_path + ": " + failed.message + "\n");
     return failed.exit_code;
   }
   RunReport report{setup.problem, *outcome, config,           setup.device,       "model",
@@ -157,8 +165,8 @@ int search(const SearchSetup& setup, const SearchOptions& options, const SearchC
   Status kept = write_run_directory(report);
   if (kept && !stopped) kept = database->record_finished(finished);
   if (!kept) {
-    say("regraph-search: " + kept.error().message + "\n" +
-        explain_search_error({ErrorCode::io, ""}, directory).advice + "\n");
+    say("regraph-search: " + explain({ErrorCode::io, kept.error().message}, directory).message +
+        "\n");
     return kInternalError;
   }
   if (stopped && !options.quiet) {
@@ -193,8 +201,9 @@ int resume(const SearchOptions& options, const std::string& program) {
   auto database = std::move(std::get<std::unique_ptr<RunDatabase>>(opened));
   const auto finished = database->finished();
   if (!finished) {
-    say("regraph-search: " + finished.error().message + "\n");
-    return kUsage;
+    const SetupFailure failed = explain(finished.error(), options.resume);
+    say("regraph-search: " + failed.message + "\n");
+    return failed.exit_code;
   }
   // Elsewhere the paths in it are wrong, and the result is made again from what is recorded.
   if (*finished && (*finished)->directory == options.resume) {
@@ -230,7 +239,19 @@ int run(int argc, char** argv) {
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
   const std::string program = error ? argv[0] : self.string();
+  std::error_code absent;
+  if (parsed.options.kernel_file == "doctor" && !std::filesystem::exists("doctor", absent)) {
+    const std::vector<Finding> findings = examine_machine(program, g_interrupted);
+    const bool broken = std::ranges::any_of(
+        findings, [](const Finding& finding) { return finding.level == Finding::Level::broken; });
+    return print(findings_text(findings), broken ? kNoDevice : 0);
+  }
   if (!parsed.options.resume.empty()) return resume(parsed.options, program);
+  if (!parsed.options.export_graph.empty()) {
+    const Status written = export_graph(parsed.options.graph, parsed.options.export_graph, program);
+    if (!written) say("regraph-search: " + written.error().message + "\n");
+    return written ? 0 : kUsage;
+  }
   auto setup = set_up_search(parsed.options, program, g_interrupted);
   if (const auto* failed = std::get_if<SetupFailure>(&setup)) {
     say("regraph-search: " + failed->message + "\n");

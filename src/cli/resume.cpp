@@ -44,6 +44,9 @@ RunDescription describe_run(const SearchSetup& setup, const SearchConfig& config
 
 std::variant<std::unique_ptr<RunDatabase>, SetupFailure> open_run(const std::string& directory) {
   auto opened = RunDatabase::open(directory);
+  if (!opened && opened.error().code == ErrorCode::parse) {
+    return explain(opened.error(), directory);
+  }
   if (!opened) return failure(opened.error());
   return std::move(*opened);
 }
@@ -88,21 +91,22 @@ std::variant<std::unique_ptr<SearchSetup>, SetupFailure> set_up_again(
   return setup;
 }
 
-SearchFailure explain_search_error(const Error& error, const std::string& directory) {
+SetupFailure explain(const Error& error, const std::string& directory) {
   switch (error.code) {
     case ErrorCode::cancelled:
-      return {kInterrupted, ""};
+      return {kInterrupted, "interrupted"};
     case ErrorCode::internal:
-      return {kInternalError, ""};
+      return {kInternalError, error.message};
     case ErrorCode::io:
-      return {kInternalError,
-              "what was recorded until then is kept; once the cause is removed, continue with: "
-              "regraph-search --resume " +
-                  directory};
+      return {kInternalError, error.message +
+                                  "; what was recorded until then is kept: once the cause is "
+                                  "removed, continue with --resume " +
+                                  directory};
     case ErrorCode::parse:
-      return {kUsage, ""};
+      return {kUsage, error.message + "; the run in '" + directory +
+                          "' cannot be continued: start it again with another --output"};
     default:
-      return {kUnusableKernel, ""};
+      return {kUnusableKernel, error.message};
   }
 }
 

@@ -27,12 +27,7 @@ namespace regraph::cli {
     const RunDescription& description, const std::string& program,
     const Cancellation& cancellation);
 
-// The exit code for an error of run_search, and what the user can do about it, if anything: a line
-// to print after the error.
-struct SearchFailure {
-  int exit_code = 1;
-  std::string advice;
-};
-[[nodiscard]] SearchFailure explain_search_error(const Error& error, const std::string& directory);
+// What to say about an error of a search that keeps its results in `directory`, and the exit code.
+[[nodiscard]] SetupFailure explain(const Error& error, const std::string& directory);
 
 }  // namespace regraph::cli

@@ -1,6 +1,8 @@
 #include "cli/search_options.h"
 
 #include "cli/exit_codes.h"
+#include "cli/man_page.h"
+#include "cli/settings.h"
 
 #include <CLI/CLI.hpp>
 
@@ -15,11 +17,13 @@ namespace {
 constexpr const char* kFooter = R"(Examples:
   regraph-search examples/sgemm/sgemm.cu --device h200
   regraph-search kernel.cu --init > kernel.regraph.yaml
+  regraph-search --resume regraph-runs/sgemm-1
   regraph-search kernel.cu --device sm_90 --size N=8192 --block 32x8 --evaluations 200 --json
 
 The problem (sizes, arguments, launch, checks) is read from --manifest, from kernel.regraph.yaml beside
 the source or from its first comment (/*@regraph ... */); what they leave out is inferred from the
-source and said aloud. Flags override all. Devices: a100, h100, h200, b200, or an architecture such as sm_90.
+source and said aloud. Options not given are taken from the environment (REGRAPH_SEED, ...) and from
+regraph.yaml. 'regraph-search doctor' says what works on this machine. Devices: a100, h100, h200, b200, or an architecture such as sm_90.
 
 Exit codes: 0 improved, 1 internal error, 2 usage, 3 no improvement, 4 no usable kernel or the original
 fails, 5 no device or CUDA toolkit, 130 interrupted.)";
@@ -42,7 +46,8 @@ constexpr std::string_view kWithResume[] = {"--resume", "--jobs", "--json", "--v
 std::string misuse(const CLI::App& app, const SearchOptions& options) {
   if (options.resume.empty() && app.count("--resume") > 0) return "--resume: name a directory";
   if (options.resume.empty()) {
-    return options.kernel_file.empty() ? "KERNEL.cu is required; try --help" : "";
+    const bool missing = options.kernel_file.empty() && options.export_graph.empty();
+    return missing ? "KERNEL.cu is required; try --help" : "";
   }
   for (const CLI::Option* option : app.get_options()) {
     if (option->count() == 0) continue;
@@ -57,6 +62,35 @@ std::string misuse(const CLI::App& app, const SearchOptions& options) {
   return "";
 }
 
+void add_method_options(CLI::App& app, SelectionConfig& selection) {
+  constexpr const char* kGroup = "Search methods";
+  constexpr double kLargest = 1e6;
+  const auto number = [&](const char* name, double& value, double most, const char* what) {
+    app.add_option(name, value, what)
+        ->check(CLI::Range(0.0, most))
+        ->capture_default_str()
+        ->group(kGroup);
+  };
+  app.add_option("--beam-width", selection.beam_width, "beam: states kept of a level")
+      ->check(CLI::Range(1, 10'000))
+      ->capture_default_str()
+      ->group(kGroup);
+  number("--random-restart", selection.random_restart, 1.0,
+         "random: chance of going back to the original before a step");
+  ReGraphTConfig& regrapht = selection.regrapht;
+  number("--regrapht-exploration", regrapht.exploration, kLargest,
+         "regrapht: c in Q(s) + sqrt(c ln N(s') / N(s))");
+  number("--regrapht-epsilon", regrapht.epsilon, 1.0,
+         "regrapht: share of rollout steps drawn at random");
+  number("--regrapht-penalty", regrapht.penalty, kLargest,
+         "regrapht: lambda in the rollout's Q(s,a) - lambda N(s,a)");
+  app.add_option("--regrapht-rollout", regrapht.rollout_steps,
+                 "regrapht: steps of a rollout at most")
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str()
+      ->group(kGroup);
+}
+
 }  // namespace
 
 ParsedOptions parse_search_options(int argc, const char* const* argv) {
@@ -69,7 +103,7 @@ ParsedOptions parse_search_options(int argc, const char* const* argv) {
   app.add_option("KERNEL.cu", options.kernel_file, "CUDA source with the kernel");
   app.add_option("--device", options.device, "GPU to optimise for, by name or architecture");
   app.add_option("--search", options.search, "search method")
-      ->check(CLI::IsMember({"mcgs", "greedy"}))
+      ->check(CLI::IsMember({"mcgs", "greedy", "beam", "random", "regrapht"}))
       ->capture_default_str();
   app.add_option("--evaluations", options.evaluations,
                  "candidates to evaluate at most (default 60)")
@@ -84,7 +118,9 @@ ParsedOptions parse_search_options(int argc, const char* const* argv) {
   app.add_option("--jobs", options.jobs, "parallel workers (default: processors)")
       ->check(CLI::Range(1, 1024));
   app.add_option("--graph", options.graph,
-                 "ReGraph to take priors from (default: the shipped one)");
+                 "ReGraph to take priors from, YAML or ReGraphT's JSON (default: the shipped one)");
+  app.add_option("--export-graph", options.export_graph,
+                 "write that ReGraph to a file, .json as ReGraphT's or .yaml, and stop");
   app.add_option("--manifest", options.manifest, "problem manifest (default: KERNEL.regraph.yaml)");
   app.add_option("--kernel", options.kernel,
                  "kernel of the file to optimise, e.g. scale or 'scale<float, 4>'");
@@ -107,6 +143,22 @@ ParsedOptions parse_search_options(int argc, const char* const* argv) {
                "print the manifest with everything inferred, for editing, and stop");
   auto* verbose = app.add_flag("-v,--verbose", options.verbose, "one line an evaluation");
   app.add_flag("-q,--quiet", options.quiet, "no progress")->excludes(verbose);
+  add_method_options(app, options.selection);
+  std::string config;
+  std::string shell;
+  bool print_config = false;
+  bool man = false;
+  constexpr const char* kProgramGroup = "About this program";
+  app.add_option("--config", config,
+                 "settings file, one 'option: value' a line (default: ./regraph.yaml)")
+      ->group(kProgramGroup);
+  app.add_flag("--print-config", print_config,
+               "print every setting and where it comes from, and stop")
+      ->group(kProgramGroup);
+  app.add_option("--completion", shell, "print a completion script, and stop")
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}))
+      ->group(kProgramGroup);
+  app.add_flag("--man", man, "print the manual page, and stop")->group(kProgramGroup);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -116,6 +168,19 @@ ParsedOptions parse_search_options(int argc, const char* const* argv) {
     result.exit_code = code == 0 ? 0 : kUsage;
     result.text = code == 0 ? out.str() : "regraph-search: " + err.str();
     return result;
+  }
+  const auto stop = [&](int exit_code, std::string text) {
+    result.exit_code = exit_code;
+    result.text = std::move(text);
+    return result;
+  };
+  if (man) return stop(0, man_page(app, REGRAPH_VERSION));
+  if (!shell.empty()) return stop(0, completion_script(app, shell));
+  if (options.resume.empty()) {
+    auto origins =
+        complete_settings(app, config.empty() ? "regraph.yaml" : config, !config.empty());
+    if (!origins) return stop(kUsage, "regraph-search: " + origins.error().message + "\n");
+    if (print_config) return stop(0, settings_text(app, *origins));
   }
   if (const std::string message = misuse(app, options); !message.empty()) {
     result.exit_code = kUsage;

@@ -1,6 +1,8 @@
 // Command line of regraph-search.
 #pragma once
 
+#include "search/config.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,12 +17,14 @@ struct SearchOptions {
   std::vector<std::string> include_directories;  // for the kernel's own headers
   std::string device;
   std::string search = "mcgs";
+  SelectionConfig selection;  // of the methods
   std::optional<int> evaluations;
   double time_seconds = 0.0;         // 0: no limit
   double evaluation_seconds = 60.0;  // one candidate's, and the check of the original
   std::uint64_t seed = 1;
   int jobs = 0;  // 0: as many as there are processors
   std::string graph;
+  std::string export_graph;  // file to write the graph to, and stop
   std::string manifest;
   std::vector<std::string> sizes;  // "N=4096"
   std::string block;               // "32x8"

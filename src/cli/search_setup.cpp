@@ -1,12 +1,13 @@
 #include "cli/search_setup.h"
 
 #include "base/deadline.h"
+#include "cli/cache_directory.h"
 #include "cli/exit_codes.h"
 #include "cli/kernel_input.h"
+#include "cli/load_graph.h"
 #include "eval/compile/same_code.h"
 #include "infer/infer_manifest.h"
 #include "kernel/manifest.h"
-#include "regraph/regraph_yaml.h"
 #include "source/analysis.h"
 #include "source/clang_frontend.h"
 #include "source/extract.h"
@@ -26,25 +27,6 @@ namespace {
 
 SetupFailure failure(int exit_code, std::string message) {
   return {exit_code, std::move(message)};
-}
-
-// ~/.cache/regraph, or where REGRAPH_CACHE_DIR and XDG_CACHE_HOME say; empty when nothing is known.
-std::filesystem::path cache_directory() {
-  if (const char* own = std::getenv("REGRAPH_CACHE_DIR")) return own;
-  if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg != nullptr && *xdg != '\0') {
-    return std::filesystem::path(xdg) / "regraph";
-  }
-  if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0') {
-    return std::filesystem::path(home) / ".cache" / "regraph";
-  }
-  return {};
-}
-
-std::filesystem::path shipped_graph(const std::filesystem::path& program_directory) {
-  std::error_code ignored;
-  const auto installed = program_directory.parent_path() / "share" / "regraph" / "cuda.yaml";
-  if (std::filesystem::exists(installed, ignored)) return installed;
-  return std::filesystem::path(REGRAPH_SOURCE_DIRECTORY) / "graphs" / "cuda.yaml";
 }
 
 // Verification keeps several copies of all buffers, and interprets every access.
@@ -111,9 +93,8 @@ class Builder {
     auto input = read_kernel_input(options_, unusable);
     if (!input) return failure(unusable ? kUnusableKernel : kUsage, input.error().message);
     input_ = std::move(*input);
-    const std::filesystem::path directory = std::filesystem::path(program_).parent_path();
-    auto graph = load_regraph(options_.graph.empty() ? shipped_graph(directory)
-                                                     : std::filesystem::path(options_.graph));
+    options_.kernel_file = input_.kernel_file;
+    auto graph = load_graph(options_.graph, program_);
     if (!graph) return failure(kUsage, graph.error().message);
     setup_->graph = std::move(*graph);
     return std::nullopt;
@@ -160,6 +141,9 @@ class Builder {
 
   // What the manifest leaves out is inferred; what cannot be is an error that says why.
   std::optional<SetupFailure> make_problem_of(const source::ParsedKernel& parsed) {
+    if (input_.schema) {
+      if (auto problem = bind_schema(parsed)) return problem;
+    }
     infer::InferredManifest inferred =
         infer::infer_manifest(input_.manifest, parsed.signature, parsed.unit,
                               source::find_host_launch(input_.file_text, parsed.signature));
@@ -187,6 +171,26 @@ class Builder {
     notes.insert(notes.begin(), inferred.notes.begin(), inferred.notes.end());
     notes.insert(notes.begin(), input_.notes.begin(), input_.notes.end());
     inferred_lengths_ = !inferred.notes.empty();
+    return std::nullopt;
+  }
+
+  // A T1 file's numbers become expressions where the source shows the same ones.
+  std::optional<SetupFailure> bind_schema(const source::ParsedKernel& parsed) {
+    auto bound = bind_arguments(*input_.schema, parsed.signature);
+    if (!bound) return failure(kUsage, bound.error().message);
+    bound->launch = input_.manifest.launch;  // flags may have changed the block
+    bound->defines = input_.manifest.defines;
+    for (const auto& [name, value] : input_.manifest.sizes)
+      bound->sizes[name] = value;
+    Manifest open = *bound;
+    for (auto& [name, argument] : open.arguments)
+      argument.shape.reset();
+    open.launch.reset();
+    source::HostLaunch block_only;
+    if (bound->launch) block_only.block = bound->launch->block;
+    prefer_expressions(
+        infer::infer_manifest(open, parsed.signature, parsed.unit, block_only).manifest, *bound);
+    input_.manifest = *std::move(bound);
     return std::nullopt;
   }
 
@@ -308,7 +312,7 @@ class Builder {
         options_.kernel_file);
   }
 
-  const SearchOptions& options_;
+  SearchOptions options_;  // with the kernel's file, should a T1 file have named it
   const std::string& program_;
   const Cancellation& cancellation_;
   std::unique_ptr<SearchSetup> setup_;

@@ -31,21 +31,9 @@ const MemoryRegion* region_before(const std::vector<MemoryRegion>& regions, std:
   return after == regions.begin() ? nullptr : &*(after - 1);
 }
 
-StateSpace resolve_window(StateSpace space, std::uint64_t& address) {
-  if (space != StateSpace::generic) return space;
-  const std::uint64_t window = address & kWindowMask;
-  StateSpace resolved = StateSpace::global;
-  if (window == kSharedWindow) resolved = StateSpace::shared;
-  if (window == kLocalWindow) resolved = StateSpace::local;
-  if (window == kConstantWindow) resolved = StateSpace::constant;
-  if (window == kParameterWindow) resolved = StateSpace::parameter;
-  if (resolved != StateSpace::global) address &= ~kWindowMask;
-  return resolved;
-}
-
 std::string describe_place(const BlockContext& block, StateSpace space, std::uint64_t address,
                            std::uint64_t bytes) {
-  const StateSpace resolved = resolve_window(space, address);
+  const StateSpace resolved = resolve_address(space, address);
   if (resolved == StateSpace::local) {
     return fmt::format("outside the thread's {} bytes of local memory", block.local_bytes);
   }
@@ -185,6 +173,18 @@ bool recall(AccessSite& site, const std::uint64_t* addresses, const MemoryRegion
 
 }  // namespace
 
+StateSpace resolve_address(StateSpace space, std::uint64_t& address) {
+  if (space != StateSpace::generic) return space;
+  const std::uint64_t window = address & kWindowMask;
+  StateSpace resolved = StateSpace::global;
+  if (window == kSharedWindow) resolved = StateSpace::shared;
+  if (window == kLocalWindow) resolved = StateSpace::local;
+  if (window == kConstantWindow) resolved = StateSpace::constant;
+  if (window == kParameterWindow) resolved = StateSpace::parameter;
+  if (resolved != StateSpace::global) address &= ~kWindowMask;
+  return resolved;
+}
+
 Dim3 BlockContext::thread_of(const Warp& warp, int lane) const {
   const std::uint32_t linear = warp.index * kWarpLanes + static_cast<std::uint32_t>(lane);
   return Dim3{linear % block.x, linear / block.x % block.y, linear / (block.x * block.y)};
@@ -205,7 +205,7 @@ void BlockContext::set_fault(FaultKind kind, std::string message, const Record* 
 
 LaneAddress find_lane(const BlockContext& block, const Warp& warp, StateSpace space,
                       std::uint64_t address, std::uint64_t bytes, int lane) {
-  const StateSpace resolved = resolve_window(space, address);
+  const StateSpace resolved = resolve_address(space, address);
   if (resolved == StateSpace::local) {
     if (address > block.local_bytes || bytes > block.local_bytes - address) return {};
     return {warp.local + static_cast<std::uint64_t>(lane) * block.local_bytes + address, nullptr};

@@ -51,6 +51,20 @@ bool BlockRunner::release_barriers() {
 }
 
 void BlockRunner::finish_barrier(std::uint32_t id) {
+  if (races_ != nullptr) {
+    std::uint32_t together = 0;
+    bool whole_block = true;
+    for (const Warp& warp : warps_) {
+      if (warp.status != WarpStatus::at_barrier || warp.barrier != id) continue;
+      together |= 1U << warp.index;
+      whole_block = whole_block && warp.barrier_threads == 0;
+    }
+    // Warps that have exited arrived before that.
+    for (const Warp& warp : warps_) {
+      if (whole_block && warp.status == WarpStatus::finished) together |= 1U << warp.index;
+    }
+    races_->barrier(id, together);
+  }
   std::uint32_t votes = 0;
   bool all = true;
   bool some = false;

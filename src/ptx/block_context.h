@@ -31,6 +31,8 @@ struct CallStack {
   std::vector<CallFrame> frames;
 };
 
+class RaceDetector;
+
 struct BlockContext {
   const Program::Code* code = nullptr;
   // Valid memory of each space, sorted by address.
@@ -44,6 +46,8 @@ struct BlockContext {
   std::uint64_t local_bytes = 0;  // of one lane
   Fault fault;
   AccessSink* sink = nullptr;
+  RaceDetector* races = nullptr;      // null: not looked for
+  const Handler* handlers = nullptr;  // the usual ones, by Record::handler_id
 
   [[nodiscard]] Dim3 thread_of(const Warp& warp, int lane) const;
   // Sets the fault unless an earlier one is set; names the place of `record` and the lane's thread.
@@ -56,6 +60,9 @@ struct LaneAddress {
   std::byte* host = nullptr;  // null: not valid
   const MemoryRegion* region = nullptr;
 };
+
+// The space of an address, which loses the window it has as a generic one.
+[[nodiscard]] StateSpace resolve_address(StateSpace space, std::uint64_t& address);
 
 // Finds `bytes` bytes at `address` of `space`. Generic addresses are told apart by their window.
 [[nodiscard]] LaneAddress find_lane(const BlockContext& block, const Warp& warp, StateSpace space,

@@ -1,6 +1,8 @@
 #include "ptx/block_runner.h"
 
+#include "ptx/checked_handlers.h"
 #include "ptx/handler_tables.h"
+#include "ptx/path_rotation.h"
 
 #include <fmt/format.h>
 
@@ -17,8 +19,6 @@ namespace {
 // soon.
 constexpr std::int64_t kQuantum = 65536;
 constexpr std::size_t kRegisterAlignment = 64;
-// Uninitialised shared memory reads as NaN and as large indices, which faults rather than works.
-constexpr int kSharedPoison = 0xff;
 
 void free_aligned(std::byte* memory) {
   ::operator delete[](memory, std::align_val_t{kRegisterAlignment});
@@ -38,13 +38,21 @@ BlockRunner::BlockRunner(const Program::Code& code, const LaunchArguments& argum
                          const LaunchMemory& launch_memory, const RunOptions& options)
     : code_(code),
       exited_threads_arrive_(options.exited_threads_arrive),
+      shared_fill_(options.shared_fill),
       records_(code.records),
       sites_(new AccessSite[code.sites.size()]()),
       registers_(nullptr, &free_aligned),
       shared_(shared_span(code, arguments)) {
   const Handler* table = handler_table(options.handlers);
-  for (Record& record : records_)
+  context_.handlers = table;
+  if (options.detect_races) {
+    races_ = std::make_unique<RaceDetector>(code, arguments, launch_memory.global_regions);
+    context_.races = races_.get();
+  }
+  for (Record& record : records_) {
     record.handler = table[record.handler_id];
+    record.handler = checked_handler(record, record.handler, races_ != nullptr, code.may_spin);
+  }
   context_.code = &code;
   context_.grid = arguments.grid;
   context_.block = arguments.block;
@@ -268,6 +276,8 @@ void BlockRunner::start(std::uint64_t linear_block) {
     warp.live = warp.active = warp.exec = warp.initial;
     warp.reconvergence = kNoBlock;
     warp.stack_size = 0;
+    warp.rotated = false;
+    warp.waits = 0;
     warp.frame = 0;
     warp.depth = 0;
     warp.calls->frames.clear();
@@ -275,7 +285,8 @@ void BlockRunner::start(std::uint64_t linear_block) {
     warp.status = WarpStatus::ready;
     warp.time = 0;
   }
-  if (uses_shared_) std::memset(shared_.data(), kSharedPoison, shared_.size());
+  if (races_ != nullptr) races_->begin_block(linear_block, warps_.size());
+  if (uses_shared_) std::memset(shared_.data(), shared_fill_, shared_.size());
   std::fill(local_.begin(), local_.end(), std::byte{0});
   ++blocks_run_;
 }
@@ -290,6 +301,7 @@ void BlockRunner::run_warp(Warp& warp) {
   const auto operation = static_cast<Operation>(warp.last->handler_id / kLaneTypes);
   if (operation == Operation::barrier_arrive) {
     arrived_[warp.barrier] += kWarpLanes;
+    if (races_ != nullptr) races_->arrive(warp.barrier, warp.index);
     warp.status = WarpStatus::ready;
   }
 }
@@ -313,6 +325,7 @@ bool BlockRunner::advance(Warp& warp, std::uint64_t budget) {
   warp.quantum = quantum;
   run_warp(warp);
   executed_ += static_cast<std::uint64_t>(quantum - warp.quantum);
+  if (code_.may_spin && warp.status == WarpStatus::ready) rotate_paths(warp);
   duration_ = std::max(duration_, warp.time);
   if (context_.fault.kind != FaultKind::none) return false;
   if (budget == 0 || executed_ <= budget) return true;
@@ -328,7 +341,7 @@ bool BlockRunner::advance(Warp& warp, std::uint64_t budget) {
 void BlockRunner::run(std::uint64_t linear_block, std::uint64_t budget,
                       const Cancellation& cancellation) {
   start(linear_block);
-  while (true) {
+  for (std::uint64_t round = 1;; ++round) {
     bool ready = false;
     bool waiting = false;
     for (Warp& warp : warps_) {
@@ -338,6 +351,16 @@ void BlockRunner::run(std::uint64_t linear_block, std::uint64_t budget,
     }
     if (cancellation.requested()) {
       context_.set_fault(FaultKind::cancelled, "cancelled", nullptr, warps_[0], 0);
+      return;
+    }
+    if (ready && code_.may_spin && repeats(round)) {
+      const Warp& spinning = *std::find_if(warps_.begin(), warps_.end(), [](const Warp& warp) {
+        return warp.status == WarpStatus::ready;
+      });
+      context_.set_fault(FaultKind::deadlock,
+                         "this thread waits for ever: its block does the same again and again, and "
+                         "blocks that come later do not run before it ends",
+                         spinning.last, spinning, __builtin_ctz(spinning.live));
       return;
     }
     if (ready && !waiting) continue;

@@ -5,6 +5,7 @@
 #include "base/cancellation.h"
 #include "ptx/block_context.h"
 #include "ptx/module_memory.h"
+#include "ptx/race_detector.h"
 
 #include <cstdint>
 #include <memory>
@@ -41,6 +42,10 @@ class BlockRunner {
   void run(std::uint64_t linear_block, std::uint64_t budget, const Cancellation& cancellation);
 
   [[nodiscard]] const Fault& fault() const { return context_.fault; }
+  // As RunResult::uninitialised_read, over all blocks so far.
+  [[nodiscard]] std::optional<Fault> uninitialised_read() const {
+    return races_ == nullptr ? std::nullopt : races_->uninitialised_read();
+  }
   // Warp instructions the last block executed.
   [[nodiscard]] std::uint64_t executed() const { return executed_; }
   // Adds this runner's counters.
@@ -64,16 +69,21 @@ class BlockRunner {
   bool release_barriers();
   void finish_barrier(std::uint32_t id);
   void stuck_fault();
+  bool repeats(std::uint64_t round);
+  [[nodiscard]] std::uint64_t state_hash() const;
+  [[nodiscard]] std::uint64_t global_hash() const;
 
   const Program::Code& code_;
   BlockContext context_;
   bool exited_threads_arrive_ = false;
+  std::uint8_t shared_fill_ = 0xff;
   std::vector<Record> records_;
   std::unique_ptr<AccessSite[]> sites_;
   std::unique_ptr<std::byte[], void (*)(std::byte*)> registers_;
   std::size_t register_stride_ = 0;
   std::vector<std::byte> shared_;
   std::vector<std::byte> local_;
+  std::unique_ptr<RaceDetector> races_;
   std::vector<Warp> warps_;
   std::vector<StackEntry> stacks_;
   std::vector<CallStack> calls_;
@@ -89,6 +99,8 @@ class BlockRunner {
   std::int64_t duration_ = 0;
   bool truncated_ = false;
   bool uses_shared_ = false;
+  std::uint64_t seen_state_ = 0;  // of an earlier round, and what global memory was then
+  std::uint64_t seen_global_ = 0;
 };
 
 }  // namespace regraph::ptx

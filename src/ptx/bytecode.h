@@ -168,6 +168,8 @@ enum class Operation : std::uint16_t {
   restore_lanes,
   trap,
   nothing,
+  sync_warp,  // both for what is checked alone: lanes run in lockstep, memory is coherent
+  fence,
   barrier,
   barrier_reduce,
   barrier_arrive,

@@ -75,6 +75,9 @@ struct SiteInfo {
   StateSpace space = StateSpace::global;
   bool store = false;
   bool atomic = false;
+  bool strong = false;  // atomic, volatile, relaxed, acquire, release: never part of a race alone
+  bool acquires = false;
+  bool releases = false;
   bool counted = true;  // in the instruction's profile
   std::uint8_t element_bytes = 4;
   std::uint8_t elements = 1;
@@ -140,7 +143,8 @@ struct Program::Code {
   std::uint64_t dynamic_shared_address = 0;
   std::int32_t dynamic_shared = -1;  // the .extern .shared variable, -1: none
   std::uint64_t local_bytes = 0;     // of one thread
-  bool has_global_atomics = false;   // then blocks run in order, on one thread
+  bool has_global_atomics = false;   // or other strong accesses: blocks run in order, on one thread
+  bool may_spin = false;  // a loop holds a strong access: threads may wait for others there
 };
 
 // Which instructions to decode, and whether to trace addresses instead of touching memory.

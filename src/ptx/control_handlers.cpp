@@ -1,5 +1,6 @@
 // Block heads, branches over the reconvergence stack, barriers and exits.
 #include "ptx/block_context.h"
+#include "ptx/path_rotation.h"
 #include "ptx/reconvergence_stack.h"
 
 namespace regraph::ptx {
@@ -118,6 +119,14 @@ const Record* restore_lanes(const Record* r, Warp& w) {
   return r + 1;
 }
 
+const Record* sync_warp(const Record* r, Warp& w) {
+  if (w.rotated && w.exec == w.active && w.active != w.live) [[unlikely]] {
+    const Record* next = gather_paths(r, w);
+    if (next != nullptr && next != r) return next;
+  }
+  return r + 1;
+}
+
 const Record* nothing(const Record* r, Warp& /*w*/) {
   return r + 1;
 }
@@ -149,6 +158,11 @@ bool arrive(const Record* r, Warp& w) {
   return true;
 }
 const Record* barrier(const Record* r, Warp& w) {
+  // Lanes that rotation separated wait for each other.
+  if (w.rotated && w.exec == w.active && w.active != w.live) [[unlikely]] {
+    const Record* next = gather_paths(r, w);
+    if (next != nullptr && next != r) return next;
+  }
   if (arrive(r, w)) {
     w.status = WarpStatus::at_barrier;
     w.resume = r + 1;
@@ -173,6 +187,8 @@ void fill_control_handlers(Handler* table) {
   put(table, Operation::narrow_lanes, &narrow_lanes);
   put(table, Operation::restore_lanes, &restore_lanes);
   put(table, Operation::nothing, &nothing);
+  put(table, Operation::sync_warp, &sync_warp);
+  put(table, Operation::fence, &nothing);
   put(table, Operation::barrier, &barrier);
   put(table, Operation::barrier_reduce, &barrier);
   put(table, Operation::barrier_arrive, &barrier);

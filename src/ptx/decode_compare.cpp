@@ -183,7 +183,8 @@ bool Decoder::decode_set() {
 }
 
 bool Decoder::decode_select() {
-  const auto type = opcode_.last_type();
+  // slct names the type of what decides last.
+  const auto type = opcode_.name() == "slct" ? opcode_.type(0) : opcode_.last_type();
   if (!type.has_value()) return malformed("no type");
   classify(InstructionClass::integer);
   const bool wide = size_in_bytes(*type) == 8;

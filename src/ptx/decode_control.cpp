@@ -46,7 +46,7 @@ bool Decoder::decode_branch() {
 bool Decoder::decode_barrier() {
   classify(InstructionClass::barrier);
   if (opcode_.has("warp")) {
-    emit(Operation::nothing, LaneType::u32);
+    emit(Operation::sync_warp, LaneType::u32);
     return true;
   }
   if (opcode_.has("cluster")) return unsupported("cluster barriers");
@@ -200,10 +200,13 @@ bool Decoder::decode_instruction() {
     emit(Operation::trap, LaneType::u32);
     return true;
   }
-  // Ordering and hints: blocks run one after another here, warps in turn.
-  if (name == "membar" || name == "nanosleep" || name == "prefetch" || name == "prefetchu" ||
-      name == "pmevent" || name == "discard" || name == "applypriority" || name == "fence" ||
-      name == "griddepcontrol") {
+  if (name == "membar" || name == "fence") {
+    emit(Operation::fence, LaneType::u32);
+    return true;
+  }
+  // Hints.
+  if (name == "nanosleep" || name == "prefetch" || name == "prefetchu" || name == "pmevent" ||
+      name == "discard" || name == "applypriority" || name == "griddepcontrol") {
     emit(Operation::nothing, LaneType::u32);
     return true;
   }

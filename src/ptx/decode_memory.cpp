@@ -38,6 +38,14 @@ std::optional<StateSpace> space_of(const Opcode& opcode) {
   return StateSpace::generic;
 }
 
+// What the access means to other threads.
+void order_site(const Opcode& opcode, SiteInfo& site) {
+  site.acquires = opcode.has("acquire") || opcode.has("acq_rel");
+  site.releases = opcode.has("release") || opcode.has("acq_rel");
+  site.strong = site.atomic || site.acquires || site.releases || opcode.has("relaxed") ||
+                opcode.has("volatile") || opcode.has("cv") || opcode.has("mmio");
+}
+
 InstructionClass access_class(bool store, StateSpace space) {
   switch (space) {
     case StateSpace::shared:
@@ -150,6 +158,7 @@ bool Decoder::decode_access(bool store, StateSpace space, const Operand& address
   SiteInfo site;
   site.space = space;
   site.store = store;
+  order_site(opcode_, site);
   site.element_bytes = static_cast<std::uint8_t>(size_in_bytes(type));
   site.elements = static_cast<std::uint8_t>(elements);
   site.instruction = instruction_index_;
@@ -262,6 +271,7 @@ bool Decoder::decode_atomic_element(bool returns, StateSpace space, DataType typ
   site.space = space;
   site.store = true;
   site.atomic = true;
+  order_site(opcode_, site);
   site.counted = index == 0;  // one request of the hardware's
   site.element_bytes = static_cast<std::uint8_t>(size_in_bytes(type));
   site.instruction = instruction_index_;

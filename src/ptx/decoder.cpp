@@ -348,6 +348,14 @@ bool Decoder::decode() {
   block_records_.push_back(static_cast<std::uint32_t>(code_.records.size()));
   instruction_index_ = static_cast<std::uint32_t>(function.instructions.size()) - 1;
   emit(Operation::exit_lanes, LaneType::u32);
+  for (const SiteInfo& site : code_.sites) {
+    if (!site.strong) continue;
+    if (site.space == StateSpace::global || site.space == StateSpace::generic) {
+      code_.has_global_atomics = true;
+    }
+    const std::uint32_t block = code_.control_flow.block_of[site.instruction];
+    code_.may_spin = code_.may_spin || code_.control_flow.blocks[block].loop_depth > 0;
+  }
   link();
   mark_mergeable();
   return true;

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -88,8 +89,10 @@ enum class FaultKind : std::uint8_t {
                        // problem
   trap,
   cancelled,
-  unsupported,  // names the opcode
-  bad_launch,   // parameters or variables do not match, too much shared memory
+  unsupported,         // names the opcode
+  data_race,           // RunOptions::detect_races: two accesses that nothing orders; names both
+  uninitialised_read,  // never RunResult::fault, only RunResult::uninitialised_read
+  bad_launch,          // parameters or variables do not match, too much shared memory
 };
 [[nodiscard]] std::string_view name(FaultKind kind);
 
@@ -157,11 +160,19 @@ struct RunOptions {
   std::uint64_t instruction_budget = 0;       // warp instructions over all blocks, 0: no limit
   std::vector<std::uint64_t> blocks;          // linear block ids to run; empty: all
   std::uint32_t shared_limit_bytes = 232448;  // 227 KiB, sm_90's opt-in maximum
-  // Threads that have exited count as arrived at barriers of the whole block, as the hardware does.
-  // CUDA calls it undefined, so by default it is a barrier_divergence fault.
-  bool exited_threads_arrive = false;
+  // Threads that have exited count as arrived at barriers of the whole block: "will not succeed
+  // until reached by all non-exited threads in the block" (CUDA programming guide, compute
+  // capability 7.x). False: that is a barrier_divergence fault, as older hardware had it.
+  bool exited_threads_arrive = true;
   int threads = 0;  // host threads for blocks; 0: oneTBB decides, 1: in order
   HandlerSet handlers = HandlerSet::automatic;
+  // Look for data races in shared memory, and in global memory written by the launch
+  // (race_detector.h says what counts), and for reads of shared memory that was never written.
+  // Blocks then run in order on one host thread, several times slower: meant for small problems.
+  bool detect_races = false;
+  // What every byte of shared memory holds at first. All ones is NaN as a float and -1 as an
+  // integer: large as an index, which faults rather than works.
+  std::uint8_t shared_fill = 0xff;
   // Module-scope variables that outlive the launch (ptx/module_memory.h); several launches may
   // share them, one after another. Null: every launch starts with the initial values of the PTX.
   ModuleMemory* variables = nullptr;
@@ -171,6 +182,9 @@ struct RunResult {
   Fault
       fault;  // kind none: every block finished. With several faults the lowest block id's is kept.
   Profile profile;  // counters are zero after a fault: they would depend on the number of threads
+  // With detect_races: the first read of shared memory that no thread of its block had written. No
+  // fault, since what was read may never be used.
+  std::optional<Fault> uninitialised_read;
   [[nodiscard]] bool ok() const { return fault.kind == FaultKind::none; }
 };
 

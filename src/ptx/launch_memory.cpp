@@ -11,7 +11,7 @@ Result<std::unique_ptr<LaunchMemory>> make_launch_memory(const Program::Code& co
   auto launch = std::make_unique<LaunchMemory>();
   launch->names.reserve(code.module->variables.size());
   for (const Variable& variable : code.module->variables)
-    launch->names.emplace_back(variable.name);
+    launch->names.emplace_back(source_name(variable.name));
   launch->parameters = arguments.parameters;
   if (variables == nullptr) {
     Result<ModuleMemory> own = ModuleMemory::create(code);

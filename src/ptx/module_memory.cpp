@@ -12,18 +12,6 @@
 namespace regraph::ptx {
 namespace {
 
-// The name of a static variable at global scope, "_ZL" and its length before it; else as it is.
-std::string_view plain_name(std::string_view mangled) {
-  if (!mangled.starts_with("_ZL")) return mangled;
-  std::string_view rest = mangled.substr(3);
-  std::size_t length = 0;
-  while (!rest.empty() && rest.front() >= '0' && rest.front() <= '9') {
-    length = length * 10 + static_cast<std::size_t>(rest.front() - '0');
-    rest.remove_prefix(1);
-  }
-  return length == rest.size() ? rest : mangled;
-}
-
 template <typename Visit>
 void for_each_placed(const Program::Code& code, Visit visit) {
   for (const PlacedVariable& placed : code.globals)
@@ -33,6 +21,29 @@ void for_each_placed(const Program::Code& code, Visit visit) {
 }
 
 }  // namespace
+
+// Itanium C++ ABI: a source name is its length and then itself.
+std::string_view source_name(std::string_view mangled) {
+  const auto after_length = [](std::string_view text) -> std::string_view {
+    std::size_t digits = 0;
+    std::size_t length = 0;
+    while (digits < text.size() && digits < 4 && text[digits] >= '0' && text[digits] <= '9') {
+      length = length * 10 + static_cast<std::size_t>(text[digits++] - '0');
+    }
+    if (digits == 0 || length == 0 || length > text.size() - digits) return {};
+    // A second variable of the same name in a function ends with _0.
+    const std::string_view rest = text.substr(digits + length);
+    return rest.empty() || rest[0] == '_' ? text.substr(digits, length) : std::string_view();
+  };
+  std::string_view name;
+  if (mangled.starts_with("_ZL")) name = after_length(mangled.substr(3));
+  if (mangled.starts_with("_ZZ")) {
+    for (std::size_t at = 3; at + 1 < mangled.size() && name.empty(); ++at) {
+      if (mangled[at] == 'E') name = after_length(mangled.substr(at + 1));
+    }
+  }
+  return name.empty() ? mangled : name;
+}
 
 Result<ModuleMemory> ModuleMemory::create(const Program& program) {
   return create(program.code());
@@ -79,7 +90,7 @@ const ModuleMemory::Variable* ModuleMemory::find(std::string_view symbol) const 
     if (variable.name == symbol) return &variable;
   }
   for (const Variable& variable : variables_) {
-    if (plain_name(variable.name) == symbol) return &variable;
+    if (source_name(variable.name) == symbol) return &variable;
   }
   return nullptr;
 }

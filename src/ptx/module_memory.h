@@ -22,6 +22,10 @@
 
 namespace regraph::ptx {
 
+// The name a variable has in the source: without the mangling of static variables at global scope
+// ("_ZL1w") and inside functions ("_ZZ1kPKfE4tile"); others as they are.
+[[nodiscard]] std::string_view source_name(std::string_view mangled);
+
 class ModuleMemory {
  public:
   // Memory for all of Program::symbols(), with initial values and addresses filled in. Large

@@ -121,6 +121,10 @@ std::string_view name(FaultKind kind) {
       return "cancelled";
     case FaultKind::unsupported:
       return "unsupported";
+    case FaultKind::data_race:
+      return "data_race";
+    case FaultKind::uninitialised_read:
+      return "uninitialised_read";
     case FaultKind::bad_launch:
       break;
   }

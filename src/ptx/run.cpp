@@ -50,6 +50,7 @@ struct Shared {
   std::mutex mutex;
   Fault fault;  // of first_fault
   Profile profile;
+  std::optional<Fault> uninitialised_read;
   // For the budget: finished blocks after the first unfinished one, and the sum of those before.
   std::map<std::uint64_t, std::uint64_t> ahead;
   std::uint64_t counted = 0;
@@ -75,7 +76,7 @@ class Grid {
         options_.threads > 0 ? options_.threads : tbb::this_task_arena::max_concurrency();
     int threads =
         static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(wanted), count_));
-    if (code_.has_global_atomics) threads = 1;
+    if (code_.has_global_atomics || options_.detect_races) threads = 1;
     if (threads <= 1) {
       work();
     } else {
@@ -105,6 +106,7 @@ class Grid {
     }
     const std::lock_guard lock(shared_.mutex);
     runner.add_to(shared_.profile);
+    if (const auto read = runner.uninitialised_read()) shared_.uninitialised_read = read;
   }
 
   void record_fault(std::uint64_t position, const Fault& fault) {
@@ -151,6 +153,7 @@ class Grid {
   RunResult finish() {
     RunResult result;
     result.fault = shared_.fault;
+    result.uninitialised_read = shared_.uninitialised_read;
     result.profile = std::move(shared_.profile);
     if (!result.ok()) {
       result.profile = Profile{};

@@ -103,6 +103,11 @@ std::string result_text(const RunReport& report) {
   fmt::format_to(out, "  {}/manifest.yaml     the problem as it was understood\n",
                  report.directory);
   fmt::format_to(out, "  {}/result.json       all of this for programs\n", report.directory);
+  fmt::format_to(out, "  {}/results.t4.json   every candidate, for auto-tuning tools\n",
+                 report.directory);
+  fmt::format_to(out,
+                 "  {}/run.db            every result; --resume {} continues an unfinished run\n",
+                 report.directory, report.directory);
   return text;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/files.h"
 #include "kernel/manifest.h"
+#include "report/t4_json.h"
 #include "report/unified_diff.h"
 
 #include <system_error>
@@ -85,6 +86,7 @@ Status write_run_directory(const RunReport& report) {
       {"best.diff", unified_diff(problem.source, best_source, "a/" + name, "b/" + name)},
       {"manifest.yaml", write_manifest(problem, problem.launch)},
       {"result.json", result_json(report)},
+      {"results.t4.json", t4_json(report)},
   };
   for (const auto& [file, content] : files) {
     if (Status status = write_file(directory / file, content); !status) return status;

@@ -19,8 +19,8 @@ namespace regraph {
 // with files in it stays.
 void abandon_run_directory(const std::filesystem::path& directory);
 
-// Writes best.cu, best.regraph.yaml, best.diff, manifest.yaml and result.json, each complete or not
-// at all. Error: io.
+// Writes best.cu, best.regraph.yaml, best.diff, manifest.yaml, result.json and results.t4.json,
+// each complete or not at all. Error: io.
 [[nodiscard]] Status write_run_directory(const RunReport& report);
 
 }  // namespace regraph

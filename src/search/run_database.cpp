@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -26,13 +27,6 @@ Result<std::int64_t> pragma(SqliteDatabase& database, const char* name) {
   const Result<bool> row = statement->step();
   if (!row) return row.error();
   return *row ? statement->integer(0) : 0;
-}
-
-Error explained(const Error& error, const std::filesystem::path& directory) {
-  if (error.code != ErrorCode::parse) return error;
-  return fail(ErrorCode::parse, fmt::format("{}; the run in '{}' cannot be continued: start it "
-                                            "again with another --output",
-                                            error.message, directory.string()));
 }
 
 }  // namespace
@@ -93,9 +87,8 @@ RunDatabase::RunDatabase(DirectoryLock lock, SqliteDatabase database)
       blob_("blob", {{"hash", Type::text}, {"content", Type::text}}) {}
 
 Error RunDatabase::damaged(const std::string& what) const {
-  return explained(
-      fail(ErrorCode::parse, fmt::format("'{}': {} is damaged", database_.path().string(), what)),
-      database_.path().parent_path());
+  return fail(ErrorCode::parse,
+              fmt::format("'{}': {} is damaged", database_.path().string(), what));
 }
 
 Result<std::unique_ptr<RunDatabase>> RunDatabase::create(const std::filesystem::path& directory,
@@ -192,11 +185,11 @@ Result<std::unique_ptr<RunDatabase>> RunDatabase::open(const std::filesystem::pa
                             shown));
   }
   Result<SqliteDatabase> database = SqliteDatabase::open(path, SqliteDatabase::Mode::existing);
-  if (!database) return explained(database.error(), directory);
+  if (!database) return database.error();
   std::unique_ptr<RunDatabase> run(new RunDatabase(std::move(*lock), std::move(*database)));
   for (auto step : {&RunDatabase::check_tables, &RunDatabase::attach,
                     &RunDatabase::read_description, &RunDatabase::read_progress}) {
-    if (Status status = (run.get()->*step)(); !status) return explained(status.error(), directory);
+    if (Status status = (run.get()->*step)(); !status) return status.error();
   }
   return run;
 }
@@ -247,8 +240,11 @@ Status RunDatabase::check_tables() {
   if (!check) return check.error();
   const Result<bool> row = check->step();
   if (!row) return row.error();
-  const std::string verdict = *row ? check->text(0) : "";
-  if (verdict != "ok") return damaged("the database (" + verdict + ")");
+  std::string verdict = *row ? check->text(0) : "";
+  if (verdict != "ok") {
+    std::ranges::replace(verdict, '\n', ' ');
+    return damaged("the database (" + verdict + ")");
+  }
   return database_.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
 }
 

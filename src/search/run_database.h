@@ -46,7 +46,7 @@ class RunDatabase final : public SearchJournal {
   [[nodiscard]] static Result<std::unique_ptr<RunDatabase>> create(
       const std::filesystem::path& directory, const RunDescription& description);
 
-  // Opens the database of an existing run. Errors, all in words for the user: not_found (no such
+  // Opens the database of an existing run. Errors: not_found (no such
   // directory, or no run in it), resource (another process uses it), unsupported (another schema
   // version, or a run that was stopped before it had begun), parse (damaged), io.
   [[nodiscard]] static Result<std::unique_ptr<RunDatabase>> open(

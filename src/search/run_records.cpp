@@ -32,9 +32,8 @@ bool same_step(const SqlRow& row, std::size_t at, const Ticket& ticket, const St
 
 Error RunDatabase::other_search(const std::string& what) const {
   return fail(ErrorCode::parse,
-              fmt::format("'{}': {} is not what this program does now, so the run was made by "
-                          "another version of it; continue the run with that version or start it "
-                          "again with another --output",
+              fmt::format("'{}': {} is not what this program does now, so another version of it "
+                          "made the run",
                           database_.path().string(), what));
 }
 

@@ -134,9 +134,8 @@ void SearchRun::complete_expansion(Outstanding& entry, const ExpandJob& job, boo
       require(fail(lost ? ErrorCode::resource : ErrorCode::parse,
                    "the step " + record.step.text() +
                        (lost ? " does not come to an end now, though it did when the run was made"
-                             : " gives another result than when the run was made, by another "
-                               "version of this program; continue the run with that version or "
-                               "start it again with another --output")));
+                             : " gives another result than when the run was made, so another "
+                               "version of this program made it")));
     }
   } else if (inputs_.journal != nullptr) {
     // What depends on the moment, or on a model that answers differently each time, is kept.

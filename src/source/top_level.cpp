@@ -186,7 +186,7 @@ class Splitter {
     } else if (has_type_keyword && !has_declarator_only(start)) {
       found.kind = DeclarationKind::type;
       found.names =
-          names_before(start, found.last, first == "enum", {"{", ":", ";", ",", "=", "final"});
+          names_before(start, found.last, first == "enum", {"{", ":", ";", ",", "=", "}", "final"});
     } else {
       found.kind = DeclarationKind::variable;
       found.names = names_before(start, found.last, false, {"=", ";", "[", "{", ",", "("});

@@ -2,6 +2,8 @@
 // standard output, and the documented exit code.
 #include "cli/search_program.h"
 
+#include <sys/stat.h>
+
 namespace regraph {
 namespace {
 
@@ -240,6 +242,131 @@ TEST_F(BadInput, ABenchSizeThatCannotRunIsRefused) {
              "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
              "  if (i < n) out[i] = in[n > 1000 ? i + n : i];\n"
              "}\n");
+}
+
+// --- Originals that go wrong when they run ---
+
+TEST_F(BadInput, AnOriginalThatRacesIsNamedWithBothLines) {
+  expect_for(kUnusableKernel, {"race", "(line 4", "line 5"},
+             "__global__ void scale(const float* in, float* out, int n) {\n"
+             "  __shared__ float s[128];\n"
+             "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+             "  s[threadIdx.x] = i < n ? in[i] : 0.0f;\n"
+             "  if (i < n) out[i] = s[127 - threadIdx.x];\n"
+             "}\n");
+}
+
+TEST_F(BadInput, AnOriginalThatTrapsIsRefused) {
+  expect_for(kUnusableKernel, {"trap"},
+             "__global__ void scale(const float* in, float* out, int n) {\n"
+             "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+             "  if (i < n) out[i] = in[i];\n  if (i == 5) __trap();\n}\n");
+}
+
+TEST_F(BadInput, AnAssertionThatFailsIsQuoted) {
+  expect_for(kUnusableKernel, {"in[i] > 100"},
+             "__global__ void scale(const float* in, float* out, int n) {\n"
+             "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+             "  if (i < n) { assert(in[i] > 100); out[i] = in[i]; }\n}\n");
+}
+
+TEST_F(BadInput, InlinePtxThatTheInterpreterLacksIsNamed) {
+  expect_for(kUnusableKernel, {"cannot be interpreted", "tensormap"},
+             "__global__ void scale(const float* in, float* out, int n) {\n"
+             "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+             "  if (i < n) out[i] = in[i];\n"
+             "  asm volatile(\"prefetch.tensormap [%0];\" :: \"l\"(in));\n}\n");
+}
+
+// --- Sources that attack the machine ---
+
+TEST_F(BadInput, AnIncludeOfASystemFileShowsNothingOfIt) {
+  file("scale.regraph.yaml", kManifest);
+  for (const char* name : {"\"/etc/passwd\"", "\"../../../../etc/passwd\"", "</etc/passwd>"}) {
+    file("scale.cu", std::string("#include ") + name + "\n" + kScale);
+    const ProgramRun done = run({"scale.cu", "--device", "h200", "--dry-run"});
+    for (const std::string* text : {&done.output, &done.error})
+      EXPECT_EQ(text->find("root:"), std::string::npos) << *text;
+    if (name[0] == '"') {
+      EXPECT_EQ(done.exit_code, kUnusableKernel) << done.error;
+      EXPECT_TRUE(done.complains_of("scale.cu:1: #include")) << done.error;
+    }
+  }
+  std::filesystem::remove_all(path("regraph-runs"));
+}
+
+TEST_F(BadInput, AnIncludeThatIsAFifoDoesNotBlock) {
+  ASSERT_EQ(mkfifo(path("pipe.h").c_str(), 0600), 0);
+  expect_for(kUnusableKernel, {"scale.cu:1: #include \"pipe.h\"", "not a regular file"},
+             std::string("#include \"pipe.h\"\n") + kScale);
+}
+
+TEST_F(BadInput, AKernelFileThatIsAFifoDoesNotBlock) {
+  ASSERT_EQ(mkfifo(path("pipe.cu").c_str(), 0600), 0);
+  expect(kUsage, {"pipe.cu"}, {"pipe.cu", "--device", "h200"});
+}
+
+TEST_F(BadInput, ATemplateBombEnds) {
+  expect_for(
+      kUnusableKernel, {"does not compile"},
+      "template <int N, int M> struct Bomb {\n"
+      "  static constexpr int value = Bomb<N - 1, M>::value + Bomb<N - 1, M + 1>::value;\n};\n"
+      "template <int M> struct Bomb<0, M> { static constexpr int value = 1; };\n"
+      "__global__ void scale(const float* in, float* out, int n) {\n"
+      "  out[0] = Bomb<4000, 0>::value;\n}\n");
+}
+
+TEST_F(BadInput, AnUnrollBombEnds) {
+  const ProgramRun done =
+      expect_for(kUnusableKernel, {},
+                 "__global__ void scale(const float* in, float* out, int n) {\n  float s = 0;\n"
+                 "#pragma unroll\n  for (int i = 0; i < 400000; ++i) {\n"
+                 "#pragma unroll\n    for (int j = 0; j < 1000; ++j) s = s * in[i] + in[j];\n  }\n"
+                 "  out[0] = s;\n}\n");
+  EXPECT_LT(done.wall_seconds, 110.0);
+}
+
+TEST_F(BadInput, DeepNestingIsRefused) {
+  constexpr int kDepth = 200'000;
+  expect_for(kUnusableKernel, {"does not compile"},
+             "__global__ void scale(const float* in, float* out, int n) {\n  out[0] = " +
+                 std::string(kDepth, '(') + "in[0]" + std::string(kDepth, ')') + ";\n}\n");
+}
+
+TEST_F(BadInput, NotCudaAtAll) {
+  expect_for(kUnusableKernel, {"no __global__ function"},
+             "\x7f"
+             "ELF\x02\x01\x01 not text {{{ ((");
+  expect_for(kUnusableKernel, {"no __global__ function"}, "");
+}
+
+// --- T1 files ---
+
+TEST_F(BadInput, AT1FileIsBlamedByLine) {
+  file("scale.cu", kScale);
+  file("t1.json",
+       "{\n\"KernelSpecification\": {\n\"Language\": \"CUDA\",\n\"KernelName\": \"scale\"\n}}");
+  expect(kUsage, {"t1.json:2: KernelFile is missing"}, {"t1.json", "--device", "h200"});
+  file("t1.json", "{\n\"KernelSpecification\": {\n");
+  expect(kUsage, {"t1.json:", "not a valid T1 file"}, {"t1.json", "--device", "h200"});
+  file("t1.json", "{}");
+  expect(kUsage, {"KernelSpecification is missing"}, {"t1.json", "--device", "h200"});
+}
+
+TEST_F(BadInput, AT1FileIsAnInput) {
+  file("scale.cu", kScale);
+  file("t1.json", R"({"KernelSpecification": {"Language": "CUDA", "KernelName": "scale",
+    "KernelFile": "scale.cu", "GlobalSize": {"X": 4096}, "GlobalSizeType": "OpenCL",
+    "LocalSize": {"X": 128}, "Arguments": [
+      {"Type": "float", "Size": 4096, "AccessType": "ReadOnly", "FillType": "Random", "FillValue": 1},
+      {"Type": "float", "Size": 4096, "AccessType": "WriteOnly"},
+      {"Type": "int32", "MemoryType": "Scalar", "FillValue": 4096}]}})");
+  const ProgramRun done = run({"t1.json", "--init"});
+  EXPECT_EQ(done.exit_code, 0) << done.error;
+  EXPECT_NE(done.output.find("in: {dir: in, shape: [n], init: \"uniform(0,1)\"}"),
+            std::string::npos)
+      << done.output;
+  EXPECT_NE(done.output.find("cdiv(n, bx)"), std::string::npos) << done.output;
 }
 
 }  // namespace

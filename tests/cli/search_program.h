@@ -45,8 +45,11 @@ class SearchProgram : public ::testing::Test {
                              "REGRAPH_CLANG_RESOURCES", "ASAN_OPTIONS", "UBSAN_OPTIONS"}) {
       if (const char* value = std::getenv(name)) result.push_back(std::string(name) + "=" + value);
     }
+    result.insert(result.end(), extra_environment_.begin(), extra_environment_.end());
     return result;
   }
+  // For all runs from now on: "NAME=value".
+  void set_environment(const std::string& variable) { extra_environment_.push_back(variable); }
 
   ProgramRun run(std::vector<std::string> arguments, double wall_seconds = 120.0) const {
     ChildRequest request;
@@ -86,6 +89,7 @@ class SearchProgram : public ::testing::Test {
 
  private:
   TemporaryDirectory directory_;
+  std::vector<std::string> extra_environment_;
 };
 
 }  // namespace regraph::test

@@ -104,10 +104,10 @@ TEST(ChecksTest, BarrierDivergence) {
   EXPECT_TRUE(run_body("bar.sync 0;").ok());
   // The second warp never arrives.
   const std::string skip_warp = "setp.ge.u32 %p, %r1, 32;\n@%p bra DONE;\nbar.sync 0;\nDONE:";
-  expect_fault(run_body(skip_warp), FaultKind::barrier_divergence, "exited");
-  RunOptions lenient;
-  lenient.exited_threads_arrive = true;
-  EXPECT_TRUE(run_body(skip_warp, lenient).ok());
+  EXPECT_TRUE(run_body(skip_warp).ok());
+  RunOptions strict;
+  strict.exited_threads_arrive = false;
+  expect_fault(run_body(skip_warp, strict), FaultKind::barrier_divergence, "exited");
   // Half of each warp is elsewhere.
   const RunResult half = run_body(
       "and.b32 %r2, %r1, 1;\nsetp.eq.u32 %p, %r2, 0;\n@%p bra DONE;\nbar.sync 0;\nDONE:\n"

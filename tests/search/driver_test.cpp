@@ -82,10 +82,17 @@ TEST(Driver, StopsWhenEveryStepWasTried) {
   Shape shape;
   shape.steps = 5;
   const World world(8, shape);
-  const Result<SearchOutcome> outcome = search(world, small_config(100000));
-  ASSERT_TRUE(outcome);
-  EXPECT_EQ(outcome->stopped, StopReason::exhausted);
-  EXPECT_NEAR(outcome->log_speedup, world.optimum(), 1e-9);
+  std::optional<int> evaluations;
+  for (const char* searcher : {"mcgs", "greedy", "beam", "random", "regrapht"}) {
+    SearchConfig config = small_config(100000, 3);
+    config.searcher = searcher;
+    const Result<SearchOutcome> outcome = search(world, config, 1);
+    ASSERT_TRUE(outcome);
+    EXPECT_EQ(outcome->stopped, StopReason::exhausted) << searcher;
+    EXPECT_NEAR(outcome->log_speedup, world.optimum(), 1e-9) << searcher;
+    EXPECT_EQ(outcome->evaluations, evaluations.value_or(outcome->evaluations)) << searcher;
+    evaluations = outcome->evaluations;
+  }
 }
 
 TEST(Driver, TellsTheObserver) {
@@ -187,6 +194,57 @@ TEST(Driver, WritesOffEvaluationsThatNeverReturn) {
   EXPECT_GT(outcome.lost_workers, 0);
   EXPECT_EQ(outcome.failures.at("timeout"), outcome.lost_workers);
   EXPECT_GT(outcome.log_speedup, 0.0);
+}
+
+// Steps that throw, are refused, dawdle or never come back, for every method: the search uses its
+// budget, finds something and ends.
+TEST(Driver, SurvivesExpandersThatMisbehave) {
+  class RoughExpander final : public Expander {
+   public:
+    explicit RoughExpander(const World& world) : inner_(world) {}
+    std::vector<StepProposal> propose(const Candidate& candidate,
+                                      const Evaluation& evaluation) const override {
+      return inner_.propose(candidate, evaluation);
+    }
+    Result<Candidate> apply(const Candidate& candidate, const StepProposal& proposal, int variant,
+                            const Cancellation& cancellation) const override {
+      switch (random_bits(World::set_of(candidate), hash_text(proposal.step).low) % 24) {
+        case 0:
+          while (!cancellation.requested())
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+          return fail(ErrorCode::cancelled, "late");
+        case 1:
+          throw std::runtime_error("no");
+        case 2:
+          return fail(ErrorCode::refused, "not here");
+        case 3:
+          std::this_thread::sleep_for(std::chrono::milliseconds(3));
+          break;
+        default:
+          break;
+      }
+      return inner_.apply(candidate, proposal, variant, cancellation);
+    }
+
+   private:
+    WorldExpander inner_;
+  };
+  for (const char* searcher : {"mcgs", "greedy", "beam", "random", "regrapht"}) {
+    const World world(21, Shape{});
+    const RoughExpander expander(world);
+    WorldEvaluator evaluator(world);
+    SearchConfig config = small_config(40, 4);
+    config.searcher = searcher;
+    config.evaluation_wall_seconds = 0.01;
+    const Cancellation cancellation;
+    const Result<SearchOutcome> outcome =
+        run_search(Problem{}, World::candidate(0), expander, evaluator, world.graph(), config,
+                   nullptr, cancellation);
+    ASSERT_TRUE(outcome) << searcher;
+    EXPECT_EQ(outcome->evaluations, 40) << searcher;
+    EXPECT_GT(outcome->log_speedup, 0.0) << searcher;
+    EXPECT_GT(outcome->failures.at("crash") + outcome->failures.at("refused"), 0) << searcher;
+  }
 }
 
 TEST(Driver, CancellationReturnsWhatWasFound) {

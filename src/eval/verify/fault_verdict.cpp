@@ -18,6 +18,10 @@ Verdict verdict_of(ptx::FaultKind kind) {
     case ptx::FaultKind::instruction_budget:
     case ptx::FaultKind::cancelled:
       return Verdict::timeout;
+    case ptx::FaultKind::data_race:
+      return Verdict::data_race;
+    case ptx::FaultKind::uninitialised_read:
+      return Verdict::suspicious;
     case ptx::FaultKind::trap:
       return Verdict::crash;
     case ptx::FaultKind::bad_launch:

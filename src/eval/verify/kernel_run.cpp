@@ -85,7 +85,9 @@ class Session {
     options.count = false;
     options.instruction_budget = settings_.instruction_budget;
     options.threads = settings_.threads;
-    if (has_symbols(problem_)) options.variables = &variables_;
+    options.shared_fill = settings_.shared_fill;
+    options.detect_races = settings_.detect_races && !settings_.reverse_blocks;
+    options.variables = &variables_;  // one launch, even when its blocks run in groups
     if (settings_.instruction_budget != 0 && launch.grid.count() > settings_.instruction_budget) {
       // Every block executes something, so this cannot end within the budget.
       run_.fault.kind = ptx::FaultKind::instruction_budget;
@@ -98,6 +100,7 @@ class Session {
       result.profile.thread_instructions += run_.profile.thread_instructions;
       run_.profile = std::move(result.profile);
       run_.fault = std::move(result.fault);
+      run_.uninitialised_read = std::move(result.uninitialised_read);
       if (run_.fault.kind != ptx::FaultKind::none) break;
     }
     for (std::size_t i = 0; i < problem_.arguments.size(); ++i)
@@ -159,11 +162,6 @@ std::uint64_t KernelRun::warp_instructions() const {
   return total;
 }
 
-bool has_global_variables(const std::string& ptx) {
-  // Instructions continue ".global" with a dot, declarations with a space.
-  return ptx.find(".global .") != std::string::npos;
-}
-
 bool divides_floats(const std::string& ptx) {
   for (std::size_t at = ptx.find("div."); at != std::string::npos; at = ptx.find("div.", at + 1)) {
     const std::string opcode =
@@ -184,6 +182,27 @@ Result<KernelRun> run_kernel(const Problem& problem, const ptx::Program& program
   if (Status status = session.allocate(symbols, inputs); !status.ok()) return status.error();
   if (Status status = session.pack(program, symbols); !status.ok()) return status.error();
   return session.run(program, *concrete, inputs, cancellation);
+}
+
+Result<bool> depends_on_shared_fill(const Problem& problem, const ptx::Program& program,
+                                    const Launch& launch, const Symbols& symbols,
+                                    const Buffers& inputs, RunSettings settings,
+                                    const KernelRun& run, const Cancellation& cancellation) {
+  // As floats and as integers far beyond, and far below, everything else: neither a sum nor an
+  // extreme hides both.
+  constexpr std::uint8_t kFills[] = {0x7b, 0xfb};
+  settings.detect_races = false;
+  for (const std::uint8_t fill : kFills) {
+    settings.shared_fill = fill;
+    const Result<KernelRun> other =
+        run_kernel(problem, program, launch, symbols, inputs, settings, cancellation);
+    if (!other.ok()) return other.error();
+    if (other->fault.kind == ptx::FaultKind::cancelled) {
+      return fail(ErrorCode::cancelled, "cancelled");
+    }
+    if (other->fault.kind != run.fault.kind || other->after != run.after) return true;
+  }
+  return false;
 }
 
 }  // namespace regraph::verify

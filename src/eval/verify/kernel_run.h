@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,24 +22,23 @@ struct RunSettings {
   bool invert_poison = false;            // every bit differs from the run without
   std::size_t pointer_offset = 0;        // bytes past the 256-byte boundary at which buffers start
   std::uint64_t instruction_budget = 0;  // warp instructions
-  // Blocks run from the last to the first, in up to 64 groups. Only for kernels without variables
-  // in global memory: those start afresh in every group.
+  // Blocks run from the last to the first, in up to 64 groups.
   bool reverse_blocks = false;
+  bool detect_races = false;        // as ptx::RunOptions; with the blocks in order only
+  std::uint8_t shared_fill = 0xff;  // as ptx::RunOptions
   int threads = 1;  // of the host; 1 keeps the order of blocks, and of atomics, fixed
 };
 
 struct KernelRun {
   ptx::Fault fault;
   ptx::Profile profile;
-  Buffers before;       // outputs as they were before the launch: poison, or the input for inout
-  Buffers after;        // the same buffers after it; empty for inputs and scalars
+  Buffers before;  // outputs as they were before the launch: poison, or the input for inout
+  Buffers after;   // the same buffers after it; empty for inputs and scalars
+  std::optional<ptx::Fault> uninitialised_read;  // with detect_races
   std::string damaged;  // what was changed that must not be, in words; empty when nothing was
 
   [[nodiscard]] std::uint64_t warp_instructions() const;
 };
-
-// Whether PTX text declares variables in global memory (__device__ variables, tables of sinf).
-[[nodiscard]] bool has_global_variables(const std::string& ptx);
 
 // Whether PTX text divides floating-point numbers.
 [[nodiscard]] bool divides_floats(const std::string& ptx);
@@ -50,5 +50,13 @@ struct KernelRun {
                                            const Launch& launch, const Symbols& symbols,
                                            const Buffers& inputs, const RunSettings& settings,
                                            const Cancellation& cancellation);
+
+// Whether what a launch leaves in its outputs changes with what uninitialised shared memory holds.
+// `run` is what run_kernel gave for the same arguments and settings.
+[[nodiscard]] Result<bool> depends_on_shared_fill(const Problem& problem,
+                                                  const ptx::Program& program, const Launch& launch,
+                                                  const Symbols& symbols, const Buffers& inputs,
+                                                  RunSettings settings, const KernelRun& run,
+                                                  const Cancellation& cancellation);
 
 }  // namespace regraph::verify

@@ -18,6 +18,10 @@ constexpr std::size_t kKeptInputBytes = std::size_t{256} << 20;
 // interpreting.
 constexpr std::uint64_t kOriginalBudget = std::uint64_t{1} << 34;
 
+// Races are looked for where the original takes at most this many warp instructions. Every access
+// then costs about a microsecond a warp: a fifth of a second in all.
+constexpr std::uint64_t kRaceCheckedInstructions = std::uint64_t{1} << 19;
+
 enum Stream : std::uint64_t { kInputStream = 1, kPoisonStream = 2 };
 
 std::string symbols_text(const Symbols& symbols) {
@@ -212,6 +216,14 @@ Status Reference::work_out(Case& one, const Cancellation& cancellation) {
   one.warp_instructions = first->warp_instructions();
   one.exact.assign(problem_.arguments.size(), false);
 
+  // One distribution tells about races: they depend on sizes, not on values.
+  if (one.distribution == Distribution::small_integers &&
+      one.warp_instructions <= kRaceCheckedInstructions) {
+    if (const Status status = look_for_races(one, inputs, cancellation); !status.ok()) {
+      return status.error();
+    }
+  }
+
   // One distribution tells whether the order of blocks and warps matters to the original.
   const bool reverses =
       settings_.reordering->exists() && one.distribution == Distribution::small_integers;
@@ -243,6 +255,29 @@ Status Reference::work_out(Case& one, const Cancellation& cancellation) {
                    exactly_representable(argument, first->after[i], one.untouched[i]);
   }
   one.expected = std::move(first->after);
+  return {};
+}
+
+Status Reference::look_for_races(Case& one, const Buffers& inputs,
+                                 const Cancellation& cancellation) const {
+  RunSettings settings;
+  settings.poison_seed = poison_seed(one, 0);
+  settings.instruction_budget = kOriginalBudget;
+  settings.detect_races = true;
+  const Result<KernelRun> run = run_kernel(problem_, original_, problem_.launch.launches.front(),
+                                           *one.symbols, inputs, settings, cancellation);
+  if (!run.ok()) return run.error();
+  if (run->fault.kind == ptx::FaultKind::cancelled) return fail(ErrorCode::cancelled, "cancelled");
+  if (run->fault.kind != ptx::FaultKind::none) one.race = describe(run->fault);
+  if (run->uninitialised_read && run->fault.kind == ptx::FaultKind::none) {
+    const Result<bool> depends =
+        depends_on_shared_fill(problem_, original_, problem_.launch.launches.front(), *one.symbols,
+                               inputs, settings, *run, cancellation);
+    if (!depends.ok()) return depends.error();
+    if (*depends) one.uninitialised_read = describe(*run->uninitialised_read);
+  }
+  one.checks_races = one.race.empty();
+  one.checks_uninitialised_reads = one.race.empty() && one.uninitialised_read.empty();
   return {};
 }
 

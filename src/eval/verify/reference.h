@@ -29,6 +29,12 @@ struct Case {
   Arithmetic arithmetic;
   std::uint64_t warp_instructions = 0;
   bool order_matters = false;  // of blocks or warps, to the original itself
+  // Candidates are checked for data races, and for reads of shared memory that nobody wrote. False
+  // where that would take too long or the original itself is not clean.
+  bool checks_races = false;
+  bool checks_uninitialised_reads = false;
+  std::string race;                // of the original, in words; empty: none was found
+  std::string uninitialised_read;  // likewise
 
   // "{K: 45, M: 70, N: 50}, N(0,1) inputs".
   [[nodiscard]] std::string text() const;
@@ -71,6 +77,8 @@ class Reference {
   };
 
   [[nodiscard]] Status work_out(Case& one, const Cancellation& cancellation);
+  [[nodiscard]] Status look_for_races(Case& one, const Buffers& inputs,
+                                      const Cancellation& cancellation) const;
   [[nodiscard]] Buffers generate(const Case& one) const;
 
   const Problem& problem_;

@@ -185,6 +185,7 @@ class Examination {
     const ptx::Program& program =
         reversed && reordering_.reversed_warps ? *reordering_.reversed_warps : program_;
     settings.threads = threads_;
+    settings.detect_races = one.checks_races && !reversed;
     const Result<KernelRun> run = run_kernel(problem_, program, launch_, *one.symbols,
                                              *reference_.inputs(one), settings, cancellation_);
     if (!run.ok()) {
@@ -195,6 +196,19 @@ class Examination {
     if (run->fault.kind != ptx::FaultKind::none) {
       result_.cancelled = run->fault.kind == ptx::FaultKind::cancelled;
       return reject(verdict_of(run->fault.kind), with(one) + ": " + describe(run->fault));
+    }
+    if (run->uninitialised_read && one.checks_uninitialised_reads) {
+      const Result<bool> depends =
+          depends_on_shared_fill(problem_, program, launch_, *one.symbols, *reference_.inputs(one),
+                                 settings, *run, cancellation_);
+      if (!depends.ok()) {
+        result_.cancelled = depends.error().code == ErrorCode::cancelled;
+        return reject(Verdict::timeout, with(one) + ": " + depends.error().message);
+      }
+      if (*depends) {
+        return reject(Verdict::suspicious, with(one) + ": " + describe(*run->uninitialised_read) +
+                                               "; the result depends on it");
+      }
     }
     if (!run->damaged.empty()) return reject(Verdict::suspicious, with(one) + ": " + run->damaged);
     return agrees(one, *run, reversed);
@@ -295,6 +309,22 @@ Result<std::vector<std::string>> Verifier::check_original(std::uint64_t seed,
   if (std::any_of(cases.begin(), cases.end(), [](const Case* one) { return one->order_matters; })) {
     warnings.emplace_back(
         "the original's result depends on the order in which its blocks or warps run");
+  }
+  for (const Case* one : cases) {
+    if (!one->race.empty()) {
+      warnings.push_back(
+          fmt::format("the original kernel, with {}: {}; candidates are not checked for "
+                      "races then",
+                      one->text(), one->race));
+      break;
+    }
+  }
+  for (const Case* one : cases) {
+    if (!one->uninitialised_read.empty()) {
+      warnings.push_back(
+          fmt::format("the original kernel, with {}: {}", one->text(), one->uninitialised_read));
+      break;
+    }
   }
   return warnings;
 }

@@ -1,7 +1,5 @@
 #include "eval/verify/warp_order.h"
 
-#include "eval/verify/kernel_run.h"
-
 #include <fmt/format.h>
 
 #include <array>
@@ -65,7 +63,7 @@ std::optional<std::string> with_reversed_warps(const std::string& ptx, const Dim
 
 Reordering make_reordering(const std::string& ptx, const std::string& entry, const Dim3& block) {
   Reordering reordering;
-  reordering.reverse_blocks = !has_global_variables(ptx);
+  reordering.reverse_blocks = true;
   if (const std::optional<std::string> renumbered = with_reversed_warps(ptx, block)) {
     Result<ptx::Program> program = ptx::Program::load(*renumbered, entry);
     if (program.ok()) reordering.reversed_warps = std::move(*program);

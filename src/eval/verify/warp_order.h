@@ -20,7 +20,7 @@ namespace regraph::verify {
 // How to run a kernel in another order than usual, which a kernel without races does not notice.
 struct Reordering {
   std::optional<ptx::Program> reversed_warps;  // none: warps cannot be renumbered
-  bool reverse_blocks = false;                 // false: it has variables in global memory
+  bool reverse_blocks = false;
   [[nodiscard]] bool exists() const { return reversed_warps.has_value() || reverse_blocks; }
 };
 [[nodiscard]] Reordering make_reordering(const std::string& ptx, const std::string& entry,

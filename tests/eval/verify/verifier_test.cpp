@@ -253,9 +253,9 @@ TEST(Verifier, WrongMatrixProductsAreCaught) {
 TEST(Verifier, SharedMemoryMistakesAreCaught) {
   Bench bench = matmul();
   // No barrier between filling and using a tile.
-  bench.expect(Verdict::wrong_result, tiled("", kSync), "expected");
+  bench.expect(Verdict::data_race, tiled("", kSync), "(shared)");
   // No barrier between using a tile and filling the next.
-  bench.expect(Verdict::wrong_result, tiled(kSync, ""), "expected");
+  bench.expect(Verdict::data_race, tiled(kSync, ""), "(shared)");
   // A barrier that only some threads reach.
   bench.expect(Verdict::barrier_divergence, tiled("if (col < N) { " + kSync + " } ", kSync),
                "barrier");
@@ -623,7 +623,7 @@ TEST(Verifier, ManyThreadsShareOneVerifier) {
       const Cancellation never;
       for (std::uint64_t seed = 0; seed < 3; ++seed) {
         if (bench.verifier().verify(good, plan, seed, never).correct()) ++right[t];
-        if (bench.verifier().verify(bad, plan, seed, never).verdict == Verdict::wrong_result)
+        if (bench.verifier().verify(bad, plan, seed, never).verdict == Verdict::data_race)
           ++right[t];
       }
     });

@@ -1,0 +1,51 @@
+#include "cli/load_graph.h"
+
+#include "base/files.h"
+#include "regraph/regraph_yaml.h"
+#include "regraph/regrapht_json.h"
+
+#include <filesystem>
+
+namespace regraph::cli {
+
+namespace {
+
+constexpr std::size_t kGraphLimitBytes = std::size_t{256} << 20;
+
+std::filesystem::path shipped_graph(const std::filesystem::path& program_directory) {
+  std::error_code ignored;
+  const auto installed = program_directory.parent_path() / "share" / "regraph" / "cuda.yaml";
+  if (std::filesystem::exists(installed, ignored)) return installed;
+  return std::filesystem::path(REGRAPH_SOURCE_DIRECTORY) / "graphs" / "cuda.yaml";
+}
+
+}  // namespace
+
+Result<ReGraph> load_graph(const std::string& file, const std::string& program) {
+  const bool foreign = std::filesystem::path(file).extension() == ".json";
+  if (!file.empty() && !foreign) return load_regraph(file);
+  auto shipped = load_regraph(shipped_graph(std::filesystem::path(program).parent_path()));
+  if (!shipped || !foreign) return shipped;
+  const auto text = read_file(file, kGraphLimitBytes);
+  if (!text) return text.error();
+  const auto read = parse_regrapht(*text, file);
+  if (!read) return read.error();
+  auto graph = to_regraph(*read, *shipped);
+  if (!graph) return fail(ErrorCode::parse, file + ": " + graph.error().message);
+  return graph;
+}
+
+Status export_graph(const std::string& file, const std::string& target,
+                    const std::string& program) {
+  const std::string ending = std::filesystem::path(target).extension().string();
+  const bool yaml = ending == ".yaml" || ending == ".yml";
+  if (!yaml && ending != ".json") {
+    return fail(ErrorCode::invalid_argument,
+                "--export-graph " + target + ": name a file that ends in .json or .yaml");
+  }
+  const auto graph = load_graph(file, program);
+  if (!graph) return graph.error();
+  return write_file(target, yaml ? regraph_text(*graph) : regrapht_text(from_regraph(*graph)));
+}
+
+}  // namespace regraph::cli

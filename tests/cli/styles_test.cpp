@@ -1,0 +1,139 @@
+// Kernels in the styles that people write, through the front end: which the rewriter can work on,
+// which stay opaque, which are refused, and what is inferred when there is no manifest.
+#include "cli/search_program.h"
+
+namespace regraph {
+namespace {
+
+enum class Outcome {
+  rewritable,
+  opaque,   // searched with an explanation why the rewriter has no form for it
+  missing,  // something has to be said in a manifest
+  refused,
+};
+
+struct Style {
+  const char* name;
+  Outcome outcome;
+  std::vector<std::string> parts;  // of the manifest, or of the message
+  std::vector<std::string> flags = {};
+};
+
+void PrintTo(const Style& style, std::ostream* out) {
+  *out << style.name;
+}
+
+const Style kStyles[] = {
+    {"guard_1d", Outcome::rewritable, {"x: {dir: in, shape: [n]", "y: {dir: inout, shape: [n]"}},
+    {"early_return", Outcome::rewritable, {"out: {dir: out, shape: [n]"}},
+    {"index_macro", Outcome::rewritable, {"A: {dir: in, shape: [\"K * M\"]"}},
+    {"size_t_index", Outcome::rewritable, {"m: {dir: inout, shape: [\"cols * rows\"]"}},
+    {"grid_stride", Outcome::rewritable, {"min(cdiv(n, bx), 1024)"}},
+    {"stencil_3d", Outcome::rewritable, {"u: {dir: in, shape: [\"nx * ny * nz\"]", "[8, 8, 4]"}},
+    {"template_type", Outcome::rewritable, {"clamp_all<float> is taken", "shape: [n]"}},
+    {"template_tile",
+     Outcome::rewritable,
+     {"n: 4194304", "out: {dir: out, shape: [\"cdiv(n, 128)"}},
+    {"host_program", Outcome::rewritable, {"n: 1000000", "[128, 1, 1]", "as in line 39"}},
+    {"constant_filter", Outcome::rewritable, {"taps: {dir: in, shape: [5]"}},
+    {"half_data", Outcome::rewritable, {"x: {dir: in, shape: [n]", "y: {dir: inout, shape: [n]"}},
+    {"double_dot", Outcome::rewritable, {"a: {dir: in, shape: [\"cols * rows\"]"}},
+    {"integer_output", Outcome::rewritable, {"above: {dir: out, shape: [n]"}},
+    {"vector_type", Outcome::rewritable, {"v: {dir: in, shape: [n]", "out: {dir: out, shape: [n]"}},
+    {"uint_alias", Outcome::rewritable, {"state: {dir: inout, shape: [n]"}},
+    {"old_shuffle", Outcome::rewritable, {"in: {dir: in, shape: [n]"}},
+    {"extern_c", Outcome::rewritable, {"x: {dir: inout, shape: [n]"}},
+    {"namespaced", Outcome::rewritable, {"x: {dir: inout, shape: [n]"}},
+    {"block_per_row",
+     Outcome::rewritable,
+     {"m: {dir: in, shape: [\"cols * rows\"]", "grid: [rows"}},
+    {"modulo_index", Outcome::rewritable, {"bias: {dir: in, shape: [d]"}},
+    {"own_header", Outcome::rewritable, {"x: {dir: inout, shape: [n]"}},
+    {"front_matter", Outcome::rewritable, {"table: {dir: in, shape: [m]"}},
+    {"histogram", Outcome::rewritable, {"bins: {dir: inout, shape: [64]"}},
+    {"two_kernels", Outcome::rewritable, {"x: {dir: inout, shape: [n]"}, {"--kernel", "second"}},
+    {"do_while", Outcome::opaque, {"start: {dir: in, shape: [n]", "has no form for this code"}},
+    {"inline_ptx", Outcome::opaque, {"out: {dir: out, shape: [n]", "has no form for this code"}},
+    {"lambda_inside", Outcome::opaque, {"rewriter cannot work on"}},
+    {"pointer_bump",
+     Outcome::missing,
+     {"FILL IN args.m.shape: 'm' is used other than as m[index]"}},
+    {"switch_case", Outcome::missing, {"FILL IN args.op.shape"}},
+    {"div_mod", Outcome::missing, {"FILL IN launch"}},
+    {"tile_macro", Outcome::missing, {"FILL IN args.in.shape"}},
+    {"array_parameter", Outcome::missing, {"FILL IN args.a.shape"}},
+    {"two_kernels", Outcome::refused, {"several kernels (first, second)"}},
+    {"struct_parameter", Outcome::refused, {"struct_parameter.cu:5: parameter 'p' has type"}},
+    {"texture", Outcome::refused, {"texture.cu:1: texture and surface references were removed"}},
+    {"device_counter",
+     Outcome::refused,
+     {"device_counter.cu:1: __device__ 'finished' keeps state"}},
+};
+
+class Styles : public test::SearchProgram, public ::testing::WithParamInterface<Style> {};
+
+TEST_P(Styles, AreReadAsExpected) {
+  const Style& style = GetParam();
+  std::vector<std::string> arguments = {
+      std::string(REGRAPH_SOURCE_DIR) + "/tests/cli/styles/" + style.name + ".cu", "--init"};
+  arguments.insert(arguments.end(), style.flags.begin(), style.flags.end());
+  const test::ProgramRun done = run(arguments);
+  EXPECT_EQ(done.exit_code, style.outcome == Outcome::refused ? 4 : 0) << done.error;
+  const std::string& text = style.outcome == Outcome::refused ? done.error : done.output;
+  for (const std::string& part : style.parts)
+    EXPECT_NE(text.find(part), std::string::npos) << "wanted: " << part << "\ngot: " << text;
+  const bool missing = done.output.find("# FILL IN") != std::string::npos;
+  EXPECT_EQ(missing, style.outcome == Outcome::missing) << done.output;
+  const bool opaque = done.output.find("has no form for this code") != std::string::npos ||
+                      done.output.find("rewriter cannot work on") != std::string::npos;
+  if (style.outcome != Outcome::missing) {
+    EXPECT_EQ(opaque, style.outcome == Outcome::opaque) << done.output;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Styles, ::testing::ValuesIn(kStyles), [](const auto& style) {
+  return std::to_string(style.index) + "_" + style.param.name;
+});
+
+class FrontEnd : public test::SearchProgram {};
+
+// What --init prints is a manifest that runs.
+TEST_F(FrontEnd, TheInitialManifestIsAnInput) {
+  file("k.cu",
+       "__global__ void k(const float* a, float* b, int n) {\n"
+       "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+       "  if (i < n) b[i] = 2.0f * a[i];\n}\n");
+  const test::ProgramRun init = run({"k.cu", "--init"});
+  ASSERT_EQ(init.exit_code, 0) << init.error;
+  file("k.regraph.yaml", init.output);
+  const test::ProgramRun again = run({"k.cu", "--init"});
+  EXPECT_EQ(again.exit_code, 0) << again.error;
+  EXPECT_NE(again.output.find("shape: [n]"), std::string::npos);
+  EXPECT_EQ(again.output.find("assumed: 'a': in"), std::string::npos) << again.output;
+}
+
+TEST_F(FrontEnd, MacrosFollowTheLaunch) {
+  file("k.cu",
+       "/*@regraph\ndefines: {B: bx}\nlaunch: {block: 64, grid: \"cdiv(n, bx)\"}\n*/\n"
+       "__global__ void k(float* a, int n) {\n  __shared__ float s[B];\n"
+       "  int i = blockIdx.x * B + threadIdx.x;\n  s[threadIdx.x] = 1.0f;\n"
+       "  __syncthreads();\n  if (i < n) a[i] = s[B - 1 - threadIdx.x];\n}\n");
+  const test::ProgramRun init = run({"k.cu", "--init", "--block", "96"});
+  EXPECT_EQ(init.exit_code, 0) << init.error;
+  EXPECT_EQ(init.output.find("FILL IN"), std::string::npos) << init.output;
+  // A macro that does not agree is found by the check of the original.
+  const test::ProgramRun wrong = run({"k.cu", "--init", "--block", "96", "--define", "B=32"});
+  EXPECT_NE(wrong.output.find("FILL IN"), std::string::npos) << wrong.output;
+}
+
+TEST_F(FrontEnd, ASidecarGoesBeforeTheComment) {
+  file("k.cu",
+       "/*@regraph\nsizes: {n: 10}\n*/\n__global__ void k(float* a, int n) {\n"
+       "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) a[i] = 1.0f;\n}\n");
+  EXPECT_NE(run({"k.cu", "--init"}).output.find("sizes: {n: 10}"), std::string::npos);
+  file("k.regraph.yaml", "sizes: {n: 20}\n");
+  EXPECT_NE(run({"k.cu", "--init"}).output.find("sizes: {n: 20}"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace regraph

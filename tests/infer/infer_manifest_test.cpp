@@ -1,0 +1,179 @@
+#include "infer/infer_manifest.h"
+
+#include "source/clang_frontend.h"
+#include "support/cuda.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace regraph::infer {
+namespace {
+
+struct Inferred {
+  KernelSignature signature;
+  InferredManifest result;
+
+  [[nodiscard]] const ManifestArgument& argument(const std::string& name) const {
+    for (const auto& [known, one] : result.manifest.arguments) {
+      if (known == name) return one;
+    }
+    ADD_FAILURE() << "nothing about " << name;
+    return result.manifest.arguments.front().second;
+  }
+  [[nodiscard]] std::string length(const std::string& name) const {
+    const auto& shape = argument(name).shape;
+    return shape ? shape->front().text() : "unknown";
+  }
+  [[nodiscard]] std::string grid(std::size_t axis) const {
+    return result.manifest.launch ? result.manifest.launch->grid[axis].text() : "unknown";
+  }
+};
+
+Inferred infer(const std::string& source, const Manifest& given = {}) {
+  const auto configuration = source::default_front_end(test::cuda_root());
+  EXPECT_TRUE(configuration.ok());
+  const auto parsed = source::parse_kernel(source, "kernel.cu", "", *configuration);
+  EXPECT_TRUE(parsed.ok()) << parsed.error().message;
+  Inferred inferred;
+  inferred.signature = parsed->signature;
+  inferred.result = infer_manifest(given, parsed->signature, parsed->unit,
+                                   source::find_host_launch(source, parsed->signature));
+  return inferred;
+}
+
+TEST(InferManifest, ReadsGuardsOfAMatrixProduct) {
+  const Inferred inferred = infer(R"cuda(
+__global__ void mm(const float* A, const float* B, float* C, int M, int N, int K) {
+  int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= M || col >= N) return;
+  float s = 0;
+  for (int k = 0; k < K; ++k) s += A[row * K + k] * B[k * N + col];
+  C[row * N + col] = s;
+}
+)cuda");
+  EXPECT_EQ(inferred.length("A"), "K * M");
+  EXPECT_EQ(inferred.length("B"), "K * N");
+  EXPECT_EQ(inferred.length("C"), "M * N");
+  EXPECT_EQ(inferred.argument("A").direction, Direction::in);
+  EXPECT_EQ(inferred.argument("C").direction, Direction::out);
+  EXPECT_EQ(inferred.grid(0), "cdiv(N, bx)");
+  EXPECT_EQ(inferred.grid(1), "cdiv(M, by)");
+  EXPECT_EQ(inferred.result.manifest.launch->block, (Dim3{16, 16, 1}));
+  EXPECT_EQ(inferred.result.manifest.sizes.at("K"), 4096);
+  EXPECT_TRUE(inferred.result.unknown.empty());
+}
+
+TEST(InferManifest, TakesTheWholeFieldOfAStencil) {
+  const Inferred inferred = infer(R"cuda(
+__global__ void blur(const float* a, float* b, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i > 0 && i < n - 1) b[i] = a[i - 1] + a[i] + a[i + 1];
+}
+)cuda");
+  EXPECT_EQ(inferred.length("a"), "n");
+  EXPECT_EQ(inferred.length("b"), "n");
+  EXPECT_EQ(inferred.grid(0), "cdiv(n, bx)");
+}
+
+TEST(InferManifest, SharedArraysGiveTheBlock) {
+  const Inferred inferred = infer(R"cuda(
+__global__ void t(const float* a, float* b, int n) {
+  __shared__ float tile[32][33];
+  int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;
+  if (x < n && y < n) tile[threadIdx.y][threadIdx.x] = a[y * n + x];
+  __syncthreads();
+  if (x < n && y < n) b[y * n + x] = tile[threadIdx.y][threadIdx.x];
+}
+)cuda");
+  EXPECT_EQ(inferred.result.manifest.launch->block, (Dim3{32, 32, 1}));
+  EXPECT_EQ(inferred.grid(0), "cdiv(n, bx)");
+  EXPECT_EQ(inferred.length("a"), "n * n");
+}
+
+TEST(InferManifest, BlockPartialOutputsFollowTheGrid) {
+  const Inferred inferred = infer(R"cuda(
+__global__ void sum(const float* a, float* partial, int n) {
+  __shared__ float s[128];
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  s[threadIdx.x] = i < n ? a[i] : 0.0f;
+  __syncthreads();
+  if (threadIdx.x == 0) partial[blockIdx.x] = s[0] + s[1];
+}
+)cuda");
+  EXPECT_EQ(inferred.result.manifest.launch->block, (Dim3{128, 1, 1}));
+  EXPECT_EQ(inferred.length("partial"), "cdiv(n, 128)");
+}
+
+TEST(InferManifest, AtomicsReadAndWrite) {
+  const Inferred inferred = infer(R"cuda(
+__global__ void add(const float* a, float* sum, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) atomicAdd(&sum[0], a[i]);
+}
+)cuda");
+  EXPECT_EQ(inferred.argument("sum").direction, Direction::inout);
+  EXPECT_EQ(inferred.length("sum"), "1");
+}
+
+TEST(InferManifest, SaysWhatItCannotKnow) {
+  const Inferred inferred = infer(R"cuda(
+__global__ void gather(const float* table, const int* at, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = table[at[i]];
+}
+)cuda");
+  EXPECT_EQ(inferred.length("table"), "unknown");
+  ASSERT_EQ(inferred.result.unknown.size(), 1u);
+  EXPECT_EQ(inferred.result.unknown[0].first, "table");
+  EXPECT_NE(inferred.result.unknown[0].second.find("line 4"), std::string::npos);
+  EXPECT_EQ(inferred.length("at"), "n");
+}
+
+TEST(InferManifest, DivisionsAndRemaindersHaveBounds) {
+  const Inferred inferred = infer(R"cuda(
+__global__ void f(const float* a, const float* bias, float* out, int n, int d) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = a[i / 4] + bias[i % d];
+}
+)cuda");
+  EXPECT_EQ(inferred.length("bias"), "d");
+  EXPECT_EQ(inferred.length("a"), "(n - 1) / 4 + 1");
+}
+
+TEST(InferManifest, WhatIsGivenStays) {
+  Manifest given;
+  given.sizes["n"] = 77;
+  given.launch = Launch{.kernel = "", .block = {64, 1, 1}};
+  ManifestArgument argument;
+  argument.direction = Direction::inout;
+  argument.shape = std::vector<IntegerExpression>{IntegerExpression(1000)};
+  given.arguments.emplace_back("a", argument);
+  const Inferred inferred = infer(R"cuda(
+__global__ void f(float* a, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) a[i] = 1.0f;
+}
+)cuda",
+                                  given);
+  EXPECT_EQ(inferred.result.manifest.sizes.at("n"), 77);
+  EXPECT_EQ(inferred.length("a"), "1000");
+  EXPECT_EQ(inferred.argument("a").direction, Direction::inout);
+  EXPECT_EQ(inferred.grid(0), "1");
+  EXPECT_TRUE(inferred.result.notes.empty());
+}
+
+TEST(InferManifest, TheHostsLaunchCounts) {
+  const Inferred inferred = infer(R"cuda(
+__global__ void f(float* a, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) a[i] = 1.0f;
+}
+#define LAUNCH void host(float* p) { f<<<(1000 + 127) / 128, 128>>>(p, 1000); }
+)cuda");
+  // Inside a macro is no launch.
+  EXPECT_EQ(inferred.result.manifest.launch->block, (Dim3{256, 1, 1}));
+}
+
+}  // namespace
+}  // namespace regraph::infer

@@ -1,0 +1,163 @@
+#include "source/extract.h"
+
+#include "base/random.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace regraph::source {
+namespace {
+
+Result<DeviceCode> extract(const std::string& source, std::vector<std::string> kernels = {}) {
+  ExtractionRequest request;
+  request.file_name = "file.cu";
+  request.kernels = std::move(kernels);
+  return extract_device_code(source, request);
+}
+
+constexpr const char* kProgram = R"cuda(#include <iostream>
+#include <cuda_runtime.h>
+#define BLOCK 64
+#define CHECK(x) do { if ((x) != 0) exit(1); } while (0)
+#define HALF(v) (factor() * (v))
+using namespace std;
+
+struct Unused { int a; };
+class Timer { cudaEvent_t begin; };
+float host_table[4];
+
+// Half of it.
+__device__ float factor() { return 0.5f; }
+__device__ float unrelated() { return 1.0f; }
+
+__global__ void halve(float* a, int n) {
+  int i = blockIdx.x * BLOCK + threadIdx.x;
+  if (i < n) a[i] = HALF(a[i]);
+}
+
+int main() {
+  float* a;
+  CHECK(cudaMalloc(&a, 4096));
+  halve<<<16, BLOCK>>>(a, 1024);
+  cout << "}" << endl;
+}
+)cuda";
+
+TEST(Extract, KeepsWhatTheKernelMentions) {
+  const auto code = extract(kProgram);
+  ASSERT_TRUE(code.ok()) << code.error().message;
+  EXPECT_EQ(without_line_directives(code->text), R"cuda(#include <cuda_runtime.h>
+#define BLOCK 64
+#define HALF(v) (factor() * (v))
+// Half of it.
+__device__ float factor() { return 0.5f; }
+__global__ void halve(float* a, int n) {
+  int i = blockIdx.x * BLOCK + threadIdx.x;
+  if (i < n) a[i] = HALF(a[i]);
+}
+)cuda");
+  EXPECT_EQ(code->kernels, std::vector<std::string>{"halve"});
+  ASSERT_EQ(code->notes.size(), 1u);
+}
+
+TEST(Extract, LinesKeepTheirNumbers) {
+  const auto code = extract(kProgram);
+  ASSERT_TRUE(code.ok());
+  EXPECT_NE(code->text.find("#line 16 \"file.cu\"\n__global__ void halve"), std::string::npos)
+      << code->text;
+}
+
+TEST(Extract, LeavesAPureDeviceFileAlone) {
+  const std::string source =
+      "// A kernel.\n#include <cmath>\n\n__device__ float unused() { return 0; }\n"
+      "__global__ void k(float* a) {\n  a[0] = 1;  // one\n}\n";
+  const auto code = extract(source);
+  ASSERT_TRUE(code.ok());
+  EXPECT_EQ(code->text, source);
+  EXPECT_TRUE(code->notes.empty());
+}
+
+TEST(Extract, ChoosesAmongKernels) {
+  const std::string source = "__global__ void a() {}\n__global__ void b() {}\n";
+  const auto none = extract(source);
+  ASSERT_FALSE(none.ok());
+  EXPECT_NE(none.error().message.find("several kernels (a, b)"), std::string::npos);
+  EXPECT_TRUE(extract(source, {"b"}).ok());
+  const auto unknown = extract(source, {"c"});
+  ASSERT_FALSE(unknown.ok());
+  EXPECT_NE(unknown.error().message.find("the file defines: a, b"), std::string::npos);
+  const auto nothing = extract("int main() {}\n");
+  ASSERT_FALSE(nothing.ok());
+  EXPECT_NE(nothing.error().message.find("no __global__ function"), std::string::npos);
+}
+
+TEST(Extract, RefusesTextures) {
+  const auto code =
+      extract("texture<float, 1> t;\n__global__ void k(float* a) { a[0] = tex1Dfetch(t, 0); }\n");
+  ASSERT_FALSE(code.ok());
+  EXPECT_EQ(code.error().message.find("file.cu:1: "), 0u) << code.error().message;
+}
+
+TEST(Extract, MakesAnInstanceOfATemplate) {
+  const std::string source =
+      "template <typename T, int N = 2>\n__global__ void k(T* a) { a[N] = T(1); }\n";
+  const auto code = extract(source, {"k<double, 4>"});
+  ASSERT_TRUE(code.ok()) << code.error().message;
+  EXPECT_EQ(code->text,
+            "using T = double; constexpr int N = 4; \n__global__ void k(T* a) { a[N] = T(1); }\n");
+  const auto standard = extract(source, {"k<float>"});
+  ASSERT_TRUE(standard.ok());
+  EXPECT_EQ(standard->text.find("using T = float; constexpr int N = 2; "), 0u);
+  const auto unknown = extract(source);
+  ASSERT_FALSE(unknown.ok());
+  EXPECT_NE(unknown.error().message.find("nothing says what 'T' is"), std::string::npos);
+  EXPECT_FALSE(extract(source, {"k<float, 1, 2>"}).ok());
+  EXPECT_FALSE(extract("__global__ void k() {}\n", {"k<float>"}).ok());
+}
+
+TEST(Extract, TakesTheInstanceThatTheFileUses) {
+  const std::string source =
+      "template <class T> __global__ void k(T* a) { a[0] = T(1); }\n"
+      "template __global__ void k<int>(int*);\n";
+  const auto code = extract(source);
+  ASSERT_TRUE(code.ok()) << code.error().message;
+  EXPECT_EQ(code->text.find("using T = int; "), 0u) << code->text;
+  EXPECT_EQ(code->text.find("template"), std::string::npos) << code->text;
+  const auto several = extract(source + "template __global__ void k<float>(float*);\n");
+  ASSERT_FALSE(several.ok());
+  EXPECT_NE(several.error().message.find("k<float>, k<int>"), std::string::npos);
+}
+
+TEST(Extract, DefinesMacrosInFront) {
+  ExtractionRequest request;
+  request.file_name = "file.cu";
+  request.defines = {{"N", "4"}};
+  const auto code = extract_device_code("__global__ void k(int* a) { a[N] = N; }\n", request);
+  ASSERT_TRUE(code.ok());
+  EXPECT_EQ(code->text,
+            "#define N 4\n#line 1 \"file.cu\"\n__global__ void k(int* a) { a[N] = N; }\n");
+}
+
+TEST(Extract, SurvivesAnything) {
+  const std::string source = kProgram;
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    std::string text = source;
+    for (std::uint64_t i = 0; i < 6; ++i) {
+      const std::size_t at = random_bits(seed, 1, i) % text.size();
+      const std::size_t length = random_bits(seed, 2, i) % 20;
+      if (i % 2 == 0) {
+        text.erase(at, length);
+      } else {
+        text.insert(at, source.substr(random_bits(seed, 3, i) % source.size(), length));
+      }
+    }
+    const auto code = extract(text);
+    if (code.ok()) {
+      EXPECT_FALSE(code->kernels.empty());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace regraph::source

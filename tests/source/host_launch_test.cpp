@@ -1,0 +1,68 @@
+#include "source/host_launch.h"
+
+#include <gtest/gtest.h>
+
+namespace regraph::source {
+namespace {
+
+const KernelSignature kKernel = {"k",
+                                 {{.name = "a", .type = ScalarType::f32, .is_pointer = true},
+                                  {.name = "n", .type = ScalarType::i32},
+                                  {.name = "m", .type = ScalarType::i32}}};
+
+TEST(HostLaunch, FollowsConstantsAndDim3) {
+  const auto launch = find_host_launch(R"cuda(
+#define BLOCK 32
+int main() {
+  const int count = 1 << 20, rows = 4 * BLOCK;
+  dim3 block(BLOCK, 8);
+  dim3 grid((count + BLOCK - 1) / BLOCK, (rows + block.y - 1) / block.y);
+  k<<<grid, block, BLOCK * sizeof(float)>>>(p, count, rows);
+}
+)cuda",
+                                       kKernel);
+  ASSERT_TRUE(launch.has_value());
+  EXPECT_EQ(launch->line, 7);
+  EXPECT_EQ(launch->block, (Dim3{32, 8, 1}));
+  ASSERT_TRUE(launch->grid.has_value());
+  EXPECT_EQ((*launch->grid)[0].text(), "cdiv(n, bx)");
+  EXPECT_EQ((*launch->grid)[1].text(), "cdiv(m, by)");
+  EXPECT_EQ(launch->dynamic_shared_bytes->text(), "4 * bx");
+  EXPECT_EQ(launch->integers.at("n"), 1 << 20);
+  EXPECT_EQ(launch->integers.at("m"), 128);
+}
+
+TEST(HostLaunch, ReadsTemplatesAndPlainNumbers) {
+  const auto launch =
+      find_host_launch("void f(int n) { k<float, 4><<<n / 256, 256>>>(p, n, 7); }", kKernel);
+  ASSERT_TRUE(launch.has_value());
+  EXPECT_EQ(launch->block, (Dim3{256, 1, 1}));
+  EXPECT_EQ((*launch->grid)[0].text(), "n / 256");
+  EXPECT_FALSE(launch->integers.contains("n"));
+  EXPECT_EQ(launch->integers.at("m"), 7);
+}
+
+TEST(HostLaunch, WhatIsNoConstantStaysOpen) {
+  const auto launch = find_host_launch(
+      "int main(int c, char** v) { int n = atoi(v[1]); int b = 64; b *= 2; k<<<n, b>>>(p, n, b); }",
+      kKernel);
+  ASSERT_TRUE(launch.has_value());
+  EXPECT_FALSE(launch->block.has_value());
+  EXPECT_TRUE(launch->integers.empty());
+}
+
+TEST(HostLaunch, AnotherKernelsLaunchIsNone) {
+  EXPECT_FALSE(find_host_launch("void f() { other<<<1, 2>>>(); }", kKernel).has_value());
+  EXPECT_FALSE(find_host_launch("", kKernel).has_value());
+}
+
+// A constant defined by itself ends.
+TEST(HostLaunch, SurvivesCycles) {
+  const auto launch =
+      find_host_launch("#define A B\n#define B A\nvoid f() { k<<<A, B>>>(p, A, B); }", kKernel);
+  ASSERT_TRUE(launch.has_value());
+  EXPECT_FALSE(launch->block.has_value());
+}
+
+}  // namespace
+}  // namespace regraph::source
