@@ -6,6 +6,8 @@
 //   clear bins_of_block; barrier; if (i < n) atomicAdd(&bins_of_block[data[i]], 1); barrier;
 //   for each bin: atomicAdd(&bins[bin], bins_of_block[bin])
 //
+// With "rounds" the block first gets the work of several blocks, as in grid_stride.
+//
 // Legal when the kernel does nothing with the table but one kind of atomic whose result is not
 // used, the operation can be done in any order (floating sums: with the problem's leave), and the
 // table's length is known and fits. Indices are within the table, or the original would be wrong.
@@ -97,11 +99,29 @@ class AtomicPrivatize final : public StepRewriter {
  public:
   std::string_view id() const override { return "atomic_privatize"; }
   std::vector<StepParameters> choices() const override {
-    return {{{"copies", "1"}}, {{"copies", "2"}}, {{"copies", "4"}}};
+    std::vector<StepParameters> result;
+    for (const char* rounds : {"1", "64"}) {
+      for (const char* copies : {"1", "2", "4"})
+        result.push_back({{"copies", copies}, {"rounds", rounds}});
+    }
+    return result;
   }
 
+  // A block of one round merges as often as it updates, so the rounds of grid_stride can come
+  // along.
   Result<KernelState> apply(const KernelState& state, const StepParameters& parameters,
                             const Problem& problem) const override {
+    auto rounds = integer_parameter(parameters, "rounds");
+    if (!rounds) return rounds.error();
+    if (*rounds < 2) return privatize(state, parameters, problem);
+    auto looped = make_grid_stride()->apply(state, {{"rounds", parameters.at("rounds")}}, problem);
+    if (!looped) return looped.error();
+    return privatize(*looped, parameters, problem);
+  }
+
+ private:
+  static Result<KernelState> privatize(const KernelState& state, const StepParameters& parameters,
+                                       const Problem& problem) {
     auto copies = integer_parameter(parameters, "copies");
     if (!copies) return copies.error();
     if (*copies < 1) return fail(ErrorCode::invalid_argument, "'copies' must be at least 1");
@@ -139,7 +159,6 @@ class AtomicPrivatize final : public StepRewriter {
     return result;
   }
 
- private:
   static IntegerExpression bytes_of(const Table& table, int copies) {
     const auto size = static_cast<std::int64_t>(size_in_bytes(*table.parameter->scalar));
     return IntegerExpression::multiply(table.length, IntegerExpression(size * copies));

@@ -13,6 +13,10 @@ namespace regraph::rewrite {
 // step. More would multiply the search's choices for kernels that hardly exist.
 inline constexpr std::array<const char*, 3> kLoopChoices = {"1", "2", "3"};
 
+// #pragma unroll 1: keeps the compiler from unrolling the remainder of a loop, and steps from
+// working on it.
+inline constexpr int kNeverUnroll = 1;
+
 // The `for` loops below the block, in program order, that hold no loops but such as are unrolled
 // completely; those are left out.
 [[nodiscard]] std::vector<source::StmtPtr> innermost_loops(const source::Block& block);

@@ -29,9 +29,6 @@ using source::Stmt;
 using source::StmtKind;
 using source::StmtPtr;
 
-// Keeps the compiler from unrolling a remainder, and this step from splitting it again.
-constexpr int kNeverUnroll = 1;
-
 struct Candidate {
   StmtPtr loop;
   source::CountedLoop counted;

@@ -1,6 +1,7 @@
 #include "rewrite/row_sharing.h"
 
 #include "rewrite/guarded_access.h"
+#include "rewrite/loop_choice.h"
 #include "source/walk.h"
 
 #include <optional>
@@ -122,6 +123,10 @@ class Planner {
     }
     if (!effects) {
       reason_ = effects.error();
+      return false;
+    }
+    if (loop.unroll == kNeverUnroll) {
+      reason_ = refuse(where(loop) + "the remainder of another loop is not worth sharing");
       return false;
     }
     if (const auto trips = most_iterations(*counted); trips && *trips < threads_) {

@@ -27,9 +27,8 @@ TEST_F(Interrupt, KeepsWhatWasFound) {
     ASSERT_TRUE(wait_until_error_holds("   4 ")) << content("error");  // four evaluations
     kill(child, signal);
     EXPECT_EQ(wait_for_end(child), 130) << content("error");
-    for (const char* name :
-         {"best.cu", "best.regraph.yaml", "best.diff", "manifest.yaml", "result.json",
-          "results.t4.json", "run.db"}) {
+    for (const char* name : {"best.cu", "best.regraph.yaml", "best.diff", "manifest.yaml",
+                             "result.json", "results.t4.json", "run.db"}) {
       EXPECT_TRUE(std::filesystem::exists(path(out) / name)) << name;
     }
     const auto result = nlohmann::json::parse(content("output"));

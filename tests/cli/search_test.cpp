@@ -9,8 +9,8 @@ using test::ProgramRun;
 
 class Search : public test::SearchProgram {};
 
-constexpr const char* kFiles[] = {"best.cu", "best.regraph.yaml", "best.diff", "manifest.yaml",
-                                  "result.json", "results.t4.json", "run.db"};
+constexpr const char* kFiles[] = {"best.cu",     "best.regraph.yaml", "best.diff", "manifest.yaml",
+                                  "result.json", "results.t4.json",   "run.db"};
 
 TEST_F(Search, FindsAFasterTransposeThatIsAnInputItself) {
   const ProgramRun first = run({example("transpose"), "--device", "h200", "--evaluations", "8",

@@ -52,7 +52,7 @@ constexpr std::string_view kSchema = R"json({"ConfigurationSpace": {"TuningParam
    {"Type": "float", "MemoryType": "Scalar", "FillValue": 2.5}]}}
 )json";
 
-  constexpr std::string_view kSource = R"cuda(/*@regraph
+constexpr std::string_view kSource = R"cuda(/*@regraph
 sizes: {n: 10}
 */
 #include <cstdio>
@@ -78,60 +78,59 @@ int main() {
 }
 )cuda";
 
-  const KernelSignature kSignature = {
-      "scale",
-      {{.name = "in", .type = ScalarType::f32, .is_pointer = true, .points_to_const = true},
-       {.name = "out", .type = ScalarType::f32, .is_pointer = true},
-       {.name = "a", .type = ScalarType::f32}}};
+const KernelSignature kSignature = {
+    "scale",
+    {{.name = "in", .type = ScalarType::f32, .is_pointer = true, .points_to_const = true},
+     {.name = "out", .type = ScalarType::f32, .is_pointer = true},
+     {.name = "a", .type = ScalarType::f32}}};
 
-  void try_manifest(std::string text, fuzz::Random& random, const fuzz::Rounds& rounds) {
-    fuzz::damage(text, random, kWords);
-    const Result<Manifest> manifest = parse_manifest(text, "fuzz.yaml");
-    if (!manifest) return;
-    const Result<Problem> problem = make_problem(*manifest, kSignature, "k.cu", "");
-    if (!problem) return;
-    const std::string written = write_manifest(*problem, problem->launch);
-    const Result<Manifest> again = parse_manifest(written, "again.yaml");
-    if (!again) rounds.fail("what was written cannot be read: " + again.error().message);
-    const Result<Problem> same = make_problem(*again, kSignature, "k.cu", "");
-    if (!same) rounds.fail("what was written is no problem: " + same.error().message);
-    if (write_manifest(*same, same->launch) != written)
-      rounds.fail("written twice, different texts");
+void try_manifest(std::string text, fuzz::Random& random, const fuzz::Rounds& rounds) {
+  fuzz::damage(text, random, kWords);
+  const Result<Manifest> manifest = parse_manifest(text, "fuzz.yaml");
+  if (!manifest) return;
+  const Result<Problem> problem = make_problem(*manifest, kSignature, "k.cu", "");
+  if (!problem) return;
+  const std::string written = write_manifest(*problem, problem->launch);
+  const Result<Manifest> again = parse_manifest(written, "again.yaml");
+  if (!again) rounds.fail("what was written cannot be read: " + again.error().message);
+  const Result<Problem> same = make_problem(*again, kSignature, "k.cu", "");
+  if (!same) rounds.fail("what was written is no problem: " + same.error().message);
+  if (write_manifest(*same, same->launch) != written) rounds.fail("written twice, different texts");
+}
+
+void try_schema(std::string text, fuzz::Random& random) {
+  fuzz::damage(text, random, kWords);
+  const Result<TuningSchema> schema = parse_tuning_schema(text, "t1.json");
+  if (schema) (void)bind_arguments(*schema, kSignature).ok();
+}
+
+void try_source(std::string text, fuzz::Random& random, const fuzz::Rounds& rounds) {
+  fuzz::damage(text, random, kWords);
+  if (const auto front_matter = find_front_matter(text)) {
+    (void)parse_manifest(front_matter->yaml, "k.cu").ok();
+    blank_front_matter(*front_matter, text);
   }
+  (void)source::find_host_launch(text, kSignature);
+  source::ExtractionRequest request;
+  request.file_name = "k.cu";
+  const auto code = source::extract_device_code(text, request);
+  if (!code) return;
+  if (code->kernels.empty()) rounds.fail("a source without kernel was accepted");
+  (void)source::extract_device_code(source::without_line_directives(code->text), request).ok();
+}
 
-  void try_schema(std::string text, fuzz::Random& random) {
-    fuzz::damage(text, random, kWords);
-    const Result<TuningSchema> schema = parse_tuning_schema(text, "t1.json");
-    if (schema) (void)bind_arguments(*schema, kSignature).ok();
-  }
+}  // namespace
 
-  void try_source(std::string text, fuzz::Random& random, const fuzz::Rounds& rounds) {
-    fuzz::damage(text, random, kWords);
-    if (const auto front_matter = find_front_matter(text)) {
-      (void)parse_manifest(front_matter->yaml, "k.cu").ok();
-      blank_front_matter(*front_matter, text);
+int main(int argc, char** argv) {
+  fuzz::Rounds rounds(fuzz::settings(argc, argv));
+  return rounds.run([&](fuzz::Random& random) {
+    switch (random() % 3) {
+      case 0:
+        return try_manifest(std::string(kManifest), random, rounds);
+      case 1:
+        return try_schema(std::string(kSchema), random);
+      default:
+        return try_source(std::string(kSource), random, rounds);
     }
-    (void)source::find_host_launch(text, kSignature);
-    source::ExtractionRequest request;
-    request.file_name = "k.cu";
-    const auto code = source::extract_device_code(text, request);
-    if (!code) return;
-    if (code->kernels.empty()) rounds.fail("a source without kernel was accepted");
-    (void)source::extract_device_code(source::without_line_directives(code->text), request).ok();
-  }
-
-  }  // namespace
-
-  int main(int argc, char** argv) {
-    fuzz::Rounds rounds(fuzz::settings(argc, argv));
-    return rounds.run([&](fuzz::Random& random) {
-      switch (random() % 3) {
-        case 0:
-          return try_manifest(std::string(kManifest), random, rounds);
-        case 1:
-          return try_schema(std::string(kSchema), random);
-        default:
-          return try_source(std::string(kSource), random, rounds);
-      }
-    });
-  }
+  });
+}

@@ -19,23 +19,33 @@ TEST(AtomicPrivatize, CollectsUpdatesInTheBlock) {
     SCOPED_TRACE(name);
     const auto kernel = sample(name);
     ASSERT_NE(kernel, nullptr);
-    expect_correct(*kernel, {{"atomic_privatize", {{"copies", "1"}}}});
-    expect_correct(*kernel,
-                   {{"grid_stride", {{"rounds", "16"}}}, {"atomic_privatize", {{"copies", "2"}}}});
+    expect_correct(*kernel, {{"atomic_privatize", {{"rounds", "1"}, {"copies", "1"}}}});
+    expect_correct(*kernel, {{"grid_stride", {{"rounds", "16"}}},
+                             {"atomic_privatize", {{"rounds", "1"}, {"copies", "2"}}}});
     expect_correct(*kernel, {{"thread_coarsen", {{"axis", "x"}, {"factor", "4"}}},
-                             {"atomic_privatize", {{"copies", "4"}}}});
+                             {"atomic_privatize", {{"rounds", "1"}, {"copies", "4"}}}});
   }
+}
+
+TEST(AtomicPrivatize, BringsRoundsAlong) {
+  const auto kernel = sample("histogram_global");
+  const auto state =
+      expect_correct(*kernel, {{"vectorize_global", {{"width", "4"}}},
+                               {"atomic_privatize", {{"rounds", "64"}, {"copies", "2"}}}});
+  EXPECT_EQ(state.plan.launches[0].grid[0].text(), "cdiv(n, 256 * bx)");
 }
 
 TEST(AtomicPrivatize, UsesDynamicSharedMemoryForALengthOfTheProblem) {
   const auto kernel = sample("histogram_variable_bins");
-  const auto state = expect_correct(*kernel, {{"atomic_privatize", {{"copies", "2"}}}});
+  const auto state =
+      expect_correct(*kernel, {{"atomic_privatize", {{"rounds", "1"}, {"copies", "2"}}}});
   EXPECT_EQ(state.plan.launches[0].dynamic_shared_bytes.text(), "8 * count");
   EXPECT_NE(source::print(state.unit).find("-2147483647 - 1"), std::string::npos);
 }
 
 TEST(AtomicPrivatize, RefusesWithAReason) {
-  expect_refusal(*sample("saxpy_return"), {"atomic_privatize", {{"copies", "1"}}}, "no array");
+  expect_refusal(*sample("saxpy_return"), {"atomic_privatize", {{"rounds", "1"}, {"copies", "1"}}},
+                 "no array");
   auto mixed = KernelCase::make(
       "__global__ void f(const int* a, int* b, int n) {\n"
       "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
@@ -44,7 +54,8 @@ TEST(AtomicPrivatize, RefusesWithAReason) {
       "  b: {dir: inout, shape: [8], init: 'int(0,3)'}}\nlaunch: {block: 64, grid: 'cdiv(n, "
       "bx)'}\n");
   ASSERT_TRUE(mixed.ok()) << mixed.error().message;
-  expect_refusal(**mixed, {"atomic_privatize", {{"copies", "1"}}}, "more than one kind");
+  expect_refusal(**mixed, {"atomic_privatize", {{"rounds", "1"}, {"copies", "1"}}},
+                 "more than one kind");
   auto large = KernelCase::make(
       "__global__ void f(const int* a, int* b, int n) {\n"
       "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
@@ -53,7 +64,7 @@ TEST(AtomicPrivatize, RefusesWithAReason) {
       "  b: {dir: inout, shape: [20000], init: 'int(0,3)'}}\n"
       "launch: {block: 64, grid: 'cdiv(n, bx)'}\n");
   ASSERT_TRUE(large.ok()) << large.error().message;
-  expect_refusal(**large, {"atomic_privatize", {{"copies", "1"}}}, "80000 bytes");
+  expect_refusal(**large, {"atomic_privatize", {{"rounds", "1"}, {"copies", "1"}}}, "80000 bytes");
 }
 
 TEST(GridStride, KeepsEveryBlocksWork) {
