@@ -256,7 +256,7 @@ TEST_F(BadInput, ABenchSizeThatCannotRunIsRefused) {
 // --- Originals that go wrong when they run ---
 
 TEST_F(BadInput, AnOriginalThatRacesIsNamedWithBothLines) {
-  expect_for(kUnusableKernel, {"race", "(line 4", "line 5"},
+  expect_for(kUnusableKernel, {"data race", "at line 4", "at line 5"},
              "__global__ void scale(const float* in, float* out, int n) {\n"
              "  __shared__ float s[128];\n"
              "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
@@ -280,11 +280,11 @@ TEST_F(BadInput, AnAssertionThatFailsIsQuoted) {
 }
 
 TEST_F(BadInput, InlinePtxThatTheInterpreterLacksIsNamed) {
-  expect_for(kUnusableKernel, {"cannot be interpreted", "tensormap"},
+  expect_for(kUnusableKernel, {"cannot be interpreted", "mbarrier"},
              "__global__ void scale(const float* in, float* out, int n) {\n"
              "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
              "  if (i < n) out[i] = in[i];\n"
-             "  asm volatile(\"prefetch.tensormap [%0];\" :: \"l\"(in));\n}\n");
+             "  asm volatile(\"mbarrier.init.shared.b64 [%0], 1;\" :: \"r\"(0));\n}\n");
 }
 
 // --- Sources that attack the machine ---
