@@ -37,7 +37,7 @@ class Decoder {
   bool malformed(std::string_view what) { return fail(ErrorCode::parse, what); }
 
   // decoder.cpp: the frame around the instructions.
-  void place_parameters();
+  void place_parameters();  // and the next two: decode_variables.cpp
   bool place_variables();
   bool place_frames();
   // Whether the instruction belongs to a function that the kernel calls.
@@ -89,6 +89,7 @@ class Decoder {
   bool rare(RareFunction function, std::size_t sources, std::int64_t immediate);
   Record& emit_rare(RareFunction function, std::uint32_t d, std::uint32_t a, std::uint32_t b = 0,
                     std::uint32_t c = 0, std::int64_t immediate = 0);
+  // decode_mixed.cpp
   bool decode_single_pair(Operation operation, std::size_t sources);
   bool decode_mixed(Operation operation, DataType type, std::size_t sources);
   bool decode_xorsign(Operation operation);
