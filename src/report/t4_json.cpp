@@ -75,7 +75,9 @@ Json result(const SearchOutcome& outcome, const StateRecord& state) {
                         {"parent", state.parent ? Json(*state.parent) : Json()},
                         {"steps", steps_text(outcome, state)}};
   if (state.candidate != nullptr && !state.candidate->plan.launches.empty()) {
-    const Dim3& block = state.candidate->plan.launches.front().block;
+    const LaunchPlan& plan = state.candidate->plan;
+    const Launch* const optimised = plan.launch_of(kernel);
+    const Dim3& block = (optimised == nullptr ? plan.launches.front() : *optimised).block;
     configuration["block_x"] = block.x;
     configuration["block_y"] = block.y;
     configuration["block_z"] = block.z;

@@ -23,7 +23,7 @@ Hash128 CompiledPlan::machine_code() const {
 Result<CompiledPlan> compile_plan(Compiler& compiler, const std::string& source,
                                   const LaunchPlan& plan, const std::string& architecture,
                                   const Cancellation& cancellation) {
-  if (plan.launches.empty()) return fail(ErrorCode::invalid_argument, "a plan without a launch");
+  if (plan.launches.empty()) return fail(ErrorCode::unsupported, "a plan without a launch");
   std::map<std::string, std::shared_ptr<const CompiledKernel>> by_name;
   CompiledPlan compiled;
   for (const Launch& launch : plan.launches) {

@@ -24,7 +24,7 @@ struct CompiledPlan {
 };
 
 // Compiles each distinct kernel of `plan` once, all from one source. Errors as Compiler::compile,
-// invalid_argument for a plan without a launch. Thread-safe.
+// unsupported for a plan without a launch. Thread-safe.
 [[nodiscard]] Result<CompiledPlan> compile_plan(Compiler& compiler, const std::string& source,
                                                 const LaunchPlan& plan,
                                                 const std::string& architecture,

@@ -21,7 +21,7 @@ Result<ptx::Program> load(const CompiledKernel& kernel, const CompiledKernel& fi
 
 Result<LoadedPlan> load_plan(const CompiledPlan& compiled, const LaunchPlan& plan) {
   if (plan.launches.empty() || compiled.launches.size() != plan.launches.size()) {
-    return fail(ErrorCode::invalid_argument, "the launch plan has no launch");
+    return fail(ErrorCode::unsupported, "the launch plan has no launch");
   }
   LoadedPlan loaded;
   for (std::size_t i = 0; i < plan.launches.size(); ++i) {

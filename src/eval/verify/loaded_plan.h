@@ -20,7 +20,7 @@ struct LoadedLaunch {
 
 using LoadedPlan = std::vector<LoadedLaunch>;
 
-// `compiled` must be of `plan`. Errors as ptx::Program::load; invalid_argument for a plan without a
+// `compiled` must be of `plan`. Errors as ptx::Program::load; unsupported for a plan without a
 // launch.
 [[nodiscard]] Result<LoadedPlan> load_plan(const CompiledPlan& compiled, const LaunchPlan& plan);
 
