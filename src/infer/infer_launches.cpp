@@ -121,8 +121,27 @@ class LaunchInferrer {
     return view;
   }
 
-  static void merge(const std::vector<std::pair<Parameter, std::string>>& passed,
-                    const ManifestArgument& found, Buffer& buffer) {
+  // "M * N" and "N * M" are the same at all sizes there are.
+  [[nodiscard]] bool same_length(const std::vector<IntegerExpression>& a,
+                                 const std::vector<IntegerExpression>& b) const {
+    if (a == b) return true;
+    std::vector<Symbols> sizes = given_.tests;
+    sizes.insert(sizes.end(), given_.bench.begin(), given_.bench.end());
+    sizes.emplace_back();
+    Argument first;
+    Argument second;
+    first.shape = a;
+    second.shape = b;
+    return std::all_of(sizes.begin(), sizes.end(), [&](Symbols symbols) {
+      symbols.insert(result_.manifest.sizes.begin(), result_.manifest.sizes.end());
+      const auto one = first.element_count(symbols);
+      const auto other = second.element_count(symbols);
+      return one.ok() && other.ok() && *one == *other;
+    });
+  }
+
+  void merge(const std::vector<std::pair<Parameter, std::string>>& passed,
+             const ManifestArgument& found, Buffer& buffer) const {
     if (found.direction) {
       buffer.direction =
           buffer.direction ? then(*buffer.direction, *found.direction) : *found.direction;
@@ -139,10 +158,10 @@ class LaunchInferrer {
         return;
       }
     }
-    if (buffer.shape && !(*buffer.shape == *found.shape)) {
+    if (buffer.shape && !same_length(*buffer.shape, *found.shape)) {
       buffer.reason = "the launches use different lengths of it";
     }
-    buffer.shape = found.shape;
+    if (!buffer.shape) buffer.shape = found.shape;
   }
 
   const Manifest& given_;
