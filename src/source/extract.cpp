@@ -1,5 +1,6 @@
 #include "source/extract.h"
 
+#include "source/prelude_notes.h"
 #include "source/template_instance.h"
 #include "source/top_level.h"
 
@@ -75,7 +76,9 @@ class Extractor {
     if (Status status = require_no_textures(); !status) return status.error();
     if (Status status = instantiate(); !status) return status.error();
     drop_explicit_instantiations();
-    announce_prelude();
+    for (std::string& note :
+         prelude_notes(source_, tokens_, declarations_, keep_, request_.file_name))
+      code_.notes.push_back(std::move(note));
     write();
     return std::move(code_);
   }
@@ -298,41 +301,6 @@ class Extractor {
       bindings_[&kernel] = std::move(instance->bindings);
     }
     return {};
-  }
-
-  // Names that the device compiler does not have by itself and that are given to it.
-  void announce_prelude() {
-    std::set<std::string_view> declared;
-    for (const Declaration& declaration : declarations_)
-      declared.insert(declaration.names.begin(), declaration.names.end());
-    std::set<std::string_view> aliases;
-    std::set<std::string_view> removed;
-    for (std::size_t i = 0; i < declarations_.size(); ++i) {
-      if (!keep_[i]) continue;
-      for (std::size_t token = declarations_[i].first; token < declarations_[i].last; ++token) {
-        if (tokens_[token].kind != TokenKind::identifier || declared.contains(word(token)))
-          continue;
-        if (is_integer_alias(word(token))) aliases.insert(word(token));
-        if (is_removed_function(word(token))) removed.insert(word(token));
-      }
-    }
-    for (const std::string_view name : aliases)
-      code_.notes.push_back(fmt::format("{}: '{}' is taken as unsigned {}", request_.file_name,
-                                        name, name == "uint" ? "int" : name.substr(1)));
-    for (const std::string_view name : removed)
-      code_.notes.push_back(
-          fmt::format("{}: '{}', which CUDA 13 no longer has, is taken as {}_sync "
-                      "with the whole warp",
-                      request_.file_name, name, name));
-  }
-
-  static bool is_integer_alias(std::string_view name) {
-    return name == "uint" || name == "ushort" || name == "uchar" || name == "ulong";
-  }
-  static bool is_removed_function(std::string_view name) {
-    constexpr std::array<std::string_view, 7> kRemoved = {
-        "__shfl", "__shfl_up", "__shfl_down", "__shfl_xor", "__any", "__all", "__ballot"};
-    return std::find(kRemoved.begin(), kRemoved.end(), name) != kRemoved.end();
   }
 
   // "template __global__ void scale<float>(...);" has no meaning once scale is a plain function.
