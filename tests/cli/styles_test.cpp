@@ -59,7 +59,7 @@ const Style kStyles[] = {
     {"two_kernels", Outcome::rewritable, {"x: {dir: inout, shape: [n]"}, {"--kernel", "second"}},
     {"do_while", Outcome::opaque, {"start: {dir: in, shape: [n]", "has no form for this code"}},
     {"inline_ptx", Outcome::opaque, {"out: {dir: out, shape: [n]", "has no form for this code"}},
-    {"lambda_inside", Outcome::opaque, {"rewriter cannot work on"}},
+    {"lambda_inside", Outcome::missing, {"FILL IN args.x.shape: 'x' is used in code"}},
     {"pointer_bump",
      Outcome::missing,
      {"FILL IN args.m.shape: 'm' is used other than as m[index]"}},
