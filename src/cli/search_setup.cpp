@@ -283,6 +283,14 @@ class Builder {
     candidate.plan = setup_->problem.launch;
     candidate.identity = candidate_identity(candidate.source, candidate.plan);
     if (!unit_) return std::nullopt;
+    const auto times = std::count_if(
+        plan.launches.begin(), plan.launches.end(),
+        [&](const Launch& launch) { return launch.kernel == setup_->problem.signature.name; });
+    if (times > 1) {
+      setup_->opaque_reason = fmt::format("'{}' is launched {} times, and steps change one launch",
+                                          setup_->problem.signature.name, times);
+      return std::nullopt;
+    }
     // The gate: what the printer makes of the IR must be the same program.
     auto printed = compile_source(source::print(*unit_));
     if (!printed) {

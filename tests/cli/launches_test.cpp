@@ -116,6 +116,27 @@ TEST_F(Launches, ASecondKernelThatReadsTooFarIsNoReference) {
   EXPECT_TRUE(done.complains_of("in kernel 'final_sum'")) << done.error;
 }
 
+TEST_F(Launches, AKernelThatIsLaunchedTwiceIsJudgedButNotChanged) {
+  const std::string kernel = file("scale.cu", R"cuda(
+__global__ void scale(const float* in, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = 2.0f * in[i];
+}
+)cuda");
+  file("scale.regraph.yaml", R"yaml(
+sizes: {n: 65536}
+args: {x: {shape: [n]}, y: {shape: [n], dir: out}}
+scratch: {between: {shape: [n]}}
+launches:
+  - {kernel: scale, block: 128, grid: ["cdiv(n, bx)"], args: [x, between, n]}
+  - {kernel: scale, block: 128, grid: ["cdiv(n, bx)"], args: [between, y, n]}
+)yaml");
+  const ProgramRun done = run({kernel, "--device", "h200", "--dry-run", "--block", "64"});
+  EXPECT_EQ(done.exit_code, 0) << done.error;
+  EXPECT_NE((done.output + done.error).find("launched 2 times"), std::string::npos)
+      << done.output << done.error;
+}
+
 TEST_F(Launches, MistakesInTheListAreNamed) {
   const std::string kernel = file("sum.cu", kReduction);
   const auto expect = [&](const std::string& from, const std::string& to, int exit_code,
