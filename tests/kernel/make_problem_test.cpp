@@ -86,10 +86,8 @@ TEST(MakeProblem, DerivedTestsOfSquareMatricesAreSmall) {
   const KernelSignature signature = {
       "square", {pointer("x", true), pointer("y", false), scalar("N", ScalarType::i32)}};
   const auto problem = join(
-      "sizes: {N: 4096}
-"
-      "args: {x: {shape: [N, N]}, y: {shape: [N * N]}}
-"
+      "sizes: {N: 4096}\n"
+      "args: {x: {shape: [N, N]}, y: {shape: [N * N]}}\n"
       "launch: {block: 128, grid: \"cdiv(N, bx)\"}\n",
       signature);
   ASSERT_TRUE(problem.ok()) << problem.error().message;
