@@ -102,7 +102,8 @@ Result<LaunchSample> sample_launch(const Problem& problem, const ptx::Program& p
   if (!variables) return variables.error();
   auto addresses = make_buffers(problem, symbols, memory, *variables);
   if (!addresses) return addresses.error();
-  auto parameters = verify::pack_parameters(problem, program, symbols, *addresses);
+  auto parameters =
+      verify::pack_parameters(problem, program, launch.arguments, symbols, *addresses);
   if (!parameters) return parameters.error();
   ptx::LaunchArguments arguments;
   arguments.grid = launch.grid;
