@@ -41,6 +41,8 @@ struct WaveCounts {
   double l2_write_sectors = 0;
   double dram_read_sectors = 0;
   double dram_write_sectors = 0;
+  double atomic_lone_sectors = 0;   // fetched for atomics
+  double atomic_joint_sectors = 0;  // the same, with neighbours
 };
 
 // What one whole block does, on average over the sampled ones.
@@ -50,6 +52,7 @@ struct BlockSample {
   double load_sectors = 0;
   double write_sectors = 0;
   double written_sectors = 0;  // distinct
+  double atomic_sectors = 0;   // distinct
   double instructions = 0;     // of the slice, warp level
   double duration = 0;         // instructions of the longest warp
 };
@@ -104,6 +107,7 @@ class Simulation {
       add(*second,
           static_cast<double>(grid_blocks_ - first_blocks) / static_cast<double>(second_blocks));
     }
+    add_atomics();
     return traffic_;
   }
 
@@ -143,10 +147,14 @@ class Simulation {
       sample_.load_sectors += share * static_cast<double>(totals.load_sectors);
       sample_.write_sectors += share * static_cast<double>(totals.write_sectors);
       sample_.written_sectors += share * static_cast<double>(trace_.written_sectors());
+      sample_.atomic_sectors += share * static_cast<double>(trace_.atomic_sectors());
       sample_.instructions += share * static_cast<double>(runner_.executed());
       sample_.duration = std::max(sample_.duration, static_cast<double>(runner_.duration()));
     }
     trace_.count_written_sectors(false);
+    sample_atomics_ = trace_.atomics().traffic();
+    sample_blocks_ = static_cast<double>(count);
+    trace_.clear_atomics();
     return {};
   }
 
@@ -215,8 +223,12 @@ class Simulation {
       const std::uint64_t line = request.line + static_cast<std::uint64_t>(lines[i].delta);
       std::uint32_t wanted = lines[i].sectors;
       const auto total = static_cast<double>(sector_count(wanted));
-      if (pattern.kind == AccessPattern::Kind::store ||
-          pattern.kind == AccessPattern::Kind::atomic) {
+      if (pattern.kind == AccessPattern::Kind::atomic) {
+        const int fetched = sector_count(l2_.write(line, wanted));
+        (total == 1 ? counts.atomic_lone_sectors : counts.atomic_joint_sectors) += fetched;
+        continue;
+      }
+      if (pattern.kind == AccessPattern::Kind::store) {
         counts.l2_write_sectors += total;
         counts.dram_write_sectors += sector_count(l2_.write(line, wanted));
         continue;
@@ -236,6 +248,36 @@ class Simulation {
     }
   }
 
+  // Atomics of the whole grid, from the blocks that ran in full.
+  void add_atomics() {
+    const auto grid = static_cast<double>(grid_blocks_);
+    const bool cut = traffic_.truncated;
+    AtomicTraffic atomics = cut ? sample_atomics_ : trace_.atomics().traffic();
+    const double blocks = cut ? sample_blocks_ : static_cast<double>(traffic_.blocks_simulated);
+    if (atomics.lanes <= 0.0) return;
+    for (double* sum : {&atomics.lanes, &atomics.payload_bytes, &atomics.sector_operations,
+                        &atomics.returning_sector_operations, &atomics.hottest_full_passes,
+                        &atomics.hottest_partial_passes, &atomics.hottest_floating_passes}) {
+      *sum *= grid / blocks;
+    }
+    traffic_.atomics = atomics;
+    // Two waves say little about counters that all waves share: every sector is fetched once, and
+    // again as often as random accesses miss a cache that holds only part of the counters.
+    const double sectors = atomics.footprint_bytes / kSectorBytes;
+    const double missing =
+        std::max(0.0, 1.0 - static_cast<double>(geometry_.l2_bytes) / atomics.footprint_bytes);
+    const double most = sectors + missing * std::max(0.0, atomics.sector_operations - sectors);
+    double& lone = traffic_.atomic_lone_dram_sectors;
+    double& joint = traffic_.atomic_joint_dram_sectors;
+    if (lone + joint > most) {
+      const double kept = most / (lone + joint);
+      lone *= kept;
+      joint *= kept;
+    }
+    traffic_.dram_read_bytes += (lone + joint) * kSectorBytes;
+    traffic_.dram_write_bytes += (lone + joint) * kSectorBytes;
+  }
+
   // From the simulated part of a wave to the whole of it.
   void scale(WaveCounts& counts, std::uint64_t blocks) const {
     if (!traffic_.truncated) return;
@@ -251,6 +293,8 @@ class Simulation {
     counts.requests = sample_.requests * all;
     counts.l2_write_sectors = sample_.write_sectors * all;
     counts.dram_write_sectors = sample_.written_sectors * all;
+    counts.atomic_lone_sectors = 0;
+    counts.atomic_joint_sectors = sample_.atomic_sectors * all;
   }
 
   void add(const WaveCounts& counts, double waves) {
@@ -262,6 +306,8 @@ class Simulation {
     traffic_.l2_write_bytes += waves * counts.l2_write_sectors * kSectorBytes;
     traffic_.dram_read_bytes += waves * counts.dram_read_sectors * kSectorBytes;
     traffic_.dram_write_bytes += waves * counts.dram_write_sectors * kSectorBytes;
+    traffic_.atomic_lone_dram_sectors += waves * counts.atomic_lone_sectors;
+    traffic_.atomic_joint_dram_sectors += waves * counts.atomic_joint_sectors;
   }
 
   const CacheGeometry& geometry_;
@@ -275,6 +321,8 @@ class Simulation {
   SectoredCache l2_;
   std::vector<SectoredCache> l1_;
   BlockSample sample_;
+  AtomicTraffic sample_atomics_;  // of the sampled blocks together
+  double sample_blocks_ = 1;
   CacheTraffic traffic_;
 };
 
