@@ -53,9 +53,11 @@ TimeBounds bounds_of(const ModelInput& input, const DeviceSpec& device, const Wa
     return instructions * warps * kWarpLanes / lanes / clock;
   };
   bounds.issue = work.issued * warps / kSubCores / clock;
-  bounds.fp32 = pipe(work.fp32, device.fp32_lanes);
+  // Integer multiplications run on the FP32 pipe, at the integer pipe's width.
+  bounds.fp32 =
+      pipe(work.fp32, device.fp32_lanes) + pipe(work.integer_multiply, device.int32_lanes);
   bounds.fp64 = pipe(work.fp64, device.fp64_lanes);
-  bounds.integer = pipe(work.integer + work.integer_multiply, device.int32_lanes);
+  bounds.integer = pipe(work.integer, device.int32_lanes);
   bounds.special_function = pipe(work.special_function, device.special_function_lanes);
   const double lsu_scale = 128.0 / device.lsu_bytes_per_clock;
   bounds.load_store = (work.shared_wavefronts + work.global_passes) * lsu_scale * warps / clock +
