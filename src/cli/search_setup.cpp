@@ -176,7 +176,13 @@ class Builder {
     auto& notes = setup_->problem.notes;
     notes.insert(notes.begin(), inferred.notes.begin(), inferred.notes.end());
     notes.insert(notes.begin(), input_.notes.begin(), input_.notes.end());
-    inferred_lengths_ = !inferred.notes.empty();
+    const auto& given = input_.manifest.arguments;
+    const auto with_shape = std::ranges::count_if(
+        given, [](const auto& argument) { return argument.second.shape.has_value(); });
+    const auto buffers = std::ranges::count_if(parsed.signature.parameters, [](const auto& one) {
+      return one.is_pointer && !one.is_symbol;
+    });
+    inferred_lengths_ = with_shape < buffers || !input_.manifest.launch;
     return std::nullopt;
   }
 
@@ -223,16 +229,20 @@ class Builder {
     if (error.code == ErrorCode::io || error.code == ErrorCode::not_found) {
       return failure(kInternalError, error.message);
     }
-    // The compiler sees the file under a fixed name.
+    return failure(kUnusableKernel, options_.kernel_file + " does not compile for " +
+                                        std::string(setup_->device.architecture) + ":\n" +
+                                        with_own_name(error.message));
+  }
+
+  // The compiler sees the file under a fixed name.
+  [[nodiscard]] std::string with_own_name(std::string message) const {
     const std::string file = std::filesystem::path(options_.kernel_file).filename().string();
-    std::string message = error.message;
     constexpr std::string_view kCompilersName = "kernel.cu";
     for (std::size_t at = 0; (at = message.find(kCompilersName, at)) != std::string::npos;) {
       message.replace(at, kCompilersName.size(), file);
       at += file.size();
     }
-    return failure(kUnusableKernel, options_.kernel_file + " does not compile for " +
-                                        std::string(setup_->device.architecture) + ":\n" + message);
+    return message;
   }
 
   Result<CompiledKernel> compile_source(const std::string& source) {
@@ -302,7 +312,7 @@ class Builder {
       return failure(kUnusableKernel, options_.kernel_file +
                                           ": the original kernel cannot be used as a "
                                           "reference: " +
-                                          warnings.error().message +
+                                          with_own_name(warnings.error().message) +
                                           (inferred_lengths_ ? inferred_hint() : ""));
     }
     setup_->warnings = std::move(*warnings);

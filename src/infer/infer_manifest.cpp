@@ -51,6 +51,7 @@ class Inferrer {
     }
     infer_sizes();
     infer_integers();
+    infer_traffic();
     return std::move(result_);
   }
 
@@ -111,6 +112,7 @@ class Inferrer {
   }
 
   void infer_arguments(const AccessSummary& summary) {
+    lengths_are_indices_ = true;
     for (const Parameter& parameter : signature_.parameters) {
       if (!parameter.is_pointer || parameter.is_symbol) continue;
       ManifestArgument& said = argument(parameter.name);
@@ -123,12 +125,14 @@ class Inferrer {
       if (!said.shape) {
         auto length = summary.length(parameter.name);
         if (!length) {
+          lengths_are_indices_ = false;
           result_.unknown.emplace_back(parameter.name, length.error().message);
         } else {
           said.shape = std::vector<IntegerExpression>{*length};
           found += fmt::format("{}{} elements", found.empty() ? "" : ", ", length->text());
         }
       }
+      if (said.shape && found.find("elements") == std::string::npos) lengths_are_indices_ = false;
       if (!found.empty()) note(fmt::format("'{}': {}", parameter.name, found));
     }
   }
@@ -222,6 +226,26 @@ class Inferrer {
     }
   }
 
+  // Every element of a buffer moves once in each direction, if all lengths are those of the
+  // indices: of a table that the user measured out, only a part may be used.
+  void infer_traffic() {
+    if (result_.manifest.bytes || result_.manifest.flops || !lengths_are_indices_) return;
+    std::string text;
+    for (const Parameter& parameter : signature_.parameters) {
+      if (!parameter.is_pointer || parameter.is_symbol) continue;
+      const ManifestArgument& said = argument(parameter.name);
+      const auto times = said.direction == Direction::inout ? 2 : 1;
+      const auto size = static_cast<std::int64_t>(size_in_bytes(parameter.type));
+      text += fmt::format("{}{} * ({})", text.empty() ? "" : " + ",
+                          times * size * parameter.components, said.shape->front().text());
+    }
+    auto bytes = IntegerExpression::parse(text);
+    if (!bytes) return;
+    result_.manifest.bytes = *std::move(bytes);
+    note(fmt::format("every element moves once: {} bytes", result_.manifest.bytes->text()));
+  }
+
+  bool lengths_are_indices_ = false;
   const KernelSignature& signature_;
   const std::optional<source::Unit>& unit_;
   const std::optional<source::HostLaunch>& host_;

@@ -1,5 +1,6 @@
 #include "source/extract.h"
 
+#include "source/prelude_notes.h"
 #include "source/template_instance.h"
 #include "source/top_level.h"
 
@@ -75,6 +76,9 @@ class Extractor {
     if (Status status = require_no_textures(); !status) return status.error();
     if (Status status = instantiate(); !status) return status.error();
     drop_explicit_instantiations();
+    for (std::string& note :
+         prelude_notes(source_, tokens_, declarations_, keep_, request_.file_name))
+      code_.notes.push_back(std::move(note));
     write();
     return std::move(code_);
   }

@@ -253,6 +253,17 @@ TEST_F(BadInput, ABenchSizeThatCannotRunIsRefused) {
              "}\n");
 }
 
+TEST_F(BadInput, ImpossibleGridsAreNamed) {
+  const std::string manifest(kManifest);
+  const auto with_grid = [&](const std::string& grid) {
+    std::string text = manifest;
+    return text.replace(text.find("cdiv(n, bx)"), 11, grid);
+  };
+  expect_for(kUsage, {"grid", "0"}, kScale, with_grid("n - 100000"));
+  expect_for(kUsage, {"grid"}, kScale, with_grid("n * n * n"));
+  expect_for(kUsage, {"grid", "overflow"}, kScale, with_grid("n * n * n * n * n"));
+}
+
 // --- Originals that go wrong when they run ---
 
 TEST_F(BadInput, AnOriginalThatRacesIsNamedWithBothLines) {

@@ -74,6 +74,7 @@ __global__ void blur(const float* a, float* b, int n) {
   EXPECT_EQ(inferred.length("a"), "n");
   EXPECT_EQ(inferred.length("b"), "n");
   EXPECT_EQ(inferred.grid(0), "cdiv(n, bx)");
+  EXPECT_EQ(inferred.result.manifest.bytes->text(), "4 * n + 4 * n");
 }
 
 TEST(InferManifest, SharedArraysGiveTheBlock) {
@@ -128,6 +129,7 @@ __global__ void gather(const float* table, const int* at, float* out, int n) {
   EXPECT_EQ(inferred.result.unknown[0].first, "table");
   EXPECT_NE(inferred.result.unknown[0].second.find("line 4"), std::string::npos);
   EXPECT_EQ(inferred.length("at"), "n");
+  EXPECT_FALSE(inferred.result.manifest.bytes.has_value());
 }
 
 TEST(InferManifest, DivisionsAndRemaindersHaveBounds) {
@@ -161,6 +163,7 @@ __global__ void f(float* a, int n) {
   EXPECT_EQ(inferred.argument("a").direction, Direction::inout);
   EXPECT_EQ(inferred.grid(0), "1");
   EXPECT_TRUE(inferred.result.notes.empty());
+  EXPECT_FALSE(inferred.result.manifest.bytes.has_value());
 }
 
 TEST(InferManifest, TheHostsLaunchCounts) {

@@ -49,7 +49,7 @@ TEST(AtomicPrivatize, RefusesWithAReason) {
   auto mixed = KernelCase::make(
       "__global__ void f(const int* a, int* b, int n) {\n"
       "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
-      "  if (i < n) { atomicAdd(&b[a[i]], 1); if (b[0] < 0) atomicMax(&b[1], i); }\n}",
+      "  if (i < n) { atomicAdd(&b[a[i]], 1); if (a[i] == 5) atomicMax(&b[1], i); }\n}",
       "sizes: {n: 100}\nargs: {a: {dir: in, shape: [n], init: 'int(0,7)'},\n"
       "  b: {dir: inout, shape: [8], init: 'int(0,3)'}}\nlaunch: {block: 64, grid: 'cdiv(n, "
       "bx)'}\n");
