@@ -95,8 +95,17 @@ bool compare_atomics(Compiler& compiler, const DeviceSpec& device, const std::st
   double sum = 0.0;
   double worst = 0.0;
   int count = 0;
+  const auto summarise = [&] {
+    if (count > 0) {
+      fmt::print("mean absolute error {:.1f} %, worst {:.1f} %, {} entries\n\n",
+                 100.0 * sum / count, 100.0 * worst, count);
+    }
+    sum = worst = 0.0;
+    count = 0;
+  };
   for (std::string line; std::getline(lines, line);) {
     if (line.find("counters") != std::string::npos) {
+      summarise();
       shared = line.find("shared") != std::string::npos;
       fmt::print("{:>10}  ns an atomic, {}: measured, predicted, error\n", "counters",
                  shared ? "shared: increment, value, float, returning, none"
@@ -129,8 +138,7 @@ bool compare_atomics(Compiler& compiler, const DeviceSpec& device, const std::st
     }
     fmt::print("{}\n", row);
   }
-  fmt::print("mean absolute error {:.1f} %, worst {:.1f} %, {} entries\n", 100.0 * sum / count,
-             100.0 * worst, count);
+  summarise();
   return true;
 }
 

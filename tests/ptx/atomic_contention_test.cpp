@@ -116,6 +116,44 @@ TEST(AtomicContentionTest, GridsAreCountedWhole) {
   EXPECT_DOUBLE_EQ(traffic->l2_write_bytes, 0.0);
 }
 
+// The block with the last ticket stores: the slice runs the atomic that the branch depends on.
+TEST(AtomicContentionTest, BranchesOnTicketsAreFollowed) {
+  const Program program = load_or_die(R"(
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry last(.param .u64 tickets, .param .u64 out) {
+  .reg .pred %p<2>;
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<3>;
+  ld.param.u64 %rd1, [tickets];
+  ld.param.u64 %rd2, [out];
+  atom.global.add.u32 %r1, [%rd1], 1;
+  setp.ne.u32 %p1, %r1, 4;
+  @%p1 bra done;
+  st.global.u32 [%rd2], %r1;
+done:
+  ret;
+}
+)",
+                                      "last");
+  DeviceMemory memory;
+  Parameters parameters;
+  for (int i = 0; i < 2; ++i)
+    parameters.add(*memory.allocate("buffer", 64, BufferAccess::read_write));
+  LaunchArguments arguments;
+  arguments.grid = {6, 1, 1};
+  arguments.block = {1, 1, 1};
+  arguments.parameters = parameters.bytes();
+  CacheGeometry geometry;
+  geometry.sm_count = 8;
+  geometry.l1_bytes = 32 << 10;
+  geometry.l2_bytes = 1 << 20;
+  auto traffic = simulate_caches(program, arguments, memory, geometry, {}, Cancellation());
+  ASSERT_TRUE(traffic.ok()) << traffic.error().message;
+  EXPECT_DOUBLE_EQ(traffic->atomics.returning_sector_operations, 6.0);
+}
+
 // Lanes of shared atomics that meet in a word, and in a bank.
 TEST(AtomicContentionTest, SharedAtomicsCountLanes) {
   const Program program = load_or_die(kCount, "count");
