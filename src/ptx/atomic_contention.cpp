@@ -8,7 +8,7 @@ namespace regraph::ptx {
 void AtomicContention::add(const std::uint64_t* addresses, std::uint32_t mask, std::uint32_t bytes,
                            AtomicTraits traits, std::uint64_t buffer_begin,
                            std::uint64_t buffer_bytes) {
-  if (mask == 0 || bytes == 0) return;
+  if (mask == 0 || bytes == 0 || requests_++ >= kMostRequests) return;
   buffers_[buffer_begin] = buffer_bytes;
   std::array<std::uint64_t, 32> sorted = {};
   std::size_t count = 0;
@@ -48,6 +48,13 @@ void AtomicContention::clear() {
   *this = AtomicContention{};
 }
 
+void AtomicTraffic::scale(double factor) {
+  for (double* sum : {&lanes, &payload_bytes, &sector_operations, &returning_sector_operations,
+                      &hottest_full_passes, &hottest_partial_passes, &hottest_floating_passes}) {
+    *sum *= factor;
+  }
+}
+
 AtomicTraffic AtomicContention::traffic() const {
   AtomicTraffic result = sums_;
   // Ties go to the lowest address, so that the result does not depend on the table's order.
@@ -67,6 +74,9 @@ AtomicTraffic AtomicContention::traffic() const {
   }
   for (const auto& [begin, bytes] : buffers_)
     result.footprint_bytes += static_cast<double>(bytes);
+  if (requests_ > kMostRequests) {
+    result.scale(static_cast<double>(requests_) / static_cast<double>(kMostRequests));
+  }
   return result;
 }
 

@@ -23,12 +23,18 @@ struct AtomicTraffic {
   // Of the sector with most, in floating-point additions alone.
   double hottest_floating_passes = 0;
   double footprint_bytes = 0;  // of the buffers that are met in
+
+  // Multiplies all but the footprint.
+  void scale(double factor);
 };
 
 class AtomicContention {
  public:
   static constexpr std::uint64_t kSectorBytes = 32;
   static constexpr std::uint64_t kStretchBytes = 512;
+  // Requests that are looked at; later ones count as if they were like them. Bounds time and
+  // memory.
+  static constexpr std::uint64_t kMostRequests = std::uint64_t{1} << 17;
 
   // One warp request: the lanes in `mask` address `bytes` bytes each (1 to 16, aligned) inside a
   // buffer that begins at `buffer_begin` and has `buffer_bytes`.
@@ -46,6 +52,7 @@ class AtomicContention {
   std::unordered_map<std::uint64_t, std::uint64_t> floating_sectors_;
   std::map<std::uint64_t, std::uint64_t> buffers_;  // bytes by address
   AtomicTraffic sums_;
+  std::uint64_t requests_ = 0;
 };
 
 }  // namespace regraph::ptx

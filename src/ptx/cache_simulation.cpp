@@ -61,8 +61,10 @@ class Simulation {
  public:
   Simulation(const Program::Code& slice, const LaunchArguments& arguments,
              std::unique_ptr<LaunchMemory> launch_memory, const CacheGeometry& geometry,
-             const CacheSimulationLimits& limits, const Cancellation& cancellation)
-      : geometry_(geometry),
+             const CacheSimulationLimits& limits, const Cancellation& cancellation,
+             bool runs_atomics)
+      : runs_atomics_(runs_atomics),
+        geometry_(geometry),
         limits_(limits),
         cancellation_(cancellation),
         grid_blocks_(arguments.grid.count()),
@@ -123,7 +125,11 @@ class Simulation {
     runner_.run(block, limits_.instructions_per_wave, cancellation_);
     const Fault& fault = runner_.fault();
     if (fault.kind == FaultKind::none) return {};
-    const ErrorCode code = fault.kind == FaultKind::cancelled ? ErrorCode::cancelled
+    // Blocks that were sampled run again in their wave: what depends on atomics they already did,
+    // such as a place in an output, may run out.
+    const bool repeats = runs_atomics_ && fault.kind != FaultKind::cancelled;
+    const ErrorCode code = repeats                              ? ErrorCode::unsupported
+                           : fault.kind == FaultKind::cancelled ? ErrorCode::cancelled
                            : fault.kind == FaultKind::instruction_budget
                                ? ErrorCode::resource
                                : ErrorCode::invalid_argument;
@@ -255,11 +261,7 @@ class Simulation {
     AtomicTraffic atomics = cut ? sample_atomics_ : trace_.atomics().traffic();
     const double blocks = cut ? sample_blocks_ : static_cast<double>(traffic_.blocks_simulated);
     if (atomics.lanes <= 0.0) return;
-    for (double* sum : {&atomics.lanes, &atomics.payload_bytes, &atomics.sector_operations,
-                        &atomics.returning_sector_operations, &atomics.hottest_full_passes,
-                        &atomics.hottest_partial_passes, &atomics.hottest_floating_passes}) {
-      *sum *= grid / blocks;
-    }
+    atomics.scale(grid / blocks);
     traffic_.atomics = atomics;
     // Two waves say little about counters that all waves share: every sector is fetched once, and
     // again as often as random accesses miss a cache that holds only part of the counters.
@@ -310,6 +312,7 @@ class Simulation {
     traffic_.atomic_joint_dram_sectors += waves * counts.atomic_joint_sectors;
   }
 
+  bool runs_atomics_;  // the slice has global atomics that also happen
   const CacheGeometry& geometry_;
   const CacheSimulationLimits& limits_;
   const Cancellation& cancellation_;
@@ -345,7 +348,14 @@ Result<CacheTraffic> simulate_caches(const Program& program, const LaunchArgumen
   if (!code.ok()) return code.error();
   auto launch_memory = make_launch_memory(**code, arguments, memory, variables);
   if (!launch_memory.ok()) return launch_memory.error();
-  return Simulation(**code, arguments, *std::move(launch_memory), geometry, limits, cancellation)
+  bool runs_atomics = false;
+  for (std::size_t i = 0; i < slice->execute.size(); ++i) {
+    runs_atomics = runs_atomics ||
+                   (slice->execute[i] &&
+                    (*code)->instructions[i].instruction_class == InstructionClass::atomic_global);
+  }
+  return Simulation(**code, arguments, *std::move(launch_memory), geometry, limits, cancellation,
+                    runs_atomics)
       .run();
 }
 

@@ -44,6 +44,17 @@ TEST(AtomicContentionTest, WholeSectorsAndSeparateStretches) {
   EXPECT_EQ(contention.traffic().lanes, 0);
 }
 
+TEST(AtomicContentionTest, ManyRequestsAreExtrapolated) {
+  AtomicContention contention;
+  const std::vector<std::uint64_t> addresses = words({3, 3});
+  for (std::uint64_t i = 0; i < 3 * AtomicContention::kMostRequests; ++i)
+    contention.add(addresses.data(), 3, 4, {}, 0, 4096);
+  const AtomicTraffic traffic = contention.traffic();
+  EXPECT_DOUBLE_EQ(traffic.lanes, 6.0 * AtomicContention::kMostRequests);
+  EXPECT_DOUBLE_EQ(traffic.hottest_partial_passes, 6.0 * AtomicContention::kMostRequests);
+  EXPECT_DOUBLE_EQ(traffic.footprint_bytes, 4096);
+}
+
 constexpr const char* kCount = R"(
 .version 8.0
 .target sm_90
