@@ -1,11 +1,12 @@
 // The timing model against kernels that were measured on an H200: eight fp32 matrix products of
 // 4096 x 4096, and 22 kernels that the rewriter made from the examples (bench/h200/measure
-// measures those). Prints predicted and measured times, the error of each, and what a prediction
-// costs.
+// measures those), the examples as they are, and the table of atomics. Prints predicted and
+// measured times, the error of each, and what a prediction costs.
 #include "base/files.h"
 #include "eval/compile/compiler.h"
 #include "eval/model/model_evaluator.h"
 #include "kernel/manifest.h"
+#include "model_error_atomics.h"
 #include "source/clang_frontend.h"
 
 #include <fmt/format.h>
@@ -52,7 +53,7 @@ Result<Problem> problem_of(const Measured& kernel, const std::string& source) {
   KernelSignature signature;
   signature.name = "matmul";
   for (const char* name : {"a", "b", "c"}) {
-    signature.parameters.push_back({name, ScalarType::f32, true, std::string(name) != "c", 0});
+    signature.parameters.push_back({name, ScalarType::f32, true, std::string(name) != "c"});
   }
   signature.parameters.push_back({"n", ScalarType::i32, false, false, 0});
   return make_problem(*manifest, signature, kernel.file, source);
@@ -145,17 +146,19 @@ Result<Problem> candidate_problem(const std::string& base,
   return make_problem(*manifest, parsed->signature, base + ".cu", *text);
 }
 
-bool compare_candidates(Compiler& compiler, const DeviceSpec& device,
-                        const source::FrontEndConfiguration& front_end) {
-  const std::string folder = std::string(REGRAPH_SOURCE_DIR) + "/bench/h200/candidates/";
-  std::ifstream list(folder + "measured.txt");
+// Kernels that `list_path` names with their times; `base_of` gives their path without extension.
+template <typename BaseOf>
+bool compare_listed(Compiler& compiler, const DeviceSpec& device,
+                    const source::FrontEndConfiguration& front_end, const std::string& list_path,
+                    const BaseOf& base_of) {
+  std::ifstream list(list_path);
   Comparison comparison(compiler, device);
   for (std::string line; std::getline(list, line);) {
     if (line.empty() || line[0] == '#') continue;
     std::istringstream fields(line);
     Row row;
     fields >> row.name >> row.milliseconds;
-    auto problem = candidate_problem(folder + row.name, front_end);
+    auto problem = candidate_problem(base_of(row.name), front_end);
     if (!problem) {
       std::fprintf(stderr, "%s: %s\n", row.name.c_str(), problem.error().message.c_str());
       return false;
@@ -184,8 +187,16 @@ int run() {
   configuration.worker = REGRAPH_COMPILE_WORKER;
   Compiler compiler(std::move(configuration));
   const DeviceSpec device = find_device("h200").value();
+  const std::string root = REGRAPH_SOURCE_DIR;
+  const std::string measured = root + "/bench/h200/";
   const bool done =
-      compare_matrix_products(compiler, device) && compare_candidates(compiler, device, *front_end);
+      compare_matrix_products(compiler, device) &&
+      compare_listed(compiler, device, *front_end, measured + "candidates/measured.txt",
+                     [&](const std::string& name) { return measured + "candidates/" + name; }) &&
+      compare_listed(
+          compiler, device, *front_end, measured + "examples.txt",
+          [&](const std::string& name) { return root + "/examples/" + name + "/" + name; }) &&
+      compare_atomics(compiler, device, measured);
   return done ? 0 : 1;
 }
 

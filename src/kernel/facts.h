@@ -30,6 +30,7 @@ inline constexpr FactDescription kFactDescriptions[] = {
     {"l2_hit_rate", "fraction", "of L2 read sectors"},
     {"dram_bytes_over_compulsory", "ratio", "DRAM traffic over the bytes that must move"},
     {"dram_utilization", "fraction", "of the achievable DRAM bandwidth"},
+    {"atomic_utilization", "fraction", "of the time the L2 needs for global atomics alone"},
     {"l2_utilization", "fraction", "of the L2 bandwidth"},
     {"lsu_utilization", "fraction", "of the load/store pipe (shared memory and L1)"},
     {"fma_utilization", "fraction", "of the FP32 pipe"},
@@ -58,6 +59,11 @@ inline constexpr FactDescription kFactDescriptions[] = {
     {"shuffle_share", "fraction", "warp shuffles in the mix"},
     {"atomic_share", "fraction", "atomics in the mix"},
     {"flops_per_global_load", "flop/load", "FP32 operations per global load instruction"},
+    {"caveat_truncated_trace", "1", "the cache simulation was cut short"},
+    {"caveat_close_bounds", "1", "the two largest bounds are within 10 %"},
+    {"caveat_float_atomics", "1", "floating-point atomics meet"},
+    {"caveat_local_memory", "1", "local memory is used"},
+    {"caveat_ptx_counts", "1", "arithmetic limits, counted in PTX"},
 };
 
 // Returns whether `name` is part of the vocabulary.

@@ -283,8 +283,8 @@ class Joiner {
     return {};
   }
 
-  // Default tests: odd sizes that no tile divides, multiples of 64, and 1. Fewer symbols allow
-  // larger extents at the same cost.
+  // Default tests: odd sizes that no tile divides, multiples of 64, and 1. Fewer symbols, and
+  // buffers that grow more slowly with them, allow larger extents at the same cost.
   void derive_tests() {
     constexpr std::array<std::array<std::int64_t, 4>, 3> kOdd = {
         {{1021, 1021, 1021, 1021}, {131, 97, 131, 97}, {70, 50, 45, 37}}};
@@ -294,7 +294,11 @@ class Joiner {
     for (const auto& [name, value] : problem_.sizes) {
       if (value > kStructuralSize) scalable.push_back(name);
     }
-    const std::size_t row = std::min<std::size_t>(std::max<std::size_t>(scalable.size(), 1), 3) - 1;
+    // n * n elements are as many as M * N.
+    std::size_t extents = std::max<std::size_t>(scalable.size(), 1);
+    for (const Argument& argument : problem_.arguments)
+      extents = std::max(extents, shape_growth(argument.shape));
+    const std::size_t row = std::min<std::size_t>(extents, 3) - 1;
     const auto add = [&](const std::array<std::int64_t, 4>& values) {
       Symbols symbols = problem_.sizes;
       for (std::size_t i = 0; i < scalable.size(); ++i) {

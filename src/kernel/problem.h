@@ -69,6 +69,9 @@ struct Argument {
   [[nodiscard]] Result<std::int64_t> element_count(const Symbols& symbols) const;
 };
 
+// By which power of its symbols a shape's number of elements grows: 1 for n, 2 for M * N and n * n.
+[[nodiscard]] std::size_t shape_growth(const std::vector<IntegerExpression>& shape);
+
 struct CheckPolicy {
   std::optional<double> relative_tolerance;  // none: chosen by type and reduction length
   int seeds = 5;                             // input distributions per size, at least 5

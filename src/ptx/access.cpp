@@ -273,6 +273,12 @@ AccessOutcome resolve_access(const Record* record, Warp& warp, AccessSite& site,
       cost = {(lanes * site.bytes + kSectorBytes - 1) / kSectorBytes, site.bytes / 4 + 1, 1};
     } else {
       cost = request_cost(addresses, mask, site.bytes);
+      if (site.space == StateSpace::shared && block.code->sites[record->site].atomic) {
+        // Shared memory has no sectors and lines: their places hold what atomics wait for.
+        const LaneMeetings meetings = lane_meetings(addresses, mask, site.bytes);
+        cost.sectors = meetings.bank_lanes;
+        cost.lines = meetings.word_lanes;
+      }
     }
   }
   if (one_region && remember(site, addresses, common, mask, cost)) {

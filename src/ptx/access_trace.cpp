@@ -96,18 +96,31 @@ void AccessTrace::access(const Record& record, Warp& warp, AccessSite& site) {
     if (planned) plan.pattern[first / kSectorBytes % 4] = id;
   }
   const AccessPattern& pattern = patterns_[id];
+  if (pattern.kind == AccessPattern::Kind::atomic) {
+    std::uint64_t addresses[kWarpLanes];
+    for (int l = 0; l < kWarpLanes; ++l)
+      addresses[l] = address_of(l);
+    const BlockContext& block = *warp.block;
+    const LaneAddress found = find_lane(block, warp, StateSpace::global, first, 1, 0);
+    const std::uint64_t begin = found.region != nullptr ? found.region->begin : 0;
+    const std::uint64_t bytes = found.region != nullptr ? found.region->end - begin : 0;
+    atomics_.add(addresses, warp.exec, site.bytes,
+                 block.code->instructions[record.instruction].atomic, begin, bytes);
+  }
   requests_.push_back({base_line, id, static_cast<std::uint32_t>(warp.time)});
   ++totals_.requests;
   totals_.line_accesses += pattern.line_count;
-  const bool writes =
-      pattern.kind == AccessPattern::Kind::store || pattern.kind == AccessPattern::Kind::atomic;
-  (writes ? totals_.write_sectors : totals_.load_sectors) += pattern.sector_count;
-  if (writes && count_written_) {
+  const bool atomic = pattern.kind == AccessPattern::Kind::atomic;
+  const bool stores = pattern.kind == AccessPattern::Kind::store;
+  if (stores) totals_.write_sectors += pattern.sector_count;
+  if (!stores && !atomic) totals_.load_sectors += pattern.sector_count;
+  if ((stores || atomic) && count_written_) {
+    std::unordered_set<std::uint64_t>& written = atomic ? atomic_written_ : written_;
     const AccessPattern::Line* touched = lines(pattern);
     for (std::uint32_t i = 0; i < pattern.line_count; ++i) {
       const std::uint64_t line = base_line + static_cast<std::uint64_t>(touched[i].delta);
       for (std::uint64_t sector = 0; sector < kLineBytes / kSectorBytes; ++sector) {
-        if (((touched[i].sectors >> sector) & 1U) != 0) written_.insert(line * 4 + sector);
+        if (((touched[i].sectors >> sector) & 1U) != 0) written.insert(line * 4 + sector);
       }
     }
   }
@@ -116,6 +129,7 @@ void AccessTrace::access(const Record& record, Warp& warp, AccessSite& site) {
 void AccessTrace::clear() {
   requests_.clear();
   written_.clear();
+  atomic_written_.clear();
   totals_ = TraceTotals{};
 }
 

@@ -1,6 +1,7 @@
 // Compact records of the global accesses of a block: a base line, a moment and a remembered shape.
 #pragma once
 
+#include "ptx/atomic_contention.h"
 #include "ptx/block_context.h"
 
 #include <cstdint>
@@ -34,7 +35,7 @@ struct TraceTotals {
   std::uint64_t requests = 0;
   std::uint64_t line_accesses = 0;
   std::uint64_t load_sectors = 0;
-  std::uint64_t write_sectors = 0;
+  std::uint64_t write_sectors = 0;  // of stores
 };
 
 class AccessTrace : public AccessSink {
@@ -47,10 +48,15 @@ class AccessTrace : public AccessSink {
     return lines_.data() + pattern.first_line;
   }
   [[nodiscard]] const TraceTotals& totals() const { return totals_; }
+  [[nodiscard]] const AtomicContention& atomics() const { return atomics_; }
+  // Forgets what clear() keeps: atomics sum up over waves.
+  void clear_atomics() { atomics_.clear(); }
   // Sectors written at least once since the last clear; counted only when asked for.
   void count_written_sectors(bool count) { count_written_ = count; }
   [[nodiscard]] std::uint64_t written_sectors() const { return written_.size(); }
-  // Forgets requests and sums; patterns stay.
+  // The same of atomics.
+  [[nodiscard]] std::uint64_t atomic_sectors() const { return atomic_written_.size(); }
+  // Forgets requests and sums; patterns and atomics stay.
   void clear();
   // Puts the requests from `first` on in order of time, stably, by quanta of 2^shift instructions.
   void sort_by_time(std::size_t first, int shift);
@@ -64,7 +70,9 @@ class AccessTrace : public AccessSink {
   std::vector<AccessPattern::Line> lines_;
   std::unordered_multimap<std::uint64_t, std::uint32_t> by_hash_;
   std::unordered_set<std::uint64_t> written_;
+  std::unordered_set<std::uint64_t> atomic_written_;
   TraceTotals totals_;
+  AtomicContention atomics_;
   bool count_written_ = false;
 };
 

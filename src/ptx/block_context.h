@@ -82,4 +82,12 @@ struct RequestCost {
 [[nodiscard]] RequestCost request_cost(const std::uint64_t* addresses, std::uint32_t mask,
                                        std::uint32_t bytes);
 
+// The most lanes of one request that want words of one bank, and that want one word.
+struct LaneMeetings {
+  std::uint32_t bank_lanes = 0;
+  std::uint32_t word_lanes = 0;
+};
+[[nodiscard]] LaneMeetings lane_meetings(const std::uint64_t* addresses, std::uint32_t mask,
+                                         std::uint32_t bytes);
+
 }  // namespace regraph::ptx

@@ -41,6 +41,8 @@ struct WaveCounts {
   double l2_write_sectors = 0;
   double dram_read_sectors = 0;
   double dram_write_sectors = 0;
+  double atomic_lone_sectors = 0;   // fetched for atomics
+  double atomic_joint_sectors = 0;  // the same, with neighbours
 };
 
 // What one whole block does, on average over the sampled ones.
@@ -50,6 +52,7 @@ struct BlockSample {
   double load_sectors = 0;
   double write_sectors = 0;
   double written_sectors = 0;  // distinct
+  double atomic_sectors = 0;   // distinct
   double instructions = 0;     // of the slice, warp level
   double duration = 0;         // instructions of the longest warp
 };
@@ -58,8 +61,10 @@ class Simulation {
  public:
   Simulation(const Program::Code& slice, const LaunchArguments& arguments,
              std::unique_ptr<LaunchMemory> launch_memory, const CacheGeometry& geometry,
-             const CacheSimulationLimits& limits, const Cancellation& cancellation)
-      : geometry_(geometry),
+             const CacheSimulationLimits& limits, const Cancellation& cancellation,
+             bool runs_atomics)
+      : runs_atomics_(runs_atomics),
+        geometry_(geometry),
         limits_(limits),
         cancellation_(cancellation),
         grid_blocks_(arguments.grid.count()),
@@ -104,6 +109,7 @@ class Simulation {
       add(*second,
           static_cast<double>(grid_blocks_ - first_blocks) / static_cast<double>(second_blocks));
     }
+    add_atomics();
     return traffic_;
   }
 
@@ -119,7 +125,11 @@ class Simulation {
     runner_.run(block, limits_.instructions_per_wave, cancellation_);
     const Fault& fault = runner_.fault();
     if (fault.kind == FaultKind::none) return {};
-    const ErrorCode code = fault.kind == FaultKind::cancelled ? ErrorCode::cancelled
+    // Blocks that were sampled run again in their wave: what depends on atomics they already did,
+    // such as a place in an output, may run out.
+    const bool repeats = runs_atomics_ && fault.kind != FaultKind::cancelled;
+    const ErrorCode code = repeats                              ? ErrorCode::unsupported
+                           : fault.kind == FaultKind::cancelled ? ErrorCode::cancelled
                            : fault.kind == FaultKind::instruction_budget
                                ? ErrorCode::resource
                                : ErrorCode::invalid_argument;
@@ -143,10 +153,14 @@ class Simulation {
       sample_.load_sectors += share * static_cast<double>(totals.load_sectors);
       sample_.write_sectors += share * static_cast<double>(totals.write_sectors);
       sample_.written_sectors += share * static_cast<double>(trace_.written_sectors());
+      sample_.atomic_sectors += share * static_cast<double>(trace_.atomic_sectors());
       sample_.instructions += share * static_cast<double>(runner_.executed());
       sample_.duration = std::max(sample_.duration, static_cast<double>(runner_.duration()));
     }
     trace_.count_written_sectors(false);
+    sample_atomics_ = trace_.atomics().traffic();
+    sample_blocks_ = static_cast<double>(count);
+    trace_.clear_atomics();
     return {};
   }
 
@@ -215,8 +229,12 @@ class Simulation {
       const std::uint64_t line = request.line + static_cast<std::uint64_t>(lines[i].delta);
       std::uint32_t wanted = lines[i].sectors;
       const auto total = static_cast<double>(sector_count(wanted));
-      if (pattern.kind == AccessPattern::Kind::store ||
-          pattern.kind == AccessPattern::Kind::atomic) {
+      if (pattern.kind == AccessPattern::Kind::atomic) {
+        const int fetched = sector_count(l2_.write(line, wanted));
+        (total == 1 ? counts.atomic_lone_sectors : counts.atomic_joint_sectors) += fetched;
+        continue;
+      }
+      if (pattern.kind == AccessPattern::Kind::store) {
         counts.l2_write_sectors += total;
         counts.dram_write_sectors += sector_count(l2_.write(line, wanted));
         continue;
@@ -236,6 +254,32 @@ class Simulation {
     }
   }
 
+  // Atomics of the whole grid, from the blocks that ran in full.
+  void add_atomics() {
+    const auto grid = static_cast<double>(grid_blocks_);
+    const bool cut = traffic_.truncated;
+    AtomicTraffic atomics = cut ? sample_atomics_ : trace_.atomics().traffic();
+    const double blocks = cut ? sample_blocks_ : static_cast<double>(traffic_.blocks_simulated);
+    if (atomics.lanes <= 0.0) return;
+    atomics.scale(grid / blocks);
+    traffic_.atomics = atomics;
+    // Two waves say little about counters that all waves share: every sector is fetched once, and
+    // again as often as random accesses miss a cache that holds only part of the counters.
+    const double sectors = atomics.footprint_bytes / kSectorBytes;
+    const double missing =
+        std::max(0.0, 1.0 - static_cast<double>(geometry_.l2_bytes) / atomics.footprint_bytes);
+    const double most = sectors + missing * std::max(0.0, atomics.sector_operations - sectors);
+    double& lone = traffic_.atomic_lone_dram_sectors;
+    double& joint = traffic_.atomic_joint_dram_sectors;
+    if (lone + joint > most) {
+      const double kept = most / (lone + joint);
+      lone *= kept;
+      joint *= kept;
+    }
+    traffic_.dram_read_bytes += (lone + joint) * kSectorBytes;
+    traffic_.dram_write_bytes += (lone + joint) * kSectorBytes;
+  }
+
   // From the simulated part of a wave to the whole of it.
   void scale(WaveCounts& counts, std::uint64_t blocks) const {
     if (!traffic_.truncated) return;
@@ -251,6 +295,8 @@ class Simulation {
     counts.requests = sample_.requests * all;
     counts.l2_write_sectors = sample_.write_sectors * all;
     counts.dram_write_sectors = sample_.written_sectors * all;
+    counts.atomic_lone_sectors = 0;
+    counts.atomic_joint_sectors = sample_.atomic_sectors * all;
   }
 
   void add(const WaveCounts& counts, double waves) {
@@ -262,8 +308,11 @@ class Simulation {
     traffic_.l2_write_bytes += waves * counts.l2_write_sectors * kSectorBytes;
     traffic_.dram_read_bytes += waves * counts.dram_read_sectors * kSectorBytes;
     traffic_.dram_write_bytes += waves * counts.dram_write_sectors * kSectorBytes;
+    traffic_.atomic_lone_dram_sectors += waves * counts.atomic_lone_sectors;
+    traffic_.atomic_joint_dram_sectors += waves * counts.atomic_joint_sectors;
   }
 
+  bool runs_atomics_;  // the slice has global atomics that also happen
   const CacheGeometry& geometry_;
   const CacheSimulationLimits& limits_;
   const Cancellation& cancellation_;
@@ -275,6 +324,8 @@ class Simulation {
   SectoredCache l2_;
   std::vector<SectoredCache> l1_;
   BlockSample sample_;
+  AtomicTraffic sample_atomics_;  // of the sampled blocks together
+  double sample_blocks_ = 1;
   CacheTraffic traffic_;
 };
 
@@ -297,7 +348,14 @@ Result<CacheTraffic> simulate_caches(const Program& program, const LaunchArgumen
   if (!code.ok()) return code.error();
   auto launch_memory = make_launch_memory(**code, arguments, memory, variables);
   if (!launch_memory.ok()) return launch_memory.error();
-  return Simulation(**code, arguments, *std::move(launch_memory), geometry, limits, cancellation)
+  bool runs_atomics = false;
+  for (std::size_t i = 0; i < slice->execute.size(); ++i) {
+    runs_atomics = runs_atomics ||
+                   (slice->execute[i] &&
+                    (*code)->instructions[i].instruction_class == InstructionClass::atomic_global);
+  }
+  return Simulation(**code, arguments, *std::move(launch_memory), geometry, limits, cancellation,
+                    runs_atomics)
       .run();
 }
 

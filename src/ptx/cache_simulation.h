@@ -9,6 +9,7 @@
 
 #include "base/cancellation.h"
 #include "base/result.h"
+#include "ptx/atomic_contention.h"
 #include "ptx/interpreter.h"
 
 #include <cstdint>
@@ -37,9 +38,14 @@ struct CacheTraffic {
   double l1_hit_sectors = 0;
   double l2_read_bytes = 0;  // L1 misses
   double l2_hit_bytes = 0;
-  double l2_write_bytes = 0;
+  double l2_write_bytes = 0;  // stores; atomics are counted apart
   double dram_read_bytes = 0;
   double dram_write_bytes = 0;
+  AtomicTraffic atomics;
+  // Sectors that atomics fetch from DRAM and that return there: those that are alone in their line
+  // in a request, and others. Part of dram_read_bytes and dram_write_bytes.
+  double atomic_lone_dram_sectors = 0;
+  double atomic_joint_dram_sectors = 0;
   std::uint64_t blocks_simulated = 0;
   std::uint64_t grid_blocks = 0;
   bool truncated = false;  // a limit cut the trace: widen the interval

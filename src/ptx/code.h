@@ -1,6 +1,7 @@
 // What decoding makes of one kernel: immutable, shared by all runs.
 #pragma once
 
+#include "ptx/atomic_traits.h"
 #include "ptx/bytecode.h"
 #include "ptx/control_flow.h"
 #include "ptx/function_linking.h"
@@ -116,6 +117,7 @@ struct InstructionInfo {
   bool reads_only_cache = false;
   bool bypasses_l1 = false;
   bool mergeable_with_previous = false;
+  AtomicTraits atomic;
 };
 
 struct Program::Code {

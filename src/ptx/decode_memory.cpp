@@ -277,7 +277,9 @@ bool Decoder::decode_atomic_element(bool returns, StateSpace space, DataType typ
   site.instruction = instruction_index_;
   code_.sites.push_back(site);
   if (!options_.trace.empty() && options_.trace[instruction_index_]) {
+    const Record executed = record;
     record.handler_id = handler_id(Operation::trace_access, narrow ? LaneType::u32 : LaneType::u64);
+    if (options_.execute[instruction_index_]) code_.records.push_back(executed);
   }
   return true;
 }

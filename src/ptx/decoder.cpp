@@ -196,6 +196,9 @@ bool Decoder::decode() {
   }
   link();
   mark_mergeable();
+  const std::vector<AtomicTraits> atomics = atomic_traits(function);
+  for (std::size_t i = 0; i < atomics.size(); ++i)
+    code_.instructions[i].atomic = atomics[i];
   return true;
 }
 

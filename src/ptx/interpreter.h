@@ -61,6 +61,10 @@ struct InstructionProfile {
   // Power of two that divided every address seen, at most 16; memory instructions with counters
   // only.
   int address_alignment = 16;
+  // Atomics: adds floating point; the old value is read; adds the constant 1 to 32 bits.
+  bool atomic_floating = false;
+  bool atomic_returns = false;
+  bool atomic_increments = false;
   std::uint64_t warp_executions = 0;    // warp-level executions with at least one active lane
   std::uint64_t thread_executions = 0;  // active lanes summed
   // Memory instructions: warp requests, 32-byte sectors (global), distinct 128-byte lines (global)
@@ -69,6 +73,9 @@ struct InstructionProfile {
   std::uint64_t sectors = 0;
   std::uint64_t lines = 0;
   std::uint64_t wavefronts = 0;
+  // Atomics on shared memory: of each request the most lanes that want one bank, and one word.
+  std::uint64_t bank_lanes = 0;
+  std::uint64_t word_lanes = 0;
 };
 
 struct Profile {

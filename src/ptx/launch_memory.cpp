@@ -50,6 +50,9 @@ void BlockRunner::add_to(Profile& profile) const {
     to.reads_only_cache = info.reads_only_cache;
     to.bypasses_l1 = info.bypasses_l1;
     to.mergeable_with_previous = info.mergeable_with_previous;
+    to.atomic_floating = info.atomic.floating;
+    to.atomic_returns = info.atomic.returns;
+    to.atomic_increments = info.atomic.increments;
     const bool guarded = info.guard_counter >= 0;
     const auto guard = static_cast<std::size_t>(info.guard_counter);
     const std::uint64_t warps = guarded ? guard_warps_[guard] : block_warps_[info.block];
@@ -68,13 +71,17 @@ void BlockRunner::add_to(Profile& profile) const {
       to.address_alignment /= 2;
     }
     to.requests += site.requests;
-    to.sectors += site.sectors;
-    to.lines += site.lines;
+    // Sites of shared atomics count lanes in the place of sectors and lines (access.cpp).
+    const bool lanes = to.instruction_class == InstructionClass::atomic_shared;
+    std::uint64_t& sectors = lanes ? to.bank_lanes : to.sectors;
+    std::uint64_t& lines = lanes ? to.word_lanes : to.lines;
+    sectors += site.sectors;
+    lines += site.lines;
     to.wavefronts += site.wavefronts;
     for (const AccessPlan& plan : site.plans) {
       to.requests += plan.hits;
-      to.sectors += plan.hits * plan.sectors;
-      to.lines += plan.hits * plan.lines;
+      sectors += plan.hits * plan.sectors;
+      lines += plan.hits * plan.lines;
       to.wavefronts += plan.hits * plan.wavefronts;
     }
   }

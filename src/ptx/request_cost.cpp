@@ -95,4 +95,20 @@ RequestCost request_cost(const std::uint64_t* addresses, std::uint32_t mask, std
   return cost;
 }
 
+LaneMeetings lane_meetings(const std::uint64_t* addresses, std::uint32_t mask,
+                           std::uint32_t bytes) {
+  LaneMeetings meetings;
+  std::array<std::uint32_t, kBanks> per_bank = {};
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const std::uint64_t address = addresses[__builtin_ctz(rest)];
+    for (std::uint64_t word = address / 4; word <= (address + bytes - 1) / 4; ++word)
+      meetings.bank_lanes = std::max(meetings.bank_lanes, ++per_bank[word % kBanks]);
+    std::uint32_t same = 0;
+    for (std::uint32_t other = mask; other != 0; other &= other - 1)
+      same += addresses[__builtin_ctz(other)] == address ? 1 : 0;
+    meetings.word_lanes = std::max(meetings.word_lanes, same);
+  }
+  return meetings;
+}
+
 }  // namespace regraph::ptx

@@ -9,7 +9,9 @@ namespace {
 
 class Slicer {
  public:
-  explicit Slicer(const Function& function) : function_(function) {
+  explicit Slicer(const Program::Code& code)
+      : function_(*code.function), control_flow_(code.control_flow) {
+    const Function& function = function_;
     const std::size_t count = function.instructions.size();
     effects_.reserve(count);
     definers_.resize(function.registers.size());
@@ -68,7 +70,11 @@ class Slicer {
   bool execute(std::uint32_t instruction) {
     if (options_.execute[instruction]) return true;
     const InstructionEffect& effect = effects_[instruction];
-    if (effect.role == InstructionRole::atomic && effect.global) return false;
+    // In a loop threads may wait for what the slice does not run.
+    if (effect.role == InstructionRole::atomic && effect.global &&
+        control_flow_.blocks[control_flow_.block_of[instruction]].loop_depth > 0) {
+      return false;
+    }
     options_.keep[instruction] = true;
     options_.execute[instruction] = true;
     need(effect.uses);
@@ -94,6 +100,7 @@ class Slicer {
   }
 
   const Function& function_;
+  const ControlFlow& control_flow_;
   std::vector<InstructionEffect> effects_;
   std::vector<std::vector<std::uint32_t>> definers_;
   std::vector<bool> needed_;
@@ -105,7 +112,7 @@ class Slicer {
 }  // namespace
 
 Result<DecodeOptions> address_slice(const Program::Code& code) {
-  return Slicer(*code.function).run();
+  return Slicer(code).run();
 }
 
 }  // namespace regraph::ptx

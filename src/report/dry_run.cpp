@@ -1,5 +1,6 @@
 #include "report/dry_run.h"
 
+#include "kernel/caveats.h"
 #include "report/run_report.h"
 
 #include <fmt/format.h>
@@ -26,11 +27,14 @@ std::vector<std::size_t> by_prior(const DryRunReport& report) {
 
 std::string dry_run_text(const DryRunReport& report) {
   const TimeEstimate& time = report.evaluation.time;
-  std::string text = fmt::format(
-      "{} on {}: {} {} [{}, {}], limited by {}\n\nfirst steps by prior\n",
-      report.problem.signature.name, report.device.name, duration_text(time.median_seconds),
-      name(time.method), duration_text(time.low_seconds), duration_text(time.high_seconds),
-      report.evaluation.bottleneck);
+  std::string text =
+      fmt::format("{} on {}: {} {} [{}, {}], limited by {}\n", report.problem.signature.name,
+                  report.device.name, duration_text(time.median_seconds), name(time.method),
+                  duration_text(time.low_seconds), duration_text(time.high_seconds),
+                  report.evaluation.bottleneck);
+  for (const std::string_view reason : caveats_of(report.evaluation.facts))
+    fmt::format_to(std::back_inserter(text), "uncertain: {}\n", reason);
+  text += "\nfirst steps by prior\n";
   for (const std::size_t index : by_prior(report)) {
     fmt::format_to(std::back_inserter(text), "  {:.3f}  {}\n", report.priors[index],
                    report.proposals[index].text());
@@ -55,6 +59,7 @@ std::string dry_run_json(const DryRunReport& report) {
                       {"interval", {time.low_seconds, time.high_seconds}},
                       {"samples", time.samples},
                       {"bottleneck", report.evaluation.bottleneck},
+                      {"caveats", caveats_of(report.evaluation.facts)},
                       {"facts", report.evaluation.facts}};
   json["steps"] = Json::array();
   for (const std::size_t index : by_prior(report)) {

@@ -1,3 +1,4 @@
+#include "kernel/caveats.h"
 #include "report/run_report.h"
 
 #include <nlohmann/json.hpp>
@@ -37,6 +38,7 @@ std::string result_json(const RunReport& report) {
 
   json["baseline"] = time_json(outcome.baseline_evaluation.time);
   json["baseline"]["bottleneck"] = outcome.baseline_evaluation.bottleneck;
+  json["baseline"]["caveats"] = caveats_of(outcome.baseline_evaluation.facts);
   json["baseline"]["facts"] = outcome.baseline_evaluation.facts;
 
   json["best"] = time_json(outcome.best_evaluation.time);
@@ -50,6 +52,7 @@ std::string result_json(const RunReport& report) {
   }
   json["best"]["assumptions"] = report.assumptions();
   json["best"]["bottleneck"] = outcome.best_evaluation.bottleneck;
+  json["best"]["caveats"] = caveats_of(outcome.best_evaluation.facts);
   json["best"]["roofline_seconds"] = outcome.best_evaluation.roofline_seconds;
   const ResourceUsage& resources = outcome.best_evaluation.resources;
   json["best"]["resources"] = {{"registers_per_thread", resources.registers_per_thread},

@@ -1,3 +1,4 @@
+#include "kernel/caveats.h"
 #include "report/run_report.h"
 
 #include <fmt/format.h>
@@ -89,6 +90,8 @@ std::string result_text(const RunReport& report) {
                    100.0 * best.roofline_seconds / best.time.median_seconds,
                    duration_text(best.roofline_seconds));
   }
+  for (const std::string_view reason : caveats_of(best.facts))
+    fmt::format_to(out, "\n  uncertain   {}", reason);
   fmt::format_to(out, "\n  verified    {}\n", report.verification);
   fmt::format_to(out,
                  "  evaluated   {} candidates in {:.1f} s ({}); {} merged with known states\n\n",

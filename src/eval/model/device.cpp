@@ -44,9 +44,28 @@ constexpr DeviceSpec make_h200() {
   d.l2_bytes = 60 * kMebi;                // [h200]
   d.dram_bytes_per_second = 4.25e12;      // [h200] copy of 2^28 floats
   d.peak_dram_bytes_per_second = 4.8e12;  // [sheet]
-  d.kernel_launch_seconds = 2.5e-6;       // [h200] one launch on a stream
-  d.block_launch_clocks = 416.0;          // [rrze] fitted to gh200 occupancy sweeps
+  // bench/h200/atomics.txt:
+  d.atomic_full_pass_seconds = 0.585e-9;           // [h200] indexed, 8 to 64 counters
+  d.atomic_partial_pass_seconds = 0.731e-9;        // [h200] one counter
+  d.atomic_floating_pass_seconds = 1.755e-9;       // [h200] one counter, float
+  d.atomic_sectors_per_second = 1.04e11;           // [h200] random, 2^22 counters
+  d.atomic_returning_sectors_per_second = 7.9e10;  // [h200] returning, 2^22 counters
+  d.atomic_bytes_per_second = 1.6e12;              // [h200] indexed, 2^14 counters and more
+  d.atomic_dram_sectors_per_second = 1.6e10;       // [h200] random, 2^26 counters
+  d.kernel_launch_seconds = 2.5e-6;                // [h200] one launch on a stream
+  d.block_launch_clocks = 416.0;                   // [rrze] fitted to gh200 occupancy sweeps
   return d;
+}
+
+// Atomics of a device nobody measured, `speed` times as fast as those of `d`.
+constexpr void slow_atomics(DeviceSpec& d, double speed) {
+  d.atomic_full_pass_seconds /= speed;
+  d.atomic_partial_pass_seconds /= speed;
+  d.atomic_floating_pass_seconds /= speed;
+  d.atomic_sectors_per_second *= speed;
+  d.atomic_returning_sectors_per_second *= speed;
+  d.atomic_bytes_per_second *= speed;
+  d.atomic_dram_sectors_per_second *= speed;
 }
 
 constexpr DeviceSpec make_h100() {
@@ -82,6 +101,7 @@ constexpr DeviceSpec make_a100() {
   d.dram_latency = 526.0;                  // [rrze] 515 to 537
   d.l2_bytes_per_second = 5.4e12;          // [rrze]
   d.l2_write_bytes_per_second = 1.3e12;    // [guess] the H200's by the reads
+  slow_atomics(d, 1.41 / 1.98);            // [guess] the H200's by the clock
   d.l2_full_speed_bytes = 20 * kMebi;      // [rrze]
   d.l2_bytes = 40 * kMebi;                 // [sheet]
   d.dram_bytes_per_second = 1.8e12;        // [rrze] 1.73 to 1.9

@@ -51,6 +51,18 @@ struct DeviceSpec {
   double dram_bytes_per_second = 0.0;      // achieved by a copy
   double peak_dram_bytes_per_second = 0.0;
 
+  // Global atomics (atomic_time.h). One stretch of memory: a pass over a sector that touches all
+  // its bytes, one that touches fewer, one of floating-point additions.
+  double atomic_full_pass_seconds = 0.0;
+  double atomic_partial_pass_seconds = 0.0;
+  double atomic_floating_pass_seconds = 0.0;
+  // Whole device: sectors a second, also of atomics whose old value is read; operand bytes a
+  // second; sectors a second that lie alone in their lines in DRAM.
+  double atomic_sectors_per_second = 0.0;
+  double atomic_returning_sectors_per_second = 0.0;
+  double atomic_bytes_per_second = 0.0;
+  double atomic_dram_sectors_per_second = 0.0;
+
   double kernel_launch_seconds = 0.0;
   double block_launch_clocks = 416.0;  // launch and retirement of one block
 

@@ -2,6 +2,7 @@
 
 #include "eval/verify/inputs.h"
 #include "eval/verify/parameters.h"
+#include "ptx/code.h"
 #include "ptx/module_memory.h"
 
 #include <algorithm>
@@ -59,6 +60,31 @@ Result<std::vector<std::uint64_t>> make_buffers(const Problem& problem, const Sy
   return addresses;
 }
 
+// What a launch works on, as it is before the launch.
+struct PreparedLaunch {
+  ptx::DeviceMemory memory;
+  ptx::ModuleMemory variables;
+  ptx::LaunchArguments arguments;
+};
+
+Result<PreparedLaunch> prepare(const Problem& problem, const ptx::Program& program,
+                               const ConcreteLaunch& launch, const Symbols& symbols) {
+  ptx::DeviceMemory memory;
+  auto variables = ptx::ModuleMemory::create(program);
+  if (!variables) return variables.error();
+  auto addresses = make_buffers(problem, symbols, memory, *variables);
+  if (!addresses) return addresses.error();
+  auto parameters =
+      verify::pack_parameters(problem, program, launch.arguments, symbols, *addresses);
+  if (!parameters) return parameters.error();
+  ptx::LaunchArguments arguments;
+  arguments.grid = launch.grid;
+  arguments.block = launch.block;
+  arguments.dynamic_shared_bytes = static_cast<std::uint32_t>(launch.dynamic_shared_bytes);
+  arguments.parameters = std::move(*parameters);
+  return PreparedLaunch{std::move(memory), std::move(*variables), std::move(arguments)};
+}
+
 ptx::CacheGeometry geometry_of(const DeviceSpec& device, const Occupancy& occupancy,
                                std::int64_t shared_bytes_per_block) {
   ptx::CacheGeometry geometry;
@@ -97,30 +123,24 @@ Result<LaunchSample> sample_launch(const Problem& problem, const ptx::Program& p
                                    const DeviceSpec& device, const Occupancy& occupancy,
                                    std::int64_t shared_bytes_per_block,
                                    const Cancellation& cancellation) {
-  ptx::DeviceMemory memory;
-  auto variables = ptx::ModuleMemory::create(program);
-  if (!variables) return variables.error();
-  auto addresses = make_buffers(problem, symbols, memory, *variables);
-  if (!addresses) return addresses.error();
-  auto parameters =
-      verify::pack_parameters(problem, program, launch.arguments, symbols, *addresses);
-  if (!parameters) return parameters.error();
-  ptx::LaunchArguments arguments;
-  arguments.grid = launch.grid;
-  arguments.block = launch.block;
-  arguments.dynamic_shared_bytes = static_cast<std::uint32_t>(launch.dynamic_shared_bytes);
-  arguments.parameters = std::move(*parameters);
-
+  auto prepared = prepare(problem, program, launch, symbols);
+  if (!prepared) return prepared.error();
   LaunchSample sample;
-  auto traffic = ptx::simulate_caches(program, arguments, memory,
+  auto traffic = ptx::simulate_caches(program, prepared->arguments, prepared->memory,
                                       geometry_of(device, occupancy, shared_bytes_per_block), {},
-                                      cancellation, &*variables);
+                                      cancellation, &prepared->variables);
+  // The simulation may have done atomics that the sampled blocks must not find done.
+  if (program.code().has_global_atomics) {
+    prepared = prepare(problem, program, launch, symbols);
+    if (!prepared) return prepared.error();
+  }
   ptx::RunOptions options;
-  options.variables = &*variables;
+  options.variables = &prepared->variables;
   options.blocks = representative_blocks(launch.grid);
   options.instruction_budget = kSampleInstructions;
   options.threads = 1;
-  ptx::RunResult run = ptx::run(program, arguments, memory, options, cancellation);
+  ptx::RunResult run =
+      ptx::run(program, prepared->arguments, prepared->memory, options, cancellation);
   if (run.fault.kind == ptx::FaultKind::cancelled) {
     return fail(ErrorCode::cancelled, "cancelled while the benchmark size was sampled");
   }

@@ -1,7 +1,9 @@
 #include "eval/model/timing_model.h"
 
+#include "eval/model/atomic_time.h"
 #include "eval/model/critical_path.h"
 #include "eval/model/merge_groups.h"
+#include "eval/model/reliability.h"
 #include "eval/model/work.h"
 
 #include <algorithm>
@@ -51,9 +53,11 @@ TimeBounds bounds_of(const ModelInput& input, const DeviceSpec& device, const Wa
     return instructions * warps * kWarpLanes / lanes / clock;
   };
   bounds.issue = work.issued * warps / kSubCores / clock;
-  bounds.fp32 = pipe(work.fp32, device.fp32_lanes);
+  // Integer multiplications run on the FP32 pipe, at the integer pipe's width.
+  bounds.fp32 =
+      pipe(work.fp32, device.fp32_lanes) + pipe(work.integer_multiply, device.int32_lanes);
   bounds.fp64 = pipe(work.fp64, device.fp64_lanes);
-  bounds.integer = pipe(work.integer + work.integer_multiply, device.int32_lanes);
+  bounds.integer = pipe(work.integer, device.int32_lanes);
   bounds.special_function = pipe(work.special_function, device.special_function_lanes);
   const double lsu_scale = 128.0 / device.lsu_bytes_per_clock;
   bounds.load_store = (work.shared_wavefronts + work.global_passes) * lsu_scale * warps / clock +
@@ -66,14 +70,17 @@ TimeBounds bounds_of(const ModelInput& input, const DeviceSpec& device, const Wa
   bounds.l2 = input.traffic.l2_read_bytes / device.l2_bytes_per_second +
               input.traffic.l2_write_bytes / device.l2_write_bytes_per_second;
   bounds.dram = (input.traffic.dram_read_bytes + input.traffic.dram_write_bytes) /
-                device.dram_bytes_per_second;
+                    device.dram_bytes_per_second +
+                scattered_atomic_seconds(input.traffic.atomic_lone_dram_sectors, device);
+  bounds.atomics = global_atomic_seconds(input.traffic.atomics, device);
   return bounds;
 }
 
 std::string bottleneck_of(const TimeBounds& bounds, const Occupancy& occupancy) {
-  const std::array<std::pair<double, std::string>, 9> named = {{
+  const std::array<std::pair<double, std::string>, 10> named = {{
       {bounds.dram, "DRAM bandwidth"},
       {bounds.l2, "L2 bandwidth"},
+      {bounds.atomics, "global atomics that meet"},
       {bounds.load_store, "load/store path (L1 and shared memory)"},
       {bounds.fp32, "FP32 arithmetic"},
       {bounds.fp64, "FP64 arithmetic"},
@@ -124,9 +131,10 @@ Prediction predict(const ModelInput& input, const DeviceSpec& device) {
   const TimeBounds& b = result.bounds;
   const double sm_side = p_norm(
       {b.issue, b.fp32, b.fp64, b.integer, b.special_function, b.load_store, b.latency}, kSmNorm);
-  const double busy = p_norm({sm_side, p_norm({b.l2, b.dram}, kMemoryNorm)}, kMemoryNorm);
+  const double busy =
+      p_norm({sm_side, p_norm({b.l2, b.dram, b.atomics}, kMemoryNorm)}, kMemoryNorm);
   const double seconds = busy + device.kernel_launch_seconds;
-  const double spread = input.traffic.truncated ? kTruncatedUncertainty : kPredictionUncertainty;
+  const double spread = assess_reliability(input, b, result.facts);
   result.time = {seconds, seconds * (1.0 - spread), seconds * (1.0 + spread), 1,
                  TimeMethod::predicted};
   result.bottleneck = bottleneck_of(b, input.occupancy);
@@ -137,6 +145,7 @@ Prediction predict(const ModelInput& input, const DeviceSpec& device) {
   Facts& facts = result.facts;
   fill_mix(work, facts);
   facts["dram_utilization"] = b.dram / seconds;
+  facts["atomic_utilization"] = b.atomics / seconds;
   facts["l2_utilization"] = b.l2 / seconds;
   facts["lsu_utilization"] = b.load_store / seconds;
   facts["fma_utilization"] = b.fp32 / seconds;

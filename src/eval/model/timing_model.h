@@ -2,7 +2,9 @@
 //
 //   SM side    issue, FP32, integer, special functions, FP64, load/store path, exposed latency:
 //              work of the busiest SM in clocks, combined by a p-norm with p = 2
-//   memory     L2 and DRAM bytes of the whole grid over the bandwidths, combined with p = 4
+//   memory     L2 and DRAM bytes of the whole grid over the bandwidths, and global atomics where
+//   they
+//              meet, combined with p = 4
 //   time       p-norm (p = 4) of the two sides, plus the launch
 //
 // Overlap is never perfect, which a p-norm expresses: two equal bounds cost 2^(1/p) times one. The
@@ -45,6 +47,7 @@ struct TimeBounds {
   double latency = 0.0;
   double l2 = 0.0;
   double dram = 0.0;
+  double atomics = 0.0;  // global ones, at the L2
 };
 
 struct Prediction {
@@ -60,7 +63,7 @@ struct Prediction {
 
 // Half width of the interval around a prediction, as a fraction.
 inline constexpr double kPredictionUncertainty = 0.20;
-// When the cache simulation was cut short.
+// When the cache simulation was cut short and nothing else is amiss (reliability.h).
 inline constexpr double kTruncatedUncertainty = 0.30;
 
 }  // namespace regraph

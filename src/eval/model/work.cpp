@@ -1,5 +1,7 @@
 #include "eval/model/work.h"
 
+#include "eval/model/atomic_time.h"
+
 #include <algorithm>
 
 namespace regraph {
@@ -102,7 +104,9 @@ WarpWork work_of(const ptx::Profile& profile, const std::vector<double>& merged)
       case InstructionClass::store_shared:
       case InstructionClass::atomic_shared:
         work.memory += count;
-        work.shared_wavefronts += static_cast<double>(p.wavefronts) * share;
+        work.shared_wavefronts += share * (p.instruction_class == InstructionClass::atomic_shared
+                                               ? shared_atomic_clocks(p)
+                                               : static_cast<double>(p.wavefronts));
         work.shared_requests += static_cast<double>(p.requests);
         work.shared_ideal_wavefronts +=
             static_cast<double>(p.requests) * std::max(1.0, p.access_bytes / 4.0) * share;

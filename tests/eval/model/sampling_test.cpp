@@ -68,6 +68,37 @@ Result<LaunchSample> sampled(const Problem& problem, const std::string& source,
                        cancellation);
 }
 
+// Blocks take their places in the output from a counter: those the cache simulation took must be
+// free again when blocks are sampled.
+constexpr const char* kCompaction = R"cuda(
+__device__ unsigned taken;
+__global__ void k(const float* in, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[atomicAdd(&taken, 1u)] = in[i];
+}
+)cuda";
+
+TEST(SampleLaunch, PlacesFromACounterAreFollowed) {
+  const auto sample = sampled(test::copy_problem(), kCompaction);
+  ASSERT_TRUE(sample.ok()) << sample.error().message;
+  EXPECT_EQ(sample->fault.kind, ptx::FaultKind::none) << sample->fault.message;
+  EXPECT_NEAR(sample->traffic.atomics.lanes, 1 << 20, 1.0);
+  EXPECT_EQ(sample->traffic.atomics.returning_sector_operations, (1 << 20) / 32);
+}
+
+// With all blocks in one wave, those sampled first run again and run out of places: no fault of the
+// kernel's.
+TEST(SampleLaunch, CountersThatRunOutAreNotSupported) {
+  Problem problem = test::copy_problem();
+  problem.bench.front()["n"] = 4096;
+  const auto sample = sampled(problem, kCompaction);
+  if (sample.ok()) {
+    EXPECT_EQ(sample->fault.kind, ptx::FaultKind::none) << sample->fault.message;
+  } else {
+    EXPECT_EQ(sample.error().code, ErrorCode::unsupported) << sample.error().message;
+  }
+}
+
 TEST(SampleLaunch, AFaultAtTheBenchSizeIsAResult) {
   const auto sample = sampled(test::copy_problem(), R"cuda(
 __global__ void k(const float* in, float* out, int n) {

@@ -117,5 +117,18 @@ TEST(WorkOf, AtomicsCountAsMemoryAndAtomics) {
   EXPECT_DOUBLE_EQ(work.global_loads, 0.0);
 }
 
+TEST(WorkOf, SharedAtomicsTakeAPassForEachLaneUnlessTheyIncrement) {
+  ptx::InstructionProfile p = access(InstructionClass::atomic_shared, 10, 4, 0, 0, 3);
+  p.bank_lanes = 80;
+  p.word_lanes = 50;
+  EXPECT_DOUBLE_EQ(work_of(profile_of(1, {p})).shared_wavefronts, 80.0);
+  p.atomic_increments = true;
+  EXPECT_DOUBLE_EQ(work_of(profile_of(1, {p})).shared_wavefronts, 30.0);
+  p.atomic_returns = true;
+  EXPECT_DOUBLE_EQ(work_of(profile_of(1, {p})).shared_wavefronts, 80.0);
+  p.atomic_floating = true;
+  EXPECT_GT(work_of(profile_of(1, {p})).shared_wavefronts, 3.0 * 80.0);
+}
+
 }  // namespace
 }  // namespace regraph

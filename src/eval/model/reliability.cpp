@@ -1,0 +1,65 @@
+#include "eval/model/reliability.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace regraph {
+namespace {
+
+// Bounds this close: which one is larger, and what a p-norm makes of them, is within the error of
+// either.
+constexpr double kCloseBounds = 0.9;
+// A bound counts as met by floating-point atomics from this share of the largest on.
+constexpr double kShareThatMatters = 0.25;
+
+// Half widths with one caveat alone. Truncation: as the model has always had it. The others are
+// judgements, ordered by the errors in docs/simulator.md.
+constexpr double kCloseUncertainty = 0.25;
+constexpr double kFloatAtomicsUncertainty = 0.30;
+constexpr double kLocalMemoryUncertainty = 0.35;
+constexpr double kPtxCountsUncertainty = 0.25;
+
+bool float_atomics_meet(const ModelInput& input, const TimeBounds& bounds, double largest) {
+  const bool global = input.traffic.atomics.hottest_floating_passes > 0.0 &&
+                      bounds.atomics > kShareThatMatters * largest;
+  double rounds = 0.0;
+  for (const ptx::InstructionProfile& p : input.sample.instructions) {
+    if (p.instruction_class == ptx::InstructionClass::atomic_shared && p.atomic_floating)
+      rounds += static_cast<double>(p.word_lanes);
+  }
+  return global || (rounds > 0.0 && bounds.load_store > kShareThatMatters * largest);
+}
+
+bool uses_local_memory(const ModelInput& input) {
+  if (input.resources.spill_load_bytes + input.resources.spill_store_bytes > 0) return true;
+  return std::any_of(input.sample.instructions.begin(), input.sample.instructions.end(),
+                     [](const ptx::InstructionProfile& p) {
+                       return p.warp_executions > 0 &&
+                              (p.instruction_class == ptx::InstructionClass::load_local ||
+                               p.instruction_class == ptx::InstructionClass::store_local);
+                     });
+}
+
+}  // namespace
+
+double assess_reliability(const ModelInput& input, const TimeBounds& b, Facts& facts) {
+  std::array<double, 10> all = {b.issue,      b.fp32,    b.fp64, b.integer, b.special_function,
+                                b.load_store, b.latency, b.l2,   b.dram,    b.atomics};
+  std::sort(all.begin(), all.end(), std::greater<>());
+  const double arithmetic = std::max({b.issue, b.fp32, b.fp64, b.integer, b.special_function});
+  double squares = kPredictionUncertainty * kPredictionUncertainty;
+  const auto caveat = [&](bool applies, const char* fact, double alone) {
+    if (!applies) return;
+    facts[fact] = 1.0;
+    squares += alone * alone - kPredictionUncertainty * kPredictionUncertainty;
+  };
+  caveat(input.traffic.truncated, "caveat_truncated_trace", kTruncatedUncertainty);
+  caveat(all[1] > kCloseBounds * all[0], "caveat_close_bounds", kCloseUncertainty);
+  caveat(float_atomics_meet(input, b, all[0]), "caveat_float_atomics", kFloatAtomicsUncertainty);
+  caveat(uses_local_memory(input), "caveat_local_memory", kLocalMemoryUncertainty);
+  caveat(arithmetic >= all[0], "caveat_ptx_counts", kPtxCountsUncertainty);
+  return std::sqrt(squares);
+}
+
+}  // namespace regraph

@@ -1,0 +1,38 @@
+// Why a predicted time deserves less trust than usual. A caveat is a fact of value 1, so that it
+// travels with the other facts of an evaluation; its interval is already wider.
+#pragma once
+
+#include "kernel/facts.h"
+
+#include <string_view>
+#include <vector>
+
+namespace regraph {
+
+struct Caveat {
+  std::string_view fact;
+  std::string_view reason;  // in words, for people
+};
+
+inline constexpr Caveat kCaveats[] = {
+    {"caveat_truncated_trace",
+     "the cache simulation saw only the first part of each block's memory accesses"},
+    {"caveat_close_bounds",
+     "the two largest bounds are within 10 %, so that much depends on how far they overlap"},
+    {"caveat_float_atomics",
+     "floating-point atomics meet, whose retries are known only from random addresses"},
+    {"caveat_local_memory", "local memory is used, whose cache traffic is not simulated"},
+    {"caveat_ptx_counts",
+     "arithmetic limits, and its instructions are counted in PTX, not in machine code"},
+};
+
+// Returns the reasons among the facts, in the order above; empty: none is known.
+[[nodiscard]] inline std::vector<std::string_view> caveats_of(const Facts& facts) {
+  std::vector<std::string_view> reasons;
+  for (const Caveat& caveat : kCaveats) {
+    if (facts.contains(caveat.fact)) reasons.push_back(caveat.reason);
+  }
+  return reasons;
+}
+
+}  // namespace regraph

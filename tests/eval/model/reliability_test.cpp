@@ -1,0 +1,75 @@
+#include "eval/model/reliability.h"
+
+#include "eval/model/model_test_support.h"
+#include "kernel/caveats.h"
+
+#include <gtest/gtest.h>
+
+namespace regraph {
+namespace {
+
+class Reliability : public ::testing::Test {
+ protected:
+  Reliability() : problem_(test::copy_problem()), kernel_(problem_, test::kCopy) {
+    traffic = kernel_.sample().traffic;
+    profile = kernel_.sample().profile;
+    resources = kernel_.kernel().resources;
+    bounds.dram = 1.0;
+  }
+  double assess() {
+    facts.clear();
+    return assess_reliability({kernel_.program(), profile, traffic, resources, kernel_.launch(),
+                               kernel_.occupancy(), std::nullopt, std::nullopt},
+                              bounds, facts);
+  }
+
+  ptx::CacheTraffic traffic;
+  ptx::Profile profile;
+  ResourceUsage resources;
+  TimeBounds bounds;
+  Facts facts;
+
+ private:
+  Problem problem_;
+  test::SampledKernel kernel_;
+};
+
+TEST_F(Reliability, APlainPredictionHasNoCaveat) {
+  EXPECT_DOUBLE_EQ(assess(), kPredictionUncertainty);
+  EXPECT_TRUE(caveats_of(facts).empty());
+}
+
+TEST_F(Reliability, EveryCaveatWidensAndIsNamed) {
+  double before = assess();
+  const auto expect_wider = [&](const char* fact, std::size_t reasons) {
+    const double now = assess();
+    EXPECT_GT(now, before) << fact;
+    EXPECT_TRUE(facts.contains(fact)) << fact;
+    EXPECT_TRUE(is_known_fact(fact)) << fact;
+    EXPECT_EQ(caveats_of(facts).size(), reasons);
+    before = now;
+  };
+  traffic.truncated = true;
+  expect_wider("caveat_truncated_trace", 1);
+  EXPECT_DOUBLE_EQ(before, kTruncatedUncertainty);
+  bounds.issue = 1.05;
+  bounds.dram = 0.5;
+  expect_wider("caveat_ptx_counts", 2);
+  bounds.dram = 1.0;
+  expect_wider("caveat_close_bounds", 3);
+  resources.spill_load_bytes = 8;
+  expect_wider("caveat_local_memory", 4);
+  traffic.atomics.hottest_floating_passes = 10;
+  bounds.atomics = 0.5;
+  expect_wider("caveat_float_atomics", 5);
+  EXPECT_LT(before, 0.9);
+}
+
+TEST_F(Reliability, FloatAtomicsThatTakeNoTimeDoNotMatter) {
+  traffic.atomics.hottest_floating_passes = 10;
+  bounds.atomics = 0.01;
+  EXPECT_DOUBLE_EQ(assess(), kPredictionUncertainty);
+}
+
+}  // namespace
+}  // namespace regraph
