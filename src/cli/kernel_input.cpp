@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <utility>
@@ -81,8 +82,13 @@ std::vector<std::pair<std::string, std::string>> evaluated_defines(const Manifes
                                                                    std::optional<Dim3> block_flag) {
   auto defines = manifest.defines;
   Symbols symbols = manifest.sizes;
-  if (manifest.launch || block_flag) {
-    const Dim3 block = manifest.launch ? manifest.launch->block : *block_flag;
+  std::optional<Dim3> chosen = block_flag;
+  if (manifest.launch) chosen = manifest.launch->block;
+  for (auto entry = manifest.launches.rbegin(); entry != manifest.launches.rend(); ++entry) {
+    if (entry->launch.kernel == manifest.kernel) chosen = entry->launch.block;
+  }
+  if (chosen) {
+    const Dim3 block = *chosen;
     symbols.insert({{"bx", block.x}, {"by", block.y}, {"bz", block.z}});
   }
   for (auto& [name, replacement] : defines) {
@@ -173,6 +179,7 @@ class InputReader {
   Status apply_flags() {
     Manifest& manifest = input_.manifest;
     if (!options_.kernel.empty()) manifest.kernel = options_.kernel;
+    choose_launched_kernel();
     for (const std::string& size : options_.sizes) {
       if (Status status = apply_size(size, manifest); !status) return status;
     }
@@ -182,7 +189,11 @@ class InputReader {
     if (options_.block.empty()) return {};
     auto block = read_block(options_.block);
     if (!block) return std::move(block).error();
-    if (manifest.launch) {
+    if (!manifest.launches.empty()) {
+      for (ManifestLaunch& entry : manifest.launches) {
+        if (entry.launch.kernel == manifest.kernel) entry.launch.block = *block;
+      }
+    } else if (manifest.launch) {
       manifest.launch->block = *block;
     } else {
       input_.block = *block;
@@ -190,11 +201,27 @@ class InputReader {
     return {};
   }
 
+  // Of several launches the first one's kernel is optimised, unless one is named.
+  void choose_launched_kernel() {
+    Manifest& manifest = input_.manifest;
+    if (manifest.kernel || manifest.launches.empty()) return;
+    manifest.kernel = manifest.launches.front().launch.kernel;
+    input_.notes.push_back(
+        fmt::format("of the kernels that are launched '{}' is optimised, the first; choose another "
+                    "with 'kernel' in the manifest or --kernel",
+                    *manifest.kernel));
+  }
+
   Status extract() {
     source::ExtractionRequest request;
     request.file_name = std::filesystem::path(input_.kernel_file).filename().string();
     if (input_.manifest.kernel) request.kernels.push_back(*input_.manifest.kernel);
     request.defines = evaluated_defines(input_.manifest, input_.block);
+    for (const ManifestLaunch& entry : input_.manifest.launches) {
+      auto& names = request.kernels;
+      if (std::find(names.begin(), names.end(), entry.launch.kernel) == names.end())
+        names.push_back(entry.launch.kernel);
+    }
     auto code = source::extract_device_code(input_.file_text, request);
     if (!code) {
       unusable_ = true;
@@ -202,6 +229,14 @@ class InputReader {
     }
     input_.source = std::move(code->text);
     input_.kernel = code->kernels.front();
+    input_.others.assign(code->kernels.begin() + 1, code->kernels.end());
+    // A template's instance is a plain function from here on.
+    for (ManifestLaunch& entry : input_.manifest.launches) {
+      const auto named =
+          std::find(request.kernels.begin(), request.kernels.end(), entry.launch.kernel);
+      entry.launch.kernel =
+          code->kernels.at(static_cast<std::size_t>(named - request.kernels.begin()));
+    }
     for (std::string& note : code->notes)
       input_.notes.push_back(std::move(note));
     return {};

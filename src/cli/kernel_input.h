@@ -13,10 +13,11 @@
 namespace regraph::cli {
 
 struct KernelInput {
-  std::string file_text;  // as the user wrote it, own headers put in
-  std::string source;     // device code alone, with #line where lines were left out
-  std::string kernel;     // plain name of the kernel to optimise
-  Manifest manifest;      // sidecar, front matter or nothing, with the flags applied
+  std::string file_text;            // as the user wrote it, own headers put in
+  std::string source;               // device code alone, with #line where lines were left out
+  std::string kernel;               // plain name of the kernel to optimise
+  std::vector<std::string> others;  // of the other kernels that the manifest launches
+  Manifest manifest;                // sidecar, front matter or nothing, with the flags applied
   bool has_manifest = false;
   std::optional<Dim3> block;           // --block, for a launch that is yet to be inferred
   std::optional<TuningSchema> schema;  // instead of a manifest, when the input is a T1 file

@@ -5,7 +5,9 @@
 #include "cli/exit_codes.h"
 #include "cli/kernel_input.h"
 #include "cli/load_graph.h"
+#include "eval/compile/compiled_plan.h"
 #include "eval/compile/same_code.h"
+#include "infer/infer_launches.h"
 #include "infer/infer_manifest.h"
 #include "kernel/manifest.h"
 #include "source/analysis.h"
@@ -130,7 +132,14 @@ class Builder {
       parsed->unit->before = source::without_line_directives(parsed->unit->before);
       parsed->unit->after = source::without_line_directives(parsed->unit->after);
     }
-    if (auto problem = make_problem_of(*parsed)) return problem;
+    std::vector<source::ParsedKernel> kernels;
+    for (const std::string& other : input_.others) {
+      auto one = source::parse_kernel(input_.source, name, other, front_end_);
+      if (!one) return failure(kUnusableKernel, one.error().message);
+      kernels.push_back(std::move(*one));
+    }
+    kernels.insert(kernels.begin(), *parsed);
+    if (auto problem = make_problem_of(kernels)) return problem;
     if (const auto oversized = oversized_test(setup_->problem)) {
       return failure(kUsage, options_.kernel_file + ": " + *oversized);
     }
@@ -140,7 +149,9 @@ class Builder {
   }
 
   // What the manifest leaves out is inferred; what cannot be is an error that says why.
-  std::optional<SetupFailure> make_problem_of(const source::ParsedKernel& parsed) {
+  // Of several kernels the first is the one to optimise.
+  std::optional<SetupFailure> make_problem_of(const std::vector<source::ParsedKernel>& kernels) {
+    const source::ParsedKernel& parsed = kernels.front();
     if (input_.schema) {
       if (auto problem = bind_schema(parsed)) return problem;
     }
@@ -152,10 +163,15 @@ class Builder {
       host->block = input_.block;
     }
     infer::InferredManifest inferred =
-        infer::infer_manifest(input_.manifest, parsed.signature, parsed.unit, host);
+        input_.manifest.launches.empty()
+            ? infer::infer_manifest(input_.manifest, parsed.signature, parsed.unit, host)
+            : infer::infer_launches(input_.manifest, kernels);
     if (options_.init) setup_->to_fill_in = fill_in_unknown(inferred);
-    auto problem = make_problem(inferred.manifest, parsed.signature, options_.kernel_file,
-                                source::without_line_directives(input_.source));
+    std::vector<KernelSignature> signatures;
+    for (const source::ParsedKernel& kernel : kernels)
+      signatures.push_back(kernel.signature);
+    auto problem = make_problem_of_launches(inferred.manifest, signatures, options_.kernel_file,
+                                            source::without_line_directives(input_.source));
     if (!problem) {
       std::string message = problem.error().message;
       if (!inferred.unknown.empty()) {
@@ -254,9 +270,14 @@ class Builder {
   }
 
   std::optional<SetupFailure> compile() {
-    auto original = compile_source(input_.source);
+    const LaunchPlan& plan = setup_->problem.launch;
+    auto original = compile_plan(*setup_->compiler, input_.source, plan,
+                                 std::string(setup_->device.architecture), cancellation_);
     if (!original) return compile_failure(original.error());
     compiled_ = std::move(*original);
+    std::size_t optimised = 0;
+    while (plan.launches[optimised].kernel != setup_->problem.signature.name)
+      ++optimised;
     Candidate& candidate = setup_->original;
     candidate.source = setup_->problem.source;
     candidate.plan = setup_->problem.launch;
@@ -267,7 +288,7 @@ class Builder {
     if (!printed) {
       setup_->opaque_reason =
           "printed back from the rewriter's form it does not compile: " + printed.error().message;
-    } else if (!same_code(compiled_.ptx, printed->ptx)) {
+    } else if (!same_code(compiled_.launches[optimised]->ptx, printed->ptx)) {
       setup_->opaque_reason = "printed back from the rewriter's form it compiles to different PTX";
     } else {
       candidate = source::make_candidate(*unit_, setup_->problem.launch);
@@ -289,7 +310,7 @@ class Builder {
   }
 
   std::optional<SetupFailure> check() {
-    setup_->verifier = std::make_unique<Verifier>(setup_->problem, std::move(compiled_));
+    setup_->verifier = std::make_unique<Verifier>(setup_->problem, compiled_);
     // An endless loop would otherwise run into the interpreter's own limit only, minutes later.
     const Deadline deadline(options_.evaluation_seconds, cancellation_);
     auto warnings = setup_->verifier->check_original(options_.seed, deadline.cancellation());
@@ -336,7 +357,7 @@ class Builder {
   bool inferred_lengths_ = false;
   source::FrontEndConfiguration front_end_;
   std::optional<source::Unit> unit_;
-  CompiledKernel compiled_;
+  CompiledPlan compiled_;
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include "infer/access_summary.h"
 
+#include "infer/analysis_form.h"
 #include "rewrite/guarded_access.h"
-#include "rewrite/normal_form.h"
 #include "source/lexer.h"
 #include "source/walk.h"
 
@@ -20,13 +20,6 @@ using source::Stmt;
 using source::StmtKind;
 
 namespace {
-
-// Early returns become guards where that is possible; else bounds may be missed, never invented.
-source::Kernel with_guards(const source::Kernel& kernel) {
-  source::Kernel result = kernel;
-  if (auto body = rewrite::without_early_returns(kernel.body)) result.body = *std::move(body);
-  return result;
-}
 
 // Sizes at which bounds are compared: which of two is the larger one may depend on them.
 constexpr std::array<std::int64_t, 3> kSamples = {7, 64, 1000};
@@ -60,7 +53,7 @@ std::vector<IntegerExpression> largest(const std::vector<IntegerExpression>& bou
 }  // namespace
 
 AccessSummary::AccessSummary(const source::Kernel& kernel, const Dim3& block)
-    : kernel_(with_guards(kernel)), analysis_(kernel_), bounds_(kernel_, analysis_, block) {
+    : kernel_(analysis_form(kernel)), analysis_(kernel_), bounds_(kernel_, analysis_, block) {
   collect();
 }
 

@@ -1,5 +1,6 @@
 #include "infer/index_bounds.h"
 
+#include "infer/analysis_form.h"
 #include "source/walk.h"
 
 #include <fmt/format.h>
@@ -53,7 +54,7 @@ std::optional<Polynomial> IndexBounds::polynomial(const ExprPtr& expr) const {
   return source::to_polynomial(expr, [&](const std::string& name) -> std::optional<Polynomial> {
     if (const auto extent = block_.find(name); extent != block_.end())
       return Polynomial(extent->second);
-    if (loops_.contains(name)) return Polynomial::symbol(name);
+    if (loops_.contains(name) || thread_fraction(name)) return Polynomial::symbol(name);
     if (auto known = meaning(name)) {
       for (const auto& [builtin, extent] : block_)
         known = known->substitute(builtin, Polynomial(extent));
@@ -110,6 +111,11 @@ std::optional<Polynomial> IndexBounds::natural_bound(const std::string& symbol, 
     return upper ? std::nullopt : polynomial(loop->second.first);
   }
   if (!upper) return Polynomial(0);
+  if (const auto fraction = thread_fraction(symbol)) {
+    const std::int64_t extent = block_.at("blockDim." + fraction->index.substr(10));
+    return Polynomial(fraction->is_quotient ? (extent - 1) / fraction->divisor
+                                            : std::min(extent, fraction->divisor) - 1);
+  }
   for (std::size_t axis = 0; axis < kAxes.size(); ++axis) {
     if (symbol == fmt::format("threadIdx.{}", kAxes[axis])) {
       return Polynomial(block_.at(fmt::format("blockDim.{}", kAxes[axis])) - 1);

@@ -1,5 +1,6 @@
 #include "infer/infer_launch.h"
 
+#include "infer/analysis_form.h"
 #include "source/walk.h"
 
 #include <fmt/format.h>
@@ -71,6 +72,23 @@ Dim3 default_block(const source::Kernel& kernel) {
   return block;
 }
 
+Dim3 block_of_fractions(const AccessSummary& summary, const Dim3& block) {
+  Dim3 result = block;
+  for (const Inequality& inequality : summary.inequalities()) {
+    for (const std::string& symbol : inequality.symbols()) {
+      const auto fraction = thread_fraction(symbol);
+      if (!fraction || !fraction->is_quotient || fraction->index != "threadIdx.x") continue;
+      for (const char* axis : kAxes) {
+        const auto of_block = inequality.coefficient(fmt::format("blockIdx.{}", axis));
+        if (!of_block || !of_block->constant() || *of_block->constant() >= 0) continue;
+        const std::int64_t threads = -*of_block->constant() * fraction->divisor;
+        if (threads <= 1024) result.x = static_cast<std::uint32_t>(threads);
+      }
+    }
+  }
+  return result;
+}
+
 Result<Launch> infer_launch(const source::Kernel& kernel, const AccessSummary& summary,
                             const Dim3& block) {
   Launch launch;
@@ -97,6 +115,12 @@ Result<Launch> infer_launch(const source::Kernel& kernel, const AccessSummary& s
         if (per_thread * extents[axis] != per_block) continue;
       }
       Polynomial bound = inequality.without({number, thread});
+      // blockIdx * 32 + threadIdx / 32: a block's rows are numbered by a part of the index.
+      for (const std::string& symbol : bound.symbols()) {
+        const auto coefficient = bound.coefficient(symbol);
+        if (thread_fraction(symbol) && coefficient && coefficient->constant() == -1)
+          bound = bound.without({symbol});
+      }
       const auto symbols = bound.symbols();
       const auto varying = std::find_if(symbols.begin(), symbols.end(), [&](const auto& symbol) {
         return !summary.bounds().is_size(symbol);

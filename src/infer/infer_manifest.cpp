@@ -87,6 +87,13 @@ class Inferrer {
       block = default_block(unit_->kernel);
     }
     summary.emplace(unit_->kernel, block);
+    if (!launch && !(host_ && host_->block)) {
+      const Dim3 fitting = block_of_fractions(*summary, block);
+      if (!(fitting == block)) {
+        block = fitting;
+        summary.emplace(unit_->kernel, block);
+      }
+    }
     if (!launch) {
       auto inferred = infer_launch(unit_->kernel, *summary, block);
       if (!inferred) {
@@ -175,11 +182,9 @@ class Inferrer {
     std::size_t degree = 1;
     for (const auto& [name, one] : result_.manifest.arguments) {
       if (!one.shape) continue;
-      std::set<std::string> of_buffer;
       for (const IntegerExpression& extent : *one.shape)
-        of_buffer.merge(extent.symbols());
-      degree = std::max(degree, of_buffer.size());
-      symbols.merge(of_buffer);
+        symbols.merge(extent.symbols());
+      degree = std::max(degree, shape_growth(*one.shape));
     }
     if (result_.manifest.launch) {
       for (const IntegerExpression& extent : result_.manifest.launch->grid)

@@ -22,12 +22,23 @@ Error in_launch(const Launch& launch, const std::string& what) {
 std::string LaunchPlan::text() const {
   std::string out;
   for (const Launch& launch : launches) {
-    out += fmt::format("{} grid({}, {}, {}) block({}, {}, {}) smem({})\n", launch.kernel,
+    out += fmt::format("{} grid({}, {}, {}) block({}, {}, {}) smem({})", launch.kernel,
                        launch.grid[0].text(), launch.grid[1].text(), launch.grid[2].text(),
                        launch.block.x, launch.block.y, launch.block.z,
                        launch.dynamic_shared_bytes.text());
+    if (!launch.arguments.empty()) {
+      out += fmt::format(" args({})", fmt::join(launch.arguments, ", "));
+    }
+    out += '\n';
   }
   return out;
+}
+
+const Launch* LaunchPlan::launch_of(std::string_view kernel) const {
+  for (const Launch& launch : launches) {
+    if (launch.kernel == kernel) return &launch;
+  }
+  return nullptr;
 }
 
 Result<ConcreteLaunch> concretise(const Launch& launch, const Symbols& sizes) {
@@ -44,7 +55,7 @@ Result<ConcreteLaunch> concretise(const Launch& launch, const Symbols& sizes) {
   symbols["by"] = block.y;
   symbols["bz"] = block.z;
 
-  ConcreteLaunch result{launch.kernel, {}, block, 0};
+  ConcreteLaunch result{launch.kernel, {}, block, 0, launch.arguments};
   const std::array<std::uint32_t*, 3> extents = {&result.grid.x, &result.grid.y, &result.grid.z};
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const Result<std::int64_t> value = launch.grid[axis].evaluate(symbols);

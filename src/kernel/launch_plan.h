@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace regraph {
@@ -28,6 +29,9 @@ struct Launch {
   Dim3 block;                                         // threads
   std::array<IntegerExpression, 3> grid = {1, 1, 1};  // blocks, over sizes and bx, by, bz
   IntegerExpression dynamic_shared_bytes = 0;
+  // What is passed for each of the kernel's parameters in order: the name of an argument of the
+  // problem, or an expression of sizes for an integer. Empty: all arguments of the problem.
+  std::vector<std::string> arguments = {};
   bool operator==(const Launch&) const = default;
 };
 
@@ -37,6 +41,7 @@ struct ConcreteLaunch {
   Dim3 grid;
   Dim3 block;
   std::uint64_t dynamic_shared_bytes = 0;
+  std::vector<std::string> arguments = {};  // as in Launch
 };
 
 struct LaunchPlan {
@@ -45,6 +50,9 @@ struct LaunchPlan {
 
   // Canonical text of the plan; equal plans have equal texts.
   [[nodiscard]] std::string text() const;
+
+  // The first launch of `kernel`, null when there is none. Valid as long as the plan.
+  [[nodiscard]] const Launch* launch_of(std::string_view kernel) const;
 };
 
 // Evaluates the launch for `sizes` (bx, by, bz are added from the block). Errors: an unknown

@@ -1,3 +1,4 @@
+#include "kernel/join_launches.h"
 #include "kernel/manifest.h"
 
 #include <fmt/format.h>
@@ -22,8 +23,9 @@ constexpr std::int64_t kStructuralSize = 32;
 // Joins one manifest and one signature; each method handles one part and keeps the first error.
 class Joiner {
  public:
-  Joiner(const Manifest& manifest, const KernelSignature& signature) : manifest_(manifest) {
-    problem_.signature = signature;
+  Joiner(const Manifest& manifest, const std::vector<KernelSignature>& signatures)
+      : manifest_(manifest), signatures_(signatures) {
+    problem_.signature = signatures.front();
   }
 
   Result<Problem> join(std::string source_path, std::string source) {
@@ -33,7 +35,8 @@ class Joiner {
     problem_.assume = manifest_.assume;
     problem_.flops = manifest_.flops;
     problem_.bytes = manifest_.bytes;
-    for (const Status& status : {join_sizes(), join_arguments(), join_launch()}) {
+    for (const Status& status :
+         {join_sizes(), join_parameters(), join_arguments(), join_launch()}) {
       if (!status.ok()) return status.error();
     }
     for (const Status& status : {join_bench(), join_tests()}) {
@@ -45,9 +48,7 @@ class Joiner {
  private:
   Error error(int line, const std::string& what,
               ErrorCode code = ErrorCode::invalid_argument) const {
-    const std::string path = manifest_.path.empty() ? "manifest" : manifest_.path;
-    return fail(code, line > 0 ? fmt::format("{}:{}: {}", path, line, what)
-                               : fmt::format("{}: {}", path, what));
+    return manifest_internal::error_in(manifest_, line, what, code);
   }
 
   void note(std::string text) { problem_.notes.push_back(std::move(text)); }
@@ -69,17 +70,24 @@ class Joiner {
 
   Status join_arguments() {
     std::set<std::string> known;
-    for (const Parameter& parameter : problem_.signature.parameters)
+    for (const Parameter& parameter : parameters_)
       known.insert(parameter.name);
+    for (const auto& [name, said] : manifest_.scratch) {
+      if (known.count(name) == 0)
+        return error(said.line, fmt::format("no launch is passed the scratch buffer '{}'", name));
+    }
     for (const auto& [name, said] : manifest_.arguments) {
       if (known.count(name) != 0) continue;
       std::string names;
       for (const std::string& one : known)
         names += (names.empty() ? "" : ", ") + one;
-      return error(said.line, fmt::format("kernel '{}' has no parameter '{}' (it has: {})",
-                                          problem_.signature.name, name, names));
+      return error(said.line,
+                   manifest_.launches.empty()
+                       ? fmt::format("kernel '{}' has no parameter '{}' (it has: {})",
+                                     problem_.signature.name, name, names)
+                       : fmt::format("no launch is passed '{}' (they are: {})", name, names));
     }
-    for (const Parameter& parameter : problem_.signature.parameters) {
+    for (const Parameter& parameter : parameters_) {
       ManifestArgument said;
       for (const auto& [name, argument] : manifest_.arguments) {
         if (name == parameter.name) said = argument;
@@ -90,11 +98,35 @@ class Joiner {
       argument.is_pointer = parameter.is_pointer;
       argument.is_symbol = parameter.is_symbol;
       argument.components = parameter.components;
-      Status status = parameter.is_pointer ? join_buffer(parameter, said, argument)
-                                           : join_scalar(said, argument);
+      Status status;
+      if (const ManifestScratch* scratch = scratch_of(parameter.name)) {
+        status = join_scratch_buffer(*scratch, said, parameter, argument);
+      } else {
+        status = parameter.is_pointer ? join_buffer(parameter, said, argument)
+                                      : join_scalar(said, argument);
+      }
       if (!status.ok()) return status;
       problem_.arguments.push_back(std::move(argument));
     }
+    return {};
+  }
+
+  const ManifestScratch* scratch_of(const std::string& name) const {
+    for (const auto& [known, said] : manifest_.scratch) {
+      if (known == name) return &said;
+    }
+    return nullptr;
+  }
+
+  Status join_scratch_buffer(const ManifestScratch& scratch, const ManifestArgument& said,
+                             const Parameter& parameter, Argument& argument) {
+    if (said.shape || said.direction || said.init || said.value) {
+      return error(said.line, fmt::format("'{}' is a scratch buffer", parameter.name));
+    }
+    Status status = manifest_internal::join_scratch(manifest_, scratch, parameter, argument);
+    if (!status.ok()) return status;
+    const Result<std::int64_t> count = argument.element_count(problem_.sizes);
+    if (!count.ok()) return error(scratch.line, count.error().message, count.error().code);
     return {};
   }
 
@@ -177,6 +209,7 @@ class Joiner {
   }
 
   Status join_launch() {
+    if (!manifest_.launches.empty()) return join_counters();
     if (!manifest_.launch) {
       return error(0,
                    "the launch is not known: add launch: {block: [256], grid: [\"cdiv(N, bx)\"]}");
@@ -184,6 +217,21 @@ class Joiner {
     Launch launch = *manifest_.launch;
     launch.kernel = problem_.signature.name;
     problem_.launch.launches = {std::move(launch)};
+    return join_counters();
+  }
+
+  Status join_parameters() {
+    parameters_ = problem_.signature.parameters;
+    if (manifest_.launches.empty()) return {};
+    auto joined = manifest_internal::join_launches(manifest_, signatures_, problem_.sizes);
+    if (!joined.ok()) return joined.error();
+    problem_.launch = std::move(joined->plan);
+    parameters_ = std::move(joined->parameters);
+    if (problem_.launch.launch_of(problem_.signature.name) != nullptr) return {};
+    return error(0, fmt::format("kernel: '{}' is not among the launches", problem_.signature.name));
+  }
+
+  Status join_counters() {
     for (const auto& counter : {manifest_.flops, manifest_.bytes}) {
       if (!counter) continue;
       if (const Result<std::int64_t> value = counter->evaluate(problem_.sizes); !value.ok()) {
@@ -235,8 +283,8 @@ class Joiner {
     return {};
   }
 
-  // Default tests: odd sizes that no tile divides, multiples of 64, and 1. Fewer symbols allow
-  // larger extents at the same cost.
+  // Default tests: odd sizes that no tile divides, multiples of 64, and 1. Fewer symbols, and
+  // buffers that grow more slowly with them, allow larger extents at the same cost.
   void derive_tests() {
     constexpr std::array<std::array<std::int64_t, 4>, 3> kOdd = {
         {{1021, 1021, 1021, 1021}, {131, 97, 131, 97}, {70, 50, 45, 37}}};
@@ -246,7 +294,11 @@ class Joiner {
     for (const auto& [name, value] : problem_.sizes) {
       if (value > kStructuralSize) scalable.push_back(name);
     }
-    const std::size_t row = std::min<std::size_t>(std::max<std::size_t>(scalable.size(), 1), 3) - 1;
+    // n * n elements are as many as M * N.
+    std::size_t extents = std::max<std::size_t>(scalable.size(), 1);
+    for (const Argument& argument : problem_.arguments)
+      extents = std::max(extents, shape_growth(argument.shape));
+    const std::size_t row = std::min<std::size_t>(extents, 3) - 1;
     const auto add = [&](const std::array<std::int64_t, 4>& values) {
       Symbols symbols = problem_.sizes;
       for (std::size_t i = 0; i < scalable.size(); ++i) {
@@ -273,6 +325,8 @@ class Joiner {
   }
 
   const Manifest& manifest_;
+  const std::vector<KernelSignature>& signatures_;
+  std::vector<Parameter> parameters_;  // of all launched kernels
   Problem problem_;
 };
 
@@ -280,7 +334,14 @@ class Joiner {
 
 Result<Problem> make_problem(const Manifest& manifest, const KernelSignature& signature,
                              std::string source_path, std::string source) {
-  return Joiner(manifest, signature).join(std::move(source_path), std::move(source));
+  return make_problem_of_launches(manifest, {signature}, std::move(source_path), std::move(source));
+}
+
+Result<Problem> make_problem_of_launches(const Manifest& manifest,
+                                         const std::vector<KernelSignature>& signatures,
+                                         std::string source_path, std::string source) {
+  if (signatures.empty()) return fail(ErrorCode::invalid_argument, "there is no kernel");
+  return Joiner(manifest, signatures).join(std::move(source_path), std::move(source));
 }
 
 }  // namespace regraph

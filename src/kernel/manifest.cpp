@@ -1,5 +1,6 @@
 #include "kernel/manifest.h"
 
+#include "kernel/manifest_launches.h"
 #include "kernel/manifest_values.h"
 
 #include <fmt/format.h>
@@ -14,28 +15,12 @@ namespace regraph {
 
 namespace {
 
+using manifest_internal::for_each_entry;
 using manifest_internal::Place;
+using manifest_internal::store;
 using YAML::Node;
 
 constexpr std::size_t kMaximumBytes = std::size_t{1} << 20;  // manifests are a page long
-
-// Stores a read value, or hands its error on.
-template <typename Target, typename Value>
-Status store(Result<Value> value, Target& target) {
-  if (!value.ok()) return value.error();
-  target = std::move(*value);
-  return {};
-}
-
-// Calls `read(key, node, place)` for each entry of a map until one fails.
-template <typename Read>
-Status for_each_entry(const Node& map, const Place& place, Read read) {
-  for (const auto& entry : map) {
-    const std::string& key = entry.first.Scalar();
-    if (Status status = read(key, entry.second, place.at(key)); !status.ok()) return status;
-  }
-  return {};
-}
 
 Status read_argument(const Node& node, const Place& place, ManifestArgument& argument) {
   argument.line = manifest_internal::line_of(node);
@@ -88,31 +73,6 @@ Status read_defines(const Node& node, const Place& place, Manifest& manifest) {
                           manifest.defines.emplace_back(key, *std::move(text));
                           return {};
                         });
-}
-
-Status read_launch(const Node& node, const Place& place, Manifest& manifest) {
-  if (Status keys = check_keys(node, place, {"block", "grid", "smem"}); !keys.ok()) return keys;
-  for (const char* key : {"block", "grid"}) {
-    if (!node[key]) {
-      return place.error(node, fmt::format("'{}' is missing; a launch needs block and grid, e.g. "
-                                           "{{block: [256], grid: [\"cdiv(N, bx)\"]}}",
-                                           key));
-    }
-  }
-  Launch launch;
-  Status status = for_each_entry(
-      node, place, [&](const std::string& key, const Node& value, const Place& at) -> Status {
-        if (key == "block") return store(read_block(value, at), launch.block);
-        if (key == "smem") return store(read_expression(value, at), launch.dynamic_shared_bytes);
-        Result<std::vector<IntegerExpression>> grid = read_expressions(value, at);
-        if (!grid.ok()) return grid.error();
-        if (grid->size() > 3) return at.error(value, "a grid has at most 3 extents");
-        for (std::size_t axis = 0; axis < grid->size(); ++axis)
-          launch.grid[axis] = (*grid)[axis];
-        return {};
-      });
-  if (status.ok()) manifest.launch = std::move(launch);
-  return status;
 }
 
 Status read_size_list(const Node& node, const Place& place, std::vector<Symbols>& list) {
@@ -195,22 +155,21 @@ Status read_top_level(const std::string& key, const Node& value, const Place& at
   if (key == "defines") return read_defines(value, at, manifest);
   if (key == "sizes") return store(read_symbols(value, at), manifest.sizes);
   if (key == "args") return read_arguments(value, at, manifest);
-  if (key == "launch") return read_launch(value, at, manifest);
+  if (key == "launch") {
+    Launch launch;
+    Status status = manifest_internal::read_launch(value, at, launch);
+    if (status.ok()) manifest.launch = std::move(launch);
+    return status;
+  }
+  if (key == "launches") return manifest_internal::read_launches(value, at, manifest.launches);
+  if (key == "scratch") return manifest_internal::read_scratch(value, at, manifest.scratch);
   if (key == "tests") return read_size_list(value, at, manifest.tests);
   if (key == "bench") return read_size_list(value, at, manifest.bench);
   if (key == "check") return read_check(value, at, manifest.check);
   if (key == "assume") return read_assumptions(value, at, manifest.assume);
   if (key == "counters") return read_counters(value, at, manifest);
-  if (key == "reference") {
-    if (value.IsScalar() && value.Scalar() == "self") return {};
-    return at.error(value,
-                    "a reference other than 'self' (the original kernel) is not supported yet",
-                    ErrorCode::unsupported);
-  }
-  return at.error(value,
-                  fmt::format("'{}' is not supported yet; this version optimises one kernel "
-                              "with one launch",
-                              key),
+  if (value.IsScalar() && value.Scalar() == "self") return {};
+  return at.error(value, "a reference other than 'self' (the original kernel) is not supported yet",
                   ErrorCode::unsupported);
 }
 
@@ -241,6 +200,12 @@ Result<Manifest> parse_manifest(std::string_view yaml, std::string path) {
           return read_top_level(key, value, at, manifest);
         });
     if (!status.ok()) return status.error();
+    if (manifest.launch && !manifest.launches.empty()) {
+      return place.error(root["launches"], "there is a 'launch' too; give one of the two");
+    }
+    if (!manifest.scratch.empty() && manifest.launches.empty()) {
+      return place.error(root["scratch"], "scratch buffers go with 'launches'");
+    }
   } catch (const YAML::Exception& exception) {
     const std::string line =
         exception.mark.is_null() ? "" : fmt::format("{}:", exception.mark.line + 1);

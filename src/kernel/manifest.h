@@ -22,6 +22,19 @@ struct ManifestArgument {
   int line = 0;
 };
 
+// One entry of `launches`.
+struct ManifestLaunch {
+  Launch launch;  // with no `arguments` where the manifest gives none
+  int line = 0;
+};
+
+// A buffer between launches.
+struct ManifestScratch {
+  std::string type;  // of an element, in CUDA C++; empty: what the kernels' parameters say
+  std::vector<IntegerExpression> shape;
+  int line = 0;
+};
+
 struct Manifest {
   std::string path;  // for messages
   std::optional<std::string> kernel;
@@ -31,6 +44,8 @@ struct Manifest {
   Symbols sizes;
   std::vector<std::pair<std::string, ManifestArgument>> arguments;
   std::optional<Launch> launch;
+  std::vector<ManifestLaunch> launches;  // instead of `launch`: several, in order
+  std::vector<std::pair<std::string, ManifestScratch>> scratch;
   std::vector<Symbols> tests;  // each may be partial: missing symbols come from `sizes`
   std::vector<Symbols> bench;
   CheckPolicy check;
@@ -48,6 +63,13 @@ struct Manifest {
 [[nodiscard]] Result<Problem> make_problem(const Manifest& manifest,
                                            const KernelSignature& signature,
                                            std::string source_path, std::string source);
+
+// The same for a manifest with `launches`: `signatures` are those of the launched kernels, the one
+// to optimise first. Arguments are joined by name; an argument is const where all kernels take it
+// so. Errors besides: types that disagree, a launch whose arguments do not fit its kernel.
+[[nodiscard]] Result<Problem> make_problem_of_launches(
+    const Manifest& manifest, const std::vector<KernelSignature>& signatures,
+    std::string source_path, std::string source);
 
 // Writes the manifest of `problem` with launch plan `plan` as YAML that parse_manifest reads back
 // to the same problem.

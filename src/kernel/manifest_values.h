@@ -12,6 +12,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace regraph::manifest_internal {
@@ -49,6 +50,24 @@ class Place {
 [[nodiscard]] Result<std::int64_t> read_integer(const YAML::Node& node, const Place& place);
 [[nodiscard]] Result<Symbols> read_symbols(const YAML::Node& node, const Place& place);
 [[nodiscard]] Result<BufferInit> read_init(const YAML::Node& node, const Place& place);
+// Stores a read value, or hands its error on.
+template <typename Target, typename Value>
+Status store(Result<Value> value, Target& target) {
+  if (!value.ok()) return value.error();
+  target = std::move(*value);
+  return {};
+}
+
+// Calls `read(key, node, place)` for each entry of a map until one fails.
+template <typename Read>
+Status for_each_entry(const YAML::Node& map, const Place& place, Read read) {
+  for (const auto& entry : map) {
+    const std::string& key = entry.first.Scalar();
+    if (Status status = read(key, entry.second, place.at(key)); !status.ok()) return status;
+  }
+  return {};
+}
+
 // 32, [16, 16] or "16x16".
 [[nodiscard]] Result<Dim3> read_block(const YAML::Node& node, const Place& place);
 

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 namespace regraph {
 
 Result<std::int64_t> Argument::element_count(const Symbols& symbols) const {
@@ -23,6 +26,24 @@ Result<std::int64_t> Argument::element_count(const Symbols& symbols) const {
     }
   }
   return count;
+}
+
+std::size_t shape_growth(const std::vector<IntegerExpression>& shape) {
+  constexpr std::int64_t kSmall = 1 << 10;
+  double ratio = 1.0;
+  for (const IntegerExpression& extent : shape) {
+    Symbols small;
+    Symbols large;
+    for (const std::string& symbol : extent.symbols()) {
+      small[symbol] = kSmall;
+      large[symbol] = 2 * kSmall;
+    }
+    const auto before = extent.evaluate(small);
+    const auto after = extent.evaluate(large);
+    if (!before.ok() || !after.ok() || *before < 1 || *after < 1) return 1;
+    ratio *= static_cast<double>(*after) / static_cast<double>(*before);
+  }
+  return static_cast<std::size_t>(std::max(0L, std::lround(std::log2(ratio))));
 }
 
 }  // namespace regraph

@@ -53,10 +53,24 @@ struct Argument {
   std::vector<IntegerExpression> shape;  // in elements, outermost first; empty for scalars
   BufferInit init;
   std::optional<double> value;  // scalars that are not size symbols
+  // A buffer of the harness that launches hand data on with: neither input nor output.
+  bool is_scratch = false;
+
+  // Whether what the kernels leave in it is a result.
+  [[nodiscard]] bool is_output() const {
+    return is_pointer && !is_scratch && direction != Direction::in;
+  }
+  // Whether it is filled with values before the first launch; other buffers hold poison then.
+  [[nodiscard]] bool is_input() const {
+    return is_pointer && !is_scratch && direction != Direction::out;
+  }
 
   // Scalars in the buffer for `symbols` (product of the shape and `components`), 1 for scalars.
   [[nodiscard]] Result<std::int64_t> element_count(const Symbols& symbols) const;
 };
+
+// By which power of its symbols a shape's number of elements grows: 1 for n, 2 for M * N and n * n.
+[[nodiscard]] std::size_t shape_growth(const std::vector<IntegerExpression>& shape);
 
 struct CheckPolicy {
   std::optional<double> relative_tolerance;  // none: chosen by type and reduction length
@@ -74,9 +88,9 @@ struct Assumptions {
 
 struct Problem {
   std::string source_path;
-  std::string source;  // CUDA C++ text as the user gave it
-  KernelSignature signature;
-  std::vector<Argument> arguments;  // in signature order
+  std::string source;               // CUDA C++ text as the user gave it
+  KernelSignature signature;        // of the kernel to optimise
+  std::vector<Argument> arguments;  // in signature order; of several kernels joined by name
   Symbols sizes;                    // default values of the size symbols
   LaunchPlan launch;                // of the original
   std::vector<Symbols> tests;       // complete symbol tables, small

@@ -55,14 +55,40 @@ void emit_size_list(YAML::Emitter& out, const char* key, const std::vector<Symbo
   out << YAML::EndSeq;
 }
 
+void emit_shape(YAML::Emitter& out, const Argument& argument) {
+  out << YAML::Key << "shape" << YAML::Value << YAML::Flow << YAML::BeginSeq;
+  for (const IntegerExpression& extent : argument.shape)
+    emit_text(out, extent.text());
+  out << YAML::EndSeq;
+}
+
+void emit_scratch(YAML::Emitter& out, const Problem& problem) {
+  bool begun = false;
+  for (const Argument& argument : problem.arguments) {
+    if (!argument.is_scratch) continue;
+    if (!begun) out << YAML::Key << "scratch" << YAML::Value << YAML::BeginMap;
+    begun = true;
+    std::string type(cuda_name(argument.type));
+    if (argument.components > 1) type.clear();  // as the kernels' parameters say
+    out << YAML::Key << argument.name << YAML::Value << YAML::Flow << YAML::BeginMap;
+    if (!type.empty()) {
+      out << YAML::Key << "type" << YAML::Value;
+      emit_text(out, type);
+    }
+    emit_shape(out, argument);
+    out << YAML::EndMap;
+  }
+  if (begun) out << YAML::EndMap;
+}
+
 void emit_arguments(YAML::Emitter& out, const Problem& problem) {
   bool any = false;
   for (const Argument& argument : problem.arguments)
-    any |= argument.is_pointer || argument.value;
+    any |= !argument.is_scratch && (argument.is_pointer || argument.value);
   if (!any) return;
   out << YAML::Key << "args" << YAML::Value << YAML::BeginMap;
   for (const Argument& argument : problem.arguments) {
-    if (!argument.is_pointer && !argument.value) continue;
+    if (argument.is_scratch || (!argument.is_pointer && !argument.value)) continue;
     out << YAML::Key << argument.name << YAML::Value;
     if (!argument.is_pointer) {
       out << number(*argument.value);
@@ -70,10 +96,8 @@ void emit_arguments(YAML::Emitter& out, const Problem& problem) {
     }
     out << YAML::Flow << YAML::BeginMap;
     out << YAML::Key << "dir" << YAML::Value << direction_text(argument.direction);
-    out << YAML::Key << "shape" << YAML::Value << YAML::Flow << YAML::BeginSeq;
-    for (const IntegerExpression& extent : argument.shape)
-      emit_text(out, extent.text());
-    out << YAML::EndSeq << YAML::Key << "init" << YAML::Value;
+    emit_shape(out, argument);
+    out << YAML::Key << "init" << YAML::Value;
     emit_text(out, init_text(argument.init));
     out << YAML::EndMap;
   }
@@ -93,6 +117,12 @@ void emit_launch(YAML::Emitter& out, const Launch& launch, bool with_kernel) {
     emit_text(out, extent.text());
   out << YAML::EndSeq << YAML::Key << "smem" << YAML::Value;
   emit_text(out, launch.dynamic_shared_bytes.text());
+  if (with_kernel && !launch.arguments.empty()) {
+    out << YAML::Key << "args" << YAML::Value << YAML::Flow << YAML::BeginSeq;
+    for (const std::string& argument : launch.arguments)
+      emit_text(out, argument);
+    out << YAML::EndSeq;
+  }
   out << YAML::EndMap;
 }
 
@@ -137,7 +167,8 @@ std::string write_manifest(const Problem& problem, const LaunchPlan& plan) {
     emit_symbols(out, problem.sizes);
   }
   emit_arguments(out, problem);
-  if (plan.launches.size() == 1) {
+  emit_scratch(out, problem);
+  if (plan.launches.size() == 1 && plan.launches.front().arguments.empty()) {
     out << YAML::Key << "launch" << YAML::Value;
     emit_launch(out, plan.launches.front(), false);
   } else {

@@ -69,13 +69,15 @@ std::string steps_text(const SearchOutcome& outcome, const StateRecord& state) {
   return text;
 }
 
-Json result(const SearchOutcome& outcome, const StateRecord& state) {
+Json result(const RunReport& report, const StateRecord& state) {
   const Evaluation& evaluation = state.evaluation;
   Json configuration = {{"state", state.id},
                         {"parent", state.parent ? Json(*state.parent) : Json()},
-                        {"steps", steps_text(outcome, state)}};
+                        {"steps", steps_text(report.outcome, state)}};
   if (state.candidate != nullptr && !state.candidate->plan.launches.empty()) {
-    const Dim3& block = state.candidate->plan.launches.front().block;
+    const LaunchPlan& plan = state.candidate->plan;
+    const Launch* const optimised = plan.launch_of(report.problem.signature.name);
+    const Dim3& block = (optimised == nullptr ? plan.launches.front() : *optimised).block;
     configuration["block_x"] = block.x;
     configuration["block_y"] = block.y;
     configuration["block_z"] = block.z;
@@ -106,7 +108,7 @@ std::string t4_json(const RunReport& report) {
   json["schema_version"] = "1.0.0";
   json["results"] = Json::array();
   for (const StateRecord& state : report.outcome.states) {
-    if (was_judged(state)) json["results"].push_back(result(report.outcome, state));
+    if (was_judged(state)) json["results"].push_back(result(report, state));
   }
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

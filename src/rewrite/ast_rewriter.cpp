@@ -42,10 +42,12 @@ const std::vector<const StepRewriter*>& built_in_steps() {
 
 namespace {
 
-Result<KernelState> state_of(const Candidate& candidate) {
+Result<KernelState> state_of(const Candidate& candidate, const LaunchView& view) {
   const auto* form = dynamic_cast<const source::UnitForm*>(candidate.form.get());
   if (form == nullptr) return refuse("the kernel is opaque to the rewriter");
-  return KernelState{form->unit(), candidate.plan, candidate.assumptions};
+  auto plan = view.out_of(candidate.plan);
+  if (!plan) return std::move(plan).error();
+  return KernelState{form->unit(), std::move(*plan), candidate.assumptions};
 }
 
 }  // namespace
@@ -53,11 +55,11 @@ Result<KernelState> state_of(const Candidate& candidate) {
 std::vector<StepProposal> AstRewriter::propose(const Candidate& candidate,
                                                const Evaluation&) const {
   std::vector<StepProposal> proposals;
-  const auto state = state_of(candidate);
+  const auto state = state_of(candidate, view_);
   if (!state) return proposals;
   for (const StepRewriter* step : built_in_steps()) {
     for (const StepParameters& parameters : step->choices()) {
-      if (!step->apply(*state, parameters, problem_)) continue;
+      if (!step->apply(*state, parameters, view_.problem())) continue;
       proposals.push_back({std::string(step->id()), parameters, 1});
     }
   }
@@ -71,18 +73,19 @@ Result<Candidate> AstRewriter::apply(const Candidate& candidate, const StepPropo
       steps.begin(), steps.end(),
       [&](const StepRewriter* candidate_step) { return candidate_step->id() == proposal.step; });
   if (step == steps.end()) return refuse("the rewriter has no step '" + proposal.step + "'");
-  auto state = state_of(candidate);
+  auto state = state_of(candidate, view_);
   if (!state) return state.error();
-  auto rewritten = (*step)->apply(*state, proposal.parameters, problem_);
+  auto rewritten = (*step)->apply(*state, proposal.parameters, view_.problem());
   if (!rewritten) return rewritten.error();
-  Candidate result = source::make_candidate(std::move(rewritten->unit), std::move(rewritten->plan));
+  Candidate result = source::make_candidate(std::move(rewritten->unit),
+                                            view_.back_into(candidate.plan, rewritten->plan));
   result.assumptions = std::move(rewritten->assumptions);
   return result;
 }
 
 std::map<std::string, std::string> AstRewriter::refusals(const Candidate& candidate) const {
   std::map<std::string, std::string> reasons;
-  const auto state = state_of(candidate);
+  const auto state = state_of(candidate, view_);
   for (const StepRewriter* step : built_in_steps()) {
     for (const StepParameters& parameters : step->choices()) {
       const std::string name = StepProposal{std::string(step->id()), parameters, 1}.text();
@@ -90,7 +93,7 @@ std::map<std::string, std::string> AstRewriter::refusals(const Candidate& candid
         reasons[name] = state.error().message;
         continue;
       }
-      if (const auto result = step->apply(*state, parameters, problem_); !result) {
+      if (const auto result = step->apply(*state, parameters, view_.problem()); !result) {
         reasons[name] = result.error().message;
       }
     }

@@ -3,6 +3,7 @@
 
 #include "kernel/problem.h"
 #include "regraph/expander.h"
+#include "rewrite/launch_view.h"
 #include "rewrite/step_rewriter.h"
 
 #include <map>
@@ -10,12 +11,13 @@
 
 namespace regraph::rewrite {
 
-// Stateless beyond its problem; thread-safe. Candidates without a parsed form (opaque kernels) get
+// Of several launches only that of the kernel to optimise is changed. Stateless beyond its problem;
+// thread-safe. Candidates without a parsed form (opaque kernels) get
 // no proposals, and apply refuses them.
 class AstRewriter final : public Expander {
  public:
   // `problem` must outlive the rewriter.
-  explicit AstRewriter(const Problem& problem) : problem_(problem) {}
+  explicit AstRewriter(const Problem& problem) : view_(problem) {}
 
   [[nodiscard]] std::vector<StepProposal> propose(const Candidate& candidate,
                                                   const Evaluation& evaluation) const override;
@@ -27,7 +29,7 @@ class AstRewriter final : public Expander {
   [[nodiscard]] std::map<std::string, std::string> refusals(const Candidate& candidate) const;
 
  private:
-  const Problem& problem_;
+  const LaunchView view_;
 };
 
 }  // namespace regraph::rewrite

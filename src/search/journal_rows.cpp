@@ -99,7 +99,7 @@ std::optional<IntegerExpression> expression_of(const Json& json) {
 }
 
 std::optional<Launch> launch_of(const Json& json) {
-  if (!json.is_array() || json.size() != 8 || !json[0].is_string()) return std::nullopt;
+  if (!json.is_array() || json.size() < 8 || json.size() > 9 || !json[0].is_string()) return std::nullopt;
   Launch launch;
   launch.kernel = json[0].get<std::string>();
   std::uint32_t* const extents[] = {&launch.block.x, &launch.block.y, &launch.block.z};
@@ -113,6 +113,13 @@ std::optional<Launch> launch_of(const Json& json) {
   auto shared = expression_of(json[7]);
   if (!shared) return std::nullopt;
   launch.dynamic_shared_bytes = std::move(*shared);
+  if (json.size() == 9) {
+    if (!json[8].is_array()) return std::nullopt;
+    for (const Json& argument : json[8]) {
+      if (!argument.is_string()) return std::nullopt;
+      launch.arguments.push_back(argument.get<std::string>());
+    }
+  }
   return launch;
 }
 
@@ -262,6 +269,7 @@ std::string plan_text(const LaunchPlan& plan) {
     json.push_back({launch.kernel, launch.block.x, launch.block.y, launch.block.z,
                     launch.grid[0].text(), launch.grid[1].text(), launch.grid[2].text(),
                     launch.dynamic_shared_bytes.text()});
+    if (!launch.arguments.empty()) json.back().push_back(launch.arguments);
   }
   return dump(json);
 }

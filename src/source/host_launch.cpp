@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <regex>
 #include <utility>
 #include <vector>
 
@@ -231,22 +230,18 @@ class LaunchFinder {
   // becomes its symbol, so that the grid follows the block.
   static IntegerExpression as_ceil_divide(const IntegerExpression& expression,
                                           const std::string& symbol, const std::uint32_t* extent) {
-    static const std::regex kSymbolic(R"(\((.+) \+ (\w+) - 1\) / (\w+))");
-    static const std::regex kLiteral(R"(\((.+) \+ (\d+)\) / (\d+))");
+    // The canonical text is "(dividend + divisor - 1) / divisor", with the sum done for a number.
     const std::string text = expression.text();
-    std::smatch match;
-    std::string dividend;
-    std::string divisor;
-    if (std::regex_match(text, match, kSymbolic) && match[2] == match[3]) {
-      dividend = match[1];
-      divisor = match[2];
-    } else if (std::regex_match(text, match, kLiteral) &&
-               std::stoll(match[2]) + 1 == std::stoll(match[3])) {
-      dividend = match[1];
-      divisor = match[3];
-    } else {
-      return expression;
-    }
+    const std::size_t slash = text.rfind(") / ");
+    if (text.front() != '(' || slash == std::string::npos) return expression;
+    std::string divisor = text.substr(slash + 4);
+    if (divisor.find_first_of(" ()") != std::string::npos) return expression;
+    const std::string sum = text.substr(1, slash - 1);
+    const auto number = integer_of(divisor);
+    const std::string ending =
+        number ? fmt::format(" + {}", *number - 1) : fmt::format(" + {} - 1", divisor);
+    if (!sum.ends_with(ending)) return expression;
+    const std::string dividend = sum.substr(0, sum.size() - ending.size());
     if (extent != nullptr && divisor == std::to_string(*extent)) divisor = symbol;
     auto rounded = IntegerExpression::parse(fmt::format("cdiv({}, {})", dividend, divisor));
     return rounded ? *rounded : expression;

@@ -43,6 +43,15 @@ assume: {noalias: true, align: 16, fast_math: false}
 counters: {flops: n*m, bytes: 8*n*m}
 )yaml";
 
+constexpr std::string_view kLaunches = R"yaml(kernel: scale
+sizes: {n: 4096}
+args: {x: {shape: [n]}, y: {dir: out, shape: [n]}, a: 2}
+scratch: {between: {type: float, shape: [n]}}
+launches:
+  - {kernel: scale, block: 64, grid: ["cdiv(n, bx)"], smem: n, args: [x, between, a]}
+  - {kernel: scale, block: [32, 2], grid: [n, 2], args: [between, y, a]}
+)yaml";
+
 constexpr std::string_view kSchema = R"json({"ConfigurationSpace": {"TuningParameters": [
   {"Name": "bx", "Values": "[32, 64]"}]},
  "KernelSpecification": {"Language": "CUDA", "KernelName": "scale", "KernelFile": "s.cu",
@@ -126,7 +135,7 @@ int main(int argc, char** argv) {
   return rounds.run([&](fuzz::Random& random) {
     switch (random() % 3) {
       case 0:
-        return try_manifest(std::string(kManifest), random, rounds);
+        return try_manifest(std::string(random() % 2 == 0 ? kManifest : kLaunches), random, rounds);
       case 1:
         return try_schema(std::string(kSchema), random);
       default:

@@ -82,6 +82,29 @@ TEST(MakeProblem, DerivedTestsKeepStructuralSizesAndStayFeasible) {
   }
 }
 
+TEST(MakeProblem, DerivedTestsOfSquareMatricesAreSmall) {
+  const KernelSignature signature = {
+      "square", {pointer("x", true), pointer("y", false), scalar("N", ScalarType::i32)}};
+  const auto problem = join(
+      "sizes: {N: 4096}\n"
+      "args: {x: {shape: [N, N]}, y: {shape: [N * N]}}\n"
+      "launch: {block: 128, grid: \"cdiv(N, bx)\"}\n",
+      signature);
+  ASSERT_TRUE(problem.ok()) << problem.error().message;
+  for (const Symbols& symbols : problem->tests)
+    EXPECT_LE(symbols.at("N"), 256);
+}
+
+TEST(MakeProblem, ShapesGrowWithAPowerOfTheirSymbols) {
+  const auto growth = [](const std::string& text) {
+    return shape_growth({*IntegerExpression::parse(text)});
+  };
+  EXPECT_EQ(growth("7"), 0u);
+  EXPECT_EQ(growth("cdiv(n, 256)"), 1u);
+  EXPECT_EQ(growth("n * n + n"), 2u);
+  EXPECT_EQ(growth("a * b * c"), 3u);
+}
+
 TEST(MakeProblem, PartialListsAreCompletedFromSizes) {
   const auto problem = join(std::string(kMinimal) + "tests: [{M: 7}]\nbench: [{K: 64}]\n", sgemm());
   ASSERT_TRUE(problem.ok()) << problem.error().message;

@@ -4,11 +4,14 @@
 #include "eval/model/sampling.h"
 #include "eval/model/timing_model.h"
 #include "eval/verify/fault_verdict.h"
+#include "eval/verify/loaded_plan.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
+#include <variant>
 
 namespace regraph {
 namespace {
@@ -57,6 +60,76 @@ std::optional<double> amount(const std::optional<IntegerExpression>& expression,
   return static_cast<double>(*value);
 }
 
+// The prediction for one launch at one size, or why there is none. `flops` and `bytes` are of this
+// launch.
+std::variant<Prediction, Evaluation> predict_launch(
+    const DeviceSpec& device, const Problem& problem, const verify::LoadedLaunch& loaded,
+    const ResourceUsage& resources, const Symbols& symbols, std::optional<double> flops,
+    std::optional<double> bytes, const Cancellation& cancellation) {
+  auto launch = concretise(loaded.launch, symbols);
+  if (!launch) return failed(Verdict::launch_error, launch.error().message);
+  const std::int64_t shared =
+      resources.static_shared_bytes + static_cast<std::int64_t>(launch->dynamic_shared_bytes);
+  auto occupancy = occupancy_of(device, static_cast<int>(launch->block.count()),
+                                resources.registers_per_thread, shared);
+  if (!occupancy) return failed(Verdict::launch_error, occupancy.error().message);
+  auto sample = sample_launch(problem, loaded.program, *launch, symbols, device, *occupancy, shared,
+                              cancellation);
+  if (!sample) return failed(verdict_of(sample.error().code), sample.error().message);
+  if (sample->fault.kind != ptx::FaultKind::none) return failed_at(symbols, sample->fault);
+  return predict({loaded.program, sample->profile, sample->traffic, resources, *launch, *occupancy,
+                  flops, bytes},
+                 device);
+}
+
+// All launches of a plan at one size: times add up, the rest is of the launch that takes longest.
+std::variant<Prediction, Evaluation> predict_plan(const DeviceSpec& device, const Problem& problem,
+                                                  const CompiledPlan& compiled,
+                                                  const verify::LoadedPlan& plan,
+                                                  const Symbols& symbols,
+                                                  const Cancellation& cancellation) {
+  const auto flops = amount(problem.flops, symbols);
+  const auto bytes = amount(problem.bytes, symbols);
+  if (plan.size() == 1) {
+    return predict_launch(device, problem, plan.front(), compiled.launches.front()->resources,
+                          symbols, flops, bytes, cancellation);
+  }
+  Prediction total;
+  TimeEstimate sum;
+  double longest = -1.0;
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    // The useful work is known of all launches together only.
+    auto one = predict_launch(device, problem, plan[i], compiled.launches[i]->resources, symbols,
+                              std::nullopt, std::nullopt, cancellation);
+    if (std::holds_alternative<Evaluation>(one)) return one;
+    auto& prediction = std::get<Prediction>(one);
+    sum.median_seconds += prediction.time.median_seconds;
+    sum.low_seconds += prediction.time.low_seconds;
+    sum.high_seconds += prediction.time.high_seconds;
+    if (prediction.time.median_seconds <= longest) continue;
+    longest = prediction.time.median_seconds;
+    total = std::move(prediction);
+  }
+  total.time.median_seconds = sum.median_seconds;
+  total.time.low_seconds = sum.low_seconds;
+  total.time.high_seconds = sum.high_seconds;
+  total.roofline_seconds = std::max(bytes.value_or(0.0) / device.dram_bytes_per_second,
+                                    flops.value_or(0.0) / device.peak_fp32_flops());
+  if (total.roofline_seconds > 0.0) {
+    total.facts["roofline_fraction"] = total.roofline_seconds / sum.median_seconds;
+  }
+  return total;
+}
+
+// Of the kernel that is optimised.
+const ResourceUsage& resources_of(const Problem& problem, const CompiledPlan& compiled,
+                                  const LaunchPlan& plan) {
+  for (std::size_t i = 0; i < plan.launches.size(); ++i) {
+    if (plan.launches[i].kernel == problem.signature.name) return compiled.launches[i]->resources;
+  }
+  return compiled.launches.front()->resources;
+}
+
 }  // namespace
 
 ModelEvaluator::ModelEvaluator(Compiler& compiler, Verifier& verifier, DeviceSpec device)
@@ -65,34 +138,26 @@ ModelEvaluator::ModelEvaluator(Compiler& compiler, Verifier& verifier, DeviceSpe
 Evaluation predict_time(const DeviceSpec& device, const Problem& problem,
                         const CompiledKernel& compiled, const LaunchPlan& plan,
                         const Cancellation& cancellation) {
-  if (plan.launches.size() != 1)
-    return failed(Verdict::unsupported, "several launches in one plan");
+  return predict_time(device, problem, CompiledPlan::of(compiled, plan), plan, cancellation);
+}
+
+Evaluation predict_time(const DeviceSpec& device, const Problem& problem,
+                        const CompiledPlan& compiled, const LaunchPlan& plan,
+                        const Cancellation& cancellation) {
   if (problem.bench.empty()) return failed(Verdict::unsupported, "the problem has no bench sizes");
-  auto program = ptx::Program::load(compiled.ptx, compiled.entry);
-  if (!program) return failed(verdict_of(program.error().code), program.error().message);
+  const auto loaded = verify::load_plan(compiled, plan);
+  if (!loaded) return failed(verdict_of(loaded.error().code), loaded.error().message);
   Evaluation result;
-  result.resources = compiled.resources;
-  result.machine_code = compiled.machine_code;
+  result.resources = resources_of(problem, compiled, plan);
+  result.machine_code = compiled.machine_code();
   double log_sum = 0.0;
   double log_low = 0.0;
   double log_high = 0.0;
   double log_roofline = 0.0;
   for (const Symbols& symbols : problem.bench) {
-    auto launch = concretise(plan.launches.front(), symbols);
-    if (!launch) return failed(Verdict::launch_error, launch.error().message);
-    const std::int64_t shared = compiled.resources.static_shared_bytes +
-                                static_cast<std::int64_t>(launch->dynamic_shared_bytes);
-    auto occupancy = occupancy_of(device, static_cast<int>(launch->block.count()),
-                                  compiled.resources.registers_per_thread, shared);
-    if (!occupancy) return failed(Verdict::launch_error, occupancy.error().message);
-    auto sample = sample_launch(problem, *program, *launch, symbols, device, *occupancy, shared,
-                                cancellation);
-    if (!sample) return failed(verdict_of(sample.error().code), sample.error().message);
-    if (sample->fault.kind != ptx::FaultKind::none) return failed_at(symbols, sample->fault);
-    Prediction prediction =
-        predict({*program, sample->profile, sample->traffic, compiled.resources, *launch,
-                 *occupancy, amount(problem.flops, symbols), amount(problem.bytes, symbols)},
-                device);
+    auto predicted = predict_plan(device, problem, compiled, *loaded, symbols, cancellation);
+    if (auto* failure = std::get_if<Evaluation>(&predicted)) return std::move(*failure);
+    auto& prediction = std::get<Prediction>(predicted);
     log_sum += std::log(prediction.time.median_seconds);
     log_low += std::log(prediction.time.low_seconds);
     log_high += std::log(prediction.time.high_seconds);
@@ -123,21 +188,15 @@ Evaluation ModelEvaluator::evaluate(const Problem& problem, const Candidate& can
 
 Evaluation ModelEvaluator::judge(const Problem& problem, const Candidate& candidate,
                                  const EvaluationBudget& budget, const Cancellation& cancellation) {
-  if (candidate.plan.launches.size() != 1) {
-    return failed(Verdict::unsupported, "several launches in one plan");
-  }
-  CompileRequest request;
-  request.source = candidate.source;
-  request.kernel = candidate.plan.launches.front().kernel;
-  request.architecture = std::string(device_.architecture);
-  auto compiled = compiler_.compile(request, cancellation);
+  auto compiled = compile_plan(compiler_, candidate.source, candidate.plan,
+                               std::string(device_.architecture), cancellation);
   if (!compiled) return failed(verdict_of(compiled.error().code), compiled.error().message);
   const VerificationResult verification =
       verifier_.verify(*compiled, candidate.plan, budget.seed, cancellation);
   if (!verification.correct()) {
     Evaluation result = failed(verification.verdict, verification.message);
-    result.resources = compiled->resources;
-    result.machine_code = compiled->machine_code;
+    result.resources = resources_of(problem, *compiled, candidate.plan);
+    result.machine_code = compiled->machine_code();
     return result;
   }
   return predict_time(device_, problem, *compiled, candidate.plan, cancellation);

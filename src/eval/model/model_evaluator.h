@@ -2,6 +2,7 @@
 // timing model predicts.
 #pragma once
 
+#include "eval/compile/compiled_plan.h"
 #include "eval/compile/compiler.h"
 #include "eval/evaluator.h"
 #include "eval/model/device.h"
@@ -9,9 +10,15 @@
 
 namespace regraph {
 
-// The prediction alone, for a kernel that is taken to be correct. Several bench sizes give the
-// geometric mean of their times; facts and bottleneck are the last size's. A verdict other than
-// correct says why there is no prediction. Thread-safe.
+// The prediction alone, for kernels that are taken to be correct. Several bench sizes give the
+// geometric mean of their times; facts and bottleneck are the last size's. Times of several
+// launches add up, bounds of the interval too; facts and bottleneck are then of the launch that
+// takes longest, resources of the kernel that is optimised. A verdict other than correct says why
+// there is no prediction. Thread-safe.
+[[nodiscard]] Evaluation predict_time(const DeviceSpec& device, const Problem& problem,
+                                      const CompiledPlan& compiled, const LaunchPlan& plan,
+                                      const Cancellation& cancellation);
+// For plans that launch one kernel.
 [[nodiscard]] Evaluation predict_time(const DeviceSpec& device, const Problem& problem,
                                       const CompiledKernel& compiled, const LaunchPlan& plan,
                                       const Cancellation& cancellation);

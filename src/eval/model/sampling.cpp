@@ -74,7 +74,8 @@ Result<PreparedLaunch> prepare(const Problem& problem, const ptx::Program& progr
   if (!variables) return variables.error();
   auto addresses = make_buffers(problem, symbols, memory, *variables);
   if (!addresses) return addresses.error();
-  auto parameters = verify::pack_parameters(problem, program, symbols, *addresses);
+  auto parameters =
+      verify::pack_parameters(problem, program, launch.arguments, symbols, *addresses);
   if (!parameters) return parameters.error();
   ptx::LaunchArguments arguments;
   arguments.grid = launch.grid;

@@ -98,8 +98,7 @@ std::string_view name(Distribution distribution) {
 std::vector<Distribution> choose_distributions(const Problem& problem) {
   const bool all_normal =
       std::all_of(problem.arguments.begin(), problem.arguments.end(), [](const Argument& argument) {
-        return !argument.is_pointer || argument.direction == Direction::out ||
-               argument.init == BufferInit{};
+        return !argument.is_input() || argument.init == BufferInit{};
       });
   std::vector<Distribution> distinct = {Distribution::small_integers, Distribution::manifest};
   if (!all_normal) distinct.push_back(Distribution::normal);

@@ -24,7 +24,7 @@ void fill_with_poison(std::span<std::byte> buffer, std::uint64_t stream,
   }
 }
 
-// The launch being prepared and evaluated.
+// The launches being prepared and evaluated.
 class Session {
  public:
   Session(const Problem& problem, const RunSettings& settings, ptx::ModuleMemory variables)
@@ -48,7 +48,7 @@ class Session {
       const Result<std::int64_t> count = argument.element_count(symbols);
       if (!count.ok()) return count.error();
       counts_[i] = static_cast<std::size_t>(*count) * size_in_bytes(argument.type);
-      const bool writable = argument.direction != Direction::in;
+      const bool writable = argument.is_output() || argument.is_scratch;
       const Result<std::uint64_t> address =
           memory_.allocate(argument.name, counts_[i] + settings_.pointer_offset,
                            writable ? ptx::BufferAccess::read_write : ptx::BufferAccess::read_only);
@@ -56,62 +56,97 @@ class Session {
       addresses_[i] = *address;
       const std::span<std::byte> slack = memory_.view(*address).first(settings_.pointer_offset);
       fill_with_poison(slack, slack_stream(i), settings_);
-      if (argument.direction == Direction::out) {
-        fill_with_poison(content(i), i, settings_);
-      } else {
+      if (argument.is_input()) {
         std::copy(inputs[i].begin(), inputs[i].end(), content(i).begin());
+      } else {
+        fill_with_poison(content(i), i, settings_);
       }
-      if (writable) run_.before[i].assign(content(i).begin(), content(i).end());
+      if (argument.is_output()) run_.before[i].assign(content(i).begin(), content(i).end());
     }
     return {};
   }
 
-  Status pack(const ptx::Program& program, const Symbols& symbols) {
-    std::vector<std::uint64_t> pointers = addresses_;
-    for (std::uint64_t& pointer : pointers)
-      pointer += settings_.pointer_offset;
-    Result<std::vector<std::byte>> block = pack_parameters(problem_, program, symbols, pointers);
-    if (!block.ok()) return block.error();
-    arguments_.parameters = std::move(*block);
-    return {};
+  // Runs one launch after those before it; whether the next may follow. Errors: see run_kernel.
+  Result<bool> run(const LoadedLaunch& one, const Symbols& symbols, bool among_several,
+                   const Cancellation& cancellation) {
+    const Result<ConcreteLaunch> launch = concretise(one.launch, symbols);
+    if (!launch.ok()) return launch.error();
+    const ptx::Program& program =
+        settings_.reverse_order && one.reversed_warps ? *one.reversed_warps : one.program;
+    if (!variables_.fits(program)) {
+      return fail(ErrorCode::unsupported,
+                  "the kernels of the launch plan do not share their module's variables");
+    }
+    if (Status status = pack(program, one.launch, symbols); !status.ok()) return status.error();
+    run_blocks(program, *launch, cancellation);
+    if (run_.fault.kind == ptx::FaultKind::none) return true;
+    if (among_several) {
+      if (run_.fault.message.empty()) run_.fault.message = ptx::name(run_.fault.kind);
+      run_.fault.message += fmt::format(" in kernel '{}'", launch->kernel);
+    }
+    return false;
   }
 
-  KernelRun run(const ptx::Program& program, const ConcreteLaunch& launch, const Buffers& inputs,
-                const Cancellation& cancellation) {
-    arguments_.grid = launch.grid;
-    arguments_.block = launch.block;
-    arguments_.dynamic_shared_bytes = static_cast<std::uint32_t>(launch.dynamic_shared_bytes);
-    ptx::RunOptions options;
-    options.count = false;
-    options.instruction_budget = settings_.instruction_budget;
-    options.threads = settings_.threads;
-    options.shared_fill = settings_.shared_fill;
-    options.detect_races = settings_.detect_races && !settings_.reverse_blocks;
-    options.variables = &variables_;  // one launch, even when its blocks run in groups
-    if (settings_.instruction_budget != 0 && launch.grid.count() > settings_.instruction_budget) {
-      // Every block executes something, so this cannot end within the budget.
-      run_.fault.kind = ptx::FaultKind::instruction_budget;
-      run_.fault.message = fmt::format("a grid of {} blocks", launch.grid.count());
-      return std::move(run_);
-    }
-    for (std::vector<std::uint64_t>& group : groups_of_blocks(launch.grid.count())) {
-      options.blocks = std::move(group);
-      ptx::RunResult result = ptx::run(program, arguments_, memory_, options, cancellation);
-      result.profile.thread_instructions += run_.profile.thread_instructions;
-      run_.profile = std::move(result.profile);
-      run_.fault = std::move(result.fault);
-      run_.uninitialised_read = std::move(result.uninitialised_read);
-      if (run_.fault.kind != ptx::FaultKind::none) break;
-    }
+  // What the launches left behind.
+  KernelRun finish(const Buffers& inputs) {
     for (std::size_t i = 0; i < problem_.arguments.size(); ++i)
       collect(i, inputs);
     return std::move(run_);
   }
 
  private:
+  Status pack(const ptx::Program& program, const Launch& launch, const Symbols& symbols) {
+    std::vector<std::uint64_t> pointers = addresses_;
+    for (std::uint64_t& pointer : pointers)
+      pointer += settings_.pointer_offset;
+    Result<std::vector<std::byte>> block =
+        pack_parameters(problem_, program, launch.arguments, symbols, pointers);
+    if (!block.ok()) return block.error();
+    arguments_.parameters = std::move(*block);
+    return {};
+  }
+
+  void run_blocks(const ptx::Program& program, const ConcreteLaunch& launch,
+                  const Cancellation& cancellation) {
+    arguments_.grid = launch.grid;
+    arguments_.block = launch.block;
+    arguments_.dynamic_shared_bytes = static_cast<std::uint32_t>(launch.dynamic_shared_bytes);
+    const std::uint64_t spent = run_.warp_instructions();
+    ptx::RunOptions options;
+    options.count = false;
+    if (settings_.instruction_budget != 0) {
+      // 0 would be no limit.
+      options.instruction_budget =
+          settings_.instruction_budget > spent ? settings_.instruction_budget - spent : 1;
+    }
+    options.threads = settings_.threads;
+    options.shared_fill = settings_.shared_fill;
+    options.detect_races = settings_.detect_races && !settings_.reverse_order;
+    options.variables = &variables_;  // kept from launch to launch, and between groups of blocks
+    if (options.instruction_budget != 0 && launch.grid.count() > options.instruction_budget) {
+      // Every block executes something, so this cannot end within the budget.
+      run_.fault.kind = ptx::FaultKind::instruction_budget;
+      run_.fault.message = fmt::format("a grid of {} blocks", launch.grid.count());
+      return;
+    }
+    std::vector<ptx::InstructionProfile> executed = std::move(run_.profile.instructions);
+    for (std::vector<std::uint64_t>& group : groups_of_blocks(launch.grid.count())) {
+      options.blocks = std::move(group);
+      ptx::RunResult result = ptx::run(program, arguments_, memory_, options, cancellation);
+      result.profile.thread_instructions += run_.profile.thread_instructions;
+      run_.profile = std::move(result.profile);
+      run_.fault = std::move(result.fault);
+      if (!run_.uninitialised_read) run_.uninitialised_read = std::move(result.uninitialised_read);
+      if (run_.fault.kind != ptx::FaultKind::none) break;
+    }
+    executed.insert(executed.end(), run_.profile.instructions.begin(),
+                    run_.profile.instructions.end());
+    run_.profile.instructions = std::move(executed);
+  }
+
   // Lists of blocks to run one after another; one empty list means all blocks in order.
   std::vector<std::vector<std::uint64_t>> groups_of_blocks(std::uint64_t count) const {
-    if (!settings_.reverse_blocks) return {{}};
+    if (!settings_.reverse_order) return {{}};
     const std::uint64_t group_count = std::min(count, kReversedGroups);
     std::vector<std::vector<std::uint64_t>> groups(group_count);
     for (std::uint64_t block = 0; block < count; ++block) {
@@ -130,9 +165,10 @@ class Session {
     const Argument& argument = problem_.arguments[i];
     if (!argument.is_pointer || argument.is_symbol) return;
     const std::span<std::byte> now = content(i);
-    if (argument.direction != Direction::in) {
+    if (argument.is_output()) {
       run_.after[i].assign(now.begin(), now.end());
-    } else if (!std::equal(now.begin(), now.end(), inputs[i].begin(), inputs[i].end())) {
+    } else if (argument.is_input() &&
+               !std::equal(now.begin(), now.end(), inputs[i].begin(), inputs[i].end())) {
       run_.damaged = fmt::format("the input '{}' was overwritten", argument.name);
     }
     std::vector<std::byte> slack(settings_.pointer_offset);
@@ -171,23 +207,26 @@ bool divides_floats(const std::string& ptx) {
   return false;
 }
 
-Result<KernelRun> run_kernel(const Problem& problem, const ptx::Program& program,
-                             const Launch& launch, const Symbols& symbols, const Buffers& inputs,
-                             const RunSettings& settings, const Cancellation& cancellation) {
-  const Result<ConcreteLaunch> concrete = concretise(launch, symbols);
-  if (!concrete.ok()) return concrete.error();
-  Result<ptx::ModuleMemory> variables = ptx::ModuleMemory::create(program);
+Result<KernelRun> run_kernel(const Problem& problem, const LoadedPlan& plan, const Symbols& symbols,
+                             const Buffers& inputs, const RunSettings& settings,
+                             const Cancellation& cancellation) {
+  if (plan.empty()) return fail(ErrorCode::invalid_argument, "the launch plan has no launch");
+  Result<ptx::ModuleMemory> variables = ptx::ModuleMemory::create(plan.front().program);
   if (!variables.ok()) return variables.error();
   Session session(problem, settings, *std::move(variables));
   if (Status status = session.allocate(symbols, inputs); !status.ok()) return status.error();
-  if (Status status = session.pack(program, symbols); !status.ok()) return status.error();
-  return session.run(program, *concrete, inputs, cancellation);
+  for (const LoadedLaunch& launch : plan) {
+    const Result<bool> goes_on = session.run(launch, symbols, plan.size() > 1, cancellation);
+    if (!goes_on.ok()) return goes_on.error();
+    if (!*goes_on) break;
+  }
+  return session.finish(inputs);
 }
 
-Result<bool> depends_on_shared_fill(const Problem& problem, const ptx::Program& program,
-                                    const Launch& launch, const Symbols& symbols,
-                                    const Buffers& inputs, RunSettings settings,
-                                    const KernelRun& run, const Cancellation& cancellation) {
+Result<bool> depends_on_shared_fill(const Problem& problem, const LoadedPlan& plan,
+                                    const Symbols& symbols, const Buffers& inputs,
+                                    RunSettings settings, const KernelRun& run,
+                                    const Cancellation& cancellation) {
   // As floats and as integers far beyond, and far below, everything else: neither a sum nor an
   // extreme hides both.
   constexpr std::uint8_t kFills[] = {0x7b, 0xfb};
@@ -195,7 +234,7 @@ Result<bool> depends_on_shared_fill(const Problem& problem, const ptx::Program& 
   for (const std::uint8_t fill : kFills) {
     settings.shared_fill = fill;
     const Result<KernelRun> other =
-        run_kernel(problem, program, launch, symbols, inputs, settings, cancellation);
+        run_kernel(problem, plan, symbols, inputs, settings, cancellation);
     if (!other.ok()) return other.error();
     if (other->fault.kind == ptx::FaultKind::cancelled) {
       return fail(ErrorCode::cancelled, "cancelled");

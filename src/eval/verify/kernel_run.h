@@ -1,8 +1,10 @@
-// One guarded launch on the simulated device: fresh memory, poisoned outputs, read-only inputs.
+// A launch plan run once on the simulated device: fresh memory, poisoned outputs, read-only inputs,
+// guarded buffers.
 #pragma once
 
 #include "base/cancellation.h"
 #include "base/result.h"
+#include "eval/verify/loaded_plan.h"
 #include "kernel/problem.h"
 #include "ptx/interpreter.h"
 
@@ -21,19 +23,19 @@ struct RunSettings {
   std::uint64_t poison_seed = 0;
   bool invert_poison = false;            // every bit differs from the run without
   std::size_t pointer_offset = 0;        // bytes past the 256-byte boundary at which buffers start
-  std::uint64_t instruction_budget = 0;  // warp instructions
-  // Blocks run from the last to the first, in up to 64 groups.
-  bool reverse_blocks = false;
-  bool detect_races = false;        // as ptx::RunOptions; with the blocks in order only
+  std::uint64_t instruction_budget = 0;  // warp instructions of all launches
+  // Blocks run from the last to the first, in up to 64 groups, and warps in reverse where they can.
+  bool reverse_order = false;
+  bool detect_races = false;        // as ptx::RunOptions; not in reverse order
   std::uint8_t shared_fill = 0xff;  // as ptx::RunOptions
   int threads = 1;  // of the host; 1 keeps the order of blocks, and of atomics, fixed
 };
 
 struct KernelRun {
-  ptx::Fault fault;
-  ptx::Profile profile;
-  Buffers before;  // outputs as they were before the launch: poison, or the input for inout
-  Buffers after;   // the same buffers after it; empty for inputs and scalars
+  ptx::Fault fault;      // of the first launch that has one; those after it did not run
+  ptx::Profile profile;  // instructions of one launch after the other
+  Buffers before;  // outputs as they were before the first launch: poison, or the input for inout
+  Buffers after;   // the same buffers after the last; empty for inputs, scratch and scalars
   std::optional<ptx::Fault> uninitialised_read;  // with detect_races
   std::string damaged;  // what was changed that must not be, in words; empty when nothing was
 
@@ -43,18 +45,18 @@ struct KernelRun {
 // Whether PTX text divides floating-point numbers.
 [[nodiscard]] bool divides_floats(const std::string& ptx);
 
-// Runs `launch` of `program` once. A fault is a result; errors are what keeps the launch from
-// happening: parameters that do not match the problem (invalid_argument), a grid that cannot be
-// (invalid_argument, not_found), no memory (resource).
-[[nodiscard]] Result<KernelRun> run_kernel(const Problem& problem, const ptx::Program& program,
-                                           const Launch& launch, const Symbols& symbols,
-                                           const Buffers& inputs, const RunSettings& settings,
+// Runs the launches of `plan` once, in order and in the same memory. A fault is a result; errors
+// are what keeps a launch from happening: parameters that do not match the problem
+// (invalid_argument), a grid that cannot be (invalid_argument, not_found), kernels of different
+// modules (unsupported), no memory (resource).
+[[nodiscard]] Result<KernelRun> run_kernel(const Problem& problem, const LoadedPlan& plan,
+                                           const Symbols& symbols, const Buffers& inputs,
+                                           const RunSettings& settings,
                                            const Cancellation& cancellation);
 
-// Whether what a launch leaves in its outputs changes with what uninitialised shared memory holds.
+// Whether what a plan leaves in its outputs changes with what uninitialised shared memory holds.
 // `run` is what run_kernel gave for the same arguments and settings.
-[[nodiscard]] Result<bool> depends_on_shared_fill(const Problem& problem,
-                                                  const ptx::Program& program, const Launch& launch,
+[[nodiscard]] Result<bool> depends_on_shared_fill(const Problem& problem, const LoadedPlan& plan,
                                                   const Symbols& symbols, const Buffers& inputs,
                                                   RunSettings settings, const KernelRun& run,
                                                   const Cancellation& cancellation);

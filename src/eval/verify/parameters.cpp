@@ -45,16 +45,65 @@ Status put_scalar(const Argument& argument, const Symbols& symbols, std::byte* t
   return {};
 }
 
-// Arguments that are passed to the kernel, in order.
-std::vector<std::size_t> passed_arguments(const Problem& problem) {
-  std::vector<std::size_t> passed;
-  for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
-    if (!problem.arguments[i].is_symbol) passed.push_back(i);
+// What is passed for one parameter: an argument of the problem, or an integer worked out from
+// sizes.
+struct Passed {
+  const Argument* argument = nullptr;  // null: an integer
+  std::uint64_t address = 0;           // pointers
+  IntegerExpression integer;
+};
+
+// Sizes fit integers of every width, so kernels need not agree on one.
+bool is_size(const Argument& argument, const Symbols& symbols) {
+  return !argument.is_pointer && !argument.value && !is_floating(argument.type) &&
+         symbols.find(argument.name) != symbols.end();
+}
+
+Result<std::vector<Passed>> passed_arguments(const Problem& problem,
+                                             const std::vector<std::string>& names,
+                                             const Symbols& symbols,
+                                             std::span<const std::uint64_t> addresses) {
+  std::vector<Passed> passed;
+  if (names.empty()) {
+    for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
+      const Argument& argument = problem.arguments[i];
+      if (!argument.is_symbol) passed.push_back({&argument, addresses[i], {}});
+    }
+    return passed;
+  }
+  for (const std::string& name : names) {
+    const auto found =
+        std::find_if(problem.arguments.begin(), problem.arguments.end(),
+                     [&](const Argument& argument) { return argument.name == name; });
+    if (found != problem.arguments.end() && !is_size(*found, symbols)) {
+      passed.push_back(
+          {&*found, addresses[static_cast<std::size_t>(found - problem.arguments.begin())], {}});
+      continue;
+    }
+    auto expression = IntegerExpression::parse(name);
+    if (!expression.ok()) return expression.error();
+    passed.push_back({nullptr, 0, std::move(*expression)});
   }
   return passed;
 }
 
-Status check_layout(const Problem& problem, const std::vector<std::size_t>& passed,
+// Little-endian, as on the device.
+Status put_integer(const IntegerExpression& expression, const Symbols& symbols, std::size_t bytes,
+                   std::byte* target) {
+  const Result<std::int64_t> value = expression.evaluate(symbols);
+  if (!value.ok()) return value.error();
+  // Signed or not is not known here: both are taken.
+  const std::int64_t limit = bytes >= sizeof(*value) ? 0 : std::int64_t{1} << (8 * bytes);
+  if (limit != 0 && (*value >= limit || *value < -limit / 2)) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("'{}' is {}, more than a parameter of {} bytes holds",
+                            expression.text(), *value, bytes));
+  }
+  std::memcpy(target, &*value, bytes);
+  return {};
+}
+
+Status check_layout(const std::vector<Passed>& passed,
                     const std::vector<ptx::Program::ParameterLayout>& layout) {
   if (layout.size() != passed.size()) {
     return fail(ErrorCode::invalid_argument,
@@ -63,7 +112,13 @@ Status check_layout(const Problem& problem, const std::vector<std::size_t>& pass
                             layout.size(), passed.size()));
   }
   for (std::size_t i = 0; i < layout.size(); ++i) {
-    const Argument& argument = problem.arguments[passed[i]];
+    if (passed[i].argument == nullptr) {
+      if (layout[i].bytes <= sizeof(std::int64_t)) continue;
+      return fail(ErrorCode::invalid_argument,
+                  fmt::format("parameter {} has {} bytes, but is passed the integer '{}'", i + 1,
+                              layout[i].bytes, passed[i].integer.text()));
+    }
+    const Argument& argument = *passed[i].argument;
     const std::size_t bytes = argument.is_pointer ? kPointerBytes : size_in_bytes(argument.type);
     if (layout[i].bytes != bytes) {
       return fail(
@@ -79,23 +134,29 @@ Status check_layout(const Problem& problem, const std::vector<std::size_t>& pass
 }  // namespace
 
 Result<std::vector<std::byte>> pack_parameters(const Problem& problem, const ptx::Program& program,
+                                               const std::vector<std::string>& passed,
                                                const Symbols& symbols,
                                                std::span<const std::uint64_t> addresses) {
   const std::vector<ptx::Program::ParameterLayout>& layout = program.parameters();
-  const std::vector<std::size_t> passed = passed_arguments(problem);
-  if (Status status = check_layout(problem, passed, layout); !status.ok()) return status.error();
+  const auto values = passed_arguments(problem, passed, symbols, addresses);
+  if (!values.ok()) return values.error();
+  if (Status status = check_layout(*values, layout); !status.ok()) return status.error();
   std::size_t size = 0;
   for (const auto& parameter : layout)
     size = std::max(size, parameter.offset + parameter.bytes);
   std::vector<std::byte> block(size, std::byte{0});
   for (std::size_t i = 0; i < layout.size(); ++i) {
     std::byte* const target = block.data() + layout[i].offset;
-    const Argument& argument = problem.arguments[passed[i]];
-    if (argument.is_pointer) {
-      std::memcpy(target, &addresses[passed[i]], sizeof(addresses[passed[i]]));
-    } else if (Status status = put_scalar(argument, symbols, target); !status.ok()) {
-      return status.error();
+    const Passed& value = (*values)[i];
+    Status status;
+    if (value.argument == nullptr) {
+      status = put_integer(value.integer, symbols, layout[i].bytes, target);
+    } else if (value.argument->is_pointer) {
+      std::memcpy(target, &value.address, sizeof(value.address));
+    } else {
+      status = put_scalar(*value.argument, symbols, target);
     }
+    if (!status.ok()) return status.error();
   }
   return block;
 }

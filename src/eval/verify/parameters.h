@@ -8,16 +8,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace regraph::verify {
 
 // Packs one value an argument: `addresses[i]` for pointers, the given value or the size symbol of
-// its name for scalars. Errors: invalid_argument when the kernel's parameters are not the problem's
-// or a value does not fit its type, not_found for a scalar without a value.
+// its name for scalars. `passed` is what a launch passes, as Launch::arguments. Errors:
+// invalid_argument when the kernel's parameters are not the problem's or a value does not fit its
+// type, not_found for a scalar without a value.
 [[nodiscard]] Result<std::vector<std::byte>> pack_parameters(
-    const Problem& problem, const ptx::Program& program, const Symbols& symbols,
-    std::span<const std::uint64_t> addresses);
+    const Problem& problem, const ptx::Program& program, const std::vector<std::string>& passed,
+    const Symbols& symbols, std::span<const std::uint64_t> addresses);
 
 // Whether the host fills any __constant__ variable.
 [[nodiscard]] bool has_symbols(const Problem& problem);

@@ -86,8 +86,8 @@ std::string Case::text() const {
   return fmt::format("{}, {}", symbols_text(*symbols), name(distribution));
 }
 
-Reference::Reference(const Problem& problem, const ptx::Program& original,
-                     ReferenceSettings settings, std::uint64_t seed)
+Reference::Reference(const Problem& problem, const LoadedPlan& original, ReferenceSettings settings,
+                     std::uint64_t seed)
     : problem_(problem), original_(original), settings_(settings), seed_(seed) {
   std::vector<const Symbols*> sizes;
   for (const Symbols& symbols : problem.tests)
@@ -147,7 +147,7 @@ Buffers Reference::generate(const Case& one) const {
   Buffers inputs(problem_.arguments.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Argument& argument = problem_.arguments[i];
-    if (!argument.is_pointer || argument.direction == Direction::out) continue;
+    if (!argument.is_input()) continue;
     const Result<std::int64_t> count = argument.element_count(*one.symbols);
     if (!count.ok()) continue;  // run_kernel reports it
     inputs[i].resize(static_cast<std::size_t>(*count) * size_in_bytes(argument.type));
@@ -157,7 +157,6 @@ Buffers Reference::generate(const Case& one) const {
 }
 
 Status Reference::work_out(Case& one, const Cancellation& cancellation) {
-  const Launch& launch = problem_.launch.launches.front();
   const Buffers& inputs = *slots_[one.index]->inputs;
   const auto run = [&](bool inverted, bool reversed) -> Result<KernelRun> {
     RunSettings settings;
@@ -165,12 +164,9 @@ Status Reference::work_out(Case& one, const Cancellation& cancellation) {
     settings.invert_poison = inverted;
     settings.instruction_budget = kOriginalBudget;
     settings.threads = settings_.threads;
-    const Reordering& other = *settings_.reordering;
-    settings.reverse_blocks = reversed && other.reverse_blocks;
-    const ptx::Program& program =
-        reversed && other.reversed_warps ? *other.reversed_warps : original_;
+    settings.reverse_order = reversed;
     Result<KernelRun> result =
-        run_kernel(problem_, program, launch, *one.symbols, inputs, settings, cancellation);
+        run_kernel(problem_, original_, *one.symbols, inputs, settings, cancellation);
     if (!result.ok() || result->fault.kind == ptx::FaultKind::none) return result;
     if (result->fault.kind == ptx::FaultKind::cancelled) {
       return fail(ErrorCode::cancelled, "cancelled");
@@ -191,7 +187,7 @@ Status Reference::work_out(Case& one, const Cancellation& cancellation) {
   one.untouched.assign(problem_.arguments.size(), {});
   for (std::size_t i = 0; i < problem_.arguments.size(); ++i) {
     const Argument& argument = problem_.arguments[i];
-    if (!argument.is_pointer || argument.direction == Direction::in) continue;
+    if (!argument.is_output()) continue;
     const std::size_t size = size_in_bytes(argument.type);
     const std::size_t count = first->after[i].size() / size;
     std::size_t left_alone = 0;
@@ -225,8 +221,7 @@ Status Reference::work_out(Case& one, const Cancellation& cancellation) {
   }
 
   // One distribution tells whether the order of blocks and warps matters to the original.
-  const bool reverses =
-      settings_.reordering->exists() && one.distribution == Distribution::small_integers;
+  const bool reverses = one.distribution == Distribution::small_integers;
   const Result<KernelRun> reversed = reverses ? run(false, true) : *second;
   if (!reversed.ok()) return reversed.error();
   for (std::size_t i = 0; i < problem_.arguments.size(); ++i) {
@@ -264,15 +259,14 @@ Status Reference::look_for_races(Case& one, const Buffers& inputs,
   settings.poison_seed = poison_seed(one, 0);
   settings.instruction_budget = kOriginalBudget;
   settings.detect_races = true;
-  const Result<KernelRun> run = run_kernel(problem_, original_, problem_.launch.launches.front(),
-                                           *one.symbols, inputs, settings, cancellation);
+  const Result<KernelRun> run =
+      run_kernel(problem_, original_, *one.symbols, inputs, settings, cancellation);
   if (!run.ok()) return run.error();
   if (run->fault.kind == ptx::FaultKind::cancelled) return fail(ErrorCode::cancelled, "cancelled");
   if (run->fault.kind != ptx::FaultKind::none) one.race = describe(run->fault);
   if (run->uninitialised_read && run->fault.kind == ptx::FaultKind::none) {
-    const Result<bool> depends =
-        depends_on_shared_fill(problem_, original_, problem_.launch.launches.front(), *one.symbols,
-                               inputs, settings, *run, cancellation);
+    const Result<bool> depends = depends_on_shared_fill(problem_, original_, *one.symbols, inputs,
+                                                        settings, *run, cancellation);
     if (!depends.ok()) return depends.error();
     if (*depends) one.uninitialised_read = describe(*run->uninitialised_read);
   }

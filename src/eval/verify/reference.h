@@ -6,9 +6,8 @@
 #include "eval/verify/comparison.h"
 #include "eval/verify/inputs.h"
 #include "eval/verify/kernel_run.h"
-#include "eval/verify/warp_order.h"
+#include "eval/verify/loaded_plan.h"
 #include "kernel/problem.h"
-#include "ptx/interpreter.h"
 
 #include <cstdint>
 #include <memory>
@@ -43,15 +42,14 @@ struct Case {
 // What is known about the original besides its program.
 struct ReferenceSettings {
   std::optional<double> reduction_length;  // none: estimated
-  const Reordering* reordering = nullptr;  // not null; outlives the reference
   bool divides_floats = false;             // quotients round even where inputs are integers
   int threads = 1;                         // of the host
 };
 
 class Reference {
  public:
-  // Problem and program must outlive the reference.
-  Reference(const Problem& problem, const ptx::Program& original, ReferenceSettings settings,
+  // Problem and plan must outlive the reference.
+  Reference(const Problem& problem, const LoadedPlan& original, ReferenceSettings settings,
             std::uint64_t seed);
 
   // Cases in the order in which candidates should meet them: small sizes first.
@@ -82,7 +80,7 @@ class Reference {
   [[nodiscard]] Buffers generate(const Case& one) const;
 
   const Problem& problem_;
-  const ptx::Program& original_;
+  const LoadedPlan& original_;
   ReferenceSettings settings_;
   std::uint64_t seed_;
   std::vector<std::unique_ptr<Slot>> slots_;

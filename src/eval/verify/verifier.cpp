@@ -4,8 +4,8 @@
 #include "eval/verify/comparison.h"
 #include "eval/verify/fault_verdict.h"
 #include "eval/verify/kernel_run.h"
+#include "eval/verify/loaded_plan.h"
 #include "eval/verify/reference.h"
-#include "eval/verify/warp_order.h"
 #include "ptx/interpreter.h"
 
 #include <fmt/format.h>
@@ -78,21 +78,20 @@ std::size_t loose_alignment(const Problem& problem) {
 }  // namespace
 
 struct Verifier::State {
-  State(Problem given, CompiledKernel compiled, VerifierConfiguration chosen)
+  State(Problem given, const CompiledPlan& compiled, VerifierConfiguration chosen)
       : problem(std::move(given)),
         configuration(chosen),
-        original(ptx::Program::load(compiled.ptx, compiled.entry)),
-        original_ptx(std::move(compiled.ptx)) {
-    if (original.ok() && !problem.launch.launches.empty()) {
-      reordering = make_reordering(original_ptx, compiled.entry, problem.launch.launches[0].block);
+        original(load_plan(compiled, problem.launch)) {
+    for (const auto& kernel : compiled.launches) {
+      // One text for all, as a rule.
+      if (original_ptx.find(kernel->ptx) == std::string::npos) original_ptx += kernel->ptx;
     }
   }
 
   const Problem problem;
   const VerifierConfiguration configuration;
-  const Result<ptx::Program> original;
-  const std::string original_ptx;
-  Reordering reordering;  // of the original; constant once constructed
+  const Result<LoadedPlan> original;
+  std::string original_ptx;  // constant once constructed
 
   std::mutex mutex;
   std::list<std::pair<std::uint64_t, std::shared_ptr<Reference>>> references;  // latest first
@@ -103,9 +102,9 @@ struct Verifier::State {
       return Error{original.error().code,
                    "the original kernel cannot be interpreted: " + original.error().message};
     }
-    if (problem.launch.launches.size() != 1 || problem.tests.empty()) {
+    if (problem.tests.empty()) {
       return fail(ErrorCode::unsupported,
-                  "verification needs a problem with one launch and at least one test size");
+                  "verification needs a problem with at least one test size");
     }
     const std::lock_guard lock(mutex);
     const auto found = std::find_if(references.begin(), references.end(),
@@ -113,7 +112,7 @@ struct Verifier::State {
     if (found != references.end()) {
       references.splice(references.begin(), references, found);
     } else {
-      const ReferenceSettings settings = {configuration.reduction_length, &reordering,
+      const ReferenceSettings settings = {configuration.reduction_length,
                                           divides_floats(original_ptx), configuration.threads};
       references.emplace_front(seed,
                                std::make_shared<Reference>(problem, *original, settings, seed));
@@ -128,14 +127,11 @@ namespace {
 // The verification of one candidate.
 class Examination {
  public:
-  Examination(const Problem& problem, Reference& reference, const ptx::Program& program,
-              const Launch& launch, const Reordering& reordering, int threads,
+  Examination(const Problem& problem, Reference& reference, const LoadedPlan& plan, int threads,
               const Cancellation& cancellation)
       : problem_(problem),
         reference_(reference),
-        program_(program),
-        launch_(launch),
-        reordering_(reordering),
+        plan_(plan),
         threads_(threads),
         cancellation_(cancellation) {}
 
@@ -148,9 +144,8 @@ class Examination {
                       one.error().message);
       }
       if (!passes(**one, false)) return std::move(result_);
-      const bool reverse = reordering_.exists() &&
-                           (*one)->distribution == Distribution::small_integers &&
-                           !(*one)->order_matters;
+      const bool reverse =
+          (*one)->distribution == Distribution::small_integers && !(*one)->order_matters;
       if (reverse && worth_reversing(**one) && !passes(**one, true)) return std::move(result_);
     }
     result_.verdict = Verdict::correct;
@@ -159,9 +154,13 @@ class Examination {
 
  private:
   bool worth_reversing(const Case& one) const {
-    const Result<ConcreteLaunch> concrete = concretise(launch_, *one.symbols);
-    return concrete.ok() && (concrete->grid.count() > 1 || reordering_.reversed_warps) &&
-           concrete->grid.count() <= kLargestReversedGrid;
+    bool differs = false;
+    for (const LoadedLaunch& one_launch : plan_) {
+      const Result<ConcreteLaunch> concrete = concretise(one_launch.launch, *one.symbols);
+      if (!concrete.ok() || concrete->grid.count() > kLargestReversedGrid) return false;
+      differs |= concrete->grid.count() > 1 || one_launch.reversed_warps.has_value();
+    }
+    return differs;
   }
 
   VerificationResult failed(Verdict verdict, std::string message) {
@@ -181,13 +180,11 @@ class Examination {
     settings.poison_seed = reference_.poison_seed(one, reversed ? 2 : 1);
     settings.pointer_offset = one.index % 2 == 1 ? loose_alignment(problem_) : 0;
     settings.instruction_budget = kBudgetFactor * one.warp_instructions + kBudgetFloor;
-    settings.reverse_blocks = reversed && reordering_.reverse_blocks;
-    const ptx::Program& program =
-        reversed && reordering_.reversed_warps ? *reordering_.reversed_warps : program_;
+    settings.reverse_order = reversed;
     settings.threads = threads_;
     settings.detect_races = one.checks_races && !reversed;
-    const Result<KernelRun> run = run_kernel(problem_, program, launch_, *one.symbols,
-                                             *reference_.inputs(one), settings, cancellation_);
+    const Result<KernelRun> run =
+        run_kernel(problem_, plan_, *one.symbols, *reference_.inputs(one), settings, cancellation_);
     if (!run.ok()) {
       return reject(launch_verdict(run.error().code), with(one) + ": " + run.error().message);
     }
@@ -198,9 +195,8 @@ class Examination {
       return reject(verdict_of(run->fault.kind), with(one) + ": " + describe(run->fault));
     }
     if (run->uninitialised_read && one.checks_uninitialised_reads) {
-      const Result<bool> depends =
-          depends_on_shared_fill(problem_, program, launch_, *one.symbols, *reference_.inputs(one),
-                                 settings, *run, cancellation_);
+      const Result<bool> depends = depends_on_shared_fill(
+          problem_, plan_, *one.symbols, *reference_.inputs(one), settings, *run, cancellation_);
       if (!depends.ok()) {
         result_.cancelled = depends.error().code == ErrorCode::cancelled;
         return reject(Verdict::timeout, with(one) + ": " + depends.error().message);
@@ -217,7 +213,7 @@ class Examination {
   bool agrees(const Case& one, const KernelRun& run, bool reversed) {
     for (std::size_t i = 0; i < problem_.arguments.size(); ++i) {
       const Argument& argument = problem_.arguments[i];
-      if (!argument.is_pointer || argument.direction == Direction::in) continue;
+      if (!argument.is_output()) continue;
       std::vector<std::int64_t> extents;
       for (const IntegerExpression& extent : argument.shape) {
         const Result<std::int64_t> value = extent.evaluate(*one.symbols);
@@ -246,9 +242,7 @@ class Examination {
 
   const Problem& problem_;
   Reference& reference_;
-  const ptx::Program& program_;
-  const Launch& launch_;
-  const Reordering& reordering_;
+  const LoadedPlan& plan_;
   int threads_;
   const Cancellation& cancellation_;
   VerificationResult result_;
@@ -257,7 +251,10 @@ class Examination {
 }  // namespace
 
 Verifier::Verifier(Problem problem, CompiledKernel original, VerifierConfiguration configuration)
-    : state_(std::make_unique<State>(std::move(problem), std::move(original), configuration)) {}
+    : Verifier(problem, CompiledPlan::of(std::move(original), problem.launch), configuration) {}
+Verifier::Verifier(Problem problem, const CompiledPlan& original,
+                   VerifierConfiguration configuration)
+    : state_(std::make_unique<State>(std::move(problem), original, configuration)) {}
 Verifier::~Verifier() = default;
 
 Result<std::vector<std::string>> Verifier::check_original(std::uint64_t seed,
@@ -275,7 +272,7 @@ Result<std::vector<std::string>> Verifier::check_original(std::uint64_t seed,
   bool any_output = false;
   for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
     const Argument& argument = problem.arguments[i];
-    if (!argument.is_pointer || argument.direction == Direction::in) continue;
+    if (!argument.is_output()) continue;
     any_output = true;
     const bool written = std::any_of(cases.begin(), cases.end(), [&](const Case* one) {
       const std::vector<std::uint8_t>& untouched = one->untouched[i];
@@ -329,29 +326,30 @@ Result<std::vector<std::string>> Verifier::check_original(std::uint64_t seed,
 
 VerificationResult Verifier::verify(const CompiledKernel& candidate, const LaunchPlan& plan,
                                     std::uint64_t seed, const Cancellation& cancellation) {
+  return verify(CompiledPlan::of(candidate, plan), plan, seed, cancellation);
+}
+
+VerificationResult Verifier::verify(const CompiledPlan& candidate, const LaunchPlan& plan,
+                                    std::uint64_t seed, const Cancellation& cancellation) {
   VerificationResult result;
   const auto refuse = [&](Verdict verdict, std::string message) {
     result.verdict = verdict;
     result.message = std::move(message);
     return result;
   };
-  if (plan.launches.size() != 1) {
-    return refuse(Verdict::unsupported, "a plan of more than one launch cannot be verified yet");
-  }
   const Result<std::shared_ptr<Reference>> reference = state_->reference(seed);
   if (!reference.ok()) return refuse(Verdict::unsupported, reference.error().message);
-  const Result<ptx::Program> program = ptx::Program::load(candidate.ptx, candidate.entry);
-  if (!program.ok()) return refuse(launch_verdict(program.error().code), program.error().message);
-  if (const auto forbidden = find_forbidden(candidate.ptx, state_->original_ptx)) {
-    return refuse(Verdict::suspicious, *forbidden);
+  const Result<LoadedPlan> loaded = load_plan(candidate, plan);
+  if (!loaded.ok()) return refuse(launch_verdict(loaded.error().code), loaded.error().message);
+  for (std::size_t i = 0; i < candidate.launches.size(); ++i) {
+    const std::string& text = candidate.launches[i]->ptx;
+    if (i > 0 && text == candidate.launches.front()->ptx) continue;  // one module, as a rule
+    if (const auto forbidden = find_forbidden(text, state_->original_ptx)) {
+      return refuse(Verdict::suspicious, *forbidden);
+    }
   }
-  // Without another order of the original nobody could tell whether order may matter.
-  Reordering reordering;
-  if (state_->reordering.exists()) {
-    reordering = make_reordering(candidate.ptx, candidate.entry, plan.launches.front().block);
-  }
-  return Examination(state_->problem, **reference, *program, plan.launches.front(), reordering,
-                     state_->configuration.threads, cancellation)
+  return Examination(state_->problem, **reference, *loaded, state_->configuration.threads,
+                     cancellation)
       .run();
 }
 

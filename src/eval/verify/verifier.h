@@ -3,6 +3,7 @@
 
 #include "base/cancellation.h"
 #include "base/result.h"
+#include "eval/compile/compiled_plan.h"
 #include "eval/compile/compiler.h"
 #include "kernel/evaluation.h"
 #include "kernel/launch_plan.h"
@@ -20,7 +21,7 @@ struct VerificationResult {
   Verdict verdict = Verdict::unsupported;
   std::string message;     // why not correct: sizes, inputs, first differing element or fault
   bool cancelled = false;  // the caller asked to stop; the verdict means nothing
-  int runs = 0;            // launches of the candidate
+  int runs = 0;            // of the candidate, all launches of its plan
   std::uint64_t thread_instructions = 0;  // over all runs
   double relative_error = 0.0;            // worst over all outputs of all runs that were compared
   [[nodiscard]] bool correct() const { return verdict == Verdict::correct; }
@@ -42,6 +43,9 @@ struct VerifierConfiguration {
 // the last few seeds are kept.
 class Verifier {
  public:
+  // `original` must be of the problem's launch plan.
+  Verifier(Problem problem, const CompiledPlan& original, VerifierConfiguration configuration = {});
+  // For plans that launch one kernel, here and below.
   Verifier(Problem problem, CompiledKernel original, VerifierConfiguration configuration = {});
   ~Verifier();
   Verifier(const Verifier&) = delete;
@@ -56,6 +60,8 @@ class Verifier {
 
   // Verifies `candidate` launched as `plan` says with inputs drawn from `seed`. Deterministic in
   // its arguments. An original that fails gives Verdict::unsupported and the error as message.
+  [[nodiscard]] VerificationResult verify(const CompiledPlan& candidate, const LaunchPlan& plan,
+                                          std::uint64_t seed, const Cancellation& cancellation);
   [[nodiscard]] VerificationResult verify(const CompiledKernel& candidate, const LaunchPlan& plan,
                                           std::uint64_t seed, const Cancellation& cancellation);
 

@@ -61,14 +61,4 @@ std::optional<std::string> with_reversed_warps(const std::string& ptx, const Dim
   return out;
 }
 
-Reordering make_reordering(const std::string& ptx, const std::string& entry, const Dim3& block) {
-  Reordering reordering;
-  reordering.reverse_blocks = true;
-  if (const std::optional<std::string> renumbered = with_reversed_warps(ptx, block)) {
-    Result<ptx::Program> program = ptx::Program::load(*renumbered, entry);
-    if (program.ok()) reordering.reversed_warps = std::move(*program);
-  }
-  return reordering;
-}
-
 }  // namespace regraph::verify

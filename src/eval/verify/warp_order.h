@@ -2,7 +2,6 @@
 #pragma once
 
 #include "kernel/launch_plan.h"
-#include "ptx/interpreter.h"
 
 #include <optional>
 #include <string>
@@ -16,14 +15,5 @@ namespace regraph::verify {
 // only, or %tid is read in another way than by an unconditional mov.u32.
 [[nodiscard]] std::optional<std::string> with_reversed_warps(const std::string& ptx,
                                                              const Dim3& block);
-
-// How to run a kernel in another order than usual, which a kernel without races does not notice.
-struct Reordering {
-  std::optional<ptx::Program> reversed_warps;  // none: warps cannot be renumbered
-  bool reverse_blocks = false;
-  [[nodiscard]] bool exists() const { return reversed_warps.has_value() || reverse_blocks; }
-};
-[[nodiscard]] Reordering make_reordering(const std::string& ptx, const std::string& entry,
-                                         const Dim3& block);
 
 }  // namespace regraph::verify

@@ -151,6 +151,26 @@ TEST(PredictTime, SeveralSizesGiveTheGeometricMean) {
   EXPECT_LE(both.time.median_seconds, both.time.high_seconds);
 }
 
+TEST(PredictTime, LaunchesAddUp) {
+  const Problem problem = test::copy_problem();
+  const auto predict = [&](const LaunchPlan& plan) {
+    return predict_time(test::device("h200"), problem, test::compiled(test::kCopy), plan, kNever);
+  };
+  LaunchPlan twice = problem.launch;
+  twice.launches.push_back(twice.launches.front());
+  const Evaluation one = predict(problem.launch);
+  const Evaluation two = predict(twice);
+  ASSERT_TRUE(one.correct()) << one.message;
+  ASSERT_TRUE(two.correct()) << two.message;
+  EXPECT_NEAR(two.time.median_seconds, 2.0 * one.time.median_seconds,
+              1e-9 * one.time.median_seconds);
+  EXPECT_NEAR(two.time.low_seconds, 2.0 * one.time.low_seconds, 1e-9 * one.time.low_seconds);
+  EXPECT_NEAR(two.time.high_seconds, 2.0 * one.time.high_seconds, 1e-9 * one.time.high_seconds);
+  EXPECT_EQ(two.bottleneck, one.bottleneck);
+  EXPECT_NE(two.machine_code, one.machine_code);
+  EXPECT_EQ(two.resources.registers_per_thread, one.resources.registers_per_thread);
+}
+
 TEST(PredictTime, SaysWhyThereIsNoPrediction) {
   Problem problem = test::copy_problem();
   const auto expect = [&](Verdict verdict, const std::string& word, const LaunchPlan& plan,
@@ -160,9 +180,7 @@ TEST(PredictTime, SaysWhyThereIsNoPrediction) {
     EXPECT_STREQ(name(result.verdict), name(verdict)) << result.message;
     EXPECT_NE(result.message.find(word), std::string::npos) << result.message;
   };
-  LaunchPlan twice = problem.launch;
-  twice.launches.push_back(twice.launches.front());
-  expect(Verdict::unsupported, "several launches", twice);
+  expect(Verdict::unsupported, "no launch", LaunchPlan{});
   LaunchPlan fat = problem.launch;
   fat.launches.front().dynamic_shared_bytes = 300 << 10;
   expect(Verdict::launch_error, "shared memory", fat);

@@ -1,0 +1,25 @@
+// The kernel in the form that bounds are read from. For analysis only: it is never printed.
+#pragma once
+
+#include "source/ir.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace regraph::infer {
+
+// Early returns become guards, where that is possible. Locals that straight-line code at the top
+// level assigns anew get a new name there, so that every name has one value. Quotients and
+// remainders of a thread index by a constant become variables with names such as "threadIdx.x/32".
+[[nodiscard]] source::Kernel analysis_form(const source::Kernel& kernel);
+
+// Such a variable taken apart again.
+struct ThreadFraction {
+  std::string index;  // "threadIdx.x"
+  bool is_quotient = true;
+  std::int64_t divisor = 1;
+};
+[[nodiscard]] std::optional<ThreadFraction> thread_fraction(const std::string& name);
+
+}  // namespace regraph::infer
