@@ -4,6 +4,7 @@
 
 #include "kernel/facts.h"
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -33,6 +34,13 @@ inline constexpr Caveat kCaveats[] = {
     if (facts.contains(caveat.fact)) reasons.push_back(caveat.reason);
   }
   return reasons;
+}
+
+// Copies the caveats among `from` to `to`.
+inline void add_caveats(const Facts& from, Facts& to) {
+  for (const Caveat& caveat : kCaveats) {
+    if (from.contains(caveat.fact)) to[std::string(caveat.fact)] = 1.0;
+  }
 }
 
 }  // namespace regraph

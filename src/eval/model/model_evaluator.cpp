@@ -5,6 +5,7 @@
 #include "eval/model/timing_model.h"
 #include "eval/verify/fault_verdict.h"
 #include "eval/verify/loaded_plan.h"
+#include "kernel/caveats.h"
 
 #include <fmt/format.h>
 
@@ -96,6 +97,7 @@ std::variant<Prediction, Evaluation> predict_plan(const DeviceSpec& device, cons
   }
   Prediction total;
   TimeEstimate sum;
+  Facts caveats;  // of any launch
   double longest = -1.0;
   for (std::size_t i = 0; i < plan.size(); ++i) {
     // The useful work is known of all launches together only.
@@ -106,10 +108,12 @@ std::variant<Prediction, Evaluation> predict_plan(const DeviceSpec& device, cons
     sum.median_seconds += prediction.time.median_seconds;
     sum.low_seconds += prediction.time.low_seconds;
     sum.high_seconds += prediction.time.high_seconds;
+    add_caveats(prediction.facts, caveats);
     if (prediction.time.median_seconds <= longest) continue;
     longest = prediction.time.median_seconds;
     total = std::move(prediction);
   }
+  add_caveats(caveats, total.facts);
   total.time.median_seconds = sum.median_seconds;
   total.time.low_seconds = sum.low_seconds;
   total.time.high_seconds = sum.high_seconds;
@@ -163,6 +167,7 @@ Evaluation predict_time(const DeviceSpec& device, const Problem& problem,
     log_high += std::log(prediction.time.high_seconds);
     log_roofline +=
         prediction.roofline_seconds > 0.0 ? std::log(prediction.roofline_seconds) : -INFINITY;
+    add_caveats(result.facts, prediction.facts);  // of any size
     result.facts = std::move(prediction.facts);
     result.bottleneck = std::move(prediction.bottleneck);
   }
