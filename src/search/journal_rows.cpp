@@ -99,7 +99,8 @@ std::optional<IntegerExpression> expression_of(const Json& json) {
 }
 
 std::optional<Launch> launch_of(const Json& json) {
-  if (!json.is_array() || json.size() < 8 || json.size() > 9 || !json[0].is_string()) return std::nullopt;
+  if (!json.is_array() || json.size() < 8 || json.size() > 9 || !json[0].is_string())
+    return std::nullopt;
   Launch launch;
   launch.kernel = json[0].get<std::string>();
   std::uint32_t* const extents[] = {&launch.block.x, &launch.block.y, &launch.block.z};
