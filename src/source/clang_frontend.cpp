@@ -2,6 +2,7 @@
 
 #include "source/clang_convert.h"
 #include "source/clang_expressions.h"
+#include "source/clang_parse.h"
 
 #include <clang/AST/Attr.h>
 #include <clang/AST/DeclTemplate.h>
@@ -9,7 +10,6 @@
 #include <clang/Basic/Diagnostic.h>
 #include <clang/Frontend/ASTUnit.h>
 #include <clang/Lex/Lexer.h>
-#include <clang/Tooling/Tooling.h>
 
 #include <algorithm>
 #include <array>
@@ -276,6 +276,17 @@ std::vector<std::string> arguments_for(const FrontEndConfiguration& configuratio
           "-I" + (configuration.cuda_root / "include" / "cccl").string()};
 }
 
+// Where headers come from. The toolkit's own may lie elsewhere, behind a link.
+std::vector<std::filesystem::path> folders_for(const FrontEndConfiguration& configuration) {
+  return {"/usr/include",
+          "/usr/local/include",
+          "/usr/lib/gcc",
+          configuration.clang_resources,
+          configuration.cuda_root,
+          configuration.cuda_root / "include",
+          configuration.cuda_root / "include" / "cccl"};
+}
+
 }  // namespace
 
 Result<FrontEndConfiguration> default_front_end(const std::filesystem::path& cuda_root) {
@@ -299,11 +310,12 @@ Result<ParsedKernel> parse_kernel(const std::string& source, const std::string& 
                                   const std::string& kernel,
                                   const FrontEndConfiguration& configuration) {
   FirstError diagnostics;
-  const clang::tooling::FileContentMappings stubs = {{kRemovedHeader, ""}};
-  const std::unique_ptr<clang::ASTUnit> ast = clang::tooling::buildASTFromCodeWithArgs(
-      source, arguments_for(configuration), file_name, "regraph",
-      std::make_shared<clang::PCHContainerOperations>(),
-      clang::tooling::getClangStripDependencyFileAdjuster(), stubs, &diagnostics);
+  const std::unique_ptr<clang::ASTUnit> ast = parse_with_clang({source,
+                                                                file_name,
+                                                                arguments_for(configuration),
+                                                                folders_for(configuration),
+                                                                {kRemovedHeader}},
+                                                               diagnostics);
   if (!ast) {
     return fail(ErrorCode::parse,
                 file_name + ": the front end could not read the file: " + diagnostics.message());

@@ -35,6 +35,7 @@ bool is_device_header(std::string_view name) {
   constexpr std::array<std::string_view, 12> kFamilies = {
       "cuda_fp", "cuda_bf",        "cooperative_groups", "cuda/", "cub/",    "nv/",
       "thrust/", "math_constants", "cuda_pipeline",      "mma.h", "curand_", "cuComplex.h"};
+  if (name.find("..") != std::string_view::npos) return false;
   return std::any_of(kFamilies.begin(), kFamilies.end(), [&](std::string_view family) {
     return name.substr(0, family.size()) == family;
   });

@@ -312,6 +312,16 @@ TEST_F(BadInput, AnIncludeOfASystemFileShowsNothingOfIt) {
       EXPECT_TRUE(done.complains_of("scale.cu:1: #include")) << done.error;
     }
   }
+  // Behind what only the front end defines, in places that are not cut out.
+  const std::string head = "__global__ void scale(const float* in, float* out, int n) {\n";
+  const std::string rest(std::string(kScale).substr(head.size()));
+  for (const char* directive : {"#include </etc/passwd>", "#inc\\\nlude </etc/passwd>",
+                                "#include_next </etc/passwd>", "%:include </etc/passwd>"}) {
+    file("scale.cu", head + "#ifdef __clang__\n" + directive + "\n#endif\n" + rest);
+    const ProgramRun done = run({"scale.cu", "--device", "h200", "--dry-run"});
+    for (const std::string* text : {&done.output, &done.error})
+      EXPECT_EQ(text->find("root"), std::string::npos) << directive << "\n" << *text;
+  }
   std::filesystem::remove_all(path("regraph-runs"));
 }
 

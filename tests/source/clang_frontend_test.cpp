@@ -1,5 +1,6 @@
 #include "source/clang_frontend.h"
 
+#include "base/files.h"
 #include "source/printer.h"
 #include "support/cuda.h"
 
@@ -7,6 +8,7 @@
 
 #include <fstream>
 #include <sstream>
+#include <sys/stat.h>
 
 namespace regraph::source {
 namespace {
@@ -136,6 +138,29 @@ TEST(ClangFrontEnd, ConstantVariablesThatHostCodeFillsAreInputs) {
   ASSERT_FALSE(structure.ok());
   EXPECT_NE(structure.error().message.find("kernel.cu:2: __constant__ 'w'"), std::string::npos)
       << structure.error().message;
+}
+
+// What only Clang would include was never seen by the sandboxed compiler.
+TEST(ClangFrontEnd, OpensNoFilesOfOthers) {
+  const auto directory = TemporaryDirectory::create("regraph-front-end-");
+  ASSERT_TRUE(directory.ok());
+  const std::string secret = (directory->path() / "secret.txt").string();
+  ASSERT_TRUE(write_file(secret, "leaked_word and more\n").ok());
+  ASSERT_EQ(mkfifo((directory->path() / "fifo").c_str(), 0600), 0);
+  const std::string through_a_folder =
+      (test::cuda_root() / "include").string() + "/../../../../../../.." + secret;
+  for (const std::string& name :
+       {secret, through_a_folder, (directory->path() / "fifo").string()}) {
+    for (const std::string& directive :
+         {"#include <" + name + ">", "#include \"" + name + "\"", "#include_next <" + name + ">",
+          "#import <" + name + ">", "%:include <" + name + ">"}) {
+      const auto parsed = parse("__global__ void f(float* a) {\n#ifdef __clang__\n" + directive +
+                                "\n#endif\n  a[0] = 1;\n}\n");
+      const std::string text = parsed.ok() ? parsed->opaque_reason : parsed.error().message;
+      EXPECT_NE(text, "") << directive;
+      EXPECT_EQ(text.find("leaked_word"), std::string::npos) << text;
+    }
+  }
 }
 
 TEST(ClangFrontEnd, RefusesVariablesThatKeepState) {
