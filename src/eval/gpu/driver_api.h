@@ -13,7 +13,8 @@ namespace regraph::gpu {
 #define REGRAPH_DRIVER_FUNCTIONS(X)                                                                \
   X(cuInit)                                                                                        \
   X(cuDriverGetVersion)                                                                            \
-  X(cuGetErrorName) X(cuGetErrorString) X(cuDeviceGet) X(cuDeviceGetCount) X(cuDeviceGetName) X(   \
+  X(cuGetErrorName)                                                                                \
+  X(cuGetErrorString) X(cuDeviceGet) X(cuDeviceGetCount) X(cuDeviceGetName) X(                     \
       cuDeviceGetAttribute) X(cuDeviceTotalMem) X(cuDeviceGetPCIBusId) X(cuDevicePrimaryCtxRetain) \
       X(cuCtxSetCurrent) X(cuCtxSetLimit) X(cuCtxResetPersistingL2Cache) X(cuCtxSynchronize)       \
           X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction) X(cuModuleGetGlobal)        \

@@ -26,7 +26,7 @@ extern "C" __global__ void regraph_poison(unsigned* words, unsigned long long co
     unsigned long long x = (i + seed) * 0x9E3779B97F4A7C15ull;
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
     x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
-    words[i] = (unsigned)(x >> 32);
+    words[i] = (unsigned)((x ^ (x >> 31)) >> 32);
   }
 }
 
