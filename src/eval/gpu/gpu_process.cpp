@@ -41,7 +41,7 @@ Result<DeviceProperties> device_of(const Result<std::string>& answer) {
   if (!answer.ok()) return answer.error();
   const Result<nlohmann::json> map = decode(*answer);
   if (!map.ok()) return map.error();
-  if (map->value("op", "") == "failure") {
+  if (operation_of(*map) == "failure") {
     const auto failure = fields_of<Failure>(*map);
     return failure.ok() ? error_of(*failure) : failure.error();
   }
@@ -95,7 +95,7 @@ Answer<nlohmann::json> GpuProcess::ask(const char* operation, const Request& req
     process_.kill();
     return lost("the GPU worker: " + map.error().message);
   }
-  if (map->value("op", "") != "failure") return std::move(*map);
+  if (operation_of(*map) != "failure") return std::move(*map);
   const Result<Failure> failure = fields_of<Failure>(*map);
   if (!failure.ok() || failure->final) process_.kill();
   return failure.ok() ? *failure : lost("the GPU worker: " + failure.error().message);

@@ -160,6 +160,8 @@ template <typename T>
 [[nodiscard]] std::string encode(std::string_view operation, const T& fields);
 // The bytes of a frame as a map. Error: parse.
 [[nodiscard]] Result<nlohmann::json> decode(std::string_view bytes);
+// The operation that a map names, empty when it names none.
+[[nodiscard]] std::string operation_of(const nlohmann::json& map);
 // The fields of a map. Error: parse, when one is missing or of another type.
 template <typename T>
 [[nodiscard]] Result<T> fields_of(const nlohmann::json& map);

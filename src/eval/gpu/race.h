@@ -28,7 +28,7 @@ struct RaceConfig {
   // Of the warm-up, of each look, of the interleaved phase; long kernels get fewer samples and
   // shorter blocks, but no look on fewer than fewest_look and no end of the interleaved phase below
   // fewest_long of each side.
-  double phase_gpu_seconds = 0.5;
+  double phase_gpu_seconds = 0.15;
   int fewest_look = 3;
   int fewest_long = 10;
   double wall_seconds = 15.0;        // of the race; looked at between blocks

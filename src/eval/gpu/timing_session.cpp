@@ -25,7 +25,7 @@ constexpr double kGraphBelowSeconds = 10e-6;
 constexpr int kNoiseTrials = 6;
 constexpr int kNoiseSamples = 50;
 constexpr int kFewestNoiseSamples = 5;
-constexpr double kNoiseSeconds = 1.0;  // of GPU time for all trials
+constexpr double kNoiseSeconds = 0.3;  // of GPU time for all trials
 
 Failure interrupted() {
   return {0, false, false, "cancelled"};

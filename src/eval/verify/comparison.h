@@ -33,7 +33,8 @@ struct BufferComparison {
 };
 
 // One output buffer. `untouched` marks elements (1) that the original does not write; it may be
-// empty when it writes all. `before` is what the buffer held before the launch.
+// empty when it writes all. `before` is what the buffer held before the launch; where nothing is
+// untouched it may be empty, and messages then say less.
 struct OutputView {
   const Argument& argument;
   std::span<const std::int64_t> extents;  // of the shape, outermost first, for messages

@@ -37,7 +37,7 @@ Service::Answer Service::answer(std::string_view request) {
 }
 
 std::string Service::perform(const nlohmann::json& request) {
-  const std::string operation = request.value("op", "");
+  const std::string operation = operation_of(request);
   if (operation == "probe") {
     return encode("device", device_.properties(read<ProbeRequest>(request).device));
   }
