@@ -1,19 +1,15 @@
 #include "base/child_process.h"
 
 #include "base/file_descriptor.h"
-
-#include <fmt/format.h>
+#include "base/spawn.h"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstring>
-#include <fcntl.h>
 #include <optional>
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -27,84 +23,6 @@ using Clock = std::chrono::steady_clock;
 
 // How often a waiting parent looks at its cancellation flag.
 constexpr int kPollMilliseconds = 20;
-
-// Everything the child needs between vfork and exec, prepared before: there it may only make system
-// calls, because it borrows the memory of a process whose other threads run on.
-struct Preparation {
-  const char* program = nullptr;
-  char* const* arguments = nullptr;
-  char* const* environment = nullptr;
-  const char* working_directory = nullptr;
-  int standard[3] = {-1, -1, -1};
-  pid_t parent = 0;
-  std::array<std::pair<int, rlim_t>, 5> limits{};
-  std::size_t limit_count = 0;
-  sigset_t signals{};  // the mask the child starts with
-};
-
-// Runs in the child. Returns only when something failed, with errno's value.
-int become_program(const Preparation& preparation) {
-  ::setpgid(0, 0);
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != preparation.parent) return ESRCH;
-  for (int i = 0; i < 3; ++i) {
-    if (::dup2(preparation.standard[i], i) < 0) return errno;
-  }
-  ::syscall(SYS_close_range, 3U, ~0U, 0U);
-  for (std::size_t i = 0; i < preparation.limit_count; ++i) {
-    const auto [resource, value] = preparation.limits[i];
-    rlimit limit{};
-    if (::getrlimit(static_cast<__rlimit_resource_t>(resource), &limit) != 0) return errno;
-    limit.rlim_cur = limit.rlim_max = std::min(value, limit.rlim_max);
-    if (::setrlimit(static_cast<__rlimit_resource_t>(resource), &limit) != 0) return errno;
-  }
-  if (preparation.working_directory != nullptr && ::chdir(preparation.working_directory) != 0) {
-    return errno;
-  }
-  for (int signal = 1; signal < NSIG; ++signal)
-    ::signal(signal, SIG_DFL);
-  ::sigprocmask(SIG_SETMASK, &preparation.signals, nullptr);
-  ::execve(preparation.program, preparation.arguments, preparation.environment);
-  return errno;
-}
-
-// vfork: the parent's page tables are not copied, however large it is, and its thread waits until
-// the child has called exec, so the child's failure can be handed back in memory.
-[[gnu::noinline]] pid_t spawn(const Preparation& preparation, volatile int* failure) {
-  const pid_t child = ::vfork();
-  if (child == 0) {
-    *failure = become_program(preparation);
-    ::_exit(127);
-  }
-  return child;
-}
-
-std::vector<char*> pointers(const std::vector<std::string>& strings) {
-  std::vector<char*> result;
-  result.reserve(strings.size() + 1);
-  for (const std::string& string : strings)
-    result.push_back(const_cast<char*>(string.c_str()));
-  result.push_back(nullptr);
-  return result;
-}
-
-// A pair of connected descriptors, both closed on exec: [0] is the parent's, [1] the child's.
-// Sockets instead of pipes so that writing to a child that is gone is an error and not SIGPIPE.
-Result<std::array<FileDescriptor, 2>> connect_pair() {
-  int pair[2];
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
-    return fail(ErrorCode::resource,
-                fmt::format("cannot open a socket pair: {}", std::strerror(errno)));
-  }
-  ::fcntl(pair[0], F_SETFL, O_NONBLOCK);
-  // A child's descriptor must not be 0, 1 or 2: dup2 onto itself would keep it closed-on-exec.
-  if (pair[1] < 3) {
-    const int moved = ::fcntl(pair[1], F_DUPFD_CLOEXEC, 3);
-    ::close(pair[1]);
-    pair[1] = moved;
-  }
-  return std::array<FileDescriptor, 2>{FileDescriptor(pair[0]), FileDescriptor(pair[1])};
-}
 
 // One running child: feeds it, drains it, and sees to its end.
 class Conversation {
@@ -246,63 +164,15 @@ class Conversation {
 }  // namespace
 
 Result<ChildOutcome> run_child(const ChildRequest& request, const Cancellation& cancellation) {
-  std::array<std::array<FileDescriptor, 2>, 3> streams;
-  for (std::array<FileDescriptor, 2>& stream : streams) {
-    Result<std::array<FileDescriptor, 2>> pair = connect_pair();
-    if (!pair.ok()) return pair.error();
-    stream = std::move(*pair);
-  }
-
-  std::vector<std::string> arguments = {request.program.string()};
-  arguments.insert(arguments.end(), request.arguments.begin(), request.arguments.end());
-  const std::vector<char*> argument_pointers = pointers(arguments);
-  const std::vector<char*> environment_pointers = pointers(request.environment);
-
-  Preparation preparation;
-  preparation.program = arguments.front().c_str();
-  preparation.arguments = argument_pointers.data();
-  preparation.environment = environment_pointers.data();
-  const std::string directory = request.working_directory.string();
-  if (!directory.empty()) preparation.working_directory = directory.c_str();
-  for (int i = 0; i < 3; ++i)
-    preparation.standard[i] = streams[static_cast<std::size_t>(i)][1].get();
-  preparation.parent = ::getpid();
-  const auto limit = [&](int resource, std::uint64_t value) {
-    if (value != 0) preparation.limits[preparation.limit_count++] = {resource, value};
-  };
-  limit(RLIMIT_AS, request.limits.address_space_bytes);
-  limit(RLIMIT_CPU, request.limits.cpu_seconds);
-  limit(RLIMIT_FSIZE, request.limits.file_bytes);
-  limit(RLIMIT_NOFILE, request.limits.open_files);
-  preparation.limits[preparation.limit_count++] = {RLIMIT_CORE, 0};
-  sigemptyset(&preparation.signals);
-
-  // No signal handler of this program may run in the child while it borrows our memory.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  volatile int failure = 0;
-  const pid_t child = spawn(preparation, &failure);
-  const int spawn_error = errno;
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (child < 0) {
-    return fail(ErrorCode::resource,
-                fmt::format("cannot start a process: {}", std::strerror(spawn_error)));
-  }
-  if (failure != 0) {
-    const int reason = failure;
-    int status = 0;
-    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
-    return fail(
-        reason == ENOENT || reason == ENOTDIR ? ErrorCode::not_found : ErrorCode::io,
-        fmt::format("cannot run '{}': {}", request.program.string(), std::strerror(reason)));
-  }
-  for (std::array<FileDescriptor, 2>& stream : streams)
-    stream[1].reset();
-  return Conversation(request, child, std::move(streams[0][0]), std::move(streams[1][0]),
-                      std::move(streams[2][0]))
+  Result<SpawnedProcess> spawned = spawn_process({request.program,
+                                                  request.arguments,
+                                                  request.environment,
+                                                  request.working_directory,
+                                                  request.limits,
+                                                  {}});
+  if (!spawned.ok()) return spawned.error();
+  return Conversation(request, spawned->id, std::move(spawned->input), std::move(spawned->output),
+                      std::move(spawned->error))
       .run(cancellation);
 }
 

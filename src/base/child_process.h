@@ -3,6 +3,7 @@
 
 #include "base/cancellation.h"
 #include "base/result.h"
+#include "base/spawn.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -12,15 +13,6 @@
 #include <vector>
 
 namespace regraph {
-
-// Resource limits of the child (setrlimit(2)); 0 leaves a limit as it is. Core dumps are always
-// off.
-struct ChildLimits {
-  std::uint64_t address_space_bytes = 0;
-  std::uint64_t cpu_seconds = 0;
-  std::uint64_t file_bytes = 0;  // largest file it may write
-  std::uint64_t open_files = 0;
-};
 
 struct ChildRequest {
   std::filesystem::path program;            // a path; PATH is not searched

@@ -1,28 +1,18 @@
 #include "eval/verify/kernel_run.h"
 
-#include "base/random.h"
 #include "eval/verify/parameters.h"
+#include "eval/verify/poison.h"
 #include "ptx/module_memory.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
 namespace regraph::verify {
 
 namespace {
 
 constexpr std::uint64_t kReversedGroups = 64;
-
-void fill_with_poison(std::span<std::byte> buffer, std::uint64_t stream,
-                      const RunSettings& settings) {
-  const std::uint64_t flip = settings.invert_poison ? ~std::uint64_t{0} : 0;
-  for (std::size_t offset = 0; offset < buffer.size(); offset += sizeof(std::uint64_t)) {
-    const std::uint64_t word = random_bits(settings.poison_seed, stream, offset) ^ flip;
-    std::memcpy(buffer.data() + offset, &word, std::min(sizeof(word), buffer.size() - offset));
-  }
-}
 
 // The launches being prepared and evaluated.
 class Session {
@@ -55,11 +45,11 @@ class Session {
       if (!address.ok()) return address.error();
       addresses_[i] = *address;
       const std::span<std::byte> slack = memory_.view(*address).first(settings_.pointer_offset);
-      fill_with_poison(slack, slack_stream(i), settings_);
+      fill_with_poison(slack, settings_.poison_seed, slack_stream(i), settings_.invert_poison);
       if (argument.is_input()) {
         std::copy(inputs[i].begin(), inputs[i].end(), content(i).begin());
       } else {
-        fill_with_poison(content(i), i, settings_);
+        fill_with_poison(content(i), settings_.poison_seed, i, settings_.invert_poison);
       }
       if (argument.is_output()) run_.before[i].assign(content(i).begin(), content(i).end());
     }
@@ -172,7 +162,7 @@ class Session {
       run_.damaged = fmt::format("the input '{}' was overwritten", argument.name);
     }
     std::vector<std::byte> slack(settings_.pointer_offset);
-    fill_with_poison(slack, slack_stream(i), settings_);
+    fill_with_poison(slack, settings_.poison_seed, slack_stream(i), settings_.invert_poison);
     if (!std::equal(slack.begin(), slack.end(), memory_.view(addresses_[i]).begin())) {
       run_.damaged = fmt::format("memory before the start of '{}' was written", argument.name);
     }

@@ -127,11 +127,13 @@ namespace {
 // The verification of one candidate.
 class Examination {
  public:
-  Examination(const Problem& problem, Reference& reference, const LoadedPlan& plan, int threads,
-              const Cancellation& cancellation)
+  // `plan` is null when the candidate is run elsewhere than on the interpreter.
+  Examination(const Problem& problem, Reference& reference, const LoadedPlan* plan,
+              KernelRunner runner, int threads, const Cancellation& cancellation)
       : problem_(problem),
         reference_(reference),
         plan_(plan),
+        runner_(std::move(runner)),
         threads_(threads),
         cancellation_(cancellation) {}
 
@@ -154,8 +156,9 @@ class Examination {
 
  private:
   bool worth_reversing(const Case& one) const {
+    if (plan_ == nullptr) return false;
     bool differs = false;
-    for (const LoadedLaunch& one_launch : plan_) {
+    for (const LoadedLaunch& one_launch : *plan_) {
       const Result<ConcreteLaunch> concrete = concretise(one_launch.launch, *one.symbols);
       if (!concrete.ok() || concrete->grid.count() > kLargestReversedGrid) return false;
       differs |= concrete->grid.count() > 1 || one_launch.reversed_warps.has_value();
@@ -183,8 +186,7 @@ class Examination {
     settings.reverse_order = reversed;
     settings.threads = threads_;
     settings.detect_races = one.checks_races && !reversed;
-    const Result<KernelRun> run =
-        run_kernel(problem_, plan_, *one.symbols, *reference_.inputs(one), settings, cancellation_);
+    const Result<KernelRun> run = runner_(*one.symbols, *reference_.inputs(one), settings);
     if (!run.ok()) {
       return reject(launch_verdict(run.error().code), with(one) + ": " + run.error().message);
     }
@@ -194,9 +196,9 @@ class Examination {
       result_.cancelled = run->fault.kind == ptx::FaultKind::cancelled;
       return reject(verdict_of(run->fault.kind), with(one) + ": " + describe(run->fault));
     }
-    if (run->uninitialised_read && one.checks_uninitialised_reads) {
+    if (run->uninitialised_read && one.checks_uninitialised_reads && plan_ != nullptr) {
       const Result<bool> depends = depends_on_shared_fill(
-          problem_, plan_, *one.symbols, *reference_.inputs(one), settings, *run, cancellation_);
+          problem_, *plan_, *one.symbols, *reference_.inputs(one), settings, *run, cancellation_);
       if (!depends.ok()) {
         result_.cancelled = depends.error().code == ErrorCode::cancelled;
         return reject(Verdict::timeout, with(one) + ": " + depends.error().message);
@@ -242,7 +244,8 @@ class Examination {
 
   const Problem& problem_;
   Reference& reference_;
-  const LoadedPlan& plan_;
+  const LoadedPlan* plan_;
+  KernelRunner runner_;
   int threads_;
   const Cancellation& cancellation_;
   VerificationResult result_;
@@ -348,9 +351,24 @@ VerificationResult Verifier::verify(const CompiledPlan& candidate, const LaunchP
       return refuse(Verdict::suspicious, *forbidden);
     }
   }
-  return Examination(state_->problem, **reference, *loaded, state_->configuration.threads,
-                     cancellation)
+  const KernelRunner interpreter = [&](const Symbols& symbols, const Buffers& inputs,
+                                       const RunSettings& settings) {
+    return run_kernel(state_->problem, *loaded, symbols, inputs, settings, cancellation);
+  };
+  return Examination(state_->problem, **reference, &*loaded, interpreter,
+                     state_->configuration.threads, cancellation)
       .run();
+}
+
+VerificationResult Verifier::verify_on(const KernelRunner& runner, std::uint64_t seed,
+                                       const Cancellation& cancellation) {
+  const Result<std::shared_ptr<Reference>> reference = state_->reference(seed);
+  if (!reference.ok()) {
+    VerificationResult result;
+    result.message = reference.error().message;
+    return result;
+  }
+  return Examination(state_->problem, **reference, nullptr, runner, 1, cancellation).run();
 }
 
 }  // namespace regraph

@@ -5,11 +5,13 @@
 #include "base/result.h"
 #include "eval/compile/compiled_plan.h"
 #include "eval/compile/compiler.h"
+#include "eval/verify/kernel_run.h"
 #include "kernel/evaluation.h"
 #include "kernel/launch_plan.h"
 #include "kernel/problem.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,6 +28,11 @@ struct VerificationResult {
   double relative_error = 0.0;            // worst over all outputs of all runs that were compared
   [[nodiscard]] bool correct() const { return verdict == Verdict::correct; }
 };
+
+// Runs the candidate elsewhere than on the interpreter, as run_kernel does; races, other orders and
+// budgets of `settings` need not be honoured. Errors as run_kernel.
+using KernelRunner = std::function<Result<verify::KernelRun>(
+    const Symbols& symbols, const verify::Buffers& inputs, const verify::RunSettings& settings)>;
 
 struct VerifierConfiguration {
   // Terms summed into one output element, for tolerances. None: estimated from the original's
@@ -64,6 +71,11 @@ class Verifier {
                                           std::uint64_t seed, const Cancellation& cancellation);
   [[nodiscard]] VerificationResult verify(const CompiledKernel& candidate, const LaunchPlan& plan,
                                           std::uint64_t seed, const Cancellation& cancellation);
+
+  // What `runner` makes of every case, compared with what the original makes of it on the
+  // interpreter, under the same rules.
+  [[nodiscard]] VerificationResult verify_on(const KernelRunner& runner, std::uint64_t seed,
+                                             const Cancellation& cancellation);
 
  private:
   struct State;

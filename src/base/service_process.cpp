@@ -1,0 +1,182 @@
+#include "base/service_process.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <utility>
+
+namespace regraph {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kPollMilliseconds = 20;
+constexpr std::size_t kLengthBytes = 4;
+// Of standard error, the end.
+constexpr std::size_t kKeptErrorBytes = 4096;
+
+bool would_block() {
+  return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+}
+
+}  // namespace
+
+std::string frame(std::string_view message) {
+  std::string framed(kLengthBytes, '\0');
+  for (std::size_t i = 0; i < kLengthBytes; ++i)
+    framed[i] = static_cast<char>((message.size() >> (8 * i)) & 0xff);
+  framed.append(message);
+  return framed;
+}
+
+struct ServiceProcess::State {
+  SpawnedProcess process;
+  bool alive = true;
+  std::string received;  // of the answer that is coming in
+  std::string said;      // last words on standard error
+  std::string end;       // how it ended, in words
+
+  void kill() {
+    if (!alive) return;
+    alive = false;
+    ::kill(-process.id, SIGKILL);
+    ::kill(process.id, SIGKILL);
+    int status = 0;
+    while (::waitpid(process.id, &status, 0) < 0 && errno == EINTR) {
+    }
+    listen();
+    end = WIFSIGNALED(status) ? fmt::format("signal {}", WTERMSIG(status))
+                              : fmt::format("exit code {}", WEXITSTATUS(status));
+  }
+
+  // Error: what happened to a process that says no more.
+  Error gone(const std::string& what) {
+    // It may be about to end by itself: how it does says more than that we killed it.
+    for (int i = 0; i < 10 && alive; ++i) {
+      siginfo_t info{};
+      if (::waitid(P_PID, static_cast<id_t>(process.id), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+          info.si_pid == process.id) {
+        break;
+      }
+      ::poll(nullptr, 0, kPollMilliseconds);
+    }
+    kill();
+    while (!said.empty() && said.back() == '\n')
+      said.pop_back();
+    return fail(ErrorCode::io,
+                fmt::format("{} ({}){}{}", what, end, said.empty() ? "" : ": ", said));
+  }
+
+  void listen() {
+    std::array<char, 4096> buffer;
+    for (;;) {
+      const ssize_t count = ::read(process.error.get(), buffer.data(), buffer.size());
+      if (count <= 0) return;
+      said.append(buffer.data(), static_cast<std::size_t>(count));
+      if (said.size() > kKeptErrorBytes) said.erase(0, said.size() - kKeptErrorBytes);
+    }
+  }
+
+  // Whether the answer is whole. False also when nothing more will come.
+  [[nodiscard]] bool complete() const {
+    return received.size() >= kLengthBytes && received.size() - kLengthBytes >= length();
+  }
+  [[nodiscard]] std::size_t length() const {
+    std::size_t value = 0;
+    for (std::size_t i = 0; i < kLengthBytes; ++i)
+      value |= std::size_t{static_cast<unsigned char>(received[i])} << (8 * i);
+    return value;
+  }
+
+  // Returns false at the end of the stream.
+  bool receive() {
+    std::array<char, 65536> buffer;
+    for (;;) {
+      const ssize_t count = ::read(process.output.get(), buffer.data(), buffer.size());
+      if (count > 0) {
+        received.append(buffer.data(), static_cast<std::size_t>(count));
+        if (received.size() > kLargestMessage + kLengthBytes) return true;
+      } else {
+        return count < 0 && would_block();
+      }
+    }
+  }
+};
+
+ServiceProcess::ServiceProcess(std::unique_ptr<State> state) : state_(std::move(state)) {}
+ServiceProcess::ServiceProcess(ServiceProcess&&) noexcept = default;
+ServiceProcess& ServiceProcess::operator=(ServiceProcess&& other) noexcept {
+  std::swap(state_, other.state_);
+  return *this;
+}
+ServiceProcess::~ServiceProcess() {
+  if (state_) state_->kill();
+}
+
+Result<ServiceProcess> ServiceProcess::start(const SpawnRequest& request) {
+  Result<SpawnedProcess> spawned = spawn_process(request);
+  if (!spawned.ok()) return spawned.error();
+  auto state = std::make_unique<State>();
+  state->process = std::move(*spawned);
+  return ServiceProcess(std::move(state));
+}
+
+bool ServiceProcess::alive() const {
+  return state_ && state_->alive;
+}
+
+void ServiceProcess::kill() {
+  if (state_) state_->kill();
+}
+
+Result<std::string> ServiceProcess::ask(std::string_view message, double seconds,
+                                        const Cancellation& cancellation) {
+  if (!alive()) return fail(ErrorCode::io, "the process has ended");
+  State& state = *state_;
+  const std::string request = frame(message);
+  std::string_view rest = request;
+  state.received.clear();
+  const Clock::time_point start = Clock::now();
+  while (!state.complete()) {
+    const double left = seconds - std::chrono::duration<double>(Clock::now() - start).count();
+    if (left <= 0.0 || cancellation.requested()) {
+      state.kill();
+      if (left <= 0.0)
+        return fail(ErrorCode::resource, fmt::format("no answer within {:.3g} seconds", seconds));
+      return fail(ErrorCode::cancelled, "cancelled");
+    }
+    std::array<pollfd, 3> wanted = {
+        pollfd{state.process.output.get(), POLLIN, 0}, pollfd{state.process.error.get(), POLLIN, 0},
+        pollfd{rest.empty() ? -1 : state.process.input.get(), POLLOUT, 0}};
+    ::poll(wanted.data(), wanted.size(),
+           std::clamp(static_cast<int>(std::min(left, 1e3) * 1000.0), 1, kPollMilliseconds));
+    if (!rest.empty()) {
+      const ssize_t sent =
+          ::send(state.process.input.get(), rest.data(), rest.size(), MSG_NOSIGNAL);
+      if (sent > 0) rest.remove_prefix(static_cast<std::size_t>(sent));
+      if (sent < 0 && !would_block()) return state.gone("the process does not listen");
+    }
+    state.listen();
+    const bool open = state.receive();
+    if (state.received.size() >= kLengthBytes && state.length() > kLargestMessage) {
+      state.kill();
+      return fail(ErrorCode::parse, "the process answers with too long a message");
+    }
+    if (!open && !state.complete()) return state.gone("the process ended without an answer");
+  }
+  if (state.received.size() != kLengthBytes + state.length()) {
+    state.kill();
+    return fail(ErrorCode::parse, "the process says more than it was asked");
+  }
+  return state.received.substr(kLengthBytes);
+}
+
+}  // namespace regraph

@@ -1,0 +1,46 @@
+// A child process that answers messages until it is no longer needed.
+#pragma once
+
+#include "base/cancellation.h"
+#include "base/result.h"
+#include "base/spawn.h"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace regraph {
+
+// A message is its length in 4 bytes, least significant first, and that many bytes.
+[[nodiscard]] std::string frame(std::string_view message);
+
+// One conversation at a time: not thread-safe.
+class ServiceProcess {
+ public:
+  static constexpr std::size_t kLargestMessage = std::size_t{256} << 20;
+
+  // Errors as spawn_process.
+  [[nodiscard]] static Result<ServiceProcess> start(const SpawnRequest& request);
+  // Kills it and its process group.
+  ~ServiceProcess();
+  ServiceProcess(ServiceProcess&&) noexcept;
+  ServiceProcess& operator=(ServiceProcess&&) noexcept;
+
+  // Sends a message and waits for the answer to it. After any error the process is dead. Errors:
+  // resource (no answer within `seconds`), io (it ended or broke off: says how it ended and what it
+  // last wrote to standard error), parse (an answer beyond kLargestMessage), cancelled.
+  [[nodiscard]] Result<std::string> ask(std::string_view message, double seconds,
+                                        const Cancellation& cancellation);
+
+  [[nodiscard]] bool alive() const;
+  // Idempotent. The process is gone when it returns.
+  void kill();
+
+ private:
+  struct State;
+  explicit ServiceProcess(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace regraph

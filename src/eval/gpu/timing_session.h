@@ -1,0 +1,86 @@
+// Times candidates against the incumbent on one GPU, at every bench size. Owns the worker process
+// that times, and brings it back when a candidate has cost it its context.
+#pragma once
+
+#include "base/cancellation.h"
+#include "eval/gpu/bench_memory.h"
+#include "eval/gpu/bench_reference.h"
+#include "eval/gpu/race.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace regraph::gpu {
+
+// A compiled candidate as the session keeps it.
+struct TimedKernel {
+  CompiledPlan compiled;
+  LaunchPlan plan;
+  verify::LoadedPlan loaded;  // parsed, for its parameters
+};
+
+struct TimingConfig {
+  GpuWorkerConfiguration worker;
+  std::uint64_t seed = 0;         // of inputs and poison
+  verify::Arithmetic arithmetic;  // of the original at the largest test size
+  Symbols test;                   // that size
+  RaceConfig race;
+  int candidates_per_process = 500;  // then the worker is replaced
+};
+
+struct BenchTiming {
+  RaceOutcome race;
+  std::string difference;  // of the outputs of timed launches from the original's; empty: none
+};
+
+struct TimingReport {
+  std::vector<BenchTiming> benches;  // one a bench size, in order; fewer after a difference
+  bool faster = false;               // FAST at one size and SLOW at none: the new incumbent
+};
+
+// How trustworthy the session's times are.
+struct SessionHealth {
+  std::vector<double> noise;  // A/A, per bench size, of the present incumbent
+  double clock_hertz = 0.0;   // median over all blocks
+  int processes = 0;          // workers started
+  int blocks = 0;
+  int discarded_blocks = 0;  // because the clock was low
+};
+
+// Not thread-safe: a GPU times one kernel at a time.
+class TimingSession {
+ public:
+  // `problem` must outlive the session. `original` is its launch plan's. Nothing is started yet.
+  TimingSession(const Problem& problem, std::shared_ptr<const TimedKernel> original,
+                TimingConfig config);
+  ~TimingSession();
+
+  // Times a kernel that is known to be sound at the test sizes against the incumbent, which it
+  // replaces when faster. The first kernel to come is the original. A failure is the candidate's
+  // (a fault, a time-out) when `candidates_fault` says so, else the machine's.
+  [[nodiscard]] Answer<TimingReport> race(const std::shared_ptr<const TimedKernel>& candidate,
+                                          const Cancellation& stop);
+
+  // `samples` of a kernel and as many of the original, interleaved; per bench size {kernel,
+  // original}. For the choice among finalists.
+  struct Pair {
+    TimingSummary kernel;
+    TimingSummary original;
+  };
+  [[nodiscard]] Answer<std::vector<Pair>> compare_with_original(
+      const std::shared_ptr<const TimedKernel>& kernel, int samples, const Cancellation& stop);
+
+  // Whether the last failure was met by the candidate's own launches.
+  [[nodiscard]] bool candidates_fault() const;
+  [[nodiscard]] SessionHealth health() const;
+  [[nodiscard]] const DeviceProperties* device() const;  // null before the first process
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace regraph::gpu

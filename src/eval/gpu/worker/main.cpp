@@ -1,0 +1,112 @@
+// regraph-eval: the process that has the GPU. Messages come on standard input, answers go to
+// standard output (eval/gpu/messages.h); descriptor 3 is the shared memory. It ends when nobody
+// talks to it any more, or when a kernel has cost it its context.
+//
+//   regraph-eval --probe    prints what it finds of a driver and a GPU as JSON, and ends
+#include "base/service_process.h"
+#include "base/shared_memory.h"
+#include "eval/gpu/driver_api.h"
+#include "eval/gpu/worker/service.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <unistd.h>
+
+namespace {
+
+using namespace regraph;
+
+constexpr int kSharedDescriptor = 3;
+
+bool read_exactly(int descriptor, char* target, std::size_t bytes) {
+  std::size_t done = 0;
+  while (done < bytes) {
+    const ssize_t count = ::read(descriptor, target + done, bytes - done);
+    if (count > 0) {
+      done += static_cast<std::size_t>(count);
+    } else if (count == 0 || errno != EINTR) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::optional<std::string> receive() {
+  unsigned char length[4];
+  if (!read_exactly(STDIN_FILENO, reinterpret_cast<char*>(length), sizeof(length))) {
+    return std::nullopt;
+  }
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < sizeof(length); ++i)
+    bytes |= std::size_t{length[i]} << (8 * i);
+  if (bytes > ServiceProcess::kLargestMessage) return std::nullopt;
+  std::string message(bytes, '\0');
+  if (!read_exactly(STDIN_FILENO, message.data(), bytes)) return std::nullopt;
+  return message;
+}
+
+bool send(int descriptor, const std::string& framed) {
+  std::size_t done = 0;
+  while (done < framed.size()) {
+    const ssize_t count = ::write(descriptor, framed.data() + done, framed.size() - done);
+    if (count > 0) {
+      done += static_cast<std::size_t>(count);
+    } else if (count < 0 && errno != EINTR) {
+      return false;
+    }
+  }
+  return true;
+}
+
+int probe() {
+  const Result<gpu::Driver> driver = gpu::Driver::load();
+  if (!driver.ok()) {
+    std::fprintf(stderr, "regraph-eval: %s\n", driver.error().message.c_str());
+    return 5;
+  }
+  try {
+    const gpu::worker::Device device(*driver);
+    std::printf("%s\n", nlohmann::json(device.properties(0)).dump(2).c_str());
+  } catch (const gpu::Failure& failure) {
+    std::fprintf(stderr, "regraph-eval: %s\n", failure.message.c_str());
+    return 5;
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  if (count == 2 && std::strcmp(arguments[1], "--probe") == 0) return probe();
+  if (count != 1) {
+    std::fprintf(stderr,
+                 "usage: regraph-eval --probe\nOtherwise regraph-search starts and feeds it.\n");
+    return 2;
+  }
+  // Device code prints to standard output: answers get a descriptor of their own.
+  const int answers = ::dup(STDOUT_FILENO);
+  if (answers < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return 1;
+  Result<SharedMemory> shared = SharedMemory::attach(FileDescriptor(kSharedDescriptor));
+  if (!shared.ok()) {
+    std::fprintf(stderr, "regraph-eval: %s\n", shared.error().message.c_str());
+    return 2;
+  }
+  const Result<gpu::Driver> driver = gpu::Driver::load();
+  std::optional<gpu::worker::Service> service;
+  if (driver.ok()) service.emplace(*driver, std::move(*shared));
+  while (const std::optional<std::string> request = receive()) {
+    gpu::worker::Service::Answer answer;
+    if (service) {
+      answer = service->answer(*request);
+    } else {
+      answer = {gpu::encode("failure", gpu::Failure{0, true, false, driver.error().message}), true};
+    }
+    if (!send(answers, frame(answer.message))) return 1;
+    // Nothing is torn down: a context that is lost only gives it up to the end of the process.
+    if (answer.last) ::_exit(0);
+  }
+  ::_exit(0);
+}
