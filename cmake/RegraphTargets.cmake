@@ -29,11 +29,8 @@ function(regraph_test NAME)
   target_compile_definitions(${NAME}_test PRIVATE REGRAPH_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
     REGRAPH_CUDA_INCLUDE_DIRECTORY="${REGRAPH_CUDA_INCLUDE}")
   regraph_flags(${NAME}_test)
-  set(PROPERTIES TIMEOUT 600)
-  if(TEST_LABELS)
-    list(APPEND PROPERTIES LABELS ${TEST_LABELS})
-  endif()
-  gtest_discover_tests(${NAME}_test DISCOVERY_MODE PRE_TEST PROPERTIES ${PROPERTIES})
+  gtest_discover_tests(${NAME}_test DISCOVERY_MODE PRE_TEST
+    PROPERTIES TIMEOUT 600 LABELS "${TEST_LABELS}")
 endfunction()
 
 # regraph_bench(NAME DEPENDS ...): one Google Benchmark program from NAME_bench.cpp.

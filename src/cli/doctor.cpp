@@ -4,12 +4,14 @@
 #include "cli/cache_directory.h"
 #include "cli/load_graph.h"
 #include "eval/compile/compiler.h"
+#include "eval/gpu/gpu_device.h"
+#include "eval/gpu/gpu_evaluator.h"
+#include "eval/gpu/gpu_process.h"
 #include "source/clang_frontend.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <dlfcn.h>
 #include <filesystem>
 #include <linux/landlock.h>
 #include <sys/syscall.h>
@@ -25,6 +27,7 @@ using Level = Finding::Level;
 constexpr double kGibibyte = 1024.0 * 1024.0 * 1024.0;
 // A run of the examples takes 0.6 GiB; two workers and a desktop want more.
 constexpr double kComfortableMemoryBytes = 4.0 * kGibibyte;
+constexpr std::size_t kProbeSamples = 20;
 constexpr double kComfortableDiskBytes = 1.0 * kGibibyte;
 
 class Examination {
@@ -39,7 +42,7 @@ class Examination {
     examine_graph();
     examine_processor();
     examine_memory();
-    examine_driver();
+    examine_gpu();
     return std::move(findings_);
   }
 
@@ -146,24 +149,73 @@ class Examination {
         fmt::format("{:.1f} GiB", bytes / kGibibyte));
   }
 
-  void examine_driver() {
-    void* const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (driver == nullptr) {
+  void examine_gpu() {
+    const auto worker = std::filesystem::path(program_).parent_path() / "regraph-eval";
+    const auto device = gpu::probe_gpu(worker, 0, cancellation_);
+    if (!device.ok()) {
+      const bool none = device.error().code == ErrorCode::not_found;
       add(Level::note, "GPU",
-          "no CUDA driver: times are predicted, and results verified on the PTX interpreter");
+          (none ? "none: times are predicted, and results verified on the PTX interpreter ("
+                : "cannot be used, times are predicted (") +
+              device.error().message + ")");
       return;
     }
-    using Initialise = int (*)(unsigned);
-    using Count = int (*)(int*);
-    const auto initialise = reinterpret_cast<Initialise>(dlsym(driver, "cuInit"));
-    const auto count = reinterpret_cast<Count>(dlsym(driver, "cuDeviceGetCount"));
-    int devices = 0;
-    const bool works =
-        initialise != nullptr && count != nullptr && initialise(0) == 0 && count(&devices) == 0;
-    add(Level::note, "GPU",
-        works ? fmt::format("{} found; this version predicts times and does not measure", devices)
-              : "a CUDA driver is installed but does not answer; times are predicted");
-    dlclose(driver);
+    add(Level::fine, "GPU",
+        fmt::format("{} ({}), {} SMs, {:.0f} GiB, driver for CUDA {}.{}{}", device->name,
+                    device->architecture, device->sm_count,
+                    static_cast<double>(device->total_bytes) / kGibibyte,
+                    device->driver_version / 1000, device->driver_version % 1000 / 10,
+                    device->device_count > 1
+                        ? fmt::format("; the first of {} is used", device->device_count)
+                        : ""));
+    const DeviceSpec model = gpu::model_of(*device);
+    if (model.name == "gpu") {
+      add(Level::note, "model", "this GPU is not in its tables: predictions are rough");
+    }
+    if (device->device_reads_host_memory) {
+      add(Level::note, "memory access",
+          "kernels can read the memory of the process that runs them (HMM); candidates run in "
+          "processes of their own, which hold no results to copy");
+    }
+    try_gpu(worker);
+  }
+
+  // Whether a context can be made and a kernel runs.
+  void try_gpu(const std::filesystem::path& worker) {
+    const auto toolkit = find_cuda_toolkit();
+    if (!toolkit) return;  // said above
+    CompilerConfiguration configuration;
+    configuration.toolkit = *toolkit;
+    configuration.worker = std::filesystem::path(program_).parent_path() / "regraph-compile-worker";
+    Compiler compiler(std::move(configuration));
+    const auto device = gpu::probe_gpu(worker, 0, cancellation_);
+    if (!device.ok()) return;
+    auto harness = gpu::compile_harness(compiler, device->architecture, cancellation_);
+    if (!harness) {
+      add(Level::broken, "GPU kernels", harness.error().message);
+      return;
+    }
+    gpu::GpuWorkerConfiguration worker_configuration;
+    worker_configuration.program = worker;
+    worker_configuration.harness = std::move(*harness);
+    auto process = gpu::GpuProcess::start(worker_configuration, cancellation_);
+    if (!process.ok()) {
+      add(Level::broken, "GPU kernels", process.error().message);
+      return;
+    }
+    gpu::TimeRequest request;
+    request.plans.emplace_back();
+    request.samples.assign(kProbeSamples, 0);
+    auto timed = (*process)->time(request, cancellation_);
+    if (!timed.ok()) {
+      add(Level::broken, "GPU kernels", timed.failure().message);
+      return;
+    }
+    std::sort(timed->seconds.begin(), timed->seconds.end());
+    add(Level::fine, "GPU kernels",
+        fmt::format("run; {:.1f} GiB free, two events are {:.1f} us apart, SM clock {:.0f} MHz",
+                    static_cast<double>((*process)->device().free_bytes) / kGibibyte,
+                    timed->seconds[timed->seconds.size() / 2] * 1e6, timed->clock_hertz / 1e6));
   }
 
   const std::string& program_;

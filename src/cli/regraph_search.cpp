@@ -22,6 +22,7 @@
 #include <exception>
 #include <filesystem>
 #include <new>
+#include <optional>
 #include <string>
 #include <thread>
 #include <unistd.h>
@@ -52,7 +53,7 @@ int default_jobs() {
   return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
-SearchConfig config_of(const SearchOptions& options, const DeviceSpec& device) {
+SearchConfig config_of(const SearchOptions& options, const SearchSetup& setup) {
   SearchConfig config;
   config.searcher = options.search;
   config.selection = options.selection;
@@ -62,17 +63,39 @@ SearchConfig config_of(const SearchOptions& options, const DeviceSpec& device) {
   config.budget.wall_seconds = options.time_seconds;
   config.jobs = options.jobs > 0 ? options.jobs : default_jobs();
   config.evaluation_wall_seconds = options.evaluation_seconds;
-  config.device = std::string(device.name);
+  config.device = std::string(setup.device.name);
+  config.evaluator = setup.evaluator_name;
   return config;
 }
 
 std::string verification_text(const SearchSetup& setup, const SearchOutcome& outcome,
                               bool improved) {
   std::string text = fmt::format(
-      "against the original on {} sizes with {} input distributions each, on the PTX interpreter",
-      setup.problem.tests.size(), verify::choose_distributions(setup.problem).size());
+      "against the original on {} sizes with {} input distributions each, on the PTX interpreter{}",
+      setup.problem.tests.size(), verify::choose_distributions(setup.problem).size(),
+      setup.gpu ? " and on the GPU; what timed launches left at the bench size, too" : "");
   if (improved && outcome.confirmed) text += ", and once more with fresh inputs";
   return text;
+}
+
+std::optional<Measurement> measurement_of(const SearchSetup& setup) {
+  if (setup.gpu_evaluator == nullptr) return std::nullopt;
+  const gpu::GpuStatistics statistics = setup.gpu_evaluator->statistics();
+  Measurement measurement;
+  measurement.gpu = setup.gpu->name;
+  measurement.driver_version = setup.gpu->driver_version;
+  measurement.timed = statistics.timed;
+  measurement.pruned = statistics.pruned;
+  measurement.faults = statistics.faults_on_gpu;
+  measurement.workers = statistics.workers;
+  measurement.noise = statistics.noise;
+  measurement.clock_hertz = statistics.clock_hertz;
+  measurement.compile_and_verify_seconds = statistics.compile_and_verify_seconds;
+  measurement.model_seconds = statistics.model_seconds;
+  measurement.probation_seconds = statistics.probation_seconds;
+  measurement.timing_seconds = statistics.timing_seconds;
+  measurement.waiting_seconds = statistics.waiting_seconds;
+  return measurement;
 }
 
 // Ends the program's one output. A reader that went away or a full disk must not look like success.
@@ -156,8 +179,10 @@ int search(const SearchSetup& setup, const SearchOptions& options, const SearchC
     say("regraph-search: " + setup.problem.source_path + ": " + failed.message + "\n");
     return failed.exit_code;
   }
-  RunReport report{setup.problem, *outcome, config,           setup.device,       "model",
-                   directory,     "",       setup.rewritable, setup.opaque_reason};
+  RunReport report{setup.problem,        *outcome,  config, setup.device,
+                   setup.evaluator_name, directory, "",     setup.rewritable,
+                   setup.opaque_reason};
+  report.measurement = measurement_of(setup);
   report.verification = verification_text(setup, *outcome, report.improved());
   const bool stopped = outcome->stopped == StopReason::cancelled;
   const int exit_code = stopped ? kInterrupted : report.improved() ? kImproved : kNoImprovement;
@@ -182,7 +207,7 @@ int start(const SearchSetup& setup, const SearchOptions& options) {
     say("regraph-search: " + directory.error().message + "\n");
     return directory.error().code == ErrorCode::invalid_argument ? kUsage : kInternalError;
   }
-  const SearchConfig config = config_of(options, setup.device);
+  const SearchConfig config = config_of(options, setup);
   auto database = RunDatabase::create(*directory, describe_run(setup, config, options.jobs > 0));
   if (!database) {
     abandon_run_directory(*directory);

@@ -73,6 +73,7 @@ std::variant<std::unique_ptr<SearchSetup>, SetupFailure> set_up_again(
   options.manifest = (folder / "regraph-run.manifest").string();
   options.graph = (folder / "regraph-run.graph").string();
   options.device = description.config.device;
+  options.evaluator = description.config.evaluator;
   options.seed = description.config.seed;
   options.evaluation_seconds = description.config.evaluation_wall_seconds;
   auto setup = set_up_search(options, program, cancellation);

@@ -101,7 +101,13 @@ ParsedOptions parse_search_options(int argc, const char* const* argv) {
   app.footer(kFooter);
   app.set_version_flag("--version", std::string("regraph-search ") + REGRAPH_VERSION);
   app.add_option("KERNEL.cu", options.kernel_file, "CUDA source with the kernel");
-  app.add_option("--device", options.device, "GPU to optimise for, by name or architecture");
+  app.add_option("--device", options.device,
+                 "GPU to optimise for, by name or architecture (default: the one that is here)");
+  app.add_option("--evaluator", options.evaluator,
+                 "where times come from: gpu (measured; what the model puts far behind is not), "
+                 "gpu-only (all measured), model (predicted), auto (gpu if it is the device)")
+      ->check(CLI::IsMember({"auto", "gpu", "gpu-only", "model"}))
+      ->capture_default_str();
   app.add_option("--search", options.search, "search method")
       ->check(CLI::IsMember({"mcgs", "greedy", "beam", "random", "regrapht"}))
       ->capture_default_str();

@@ -16,6 +16,7 @@ struct SearchOptions {
   std::vector<std::string> defines;              // "TILE=16"
   std::vector<std::string> include_directories;  // for the kernel's own headers
   std::string device;
+  std::string evaluator = "auto";  // "gpu", "gpu-only", "model"
   std::string search = "mcgs";
   SelectionConfig selection;  // of the methods
   std::optional<int> evaluations;

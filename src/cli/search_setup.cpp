@@ -2,11 +2,13 @@
 
 #include "base/deadline.h"
 #include "cli/cache_directory.h"
+#include "cli/choose_device.h"
 #include "cli/exit_codes.h"
 #include "cli/kernel_input.h"
 #include "cli/load_graph.h"
 #include "eval/compile/compiled_plan.h"
 #include "eval/compile/same_code.h"
+#include "eval/model/model_evaluator.h"
 #include "infer/infer_launches.h"
 #include "infer/infer_manifest.h"
 #include "kernel/manifest.h"
@@ -77,20 +79,7 @@ class Builder {
 
  private:
   std::optional<SetupFailure> read_inputs() {
-    if (options_.device.empty() && !options_.init) {
-      std::string names;
-      for (const DeviceSpec& device : known_devices()) {
-        names += (names.empty() ? "" : ", ") + std::string(device.name);
-      }
-      return failure(kNoDevice,
-                     "no GPU is used by this version; name the device to predict for with "
-                     "--device (" +
-                         names + ")");
-    }
-    // A manifest does not depend on the device.
-    auto device = find_device(options_.device.empty() ? "h200" : options_.device);
-    if (!device) return failure(kUsage, "--device: " + device.error().message);
-    setup_->device = *device;
+    if (auto problem = choose()) return problem;
     bool unusable = false;
     auto input = read_kernel_input(options_, unusable);
     if (!input) return failure(unusable ? kUnusableKernel : kUsage, input.error().message);
@@ -102,6 +91,32 @@ class Builder {
     return std::nullopt;
   }
 
+  std::optional<SetupFailure> choose() {
+    if (options_.init && options_.device.empty()) {
+      // A manifest does not depend on the device.
+      setup_->device = *find_device("h200");
+      return std::nullopt;
+    }
+    auto chosen =
+        choose_device(options_.device, options_.evaluator, beside("regraph-eval"), cancellation_);
+    if (const auto* none = std::get_if<NoDevice>(&chosen)) {
+      return failure(none->exit_code, none->message);
+    }
+    auto& device = std::get<ChosenDevice>(chosen);
+    setup_->device = device.device;
+    setup_->gpu = std::move(device.gpu);
+    setup_->evaluator_name = !setup_->gpu                       ? "model"
+                             : options_.evaluator == "gpu-only" ? "gpu-only"
+                                                                : "gpu";
+    device_note_ = std::move(device.note);
+    return std::nullopt;
+  }
+
+  // Programs of this project lie together.
+  [[nodiscard]] std::string beside(const char* name) const {
+    return (std::filesystem::path(program_).parent_path() / name).string();
+  }
+
   std::optional<SetupFailure> find_tools() {
     auto toolkit = find_cuda_toolkit();
     if (!toolkit) return failure(kNoDevice, toolkit.error().message);
@@ -110,7 +125,7 @@ class Builder {
     front_end_ = std::move(*front_end);
     CompilerConfiguration configuration;
     configuration.toolkit = *toolkit;
-    configuration.worker = std::filesystem::path(program_).parent_path() / "regraph-compile-worker";
+    configuration.worker = beside("regraph-compile-worker");
     configuration.cache_directory = cache_directory();
     setup_->compiler = std::make_unique<Compiler>(std::move(configuration));
     return std::nullopt;
@@ -192,6 +207,7 @@ class Builder {
     auto& notes = setup_->problem.notes;
     notes.insert(notes.begin(), inferred.notes.begin(), inferred.notes.end());
     notes.insert(notes.begin(), input_.notes.begin(), input_.notes.end());
+    if (!device_note_.empty()) notes.insert(notes.begin(), device_note_);
     const auto& given = input_.manifest.arguments;
     const auto with_shape = std::ranges::count_if(
         given, [](const auto& argument) { return argument.second.shape.has_value(); });
@@ -345,8 +361,28 @@ class Builder {
                                           (inferred_lengths_ ? inferred_hint() : ""));
     }
     setup_->warnings = std::move(*warnings);
-    setup_->evaluator =
-        std::make_unique<ModelEvaluator>(*setup_->compiler, *setup_->verifier, setup_->device);
+    return make_evaluator();
+  }
+
+  std::optional<SetupFailure> make_evaluator() {
+    if (!setup_->gpu) {
+      setup_->evaluator =
+          std::make_unique<ModelEvaluator>(*setup_->compiler, *setup_->verifier, setup_->device);
+      return std::nullopt;
+    }
+    gpu::GpuEvaluatorConfig config;
+    config.worker.program = beside("regraph-eval");
+    config.model = setup_->device;
+    config.model_first = setup_->evaluator_name != "gpu-only";
+    config.seed = options_.seed;
+    auto harness =
+        gpu::compile_harness(*setup_->compiler, setup_->gpu->architecture, cancellation_);
+    if (!harness) return failure(kInternalError, harness.error().message);
+    config.worker.harness = std::move(*harness);
+    auto evaluator = std::make_unique<gpu::GpuEvaluator>(
+        *setup_->compiler, *setup_->verifier, setup_->problem, compiled_, std::move(config));
+    setup_->gpu_evaluator = evaluator.get();
+    setup_->evaluator = std::move(evaluator);
     return std::nullopt;
   }
 
@@ -363,6 +399,7 @@ class Builder {
   std::unique_ptr<SearchSetup> setup_;
   KernelInput input_;
   bool inferred_lengths_ = false;
+  std::string device_note_;
   source::FrontEndConfiguration front_end_;
   std::optional<source::Unit> unit_;
   CompiledPlan compiled_;

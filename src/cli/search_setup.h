@@ -5,14 +5,16 @@
 #include "base/cancellation.h"
 #include "cli/search_options.h"
 #include "eval/compile/compiler.h"
+#include "eval/evaluator.h"
+#include "eval/gpu/gpu_evaluator.h"
 #include "eval/model/device.h"
-#include "eval/model/model_evaluator.h"
 #include "eval/verify/verifier.h"
 #include "kernel/candidate.h"
 #include "kernel/problem.h"
 #include "regraph/regraph.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -35,7 +37,10 @@ struct SearchSetup {
   std::vector<std::string> warnings;    // of the original's verification
   std::unique_ptr<Compiler> compiler;
   std::unique_ptr<Verifier> verifier;
-  std::unique_ptr<ModelEvaluator> evaluator;
+  std::unique_ptr<Evaluator> evaluator;
+  std::string evaluator_name;                  // "model", "gpu", "gpu-only"
+  std::optional<gpu::DeviceProperties> gpu;    // that measures
+  gpu::GpuEvaluator* gpu_evaluator = nullptr;  // `evaluator`, when it measures
 };
 
 // Reads, compiles, parses and checks. `program` is the path this program was started by: the

@@ -20,6 +20,22 @@ Json step_json(const StepProposal& step) {
   return {{"step", step.step}, {"parameters", step.parameters}};
 }
 
+Json measurement_json(const Measurement& measurement) {
+  return {{"gpu", measurement.gpu},
+          {"driver_version", measurement.driver_version},
+          {"timed", measurement.timed},
+          {"pruned", measurement.pruned},
+          {"faults", measurement.faults},
+          {"workers", measurement.workers},
+          {"noise", measurement.noise},
+          {"clock_hertz", measurement.clock_hertz},
+          {"compile_and_verify_seconds", measurement.compile_and_verify_seconds},
+          {"model_seconds", measurement.model_seconds},
+          {"probation_seconds", measurement.probation_seconds},
+          {"timing_seconds", measurement.timing_seconds},
+          {"waiting_seconds", measurement.waiting_seconds}};
+}
+
 }  // namespace
 
 std::string result_json(const RunReport& report) {
@@ -36,6 +52,7 @@ std::string result_json(const RunReport& report) {
   json["verified"] = report.verified();
   json["verification"] = report.verification;
 
+  if (report.measurement) json["measurement"] = measurement_json(*report.measurement);
   json["baseline"] = time_json(outcome.baseline_evaluation.time);
   json["baseline"]["bottleneck"] = outcome.baseline_evaluation.bottleneck;
   json["baseline"]["caveats"] = caveats_of(outcome.baseline_evaluation.facts);

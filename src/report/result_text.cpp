@@ -47,6 +47,23 @@ void append_best(const RunReport& report, std::string& text) {
                  assumptions.empty() ? "nothing beyond the original" : assumptions);
 }
 
+void append_measurement(const Measurement& measurement, std::string& text) {
+  auto out = std::back_inserter(text);
+  fmt::format_to(out, "  timed       {} candidates", measurement.timed);
+  if (measurement.pruned > 0) {
+    fmt::format_to(out, "; {} left at a prediction far behind the best", measurement.pruned);
+  }
+  if (measurement.faults > 0) {
+    fmt::format_to(out, "; {} went wrong on the GPU only", measurement.faults);
+  }
+  fmt::format_to(out, "\n  noise       {:.2g} % between two timings of the same kernel",
+                 100.0 * measurement.noise);
+  if (measurement.clock_hertz > 0.0) {
+    fmt::format_to(out, "; SM clock {:.0f} MHz", measurement.clock_hertz / 1e6);
+  }
+  text += "\n";
+}
+
 }  // namespace
 
 std::string duration_text(double seconds) {
@@ -67,12 +84,12 @@ std::string duration_text(double seconds) {
 std::string result_text(const RunReport& report) {
   const SearchOutcome& outcome = report.outcome;
   const Evaluation& best = outcome.best_evaluation;
-  const bool predicted = outcome.baseline_evaluation.time.method == TimeMethod::predicted;
+  const std::string how = report.measurement
+                              ? "times are measured on " + report.measurement->gpu
+                              : std::string("times are predicted by the model, no GPU was used");
   std::string text;
   auto out = std::back_inserter(text);
-  fmt::format_to(
-      out, "{} on {} ({})\n\n", report.problem.signature.name, report.device.name,
-      predicted ? "times are predicted by the model, no GPU was used" : "times are measured");
+  fmt::format_to(out, "{} on {} ({})\n\n", report.problem.signature.name, report.device.name, how);
   fmt::format_to(out, "  baseline  {}\n", interval_text(outcome.baseline_evaluation.time));
   if (report.improved()) {
     append_best(report, text);
@@ -93,6 +110,7 @@ std::string result_text(const RunReport& report) {
   for (const std::string_view reason : caveats_of(best.facts))
     fmt::format_to(out, "\n  uncertain   {}", reason);
   fmt::format_to(out, "\n  verified    {}\n", report.verification);
+  if (report.measurement) append_measurement(*report.measurement, text);
   fmt::format_to(out,
                  "  evaluated   {} candidates in {:.1f} s ({}); {} merged with known states\n\n",
                  outcome.evaluations, outcome.wall_seconds, verdict_text(outcome),

@@ -6,20 +6,40 @@
 #include "search/config.h"
 #include "search/outcome.h"
 
+#include <optional>
 #include <string>
 
 namespace regraph {
+
+// How a GPU was used.
+struct Measurement {
+  std::string gpu;           // "NVIDIA H200"
+  int driver_version = 0;    // 13000 for CUDA 13.0
+  int timed = 0;             // candidates
+  int pruned = 0;            // left at their prediction
+  int faults = 0;            // on the GPU, of candidates that the interpreter passed
+  int workers = 0;           // processes started
+  double noise = 0.0;        // A/A, relative
+  double clock_hertz = 0.0;  // of the SMs while timing, 0 when not known
+  // Seconds of all threads.
+  double compile_and_verify_seconds = 0.0;
+  double model_seconds = 0.0;
+  double probation_seconds = 0.0;
+  double timing_seconds = 0.0;
+  double waiting_seconds = 0.0;
+};
 
 struct RunReport {
   const Problem& problem;
   const SearchOutcome& outcome;
   const SearchConfig& config;
   DeviceSpec device;
-  std::string evaluator;     // "model"
+  std::string evaluator;     // "model", "gpu", "gpu-only"
   std::string directory;     // where the run's files are
   std::string verification;  // what verification covered, in words
   bool rewritable = true;    // false: the kernel is opaque to the rewriter
   std::string opaque_reason;
+  std::optional<Measurement> measurement = std::nullopt;  // none: times are predicted
 
   [[nodiscard]] bool improved() const { return outcome.verdict == SpeedVerdict::fast; }
   // Whether what `best` names passed verification (the original counts: it is the reference).

@@ -124,11 +124,8 @@ std::optional<std::string> BenchReference::difference(const verify::Buffers& out
       extents.push_back(value.ok() ? *value : 1);
     }
     if (argument.components > 1) extents.push_back(argument.components);
-    std::vector<std::byte> before;
-    if (!untouched_[i].empty()) {
-      before.resize(expected[i].size());
-      fill_as_device(before, poison_seed);
-    }
+    std::vector<std::byte> before(expected[i].size());
+    fill_as_device(before, poison_seed);
     const double tau =
         verify::tolerance(argument.type, arithmetic_, problem_->check, problem_->assume);
     const verify::BufferComparison comparison = verify::compare(

@@ -133,7 +133,9 @@ class Session {
       if (argument.is_output()) run_.after[i].assign(stretch(i).begin(), stretch(i).end());
       const int name = allocated.buffers[slots_[i].request];
       if (std::find(ran->damaged.begin(), ran->damaged.end(), name) != ran->damaged.end()) {
-        run_.damaged = fmt::format("memory beside '{}' was written", argument.name);
+        run_.fault.kind = ptx::FaultKind::out_of_bounds;
+        run_.fault.message =
+            fmt::format("on the GPU: memory beside '{}' was written", argument.name);
       }
     }
     return std::move(run_);

@@ -24,24 +24,6 @@ Evaluation failed(Verdict verdict, std::string message) {
   return result;
 }
 
-Verdict verdict_of(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::compile:
-      return Verdict::compile_error;
-    case ErrorCode::resource:
-    case ErrorCode::cancelled:
-      return Verdict::timeout;
-    case ErrorCode::unsupported:
-    case ErrorCode::parse:
-      return Verdict::unsupported;
-    case ErrorCode::invalid_argument:
-    case ErrorCode::not_found:
-      return Verdict::launch_error;
-    default:
-      return Verdict::crash;
-  }
-}
-
 // What went wrong in a sampled block, with where in the source.
 Evaluation failed_at(const Symbols& symbols, const ptx::Fault& fault) {
   std::string sizes;
@@ -76,7 +58,7 @@ std::variant<Prediction, Evaluation> predict_launch(
   if (!occupancy) return failed(Verdict::launch_error, occupancy.error().message);
   auto sample = sample_launch(problem, loaded.program, *launch, symbols, device, *occupancy, shared,
                               cancellation);
-  if (!sample) return failed(verdict_of(sample.error().code), sample.error().message);
+  if (!sample) return failed(verify::verdict_of(sample.error().code), sample.error().message);
   if (sample->fault.kind != ptx::FaultKind::none) return failed_at(symbols, sample->fault);
   return predict({loaded.program, sample->profile, sample->traffic, resources, *launch, *occupancy,
                   flops, bytes},
@@ -150,7 +132,7 @@ Evaluation predict_time(const DeviceSpec& device, const Problem& problem,
                         const Cancellation& cancellation) {
   if (problem.bench.empty()) return failed(Verdict::unsupported, "the problem has no bench sizes");
   const auto loaded = verify::load_plan(compiled, plan);
-  if (!loaded) return failed(verdict_of(loaded.error().code), loaded.error().message);
+  if (!loaded) return failed(verify::verdict_of(loaded.error().code), loaded.error().message);
   Evaluation result;
   result.resources = resources_of(problem, compiled, plan);
   result.machine_code = compiled.machine_code();
@@ -195,7 +177,7 @@ Evaluation ModelEvaluator::judge(const Problem& problem, const Candidate& candid
                                  const EvaluationBudget& budget, const Cancellation& cancellation) {
   auto compiled = compile_plan(compiler_, candidate.source, candidate.plan,
                                std::string(device_.architecture), cancellation);
-  if (!compiled) return failed(verdict_of(compiled.error().code), compiled.error().message);
+  if (!compiled) return failed(verify::verdict_of(compiled.error().code), compiled.error().message);
   const VerificationResult verification =
       verifier_.verify(*compiled, candidate.plan, budget.seed, cancellation);
   if (!verification.correct()) {

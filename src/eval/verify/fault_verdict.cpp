@@ -32,4 +32,22 @@ Verdict verdict_of(ptx::FaultKind kind) {
   return Verdict::unsupported;
 }
 
+Verdict verdict_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::compile:
+      return Verdict::compile_error;
+    case ErrorCode::resource:
+    case ErrorCode::cancelled:
+      return Verdict::timeout;
+    case ErrorCode::unsupported:
+    case ErrorCode::parse:
+      return Verdict::unsupported;
+    case ErrorCode::invalid_argument:
+    case ErrorCode::not_found:
+      return Verdict::launch_error;
+    default:
+      return Verdict::crash;
+  }
+}
+
 }  // namespace regraph::verify

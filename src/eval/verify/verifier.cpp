@@ -360,6 +360,16 @@ VerificationResult Verifier::verify(const CompiledPlan& candidate, const LaunchP
       .run();
 }
 
+Result<Verifier::Scale> Verifier::largest_test(std::uint64_t seed,
+                                               const Cancellation& cancellation) {
+  const Result<std::shared_ptr<Reference>> reference = state_->reference(seed);
+  if (!reference.ok()) return reference.error();
+  // Small sizes come first.
+  const Result<const Case*> last = (*reference)->at((*reference)->case_count() - 1, cancellation);
+  if (!last.ok()) return last.error();
+  return Scale{(*last)->arithmetic, *(*last)->symbols};
+}
+
 VerificationResult Verifier::verify_on(const KernelRunner& runner, std::uint64_t seed,
                                        const Cancellation& cancellation) {
   const Result<std::shared_ptr<Reference>> reference = state_->reference(seed);

@@ -5,6 +5,7 @@
 #include "base/result.h"
 #include "eval/compile/compiled_plan.h"
 #include "eval/compile/compiler.h"
+#include "eval/verify/comparison.h"
 #include "eval/verify/kernel_run.h"
 #include "kernel/evaluation.h"
 #include "kernel/launch_plan.h"
@@ -71,6 +72,13 @@ class Verifier {
                                           std::uint64_t seed, const Cancellation& cancellation);
   [[nodiscard]] VerificationResult verify(const CompiledKernel& candidate, const LaunchPlan& plan,
                                           std::uint64_t seed, const Cancellation& cancellation);
+
+  // How the original computes at its largest test size. Errors as check_original.
+  struct Scale {
+    verify::Arithmetic arithmetic;
+    Symbols symbols;
+  };
+  [[nodiscard]] Result<Scale> largest_test(std::uint64_t seed, const Cancellation& cancellation);
 
   // What `runner` makes of every case, compared with what the original makes of it on the
   // interpreter, under the same rules.

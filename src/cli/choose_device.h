@@ -1,0 +1,35 @@
+// Which device a run is for, and whether it is measured or predicted.
+#pragma once
+
+#include "base/cancellation.h"
+#include "cli/exit_codes.h"
+#include "eval/gpu/messages.h"
+#include "eval/model/device.h"
+
+#include <optional>
+#include <string>
+#include <variant>
+
+namespace regraph::cli {
+
+struct ChosenDevice {
+  DeviceSpec device;
+  std::optional<gpu::DeviceProperties> gpu;  // none: times are predicted
+  std::string note;                          // what a user may not have expected; empty: nothing
+};
+
+// Why there is no device: what to print and the exit code.
+struct NoDevice {
+  int exit_code = kNoDevice;
+  std::string message;
+};
+
+// `device` as given, may be empty; `evaluator` is "auto", "gpu", "gpu-only" or "model"; `worker` is
+// the GPU worker's program. With "auto" a GPU is used when it is the device that was named, or none
+// was named.
+[[nodiscard]] std::variant<ChosenDevice, NoDevice> choose_device(const std::string& device,
+                                                                 const std::string& evaluator,
+                                                                 const std::string& worker,
+                                                                 const Cancellation& cancellation);
+
+}  // namespace regraph::cli

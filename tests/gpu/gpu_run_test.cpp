@@ -1,0 +1,141 @@
+// What a kernel may do to the GPU, and what the harness makes of it.
+#include "eval/gpu/gpu_run.h"
+
+#include "eval/verify/fault_verdict.h"
+#include "eval/verify/verifier.h"
+#include "gpu_machine.h"
+
+#include <chrono>
+
+namespace regraph {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr const char* kScale = R"yaml(
+sizes: {n: 100000}
+args: {in: {shape: [n]}, out: {dir: out, shape: [n]}}
+launch: {block: 256, grid: "cdiv(n, bx)"}
+tests: [{n: 1000}, {n: 257}, {n: 1}]
+)yaml";
+
+std::string body(const std::string& statements) {
+  return "__global__ void k(const float* in, float* out, int n) {\n"
+         "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  " +
+         statements + "\n}\n";
+}
+const std::string kHonest = body("if (i < n) out[i] = 2.0f * in[i];");
+
+class GpuRun : public test::GpuTest {
+ protected:
+  void SetUp() override {
+    GpuTest::SetUp();
+    if (IsSkipped()) return;
+    problem_ = test::problem_of(
+        kScale, {test::buffer("in", true), test::buffer("out", false), test::number("n")}, kHonest);
+    verifier_ = std::make_unique<Verifier>(problem_, machine().compile(kHonest));
+  }
+
+  // What the GPU, not the interpreter, says of a candidate.
+  VerificationResult judge(const std::string& source, double timeout = 2.0) {
+    if (!process_ || !process_->alive()) process_ = machine().start();
+    const CompiledPlan compiled = CompiledPlan::of(machine().compile(source), problem_.launch);
+    const auto loaded = verify::load_plan(compiled, problem_.launch);
+    if (!loaded.ok()) {
+      VerificationResult result;  // unsupported
+      result.message = loaded.error().message;
+      return result;
+    }
+    auto on_gpu =
+        gpu::load_on_gpu(*process_, compiled, problem_.launch, problem_.tests, machine().never());
+    if (!on_gpu.ok()) {
+      VerificationResult result;
+      result.verdict = verify::verdict_of(gpu::fault_kind(on_gpu.failure()));
+      result.message = on_gpu.failure().message;
+      return result;
+    }
+    const gpu::GpuRunner runner{*process_, problem_, *on_gpu, *loaded, timeout, machine().never()};
+    return verifier_->verify_on(
+        [&](const Symbols& symbols, const verify::Buffers& inputs,
+            const verify::RunSettings& settings) {
+          return gpu::run_on_gpu(runner, symbols, inputs, settings);
+        },
+        7, machine().never());
+  }
+
+  void expect(Verdict verdict, const std::string& statements, double timeout = 2.0) {
+    const auto start = Clock::now();
+    const VerificationResult result = judge(body(statements), timeout);
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    EXPECT_STREQ(name(result.verdict), name(verdict)) << statements << "\n" << result.message;
+    std::printf("%-60.60s %-14s %.2f s  %s\n", statements.c_str(), name(result.verdict), seconds,
+                result.message.c_str());
+    // Whatever it did, the next one is judged soundly.
+    const VerificationResult after = judge(kHonest);
+    EXPECT_TRUE(after.correct()) << "after " << statements << ": " << after.message;
+  }
+
+  Problem problem_;
+  std::unique_ptr<Verifier> verifier_;
+  std::unique_ptr<gpu::GpuProcess> process_;
+};
+
+TEST_F(GpuRun, HonestKernelsPass) {
+  const VerificationResult result = judge(kHonest);
+  EXPECT_TRUE(result.correct()) << result.message;
+  EXPECT_GE(result.runs, 15);
+  EXPECT_TRUE(judge(body("if (i < n) out[i] = in[i] + in[i];")).correct());
+}
+
+TEST_F(GpuRun, WrongResultsAreFound) {
+  expect(Verdict::wrong_result, "if (i < n) out[i] = 2.001f * in[i];");
+  expect(Verdict::wrong_result, "");
+  expect(Verdict::wrong_result, "if (i < n - 1) out[i] = 2.0f * in[i];");
+}
+
+TEST_F(GpuRun, FaultsAreNamedAndSurvived) {
+  expect(Verdict::out_of_bounds, "if (i <= n) out[i] = 2.0f * in[i];");
+  expect(Verdict::out_of_bounds, "if (i < n) out[i] = 2.0f * in[i - 1] - in[i] * 0.0f;");
+  expect(Verdict::out_of_bounds, "if (i < n) ((float*)in)[i] = out[i] = 2.0f * in[i];");
+  expect(Verdict::out_of_bounds, "if (i < n) out[i] = *(float*)16;");
+  expect(Verdict::misaligned_access,
+         "if (i < n) out[i] = 2.0f * in[i]; if (i == 0) out[0] = *(float*)((char*)in + 1);");
+  expect(Verdict::crash, "if (i < n) out[i] = 2.0f * in[i]; __trap();");
+  expect(Verdict::timeout, "while (((volatile int*)out)[0] != 123456789) {}", 0.5);
+}
+
+TEST_F(GpuRun, AssertAndPrintfAndMallocDoNoHarm) {
+  expect(Verdict::crash, "if (i < n) out[i] = 2.0f * in[i]; assert(n < 0);");
+  expect(Verdict::correct,
+         "for (int j = 0; j < 1000; ++j) printf(\"flood %d %d\\n\", i, j); "
+         "if (i < n) out[i] = 2.0f * in[i];");
+  expect(Verdict::unsupported,
+         "for (int j = 0; j < 100; ++j) { char* p = (char*)malloc(1 << 20); if (p) *p = 1; } "
+         "if (i < n) out[i] = 2.0f * in[i];");
+}
+
+TEST_F(GpuRun, WhatCannotBeLaunchedIsALaunchError) {
+  problem_.launch.launches[0].dynamic_shared_bytes = 300000;
+  VerificationResult result = judge(kHonest);
+  EXPECT_EQ(result.verdict, Verdict::launch_error) << result.message;
+  problem_.launch.launches[0].dynamic_shared_bytes = 0;
+  problem_.launch.launches[0].block = {1024, 1, 1};
+  result = judge(
+      "__global__ void __launch_bounds__(256) k(const float* in, float* out, int n) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (i < n) out[i] = 2.0f * in[i];\n}\n");
+  EXPECT_EQ(result.verdict, Verdict::launch_error) << result.message;
+}
+
+TEST_F(GpuRun, AWorkerThatIsKilledIsAnErrorAndNotAVerdict) {
+  ASSERT_TRUE(judge(kHonest).correct());
+  Cancellation stop;
+  stop.request();
+  auto freed = process_->free({{}, {}}, stop);
+  EXPECT_FALSE(freed.ok());
+  EXPECT_FALSE(process_->alive());
+  EXPECT_TRUE(judge(kHonest).correct());
+}
+
+}  // namespace
+}  // namespace regraph

@@ -1,0 +1,156 @@
+// Times that can be trusted: a kernel is as fast as itself, and a faster one is found to be.
+#include "eval/gpu/timing_session.h"
+
+#include "eval/verify/loaded_plan.h"
+#include "gpu_machine.h"
+
+namespace regraph {
+namespace {
+
+using namespace gpu;
+
+constexpr const char* kManifest = R"yaml(
+sizes: {n: 1024}
+args: {in: {shape: [n]}, out: {dir: out, shape: [n]}}
+launch: {block: 256, grid: "cdiv(n, bx)"}
+tests: [{n: 1000}]
+bench: [{n: 20000000}]
+)yaml";
+
+const std::string kSimple = R"cuda(
+__global__ void k(const float* in, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = 2.0f * in[i];
+}
+)cuda";
+
+const std::string kWasteful = R"cuda(
+__global__ void k(const float* in, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    float x = in[i];
+    for (int j = 0; j < 400; ++j) x = x * 1.0000001f + 1e-9f;
+    out[i] = 2.0f * in[i] + (x > 1e30f ? x : 0.0f);
+  }
+}
+)cuda";
+
+class Timing : public test::GpuTest {
+ protected:
+  void SetUp() override {
+    GpuTest::SetUp();
+    if (IsSkipped()) return;
+    problem_ = test::problem_of(
+        kManifest, {test::buffer("in", true), test::buffer("out", false), test::number("n")},
+        kSimple);
+  }
+  std::shared_ptr<const TimedKernel> kernel(const std::string& source) {
+    auto made = std::make_shared<TimedKernel>();
+    made->compiled = CompiledPlan::of(machine().compile(source), problem_.launch);
+    made->plan = problem_.launch;
+    auto loaded = verify::load_plan(made->compiled, made->plan);
+    EXPECT_TRUE(loaded.ok());
+    made->loaded = std::move(*loaded);
+    return made;
+  }
+  TimingConfig config() {
+    TimingConfig made;
+    made.worker = machine().worker();
+    made.seed = 5;
+    made.test = problem_.tests[0];
+    return made;
+  }
+  static void print(const char* what, const TimingReport& report) {
+    const RaceOutcome& race = report.benches[0].race;
+    std::printf("%-12s %8.2f us [%.2f %.2f], %d samples, %s, %s%s\n", what,
+                race.candidate.median * 1e6, race.candidate.minimum * 1e6,
+                race.candidate.third_quartile * 1e6, race.samples, gpu::name(race.end),
+                race.verdict ? gpu::name(race.verdict->word) : "-",
+                report.benches[0].difference.c_str());
+  }
+  Problem problem_;
+};
+
+TEST_F(Timing, AFasterKernelIsFoundAndBecomesTheIncumbent) {
+  const auto slow = kernel(kWasteful);
+  TimingSession session(problem_, slow, config());
+  auto baseline = session.race(slow, machine().never());
+  ASSERT_TRUE(baseline.ok()) << baseline.failure().message;
+  print("baseline", *baseline);
+  auto fast = session.race(kernel(kSimple), machine().never());
+  ASSERT_TRUE(fast.ok()) << fast.failure().message;
+  print("faster", *fast);
+  EXPECT_TRUE(fast->faster);
+  EXPECT_EQ(fast->benches[0].difference, "");
+  auto again = session.race(kernel(kSimple), machine().never());
+  ASSERT_TRUE(again.ok()) << again.failure().message;
+  print("the same", *again);
+  EXPECT_FALSE(again->faster);
+  auto back = session.race(kernel(kWasteful), machine().never());
+  ASSERT_TRUE(back.ok());
+  print("slower", *back);
+  EXPECT_EQ(back->benches[0].race.end, RaceEnd::dropped_at_first_look);
+  auto pair = session.compare_with_original(kernel(kSimple), 40, machine().never());
+  ASSERT_TRUE(pair.ok()) << pair.failure().message;
+  EXPECT_LT((*pair)[0].kernel.third_quartile, (*pair)[0].original.minimum);
+  const SessionHealth health = session.health();
+  std::printf("clock %.0f MHz, noise %.2f %%, %d processes, %d blocks\n", health.clock_hertz / 1e6,
+              health.noise[0] * 100, health.processes, health.blocks);
+  EXPECT_GT(health.clock_hertz, 1e8);
+}
+
+TEST_F(Timing, WrongOutputsOfTimedLaunchesAreFound) {
+  const auto original = kernel(kSimple);
+  TimingSession session(problem_, original, config());
+  ASSERT_TRUE(session.race(original, machine().never()).ok());
+  // Right at the test sizes, wrong beyond.
+  std::string source = kSimple;
+  source.replace(source.find("2.0f * in[i]"), 12, "n > 100000 ? 0.0f : 2.0f * in[i]");
+  auto report = session.race(kernel(source), machine().never());
+  ASSERT_TRUE(report.ok()) << report.failure().message;
+  EXPECT_NE(report->benches[0].difference, "");
+  EXPECT_FALSE(report->faster);
+}
+
+TEST_F(Timing, AFaultAtTheBenchSizeIsTheCandidatesAndIsSurvived) {
+  const auto original = kernel(kSimple);
+  TimingSession session(problem_, original, config());
+  ASSERT_TRUE(session.race(original, machine().never()).ok());
+  std::string source = kSimple;
+  source.replace(source.find("if (i < n)"), 10, "if (n > 100000) __trap(); if (i < n)");
+  auto report = session.race(kernel(source), machine().never());
+  ASSERT_FALSE(report.ok());
+  EXPECT_TRUE(session.candidates_fault());
+  EXPECT_TRUE(report.failure().final);
+  std::printf("%s\n", report.failure().message.c_str());
+  auto next = session.race(kernel(kSimple), machine().never());
+  ASSERT_TRUE(next.ok()) << next.failure().message;
+  EXPECT_EQ(session.health().processes, 2);
+}
+
+TEST_F(Timing, AKernelIsAsFastAsItself) {
+  // 5 microseconds to milliseconds.
+  int wrong = 0;
+  for (const int n : {1000, 100000, 1000000, 5000000, 50000000}) {
+    problem_.bench = {{{"n", n}}};
+    const auto original = kernel(kSimple);
+    TimingSession session(problem_, original, config());
+    ASSERT_TRUE(session.race(original, machine().never()).ok());
+    for (int trial = 0; trial < 3; ++trial) {
+      auto report = session.race(kernel(kSimple), machine().never());
+      ASSERT_TRUE(report.ok()) << report.failure().message;
+      const RaceOutcome& race = report->benches[0].race;
+      print(std::to_string(n).c_str(), *report);
+      if (race.verdict &&
+          (race.verdict->word == TimingWord::fast || race.verdict->word == TimingWord::slow)) {
+        ++wrong;
+      }
+    }
+    std::printf("   noise %.2f %%, clock %.0f MHz\n", session.health().noise[0] * 100,
+                session.health().clock_hertz / 1e6);
+  }
+  EXPECT_EQ(wrong, 0);
+}
+
+}  // namespace
+}  // namespace regraph
