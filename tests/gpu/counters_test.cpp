@@ -2,7 +2,7 @@
 #include "eval/gpu/counter_collector.h"
 #include "eval/gpu/counter_facts.h"
 #include "eval/gpu/cupti_library.h"
-#include "gpu/gpu_under_test.h"
+#include "gpu/local_context.h"
 
 #include <gtest/gtest.h>
 
@@ -105,7 +105,7 @@ class Counters : public ::testing::Test {
     return facts;
   }
 
-  test::GpuUnderTest gpu_;
+  test::LocalContext gpu_;
   std::shared_ptr<const CuptiApi> api_;
   std::string chip_;
   std::vector<std::uint8_t> availability_;

@@ -1,23 +1,23 @@
-// A GPU, its context and kernels compiled with NVRTC, for tests that need the hardware.
+// A CUDA context in the test's own process, for what the worker process does not offer.
 #pragma once
 
-#include "base/cancellation.h"
-#include "eval/compile/compiler.h"
 #include "eval/gpu/driver_api.h"
+#include "gpu/gpu_machine.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
 
 namespace regraph::gpu::test {
 
-class GpuUnderTest {
+class LocalContext {
  public:
   // Empty on success, else why there is none.
   std::string open() {
+    const std::string& missing = regraph::test::GpuMachine::instance().missing();
+    if (!missing.empty()) return missing;
     auto driver = Driver::load();
     if (!driver.ok()) return driver.error().message;
     driver_ = *driver;
@@ -36,41 +36,18 @@ class GpuUnderTest {
     EXPECT_EQ(driver_.cuDeviceGetAttribute(&value, which, device_), CUDA_SUCCESS);
     return value;
   }
-  [[nodiscard]] std::string architecture() const {
-    return "sm_" + std::to_string(10 * attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
-                                  attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
-  }
-
   [[nodiscard]] std::string failed(CUresult result) const {
     return result == CUDA_SUCCESS ? std::string() : driver_.describe(result);
   }
 
-  // Null when the toolkit or the compiler fails; the test has then failed too.
+  // Null when the compiler fails; the test has then failed too.
   CUfunction compile(const std::string& source, const std::string& kernel) {
-    const auto toolkit = find_cuda_toolkit();
-    if (!toolkit.ok()) {
-      ADD_FAILURE() << toolkit.error().message;
-      return nullptr;
-    }
-    CompilerConfiguration configuration;
-    configuration.toolkit = *toolkit;
-    // Beside this program: the build may have been carried to the machine with the GPU.
-    configuration.worker =
-        std::filesystem::read_symlink("/proc/self/exe").parent_path() / "regraph-compile-worker";
-    Compiler compiler(configuration);
-    CompileRequest request;
-    request.source = source;
-    request.kernel = kernel;
-    request.architecture = architecture();
-    const auto compiled = compiler.compile(request, Cancellation());
-    if (!compiled.ok()) {
-      ADD_FAILURE() << compiled.error().message;
-      return nullptr;
-    }
+    const CompiledKernel compiled = regraph::test::GpuMachine::instance().compile(source, kernel);
+    if (compiled.cubin.empty()) return nullptr;
     CUmodule module = nullptr;
     CUfunction function = nullptr;
-    EXPECT_EQ(failed(driver_.cuModuleLoadData(&module, compiled->cubin.data())), "");
-    EXPECT_EQ(failed(driver_.cuModuleGetFunction(&function, module, compiled->entry.c_str())), "");
+    EXPECT_EQ(failed(driver_.cuModuleLoadData(&module, compiled.cubin.data())), "");
+    EXPECT_EQ(failed(driver_.cuModuleGetFunction(&function, module, compiled.entry.c_str())), "");
     return function;
   }
 
