@@ -17,6 +17,7 @@ namespace {
 class CounterPlanTest : public ::testing::Test {
  protected:
   void SetUp() override {
+    if (!test::kCuptiCanPlan) GTEST_SKIP() << "CUPTI does not plan under AddressSanitizer";
     api_ = test::real_cupti();
     if (!api_) GTEST_SKIP() << "this toolkit has no CUPTI";
   }
