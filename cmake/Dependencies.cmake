@@ -16,12 +16,27 @@ if(REGRAPH_BENCH)
   find_package(benchmark REQUIRED)
 endif()
 
-# Clang 19 as shared libraries. Its own CMake files are not used: they pull in what we do not need.
+# Clang 19. Its own CMake files are not used: they pull in what we do not need. As shared libraries for
+# builds that stay here; as archives, with REGRAPH_STATIC_CLANG, for programs that are carried elsewhere.
 set(REGRAPH_LLVM_ROOT /usr/lib/llvm-19 CACHE PATH "Where LLVM and Clang 19 are installed")
+option(REGRAPH_STATIC_CLANG "Link Clang and LLVM statically" OFF)
 find_path(REGRAPH_LLVM_INCLUDE clang/Tooling/Tooling.h REQUIRED
   PATHS ${REGRAPH_LLVM_ROOT}/include NO_DEFAULT_PATH)
-find_library(REGRAPH_CLANG_LIBRARY clang-cpp REQUIRED PATHS ${REGRAPH_LLVM_ROOT}/lib NO_DEFAULT_PATH)
-find_library(REGRAPH_LLVM_LIBRARY LLVM-19 REQUIRED PATHS ${REGRAPH_LLVM_ROOT}/lib NO_DEFAULT_PATH)
+if(REGRAPH_STATIC_CLANG)
+  file(GLOB CLANG_ARCHIVES ${REGRAPH_LLVM_ROOT}/lib/libclang[A-Z]*.a)
+  execute_process(
+    COMMAND ${REGRAPH_LLVM_ROOT}/bin/llvm-config --link-static --libfiles
+      support option frontendopenmp frontendhlsl windowsdriver targetparser bitreader
+    OUTPUT_VARIABLE LLVM_ARCHIVES OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  separate_arguments(LLVM_ARCHIVES)
+  set(REGRAPH_CLANG_LIBRARIES
+    -Wl,--start-group ${CLANG_ARCHIVES} ${LLVM_ARCHIVES} -Wl,--end-group z zstd)
+else()
+  find_library(REGRAPH_CLANG_LIBRARY clang-cpp REQUIRED
+    PATHS ${REGRAPH_LLVM_ROOT}/lib NO_DEFAULT_PATH)
+  find_library(REGRAPH_LLVM_LIBRARY LLVM-19 REQUIRED PATHS ${REGRAPH_LLVM_ROOT}/lib NO_DEFAULT_PATH)
+  set(REGRAPH_CLANG_LIBRARIES ${REGRAPH_CLANG_LIBRARY} ${REGRAPH_LLVM_LIBRARY})
+endif()
 
 # The CUDA toolkit is needed for headers at build time and for NVRTC at run time.
 find_path(REGRAPH_CUDA_INCLUDE nvrtc.h

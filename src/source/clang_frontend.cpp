@@ -287,14 +287,23 @@ std::vector<std::filesystem::path> folders_for(const FrontEndConfiguration& conf
           configuration.cuda_root / "include" / "cccl"};
 }
 
+// Where Clang's own headers are: as the user says, beside a program that was carried here, or where
+// Debian puts them.
+std::filesystem::path clang_resources() {
+  if (const char* said = std::getenv("REGRAPH_CLANG_RESOURCES")) return said;
+  std::error_code ignored;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", ignored);
+  const auto carried = program.parent_path().parent_path() / "lib" / "clang" / "19";
+  if (std::filesystem::exists(carried / "include", ignored)) return carried;
+  return REGRAPH_CLANG_RESOURCES;
+}
+
 }  // namespace
 
 Result<FrontEndConfiguration> default_front_end(const std::filesystem::path& cuda_root) {
   FrontEndConfiguration configuration;
   configuration.cuda_root = cuda_root;
-  const char* override_path = std::getenv("REGRAPH_CLANG_RESOURCES");
-  configuration.clang_resources =
-      override_path != nullptr ? override_path : REGRAPH_CLANG_RESOURCES;
+  configuration.clang_resources = clang_resources();
   const auto wrapper = configuration.clang_resources / "include" / "__clang_cuda_runtime_wrapper.h";
   std::error_code ignored;
   if (!std::filesystem::exists(wrapper, ignored)) {

@@ -23,13 +23,17 @@ bool bind(void* library, const char* name, Function& function) {
 
 Result<Driver> Driver::load() {
   void* library = nullptr;
-  std::string tried;
+  std::string trouble = "libcuda.so.1 is not found";
   for (const char* path : kLibraries) {
     library = ::dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library != nullptr) break;
-    tried += fmt::format("{}{}", tried.empty() ? "" : "; ", ::dlerror());
+    // One that is there but cannot be loaded says more than those that are not.
+    const std::string why = ::dlerror();
+    if (why.find("No such file") == std::string::npos) trouble = why;
   }
-  if (library == nullptr) return fail(ErrorCode::not_found, "no CUDA driver: " + tried);
+  if (library == nullptr) {
+    return fail(ErrorCode::not_found, fmt::format("no CUDA driver: {}", trouble));
+  }
   Driver driver;
 // Two levels, so that cuda.h's own renaming happens first.
 #define REGRAPH_TEXT_OF(name) #name
