@@ -117,8 +117,7 @@ Selector::Scale Selector::scale_for(const StateGraph& graph, double budget_fract
     constexpr double kDeepestLoss = 0.693147180559945;      // ln 2: twice as slow is bad enough
     constexpr double kNarrowestRange = 0.0487901641694320;  // ln 1.05: do not magnify noise
     high = to_score(graph.highest_score());
-    low = std::max(to_score(graph.lowest_score()),
-                   to_score(graph.node(kRootNode).score) - kDeepestLoss);
+    low = std::max(to_score(graph.lowest_score()), to_score(graph.score(kRootNode)) - kDeepestLoss);
     high = low + std::max(high - low, kNarrowestRange);
   }
   const double fraction = std::clamp(budget_fraction, 0.0, 1.0);
@@ -186,6 +185,7 @@ Selector::Descent Selector::descend(const StateGraph& graph, double budget_fract
   while (graph.node(here).open) {
     // The edge taken last is most often taken again. Following it before the scores are known lets
     // the processor work on several nodes at a time.
+    graph.prefetch(graph.node(here).ahead);
     const std::uint32_t guess = graph.node(here).recent_place;
     const NodeId guessed = graph.child({here, guess});
     const std::uint32_t place = best_edge(graph, here, scale);

@@ -109,6 +109,12 @@ struct alignas(64) EdgeGroup {
   [[nodiscard]] std::uint32_t visits(std::uint32_t lane) const {
     return attempts[lane] - in_flight(lane);
   }
+  // One visit more under way, and one of them completed.
+  void take_off(std::uint32_t lane) {
+    ++attempts[lane];
+    packed[lane] += 1U << kInFlightShift;
+  }
+  void land(std::uint32_t lane) { packed[lane] -= 1U << kInFlightShift; }
   void set(std::uint32_t lane, EdgeState state, NodeId child) {
     link[lane] = (static_cast<std::uint32_t>(state) << kStateShift) | (child & kChildMask);
   }
@@ -118,8 +124,7 @@ static_assert(sizeof(EdgeGroup) == 64);
 // A state and the first of its edges, which is all that most states ever issue: a pair of cache
 // lines, which processors fetch together.
 struct alignas(128) Node {
-  std::int64_t weighted_sum = 0;   // sum over DONE edges of N(e) * Q(child)
-  FixedScore score = 0;            // u, its own measured log-speedup
+  std::int64_t weighted_sum = 0;   // u(n) + sum over DONE edges of N(e) * Q(child)
   FixedScore best = 0;             // V, the best score here or below
   FixedScore value = 0;            // Q
   std::uint32_t done_visits = 0;   // sum over DONE edges of N(e)
@@ -130,6 +135,7 @@ struct alignas(128) Node {
   NodeId parent = kNoNode;         // source of the first DONE edge that leads here
   std::uint32_t more_parents = 0;  // further ones: index + 1 of an InLink, 0 for none
   std::uint32_t rank = 0;          // above that of every parent
+  NodeId ahead = kRootNode;        // where a visit last came to some steps further on: a hint
   std::uint16_t parent_place = 0;
   std::uint16_t live = 0;        // edges that can still yield work, now or later
   std::uint16_t issued = 0;      // edges that were issued

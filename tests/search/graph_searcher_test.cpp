@@ -298,7 +298,7 @@ TEST(Mcgs, EqualsATreeSearchWhenNoStatesMeet) {
       tree.attach(*parent->children[slots.back()], score, seeds_of(key));
 
       // The same parent, recognised by its score, and the same proposal.
-      ASSERT_NEAR(to_score(searcher->graph().node(expand.parent).score), parent->score, kScoreUnit)
+      ASSERT_NEAR(to_score(searcher->graph().score(expand.parent)), parent->score, kScoreUnit)
           << "seed " << seed << " simulation " << simulation;
       ASSERT_EQ(expand.proposal, slots.back());
     }
