@@ -39,7 +39,7 @@ inline Floats scores_of(const EdgeGroup& group, const Selector::Scale& scale, fl
 inline std::uint32_t first_set_lane(Integers mask) {
 #if defined(__SSE__)
   const auto lanes = static_cast<unsigned>(__builtin_ia32_movmskps(std::bit_cast<Floats>(mask)));
-  return static_cast<std::uint32_t>(std::countr_zero(lanes));
+  return static_cast<std::uint32_t>(__builtin_ctz(lanes));  // one is: no question of none
 #else
   using Halves = std::int16_t __attribute__((vector_size(8)));
   const auto lanes = std::bit_cast<std::uint64_t>(__builtin_convertvector(mask, Halves));

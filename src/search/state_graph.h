@@ -59,8 +59,8 @@ class StateGraph {
  public:
   // `max_share` is lambda; a further variant's prior is `variant_decay` times the one before.
   StateGraph(double max_share, double variant_decay)
-      : mean_weight_((1.0 - max_share) * 0x1p62),
-        best_weight_(std::llround(max_share * 0x1p24)),
+      : mean_weight_(std::ldexp(1.0 - max_share, kWeightBits)),
+        best_weight_(std::llround(std::ldexp(max_share, kShareBits))),
         variant_decay_(variant_decay) {}
 
   // Adds a node in state in_flight. Its identity must not be in the graph.
@@ -188,8 +188,11 @@ class StateGraph {
   void raise_rank(NodeId node, std::uint32_t rank);
   void add_parent(NodeId child, EdgeRef edge);
 
-  double mean_weight_;
-  std::int64_t best_weight_;
+  // Backup in fixed point, see backed_up_value.
+  static constexpr int kWeightBits = 62;
+  static constexpr int kShareBits = 24;
+  double mean_weight_;        // 1 - lambda, in 2^-kWeightBits
+  std::int64_t best_weight_;  // lambda, in 2^-kShareBits
   double variant_decay_;
   CacheLineVector<Node> nodes_;
   CacheLineVector<Hash128> identities_;  // by node

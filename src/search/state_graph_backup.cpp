@@ -2,30 +2,31 @@
 #include "search/state_graph.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace regraph {
 
 namespace {
 
 __extension__ using Wide = __int128;
-constexpr int kSumShift = 8;
-constexpr int kFractionBits = 6;
-constexpr int kBestShift = 18;
-constexpr std::int64_t kHalf = std::int64_t{1} << (kFractionBits - 1);
 
 }  // namespace
 
+// In integers: the nodes of a path wait for each other's values, and from one to the next this
+// takes half the time that conversions to floating point and back would. The weight of a node's sum
+// needs a division, but does not wait.
 FixedScore StateGraph::backed_up_value(const Node& node) const {
-  // In integers: every node of a path waits for the sum of the one below, and what is done to a sum
-  // takes a third of the time that conversions to floating point and back would. The quotient,
-  // which need not wait, comes first.
+  // 2^31 visits of scores at their limit leave 11 bits of a sum unused. The high half of its
+  // product with a weight then has 2^8 parts of a unit.
+  constexpr int kSumBits = 10;
+  constexpr int kPartBits = kSumBits + kWeightBits - 64;
+  // Halves are rounded upwards, also where mean and best have each lost a fraction of a part.
+  constexpr std::int64_t kHalf = (std::int64_t{1} << (kPartBits - 1)) + 2;
   const double quotient = mean_weight_ / (1.0 + static_cast<double>(node.done_visits));
   const auto weight = static_cast<std::int64_t>(quotient);
-  const std::int64_t best = (std::int64_t{node.best} * best_weight_) >> kBestShift;
   const auto mean =
-      static_cast<std::int64_t>((static_cast<Wide>(node.weighted_sum << kSumShift) * weight) >> 64);
-  return static_cast<FixedScore>((mean + best + kHalf) >> kFractionBits);
+      static_cast<std::int64_t>((static_cast<Wide>(node.weighted_sum << kSumBits) * weight) >> 64);
+  const std::int64_t best = (std::int64_t{node.best} * best_weight_) >> (kShareBits - kPartBits);
+  return static_cast<FixedScore>((mean + best + kHalf) >> kPartBits);
 }
 
 // Recomputes V and Q; whether either changed.

@@ -39,12 +39,12 @@ enum class EdgeState : std::uint8_t {
 
 enum class NodeState : std::uint8_t { in_flight, measured, failed, alias };
 
-// Scores are log-speedups in fixed point. One unit, 2^-14 = 0.006 % of a time, is far below what
-// any timing resolves. Integers make weighted sums exact, so sums kept up to date by differences
-// equal sums made from scratch, whatever the order of events; and a change too small to reach the
-// next unit ends its way up the graph, which keeps backing up to all ancestors cheap.
+// Scores are log-speedups in fixed point. One unit, 2^-11 = 0.05 % of a time, is a tenth of what
+// careful timings repeat to. Integers make weighted sums exact, so sums kept up to date by
+// differences equal sums made from scratch, whatever the order of events; and a change too small to
+// reach the next unit ends its way up the graph, which keeps backing up to all ancestors cheap.
 using FixedScore = std::int32_t;
-inline constexpr int kScoreFractionBits = 14;
+inline constexpr int kScoreFractionBits = 11;
 inline constexpr double kScoreUnit = 1.0 / (1 << kScoreFractionBits);
 inline constexpr double kScoreLimit = 1024.0;  // no kernel is e^1024 times faster
 
