@@ -39,7 +39,8 @@ inline Floats scores_of(const EdgeGroup& group, const Selector::Scale& scale, fl
 inline std::uint32_t first_set_lane(Integers mask) {
 #if defined(__SSE__)
   const auto lanes = static_cast<unsigned>(__builtin_ia32_movmskps(std::bit_cast<Floats>(mask)));
-  return static_cast<std::uint32_t>(__builtin_ctz(lanes));  // one is: no question of none
+  return static_cast<std::uint32_t>(
+      __builtin_ctz(lanes));  // countr_zero would ask whether there is none
 #else
   using Halves = std::int16_t __attribute__((vector_size(8)));
   const auto lanes = std::bit_cast<std::uint64_t>(__builtin_convertvector(mask, Halves));
@@ -185,6 +186,7 @@ Selector::Descent Selector::descend(const StateGraph& graph, double budget_fract
   while (graph.node(here).open) {
     // The edge taken last is most often taken again. Following it before the scores are known lets
     // the processor work on several nodes at a time.
+    // Each node's address lies in the one before: known ahead, several are fetched at a time.
     graph.prefetch(graph.node(here).ahead);
     const std::uint32_t guess = graph.node(here).recent_place;
     const NodeId guessed = graph.child({here, guess});

@@ -10,6 +10,7 @@ NodeId StateGraph::add_node(const Hash128& identity) {
   assert(nodes_.size() < kMaxNodes && table_.find(identity, identities_) == table_.kAbsent);
   const auto node = static_cast<NodeId>(nodes_.size());
   nodes_.emplace_back();
+  prefetch(node + 2);  // stores to lines that are far away would hold up those that follow
   identities_.push_back(identity);
   scores_.push_back(0);
   table_.add(node, identities_);
@@ -152,7 +153,7 @@ std::uint32_t StateGraph::issue(NodeId id, std::uint32_t& slot) {
 }
 
 std::uint32_t StateGraph::begin(Path& path, std::uint32_t slot) {
-  constexpr std::size_t kStepsAhead = 4;
+  constexpr std::size_t kStepsAhead = 4;  // about as many as are fetched while one is scored
   assert(path.back().place == kNextEdge);
   path.back().place = issue(path.back().node, slot);
   for (std::size_t depth = 0; depth < path.size(); ++depth) {

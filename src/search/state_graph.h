@@ -40,6 +40,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <unordered_map>
@@ -107,11 +108,12 @@ class StateGraph {
   [[nodiscard]] EdgeState edge_state(EdgeRef edge) const {
     return group_of(edge).state(lane_of(edge.place));
   }
-  // Has the processor fetch a node that will be looked at soon.
+  // Has the processor fetch a node that will be looked at soon. Of no other effect, whatever the
+  // number.
   void prefetch(NodeId node) const {
-    const auto* lines = reinterpret_cast<const char*>(nodes_.data() + node);
-    __builtin_prefetch(lines, 1);
-    __builtin_prefetch(lines + 64, 1);
+    const auto first = reinterpret_cast<std::uintptr_t>(nodes_.data()) + sizeof(Node) * node;
+    __builtin_prefetch(reinterpret_cast<const void*>(first), 1);
+    __builtin_prefetch(reinterpret_cast<const void*>(first + offsetof(Node, first_edges)), 1);
   }
   // Where a DONE, DUPLICATE or BACK edge leads.
   [[nodiscard]] NodeId child(EdgeRef edge) const {

@@ -109,7 +109,7 @@ struct alignas(64) EdgeGroup {
   [[nodiscard]] std::uint32_t visits(std::uint32_t lane) const {
     return attempts[lane] - in_flight(lane);
   }
-  // One visit more under way, and one of them completed.
+  // A visit more under way, and one less.
   void take_off(std::uint32_t lane) {
     ++attempts[lane];
     packed[lane] += 1U << kInFlightShift;
