@@ -20,6 +20,10 @@ const char* name(ErrorCode code) {
       return "resource";
     case ErrorCode::io:
       return "io";
+    case ErrorCode::permission:
+      return "permission";
+    case ErrorCode::busy:
+      return "busy";
     case ErrorCode::cancelled:
       return "cancelled";
     case ErrorCode::internal:

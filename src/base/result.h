@@ -19,6 +19,8 @@ enum class ErrorCode : unsigned char {
   compile,           // the CUDA compiler rejected a source
   resource,          // out of memory, disk, processes or time
   io,                // the operating system failed an operation
+  permission,        // the operating system or a driver does not allow it to this user
+  busy,              // somebody else holds what only one may hold
   cancelled,         // the caller asked to stop
   internal,          // a bug in this project
 };

@@ -64,7 +64,7 @@ class BeamPolicy final : public EdgePolicy {
     const auto repeated = std::ranges::unique(found);
     found.erase(repeated.begin(), repeated.end());
     std::ranges::stable_sort(found, std::greater<>{},
-                             [&](NodeId node) { return graph.node(node).score; });
+                             [&](NodeId node) { return graph.score(node); });
     if (found.size() > width_) found.resize(width_);
     if (found.empty()) return false;
     keep(std::move(found));

@@ -12,9 +12,9 @@ class GreedyPolicy final : public EdgePolicy {
     for (NodeId id = 0; id < graph.node_count(); ++id) {
       const Node& node = graph.node(id);
       const bool untried = node.open && node.next_slot != kNoSlot;
-      if (!untried || node.score <= best_score) continue;
+      if (!untried || graph.score(id) <= best_score) continue;
       best = id;
-      best_score = node.score;
+      best_score = graph.score(id);
     }
     if (best == kNoNode) return false;
     choice.path = {{best, kNextEdge}};

@@ -125,7 +125,7 @@ class ReGraphTPolicy final : public EdgePolicy {
   void arrive(const StateGraph& graph, Walk& walk, NodeId node) {
     walk.at = node;
     if (!walk.rolling) return;
-    const double speedup = std::exp(to_score(graph.node(node).score));
+    const double speedup = std::exp(to_score(graph.score(node)));
     walk.reward = std::max(walk.reward, speedup >= 1.0 ? speedup : speedup - 1.0);
     if (--walk.steps_left <= 0) finish(walk);
   }
@@ -154,7 +154,7 @@ class ReGraphTPolicy final : public EdgePolicy {
       if (one.slot != kNoSlot || other.slot != kNoSlot) {
         return other.slot == kNoSlot || (one.slot != kNoSlot && one.prior > other.prior);
       }
-      return graph.node(graph.child(one.edge)).score > graph.node(graph.child(other.edge)).score;
+      return graph.score(graph.child(one.edge)) > graph.score(graph.child(other.edge));
     };
     for (const OpenSteps::Option& option : steps_.options(graph, node)) {
       const auto known = std::ranges::find(groups, option.step, &Group::step);

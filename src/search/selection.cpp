@@ -39,7 +39,8 @@ inline Floats scores_of(const EdgeGroup& group, const Selector::Scale& scale, fl
 inline std::uint32_t first_set_lane(Integers mask) {
 #if defined(__SSE__)
   const auto lanes = static_cast<unsigned>(__builtin_ia32_movmskps(std::bit_cast<Floats>(mask)));
-  return static_cast<std::uint32_t>(std::countr_zero(lanes));
+  return static_cast<std::uint32_t>(
+      __builtin_ctz(lanes));  // countr_zero would ask whether there is none
 #else
   using Halves = std::int16_t __attribute__((vector_size(8)));
   const auto lanes = std::bit_cast<std::uint64_t>(__builtin_convertvector(mask, Halves));
@@ -117,8 +118,7 @@ Selector::Scale Selector::scale_for(const StateGraph& graph, double budget_fract
     constexpr double kDeepestLoss = 0.693147180559945;      // ln 2: twice as slow is bad enough
     constexpr double kNarrowestRange = 0.0487901641694320;  // ln 1.05: do not magnify noise
     high = to_score(graph.highest_score());
-    low = std::max(to_score(graph.lowest_score()),
-                   to_score(graph.node(kRootNode).score) - kDeepestLoss);
+    low = std::max(to_score(graph.lowest_score()), to_score(graph.score(kRootNode)) - kDeepestLoss);
     high = low + std::max(high - low, kNarrowestRange);
   }
   const double fraction = std::clamp(budget_fraction, 0.0, 1.0);
@@ -186,6 +186,8 @@ Selector::Descent Selector::descend(const StateGraph& graph, double budget_fract
   while (graph.node(here).open) {
     // The edge taken last is most often taken again. Following it before the scores are known lets
     // the processor work on several nodes at a time.
+    // Each node's address lies in the one before: known ahead, several are fetched at a time.
+    graph.prefetch(graph.node(here).ahead);
     const std::uint32_t guess = graph.node(here).recent_place;
     const NodeId guessed = graph.child({here, guess});
     const std::uint32_t place = best_edge(graph, here, scale);

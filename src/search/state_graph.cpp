@@ -10,7 +10,9 @@ NodeId StateGraph::add_node(const Hash128& identity) {
   assert(nodes_.size() < kMaxNodes && table_.find(identity, identities_) == table_.kAbsent);
   const auto node = static_cast<NodeId>(nodes_.size());
   nodes_.emplace_back();
+  prefetch(node + 2);  // stores to lines that are far away would hold up those that follow
   identities_.push_back(identity);
+  scores_.push_back(0);
   table_.add(node, identities_);
   return node;
 }
@@ -26,9 +28,11 @@ void StateGraph::set_measured(NodeId node, double score) {
   Node& measured = nodes_[node];
   assert(measured.state == NodeState::in_flight);
   measured.state = NodeState::measured;
-  measured.score = measured.best = measured.value = to_fixed(score);
-  highest_score_ = std::max(highest_score_, measured.score);
-  lowest_score_ = std::min(lowest_score_, measured.score);
+  const FixedScore fixed = to_fixed(score);
+  scores_[node] = measured.best = measured.value = fixed;
+  measured.weighted_sum = fixed;
+  highest_score_ = std::max(highest_score_, fixed);
+  lowest_score_ = std::min(lowest_score_, fixed);
 }
 
 void StateGraph::set_failed(NodeId node) {
@@ -47,20 +51,26 @@ void StateGraph::open(NodeId id, std::span<const EdgeSeed> seeds) {
   Node& node = nodes_[id];
   node.open = true;
   node.proposals = static_cast<std::uint32_t>(proposals_.size());
-  proposals_.push_back(0);
-  std::uint32_t count = 0;
+  std::size_t total = 0;
+  for (const EdgeSeed& seed : seeds)
+    total += static_cast<std::size_t>(std::max(seed.variants, 1));
+  const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(total, kMaxEdges));
+  proposals_.resize(proposals_.size() + 1 + count);
+  std::uint32_t* word = proposals_.data() + node.proposals;
+  *word++ = count;
+  std::uint32_t left = count;
   for (const EdgeSeed& seed : seeds) {
     double prior = seed.prior;
-    const int variants = std::max(seed.variants, 1);
-    for (int variant = 0; variant < variants && count < kMaxEdges; ++variant, ++count) {
-      const bool more = variant + 1 < variants && count + 1 < kMaxEdges;
-      proposals_.push_back(pack_prior(prior) | (variant == 0 ? ProposalWord::kUntried : 0) |
-                           (more ? ProposalWord::kNextVariant : 0));
-      if (variant == 0) ++node.live;
+    std::uint32_t variants = std::min(static_cast<std::uint32_t>(std::max(seed.variants, 1)), left);
+    left -= variants;
+    node.live += variants > 0 ? 1 : 0;
+    std::uint32_t flags = ProposalWord::kUntried;
+    for (; variants > 0; --variants) {
+      *word++ = pack_prior(prior) | flags | (variants > 1 ? ProposalWord::kNextVariant : 0);
+      flags = 0;
       prior *= variant_decay_;
     }
   }
-  proposals_[node.proposals] = count;
   find_next(node);
   if (node.live == 0) {
     for_each_parent(node, [&](EdgeRef edge) { retire_edge(edge); });
@@ -143,40 +153,27 @@ std::uint32_t StateGraph::issue(NodeId id, std::uint32_t& slot) {
 }
 
 std::uint32_t StateGraph::begin(Path& path, std::uint32_t slot) {
-  constexpr std::uint32_t kOneInFlight = 1U << EdgeGroup::kInFlightShift;
+  constexpr std::size_t kStepsAhead = 4;  // about as many as are fetched while one is scored
   assert(path.back().place == kNextEdge);
   path.back().place = issue(path.back().node, slot);
-  for (const EdgeRef& edge : path) {
-    EdgeGroup& group = group_of(edge);
-    Node& node = nodes_[edge.node];
-    ++node.attempts;
-    node.recent_place = static_cast<std::uint8_t>(std::min<std::uint32_t>(edge.place, 255));
-    ++group.attempts[lane_of(edge.place)];
-    group.packed[lane_of(edge.place)] += kOneInFlight;
-  }
-  return slot;
-}
-
-// Turns the visit from under way to completed on all edges; the last edge's outcome is the
-// caller's.
-void StateGraph::complete_prefix(const Path& path) {
-  constexpr std::uint32_t kOneInFlight = 1U << EdgeGroup::kInFlightShift;
   for (std::size_t depth = 0; depth < path.size(); ++depth) {
     const EdgeRef& edge = path[depth];
+    EdgeGroup& group = group_of(edge);
     Node& node = nodes_[edge.node];
-    group_of(edge).packed[lane_of(edge.place)] -= kOneInFlight;
-    node.pending = true;
-    if (depth + 1 == path.size()) break;
-    ++node.done_visits;
-    node.weighted_sum += nodes_[path[depth + 1].node].value;
+    if (depth + kStepsAhead < path.size()) node.ahead = path[depth + kStepsAhead].node;
+    ++node.attempts;
+    node.recent_place = static_cast<std::uint8_t>(std::min<std::uint32_t>(edge.place, 255));
+    group.take_off(lane_of(edge.place));
   }
+  return slot;
 }
 
 void StateGraph::finish_failed(const Path& path) {
   const EdgeRef last = path.back();
   assert(edge_state(last) == EdgeState::in_flight);
-  complete_prefix(path);
-  group_of(last).set(lane_of(last.place), EdgeState::failed, kNoNode);
+  EdgeGroup& group = group_of(last);
+  group.land(lane_of(last.place));
+  group.set(lane_of(last.place), EdgeState::failed, kNoNode);
   retire_edge(last);
   settle(path);
 }
@@ -186,7 +183,6 @@ EdgeState StateGraph::finish(const Path& path, NodeId child) {
   Node& parent = nodes_[last.node];
   assert(edge_state(last) == EdgeState::in_flight);
   assert(nodes_[child].state == NodeState::measured);
-  complete_prefix(path);
 
   EdgeState state = EdgeState::done;
   if (child == last.node) {
@@ -203,6 +199,7 @@ EdgeState StateGraph::finish(const Path& path, NodeId child) {
   }
   EdgeGroup& group = group_of(last);
   const std::uint32_t lane = lane_of(last.place);
+  group.land(lane);
   group.set(lane, state, child);
   if (state == EdgeState::done) {
     add_parent(child, last);
@@ -228,12 +225,11 @@ EdgeState StateGraph::finish(const Path& path, NodeId child) {
 }
 
 void StateGraph::abandon(const Path& path) {
-  constexpr std::uint32_t kOneInFlight = 1U << EdgeGroup::kInFlightShift;
   for (const EdgeRef& edge : path) {
     EdgeGroup& group = group_of(edge);
     --nodes_[edge.node].attempts;
     --group.attempts[lane_of(edge.place)];
-    group.packed[lane_of(edge.place)] -= kOneInFlight;
+    group.land(lane_of(edge.place));
   }
   const EdgeRef last = path.back();
   assert(edge_state(last) == EdgeState::in_flight);
@@ -289,7 +285,7 @@ void StateGraph::raise_rank(NodeId first, std::uint32_t first_rank) {
   if (nodes_[first].rank >= first_rank) return;
   nodes_[first].rank = first_rank;
   std::uint32_t highest_rank = first_rank;
-  if (waiting_.size() <= first_rank) waiting_.resize(first_rank + 1);
+  if (last_waiting_.size() <= first_rank) last_waiting_.resize(first_rank + 1);
   if (nodes_[first].issued == 0) return;
   std::vector<NodeId> waiting = {first};
   while (!waiting.empty()) {
@@ -304,7 +300,7 @@ void StateGraph::raise_rank(NodeId first, std::uint32_t first_rank) {
       waiting.push_back(below);
     }
   }
-  if (waiting_.size() <= highest_rank) waiting_.resize(highest_rank + 1);
+  if (last_waiting_.size() <= highest_rank) last_waiting_.resize(highest_rank + 1);
 }
 
 void StateGraph::add_parent(NodeId child, EdgeRef edge) {
@@ -321,6 +317,7 @@ void StateGraph::add_parent(NodeId child, EdgeRef edge) {
 void StateGraph::reserve(std::size_t nodes, std::size_t edges) {
   nodes_.reserve(nodes);
   identities_.reserve(nodes);
+  scores_.reserve(nodes);
   proposals_.reserve(edges);
   groups_.reserve(nodes / 4);
   table_.reserve(nodes, identities_);
@@ -328,14 +325,16 @@ void StateGraph::reserve(std::size_t nodes, std::size_t edges) {
 
 std::size_t StateGraph::used_bytes() const {
   return nodes_.size() * sizeof(Node) + identities_.size() * sizeof(Hash128) +
-         proposals_.size() * sizeof(std::uint32_t) + groups_.size() * sizeof(EdgeGroup) +
-         in_links_.size() * sizeof(InLink) + table_.allocated_bytes();
+         scores_.size() * sizeof(FixedScore) + proposals_.size() * sizeof(std::uint32_t) +
+         groups_.size() * sizeof(EdgeGroup) + in_links_.size() * sizeof(InLink) +
+         table_.allocated_bytes();
 }
 
 std::size_t StateGraph::allocated_bytes() const {
   return nodes_.capacity() * sizeof(Node) + identities_.capacity() * sizeof(Hash128) +
-         proposals_.capacity() * sizeof(std::uint32_t) + groups_.capacity() * sizeof(EdgeGroup) +
-         in_links_.capacity() * sizeof(InLink) + table_.allocated_bytes();
+         scores_.capacity() * sizeof(FixedScore) + proposals_.capacity() * sizeof(std::uint32_t) +
+         groups_.capacity() * sizeof(EdgeGroup) + in_links_.capacity() * sizeof(InLink) +
+         table_.allocated_bytes();
 }
 
 }  // namespace regraph

@@ -39,6 +39,8 @@
 
 #include <array>
 #include <bit>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <unordered_map>
@@ -58,7 +60,9 @@ class StateGraph {
  public:
   // `max_share` is lambda; a further variant's prior is `variant_decay` times the one before.
   StateGraph(double max_share, double variant_decay)
-      : max_share_(max_share), variant_decay_(variant_decay) {}
+      : mean_weight_(std::ldexp(1.0 - max_share, kWeightBits)),
+        best_weight_(std::llround(std::ldexp(max_share, kShareBits))),
+        variant_decay_(variant_decay) {}
 
   // Adds a node in state in_flight. Its identity must not be in the graph.
   NodeId add_node(const Hash128& identity);
@@ -94,6 +98,8 @@ class StateGraph {
   [[nodiscard]] std::size_t node_count() const { return nodes_.size(); }
   [[nodiscard]] const Node& node(NodeId node) const { return nodes_[node]; }
   [[nodiscard]] const Hash128& identity(NodeId node) const { return identities_[node]; }
+  // u(n), of a measured node.
+  [[nodiscard]] FixedScore score(NodeId node) const { return scores_[node]; }
   // The node's issued edges beyond Node::first_edges, kLanes to a group; those beyond node.issued
   // are unselectable. Valid until the next begin().
   [[nodiscard]] std::span<const EdgeGroup> more_groups(NodeId node) const {
@@ -101,6 +107,13 @@ class StateGraph {
   }
   [[nodiscard]] EdgeState edge_state(EdgeRef edge) const {
     return group_of(edge).state(lane_of(edge.place));
+  }
+  // Has the processor fetch a node that will be looked at soon. Of no other effect, whatever the
+  // number.
+  void prefetch(NodeId node) const {
+    const auto first = reinterpret_cast<std::uintptr_t>(nodes_.data()) + sizeof(Node) * node;
+    __builtin_prefetch(reinterpret_cast<const void*>(first), 1);
+    __builtin_prefetch(reinterpret_cast<const void*>(first + offsetof(Node, first_edges)), 1);
   }
   // Where a DONE, DUPLICATE or BACK edge leads.
   [[nodiscard]] NodeId child(EdgeRef edge) const {
@@ -166,21 +179,26 @@ class StateGraph {
       visit(EdgeRef{in_links_[link - 1].parent, in_links_[link - 1].place});
     }
   }
-  void complete_prefix(const Path& path);
   void settle(const Path& path);
   void settle_from(std::uint32_t rank);
   bool recompute(Node& node) const;
-  std::int64_t take_over(EdgeRef edge, const Node& child, FixedScore before);
+  static std::int64_t take_over(Node& parent, EdgeGroup& group, std::uint32_t lane,
+                                const Node& child, FixedScore before);
   void pass_up(const Node& node, FixedScore before, EdgeRef told);
   void retire_edge(EdgeRef edge);
   [[nodiscard]] bool is_ancestor(NodeId candidate, NodeId of) const;
   void raise_rank(NodeId node, std::uint32_t rank);
   void add_parent(NodeId child, EdgeRef edge);
 
-  double max_share_;
+  // Backup in fixed point, see backed_up_value.
+  static constexpr int kWeightBits = 62;
+  static constexpr int kShareBits = 24;
+  double mean_weight_;        // 1 - lambda, in 2^-kWeightBits
+  std::int64_t best_weight_;  // lambda, in 2^-kShareBits
   double variant_decay_;
   CacheLineVector<Node> nodes_;
   CacheLineVector<Hash128> identities_;  // by node
+  CacheLineVector<FixedScore> scores_;   // by node
   CacheLineVector<EdgeGroup> groups_;
   std::array<std::uint32_t, 16>
       free_groups_{};  // by log2 of their number + 1: first + 1, chained by link
@@ -190,8 +208,15 @@ class StateGraph {
   std::unordered_map<NodeId, NodeId> aliases_;
   FixedScore highest_score_ = kUnselectable;
   FixedScore lowest_score_ = std::numeric_limits<FixedScore>::max();
-  std::vector<std::vector<NodeId>> waiting_{1};  // by rank: ancestors to recompute
-  std::uint32_t waiting_end_ = 0;                // above the ranks that have any
+  // Ancestors to recompute, those of a rank chained; the chain's start is by rank, index + 1.
+  struct Waiting {
+    NodeId node = kNoNode;
+    std::uint32_t next = 0;
+  };
+  std::vector<Waiting> waiting_;
+  std::vector<std::uint32_t> last_waiting_ = {0};
+  std::size_t settled_ = 0;        // of them
+  std::uint32_t waiting_end_ = 0;  // above the ranks that have any; 0 when all are settled
 };
 
 }  // namespace regraph

@@ -39,12 +39,12 @@ enum class EdgeState : std::uint8_t {
 
 enum class NodeState : std::uint8_t { in_flight, measured, failed, alias };
 
-// Scores are log-speedups in fixed point. One unit, 2^-14 = 0.006 % of a time, is far below what
-// any timing resolves. Integers make weighted sums exact, so sums kept up to date by differences
-// equal sums made from scratch, whatever the order of events; and a change too small to reach the
-// next unit ends its way up the graph, which keeps backing up to all ancestors cheap.
+// Scores are log-speedups in fixed point. One unit, 2^-11 = 0.05 % of a time, is a tenth of what
+// careful timings repeat to. Integers make weighted sums exact, so sums kept up to date by
+// differences equal sums made from scratch, whatever the order of events; and a change too small to
+// reach the next unit ends its way up the graph, which keeps backing up to all ancestors cheap.
 using FixedScore = std::int32_t;
-inline constexpr int kScoreFractionBits = 14;
+inline constexpr int kScoreFractionBits = 11;
 inline constexpr double kScoreUnit = 1.0 / (1 << kScoreFractionBits);
 inline constexpr double kScoreLimit = 1024.0;  // no kernel is e^1024 times faster
 
@@ -109,6 +109,12 @@ struct alignas(64) EdgeGroup {
   [[nodiscard]] std::uint32_t visits(std::uint32_t lane) const {
     return attempts[lane] - in_flight(lane);
   }
+  // A visit more under way, and one less.
+  void take_off(std::uint32_t lane) {
+    ++attempts[lane];
+    packed[lane] += 1U << kInFlightShift;
+  }
+  void land(std::uint32_t lane) { packed[lane] -= 1U << kInFlightShift; }
   void set(std::uint32_t lane, EdgeState state, NodeId child) {
     link[lane] = (static_cast<std::uint32_t>(state) << kStateShift) | (child & kChildMask);
   }
@@ -118,8 +124,7 @@ static_assert(sizeof(EdgeGroup) == 64);
 // A state and the first of its edges, which is all that most states ever issue: a pair of cache
 // lines, which processors fetch together.
 struct alignas(128) Node {
-  std::int64_t weighted_sum = 0;   // sum over DONE edges of N(e) * Q(child)
-  FixedScore score = 0;            // u, its own measured log-speedup
+  std::int64_t weighted_sum = 0;   // u(n) + sum over DONE edges of N(e) * Q(child)
   FixedScore best = 0;             // V, the best score here or below
   FixedScore value = 0;            // Q
   std::uint32_t done_visits = 0;   // sum over DONE edges of N(e)
@@ -130,6 +135,7 @@ struct alignas(128) Node {
   NodeId parent = kNoNode;         // source of the first DONE edge that leads here
   std::uint32_t more_parents = 0;  // further ones: index + 1 of an InLink, 0 for none
   std::uint32_t rank = 0;          // above that of every parent
+  NodeId ahead = kRootNode;        // where a visit last came to some steps further on: a hint
   std::uint16_t parent_place = 0;
   std::uint16_t live = 0;        // edges that can still yield work, now or later
   std::uint16_t issued = 0;      // edges that were issued

@@ -9,8 +9,8 @@
 
 namespace regraph {
 
-// Stores node numbers only, 4 bytes a slot: identities are the owner's array, indexed by node,
-// which every call is given. Entries are never removed.
+// Stores node numbers and a few bits of their identities, 4 bytes a slot: identities are the
+// owner's array, indexed by node, which every call is given. Entries are never removed.
 class TranspositionTable {
  public:
   static constexpr std::uint32_t kAbsent = 0xFFFFFFFF;
@@ -27,6 +27,7 @@ class TranspositionTable {
   }
 
  private:
+  void place(std::uint32_t node, const Hash128& identity);
   void rehash(std::size_t slot_count, std::span<const Hash128> identities);
 
   CacheLineVector<std::uint32_t> slots_;  // a power of two of them; kAbsent when free

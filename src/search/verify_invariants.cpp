@@ -63,13 +63,13 @@ Status StateGraph::verify_invariants(std::uint64_t in_flight) const {
     const Node& node = nodes_[id];
     if (node.state != NodeState::measured) return broken(id, "is reachable but not measured");
     if (node.pending || node.best_raised) return broken(id, "was left unsettled");
-    std::int64_t sum = 0;
+    std::int64_t sum = scores_[id];
     std::int64_t done_visits = 0;
     std::uint64_t attempts = 0;
     std::uint64_t tried_prior = 0;
     std::uint32_t live = 0;
     std::set<NodeId> children;
-    best[id] = node.score;
+    best[id] = scores_[id];
     for (std::uint32_t place = 0; place < node.issued; ++place) {
       const EdgeGroup& group = group_of({id, place});
       const std::uint32_t lane = lane_of(place);

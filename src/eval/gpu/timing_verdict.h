@@ -67,7 +67,7 @@ struct TimingVerdict {
 
 // Noise of A/A trials, in which a kernel was timed against itself: the largest |ln(first/second)|
 // of the pairs of medians. The largest, not the mean: where two sides differ by chance for a whole
-// trial (their buffers), three times the mean of ten trials is passed by one comparison in sixty,
+// trial (their buffers), three times the mean of ten trials is passed by one comparison in thirty,
 // three times the largest by one in three thousand (normal offsets, simulated). 0 without trials;
 // medians must be above 0 and of equal number.
 [[nodiscard]] double aa_noise(std::span<const double> first_medians,
