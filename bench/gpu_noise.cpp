@@ -2,7 +2,7 @@
 //
 //   gpu_noise [TRIALS]     needs a GPU, regraph-eval and regraph-compile-worker beside it
 //
-// Eight kernels at seven sizes each, from launches of a few microseconds to tens of milliseconds,
+// Eight kernels at seven sizes each, from launches of 4 microseconds to 40 milliseconds,
 // each raced TRIALS times (default 2) against the same machine code, as a search races candidates.
 // Prints a row a kernel and size, and how many verdicts were FAST or SLOW.
 #include "eval/compile/compiled_plan.h"
@@ -93,7 +93,7 @@ const std::vector<Kernel> kKernels = {
 })",
      "cdiv(n, bx)",
      {10'000, 50'000, 500'000, 2'000'000, 8'000'000, 32'000'000, 100'000'000},
-     256},
+     2560},
     {"serial rows",
      R"({
   int row = blockIdx.x * blockDim.x + threadIdx.x;

@@ -109,9 +109,9 @@ TEST_F(Evaluating, TimesAreMeasuredAndTheAnswerOnceMore) {
 TEST_F(Evaluating, FaultsAtTheBenchSizeAreVerdictsAndAreSurvived) {
   config_.model_first = false;
   ASSERT_TRUE(evaluate(kSlow).correct());
-  const std::string right = "if (i < n) out[i] = 2.0f * in[i]; if (n > 100000 && i == 5) ";
+  const std::string right = "if (i < n) out[i] = 2.0f * in[i]; if (n > 100000 && i == n - 77) ";
   const std::vector<std::pair<Verdict, std::string>> cases = {
-      {Verdict::out_of_bounds, "out[(long long)n << 20] = 1.0f;"},
+      {Verdict::out_of_bounds, "out[(long long)n << 10] = 1.0f;"},
       {Verdict::misaligned_access, "*(float2*)((char*)out + 4) = make_float2(1.0f, 2.0f);"},
       {Verdict::crash, "__trap();"},
       {Verdict::timeout, "while (((volatile float*)out)[0] != 12345.5f) {}"},
@@ -160,7 +160,12 @@ TEST_F(Evaluating, AWorkerKilledInBetweenIsReplaced) {
 }
 
 TEST_F(Evaluating, ABenchSizeThatDoesNotFitIsSaid) {
-  problem_.bench = {{{"n", 60'000'000'000}}};
+  std::string manifest = kManifest;
+  manifest.replace(manifest.find("in: {shape: [n]}"), 16, "in: {shape: [n, 8]}");
+  problem_ = test::problem_of(
+      manifest, {test::buffer("in", true), test::buffer("out", false), test::number("n")}, kSlow);
+  problem_.bench = {{{"n", 2'000'000'000}}};
+  verifier_ = std::make_unique<Verifier>(problem_, original_);
   const Evaluation result = evaluate(kFast);
   EXPECT_EQ(result.verdict, Verdict::unsupported);
   EXPECT_NE(result.message.find("bench"), std::string::npos) << result.message;
