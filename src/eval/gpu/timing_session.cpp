@@ -319,7 +319,7 @@ struct TimingSession::State {
     std::vector<RaceSide> sides;
     for (int i = 0; i < count; ++i) {
       const int place = i % 4;
-      const bool first = cold ? place == 0 || place == 3 : i < count / 2;
+      const bool first = cold ? place == 0 || place == 3 : 2 * i < count;
       sides.push_back(first != original_first ? RaceSide::candidate : RaceSide::incumbent);
     }
     return sides;
@@ -330,8 +330,8 @@ struct TimingSession::State {
     const bool alone = kernel.kernel == original_kernel;
     Pair pair;
     double taken_seconds = 0.0;
-    // The first samples, of unknown length; thrown away as a warm-up.
-    int block = 4;
+    // The first pair, of unknown length; thrown away as a warm-up.
+    int block = 2;
     bool is_short = false;
     for (int round = 0;; ++round) {
       std::vector<RaceSide> sides = sides_of(block, comparison.cold, round % 2 == 1);
