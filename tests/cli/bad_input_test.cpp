@@ -373,6 +373,25 @@ TEST_F(BadInput, NotCudaAtAll) {
   expect_for(kUnusableKernel, {"no __global__ function"}, "");
 }
 
+// --- The evaluator ---
+
+TEST_F(BadInput, EvaluatorsThatCannotBeUsed) {
+  expect(kUsage, {"--evaluator"}, {kernel(kScale), "--evaluator", "guess"});
+  // A prediction needs to know for what.
+  expect(kNoDevice, {"--evaluator model predicts", "--device"},
+         {kernel(kScale), "--evaluator", "model"});
+  // Where there is a GPU it is used; an H200 and a B200 are never the same machine.
+  for (const char* evaluator : {"gpu", "gpu-only"}) {
+    const ProgramRun h200 =
+        run({kernel(kScale), "--device", "h200", "--evaluator", evaluator, "--dry-run"});
+    const ProgramRun b200 =
+        run({kernel(kScale), "--device", "b200", "--evaluator", evaluator, "--dry-run"});
+    const ProgramRun& without = h200.exit_code == 0 ? b200 : h200;
+    EXPECT_EQ(without.exit_code, kNoDevice) << without.error;
+    EXPECT_TRUE(without.complains_of(std::string("--evaluator ") + evaluator)) << without.error;
+  }
+}
+
 // --- T1 files ---
 
 TEST_F(BadInput, AT1FileIsBlamedByLine) {
