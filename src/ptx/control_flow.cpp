@@ -92,10 +92,9 @@ void split_blocks(const std::vector<FlowEffect>& effects, ControlFlow& flow) {
 // Natural loops with different headers lie inside each other or apart. From the largest on, each
 // block's last one is its innermost.
 void nest_loops(ControlFlow& flow) {
-  std::stable_sort(flow.loops.begin(), flow.loops.end(),
-                   [](const NaturalLoop& a, const NaturalLoop& b) {
-                     return a.blocks.size() > b.blocks.size();
-                   });
+  std::stable_sort(
+      flow.loops.begin(), flow.loops.end(),
+      [](const NaturalLoop& a, const NaturalLoop& b) { return a.blocks.size() > b.blocks.size(); });
   for (std::size_t i = 0; i < flow.loops.size(); ++i) {
     NaturalLoop& loop = flow.loops[i];
     loop.parent = flow.blocks[loop.header].loop;

@@ -25,7 +25,7 @@ struct NaturalLoop {
 
 struct ControlFlow {
   std::vector<BasicBlock> blocks;
-  std::vector<NaturalLoop> loops;  // one a header; larger ones first
+  std::vector<NaturalLoop> loops;       // one a header; larger ones first
   std::vector<std::uint32_t> block_of;  // by instruction
 };
 

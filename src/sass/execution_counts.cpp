@@ -60,6 +60,7 @@ class Counter {
   ExecutionCounts run() {
     const std::size_t blocks = code_.flow.blocks.size();
     counts_.executions.assign(code_.instructions.size(), 0.0);
+    counts_.active.assign(code_.instructions.size(), 0.0);
     counts_.block_executions.assign(blocks, 0.0);
     counts_.ptx_instruction.assign(code_.instructions.size(), kNone);
     if (profile_.warps == 0 || ptx_.block_of.size() != profile_.instructions.size() || blocks == 0)
@@ -148,8 +149,9 @@ class Counter {
     }
   }
   bool anchors(std::uint32_t machine, std::int32_t instruction) const {
-    return is_anchor(code_.instructions[machine].what.operation_class,
-                     profile_.instructions[static_cast<std::size_t>(instruction)].instruction_class);
+    return is_anchor(
+        code_.instructions[machine].what.operation_class,
+        profile_.instructions[static_cast<std::size_t>(instruction)].instruction_class);
   }
 
   // Blocks that control does not reach, slow paths, and what only leads to them.
@@ -230,8 +232,8 @@ class Counter {
     }
   }
 
-  // The stretch that block `b` is for PTX loop `loop`: a machine loop's number, or that of the block
-  // behind those.
+  // The stretch that block `b` is for PTX loop `loop`: a machine loop's number, or that of the
+  // block behind those.
   std::uint32_t stretch_of(std::uint32_t b, std::int32_t loop) const {
     const std::int32_t s = loop_of_[b];
     const bool stands_for_it = loop != kNone && s != kNone &&
@@ -298,8 +300,7 @@ class Counter {
   double unrolled(const Stretch& stretch, std::int32_t loop) const {
     double most = 0.0;
     double header = 0.0;
-    if (loop != kNone)
-      header = ptx_executions_[ptx_.loops[static_cast<std::size_t>(loop)].header];
+    if (loop != kNone) header = ptx_executions_[ptx_.loops[static_cast<std::size_t>(loop)].header];
     for (const auto& [i, count] : stretch.anchors) {
       if (ptx_executions_[ptx_block(i)] >= 0.99 * header)
         most = std::max(most, static_cast<double>(count));
@@ -367,9 +368,9 @@ class Counter {
       if (stretch == nullptr) return;
       // What stands in a machine loop but belongs outside of it says nothing about how often that
       // loop runs.
-      const bool moved_in = around != kNone && assigned_[static_cast<std::size_t>(around)] != kNone &&
-                            !inside(loop, assigned_[static_cast<std::size_t>(around)]) &&
-                            loop == kNone;
+      const bool moved_in =
+          around != kNone && assigned_[static_cast<std::size_t>(around)] != kNone &&
+          !inside(loop, assigned_[static_cast<std::size_t>(around)]) && loop == kNone;
       if (moved_in) return;
       double count = copies(*stretch, p);
       if (count == 0.0) count = loop == kNone ? 1.0 : unrolled(*stretch, loop);
@@ -436,6 +437,19 @@ class Counter {
     }
   }
 
+  // A guarded instruction may stand for a PTX instruction that ran less often than its block.
+  double active(std::uint32_t machine, double times) const {
+    const std::int32_t i = counts_.ptx_instruction[machine];
+    const std::uint32_t b = code_.flow.block_of[machine];
+    if (!code_.instructions[machine].what.guarded() || i == kNone || times == 0.0) return times;
+    const Stretch* stretch = find_stretch(b, ptx_loop(i));
+    if (stretch == nullptr) return times;
+    double count = copies(*stretch, ptx_block(i));
+    if (count == 0.0) count = ptx_loop(i) == kNone ? 1.0 : unrolled(*stretch, ptx_loop(i));
+    return std::min(times,
+                    executions(static_cast<std::size_t>(i)) * stretch->share / count * rounds(b));
+  }
+
   void finish() {
     double memory = 0.0;
     double matched = 0.0;
@@ -444,6 +458,7 @@ class Counter {
     for (std::uint32_t j = 0; j < code_.instructions.size(); ++j) {
       const double times = counts_.block_executions[code_.flow.block_of[j]];
       counts_.executions[j] = times;
+      counts_.active[j] = active(j, times);
       all += times;
       const Kind kind = code_.instructions[j].what.operation_class;
       if (kind == Kind::unknown) unknown += times;
@@ -470,9 +485,9 @@ class Counter {
   std::vector<double> ptx_executions_;  // of PTX blocks
   std::vector<bool> cold_;              // of machine blocks
   std::vector<bool> known_;
-  std::vector<double> rounds_;           // of machine loops that one atomic became; else 0
-  std::vector<std::int32_t> loop_of_;    // of machine blocks: the innermost other loop
-  std::vector<std::int32_t> assigned_;   // of machine loops: the PTX loop
+  std::vector<double> rounds_;          // of machine loops that one atomic became; else 0
+  std::vector<std::int32_t> loop_of_;   // of machine blocks: the innermost other loop
+  std::vector<std::int32_t> assigned_;  // of machine loops: the PTX loop
   std::map<std::int32_t, std::map<std::uint32_t, Stretch>> stretches_;  // of PTX loops
 };
 
@@ -511,6 +526,11 @@ bool is_anchor(OperationClass machine, InstructionClass ptx) {
     default:
       return false;
   }
+}
+
+ExecutionCounts count_executions(const MachineCode& code, const ptx::Program& program,
+                                 const ptx::Profile& profile) {
+  return Counter(code, program, profile).run();
 }
 
 }  // namespace regraph::sass

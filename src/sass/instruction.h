@@ -13,10 +13,10 @@ namespace regraph::sass {
 
 // Which unit executes it.
 enum class OperationClass : std::uint8_t {
-  fp32,              // FFMA, FADD, FMUL
-  fp16,              // HFMA2, HADD2, HMUL2
-  fp64,              // DFMA, DADD, DMUL, DSETP
-  integer,           // the ALU: additions, logic, shifts, comparisons also of fp32, selections, moves
+  fp32,     // FFMA, FADD, FMUL
+  fp16,     // HFMA2, HADD2, HMUL2
+  fp64,     // DFMA, DADD, DMUL, DSETP
+  integer,  // the ALU: additions, logic, shifts, comparisons also of fp32, selections, moves
   integer_multiply,  // IMAD in all uses: runs on the FP32 pipe
   special_function,  // MUFU, and what shares its unit: POPC, FLO, BREV, conversions, FCHK
   tensor,            // HMMA, IMMA, DMMA

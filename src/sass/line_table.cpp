@@ -222,7 +222,7 @@ class Program {
   std::uint32_t section_ = 0;
   std::uint64_t address_ = 0;
   std::uint64_t line_ = 1;  // unsigned: sums of hostile numbers may wrap
-  bool known_ = false;  // an address was set
+  bool known_ = false;      // an address was set
 };
 
 }  // namespace

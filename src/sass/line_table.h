@@ -1,9 +1,9 @@
 // Which PTX line a machine instruction was made from.
 //
 // With -lineinfo ptxas writes the section .nv_debug_line_sass: line programs in DWARF version 2's
-// format (DWARF Debugging Information Format 2.0.0, section 6.2), one a function, that map addresses
-// within a code section to lines of the PTX text. The format was found out by comparing, not from
-// documentation; machine_code_check.h is what notices when it changes.
+// format (DWARF Debugging Information Format 2.0.0, section 6.2), one a function, that map
+// addresses within a code section to lines of the PTX text. The format was found out by comparing,
+// not from documentation; machine_code_check.h is what notices when it changes.
 #pragma once
 
 #include "sass/elf_image.h"

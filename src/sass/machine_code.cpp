@@ -58,10 +58,10 @@ class Reader {
 
  private:
   bool is_kernel(std::string_view name) const {
-    return std::any_of(
-        image_.symbols().begin(), image_.symbols().end(), [&](const Elf64_Sym& symbol) {
-          return (symbol.st_other & kKernelFlag) != 0 && image_.name(symbol) == name;
-        });
+    return std::any_of(image_.symbols().begin(), image_.symbols().end(),
+                       [&](const Elf64_Sym& symbol) {
+                         return (symbol.st_other & kKernelFlag) != 0 && image_.name(symbol) == name;
+                       });
   }
 
   void add_section(std::uint32_t index) {
@@ -84,8 +84,7 @@ class Reader {
 
   // Splits a section at the functions that its symbols name.
   void add_functions(std::uint32_t index, std::uint32_t base) {
-    const std::string_view own =
-        image_.name(image_.sections()[index]).substr(kCodePrefix.size());
+    const std::string_view own = image_.name(image_.sections()[index]).substr(kCodePrefix.size());
     std::map<std::uint64_t, std::string_view> starts = {{0, own}};
     for (const Elf64_Sym& symbol : image_.symbols()) {
       if (symbol.st_shndx != index || ELF64_ST_TYPE(symbol.st_info) != STT_FUNC) continue;
@@ -97,10 +96,10 @@ class Reader {
       CodeFunction function;
       function.name = start->second;
       function.first = base + static_cast<std::uint32_t>(start->first / kInstructionBytes);
-      function.last = std::next(start) == starts.end()
-                          ? end
-                          : base + static_cast<std::uint32_t>(std::next(start)->first /
-                                                              kInstructionBytes);
+      function.last =
+          std::next(start) == starts.end()
+              ? end
+              : base + static_cast<std::uint32_t>(std::next(start)->first / kInstructionBytes);
       function.internal = start->second.starts_with(kInternalPrefix);
       function.slow_path =
           function.internal && start->second.find("slowpath") != std::string_view::npos;
@@ -155,8 +154,7 @@ class Reader {
     }
     for (std::size_t i = 0; i < effects.size(); ++i) {
       const CodeInstruction& one = code_.instructions[i];
-      const bool call =
-          one.what.operation == kCallRelative || one.what.operation == kCallAbsolute;
+      const bool call = one.what.operation == kCallRelative || one.what.operation == kCallAbsolute;
       if (call && effects[i].kind == ptx::FlowEffect::Kind::none) {
         // A block of its own end, so that slow paths stand out; control comes back.
         effects[i] = {ptx::FlowEffect::Kind::branch, true, {}};

@@ -10,6 +10,12 @@
 
 namespace regraph {
 
+// What the work of a kernel is counted in.
+enum class WorkCounting : std::uint8_t {
+  machine_code,  // where it can be read and fits the PTX; else as below
+  ptx,
+};
+
 // The prediction alone, for kernels that are taken to be correct. Several bench sizes give the
 // geometric mean of their times; facts and bottleneck are the last size's. Times of several
 // launches add up, bounds of the interval too; facts and bottleneck are then of the launch that
@@ -17,11 +23,13 @@ namespace regraph {
 // there is no prediction. Thread-safe.
 [[nodiscard]] Evaluation predict_time(const DeviceSpec& device, const Problem& problem,
                                       const CompiledPlan& compiled, const LaunchPlan& plan,
-                                      const Cancellation& cancellation);
+                                      const Cancellation& cancellation,
+                                      WorkCounting counting = WorkCounting::machine_code);
 // For plans that launch one kernel.
 [[nodiscard]] Evaluation predict_time(const DeviceSpec& device, const Problem& problem,
                                       const CompiledKernel& compiled, const LaunchPlan& plan,
-                                      const Cancellation& cancellation);
+                                      const Cancellation& cancellation,
+                                      WorkCounting counting = WorkCounting::machine_code);
 
 class ModelEvaluator final : public Evaluator {
  public:
