@@ -30,9 +30,9 @@ double p_norm(std::initializer_list<double> values, double p) {
   return std::pow(sum, 1.0 / p);
 }
 
-// Where the average global load is served, from the cache simulation.
-LoadLatency load_latency(const ptx::CacheTraffic& traffic, const DeviceSpec& device) {
-  if (traffic.l1_load_sectors <= 0.0) return {device.l2_latency};
+// Where the average global load is served, by sums over the grid.
+LoadLatency average_load_latency(const ptx::CacheTraffic& traffic, const DeviceSpec& device) {
+  if (traffic.l1_load_sectors <= 0.0) return {device.l2_latency, {}};
   const double l1 = traffic.l1_hit_sectors / traffic.l1_load_sectors;
   const double l2 =
       traffic.l2_read_bytes > 0.0 ? traffic.l2_hit_bytes / traffic.l2_read_bytes : 1.0;
@@ -43,7 +43,24 @@ LoadLatency load_latency(const ptx::CacheTraffic& traffic, const DeviceSpec& dev
                              ? std::max(1.0, traffic.l1_load_sectors / traffic.global_requests)
                              : 1.0;
   const double all_hit = std::pow(l1, std::min(sectors, 4.0));
-  return {all_hit * device.l1_latency + (1.0 - all_hit) * miss};
+  return {all_hit * device.l1_latency + (1.0 - all_hit) * miss, {}};
+}
+
+// Of every load, from where the cache simulation served it.
+LoadLatency load_latency(const ptx::CacheTraffic& traffic, const DeviceSpec& device) {
+  LoadLatency latency = average_load_latency(traffic, device);
+  double clocks = 0.0;
+  double requests = 0.0;
+  for (const ptx::LoadService& load : traffic.loads) {
+    const double all = load.l1 + load.l2 + load.dram;
+    const double sum =
+        load.l1 * device.l1_latency + load.l2 * device.l2_latency + load.dram * device.dram_latency;
+    latency.by_instruction.push_back(all > 0.0 ? sum / all : 0.0);
+    clocks += sum;
+    requests += all;
+  }
+  if (requests > 0.0) latency.clocks = clocks / requests;
+  return latency;
 }
 
 // Below these, machine code was not understood well enough to count in it. Judgements.
