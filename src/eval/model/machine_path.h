@@ -1,8 +1,8 @@
 // How long one warp alone would take, by the schedule that ptxas wrote into the machine code.
 #pragma once
 
-#include "eval/model/critical_path.h"
 #include "eval/model/device.h"
+#include "eval/model/load_latency.h"
 #include "sass/execution_counts.h"
 #include "sass/machine_code.h"
 

@@ -2,6 +2,7 @@
 
 #include "eval/model/atomic_time.h"
 #include "eval/model/critical_path.h"
+#include "eval/model/load_latency.h"
 #include "eval/model/machine_path.h"
 #include "eval/model/machine_work.h"
 #include "eval/model/merge_groups.h"
@@ -30,37 +31,11 @@ double p_norm(std::initializer_list<double> values, double p) {
   return std::pow(sum, 1.0 / p);
 }
 
-// Where the average global load is served, by sums over the grid.
-LoadLatency average_load_latency(const ptx::CacheTraffic& traffic, const DeviceSpec& device) {
-  if (traffic.l1_load_sectors <= 0.0) return {device.l2_latency, {}};
-  const double l1 = traffic.l1_hit_sectors / traffic.l1_load_sectors;
-  const double l2 =
-      traffic.l2_read_bytes > 0.0 ? traffic.l2_hit_bytes / traffic.l2_read_bytes : 1.0;
-  const double miss = l2 * device.l2_latency + (1.0 - l2) * device.dram_latency;
-  // A warp waits for the slowest of its sectors: requests that are not wholly in L1 pay for the
-  // miss.
-  const double sectors = traffic.global_requests > 0.0
-                             ? std::max(1.0, traffic.l1_load_sectors / traffic.global_requests)
-                             : 1.0;
-  const double all_hit = std::pow(l1, std::min(sectors, 4.0));
-  return {all_hit * device.l1_latency + (1.0 - all_hit) * miss, {}};
-}
-
-// Of every load, from where the cache simulation served it.
-LoadLatency load_latency(const ptx::CacheTraffic& traffic, const DeviceSpec& device) {
-  LoadLatency latency = average_load_latency(traffic, device);
-  double clocks = 0.0;
-  double requests = 0.0;
-  for (const ptx::LoadService& load : traffic.loads) {
-    const double all = load.l1 + load.l2 + load.dram;
-    const double sum =
-        load.l1 * device.l1_latency + load.l2 * device.l2_latency + load.dram * device.dram_latency;
-    latency.by_instruction.push_back(all > 0.0 ? sum / all : 0.0);
-    clocks += sum;
-    requests += all;
-  }
-  if (requests > 0.0) latency.clocks = clocks / requests;
-  return latency;
+// Of the busiest SM.
+double resident_warps(const ModelInput& input, const DeviceSpec& device) {
+  const double blocks = std::ceil(static_cast<double>(input.launch.grid.count()) / device.sm_count);
+  return input.occupancy.warps_per_block *
+         std::min(blocks, static_cast<double>(input.occupancy.blocks_per_sm));
 }
 
 // Below these, machine code was not understood well enough to count in it. Judgements.
@@ -75,7 +50,7 @@ struct WarpTiming {
 };
 
 WarpTiming timing_of(const ModelInput& input, const DeviceSpec& device, const WarpWork& counted) {
-  const LoadLatency latency = load_latency(input.traffic, device);
+  const LoadLatency latency = load_latency(input.traffic, device, resident_warps(input, device));
   if (input.machine_code != nullptr) {
     const sass::ExecutionCounts counts =
         sass::count_executions(*input.machine_code, input.program, input.sample);
