@@ -32,10 +32,9 @@ double p_norm(std::initializer_list<double> values, double p) {
 }
 
 // Of the busiest SM.
-double resident_warps(const ModelInput& input, const DeviceSpec& device) {
+double resident_blocks(const ModelInput& input, const DeviceSpec& device) {
   const double blocks = std::ceil(static_cast<double>(input.launch.grid.count()) / device.sm_count);
-  return input.occupancy.warps_per_block *
-         std::min(blocks, static_cast<double>(input.occupancy.blocks_per_sm));
+  return std::min(blocks, static_cast<double>(input.occupancy.blocks_per_sm));
 }
 
 // Below these, machine code was not understood well enough to count in it. Judgements.
@@ -50,7 +49,8 @@ struct WarpTiming {
 };
 
 WarpTiming timing_of(const ModelInput& input, const DeviceSpec& device, const WarpWork& counted) {
-  const LoadLatency latency = load_latency(input.traffic, device, resident_warps(input, device));
+  const LoadLatency latency = load_latency(
+      input.traffic, device, resident_blocks(input, device) * input.occupancy.warps_per_block);
   if (input.machine_code != nullptr) {
     const sass::ExecutionCounts counts =
         sass::count_executions(*input.machine_code, input.program, input.sample);
@@ -95,6 +95,22 @@ TimeBounds bounds_of(const ModelInput& input, const DeviceSpec& device, const Wa
                 scattered_atomic_seconds(input.traffic.atomic_lone_dram_sectors, device);
   bounds.atomics = global_atomic_seconds(input.traffic.atomics, device);
   return bounds;
+}
+
+// Clocks of the busiest SM, in seconds.
+double sm_side(const ModelInput& input, const DeviceSpec& device, const WarpTiming& timing,
+               const TimeBounds& b) {
+  if (!timing.in_machine_code) {
+    return p_norm({b.issue, b.fp32, b.fp64, b.integer, b.special_function, b.load_store, b.latency},
+                  kSmNorm);
+  }
+  // Pipes work side by side on what was issued to them.
+  const double arithmetic = std::max({b.issue, b.fp32, b.fp64, b.integer, b.special_function});
+  // Between barriers the warps of a block do the same at the same time, so that only other blocks
+  // have something else to do: with one block nothing overlaps.
+  const double overlap =
+      timing.work.barriers > 0.0 ? 1.0 - 1.0 / std::max(1.0, resident_blocks(input, device)) : 1.0;
+  return p_norm({arithmetic, b.load_store, b.latency}, 1.0 + (kSmNorm - 1.0) * overlap);
 }
 
 std::string bottleneck_of(const TimeBounds& bounds, const Occupancy& occupancy) {
@@ -152,10 +168,9 @@ Prediction predict(const ModelInput& input, const DeviceSpec& device) {
   result.counted_in_machine_code = timing.in_machine_code;
   result.bounds = bounds_of(input, device, timing);
   const TimeBounds& b = result.bounds;
-  const double sm_side = p_norm(
-      {b.issue, b.fp32, b.fp64, b.integer, b.special_function, b.load_store, b.latency}, kSmNorm);
   const double busy =
-      p_norm({sm_side, p_norm({b.l2, b.dram, b.atomics}, kMemoryNorm)}, kMemoryNorm);
+      p_norm({sm_side(input, device, timing, b), p_norm({b.l2, b.dram, b.atomics}, kMemoryNorm)},
+             kMemoryNorm);
   const double seconds = busy + device.kernel_launch_seconds;
   const double spread = assess_reliability(input, b, !timing.in_machine_code, result.facts);
   result.time = {seconds, seconds * (1.0 - spread), seconds * (1.0 + spread), 1,
