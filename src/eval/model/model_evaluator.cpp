@@ -7,6 +7,7 @@
 #include "eval/verify/loaded_plan.h"
 #include "kernel/caveats.h"
 #include "sass/machine_code.h"
+#include "sass/machine_code_check.h"
 
 #include <fmt/format.h>
 
@@ -143,6 +144,20 @@ const ResourceUsage& resources_of(const Problem& problem, const CompiledPlan& co
 ModelEvaluator::ModelEvaluator(Compiler& compiler, Verifier& verifier, DeviceSpec device)
     : compiler_(compiler), verifier_(verifier), device_(device) {}
 
+WorkCounting choose_counting(Compiler& compiler, const std::string& architecture) {
+  CompileRequest request;
+  request.source = sass::check_source();
+  request.kernel = sass::kCheckKernel;
+  request.architecture = architecture;
+  const auto compiled = compiler.compile(request, Cancellation());
+  if (!compiled.ok()) return WorkCounting::ptx;
+  const auto code = sass::read_machine_code(compiled->cubin, compiled->entry);
+  const auto program = ptx::Program::load(compiled->ptx, compiled->entry);
+  const bool understood =
+      code.ok() && program.ok() && sass::check_machine_code(*code, *program).ok();
+  return understood ? WorkCounting::machine_code : WorkCounting::ptx;
+}
+
 Evaluation predict_time(const DeviceSpec& device, const Problem& problem,
                         const CompiledKernel& compiled, const LaunchPlan& plan,
                         const Cancellation& cancellation, WorkCounting counting) {
@@ -210,7 +225,10 @@ Evaluation ModelEvaluator::judge(const Problem& problem, const Candidate& candid
     result.machine_code = compiled->machine_code();
     return result;
   }
-  return predict_time(device_, problem, *compiled, candidate.plan, cancellation);
+  std::call_once(checked_, [this] {
+    counting_ = choose_counting(compiler_, std::string(device_.architecture));
+  });
+  return predict_time(device_, problem, *compiled, candidate.plan, cancellation, counting_);
 }
 
 }  // namespace regraph

@@ -8,6 +8,10 @@
 #include "eval/model/device.h"
 #include "eval/verify/verifier.h"
 
+#include <cstdint>
+#include <mutex>
+#include <string>
+
 namespace regraph {
 
 // What the work of a kernel is counted in.
@@ -15,6 +19,10 @@ enum class WorkCounting : std::uint8_t {
   machine_code,  // where it can be read and fits the PTX; else as below
   ptx,
 };
+
+// How the machine code of `architecture` ("sm_90") may be counted: compiles a small kernel and
+// looks whether its machine code is understood (sass/machine_code_check.h). Thread-safe.
+[[nodiscard]] WorkCounting choose_counting(Compiler& compiler, const std::string& architecture);
 
 // The prediction alone, for kernels that are taken to be correct. Several bench sizes give the
 // geometric mean of their times; facts and bottleneck are the last size's. Times of several
@@ -47,6 +55,8 @@ class ModelEvaluator final : public Evaluator {
   Compiler& compiler_;
   Verifier& verifier_;
   DeviceSpec device_;
+  std::once_flag checked_;
+  WorkCounting counting_ = WorkCounting::ptx;  // set once
 };
 
 }  // namespace regraph
