@@ -450,6 +450,15 @@ class Counter {
                     executions(static_cast<std::size_t>(i)) * stretch->share / count * rounds(b));
   }
 
+  bool ptx_accesses() const {
+    return std::any_of(profile_.instructions.begin(), profile_.instructions.end(),
+                       [](const ptx::InstructionProfile& one) {
+                         return one.warp_executions > 0 &&
+                                (one.instruction_class == InstructionClass::load_global ||
+                                 one.instruction_class == InstructionClass::store_global);
+                       });
+  }
+
   void finish() {
     double memory = 0.0;
     double matched = 0.0;
@@ -472,7 +481,11 @@ class Counter {
         matched += times;
       }
     }
-    if (memory > 0.0) counts_.matched_memory = matched / memory;
+    if (memory > 0.0) {
+      counts_.matched_memory = matched / memory;
+    } else if (ptx_accesses()) {
+      counts_.matched_memory = 0.0;  // lost, all of them
+    }
     if (all > 0.0) counts_.unknown = unknown / all;
   }
 

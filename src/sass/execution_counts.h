@@ -25,7 +25,7 @@ struct ExecutionCounts {
   // The PTX instruction each was made from, an index into the profile; -1: unknown.
   std::vector<std::int32_t> ptx_instruction;
   // Share of executed memory instructions whose PTX line holds an access of the same kind; 1 when
-  // there are none. Much less means that the line table was not understood.
+  // there are none in PTX either. Much less means that the line table was not understood.
   double matched_memory = 1.0;
   // Share of executed instructions whose operation is not known.
   double unknown = 0.0;
