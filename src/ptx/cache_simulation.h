@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace regraph::ptx {
 
@@ -31,6 +32,20 @@ struct CacheSimulationLimits {
   std::uint64_t instructions_per_wave = 200'000'000;  // warp instructions of the slice
 };
 
+// Where the requests of one load instruction were served: each by the slowest of its sectors.
+struct LoadService {
+  double l1 = 0;
+  double l2 = 0;
+  double dram = 0;
+  // In L1, but asked for by another request of the same quantum, so that it may still be on its
+  // way.
+  double shared_l2 = 0;
+  double shared_dram = 0;
+};
+
+// Resident blocks take turns in the simulation after this many instructions of a warp.
+inline constexpr int kQuantumInstructions = 64;
+
 // Extrapolated to the whole grid.
 struct CacheTraffic {
   double global_requests = 0;  // warp-level loads and stores
@@ -42,6 +57,8 @@ struct CacheTraffic {
   double dram_read_bytes = 0;
   double dram_write_bytes = 0;
   AtomicTraffic atomics;
+  // By PTX instruction, of the part that was simulated; zeros for all but loads.
+  std::vector<LoadService> loads;
   // Sectors that atomics fetch from DRAM and that return there: those that are alone in their line
   // in a request, and others. Part of dram_read_bytes and dram_write_bytes.
   double atomic_lone_dram_sectors = 0;
