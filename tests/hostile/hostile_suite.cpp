@@ -202,8 +202,8 @@ std::string SuiteTally::count(const SuiteCandidate& candidate, const std::vector
 }
 
 std::string SuiteTally::text() const {
-  return fmt::format("caught {} of {} hostile, passed {} of {} honest{}", caught_, hostile_, passed_,
-                     honest_, wrong_);
+  return fmt::format("caught {} of {} hostile, passed {} of {} honest{}", caught_, hostile_,
+                     passed_, honest_, wrong_);
 }
 
 }  // namespace regraph::test

@@ -86,12 +86,15 @@ struct Verifier::State {
       // One text for all, as a rule.
       if (original_ptx.find(kernel->ptx) == std::string::npos) original_ptx += kernel->ptx;
     }
+    admission.emplace(original_ptx, problem.assume);
   }
 
   const Problem problem;
   const VerifierConfiguration configuration;
   const Result<LoadedPlan> original;
-  std::string original_ptx;  // constant once constructed
+  // Constant once constructed.
+  std::string original_ptx;
+  std::optional<Admission> admission;
 
   std::mutex mutex;
   std::list<std::pair<std::uint64_t, std::shared_ptr<Reference>>> references;  // latest first
@@ -342,15 +345,16 @@ VerificationResult Verifier::verify(const CompiledPlan& candidate, const LaunchP
   };
   const Result<std::shared_ptr<Reference>> reference = state_->reference(seed);
   if (!reference.ok()) return refuse(Verdict::unsupported, reference.error().message);
-  const Result<LoadedPlan> loaded = load_plan(candidate, plan);
-  if (!loaded.ok()) return refuse(launch_verdict(loaded.error().code), loaded.error().message);
+  // Before anything else: what the interpreter does not know may be forbidden too.
   for (std::size_t i = 0; i < candidate.launches.size(); ++i) {
     const std::string& text = candidate.launches[i]->ptx;
     if (i > 0 && text == candidate.launches.front()->ptx) continue;  // one module, as a rule
-    if (const auto forbidden = find_forbidden(text, state_->original_ptx)) {
-      return refuse(Verdict::suspicious, *forbidden);
+    if (const auto objection = state_->admission->objection(text)) {
+      return refuse(Verdict::suspicious, *objection);
     }
   }
+  const Result<LoadedPlan> loaded = load_plan(candidate, plan);
+  if (!loaded.ok()) return refuse(launch_verdict(loaded.error().code), loaded.error().message);
   const KernelRunner interpreter = [&](const Symbols& symbols, const Buffers& inputs,
                                        const RunSettings& settings) {
     return run_kernel(state_->problem, *loaded, symbols, inputs, settings, cancellation);
