@@ -56,15 +56,10 @@ constexpr Rule kRules[] = {
     {".calltargets", Match::token, kAddress},
     {"tf32", Match::part, kPrecision, true},
     {"f16", Match::part, kPrecision, true},
-    {"f16x2", Match::part, kPrecision, true},
     {"bf16", Match::part, kPrecision, true},
-    {"bf16x2", Match::part, kPrecision, true},
     {"e4m3", Match::part, kPrecision, true},
-    {"e4m3x2", Match::part, kPrecision, true},
     {"e5m2", Match::part, kPrecision, true},
-    {"e5m2x2", Match::part, kPrecision, true},
     {"e2m1", Match::part, kPrecision, true},
-    {"e2m1x2", Match::part, kPrecision, true},
     {"e2m3", Match::part, kPrecision, true},
     {"e3m2", Match::part, kPrecision, true},
 };
@@ -113,6 +108,11 @@ int number(std::string_view token) {
   int value = 0;
   std::from_chars(token.data(), token.data() + token.size(), value);
   return value;
+}
+
+// Two or four at a time are the same arithmetic.
+std::string_view without_packing(std::string_view part) {
+  return part.ends_with("x2") || part.ends_with("x4") ? part.substr(0, part.size() - 2) : part;
 }
 
 const Rule* rule_for_part(std::string_view part) {
@@ -167,7 +167,8 @@ std::vector<PtxFeature> features_of(std::string_view ptx) {
     if (token.front() == '%') continue;
     for (std::string_view rest = token; !rest.empty();) {
       const std::size_t dot = rest.find('.');
-      if (const Rule* rule = rule_for_part(rest.substr(0, dot))) add(*rule, rule->word, token);
+      if (const Rule* rule = rule_for_part(without_packing(rest.substr(0, dot))))
+        add(*rule, rule->word, token);
       rest.remove_prefix(dot == std::string_view::npos ? rest.size() : dot + 1);
     }
   }

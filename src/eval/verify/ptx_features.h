@@ -7,7 +7,8 @@
 namespace regraph::verify {
 
 struct PtxFeature {
-  std::string_view word;       // what makes it one: "%clock64", "evict_last", "tf32"
+  // What makes it one: "%clock64", "evict_last", "tf32"; of "f16x2" and its like "f16".
+  std::string_view word;
   std::string_view statement;  // the token it stands in: "mma.sync.aligned.m16n8k8..."
   std::string_view why;        // what it does to a measurement: "reads a clock: ..."
   bool of_precision = false;   // a type of lower precision than fp32

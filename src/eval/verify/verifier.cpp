@@ -149,6 +149,10 @@ class Examination {
                       one.error().message);
       }
       if (!passes(**one, false)) return std::move(result_);
+      // Between two others, so that both are at hand.
+      if ((*one)->distribution == Distribution::uniform && !survives_an_earlier_launch(**one)) {
+        return std::move(result_);
+      }
       const bool reverse =
           (*one)->distribution == Distribution::small_integers && !(*one)->order_matters;
       if (reverse && worth_reversing(**one) && !passes(**one, true)) return std::move(result_);
@@ -181,7 +185,39 @@ class Examination {
     return false;
   }
 
-  bool passes(const Case& one, bool reversed) {
+  // Launches twice in the same memory, first with other inputs: what that leaves in outputs,
+  // scratch buffers and the memory of blocks must not matter.
+  bool survives_an_earlier_launch(const Case& one) {
+    if (one.index == 0) return true;
+    const Result<const Case*> before = reference_.at(one.index - 1, cancellation_);
+    if (!before.ok() || (*before)->symbols != one.symbols) return true;
+    RunSettings settings = settings_for(one, false);
+    settings.detect_races = false;
+    settings.keep_memory = true;
+    const Result<KernelRun> first = runner_(*one.symbols, *reference_.inputs(**before), settings);
+    if (!first.ok() || first->fault.kind != ptx::FaultKind::none) return true;  // it passed before
+    settings.earlier = &*first;
+    const Result<KernelRun> second = runner_(*one.symbols, *reference_.inputs(one), settings);
+    if (!second.ok()) return true;
+    ++result_.runs;
+    result_.thread_instructions += first->profile.thread_instructions;
+    result_.thread_instructions += second->profile.thread_instructions;
+    if (second->fault.kind == ptx::FaultKind::cancelled) {
+      result_.cancelled = true;
+      return reject(Verdict::timeout, with(one) + ": " + describe(second->fault));
+    }
+    const std::string explanation =
+        " after an earlier launch in the same memory with other inputs, and right without it: ";
+    if (second->fault.kind != ptx::FaultKind::none) {
+      return reject(verdict_of(second->fault.kind),
+                    with(one) + "," + explanation + describe(second->fault));
+    }
+    if (agrees(one, *second, false)) return true;
+    result_.message = "wrong" + explanation + result_.message;
+    return false;
+  }
+
+  RunSettings settings_for(const Case& one, bool reversed) const {
     RunSettings settings;
     settings.poison_seed = reference_.poison_seed(one, reversed ? 2 : 1);
     settings.pointer_offset = one.index % 2 == 1 ? loose_alignment(problem_) : 0;
@@ -189,6 +225,11 @@ class Examination {
     settings.reverse_order = reversed;
     settings.threads = threads_;
     settings.detect_races = one.checks_races && !reversed;
+    return settings;
+  }
+
+  bool passes(const Case& one, bool reversed) {
+    const RunSettings settings = settings_for(one, reversed);
     const Result<KernelRun> run = runner_(*one.symbols, *reference_.inputs(one), settings);
     if (!run.ok()) {
       return reject(launch_verdict(run.error().code), with(one) + ": " + run.error().message);

@@ -331,7 +331,8 @@ TEST(Verifier, EndlessLoopsTrapsAndImpossibleLaunchesAreVerdicts) {
       "K) {\n";
   bench.expect(Verdict::timeout,
                head + "volatile float* p = C; while (p[0] != 1.2345678f) p[0] = 2.0f; }", "");
-  bench.expect(Verdict::crash, head + "if (M > 0) __trap(); C[0] = 1; }", "");
+  bench.expect(Verdict::suspicious, head + "if (M > 0) __trap(); C[0] = 1; }", "trap");
+  bench.expect(Verdict::crash, head + "assert(M < 0); C[0] = 1; }", "");
   bench.expect(Verdict::launch_error, head + "C[0] = 1; }", "grid.x",
                launch({16, 16, 1}, "N - 1", "cdiv(M, by)"));
   bench.expect(Verdict::launch_error, head + "C[0] = 1; }", "'Q'",
