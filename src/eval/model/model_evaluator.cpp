@@ -186,7 +186,15 @@ Evaluation ModelEvaluator::judge(const Problem& problem, const Candidate& candid
     result.machine_code = compiled->machine_code();
     return result;
   }
-  return predict_time(device_, problem, *compiled, candidate.plan, cancellation);
+  Evaluation result = predict_time(device_, problem, *compiled, candidate.plan, cancellation);
+  // It must also do its work at the sizes that the prediction is about.
+  const auto loaded = verify::load_plan(*compiled, candidate.plan);
+  if (!result.correct() || !loaded || verifier_.original() == nullptr) return result;
+  if (const auto less = witness_.missing(problem, *verifier_.original(), *loaded, cancellation)) {
+    result.verdict = Verdict::suspicious;
+    result.message = *less;
+  }
+  return result;
 }
 
 }  // namespace regraph

@@ -6,6 +6,7 @@
 #include "eval/compile/compiler.h"
 #include "eval/evaluator.h"
 #include "eval/model/device.h"
+#include "eval/model/work_witness.h"
 #include "eval/verify/verifier.h"
 
 namespace regraph {
@@ -39,6 +40,7 @@ class ModelEvaluator final : public Evaluator {
   Compiler& compiler_;
   Verifier& verifier_;
   DeviceSpec device_;
+  WorkWitness witness_;
 };
 
 }  // namespace regraph

@@ -55,6 +55,11 @@ class Reference {
   // Cases in the order in which candidates should meet them: small sizes first.
   [[nodiscard]] std::size_t case_count() const { return slots_.size(); }
 
+  // Of the case; sizes change only before the first distribution, small integers.
+  [[nodiscard]] Distribution distribution(std::size_t index) const {
+    return slots_[index]->content.distribution;
+  }
+
   // Returns the case, running the original if nobody has yet. Errors: what is wrong with the
   // original; cancelled. Thread-safe.
   [[nodiscard]] Result<const Case*> at(std::size_t index, const Cancellation& cancellation);

@@ -148,11 +148,10 @@ class Examination {
         return failed(result_.cancelled ? Verdict::timeout : Verdict::unsupported,
                       one.error().message);
       }
+      keeps_memory_ = i + 1 < reference_.case_count() && comes_before_a_second_launch(i);
+      const std::optional<KernelRun> earlier = std::exchange(earlier_, std::nullopt);
       if (!passes(**one, false)) return std::move(result_);
-      // Between two others, so that both are at hand.
-      if ((*one)->distribution == Distribution::uniform && !survives_an_earlier_launch(**one)) {
-        return std::move(result_);
-      }
+      if (earlier && !survives(**one, *earlier)) return std::move(result_);
       const bool reverse =
           (*one)->distribution == Distribution::small_integers && !(*one)->order_matters;
       if (reverse && worth_reversing(**one) && !passes(**one, true)) return std::move(result_);
@@ -162,6 +161,11 @@ class Examination {
   }
 
  private:
+  // One case of each size runs twice, the second time after the case before it.
+  bool comes_before_a_second_launch(std::size_t index) const {
+    return reference_.distribution(index + 1) == Distribution::uniform;
+  }
+
   bool worth_reversing(const Case& one) const {
     if (plan_ == nullptr) return false;
     bool differs = false;
@@ -185,22 +189,15 @@ class Examination {
     return false;
   }
 
-  // Launches twice in the same memory, first with other inputs: what that leaves in outputs,
-  // scratch buffers and the memory of blocks must not matter.
-  bool survives_an_earlier_launch(const Case& one) {
-    if (one.index == 0) return true;
-    const Result<const Case*> before = reference_.at(one.index - 1, cancellation_);
-    if (!before.ok() || (*before)->symbols != one.symbols) return true;
+  // Another launch in the same memory, in which the last case ran with other inputs: what that left
+  // in outputs, scratch buffers and the memory of blocks must not matter.
+  bool survives(const Case& one, const KernelRun& earlier) {
     RunSettings settings = settings_for(one, false);
     settings.detect_races = false;
-    settings.keep_memory = true;
-    const Result<KernelRun> first = runner_(*one.symbols, *reference_.inputs(**before), settings);
-    if (!first.ok() || first->fault.kind != ptx::FaultKind::none) return true;  // it passed before
-    settings.earlier = &*first;
+    settings.earlier = &earlier;
     const Result<KernelRun> second = runner_(*one.symbols, *reference_.inputs(one), settings);
-    if (!second.ok()) return true;
+    if (!second.ok()) return true;  // it could be launched just before
     ++result_.runs;
-    result_.thread_instructions += first->profile.thread_instructions;
     result_.thread_instructions += second->profile.thread_instructions;
     if (second->fault.kind == ptx::FaultKind::cancelled) {
       result_.cancelled = true;
@@ -225,6 +222,7 @@ class Examination {
     settings.reverse_order = reversed;
     settings.threads = threads_;
     settings.detect_races = one.checks_races && !reversed;
+    settings.keep_memory = keeps_memory_ && !reversed;
     return settings;
   }
 
@@ -253,7 +251,9 @@ class Examination {
       }
     }
     if (!run->damaged.empty()) return reject(Verdict::suspicious, with(one) + ": " + run->damaged);
-    return agrees(one, *run, reversed);
+    if (!agrees(one, *run, reversed)) return false;
+    if (settings.keep_memory) earlier_ = *run;
+    return true;
   }
 
   bool agrees(const Case& one, const KernelRun& run, bool reversed) {
@@ -293,6 +293,8 @@ class Examination {
   int threads_;
   const Cancellation& cancellation_;
   VerificationResult result_;
+  bool keeps_memory_ = false;         // of the present case, for the next
+  std::optional<KernelRun> earlier_;  // what the next case's second launch comes after
 };
 
 }  // namespace
@@ -413,6 +415,10 @@ Result<Verifier::Scale> Verifier::largest_test(std::uint64_t seed,
   const Result<const Case*> last = (*reference)->at((*reference)->case_count() - 1, cancellation);
   if (!last.ok()) return last.error();
   return Scale{(*last)->arithmetic, *(*last)->symbols};
+}
+
+const LoadedPlan* Verifier::original() const {
+  return state_->original.ok() ? &*state_->original : nullptr;
 }
 
 VerificationResult Verifier::verify_on(const KernelRunner& runner, std::uint64_t seed,

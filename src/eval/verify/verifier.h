@@ -80,6 +80,10 @@ class Verifier {
   };
   [[nodiscard]] Result<Scale> largest_test(std::uint64_t seed, const Cancellation& cancellation);
 
+  // The original as the interpreter has it; null when it cannot be loaded. Valid as long as the
+  // verifier.
+  [[nodiscard]] const verify::LoadedPlan* original() const;
+
   // What `runner` makes of every case, compared with what the original makes of it on the
   // interpreter, under the same rules.
   [[nodiscard]] VerificationResult verify_on(const KernelRunner& runner, std::uint64_t seed,
