@@ -35,7 +35,12 @@ TEST_P(Hostile, IsJudgedRight) {
   const auto original = compile_plan(compiler, suite->problem.source, suite->problem.launch,
                                      std::string(device.architecture), never);
   ASSERT_TRUE(original.ok()) << original.error().message;
-  Verifier verifier(suite->problem, *original);
+  VerifierConfiguration checks;
+  checks.make_double_shadow = [&](const Cancellation& cancellation) {
+    return verify::make_double_shadow(compiler, suite->problem, suite->problem.source,
+                                      std::string(device.architecture), cancellation);
+  };
+  Verifier verifier(suite->problem, *original, checks);
   const auto warnings = verifier.check_original(kSeed, never);
   ASSERT_TRUE(warnings.ok()) << warnings.error().message;
   ModelEvaluator evaluator(compiler, verifier, device);
