@@ -49,6 +49,7 @@ struct TimingSession::State {
     std::optional<BenchMemory> memory;
     std::optional<BenchReference> reference;
     std::optional<RaceIncumbent> incumbent;  // summary and noise; survives the process
+    std::optional<RaceIncumbent> original;   // likewise
     double original_seconds = 0.0;           // median, 0 before it was timed
   };
 
@@ -175,7 +176,7 @@ struct TimingSession::State {
   // Takes samples of two kernels as `sides` says; of one when `second` is null.
   Answer<TimeResponse> sample(std::size_t bench, const std::vector<RaceSide>& sides,
                               const Resident& first, const Resident* second, bool short_kernels,
-                              const Cancellation& stop) {
+                              const Cancellation& stop, bool cold = true) {
     BenchMemory& memory = *benches[bench].memory;
     for (const Resident* resident : {&first, second}) {
       if (resident == nullptr) continue;
@@ -193,8 +194,11 @@ struct TimingSession::State {
     std::size_t turn[2] = {static_cast<std::size_t>(batches), static_cast<std::size_t>(batches)};
     for (const RaceSide side : sides) {
       const auto which = static_cast<std::size_t>(side);
-      request.samples.push_back(static_cast<std::uint32_t>(which * sets + turn[which]++ % sets));
+      request.samples.push_back(static_cast<std::uint32_t>(which * sets + turn[which] % sets));
+      // Another set would be a cold one.
+      if (cold) ++turn[which];
     }
+    request.cold = cold;
     request.as_graph = short_kernels;
     request.poison_seed = random_bits(config.seed, 17, ++batches);
     request.timeout_seconds = timeout(bench, sides.size());
@@ -292,7 +296,7 @@ struct TimingSession::State {
         bench.original_seconds = outcome->candidate.median;
         Answer<double> noise = measure_noise(b, candidate, outcome->candidate.median, stop);
         if (!noise.ok()) return noise.failure();
-        bench.incumbent = RaceIncumbent{outcome->candidate, *noise};
+        bench.incumbent = bench.original = RaceIncumbent{outcome->candidate, *noise};
         continue;
       }
       if (outcome->verdict) {
@@ -307,6 +311,54 @@ struct TimingSession::State {
     }
     report.faster = fast > 0 && slow == 0;
     return report;
+  }
+
+  // Sides of `count` samples: A B B A while cold; one side after the other while hot, so that each
+  // finds in the L2 what it left there itself.
+  static std::vector<RaceSide> sides_of(int count, bool cold, bool original_first) {
+    std::vector<RaceSide> sides;
+    for (int i = 0; i < count; ++i) {
+      const int place = i % 4;
+      const bool first = cold ? place == 0 || place == 3 : i < count / 2;
+      sides.push_back(first != original_first ? RaceSide::candidate : RaceSide::incumbent);
+    }
+    return sides;
+  }
+
+  Answer<Pair> compare(std::size_t bench, const Resident& kernel, const Comparison& comparison,
+                       const Cancellation& stop) {
+    const bool alone = kernel.kernel == original_kernel;
+    Pair pair;
+    double taken_seconds = 0.0;
+    // The first samples, of unknown length; thrown away as a warm-up.
+    int block = 4;
+    bool is_short = false;
+    for (int round = 0;; ++round) {
+      std::vector<RaceSide> sides = sides_of(block, comparison.cold, round % 2 == 1);
+      if (alone) std::fill(sides.begin(), sides.end(), RaceSide::candidate);
+      Answer<TimeResponse> taken = sample(bench, sides, kernel, alone ? nullptr : &*original,
+                                          is_short, stop, comparison.cold);
+      if (!taken.ok()) return taken.failure();
+      std::vector<double> seconds[2];
+      for (std::size_t i = 0; i < sides.size(); ++i)
+        seconds[static_cast<std::size_t>(sides[i])].push_back(
+            std::max(taken->seconds[i], kTimerUnitSeconds));
+      if (round == 0) {
+        const double pair_seconds = median(seconds[0]) + median(seconds[1]);
+        is_short = median(seconds[0]) < kGraphBelowSeconds;
+        const int affordable =
+            static_cast<int>(std::min(comparison.gpu_seconds / std::max(pair_seconds, 1e-9), 1e6));
+        block = 2 * std::clamp(affordable, 2, config.race.block_size);
+        continue;
+      }
+      pair.kernel.insert(pair.kernel.end(), seconds[0].begin(), seconds[0].end());
+      pair.original.insert(pair.original.end(), seconds[1].begin(), seconds[1].end());
+      for (const double one : taken->seconds)
+        taken_seconds += one;
+      const int have = static_cast<int>(pair.kernel.size());
+      if (have >= comparison.samples) return pair;
+      if (have >= kFewestSamples && taken_seconds >= comparison.gpu_seconds) return pair;
+    }
   }
 
   // The candidate becomes what others are raced against.
@@ -354,7 +406,8 @@ Answer<TimingReport> TimingSession::race(const std::shared_ptr<const TimedKernel
 }
 
 Answer<std::vector<TimingSession::Pair>> TimingSession::compare_with_original(
-    const std::shared_ptr<const TimedKernel>& kernel, int samples, const Cancellation& stop) {
+    const std::shared_ptr<const TimedKernel>& kernel, const Comparison& comparison,
+    const Cancellation& stop) {
   State& state = *state_;
   Answer<Done> ready = state.ensure(stop);
   if (!ready.ok()) return ready.failure();
@@ -373,30 +426,24 @@ Answer<std::vector<TimingSession::Pair>> TimingSession::compare_with_original(
   }
   std::vector<Pair> pairs;
   for (std::size_t b = 0; b < state.benches.size(); ++b) {
-    std::vector<double> seconds[2];
-    const int block = 2 * std::max(2, state.config.race.block_size / 2);
-    while (static_cast<int>(seconds[0].size()) < samples) {
-      std::vector<RaceSide> sides;
-      const int left = 2 * (samples - static_cast<int>(seconds[0].size()));
-      for (int i = 0; i < std::min(block, left); ++i) {
-        const int place = i % 4;
-        sides.push_back(place == 0 || place == 3 ? RaceSide::candidate : RaceSide::incumbent);
-      }
-      const bool is_short = !seconds[0].empty() && median(seconds[0]) < kGraphBelowSeconds;
-      Answer<TimeResponse> taken =
-          state.sample(b, sides, *resident, &*state.original, is_short, stop);
-      if (!taken.ok()) return taken.failure();
-      for (std::size_t i = 0; i < sides.size(); ++i)
-        seconds[static_cast<std::size_t>(sides[i])].push_back(
-            std::max(taken->seconds[i], kTimerUnitSeconds));
-    }
+    Answer<Pair> pair = state.compare(b, *resident, comparison, stop);
+    if (!pair.ok()) return pair.failure();
     Answer<std::string> difference = state.look(b, *resident, stop);
     if (!difference.ok()) return difference.failure();
     if (!difference->empty()) return Failure{0, false, false, "wrong result: " + *difference};
-    pairs.push_back({summarize(seconds[0]), summarize(seconds[1])});
+    pairs.push_back(std::move(*pair));
   }
   if (own) state.unload(*own, stop);
   return pairs;
+}
+
+void TimingSession::drop_incumbent() {
+  State& state = *state_;
+  if (state.incumbent) state.unload(*state.incumbent, Cancellation());
+  state.incumbent.reset();
+  state.incumbent_kernel = state.original_kernel;
+  for (State::Bench& bench : state.benches)
+    bench.incumbent = bench.original;
 }
 
 bool TimingSession::candidates_fault() const {

@@ -64,14 +64,24 @@ class TimingSession {
   [[nodiscard]] Answer<TimingReport> race(const std::shared_ptr<const TimedKernel>& candidate,
                                           const Cancellation& stop);
 
-  // `samples` of a kernel and as many of the original, interleaved; per bench size {kernel,
-  // original}. For the choice among finalists.
+  // The original is the incumbent again: what had replaced it turned out not to count.
+  void drop_incumbent();
+
+  // Samples of a kernel and as many of the original, interleaved, per bench size. Long kernels get
+  // fewer than asked for. Of the original itself only `kernel` is filled.
+  struct Comparison {
+    int samples = 64;          // of each side
+    double gpu_seconds = 0.5;  // a bench size, or what kFewestSamples take
+    bool cold = true;          // false: the L2 holds what the kernel's last launch left there
+  };
+  static constexpr int kFewestSamples = 5;
   struct Pair {
-    TimingSummary kernel;
-    TimingSummary original;
+    std::vector<double> kernel;  // seconds, in the order taken
+    std::vector<double> original;
   };
   [[nodiscard]] Answer<std::vector<Pair>> compare_with_original(
-      const std::shared_ptr<const TimedKernel>& kernel, int samples, const Cancellation& stop);
+      const std::shared_ptr<const TimedKernel>& kernel, const Comparison& comparison,
+      const Cancellation& stop);
 
   // Whether the last failure was met by the candidate's own launches.
   [[nodiscard]] bool candidates_fault() const;
