@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kSeed = 0xB10C;
 // A first look, which honest kernels pass, and a closer one before anything is said.
-constexpr int kFewBlocks = 6;
+constexpr int kFewBlocks = 32;
 constexpr int kManyBlocks = 200;
 // Warp instructions that one look may take, over all its blocks: a few hundredths of a second.
 constexpr std::uint64_t kFewInstructions = 2'000'000;
@@ -29,11 +29,12 @@ std::vector<std::uint64_t> drawn_blocks(std::uint64_t grid, int count) {
     for (std::uint64_t block = 0; block < grid; ++block)
       blocks.insert(block);
   } else {
-    // One of each of `count` equal parts.
-    const auto parts = static_cast<std::uint64_t>(count);
+    // Two neighbours, one odd and one even, of each of count / 2 equal parts.
+    const auto parts = static_cast<std::uint64_t>(count / 2);
     for (std::uint64_t part = 0; part < parts; ++part) {
       const std::uint64_t begin = grid / parts * part;
-      blocks.insert(begin + random_bits(kSeed, part) % (grid / parts));
+      const std::uint64_t drawn = begin + random_bits(kSeed, part) % (grid / parts - 1);
+      blocks.insert({drawn, drawn + 1});
     }
   }
   return {blocks.begin(), blocks.end()};

@@ -26,7 +26,7 @@ TEST(WorkWitness, EstimatesBytesOfTheWholeGrid) {
   const Problem problem = test::copy_problem();
   const verify::LoadedPlan plan = loaded(problem, test::kCopy);
   const double bytes = 4.0 * (1 << 20);
-  for (const int blocks : {6, 200}) {
+  for (const int blocks : {2, 32, 200}) {
     const auto work = estimate_work(problem, plan, problem.bench[0], blocks, kNever);
     ASSERT_TRUE(work.ok()) << work.error().message;
     EXPECT_DOUBLE_EQ(work->read_bytes, bytes);

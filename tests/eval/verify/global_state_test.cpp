@@ -34,13 +34,14 @@ TEST(GlobalState, ReadingIsNone) {
 
 TEST(GlobalState, WritingAndHidingTheAddressIs) {
   const std::string address = "mov.u64 %rd1, t;\nadd.s64 %rd2, %rd1, 4;\n";
-  for (const std::string& body :
-       {std::string("st.global.u32 [t], %r1;"), address + "st.global.u32 [%rd2], %r1;",
-        address + "red.global.add.u32 [%rd2], 1;", address + "atom.global.add.u32 %r1, [%rd2], 1;",
-        address + "st.shared.u64 [s], %rd2;", address + "setp.lt.u64 %p1, %rd2, %rd3;",
-        address + "selp.b64 %rd4, %rd2, %rd3, %p1;\nst.global.u32 [%rd4], %r1;",
-        // Defined after its use, in a loop.
-        "L:\nst.global.u32 [%rd5], %r1;\nmov.u64 %rd5, t;\nbra L;"}) {
+  for (const std::string& body : std::initializer_list<std::string>{
+           std::string("st.global.u32 [t], %r1;"), address + "st.global.u32 [%rd2], %r1;",
+           address + "red.global.add.u32 [%rd2], 1;",
+           address + "atom.global.add.u32 %r1, [%rd2], 1;", address + "st.shared.u64 [s], %rd2;",
+           address + "setp.lt.u64 %p1, %rd2, %rd3;",
+           address + "selp.b64 %rd4, %rd2, %rd3, %p1;\nst.global.u32 [%rd4], %r1;",
+           // Defined after its use, in a loop.
+           "L:\nst.global.u32 [%rd5], %r1;\nmov.u64 %rd5, t;\nbra L;"}) {
     const auto found = state_of(body);
     ASSERT_EQ(found.size(), 1u) << body;
     EXPECT_EQ(found[0].name, "t");
