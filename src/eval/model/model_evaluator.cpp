@@ -6,6 +6,8 @@
 #include "eval/verify/fault_verdict.h"
 #include "eval/verify/loaded_plan.h"
 #include "kernel/caveats.h"
+#include "sass/machine_code.h"
+#include "sass/machine_code_check.h"
 
 #include <fmt/format.h>
 
@@ -43,14 +45,35 @@ std::optional<double> amount(const std::optional<IntegerExpression>& expression,
   return static_cast<double>(*value);
 }
 
+// A kernel as compiled, and its machine code when work is to be counted in it and it can be read.
+struct Binary {
+  std::shared_ptr<const CompiledKernel> kernel;
+  std::optional<sass::MachineCode> code;
+};
+
+// One a launch.
+std::vector<Binary> read_binaries(const CompiledPlan& compiled, WorkCounting counting) {
+  std::vector<Binary> binaries;
+  for (const auto& kernel : compiled.launches) {
+    Binary binary{kernel, std::nullopt};
+    if (counting == WorkCounting::machine_code) {
+      auto code = sass::read_machine_code(kernel->cubin, kernel->entry);
+      if (code.ok()) binary.code = *std::move(code);
+    }
+    binaries.push_back(std::move(binary));
+  }
+  return binaries;
+}
+
 // The prediction for one launch at one size, or why there is none. `flops` and `bytes` are of this
 // launch.
 std::variant<Prediction, Evaluation> predict_launch(
     const DeviceSpec& device, const Problem& problem, const verify::LoadedLaunch& loaded,
-    const ResourceUsage& resources, const Symbols& symbols, std::optional<double> flops,
+    const Binary& binary, const Symbols& symbols, std::optional<double> flops,
     std::optional<double> bytes, const Cancellation& cancellation) {
   auto launch = concretise(loaded.launch, symbols);
   if (!launch) return failed(Verdict::launch_error, launch.error().message);
+  const ResourceUsage& resources = binary.kernel->resources;
   const std::int64_t shared =
       resources.static_shared_bytes + static_cast<std::int64_t>(launch->dynamic_shared_bytes);
   auto occupancy = occupancy_of(device, static_cast<int>(launch->block.count()),
@@ -61,21 +84,21 @@ std::variant<Prediction, Evaluation> predict_launch(
   if (!sample) return failed(verify::verdict_of(sample.error().code), sample.error().message);
   if (sample->fault.kind != ptx::FaultKind::none) return failed_at(symbols, sample->fault);
   return predict({loaded.program, sample->profile, sample->traffic, resources, *launch, *occupancy,
-                  flops, bytes},
+                  flops, bytes, binary.code ? &*binary.code : nullptr},
                  device);
 }
 
 // All launches of a plan at one size: times add up, the rest is of the launch that takes longest.
 std::variant<Prediction, Evaluation> predict_plan(const DeviceSpec& device, const Problem& problem,
-                                                  const CompiledPlan& compiled,
+                                                  const std::vector<Binary>& binaries,
                                                   const verify::LoadedPlan& plan,
                                                   const Symbols& symbols,
                                                   const Cancellation& cancellation) {
   const auto flops = amount(problem.flops, symbols);
   const auto bytes = amount(problem.bytes, symbols);
   if (plan.size() == 1) {
-    return predict_launch(device, problem, plan.front(), compiled.launches.front()->resources,
-                          symbols, flops, bytes, cancellation);
+    return predict_launch(device, problem, plan.front(), binaries.front(), symbols, flops, bytes,
+                          cancellation);
   }
   Prediction total;
   TimeEstimate sum;
@@ -83,8 +106,8 @@ std::variant<Prediction, Evaluation> predict_plan(const DeviceSpec& device, cons
   double longest = -1.0;
   for (std::size_t i = 0; i < plan.size(); ++i) {
     // The useful work is known of all launches together only.
-    auto one = predict_launch(device, problem, plan[i], compiled.launches[i]->resources, symbols,
-                              std::nullopt, std::nullopt, cancellation);
+    auto one = predict_launch(device, problem, plan[i], binaries[i], symbols, std::nullopt,
+                              std::nullopt, cancellation);
     if (std::holds_alternative<Evaluation>(one)) return one;
     auto& prediction = std::get<Prediction>(one);
     sum.median_seconds += prediction.time.median_seconds;
@@ -121,18 +144,34 @@ const ResourceUsage& resources_of(const Problem& problem, const CompiledPlan& co
 ModelEvaluator::ModelEvaluator(Compiler& compiler, Verifier& verifier, DeviceSpec device)
     : compiler_(compiler), verifier_(verifier), device_(device) {}
 
+WorkCounting choose_counting(Compiler& compiler, const std::string& architecture) {
+  CompileRequest request;
+  request.source = sass::check_source();
+  request.kernel = sass::kCheckKernel;
+  request.architecture = architecture;
+  const auto compiled = compiler.compile(request, Cancellation());
+  if (!compiled.ok()) return WorkCounting::ptx;
+  const auto code = sass::read_machine_code(compiled->cubin, compiled->entry);
+  const auto program = ptx::Program::load(compiled->ptx, compiled->entry);
+  const bool understood =
+      code.ok() && program.ok() && sass::check_machine_code(*code, *program).ok();
+  return understood ? WorkCounting::machine_code : WorkCounting::ptx;
+}
+
 Evaluation predict_time(const DeviceSpec& device, const Problem& problem,
                         const CompiledKernel& compiled, const LaunchPlan& plan,
-                        const Cancellation& cancellation) {
-  return predict_time(device, problem, CompiledPlan::of(compiled, plan), plan, cancellation);
+                        const Cancellation& cancellation, WorkCounting counting) {
+  return predict_time(device, problem, CompiledPlan::of(compiled, plan), plan, cancellation,
+                      counting);
 }
 
 Evaluation predict_time(const DeviceSpec& device, const Problem& problem,
                         const CompiledPlan& compiled, const LaunchPlan& plan,
-                        const Cancellation& cancellation) {
+                        const Cancellation& cancellation, WorkCounting counting) {
   if (problem.bench.empty()) return failed(Verdict::unsupported, "the problem has no bench sizes");
   const auto loaded = verify::load_plan(compiled, plan);
   if (!loaded) return failed(verify::verdict_of(loaded.error().code), loaded.error().message);
+  const std::vector<Binary> binaries = read_binaries(compiled, counting);
   Evaluation result;
   result.resources = resources_of(problem, compiled, plan);
   result.machine_code = compiled.machine_code();
@@ -141,7 +180,7 @@ Evaluation predict_time(const DeviceSpec& device, const Problem& problem,
   double log_high = 0.0;
   double log_roofline = 0.0;
   for (const Symbols& symbols : problem.bench) {
-    auto predicted = predict_plan(device, problem, compiled, *loaded, symbols, cancellation);
+    auto predicted = predict_plan(device, problem, binaries, *loaded, symbols, cancellation);
     if (auto* failure = std::get_if<Evaluation>(&predicted)) return std::move(*failure);
     auto& prediction = std::get<Prediction>(predicted);
     log_sum += std::log(prediction.time.median_seconds);
@@ -186,7 +225,11 @@ Evaluation ModelEvaluator::judge(const Problem& problem, const Candidate& candid
     result.machine_code = compiled->machine_code();
     return result;
   }
-  Evaluation result = predict_time(device_, problem, *compiled, candidate.plan, cancellation);
+  std::call_once(checked_, [this] {
+    counting_ = choose_counting(compiler_, std::string(device_.architecture));
+  });
+  Evaluation result =
+      predict_time(device_, problem, *compiled, candidate.plan, cancellation, counting_);
   // It must also do its work at the sizes that the prediction is about.
   const auto loaded = verify::load_plan(*compiled, candidate.plan);
   if (!result.correct() || !loaded || verifier_.original() == nullptr) return result;

@@ -9,7 +9,21 @@
 #include "eval/model/work_witness.h"
 #include "eval/verify/verifier.h"
 
+#include <cstdint>
+#include <mutex>
+#include <string>
+
 namespace regraph {
+
+// What the work of a kernel is counted in.
+enum class WorkCounting : std::uint8_t {
+  machine_code,  // where it can be read and fits the PTX; else as below
+  ptx,
+};
+
+// How the machine code of `architecture` ("sm_90") may be counted: compiles a small kernel and
+// looks whether its machine code is understood (sass/machine_code_check.h). Thread-safe.
+[[nodiscard]] WorkCounting choose_counting(Compiler& compiler, const std::string& architecture);
 
 // The prediction alone, for kernels that are taken to be correct. Several bench sizes give the
 // geometric mean of their times; facts and bottleneck are the last size's. Times of several
@@ -18,11 +32,13 @@ namespace regraph {
 // there is no prediction. Thread-safe.
 [[nodiscard]] Evaluation predict_time(const DeviceSpec& device, const Problem& problem,
                                       const CompiledPlan& compiled, const LaunchPlan& plan,
-                                      const Cancellation& cancellation);
+                                      const Cancellation& cancellation,
+                                      WorkCounting counting = WorkCounting::machine_code);
 // For plans that launch one kernel.
 [[nodiscard]] Evaluation predict_time(const DeviceSpec& device, const Problem& problem,
                                       const CompiledKernel& compiled, const LaunchPlan& plan,
-                                      const Cancellation& cancellation);
+                                      const Cancellation& cancellation,
+                                      WorkCounting counting = WorkCounting::machine_code);
 
 class ModelEvaluator final : public Evaluator {
  public:
@@ -40,6 +56,8 @@ class ModelEvaluator final : public Evaluator {
   Compiler& compiler_;
   Verifier& verifier_;
   DeviceSpec device_;
+  std::once_flag checked_;
+  WorkCounting counting_ = WorkCounting::ptx;  // set once
   WorkWitness witness_;
 };
 
