@@ -93,7 +93,7 @@ struct GpuEvaluator::State {
     std::size_t index_ = 0;
   };
 
-  Result<std::shared_ptr<TimedKernel>> prepare(const Candidate& candidate,
+  Result<std::shared_ptr<TimedKernel>> compile(const Candidate& candidate,
                                                const Cancellation& stop) {
     auto kernel = std::make_shared<TimedKernel>();
     kernel->plan = candidate.plan;
@@ -101,10 +101,13 @@ struct GpuEvaluator::State {
                                  std::string(config.model.architecture), stop);
     if (!compiled.ok()) return compiled.error();
     kernel->compiled = std::move(*compiled);
-    auto loaded = verify::load_plan(kernel->compiled, candidate.plan);
-    if (!loaded.ok()) return loaded.error();
-    kernel->loaded = std::move(*loaded);
     return kernel;
+  }
+  static Status load(TimedKernel& kernel) {
+    auto loaded = verify::load_plan(kernel.compiled, kernel.plan);
+    if (!loaded.ok()) return loaded.error();
+    kernel.loaded = std::move(*loaded);
+    return {};
   }
 
   Evaluation judge(const Candidate& candidate, const EvaluationBudget& budget,
@@ -127,20 +130,24 @@ struct GpuEvaluator::State {
   std::shared_ptr<const TimedKernel> judge_here(const Candidate& candidate,
                                                 const EvaluationBudget& budget, Evaluation& result,
                                                 const Cancellation& stop) {
-    std::shared_ptr<const TimedKernel> kernel;
+    std::shared_ptr<TimedKernel> kernel;
     {
       const Stopwatch watch(log, &GpuStatistics::compile_and_verify_seconds);
-      auto prepared = prepare(candidate, stop);
-      if (!prepared.ok()) {
-        result = failed(verify::verdict_of(prepared.error().code), prepared.error().message);
+      auto compiled = compile(candidate, stop);
+      if (!compiled.ok()) {
+        result = failed(verify::verdict_of(compiled.error().code), compiled.error().message);
         return nullptr;
       }
-      kernel = std::move(*prepared);
+      kernel = std::move(*compiled);
       const VerificationResult verified =
           verifier.verify(kernel->compiled, candidate.plan, budget.seed, stop);
       if (!verified.correct()) {
         result = failed(verified.verdict, verified.message);
         result.machine_code = kernel->compiled.machine_code();
+        return nullptr;
+      }
+      if (const Status loaded = load(*kernel); !loaded.ok()) {
+        result = failed(verify::verdict_of(loaded.error().code), loaded.error().message);
         return nullptr;
       }
     }
@@ -186,8 +193,10 @@ double GpuEvaluator::longest_seconds(const EvaluationBudget& budget, int calls) 
 
 Answer<MeasuredSpeedup> GpuEvaluator::measure_answer(const Candidate& best,
                                                      const Cancellation& cancellation) {
-  auto kernel = state_->prepare(best, cancellation);
+  auto kernel = state_->compile(best, cancellation);
   if (!kernel.ok()) return Failure{0, false, false, kernel.error().message};
+  if (const Status loaded = State::load(**kernel); !loaded.ok())
+    return Failure{0, false, false, loaded.error().message};
   const State::Turn turn(*state_, true);
   return turn.lane().measure_answer(*kernel, cancellation);
 }

@@ -65,6 +65,8 @@ Answer<Done> TimingBench::furnish(const Cancellation& stop) {
     verify::Arithmetic arithmetic = config_.arithmetic;
     arithmetic.reduction_length =
         reduction_length_at(problem_, problem_.bench[b], config_.test, arithmetic.reduction_length);
+    Answer<Done> set = sizes_[b].memory->set_symbols_of(original_->loaded, stop);
+    if (!set.ok()) return set.failure();
     Answer<BenchReference> reference = BenchReference::create(
         *process_, *sizes_[b].memory, problem_, original_->plans[b][index_of(RaceSide::incumbent)],
         arithmetic, random_bits(config_.seed, b, processes_), timeout(b, 1), stop);
