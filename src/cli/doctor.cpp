@@ -7,6 +7,7 @@
 #include "eval/gpu/gpu_device.h"
 #include "eval/gpu/gpu_evaluator.h"
 #include "eval/gpu/gpu_process.h"
+#include "eval/gpu/harness_kernels.h"
 #include "source/clang_frontend.h"
 
 #include <fmt/format.h>

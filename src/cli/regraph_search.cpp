@@ -88,13 +88,17 @@ std::optional<Measurement> measurement_of(const SearchSetup& setup) {
   measurement.pruned = statistics.pruned;
   measurement.faults = statistics.faults_on_gpu;
   measurement.workers = statistics.workers;
+  measurement.devices = statistics.devices;
   measurement.noise = statistics.noise;
   measurement.clock_hertz = statistics.clock_hertz;
   measurement.compile_and_verify_seconds = statistics.compile_and_verify_seconds;
   measurement.model_seconds = statistics.model_seconds;
   measurement.probation_seconds = statistics.probation_seconds;
   measurement.timing_seconds = statistics.timing_seconds;
+  measurement.profiling_seconds = statistics.profiling_seconds;
   measurement.waiting_seconds = statistics.waiting_seconds;
+  measurement.profiled = statistics.profiled;
+  measurement.no_counters = statistics.no_counters;
   return measurement;
 }
 
@@ -183,6 +187,17 @@ int search(const SearchSetup& setup, const SearchOptions& options, const SearchC
                    setup.evaluator_name, directory, "",     setup.rewritable,
                    setup.opaque_reason};
   report.measurement = measurement_of(setup);
+  if (report.measurement && report.improved() && outcome->stopped != StopReason::cancelled) {
+    auto measured = setup.gpu_evaluator->measure_answer(outcome->best, g_interrupted);
+    if (measured.ok()) {
+      report.measurement->speedup = std::move(*measured);
+      // The search's own interval was too narrow.
+      if (report.measurement->speedup->cold.low <= 1.0)
+        outcome->withdraw_claim(SpeedVerdict::ambiguous);
+    } else if (!options.quiet) {
+      say("note: the answer could not be measured once more: " + measured.failure().message + "\n");
+    }
+  }
   report.verification = verification_text(setup, *outcome, report.improved());
   const bool stopped = outcome->stopped == StopReason::cancelled;
   const int exit_code = stopped ? kInterrupted : report.improved() ? kImproved : kNoImprovement;

@@ -8,6 +8,8 @@
 #include "cli/load_graph.h"
 #include "eval/compile/compiled_plan.h"
 #include "eval/compile/same_code.h"
+#include "eval/gpu/cupti_library.h"
+#include "eval/gpu/harness_kernels.h"
 #include "eval/model/model_evaluator.h"
 #include "infer/infer_launches.h"
 #include "infer/infer_manifest.h"
@@ -334,7 +336,14 @@ class Builder {
   }
 
   std::optional<SetupFailure> check() {
-    setup_->verifier = std::make_unique<Verifier>(setup_->problem, compiled_);
+    VerifierConfiguration configuration;
+    // Outlives the verifier.
+    configuration.make_double_shadow = [setup = setup_.get()](const Cancellation& cancellation) {
+      return verify::make_double_shadow(*setup->compiler, setup->problem, setup->problem.source,
+                                        std::string(setup->device.architecture), cancellation);
+    };
+    setup_->verifier =
+        std::make_unique<Verifier>(setup_->problem, compiled_, std::move(configuration));
     // An endless loop would otherwise run into the interpreter's own limit only, minutes later.
     const Deadline deadline(options_.evaluation_seconds, cancellation_);
     auto warnings = setup_->verifier->check_original(options_.seed, deadline.cancellation());
@@ -375,15 +384,30 @@ class Builder {
     config.model = setup_->device;
     config.model_first = setup_->evaluator_name != "gpu-only";
     config.seed = options_.seed;
+    config.devices = equal_gpus(config.worker.program.string());
     auto harness =
         gpu::compile_harness(*setup_->compiler, setup_->gpu->architecture, cancellation_);
     if (!harness) return failure(kInternalError, harness.error().message);
     config.worker.harness = std::move(*harness);
+    for (const std::filesystem::path& file : gpu::cupti_candidates(front_end_.cuda_root))
+      config.cupti.push_back(file.string());
     auto evaluator = std::make_unique<gpu::GpuEvaluator>(
         *setup_->compiler, *setup_->verifier, setup_->problem, compiled_, std::move(config));
     setup_->gpu_evaluator = evaluator.get();
     setup_->evaluator = std::move(evaluator);
     return std::nullopt;
+  }
+
+  // The GPUs that CUDA shows which are like the first one.
+  [[nodiscard]] std::vector<int> equal_gpus(const std::string& worker) const {
+    std::vector<int> devices = {0};
+    for (int device = 1; device < setup_->gpu->device_count; ++device) {
+      const auto other = gpu::probe_gpu(worker, device, cancellation_);
+      const bool equal = other.ok() && other->name == setup_->gpu->name &&
+                         other->architecture == setup_->gpu->architecture;
+      if (equal) devices.push_back(device);
+    }
+    return devices;
   }
 
   [[nodiscard]] std::string inferred_hint() const {

@@ -30,6 +30,13 @@ class Evaluator {
   [[nodiscard]] virtual Evaluation evaluate(const Problem& problem, const Candidate& candidate,
                                             const EvaluationBudget& budget,
                                             const Cancellation& cancellation) = 0;
+
+  // How long a call may last when `calls` of them run at once: longer than the budget says where
+  // they have to wait for each other.
+  [[nodiscard]] virtual double longest_seconds(const EvaluationBudget& budget, int calls) const {
+    (void)calls;
+    return budget.wall_seconds;
+  }
 };
 
 }  // namespace regraph

@@ -95,8 +95,9 @@ class Simulation {
   Simulation(const Program::Code& slice, const LaunchArguments& arguments,
              std::unique_ptr<LaunchMemory> launch_memory, const CacheGeometry& geometry,
              const CacheSimulationLimits& limits, const Cancellation& cancellation,
-             bool runs_atomics)
+             bool runs_atomics, Fault* found)
       : runs_atomics_(runs_atomics),
+        found_(found),
         geometry_(geometry),
         limits_(limits),
         cancellation_(cancellation),
@@ -162,12 +163,20 @@ class Simulation {
     if (fault.kind == FaultKind::none) return {};
     // Blocks that were sampled run again in their wave: what depends on atomics they already did,
     // such as a place in an output, may run out.
-    const bool repeats = runs_atomics_ && fault.kind != FaultKind::cancelled;
-    const ErrorCode code = repeats                              ? ErrorCode::unsupported
-                           : fault.kind == FaultKind::cancelled ? ErrorCode::cancelled
-                           : fault.kind == FaultKind::instruction_budget
-                               ? ErrorCode::resource
-                               : ErrorCode::invalid_argument;
+    const bool is_access = fault.kind == FaultKind::out_of_bounds ||
+                           fault.kind == FaultKind::misaligned ||
+                           fault.kind == FaultKind::write_to_read_only;
+    if (is_access && !runs_atomics_ && found_ != nullptr) *found_ = fault;
+    // Else the slice, which has only what addresses depend on, is no help: a wait for memory that
+    // nobody writes in it never ends.
+    ErrorCode code = ErrorCode::unsupported;
+    if (fault.kind == FaultKind::cancelled) {
+      code = ErrorCode::cancelled;
+    } else if (fault.kind == FaultKind::instruction_budget && !runs_atomics_) {
+      code = ErrorCode::resource;
+    } else if (is_access && !runs_atomics_) {
+      code = ErrorCode::invalid_argument;
+    }
     return fail(code, fmt::format("{} (PTX line {}, block {},{},{})", fault.message, fault.ptx_line,
                                   fault.block.x, fault.block.y, fault.block.z));
   }
@@ -379,6 +388,7 @@ class Simulation {
   }
 
   bool runs_atomics_;  // the slice has global atomics that also happen
+  Fault* found_;       // may be null
   const CacheGeometry& geometry_;
   const CacheSimulationLimits& limits_;
   const Cancellation& cancellation_;
@@ -401,7 +411,8 @@ class Simulation {
 Result<CacheTraffic> simulate_caches(const Program& program, const LaunchArguments& arguments,
                                      DeviceMemory& memory, const CacheGeometry& geometry,
                                      const CacheSimulationLimits& limits,
-                                     const Cancellation& cancellation, ModuleMemory* variables) {
+                                     const Cancellation& cancellation, ModuleMemory* variables,
+                                     Fault* found) {
   if (geometry.sm_count < 1 || geometry.resident_blocks_per_sm < 1 || geometry.l1_ways < 1 ||
       geometry.l2_ways < 1 || limits.requests_per_wave == 0 || limits.instructions_per_wave == 0) {
     return fail(ErrorCode::invalid_argument, "a cache geometry or limit that is not positive");
@@ -422,7 +433,7 @@ Result<CacheTraffic> simulate_caches(const Program& program, const LaunchArgumen
                     (*code)->instructions[i].instruction_class == InstructionClass::atomic_global);
   }
   return Simulation(**code, arguments, *std::move(launch_memory), geometry, limits, cancellation,
-                    runs_atomics)
+                    runs_atomics, found)
       .run();
 }
 

@@ -68,11 +68,13 @@ struct CacheTraffic {
   bool truncated = false;  // a limit cut the trace: widen the interval
 };
 
-// `variables`: as RunOptions::variables.
-// Error: unsupported when addresses depend on data the slice cannot compute, or a fault's message.
+// `variables`: as RunOptions::variables. `found`, if not null: the access outside a buffer or
+// misaligned that ended the simulation, if one did.
+// Error: unsupported when addresses depend on data the slice cannot compute, or when what it runs
+// ends otherwise than the kernel may; or a fault's message.
 [[nodiscard]] Result<CacheTraffic> simulate_caches(
     const Program& program, const LaunchArguments& arguments, DeviceMemory& memory,
     const CacheGeometry& geometry, const CacheSimulationLimits& limits,
-    const Cancellation& cancellation, ModuleMemory* variables = nullptr);
+    const Cancellation& cancellation, ModuleMemory* variables = nullptr, Fault* found = nullptr);
 
 }  // namespace regraph::ptx

@@ -20,8 +20,43 @@ Json step_json(const StepProposal& step) {
   return {{"step", step.step}, {"parameters", step.parameters}};
 }
 
+// The manifest's amounts at the last bench size; null where it has none.
+Json work_json(const Problem& problem) {
+  const auto amount = [&](const std::optional<IntegerExpression>& expression) {
+    if (!expression || problem.bench.empty()) return Json();
+    const Result<std::int64_t> value = expression->evaluate(problem.bench.back());
+    return value.ok() ? Json(*value) : Json();
+  };
+  return {{"bytes", amount(problem.bytes)}, {"flops", amount(problem.flops)}};
+}
+
+Json times_json(const MeasuredSpeedup::Times& times) {
+  return {{"original_seconds", times.original_seconds},
+          {"best_seconds", times.best_seconds},
+          {"samples", times.samples},
+          {"speedup", times.speedup.ratio},
+          {"interval", {times.speedup.low, times.speedup.high}}};
+}
+
+Json speedup_json(const MeasuredSpeedup& measured) {
+  Json json;
+  json["processes"] = measured.processes;
+  json["cold"] = {{"speedup", measured.cold.ratio},
+                  {"interval", {measured.cold.low, measured.cold.high}}};
+  json["hot"] = {{"speedup", measured.hot.ratio},
+                 {"interval", {measured.hot.low, measured.hot.high}}};
+  json["benches"] = Json::array();
+  for (const MeasuredSpeedup::Bench& bench : measured.benches) {
+    json["benches"].push_back({{"sizes", bench.symbols},
+                               {"cold", times_json(bench.cold)},
+                               {"hot", times_json(bench.hot)}});
+  }
+  return json;
+}
+
 Json measurement_json(const Measurement& measurement) {
   return {{"gpu", measurement.gpu},
+          {"devices", measurement.devices},
           {"driver_version", measurement.driver_version},
           {"timed", measurement.timed},
           {"pruned", measurement.pruned},
@@ -33,7 +68,11 @@ Json measurement_json(const Measurement& measurement) {
           {"model_seconds", measurement.model_seconds},
           {"probation_seconds", measurement.probation_seconds},
           {"timing_seconds", measurement.timing_seconds},
-          {"waiting_seconds", measurement.waiting_seconds}};
+          {"profiling_seconds", measurement.profiling_seconds},
+          {"waiting_seconds", measurement.waiting_seconds},
+          {"profiled", measurement.profiled},
+          {"no_counters", measurement.no_counters},
+          {"final", measurement.speedup ? speedup_json(*measurement.speedup) : Json()}};
 }
 
 }  // namespace
@@ -52,6 +91,7 @@ std::string result_json(const RunReport& report) {
   json["verified"] = report.verified();
   json["verification"] = report.verification;
 
+  json["work"] = work_json(report.problem);
   if (report.measurement) json["measurement"] = measurement_json(*report.measurement);
   json["baseline"] = time_json(outcome.baseline_evaluation.time);
   json["baseline"]["bottleneck"] = outcome.baseline_evaluation.bottleneck;

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <iterator>
+#include <tuple>
 
 namespace regraph {
 namespace {
@@ -47,6 +48,23 @@ void append_best(const RunReport& report, std::string& text) {
                  assumptions.empty() ? "nothing beyond the original" : assumptions);
 }
 
+// What the speedup was taken from.
+void append_final(const MeasuredSpeedup& measured, std::string& text) {
+  auto out = std::back_inserter(text);
+  const MeasuredSpeedup::Bench& last = measured.benches.back();
+  fmt::format_to(out, "\n  final       {} samples of each in {} fresh processes", last.cold.samples,
+                 measured.processes);
+  for (const auto& [name, times, speedup] :
+       {std::tuple{"cold", last.cold, measured.cold}, std::tuple{"hot", last.hot, measured.hot}}) {
+    fmt::format_to(out, "; {} {} -> {}, {:.2f}x [{:.2f}x, {:.2f}x]", name,
+                   duration_text(times.original_seconds), duration_text(times.best_seconds),
+                   speedup.ratio, speedup.low, speedup.high);
+  }
+  if (measured.benches.size() > 1) {
+    fmt::format_to(out, " (times of the last size, speedups over all {})", measured.benches.size());
+  }
+}
+
 void append_measurement(const Measurement& measurement, std::string& text) {
   auto out = std::back_inserter(text);
   fmt::format_to(out, "  timed       {} candidates", measurement.timed);
@@ -61,6 +79,10 @@ void append_measurement(const Measurement& measurement, std::string& text) {
   if (measurement.clock_hertz > 0.0) {
     fmt::format_to(out, "; SM clock {:.0f} MHz", measurement.clock_hertz / 1e6);
   }
+  if (!measurement.no_counters.empty()) {
+    fmt::format_to(out, "\n  counters    none: {}", measurement.no_counters);
+  }
+  if (measurement.speedup) append_final(*measurement.speedup, text);
   text += "\n";
 }
 

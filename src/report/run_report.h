@@ -2,6 +2,7 @@
 #pragma once
 
 #include "eval/model/device.h"
+#include "kernel/measured_speedup.h"
 #include "kernel/problem.h"
 #include "search/config.h"
 #include "search/outcome.h"
@@ -19,6 +20,7 @@ struct Measurement {
   int pruned = 0;            // left at their prediction
   int faults = 0;            // on the GPU, of candidates that the interpreter passed
   int workers = 0;           // processes started
+  int devices = 1;           // GPUs used
   double noise = 0.0;        // A/A, relative
   double clock_hertz = 0.0;  // of the SMs while timing, 0 when not known
   // Seconds of all threads.
@@ -26,7 +28,12 @@ struct Measurement {
   double model_seconds = 0.0;
   double probation_seconds = 0.0;
   double timing_seconds = 0.0;
+  double profiling_seconds = 0.0;
   double waiting_seconds = 0.0;
+  int profiled = 0;         // kernels whose hardware counters were read
+  std::string no_counters;  // why none could be; empty otherwise
+  // The answer once more beside the original; none without an answer, or when it could not be had.
+  std::optional<MeasuredSpeedup> speedup = std::nullopt;
 };
 
 struct RunReport {
@@ -44,9 +51,9 @@ struct RunReport {
   [[nodiscard]] bool improved() const { return outcome.verdict == SpeedVerdict::fast; }
   // Whether what `best` names passed verification (the original counts: it is the reference).
   [[nodiscard]] bool verified() const { return !improved() || outcome.confirmed; }
-  // baseline / best, 1 without an improvement.
+  // baseline / best, 1 without an improvement. As measured last, where it was.
   [[nodiscard]] double speedup() const;
-  // From the ends of both intervals.
+  // 95 % of the last measurement; without one from the ends of both times' intervals.
   [[nodiscard]] double speedup_low() const;
   [[nodiscard]] double speedup_high() const;
   // What the winner relies on beyond the original, as its steps noted.

@@ -213,8 +213,10 @@ bool SearchRun::time_is_up() const {
 }
 
 WorkerPool::Clock::duration SearchRun::patience() const {
-  const double seconds =
-      inputs_.config.evaluation_wall_seconds * (1.0 + kGraceShare) + kGraceSeconds;
+  EvaluationBudget budget;
+  budget.wall_seconds = inputs_.config.evaluation_wall_seconds;
+  const double longest = inputs_.evaluator.longest_seconds(budget, inputs_.config.jobs);
+  const double seconds = longest * (1.0 + kGraceShare) + kGraceSeconds;
   return std::chrono::duration_cast<WorkerPool::Clock::duration>(
       std::chrono::duration<double>(seconds));
 }

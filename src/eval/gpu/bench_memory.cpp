@@ -12,8 +12,8 @@ namespace {
 
 constexpr int kMostSets = 4;
 constexpr int kFewestSets = 2;
-// Of the device's memory; the rest is for modules, the sweep and other users.
-constexpr double kMemoryShare = 0.6;
+// Of the device's memory; the rest is for the worker that reads counters, the sweep and others.
+constexpr double kMemoryShare = 0.5;
 // Larger floating-point inputs repeat with this period, a prime: drawing normal numbers one by one
 // takes a microsecond a dozen.
 constexpr std::size_t kDrawnElements = 4194301;
@@ -50,7 +50,7 @@ void rotate_floats(const Problem& problem, verify::Buffers& inputs) {
 
 Result<BenchMemory> BenchMemory::create(GpuProcess& process, const Problem& problem,
                                         const Symbols& symbols, std::uint64_t seed,
-                                        const Cancellation& stop) {
+                                        const Cancellation& stop, bool timed) {
   BenchMemory memory(process, problem, symbols);
   if (const Status status = memory.measure(); !status.ok()) return status.error();
   double one_set = 0.0;  // inputs once, what is written once a side
@@ -61,14 +61,16 @@ Result<BenchMemory> BenchMemory::create(GpuProcess& process, const Problem& prob
                (argument.is_output() || argument.is_scratch ? 2.0 * bytes : 0.0);
   }
   const double room = kMemoryShare * static_cast<double>(process.device().total_bytes);
-  if (kFewestSets * one_set > room) {
+  const int fewest = timed ? kFewestSets : 1;
+  if (fewest * one_set > room) {
     return fail(ErrorCode::resource,
                 fmt::format("the bench size needs {:.3g} GiB for {} input sets, and the GPU has "
                             "room for {:.3g}; give smaller 'bench' sizes in the manifest",
-                            kFewestSets * one_set / (1 << 30), kFewestSets, room / (1 << 30)));
+                            fewest * one_set / (1 << 30), fewest, room / (1 << 30)));
   }
   const int sets =
-      std::clamp(static_cast<int>(room / std::max(one_set, 1.0)), kFewestSets, kMostSets);
+      timed ? std::clamp(static_cast<int>(room / std::max(one_set, 1.0)), kFewestSets, kMostSets)
+            : 1;
 
   verify::Buffers inputs(problem.arguments.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {

@@ -16,12 +16,12 @@ namespace regraph::gpu {
 
 class BenchMemory {
  public:
-  // Draws inputs from `seed` and uploads them. `share` of the device's memory is used at most.
-  // Errors: resource (the size does not fit, or the worker failed), cancelled, and those of the
-  // problem's shapes.
+  // Draws inputs from `seed` and uploads them; as many sets as fit, from two to four, or one where
+  // nothing is timed. Errors: resource (the size does not fit, or the worker failed), cancelled,
+  // and those of the problem's shapes.
   [[nodiscard]] static Result<BenchMemory> create(GpuProcess& process, const Problem& problem,
                                                   const Symbols& symbols, std::uint64_t seed,
-                                                  const Cancellation& stop);
+                                                  const Cancellation& stop, bool timed = true);
 
   [[nodiscard]] int sets() const { return static_cast<int>(sets_.size()); }
   [[nodiscard]] const Symbols& symbols() const { return symbols_; }

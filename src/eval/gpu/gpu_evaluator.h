@@ -1,8 +1,9 @@
 // The evaluator for machines with a GPU: what the interpreter finds sound is run on the GPU between
 // guard pages, then timed against the best kernel so far.
 //
-//   compile -> interpreter -> model -> [ GPU: probation -> race -> outputs of timed launches ]
-//   any thread, several at once          one candidate at a time
+//   compile -> interpreter -> model -> [ GPU: probation -> race -> outputs of timed launches
+//                                             -> counters of the original and of each new best ]
+//   any thread, several at once          one candidate at a time on each GPU
 //
 // The model's prediction comes first and is cheap: a candidate that it puts far behind the best is
 // not timed, and its time stays predicted, scaled to what was measured. Nothing that was not
@@ -11,13 +12,15 @@
 
 #include "eval/compile/compiler.h"
 #include "eval/evaluator.h"
-#include "eval/gpu/timing_session.h"
+#include "eval/gpu/final_measurement.h"
+#include "eval/gpu/gpu_statistics.h"
 #include "eval/model/device.h"
 #include "eval/verify/verifier.h"
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
+#include <string>
+#include <vector>
 
 namespace regraph::gpu {
 
@@ -27,29 +30,10 @@ struct GpuEvaluatorConfig {
   bool model_first = true;  // false: every sound candidate is timed
   // Predicted to take that many times as long as the best kernel so far is predicted to take.
   double pruned_beyond = 1.4;
+  std::vector<int> devices = {0};  // ordinals of equal GPUs; not empty
+  std::vector<std::string> cupti;  // files that may be CUPTI, best first; empty: no counters
   std::uint64_t seed = 0;
 };
-
-// Where the time went, and what was saved. Seconds are of all threads together.
-struct GpuStatistics {
-  int evaluated = 0;
-  int timed = 0;
-  int pruned = 0;         // left at their prediction
-  int faults_on_gpu = 0;  // of candidates that the interpreter passed
-  int workers = 0;        // processes started, of both kinds
-  double compile_and_verify_seconds = 0.0;
-  double model_seconds = 0.0;
-  double probation_seconds = 0.0;
-  double timing_seconds = 0.0;
-  double waiting_seconds = 0.0;  // for the GPU
-  double noise = 0.0;            // A/A of the present best, largest of the bench sizes
-  double clock_hertz = 0.0;
-};
-
-// The harness's kernels for an architecture, as a worker needs them. Errors as Compiler::compile.
-[[nodiscard]] Result<std::vector<std::uint8_t>> compile_harness(Compiler& compiler,
-                                                                const std::string& architecture,
-                                                                const Cancellation& cancellation);
 
 class GpuEvaluator final : public Evaluator {
  public:
@@ -64,6 +48,15 @@ class GpuEvaluator final : public Evaluator {
                                     const EvaluationBudget& budget,
                                     const Cancellation& cancellation) override;
 
+  // The budget's wall time holds twice: before the GPU is free for the candidate, and from then on.
+  [[nodiscard]] double longest_seconds(const EvaluationBudget& budget, int calls) const override;
+
+  // The answer of a search beside the original, for the record. A failure says why there are no
+  // such figures.
+  [[nodiscard]] Answer<MeasuredSpeedup> measure_answer(const Candidate& best,
+                                                       const Cancellation& cancellation);
+
+  // While no call of evaluate() runs.
   [[nodiscard]] GpuStatistics statistics() const;
 
  private:

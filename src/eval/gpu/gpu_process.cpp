@@ -137,6 +137,14 @@ Answer<TimeResponse> GpuProcess::time(const TimeRequest& request, const Cancella
   return ask_for<TimeResponse>("time", request, request.timeout_seconds + kTimeoutGrace, stop);
 }
 
+Answer<ProfileResponse> GpuProcess::profile(const ProfileRequest& request,
+                                            const Cancellation& stop) {
+  // The profiler sets itself up, and every pass prepares and runs.
+  constexpr double kMostPasses = 16.0;
+  return ask_for<ProfileResponse>("profile", request,
+                                  kGrace + kMostPasses * request.timeout_seconds, stop);
+}
+
 Answer<Done> GpuProcess::free(const FreeRequest& request, const Cancellation& stop) {
   Answer<nlohmann::json> map = ask("free", request, kGrace, stop);
   if (!map.ok()) return map.failure();

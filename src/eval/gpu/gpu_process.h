@@ -70,6 +70,8 @@ class GpuProcess {
   [[nodiscard]] Answer<Done> set_symbol(const SymbolRequest& request, const Cancellation& stop);
   [[nodiscard]] Answer<RunResponse> run(const RunRequest& request, const Cancellation& stop);
   [[nodiscard]] Answer<TimeResponse> time(const TimeRequest& request, const Cancellation& stop);
+  [[nodiscard]] Answer<ProfileResponse> profile(const ProfileRequest& request,
+                                                const Cancellation& stop);
   [[nodiscard]] Answer<Done> free(const FreeRequest& request, const Cancellation& stop);
 
  private:

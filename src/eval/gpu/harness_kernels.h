@@ -1,7 +1,20 @@
 // The harness's own device code.
 #pragma once
 
+#include "base/cancellation.h"
+#include "eval/compile/compiler.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
 namespace regraph::gpu {
+
+// The harness's kernels for an architecture, as a worker needs them: a cubin. Errors as
+// Compiler::compile.
+[[nodiscard]] Result<std::vector<std::uint8_t>> compile_harness(Compiler& compiler,
+                                                                const std::string& architecture,
+                                                                const Cancellation& cancellation);
 
 // Sweeps the L2 by reading: a sweep that writes would leave lines whose write-back overlaps the
 // kernel that is timed. Poisons outputs. Stamps clocks: whichever block runs on SM 0 notes that

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -147,6 +148,19 @@ struct TimeResponse {
   double wall_seconds = 0.0;    // from the first submission to the last event
 };
 
+// Counts what a plan does, once, cold.
+struct ProfileRequest {
+  TimedPlan plan;
+  int tier = 0;                    // CounterTier
+  std::vector<std::string> cupti;  // files that may be CUPTI, best first
+  std::uint64_t poison_seed = 0;
+  double timeout_seconds = 60.0;  // of one launch
+};
+struct ProfileResponse {
+  std::map<std::string, double> values;  // by CUPTI's names
+  int passes = 0;
+};
+
 // Instead of an answer.
 struct Failure {
   int cuda = 0;        // CUresult, 0: not CUDA's
@@ -190,6 +204,8 @@ REGRAPH_MESSAGE(RunResponse, damaged)
 REGRAPH_MESSAGE(TimedPlan, launches, restores, poisons)
 REGRAPH_MESSAGE(TimeRequest, plans, samples, cold, as_graph, poison_seed, timeout_seconds)
 REGRAPH_MESSAGE(TimeResponse, seconds, clock_hertz, wall_seconds)
+REGRAPH_MESSAGE(ProfileRequest, plan, tier, cupti, poison_seed, timeout_seconds)
+REGRAPH_MESSAGE(ProfileResponse, values, passes)
 REGRAPH_MESSAGE(Failure, cuda, final, timeout, message)
 #undef REGRAPH_MESSAGE
 

@@ -3,9 +3,8 @@
 #pragma once
 
 #include "base/cancellation.h"
-#include "eval/gpu/bench_memory.h"
-#include "eval/gpu/bench_reference.h"
 #include "eval/gpu/race.h"
+#include "eval/gpu/timing_bench.h"
 
 #include <cstdint>
 #include <memory>
@@ -14,22 +13,6 @@
 #include <vector>
 
 namespace regraph::gpu {
-
-// A compiled candidate as the session keeps it.
-struct TimedKernel {
-  CompiledPlan compiled;
-  LaunchPlan plan;
-  verify::LoadedPlan loaded;  // parsed, for its parameters
-};
-
-struct TimingConfig {
-  GpuWorkerConfiguration worker;
-  std::uint64_t seed = 0;         // of inputs and poison
-  verify::Arithmetic arithmetic;  // of the original at the largest test size
-  Symbols test;                   // that size
-  RaceConfig race;
-  int candidates_per_process = 500;  // then the worker is replaced
-};
 
 struct BenchTiming {
   RaceOutcome race;
@@ -64,14 +47,24 @@ class TimingSession {
   [[nodiscard]] Answer<TimingReport> race(const std::shared_ptr<const TimedKernel>& candidate,
                                           const Cancellation& stop);
 
-  // `samples` of a kernel and as many of the original, interleaved; per bench size {kernel,
-  // original}. For the choice among finalists.
+  // The original is the incumbent again: what had replaced it turned out not to count.
+  void drop_incumbent();
+
+  // Samples of a kernel and as many of the original, interleaved, per bench size. Long kernels get
+  // fewer than asked for. Of the original itself only `kernel` is filled.
+  struct Comparison {
+    int samples = 64;          // of each side
+    double gpu_seconds = 0.5;  // a bench size, or what kFewestSamples take
+    bool cold = true;          // false: the L2 holds what the kernel's last launch left there
+  };
+  static constexpr int kFewestSamples = 5;
   struct Pair {
-    TimingSummary kernel;
-    TimingSummary original;
+    std::vector<double> kernel;  // seconds, in the order taken
+    std::vector<double> original;
   };
   [[nodiscard]] Answer<std::vector<Pair>> compare_with_original(
-      const std::shared_ptr<const TimedKernel>& kernel, int samples, const Cancellation& stop);
+      const std::shared_ptr<const TimedKernel>& kernel, const Comparison& comparison,
+      const Cancellation& stop);
 
   // Whether the last failure was met by the candidate's own launches.
   [[nodiscard]] bool candidates_fault() const;

@@ -6,6 +6,7 @@
 #include "eval/compile/compiler.h"
 #include "eval/evaluator.h"
 #include "eval/model/device.h"
+#include "eval/model/work_witness.h"
 #include "eval/verify/verifier.h"
 
 #include <cstdint>
@@ -57,6 +58,7 @@ class ModelEvaluator final : public Evaluator {
   DeviceSpec device_;
   std::once_flag checked_;
   WorkCounting counting_ = WorkCounting::ptx;  // set once
+  WorkWitness witness_;
 };
 
 }  // namespace regraph

@@ -84,6 +84,7 @@ DeviceProperties Device::properties(int ordinal) const {
 void Device::open(const OpenRequest& request) {
   if (context_ != nullptr) throw Failure{0, false, false, "the GPU is open already"};
   const DeviceProperties found = properties(request.device);
+  ordinal_ = request.device;
   check(driver_.cuDeviceGet(&device_, request.device));
   check(driver_.cuDevicePrimaryCtxRetain(&context_, device_));
   check(driver_.cuCtxSetCurrent(context_));

@@ -42,6 +42,7 @@ class Device {
                                               std::uint8_t pattern, double timeout_seconds) const;
 
   [[nodiscard]] const Driver& driver() const { return driver_; }
+  [[nodiscard]] int ordinal() const { return ordinal_; }
   [[nodiscard]] CUdevice handle() const { return device_; }
   [[nodiscard]] CUcontext context() const { return context_; }
   [[nodiscard]] CUstream stream() const { return stream_; }
@@ -50,6 +51,7 @@ class Device {
   void launch_harness(CUfunction function, unsigned blocks, std::vector<void*> parameters) const;
 
   const Driver& driver_;
+  int ordinal_ = 0;
   CUdevice device_ = 0;
   CUcontext context_ = nullptr;
   CUstream stream_ = nullptr;

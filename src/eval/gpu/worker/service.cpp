@@ -60,6 +60,10 @@ std::string Service::perform(const nlohmann::json& request) {
     const FindFunction find = [this](const LaunchMessage& launch) { return function_of(launch); };
     return encode("timed", time_runs(device_, buffers_, find, read<TimeRequest>(request)));
   }
+  if (operation == "profile") {
+    const FindFunction find = [this](const LaunchMessage& launch) { return function_of(launch); };
+    return encode("profiled", profiled_.run(read<ProfileRequest>(request), find));
+  }
   if (operation == "free") {
     free(read<FreeRequest>(request));
     return encode("done", Nothing());

@@ -4,6 +4,7 @@
 #include "base/shared_memory.h"
 #include "eval/gpu/worker/device.h"
 #include "eval/gpu/worker/device_buffers.h"
+#include "eval/gpu/worker/profiled_run.h"
 
 #include <map>
 #include <string>
@@ -15,7 +16,10 @@ namespace regraph::gpu::worker {
 class Service {
  public:
   Service(const Driver& driver, SharedMemory shared)
-      : device_(driver), buffers_(device_), shared_(std::move(shared)) {}
+      : device_(driver),
+        buffers_(device_),
+        profiled_(device_, buffers_),
+        shared_(std::move(shared)) {}
 
   struct Answer {
     std::string message;
@@ -41,6 +45,7 @@ class Service {
 
   Device device_;
   DeviceBuffers buffers_;
+  ProfiledRun profiled_;
   SharedMemory shared_;
   std::map<int, Module> modules_;
   int next_module_ = 1;
