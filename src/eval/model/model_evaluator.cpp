@@ -1,7 +1,7 @@
 #include "eval/model/model_evaluator.h"
 
 #include "base/deadline.h"
-#include "eval/model/sampling.h"
+#include "eval/model/gathered_launch.h"
 #include "eval/model/timing_model.h"
 #include "eval/verify/fault_verdict.h"
 #include "eval/verify/loaded_plan.h"
@@ -24,17 +24,6 @@ Evaluation failed(Verdict verdict, std::string message) {
   return result;
 }
 
-// What went wrong in a sampled block, with where in the source.
-Evaluation failed_at(const Symbols& symbols, const ptx::Fault& fault) {
-  std::string sizes;
-  for (const auto& [name, value] : symbols) {
-    sizes += (sizes.empty() ? "" : ", ") + name + ": " + std::to_string(value);
-  }
-  std::string text = fault.message.empty() ? std::string(ptx::name(fault.kind)) : fault.message;
-  if (fault.source_line > 0) text += " (line " + std::to_string(fault.source_line) + ")";
-  return failed(verify::verdict_of(fault.kind), "at the benchmark size {" + sizes + "}: " + text);
-}
-
 std::optional<double> amount(const std::optional<IntegerExpression>& expression,
                              const Symbols& symbols) {
   if (!expression) return std::nullopt;
@@ -49,20 +38,12 @@ std::variant<Prediction, Evaluation> predict_launch(
     const DeviceSpec& device, const Problem& problem, const verify::LoadedLaunch& loaded,
     const ResourceUsage& resources, const Symbols& symbols, std::optional<double> flops,
     std::optional<double> bytes, const Cancellation& cancellation) {
-  auto launch = concretise(loaded.launch, symbols);
-  if (!launch) return failed(Verdict::launch_error, launch.error().message);
-  const std::int64_t shared =
-      resources.static_shared_bytes + static_cast<std::int64_t>(launch->dynamic_shared_bytes);
-  auto occupancy = occupancy_of(device, static_cast<int>(launch->block.count()),
-                                resources.registers_per_thread, shared);
-  if (!occupancy) return failed(Verdict::launch_error, occupancy.error().message);
-  auto sample = sample_launch(problem, loaded.program, *launch, symbols, device, *occupancy, shared,
-                              cancellation);
-  if (!sample) return failed(verify::verdict_of(sample.error().code), sample.error().message);
-  if (sample->fault.kind != ptx::FaultKind::none) return failed_at(symbols, sample->fault);
-  return predict({loaded.program, sample->profile, sample->traffic, resources, *launch, *occupancy,
-                  flops, bytes},
-                 device);
+  auto gathered = gather_launch(device, problem, loaded, resources, symbols, cancellation);
+  if (auto* failure = std::get_if<Evaluation>(&gathered)) return std::move(*failure);
+  auto& launch = std::get<GatheredLaunch>(gathered);
+  launch.flops = flops;
+  launch.bytes = bytes;
+  return predict(launch.input(), device);
 }
 
 // All launches of a plan at one size: times add up, the rest is of the launch that takes longest.

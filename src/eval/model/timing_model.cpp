@@ -14,8 +14,6 @@
 namespace regraph {
 namespace {
 
-constexpr double kSmNorm = 2.0;      // exponent on the SM side
-constexpr double kMemoryNorm = 4.0;  // between L2, DRAM and the SM side
 constexpr double kWarpLanes = 32.0;
 constexpr double kSubCores = 4.0;
 constexpr double kShuffleLanesPerClock = 32.0;
@@ -129,10 +127,11 @@ Prediction predict(const ModelInput& input, const DeviceSpec& device) {
   Prediction result;
   result.bounds = bounds_of(input, device, work);
   const TimeBounds& b = result.bounds;
-  const double sm_side = p_norm(
-      {b.issue, b.fp32, b.fp64, b.integer, b.special_function, b.load_store, b.latency}, kSmNorm);
+  const double sm_side =
+      p_norm({b.issue, b.fp32, b.fp64, b.integer, b.special_function, b.load_store, b.latency},
+             device.sm_norm);
   const double busy =
-      p_norm({sm_side, p_norm({b.l2, b.dram, b.atomics}, kMemoryNorm)}, kMemoryNorm);
+      p_norm({sm_side, p_norm({b.l2, b.dram, b.atomics}, device.memory_norm)}, device.memory_norm);
   const double seconds = busy + device.kernel_launch_seconds;
   const double spread = assess_reliability(input, b, result.facts);
   result.time = {seconds, seconds * (1.0 - spread), seconds * (1.0 + spread), 1,

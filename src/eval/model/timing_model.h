@@ -1,15 +1,14 @@
 // Closed-form timing model: what each resource of the GPU would need by itself, combined.
 //
 //   SM side    issue, FP32, integer, special functions, FP64, load/store path, exposed latency:
-//              work of the busiest SM in clocks, combined by a p-norm with p = 2
+//              work of the busiest SM in clocks, combined by a p-norm, p = device.sm_norm
 //   memory     L2 and DRAM bytes of the whole grid over the bandwidths, and global atomics where
-//   they
-//              meet, combined with p = 4
-//   time       p-norm (p = 4) of the two sides, plus the launch
+//              they meet, combined with p = device.memory_norm
+//   time       p-norm (memory_norm) of the two sides, plus the launch
 //
 // Overlap is never perfect, which a p-norm expresses: two equal bounds cost 2^(1/p) times one. The
-// exponents were chosen on eight of the kernels measured on an H200; docs/simulator.md holds the
-// errors.
+// exponents, 2 and 4, were chosen on eight of the kernels measured on an H200; docs/simulator.md
+// holds the errors, calibration/ fits them anew.
 #pragma once
 
 #include "base/result.h"
