@@ -12,6 +12,7 @@
 namespace regraph::calibration {
 
 struct Sample {
+  std::string name;               // for people
   std::string family;             // what is left out together
   bool for_fitting_only = false;  // micro-kernels: no family of their own to be judged by
   double measured_seconds = 0.0;  // above 0
