@@ -187,7 +187,8 @@ class TableReader {
   }
 
   [[nodiscard]] Error error(const YAML::Node& where, const std::string& message) const {
-    return fail(ErrorCode::parse, fmt::format("{}:{}: {}", path_, where.Mark().line + 1, message));
+    return fail(ErrorCode::parse,
+                fmt::format("{}:{}: {}", path_, std::max(where.Mark().line, 0) + 1, message));
   }
 
   std::string_view path_;
