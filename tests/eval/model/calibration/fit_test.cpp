@@ -213,8 +213,30 @@ TEST_F(RealKernels, RecoverTheDeviceThatTimedThem) {
   truth.dram_bytes_per_second = 3.7e12;
   truth.shared_latency = 31.0;
   std::vector<Sample> samples;
-  for (const std::int64_t n : {1 << 10, 1 << 16, 1 << 20, 1 << 22, 1 << 24, 1 << 26})
-    add(samples, "copy", with_size(test::copy_problem(), "n", n), test::kCopy, truth);
+  // Every size counts in full, as a family of its own.
+  for (int power = 10; power <= 26; ++power) {
+    add(samples, "copy of 2^" + std::to_string(power),
+        with_size(test::copy_problem(), "n", std::int64_t{1} << power), test::kCopy, truth);
+  }
+  // Copies cannot tell DRAM from writes to the L2; reading can.
+  const Problem reads = test::problem_of(
+      "sizes: {n: 65536}\nargs: {in: {shape: [16, n]}, out: {dir: out, shape: [n]}}\n"
+      "launch: {block: 256, grid: \"cdiv(n, bx)\"}\ntests: [{n: 1000}]\n",
+      {test::input("in"), test::output("out"), test::number("n")});
+  const std::string read_source = R"cuda(
+__global__ void k(const float* in, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  float sum = 0.0f;
+#pragma unroll
+  for (int k = 0; k < 16; ++k) sum += in[k * n + i];
+  out[i] = sum;
+}
+)cuda";
+  for (int power = 16; power <= 24; ++power) {
+    add(samples, "reading 2^" + std::to_string(power),
+        with_size(reads, "n", std::int64_t{1} << power), read_source, truth);
+  }
   const char* const chain_yaml = R"yaml(
 sizes: {n: 16896}
 args: {in: {shape: [n], init: "int(0,1023)"}, out: {dir: out, shape: [n]}}
@@ -237,8 +259,8 @@ __global__ void k(const int* in, int* out, int n) {
   out[i] = at;
 }
 )cuda";
-  for (const std::int64_t n : {4224, 16896, 33792})
-    add(samples, "chain", with_size(chain, "n", n), chain_source, truth);
+  for (const std::int64_t n : {128, 4224, 8448, 16896, 33792, 67584})
+    add(samples, "chain of " + std::to_string(n), with_size(chain, "n", n), chain_source, truth);
   const Fit fit = fit_device(h200(), pointers(samples), fitted_parameters(h200()));
   EXPECT_NEAR(fitted(fit, "dram_bytes_per_second") / 3.7e12, 1.0, 0.05);
   EXPECT_NEAR(fitted(fit, "kernel_launch_seconds") / 3.4e-6, 1.0, 0.1);
