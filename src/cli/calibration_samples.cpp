@@ -128,8 +128,8 @@ std::variant<calibration::Sample, std::string> gather(const MeasuredRun& run,
       std::make_shared<const GatheredPlan>(std::move(std::get<GatheredPlan>(gathered)));
   calibration::Sample sample;
   sample.name = run.name + ": " + variant.steps;
-  sample.family = run.family;
   sample.for_fitting_only = run.family == kMicroFamily;
+  sample.family = sample.for_fitting_only ? run.family + "/" + run.kernel : run.family;
   sample.measured_seconds = variant.seconds;
   sample.predict = [shared](const DeviceSpec& on) { return shared->seconds(on); };
   return sample;

@@ -35,7 +35,7 @@ struct MeasuredRun {
   std::vector<MeasuredVariant> variants;
 };
 
-// Micro-kernels: they are fitted to, but are no family that is left out.
+// Micro-kernels: each is a family "micro/KERNEL" that is fitted to, but not left out.
 inline constexpr std::string_view kMicroFamily = "micro";
 
 // Reads a file of one JSON object a line. Error, parse: "path:line: ..." for anything that is not

@@ -61,7 +61,7 @@ class Minimiser {
     for (const Sample* sample : samples)
       sizes[sample->family] += 1.0;
     for (const Sample* sample : samples)
-      weights_.push_back(1.0 / std::sqrt(sizes[sample->family]));
+      weights_.push_back(1.0 / sizes[sample->family]);
     for (const Parameter& parameter : parameters)
       origin_.push_back(std::log(parameter.field->get(start)));
   }

@@ -14,7 +14,7 @@ namespace regraph::calibration {
 struct Sample {
   std::string name;               // for people
   std::string family;             // what is left out together
-  bool for_fitting_only = false;  // micro-kernels: no family of their own to be judged by
+  bool for_fitting_only = false;  // a micro-kernel: its family is not left out and not judged
   double measured_seconds = 0.0;  // above 0
   // The model's time, above 0, as a function of the device alone. Called by several threads.
   std::function<double(const DeviceSpec&)> predict;
@@ -48,11 +48,11 @@ struct Fit {
 //   sum_i w_i H(log(predicted_i / measured_i) / 0.15) + sum_j (log(p_j / start_j) / deviation_j)^2
 //
 // with Huber's function H (1964; quadratic up to 1.345, linear beyond, so that a kernel the model
-// cannot express does not bend the numbers) and w_i = 1 / sqrt(samples of its family): variants of
-// one kernel repeat each other. Levenberg-Marquardt (Marquardt 1963) on the reweighted least
-// squares, derivatives by differences, steps cut off at the limits. Samples are predicted in
-// parallel; the result does not depend on the number of threads. With no samples the start is
-// returned.
+// cannot express does not bend the numbers) and w_i = 1 / samples of its family: variants of one
+// kernel share what the model gets wrong about it, so a family is one observation.
+// Levenberg-Marquardt (Marquardt 1963) on the reweighted least squares, derivatives by differences,
+// steps cut off at the limits. Samples are predicted in parallel; the result does not depend on the
+// number of threads. With no samples the start is returned.
 [[nodiscard]] Fit fit_device(const DeviceSpec& start, std::span<const Sample* const> samples,
                              std::span<const Parameter> parameters);
 

@@ -94,7 +94,7 @@ TEST(FitDevice, RecoversWhatTheSamplesDetermine) {
   for (int i = 0; i < 60; ++i) {
     const double bytes = 1e4 * std::pow(1e5, i / 59.0);
     const Predict predict = copy_of(bytes);
-    samples.push_back({"", "copy", false,
+    samples.push_back({"", "copy " + std::to_string(i), false,
                        predict(truth) * std::exp(0.03 * noise(static_cast<std::uint64_t>(i))),
                        predict});
   }
@@ -124,7 +124,8 @@ TEST(FitDevice, ShrugsOffAFewImpossibleSamples) {
   std::vector<Sample> samples;
   for (int i = 0; i < 40; ++i) {
     const Predict predict = copy_of(1e8 + 1e7 * i);
-    samples.push_back({"", "copy", false, predict(truth) * (i % 10 == 3 ? 30.0 : 1.0), predict});
+    samples.push_back({"", "copy " + std::to_string(i), false,
+                       predict(truth) * (i % 10 == 3 ? 30.0 : 1.0), predict});
   }
   const Fit fit = fit_device(h200(), pointers(samples), fitted_parameters(h200()));
   EXPECT_NEAR(fitted(fit, "dram_bytes_per_second") / 3.6e12, 1.0, 0.04);
@@ -133,7 +134,8 @@ TEST(FitDevice, ShrugsOffAFewImpossibleSamples) {
 TEST(FitDevice, StaysWithinTheLimits) {
   std::vector<Sample> samples;
   for (int i = 0; i < 40; ++i)
-    samples.push_back({"", "copy", false, 1e3 * copy_of(1e9)(h200()), copy_of(1e9)});
+    samples.push_back(
+        {"", "copy " + std::to_string(i), false, 1e3 * copy_of(1e9)(h200()), copy_of(1e9)});
   const auto parameters = fitted_parameters(h200());
   const Fit fit = fit_device(h200(), pointers(samples), parameters);
   for (const Parameter& parameter : parameters) {
@@ -144,22 +146,19 @@ TEST(FitDevice, StaysWithinTheLimits) {
   EXPECT_LT(fit.objective, fit.start_objective);
 }
 
-// A family of many variants counts for more than a small one, but not by their number.
-TEST(FitDevice, VariantsOfOneFamilyRepeatEachOther) {
+// However many variants it has.
+TEST(FitDevice, AFamilyIsOneObservation) {
   const auto fit_with = [](int variants) {
     std::vector<Sample> samples;
     for (int i = 0; i < variants; ++i)
-      samples.push_back({"", "large", false, 1.2 * copy_of(1e9)(h200()), copy_of(1e9)});
+      samples.push_back({"", "large", false, 1.1 * copy_of(1e9)(h200()), copy_of(1e9)});
     for (int i = 0; i < 4; ++i)
-      samples.push_back({"", "small", false, 0.9 * copy_of(1e9)(h200()), copy_of(1e9)});
+      samples.push_back({"", "small", false, 0.95 * copy_of(1e9)(h200()), copy_of(1e9)});
     return fitted(fit_device(h200(), pointers(samples), fitted_parameters(h200())),
                   "dram_bytes_per_second");
   };
-  const double times_at_equal_weight = h200().dram_bytes_per_second / fit_with(4);
-  const double times_at_sixteen = h200().dram_bytes_per_second / fit_with(64);
-  // Weighted means of log 1.2 and log 0.9, 1 to 1 and 4 to 1, pulled towards 0 by the prior.
-  EXPECT_NEAR(std::log(times_at_equal_weight), 0.5 * std::log(1.2 * 0.9), 0.03);
-  EXPECT_NEAR(std::log(times_at_sixteen), 0.8 * std::log(1.2) + 0.2 * std::log(0.9), 0.05);
+  EXPECT_LT(fit_with(4), 0.99 * h200().dram_bytes_per_second);
+  EXPECT_NEAR(fit_with(64) / fit_with(4), 1.0, 1e-4);
 }
 
 // The model itself, on kernels that run on the interpreter: a device of other numbers "measures".
