@@ -192,6 +192,9 @@ int search(const SearchSetup& setup, const SearchOptions& options, const SearchC
     auto measured = setup.gpu_evaluator->measure_answer(outcome->best, g_interrupted);
     if (measured.ok()) {
       report.measurement->speedup = std::move(*measured);
+      // The search's own interval was too narrow.
+      if (report.measurement->speedup->cold.low <= 1.0)
+        outcome->withdraw_claim(SpeedVerdict::ambiguous);
     } else if (!options.quiet) {
       say("note: the answer could not be measured once more: " + measured.failure().message + "\n");
     }

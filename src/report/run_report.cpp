@@ -14,11 +14,6 @@ const SpeedupEstimate* measured_last(const RunReport& report) {
 
 }  // namespace
 
-bool RunReport::improved() const {
-  const SpeedupEstimate* const last = measured_last(*this);
-  return outcome.verdict == SpeedVerdict::fast && (last == nullptr || last->low > 1.0);
-}
-
 double RunReport::speedup() const {
   if (!improved()) return 1.0;
   const SpeedupEstimate* const last = measured_last(*this);

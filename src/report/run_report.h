@@ -48,8 +48,7 @@ struct RunReport {
   std::string opaque_reason;
   std::optional<Measurement> measurement = std::nullopt;  // none: times are predicted
 
-  // A speedup that the last measurement does not bear out is none.
-  [[nodiscard]] bool improved() const;
+  [[nodiscard]] bool improved() const { return outcome.verdict == SpeedVerdict::fast; }
   // Whether what `best` names passed verification (the original counts: it is the reference).
   [[nodiscard]] bool verified() const { return !improved() || outcome.confirmed; }
   // baseline / best, 1 without an improvement. As measured last, where it was.

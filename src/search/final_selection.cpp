@@ -122,6 +122,16 @@ void halve_sequentially(const FinalSelectionConfig& config, const Confirm& confi
 
 }  // namespace
 
+void SearchOutcome::withdraw_claim(SpeedVerdict found) {
+  best = *states.front().candidate;
+  best_evaluation = baseline_evaluation;
+  best_state = 0;
+  confirmed = false;
+  verdict = found;
+  log_speedup = 0.0;
+  path.clear();
+}
+
 const char* name(SpeedVerdict verdict) {
   switch (verdict) {
     case SpeedVerdict::fast:

@@ -102,6 +102,9 @@ struct SearchOutcome {
   std::vector<StateRecord> states;
   std::vector<AttemptRecord> attempts;
   std::vector<FinalistRecord> finalists;
+
+  // A later measurement does not bear the claim out: the answer is the original.
+  void withdraw_claim(SpeedVerdict found);
 };
 
 }  // namespace regraph

@@ -346,13 +346,16 @@ TEST_F(BadInput, ATemplateBombEnds) {
       "  out[0] = Bomb<4000, 0>::value;\n}\n");
 }
 
+// The compiler gives up unrolling; what is left would run for minutes.
 TEST_F(BadInput, AnUnrollBombEnds) {
+  const std::string bomb =
+      "__global__ void scale(const float* in, float* out, int n) {\n  float s = 0;\n"
+      "#pragma unroll\n  for (int i = 0; i < 400000; ++i) {\n"
+      "#pragma unroll\n    for (int j = 0; j < 1000; ++j) s = s * in[i % 300] + in[j % 300];\n  }\n"
+      "  out[0] = s;\n}\n";
   const ProgramRun done =
-      expect_for(kUnusableKernel, {},
-                 "__global__ void scale(const float* in, float* out, int n) {\n  float s = 0;\n"
-                 "#pragma unroll\n  for (int i = 0; i < 400000; ++i) {\n"
-                 "#pragma unroll\n    for (int j = 0; j < 1000; ++j) s = s * in[i] + in[j];\n  }\n"
-                 "  out[0] = s;\n}\n");
+      expect(kUnusableKernel, {"does not end within 5 seconds", "--evaluation-time"},
+             {kernel(bomb), "--device", "h200", "--evaluation-time", "5"});
   EXPECT_LT(done.wall_seconds, 110.0);
 }
 
@@ -368,6 +371,25 @@ TEST_F(BadInput, NotCudaAtAll) {
              "\x7f"
              "ELF\x02\x01\x01 not text {{{ ((");
   expect_for(kUnusableKernel, {"no __global__ function"}, "");
+}
+
+// --- The evaluator ---
+
+TEST_F(BadInput, EvaluatorsThatCannotBeUsed) {
+  expect(kUsage, {"--evaluator"}, {kernel(kScale), "--evaluator", "guess"});
+  // A prediction needs to know for what.
+  expect(kNoDevice, {"--evaluator model predicts", "--device"},
+         {kernel(kScale), "--evaluator", "model"});
+  // Where there is a GPU it is used; an H200 and a B200 are never the same machine.
+  for (const char* evaluator : {"gpu", "gpu-only"}) {
+    const ProgramRun h200 =
+        run({kernel(kScale), "--device", "h200", "--evaluator", evaluator, "--dry-run"});
+    const ProgramRun b200 =
+        run({kernel(kScale), "--device", "b200", "--evaluator", evaluator, "--dry-run"});
+    const ProgramRun& without = h200.exit_code == 0 ? b200 : h200;
+    EXPECT_EQ(without.exit_code, kNoDevice) << without.error;
+    EXPECT_TRUE(without.complains_of(std::string("--evaluator ") + evaluator)) << without.error;
+  }
 }
 
 // --- T1 files ---

@@ -69,5 +69,29 @@ TEST(ResultJson, SaysWhyAKernelIsOpaqueAndSurvivesForeignBytes) {
   EXPECT_NE(result.at("opaque").get<std::string>().find("'do' loop"), std::string::npos);
 }
 
+TEST(ResultJson, TheLastMeasurementIsTheSpeedup) {
+  const test::Run run(true);
+  RunReport report = run.report();
+  EXPECT_TRUE(
+      nlohmann::json::parse(result_json(report)).value("measurement", nlohmann::json()).is_null());
+  Measurement measurement;
+  measurement.gpu = "NVIDIA H200";
+  report.measurement = measurement;
+  EXPECT_TRUE(nlohmann::json::parse(result_json(report))["measurement"]["final"].is_null());
+  MeasuredSpeedup last;
+  last.processes = 3;
+  last.cold = {3.9, 3.85, 3.95};
+  last.benches.push_back({{{"n", 1024}}, {1e-3, 0.256e-3, 600, last.cold}, {}});
+  report.measurement->speedup = last;
+  const auto json = nlohmann::json::parse(result_json(report));
+  EXPECT_EQ(json["speedup"], 3.9);
+  EXPECT_EQ(json["speedup_interval"], (nlohmann::json{3.85, 3.95}));
+  const auto& bench = json["measurement"]["final"]["benches"][0];
+  EXPECT_EQ(bench["sizes"], (nlohmann::json{{"n", 1024}}));
+  EXPECT_EQ(bench["cold"]["samples"], 600);
+  EXPECT_EQ(bench["cold"]["interval"], (nlohmann::json{3.85, 3.95}));
+  EXPECT_TRUE(json["work"]["flops"].is_null());
+}
+
 }  // namespace
 }  // namespace regraph

@@ -49,5 +49,38 @@ TEST(ResultText, SaysWhyTheRewriterCouldNotWork) {
   EXPECT_TRUE(contains(result_text(report), "k.cu:3: a do loop"));
 }
 
+// 1 ms -> 0.25 ms as searched, a little less when it was measured once more.
+Measurement measurement() {
+  Measurement one;
+  one.gpu = "NVIDIA H200";
+  one.timed = 20;
+  one.pruned = 5;
+  one.noise = 0.0033;
+  MeasuredSpeedup last;
+  last.processes = 3;
+  last.cold = {3.9, 3.85, 3.95};
+  last.hot = {4.4, 4.3, 4.5};
+  last.benches.push_back(
+      {{{"n", 1024}}, {1e-3, 0.256e-3, 600, last.cold}, {0.9e-3, 0.2e-3, 600, last.hot}});
+  one.speedup = last;
+  return one;
+}
+
+TEST(ResultText, WhatWasMeasuredLastIsWhatIsQuoted) {
+  const test::Run run(true);
+  RunReport report = run.report();
+  report.measurement = measurement();
+  const std::string text = result_text(report);
+  for (const char* part :
+       {"measured on NVIDIA H200", "3.90x", "[3.85x, 3.95x]", "20 candidates", "5 left", "0.33 %",
+        "600 samples of each in 3 fresh processes", "cold 1.00 ms -> 256 us",
+        "hot 900 us -> 200 us, 4.40x [4.30x, 4.50x]"}) {
+    EXPECT_TRUE(contains(text, part)) << part << "\n" << text;
+  }
+  EXPECT_FALSE(contains(text, "counters")) << text;
+  report.measurement->no_counters = "permission denied";
+  EXPECT_TRUE(contains(result_text(report), "none: permission denied"));
+}
+
 }  // namespace
 }  // namespace regraph

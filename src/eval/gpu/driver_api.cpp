@@ -51,6 +51,16 @@ Result<Driver> Driver::load() {
   if (const CUresult result = driver.cuInit(0); result != CUDA_SUCCESS) {
     return fail(ErrorCode::resource, "the CUDA driver does not start: " + driver.describe(result));
   }
+  // Within a major version older drivers load what newer toolkits make; across it they do not.
+  int version = 0;
+  (void)driver.cuDriverGetVersion(&version);
+  if (version / 1000 < CUDA_VERSION / 1000) {
+    return fail(
+        ErrorCode::unsupported,
+        fmt::format("the NVIDIA driver is too old: it is for CUDA {}.{}, and kernels compiled "
+                    "with CUDA {} do not load; a newer driver is needed (580 for CUDA 13)",
+                    version / 1000, version % 1000 / 10, CUDA_VERSION / 1000));
+  }
   return driver;
 }
 

@@ -31,6 +31,15 @@ TimeEstimate estimate_of(const std::vector<TimingSummary>& benches) {
   return time;
 }
 
+// A process that died of nothing CUDA knows (killed from outside, say) gets a second chance.
+template <typename Work>
+auto twice(const Work& work, const Cancellation& stop) {
+  auto answer = work();
+  if (answer.ok() || stop.requested()) return answer;
+  const Failure& failure = answer.failure();
+  return failure.final && failure.cuda == 0 && !failure.timeout ? work() : answer;
+}
+
 void refuse(Evaluation& result, const std::string& message) {
   result.verdict = Verdict::unsupported;
   result.message = "the GPU cannot be used: " + message;
@@ -89,7 +98,7 @@ std::optional<std::string> GpuLane::set_up(std::uint64_t seed, const Cancellatio
   }
   if (baseline_) return std::nullopt;
   const Stopwatch watch(log_, &GpuStatistics::timing_seconds);
-  Answer<TimingReport> report = session_->race(original_, stop);
+  Answer<TimingReport> report = twice([&] { return session_->race(original_, stop); }, stop);
   if (!report.ok()) return "timing the original: " + report.failure().message;
   baseline_ = *report;
   return std::nullopt;
@@ -109,7 +118,8 @@ Result<TimingConfig> GpuLane::timing_config(std::uint64_t seed, const Cancellati
 bool GpuLane::pass_probation(const TimedKernel& kernel, const EvaluationBudget& budget,
                              Evaluation& result, const Cancellation& stop) {
   const Stopwatch watch(log_, &GpuStatistics::probation_seconds);
-  Answer<VerificationResult> verdict = probation_->judge(kernel, budget.seed, stop);
+  Answer<VerificationResult> verdict =
+      twice([&] { return probation_->judge(kernel, budget.seed, stop); }, stop);
   if (!verdict.ok()) {
     refuse(result, verdict.failure().message);
     return false;
@@ -139,7 +149,7 @@ bool GpuLane::race(const std::shared_ptr<const TimedKernel>& kernel, Evaluation&
     report = *baseline_;
   } else {
     follow_best(stop);
-    Answer<TimingReport> raced = session_->race(kernel, stop);
+    Answer<TimingReport> raced = twice([&] { return session_->race(kernel, stop); }, stop);
     if (!raced.ok()) {
       blame(raced.failure(), result);
       return false;
@@ -165,7 +175,8 @@ void GpuLane::confirm(const std::shared_ptr<const TimedKernel>& kernel, int samp
                       Evaluation& result, const Cancellation& stop) {
   TimingSession::Comparison comparison;
   comparison.samples = samples;
-  auto pairs = session_->compare_with_original(kernel, comparison, stop);
+  auto pairs =
+      twice([&] { return session_->compare_with_original(kernel, comparison, stop); }, stop);
   if (!pairs.ok()) return blame(pairs.failure(), result);
   std::vector<TimingSummary> summaries;
   for (const TimingSession::Pair& pair : *pairs)

@@ -3,9 +3,8 @@
 #pragma once
 
 #include "base/cancellation.h"
-#include "eval/gpu/bench_memory.h"
-#include "eval/gpu/bench_reference.h"
 #include "eval/gpu/race.h"
+#include "eval/gpu/timing_bench.h"
 
 #include <cstdint>
 #include <memory>
@@ -14,22 +13,6 @@
 #include <vector>
 
 namespace regraph::gpu {
-
-// A compiled candidate as the session keeps it.
-struct TimedKernel {
-  CompiledPlan compiled;
-  LaunchPlan plan;
-  verify::LoadedPlan loaded;  // parsed, for its parameters
-};
-
-struct TimingConfig {
-  GpuWorkerConfiguration worker;
-  std::uint64_t seed = 0;         // of inputs and poison
-  verify::Arithmetic arithmetic;  // of the original at the largest test size
-  Symbols test;                   // that size
-  RaceConfig race;
-  int candidates_per_process = 500;  // then the worker is replaced
-};
 
 struct BenchTiming {
   RaceOutcome race;

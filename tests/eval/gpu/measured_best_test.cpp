@@ -1,0 +1,59 @@
+#include "eval/gpu/measured_best.h"
+
+#include <gtest/gtest.h>
+
+namespace regraph::gpu {
+namespace {
+
+std::shared_ptr<const TimedKernel> kernel() {
+  return std::make_shared<TimedKernel>();
+}
+
+TEST(MeasuredBest, TheFastestStays) {
+  MeasuredBest best;
+  EXPECT_EQ(best.kernel(), nullptr);
+  const auto slow = kernel();
+  const auto fast = kernel();
+  EXPECT_TRUE(best.offer(slow, 2.0, 2.0));
+  EXPECT_TRUE(best.offer(fast, 1.0, 1.0));
+  EXPECT_FALSE(best.offer(slow, 2.0, 2.0));
+  EXPECT_FALSE(best.offer(kernel(), 1.0, 1.0)) << "as fast is not faster";
+  EXPECT_EQ(best.kernel(), fast);
+}
+
+TEST(MeasuredBest, PredictionsFarBehindAreScaledToWhatWasMeasured) {
+  MeasuredBest best;
+  EXPECT_FALSE(best.scale_if_behind(100.0, 1.4)) << "nothing is known yet";
+  best.offer(kernel(), 1.0, 1.5);
+  EXPECT_FALSE(best.scale_if_behind(1.4, 1.4));
+  ASSERT_TRUE(best.scale_if_behind(1.5, 1.4));
+  EXPECT_DOUBLE_EQ(*best.scale_if_behind(1.5, 1.4), 1.5);
+}
+
+// One that the model has no time for is the best, but nothing can be scaled by it.
+TEST(MeasuredBest, WithoutAPredictionTheScaleStays) {
+  MeasuredBest best;
+  best.offer(kernel(), 2.0, 3.0);
+  const auto unknown = kernel();
+  EXPECT_TRUE(best.offer(unknown, 0.0, 1.0));
+  EXPECT_EQ(best.kernel(), unknown);
+  ASSERT_TRUE(best.scale_if_behind(4.0, 1.4));
+  EXPECT_DOUBLE_EQ(*best.scale_if_behind(4.0, 1.4), 1.5);
+}
+
+TEST(MeasuredBest, WhatIsWithdrawnPrunesNothing) {
+  MeasuredBest best;
+  const auto cheat = kernel();
+  best.offer(kernel(), 2.0, 2.0);
+  best.offer(cheat, 0.1, 0.1);
+  best.withdraw(cheat);
+  EXPECT_EQ(best.kernel(), nullptr);
+  EXPECT_FALSE(best.scale_if_behind(2.0, 1.4));
+  const auto honest = kernel();
+  EXPECT_TRUE(best.offer(honest, 1.5, 1.5));
+  best.withdraw(cheat);
+  EXPECT_EQ(best.kernel(), honest);
+}
+
+}  // namespace
+}  // namespace regraph::gpu
