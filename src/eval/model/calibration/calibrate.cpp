@@ -67,16 +67,21 @@ Calibration calibrate(const DeviceSpec& start, std::span<const Sample> samples,
   Calibration result;
   result.parameters = fitted_parameters(start);
   std::vector<const Sample*> all;
+  std::vector<const Sample*> fitting_only;
   std::map<std::string, std::vector<const Sample*>> families;
   for (const Sample& sample : samples) {
     all.push_back(&sample);
     if (sample.for_fitting_only) {
-      ++result.fitting_only;
+      fitting_only.push_back(&sample);
     } else {
       families[sample.family].push_back(&sample);
     }
   }
   result.fit = fit_device(start, all, result.parameters);
+  result.fitting_only = fitting_only.size();
+  const Predictions micro = measured_times(fitting_only);
+  result.fitting_shipped = relative_error(predict_all(fitting_only, start), micro);
+  result.fitting_fitted = relative_error(predict_all(fitting_only, result.fit.device), micro);
   Tally shipped(&Comparison::shipped);
   Tally left_out(&Comparison::left_out);
   Tally fitted(&Comparison::fitted);

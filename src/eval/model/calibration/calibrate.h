@@ -32,6 +32,8 @@ struct Calibration {
   // the recalls; errors over all variants of these families. `count` is the number of variants.
   Comparison overall;
   std::size_t fitting_only = 0;  // samples of micro-kernels
+  RelativeError fitting_shipped;  // their errors with the table as it was
+  RelativeError fitting_fitted;   // and with the fit, which saw them
 };
 
 // Cancelled: what there is so far, which is of no use.

@@ -65,6 +65,12 @@ std::string calibration_report(const DeviceSpec& start, const Calibration& calib
       "over all variants.\nregret@1: measured time of the variant predicted fastest over that of "
       "the fastest. Best in top 10 %: the chance\nthat the fastest is among the tenth (rounded up) "
       "predicted fastest.\n\n";
+  if (calibration.fitting_only > 0) {
+    fmt::format_to(
+        out, "Micro-kernels: mean error {} as shipped, {} fitted; median {} and {}.\n\n",
+        percent(calibration.fitting_shipped.mean), percent(calibration.fitting_fitted.mean),
+        percent(calibration.fitting_shipped.median), percent(calibration.fitting_fitted.median));
+  }
   fmt::format_to(out, "Objective {:.4g} before, {:.4g} after, {} rounds of predictions.\n\n",
                  calibration.fit.start_objective, calibration.fit.objective,
                  calibration.fit.predictions);

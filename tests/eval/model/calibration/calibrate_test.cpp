@@ -39,6 +39,8 @@ TEST(Calibrate, AFamilyIsPredictedByAFitThatNeverSawIt) {
   const Calibration calibration = calibrate(h200(), samples, never);
   ASSERT_EQ(calibration.families.size(), 3U);
   EXPECT_EQ(calibration.fitting_only, 10U);
+  EXPECT_EQ(calibration.fitting_shipped.mean, 0.0);
+  EXPECT_GT(calibration.fitting_fitted.mean, 0.0);  // the odd family has its vote
   const FamilyResult& odd = calibration.families[2];
   EXPECT_EQ(odd.family, "odd");
   // Everything else agrees with the table, so without the odd family nothing moves at all.
