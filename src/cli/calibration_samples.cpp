@@ -2,6 +2,7 @@
 
 #include "eval/compile/compiled_plan.h"
 #include "eval/model/gathered_launch.h"
+#include "eval/model/model_evaluator.h"
 #include "kernel/manifest.h"
 #include "search/journal_rows.h"
 
@@ -112,6 +113,7 @@ std::variant<calibration::Sample, std::string> gather(const MeasuredRun& run,
                                                       const MeasuredVariant& variant,
                                                       const Problem& problem,
                                                       const DeviceSpec& device, Compiler& compiler,
+                                                      WorkCounting counting,
                                                       const Cancellation& cancellation) {
   LaunchPlan plan = problem.launch;
   if (!variant.plan.empty()) {
@@ -122,7 +124,7 @@ std::variant<calibration::Sample, std::string> gather(const MeasuredRun& run,
   const std::string& source = variant.source.empty() ? run.source : variant.source;
   auto compiled = compile_plan(compiler, source, plan, device.architecture, cancellation);
   if (!compiled) return compiled.error().message;
-  auto gathered = GatheredPlan::gather(device, problem, *compiled, plan, cancellation);
+  auto gathered = GatheredPlan::gather(device, problem, *compiled, plan, cancellation, counting);
   if (auto* failure = std::get_if<Evaluation>(&gathered)) return std::move(failure->message);
   const auto shared =
       std::make_shared<const GatheredPlan>(std::move(std::get<GatheredPlan>(gathered)));
@@ -177,12 +179,13 @@ Result<GatheredSamples> gather_samples(const std::vector<MeasuredRun>& runs,
       work.push_back({&run, &variant, problems.size()});
     problems.push_back(*std::move(problem));
   }
+  const WorkCounting counting = choose_counting(compiler, device.architecture);
   std::vector<std::variant<calibration::Sample, std::string>> done(work.size(), std::string());
   tbb::parallel_for(std::size_t{0}, work.size(), [&](std::size_t index) {
     if (cancellation.requested()) return;
     const Work& one = work[index];
-    done[index] =
-        gather(*one.run, *one.variant, problems[one.problem], device, compiler, cancellation);
+    done[index] = gather(*one.run, *one.variant, problems[one.problem], device, compiler, counting,
+                         cancellation);
   });
   if (cancellation.requested()) return fail(ErrorCode::cancelled, "interrupted");
   for (std::size_t index = 0; index < work.size(); ++index) {

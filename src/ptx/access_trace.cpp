@@ -20,13 +20,14 @@ AccessPattern::Kind kind_of(const Program::Code& code, std::uint32_t site) {
 
 }  // namespace
 
-std::uint32_t AccessTrace::intern(AccessPattern::Kind kind, std::uint64_t base_line,
-                                  const std::uint64_t* addresses, std::uint32_t mask,
-                                  std::uint32_t bytes) {
+std::uint32_t AccessTrace::intern(AccessPattern::Kind kind, std::uint32_t instruction,
+                                  std::uint64_t base_line, const std::uint64_t* addresses,
+                                  std::uint32_t mask, std::uint32_t bytes) {
   AccessPattern pattern;
   pattern.kind = kind;
+  pattern.instruction = instruction;
   pattern.first_line = static_cast<std::uint32_t>(lines_.size());
-  std::uint64_t hash = static_cast<std::uint64_t>(kind);
+  std::uint64_t hash = random_bits(static_cast<std::uint64_t>(kind), instruction);
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const std::uint64_t address = addresses[__builtin_ctz(rest)];
     for (std::uint64_t sector = address / kSectorBytes;
@@ -54,7 +55,10 @@ std::uint32_t AccessTrace::intern(AccessPattern::Kind kind, std::uint64_t base_l
   const auto [first, last] = by_hash_.equal_range(hash);
   for (auto known = first; known != last; ++known) {
     const AccessPattern& other = patterns_[known->second];
-    if (other.kind != kind || other.line_count != pattern.line_count) continue;
+    if (other.kind != kind || other.instruction != instruction ||
+        other.line_count != pattern.line_count) {
+      continue;
+    }
     const bool same = std::equal(mine, mine + pattern.line_count, lines(other),
                                  [](const AccessPattern::Line& a, const AccessPattern::Line& b) {
                                    return a.delta == b.delta && a.sectors == b.sectors;
@@ -91,8 +95,8 @@ void AccessTrace::access(const Record& record, Warp& warp, AccessSite& site) {
     std::uint64_t addresses[kWarpLanes];
     for (int l = 0; l < kWarpLanes; ++l)
       addresses[l] = address_of(l);
-    id = intern(kind_of(*warp.block->code, record.site), base_line, addresses, warp.exec,
-                site.bytes);
+    id = intern(kind_of(*warp.block->code, record.site), record.instruction, base_line, addresses,
+                warp.exec, site.bytes);
     if (planned) plan.pattern[first / kSectorBytes % 4] = id;
   }
   const AccessPattern& pattern = patterns_[id];

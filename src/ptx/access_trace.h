@@ -11,7 +11,7 @@
 
 namespace regraph::ptx {
 
-// The sectors that one request touches, relative to its base line.
+// The sectors that one request of an instruction touches, relative to its base line.
 struct AccessPattern {
   struct Line {
     std::int64_t delta = 0;  // lines from the base
@@ -22,6 +22,7 @@ struct AccessPattern {
   std::uint32_t sector_count = 0;
   std::uint32_t first_line = 0;  // into AccessTrace::lines
   std::uint32_t line_count = 0;
+  std::uint32_t instruction = 0;
 };
 
 struct TracedRequest {
@@ -62,7 +63,7 @@ class AccessTrace : public AccessSink {
   void sort_by_time(std::size_t first, int shift);
 
  private:
-  std::uint32_t intern(AccessPattern::Kind kind, std::uint64_t base_line,
+  std::uint32_t intern(AccessPattern::Kind kind, std::uint32_t instruction, std::uint64_t base_line,
                        const std::uint64_t* addresses, std::uint32_t mask, std::uint32_t bytes);
 
   std::vector<TracedRequest> requests_;

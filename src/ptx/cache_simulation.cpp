@@ -14,8 +14,8 @@
 namespace regraph::ptx {
 namespace {
 
-// Resident blocks take turns after this many instructions of a warp: 2^6.
 constexpr int kQuantumShift = 6;
+static_assert(1 << kQuantumShift == kQuantumInstructions);
 constexpr double kSectorBytes = 32.0;
 // A request may touch up to 32 lines; beyond this many line accesses a request on average, time is
 // what limits the trace.
@@ -30,6 +30,39 @@ int sector_count(std::uint32_t sectors) {
   constexpr std::array<std::uint8_t, 16> kCounts = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
   return kCounts[sectors & 15U];
 }
+
+// Where a sector comes from, the slowest last.
+enum class Source : std::uint8_t { l1, shared_l2, l2, shared_dram, dram };
+
+// What one SM has asked the L2 for in the current quantum: another request that wants the same may
+// have to wait for it, though the cache has a place for it already.
+class RecentFills {
+ public:
+  // From where the slowest of `hit` sectors of a line, found in L1, comes.
+  [[nodiscard]] Source source(std::uint64_t line, std::uint32_t hit, std::uint32_t quantum) const {
+    const Entry& entry = entries_[line % kEntries];
+    if (entry.line != line || entry.quantum != quantum) return Source::l1;
+    if ((entry.from_dram & hit) != 0) return Source::shared_dram;
+    return (entry.from_l2 & hit) != 0 ? Source::shared_l2 : Source::l1;
+  }
+  void add(std::uint64_t line, std::uint32_t from_l2, std::uint32_t from_dram,
+           std::uint32_t quantum) {
+    Entry& entry = entries_[line % kEntries];
+    if (entry.line != line || entry.quantum != quantum) entry = {line, quantum, 0, 0};
+    entry.from_l2 = static_cast<std::uint8_t>(entry.from_l2 | from_l2);
+    entry.from_dram = static_cast<std::uint8_t>(entry.from_dram | from_dram);
+  }
+
+ private:
+  static constexpr std::size_t kEntries = 256;
+  struct Entry {
+    std::uint64_t line = ~std::uint64_t{0};
+    std::uint32_t quantum = 0;
+    std::uint8_t from_l2 = 0;  // sectors
+    std::uint8_t from_dram = 0;
+  };
+  std::array<Entry, kEntries> entries_;
+};
 
 // Counts of one wave, of the part that was simulated.
 struct WaveCounts {
@@ -62,8 +95,9 @@ class Simulation {
   Simulation(const Program::Code& slice, const LaunchArguments& arguments,
              std::unique_ptr<LaunchMemory> launch_memory, const CacheGeometry& geometry,
              const CacheSimulationLimits& limits, const Cancellation& cancellation,
-             bool runs_atomics)
+             bool runs_atomics, Fault* found)
       : runs_atomics_(runs_atomics),
+        found_(found),
         geometry_(geometry),
         limits_(limits),
         cancellation_(cancellation),
@@ -72,7 +106,9 @@ class Simulation {
         runner_(slice, arguments, *launch_memory_, run_options()),
         l2_(geometry.l2_bytes, geometry.l2_ways),
         l1_(static_cast<std::size_t>(geometry.sm_count),
-            SectoredCache(geometry.l1_bytes, geometry.l1_ways)) {
+            SectoredCache(geometry.l1_bytes, geometry.l1_ways)),
+        recent_(static_cast<std::size_t>(geometry.sm_count)) {
+    traffic_.loads.resize(slice.instructions.size());
     runner_.set_sink(&trace_);
     wave_blocks_ = static_cast<std::uint64_t>(geometry.sm_count) *
                    static_cast<std::uint64_t>(geometry.resident_blocks_per_sm);
@@ -127,12 +163,20 @@ class Simulation {
     if (fault.kind == FaultKind::none) return {};
     // Blocks that were sampled run again in their wave: what depends on atomics they already did,
     // such as a place in an output, may run out.
-    const bool repeats = runs_atomics_ && fault.kind != FaultKind::cancelled;
-    const ErrorCode code = repeats                              ? ErrorCode::unsupported
-                           : fault.kind == FaultKind::cancelled ? ErrorCode::cancelled
-                           : fault.kind == FaultKind::instruction_budget
-                               ? ErrorCode::resource
-                               : ErrorCode::invalid_argument;
+    const bool is_access = fault.kind == FaultKind::out_of_bounds ||
+                           fault.kind == FaultKind::misaligned ||
+                           fault.kind == FaultKind::write_to_read_only;
+    if (is_access && !runs_atomics_ && found_ != nullptr) *found_ = fault;
+    // Else the slice, which has only what addresses depend on, is no help: a wait for memory that
+    // nobody writes in it never ends.
+    ErrorCode code = ErrorCode::unsupported;
+    if (fault.kind == FaultKind::cancelled) {
+      code = ErrorCode::cancelled;
+    } else if (fault.kind == FaultKind::instruction_budget && !runs_atomics_) {
+      code = ErrorCode::resource;
+    } else if (is_access && !runs_atomics_) {
+      code = ErrorCode::invalid_argument;
+    }
     return fail(code, fmt::format("{} (PTX line {}, block {},{},{})", fault.message, fault.ptx_line,
                                   fault.block.x, fault.block.y, fault.block.z));
   }
@@ -201,6 +245,9 @@ class Simulation {
     const std::size_t blocks = begins.size() - 1;
     const auto sms = static_cast<std::size_t>(geometry_.sm_count);
     std::vector<std::size_t> cursor(begins.begin(), begins.end() - 1);
+    // Nothing that an earlier wave asked for is still on its way.
+    for (RecentFills& recent : recent_)
+      recent = RecentFills{};
     std::uint32_t quantum = 0;
     while (true) {
       std::uint32_t next = ~0U;
@@ -212,7 +259,7 @@ class Simulation {
               l1_[sm].prefetch(requests[at + kPrefetchDistance].line);
               l2_.prefetch(requests[at + kPrefetchDistance].line);
             }
-            replay_request(requests[at++], l1_[sm], counts);
+            replay_request(requests[at++], l1_[sm], recent_[sm], quantum, counts);
           }
           if (at < begins[block + 1]) next = std::min(next, requests[at].time >> kQuantumShift);
         }
@@ -222,9 +269,11 @@ class Simulation {
     }
   }
 
-  void replay_request(const TracedRequest& request, SectoredCache& l1, WaveCounts& counts) {
+  void replay_request(const TracedRequest& request, SectoredCache& l1, RecentFills& recent,
+                      std::uint32_t quantum, WaveCounts& counts) {
     const AccessPattern& pattern = trace_.pattern(request.pattern);
     const AccessPattern::Line* lines = trace_.lines(pattern);
+    Source source = Source::l1;
     for (std::uint32_t i = 0; i < pattern.line_count; ++i) {
       const std::uint64_t line = request.line + static_cast<std::uint64_t>(lines[i].delta);
       std::uint32_t wanted = lines[i].sectors;
@@ -244,13 +293,39 @@ class Simulation {
         const std::uint32_t hit = l1.read(line, wanted);
         counts.l1_hit_sectors += sector_count(hit);
         wanted &= ~hit;
+        if (hit != 0) source = std::max(source, recent.source(line, hit, quantum));
         if (wanted == 0) continue;
       }
       const int asked = sector_count(wanted);
-      const int hits = sector_count(l2_.read(line, wanted));
+      const std::uint32_t in_l2 = l2_.read(line, wanted);
+      const int hits = sector_count(in_l2);
+      source = std::max(source, hits == asked ? Source::l2 : Source::dram);
+      recent.add(line, in_l2, wanted & ~in_l2, quantum);
       counts.l2_read_sectors += asked;
       counts.l2_hit_sectors += hits;
       counts.dram_read_sectors += asked - hits;
+    }
+    if (pattern.kind != AccessPattern::Kind::load &&
+        pattern.kind != AccessPattern::Kind::load_bypassing_l1) {
+      return;
+    }
+    LoadService& service = traffic_.loads[pattern.instruction];
+    switch (source) {
+      case Source::l1:
+        service.l1 += 1.0;
+        break;
+      case Source::shared_l2:
+        service.shared_l2 += 1.0;
+        break;
+      case Source::l2:
+        service.l2 += 1.0;
+        break;
+      case Source::shared_dram:
+        service.shared_dram += 1.0;
+        break;
+      case Source::dram:
+        service.dram += 1.0;
+        break;
     }
   }
 
@@ -313,6 +388,7 @@ class Simulation {
   }
 
   bool runs_atomics_;  // the slice has global atomics that also happen
+  Fault* found_;       // may be null
   const CacheGeometry& geometry_;
   const CacheSimulationLimits& limits_;
   const Cancellation& cancellation_;
@@ -323,6 +399,7 @@ class Simulation {
   BlockRunner runner_;
   SectoredCache l2_;
   std::vector<SectoredCache> l1_;
+  std::vector<RecentFills> recent_;  // of each SM
   BlockSample sample_;
   AtomicTraffic sample_atomics_;  // of the sampled blocks together
   double sample_blocks_ = 1;
@@ -334,7 +411,8 @@ class Simulation {
 Result<CacheTraffic> simulate_caches(const Program& program, const LaunchArguments& arguments,
                                      DeviceMemory& memory, const CacheGeometry& geometry,
                                      const CacheSimulationLimits& limits,
-                                     const Cancellation& cancellation, ModuleMemory* variables) {
+                                     const Cancellation& cancellation, ModuleMemory* variables,
+                                     Fault* found) {
   if (geometry.sm_count < 1 || geometry.resident_blocks_per_sm < 1 || geometry.l1_ways < 1 ||
       geometry.l2_ways < 1 || limits.requests_per_wave == 0 || limits.instructions_per_wave == 0) {
     return fail(ErrorCode::invalid_argument, "a cache geometry or limit that is not positive");
@@ -355,7 +433,7 @@ Result<CacheTraffic> simulate_caches(const Program& program, const LaunchArgumen
                     (*code)->instructions[i].instruction_class == InstructionClass::atomic_global);
   }
   return Simulation(**code, arguments, *std::move(launch_memory), geometry, limits, cancellation,
-                    runs_atomics)
+                    runs_atomics, found)
       .run();
 }
 

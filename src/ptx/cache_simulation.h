@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace regraph::ptx {
 
@@ -31,6 +32,20 @@ struct CacheSimulationLimits {
   std::uint64_t instructions_per_wave = 200'000'000;  // warp instructions of the slice
 };
 
+// Where the requests of one load instruction were served: each by the slowest of its sectors.
+struct LoadService {
+  double l1 = 0;
+  double l2 = 0;
+  double dram = 0;
+  // In L1, but asked for by another request of the same quantum, so that it may still be on its
+  // way.
+  double shared_l2 = 0;
+  double shared_dram = 0;
+};
+
+// Resident blocks take turns in the simulation after this many instructions of a warp.
+inline constexpr int kQuantumInstructions = 64;
+
 // Extrapolated to the whole grid.
 struct CacheTraffic {
   double global_requests = 0;  // warp-level loads and stores
@@ -42,6 +57,8 @@ struct CacheTraffic {
   double dram_read_bytes = 0;
   double dram_write_bytes = 0;
   AtomicTraffic atomics;
+  // By PTX instruction, of the part that was simulated; zeros for all but loads.
+  std::vector<LoadService> loads;
   // Sectors that atomics fetch from DRAM and that return there: those that are alone in their line
   // in a request, and others. Part of dram_read_bytes and dram_write_bytes.
   double atomic_lone_dram_sectors = 0;
@@ -51,11 +68,13 @@ struct CacheTraffic {
   bool truncated = false;  // a limit cut the trace: widen the interval
 };
 
-// `variables`: as RunOptions::variables.
-// Error: unsupported when addresses depend on data the slice cannot compute, or a fault's message.
+// `variables`: as RunOptions::variables. `found`, if not null: the access outside a buffer or
+// misaligned that ended the simulation, if one did.
+// Error: unsupported when addresses depend on data the slice cannot compute, or when what it runs
+// ends otherwise than the kernel may; or a fault's message.
 [[nodiscard]] Result<CacheTraffic> simulate_caches(
     const Program& program, const LaunchArguments& arguments, DeviceMemory& memory,
     const CacheGeometry& geometry, const CacheSimulationLimits& limits,
-    const Cancellation& cancellation, ModuleMemory* variables = nullptr);
+    const Cancellation& cancellation, ModuleMemory* variables = nullptr, Fault* found = nullptr);
 
 }  // namespace regraph::ptx

@@ -89,6 +89,22 @@ void split_blocks(const std::vector<FlowEffect>& effects, ControlFlow& flow) {
   }
 }
 
+// Natural loops with different headers lie inside each other or apart. From the largest on, each
+// block's last one is its innermost.
+void nest_loops(ControlFlow& flow) {
+  std::stable_sort(
+      flow.loops.begin(), flow.loops.end(),
+      [](const NaturalLoop& a, const NaturalLoop& b) { return a.blocks.size() > b.blocks.size(); });
+  for (std::size_t i = 0; i < flow.loops.size(); ++i) {
+    NaturalLoop& loop = flow.loops[i];
+    loop.parent = flow.blocks[loop.header].loop;
+    for (const std::uint32_t b : loop.blocks) {
+      flow.blocks[b].loop = static_cast<std::int32_t>(i);
+      ++flow.blocks[b].loop_depth;
+    }
+  }
+}
+
 }  // namespace
 
 ControlFlow analyse_control_flow(const std::vector<FlowEffect>& effects,
@@ -137,13 +153,13 @@ ControlFlow analyse_control_flow(const std::vector<FlowEffect>& effects,
     return b == a;
   };
   for (std::uint32_t header = 0; header < count; ++header) {
-    std::vector<bool> body(count, false);
     std::vector<std::uint32_t> work;
     for (std::uint32_t source : predecessors[header]) {
       if (source == root && root != 0) continue;
       if (dominator[source] != kNone && dominates(header, source)) work.push_back(source);
     }
     if (work.empty()) continue;
+    std::vector<bool> body(count, false);
     body[header] = true;
     while (!work.empty()) {
       const std::uint32_t block = work.back();
@@ -154,9 +170,14 @@ ControlFlow analyse_control_flow(const std::vector<FlowEffect>& effects,
         if (predecessor < count) work.push_back(predecessor);
       }
     }
-    for (std::uint32_t b = 0; b < count; ++b)
-      flow.blocks[b].loop_depth += body[b] ? 1 : 0;
+    NaturalLoop loop;
+    loop.header = header;
+    for (std::uint32_t b = 0; b < count; ++b) {
+      if (body[b]) loop.blocks.push_back(b);
+    }
+    flow.loops.push_back(std::move(loop));
   }
+  nest_loops(flow);
   return flow;
 }
 

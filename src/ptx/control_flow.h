@@ -14,10 +14,18 @@ struct BasicBlock {
   std::vector<std::uint32_t> successors;
   std::uint32_t reconvergence = 0xffffffffU;  // immediate post-dominator; ~0: only the exit
   int loop_depth = 0;
+  std::int32_t loop = -1;  // the innermost natural loop it is in, into ControlFlow::loops
+};
+
+struct NaturalLoop {
+  std::uint32_t header = 0;           // block
+  std::int32_t parent = -1;           // the smallest loop around it
+  std::vector<std::uint32_t> blocks;  // ascending, those of inner loops among them
 };
 
 struct ControlFlow {
   std::vector<BasicBlock> blocks;
+  std::vector<NaturalLoop> loops;       // one a header; larger ones first
   std::vector<std::uint32_t> block_of;  // by instruction
 };
 

@@ -1,4 +1,4 @@
-// Reads the ELF file that holds compiled device code, as far as identities need it.
+// The identity of compiled device code.
 #pragma once
 
 #include "base/hash.h"

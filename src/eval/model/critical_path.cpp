@@ -55,7 +55,8 @@ std::vector<bool> scheduling_fences(const ptx::Program::Code& code) {
 
 class Scoreboard {
  public:
-  Scoreboard(const ptx::Program::Code& code, const DeviceSpec& device, LoadLatency global_load)
+  Scoreboard(const ptx::Program::Code& code, const DeviceSpec& device,
+             const LoadLatency& global_load)
       : code_(code),
         device_(device),
         global_load_(global_load),
@@ -82,10 +83,11 @@ class Scoreboard {
   }
 
  private:
-  double latency(InstructionClass kind) const {
+  double latency(std::size_t index) const {
+    const InstructionClass kind = code_.instructions[index].instruction_class;
     switch (kind) {
       case InstructionClass::load_global:
-        return global_load_.clocks;
+        return global_load_.of(static_cast<std::int32_t>(index));
       // Atomics are done in L2, whatever L1 holds.
       case InstructionClass::atomic_global:
         return device_.l2_latency;
@@ -173,7 +175,7 @@ class Scoreboard {
     }
     clock_ = std::max(clock_, start + slots);
     if (!writes) return slots;
-    const double done = start + latency(info.instruction_class);
+    const double done = start + latency(index);
     for_each_register(code_.function->operands[instruction.first_operand], [&](std::uint32_t reg) {
       if (reg < ready_.size()) ready_[reg] = done;
     });
@@ -182,7 +184,7 @@ class Scoreboard {
 
   const ptx::Program::Code& code_;
   const DeviceSpec& device_;
-  LoadLatency global_load_;
+  const LoadLatency& global_load_;
   std::vector<double> ready_;
   std::vector<bool> fences_;
   double clock_ = 0.0;       // last issue so far
@@ -204,7 +206,7 @@ double executions_of(const ptx::BasicBlock& block, const ptx::Profile& profile) 
 }  // namespace
 
 double critical_path_clocks(const ptx::Program& program, const ptx::Profile& profile,
-                            const DeviceSpec& device, LoadLatency global_load) {
+                            const DeviceSpec& device, const LoadLatency& global_load) {
   const ptx::Program::Code& code = program.code();
   const auto& blocks = code.control_flow.blocks;
   if (profile.warps == 0 || profile.instructions.size() != code.instructions.size()) return 0.0;

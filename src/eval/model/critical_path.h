@@ -3,20 +3,16 @@
 #pragma once
 
 #include "eval/model/device.h"
+#include "eval/model/load_latency.h"
 #include "ptx/interpreter.h"
 
 namespace regraph {
-
-// Average latency in clocks of a global load, from where the simulated caches served it.
-struct LoadLatency {
-  double clocks = 0.0;
-};
 
 // Clocks one warp needs for its whole run when it has the SM to itself. One instruction issues a
 // clock, when its operands are there, in whatever order suits (ptxas reorders) but not across
 // barriers; a loop's body is taken once as it is entered and then in steady state, times how often
 // it was executed. Returns 0 for a profile that is empty or not of `program`.
 [[nodiscard]] double critical_path_clocks(const ptx::Program& program, const ptx::Profile& profile,
-                                          const DeviceSpec& device, LoadLatency global_load);
+                                          const DeviceSpec& device, const LoadLatency& global_load);
 
 }  // namespace regraph

@@ -1,7 +1,6 @@
 #include "eval/model/gathered_launch.h"
 
 #include "eval/verify/fault_verdict.h"
-#include "kernel/candidate.h"
 
 #include <cmath>
 #include <string>
@@ -30,15 +29,37 @@ Evaluation failed_at(const Symbols& symbols, const ptx::Fault& fault) {
 
 }  // namespace
 
+std::vector<KernelBinary> read_binaries(const CompiledPlan& compiled, WorkCounting counting) {
+  std::vector<KernelBinary> binaries;
+  for (const auto& kernel : compiled.launches) {
+    KernelBinary binary{kernel, std::nullopt};
+    if (counting == WorkCounting::machine_code) {
+      auto code = sass::read_machine_code(kernel->cubin, kernel->entry);
+      if (code.ok()) binary.code = *std::move(code);
+    }
+    binaries.push_back(std::move(binary));
+  }
+  return binaries;
+}
+
 ModelInput GatheredLaunch::input() const {
-  return {*program, sample.profile, sample.traffic, resources, launch, occupancy, flops, bytes};
+  return {*program,
+          sample.profile,
+          sample.traffic,
+          binary->kernel->resources,
+          launch,
+          occupancy,
+          flops,
+          bytes,
+          binary->code ? &*binary->code : nullptr};
 }
 
 std::variant<GatheredLaunch, Evaluation> gather_launch(
     const DeviceSpec& device, const Problem& problem, const verify::LoadedLaunch& loaded,
-    const ResourceUsage& resources, const Symbols& symbols, const Cancellation& cancellation) {
+    const KernelBinary& binary, const Symbols& symbols, const Cancellation& cancellation) {
   auto launch = concretise(loaded.launch, symbols);
   if (!launch) return failed(Verdict::launch_error, launch.error().message);
+  const ResourceUsage& resources = binary.kernel->resources;
   const std::int64_t shared =
       resources.static_shared_bytes + static_cast<std::int64_t>(launch->dynamic_shared_bytes);
   auto occupancy = occupancy_of(device, static_cast<int>(launch->block.count()),
@@ -48,25 +69,24 @@ std::variant<GatheredLaunch, Evaluation> gather_launch(
                               cancellation);
   if (!sample) return failed(verify::verdict_of(sample.error().code), sample.error().message);
   if (sample->fault.kind != ptx::FaultKind::none) return failed_at(symbols, sample->fault);
-  return GatheredLaunch{&loaded.program, std::move(*sample), resources,   std::move(*launch),
+  return GatheredLaunch{&loaded.program, std::move(*sample), &binary,     std::move(*launch),
                         *occupancy,      std::nullopt,       std::nullopt};
 }
 
-std::variant<GatheredPlan, Evaluation> GatheredPlan::gather(const DeviceSpec& device,
-                                                            const Problem& problem,
-                                                            const CompiledPlan& compiled,
-                                                            const LaunchPlan& plan,
-                                                            const Cancellation& cancellation) {
+std::variant<GatheredPlan, Evaluation> GatheredPlan::gather(
+    const DeviceSpec& device, const Problem& problem, const CompiledPlan& compiled,
+    const LaunchPlan& plan, const Cancellation& cancellation, WorkCounting counting) {
   if (problem.bench.empty()) return failed(Verdict::unsupported, "the problem has no bench sizes");
   auto loaded = verify::load_plan(compiled, plan);
   if (!loaded) return failed(verify::verdict_of(loaded.error().code), loaded.error().message);
   GatheredPlan result;
   result.loaded_ = std::make_unique<verify::LoadedPlan>(std::move(*loaded));
+  result.binaries_ = read_binaries(compiled, counting);
   for (const Symbols& symbols : problem.bench) {
     std::vector<GatheredLaunch>& launches = result.sizes_.emplace_back();
     for (std::size_t i = 0; i < result.loaded_->size(); ++i) {
-      auto gathered = gather_launch(device, problem, (*result.loaded_)[i],
-                                    compiled.launches[i]->resources, symbols, cancellation);
+      auto gathered = gather_launch(device, problem, (*result.loaded_)[i], result.binaries_[i],
+                                    symbols, cancellation);
       if (auto* failure = std::get_if<Evaluation>(&gathered)) return std::move(*failure);
       launches.push_back(std::move(std::get<GatheredLaunch>(gathered)));
     }

@@ -9,7 +9,9 @@
 #include "eval/verify/loaded_plan.h"
 #include "kernel/evaluation.h"
 #include "kernel/problem.h"
+#include "sass/machine_code.h"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <variant>
@@ -17,10 +19,26 @@
 
 namespace regraph {
 
+// What the work of a kernel is counted in.
+enum class WorkCounting : std::uint8_t {
+  machine_code,  // where it can be read and fits the PTX; else as below
+  ptx,
+};
+
+// A kernel as compiled, and its machine code when work is to be counted in it and it can be read.
+struct KernelBinary {
+  std::shared_ptr<const CompiledKernel> kernel;
+  std::optional<sass::MachineCode> code;
+};
+
+// One a launch.
+[[nodiscard]] std::vector<KernelBinary> read_binaries(const CompiledPlan& compiled,
+                                                      WorkCounting counting);
+
 struct GatheredLaunch {
   const ptx::Program* program = nullptr;  // of the loaded plan, which must outlive this
   LaunchSample sample;
-  ResourceUsage resources;
+  const KernelBinary* binary = nullptr;  // must outlive this, too
   ConcreteLaunch launch;
   Occupancy occupancy;
   std::optional<double> flops;  // as in ModelInput
@@ -35,7 +53,7 @@ struct GatheredLaunch {
 // Thread-safe.
 [[nodiscard]] std::variant<GatheredLaunch, Evaluation> gather_launch(
     const DeviceSpec& device, const Problem& problem, const verify::LoadedLaunch& loaded,
-    const ResourceUsage& resources, const Symbols& symbols, const Cancellation& cancellation);
+    const KernelBinary& binary, const Symbols& symbols, const Cancellation& cancellation);
 
 // All launches of a plan at all bench sizes of a problem. Movable; const functions are thread-safe.
 class GatheredPlan {
@@ -43,7 +61,8 @@ class GatheredPlan {
   // As gather_launch.
   [[nodiscard]] static std::variant<GatheredPlan, Evaluation> gather(
       const DeviceSpec& device, const Problem& problem, const CompiledPlan& compiled,
-      const LaunchPlan& plan, const Cancellation& cancellation);
+      const LaunchPlan& plan, const Cancellation& cancellation,
+      WorkCounting counting = WorkCounting::machine_code);
 
   // Predicted seconds on `device`: what predict_time gives, the geometric mean over the bench sizes
   // of the sum over the launches. SMs, residency limits and cache sizes of `device` should be those
@@ -52,7 +71,9 @@ class GatheredPlan {
 
  private:
   GatheredPlan() = default;
-  std::unique_ptr<verify::LoadedPlan> loaded_;  // launches point into it
+  // Launches point into these.
+  std::unique_ptr<verify::LoadedPlan> loaded_;
+  std::vector<KernelBinary> binaries_;
   std::vector<std::vector<GatheredLaunch>> sizes_;
 };
 

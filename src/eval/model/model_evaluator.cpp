@@ -6,6 +6,8 @@
 #include "eval/verify/fault_verdict.h"
 #include "eval/verify/loaded_plan.h"
 #include "kernel/caveats.h"
+#include "sass/machine_code.h"
+#include "sass/machine_code_check.h"
 
 #include <fmt/format.h>
 
@@ -36,9 +38,9 @@ std::optional<double> amount(const std::optional<IntegerExpression>& expression,
 // launch.
 std::variant<Prediction, Evaluation> predict_launch(
     const DeviceSpec& device, const Problem& problem, const verify::LoadedLaunch& loaded,
-    const ResourceUsage& resources, const Symbols& symbols, std::optional<double> flops,
+    const KernelBinary& binary, const Symbols& symbols, std::optional<double> flops,
     std::optional<double> bytes, const Cancellation& cancellation) {
-  auto gathered = gather_launch(device, problem, loaded, resources, symbols, cancellation);
+  auto gathered = gather_launch(device, problem, loaded, binary, symbols, cancellation);
   if (auto* failure = std::get_if<Evaluation>(&gathered)) return std::move(*failure);
   auto& launch = std::get<GatheredLaunch>(gathered);
   launch.flops = flops;
@@ -48,15 +50,15 @@ std::variant<Prediction, Evaluation> predict_launch(
 
 // All launches of a plan at one size: times add up, the rest is of the launch that takes longest.
 std::variant<Prediction, Evaluation> predict_plan(const DeviceSpec& device, const Problem& problem,
-                                                  const CompiledPlan& compiled,
+                                                  const std::vector<KernelBinary>& binaries,
                                                   const verify::LoadedPlan& plan,
                                                   const Symbols& symbols,
                                                   const Cancellation& cancellation) {
   const auto flops = amount(problem.flops, symbols);
   const auto bytes = amount(problem.bytes, symbols);
   if (plan.size() == 1) {
-    return predict_launch(device, problem, plan.front(), compiled.launches.front()->resources,
-                          symbols, flops, bytes, cancellation);
+    return predict_launch(device, problem, plan.front(), binaries.front(), symbols, flops, bytes,
+                          cancellation);
   }
   Prediction total;
   TimeEstimate sum;
@@ -64,8 +66,8 @@ std::variant<Prediction, Evaluation> predict_plan(const DeviceSpec& device, cons
   double longest = -1.0;
   for (std::size_t i = 0; i < plan.size(); ++i) {
     // The useful work is known of all launches together only.
-    auto one = predict_launch(device, problem, plan[i], compiled.launches[i]->resources, symbols,
-                              std::nullopt, std::nullopt, cancellation);
+    auto one = predict_launch(device, problem, plan[i], binaries[i], symbols, std::nullopt,
+                              std::nullopt, cancellation);
     if (std::holds_alternative<Evaluation>(one)) return one;
     auto& prediction = std::get<Prediction>(one);
     sum.median_seconds += prediction.time.median_seconds;
@@ -102,18 +104,34 @@ const ResourceUsage& resources_of(const Problem& problem, const CompiledPlan& co
 ModelEvaluator::ModelEvaluator(Compiler& compiler, Verifier& verifier, DeviceSpec device)
     : compiler_(compiler), verifier_(verifier), device_(device) {}
 
+WorkCounting choose_counting(Compiler& compiler, const std::string& architecture) {
+  CompileRequest request;
+  request.source = sass::check_source();
+  request.kernel = sass::kCheckKernel;
+  request.architecture = architecture;
+  const auto compiled = compiler.compile(request, Cancellation());
+  if (!compiled.ok()) return WorkCounting::ptx;
+  const auto code = sass::read_machine_code(compiled->cubin, compiled->entry);
+  const auto program = ptx::Program::load(compiled->ptx, compiled->entry);
+  const bool understood =
+      code.ok() && program.ok() && sass::check_machine_code(*code, *program).ok();
+  return understood ? WorkCounting::machine_code : WorkCounting::ptx;
+}
+
 Evaluation predict_time(const DeviceSpec& device, const Problem& problem,
                         const CompiledKernel& compiled, const LaunchPlan& plan,
-                        const Cancellation& cancellation) {
-  return predict_time(device, problem, CompiledPlan::of(compiled, plan), plan, cancellation);
+                        const Cancellation& cancellation, WorkCounting counting) {
+  return predict_time(device, problem, CompiledPlan::of(compiled, plan), plan, cancellation,
+                      counting);
 }
 
 Evaluation predict_time(const DeviceSpec& device, const Problem& problem,
                         const CompiledPlan& compiled, const LaunchPlan& plan,
-                        const Cancellation& cancellation) {
+                        const Cancellation& cancellation, WorkCounting counting) {
   if (problem.bench.empty()) return failed(Verdict::unsupported, "the problem has no bench sizes");
   const auto loaded = verify::load_plan(compiled, plan);
   if (!loaded) return failed(verify::verdict_of(loaded.error().code), loaded.error().message);
+  const std::vector<KernelBinary> binaries = read_binaries(compiled, counting);
   Evaluation result;
   result.resources = resources_of(problem, compiled, plan);
   result.machine_code = compiled.machine_code();
@@ -122,7 +140,7 @@ Evaluation predict_time(const DeviceSpec& device, const Problem& problem,
   double log_high = 0.0;
   double log_roofline = 0.0;
   for (const Symbols& symbols : problem.bench) {
-    auto predicted = predict_plan(device, problem, compiled, *loaded, symbols, cancellation);
+    auto predicted = predict_plan(device, problem, binaries, *loaded, symbols, cancellation);
     if (auto* failure = std::get_if<Evaluation>(&predicted)) return std::move(*failure);
     auto& prediction = std::get<Prediction>(predicted);
     log_sum += std::log(prediction.time.median_seconds);
@@ -167,7 +185,10 @@ Evaluation ModelEvaluator::judge(const Problem& problem, const Candidate& candid
     result.machine_code = compiled->machine_code();
     return result;
   }
-  return predict_time(device_, problem, *compiled, candidate.plan, cancellation);
+  std::call_once(checked_, [this] {
+    counting_ = choose_counting(compiler_, std::string(device_.architecture));
+  });
+  return predict_time(device_, problem, *compiled, candidate.plan, cancellation, counting_);
 }
 
 }  // namespace regraph

@@ -6,9 +6,17 @@
 #include "eval/compile/compiler.h"
 #include "eval/evaluator.h"
 #include "eval/model/device.h"
+#include "eval/model/gathered_launch.h"
 #include "eval/verify/verifier.h"
 
+#include <mutex>
+#include <string>
+
 namespace regraph {
+
+// How the machine code of `architecture` ("sm_90") may be counted: compiles a small kernel and
+// looks whether its machine code is understood (sass/machine_code_check.h). Thread-safe.
+[[nodiscard]] WorkCounting choose_counting(Compiler& compiler, const std::string& architecture);
 
 // The prediction alone, for kernels that are taken to be correct. Several bench sizes give the
 // geometric mean of their times; facts and bottleneck are the last size's. Times of several
@@ -17,11 +25,13 @@ namespace regraph {
 // there is no prediction. Thread-safe.
 [[nodiscard]] Evaluation predict_time(const DeviceSpec& device, const Problem& problem,
                                       const CompiledPlan& compiled, const LaunchPlan& plan,
-                                      const Cancellation& cancellation);
+                                      const Cancellation& cancellation,
+                                      WorkCounting counting = WorkCounting::machine_code);
 // For plans that launch one kernel.
 [[nodiscard]] Evaluation predict_time(const DeviceSpec& device, const Problem& problem,
                                       const CompiledKernel& compiled, const LaunchPlan& plan,
-                                      const Cancellation& cancellation);
+                                      const Cancellation& cancellation,
+                                      WorkCounting counting = WorkCounting::machine_code);
 
 class ModelEvaluator final : public Evaluator {
  public:
@@ -39,6 +49,8 @@ class ModelEvaluator final : public Evaluator {
   Compiler& compiler_;
   Verifier& verifier_;
   DeviceSpec device_;
+  std::once_flag checked_;
+  WorkCounting counting_ = WorkCounting::ptx;  // set once
 };
 
 }  // namespace regraph

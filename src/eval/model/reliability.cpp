@@ -43,11 +43,11 @@ bool uses_local_memory(const ModelInput& input) {
 
 }  // namespace
 
-double assess_reliability(const ModelInput& input, const TimeBounds& b, Facts& facts) {
+double assess_reliability(const ModelInput& input, const TimeBounds& b, bool counted_in_ptx,
+                          Facts& facts) {
   std::array<double, 10> all = {b.issue,      b.fp32,    b.fp64, b.integer, b.special_function,
                                 b.load_store, b.latency, b.l2,   b.dram,    b.atomics};
   std::sort(all.begin(), all.end(), std::greater<>());
-  const double arithmetic = std::max({b.issue, b.fp32, b.fp64, b.integer, b.special_function});
   double squares = kPredictionUncertainty * kPredictionUncertainty;
   const auto caveat = [&](bool applies, const char* fact, double alone) {
     if (!applies) return;
@@ -58,7 +58,7 @@ double assess_reliability(const ModelInput& input, const TimeBounds& b, Facts& f
   caveat(all[1] > kCloseBounds * all[0], "caveat_close_bounds", kCloseUncertainty);
   caveat(float_atomics_meet(input, b, all[0]), "caveat_float_atomics", kFloatAtomicsUncertainty);
   caveat(uses_local_memory(input), "caveat_local_memory", kLocalMemoryUncertainty);
-  caveat(arithmetic >= all[0], "caveat_ptx_counts", kPtxCountsUncertainty);
+  caveat(counted_in_ptx, "caveat_ptx_counts", kPtxCountsUncertainty);
   return std::sqrt(squares);
 }
 

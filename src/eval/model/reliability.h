@@ -9,6 +9,6 @@ namespace regraph {
 // half width of its interval, a fraction: kPredictionUncertainty without a caveat, else its root
 // sum of squares with what each caveat adds.
 [[nodiscard]] double assess_reliability(const ModelInput& input, const TimeBounds& bounds,
-                                        Facts& facts);
+                                        bool counted_in_ptx, Facts& facts);
 
 }  // namespace regraph

@@ -128,7 +128,9 @@ Result<LaunchSample> sample_launch(const Problem& problem, const ptx::Program& p
   LaunchSample sample;
   auto traffic = ptx::simulate_caches(program, prepared->arguments, prepared->memory,
                                       geometry_of(device, occupancy, shared_bytes_per_block), {},
-                                      cancellation, &prepared->variables);
+                                      cancellation, &prepared->variables, &sample.fault);
+  // In a block that the sample below does not hold.
+  if (sample.fault.kind != ptx::FaultKind::none) return sample;
   // The simulation may have done atomics that the sampled blocks must not find done.
   if (program.code().has_global_atomics) {
     prepared = prepare(problem, program, launch, symbols);

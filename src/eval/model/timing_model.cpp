@@ -2,9 +2,13 @@
 
 #include "eval/model/atomic_time.h"
 #include "eval/model/critical_path.h"
+#include "eval/model/load_latency.h"
+#include "eval/model/machine_path.h"
+#include "eval/model/machine_work.h"
 #include "eval/model/merge_groups.h"
 #include "eval/model/reliability.h"
 #include "eval/model/work.h"
+#include "sass/execution_counts.h"
 
 #include <algorithm>
 #include <array>
@@ -25,23 +29,39 @@ double p_norm(std::initializer_list<double> values, double p) {
   return std::pow(sum, 1.0 / p);
 }
 
-// Where the average global load is served, from the cache simulation.
-LoadLatency load_latency(const ptx::CacheTraffic& traffic, const DeviceSpec& device) {
-  if (traffic.l1_load_sectors <= 0.0) return {device.l2_latency};
-  const double l1 = traffic.l1_hit_sectors / traffic.l1_load_sectors;
-  const double l2 =
-      traffic.l2_read_bytes > 0.0 ? traffic.l2_hit_bytes / traffic.l2_read_bytes : 1.0;
-  const double miss = l2 * device.l2_latency + (1.0 - l2) * device.dram_latency;
-  // A warp waits for the slowest of its sectors: requests that are not wholly in L1 pay for the
-  // miss.
-  const double sectors = traffic.global_requests > 0.0
-                             ? std::max(1.0, traffic.l1_load_sectors / traffic.global_requests)
-                             : 1.0;
-  const double all_hit = std::pow(l1, std::min(sectors, 4.0));
-  return {all_hit * device.l1_latency + (1.0 - all_hit) * miss};
+// Of the busiest SM.
+double resident_blocks(const ModelInput& input, const DeviceSpec& device) {
+  const double blocks = std::ceil(static_cast<double>(input.launch.grid.count()) / device.sm_count);
+  return std::min(blocks, static_cast<double>(input.occupancy.blocks_per_sm));
 }
 
-TimeBounds bounds_of(const ModelInput& input, const DeviceSpec& device, const WarpWork& work) {
+// Below these, machine code was not understood well enough to count in it. Judgements.
+constexpr double kLeastMatchedMemory = 0.8;
+constexpr double kMostUnknown = 0.02;
+
+// What one warp does and how long it takes alone.
+struct WarpTiming {
+  WarpWork work;
+  double path_clocks = 0.0;
+  bool in_machine_code = false;
+};
+
+WarpTiming timing_of(const ModelInput& input, const DeviceSpec& device, const WarpWork& counted) {
+  const LoadLatency latency = load_latency(
+      input.traffic, device, resident_blocks(input, device) * input.occupancy.warps_per_block);
+  if (input.machine_code != nullptr) {
+    const sass::ExecutionCounts counts =
+        sass::count_executions(*input.machine_code, input.program, input.sample);
+    if (counts.matched_memory >= kLeastMatchedMemory && counts.unknown <= kMostUnknown) {
+      return {machine_work(*input.machine_code, counts, input.sample, counted),
+              machine_path_clocks(*input.machine_code, counts, device, latency), true};
+    }
+  }
+  return {counted, critical_path_clocks(input.program, input.sample, device, latency), false};
+}
+
+TimeBounds bounds_of(const ModelInput& input, const DeviceSpec& device, const WarpTiming& timing) {
+  const WarpWork& work = timing.work;
   TimeBounds bounds;
   const double blocks = static_cast<double>(input.launch.grid.count());
   const double sm_blocks = std::ceil(blocks / device.sm_count);  // of the busiest SM
@@ -51,9 +71,12 @@ TimeBounds bounds_of(const ModelInput& input, const DeviceSpec& device, const Wa
     return instructions * warps * kWarpLanes / lanes / clock;
   };
   bounds.issue = work.issued * warps / kSubCores / clock;
-  // Integer multiplications run on the FP32 pipe, at the integer pipe's width.
+  // Integer multiplications run on the FP32 pipe, on as many of its lanes as the integer pipe has.
   bounds.fp32 =
-      pipe(work.fp32, device.fp32_lanes) + pipe(work.integer_multiply, device.int32_lanes);
+      timing.in_machine_code
+          ? std::max(pipe(work.fp32 + work.integer_multiply, device.fp32_lanes),
+                     pipe(work.integer_multiply, device.int32_lanes))
+          : pipe(work.fp32, device.fp32_lanes) + pipe(work.integer_multiply, device.int32_lanes);
   bounds.fp64 = pipe(work.fp64, device.fp64_lanes);
   bounds.integer = pipe(work.integer, device.int32_lanes);
   bounds.special_function = pipe(work.special_function, device.special_function_lanes);
@@ -62,9 +85,7 @@ TimeBounds bounds_of(const ModelInput& input, const DeviceSpec& device, const Wa
                       pipe(work.shuffle, kShuffleLanesPerClock);
   const double waves =
       std::ceil(blocks / (static_cast<double>(device.sm_count) * input.occupancy.blocks_per_sm));
-  const double path = critical_path_clocks(input.program, input.sample, device,
-                                           load_latency(input.traffic, device));
-  bounds.latency = waves * (path + device.block_launch_clocks) / clock;
+  bounds.latency = waves * (timing.path_clocks + device.block_launch_clocks) / clock;
   bounds.l2 = input.traffic.l2_read_bytes / device.l2_bytes_per_second +
               input.traffic.l2_write_bytes / device.l2_write_bytes_per_second;
   bounds.dram = (input.traffic.dram_read_bytes + input.traffic.dram_write_bytes) /
@@ -72,6 +93,22 @@ TimeBounds bounds_of(const ModelInput& input, const DeviceSpec& device, const Wa
                 scattered_atomic_seconds(input.traffic.atomic_lone_dram_sectors, device);
   bounds.atomics = global_atomic_seconds(input.traffic.atomics, device);
   return bounds;
+}
+
+// Clocks of the busiest SM, in seconds.
+double sm_side(const ModelInput& input, const DeviceSpec& device, const WarpTiming& timing,
+               const TimeBounds& b) {
+  if (!timing.in_machine_code) {
+    return p_norm({b.issue, b.fp32, b.fp64, b.integer, b.special_function, b.load_store, b.latency},
+                  device.sm_norm);
+  }
+  // Pipes work side by side on what was issued to them.
+  const double arithmetic = std::max({b.issue, b.fp32, b.fp64, b.integer, b.special_function});
+  // Between barriers the warps of a block do the same at the same time, so that only other blocks
+  // have something else to do: with one block nothing overlaps.
+  const double overlap =
+      timing.work.barriers > 0.0 ? 1.0 - 1.0 / std::max(1.0, resident_blocks(input, device)) : 1.0;
+  return p_norm({arithmetic, b.load_store, b.latency}, 1.0 + (device.sm_norm - 1.0) * overlap);
 }
 
 std::string bottleneck_of(const TimeBounds& bounds, const Occupancy& occupancy) {
@@ -124,16 +161,16 @@ void fill_mix(const WarpWork& work, Facts& facts) {
 
 Prediction predict(const ModelInput& input, const DeviceSpec& device) {
   const WarpWork work = work_of(input.sample, merged_shares(input.program, input.sample));
+  const WarpTiming timing = timing_of(input, device, work);
   Prediction result;
-  result.bounds = bounds_of(input, device, work);
+  result.counted_in_machine_code = timing.in_machine_code;
+  result.bounds = bounds_of(input, device, timing);
   const TimeBounds& b = result.bounds;
-  const double sm_side =
-      p_norm({b.issue, b.fp32, b.fp64, b.integer, b.special_function, b.load_store, b.latency},
-             device.sm_norm);
-  const double busy =
-      p_norm({sm_side, p_norm({b.l2, b.dram, b.atomics}, device.memory_norm)}, device.memory_norm);
+  const double busy = p_norm(
+      {sm_side(input, device, timing, b), p_norm({b.l2, b.dram, b.atomics}, device.memory_norm)},
+      device.memory_norm);
   const double seconds = busy + device.kernel_launch_seconds;
-  const double spread = assess_reliability(input, b, result.facts);
+  const double spread = assess_reliability(input, b, !timing.in_machine_code, result.facts);
   result.time = {seconds, seconds * (1.0 - spread), seconds * (1.0 + spread), 1,
                  TimeMethod::predicted};
   result.bottleneck = bottleneck_of(b, input.occupancy);

@@ -6,6 +6,9 @@
 //              they meet, combined with p = device.memory_norm
 //   time       p-norm (memory_norm) of the two sides, plus the launch
 //
+// Work is counted in machine code where it is given and understood (sass/execution_counts.h), else
+// estimated from PTX.
+//
 // Overlap is never perfect, which a p-norm expresses: two equal bounds cost 2^(1/p) times one. The
 // exponents, 2 and 4, were chosen on eight of the kernels measured on an H200; docs/simulator.md
 // holds the errors, calibration/ fits them anew.
@@ -18,6 +21,7 @@
 #include "kernel/launch_plan.h"
 #include "ptx/cache_simulation.h"
 #include "ptx/interpreter.h"
+#include "sass/machine_code.h"
 
 #include <optional>
 #include <string>
@@ -33,6 +37,8 @@ struct ModelInput {
   Occupancy occupancy;
   std::optional<double> flops;  // useful work, for the roofline
   std::optional<double> bytes;  // that must move
+  // Of the same kernel; null: work is counted in PTX.
+  const sass::MachineCode* machine_code = nullptr;
 };
 
 // Seconds each bound needs by itself.
@@ -54,6 +60,8 @@ struct Prediction {
   TimeBounds bounds;
   std::string bottleneck;         // the largest bound, in words
   double roofline_seconds = 0.0;  // 0 when neither flops nor bytes are known
+  // False: there was no machine code, or it did not fit the PTX.
+  bool counted_in_machine_code = false;
   Facts facts;
 };
 

@@ -18,9 +18,8 @@ constexpr double kDivideIntegerShare = 0.5;
 // Range handling around one special-function instruction.
 constexpr double kSpecialExpansion = 2.0;
 
-// Clocks of the load/store path for one warp-wide global access: the data banks, or the tag stage,
-// which takes one clock for a single line and 0.25 clocks a line plus 0.55 beyond (fitted to stride
-// sweeps measured on an H200, 1.8 % mean error).
+}  // namespace
+
 double global_passes(const InstructionProfile& p) {
   if (p.requests == 0) return 0.0;
   const double requests = static_cast<double>(p.requests);
@@ -29,8 +28,6 @@ double global_passes(const InstructionProfile& p) {
   const double banks = static_cast<double>(p.wavefronts) / requests;
   return std::max(tag, banks) * requests;
 }
-
-}  // namespace
 
 WarpWork work_of(const ptx::Profile& profile, const std::vector<double>& merged) {
   WarpWork work;

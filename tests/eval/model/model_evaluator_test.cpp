@@ -193,6 +193,13 @@ __global__ void k(const float* in, float* out, int n) {
   if (i < n) out[i] = in[n > 100000 ? i + n : i];
 }
 )cuda");
+  // In a block that is not among those whose instructions are counted.
+  expect(Verdict::out_of_bounds, "past the end of 'in'", problem.launch, R"cuda(
+__global__ void k(const float* in, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = in[n > 100000 && blockIdx.x == 5 ? i + n : i];
+}
+)cuda");
   problem.bench.clear();
   expect(Verdict::unsupported, "bench", problem.launch);
 }
