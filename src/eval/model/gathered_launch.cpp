@@ -83,12 +83,14 @@ std::variant<GatheredPlan, Evaluation> GatheredPlan::gather(
   result.loaded_ = std::make_unique<verify::LoadedPlan>(std::move(*loaded));
   result.binaries_ = read_binaries(compiled, counting);
   for (const Symbols& symbols : problem.bench) {
-    std::vector<GatheredLaunch>& launches = result.sizes_.emplace_back();
+    std::vector<CountedLaunch>& launches = result.sizes_.emplace_back();
     for (std::size_t i = 0; i < result.loaded_->size(); ++i) {
       auto gathered = gather_launch(device, problem, (*result.loaded_)[i], result.binaries_[i],
                                     symbols, cancellation);
       if (auto* failure = std::get_if<Evaluation>(&gathered)) return std::move(*failure);
-      launches.push_back(std::move(std::get<GatheredLaunch>(gathered)));
+      CountedLaunch launch{std::move(std::get<GatheredLaunch>(gathered)), {}};
+      launch.work = count_work(launch.gathered.input());
+      launches.push_back(std::move(launch));
     }
   }
   return result;
@@ -96,10 +98,10 @@ std::variant<GatheredPlan, Evaluation> GatheredPlan::gather(
 
 double GatheredPlan::seconds(const DeviceSpec& device) const {
   double log_sum = 0.0;
-  for (const std::vector<GatheredLaunch>& launches : sizes_) {
+  for (const std::vector<CountedLaunch>& launches : sizes_) {
     double sum = 0.0;
-    for (const GatheredLaunch& launch : launches)
-      sum += predict(launch.input(), device).time.median_seconds;
+    for (const CountedLaunch& launch : launches)
+      sum += predict_seconds(launch.gathered.input(), launch.work, device);
     log_sum += std::log(sum);
   }
   return std::exp(log_sum / static_cast<double>(sizes_.size()));

@@ -70,11 +70,16 @@ class GatheredPlan {
   [[nodiscard]] double seconds(const DeviceSpec& device) const;
 
  private:
+  struct CountedLaunch {
+    GatheredLaunch gathered;
+    CountedWork work;
+  };
+
   GatheredPlan() = default;
   // Launches point into these.
   std::unique_ptr<verify::LoadedPlan> loaded_;
   std::vector<KernelBinary> binaries_;
-  std::vector<std::vector<GatheredLaunch>> sizes_;
+  std::vector<std::vector<CountedLaunch>> sizes_;
 };
 
 }  // namespace regraph

@@ -17,10 +17,12 @@
 #include "base/result.h"
 #include "eval/model/device.h"
 #include "eval/model/occupancy.h"
+#include "eval/model/work.h"
 #include "kernel/evaluation.h"
 #include "kernel/launch_plan.h"
 #include "ptx/cache_simulation.h"
 #include "ptx/interpreter.h"
+#include "sass/execution_counts.h"
 #include "sass/machine_code.h"
 
 #include <optional>
@@ -64,6 +66,18 @@ struct Prediction {
   bool counted_in_machine_code = false;
   Facts facts;
 };
+
+// What a launch does, whatever the device: the part of a prediction that can be kept.
+struct CountedWork {
+  WarpWork in_ptx;
+  WarpWork work;  // as it counts: of the machine code where that was understood, else in_ptx
+  std::optional<sass::ExecutionCounts> machine;  // none: it was not, or there is none
+};
+[[nodiscard]] CountedWork count_work(const ModelInput& input);
+
+// The time that predict gives, of a launch counted before. `counted` must be of `input`.
+[[nodiscard]] double predict_seconds(const ModelInput& input, const CountedWork& counted,
+                                     const DeviceSpec& device);
 
 // Never fails: the input was checked when it was made.
 [[nodiscard]] Prediction predict(const ModelInput& input, const DeviceSpec& device);
