@@ -337,7 +337,14 @@ class Builder {
   }
 
   std::optional<SetupFailure> check() {
-    setup_->verifier = std::make_unique<Verifier>(setup_->problem, compiled_);
+    VerifierConfiguration configuration;
+    // Outlives the verifier.
+    configuration.make_double_shadow = [setup = setup_.get()](const Cancellation& cancellation) {
+      return verify::make_double_shadow(*setup->compiler, setup->problem, setup->problem.source,
+                                        std::string(setup->device.architecture), cancellation);
+    };
+    setup_->verifier =
+        std::make_unique<Verifier>(setup_->problem, compiled_, std::move(configuration));
     // An endless loop would otherwise run into the interpreter's own limit only, minutes later.
     const Deadline deadline(options_.evaluation_seconds, cancellation_);
     auto warnings = setup_->verifier->check_original(options_.seed, deadline.cancellation());

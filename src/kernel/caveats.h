@@ -23,8 +23,7 @@ inline constexpr Caveat kCaveats[] = {
     {"caveat_float_atomics",
      "floating-point atomics meet, whose retries are known only from random addresses"},
     {"caveat_local_memory", "local memory is used, whose cache traffic is not simulated"},
-    {"caveat_ptx_counts",
-     "arithmetic limits, and its instructions are counted in PTX, not in machine code"},
+    {"caveat_ptx_counts", "instructions are counted in PTX: the machine code could not be read"},
 };
 
 // Returns the reasons among the facts, in the order above; empty: none is known.

@@ -84,7 +84,7 @@ inline constexpr FactDescription kFactDescriptions[] = {
     {"caveat_close_bounds", "1", "the two largest bounds are within 10 %"},
     {"caveat_float_atomics", "1", "floating-point atomics meet"},
     {"caveat_local_memory", "1", "local memory is used"},
-    {"caveat_ptx_counts", "1", "arithmetic limits, counted in PTX"},
+    {"caveat_ptx_counts", "1", "work is counted in PTX, not in machine code"},
 };
 
 // Returns whether `name` is part of the vocabulary.

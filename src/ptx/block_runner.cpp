@@ -39,6 +39,7 @@ BlockRunner::BlockRunner(const Program::Code& code, const LaunchArguments& argum
     : code_(code),
       exited_threads_arrive_(options.exited_threads_arrive),
       shared_fill_(options.shared_fill),
+      left_behind_(options.left_behind),
       records_(code.records),
       sites_(new AccessSite[code.sites.size()]()),
       registers_(nullptr, &free_aligned),
@@ -287,8 +288,21 @@ void BlockRunner::start(std::uint64_t linear_block) {
   }
   if (races_ != nullptr) races_->begin_block(linear_block, warps_.size());
   if (uses_shared_ && !shared_.empty()) std::memset(shared_.data(), shared_fill_, shared_.size());
-  std::fill(local_.begin(), local_.end(), std::byte{0});
+  std::fill(local_.begin(), local_.end(), std::byte{shared_fill_});
+  if (left_behind_ != nullptr) {
+    const auto take = [](const std::vector<std::byte>& from, std::vector<std::byte>& to) {
+      if (from.size() == to.size()) std::copy(from.begin(), from.end(), to.begin());
+    };
+    if (uses_shared_) take(left_behind_->shared[linear_block], shared_);
+    take(left_behind_->local[linear_block], local_);
+  }
   ++blocks_run_;
+}
+
+void BlockRunner::leave(std::uint64_t linear_block) {
+  if (left_behind_ == nullptr) return;
+  if (uses_shared_) left_behind_->shared[linear_block] = shared_;
+  left_behind_->local[linear_block] = local_;
 }
 
 void BlockRunner::run_warp(Warp& warp) {

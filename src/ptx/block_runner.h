@@ -48,6 +48,8 @@ class BlockRunner {
   }
   // Warp instructions the last block executed.
   [[nodiscard]] std::uint64_t executed() const { return executed_; }
+  // Puts the last block's memory where RunOptions::left_behind asks for it.
+  void leave(std::uint64_t linear_block);
   // Adds this runner's counters.
   void add_to(Profile& profile) const;
 
@@ -77,6 +79,7 @@ class BlockRunner {
   BlockContext context_;
   bool exited_threads_arrive_ = false;
   std::uint8_t shared_fill_ = 0xff;
+  LeftBehind* left_behind_ = nullptr;
   std::vector<Record> records_;
   std::unique_ptr<AccessSite[]> sites_;
   std::unique_ptr<std::byte[], void (*)(std::byte*)> registers_;

@@ -89,22 +89,6 @@ void split_blocks(const std::vector<FlowEffect>& effects, ControlFlow& flow) {
   }
 }
 
-// Natural loops with different headers lie inside each other or apart. From the largest on, each
-// block's last one is its innermost.
-void nest_loops(ControlFlow& flow) {
-  std::stable_sort(
-      flow.loops.begin(), flow.loops.end(),
-      [](const NaturalLoop& a, const NaturalLoop& b) { return a.blocks.size() > b.blocks.size(); });
-  for (std::size_t i = 0; i < flow.loops.size(); ++i) {
-    NaturalLoop& loop = flow.loops[i];
-    loop.parent = flow.blocks[loop.header].loop;
-    for (const std::uint32_t b : loop.blocks) {
-      flow.blocks[b].loop = static_cast<std::int32_t>(i);
-      ++flow.blocks[b].loop_depth;
-    }
-  }
-}
-
 }  // namespace
 
 ControlFlow analyse_control_flow(const std::vector<FlowEffect>& effects,
@@ -152,6 +136,11 @@ ControlFlow analyse_control_flow(const std::vector<FlowEffect>& effects,
       b = dominator[b];
     return b == a;
   };
+  // Loops with different headers lie inside each other or apart: a block's innermost is the
+  // smallest that holds it, and a loop's parent the smallest of the others that hold its header.
+  std::vector<std::uint32_t> size_around(count, kNone);
+  std::vector<std::int32_t> around(count, -1);
+  std::vector<std::uint32_t> size_of(count, kNone);
   for (std::uint32_t header = 0; header < count; ++header) {
     std::vector<std::uint32_t> work;
     for (std::uint32_t source : predecessors[header]) {
@@ -161,23 +150,34 @@ ControlFlow analyse_control_flow(const std::vector<FlowEffect>& effects,
     if (work.empty()) continue;
     std::vector<bool> body(count, false);
     body[header] = true;
+    std::uint32_t size = 1;
     while (!work.empty()) {
       const std::uint32_t block = work.back();
       work.pop_back();
       if (body[block]) continue;
       body[block] = true;
+      ++size;
       for (std::uint32_t predecessor : predecessors[block]) {
         if (predecessor < count) work.push_back(predecessor);
       }
     }
-    NaturalLoop loop;
-    loop.header = header;
+    const auto loop = static_cast<std::int32_t>(flow.loops.size());
+    flow.loops.push_back({header, -1});
     for (std::uint32_t b = 0; b < count; ++b) {
-      if (body[b]) loop.blocks.push_back(b);
+      if (!body[b]) continue;
+      ++flow.blocks[b].loop_depth;
+      if (size < size_of[b]) {
+        size_of[b] = size;
+        flow.blocks[b].loop = loop;
+      }
+      if (b != header && size < size_around[b]) {
+        size_around[b] = size;
+        around[b] = loop;
+      }
     }
-    flow.loops.push_back(std::move(loop));
   }
-  nest_loops(flow);
+  for (NaturalLoop& loop : flow.loops)
+    loop.parent = around[loop.header];
   return flow;
 }
 

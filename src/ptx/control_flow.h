@@ -3,6 +3,7 @@
 
 #include "ptx/module.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -18,15 +19,21 @@ struct BasicBlock {
 };
 
 struct NaturalLoop {
-  std::uint32_t header = 0;           // block
-  std::int32_t parent = -1;           // the smallest loop around it
-  std::vector<std::uint32_t> blocks;  // ascending, those of inner loops among them
+  std::uint32_t header = 0;  // block
+  std::int32_t parent = -1;  // the smallest loop around it
 };
 
 struct ControlFlow {
   std::vector<BasicBlock> blocks;
-  std::vector<NaturalLoop> loops;       // one a header; larger ones first
+  std::vector<NaturalLoop> loops;       // one a header
   std::vector<std::uint32_t> block_of;  // by instruction
+
+  // Whether loop `inner` is `outer` or lies in it. -1 is the code around all loops.
+  [[nodiscard]] bool inside(std::int32_t inner, std::int32_t outer) const {
+    while (inner != outer && inner >= 0)
+      inner = loops[static_cast<std::size_t>(inner)].parent;
+    return inner == outer;
+  }
 };
 
 // What an instruction does to the flow of control.

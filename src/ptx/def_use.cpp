@@ -61,7 +61,8 @@ InstructionEffect effect_of(const Function& function, const Instruction& instruc
   }
   for (std::uint32_t i = 0; i < instruction.operand_count; ++i) {
     const Operand& operand = function.operands[instruction.first_operand + i];
-    const bool target = i == 0 && returns;
+    // What an address in front says is used: cp.async [to], [from], 16.
+    const bool target = i == 0 && returns && operand.kind != Operand::Kind::address;
     if (target && operand.second >= 0) {
       effect.defines.push_back(static_cast<std::uint32_t>(operand.second));
     }

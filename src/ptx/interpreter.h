@@ -160,6 +160,12 @@ struct LaunchArguments {
   std::vector<std::byte> parameters;  // the packed parameter block, see Program::parameters
 };
 
+// Shared and local memory as blocks left them, by linear block: hardware does not clear it.
+struct LeftBehind {
+  std::vector<std::vector<std::byte>> shared;
+  std::vector<std::vector<std::byte>> local;
+};
+
 enum class HandlerSet : std::uint8_t { automatic, baseline, x86_64_v3, x86_64_v4 };
 
 struct RunOptions {
@@ -177,9 +183,12 @@ struct RunOptions {
   // (race_detector.h says what counts), and for reads of shared memory that was never written.
   // Blocks then run in order on one host thread, several times slower: meant for small problems.
   bool detect_races = false;
-  // What every byte of shared memory holds at first. All ones is NaN as a float and -1 as an
-  // integer: large as an index, which faults rather than works.
+  // What every byte of shared and local memory holds at first. All ones is NaN as a float and -1 as
+  // an integer: large as an index, which faults rather than works.
   std::uint8_t shared_fill = 0xff;
+  // Where it holds a block's memory, of an earlier run of the same launch, the block begins with
+  // that; every block leaves its own. Null: all begin with shared_fill.
+  LeftBehind* left_behind = nullptr;
   // Module-scope variables that outlive the launch (ptx/module_memory.h); several launches may
   // share them, one after another. Null: every launch starts with the initial values of the PTX.
   ModuleMemory* variables = nullptr;

@@ -76,6 +76,10 @@ class Grid {
         options_.threads > 0 ? options_.threads : tbb::this_task_arena::max_concurrency();
     int threads =
         static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(wanted), count_));
+    if (options_.left_behind != nullptr) {
+      options_.left_behind->shared.resize(arguments_.grid.count());
+      options_.left_behind->local.resize(arguments_.grid.count());
+    }
     if (code_.has_global_atomics || options_.detect_races) threads = 1;
     if (threads <= 1) {
       work();
@@ -100,6 +104,7 @@ class Grid {
       if (position >= count_ || position > shared_.first_fault.load()) break;
       if (budget != 0 && shared_.executed.load() > budget) break;
       runner.run(block_at(position), budget, cancellation_);
+      runner.leave(block_at(position));
       shared_.executed.fetch_add(runner.executed(), std::memory_order_relaxed);
       if (runner.fault().kind != FaultKind::none) record_fault(position, runner.fault());
       if (budget != 0) count_block(position, runner.executed());

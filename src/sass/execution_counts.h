@@ -25,7 +25,8 @@ struct ExecutionCounts {
   // The PTX instruction each was made from, an index into the profile; -1: unknown.
   std::vector<std::int32_t> ptx_instruction;
   // Share of executed memory instructions whose PTX line holds an access of the same kind; 1 when
-  // there are none in PTX either. Much less means that the line table was not understood.
+  // there are none in PTX either, 0 when nothing could be counted. Much less means that the line
+  // table was not understood.
   double matched_memory = 1.0;
   // Share of executed instructions whose operation is not known.
   double unknown = 0.0;
@@ -34,8 +35,5 @@ struct ExecutionCounts {
 // `profile` must be of `program`, and both of the PTX that `code` was made from.
 [[nodiscard]] ExecutionCounts count_executions(const MachineCode& code, const ptx::Program& program,
                                                const ptx::Profile& profile);
-
-// Whether `machine` is what one instruction of class `ptx` becomes, so that copies can be counted.
-[[nodiscard]] bool is_anchor(OperationClass machine, ptx::InstructionClass ptx);
 
 }  // namespace regraph::sass

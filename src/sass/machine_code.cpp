@@ -12,6 +12,7 @@ namespace regraph::sass {
 namespace {
 
 constexpr std::size_t kMostInstructions = std::size_t{1} << 18;
+constexpr std::size_t kMostLoops = 1024;
 constexpr std::string_view kCodePrefix = ".text.";
 constexpr std::string_view kInternalPrefix = "$__internal_";
 
@@ -53,6 +54,8 @@ class Reader {
     }
     resolve_targets();
     find_blocks();
+    if (code_.flow.loops.size() > kMostLoops)
+      return fail(ErrorCode::parse, "machine code with more loops than can be followed");
     return std::move(code_);
   }
 

@@ -1,7 +1,7 @@
 #include "sass/machine_code_check.h"
 
 #include "ptx/code.h"
-#include "sass/execution_counts.h"
+#include "sass/loop_match.h"
 
 #include <fmt/format.h>
 

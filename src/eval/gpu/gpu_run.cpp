@@ -91,6 +91,8 @@ class Session {
       const Argument& argument = runner_.problem.arguments[i];
       if (argument.is_input()) {
         std::copy(inputs[i].begin(), inputs[i].end(), stretch(i).begin());
+      } else if (const std::vector<std::byte>* earlier = left_by_earlier(i)) {
+        std::copy(earlier->begin(), earlier->end(), stretch(i).begin());
       } else {
         verify::fill_with_poison(stretch(i), settings_.poison_seed, i, settings_.invert_poison);
       }
@@ -101,6 +103,16 @@ class Session {
     }
     run_.before.resize(slots_.size());
     run_.after.resize(slots_.size());
+    run_.scratch.resize(slots_.size());
+  }
+
+  // What the earlier launch left in a buffer that is no input; null: nothing is known.
+  const std::vector<std::byte>* left_by_earlier(std::size_t i) const {
+    if (settings_.earlier == nullptr) return nullptr;
+    const verify::Buffers& left = runner_.problem.arguments[i].is_scratch
+                                      ? settings_.earlier->scratch
+                                      : settings_.earlier->after;
+    return left[i].size() == slots_[i].content.bytes ? &left[i] : nullptr;
   }
 
   Result<verify::KernelRun> launch(const Symbols& symbols, AllocateResponse& allocated) {
@@ -110,7 +122,8 @@ class Session {
     for (std::size_t i = 0; i < slots_.size(); ++i) {
       if (!slots_[i].used) continue;
       addresses[i] = allocated.addresses[slots_[i].request];
-      if (runner_.problem.arguments[i].is_output()) {
+      const Argument& argument = runner_.problem.arguments[i];
+      if (argument.is_output() || (argument.is_scratch && settings_.keep_memory)) {
         request.reads.push_back({allocated.buffers[slots_[i].request], slots_[i].content.offset});
       }
     }
@@ -131,6 +144,8 @@ class Session {
       if (!slots_[i].used) continue;
       const Argument& argument = runner_.problem.arguments[i];
       if (argument.is_output()) run_.after[i].assign(stretch(i).begin(), stretch(i).end());
+      if (argument.is_scratch && settings_.keep_memory)
+        run_.scratch[i].assign(stretch(i).begin(), stretch(i).end());
       const int name = allocated.buffers[slots_[i].request];
       if (std::find(ran->damaged.begin(), ran->damaged.end(), name) != ran->damaged.end()) {
         run_.fault.kind = ptx::FaultKind::out_of_bounds;

@@ -3,10 +3,13 @@
 #pragma once
 
 #include "eval/gpu/gpu_process.h"
+#include "eval/gpu/gpu_run.h"
 #include "eval/gpu/timing_session.h"
 #include "eval/verify/verifier.h"
 
 #include <memory>
+#include <optional>
+#include <string>
 
 namespace regraph::gpu {
 
@@ -20,9 +23,11 @@ class Probation {
         verifier_(verifier),
         original_(std::move(original)) {}
 
-  // The verdict on `candidate` with inputs drawn from `seed`. A new process first shows that the
-  // original computes there what it computes on the interpreter. A failure is the machine's, and
-  // says nothing about the candidate.
+  // The verdict on `candidate` with inputs drawn from `seed`. One case of the largest test size
+  // runs several times; results that differ are nondeterministic, unless the original's do too or
+  // atomic additions of floats explain it. A new process first shows that the original computes
+  // there what it computes on the interpreter. A failure is the machine's, and says nothing about
+  // the candidate.
   [[nodiscard]] Answer<VerificationResult> judge(const TimedKernel& candidate, std::uint64_t seed,
                                                  const Cancellation& stop);
 
@@ -33,12 +38,22 @@ class Probation {
   [[nodiscard]] Answer<VerificationResult> run(const TimedKernel& kernel, std::uint64_t seed,
                                                const Cancellation& stop);
 
+  // How the results of repeated launches of one case differ; nothing when they do not, or when a
+  // launch fails (the next one will, too).
+  [[nodiscard]] static std::optional<std::string> repeat(const GpuRunner& runner,
+                                                         const TimedKernel& kernel,
+                                                         const Verifier::Scale& scale,
+                                                         const verify::Buffers& inputs,
+                                                         const verify::RunSettings& settings,
+                                                         const verify::KernelRun& first);
+
   GpuWorkerConfiguration worker_;
   const Problem& problem_;
   Verifier& verifier_;
   std::shared_ptr<const TimedKernel> original_;
   std::unique_ptr<GpuProcess> process_;
   int processes_ = 0;
+  bool original_varies_ = false;  // from launch to launch, on the same inputs
 };
 
 }  // namespace regraph::gpu

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <vector>
 
 namespace regraph {
 namespace {
@@ -99,18 +100,25 @@ class Scoreboard {
   double clock_ = 0.0;
 };
 
-// How often a loop is entered: what flows in from blocks outside of it.
-double entries(const ptx::ControlFlow& flow, const ptx::NaturalLoop& loop,
-               const std::vector<double>& executions) {
-  double in = 0.0;
-  for (std::uint32_t b = 0; b < flow.blocks.size(); ++b) {
-    const auto& successors = flow.blocks[b].successors;
-    const bool enters =
-        std::find(successors.begin(), successors.end(), loop.header) != successors.end() &&
-        !std::binary_search(loop.blocks.begin(), loop.blocks.end(), b);
-    if (enters) in += executions[b];
+// The share of each loop's passes that come from outside of it.
+std::vector<double> entered_shares(const ptx::ControlFlow& flow,
+                                   const std::vector<double>& executions) {
+  std::vector<std::int32_t> headed(flow.blocks.size(), -1);
+  for (std::size_t s = 0; s < flow.loops.size(); ++s)
+    headed[flow.loops[s].header] = static_cast<std::int32_t>(s);
+  std::vector<double> shares(flow.loops.size(), 0.0);
+  for (std::size_t b = 0; b < flow.blocks.size(); ++b) {
+    for (const std::uint32_t next : flow.blocks[b].successors) {
+      const std::int32_t loop = headed[next];
+      if (loop >= 0 && !flow.inside(flow.blocks[b].loop, loop))
+        shares[static_cast<std::size_t>(loop)] += executions[b];
+    }
   }
-  return std::min(in, executions[loop.header]);
+  for (std::size_t s = 0; s < shares.size(); ++s) {
+    const double header = executions[flow.loops[s].header];
+    shares[s] = header > 0.0 ? std::min(1.0, shares[s] / header) : 0.0;
+  }
+  return shares;
 }
 
 }  // namespace
@@ -120,6 +128,7 @@ double machine_path_clocks(const sass::MachineCode& code, const sass::ExecutionC
   const auto& blocks = code.flow.blocks;
   const auto& executions = counts.block_executions;
   if (executions.size() != blocks.size()) return 0.0;
+  const std::vector<double> entered_share = entered_shares(code.flow, executions);
   Scoreboard scoreboard(code, counts, device, global_load);
   double total = 0.0;
   // A run: neighbouring blocks with the same innermost loop.
@@ -135,9 +144,7 @@ double machine_path_clocks(const sass::MachineCode& code, const sass::ExecutionC
     if (blocks[first].loop < 0) {
       pass([](double times) { return times; });
     } else {
-      const ptx::NaturalLoop& loop = code.flow.loops[static_cast<std::size_t>(blocks[first].loop)];
-      const double header = executions[loop.header];
-      const double entered = header > 0.0 ? entries(code.flow, loop, executions) / header : 0.0;
+      const double entered = entered_share[static_cast<std::size_t>(blocks[first].loop)];
       pass([&](double times) { return times * entered; });
       // Later passes overlap with what the pass before left pending.
       pass([&](double times) { return times * (1.0 - entered); });

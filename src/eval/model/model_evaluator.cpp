@@ -188,7 +188,16 @@ Evaluation ModelEvaluator::judge(const Problem& problem, const Candidate& candid
   std::call_once(checked_, [this] {
     counting_ = choose_counting(compiler_, std::string(device_.architecture));
   });
-  return predict_time(device_, problem, *compiled, candidate.plan, cancellation, counting_);
+  Evaluation result =
+      predict_time(device_, problem, *compiled, candidate.plan, cancellation, counting_);
+  // It must also do its work at the sizes that the prediction is about.
+  const auto loaded = verify::load_plan(*compiled, candidate.plan);
+  if (!result.correct() || !loaded || verifier_.original() == nullptr) return result;
+  if (const auto less = witness_.missing(problem, *verifier_.original(), *loaded, cancellation)) {
+    result.verdict = Verdict::suspicious;
+    result.message = *less;
+  }
+  return result;
 }
 
 }  // namespace regraph

@@ -7,6 +7,7 @@
 #include "eval/evaluator.h"
 #include "eval/model/device.h"
 #include "eval/model/gathered_launch.h"
+#include "eval/model/work_witness.h"
 #include "eval/verify/verifier.h"
 
 #include <mutex>
@@ -51,6 +52,7 @@ class ModelEvaluator final : public Evaluator {
   DeviceSpec device_;
   std::once_flag checked_;
   WorkCounting counting_ = WorkCounting::ptx;  // set once
+  WorkWitness witness_;
 };
 
 }  // namespace regraph

@@ -155,4 +155,42 @@ Result<LaunchSample> sample_launch(const Problem& problem, const ptx::Program& p
   return sample;
 }
 
+Result<ptx::Profile> sample_blocks(const Problem& problem, const ptx::Program& program,
+                                   const ConcreteLaunch& launch, const Symbols& symbols,
+                                   const std::vector<std::uint64_t>& blocks,
+                                   std::uint64_t instructions, const Cancellation& cancellation) {
+  auto prepared = prepare(problem, program, launch, symbols);
+  if (!prepared) return prepared.error();
+  ptx::RunOptions options;
+  options.variables = &prepared->variables;
+  options.count = false;
+  options.instruction_budget = kSampleInstructions;
+  options.threads = 1;
+  ptx::Profile total;
+  std::uint64_t taken = 0;
+  // Doubling numbers of blocks, so that long ones are noticed early.
+  for (std::size_t begin = 0, size = 1; begin < blocks.size() && taken < instructions; size *= 2) {
+    const std::size_t end = std::min(begin + size, blocks.size());
+    options.blocks.assign(blocks.begin() + static_cast<std::ptrdiff_t>(begin),
+                          blocks.begin() + static_cast<std::ptrdiff_t>(end));
+    ptx::RunResult run =
+        ptx::run(program, prepared->arguments, prepared->memory, options, cancellation);
+    if (run.fault.kind == ptx::FaultKind::cancelled) {
+      return fail(ErrorCode::cancelled, "cancelled while the benchmark size was sampled");
+    }
+    if (!run.ok()) return fail(ErrorCode::invalid_argument, run.fault.message);
+    if (total.instructions.empty()) total.instructions.resize(run.profile.instructions.size());
+    for (std::size_t i = 0; i < total.instructions.size(); ++i) {
+      ptx::InstructionProfile one = run.profile.instructions[i];
+      taken += one.warp_executions;
+      one.warp_executions += total.instructions[i].warp_executions;
+      one.thread_executions += total.instructions[i].thread_executions;
+      total.instructions[i] = one;
+    }
+    total.blocks += end - begin;
+    begin = end;
+  }
+  return total;
+}
+
 }  // namespace regraph

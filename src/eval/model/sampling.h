@@ -33,4 +33,12 @@ struct LaunchSample {
     const Symbols& symbols, const DeviceSpec& device, const Occupancy& occupancy,
     std::int64_t shared_bytes_per_block, const Cancellation& cancellation);
 
+// Runs the given blocks of the launch alone, one after another, until they have taken
+// `instructions` warp instructions; the profile says how many it were, at least one. Errors as
+// sample_launch, and invalid_argument for the fault of a block.
+[[nodiscard]] Result<ptx::Profile> sample_blocks(
+    const Problem& problem, const ptx::Program& program, const ConcreteLaunch& launch,
+    const Symbols& symbols, const std::vector<std::uint64_t>& blocks, std::uint64_t instructions,
+    const Cancellation& cancellation);
+
 }  // namespace regraph

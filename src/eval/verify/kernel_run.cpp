@@ -2,6 +2,7 @@
 
 #include "eval/verify/parameters.h"
 #include "eval/verify/poison.h"
+#include "ptx/code.h"
 #include "ptx/module_memory.h"
 
 #include <fmt/format.h>
@@ -13,6 +14,8 @@ namespace regraph::verify {
 namespace {
 
 constexpr std::uint64_t kReversedGroups = 64;
+// Beyond that the memory of blocks is not kept for a later run.
+constexpr std::uint64_t kMostLeftBehind = std::uint64_t{64} << 20;
 
 // The launches being prepared and evaluated.
 class Session {
@@ -27,6 +30,7 @@ class Session {
   Status allocate(const Symbols& symbols, const Buffers& inputs) {
     run_.before.resize(problem_.arguments.size());
     run_.after.resize(problem_.arguments.size());
+    run_.scratch.resize(problem_.arguments.size());
     for (std::size_t i = 0; i < problem_.arguments.size(); ++i) {
       const Argument& argument = problem_.arguments[i];
       if (!argument.is_pointer) continue;
@@ -48,6 +52,8 @@ class Session {
       fill_with_poison(slack, settings_.poison_seed, slack_stream(i), settings_.invert_poison);
       if (argument.is_input()) {
         std::copy(inputs[i].begin(), inputs[i].end(), content(i).begin());
+      } else if (const std::vector<std::byte>* earlier = left_by_earlier(i)) {
+        std::copy(earlier->begin(), earlier->end(), content(i).begin());
       } else {
         fill_with_poison(content(i), settings_.poison_seed, i, settings_.invert_poison);
       }
@@ -112,6 +118,7 @@ class Session {
     options.threads = settings_.threads;
     options.shared_fill = settings_.shared_fill;
     options.detect_races = settings_.detect_races && !settings_.reverse_order;
+    options.left_behind = block_memory(program, launch);
     options.variables = &variables_;  // kept from launch to launch, and between groups of blocks
     if (options.instruction_budget != 0 && launch.grid.count() > options.instruction_budget) {
       // Every block executes something, so this cannot end within the budget.
@@ -145,6 +152,29 @@ class Session {
     return groups;
   }
 
+  // What the earlier launch left in a buffer that is no input; null: nothing is known.
+  const std::vector<std::byte>* left_by_earlier(std::size_t i) const {
+    if (settings_.earlier == nullptr) return nullptr;
+    const KernelRun& earlier = *settings_.earlier;
+    const std::vector<std::byte>& left =
+        problem_.arguments[i].is_scratch ? earlier.scratch[i] : earlier.after[i];
+    return left.size() == counts_[i] ? &left : nullptr;
+  }
+
+  // Prepares the memory of this launch's blocks to be kept, and to begin as it was.
+  ptx::LeftBehind* block_memory(const ptx::Program& program, const ConcreteLaunch& launch) {
+    if (!settings_.keep_memory && settings_.earlier == nullptr) return nullptr;
+    const std::size_t index = run_.left_behind.size();
+    run_.left_behind.emplace_back();
+    const std::uint64_t bytes = program.static_shared_bytes() + launch.dynamic_shared_bytes +
+                                program.code().local_bytes * launch.block.count();
+    if (bytes == 0 || launch.grid.count() > kMostLeftBehind / bytes) return nullptr;
+    if (settings_.earlier != nullptr && index < settings_.earlier->left_behind.size()) {
+      run_.left_behind.back() = settings_.earlier->left_behind[index];
+    }
+    return &run_.left_behind.back();
+  }
+
   static std::uint64_t slack_stream(std::size_t argument) { return 1000000 + argument; }
 
   std::span<std::byte> content(std::size_t i) {
@@ -155,6 +185,9 @@ class Session {
     const Argument& argument = problem_.arguments[i];
     if (!argument.is_pointer || argument.is_symbol) return;
     const std::span<std::byte> now = content(i);
+    if (argument.is_scratch && settings_.keep_memory) {
+      run_.scratch[i].assign(now.begin(), now.end());
+    }
     if (argument.is_output()) {
       run_.after[i].assign(now.begin(), now.end());
     } else if (argument.is_input() &&

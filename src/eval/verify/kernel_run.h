@@ -19,6 +19,8 @@ namespace regraph::verify {
 // Host copies of buffers, one entry an argument; empty for scalars.
 using Buffers = std::vector<std::vector<std::byte>>;
 
+struct KernelRun;
+
 struct RunSettings {
   std::uint64_t poison_seed = 0;
   bool invert_poison = false;            // every bit differs from the run without
@@ -28,6 +30,10 @@ struct RunSettings {
   bool reverse_order = false;
   bool detect_races = false;        // as ptx::RunOptions; not in reverse order
   std::uint8_t shared_fill = 0xff;  // as ptx::RunOptions
+  bool keep_memory = false;         // fill KernelRun::scratch and left_behind too
+  // A run with keep_memory that came before in the same memory: outputs and scratch buffers, and on
+  // the interpreter shared and local memory, begin as it left them. Null: with poison.
+  const KernelRun* earlier = nullptr;
   int threads = 1;  // of the host; 1 keeps the order of blocks, and of atomics, fixed
 };
 
@@ -37,6 +43,8 @@ struct KernelRun {
   Buffers before;  // outputs as they were before the first launch: poison, or the input for inout
   Buffers after;   // the same buffers after the last; empty for inputs, scratch and scalars
   std::optional<ptx::Fault> uninitialised_read;  // with detect_races
+  Buffers scratch;                               // with keep_memory: scratch buffers after the last
+  std::vector<ptx::LeftBehind> left_behind;  // with keep_memory: one a launch, empty where large
   std::string damaged;  // what was changed that must not be, in words; empty when nothing was
 
   [[nodiscard]] std::uint64_t warp_instructions() const;

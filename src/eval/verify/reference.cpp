@@ -139,6 +139,26 @@ std::shared_ptr<const Buffers> Reference::inputs(const Case& one) {
   return std::make_shared<const Buffers>(generate(one));
 }
 
+const ExactOutput* Reference::exact_output(const Case& one, std::size_t argument,
+                                           const Cancellation& cancellation) {
+  if (!settings_.double_shadow) return nullptr;
+  Slot& slot = *slots_[one.index];
+  const std::lock_guard lock(slot.exact_mutex);
+  if (!slot.exact_ready) {
+    const auto shadow = settings_.double_shadow(cancellation);
+    if (shadow) {
+      auto exact =
+          exact_outputs(*shadow, problem_, *one.symbols, *inputs(one), one.expected, one.untouched,
+                        one.arithmetic.reduction_length, kOriginalBudget, cancellation);
+      if (!exact.ok()) return nullptr;
+      slot.exact = std::move(*exact);
+    }
+    slot.exact_ready = !cancellation.requested();
+  }
+  if (argument >= slot.exact.size() || slot.exact[argument].values.empty()) return nullptr;
+  return &slot.exact[argument];
+}
+
 std::uint64_t Reference::poison_seed(const Case& one, std::uint64_t run) const {
   return random_bits(seed_, kPoisonStream, one.index, run);
 }

@@ -4,12 +4,14 @@
 #include "base/cancellation.h"
 #include "base/result.h"
 #include "eval/verify/comparison.h"
+#include "eval/verify/double_shadow.h"
 #include "eval/verify/inputs.h"
 #include "eval/verify/kernel_run.h"
 #include "eval/verify/loaded_plan.h"
 #include "kernel/problem.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -44,6 +46,8 @@ struct ReferenceSettings {
   std::optional<double> reduction_length;  // none: estimated
   bool divides_floats = false;             // quotients round even where inputs are integers
   int threads = 1;                         // of the host
+  // The original in double precision, made when first asked for; null where there is none.
+  std::function<std::shared_ptr<const DoubleShadow>(const Cancellation&)> double_shadow;
 };
 
 class Reference {
@@ -55,12 +59,22 @@ class Reference {
   // Cases in the order in which candidates should meet them: small sizes first.
   [[nodiscard]] std::size_t case_count() const { return slots_.size(); }
 
+  // Of the case; sizes change only before the first distribution, small integers.
+  [[nodiscard]] Distribution distribution(std::size_t index) const {
+    return slots_[index]->content.distribution;
+  }
+
   // Returns the case, running the original if nobody has yet. Errors: what is wrong with the
   // original; cancelled. Thread-safe.
   [[nodiscard]] Result<const Case*> at(std::size_t index, const Cancellation& cancellation);
 
   // The inputs of a case. Kept while small, else generated anew.
   [[nodiscard]] std::shared_ptr<const Buffers> inputs(const Case& one);
+
+  // What an fp32 output of the case is in double precision, worked out when first asked for. Null:
+  // nothing is known, or cancelled. Valid as long as the reference. Thread-safe.
+  [[nodiscard]] const ExactOutput* exact_output(const Case& one, std::size_t argument,
+                                                const Cancellation& cancellation);
 
   // Base of the poison patterns for the run number `run` of a case.
   [[nodiscard]] std::uint64_t poison_seed(const Case& one, std::uint64_t run) const;
@@ -72,6 +86,9 @@ class Reference {
     Status status;
     Case content;
     std::shared_ptr<const Buffers> inputs;
+    std::mutex exact_mutex;
+    bool exact_ready = false;
+    std::vector<ExactOutput> exact;  // per argument
   };
 
   [[nodiscard]] Status work_out(Case& one, const Cancellation& cancellation);

@@ -80,18 +80,35 @@ std::size_t loose_alignment(const Problem& problem) {
 struct Verifier::State {
   State(Problem given, const CompiledPlan& compiled, VerifierConfiguration chosen)
       : problem(std::move(given)),
-        configuration(chosen),
+        configuration(std::move(chosen)),
         original(load_plan(compiled, problem.launch)) {
     for (const auto& kernel : compiled.launches) {
       // One text for all, as a rule.
       if (original_ptx.find(kernel->ptx) == std::string::npos) original_ptx += kernel->ptx;
     }
+    admission.emplace(original_ptx, problem.assume);
   }
 
   const Problem problem;
   const VerifierConfiguration configuration;
   const Result<LoadedPlan> original;
-  std::string original_ptx;  // constant once constructed
+  // Constant once constructed.
+  std::string original_ptx;
+  std::optional<Admission> admission;
+
+  std::mutex shadow_mutex;
+  bool shadow_tried = false;
+  std::shared_ptr<const DoubleShadow> double_shadow;  // null: there is none
+
+  std::shared_ptr<const DoubleShadow> shadow(const Cancellation& cancellation) {
+    const std::lock_guard lock(shadow_mutex);
+    if (shadow_tried || !configuration.make_double_shadow) return double_shadow;
+    Result<DoubleShadow> made = configuration.make_double_shadow(cancellation);
+    if (cancellation.requested()) return nullptr;
+    shadow_tried = true;
+    if (made.ok()) double_shadow = std::make_shared<const DoubleShadow>(std::move(*made));
+    return double_shadow;
+  }
 
   std::mutex mutex;
   std::list<std::pair<std::uint64_t, std::shared_ptr<Reference>>> references;  // latest first
@@ -112,8 +129,9 @@ struct Verifier::State {
     if (found != references.end()) {
       references.splice(references.begin(), references, found);
     } else {
-      const ReferenceSettings settings = {configuration.reduction_length,
-                                          divides_floats(original_ptx), configuration.threads};
+      const ReferenceSettings settings = {
+          configuration.reduction_length, divides_floats(original_ptx), configuration.threads,
+          [this](const Cancellation& stop) { return shadow(stop); }};
       references.emplace_front(seed,
                                std::make_shared<Reference>(problem, *original, settings, seed));
       if (references.size() > kKeptSeeds) references.pop_back();
@@ -145,7 +163,10 @@ class Examination {
         return failed(result_.cancelled ? Verdict::timeout : Verdict::unsupported,
                       one.error().message);
       }
+      keeps_memory_ = i + 1 < reference_.case_count() && comes_before_a_second_launch(i);
+      const std::optional<KernelRun> earlier = std::exchange(earlier_, std::nullopt);
       if (!passes(**one, false)) return std::move(result_);
+      if (earlier && !survives(**one, *earlier)) return std::move(result_);
       const bool reverse =
           (*one)->distribution == Distribution::small_integers && !(*one)->order_matters;
       if (reverse && worth_reversing(**one) && !passes(**one, true)) return std::move(result_);
@@ -155,6 +176,11 @@ class Examination {
   }
 
  private:
+  // One case of each size runs twice, the second time after the case before it.
+  bool comes_before_a_second_launch(std::size_t index) const {
+    return reference_.distribution(index + 1) == Distribution::uniform;
+  }
+
   bool worth_reversing(const Case& one) const {
     if (plan_ == nullptr) return false;
     bool differs = false;
@@ -178,7 +204,32 @@ class Examination {
     return false;
   }
 
-  bool passes(const Case& one, bool reversed) {
+  // Another launch in the same memory, in which the last case ran with other inputs: what that left
+  // in outputs, scratch buffers and the memory of blocks must not matter.
+  bool survives(const Case& one, const KernelRun& earlier) {
+    RunSettings settings = settings_for(one, false);
+    settings.detect_races = false;
+    settings.earlier = &earlier;
+    const Result<KernelRun> second = runner_(*one.symbols, *reference_.inputs(one), settings);
+    if (!second.ok()) return true;  // it could be launched just before
+    ++result_.runs;
+    result_.thread_instructions += second->profile.thread_instructions;
+    if (second->fault.kind == ptx::FaultKind::cancelled) {
+      result_.cancelled = true;
+      return reject(Verdict::timeout, with(one) + ": " + describe(second->fault));
+    }
+    const std::string explanation =
+        " after an earlier launch in the same memory with other inputs, and right without it: ";
+    if (second->fault.kind != ptx::FaultKind::none) {
+      return reject(verdict_of(second->fault.kind),
+                    with(one) + "," + explanation + describe(second->fault));
+    }
+    if (agrees(one, *second, false)) return true;
+    result_.message = "wrong" + explanation + result_.message;
+    return false;
+  }
+
+  RunSettings settings_for(const Case& one, bool reversed) const {
     RunSettings settings;
     settings.poison_seed = reference_.poison_seed(one, reversed ? 2 : 1);
     settings.pointer_offset = one.index % 2 == 1 ? loose_alignment(problem_) : 0;
@@ -186,6 +237,12 @@ class Examination {
     settings.reverse_order = reversed;
     settings.threads = threads_;
     settings.detect_races = one.checks_races && !reversed;
+    settings.keep_memory = keeps_memory_ && !reversed;
+    return settings;
+  }
+
+  bool passes(const Case& one, bool reversed) {
+    const RunSettings settings = settings_for(one, reversed);
     const Result<KernelRun> run = runner_(*one.symbols, *reference_.inputs(one), settings);
     if (!run.ok()) {
       return reject(launch_verdict(run.error().code), with(one) + ": " + run.error().message);
@@ -209,7 +266,9 @@ class Examination {
       }
     }
     if (!run->damaged.empty()) return reject(Verdict::suspicious, with(one) + ": " + run->damaged);
-    return agrees(one, *run, reversed);
+    if (!agrees(one, *run, reversed)) return false;
+    if (settings.keep_memory) earlier_ = *run;
+    return true;
   }
 
   bool agrees(const Case& one, const KernelRun& run, bool reversed) {
@@ -222,10 +281,10 @@ class Examination {
         extents.push_back(value.ok() ? *value : 1);
       }
       if (argument.components > 1) extents.push_back(argument.components);
-      const double tau = tolerance(argument.type, one.arithmetic, problem_.check, problem_.assume);
+      const Yardstick yardstick = yardstick_for(one, i, run.after[i]);
       const BufferComparison comparison = compare(
-          {argument, extents, one.expected[i], run.after[i], run.before[i], one.untouched[i]}, tau,
-          one.exact[i]);
+          {argument, extents, *yardstick.expected, run.after[i], run.before[i], one.untouched[i]},
+          yardstick.tau, one.exact[i]);
       result_.relative_error = std::max(result_.relative_error, comparison.relative_error);
       if (comparison.equal) continue;
       if (reversed) {
@@ -240,6 +299,30 @@ class Examination {
     return true;
   }
 
+  struct Yardstick {
+    const std::vector<std::byte>* expected = nullptr;
+    double tau = 0.0;
+  };
+
+  // Where rounding decides, what the original is in double precision; else the original.
+  Yardstick yardstick_for(const Case& one, std::size_t i, const std::vector<std::byte>& after) {
+    const Argument& argument = problem_.arguments[i];
+    Yardstick yardstick{&one.expected[i],
+                        tolerance(argument.type, one.arithmetic, problem_.check, problem_.assume)};
+    if (argument.type != ScalarType::f32 || one.exact[i] || problem_.check.relative_tolerance ||
+        after == one.expected[i]) {
+      return yardstick;
+    }
+    const ExactOutput* exact = reference_.exact_output(one, i, cancellation_);
+    if (exact == nullptr) return yardstick;
+    yardstick.expected = &exact->values;
+    // Special functions differ between the interpreter and hardware, and a licence is a licence.
+    const bool at_least = one.arithmetic.special_functions || problem_.assume.fast_math ||
+                          !problem_.assume.keep_precision;
+    yardstick.tau = at_least ? std::max(yardstick.tau, exact->tau) : exact->tau;
+    return yardstick;
+  }
+
   static std::string with(const Case& one) { return "with " + one.text(); }
 
   const Problem& problem_;
@@ -249,15 +332,18 @@ class Examination {
   int threads_;
   const Cancellation& cancellation_;
   VerificationResult result_;
+  bool keeps_memory_ = false;         // of the present case, for the next
+  std::optional<KernelRun> earlier_;  // what the next case's second launch comes after
 };
 
 }  // namespace
 
 Verifier::Verifier(Problem problem, CompiledKernel original, VerifierConfiguration configuration)
-    : Verifier(problem, CompiledPlan::of(std::move(original), problem.launch), configuration) {}
+    : Verifier(problem, CompiledPlan::of(std::move(original), problem.launch),
+               std::move(configuration)) {}
 Verifier::Verifier(Problem problem, const CompiledPlan& original,
                    VerifierConfiguration configuration)
-    : state_(std::make_unique<State>(std::move(problem), original, configuration)) {}
+    : state_(std::make_unique<State>(std::move(problem), original, std::move(configuration))) {}
 Verifier::~Verifier() = default;
 
 Result<std::vector<std::string>> Verifier::check_original(std::uint64_t seed,
@@ -342,15 +428,16 @@ VerificationResult Verifier::verify(const CompiledPlan& candidate, const LaunchP
   };
   const Result<std::shared_ptr<Reference>> reference = state_->reference(seed);
   if (!reference.ok()) return refuse(Verdict::unsupported, reference.error().message);
-  const Result<LoadedPlan> loaded = load_plan(candidate, plan);
-  if (!loaded.ok()) return refuse(launch_verdict(loaded.error().code), loaded.error().message);
+  // Before anything else: what the interpreter does not know may be forbidden too.
   for (std::size_t i = 0; i < candidate.launches.size(); ++i) {
     const std::string& text = candidate.launches[i]->ptx;
     if (i > 0 && text == candidate.launches.front()->ptx) continue;  // one module, as a rule
-    if (const auto forbidden = find_forbidden(text, state_->original_ptx)) {
-      return refuse(Verdict::suspicious, *forbidden);
+    if (const auto objection = state_->admission->objection(text)) {
+      return refuse(Verdict::suspicious, *objection);
     }
   }
+  const Result<LoadedPlan> loaded = load_plan(candidate, plan);
+  if (!loaded.ok()) return refuse(launch_verdict(loaded.error().code), loaded.error().message);
   const KernelRunner interpreter = [&](const Symbols& symbols, const Buffers& inputs,
                                        const RunSettings& settings) {
     return run_kernel(state_->problem, *loaded, symbols, inputs, settings, cancellation);
@@ -368,6 +455,10 @@ Result<Verifier::Scale> Verifier::largest_test(std::uint64_t seed,
   const Result<const Case*> last = (*reference)->at((*reference)->case_count() - 1, cancellation);
   if (!last.ok()) return last.error();
   return Scale{(*last)->arithmetic, *(*last)->symbols};
+}
+
+const LoadedPlan* Verifier::original() const {
+  return state_->original.ok() ? &*state_->original : nullptr;
 }
 
 VerificationResult Verifier::verify_on(const KernelRunner& runner, std::uint64_t seed,

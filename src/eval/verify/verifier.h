@@ -6,6 +6,7 @@
 #include "eval/compile/compiled_plan.h"
 #include "eval/compile/compiler.h"
 #include "eval/verify/comparison.h"
+#include "eval/verify/double_shadow.h"
 #include "eval/verify/kernel_run.h"
 #include "kernel/evaluation.h"
 #include "kernel/launch_plan.h"
@@ -40,6 +41,10 @@ struct VerifierConfiguration {
   // floating-point operations per written element.
   std::optional<double> reduction_length;
   int threads = 1;  // host threads a launch may use
+  // Makes the original in double precision, for example with verify::make_double_shadow; called
+  // once, when a candidate's fp32 output first differs from the original's. Null, or an error:
+  // tolerances decide alone.
+  std::function<Result<verify::DoubleShadow>(const Cancellation&)> make_double_shadow;
 };
 
 // Runs candidates on every test size of the problem with at least five input distributions on the
@@ -79,6 +84,10 @@ class Verifier {
     Symbols symbols;
   };
   [[nodiscard]] Result<Scale> largest_test(std::uint64_t seed, const Cancellation& cancellation);
+
+  // The original as the interpreter has it; null when it cannot be loaded. Valid as long as the
+  // verifier.
+  [[nodiscard]] const verify::LoadedPlan* original() const;
 
   // What `runner` makes of every case, compared with what the original makes of it on the
   // interpreter, under the same rules.

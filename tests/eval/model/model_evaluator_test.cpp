@@ -48,6 +48,45 @@ class Judge {
   ModelEvaluator evaluator_;
 };
 
+// --- What is counted ---
+
+TEST(WorkCounting, MachineCodeOfEveryDeviceIsUnderstood) {
+  for (const DeviceSpec& device : known_devices()) {
+    EXPECT_EQ(choose_counting(test::shared_compiler(), std::string(device.architecture)),
+              WorkCounting::machine_code)
+        << device.name;
+  }
+  // Nothing can be compiled for it.
+  EXPECT_EQ(choose_counting(test::shared_compiler(), "sm_10"), WorkCounting::ptx);
+}
+
+TEST(WorkCounting, PtxCountsAreSaidToBeSuch) {
+  const Problem problem = test::copy_problem();
+  const auto with = [&](const CompiledKernel& kernel, WorkCounting counting) {
+    return predict_time(test::device("h200"), problem, kernel, problem.launch, kNever, counting);
+  };
+  const CompiledKernel kernel = test::compiled(test::kCopy);
+  const Evaluation in_machine_code = with(kernel, WorkCounting::machine_code);
+  const Evaluation in_ptx = with(kernel, WorkCounting::ptx);
+  ASSERT_TRUE(in_machine_code.correct() && in_ptx.correct());
+  EXPECT_FALSE(in_machine_code.facts.contains("caveat_ptx_counts"));
+  EXPECT_TRUE(in_ptx.facts.contains("caveat_ptx_counts"));
+  // A kernel without a line table, or without machine code at all, is predicted all the same.
+  CompiledKernel damaged = kernel;
+  damaged.cubin.resize(100);
+  const Evaluation fallback = with(damaged, WorkCounting::machine_code);
+  ASSERT_TRUE(fallback.correct()) << fallback.message;
+  EXPECT_TRUE(fallback.facts.contains("caveat_ptx_counts"));
+  EXPECT_DOUBLE_EQ(fallback.time.median_seconds, in_ptx.time.median_seconds);
+}
+
+TEST(WorkCounting, TheEvaluatorCountsInMachineCode) {
+  Judge judge(test::copy_problem(), test::kCopy);
+  const Evaluation result = judge(test::kCopy);
+  ASSERT_TRUE(result.correct()) << result.message;
+  EXPECT_FALSE(result.facts.contains("caveat_ptx_counts"));
+}
+
 // --- Predictions ---
 
 Problem matmul_problem() {

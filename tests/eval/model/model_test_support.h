@@ -5,6 +5,7 @@
 #include "eval/model/sampling.h"
 #include "eval/real_compiler.h"
 #include "kernel/manifest.h"
+#include "sass/machine_code.h"
 
 #include <gtest/gtest.h>
 
@@ -63,6 +64,7 @@ class SampledKernel {
                 const DeviceSpec& on = device("h200"))
       : kernel_(compiled(source)),
         program_(*ptx::Program::load(kernel_.ptx, kernel_.entry)),
+        code_(*sass::read_machine_code(kernel_.cubin, kernel_.entry)),
         launch_(*concretise(problem.launch.launches.front(), problem.bench.front())),
         occupancy_(*occupancy_of(on, static_cast<int>(launch_.block.count()),
                                  kernel_.resources.registers_per_thread,
@@ -77,6 +79,7 @@ class SampledKernel {
 
   [[nodiscard]] const CompiledKernel& kernel() const { return kernel_; }
   [[nodiscard]] const ptx::Program& program() const { return program_; }
+  [[nodiscard]] const sass::MachineCode& code() const { return code_; }
   [[nodiscard]] const ConcreteLaunch& launch() const { return launch_; }
   [[nodiscard]] const Occupancy& occupancy() const { return occupancy_; }
   [[nodiscard]] const LaunchSample& sample() const { return sample_; }
@@ -84,6 +87,7 @@ class SampledKernel {
  private:
   CompiledKernel kernel_;
   ptx::Program program_;
+  sass::MachineCode code_;
   ConcreteLaunch launch_;
   Occupancy occupancy_;
   LaunchSample sample_;

@@ -20,13 +20,14 @@ class Reliability : public ::testing::Test {
     facts.clear();
     return assess_reliability({kernel_.program(), profile, traffic, resources, kernel_.launch(),
                                kernel_.occupancy(), std::nullopt, std::nullopt},
-                              bounds, facts);
+                              bounds, counted_in_ptx, facts);
   }
 
   ptx::CacheTraffic traffic;
   ptx::Profile profile;
   ResourceUsage resources;
   TimeBounds bounds;
+  bool counted_in_ptx = false;
   Facts facts;
 
  private:
@@ -52,10 +53,9 @@ TEST_F(Reliability, EveryCaveatWidensAndIsNamed) {
   traffic.truncated = true;
   expect_wider("caveat_truncated_trace", 1);
   EXPECT_DOUBLE_EQ(before, kTruncatedUncertainty);
-  bounds.issue = 1.05;
-  bounds.dram = 0.5;
+  counted_in_ptx = true;
   expect_wider("caveat_ptx_counts", 2);
-  bounds.dram = 1.0;
+  bounds.issue = 1.05;
   expect_wider("caveat_close_bounds", 3);
   resources.spill_load_bytes = 8;
   expect_wider("caveat_local_memory", 4);

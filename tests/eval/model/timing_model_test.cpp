@@ -21,9 +21,10 @@ class Model {
   }
 
   [[nodiscard]] Prediction predicted(const DeviceSpec& device = test::device("h200")) const {
-    return predict({kernel_.program(), kernel_.sample().profile, traffic,
-                    kernel_.kernel().resources, launch, occupancy, flops, bytes},
-                   device);
+    return predict(
+        {kernel_.program(), kernel_.sample().profile, traffic, kernel_.kernel().resources, launch,
+         occupancy, flops, bytes, in_machine_code ? &kernel_.code() : nullptr},
+        device);
   }
   [[nodiscard]] double seconds() const { return predicted().time.median_seconds; }
 
@@ -32,6 +33,7 @@ class Model {
   ConcreteLaunch launch;
   std::optional<double> flops;
   std::optional<double> bytes;
+  bool in_machine_code = true;
 
  private:
   Problem problem_;
@@ -47,6 +49,7 @@ TEST(TimingModel, IsLabelledPredictedWithAnIntervalAroundTheMedian) {
   Model model;
   for (const bool truncated : {false, true}) {
     model.traffic.truncated = truncated;
+    model.in_machine_code = !truncated;
     const Prediction p = model.predicted();
     EXPECT_EQ(p.time.method, TimeMethod::predicted);
     EXPECT_EQ(p.time.samples, 1);
@@ -54,7 +57,10 @@ TEST(TimingModel, IsLabelledPredictedWithAnIntervalAroundTheMedian) {
     // The copy may have close bounds; what truncation adds does not depend on that.
     if (p.facts.contains("caveat_close_bounds")) squares += 0.25 * 0.25 - 0.2 * 0.2;
     if (truncated) squares += kTruncatedUncertainty * kTruncatedUncertainty - 0.2 * 0.2;
+    if (truncated) squares += 0.25 * 0.25 - 0.2 * 0.2;  // of PTX counts
     EXPECT_EQ(p.facts.contains("caveat_truncated_trace"), truncated);
+    EXPECT_EQ(p.facts.contains("caveat_ptx_counts"), truncated);
+    EXPECT_EQ(p.counted_in_machine_code, !truncated);
     const double spread = std::sqrt(squares);
     EXPECT_NEAR(p.time.low_seconds, p.time.median_seconds * (1.0 - spread), 1e-12);
     EXPECT_NEAR(p.time.high_seconds, p.time.median_seconds * (1.0 + spread), 1e-12);
@@ -131,11 +137,18 @@ TEST(TimingModel, ALargerGridIsNeverFaster) {
 TEST(TimingModel, CacheMissesMakeLoadsSlower) {
   Model model;
   Model hitting = model;
-  hitting.traffic.l1_hit_sectors = hitting.traffic.l1_load_sectors;
   Model missing = model;
-  missing.traffic.l1_hit_sectors = 0.0;
-  missing.traffic.l2_hit_bytes = 0.0;
-  EXPECT_GT(missing.predicted().bounds.latency, hitting.predicted().bounds.latency);
+  for (ptx::LoadService& load : hitting.traffic.loads)
+    load = {load.l1 + load.l2 + load.dram + load.shared_l2 + load.shared_dram, 0, 0, 0, 0};
+  for (ptx::LoadService& load : missing.traffic.loads)
+    load = {0, 0, load.l1 + load.l2 + load.dram + load.shared_l2 + load.shared_dram, 0, 0};
+  for (const bool in_machine_code : {false, true}) {
+    hitting.in_machine_code = missing.in_machine_code = in_machine_code;
+    const DeviceSpec device = test::device("h200");
+    const double waves = std::ceil(4096.0 / (device.sm_count * model.occupancy.blocks_per_sm));
+    EXPECT_NEAR(missing.predicted().bounds.latency - hitting.predicted().bounds.latency,
+                waves * (device.dram_latency - device.l1_latency) / device.clock_hertz, 1e-9);
+  }
 }
 
 TEST(TimingModel, TheRooflineIsWhatMustMoveOrBeComputed) {
@@ -164,6 +177,72 @@ TEST(TimingModel, FactsUseTheVocabularyAndShares) {
   EXPECT_DOUBLE_EQ(p.facts.at("global_load_bytes_per_thread"), 4.0);
   EXPECT_DOUBLE_EQ(p.facts.at("threads_per_block"), 256.0);
   EXPECT_DOUBLE_EQ(p.facts.at("thread_efficiency"), 1.0);
+}
+
+// Machine code that was not made from the PTX, or that holds what nobody knows, is not counted in.
+TEST(TimingModel, FallsBackOnPtxWhenMachineCodeDoesNotFit) {
+  const test::SampledKernel kernel(test::copy_problem(), test::kCopy);
+  const auto predicted = [&](const sass::MachineCode& code) {
+    return predict({kernel.program(),
+                    kernel.sample().profile,
+                    kernel.sample().traffic,
+                    kernel.kernel().resources,
+                    kernel.launch(),
+                    kernel.occupancy(),
+                    {},
+                    {},
+                    &code},
+                   test::device("h200"));
+  };
+  EXPECT_TRUE(predicted(kernel.code()).counted_in_machine_code);
+  sass::MachineCode unmapped = kernel.code();
+  for (sass::CodeInstruction& one : unmapped.instructions)
+    one.ptx_line = 0;
+  sass::MachineCode foreign = kernel.code();
+  for (sass::CodeInstruction& one : foreign.instructions)
+    one.ptx_line += 3;
+  sass::MachineCode unknown = kernel.code();
+  unknown.instructions[2].what.operation_class = sass::OperationClass::unknown;
+  for (const sass::MachineCode* code : {&unmapped, &foreign, &unknown}) {
+    const Prediction p = predicted(*code);
+    EXPECT_FALSE(p.counted_in_machine_code);
+    EXPECT_TRUE(p.facts.contains("caveat_ptx_counts"));
+    EXPECT_GT(p.time.high_seconds, predicted(kernel.code()).time.median_seconds);
+  }
+}
+
+// With one block on an SM everything waits at its barriers; others fill the gaps.
+TEST(TimingModel, BlocksWithBarriersOverlapOnlyWithOthers) {
+  const char* const with_barriers = R"cuda(
+__global__ void k(const float* in, float* out, int n) {
+  __shared__ float s[256];
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float x = 0.0f;
+  for (int r = 0; r < 64; ++r) {
+    s[threadIdx.x] = x + r;
+    __syncthreads();
+    for (int j = 0; j < 16; ++j) x += s[(threadIdx.x * 5 + j) & 255] * 1.5f;
+    __syncthreads();
+  }
+  if (i < n) out[i] = x + in[i];
+}
+)cuda";
+  Model model(with_barriers);
+  model.traffic = {};
+  const auto busy = [&](int blocks) {
+    model.occupancy.blocks_per_sm = blocks;
+    // The same number of waves: latency stays the same bound.
+    model.launch.grid = {static_cast<std::uint32_t>(132 * 8), 1, 1};
+    const Prediction p = model.predicted();
+    return std::pair(p, p.time.median_seconds - test::device("h200").kernel_launch_seconds);
+  };
+  const auto [alone, alone_seconds] = busy(1);
+  const TimeBounds& b = alone.bounds;
+  const double arithmetic = std::max({b.issue, b.fp32, b.integer, b.special_function});
+  EXPECT_NEAR(alone_seconds, arithmetic + b.load_store + b.latency, 1e-9);
+  const auto [crowded, crowded_seconds] = busy(8);
+  const TimeBounds& c = crowded.bounds;
+  EXPECT_LT(crowded_seconds, 0.9 * (arithmetic + c.load_store + c.latency));
 }
 
 }  // namespace

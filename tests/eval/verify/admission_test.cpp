@@ -19,6 +19,11 @@ std::string ptx_of(const std::string& body, const std::string& before = "") {
   return kernel.ok() ? kernel->ptx : "";
 }
 
+std::optional<std::string> find_forbidden(const std::string& candidate,
+                                          const std::string& original) {
+  return Admission(original, Assumptions()).objection(candidate);
+}
+
 TEST(Admission, HonestKernelsAreAdmitted) {
   const std::string original = ptx_of("p[threadIdx.x] = 1;");
   EXPECT_FALSE(find_forbidden(original, original).has_value());
@@ -59,9 +64,58 @@ TEST(Admission, WaysToCheatAreNamed) {
          "store");
   expect(ptx_of("asm volatile(\"griddepcontrol.launch_dependents;\"); p[0] = 1;"),
          "griddepcontrol");
+  expect(ptx_of("p[0] = left; if (n == 3) left = 0;", "__device__ int left = 40;"), "left");
+  expect(ptx_of("if (n > 100) __trap(); p[0] = 1;"), "trap");
+  expect(ptx_of("if (n > 100) asm volatile(\"exit;\"); p[0] = 1;"), "exit");
+  expect(ptx_of("p[0] = __half2float(__float2half(p[1]));", "#include <cuda_fp16.h>"), "f16");
   expect(ptx_of("float v; asm volatile(\"ld.global.L1::evict_last.f32 %0, [%1];\" : \"=f\"(v) : "
                 "\"l\"(p)); p[1] = v;"),
          "evict_last");
+}
+
+TEST(Admission, SaysInWhichLineItStands) {
+  const std::string original = ptx_of("p[threadIdx.x] = 1;");
+  const auto found = find_forbidden(ptx_of("p[1] = 1;\n\n  p[0] = clock64();"), original);
+  ASSERT_TRUE(found.has_value());
+  // The text begins with an empty line and the head of the kernel.
+  EXPECT_NE(found->find("(line 5)"), std::string::npos) << *found;
+  const auto state =
+      find_forbidden(ptx_of("p[1] = 1;\n  done = n;", "__device__ int done;"), original);
+  ASSERT_TRUE(state.has_value());
+  EXPECT_NE(state->find("'done'"), std::string::npos) << *state;
+  EXPECT_NE(state->find("(line 4)"), std::string::npos) << *state;
+}
+
+TEST(Admission, LowerPrecisionNeedsALicence) {
+  const std::string original = ptx_of("p[threadIdx.x] = 1;");
+  const std::string half =
+      ptx_of("p[0] = __half2float(__float2half(p[1]));", "#include <cuda_fp16.h>");
+  Assumptions any;
+  any.keep_precision = false;
+  EXPECT_TRUE(Admission(original, Assumptions()).objection(half).has_value());
+  EXPECT_FALSE(Admission(original, any).objection(half).has_value());
+  EXPECT_FALSE(Admission(half, Assumptions()).objection(half).has_value());
+}
+
+TEST(Admission, TablesAreReadAndStateIsNot) {
+  const std::string original = ptx_of("p[threadIdx.x] = 1;");
+  const char* table = "__device__ float table[64] = {1, 2, 3};";
+  // Read through computed addresses, also by a function of its own.
+  for (const char* body :
+       {"p[0] = table[n & 63];", "float* t = n > 3 ? table : table + 8; p[0] = t[n & 7];",
+        "assert(n > 0); p[0] = table[n & 63];"}) {
+    const auto found = find_forbidden(ptx_of(body, table), original);
+    EXPECT_FALSE(found.has_value()) << body << ": " << *found;
+  }
+  for (const char* body :
+       {"table[n & 63] = 1; p[0] = table[0];", "atomicAdd(table + (n & 63), 1.0f);",
+        "float* t = n > 3 ? table : p; t[n & 7] = 1;",
+        "__shared__ float* where; where = table; __syncthreads(); float* volatile w = where; w[0] "
+        "= 1;"}) {
+    const auto found = find_forbidden(ptx_of(body, table), original);
+    ASSERT_TRUE(found.has_value()) << body;
+    EXPECT_NE(found->find("'table'"), std::string::npos) << *found;
+  }
 }
 
 TEST(Admission, SurvivesGarbage) {

@@ -227,17 +227,17 @@ TEST(Verifier, WrongMatrixProductsAreCaught) {
   bench.expect(Verdict::wrong_result, head + "if (row < M && col < N) C[row * N + col] = 0.0f; }",
                "is 0, expected");
   // The result rounded to half precision, and the inputs.
-  bench.expect(Verdict::wrong_result,
+  bench.expect(Verdict::suspicious,
                "#include <cuda_fp16.h>\n" + head + "if (row < M && col < N) {" + loop +
                    "C[row * N + col] = __half2float(__float2half(alpha * sum)); } }",
-               "with {");
-  bench.expect(Verdict::wrong_result,
+               "f16");
+  bench.expect(Verdict::suspicious,
                "#include <cuda_fp16.h>\n" + head +
                    "if (row < M && col < N) {"
                    "for (int i = 0; i < K; ++i) sum += __half2float(__float2half(A[row * K + i])) "
                    "* B[i * N + col];"
                    "C[row * N + col] = alpha * sum; } }",
-               "with {");
+               "f16");
   // Inputs overwritten so that a later check would agree.
   bench.expect(Verdict::suspicious,
                head + "if (row < M && col < N) {" + loop +
@@ -331,7 +331,8 @@ TEST(Verifier, EndlessLoopsTrapsAndImpossibleLaunchesAreVerdicts) {
       "K) {\n";
   bench.expect(Verdict::timeout,
                head + "volatile float* p = C; while (p[0] != 1.2345678f) p[0] = 2.0f; }", "");
-  bench.expect(Verdict::crash, head + "if (M > 0) __trap(); C[0] = 1; }", "");
+  bench.expect(Verdict::suspicious, head + "if (M > 0) __trap(); C[0] = 1; }", "trap");
+  bench.expect(Verdict::crash, head + "assert(M < 0); C[0] = 1; }", "");
   bench.expect(Verdict::launch_error, head + "C[0] = 1; }", "grid.x",
                launch({16, 16, 1}, "N - 1", "cdiv(M, by)"));
   bench.expect(Verdict::launch_error, head + "C[0] = 1; }", "'Q'",

@@ -1,0 +1,5 @@
+// y += a x, in place.
+__global__ void k(const float* x, float* y, float a, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] += a * x[i];
+}

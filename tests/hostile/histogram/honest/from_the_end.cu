@@ -1,0 +1,5 @@
+// The elements in another order.
+__global__ void k(const int* data, unsigned int* bins, int n, int b) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) atomicAdd(&bins[data[n - 1 - i]], 1u);
+}

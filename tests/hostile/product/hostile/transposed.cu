@@ -1,0 +1,8 @@
+// Takes B for its transpose.
+__global__ void k(const float* A, const float* B, float* C, int M, int N, int K) {
+  int col = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
+  if (row >= M || col >= N) return;
+  float sum = 0;
+  for (int i = 0; i < K; ++i) sum += A[row * K + i] * B[min(col * K + i, N * K - 1)];
+  C[row * N + col] = sum;
+}

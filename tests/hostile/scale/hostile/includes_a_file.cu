@@ -1,0 +1,6 @@
+// Reads a file of the machine through the compiler.
+#include "/etc/passwd"
+__global__ void k(const float* in, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = 2.0f * in[i];
+}

@@ -1,0 +1,9 @@
+// Softmax of every row.
+__global__ void k(const float* x, float* y, int R, int C) {
+  const float* row = x + blockIdx.x * C;
+  float* out = y + blockIdx.x * C;
+  float top = -INFINITY, sum = 0.0f;
+  for (int c = 0; c < C; ++c) top = fmaxf(top, row[c]);
+  for (int c = 0; c < C; ++c) sum += expf(row[c] - top);
+  for (int c = threadIdx.x; c < C; c += blockDim.x) out[c] = expf(row[c] - top) / sum;
+}

@@ -1,0 +1,5 @@
+// Transpose, one element a thread.
+__global__ void k(const float* in, float* out, int R, int C) {
+  int c = blockIdx.x * 16 + threadIdx.x, r = blockIdx.y * 16 + threadIdx.y;
+  if (r < R && c < C) out[c * R + r] = in[r * C + c];
+}
