@@ -1,5 +1,6 @@
 #include "cli/choose_device.h"
 
+#include "cli/named_device.h"
 #include "eval/gpu/gpu_device.h"
 #include "eval/gpu/gpu_process.h"
 
@@ -15,12 +16,18 @@ std::variant<ChosenDevice, NoDevice> choose_device(const std::string& device,
   const bool must_measure = evaluator == "gpu" || evaluator == "gpu-only";
   // A name that is wrong is wrong on every machine. "gpu" is what runs on an unnamed one are for.
   const bool any = device.empty() || device == "gpu";
+  // What the GPU must be called for its times to be those of `device`.
+  std::string gpu_name = device;
   if (!any) {
-    auto named = find_device(device);
+    auto named = named_device(device);
     if (named) {
-      chosen.device = *named;
+      chosen.device = std::move(named->device);
     } else if (!device.starts_with("sm_") || evaluator == "model") {
       return NoDevice{kUsage, "--device: " + named.error().message};
+    }
+    if (is_device_file(device)) {
+      chosen.table = *write_device_table(chosen.device, named->base);
+      gpu_name = named->base;
     }
   }
   if (evaluator == "model") {
@@ -28,8 +35,9 @@ std::variant<ChosenDevice, NoDevice> choose_device(const std::string& device,
     return NoDevice{kNoDevice, "--evaluator model predicts: name the device with --device"};
   }
   const auto gpu = gpu::probe_gpu(worker, 0, cancellation);
-  if (gpu.ok() && (any || gpu::is_device(*gpu, device))) {
-    chosen.device = gpu::model_of(*gpu);
+  if (gpu.ok() && (any || gpu::is_device(*gpu, gpu_name))) {
+    // A file knows better than the tables, which is what it is for.
+    if (chosen.table.empty()) chosen.device = gpu::model_of(*gpu);
     chosen.gpu = *gpu;
     if (chosen.device.name == "gpu") {
       chosen.note = fmt::format(
@@ -41,7 +49,7 @@ std::variant<ChosenDevice, NoDevice> choose_device(const std::string& device,
   }
   const std::string why = !gpu.ok() ? gpu.error().message
                                     : fmt::format("the GPU here is an {} ({}), not '{}'", gpu->name,
-                                                  gpu->architecture, device);
+                                                  gpu->architecture, gpu_name);
   if (must_measure) return NoDevice{kNoDevice, "--evaluator " + evaluator + ": " + why};
   if (any) {
     std::string names;

@@ -14,6 +14,7 @@ namespace regraph::cli {
 
 struct ChosenDevice {
   DeviceSpec device;
+  std::string table;  // the device as a file's text when it came from one, else empty
   std::optional<gpu::DeviceProperties> gpu;  // none: times are predicted
   std::string note;                          // what a user may not have expected; empty: nothing
 };
@@ -24,9 +25,10 @@ struct NoDevice {
   std::string message;
 };
 
-// `device` as given, may be empty; `evaluator` is "auto", "gpu", "gpu-only" or "model"; `worker` is
-// the GPU worker's program. With "auto" a GPU is used when it is the device that was named, or none
-// was named.
+// `device` as given: a name, an architecture, a file (named_device.h) or empty. With a file, a GPU
+// here is its device when it is the file's base; `evaluator` is "auto", "gpu", "gpu-only" or
+// "model"; `worker` is the GPU worker's program. With "auto" a GPU is used when it is the device
+// that was named, or none was named.
 [[nodiscard]] std::variant<ChosenDevice, NoDevice> choose_device(const std::string& device,
                                                                  const std::string& evaluator,
                                                                  const std::string& worker,

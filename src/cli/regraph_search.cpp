@@ -63,7 +63,8 @@ SearchConfig config_of(const SearchOptions& options, const SearchSetup& setup) {
   config.budget.wall_seconds = options.time_seconds;
   config.jobs = options.jobs > 0 ? options.jobs : default_jobs();
   config.evaluation_wall_seconds = options.evaluation_seconds;
-  config.device = std::string(setup.device.name);
+  config.device = setup.device.name;
+  config.device_table = setup.device_table;
   config.evaluator = setup.evaluator_name;
   return config;
 }

@@ -62,7 +62,8 @@ std::variant<std::unique_ptr<SearchSetup>, SetupFailure> set_up_again(
   const std::pair<std::filesystem::path, const std::string*> files[] = {
       {name, &description.source},
       {"regraph-run.manifest", &description.manifest},
-      {"regraph-run.graph", &description.graph}};
+      {"regraph-run.graph", &description.graph},
+      {"regraph-run.device.yaml", &description.config.device_table}};
   for (const auto& [file, content] : files) {
     if (Status written = write_file(folder / file, *content); !written) {
       return failure(written.error());
@@ -72,7 +73,9 @@ std::variant<std::unique_ptr<SearchSetup>, SetupFailure> set_up_again(
   options.kernel_file = (folder / name).string();
   options.manifest = (folder / "regraph-run.manifest").string();
   options.graph = (folder / "regraph-run.graph").string();
-  options.device = description.config.device;
+  options.device = description.config.device_table.empty()
+                       ? description.config.device
+                       : (folder / "regraph-run.device.yaml").string();
   options.evaluator = description.config.evaluator;
   options.seed = description.config.seed;
   options.evaluation_seconds = description.config.evaluation_wall_seconds;

@@ -23,7 +23,8 @@ constexpr const char* kFooter = R"(Examples:
 The problem (sizes, arguments, launch, checks) is read from --manifest, from kernel.regraph.yaml beside
 the source or from its first comment (/*@regraph ... */); what they leave out is inferred from the
 source and said aloud. Options not given are taken from the environment (REGRAPH_SEED, ...) and from
-regraph.yaml. 'regraph-search doctor' says what works on this machine. Devices: a100, h100, h200, b200, or an architecture such as sm_90.
+regraph.yaml. 'regraph-search doctor' says what works on this machine. Devices: a100, h100, h200, b200, an architecture such as sm_90,
+or a file such as mygpu.yaml (docs/simulator.md; regraph-calibrate writes one).
 
 Exit codes: 0 improved, 1 internal error, 2 usage, 3 no improvement, 4 no usable kernel or the original
 fails, 5 no device or CUDA toolkit, 130 interrupted.)";
@@ -101,8 +102,10 @@ ParsedOptions parse_search_options(int argc, const char* const* argv) {
   app.footer(kFooter);
   app.set_version_flag("--version", std::string("regraph-search ") + REGRAPH_VERSION);
   app.add_option("KERNEL.cu", options.kernel_file, "CUDA source with the kernel");
-  app.add_option("--device", options.device,
-                 "GPU to optimise for, by name or architecture (default: the one that is here)");
+  app.add_option(
+      "--device", options.device,
+      "GPU to optimise for: a name, an architecture or a .yaml file with its numbers (default: "
+      "the one that is here)");
   app.add_option("--evaluator", options.evaluator,
                  "where times come from: gpu (measured; what the model puts far behind is not), "
                  "gpu-only (all measured), model (predicted), auto (gpu if it is the device)")

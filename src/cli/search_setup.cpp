@@ -105,7 +105,8 @@ class Builder {
       return failure(none->exit_code, none->message);
     }
     auto& device = std::get<ChosenDevice>(chosen);
-    setup_->device = device.device;
+    setup_->device = std::move(device.device);
+    setup_->device_table = std::move(device.table);
     setup_->gpu = std::move(device.gpu);
     setup_->evaluator_name = !setup_->gpu                       ? "model"
                              : options_.evaluator == "gpu-only" ? "gpu-only"

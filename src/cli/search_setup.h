@@ -28,6 +28,7 @@ struct SetupFailure {
 
 struct SearchSetup {
   DeviceSpec device;
+  std::string device_table;  // text of the file it came from, else empty
   ReGraph graph;
   Problem problem;
   Candidate original;

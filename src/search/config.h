@@ -58,6 +58,7 @@ struct SearchConfig {
   int final_repetitions = 64;             // samples a finalist that survives every round gets
   double evaluation_wall_seconds = 60.0;  // per evaluation
   std::string device;                     // key of the ReGraph's statistics
+  std::string device_table;               // the device's numbers as YAML; empty: they are built in
   std::string evaluator = "model";        // what judges candidates: a run goes on with the same
 };
 

@@ -42,6 +42,7 @@ void for_each_field(Config& config, Field field) {
   field("final_repetitions", config.final_repetitions);
   field("evaluation_wall_seconds", config.evaluation_wall_seconds);
   field("device", config.device);
+  field("device_table", config.device_table);
   field("evaluator", config.evaluator);
 }
 

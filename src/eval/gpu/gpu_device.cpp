@@ -10,7 +10,7 @@
 namespace regraph::gpu {
 namespace {
 
-// DeviceSpec refers to its texts: architectures that no table has need some that last.
+// Others the compiler would not know.
 constexpr std::array<std::string_view, 13> kArchitectures = {
     "sm_75",  "sm_80",  "sm_86",  "sm_87",  "sm_88",  "sm_89", "sm_90",
     "sm_100", "sm_101", "sm_103", "sm_110", "sm_120", "sm_121"};

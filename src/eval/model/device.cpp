@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t kMebi = 1 << 20;
 
-constexpr DeviceSpec make_h200() {
+DeviceSpec make_h200() {
   DeviceSpec d;
   d.name = "h200";
   d.architecture = "sm_90";
@@ -58,7 +58,7 @@ constexpr DeviceSpec make_h200() {
 }
 
 // Atomics of a device nobody measured, `speed` times as fast as those of `d`.
-constexpr void slow_atomics(DeviceSpec& d, double speed) {
+void slow_atomics(DeviceSpec& d, double speed) {
   d.atomic_full_pass_seconds /= speed;
   d.atomic_partial_pass_seconds /= speed;
   d.atomic_floating_pass_seconds /= speed;
@@ -68,7 +68,7 @@ constexpr void slow_atomics(DeviceSpec& d, double speed) {
   d.atomic_dram_sectors_per_second *= speed;
 }
 
-constexpr DeviceSpec make_h100() {
+DeviceSpec make_h100() {
   DeviceSpec d = make_h200();
   d.name = "h100";
   d.description = "NVIDIA H100 SXM 80 GB";
@@ -83,7 +83,7 @@ constexpr DeviceSpec make_h100() {
   return d;
 }
 
-constexpr DeviceSpec make_a100() {
+DeviceSpec make_a100() {
   DeviceSpec d = make_h200();
   d.name = "a100";
   d.architecture = "sm_80";
@@ -110,7 +110,7 @@ constexpr DeviceSpec make_a100() {
   return d;
 }
 
-constexpr DeviceSpec make_b200() {
+DeviceSpec make_b200() {
   DeviceSpec d = make_h200();
   d.name = "b200";
   d.architecture = "sm_100";
@@ -129,9 +129,6 @@ constexpr DeviceSpec make_b200() {
   return d;
 }
 
-// The first device of an architecture is the one `sm_XX` names.
-constexpr std::array kDevices = {make_a100(), make_h100(), make_h200(), make_b200()};
-
 std::string lower(std::string_view text) {
   std::string result(text);
   std::transform(result.begin(), result.end(), result.begin(),
@@ -141,17 +138,18 @@ std::string lower(std::string_view text) {
 
 }  // namespace
 
+// The first device of an architecture is the one `sm_XX` names.
 std::span<const DeviceSpec> known_devices() {
-  return kDevices;
+  static const std::array devices = {make_a100(), make_h100(), make_h200(), make_b200()};
+  return devices;
 }
 
 Result<DeviceSpec> find_device(std::string_view name) {
   const std::string wanted = lower(name);
   std::string names;
-  for (const DeviceSpec& device : kDevices) {
+  for (const DeviceSpec& device : known_devices()) {
     if (wanted == device.name || wanted == device.architecture) return device;
-    names += (names.empty() ? "" : ", ") + std::string(device.name) + " (" +
-             std::string(device.architecture) + ")";
+    names += (names.empty() ? "" : ", ") + device.name + " (" + device.architecture + ")";
   }
   return fail(ErrorCode::not_found,
               "unknown device '" + std::string(name) + "'; known devices: " + names);

@@ -1,4 +1,5 @@
-// What the timing model knows about a GPU. Every number's source is beside it in device.cpp.
+// What the timing model knows about a GPU. Every number's source is beside it in device.cpp; other
+// devices, and calibrated numbers, come from files (device_table.h).
 #pragma once
 
 #include "base/result.h"
@@ -11,9 +12,9 @@
 namespace regraph {
 
 struct DeviceSpec {
-  std::string_view name;          // "h200"
-  std::string_view architecture;  // "sm_90": what candidates are compiled for
-  std::string_view description;   // "NVIDIA H200 SXM"
+  std::string name;          // "h200"
+  std::string architecture;  // "sm_90": what candidates are compiled for
+  std::string description;   // "NVIDIA H200 SXM"
 
   int sm_count = 0;
   double clock_hertz = 0.0;  // under load
@@ -66,7 +67,13 @@ struct DeviceSpec {
   double kernel_launch_seconds = 0.0;
   double block_launch_clocks = 416.0;  // launch and retirement of one block
 
+  // How far resources overlap (timing_model.h): exponents of the p-norms on the SM side and between
+  // L2, DRAM and the SM side. Chosen on kernels measured on an H200, or calibrated.
+  double sm_norm = 2.0;
+  double memory_norm = 4.0;
+
   [[nodiscard]] double peak_fp32_flops() const { return 2.0 * sm_count * fp32_lanes * clock_hertz; }
+  bool operator==(const DeviceSpec&) const = default;
 };
 
 // All devices, in the order they are listed to users.

@@ -1,7 +1,7 @@
 #include "eval/model/model_evaluator.h"
 
 #include "base/deadline.h"
-#include "eval/model/sampling.h"
+#include "eval/model/gathered_launch.h"
 #include "eval/model/timing_model.h"
 #include "eval/verify/fault_verdict.h"
 #include "eval/verify/loaded_plan.h"
@@ -26,17 +26,6 @@ Evaluation failed(Verdict verdict, std::string message) {
   return result;
 }
 
-// What went wrong in a sampled block, with where in the source.
-Evaluation failed_at(const Symbols& symbols, const ptx::Fault& fault) {
-  std::string sizes;
-  for (const auto& [name, value] : symbols) {
-    sizes += (sizes.empty() ? "" : ", ") + name + ": " + std::to_string(value);
-  }
-  std::string text = fault.message.empty() ? std::string(ptx::name(fault.kind)) : fault.message;
-  if (fault.source_line > 0) text += " (line " + std::to_string(fault.source_line) + ")";
-  return failed(verify::verdict_of(fault.kind), "at the benchmark size {" + sizes + "}: " + text);
-}
-
 std::optional<double> amount(const std::optional<IntegerExpression>& expression,
                              const Symbols& symbols) {
   if (!expression) return std::nullopt;
@@ -45,52 +34,23 @@ std::optional<double> amount(const std::optional<IntegerExpression>& expression,
   return static_cast<double>(*value);
 }
 
-// A kernel as compiled, and its machine code when work is to be counted in it and it can be read.
-struct Binary {
-  std::shared_ptr<const CompiledKernel> kernel;
-  std::optional<sass::MachineCode> code;
-};
-
-// One a launch.
-std::vector<Binary> read_binaries(const CompiledPlan& compiled, WorkCounting counting) {
-  std::vector<Binary> binaries;
-  for (const auto& kernel : compiled.launches) {
-    Binary binary{kernel, std::nullopt};
-    if (counting == WorkCounting::machine_code) {
-      auto code = sass::read_machine_code(kernel->cubin, kernel->entry);
-      if (code.ok()) binary.code = *std::move(code);
-    }
-    binaries.push_back(std::move(binary));
-  }
-  return binaries;
-}
-
 // The prediction for one launch at one size, or why there is none. `flops` and `bytes` are of this
 // launch.
 std::variant<Prediction, Evaluation> predict_launch(
     const DeviceSpec& device, const Problem& problem, const verify::LoadedLaunch& loaded,
-    const Binary& binary, const Symbols& symbols, std::optional<double> flops,
+    const KernelBinary& binary, const Symbols& symbols, std::optional<double> flops,
     std::optional<double> bytes, const Cancellation& cancellation) {
-  auto launch = concretise(loaded.launch, symbols);
-  if (!launch) return failed(Verdict::launch_error, launch.error().message);
-  const ResourceUsage& resources = binary.kernel->resources;
-  const std::int64_t shared =
-      resources.static_shared_bytes + static_cast<std::int64_t>(launch->dynamic_shared_bytes);
-  auto occupancy = occupancy_of(device, static_cast<int>(launch->block.count()),
-                                resources.registers_per_thread, shared);
-  if (!occupancy) return failed(Verdict::launch_error, occupancy.error().message);
-  auto sample = sample_launch(problem, loaded.program, *launch, symbols, device, *occupancy, shared,
-                              cancellation);
-  if (!sample) return failed(verify::verdict_of(sample.error().code), sample.error().message);
-  if (sample->fault.kind != ptx::FaultKind::none) return failed_at(symbols, sample->fault);
-  return predict({loaded.program, sample->profile, sample->traffic, resources, *launch, *occupancy,
-                  flops, bytes, binary.code ? &*binary.code : nullptr},
-                 device);
+  auto gathered = gather_launch(device, problem, loaded, binary, symbols, cancellation);
+  if (auto* failure = std::get_if<Evaluation>(&gathered)) return std::move(*failure);
+  auto& launch = std::get<GatheredLaunch>(gathered);
+  launch.flops = flops;
+  launch.bytes = bytes;
+  return predict(launch.input(), device);
 }
 
 // All launches of a plan at one size: times add up, the rest is of the launch that takes longest.
 std::variant<Prediction, Evaluation> predict_plan(const DeviceSpec& device, const Problem& problem,
-                                                  const std::vector<Binary>& binaries,
+                                                  const std::vector<KernelBinary>& binaries,
                                                   const verify::LoadedPlan& plan,
                                                   const Symbols& symbols,
                                                   const Cancellation& cancellation) {
@@ -171,7 +131,7 @@ Evaluation predict_time(const DeviceSpec& device, const Problem& problem,
   if (problem.bench.empty()) return failed(Verdict::unsupported, "the problem has no bench sizes");
   const auto loaded = verify::load_plan(compiled, plan);
   if (!loaded) return failed(verify::verdict_of(loaded.error().code), loaded.error().message);
-  const std::vector<Binary> binaries = read_binaries(compiled, counting);
+  const std::vector<KernelBinary> binaries = read_binaries(compiled, counting);
   Evaluation result;
   result.resources = resources_of(problem, compiled, plan);
   result.machine_code = compiled.machine_code();

@@ -6,20 +6,14 @@
 #include "eval/compile/compiler.h"
 #include "eval/evaluator.h"
 #include "eval/model/device.h"
+#include "eval/model/gathered_launch.h"
 #include "eval/model/work_witness.h"
 #include "eval/verify/verifier.h"
 
-#include <cstdint>
 #include <mutex>
 #include <string>
 
 namespace regraph {
-
-// What the work of a kernel is counted in.
-enum class WorkCounting : std::uint8_t {
-  machine_code,  // where it can be read and fits the PTX; else as below
-  ptx,
-};
 
 // How the machine code of `architecture` ("sm_90") may be counted: compiles a small kernel and
 // looks whether its machine code is understood (sass/machine_code_check.h). Thread-safe.

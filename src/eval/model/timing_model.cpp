@@ -18,8 +18,6 @@
 namespace regraph {
 namespace {
 
-constexpr double kSmNorm = 2.0;      // exponent on the SM side
-constexpr double kMemoryNorm = 4.0;  // between L2, DRAM and the SM side
 constexpr double kWarpLanes = 32.0;
 constexpr double kSubCores = 4.0;
 constexpr double kShuffleLanesPerClock = 32.0;
@@ -43,23 +41,19 @@ constexpr double kMostUnknown = 0.02;
 
 // What one warp does and how long it takes alone.
 struct WarpTiming {
-  WarpWork work;
+  const WarpWork& work;
   double path_clocks = 0.0;
   bool in_machine_code = false;
 };
 
-WarpTiming timing_of(const ModelInput& input, const DeviceSpec& device, const WarpWork& counted) {
+WarpTiming timing_of(const ModelInput& input, const CountedWork& counted,
+                     const DeviceSpec& device) {
   const LoadLatency latency = load_latency(
       input.traffic, device, resident_blocks(input, device) * input.occupancy.warps_per_block);
-  if (input.machine_code != nullptr) {
-    const sass::ExecutionCounts counts =
-        sass::count_executions(*input.machine_code, input.program, input.sample);
-    if (counts.matched_memory >= kLeastMatchedMemory && counts.unknown <= kMostUnknown) {
-      return {machine_work(*input.machine_code, counts, input.sample, counted),
-              machine_path_clocks(*input.machine_code, counts, device, latency), true};
-    }
-  }
-  return {counted, critical_path_clocks(input.program, input.sample, device, latency), false};
+  const double path =
+      counted.machine ? machine_path_clocks(*input.machine_code, *counted.machine, device, latency)
+                      : critical_path_clocks(input.program, input.sample, device, latency);
+  return {counted.work, path, counted.machine.has_value()};
 }
 
 TimeBounds bounds_of(const ModelInput& input, const DeviceSpec& device, const WarpTiming& timing) {
@@ -102,7 +96,7 @@ double sm_side(const ModelInput& input, const DeviceSpec& device, const WarpTimi
                const TimeBounds& b) {
   if (!timing.in_machine_code) {
     return p_norm({b.issue, b.fp32, b.fp64, b.integer, b.special_function, b.load_store, b.latency},
-                  kSmNorm);
+                  device.sm_norm);
   }
   // Pipes work side by side on what was issued to them.
   const double arithmetic = std::max({b.issue, b.fp32, b.fp64, b.integer, b.special_function});
@@ -110,7 +104,14 @@ double sm_side(const ModelInput& input, const DeviceSpec& device, const WarpTimi
   // have something else to do: with one block nothing overlaps.
   const double overlap =
       timing.work.barriers > 0.0 ? 1.0 - 1.0 / std::max(1.0, resident_blocks(input, device)) : 1.0;
-  return p_norm({arithmetic, b.load_store, b.latency}, 1.0 + (kSmNorm - 1.0) * overlap);
+  return p_norm({arithmetic, b.load_store, b.latency}, 1.0 + (device.sm_norm - 1.0) * overlap);
+}
+
+double seconds_of(const ModelInput& input, const DeviceSpec& device, const WarpTiming& timing,
+                  const TimeBounds& b) {
+  const double memory = p_norm({b.l2, b.dram, b.atomics}, device.memory_norm);
+  return p_norm({sm_side(input, device, timing, b), memory}, device.memory_norm) +
+         device.kernel_launch_seconds;
 }
 
 std::string bottleneck_of(const TimeBounds& bounds, const Occupancy& occupancy) {
@@ -161,17 +162,34 @@ void fill_mix(const WarpWork& work, Facts& facts) {
 
 }  // namespace
 
+CountedWork count_work(const ModelInput& input) {
+  CountedWork counted;
+  counted.in_ptx = work_of(input.sample, merged_shares(input.program, input.sample));
+  counted.work = counted.in_ptx;
+  if (input.machine_code == nullptr) return counted;
+  sass::ExecutionCounts counts =
+      sass::count_executions(*input.machine_code, input.program, input.sample);
+  if (counts.matched_memory < kLeastMatchedMemory || counts.unknown > kMostUnknown) return counted;
+  counted.work = machine_work(*input.machine_code, counts, input.sample, counted.in_ptx);
+  counted.machine = std::move(counts);
+  return counted;
+}
+
+double predict_seconds(const ModelInput& input, const CountedWork& counted,
+                       const DeviceSpec& device) {
+  const WarpTiming timing = timing_of(input, counted, device);
+  return seconds_of(input, device, timing, bounds_of(input, device, timing));
+}
+
 Prediction predict(const ModelInput& input, const DeviceSpec& device) {
-  const WarpWork work = work_of(input.sample, merged_shares(input.program, input.sample));
-  const WarpTiming timing = timing_of(input, device, work);
+  const CountedWork counted = count_work(input);
+  const WarpWork& work = counted.in_ptx;
+  const WarpTiming timing = timing_of(input, counted, device);
   Prediction result;
   result.counted_in_machine_code = timing.in_machine_code;
   result.bounds = bounds_of(input, device, timing);
   const TimeBounds& b = result.bounds;
-  const double busy =
-      p_norm({sm_side(input, device, timing, b), p_norm({b.l2, b.dram, b.atomics}, kMemoryNorm)},
-             kMemoryNorm);
-  const double seconds = busy + device.kernel_launch_seconds;
+  const double seconds = seconds_of(input, device, timing, b);
   const double spread = assess_reliability(input, b, !timing.in_machine_code, result.facts);
   result.time = {seconds, seconds * (1.0 - spread), seconds * (1.0 + spread), 1,
                  TimeMethod::predicted};

@@ -1,27 +1,28 @@
 // Closed-form timing model: what each resource of the GPU would need by itself, combined.
 //
 //   SM side    issue, FP32, integer, special functions, FP64, load/store path, exposed latency:
-//              work of the busiest SM in clocks, combined by a p-norm with p = 2
+//              work of the busiest SM in clocks, combined by a p-norm, p = device.sm_norm
 //   memory     L2 and DRAM bytes of the whole grid over the bandwidths, and global atomics where
-//   they
-//              meet, combined with p = 4
-//   time       p-norm (p = 4) of the two sides, plus the launch
+//              they meet, combined with p = device.memory_norm
+//   time       p-norm (memory_norm) of the two sides, plus the launch
 //
 // Work is counted in machine code where it is given and understood (sass/execution_counts.h), else
 // estimated from PTX.
 //
 // Overlap is never perfect, which a p-norm expresses: two equal bounds cost 2^(1/p) times one. The
-// exponents were chosen on eight of the kernels measured on an H200; docs/simulator.md holds the
-// errors.
+// exponents, 2 and 4, were chosen on eight of the kernels measured on an H200; docs/simulator.md
+// holds the errors, calibration/ fits them anew.
 #pragma once
 
 #include "base/result.h"
 #include "eval/model/device.h"
 #include "eval/model/occupancy.h"
+#include "eval/model/work.h"
 #include "kernel/evaluation.h"
 #include "kernel/launch_plan.h"
 #include "ptx/cache_simulation.h"
 #include "ptx/interpreter.h"
+#include "sass/execution_counts.h"
 #include "sass/machine_code.h"
 
 #include <optional>
@@ -65,6 +66,18 @@ struct Prediction {
   bool counted_in_machine_code = false;
   Facts facts;
 };
+
+// What a launch does, whatever the device: the part of a prediction that can be kept.
+struct CountedWork {
+  WarpWork in_ptx;
+  WarpWork work;  // as it counts: of the machine code where that was understood, else in_ptx
+  std::optional<sass::ExecutionCounts> machine;  // none: it was not, or there is none
+};
+[[nodiscard]] CountedWork count_work(const ModelInput& input);
+
+// The time that predict gives, of a launch counted before. `counted` must be of `input`.
+[[nodiscard]] double predict_seconds(const ModelInput& input, const CountedWork& counted,
+                                     const DeviceSpec& device);
 
 // Never fails: the input was checked when it was made.
 [[nodiscard]] Prediction predict(const ModelInput& input, const DeviceSpec& device);

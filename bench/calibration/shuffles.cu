@@ -1,0 +1,11 @@
+// Sums over warps, again and again.
+__global__ void shuffles(const float* in, float* out, int n, int rounds) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float x = i < n ? in[i] : 0.0f;
+  float value = x;
+  for (int k = 0; k < rounds; ++k) {
+    for (int lanes = 16; lanes > 0; lanes /= 2) value += __shfl_xor_sync(0xffffffffu, value, lanes);
+    value = value * 0.015625f + x;
+  }
+  if (i < n) out[i] = value;
+}
