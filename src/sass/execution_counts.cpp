@@ -172,6 +172,24 @@ void judge(const MachineCode& code, const LoopMatch& match, const ptx::Profile& 
     counts.matched_memory = 0.0;  // lost, all of them
   }
   if (all > 0.0) counts.unknown = unknown / all;
+  for (const auto& [kind, classes] :
+       {std::pair{Kind::fp32, std::pair{InstructionClass::fp32_fma, InstructionClass::fp32_other}},
+        std::pair{Kind::special_function, std::pair{InstructionClass::special_function,
+                                                    InstructionClass::special_function}}}) {
+    double in_ptx = 0.0;
+    for (const ptx::InstructionProfile& one : profile.instructions) {
+      const bool counts_here =
+          one.instruction_class == classes.first || one.instruction_class == classes.second;
+      if (counts_here) in_ptx += static_cast<double>(one.warp_executions);
+    }
+    in_ptx /= static_cast<double>(profile.warps);
+    if (in_ptx < 1.0) continue;
+    double here = 0.0;
+    for (std::uint32_t j = 0; j < code.instructions.size(); ++j) {
+      if (code.instructions[j].what.operation_class == kind) here += counts.executions[j];
+    }
+    counts.carried_out = std::min(counts.carried_out, here / in_ptx);
+  }
 }
 
 }  // namespace

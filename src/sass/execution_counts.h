@@ -28,6 +28,10 @@ struct ExecutionCounts {
   // there are none in PTX either, 0 when nothing could be counted. Much less means that the line
   // table was not understood.
   double matched_memory = 1.0;
+  // Arithmetic instructions executed for each that was executed in PTX, of the worse of FP32 and
+  // special functions; 1 when PTX has none. ptxas expands and now and then drops some; much less
+  // than 1 means that a loop was lost.
+  double carried_out = 1.0;
   // Share of executed instructions whose operation is not known.
   double unknown = 0.0;
 };

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -176,7 +178,9 @@ double LoopMatch::rounds(std::uint32_t block) const {
   return product;
 }
 
-// The PTX loop that each machine loop stands for: the innermost that most of its anchors are from.
+// The PTX loop that each machine loop stands for: the innermost that most of its anchors are from,
+// but further out than what a machine loop inside it stands for. (A long body inside outvotes the
+// rest of what is around it.)
 void LoopMatch::assign_loops() {
   struct Votes {
     std::map<std::int32_t, double> anchors;  // by PTX loop
@@ -194,7 +198,17 @@ void LoopMatch::assign_loops() {
     }
   }
   assigned_.assign(loops.size(), kNone);
-  for (std::size_t s = 0; s < loops.size(); ++s) {
+  // Depths down to which a machine loop may go: inner ones come first.
+  std::vector<int> deepest(loops.size(), std::numeric_limits<int>::max());
+  std::vector<std::size_t> order(loops.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto machine_depth = [&](std::size_t s) {
+    return code_.flow.blocks[loops[s].header].loop_depth;
+  };
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return machine_depth(a) > machine_depth(b);
+  });
+  for (const std::size_t s : order) {
     double all = 0.0;
     std::map<std::int32_t, double> within;
     for (const auto& [loop, count] : votes[s].anchors.empty() ? votes[s].lines : votes[s].anchors) {
@@ -205,10 +219,15 @@ void LoopMatch::assign_loops() {
     int depth = 0;
     for (const auto& [loop, count] : within) {
       const int here = ptx_.blocks[ptx_.loops[at(loop)].header].loop_depth;
-      if (count < kLoopShare * all || here <= depth) continue;
+      if (count < kLoopShare * all || here <= depth || here > deepest[s]) continue;
       assigned_[s] = loop;
       depth = here;
     }
+    const std::int32_t parent = loops[s].parent;
+    if (parent == kNone) continue;
+    // What stands for no loop (an atomic's, say) hands on what is inside it.
+    const int left = assigned_[s] == kNone ? deepest[s] : depth - 1;
+    deepest[at(parent)] = std::min(deepest[at(parent)], left);
   }
 }
 

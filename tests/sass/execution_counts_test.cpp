@@ -186,5 +186,58 @@ TEST(ExecutionCounts, NothingRanNothingCounts) {
     EXPECT_EQ(times, 0.0);
 }
 
+// A loop of the source in three of the PTX, inside another: blocks of eight, unrolled eight times
+// by the compiler's front end, with remainders, and again by ptxas.
+TEST(ExecutionCounts, UnrolledLoopsInsideALoopAgreeWithThePtx) {
+  const std::string body = R"cuda(
+  const float4* bodies = (const float4*)in;
+  for (unsigned int block = blockIdx.x; block < (n + 31) / 32; block += gridDim.x) {
+    int i = block * blockDim.x + threadIdx.x;
+    if (i < n) {
+      float4 own = bodies[i];
+      float ax = 0.0f, ay = 0.0f, az = 0.0f;
+      float ax_part[8], ay_part[8], az_part[8];
+      #pragma unroll
+      for (int part = 0; part < 8; ++part) ax_part[part] = ay_part[part] = az_part[part] = 0.0f;
+      const int j_end = max(n, 0) / 8 * 8;
+      #pragma unroll 8
+      for (int j2 = 0; j2 < j_end; j2 += 8) {
+        #pragma unroll
+        for (int part2 = 0; part2 < 8; ++part2) {
+          float4 other = bodies[j2 + part2];
+          float dx = other.x - own.x, dy = other.y - own.y, dz = other.z - own.z;
+          float inverse = rsqrtf(dx * dx + dy * dy + dz * dz + 0.01f);
+          float pull = other.w * inverse * inverse * inverse;
+          ax_part[part2] += dx * pull;
+          ay_part[part2] += dy * pull;
+          az_part[part2] += dz * pull;
+        }
+      }
+      #pragma unroll 1
+      for (int j3 = j_end; j3 < n; ++j3) {
+        float4 other = bodies[j3];
+        float dx = other.x - own.x, dy = other.y - own.y, dz = other.z - own.z;
+        float inverse = rsqrtf(dx * dx + dy * dy + dz * dz + 0.01f);
+        float pull = other.w * inverse * inverse * inverse;
+        ax += dx * pull;
+        ay += dy * pull;
+        az += dz * pull;
+      }
+      #pragma unroll
+      for (int part = 0; part < 8; ++part) ax += ax_part[part] + ay_part[part] * az_part[part];
+      out[i] = ax + ay * az;
+    }
+  })cuda";
+  for (const char* architecture : test::kArchitectures) {
+    for (const int n : {1024, 1000, 60}) {
+      const test::CountedKernel kernel(test::kernel_with(body), n, architecture);
+      const double expected = kernel.in_ptx(ptx::InstructionClass::special_function);
+      EXPECT_NEAR(kernel.executed(OperationClass::special_function), expected, 0.1 * expected)
+          << architecture << ", n = " << n;
+      EXPECT_GT(kernel.counts().carried_out, 0.4) << architecture << ", n = " << n;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace regraph::sass

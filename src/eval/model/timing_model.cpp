@@ -36,6 +36,8 @@ double resident_blocks(const ModelInput& input, const DeviceSpec& device) {
 }
 
 // Below these, machine code was not understood well enough to count in it. Judgements.
+// Packed instructions do two at once; less than that was lost.
+constexpr double kLeastCarriedOut = 0.4;
 constexpr double kLeastMatchedMemory = 0.8;
 constexpr double kMostUnknown = 0.02;
 
@@ -169,7 +171,10 @@ CountedWork count_work(const ModelInput& input) {
   if (input.machine_code == nullptr) return counted;
   sass::ExecutionCounts counts =
       sass::count_executions(*input.machine_code, input.program, input.sample);
-  if (counts.matched_memory < kLeastMatchedMemory || counts.unknown > kMostUnknown) return counted;
+  if (counts.matched_memory < kLeastMatchedMemory || counts.carried_out < kLeastCarriedOut ||
+      counts.unknown > kMostUnknown) {
+    return counted;
+  }
   counted.work = machine_work(*input.machine_code, counts, input.sample, counted.in_ptx);
   counted.machine = std::move(counts);
   return counted;
