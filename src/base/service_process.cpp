@@ -162,7 +162,7 @@ Result<std::string> ServiceProcess::ask(std::string_view message, double seconds
       const ssize_t sent =
           ::send(state.process.input.get(), rest.data(), rest.size(), MSG_NOSIGNAL);
       if (sent > 0) rest.remove_prefix(static_cast<std::size_t>(sent));
-      if (sent < 0 && !would_block()) return state.gone("the process does not listen");
+      if (sent < 0 && !would_block()) return state.gone("the process ended without an answer");
     }
     state.listen();
     const bool open = state.receive();

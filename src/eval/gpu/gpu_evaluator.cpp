@@ -54,6 +54,8 @@ struct GpuEvaluator::State {
   const GpuEvaluatorConfig config;
   std::shared_ptr<const TimedKernel> original;
   MeasuredBest best;
+  std::once_flag counting_chosen;
+  WorkCounting counting = WorkCounting::ptx;  // set once
   mutable GpuStatisticsLog log;
 
   std::vector<std::unique_ptr<GpuLane>> lanes;
@@ -152,7 +154,10 @@ struct GpuEvaluator::State {
       }
     }
     const Stopwatch watch(log, &GpuStatistics::model_seconds);
-    result = predict_time(config.model, problem, kernel->compiled, candidate.plan, stop);
+    std::call_once(counting_chosen, [this] {
+      counting = choose_counting(compiler, std::string(config.model.architecture));
+    });
+    result = predict_time(config.model, problem, kernel->compiled, candidate.plan, stop, counting);
     // A kernel that the model has no time for can still be timed; one that does wrong cannot.
     if (!result.correct()) return result.verdict == Verdict::unsupported ? kernel : nullptr;
     const bool confirming = budget.effort == EvaluationBudget::Effort::confirmation;
