@@ -3,8 +3,11 @@
 #include "base/random.h"
 
 #include <fmt/format.h>
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 namespace regraph::gpu {
@@ -13,17 +16,23 @@ namespace {
 // Sets whose outputs are kept, as long as they take no more host memory than that.
 constexpr int kKeptSets = 2;
 constexpr double kKeptBytes = double{1 << 30};
+// Elements that a thread takes at once.
+constexpr std::size_t kGrain = 1 << 16;
 
 }  // namespace
 
 void fill_as_device(std::span<std::byte> buffer, std::uint64_t seed) {
-  for (std::size_t at = 0; at < buffer.size(); at += sizeof(std::uint32_t)) {
-    // splitmix64 adds its constant itself.
-    const std::uint64_t index = at / sizeof(std::uint32_t) + seed;
-    const std::uint64_t x = splitmix64((index - 1) * 0x9E3779B97F4A7C15ULL);
-    const auto word = static_cast<std::uint32_t>(x >> 32);
-    std::memcpy(buffer.data() + at, &word, std::min(sizeof(word), buffer.size() - at));
-  }
+  constexpr std::size_t kWord = sizeof(std::uint32_t);
+  const std::size_t words = (buffer.size() + kWord - 1) / kWord;
+  tbb::parallel_for(tbb::blocked_range<std::size_t>(0, words, kGrain), [&](const auto& range) {
+    for (std::size_t i = range.begin(); i < range.end(); ++i) {
+      // splitmix64 adds its constant itself.
+      const std::uint64_t x = splitmix64((i + seed - 1) * 0x9E3779B97F4A7C15ULL);
+      const auto word = static_cast<std::uint32_t>(x >> 32);
+      const std::size_t at = i * kWord;
+      std::memcpy(buffer.data() + at, &word, std::min(kWord, buffer.size() - at));
+    }
+  });
 }
 
 double reduction_length_at(const Problem& problem, const Symbols& symbols, const Symbols& test,
@@ -96,14 +105,17 @@ Answer<BenchReference> BenchReference::create(GpuProcess& process, BenchMemory& 
     fill_as_device(other_poison, other);
     const std::size_t size = size_in_bytes(argument.type);
     std::vector<std::uint8_t> untouched(first[i].size() / size, 0);
-    bool any = false;
-    for (std::size_t e = 0; e < untouched.size(); ++e) {
-      const std::size_t at = e * size;
-      const bool kept = std::memcmp(&first[i][at], &poison[at], size) == 0 &&
-                        std::memcmp(&(*again)[i][at], &other_poison[at], size) == 0;
-      untouched[e] = kept ? 1 : 0;
-      any |= kept;
-    }
+    std::atomic<bool> any{false};
+    tbb::parallel_for(
+        tbb::blocked_range<std::size_t>(0, untouched.size(), kGrain), [&](const auto& range) {
+          for (std::size_t e = range.begin(); e < range.end(); ++e) {
+            const std::size_t at = e * size;
+            const bool kept = std::memcmp(&first[i][at], &poison[at], size) == 0 &&
+                              std::memcmp(&(*again)[i][at], &other_poison[at], size) == 0;
+            untouched[e] = kept ? 1 : 0;
+            if (kept) any = true;
+          }
+        });
     if (any) reference.untouched_[i] = std::move(untouched);
   }
   return reference;

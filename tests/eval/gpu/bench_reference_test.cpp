@@ -1,0 +1,60 @@
+#include "eval/gpu/bench_reference.h"
+
+#include "eval/gpu/harness_kernels.h"
+#include "eval/real_compiler.h"
+#include "ptx/ptx_test_support.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace regraph::gpu {
+namespace {
+
+// The harness's own kernel, on the interpreter, writes what the host says it does.
+TEST(BenchReference, ThePoisonIsThatOfTheDevice) {
+  Compiler compiler(test::real_configuration());
+  auto compiled =
+      compiler.compile(test::request_for(kHarnessSource, kPoisonKernel), Cancellation());
+  ASSERT_TRUE(compiled.ok()) << compiled.error().message;
+  const ptx::Program program = ptx::load_or_die(compiled->ptx, kPoisonKernel);
+  constexpr std::uint64_t kWords = 1000;
+  for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{7}, ~std::uint64_t{0} - 3}) {
+    ptx::DeviceMemory memory;
+    const auto words = ptx::make_buffer(memory, "words", std::vector<std::uint32_t>(kWords, 0));
+    const ptx::RunResult run = ptx::run_kernel(program, memory, {2, 1, 1}, {128, 1, 1},
+                                               ptx::Parameters().add(words).add(kWords).add(seed));
+    ASSERT_TRUE(run.ok()) << run.fault.message;
+    const auto on_device = ptx::read_buffer<std::uint32_t>(memory, words);
+    std::vector<std::uint32_t> on_host(kWords);
+    fill_as_device(std::as_writable_bytes(std::span(on_host)), seed);
+    EXPECT_EQ(on_device, on_host) << "seed " << seed;
+  }
+}
+
+// A buffer whose end is no whole word, and one longer than what a thread takes at once.
+TEST(BenchReference, ThePoisonDoesNotDependOnTheLength) {
+  std::vector<std::byte> longer(300001);
+  std::vector<std::byte> shorter(13);
+  fill_as_device(longer, 5);
+  fill_as_device(shorter, 5);
+  EXPECT_EQ(std::memcmp(longer.data(), shorter.data(), shorter.size()), 0);
+}
+
+TEST(BenchReference, SumsGrowWithTheSizes) {
+  Problem problem;
+  EXPECT_DOUBLE_EQ(reduction_length_at(problem, {{"n", 4096}}, {{"n", 64}}, 64.0), 4096.0);
+  // One that sums nothing does so at no size.
+  EXPECT_DOUBLE_EQ(reduction_length_at(problem, {{"n", 4096}}, {{"n", 64}}, 1.0), 1.0);
+  Argument out;
+  out.name = "out";
+  out.is_pointer = true;
+  out.direction = Direction::out;
+  out.shape = {*IntegerExpression::parse("n*n")};
+  problem.arguments = {out};
+  problem.flops = *IntegerExpression::parse("2*n*n*n");
+  EXPECT_DOUBLE_EQ(reduction_length_at(problem, {{"n", 100}}, {{"n", 10}}, 20.0), 200.0);
+}
+
+}  // namespace
+}  // namespace regraph::gpu
