@@ -1,0 +1,272 @@
+#include "eval/verify/examination.h"
+
+#include "eval/verify/comparison.h"
+#include "eval/verify/fault_verdict.h"
+#include "eval/verify/kernel_run.h"
+#include "ptx/interpreter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace regraph::verify {
+namespace {
+
+// A candidate may execute this many times the original's warp instructions before it counts as
+// endless, plus a floor for originals that do next to nothing.
+constexpr std::uint64_t kBudgetFactor = 50;
+constexpr std::uint64_t kBudgetFloor = std::uint64_t{1} << 20;
+// Grids beyond this are not run in reverse: the list of blocks alone would be large.
+constexpr std::uint64_t kLargestReversedGrid = std::uint64_t{1} << 20;
+
+std::string describe(const ptx::Fault& fault) {
+  std::string text = fault.message.empty() ? std::string(ptx::name(fault.kind)) : fault.message;
+  if (fault.kind == ptx::FaultKind::write_to_read_only) text += "; inputs must not be written";
+  if (fault.kind == ptx::FaultKind::instruction_budget) {
+    text += fmt::format("; a candidate may run {} times as long as the original", kBudgetFactor);
+  }
+  const bool in_a_thread = fault.block.count() != 0 || fault.ptx_line > 0;
+  if (fault.source_line > 0) text += fmt::format(" (line {})", fault.source_line);
+  if (in_a_thread && fault.kind != ptx::FaultKind::instruction_budget) {
+    text += fmt::format(", block ({}, {}, {}) thread ({}, {}, {})", fault.block.x, fault.block.y,
+                        fault.block.z, fault.thread.x, fault.thread.y, fault.thread.z);
+  }
+  return text;
+}
+
+// Where buffers start in every second run: no better aligned than the user promised.
+std::size_t loose_alignment(const Problem& problem) {
+  constexpr int kAllocationAlignment = 256;
+  if (problem.assume.align >= kAllocationAlignment) return 0;
+  auto offset = static_cast<std::size_t>(std::max(problem.assume.align, 1));
+  for (const Argument& argument : problem.arguments) {
+    if (!argument.is_pointer) continue;
+    // Vector types are aligned to their size, up to 16 bytes.
+    constexpr std::size_t kLargestAlignment = 16;
+    const std::size_t element =
+        size_in_bytes(argument.type) * static_cast<std::size_t>(argument.components);
+    offset = std::max(offset, std::bit_floor(std::min(element, kLargestAlignment)));
+  }
+  return offset;
+}
+
+// The verification of one candidate.
+class Examination {
+ public:
+  // `plan` is null when the candidate is run elsewhere than on the interpreter.
+  Examination(const Problem& problem, Reference& reference, const LoadedPlan* plan,
+              KernelRunner runner, int threads, const Cancellation& cancellation)
+      : problem_(problem),
+        reference_(reference),
+        plan_(plan),
+        runner_(std::move(runner)),
+        threads_(threads),
+        cancellation_(cancellation) {}
+
+  VerificationResult run() {
+    for (std::size_t i = 0; i < reference_.case_count(); ++i) {
+      const Result<const Case*> one = reference_.at(i, cancellation_);
+      if (!one.ok()) {
+        result_.cancelled = one.error().code == ErrorCode::cancelled;
+        return failed(result_.cancelled ? Verdict::timeout : Verdict::unsupported,
+                      one.error().message);
+      }
+      keeps_memory_ = i + 1 < reference_.case_count() && comes_before_a_second_launch(i);
+      const std::optional<KernelRun> earlier = std::exchange(earlier_, std::nullopt);
+      if (!passes(**one, false)) return std::move(result_);
+      if (earlier && !survives(**one, *earlier)) return std::move(result_);
+      const bool reverse =
+          (*one)->distribution == Distribution::small_integers && !(*one)->order_matters;
+      if (reverse && worth_reversing(**one) && !passes(**one, true)) return std::move(result_);
+    }
+    result_.verdict = Verdict::correct;
+    return std::move(result_);
+  }
+
+ private:
+  // One case of each size runs twice, the second time after the case before it.
+  bool comes_before_a_second_launch(std::size_t index) const {
+    return reference_.distribution(index + 1) == Distribution::uniform;
+  }
+
+  bool worth_reversing(const Case& one) const {
+    if (plan_ == nullptr) return false;
+    bool differs = false;
+    for (const LoadedLaunch& one_launch : *plan_) {
+      const Result<ConcreteLaunch> concrete = concretise(one_launch.launch, *one.symbols);
+      if (!concrete.ok() || concrete->grid.count() > kLargestReversedGrid) return false;
+      differs |= concrete->grid.count() > 1 || one_launch.reversed_warps.has_value();
+    }
+    return differs;
+  }
+
+  VerificationResult failed(Verdict verdict, std::string message) {
+    result_.verdict = verdict;
+    result_.message = std::move(message);
+    return std::move(result_);
+  }
+
+  bool reject(Verdict verdict, std::string message) {
+    result_.verdict = verdict;
+    result_.message = std::move(message);
+    return false;
+  }
+
+  // Another launch in the same memory, in which the last case ran with other inputs: what that left
+  // in outputs, scratch buffers and the memory of blocks must not matter.
+  bool survives(const Case& one, const KernelRun& earlier) {
+    RunSettings settings = settings_for(one, false);
+    settings.detect_races = false;
+    settings.earlier = &earlier;
+    const Result<KernelRun> second = runner_(*one.symbols, *reference_.inputs(one), settings);
+    if (!second.ok()) return true;  // it could be launched just before
+    ++result_.runs;
+    result_.thread_instructions += second->profile.thread_instructions;
+    if (second->fault.kind == ptx::FaultKind::cancelled) {
+      result_.cancelled = true;
+      return reject(Verdict::timeout, with(one) + ": " + describe(second->fault));
+    }
+    const std::string explanation =
+        " after an earlier launch in the same memory with other inputs, and right without it: ";
+    if (second->fault.kind != ptx::FaultKind::none) {
+      return reject(verdict_of(second->fault.kind),
+                    with(one) + "," + explanation + describe(second->fault));
+    }
+    if (agrees(one, *second, false)) return true;
+    result_.message = "wrong" + explanation + result_.message;
+    return false;
+  }
+
+  RunSettings settings_for(const Case& one, bool reversed) const {
+    RunSettings settings;
+    settings.poison_seed = reference_.poison_seed(one, reversed ? 2 : 1);
+    settings.pointer_offset = one.index % 2 == 1 ? loose_alignment(problem_) : 0;
+    settings.instruction_budget = kBudgetFactor * one.warp_instructions + kBudgetFloor;
+    settings.reverse_order = reversed;
+    settings.threads = threads_;
+    settings.detect_races = one.checks_races && !reversed;
+    settings.keep_memory = keeps_memory_ && !reversed;
+    return settings;
+  }
+
+  bool passes(const Case& one, bool reversed) {
+    const RunSettings settings = settings_for(one, reversed);
+    const Result<KernelRun> run = runner_(*one.symbols, *reference_.inputs(one), settings);
+    if (!run.ok()) {
+      return reject(launch_verdict(run.error().code), with(one) + ": " + run.error().message);
+    }
+    ++result_.runs;
+    result_.thread_instructions += run->profile.thread_instructions;
+    if (run->fault.kind != ptx::FaultKind::none) {
+      result_.cancelled = run->fault.kind == ptx::FaultKind::cancelled;
+      return reject(verdict_of(run->fault.kind), with(one) + ": " + describe(run->fault));
+    }
+    if (run->uninitialised_read && one.checks_uninitialised_reads && plan_ != nullptr) {
+      const Result<bool> depends = depends_on_shared_fill(
+          problem_, *plan_, *one.symbols, *reference_.inputs(one), settings, *run, cancellation_);
+      if (!depends.ok()) {
+        result_.cancelled = depends.error().code == ErrorCode::cancelled;
+        return reject(Verdict::timeout, with(one) + ": " + depends.error().message);
+      }
+      if (*depends) {
+        return reject(Verdict::suspicious, with(one) + ": " + describe(*run->uninitialised_read) +
+                                               "; the result depends on it");
+      }
+    }
+    if (!run->damaged.empty()) return reject(Verdict::suspicious, with(one) + ": " + run->damaged);
+    if (!agrees(one, *run, reversed)) return false;
+    if (settings.keep_memory) earlier_ = *run;
+    return true;
+  }
+
+  bool agrees(const Case& one, const KernelRun& run, bool reversed) {
+    for (std::size_t i = 0; i < problem_.arguments.size(); ++i) {
+      const Argument& argument = problem_.arguments[i];
+      if (!argument.is_output()) continue;
+      std::vector<std::int64_t> extents;
+      for (const IntegerExpression& extent : argument.shape) {
+        const Result<std::int64_t> value = extent.evaluate(*one.symbols);
+        extents.push_back(value.ok() ? *value : 1);
+      }
+      if (argument.components > 1) extents.push_back(argument.components);
+      const Yardstick yardstick = yardstick_for(one, i, run.after[i]);
+      const BufferComparison comparison = compare(
+          {argument, extents, *yardstick.expected, run.after[i], run.before[i], one.untouched[i]},
+          yardstick.tau, one.exact[i]);
+      result_.relative_error = std::max(result_.relative_error, comparison.relative_error);
+      if (comparison.equal) continue;
+      if (reversed) {
+        return reject(Verdict::data_race,
+                      with(one) +
+                          ": the result depends on the order in which blocks and warps run; a "
+                          "barrier is missing or blocks depend on each other: " +
+                          comparison.message);
+      }
+      return reject(Verdict::wrong_result, with(one) + ": " + comparison.message);
+    }
+    return true;
+  }
+
+  struct Yardstick {
+    const std::vector<std::byte>* expected = nullptr;
+    double tau = 0.0;
+  };
+
+  // Where rounding decides, what the original is in double precision; else the original.
+  Yardstick yardstick_for(const Case& one, std::size_t i, const std::vector<std::byte>& after) {
+    const Argument& argument = problem_.arguments[i];
+    Yardstick yardstick{&one.expected[i],
+                        tolerance(argument.type, one.arithmetic, problem_.check, problem_.assume)};
+    if (argument.type != ScalarType::f32 || one.exact[i] || problem_.check.relative_tolerance ||
+        after == one.expected[i]) {
+      return yardstick;
+    }
+    const ExactOutput* exact = reference_.exact_output(one, i, cancellation_);
+    if (exact == nullptr) return yardstick;
+    yardstick.expected = &exact->values;
+    // Special functions differ between the interpreter and hardware, and a licence is a licence.
+    const bool at_least = one.arithmetic.special_functions || problem_.assume.fast_math ||
+                          !problem_.assume.keep_precision;
+    yardstick.tau = at_least ? std::max(yardstick.tau, exact->tau) : exact->tau;
+    return yardstick;
+  }
+
+  static std::string with(const Case& one) { return "with " + one.text(); }
+
+  const Problem& problem_;
+  Reference& reference_;
+  const LoadedPlan* plan_;
+  KernelRunner runner_;
+  int threads_;
+  const Cancellation& cancellation_;
+  VerificationResult result_;
+  bool keeps_memory_ = false;         // of the present case, for the next
+  std::optional<KernelRun> earlier_;  // what the next case's second launch comes after
+};
+
+}  // namespace
+
+Verdict launch_verdict(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::unsupported:
+    case ErrorCode::parse:
+    case ErrorCode::resource:
+    case ErrorCode::internal:
+      return Verdict::unsupported;
+    default:
+      return Verdict::launch_error;
+  }
+}
+
+VerificationResult examine(const Problem& problem, Reference& reference, const LoadedPlan* plan,
+                           const KernelRunner& runner, int threads,
+                           const Cancellation& cancellation) {
+  return Examination(problem, reference, plan, runner, threads, cancellation).run();
+}
+
+}  // namespace regraph::verify
