@@ -119,8 +119,7 @@ TEST_F(Program, BashCompletes) {
     return shell("source complete.bash; COMP_WORDS=(" + words + "); COMP_CWORD=" +
                  std::to_string(at) + "; _regraph_search; echo \"${COMPREPLY[*]}\"");
   };
-  EXPECT_EQ(complete("regraph-search --eval", 1),
-            "--evaluator --evaluations --evaluation-time\n");
+  EXPECT_EQ(complete("regraph-search --eval", 1), "--evaluator --evaluations --evaluation-time\n");
   EXPECT_EQ(complete("regraph-search --search be", 2), "beam\n");
   EXPECT_EQ(complete("regraph-search ker", 1), "kernel.cu\n");
 }

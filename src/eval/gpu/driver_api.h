@@ -10,28 +10,21 @@ namespace regraph::gpu {
 
 // Every function of the driver that is used. cuda.h renames some (cuMemAlloc is cuMemAlloc_v2); the
 // names here are those before.
-#define REGRAPH_DRIVER_FUNCTIONS(X)                                                               \
-  X(cuInit)                                                                                       \
-  X(cuDriverGetVersion)                                                                           \
-  X(cuGetErrorName)                                                                               \
-  X(cuGetErrorString)                                                                             \
-  X(cuDeviceGet)                                                                                  \
-  X(cuDeviceGetCount)                                                                             \
-  X(cuDeviceGetName)                                                                              \
-  X(cuDeviceGetAttribute) X(cuDeviceTotalMem) X(cuDeviceGetPCIBusId) X(cuDevicePrimaryCtxRetain)  \
-      X(cuCtxSetCurrent) X(cuCtxSetLimit) X(cuCtxResetPersistingL2Cache) X(cuCtxSynchronize)      \
-          X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction) X(cuModuleGetGlobal)       \
-              X(cuFuncGetAttribute) X(cuFuncSetAttribute) X(cuLaunchKernel) X(cuMemAlloc)         \
-                  X(cuMemFree) X(cuMemcpyHtoD) X(cuMemcpyDtoH) X(cuMemcpyDtoDAsync) X(cuMemsetD8) \
-                      X(cuMemsetD8Async) X(cuMemGetInfo) X(cuStreamCreate) X(cuStreamSynchronize) \
-                          X(cuStreamBeginCapture) X(cuStreamEndCapture) X(cuGraphInstantiate)     \
-                              X(cuGraphLaunch) X(cuGraphExecDestroy) X(cuGraphDestroy)            \
-                                  X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord)             \
-                                      X(cuEventRecordWithFlags) X(cuEventQuery)                   \
-                                          X(cuEventElapsedTime) X(cuMemGetAllocationGranularity)  \
-                                              X(cuMemAddressReserve) X(cuMemAddressFree)          \
-                                                  X(cuMemCreate) X(cuMemRelease) X(cuMemMap)      \
-                                                      X(cuMemUnmap) X(cuMemSetAccess)
+// clang-format off
+#define REGRAPH_DRIVER_FUNCTIONS(X) \
+  X(cuInit) X(cuDriverGetVersion) X(cuGetErrorName) X(cuGetErrorString) X(cuDeviceGet) \
+  X(cuDeviceGetCount) X(cuDeviceGetName) X(cuDeviceGetAttribute) X(cuDeviceTotalMem) \
+  X(cuDeviceGetPCIBusId) X(cuDevicePrimaryCtxRetain) X(cuCtxSetCurrent) X(cuCtxSetLimit) \
+  X(cuCtxResetPersistingL2Cache) X(cuCtxSynchronize) X(cuModuleLoadData) X(cuModuleUnload) \
+  X(cuModuleGetFunction) X(cuModuleGetGlobal) X(cuFuncGetAttribute) X(cuFuncSetAttribute) \
+  X(cuLaunchKernel) X(cuMemAlloc) X(cuMemFree) X(cuMemcpyHtoD) X(cuMemcpyDtoH) \
+  X(cuMemcpyDtoDAsync) X(cuMemsetD8) X(cuMemsetD8Async) X(cuMemGetInfo) X(cuStreamCreate) \
+  X(cuStreamSynchronize) X(cuStreamBeginCapture) X(cuStreamEndCapture) X(cuGraphInstantiate) \
+  X(cuGraphLaunch) X(cuGraphExecDestroy) X(cuGraphDestroy) X(cuEventCreate) X(cuEventDestroy) \
+  X(cuEventRecord) X(cuEventRecordWithFlags) X(cuEventQuery) X(cuEventElapsedTime) \
+  X(cuMemGetAllocationGranularity) X(cuMemAddressReserve) X(cuMemAddressFree) X(cuMemCreate) \
+  X(cuMemRelease) X(cuMemMap) X(cuMemUnmap) X(cuMemSetAccess)
+// clang-format on
 
 struct Driver {
 #define X(function) decltype(&::function) function = nullptr;

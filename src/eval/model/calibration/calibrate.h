@@ -31,7 +31,7 @@ struct Calibration {
   // Over the families: medians of tau and rho (of those that have one) and of the regret, mean of
   // the recalls; errors over all variants of these families. `count` is the number of variants.
   Comparison overall;
-  std::size_t fitting_only = 0;  // samples of micro-kernels
+  std::size_t fitting_only = 0;   // samples of micro-kernels
   RelativeError fitting_shipped;  // their errors with the table as it was
   RelativeError fitting_fitted;   // and with the fit, which saw them
 };
