@@ -136,5 +136,30 @@ TEST_F(Timing, AFaultAtTheBenchSizeIsTheCandidatesAndIsSurvived) {
   EXPECT_EQ(session.health().processes, 2);
 }
 
+// What the host puts into __constant__ variables is there for the reference, too.
+TEST_F(Timing, ConstantsAreSetBeforeAnythingIsCompared) {
+  const std::string source = R"cuda(
+__constant__ float factor[4];
+__global__ void k(const float* in, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = factor[i % 4] * in[i];
+}
+)cuda";
+  std::string manifest = kManifest;
+  manifest.replace(manifest.find("args: {"), 7, "args: {factor: {shape: [4]}, ");
+  Parameter factor = test::buffer("factor", true);
+  factor.is_symbol = true;
+  factor.symbol_elements = 4;
+  problem_ = test::problem_of(
+      manifest, {test::buffer("in", true), test::buffer("out", false), test::number("n"), factor},
+      source);
+  const auto original = kernel(source);
+  TimingSession session(problem_, original, config());
+  ASSERT_TRUE(session.race(original, machine().never()).ok());
+  auto again = session.race(kernel(source), machine().never());
+  ASSERT_TRUE(again.ok()) << again.failure().message;
+  EXPECT_EQ(again->benches[0].difference, "");
+}
+
 }  // namespace
 }  // namespace regraph
