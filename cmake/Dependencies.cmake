@@ -39,6 +39,11 @@ else()
 endif()
 
 # The CUDA toolkit is needed for headers at build time and for NVRTC at run time.
+if("$ENV{REGRAPH_HIDE_CUDA}" STREQUAL "1")
+  # As if there were no toolkit: the project's own wheels only.
+  find_path(REGRAPH_CUDA_INCLUDE nvrtc.h HINTS ${CMAKE_SOURCE_DIR}/.cuda/nvidia/cu13
+    PATH_SUFFIXES include NO_DEFAULT_PATH)
+endif()
 find_path(REGRAPH_CUDA_INCLUDE nvrtc.h
   HINTS ENV CUDA_HOME ENV CUDA_PATH ${CMAKE_SOURCE_DIR}/.cuda/nvidia/cu13
   PATHS /usr/local/cuda

@@ -21,9 +21,11 @@
 namespace regraph::source {
 namespace {
 
-// Clang 19's CUDA wrapper includes a header that CUDA 13 no longer ships; an empty one will do.
+// Clang 19's CUDA wrapper includes headers that need not be there: CUDA 13 no longer ships the one,
+// and a toolkit without cuRAND, such as NVIDIA's wheels, lacks the other. Empty ones will do.
 constexpr const char* kStubDirectory = "/regraph-stubs";
 constexpr const char* kRemovedHeader = "/regraph-stubs/texture_fetch_functions.h";
+constexpr const char* kCurandHeader = "curand_mtgp32_kernel.h";
 
 // Keeps the first error as "file:line: message".
 class FirstError final : public clang::DiagnosticConsumer {
@@ -276,6 +278,15 @@ std::vector<std::string> arguments_for(const FrontEndConfiguration& configuratio
           "-I" + (configuration.cuda_root / "include" / "cccl").string()};
 }
 
+std::vector<std::string> stubs_for(const FrontEndConfiguration& configuration) {
+  std::vector<std::string> stubs = {kRemovedHeader};
+  std::error_code ignored;
+  const std::filesystem::path curand = configuration.cuda_root / "include" / kCurandHeader;
+  if (!std::filesystem::exists(curand, ignored))
+    stubs.push_back(std::string(kStubDirectory) + "/" + kCurandHeader);
+  return stubs;
+}
+
 // Where headers come from. The toolkit's own may lie elsewhere, behind a link.
 std::vector<std::filesystem::path> folders_for(const FrontEndConfiguration& configuration) {
   return {"/usr/include",
@@ -319,12 +330,10 @@ Result<ParsedKernel> parse_kernel(const std::string& source, const std::string& 
                                   const std::string& kernel,
                                   const FrontEndConfiguration& configuration) {
   FirstError diagnostics;
-  const std::unique_ptr<clang::ASTUnit> ast = parse_with_clang({source,
-                                                                file_name,
-                                                                arguments_for(configuration),
-                                                                folders_for(configuration),
-                                                                {kRemovedHeader}},
-                                                               diagnostics);
+  const std::unique_ptr<clang::ASTUnit> ast =
+      parse_with_clang({source, file_name, arguments_for(configuration), folders_for(configuration),
+                        stubs_for(configuration)},
+                       diagnostics);
   if (!ast) {
     return fail(ErrorCode::parse,
                 file_name + ": the front end could not read the file: " + diagnostics.message());

@@ -47,6 +47,30 @@ TEST(ClangFrontEnd, PrintingIsAFixedPoint) {
   }
 }
 
+// NVIDIA's wheels hold no cuRAND, and Clang's wrapper includes a header of it.
+TEST(ClangFrontEnd, AToolkitWithoutCurandWillDo) {
+  const std::filesystem::path real = std::filesystem::path(test::cuda_root()) / "include";
+  auto directory = TemporaryDirectory::create("regraph-toolkit-");
+  ASSERT_TRUE(directory.ok());
+  const std::filesystem::path include = directory->path() / "include";
+  // Without these Clang takes it for no toolkit at all.
+  for (const char* folder : {"include", "bin", "lib64", "nvvm/libdevice"})
+    std::filesystem::create_directories(directory->path() / folder);
+  for (const auto& entry : std::filesystem::directory_iterator(real)) {
+    const std::string name = entry.path().filename();
+    if (entry.is_regular_file() && !name.starts_with("curand"))
+      std::filesystem::copy_file(entry.path(), include / name);
+  }
+  std::filesystem::copy(real / "crt", include / "crt", std::filesystem::copy_options::recursive);
+  const auto configuration = default_front_end(directory->path());
+  ASSERT_TRUE(configuration.ok()) << configuration.error().message;
+  const auto parsed =
+      parse_kernel("__global__ void f(float* a) { a[threadIdx.x] = rsqrtf(a[threadIdx.x]); }",
+                   "kernel.cu", "", *configuration);
+  ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+  EXPECT_TRUE(parsed->unit.has_value()) << parsed->opaque_reason;
+}
+
 TEST(ClangFrontEnd, ReadsTheSignature) {
   const auto parsed = parse(
       "__global__ void f(const float* a, double* __restrict__ b, unsigned n, long long m, bool "
