@@ -2,7 +2,7 @@
 //
 //   gpu_noise [TRIALS]     needs a GPU, regraph-eval and regraph-compile-worker beside it
 //
-// Eight kernels at seven sizes each, from launches of 4 microseconds to 40 milliseconds,
+// Eight kernels at seven sizes each, from launches of a few microseconds to milliseconds,
 // each raced TRIALS times (default 2) against the same machine code, as a search races candidates.
 // Prints a row a kernel and size, and how many verdicts were FAST or SLOW.
 #include "eval/compile/compiled_plan.h"

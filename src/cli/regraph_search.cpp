@@ -195,8 +195,16 @@ int search(const SearchSetup& setup, const SearchOptions& options, const SearchC
       // The search's own interval was too narrow.
       if (report.measurement->speedup->cold.low <= 1.0)
         outcome->withdraw_claim(SpeedVerdict::ambiguous);
-    } else if (!options.quiet) {
-      say("note: the answer could not be measured once more: " + measured.failure().message + "\n");
+    } else {
+      const gpu::Failure& failure = measured.failure();
+      // What went wrong now does not count, however well it did before.
+      const bool machine = failure.final && failure.cuda == 0 && !failure.timeout;
+      const bool withdrawn = !machine && !g_interrupted.requested();
+      if (withdrawn) outcome->withdraw_claim(SpeedVerdict::ambiguous);
+      if (!options.quiet) {
+        say(fmt::format("note: the answer could not be measured once more{}: {}\n",
+                        withdrawn ? ", and is withdrawn" : "", failure.message));
+      }
     }
   }
   report.verification = verification_text(setup, *outcome, report.improved());

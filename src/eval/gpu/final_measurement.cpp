@@ -65,6 +65,8 @@ Answer<MeasuredSpeedup> measure_finally(const Problem& problem,
           session.compare_with_original(best, {config.samples, config.gpu_seconds, is_cold}, stop);
       if (!pairs.ok()) return pairs.failure();
       for (std::size_t b = 0; b < pairs->size(); ++b) {
+        if (const std::string& wrong = (*pairs)[b].difference; !wrong.empty())
+          return Failure{0, false, false, "wrong result: " + wrong};
         TimingSession::Pair& all = (is_cold ? cold : hot)[b];
         append(all.kernel, (*pairs)[b].kernel);
         append(all.original, (*pairs)[b].original);

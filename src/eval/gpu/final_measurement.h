@@ -18,7 +18,7 @@ struct FinalMeasurementConfig {
 // Intervals are bootstrapped over all processes' samples, drawn in runs of neighbours
 // (bootstrap_median_ratio). Those of the geometric means average the sizes' bounds in the
 // logarithm, which is wider than independent errors would make them. A failure as
-// TimingSession::compare_with_original.
+// TimingSession::compare_with_original; outputs that differ are one, too, that is not final.
 [[nodiscard]] Answer<MeasuredSpeedup> measure_finally(
     const Problem& problem, const std::shared_ptr<const TimedKernel>& original,
     const std::shared_ptr<const TimedKernel>& best, const TimingConfig& timing,

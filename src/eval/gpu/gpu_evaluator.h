@@ -52,7 +52,7 @@ class GpuEvaluator final : public Evaluator {
   [[nodiscard]] double longest_seconds(const EvaluationBudget& budget, int calls) const override;
 
   // The answer of a search beside the original, for the record. A failure says why there are no
-  // such figures.
+  // such figures; one that is final and not CUDA's is the machine's, and says nothing about it.
   [[nodiscard]] Answer<MeasuredSpeedup> measure_answer(const Candidate& best,
                                                        const Cancellation& cancellation);
 

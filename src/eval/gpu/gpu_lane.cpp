@@ -179,8 +179,15 @@ void GpuLane::confirm(const std::shared_ptr<const TimedKernel>& kernel, int samp
       twice([&] { return session_->compare_with_original(kernel, comparison, stop); }, stop);
   if (!pairs.ok()) return blame(pairs.failure(), result);
   std::vector<TimingSummary> summaries;
-  for (const TimingSession::Pair& pair : *pairs)
+  for (const TimingSession::Pair& pair : *pairs) {
+    if (!pair.difference.empty()) {
+      log_.count(&GpuStatistics::faults_on_gpu);
+      result.verdict = Verdict::wrong_result;
+      result.message = "after timed launches at the bench size: " + pair.difference;
+      return;
+    }
     summaries.push_back(summarize(pair.kernel));
+  }
   accept(summaries, result);
 }
 

@@ -61,6 +61,7 @@ class TimingSession {
   struct Pair {
     std::vector<double> kernel;  // seconds, in the order taken
     std::vector<double> original;
+    std::string difference;  // of the kernel's outputs from the original's; empty: none
   };
   [[nodiscard]] Answer<std::vector<Pair>> compare_with_original(
       const std::shared_ptr<const TimedKernel>& kernel, const Comparison& comparison,
