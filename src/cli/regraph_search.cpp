@@ -126,7 +126,7 @@ int dry_run(const SearchSetup& setup, const SearchOptions& options, const Expand
                     evaluation.message));
     return kUnusableKernel;
   }
-  auto proposals = expander.propose(setup.original, evaluation);
+  auto proposals = expander.propose(setup.original, {.evaluation = evaluation}, g_interrupted);
   auto priors = setup.graph.priors({}, evaluation.facts, setup.device.name, proposals);
   const DryRunReport report{setup.problem,        setup.device,      evaluation,
                             std::move(proposals), std::move(priors), setup.opaque_reason};

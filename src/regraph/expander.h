@@ -7,6 +7,8 @@
 #include "kernel/evaluation.h"
 
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,29 +21,66 @@ struct StepProposal {
   std::string step;  // id in the ReGraph, e.g. "thread_coarsen"
   StepParameters parameters;
   int variant_limit = 1;  // how many different results repeated application may give
+  // Of `opinions` asked (answers of a language model, say), the share that named this step, 0 to 1.
+  double named_share = 0.0;
+  int opinions = 0;
 
   // "thread_coarsen(axis=x, factor=4)"; unique per (step, parameters).
   [[nodiscard]] std::string text() const;
   bool operator==(const StepProposal&) const = default;
 };
 
+// A variant of a step at the same candidate that came to nothing.
+struct FailedVariant {
+  int variant = 0;
+  std::string reason;   // a verdict's name, or an error's, e.g. "refused"
+  std::string message;  // the evaluator's or the expander's
+};
+
+// A pair of verified candidates that one application of a step lies between.
+struct StepExample {
+  std::shared_ptr<const Candidate> before;
+  std::shared_ptr<const Candidate> after;
+  double log_gain = 0.0;  // ln(time before / time after)
+};
+
+// What the search knows when it asks for something. It depends on what was committed by then, so it
+// is the same in every run of the same search.
+struct ExpansionContext {
+  Evaluation evaluation;                // the candidate's own, correct
+  std::vector<std::string> history;     // ids of the steps from the original to the candidate
+  double original_seconds = 0.0;        // median time of the original; 0 when not known yet
+  std::vector<FailedVariant> failures;  // of the step at this candidate, the latest last
+  std::optional<StepExample> example;   // of the step, at another candidate: the one that paid most
+};
+
 // Applies one step to one candidate. Called from worker threads, several calls at once; must be
-// thread-safe. Must be deterministic in its inputs unless variant_limit > 1.
+// thread-safe. Must be deterministic in its inputs where it says so by repeatable().
 class Expander {
  public:
   virtual ~Expander() = default;
-  // Returns the applicable steps in a stable order. `evaluation` is the candidate's own.
-  [[nodiscard]] virtual std::vector<StepProposal> propose(const Candidate& candidate,
-                                                          const Evaluation& evaluation) const = 0;
-  // Returns the rewritten candidate, or ErrorCode::refused with a reason a person can act on.
-  // `variant` is 0-based and below variant_limit.
+  // Returns the applicable steps in a stable order; of `context` evaluation, history and
+  // original_seconds are set.
+  [[nodiscard]] virtual std::vector<StepProposal> propose(
+      const Candidate& candidate, const ExpansionContext& context,
+      const Cancellation& cancellation) const = 0;
+  // Returns the rewritten candidate, or an error with a reason a person can act on
+  // (ErrorCode::refused where the step does not apply). `variant` is 0-based and below
+  // variant_limit.
   [[nodiscard]] virtual Result<Candidate> apply(const Candidate& candidate,
                                                 const StepProposal& proposal, int variant,
+                                                const ExpansionContext& context,
                                                 const Cancellation& cancellation) const = 0;
-  // Gives a candidate of a proposal with variant_limit > 1, read back from storage, the form that
+  // Whether applying the proposal again gives the same.
+  [[nodiscard]] virtual bool repeatable(const StepProposal& proposal) const {
+    return proposal.variant_limit <= 1;
+  }
+  // Gives a candidate of a proposal that is not repeatable, read back from storage, the form that
   // apply would have attached. Other candidates are restored by applying their steps again. The
   // default attaches nothing.
   [[nodiscard]] virtual Result<Candidate> restore(const Candidate& stored) const { return stored; }
+  // How long a call of apply or propose may last; 0: no longer than an evaluation.
+  [[nodiscard]] virtual double longest_seconds() const { return 0.0; }
 };
 
 }  // namespace regraph

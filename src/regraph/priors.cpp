@@ -10,6 +10,12 @@
 // source without a transition to s takes part with half the mean gain of all transitions into s:
 // the graph does not know the pair, but it knows the step.
 //
+// Where opinions were asked for (answers of a language model), they enter as if each were one
+// more observation beside a prior worth kPriorOpinions of them, as in a Dirichlet posterior mean:
+//
+//   P'(a) = (k P(a) + n share(a)) / (k + n)     share(a) = how many of n opinions named a's step,
+//                                               each opinion shared among the steps it names
+//
 // The score is linear in the expected log-gain because log-gains add along a path. A step that does
 // not appear to pay keeps the floor, and 10 % of the mass is uniform, so that nothing is excluded.
 #include "regraph/regraph.h"
@@ -28,6 +34,8 @@ constexpr double kUnlistedDiscount = 0.5;
 constexpr std::size_t kHistoryLength = 8;  // 2^-8: older steps no longer change a score visibly
 // Steps nobody described: a gain of 2 %, the smallest that a timing can tell from noise.
 constexpr double kUnknownGain = 0.02;
+// One opinion moves a third of the mass: enough to be tried first, not enough to silence the rest.
+constexpr double kPriorOpinions = 2.0;
 
 }  // namespace
 
@@ -91,9 +99,21 @@ std::vector<double> ReGraph::priors(std::span<const std::string> history, const 
   result.reserve(proposals.size());
   const double uniform =
       kUniformShare / static_cast<double>(std::max<std::size_t>(1, proposals.size()));
+  double named = 0.0;
+  int opinions = 0;
   for (const StepProposal& proposal : proposals) {
     const Share& share = shares.at(proposal.step);
     result.push_back((1.0 - kUniformShare) * share.score / (total * share.proposals) + uniform);
+    named += proposal.named_share / share.proposals;
+    opinions = std::max(opinions, proposal.opinions);
+  }
+  if (opinions == 0 || !(named > 0.0)) return result;
+  // What was named and cannot be done is left out, so the shares are of what can.
+  const double trust = opinions / (kPriorOpinions + opinions);
+  for (std::size_t index = 0; index < proposals.size(); ++index) {
+    const StepProposal& proposal = proposals[index];
+    const double share = proposal.named_share / shares.at(proposal.step).proposals / named;
+    result[index] = (1.0 - trust) * result[index] + trust * share;
   }
   return result;
 }

@@ -52,22 +52,22 @@ Result<KernelState> state_of(const Candidate& candidate, const LaunchView& view)
 
 }  // namespace
 
-std::vector<StepProposal> AstRewriter::propose(const Candidate& candidate,
-                                               const Evaluation&) const {
+std::vector<StepProposal> AstRewriter::propose(const Candidate& candidate, const ExpansionContext&,
+                                               const Cancellation&) const {
   std::vector<StepProposal> proposals;
   const auto state = state_of(candidate, view_);
   if (!state) return proposals;
   for (const StepRewriter* step : built_in_steps()) {
     for (const StepParameters& parameters : step->choices()) {
       if (!step->apply(*state, parameters, view_.problem())) continue;
-      proposals.push_back({std::string(step->id()), parameters, 1});
+      proposals.push_back({.step = std::string(step->id()), .parameters = parameters});
     }
   }
   return proposals;
 }
 
 Result<Candidate> AstRewriter::apply(const Candidate& candidate, const StepProposal& proposal, int,
-                                     const Cancellation&) const {
+                                     const ExpansionContext&, const Cancellation&) const {
   const auto& steps = built_in_steps();
   const auto step = std::find_if(
       steps.begin(), steps.end(),
@@ -88,7 +88,8 @@ std::map<std::string, std::string> AstRewriter::refusals(const Candidate& candid
   const auto state = state_of(candidate, view_);
   for (const StepRewriter* step : built_in_steps()) {
     for (const StepParameters& parameters : step->choices()) {
-      const std::string name = StepProposal{std::string(step->id()), parameters, 1}.text();
+      const std::string name =
+          StepProposal{.step = std::string(step->id()), .parameters = parameters}.text();
       if (!state) {
         reasons[name] = state.error().message;
         continue;

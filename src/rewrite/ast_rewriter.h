@@ -20,9 +20,10 @@ class AstRewriter final : public Expander {
   explicit AstRewriter(const Problem& problem) : view_(problem) {}
 
   [[nodiscard]] std::vector<StepProposal> propose(const Candidate& candidate,
-                                                  const Evaluation& evaluation) const override;
+                                                  const ExpansionContext& context,
+                                                  const Cancellation& cancellation) const override;
   [[nodiscard]] Result<Candidate> apply(const Candidate& candidate, const StepProposal& proposal,
-                                        int variant,
+                                        int variant, const ExpansionContext& context,
                                         const Cancellation& cancellation) const override;
 
   // Why steps do not apply to the candidate: "step(parameters)" -> reason. For reports.

@@ -28,8 +28,8 @@ std::optional<Evaluation> SearchRun::confirm(std::uint32_t state, const Evaluati
 
 std::optional<Evaluation> SearchRun::evaluate_now(std::uint32_t state,
                                                   const EvaluationBudget& budget) {
-  auto job =
-      std::make_shared<EvaluateJob>(inputs_, outcome_.states[state].candidate, budget, false);
+  auto job = std::make_shared<EvaluateJob>(inputs_, outcome_.states[state].candidate, budget,
+                                           std::nullopt);
   if (inputs_.cancellation.requested()) return std::nullopt;
   pool_.submit(job);
   for (;;) {

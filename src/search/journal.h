@@ -27,6 +27,7 @@ struct ExpansionRecord {
   StepProposal step;
   std::shared_ptr<const Candidate> child;  // null when there is none; its form is not kept
   std::string refusal;                     // why there is none: "refused", "crash", "timeout", ...
+  std::string message;                     // the same in words; may be empty
 };
 
 // What became of a MEASURE ticket, and of the baseline.

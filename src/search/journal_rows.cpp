@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -246,6 +247,9 @@ std::string proposals_text(const std::vector<StepProposal>& proposals) {
   Json json = Json::array();
   for (const StepProposal& proposal : proposals) {
     json.push_back({proposal.step, proposal.parameters, proposal.variant_limit});
+    if (proposal.opinions == 0) continue;
+    json.back().push_back(proposal.named_share);
+    json.back().push_back(proposal.opinions);
   }
   return dump(json);
 }
@@ -255,11 +259,22 @@ std::optional<std::vector<StepProposal>> read_proposals(const std::string& text)
   if (!json.is_array()) return std::nullopt;
   std::vector<StepProposal> result;
   for (const Json& entry : json) {
-    if (!entry.is_array() || entry.size() != 3 || !entry[0].is_string()) return std::nullopt;
+    const bool shaped = entry.is_array() && (entry.size() == 3 || entry.size() == 5);
+    if (!shaped || !entry[0].is_string()) return std::nullopt;
     auto parameters = parameters_of(entry[1]);
     const auto variants = read_integer<int>(entry[2]);
     if (!parameters || !variants) return std::nullopt;
-    result.push_back({entry[0].get<std::string>(), std::move(*parameters), *variants});
+    StepProposal proposal;
+    proposal.step = entry[0].get<std::string>();
+    proposal.parameters = std::move(*parameters);
+    proposal.variant_limit = *variants;
+    if (entry.size() == 5) {
+      const auto opinions = read_integer<int>(entry[4]);
+      if (!entry[3].is_number() || !opinions || *opinions < 0) return std::nullopt;
+      proposal.named_share = std::clamp(entry[3].get<double>(), 0.0, 1.0);
+      proposal.opinions = *opinions;
+    }
+    result.push_back(std::move(proposal));
   }
   return result;
 }

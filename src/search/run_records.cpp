@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace regraph {
@@ -139,7 +140,9 @@ Result<std::optional<ExpansionRecord>> RunDatabase::expansion(const Ticket& tick
   const std::string* plan = journal::text_at(values, 8);
   const std::string* assumptions = journal::text_at(values, 9);
   if (!refusal || !identity || !source || !plan || !assumptions) return damaged(what);
-  record.refusal = *refusal;
+  const std::size_t end = std::min(refusal->find('\n'), refusal->size());
+  record.refusal = refusal->substr(0, end);
+  if (end < refusal->size()) record.message = refusal->substr(end + 1);
   if (!refusal->empty()) return std::optional(std::move(record));
   auto child = std::make_shared<Candidate>();
   const std::optional<Hash128> hash = journal::read_hash(*identity);
@@ -162,7 +165,8 @@ Status RunDatabase::record_expansion(const Ticket& ticket, const ExpansionRecord
   for (SqlValue& value : step_row(ticket, record.step))
     row.push_back(std::move(value));
   std::vector<std::string> blobs;
-  row.emplace_back(record.refusal);
+  row.emplace_back(record.message.empty() ? record.refusal
+                                          : record.refusal + "\n" + record.message);
   if (record.child != nullptr) {
     const Candidate& child = *record.child;
     row.emplace_back(child.identity.hex());

@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -28,14 +29,16 @@ struct SearchInputs {
 class ExpandJob final : public Job {
  public:
   ExpandJob(const SearchInputs& inputs, std::shared_ptr<const Candidate> parent,
-            StepProposal proposal, int variant)
+            StepProposal proposal, int variant, ExpansionContext context)
       : expander_(inputs.expander),
         parent_(std::move(parent)),
         proposal_(std::move(proposal)),
-        variant_(variant) {}
+        variant_(variant),
+        context_(std::move(context)) {}
 
   void run() override {
-    Result<Candidate> applied = expander_.apply(*parent_, proposal_, variant_, cancellation);
+    Result<Candidate> applied =
+        expander_.apply(*parent_, proposal_, variant_, context_, cancellation);
     if (applied) {
       child = std::make_shared<const Candidate>(std::move(applied).value());
     } else {
@@ -51,19 +54,20 @@ class ExpandJob final : public Job {
   std::shared_ptr<const Candidate> parent_;
   StepProposal proposal_;
   int variant_;
+  ExpansionContext context_;
 };
 
-// Judges a candidate and lists what could be done next.
+// Judges a candidate and, given a context, lists what could be done next.
 class EvaluateJob final : public Job {
  public:
   EvaluateJob(const SearchInputs& inputs, std::shared_ptr<const Candidate> candidate,
-              const EvaluationBudget& budget, bool propose)
+              const EvaluationBudget& budget, std::optional<ExpansionContext> context)
       : problem_(inputs.problem),
         expander_(inputs.expander),
         evaluator_(inputs.evaluator),
         candidate_(std::move(candidate)),
         budget_(budget),
-        propose_(propose) {}
+        context_(std::move(context)) {}
 
   void run() override {
     evaluation = evaluator_.evaluate(problem_, *candidate_, budget_, cancellation);
@@ -72,7 +76,9 @@ class EvaluateJob final : public Job {
       evaluation.verdict = Verdict::suspicious;
       evaluation.message = "the evaluator reported a time that is not a positive number";
     }
-    if (propose_ && evaluation.correct()) proposals = expander_.propose(*candidate_, evaluation);
+    if (!context_ || !evaluation.correct()) return;
+    context_->evaluation = evaluation;
+    proposals = expander_.propose(*candidate_, *context_, cancellation);
   }
 
   Evaluation evaluation;
@@ -84,7 +90,7 @@ class EvaluateJob final : public Job {
   Evaluator& evaluator_;
   std::shared_ptr<const Candidate> candidate_;
   EvaluationBudget budget_;
-  bool propose_;
+  std::optional<ExpansionContext> context_;
 };
 
 }  // namespace regraph

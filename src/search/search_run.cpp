@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 namespace regraph {
@@ -81,7 +82,8 @@ Result<MeasurementRecord> SearchRun::evaluate_baseline() {
   EvaluationBudget budget;
   budget.seed = inputs_.config.seed;
   budget.wall_seconds = inputs_.config.evaluation_wall_seconds;
-  auto job = std::make_shared<EvaluateJob>(inputs_, outcome_.states[0].candidate, budget, true);
+  auto job = std::make_shared<EvaluateJob>(inputs_, outcome_.states[0].candidate, budget,
+                                           ExpansionContext{});
   pool_.submit(job);
   std::shared_ptr<Job> finished;
   while (finished == nullptr) {
@@ -198,7 +200,7 @@ void SearchRun::commit_expansion(const Ticket& ticket, ExpansionRecord record) {
   if (record.child != nullptr) {
     identity = record.child->identity;
   } else {
-    refusals_[ticket.number] = record.refusal;
+    refusals_[ticket.number] = {record.refusal, record.message};
   }
   const Commit committed = searcher_->commit_expansion(ticket.number, identity);
   for (const Resolution& resolution : committed.resolved)
@@ -260,9 +262,10 @@ void SearchRun::note(const Resolution& resolution) {
       attempt.log_gain = child.log_speedup - parent.log_speedup;
     } else {
       attempt.reason = name(child.evaluation.verdict);
+      attempt.message = child.evaluation.message;
     }
   } else {
-    attempt.reason = refusals_.extract(ticket.number).mapped();
+    std::tie(attempt.reason, attempt.message) = refusals_.extract(ticket.number).mapped();
   }
   if (!attempt.verified) ++outcome_.failures[attempt.reason];
   outcome_.attempts.push_back(std::move(attempt));
@@ -308,6 +311,31 @@ std::vector<std::string> SearchRun::history(std::uint32_t state) const {
   for (const std::uint32_t id : states_to(state))
     result.push_back(outcome_.states[id].step.step);
   return result;
+}
+
+ExpansionContext SearchRun::context_of(std::uint32_t state, const StepProposal& step) const {
+  constexpr std::size_t kMostFailures = 3;  // the latest; more would only lengthen a prompt
+  ExpansionContext context;
+  context.evaluation = outcome_.states[state].evaluation;
+  context.history = history(state);
+  context.original_seconds = outcome_.baseline_evaluation.time.median_seconds;
+  for (const AttemptRecord& attempt : outcome_.attempts) {
+    if (attempt.step.step != step.step) continue;
+    if (attempt.parent == state) {
+      if (!attempt.verified)
+        context.failures.push_back({attempt.variant, attempt.reason, attempt.message});
+      continue;
+    }
+    const double best = context.example ? context.example->log_gain : 0.0;
+    if (attempt.verified && attempt.child && attempt.log_gain > best) {
+      context.example = StepExample{outcome_.states[attempt.parent].candidate,
+                                    outcome_.states[*attempt.child].candidate, attempt.log_gain};
+    }
+  }
+  if (context.failures.size() > kMostFailures) {
+    context.failures.erase(context.failures.begin(), context.failures.end() - kMostFailures);
+  }
+  return context;
 }
 
 // Machine code alone does not tell states apart: another launch plan may run the same code.

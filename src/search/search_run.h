@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace regraph {
@@ -70,6 +71,8 @@ class SearchRun {
 
   [[nodiscard]] std::vector<EdgeSeed> seeds(std::uint32_t state,
                                             const std::vector<StepProposal>& proposals);
+  // What an expander is told about a step at a state, as far as it is committed.
+  [[nodiscard]] ExpansionContext context_of(std::uint32_t state, const StepProposal& step) const;
   [[nodiscard]] std::vector<std::string> history(std::uint32_t state) const;
   [[nodiscard]] std::vector<std::uint32_t> states_to(std::uint32_t state) const;
   [[nodiscard]] Hash128 executable(const StateRecord& state) const;
@@ -82,8 +85,9 @@ class SearchRun {
   std::unique_ptr<Searcher> searcher_;
   WorkerPool::Clock::time_point started_;
   SearchOutcome outcome_;
-  std::vector<std::vector<StepProposal>> proposals_;   // by state
-  std::map<std::uint64_t, std::string> refusals_;      // by expansion ticket: why
+  std::vector<std::vector<StepProposal>> proposals_;  // by state
+  std::map<std::uint64_t, std::pair<std::string, std::string>>
+      refusals_;                                       // by expansion ticket: reason, message
   std::map<std::uint64_t, Outstanding> outstanding_;   // by ticket
   std::map<std::string, std::uint32_t> step_numbers_;  // in the order steps were first proposed
   int issued_ = 0;                                     // expansions

@@ -51,7 +51,7 @@ void SearchRun::submit_expansion(const Ticket& ticket) {
   if (entry.recalled && !again) {
     entry.complete = true;
     outcome_.lost_workers += entry.expansion.refusal == kTimeout ? 1 : 0;
-  } else if (again && proposal.variant_limit > 1) {
+  } else if (again && !inputs_.expander.repeatable(proposal)) {
     // Doing it again might give something else.
     Result<Candidate> restored = inputs_.expander.restore(*entry.expansion.child);
     if (!restored) return require(restored.error());
@@ -60,7 +60,8 @@ void SearchRun::submit_expansion(const Ticket& ticket) {
   } else if (entry.recalled || !over_already()) {
     // Steps that always give the same are applied again, which restores the parsed form as well.
     entry.job = std::make_shared<ExpandJob>(inputs_, outcome_.states[ticket.parent].candidate,
-                                            proposal, static_cast<int>(ticket.variant));
+                                            proposal, static_cast<int>(ticket.variant),
+                                            context_of(ticket.parent, proposal));
     pool_.submit(entry.job);
   }
   outstanding_.emplace(ticket.number, std::move(entry));
@@ -84,7 +85,10 @@ void SearchRun::submit_measurement(const Ticket& ticket) {
     EvaluationBudget budget;
     budget.seed = inputs_.config.seed;
     budget.wall_seconds = inputs_.config.evaluation_wall_seconds;
-    entry.job = std::make_shared<EvaluateJob>(inputs_, candidate, budget, true);
+    ExpansionContext context;
+    context.history = history(ticket.node);
+    context.original_seconds = outcome_.baseline_evaluation.time.median_seconds;
+    entry.job = std::make_shared<EvaluateJob>(inputs_, candidate, budget, std::move(context));
     pool_.submit(entry.job);
   }
   outstanding_.emplace(ticket.number, std::move(entry));
@@ -124,6 +128,7 @@ void SearchRun::complete_expansion(Outstanding& entry, const ExpandJob& job, boo
     record.refusal = kCrash;
   } else if (job.child == nullptr) {
     record.refusal = name(job.refusal.code);
+    record.message = job.refusal.message;
   } else {
     record.child = job.child;
   }
@@ -139,7 +144,7 @@ void SearchRun::complete_expansion(Outstanding& entry, const ExpandJob& job, boo
     }
   } else if (inputs_.journal != nullptr) {
     // What depends on the moment, or on a model that answers differently each time, is kept.
-    const bool chance = lost || job.threw || record.step.variant_limit > 1;
+    const bool chance = lost || job.threw || !inputs_.expander.repeatable(record.step);
     inputs_.journal->advance(commits_, elapsed_seconds());
     require(inputs_.journal->record_expansion(entry.ticket, record, chance));
   }
@@ -215,7 +220,9 @@ bool SearchRun::time_is_up() const {
 WorkerPool::Clock::duration SearchRun::patience() const {
   EvaluationBudget budget;
   budget.wall_seconds = inputs_.config.evaluation_wall_seconds;
-  const double longest = inputs_.evaluator.longest_seconds(budget, inputs_.config.jobs);
+  // A measurement ends with a proposal, and an expander may look at its own work.
+  const double longest = inputs_.evaluator.longest_seconds(budget, inputs_.config.jobs) +
+                         inputs_.expander.longest_seconds();
   const double seconds = longest * (1.0 + kGraceShare) + kGraceSeconds;
   return std::chrono::duration_cast<WorkerPool::Clock::duration>(
       std::chrono::duration<double>(seconds));

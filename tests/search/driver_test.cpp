@@ -206,11 +206,12 @@ TEST(Driver, SurvivesExpandersThatMisbehave) {
   class RoughExpander final : public Expander {
    public:
     RoughExpander(const World& world, bool hangs) : inner_(world), hangs_(hangs) {}
-    std::vector<StepProposal> propose(const Candidate& candidate,
-                                      const Evaluation& evaluation) const override {
-      return inner_.propose(candidate, evaluation);
+    std::vector<StepProposal> propose(const Candidate& candidate, const ExpansionContext& context,
+                                      const Cancellation& cancellation) const override {
+      return inner_.propose(candidate, context, cancellation);
     }
     Result<Candidate> apply(const Candidate& candidate, const StepProposal& proposal, int variant,
+                            const ExpansionContext& context,
                             const Cancellation& cancellation) const override {
       switch (random_bits(World::set_of(candidate), hash_text(proposal.step).low) % 24) {
         case 0:
@@ -227,7 +228,7 @@ TEST(Driver, SurvivesExpandersThatMisbehave) {
         default:
           break;
       }
-      return inner_.apply(candidate, proposal, variant, cancellation);
+      return inner_.apply(candidate, proposal, variant, context, cancellation);
     }
 
    private:

@@ -133,7 +133,8 @@ class WorldExpander final : public Expander {
   explicit WorldExpander(const World& world, std::uint64_t shuffle = 0)
       : world_(world), shuffle_(shuffle) {}
 
-  std::vector<StepProposal> propose(const Candidate& candidate, const Evaluation&) const override {
+  std::vector<StepProposal> propose(const Candidate& candidate, const ExpansionContext&,
+                                    const Cancellation&) const override {
     std::vector<StepProposal> result;
     for (int step = 0; step < world_.steps(); ++step) {
       if (world_.applicable(World::set_of(candidate), step)) {
@@ -143,6 +144,7 @@ class WorldExpander final : public Expander {
     return result;
   }
   Result<Candidate> apply(const Candidate& candidate, const StepProposal& proposal, int,
+                          const ExpansionContext&,
                           const Cancellation& cancellation) const override {
     const std::uint32_t set = World::set_of(candidate);
     const int step = std::stoi(proposal.step.substr(proposal.step.find('_') + 1));

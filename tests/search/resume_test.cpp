@@ -303,15 +303,15 @@ TEST_F(Resume, ResultsOfExpandersThatAreNotRepeatableAreKept) {
    public:
     explicit Moody(const World& world, std::atomic<int>& restored)
         : inner_(world), restored_(restored) {}
-    std::vector<StepProposal> propose(const Candidate& candidate,
-                                      const Evaluation& evaluation) const override {
-      auto proposals = inner_.propose(candidate, evaluation);
+    std::vector<StepProposal> propose(const Candidate& candidate, const ExpansionContext& context,
+                                      const Cancellation& cancellation) const override {
+      auto proposals = inner_.propose(candidate, context, cancellation);
       for (StepProposal& proposal : proposals)
         proposal.variant_limit = 3;
       return proposals;
     }
     Result<Candidate> apply(const Candidate& candidate, const StepProposal&, int,
-                            const Cancellation&) const override {
+                            const ExpansionContext&, const Cancellation&) const override {
       static std::atomic<std::uint32_t> mood{0};
       const std::uint32_t draw = static_cast<std::uint32_t>(splitmix64(++mood));
       if (draw % 5 == 0) return fail(ErrorCode::refused, "not in the mood");

@@ -86,8 +86,7 @@ std::string request_key(const ChatRequest& request) {
   canonical["max_tokens"] = request.max_tokens;
   canonical["choices"] = request.choices;
   if (request.json_schema) canonical["json_schema"] = *request.json_schema;
-  const std::string text =
-      canonical.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const std::string text = canonical.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   return hash_text(text).hex();
 }
 
