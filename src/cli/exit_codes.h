@@ -11,6 +11,7 @@ enum ExitCode : int {
   kUnusableKernel =
       4,               // no usable kernel in the file; the original does not compile, run or verify
   kNoDevice = 5,       // no device to search for, or no CUDA toolkit
+  kNoAnswer = 6,       // a language model had to apply the steps, and no answer ever came
   kInterrupted = 130,  // stopped by a signal
 };
 

@@ -1,6 +1,7 @@
 #include "cli/load_graph.h"
 
 #include "base/files.h"
+#include "cli/shipped_files.h"
 #include "regraph/regraph_yaml.h"
 #include "regraph/regrapht_json.h"
 
@@ -12,19 +13,12 @@ namespace {
 
 constexpr std::size_t kGraphLimitBytes = std::size_t{256} << 20;
 
-std::filesystem::path shipped_graph(const std::filesystem::path& program_directory) {
-  std::error_code ignored;
-  const auto installed = program_directory.parent_path() / "share" / "regraph" / "cuda.yaml";
-  if (std::filesystem::exists(installed, ignored)) return installed;
-  return std::filesystem::path(REGRAPH_SOURCE_DIRECTORY) / "graphs" / "cuda.yaml";
-}
-
 }  // namespace
 
 Result<ReGraph> load_graph(const std::string& file, const std::string& program) {
   const bool foreign = std::filesystem::path(file).extension() == ".json";
   if (!file.empty() && !foreign) return load_regraph(file);
-  auto shipped = load_regraph(shipped_graph(std::filesystem::path(program).parent_path()));
+  auto shipped = load_regraph(shipped_file("cuda.yaml", program));
   if (!shipped || !foreign) return shipped;
   const auto text = read_file(file, kGraphLimitBytes);
   if (!text) return text.error();

@@ -27,7 +27,7 @@ regraph.yaml. 'regraph-search doctor' says what works on this machine. Devices: 
 or a file such as mygpu.yaml (docs/simulator.md; regraph-calibrate writes one).
 
 Exit codes: 0 improved, 1 internal error, 2 usage, 3 no improvement, 4 no usable kernel or the original
-fails, 5 no device or CUDA toolkit, 130 interrupted.)";
+fails, 5 no device or CUDA toolkit, 6 the language model never answered, 130 interrupted.)";
 
 // CLI11's own check would answer with the largest number there is, digit by digit.
 CLI::Validator positive_seconds() {
@@ -48,7 +48,8 @@ std::string misuse(const CLI::App& app, const SearchOptions& options) {
   if (options.resume.empty() && app.count("--resume") > 0) return "--resume: name a directory";
   if (options.resume.empty()) {
     const bool missing = options.kernel_file.empty() && options.export_graph.empty();
-    return missing ? "KERNEL.cu is required; try --help" : "";
+    if (missing) return "KERNEL.cu is required; try --help";
+    return misuse(options.language_model);
   }
   for (const CLI::Option* option : app.get_options()) {
     if (option->count() == 0) continue;
@@ -153,6 +154,7 @@ ParsedOptions parse_search_options(int argc, const char* const* argv) {
   auto* verbose = app.add_flag("-v,--verbose", options.verbose, "one line an evaluation");
   app.add_flag("-q,--quiet", options.quiet, "no progress")->excludes(verbose);
   add_method_options(app, options.selection);
+  add_language_model_options(app, options.language_model);
   std::string config;
   std::string shell;
   bool print_config = false;

@@ -1,6 +1,7 @@
 // Command line of regraph-search.
 #pragma once
 
+#include "cli/language_model_options.h"
 #include "search/config.h"
 
 #include <cstdint>
@@ -19,6 +20,7 @@ struct SearchOptions {
   std::string evaluator = "auto";  // "gpu", "gpu-only", "model"
   std::string search = "mcgs";
   SelectionConfig selection;  // of the methods
+  LanguageModelOptions language_model;
   std::optional<int> evaluations;
   double time_seconds = 0.0;         // 0: no limit
   double evaluation_seconds = 60.0;  // one candidate's, and the check of the original

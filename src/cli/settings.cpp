@@ -20,6 +20,13 @@ constexpr std::string_view kNoSettings[] = {"help",         "version",      "res
                                             "dry-run",      "print-config", "completion", "man",
                                             "export-graph", "config"};
 
+// Variables that other programs use for the same.
+struct UsualName {
+  std::string_view setting;
+  const char* variable;
+};
+constexpr UsualName kUsualNames[] = {{"llm-url", "OPENAI_BASE_URL"}, {"llm-model", "OPENAI_MODEL"}};
+
 Status set(CLI::Option& option, const std::vector<std::string>& values, const std::string& origin) {
   try {
     for (const std::string& value : values)
@@ -103,8 +110,13 @@ Result<Origins> complete_settings(CLI::App& app, const std::string& file, bool r
       origins[option] = "flag";
       continue;
     }
-    const std::string name = environment_name(*option);
+    std::string name = environment_name(*option);
     const char* value = std::getenv(name.c_str());
+    const auto usual = std::ranges::find(kUsualNames, setting_name(*option), &UsualName::setting);
+    if ((value == nullptr || *value == '\0') && usual != std::end(kUsualNames)) {
+      name = usual->variable;
+      value = std::getenv(usual->variable);
+    }
     if (value == nullptr || *value == '\0') continue;
     if (Status status = set(*option, {value}, name); !status) return status.error();
     origins[option] = name;

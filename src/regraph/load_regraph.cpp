@@ -121,7 +121,7 @@ std::map<std::string, std::vector<std::string>> read_parameters(const YAML::Node
 Step read_step(const YAML::Node& node) {
   require_keys(node, "step",
                {"id", "name", "aliases", "what", "legality", "parameters", "evidence",
-                "instruction", "rewriter"});
+                "instruction", "rewriter", "needs"});
   Step step;
   step.id = text_of(field(node, "id", "step"), "step: id");
   const std::string what = "step '" + step.id + "'";
@@ -136,6 +136,13 @@ Step read_step(const YAML::Node& node) {
     if (!evidence.IsSequence()) reject(evidence, what + ": evidence must be a list");
     for (const YAML::Node& entry : evidence) {
       step.evidence.push_back(read_condition(entry, what + ": evidence"));
+    }
+  }
+  if (const YAML::Node needs = node["needs"]) {
+    step.needs = texts_of(needs, what + ": needs");
+    for (const std::string& need : step.needs) {
+      if (std::ranges::find(kGrants, need) == std::end(kGrants))
+        reject(needs, what + ": '" + need + "' is nothing that a manifest's assume grants");
     }
   }
   if (const YAML::Node rewriter = node["rewriter"]) {

@@ -56,6 +56,10 @@ void write_step(YAML::Emitter& out, const Step& step) {
     }
     out << YAML::EndSeq;
   }
+  if (!step.needs.empty()) {
+    out << YAML::Key << "needs" << YAML::Value;
+    write_texts(out, step.needs);
+  }
   out << YAML::Key << "rewriter" << YAML::Value << (step.rewriter ? "true" : "false");
   write_text(out, "instruction", step.instruction);
   out << YAML::EndMap;

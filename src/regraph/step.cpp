@@ -1,5 +1,7 @@
 #include "regraph/step.h"
 
+#include <algorithm>
+
 namespace regraph {
 
 const char* name(Comparison comparison) {
@@ -44,6 +46,16 @@ double Step::evidence_match(const Facts& facts) const {
     }
   }
   return total > 0.0 ? fulfilled / total : kNeutral;
+}
+
+bool Step::granted(const Assumptions& assume) const {
+  return std::ranges::all_of(needs, [&](const std::string& need) {
+    if (need == "noalias") return assume.noalias;
+    if (need == "reassociate") return assume.reassociate;
+    if (need == "fast_math") return assume.fast_math;
+    if (need == "lower_precision") return !assume.keep_precision;
+    return false;
+  });
 }
 
 std::string normalised_name(std::string_view text) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernel/facts.h"
+#include "kernel/problem.h"
 
 #include <cstdint>
 #include <map>
@@ -39,12 +40,21 @@ struct Step {
   std::vector<EvidenceCondition> evidence;
   std::string instruction;  // how to do it, addressed to a language model
   bool rewriter = false;    // the built-in rewriter implements it
+  // What the user must have granted: names of Assumptions, e.g. "fast_math".
+  std::vector<std::string> needs = {};
+
+  // Whether `assume` grants all that the step needs.
+  [[nodiscard]] bool granted(const Assumptions& assume) const;
 
   // Returns the share, 0 to 1, of the weighted conditions that `facts` satisfy. A condition on an
   // absent fact counts as half fulfilled; a step without conditions scores 0.5.
   [[nodiscard]] double evidence_match(const Facts& facts) const;
   bool operator==(const Step&) const = default;
 };
+
+// Names that Step::needs may hold.
+inline constexpr std::string_view kGrants[] = {"noalias", "reassociate", "fast_math",
+                                               "lower_precision"};
 
 // Returns `text` in lower case without anything but letters and digits, so that "Loop-Unrolling",
 // "loop unrolling" and "loop_unrolling" are one name. Bytes beyond ASCII are kept.

@@ -36,8 +36,9 @@ void ProgressReporter::on_evaluated(const SearchEvent& event) {
             ? fmt::format("{} ({:.2f}x)", duration_text(event.evaluation.time.median_seconds),
                           std::exp(event.log_speedup))
             : fmt::format("{}: {}", name(event.evaluation.verdict), event.evaluation.message);
-    sink_(fmt::format("[{:7.1f} s] {:>4} {} -> {}: {}\n", elapsed_seconds(), event.evaluations,
-                      event.parent, what, result));
+    const std::string also = words_ ? " [" + words_() + "]" : "";
+    sink_(fmt::format("[{:7.1f} s] {:>4} {} -> {}: {}{}\n", elapsed_seconds(), event.evaluations,
+                      event.parent, what, result, also));
     return;
   }
   int failed = 0;
@@ -52,6 +53,7 @@ void ProgressReporter::on_evaluated(const SearchEvent& event) {
     const double left = elapsed_seconds() * (1.0 - event.budget_fraction) / event.budget_fraction;
     line += fmt::format("  about {:.0f} s left", left);
   }
+  if (words_) line += "  " + words_();
   const std::size_t length = line.size();
   line.append(line_length_ > length ? line_length_ - length : 0, ' ');
   line_length_ = length;

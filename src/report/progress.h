@@ -7,6 +7,7 @@
 #include <chrono>
 #include <functional>
 #include <string>
+#include <utility>
 
 namespace regraph {
 
@@ -22,6 +23,8 @@ class ProgressReporter final : public SearchObserver {
 
   void on_evaluated(const SearchEvent& event) override;
   void on_final_selection(int finalists) override;
+  // Adds to the live line, and to each line, what `words` returns then.
+  void show_also(std::function<std::string()> words) { words_ = std::move(words); }
   // Ends the live line.
   void finish();
 
@@ -31,6 +34,7 @@ class ProgressReporter final : public SearchObserver {
   Style style_;
   SearchBudget budget_;
   Sink sink_;
+  std::function<std::string()> words_;
   std::chrono::steady_clock::time_point start_;
   std::size_t line_length_ = 0;
 };

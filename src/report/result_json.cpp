@@ -93,6 +93,7 @@ std::string result_json(const RunReport& report) {
 
   json["work"] = work_json(report.problem);
   if (report.measurement) json["measurement"] = measurement_json(*report.measurement);
+  if (report.model_use) json["language_model"] = model_use_json(*report.model_use);
   json["baseline"] = time_json(outcome.baseline_evaluation.time);
   json["baseline"]["bottleneck"] = outcome.baseline_evaluation.bottleneck;
   json["baseline"]["caveats"] = caveats_of(outcome.baseline_evaluation.facts);

@@ -133,6 +133,7 @@ std::string result_text(const RunReport& report) {
     fmt::format_to(out, "\n  uncertain   {}", reason);
   fmt::format_to(out, "\n  verified    {}\n", report.verification);
   if (report.measurement) append_measurement(*report.measurement, text);
+  if (report.model_use) text += model_use_text(*report.model_use);
   fmt::format_to(out,
                  "  evaluated   {} candidates in {:.1f} s ({}); {} merged with known states\n\n",
                  outcome.evaluations, outcome.wall_seconds, verdict_text(outcome),

@@ -4,6 +4,7 @@
 #include "eval/model/device.h"
 #include "kernel/measured_speedup.h"
 #include "kernel/problem.h"
+#include "report/model_use.h"
 #include "search/config.h"
 #include "search/outcome.h"
 
@@ -47,6 +48,7 @@ struct RunReport {
   bool rewritable = true;    // false: the kernel is opaque to the rewriter
   std::string opaque_reason;
   std::optional<Measurement> measurement = std::nullopt;  // none: times are predicted
+  std::optional<ModelUse> model_use = std::nullopt;       // none: no language model was asked
 
   [[nodiscard]] bool improved() const { return outcome.verdict == SpeedVerdict::fast; }
   // Whether what `best` names passed verification (the original counts: it is the reference).

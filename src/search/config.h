@@ -50,6 +50,7 @@ struct SearchConfig {
   SearchBudget budget;
   SelectionConfig selection;
   int jobs = 1;    // workers; changes how long a search takes, never what it finds
+  int extra_workers = 0;  // beyond `jobs`: for calls that mostly wait for somebody else
   int window = 4;  // most expansions and measurements under way at once
   // Commit outstanding expansions before measurements; false: by ticket number alone, which is
   // better when an expansion takes as long as an evaluation. Either order is independent of timing.
@@ -60,6 +61,7 @@ struct SearchConfig {
   std::string device;                     // key of the ReGraph's statistics
   std::string device_table;               // the device's numbers as YAML; empty: they are built in
   std::string evaluator = "model";        // what judges candidates: a run goes on with the same
+  std::string expander_settings;          // of whoever applies steps, as text of its own making
 };
 
 }  // namespace regraph

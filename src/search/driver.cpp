@@ -19,6 +19,8 @@ Status check(const SearchConfig& config) {
   }
   constexpr int kMostJobs = 1024;
   if (config.jobs < 1 || config.jobs > kMostJobs) return bad("jobs must be 1 to 1024");
+  if (config.extra_workers < 0 || config.extra_workers > kMostJobs)
+    return bad("extra workers must be 0 to 1024");
   if (config.window < 1 || config.window > kMostJobs) return bad("the window must be 1 to 1024");
   if (config.finalists < 1) return bad("there must be at least one finalist");
   if (!(config.evaluation_wall_seconds > 0.0) || !std::isfinite(config.evaluation_wall_seconds)) {

@@ -36,6 +36,7 @@ void for_each_field(Config& config, Field field) {
   field("regrapht_penalty", selection.regrapht.penalty);
   field("regrapht_rollout_steps", selection.regrapht.rollout_steps);
   field("jobs", config.jobs);
+  field("extra_workers", config.extra_workers);
   field("window", config.window);
   field("expansions_first", config.expansions_first);
   field("finalists", config.finalists);
@@ -44,6 +45,7 @@ void for_each_field(Config& config, Field field) {
   field("device", config.device);
   field("device_table", config.device_table);
   field("evaluator", config.evaluator);
+  field("expander_settings", config.expander_settings);
 }
 
 class Writer {

@@ -20,7 +20,7 @@ SearchRun::SearchRun(const SearchInputs& inputs, std::unique_ptr<Searcher> searc
       searcher_(std::move(searcher)),
       started_(WorkerPool::Clock::now()),
       earlier_seconds_(inputs.journal == nullptr ? 0.0 : inputs.journal->progress().seconds),
-      pool_(inputs.config.jobs) {}
+      pool_(inputs.config.jobs + inputs.config.extra_workers) {}
 
 Result<SearchOutcome> SearchRun::run(const Candidate& baseline) {
   if (Status judged = judge_baseline(baseline); !judged) return judged.error();

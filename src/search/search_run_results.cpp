@@ -221,7 +221,7 @@ WorkerPool::Clock::duration SearchRun::patience() const {
   EvaluationBudget budget;
   budget.wall_seconds = inputs_.config.evaluation_wall_seconds;
   // A measurement ends with a proposal, and an expander may look at its own work.
-  const double longest = inputs_.evaluator.longest_seconds(budget, inputs_.config.jobs) +
+  const double longest = inputs_.evaluator.longest_seconds(budget, inputs_.config.jobs + inputs_.config.extra_workers) +
                          inputs_.expander.longest_seconds();
   const double seconds = longest * (1.0 + kGraceShare) + kGraceSeconds;
   return std::chrono::duration_cast<WorkerPool::Clock::duration>(

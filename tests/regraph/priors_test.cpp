@@ -105,5 +105,45 @@ TEST(Priors, FollowTheFormula) {
   EXPECT_NEAR(priors[1], 0.9 * weak / (late + weak) + 0.05, 1e-12);
 }
 
+StepProposal named(const char* step, double share, int opinions) {
+  StepProposal proposal;
+  proposal.step = step;
+  proposal.named_share = share;
+  proposal.opinions = opinions;
+  return proposal;
+}
+
+// (k P + n share) / (k + n) with k = 2.
+TEST(Priors, OpinionsEnterLikeObservations) {
+  const ReGraph graph = example();
+  const std::vector<double> without = graph.priors({}, {}, "", kAll);
+  const std::vector<StepProposal> one = {named("strong", 0.0, 1), named("weak", 0.75, 1),
+                                         named("late", 0.25, 1)};
+  const std::vector<double> with = graph.priors({}, {}, "", one);
+  EXPECT_NEAR(with[0], without[0] * 2 / 3, 1e-12);
+  EXPECT_NEAR(with[1], without[1] * 2 / 3 + 0.75 / 3, 1e-12);
+  EXPECT_NEAR(with[2], without[2] * 2 / 3 + 0.25 / 3, 1e-12);
+  std::vector<StepProposal> many = one;
+  for (StepProposal& proposal : many)
+    proposal.opinions = 8;
+  EXPECT_NEAR(graph.priors({}, {}, "", many)[1], without[1] * 0.2 + 0.75 * 0.8, 1e-12);
+}
+
+TEST(Priors, OpinionsOnWhatCannotBeDoneAreShared) {
+  const ReGraph graph = example();
+  // Half of the opinions named a step that is not proposed here; the other half counts in full.
+  std::vector<StepProposal> proposals = {named("strong", 0.0, 2), named("weak", 0.5, 2),
+                                         named("weak", 0.5, 2)};
+  proposals[1].parameters = {{"f", "2"}};
+  const std::vector<double> priors = graph.priors({}, {}, "", proposals);
+  EXPECT_NEAR(std::accumulate(priors.begin(), priors.end(), 0.0), 1.0, 1e-12);
+  EXPECT_NEAR(priors[1], priors[2], 1e-12);
+  EXPECT_GT(priors[1], 0.25);
+  // Opinions that named nothing of use change nothing.
+  const std::vector<StepProposal> nothing = {named("strong", 0.0, 5), named("weak", 0.0, 5),
+                                             named("late", 0.0, 5)};
+  EXPECT_EQ(graph.priors({}, {}, "", nothing), graph.priors({}, {}, "", kAll));
+}
+
 }  // namespace
 }  // namespace regraph

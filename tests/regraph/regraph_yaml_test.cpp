@@ -70,6 +70,8 @@ TEST(RegraphYaml, ShippedGraphSurvivesSavingAndLoading) {
 
 TEST(RegraphYaml, ErrorsNameFileLineAndCause) {
   EXPECT_EQ(message_for(step_text("    colour: red\n")), "g.yaml:8: step: unknown key 'colour'");
+  EXPECT_EQ(message_for(step_text("    needs: [luck]\n")),
+            "g.yaml:8: step 'a': 'luck' is nothing that a manifest's assume grants");
   EXPECT_EQ(message_for(step_text("    evidence: [{fact: moon, op: '<', value: 1}]\n")),
             "g.yaml:8: step 'a': evidence: unknown fact 'moon'");
   EXPECT_EQ(message_for(step_text("    evidence: [{fact: waves, op: '=', value: 1}]\n")),
@@ -121,6 +123,7 @@ ReGraph random_graph(std::mt19937& random) {
     step.legality = random_text(random);
     step.instruction = random_text(random);
     step.rewriter = random() % 2 == 0;
+    if (random() % 3 == 0) step.needs = {"fast_math", "noalias"};
     for (auto number = random() % 3; number > 0; --number) {
       step.parameters["p" + random_text(random)] = {random_text(random), "2"};
       step.evidence.push_back({std::string(kFactDescriptions[random() % 30].name),

@@ -34,5 +34,22 @@ TEST(Step, EvidenceMatchIsTheWeightedShare) {
   EXPECT_DOUBLE_EQ(step.evidence_match({{"occupancy", 0.2}}), 0.875);  // waves: half
 }
 
+TEST(Step, NeedsWhatTheUserGrants) {
+  Step step;
+  Assumptions assume;
+  EXPECT_TRUE(step.granted(assume));
+  step.needs = {"fast_math"};
+  EXPECT_FALSE(step.granted(assume));
+  assume.fast_math = true;
+  EXPECT_TRUE(step.granted(assume));
+  step.needs = {"fast_math", "lower_precision"};
+  EXPECT_FALSE(step.granted(assume));
+  assume.keep_precision = false;
+  EXPECT_TRUE(step.granted(assume));
+  assume.noalias = false;
+  step.needs = {"noalias"};
+  EXPECT_FALSE(step.granted(assume));
+}
+
 }  // namespace
 }  // namespace regraph

@@ -1,0 +1,81 @@
+#include "llm/expand/candidate_reader.h"
+
+#include "eval/compile/same_code.h"
+#include "source/lexer.h"
+#include "source/printer.h"
+
+#include <fmt/format.h>
+
+namespace regraph::llm {
+
+namespace {
+
+// The compiler sees every text under this name, so its messages do too.
+constexpr const char* kFileName = "kernel.cu";
+
+Status same_parameters(const KernelSignature& found, const KernelSignature& wanted) {
+  std::size_t count = 0;
+  for (const Parameter& parameter : wanted.parameters)
+    count += parameter.is_symbol ? 0 : 1;
+  std::size_t at = 0;
+  for (const Parameter& parameter : found.parameters) {
+    if (parameter.is_symbol) continue;
+    if (at >= count) break;
+    const Parameter& other = wanted.parameters[at++];
+    const bool same = parameter.is_pointer == other.is_pointer && parameter.type == other.type &&
+                      parameter.components == other.components;
+    if (!same) {
+      return fail(ErrorCode::refused,
+                  fmt::format("parameter '{}' of {} has another type than in the original",
+                              parameter.name, wanted.name));
+    }
+  }
+  std::size_t passed = 0;
+  for (const Parameter& parameter : found.parameters)
+    passed += parameter.is_symbol ? 0 : 1;
+  if (passed == count) return {};
+  return fail(ErrorCode::refused,
+              fmt::format("{} has {} parameters, the original {}", wanted.name, passed, count));
+}
+
+}  // namespace
+
+std::string token_text(std::string_view source) {
+  std::string text;
+  for (const source::Token& token : source::tokenize(source)) {
+    if (!text.empty()) text += token.kind == source::TokenKind::directive ? '\n' : ' ';
+    text += token.in(source);
+  }
+  return text;
+}
+
+Result<Candidate> CandidateReader::read(const std::string& source, const LaunchPlan& plan,
+                                        const KernelSignature& signature,
+                                        std::vector<std::string> assumptions,
+                                        const Cancellation& cancellation) const {
+  Candidate opaque;
+  opaque.source = source;
+  opaque.plan = plan;
+  opaque.assumptions = assumptions;
+  opaque.identity = candidate_identity(token_text(source), plan);
+
+  CompileRequest request;
+  request.source = source;
+  request.kernel = signature.name;
+  request.architecture = architecture_;
+  const auto compiled = compiler_.compile(request, cancellation);
+  if (!compiled) return opaque;
+  auto parsed = source::parse_kernel(source, kFileName, signature.name, front_end_);
+  if (!parsed) return opaque;
+  if (Status same = same_parameters(parsed->signature, signature); !same) return same.error();
+  if (!parsed->unit) return opaque;
+  // The gate: what the printer makes of the form must be the same program.
+  request.source = source::print(*parsed->unit);
+  const auto printed = compiler_.compile(request, cancellation);
+  if (!printed || !same_code(compiled->ptx, printed->ptx)) return opaque;
+  Candidate candidate = source::make_candidate(std::move(*parsed->unit), plan);
+  candidate.assumptions = std::move(assumptions);
+  return candidate;
+}
+
+}  // namespace regraph::llm

@@ -1,0 +1,30 @@
+// How a language model took part in a run.
+#pragma once
+
+#include "llm/expand/expansion_statistics.h"
+#include "llm/record/ledger.h"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <string>
+
+namespace regraph {
+
+struct ModelUse {
+  std::string expander;  // "llm" or "both"
+  std::string model;
+  std::string from;  // where answers came from: a URL, or the file of a recording
+  llm::ChatStatistics chat;
+  llm::ExpansionStatistics expansion;
+};
+
+// The member "language_model" of the JSON result, documented in docs/result.md.
+[[nodiscard]] nlohmann::ordered_json model_use_json(const ModelUse& use);
+
+// Lines for people, each ended by a newline.
+[[nodiscard]] std::string model_use_text(const ModelUse& use);
+
+// A few words for the live line: "model 12/14 answered, 34.1k tokens, $0.05".
+[[nodiscard]] std::string model_use_live(const llm::ChatStatistics& chat);
+
+}  // namespace regraph
