@@ -64,11 +64,12 @@ struct TokenUsage {
 };
 
 struct ChatAnswer {
-  std::vector<ChatChoice> choices;  // at least one
-  TokenUsage usage;                 // of the attempt that succeeded
-  std::string model;                // as the server names it
-  double seconds = 0.0;             // from asking to the whole answer, retries included
-  int attempts = 1;                 // requests sent for it; 0 from a cache or a recording
+  std::vector<ChatChoice>
+      choices;           // at least one; fewer than asked for where the server gives no more
+  TokenUsage usage;      // of the requests that succeeded
+  std::string model;     // as the server names it
+  double seconds = 0.0;  // from asking to the whole answer, retries included
+  int attempts = 1;      // requests sent for it; 0 from a cache or a recording
 };
 
 // Why there is no answer, as far as callers act on it.
