@@ -123,8 +123,7 @@ std::string device_text(const PromptDevice& device) {
     if (known) parts.push_back(std::move(text));
   };
   add(device.sm_count > 0, fmt::format("{} SMs", device.sm_count));
-  add(device.max_threads_per_sm > 0,
-      fmt::format("{} threads per SM", device.max_threads_per_sm));
+  add(device.max_threads_per_sm > 0, fmt::format("{} threads per SM", device.max_threads_per_sm));
   add(device.registers_per_sm > 0, fmt::format("{} registers per SM", device.registers_per_sm));
   add(device.shared_bytes_per_sm > 0,
       fmt::format("shared memory {} bytes per SM", device.shared_bytes_per_sm));

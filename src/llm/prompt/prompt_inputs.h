@@ -64,16 +64,16 @@ struct ApplyInputs {
 // Which steps to try now.
 struct ProposeInputs {
   PromptState state;
-  std::vector<const Step*> catalogue;   // in the order to be shown, none null
-  std::vector<std::string> done = {};   // steps applied so far, as StepProposal::text, oldest first
-  int limit = 3;                        // how many steps are asked for
+  std::vector<const Step*> catalogue;  // in the order to be shown, none null
+  std::vector<std::string> done = {};  // steps applied so far, as StepProposal::text, oldest first
+  int limit = 3;                       // how many steps are asked for
 };
 
 // Why a candidate fails.
 struct CorrectionInputs {
-  PromptState state;      // of the candidate that fails, with its verdict and message
+  PromptState state;  // of the candidate that fails, with its verdict and message
   const Candidate& parent;
-  const Step& step;       // that was applied
+  const Step& step;  // that was applied
   StepParameters parameters = {};
 };
 
@@ -86,7 +86,7 @@ struct OptimisationInputs {
 
 // The smallest fix of a candidate that fails.
 struct RepairInputs {
-  PromptState state;      // of the candidate that fails, with its verdict and message
+  PromptState state;  // of the candidate that fails, with its verdict and message
   const Candidate& parent;
   const Step& step;
   StepParameters parameters = {};
