@@ -12,9 +12,9 @@ namespace regraph::llm {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> kAlways = {
-    "roofline_fraction", "dram_utilization",     "issue_utilization",
-    "occupancy",         "registers_per_thread", "shared_bytes_per_block"};
+constexpr auto kAlways = std::to_array<std::string_view>(
+    {"roofline_fraction", "dram_utilization", "issue_utilization", "occupancy",
+     "registers_per_thread", "shared_bytes_per_block"});
 
 struct Threshold {
   std::string_view fact;

@@ -17,10 +17,10 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int kMostNesting = 8;
-constexpr std::array<std::string_view, 6> kTypes = {"object",  "array",  "string",
-                                                    "integer", "number", "boolean"};
-constexpr std::array<std::string_view, 5> kCounts = {"maxProperties", "minItems", "maxItems",
-                                                     "minLength", "maxLength"};
+constexpr auto kTypes =
+    std::to_array<std::string_view>({"object", "array", "string", "integer", "number", "boolean"});
+constexpr auto kCounts = std::to_array<std::string_view>(
+    {"maxProperties", "minItems", "maxItems", "minLength", "maxLength"});
 
 Error wrong(const std::string& where, const std::string& what) {
   return fail(ErrorCode::parse, (where.empty() ? "the answer" : where) + ": " + what);

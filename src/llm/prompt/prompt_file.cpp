@@ -80,8 +80,8 @@ class Reader {
   }
 
   static void require_keys(const YAML::Node& root) {
-    constexpr std::array<std::string_view, 7> kKnown = {"format", "kind", "id",    "version",
-                                                        "system", "user", "schema"};
+    constexpr auto kKnown = std::to_array<std::string_view>(
+        {"format", "kind", "id", "version", "system", "user", "schema"});
     if (!root.IsMap()) reject(root, "a prompt must be a mapping");
     std::set<std::string> seen;
     for (const auto& entry : root) {
