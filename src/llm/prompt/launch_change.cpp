@@ -12,6 +12,8 @@ namespace regraph::llm {
 
 namespace {
 
+constexpr std::string_view kForm =
+    R"x({"block": [32, 8, 1], "grid": ["cdiv(N, bx)", "1", "1"], "smem": "0"})x";
 constexpr std::size_t kLargestText = 4096;
 constexpr std::size_t kMostBrackets = 16;  // open at a time, those of expressions included
 
@@ -67,23 +69,23 @@ bool holds_only_a_launch(const Manifest& manifest) {
 
 Result<LaunchChange> read_launch_change(std::string_view text) {
   const auto error = [](const std::string& what) {
-    return fail(ErrorCode::parse, "the launch plan cannot be read: " + what +
-                                      R"(; it must look like {"block": [32, 8, 1], "grid": )"
-                                      R"(["cdiv(N, bx)", "1", "1"], "smem": "0"})");
+    return fail(
+        ErrorCode::parse,
+        fmt::format("the launch plan cannot be read: {}; it must look like {}", what, kForm));
   };
-if (text.size() > kLargestText) {
-  return error(fmt::format("{} bytes, at most {} are read", text.size(), kLargestText));
-}
-if (is_blank(text)) return error("it is empty");
-if (!is_shallow(text)) return error(fmt::format("more than {} brackets are open", kMostBrackets));
-const Result<Manifest> manifest =
-    parse_manifest(names_launch(text) ? std::string(text) : under_launch(text), "answer");
-if (!manifest) return error(reason_of(manifest.error()));
-if (!manifest->launch || !holds_only_a_launch(*manifest)) {
-  return error("it may hold block, grid and smem only");
-}
-const Launch& launch = *manifest->launch;
-return LaunchChange{launch.block, launch.grid, launch.dynamic_shared_bytes};
+  if (text.size() > kLargestText) {
+    return error(fmt::format("{} bytes, at most {} are read", text.size(), kLargestText));
+  }
+  if (is_blank(text)) return error("it is empty");
+  if (!is_shallow(text)) return error(fmt::format("more than {} brackets are open", kMostBrackets));
+  const Result<Manifest> manifest =
+      parse_manifest(names_launch(text) ? std::string(text) : under_launch(text), "answer");
+  if (!manifest) return error(reason_of(manifest.error()));
+  if (!manifest->launch || !holds_only_a_launch(*manifest)) {
+    return error("it may hold block, grid and smem only");
+  }
+  const Launch& launch = *manifest->launch;
+  return LaunchChange{launch.block, launch.grid, launch.dynamic_shared_bytes};
 }
 
 Status check_launch_change(const LaunchChange& change, const Problem& problem) {

@@ -48,8 +48,9 @@ std::vector<Comment> comments_of(std::string_view text) {
         ++at;
         continue;
       }
-      const std::size_t close = start == "//" ? text.find('\n', at) : text.find("*/", at + 2) + 2;
-      const std::size_t end = std::min<std::size_t>(close, token.begin);
+      std::size_t end = text.find(start == "//" ? "\n" : "*/", at + 2);
+      if (end != std::string_view::npos && start == "/*") end += 2;
+      end = std::min<std::size_t>(end, token.begin);
       comments.push_back({at, end});
       at = end;
     }
