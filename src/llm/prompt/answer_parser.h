@@ -1,0 +1,55 @@
+// From the text of an answer to device code and a launch, or the reason why not, in words that go
+// into the next prompt. Answers are hostile until shown otherwise: reading one takes time and
+// memory linear in its length, and nothing of it is ever executed or looked up here.
+#pragma once
+
+#include "base/result.h"
+#include "kernel/candidate.h"
+#include "kernel/problem.h"
+#include "llm/chat/chat.h"
+#include "llm/prompt/launch_change.h"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+namespace regraph::llm {
+
+struct AnswerLimits {
+  std::size_t answer = 512 << 10;  // bytes, reasoning included
+  std::size_t code = 128 << 10;    // bytes
+  std::size_t notes = 2000;        // bytes; what is longer is cut
+};
+
+struct ParsedAnswer {
+  std::string source;                  // device code, UTF-8, lines end in "\n"
+  std::optional<LaunchChange> launch;  // none: the launch stays as it is
+  std::string notes;                   // what the model said beside it; for people
+};
+
+// Reads answers to the prompts `apply` and `repair`. Accepted are
+//   - a fenced block of CUDA C++, and perhaps one of JSON or YAML with the launch;
+//   - one object {"code": ..., "launch": {...}, "notes": ...}, fenced or not;
+//   - code that gives the launch in a comment "launch: {...}", which is then taken out.
+// Every error has the code `parse` and is a sentence or two that the model can act on;
+// docs/prompts.md lists them. Thread-safe.
+class AnswerParser {
+ public:
+  explicit AnswerParser(AnswerLimits limits = {}) : limits_(limits) {}
+
+  // `base` is the candidate that the model was given: the parent, or for a repair the candidate
+  // that failed. Code with the tokens of `base` and no other launch is an error: nothing was
+  // changed.
+  [[nodiscard]] Result<ParsedAnswer> parse(const ChatChoice& choice, const Problem& problem,
+                                           const Candidate& base) const;
+
+ private:
+  AnswerLimits limits_;
+};
+
+// The text of a choice that is fit to be read at all, without reasoning in front; for answers of
+// every kind. A view into `choice`. Errors (parse): cut off, withheld or refused by the server, too
+// long, NUL bytes, invalid UTF-8, empty.
+[[nodiscard]] Result<std::string_view> answer_text(const ChatChoice& choice, std::size_t limit);
+
+}  // namespace regraph::llm
