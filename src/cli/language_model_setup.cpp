@@ -5,7 +5,6 @@
 #include "cli/exit_codes.h"
 #include "cli/server_presets.h"
 #include "cli/shipped_files.h"
-#include "eval/compile/toolkit.h"
 
 #include <fmt/format.h>
 

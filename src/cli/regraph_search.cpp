@@ -1,13 +1,14 @@
 // regraph-search: takes a working CUDA kernel and returns a faster one that computes the same.
 #include "cli/doctor.h"
+#include "cli/dry_run.h"
 #include "cli/exit_codes.h"
+#include "cli/language_model_setup.h"
 #include "cli/load_graph.h"
 #include "cli/resume.h"
 #include "cli/search_options.h"
 #include "cli/search_setup.h"
 #include "eval/verify/inputs.h"
 #include "kernel/manifest.h"
-#include "report/dry_run.h"
 #include "report/progress.h"
 #include "report/run_directory.h"
 #include "report/run_report.h"
@@ -66,6 +67,12 @@ SearchConfig config_of(const SearchOptions& options, const SearchSetup& setup) {
   config.device = setup.device.name;
   config.device_table = setup.device_table;
   config.evaluator = setup.evaluator_name;
+  config.expander_settings = settings_of(options.language_model);
+  if (options.language_model.asks()) {
+    config.extra_workers = options.language_model.in_flight;
+    config.window = std::max(config.window, options.language_model.in_flight);
+    config.expansions_first = false;
+  }
   return config;
 }
 
@@ -116,23 +123,6 @@ int interrupted() {
   return kInterrupted;
 }
 
-int dry_run(const SearchSetup& setup, const SearchOptions& options, const Expander& expander) {
-  const Evaluation evaluation = setup.evaluator->evaluate(
-      setup.problem, setup.original,
-      {.seed = options.seed, .wall_seconds = options.evaluation_seconds}, g_interrupted);
-  if (g_interrupted.requested()) return interrupted();
-  if (!evaluation.correct()) {
-    say(fmt::format("regraph-search: the original: {}: {}\n", name(evaluation.verdict),
-                    evaluation.message));
-    return kUnusableKernel;
-  }
-  auto proposals = expander.propose(setup.original, {.evaluation = evaluation}, g_interrupted);
-  auto priors = setup.graph.priors({}, evaluation.facts, setup.device.name, proposals);
-  const DryRunReport report{setup.problem,        setup.device,      evaluation,
-                            std::move(proposals), std::move(priors), setup.opaque_reason};
-  return print(options.json ? dry_run_json(report) : dry_run_text(report), kImproved);
-}
-
 // The effective manifest, with what was assumed and what is missing as comments.
 std::string initial_manifest(const SearchSetup& setup) {
   std::string text = fmt::format("# Problem of {}\n", setup.problem.source_path);
@@ -154,7 +144,7 @@ void show_notes(const SearchSetup& setup, const SearchOptions& options) {
     say("note: " + note + "\n");
   for (const std::string& warning : setup.warnings)
     say("warning: " + warning + "\n");
-  if (!setup.rewritable) {
+  if (!setup.rewritable && options.language_model.expander != "llm") {
     say("note: the built-in rewriter cannot work on this kernel: " + setup.opaque_reason + "\n");
   }
 }
@@ -163,14 +153,33 @@ void show_notes(const SearchSetup& setup, const SearchOptions& options) {
 int search(const SearchSetup& setup, const SearchOptions& options, const SearchConfig& config,
            const std::string& directory, std::unique_ptr<RunDatabase> database, bool resumed) {
   const rewrite::AstRewriter rewriter(setup.problem);
+  const LanguageModelPlace place{
+      setup, rewriter, options.program, config.seed, config.evaluation_wall_seconds, config.jobs};
+  std::unique_ptr<LanguageModel> model;
+  if (options.language_model.asks()) {
+    auto made = set_up_language_model(options.language_model, place, true);
+    if (const auto* failed = std::get_if<SetupFailure>(&made)) {
+      if (!resumed) {
+        database.reset();
+        RunDatabase::remove(directory);
+        abandon_run_directory(directory);
+      }
+      say("regraph-search: " + failed->message + "\n");
+      return failed->exit_code;
+    }
+    model = std::move(std::get<std::unique_ptr<LanguageModel>>(made));
+  }
+  const Expander& expander = model ? static_cast<const Expander&>(model->expander()) : rewriter;
+  Evaluator& evaluator = model ? model->evaluator() : *setup.evaluator;
   const auto style = options.verbose              ? ProgressReporter::Style::verbose_lines
                      : isatty(STDERR_FILENO) != 0 ? ProgressReporter::Style::terminal
                                                   : ProgressReporter::Style::lines;
   ProgressReporter progress(style, config.budget, [&](const std::string& text) {
     if (!options.quiet) say(text);
   });
-  auto outcome = run_search(setup.problem, setup.original, rewriter, *setup.evaluator, setup.graph,
-                            config, &progress, g_interrupted, database.get());
+  if (model) progress.show_also([&] { return model_use_live(model->use().chat); });
+  auto outcome = run_search(setup.problem, setup.original, expander, evaluator, setup.graph, config,
+                            &progress, g_interrupted, database.get());
   progress.finish();
   if (!outcome) {
     const SetupFailure failed = explain(outcome.error(), directory);
@@ -188,6 +197,11 @@ int search(const SearchSetup& setup, const SearchOptions& options, const SearchC
                    setup.evaluator_name, directory, "",     setup.rewritable,
                    setup.opaque_reason};
   report.measurement = measurement_of(setup);
+  if (model) {
+    report.model_use = model->use();
+    if (const std::string complaint = model->complaint(); !complaint.empty())
+      say("warning: " + complaint + "\n");
+  }
   if (report.measurement && report.improved() && outcome->stopped != StopReason::cancelled) {
     auto measured = setup.gpu_evaluator->measure_answer(outcome->best, g_interrupted);
     if (measured.ok()) {
@@ -209,7 +223,15 @@ int search(const SearchSetup& setup, const SearchOptions& options, const SearchC
   }
   report.verification = verification_text(setup, *outcome, report.improved());
   const bool stopped = outcome->stopped == StopReason::cancelled;
-  const int exit_code = stopped ? kInterrupted : report.improved() ? kImproved : kNoImprovement;
+  const bool silent = model && model->never_answered() && options.language_model.expander == "llm";
+  const int exit_code = stopped             ? kInterrupted
+                        : report.improved() ? kImproved
+                        : silent            ? kNoAnswer
+                                            : kNoImprovement;
+  if (exit_code == kNoAnswer) {
+    say(fmt::format("regraph-search: the language model never answered: {}\n",
+                    report.model_use->chat.first_failure));
+  }
   const FinishedRun finished{exit_code, directory, result_text(report), result_json(report)};
   Status kept = write_run_directory(report);
   if (kept && !stopped) kept = database->record_finished(finished);
@@ -225,13 +247,24 @@ int search(const SearchSetup& setup, const SearchOptions& options, const SearchC
 }
 
 int start(const SearchSetup& setup, const SearchOptions& options) {
-  if (options.dry_run) return dry_run(setup, options, rewrite::AstRewriter(setup.problem));
+  const SearchConfig config = config_of(options, setup);
+  if (options.dry_run) {
+    const rewrite::AstRewriter rewriter(setup.problem);
+    const LanguageModelPlace place{
+        setup, rewriter, options.program, config.seed, config.evaluation_wall_seconds, config.jobs};
+    auto text = dry_run(options, config, place, g_interrupted);
+    if (const auto* failed = std::get_if<SetupFailure>(&text)) {
+      if (failed->exit_code == kInterrupted) return interrupted();
+      say("regraph-search: " + failed->message + "\n");
+      return failed->exit_code;
+    }
+    return print(std::get<std::string>(text), kImproved);
+  }
   auto directory = create_run_directory(options.output, setup.problem.signature.name);
   if (!directory) {
     say("regraph-search: " + directory.error().message + "\n");
     return directory.error().code == ErrorCode::invalid_argument ? kUsage : kInternalError;
   }
-  const SearchConfig config = config_of(options, setup);
   auto database = RunDatabase::create(*directory, describe_run(setup, config, options.jobs > 0));
   if (!database) {
     abandon_run_directory(*directory);
@@ -241,7 +274,7 @@ int start(const SearchSetup& setup, const SearchOptions& options) {
   return search(setup, options, config, directory->string(), std::move(*database), false);
 }
 
-int resume(const SearchOptions& options, const std::string& program) {
+int resume(SearchOptions options) {
   auto opened = open_run(options.resume);
   if (const auto* failed = std::get_if<SetupFailure>(&opened)) {
     say("regraph-search: " + failed->message + "\n");
@@ -258,7 +291,14 @@ int resume(const SearchOptions& options, const std::string& program) {
   if (*finished && (*finished)->directory == options.resume) {
     return print(options.json ? (*finished)->json : (*finished)->text, (*finished)->exit_code);
   }
-  auto setup = set_up_again(database->description(), program, g_interrupted);
+  auto asked = read_language_model_settings(database->description().config.expander_settings);
+  if (!asked) {
+    say("regraph-search: " + options.resume +
+        ": the settings of the language model cannot be read; another version made this run\n");
+    return kUsage;
+  }
+  options.language_model = std::move(*asked);
+  auto setup = set_up_again(database->description(), options.program, g_interrupted);
   if (const auto* failed = std::get_if<SetupFailure>(&setup)) {
     say("regraph-search: " + failed->message + "\n");
     return failed->exit_code;
@@ -279,7 +319,7 @@ int resume(const SearchOptions& options, const std::string& program) {
 }
 
 int run(int argc, char** argv) {
-  const ParsedOptions parsed = parse_search_options(argc, argv);
+  ParsedOptions parsed = parse_search_options(argc, argv);
   if (parsed.exit_code) {
     if (*parsed.exit_code == 0) return print(parsed.text, 0);
     say(parsed.text);
@@ -295,7 +335,8 @@ int run(int argc, char** argv) {
         findings, [](const Finding& finding) { return finding.level == Finding::Level::broken; });
     return print(findings_text(findings), broken ? kNoDevice : 0);
   }
-  if (!parsed.options.resume.empty()) return resume(parsed.options, program);
+  parsed.options.program = program;
+  if (!parsed.options.resume.empty()) return resume(parsed.options);
   if (!parsed.options.export_graph.empty()) {
     const Status written = export_graph(parsed.options.graph, parsed.options.export_graph, program);
     if (!written) say("regraph-search: " + written.error().message + "\n");

@@ -12,6 +12,7 @@
 namespace regraph::cli {
 
 struct SearchOptions {
+  std::string program;  // path this program was started by; not an option
   std::string kernel_file;
   std::string kernel;                            // "" or "name" or "name<float>"
   std::vector<std::string> defines;              // "TILE=16"

@@ -42,6 +42,12 @@ std::string dry_run_text(const DryRunReport& report) {
   if (report.proposals.empty()) {
     text += "  none" + (report.opaque_reason.empty() ? "" : ": " + report.opaque_reason) + "\n";
   }
+  for (const PromptPreview& prompt : report.prompts) {
+    text += "\n==== prompt: " + prompt.title + "\n";
+    for (const llm::ChatMessage& message : prompt.messages)
+      fmt::format_to(std::back_inserter(text), "---- {}\n{}\n", name(message.role), message.text);
+  }
+  if (!report.cost.empty()) text += "\n==== cost of asking: " + report.cost + "\n";
   return text;
 }
 
@@ -69,6 +75,16 @@ std::string dry_run_json(const DryRunReport& report) {
   }
   if (!report.opaque_reason.empty()) json["opaque"] = report.opaque_reason;
   json["notes"] = report.problem.notes;
+  if (!report.prompts.empty()) {
+    json["cost"] = report.cost;
+    json["prompts"] = Json::array();
+    for (const PromptPreview& prompt : report.prompts) {
+      Json messages = Json::array();
+      for (const llm::ChatMessage& message : prompt.messages)
+        messages.push_back({{"role", name(message.role)}, {"text", message.text}});
+      json["prompts"].push_back({{"title", prompt.title}, {"messages", std::move(messages)}});
+    }
+  }
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -4,12 +4,19 @@
 #include "eval/model/device.h"
 #include "kernel/evaluation.h"
 #include "kernel/problem.h"
+#include "llm/chat/chat.h"
 #include "regraph/expander.h"
 
 #include <string>
 #include <vector>
 
 namespace regraph {
+
+// What would be sent to a language model.
+struct PromptPreview {
+  std::string title;
+  std::vector<llm::ChatMessage> messages;
+};
 
 struct DryRunReport {
   const Problem& problem;
@@ -18,6 +25,8 @@ struct DryRunReport {
   std::vector<StepProposal> proposals;
   std::vector<double> priors;  // one a proposal
   std::string opaque_reason;   // why the rewriter has no proposals; empty when it can work
+  std::vector<PromptPreview> prompts = {};  // empty: no language model
+  std::string cost = {};                    // of asking it, in words
 };
 
 // For people; proposals by falling prior.

@@ -22,7 +22,8 @@ std::string tokens_text(std::int64_t tokens) {
 
 std::string cost_text(const llm::ChatStatistics& chat) {
   if (!chat.priced) return "";
-  return fmt::format(chat.dollars < 0.1 ? ", ${:.4f}" : ", ${:.2f}", chat.dollars);
+  return chat.dollars < 0.1 ? fmt::format(", ${:.4f}", chat.dollars)
+                            : fmt::format(", ${:.2f}", chat.dollars);
 }
 
 Json failures_json(const llm::ChatStatistics& chat) {

@@ -1,18 +1,21 @@
 #include "llm/expand/language_model_expander.h"
 
 #include "base/hash.h"
-#include "llm/prompt/judgement.h"
-#include "llm/prompt/step_names.h"
+#include "llm/prompt/judge_answer.h"
+#include "llm/prompt/step_answer.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace regraph::llm {
 
 namespace {
 
+// Steps of one list that count; the prompt asks for fewer.
+constexpr std::size_t kMostNamed = 8;
 constexpr const char* kBy = "by";
 constexpr const char* kModel = "model";
 
@@ -69,8 +72,8 @@ std::vector<const Step*> LanguageModelExpander::catalogue() const {
 
 // The seed tells requests of equal text apart that want different answers; servers that heed it
 // give the same answer again.
-ChatRequest LanguageModelExpander::request(std::vector<ChatMessage> messages,
-                                           std::uint64_t salt) const {
+ChatRequest LanguageModelExpander::request(std::vector<ChatMessage> messages, std::uint64_t salt,
+                                           PromptKind kind) const {
   ChatRequest request;
   request.model = config_.model;
   request.messages = std::move(messages);
@@ -79,6 +82,7 @@ ChatRequest LanguageModelExpander::request(std::vector<ChatMessage> messages,
   const std::uint64_t derived = Hasher().add(config_.seed).add(salt).finish().low;
   // Within what every server reads: 31 bits.
   request.seed = static_cast<std::int64_t>(derived & 0x7fffffffU);
+  if (const auto& schema = parts_.prompts.prompt(kind).schema) request.json_schema = schema->text();
   return request;
 }
 
@@ -100,16 +104,13 @@ ChatRequest LanguageModelExpander::apply_request(const Candidate& candidate,
                            .add(proposal.text())
                            .add(static_cast<std::uint64_t>(variant))
                            .finish();
-  return request(parts_.prompts.apply(inputs), salt.low);
+  return request(parts_.prompts.apply(inputs), salt.low, PromptKind::apply);
 }
 
 ChatRequest LanguageModelExpander::propose_request(const Candidate& candidate,
                                                    const ExpansionContext& context) const {
   ProposeInputs inputs{state_of(candidate, context.evaluation), catalogue(), context.history};
-  ChatRequest asked = request(parts_.prompts.propose(inputs), candidate.identity.low);
-  const auto& schema = parts_.prompts.prompt(PromptKind::propose).schema;
-  if (schema) asked.json_schema = schema->text();
-  return asked;
+  return request(parts_.prompts.propose(inputs), candidate.identity.low, PromptKind::propose);
 }
 
 std::vector<StepProposal> LanguageModelExpander::propose(const Candidate& candidate,
@@ -148,37 +149,38 @@ void LanguageModelExpander::name_steps(const Candidate& candidate, const Expansi
     if (named.empty()) return;
     ++opinions;
     for (const NamedStep& one : named) {
-      if (one.known) shares[one.step] += 1.0 / static_cast<double>(named.size());
+      if (!one.is_new) shares[one.id] += 1.0 / static_cast<double>(named.size());
     }
     tally_.change([&](ExpansionStatistics& tally) {
       for (const NamedStep& one : named) {
-        if (one.known) {
-          ++tally.named_steps[one.step];
+        if (!one.is_new) {
+          ++tally.named_steps[one.id];
           continue;
         }
-        NewStep& step = tally.new_steps[one.step];
+        NewStep& step = tally.new_steps[one.id];
         if (step.named++ == 0) step.why = one.why;
       }
     });
   };
   for (const ChatChoice& choice : result.answer().choices) {
-    if (const auto named = read_named_steps(choice.text, parts_.graph)) {
-      tally_.change([](ExpansionStatistics& tally) { ++tally.proposals_of_use; });
-      add(*named);
-    }
+    const auto named = parse_steps(choice, *parts_.prompts.prompt(PromptKind::propose).schema,
+                                   parts_.graph, kMostNamed);
+    if (!named) continue;
+    tally_.change([](ExpansionStatistics& tally) { ++tally.proposals_of_use; });
+    add(*named);
   }
   if (config_.judge) {
-    OptimisationInputs inputs{state_of(candidate, context.evaluation), catalogue(),
-                              context.history};
-    ChatRequest asked = request(parts_.prompts.judge_optimisation(inputs), candidate.identity.low);
-    const auto& schema = parts_.prompts.prompt(PromptKind::judge_optimisation).schema;
-    if (schema) asked.json_schema = schema->text();
+    const OptimisationInputs inputs{state_of(candidate, context.evaluation), catalogue(),
+                                    context.history};
+    const ChatRequest asked = request(parts_.prompts.judge_optimisation(inputs),
+                                      candidate.identity.low, PromptKind::judge_optimisation);
     if (const ChatResult judged = parts_.model.complete(asked, cancellation)) {
-      const auto verdict =
-          read_optimisation_judgement(judged.answer().choices.front().text, *schema, parts_.graph);
-      if (verdict) {
+      const auto advice = parse_optimisation(
+          judged.answer().choices.front(),
+          *parts_.prompts.prompt(PromptKind::judge_optimisation).schema, parts_.graph);
+      if (advice) {
         tally_.change([](ExpansionStatistics& tally) { ++tally.judged; });
-        add({verdict->step});
+        add({advice->step});
       }
     }
   }
@@ -241,14 +243,15 @@ std::vector<ChatMessage> LanguageModelExpander::repair_messages(
   RepairInputs inputs{state, parent, step};
   if (config_.judge) {
     const CorrectionInputs question{state, parent, step};
-    ChatRequest asked = request(parts_.prompts.judge_correction(question), salt);
-    const auto& schema = parts_.prompts.prompt(PromptKind::judge_correction).schema;
-    if (schema) asked.json_schema = schema->text();
+    const ChatRequest asked =
+        request(parts_.prompts.judge_correction(question), salt, PromptKind::judge_correction);
     if (const ChatResult judged = parts_.model.complete(asked, cancellation)) {
-      const auto verdict = read_correction_judgement(judged.answer().choices.front().text, *schema);
-      if (verdict) {
+      const auto advice =
+          parse_correction(judged.answer().choices.front(),
+                           *parts_.prompts.prompt(PromptKind::judge_correction).schema);
+      if (advice) {
         tally_.change([](ExpansionStatistics& tally) { ++tally.judged; });
-        inputs.advice = verdict->text();
+        inputs.advice = advice->text();
       }
     }
   }
@@ -281,7 +284,8 @@ Result<Candidate> LanguageModelExpander::apply(const Candidate& candidate,
                                    .low;
     tally_.change([](ExpansionStatistics& tally) { ++tally.repairs; });
     Attempt next =
-        attempt(request(repair_messages(first, last, candidate, *step, salt, cancellation), salt),
+        attempt(request(repair_messages(first, last, candidate, *step, salt, cancellation), salt,
+                        PromptKind::repair),
                 candidate, cancellation);
     if (next.correct()) tally_.change([](ExpansionStatistics& tally) { ++tally.repaired; });
     // A repair that came to less than what it repairs is dropped.

@@ -88,7 +88,8 @@ class LanguageModelExpander final : public Expander {
   [[nodiscard]] PromptState state_of(const Candidate& candidate,
                                      const Evaluation& evaluation) const;
   [[nodiscard]] std::vector<const Step*> catalogue() const;
-  [[nodiscard]] ChatRequest request(std::vector<ChatMessage> messages, std::uint64_t salt) const;
+  [[nodiscard]] ChatRequest request(std::vector<ChatMessage> messages, std::uint64_t salt,
+                                    PromptKind kind) const;
   void name_steps(const Candidate& candidate, const ExpansionContext& context,
                   const Cancellation& cancellation, std::vector<StepProposal>& proposals) const;
   [[nodiscard]] Attempt attempt(const ChatRequest& request, const Candidate& parent,

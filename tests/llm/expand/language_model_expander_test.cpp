@@ -1,0 +1,190 @@
+#include "llm/expand/language_model_expander.h"
+
+#include "llm/expand/expansion_case.h"
+
+#include <algorithm>
+#include <map>
+
+namespace regraph::test {
+namespace {
+
+using LanguageModelExpander = ExpansionCase;
+
+bool mentions(const llm::ChatRequest& request, const std::string& text) {
+  return std::any_of(
+      request.messages.begin(), request.messages.end(),
+      [&](const llm::ChatMessage& one) { return one.text.find(text) != std::string::npos; });
+}
+
+TEST_F(LanguageModelExpander, ProposesTheCatalogueAndHeedsWhatTheModelNames) {
+  oracle_.say({answer("propose.json")});
+  const auto expander = this->expander();
+  const auto proposals = expander.propose(original_, context_, never_);
+  std::map<std::string, StepProposal> by_step;
+  for (const StepProposal& proposal : proposals)
+    by_step[proposal.step] = proposal;
+  EXPECT_EQ(by_step.size(), proposals.size());
+  EXPECT_FALSE(by_step.contains("fast_math"));  // not granted
+  EXPECT_EQ(proposals.size(), graph_.steps().size() - 1);
+  ASSERT_TRUE(by_step.contains("smem_transpose"));
+  // Two of the three names are of the catalogue, one by an alias; the third is kept as news.
+  EXPECT_NEAR(by_step["smem_transpose"].named_share, 1.0 / 3, 1e-12);
+  EXPECT_NEAR(by_step["smem_pad"].named_share, 1.0 / 3, 1e-12);
+  EXPECT_EQ(by_step["loop_unroll"].named_share, 0.0);
+  EXPECT_EQ(by_step["loop_unroll"].opinions, 1);
+  const auto statistics = expander.statistics();
+  ASSERT_EQ(statistics.new_steps.size(), 1U);
+  EXPECT_EQ(statistics.new_steps.begin()->second.named, 1);
+  EXPECT_EQ(statistics.proposals_of_use, 1);
+  ASSERT_EQ(oracle_.requests.size(), 1U);
+  EXPECT_TRUE(oracle_.requests[0].json_schema);
+  EXPECT_TRUE(mentions(oracle_.requests[0], "out[x * height + y]"));
+}
+
+TEST_F(LanguageModelExpander, ProposesWithoutOpinionsWhenNobodyAnswers) {
+  oracle_.answerer = [](const llm::ChatRequest&) {
+    return llm::ChatError{llm::ChatFailure::unreachable, "no", 1, {}};
+  };
+  for (const StepProposal& proposal : expander().propose(original_, context_, never_)) {
+    EXPECT_EQ(proposal.opinions, 0);
+    EXPECT_TRUE(llm::is_by_model(proposal));
+  }
+  oracle_.say({"I would pad the tile."});
+  EXPECT_EQ(expander().propose(original_, context_, never_).front().opinions, 0);
+}
+
+TEST_F(LanguageModelExpander, LeavesToTheRewriterWhatItCanDo) {
+  config_.propose = false;
+  const auto expander = this->expander(rewriter_.get());
+  const auto own = rewriter_->propose(original_, context_, never_);
+  const auto proposals = expander.propose(original_, context_, never_);
+  ASSERT_GT(proposals.size(), own.size());
+  EXPECT_TRUE(std::equal(own.begin(), own.end(), proposals.begin()));
+  for (std::size_t index = own.size(); index < proposals.size(); ++index) {
+    EXPECT_TRUE(llm::is_by_model(proposals[index]));
+    EXPECT_FALSE(expander.repeatable(proposals[index]));
+    for (const StepProposal& other : own)
+      EXPECT_NE(other.step, proposals[index].step);
+  }
+  EXPECT_TRUE(expander.repeatable(own.front()));
+  const auto applied = expander.apply(original_, own.front(), 0, context_, never_);
+  ASSERT_TRUE(applied);
+  EXPECT_EQ(applied->identity,
+            rewriter_->apply(original_, own.front(), 0, context_, never_)->identity);
+  EXPECT_TRUE(oracle_.requests.empty());
+}
+
+TEST_F(LanguageModelExpander, AppliesAnAnswerThatIsRight) {
+  oracle_.say({answer("smem_transpose.0.md")});
+  const auto expander = this->expander();
+  const auto applied = expander.apply(original_, by_model("smem_transpose"), 0, context_, never_);
+  ASSERT_TRUE(applied) << applied.error().message;
+  EXPECT_EQ(applied->plan.launches[0].block.y, 8U);
+  EXPECT_NE(applied->form, nullptr);  // the rewriter can go on from it
+  EXPECT_FALSE(rewriter_->propose(*applied, context_, never_).empty());
+  EXPECT_TRUE(evaluator_->evaluate(problem_, *applied, config_.evaluation, never_).correct());
+  EXPECT_EQ(evaluator_->recalled(), 1);  // the search pays nothing for it
+  const auto statistics = expander.statistics();
+  EXPECT_EQ(statistics.candidates, 1);
+  EXPECT_EQ(statistics.repairs, 0);
+  EXPECT_EQ(statistics.verdicts[static_cast<std::size_t>(Verdict::correct)], 1);
+  const auto restored = expander.restore(
+      Candidate{applied->source, applied->plan, applied->assumptions, applied->identity, {}});
+  ASSERT_TRUE(restored);
+  EXPECT_EQ(restored->identity, applied->identity);
+  EXPECT_NE(restored->form, nullptr);
+}
+
+TEST_F(LanguageModelExpander, SendsBackWhatFailsWithTheReason) {
+  oracle_.say({answer("thread_coarsen.0.md"), answer("thread_coarsen.repair.md")});
+  const auto expander = this->expander();
+  const auto applied = expander.apply(original_, by_model("thread_coarsen"), 0, context_, never_);
+  ASSERT_TRUE(applied) << applied.error().message;
+  EXPECT_TRUE(evaluator_->evaluate(problem_, *applied, config_.evaluation, never_).correct());
+  ASSERT_EQ(oracle_.requests.size(), 2U);
+  EXPECT_TRUE(mentions(oracle_.requests[1], "compile_error"));
+  EXPECT_TRUE(mentions(oracle_.requests[1], "identifier \"COARSE\" is undefined"));
+  const auto statistics = expander.statistics();
+  EXPECT_EQ(statistics.repairs, 1);
+  EXPECT_EQ(statistics.repaired, 1);
+  EXPECT_EQ(statistics.verdicts[static_cast<std::size_t>(Verdict::compile_error)], 1);
+}
+
+TEST_F(LanguageModelExpander, AJudgesDiagnosisGoesIntoTheRepair) {
+  config_.judge = true;
+  oracle_.say({answer("thread_coarsen.0.md"),
+               R"({"critical_issue": "COARSE is not declared", "where": "line 3",
+                   "minimal_fix": "declare it as a constant"})",
+               answer("thread_coarsen.repair.md")});
+  const auto expander = this->expander();
+  ASSERT_TRUE(expander.apply(original_, by_model("thread_coarsen"), 0, context_, never_));
+  ASSERT_EQ(oracle_.requests.size(), 3U);
+  EXPECT_TRUE(mentions(oracle_.requests[2], "declare it as a constant"));
+  EXPECT_EQ(expander.statistics().judged, 1);
+}
+
+TEST_F(LanguageModelExpander, AWrongCandidateIsHandedOverForItsVerdict) {
+  config_.repair_rounds = 0;
+  oracle_.say({answer("smem_transpose.1.md")});
+  const auto expander = this->expander();
+  const auto applied = expander.apply(original_, by_model("smem_transpose"), 0, context_, never_);
+  ASSERT_TRUE(applied);
+  const Evaluation evaluation =
+      evaluator_->evaluate(problem_, *applied, config_.evaluation, never_);
+  EXPECT_EQ(evaluation.verdict, Verdict::out_of_bounds) << evaluation.message;
+  EXPECT_EQ(expander.statistics().verdicts[static_cast<std::size_t>(Verdict::out_of_bounds)], 1);
+}
+
+TEST_F(LanguageModelExpander, AnswersThatAreNoCandidateAreRefusedWithTheReason) {
+  for (const char* file : {"block_size.0.md", "grid_stride.0.md", "loop_unroll.0.md"}) {
+    oracle_.requests.clear();
+    oracle_.say({answer(file)});
+    const auto expander = this->expander();
+    const auto applied = expander.apply(original_, by_model("loop_unroll"), 0, context_, never_);
+    ASSERT_FALSE(applied) << file;
+    EXPECT_EQ(applied.error().code, ErrorCode::refused);
+    // The reason went back once.
+    ASSERT_EQ(oracle_.requests.size(), 2U) << file;
+    EXPECT_EQ(oracle_.requests[1].messages.size(), 4U);
+    EXPECT_TRUE(mentions(oracle_.requests[1], "cannot be used")) << file;
+    EXPECT_EQ(expander.statistics().candidates, 0);
+  }
+  oracle_.say({"```cuda\n" + problem_.source + "\n```"});
+  const auto unchanged = expander().apply(original_, by_model("smem_pad"), 0, context_, never_);
+  ASSERT_FALSE(unchanged);
+  EXPECT_NE(unchanged.error().message.find("chang"), std::string::npos);
+}
+
+TEST_F(LanguageModelExpander, SaysWhyThereIsNoAnswer) {
+  const auto code_of = [&](llm::ChatFailure failure) {
+    oracle_.answerer = [=](const llm::ChatRequest&) {
+      return llm::ChatError{failure, "why", 1, {}};
+    };
+    const auto expander = this->expander();
+    const auto applied = expander.apply(original_, by_model("smem_pad"), 0, context_, never_);
+    EXPECT_FALSE(applied);
+    EXPECT_EQ(expander.statistics().no_answer, 1);
+    EXPECT_EQ(expander.statistics().repairs, 0);  // the client has tried again already
+    return applied.error().code;
+  };
+  EXPECT_EQ(code_of(llm::ChatFailure::unreachable), ErrorCode::io);
+  EXPECT_EQ(code_of(llm::ChatFailure::over_budget), ErrorCode::resource);
+  EXPECT_EQ(code_of(llm::ChatFailure::cancelled), ErrorCode::cancelled);
+}
+
+TEST_F(LanguageModelExpander, RequestsDependOnTheirInputsAlone) {
+  const auto expander = this->expander();
+  const StepProposal step = by_model("smem_transpose");
+  const auto first = expander.apply_request(original_, step, 0, context_);
+  EXPECT_EQ(expander.apply_request(original_, step, 0, context_), first);
+  EXPECT_NE(expander.apply_request(original_, step, 1, context_).seed, first.seed);
+  ExpansionContext wiser = context_;
+  wiser.failures.push_back({0, "data_race", "threads 3 and 4 write tile[7]"});
+  EXPECT_TRUE(mentions(expander.apply_request(original_, step, 1, wiser), "threads 3 and 4"));
+  wiser.example = StepExample{std::make_shared<Candidate>(original_),
+                              std::make_shared<Candidate>(original_), 0.7};
+  EXPECT_TRUE(mentions(expander.apply_request(original_, step, 1, wiser), "2.01x"));
+}
+
+}  // namespace
+}  // namespace regraph::test
