@@ -225,12 +225,10 @@ TEST_F(AnswerParserTest, RejectsWrongLaunches) {
   const auto launch = [&](const std::string& text) {
     return reason(block("cuda", sample::kSwapped) + block("json", text + "\n"));
   };
-  EXPECT_NE(launch(R"({"block": 32, "grid": "ceil(N)"
-})").find("the launch plan cannot be read"),
+  EXPECT_NE(launch(R"x({"block": 32, "grid": "ceil(N)"})x").find("the launch plan cannot be read"),
             std::string::npos);
-EXPECT_NE(launch(R"({"block": [32, 64], "grid": 1})").find("limit of 1024"), std::string::npos);
-  EXPECT_NE(launch(R"({"block": 32, "grid": "cdiv(n, bx)"
-  })").find("unknown symbol 'n'"),
+  EXPECT_NE(launch(R"({"block": [32, 64], "grid": 1})").find("limit of 1024"), std::string::npos);
+  EXPECT_NE(launch(R"x({"block": 32, "grid": "cdiv(n, bx)"})x").find("unknown symbol 'n'"),
             std::string::npos);
   EXPECT_NE(launch(R"({"block": 32, "grid": 1, "stream": 1})").find("unknown key 'stream'"),
             std::string::npos);
@@ -240,39 +238,39 @@ EXPECT_NE(launch(R"({"block": [32, 64], "grid": 1})").find("limit of 1024"), std
                    block("json", R"({"block": 64, "grid": 1})"
                                  "\n")),
             "the answer holds two different launch plans; give one");
-  }
+}
 
-  TEST_F(AnswerParserTest, SaysWhenNothingWasChanged) {
-    EXPECT_EQ(reason(block("cuda", "/* faster */" + sample::kSource)),
-              "nothing was changed: code and launch are those that were given");
-    EXPECT_NE(reason(block("cuda", sample::kSource) +
-                     block("json", R"x({"block": [32, 8], "grid": ["cdiv(M, bx)", "cdiv(N, by)"]})x"
-                                   "\n"))
-                  .find("nothing was changed"),
-              std::string::npos);
-    // Another launch alone is a change.
-    EXPECT_EQ(reason(block("cuda", sample::kSource) +
-                     block("json", R"x({"block": [64, 4], "grid": ["cdiv(M, bx)", "cdiv(N, by)"]})x"
-                                   "\n")),
-              "accepted");
-  }
+TEST_F(AnswerParserTest, SaysWhenNothingWasChanged) {
+  EXPECT_EQ(reason(block("cuda", "/* faster */" + sample::kSource)),
+            "nothing was changed: code and launch are those that were given");
+  EXPECT_NE(reason(block("cuda", sample::kSource) +
+                   block("json", R"x({"block": [32, 8], "grid": ["cdiv(M, bx)", "cdiv(N, by)"]})x"
+                                 "\n"))
+                .find("nothing was changed"),
+            std::string::npos);
+  // Another launch alone is a change.
+  EXPECT_EQ(reason(block("cuda", sample::kSource) +
+                   block("json", R"x({"block": [64, 4], "grid": ["cdiv(M, bx)", "cdiv(N, by)"]})x"
+                                 "\n")),
+            "accepted");
+}
 
-  TEST_F(AnswerParserTest, TakesLinearTimeOnHostileAnswers) {
-    const auto begin = std::chrono::steady_clock::now();
-    for (const std::string_view unit :
-         {"```\n", "{", "[", "(", "<think>", "</think>", "R\"", "/*", "#if 1\n", "__global__ f(",
-          "__global__ sgemm() {}", "asm(", "// launch: {", "\"code\"", "\\\n", "#define A \\\n",
-          "#define A B\n"}) {
-      std::string text;
-      while (text.size() < 120 << 10)
-        text += unit;
-      (void)reason(text);
-      (void)reason(block("cuda", text + "\n"));
-      (void)reason(block("cuda", "#define A \\\n" + text + "\n") + block("json", text + "\n"));
-      (void)reason(nlohmann::json({{"code", text}}).dump());
-    }
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
+TEST_F(AnswerParserTest, TakesLinearTimeOnHostileAnswers) {
+  const auto begin = std::chrono::steady_clock::now();
+  for (const std::string_view unit :
+       {"```\n", "{", "[", "(", "<think>", "</think>", "R\"", "/*", "#if 1\n", "__global__ f(",
+        "__global__ sgemm() {}", "asm(", "// launch: {", "\"code\"", "\\\n", "#define A \\\n",
+        "#define A B\n"}) {
+    std::string text;
+    while (text.size() < 120 << 10)
+      text += unit;
+    (void)reason(text);
+    (void)reason(block("cuda", text + "\n"));
+    (void)reason(block("cuda", "#define A \\\n" + text + "\n") + block("json", text + "\n"));
+    (void)reason(nlohmann::json({{"code", text}}).dump());
   }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
+}
 
-  }  // namespace
-  }  // namespace regraph::llm
+}  // namespace
+}  // namespace regraph::llm

@@ -34,6 +34,13 @@ TEST(FactsText, UnremarkableFactsAreLeftOut) {
   EXPECT_EQ(facts_text(facts, nullptr, 10), "");
 }
 
+TEST(FactsText, LimitsOfAFullOccupancyAreLeftOut) {
+  const Facts low = {{"occupancy", 0.5}, {"limited_by_warps", 1.0}};
+  EXPECT_NE(facts_text(low, nullptr, 10).find("limited_by_warps: yes"), std::string::npos);
+  const Facts full = {{"occupancy", 1.0}, {"limited_by_warps", 1.0}};
+  EXPECT_EQ(facts_text(full, nullptr, 10).find("limited_by_warps"), std::string::npos);
+}
+
 TEST(FactsText, KeepsToItsLimit) {
   Facts facts;
   for (const FactDescription& fact : kFactDescriptions)

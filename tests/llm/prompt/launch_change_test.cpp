@@ -46,23 +46,24 @@ TEST(LaunchChange, WhatCannotBeReadIsSaid) {
             std::string::npos);
   EXPECT_NE(message(R"({"block": [64, 32], "grid": 1})").find("2048 threads is over"),
             std::string::npos);
-  EXPECT_NE(message(R"({"block": 32, "grid": "ceil(N / 32)"
-})").find("the only functions are cdiv"),
+  EXPECT_NE(
+      message(R"x({"block": 32, "grid": "ceil(N / 32)"})x").find("the only functions are cdiv"),
+      std::string::npos);
+  EXPECT_NE(message(R"({"block": 32, "grid": "(N + 31) >> 5"})").find("cannot read the expression"),
             std::string::npos);
-EXPECT_NE(message(R"({"block": 32, "grid": "(N + 31) >> 5"})").find("cannot read the expression"),
-          std::string::npos);
-EXPECT_NE(message(R"({"block": 32})").find("'grid' is missing"), std::string::npos);
-EXPECT_NE(message(R"({"block": 32, "grid": 1, "kernel": "x"})").find("unknown key 'kernel'"),
-          std::string::npos);
-EXPECT_NE(message("launch: {block: 32, grid: 1}\nsizes: {N: 1}").find("block, grid and smem only"),
-          std::string::npos);
-EXPECT_NE(message("  ").find("it is empty"), std::string::npos);
-EXPECT_NE(message("block: 32\ngrid: 1 # " + std::string(5000, 'x')).find("at most 4096"),
-          std::string::npos);
-EXPECT_NE(message("grid: " + std::string(1000, '[')).find("more than 16 brackets"),
-          std::string::npos);
-EXPECT_NE(message("just words"), "accepted");
-EXPECT_NE(message("block: &a [*a]\ngrid: 1"), "accepted");
+  EXPECT_NE(message(R"({"block": 32})").find("'grid' is missing"), std::string::npos);
+  EXPECT_NE(message(R"({"block": 32, "grid": 1, "kernel": "x"})").find("unknown key 'kernel'"),
+            std::string::npos);
+  EXPECT_NE(
+      message("launch: {block: 32, grid: 1}\nsizes: {N: 1}").find("block, grid and smem only"),
+      std::string::npos);
+  EXPECT_NE(message("  ").find("it is empty"), std::string::npos);
+  EXPECT_NE(message("block: 32\ngrid: 1 # " + std::string(5000, 'x')).find("at most 4096"),
+            std::string::npos);
+  EXPECT_NE(message("grid: " + std::string(1000, '[')).find("more than 16 brackets"),
+            std::string::npos);
+  EXPECT_NE(message("just words"), "accepted");
+  EXPECT_NE(message("block: &a [*a]\ngrid: 1"), "accepted");
 }
 
 TEST(LaunchChange, SymbolsAndLimitsAreChecked) {

@@ -21,7 +21,7 @@ TEST(PlainSource, AcceptsPlainCode) {
   ASSERT_TRUE(source) << source.error().message;
   EXPECT_EQ(source->find('\r'), std::string::npos);
   EXPECT_EQ(source->back(), '\n');
-  EXPECT_EQ(message("const char* s = R\"(raw \\ \n text)\";"), "accepted");
+  EXPECT_EQ(message("const char* s = R\"(raw \\ text\n)\";"), "accepted");
   EXPECT_EQ(message("int y = x ? 1 : 0; // why?? because\n"), "accepted");
   EXPECT_EQ(message("#define Q '\"'\n"), "accepted");
 }

@@ -13,10 +13,10 @@ TEST(ProblemText, ListsArgumentsWithTypesDirectionsAndShapes) {
             "M: int, size M\n"
             "N: int, size N\n"
             "K: int, size K\n"
-            "alpha: float, value 1.5\n"
+            "alpha: float, 1.5 in tests\n"
             "A: float*, in, shape [M, K]\n"
             "B: float*, in, shape [K, N]\n"
-            "beta: float, value 0.5\n"
+            "beta: float, 0.5 in tests\n"
             "C: float*, inout, shape [M, N]");
 }
 
@@ -46,12 +46,11 @@ TEST(ProblemText, LaunchIsInTheFormOfAnAnswer) {
   const Problem problem = sample::problem();
   const std::string text = launch_text(problem.launch, "sgemm");
   EXPECT_EQ(text,
-            R"({"block": [32, 8, 1], "grid": ["cdiv(M, bx)", "cdiv(N, by)", "1"], "smem": "0"
-})");
+            R"x({"block": [32, 8, 1], "grid": ["cdiv(M, bx)", "cdiv(N, by)", "1"], "smem": "0"})x");
   const auto change = read_launch_change(text);
-ASSERT_TRUE(change) << change.error().message;
-EXPECT_EQ(changed_plan(problem.launch, "sgemm", *change), problem.launch);
-EXPECT_EQ(launch_text(problem.launch, "other"), "");
+  ASSERT_TRUE(change) << change.error().message;
+  EXPECT_EQ(changed_plan(problem.launch, "sgemm", *change), problem.launch);
+  EXPECT_EQ(launch_text(problem.launch, "other"), "");
 }
 
 TEST(ProblemText, OtherLaunchesAreShownWhenThereAreSome) {

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 
 namespace regraph::llm {
@@ -37,8 +38,8 @@ class PromptLibraryTest : public ::testing::Test {
     inputs.parameters = {{"depth", "32"}};
     inputs.example = EdgeExample{.from = "coalesce_swap",
                                  .kernel = "matmul_tn",
-                                 .before = "__global__ void matmul_tn() { /* before */ }\n",
-                                 .after = "__global__ void matmul_tn() { /* after */ }\n",
+                                 .before = sample::kExampleBefore,
+                                 .after = sample::kExampleAfter,
                                  .speedup = 1.99};
     inputs.failed = {{"compile_error", "line 7: identifier \"tile\" is undefined"},
                      {"data_race", "threads 0 and 33 of block (0,0,0) write tile[0][0]"}};
@@ -62,7 +63,9 @@ TEST_F(PromptLibraryTest, ApplyPromptIsTheGoldenOne) {
   for (const ChatMessage& message : library.apply(apply_inputs()))
     text += "==== " + std::string(name(message.role)) + "\n" + message.text;
   const std::filesystem::path path = kRoot / "tests/llm/prompt/apply_golden.txt";
-  if (std::getenv("REGRAPH_WRITE_GOLDEN") != nullptr) ASSERT_TRUE(write_file(path, text));
+  if (std::getenv("REGRAPH_WRITE_GOLDEN") != nullptr) {
+    ASSERT_TRUE(write_file(path, text));
+  }
   const auto golden = read_file(path, kLimit);
   ASSERT_TRUE(golden) << golden.error().message;
   EXPECT_EQ(text, *golden);

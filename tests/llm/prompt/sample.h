@@ -39,9 +39,42 @@ __global__ void sgemm(int M, int N, int K, float alpha, const float* A, const fl
 }
 )cuda";
 
+// C = transposed(A) * B, A of K x M, before and after it is tiled.
+inline const std::string kExampleBefore =
+    R"cuda(__global__ void matmul_tn(int M, int N, int K, const float* A, const float* B, float* C) {
+  int row = blockIdx.y * 16 + threadIdx.y;
+  int col = blockIdx.x * 16 + threadIdx.x;
+  if (row < M && col < N) {
+    float sum = 0.0f;
+    for (int k = 0; k < K; ++k)
+      sum += A[k * M + row] * B[k * N + col];
+    C[row * N + col] = sum;
+  }
+}
+)cuda";
+inline const std::string kExampleAfter =
+    R"cuda(__global__ void matmul_tn(int M, int N, int K, const float* A, const float* B, float* C) {
+  __shared__ float a[16][16];
+  __shared__ float b[16][16];
+  int row = blockIdx.y * 16 + threadIdx.y;
+  int col = blockIdx.x * 16 + threadIdx.x;
+  int a_row = blockIdx.y * 16 + threadIdx.x;
+  float sum = 0.0f;
+  for (int first = 0; first < K; first += 16) {
+    int k = first + threadIdx.y;
+    a[threadIdx.y][threadIdx.x] = k < K && a_row < M ? A[k * M + a_row] : 0.0f;
+    b[threadIdx.y][threadIdx.x] = k < K && col < N ? B[k * N + col] : 0.0f;
+    __syncthreads();
+    for (int d = 0; d < 16; ++d)
+      sum += a[d][threadIdx.y] * b[d][threadIdx.x];
+    __syncthreads();
+  }
+  if (row < M && col < N) C[row * N + col] = sum;
+}
+)cuda";
+
 inline const std::string kSwappedLaunch =
-    R"({"block": [32, 8, 1], "grid": ["cdiv(N, bx)", "cdiv(M, by)", "1"], "smem": "0"
-})";
+    R"x({"block": [32, 8, 1], "grid": ["cdiv(N, bx)", "cdiv(M, by)", "1"], "smem": "0"})x";
 
 inline Problem problem() {
   const auto manifest = parse_manifest(R"yaml(sizes: {M: 4096, N: 4096, K: 4096}
