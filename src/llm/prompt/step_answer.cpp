@@ -84,12 +84,15 @@ void make_parameters_text(Json& answer) {
 NamedStep relabelled(std::string_view name, const ReGraph& graph) {
   NamedStep result;
   result.name = one_line(name, kLongestName);
-  if (means_initial_state(name)) return result;
-  if (const Step* step = graph.find_by_any_name(name)) {
-    result.id = step->id;
-    return result;
-  }
   result.id = id_from(result.name);
+  // The id too may be known: it leaves out letters beyond ASCII.
+  for (const std::string_view text : {name, std::string_view(result.id)}) {
+    if (const Step* step = graph.find_by_any_name(text)) {
+      result.id = step->id;
+      return result;
+    }
+  }
+  if (means_initial_state(name) || means_initial_state(result.id)) result.id.clear();
   result.is_new = !result.id.empty();
   return result;
 }

@@ -47,6 +47,12 @@ TEST(CodeRules, RejectsHostCode) {
   EXPECT_EQ(message("__device__ void f() { cudaGridDependencySynchronize(); }"), "accepted");
 }
 
+TEST(CodeRules, RejectsFencesWithin) {
+  EXPECT_EQ(message("int x;\n```\n"),
+            "line 2 of the code: '`' is no part of CUDA C++; is a fence at the wrong place?");
+  EXPECT_EQ(message("const char* s = \"`\"; // ```\n"), "accepted");
+}
+
 TEST(CodeRules, RejectsInlineAssembly) {
   for (const char* code : {"asm volatile(\"trap;\");", "asm(\"\");", "__asm__(\"\");",
                            "__asm(\"\");", "#define A asm\n", "#if 1\nasm(\"\");\n#endif\n"}) {

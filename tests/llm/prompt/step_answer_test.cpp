@@ -54,10 +54,13 @@ TEST_F(StepAnswerTest, UnknownNamesBecomeNewSteps) {
   EXPECT_EQ(relabelled(std::string(500, 'q'), graph).id.size(), 48U);
   EXPECT_EQ(relabelled("../../3 etc", graph).id, "etc");
   EXPECT_EQ(relabelled("123 ...", graph).id, "");
+  // What is left of a name may be a step's.
+  EXPECT_EQ(relabelled("smem_tile \xc3\xbc", graph).id, "smem_tile");
+  EXPECT_FALSE(relabelled("smem_tile \xc3\xbc", graph).is_new);
 }
 
 TEST_F(StepAnswerTest, NothingIsRelabelledToTheInitialState) {
-  for (const char* name : {"init", "Init State", "initial state"})
+  for (const char* name : {"init", "Init State", "initial state", "init \xc3\xbc"})
     EXPECT_EQ(relabelled(name, graph).id, "") << name;
   const auto steps = parse(R"([{"step": "init", "why": ""}])");
   ASSERT_TRUE(steps);
