@@ -176,6 +176,9 @@ class Examiner {
 
   std::string complaint_about(std::string_view word, std::string_view next,
                               std::string_view after) const {
+    if (word == "`" || word == "@") {
+      return fmt::format("'{}' is no part of CUDA C++; is a fence at the wrong place?", word);
+    }
     if (word == "<<<") return "host code: a launch <<< >>>; answer with device code only";
     if (!is_name(word)) return {};
     if (is_inline_assembly(word)) return "inline assembly is not accepted";

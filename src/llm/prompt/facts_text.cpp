@@ -98,9 +98,14 @@ std::string facts_text(const Facts& facts, const Step* step, std::size_t limit) 
   }
   for (const std::string_view name : kAlways)
     choose(name);
+  constexpr double kEnoughOccupancy = 0.75;
+  const auto occupancy = facts.find("occupancy");
+  const bool is_occupied = occupancy != facts.end() && occupancy->second >= kEnoughOccupancy;
   for (const Threshold& threshold : kNoteworthy) {
     const auto fact = facts.find(threshold.fact);
     if (fact == facts.end()) continue;
+    // Something limits even a full occupancy.
+    if (threshold.fact.substr(0, 8) == "limited_" && is_occupied) continue;
     const EvidenceCondition condition{std::string(threshold.fact), threshold.comparison,
                                       threshold.value, 1.0};
     if (condition.holds(fact->second)) choose(threshold.fact);

@@ -38,9 +38,9 @@ std::string argument_line(const Problem& problem, const Argument& argument) {
   }
   std::string text = fmt::format("{}: {}, ", argument.name, type);
   if (!argument.is_pointer) {
-    if (argument.value) return text + fmt::format("value {:g}", *argument.value);
+    if (argument.value) return text + fmt::format("{:g} in tests", *argument.value);
     const bool is_size = problem.sizes.contains(argument.name);
-    return text + (is_size ? fmt::format("size {}", argument.name) : std::string("value"));
+    return text + (is_size ? fmt::format("size {}", argument.name) : std::string("scalar"));
   }
   std::vector<std::string> extents;
   for (const IntegerExpression& extent : argument.shape)

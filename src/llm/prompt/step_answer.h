@@ -1,0 +1,37 @@
+// Which steps a model names.
+#pragma once
+
+#include "base/result.h"
+#include "llm/chat/chat.h"
+#include "llm/prompt/json_schema.h"
+#include "regraph/regraph.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace regraph::llm {
+
+struct NamedStep {
+  std::string id;             // of the ReGraph; of a new step made from its name
+  std::string name;           // as the model wrote it, on one line
+  bool is_new = false;        // the ReGraph has no such step: kept as data
+  StepParameters parameters;  // of known steps those that the step allows
+  std::string why;            // one line
+  bool operator==(const NamedStep&) const = default;
+};
+
+// Relabels a name to the step that `graph` knows by it, by id, name or alias. Another name becomes
+// a new step: its id is the name in lower case with underscores, at most 48 characters. Nothing
+// (an empty id) when the name has no letter or means the initial state.
+[[nodiscard]] NamedStep relabelled(std::string_view name, const ReGraph& graph);
+
+// Reads the answer to a prompt of the kind `propose`, {"steps": [{"step", "why", "parameters"}]} or
+// the list alone, checked against `schema`. Steps keep their order, those with equal id and
+// parameters are one, the first `limit` count. Numbers as parameters are taken as text. Errors
+// (parse): no JSON of that form. An empty list is an answer.
+[[nodiscard]] Result<std::vector<NamedStep>> parse_steps(const ChatChoice& choice,
+                                                         const JsonSchema& schema,
+                                                         const ReGraph& graph, std::size_t limit);
+
+}  // namespace regraph::llm
