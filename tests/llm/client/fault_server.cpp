@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <arpa/inet.h>
+#include <cctype>
 #include <chrono>
 #include <cstdlib>
 #include <netinet/tcp.h>
@@ -80,6 +81,12 @@ bool read_request(int socket, std::string& buffer, const std::atomic<bool>& stop
     const ssize_t got = ::recv(socket, chunk, sizeof chunk, 0);
     if (got <= 0) return false;
     buffer.append(chunk, static_cast<std::size_t>(got));
+    // Not HTTP, TLS perhaps: real servers say so and hang up.
+    if (std::isupper(static_cast<unsigned char>(buffer[0])) == 0) {
+      constexpr std::string_view kBad = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n";
+      (void)::send(socket, kBad.data(), kBad.size(), MSG_NOSIGNAL);
+      return false;
+    }
   }
 }
 
