@@ -77,7 +77,8 @@ void check_usage(const TokenUsage& usage, const fuzz::Rounds& rounds) {
 void check_error(const ServerError& error, const fuzz::Rounds& rounds) {
   if (error.status != 0 && (error.status < 400 || error.status > 599))
     rounds.fail("a status that is none of an error");
-  (void)refused_parameter(error);
+  (void)refused_parameter(500, error);
+  (void)refused_parameter(400, error);
   (void)says_unknown_model(error);
   (void)says_out_of_credit(error);
 }

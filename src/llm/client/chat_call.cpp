@@ -217,7 +217,7 @@ ChatCall::Attempt ChatCall::read(const ChatRequest& wanted, HttpOutcome outcome)
 ChatCall::Attempt ChatCall::read_error(const HttpOutcome& outcome, int status,
                                        const ServerError& error) {
   const Judgement judgement = judge_status(status, error);
-  if ((status == 400 || status == 422 || status == 501) && adapt(error)) adapted_ = true;
+  adapted_ = adapt(status, error);
   const std::string text =
       status >= 300 && status < 400 ? "Location: " + outcome.location : error.message;
   const std::string quote = excerpt(scrub(text, shared_.options.key), kLongestQuote);
@@ -228,8 +228,8 @@ ChatCall::Attempt ChatCall::read_error(const HttpOutcome& outcome, int status,
                 {});
 }
 
-bool ChatCall::adapt(const ServerError& error) {
-  const auto parameter = refused_parameter(error);
+bool ChatCall::adapt(int status, const ServerError& error) {
+  const auto parameter = refused_parameter(status, error);
   if (!parameter) return false;
   // A weaker form of response_format may be refused as well: two steps.
   const bool first = given_up_.insert(*parameter).second;

@@ -59,7 +59,7 @@ class ChatCall {
   [[nodiscard]] ChatError failed(const Judgement& judgement, const std::string& why,
                                  const TokenUsage& lost);
   [[nodiscard]] ChatError give_up(ChatFailure failure, const std::string& why) const;
-  [[nodiscard]] bool adapt(const ServerError& error);
+  [[nodiscard]] bool adapt(int status, const ServerError& error);
   void finish(DecodedAnswer& answer, const ChatRequest& wanted) const;
   [[nodiscard]] double remaining() const;
 

@@ -32,7 +32,7 @@ struct ChatClientOptions {
 };
 
 // Asks again for choices that a server leaves out (many know no "n"), one request after the other;
-// an answer may still have fewer than were asked for, if these fail. A 400 or 422 that names a
+// an answer may still have fewer than were asked for, if these fail. A refusal that names a
 // parameter which the server does not take is answered with the same request without it, once a
 // parameter; later requests leave it out from the start.
 class ChatClient final : public ChatModel {

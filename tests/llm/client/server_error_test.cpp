@@ -42,8 +42,8 @@ TEST(ServerError, TakesAnythingElseAsItIs) {
   EXPECT_EQ(read_server_error(std::string_view(R"({"error": {"code": 1e300}})")).status, 0);
 }
 
-std::optional<RequestParameter> refused(const char* body) {
-  return refused_parameter(read_server_error(std::string_view(body)));
+std::optional<RequestParameter> refused(const char* body, int status = 400) {
+  return refused_parameter(status, read_server_error(std::string_view(body)));
 }
 
 TEST(RefusedParameter, IsFoundByName) {
@@ -76,6 +76,19 @@ TEST(RefusedParameter, IsFoundByName) {
   EXPECT_EQ(refused(R"({"error": {"message": "Invalid", "param": "response_format.json_schema",
     "code": "unsupported_parameter"}})"),
             RequestParameter::response_format);
+}
+
+TEST(RefusedParameter, IsFoundBehindAnInternalErrorIfItIsClear) {
+  // As llama-cpp-python 0.3.36 says it.
+  const char* const literal =
+      R"({"error": {"message": "1 validation error:\n  {'type': 'literal_error', 'loc': ('body',
+    'response_format', 'type'), 'msg': \"Input should be 'text' or 'json_object'\"}", "type":
+    "internal_server_error", "param": null, "code": null}})";
+  EXPECT_EQ(refused(literal, 500), RequestParameter::response_format);
+  EXPECT_FALSE(refused(literal, 503));
+  const char* const crash = R"({"error": {"message": "unexpected error; seed 3"}})";
+  EXPECT_FALSE(refused(crash, 500));
+  EXPECT_EQ(refused(crash, 400), RequestParameter::seed);
 }
 
 TEST(RefusedParameter, IsNotAValueOutOfRange) {
