@@ -51,7 +51,10 @@ class ChatCall {
   [[nodiscard]] Attempt ask(const ChatRequest& wanted, std::uint64_t part);
   // Waits for the limits, sends once and reads the reply. On failure `retry_` says what next.
   [[nodiscard]] Attempt attempt(const ChatRequest& wanted);
+  // Takes a place among the requests in flight and its share of the limits per minute.
   [[nodiscard]] std::optional<ChatError> enter(std::int64_t tokens);
+  // Why no request should be sent: cancelled, or known to fail.
+  [[nodiscard]] std::optional<ChatError> useless() const;
   [[nodiscard]] Attempt read(const ChatRequest& wanted, HttpOutcome outcome);
   [[nodiscard]] Attempt read_error(const HttpOutcome& outcome, int status,
                                    const ServerError& error);

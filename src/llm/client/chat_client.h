@@ -27,7 +27,7 @@ struct ChatClientOptions {
   ServerDialect dialect;           // to begin with; the client learns what the server refuses
   double request_seconds = 600.0;  // the longest one request may take
   double total_seconds = 1800.0;   // the longest a call may take, with waiting and retries
-  int in_flight = 16;              // requests at a time
+  int in_flight = 16;  // requests at a time, with those that wait for the limits per minute
   std::vector<std::filesystem::path> curl;  // where libcurl may be; empty: curl_candidates()
 };
 

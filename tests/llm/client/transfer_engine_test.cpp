@@ -45,6 +45,21 @@ TEST(TransferEngine, PostsJsonWithTheKey) {
   EXPECT_FALSE(seen.headers.contains("expect"));
 }
 
+TEST(TransferEngine, WorksWithEachLibraryThatIsInstalled) {
+  FaultServer server([](const ReceivedRequest&, Peer& peer) { peer.reply(200, "ok"); });
+  int installed = 0;
+  for (const auto& candidate : curl_candidates()) {
+    const std::vector<std::filesystem::path> only = {candidate};
+    const auto api = load_curl(only);
+    if (!api.ok()) continue;
+    ++installed;
+    auto engine = TransferEngine::create(*api, {});
+    ASSERT_TRUE(engine.ok());
+    EXPECT_EQ(post(**engine, server.url()).body, "ok") << candidate;
+  }
+  EXPECT_GE(installed, 1);
+}
+
 TEST(TransferEngine, KeepsConnections) {
   FaultServer server([](const ReceivedRequest&, Peer& peer) { peer.reply(200, "ok"); });
   const auto engine = make_engine();
