@@ -4,7 +4,6 @@
 #include "llm/client/fault_server.h"
 
 #include <chrono>
-#include <thread>
 #include <zlib.h>
 
 namespace regraph::llm {
@@ -356,47 +355,6 @@ TEST(Faults, SomethingThatIsNotHttp) {
     peer.close();
   });
   EXPECT_EQ(seen.failure(), "malformed");
-}
-
-// How long a call takes to return after it was cancelled `after_requests` requests.
-double seconds_to_cancel(FaultServer& server, ChatClient& client, int after_requests) {
-  Cancellation cancellation;
-  Clock::time_point asked;
-  std::thread canceller([&] {
-    while (server.requests() < after_requests)
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    std::this_thread::sleep_for(std::chrono::milliseconds(30));
-    asked = Clock::now();
-    cancellation.request();
-  });
-  const ChatResult result = client.complete(question(), cancellation);
-  const auto returned = Clock::now();
-  canceller.join();
-  EXPECT_FALSE(result.ok());
-  EXPECT_STREQ(name(result.error().failure), "cancelled") << result.error().message;
-  return std::chrono::duration<double>(returned - asked).count();
-}
-
-TEST(Faults, CancelledDuringAHang) {
-  FaultServer server([](const ReceivedRequest&, Peer& peer) { peer.hang(); });
-  const auto client = make_client(quick_options(server.url()));
-  EXPECT_LT(seconds_to_cancel(server, *client, 1), 2.0);  // the deadline is 5 s
-}
-
-TEST(Faults, CancelledWhileWaitingToTryAgain) {
-  FaultServer server(always(429, "{}", "Retry-After: 15\r\n"));
-  const auto client = make_client(quick_options(server.url()));
-  EXPECT_LT(seconds_to_cancel(server, *client, 1), 2.0);
-}
-
-TEST(Faults, CancelledBeforeItBegan) {
-  FaultServer server(always(200, chat_body({"a"})));
-  const auto client = make_client(quick_options(server.url()));
-  Cancellation cancellation;
-  cancellation.request();
-  const ChatResult result = client->complete(question(), cancellation);
-  EXPECT_EQ(result.error().failure, ChatFailure::cancelled);
-  EXPECT_EQ(server.requests(), 0);
 }
 
 }  // namespace
