@@ -121,36 +121,39 @@ ChatCall::Attempt ChatCall::ask(const ChatRequest& wanted, std::uint64_t part) {
 }
 
 std::optional<ChatError> ChatCall::enter(std::int64_t tokens) {
-  if (cancellation_.requested()) return give_up(ChatFailure::cancelled, "cancelled");
-  if (auto error = shared_.breaker.open(request_.model)) {
-    error->attempts = attempts_;
-    error->usage = lost_;
-    return error;
-  }
-  const auto may_send = shared_.limiter.take(tokens, Clock::now());
-  if (may_send >= end_) {
-    shared_.limiter.give_back(tokens, Clock::now());
-    return give_up(ChatFailure::timed_out, "the limits per minute leave no time for the request");
-  }
-  if (!pause_until(may_send, cancellation_)) {
-    shared_.limiter.give_back(tokens, Clock::now());
-    return give_up(ChatFailure::cancelled, "cancelled while waiting for the limits per minute");
-  }
+  if (auto error = useless()) return error;
   const auto entry = shared_.gate.enter(end_, cancellation_);
-  if (entry == InFlightGate::Entry::entered) {
-    // Meanwhile another call may have found out that it is of no use.
-    auto error = shared_.breaker.open(request_.model);
-    if (!error) return std::nullopt;
-    shared_.gate.leave();
-    shared_.limiter.give_back(tokens, Clock::now());
-    error->attempts = attempts_;
-    error->usage = lost_;
-    return error;
-  }
-  shared_.limiter.give_back(tokens, Clock::now());
   if (entry == InFlightGate::Entry::cancelled)
     return give_up(ChatFailure::cancelled, "cancelled while other requests were in flight");
-  return give_up(ChatFailure::timed_out, "the time was over before a request could be sent");
+  if (entry == InFlightGate::Entry::timed_out)
+    return give_up(ChatFailure::timed_out, "the time was over before a request could be sent");
+  // The limits per minute come last, so that a request is sent when its turn is and not in a heap
+  // with others that had theirs while they waited to enter.
+  std::optional<ChatError> error;
+  const auto may_send = shared_.limiter.take(tokens, Clock::now());
+  if (may_send >= end_) {
+    error = give_up(ChatFailure::timed_out, "the limits per minute leave no time for the request");
+  } else if (!pause_until(may_send, cancellation_)) {
+    error = give_up(ChatFailure::cancelled, "cancelled while waiting for the limits per minute");
+  } else {
+    // Meanwhile another call may have found out that it is of no use.
+    error = useless();
+  }
+  if (error) {
+    shared_.limiter.give_back(tokens, Clock::now());
+    shared_.gate.leave();
+  }
+  return error;
+}
+
+std::optional<ChatError> ChatCall::useless() const {
+  if (cancellation_.requested()) return give_up(ChatFailure::cancelled, "cancelled");
+  auto error = shared_.breaker.open(request_.model);
+  if (error) {
+    error->attempts = attempts_;
+    error->usage = lost_;
+  }
+  return error;
 }
 
 ChatCall::Attempt ChatCall::attempt(const ChatRequest& wanted) {
@@ -217,7 +220,7 @@ ChatCall::Attempt ChatCall::read(const ChatRequest& wanted, HttpOutcome outcome)
 ChatCall::Attempt ChatCall::read_error(const HttpOutcome& outcome, int status,
                                        const ServerError& error) {
   const Judgement judgement = judge_status(status, error);
-  if ((status == 400 || status == 422 || status == 501) && adapt(error)) adapted_ = true;
+  adapted_ = adapt(status, error);
   const std::string text =
       status >= 300 && status < 400 ? "Location: " + outcome.location : error.message;
   const std::string quote = excerpt(scrub(text, shared_.options.key), kLongestQuote);
@@ -228,8 +231,8 @@ ChatCall::Attempt ChatCall::read_error(const HttpOutcome& outcome, int status,
                 {});
 }
 
-bool ChatCall::adapt(const ServerError& error) {
-  const auto parameter = refused_parameter(error);
+bool ChatCall::adapt(int status, const ServerError& error) {
+  const auto parameter = refused_parameter(status, error);
   if (!parameter) return false;
   // A weaker form of response_format may be refused as well: two steps.
   const bool first = given_up_.insert(*parameter).second;

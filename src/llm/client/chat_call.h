@@ -51,7 +51,10 @@ class ChatCall {
   [[nodiscard]] Attempt ask(const ChatRequest& wanted, std::uint64_t part);
   // Waits for the limits, sends once and reads the reply. On failure `retry_` says what next.
   [[nodiscard]] Attempt attempt(const ChatRequest& wanted);
+  // Takes a place among the requests in flight and its share of the limits per minute.
   [[nodiscard]] std::optional<ChatError> enter(std::int64_t tokens);
+  // Why no request should be sent: cancelled, or known to fail.
+  [[nodiscard]] std::optional<ChatError> useless() const;
   [[nodiscard]] Attempt read(const ChatRequest& wanted, HttpOutcome outcome);
   [[nodiscard]] Attempt read_error(const HttpOutcome& outcome, int status,
                                    const ServerError& error);
@@ -59,7 +62,7 @@ class ChatCall {
   [[nodiscard]] ChatError failed(const Judgement& judgement, const std::string& why,
                                  const TokenUsage& lost);
   [[nodiscard]] ChatError give_up(ChatFailure failure, const std::string& why) const;
-  [[nodiscard]] bool adapt(const ServerError& error);
+  [[nodiscard]] bool adapt(int status, const ServerError& error);
   void finish(DecodedAnswer& answer, const ChatRequest& wanted) const;
   [[nodiscard]] double remaining() const;
 

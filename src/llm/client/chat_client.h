@@ -27,12 +27,12 @@ struct ChatClientOptions {
   ServerDialect dialect;           // to begin with; the client learns what the server refuses
   double request_seconds = 600.0;  // the longest one request may take
   double total_seconds = 1800.0;   // the longest a call may take, with waiting and retries
-  int in_flight = 16;              // requests at a time
+  int in_flight = 16;  // requests at a time, with those that wait for the limits per minute
   std::vector<std::filesystem::path> curl;  // where libcurl may be; empty: curl_candidates()
 };
 
 // Asks again for choices that a server leaves out (many know no "n"), one request after the other;
-// an answer may still have fewer than were asked for, if these fail. A 400 or 422 that names a
+// an answer may still have fewer than were asked for, if these fail. A refusal that names a
 // parameter which the server does not take is answered with the same request without it, once a
 // parameter; later requests leave it out from the start.
 class ChatClient final : public ChatModel {

@@ -39,22 +39,22 @@ const char* name(TransferFault fault) {
   return index < kNames.size() ? kNames[index] : "?";
 }
 
-CurlTransfer::CurlTransfer(const CurlApi& api, const TransferOptions& options, HttpPost post,
-                           const Cancellation& cancellation)
-    : api_(api),
+CurlTransfer::CurlTransfer(std::shared_ptr<const CurlApi> api, const TransferOptions& options,
+                           HttpPost post, const Cancellation& cancellation)
+    : api_(std::move(api)),
       options_(options),
       post_(std::move(post)),
       cancellation_(cancellation),
       started_(Clock::now()) {}
 
 CurlTransfer::~CurlTransfer() {
-  if (easy_ != nullptr) api_.easy_cleanup(easy_);
-  if (headers_ != nullptr) api_.slist_free_all(headers_);
+  if (easy_ != nullptr) api_->easy_cleanup(easy_);
+  if (headers_ != nullptr) api_->slist_free_all(headers_);
 }
 
 template <typename Value>
 void CurlTransfer::set(CURLoption option, Value value) {
-  const CURLcode code = api_.easy_setopt(easy_, option, value);
+  const CURLcode code = api_->easy_setopt(easy_, option, value);
   if (refused_ == CURLE_OK) refused_ = code;
 }
 
@@ -64,9 +64,9 @@ void CurlTransfer::set_safety_options() {
   if (!options_.ca_file.empty()) set(CURLOPT_CAINFO, options_.ca_file.c_str());
   set(CURLOPT_FOLLOWLOCATION, 0L);
   // The names came with 7.85, the bits went after it.
-  if (api_.easy_setopt(easy_, CURLOPT_PROTOCOLS_STR, "http,https") != CURLE_OK)
+  if (api_->easy_setopt(easy_, CURLOPT_PROTOCOLS_STR, "http,https") != CURLE_OK)
     set(kProtocolBits, static_cast<long>(CURLPROTO_HTTP | CURLPROTO_HTTPS));
-  if (api_.easy_setopt(easy_, CURLOPT_REDIR_PROTOCOLS_STR, "http,https") != CURLE_OK)
+  if (api_->easy_setopt(easy_, CURLOPT_REDIR_PROTOCOLS_STR, "http,https") != CURLE_OK)
     set(kRedirectProtocolBits, static_cast<long>(CURLPROTO_HTTP | CURLPROTO_HTTPS));
   // Empty strings, so that libcurl does not ask the environment.
   set(CURLOPT_PROXY, options_.proxy.c_str());
@@ -86,18 +86,18 @@ void CurlTransfer::set_connection_options() {
   set(CURLOPT_TCP_KEEPINTVL, 15L);
   set(CURLOPT_TCP_NODELAY, 1L);
   // Unknown to libraries before 7.87, which wait for a name that is being looked up.
-  (void)api_.easy_setopt(easy_, CURLOPT_QUICK_EXIT, 1L);
+  (void)api_->easy_setopt(easy_, CURLOPT_QUICK_EXIT, 1L);
 }
 
 Status CurlTransfer::prepare() {
-  easy_ = api_.easy_init();
+  easy_ = api_->easy_init();
   if (easy_ == nullptr) return fail(ErrorCode::internal, "libcurl gives no handle");
   const std::string authorization = "Authorization: Bearer " + post_.key;
   // "Expect:" without a value: large requests are not to wait for a word of the server first.
   for (const char* header : {"Content-Type: application/json", "Accept: application/json",
                              "Expect:", authorization.c_str()}) {
     if (post_.key.empty() && header == authorization.c_str()) continue;
-    curl_slist* const longer = api_.slist_append(headers_, header);
+    curl_slist* const longer = api_->slist_append(headers_, header);
     if (longer == nullptr) return fail(ErrorCode::internal, "libcurl has no memory");
     headers_ = longer;
   }
@@ -118,7 +118,7 @@ Status CurlTransfer::prepare() {
   set_connection_options();
   if (refused_ != CURLE_OK)
     return fail(ErrorCode::internal, fmt::format("libcurl {} refuses an option that is needed: {}",
-                                                 api_.version, api_.easy_strerror(refused_)));
+                                                 api_->version, api_->easy_strerror(refused_)));
   return {};
 }
 
@@ -189,7 +189,7 @@ bool CurlTransfer::too_slow(Clock::time_point now) {
 
 long CurlTransfer::info(CURLINFO what) const {
   long value = 0;
-  (void)api_.easy_getinfo(easy_, what, &value);
+  (void)api_->easy_getinfo(easy_, what, &value);
   return value;
 }
 
@@ -243,7 +243,7 @@ void CurlTransfer::finish(CURLcode code) {
   if (outcome_.fault == TransferFault::too_long) {
     outcome_.message = fmt::format("the answer is longer than {} bytes", options_.body_bytes);
   } else if (outcome_.fault != TransferFault::none) {
-    outcome_.message = error_text_[0] != '\0' ? error_text_.data() : api_.easy_strerror(code);
+    outcome_.message = error_text_[0] != '\0' ? error_text_.data() : api_->easy_strerror(code);
   }
   end();
 }

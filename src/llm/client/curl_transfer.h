@@ -9,6 +9,7 @@
 #include <array>
 #include <chrono>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 
 namespace regraph::llm {
@@ -18,8 +19,8 @@ class CurlTransfer {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // `api`, `options` and `cancellation` must outlive the transfer's end.
-  CurlTransfer(const CurlApi& api, const TransferOptions& options, HttpPost post,
+  // `options` and `cancellation` must outlive the transfer's end.
+  CurlTransfer(std::shared_ptr<const CurlApi> api, const TransferOptions& options, HttpPost post,
                const Cancellation& cancellation);
   ~CurlTransfer();
   CurlTransfer(const CurlTransfer&) = delete;
@@ -52,7 +53,7 @@ class CurlTransfer {
   [[nodiscard]] long info(CURLINFO what) const;
   void end();
 
-  const CurlApi& api_;
+  const std::shared_ptr<const CurlApi> api_;
   const TransferOptions& options_;
   const HttpPost post_;
   const Cancellation& cancellation_;

@@ -110,16 +110,19 @@ ServerError read_server_error(std::string_view body) {
   return only_message(std::string(body));
 }
 
-std::optional<RequestParameter> refused_parameter(const ServerError& error) {
-  constexpr std::array<std::string_view, 16> kRefusals = {
-      "unsupported",      "not supported",   "does not support", "doesn't support",
-      "not support",      "unrecognized",    "unknown",          "unexpected",
-      "not permitted",    "not allowed",     "unavailable",      "not available",
-      "only the default", "not implemented", "input should be",  "not compatible"};
+std::optional<RequestParameter> refused_parameter(int status, const ServerError& error) {
+  if (status != 400 && status != 422 && status != 500 && status != 501) return std::nullopt;
+  constexpr std::array<std::string_view, 10> kRefusals = {
+      "unsupported",   "not supported", "does not support", "doesn't support", "not support",
+      "not permitted", "not allowed",   "only the default", "input should be", "not compatible"};
+  // Words that also stand in reports of a crash.
+  constexpr std::array<std::string_view, 6> kWeakRefusals = {
+      "unrecognized", "unknown", "unexpected", "unavailable", "not available", "not implemented"};
   const std::string message = lower(error.message);
   if (has(message, "only one completion choice")) return RequestParameter::n;
   const std::string code = lower(error.code);
-  if (!has_any(message, kRefusals) && !has(code, "unsupported") && !has(code, "unknown_parameter"))
+  if (!has_any(message, kRefusals) && !has(code, "unsupported") &&
+      !has(code, "unknown_parameter") && (status >= 500 || !has_any(message, kWeakRefusals)))
     return std::nullopt;
   constexpr std::array kAll = {
       RequestParameter::temperature,     RequestParameter::seed,

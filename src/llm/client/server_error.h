@@ -27,10 +27,11 @@ struct ServerError {
 // Reads the value of an "error" member, or of what carries one.
 [[nodiscard]] ServerError read_server_error(const nlohmann::json& body);
 
-// Returns the parameter that the server does not take, if that is what it complains about; a value
-// out of range is not such a complaint. Where several are named, the first in the order of
-// RequestParameter that stands alone.
-[[nodiscard]] std::optional<RequestParameter> refused_parameter(const ServerError& error);
+// Returns the parameter that the server does not take, if that is what it complains about with
+// `status`: 400, 422 and 501, and 500 where the words leave no doubt (llama-cpp-python). A value
+// out of range is not such a complaint. Where several are named, the first one of RequestParameter.
+[[nodiscard]] std::optional<RequestParameter> refused_parameter(int status,
+                                                                const ServerError& error);
 
 // Whether the error says that there is no such model.
 [[nodiscard]] bool says_unknown_model(const ServerError& error);

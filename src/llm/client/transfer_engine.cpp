@@ -59,7 +59,7 @@ class TransferEngine::Loop {
   }
 
   TransferPointer submit(HttpPost post, const Cancellation& cancellation) {
-    auto transfer = std::make_shared<CurlTransfer>(*api_, options_, std::move(post), cancellation);
+    auto transfer = std::make_shared<CurlTransfer>(api_, options_, std::move(post), cancellation);
     if (const Status ready = transfer->prepare(); !ready.ok()) {
       transfer->abort(TransferFault::internal, ready.error().message);
       return transfer;
