@@ -11,7 +11,10 @@ namespace regraph {
 
 // When to stop. At least one limit must be set.
 struct SearchBudget {
-  int evaluations = 200;      // candidates given to the evaluator, the baseline aside; 0: no limit
+  // Candidates given to the evaluator, the baseline aside; 0: no limit. Applications of steps that
+  // are not repeatable (Expander) count too when they leave nothing to evaluate: somebody was
+  // asked.
+  int evaluations = 200;
   double wall_seconds = 0.0;  // 0: no limit
 };
 
@@ -49,9 +52,9 @@ struct SearchConfig {
   std::uint64_t seed = 0;         // of verification inputs and of searchers that draw lots
   SearchBudget budget;
   SelectionConfig selection;
-  int jobs = 1;    // workers; changes how long a search takes, never what it finds
+  int jobs = 1;           // workers; changes how long a search takes, never what it finds
   int extra_workers = 0;  // beyond `jobs`: for calls that mostly wait for somebody else
-  int window = 4;  // most expansions and measurements under way at once
+  int window = 4;         // most expansions and measurements under way at once
   // Commit outstanding expansions before measurements; false: by ticket number alone, which is
   // better when an expansion takes as long as an evaluation. Either order is independent of timing.
   bool expansions_first = true;

@@ -157,7 +157,7 @@ void SearchRun::issue_tickets() {
     int window = config.window;
     if (limit > 0) {
       // Each expansion may need an evaluation, so one is kept for it.
-      if (outcome_.evaluations + under_way >= limit) return;
+      if (outcome_.evaluations + fruitless_ + under_way >= limit) return;
       window = std::min(window, std::max(1, static_cast<int>(kRampShare * issued_)));
     }
     if (under_way >= window) return;
@@ -205,7 +205,12 @@ void SearchRun::commit_expansion(const Ticket& ticket, ExpansionRecord record) {
   const Commit committed = searcher_->commit_expansion(ticket.number, identity);
   for (const Resolution& resolution : committed.resolved)
     note(resolution);
-  if (!committed.measure) return;
+  if (!committed.measure) {
+    // Somebody was asked and paid, so it counts although nothing was evaluated.
+    const StepProposal& step = proposals_[ticket.parent][ticket.proposal];
+    fruitless_ += inputs_.expander.repeatable(step) ? 0 : 1;
+    return;
+  }
 
   StateRecord state;
   state.id = committed.measure->node;

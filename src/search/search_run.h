@@ -91,6 +91,8 @@ class SearchRun {
   std::map<std::uint64_t, Outstanding> outstanding_;   // by ticket
   std::map<std::string, std::uint32_t> step_numbers_;  // in the order steps were first proposed
   int issued_ = 0;                                     // expansions
+  // Of those that cannot be repeated for nothing, the ones that left nothing to evaluate.
+  int fruitless_ = 0;
   std::uint64_t commits_ = 0;
   int confirmations_ = 0;
   double earlier_seconds_ = 0.0;  // of earlier sittings

@@ -194,9 +194,10 @@ double SearchRun::elapsed_seconds() const {
 // By evaluations when they are limited, so that the clock cannot influence the search.
 double SearchRun::budget_fraction() const {
   const SearchBudget& budget = inputs_.config.budget;
-  const double used = budget.evaluations > 0
-                          ? static_cast<double>(outcome_.evaluations) / budget.evaluations
-                          : elapsed_seconds() / budget.wall_seconds;
+  const double used =
+      budget.evaluations > 0
+          ? static_cast<double>(outcome_.evaluations + fruitless_) / budget.evaluations
+          : elapsed_seconds() / budget.wall_seconds;
   return std::clamp(used, 0.0, 1.0);
 }
 
@@ -221,7 +222,8 @@ WorkerPool::Clock::duration SearchRun::patience() const {
   EvaluationBudget budget;
   budget.wall_seconds = inputs_.config.evaluation_wall_seconds;
   // A measurement ends with a proposal, and an expander may look at its own work.
-  const double longest = inputs_.evaluator.longest_seconds(budget, inputs_.config.jobs + inputs_.config.extra_workers) +
+  const double longest = inputs_.evaluator.longest_seconds(
+                             budget, inputs_.config.jobs + inputs_.config.extra_workers) +
                          inputs_.expander.longest_seconds();
   const double seconds = longest * (1.0 + kGraceShare) + kGraceSeconds;
   return std::chrono::duration_cast<WorkerPool::Clock::duration>(

@@ -2,16 +2,19 @@
 """An OpenAI-compatible server whose answers come from files: see answers/README.md.
 
     tests/llm/scripted_server.py [--answers FOLDER] [--port N] [--port-file FILE] [--delay SECONDS]
+                                 [--status CODE] [--repeat-key] [--log FILE]
 
 Listens on loopback and prints its address. What it chooses depends on the request alone, so equal requests
 get equal answers. Tokens are counted as bytes / 4.
 """
 import argparse
+import hashlib
 import http.server
 import json
 import pathlib
 import re
 import sys
+import threading
 import time
 
 FOLDER = pathlib.Path(__file__).resolve().parent / "answers"
@@ -44,11 +47,19 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if self.server.log:
+            with self.server.lock, open(self.server.log, "a", encoding="utf-8") as log:
+                log.write(hashlib.sha256(body).hexdigest() + "\n")
+        if self.server.status != 200:
+            key = self.headers.get("Authorization", "")
+            return self.reply(self.server.status, {"error": {"message": f"not you: {key}"}})
         try:
             request = json.loads(body)
             text, finish = answer_to(self.server.answers, request["messages"], request.get("seed", 0))
         except (ValueError, KeyError, TypeError) as error:
             return self.reply(400, {"error": {"message": f"bad request: {error}"}})
+        if self.server.repeat_key:
+            text += "\n// " + self.headers.get("Authorization", "")
         time.sleep(self.server.delay)
         self.reply(200, {
             "id": "scripted", "object": "chat.completion", "model": request.get("model", ""),
@@ -80,10 +91,17 @@ def main():
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--port-file", type=pathlib.Path, help="file to write the port to once it listens")
     parser.add_argument("--delay", type=float, default=0.0)
+    parser.add_argument("--status", type=int, default=200, help="of every reply")
+    parser.add_argument("--repeat-key", action="store_true", help="put the client's key into every answer")
+    parser.add_argument("--log", help="file to write a hash of every request to")
     options = parser.parse_args()
     server = Server(("127.0.0.1", options.port), Handler)
     server.answers = options.answers
     server.delay = options.delay
+    server.status = options.status
+    server.repeat_key = options.repeat_key
+    server.log = options.log
+    server.lock = threading.Lock()
     print(f"http://127.0.0.1:{server.server_port}/v1", flush=True)
     if options.port_file:
         options.port_file.write_text(f"{server.server_port}\n", encoding="utf-8")
