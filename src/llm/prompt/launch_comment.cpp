@@ -77,6 +77,7 @@ std::vector<std::string> take_launch_comments(std::string& source, std::string_v
     if (plan.empty() || own.contains(words) || plans.size() == kMostPlans) continue;
     plans.emplace_back(plan);
     kept += text.substr(after, comment.begin - after);
+    if (words[1] == '*') kept += ' ';  // two halves of a token must not meet
     after = comment.end;
   }
   kept += text.substr(after);

@@ -134,7 +134,7 @@ Status check_directive_text(std::string_view text, std::size_t offset, std::size
     if (token.kind == TokenKind::punctuation && word == "\\") {
       return at_line(text, offset + token.begin, "a stray backslash");
     }
-    const Status gap = check_gap(text, offset + after, offset + token.begin, true);
+    Status gap = check_gap(text, offset + after, offset + token.begin, true);
     if (!gap) return gap;
     after = token.end;
   }

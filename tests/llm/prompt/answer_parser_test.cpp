@@ -268,6 +268,7 @@ TEST_F(AnswerParserTest, TakesLinearTimeOnHostileAnswers) {
     (void)reason(block("cuda", text + "\n"));
     (void)reason(block("cuda", "#define A \\\n" + text + "\n") + block("json", text + "\n"));
     (void)reason(nlohmann::json({{"code", text}}).dump());
+    (void)reason(block("cuda", text + "\n") + block("cuda", text + text + "\n"));
   }
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
 }

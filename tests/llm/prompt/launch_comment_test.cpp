@@ -12,7 +12,13 @@ TEST(LaunchComment, IsTakenOutOfTheCode) {
   ASSERT_EQ(plans.size(), 2U);
   EXPECT_EQ(plans[0], " {block: 64, grid: N}");
   EXPECT_EQ(plans[1], "\n  block: 8\n");
-  EXPECT_EQ(source, "\nint x;  int y;\n");
+  EXPECT_EQ(source, "\nint x;   int y;\n");
+}
+
+TEST(LaunchComment, DoesNotJoinWhatStandsAroundIt) {
+  std::string source = "as/* launch: {block: 1, grid: 1} */m";
+  EXPECT_EQ(take_launch_comments(source, "").size(), 1U);
+  EXPECT_EQ(source, "as m");
 }
 
 TEST(LaunchComment, OtherCommentsAndTextStay) {
