@@ -30,9 +30,9 @@ struct ChatRequest {
   std::vector<ChatMessage> messages;
   std::optional<double> temperature;  // none: the server's own; reasoning models refuse any
   std::optional<std::int64_t> seed;
-  int max_tokens = 0;                     // of the answer, reasoning included; 0: the server's own
-  int choices = 1;                        // how many answers ("n")
-  std::optional<std::string> json_schema; // the answer must be JSON of this schema (JSON text)
+  int max_tokens = 0;                      // of the answer, reasoning included; 0: the server's own
+  int choices = 1;                         // how many answers ("n")
+  std::optional<std::string> json_schema;  // the answer must be JSON of this schema (JSON text)
   bool operator==(const ChatRequest&) const = default;
 };
 
@@ -73,15 +73,15 @@ struct ChatAnswer {
 
 // Why there is no answer, as far as callers act on it.
 enum class ChatFailure : std::uint8_t {
-  unreachable,      // refused, no such host, TLS, proxy; after retries
-  unauthorised,     // 401, 403: no request of this run will succeed
-  unknown_model,    // 404: neither will another
-  rejected,         // 400, 413, 422: this request is at fault (too long, say)
-  overloaded,       // 429, 5xx; after retries
-  timed_out,        // a deadline passed
-  malformed,        // the body is cut, too long, not JSON, not UTF-8 or without a choice
-  over_budget,      // asking would exceed what the user allows
-  not_recorded,     // a replay without a network does not know the request
+  unreachable,    // refused, no such host, TLS, proxy; after retries
+  unauthorised,   // 401, 403: no request of this run will succeed
+  unknown_model,  // 404: neither will another
+  rejected,       // 400, 413, 422: this request is at fault (too long, say)
+  overloaded,     // 429, 5xx; after retries
+  timed_out,      // a deadline passed
+  malformed,      // the body is cut, too long, not JSON, not UTF-8 or without a choice
+  over_budget,    // asking would exceed what the user allows
+  not_recorded,   // a replay without a network does not know the request
   cancelled,
 };
 [[nodiscard]] const char* name(ChatFailure failure);
