@@ -16,6 +16,8 @@ namespace {
 
 // Steps of one list that count; the prompt asks for fewer.
 constexpr std::size_t kMostNamed = 8;
+// Weighted share of a step's conditions on counters that must hold for it to be tried unasked.
+constexpr double kStrongEvidence = 0.9;
 constexpr const char* kBy = "by";
 constexpr const char* kModel = "model";
 
@@ -132,7 +134,19 @@ std::vector<StepProposal> LanguageModelExpander::propose(const Candidate& candid
     proposals.push_back(std::move(proposal));
   }
   if (config_.propose) name_steps(candidate, context, cancellation, proposals);
+  if (own > 0) drop_unpromising(context.evaluation.facts, proposals);
   return proposals;
+}
+
+// Beside the rewriter's steps, which cost nothing, the model's are for what it recommends itself
+// and for what the counters argue for; the whole catalogue would use up the budget.
+void LanguageModelExpander::drop_unpromising(const Facts& facts,
+                                             std::vector<StepProposal>& proposals) const {
+  if (proposals.front().opinions == 0) return;
+  std::erase_if(proposals, [&](const StepProposal& proposal) {
+    if (!is_by_model(proposal) || proposal.named_share > 0.0) return false;
+    return parts_.graph.find(proposal.step)->evidence_match(facts) < kStrongEvidence;
+  });
 }
 
 // Asks which steps to try and notes on the proposals how often they were named.

@@ -90,6 +90,7 @@ class LanguageModelExpander final : public Expander {
   [[nodiscard]] std::vector<const Step*> catalogue() const;
   [[nodiscard]] ChatRequest request(std::vector<ChatMessage> messages, std::uint64_t salt,
                                     PromptKind kind) const;
+  void drop_unpromising(const Facts& facts, std::vector<StepProposal>& proposals) const;
   void name_steps(const Candidate& candidate, const ExpansionContext& context,
                   const Cancellation& cancellation, std::vector<StepProposal>& proposals) const;
   [[nodiscard]] Attempt attempt(const ChatRequest& request, const Candidate& parent,

@@ -74,6 +74,28 @@ TEST_F(LanguageModelExpander, LeavesToTheRewriterWhatItCanDo) {
   EXPECT_TRUE(oracle_.requests.empty());
 }
 
+TEST_F(LanguageModelExpander, BesideTheRewriterTriesWhatTheModelRecommends) {
+  oracle_.say({R"({"steps": [{"step": "cache_hints", "why": "written once"}]})"});
+  const auto own = rewriter_->propose(original_, context_, never_);
+  const auto proposals = expander(rewriter_.get()).propose(original_, context_, never_);
+  int by_model = 0;
+  bool named = false;
+  for (const StepProposal& proposal : proposals) {
+    if (!llm::is_by_model(proposal)) continue;
+    ++by_model;
+    named = named || (proposal.step == "cache_hints" && proposal.named_share == 1.0);
+    EXPECT_TRUE(proposal.named_share > 0.0 ||
+                graph_.find(proposal.step)->evidence_match(context_.evaluation.facts) > 0.89)
+        << proposal.text();
+  }
+  EXPECT_TRUE(named);
+  EXPECT_EQ(proposals.size(), own.size() + static_cast<std::size_t>(by_model));
+  // Without an opinion there is nothing to choose by.
+  oracle_.say({"no idea"});
+  EXPECT_GT(expander(rewriter_.get()).propose(original_, context_, never_).size(),
+            proposals.size());
+}
+
 TEST_F(LanguageModelExpander, AppliesAnAnswerThatIsRight) {
   oracle_.say({answer("smem_transpose.0.md")});
   const auto expander = this->expander();
