@@ -31,6 +31,7 @@ DeviceSpec make_h200() {
   d.fp64_lanes = 64;                      // [guide]
   d.int32_lanes = 64;                     // [guide]
   d.special_function_lanes = 16;          // [guide]
+  d.constant_load_lanes = 16;             // [h200] convolutions: 15.5 reached, never exceeded
   d.lsu_bytes_per_clock = 128.0;          // [rrze] 127 to 128
   d.arithmetic_latency = 4.0;             // [accel]
   d.special_function_latency = 23.0;      // [accel]

@@ -33,6 +33,7 @@ struct DeviceSpec {
   int fp64_lanes = 64;
   int int32_lanes = 64;
   int special_function_lanes = 16;
+  int constant_load_lanes = 16;        // LDC
   double lsu_bytes_per_clock = 128.0;  // shared memory and L1 data path
 
   // Latencies in clocks.

@@ -3,6 +3,7 @@
 #include "eval/model/atomic_time.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace regraph {
 namespace {
@@ -60,6 +61,9 @@ class Accountant {
       case OperationClass::special_function:
         work_.special_function += times;
         break;
+      case OperationClass::load_constant:
+        work_.constant_loads += counts_.active[index];
+        break;
       case OperationClass::shuffle:
         work_.shuffle += times;
         break;
@@ -80,7 +84,7 @@ class Accountant {
         break;
       case OperationClass::load_local:
       case OperationClass::store_local:
-        // Threads' local words lie side by side: 128 bytes a pass.
+        // Threads' local words lie side by side: 128 bytes a pass (sass/local_reuse.h).
         work_.global_passes +=
             counts_.active[index] * std::max(1.0, static_cast<double>(what.access_bytes) / 4.0);
         break;
@@ -138,6 +142,32 @@ class Accountant {
   Average shared_stores_;
 };
 
+// The share of the issue slots outside of loops, and in loops that have a barrier anywhere in the
+// outermost one around them.
+double share_in_step(const sass::MachineCode& code, const sass::ExecutionCounts& counts) {
+  const auto& loops = code.flow.loops;
+  const auto outermost = [&](std::uint32_t index) {
+    std::int32_t loop = code.flow.blocks[code.flow.block_of[index]].loop;
+    while (loop >= 0 && loops[static_cast<std::size_t>(loop)].parent >= 0)
+      loop = loops[static_cast<std::size_t>(loop)].parent;
+    return loop;
+  };
+  std::vector<bool> meets(loops.size(), false);
+  for (std::uint32_t index = 0; index < code.instructions.size(); ++index) {
+    const std::int32_t loop = outermost(index);
+    const bool barrier = code.instructions[index].what.operation_class == OperationClass::barrier;
+    if (loop >= 0 && barrier) meets[static_cast<std::size_t>(loop)] = true;
+  }
+  double all = 0.0;
+  double in_step = 0.0;
+  for (std::uint32_t index = 0; index < code.instructions.size(); ++index) {
+    const std::int32_t loop = outermost(index);
+    all += counts.executions[index];
+    if (loop < 0 || meets[static_cast<std::size_t>(loop)]) in_step += counts.executions[index];
+  }
+  return all > 0.0 ? in_step / all : 1.0;
+}
+
 }  // namespace
 
 WarpWork machine_work(const sass::MachineCode& code, const sass::ExecutionCounts& counts,
@@ -147,7 +177,9 @@ WarpWork machine_work(const sass::MachineCode& code, const sass::ExecutionCounts
   for (std::size_t index = 0; index < code.instructions.size(); ++index) {
     if (counts.executions[index] > 0.0) accountant.add(index, code.instructions[index].what);
   }
-  return accountant.work();
+  WarpWork work = accountant.work();
+  work.in_step = share_in_step(code, counts);
+  return work;
 }
 
 }  // namespace regraph

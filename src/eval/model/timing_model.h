@@ -23,6 +23,7 @@
 #include "ptx/cache_simulation.h"
 #include "ptx/interpreter.h"
 #include "sass/execution_counts.h"
+#include "sass/local_reuse.h"
 #include "sass/machine_code.h"
 
 #include <optional>
@@ -50,6 +51,7 @@ struct TimeBounds {
   double fp64 = 0.0;
   double integer = 0.0;
   double special_function = 0.0;
+  double constant_loads = 0.0;
   double load_store = 0.0;
   double latency = 0.0;
   double l2 = 0.0;
@@ -72,6 +74,7 @@ struct CountedWork {
   WarpWork in_ptx;
   WarpWork work;  // as it counts: of the machine code where that was understood, else in_ptx
   std::optional<sass::ExecutionCounts> machine;  // none: it was not, or there is none
+  sass::LocalReuse local;  // of the machine code; empty where that does not count
 };
 [[nodiscard]] CountedWork count_work(const ModelInput& input);
 
