@@ -67,6 +67,7 @@ struct DeviceSpec {
 
   double kernel_launch_seconds = 0.0;
   double block_launch_clocks = 416.0;  // launch and retirement of one block
+  double blocks_per_second = 0.0;      // that the whole device can launch
 
   // How far resources overlap (timing_model.h): exponents of the p-norms on the SM side and between
   // L2, DRAM and the SM side. Chosen on kernels measured on an H200, or calibrated.

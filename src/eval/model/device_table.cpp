@@ -63,6 +63,7 @@ constexpr std::array kFields = {
                 1e16},
     DeviceField{"kernel_launch_seconds", &DeviceSpec::kernel_launch_seconds, 0, 1},
     DeviceField{"block_launch_clocks", &DeviceSpec::block_launch_clocks, 0, 1e6},
+    DeviceField{"blocks_per_second", &DeviceSpec::blocks_per_second, 1e3, 1e15},
     DeviceField{"sm_norm", &DeviceSpec::sm_norm, 1, 64},
     DeviceField{"memory_norm", &DeviceSpec::memory_norm, 1, 64},
 };

@@ -113,6 +113,7 @@ TimeBounds bounds_of(const ModelInput& input, const DeviceSpec& device, const Wa
                            : 1.0;
   const double whole_bytes = input.traffic.l2_read_bytes + local.l2_read_bytes +
                              local.l2_write_bytes + whole * input.traffic.l2_write_bytes;
+  bounds.launch = blocks / device.blocks_per_second;
   bounds.l2 = whole_bytes / device.l2_bytes_per_second +
               (1.0 - whole) * input.traffic.l2_write_bytes / device.l2_write_bytes_per_second;
   bounds.dram = (input.traffic.dram_read_bytes + input.traffic.dram_write_bytes +
@@ -146,15 +147,16 @@ double sm_side(const ModelInput& input, const DeviceSpec& device, const WarpTimi
 double seconds_of(const ModelInput& input, const DeviceSpec& device, const WarpTiming& timing,
                   const TimeBounds& b) {
   const double memory = p_norm({b.l2, b.dram, b.atomics}, device.memory_norm);
-  return p_norm({sm_side(input, device, timing, b), memory}, device.memory_norm) +
+  return p_norm({sm_side(input, device, timing, b), memory, b.launch}, device.memory_norm) +
          device.kernel_launch_seconds;
 }
 
 std::string bottleneck_of(const TimeBounds& bounds, const Occupancy& occupancy) {
-  const std::array<std::pair<double, std::string>, 11> named = {{
+  const std::array<std::pair<double, std::string>, 12> named = {{
       {bounds.dram, "DRAM bandwidth"},
       {bounds.l2, "L2 bandwidth"},
       {bounds.atomics, "global atomics that meet"},
+      {bounds.launch, "launch of blocks"},
       {bounds.load_store, "load/store path (L1 and shared memory)"},
       {bounds.fp32, "FP32 arithmetic"},
       {bounds.fp64, "FP64 arithmetic"},

@@ -57,6 +57,7 @@ struct TimeBounds {
   double l2 = 0.0;
   double dram = 0.0;
   double atomics = 0.0;  // global ones, at the L2
+  double launch = 0.0;   // of the grid's blocks, by the rate at which they are handed out
 };
 
 struct Prediction {
