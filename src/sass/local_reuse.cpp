@@ -66,12 +66,14 @@ class Walk {
     for (std::uint32_t j = 0; j < code.instructions.size(); ++j) {
       const OperationClass kind = code.instructions[j].what.operation_class;
       const bool local = kind == OperationClass::load_local || kind == OperationClass::store_local;
-      if (local && counts.active[j] > 0.0) accesses_[code.flow.block_of[j]].push_back(j);
+      if (!local || counts.active[j] <= 0.0) continue;
+      accesses_[code.flow.block_of[j]].push_back(j);
+      any_ = true;
     }
   }
 
   LocalReuse run() {
-    walk(0, code_.flow.blocks.size(), -1, 0, 1.0);
+    if (any_) walk(0, code_.flow.blocks.size(), -1, 0, 1.0);
     return std::move(reuse_);
   }
 
@@ -137,6 +139,7 @@ class Walk {
   std::vector<double> entered_;
   std::uint32_t frame_lines_;
   std::vector<std::vector<std::uint32_t>> accesses_;  // instructions, by block
+  bool any_ = false;
   LineStack stack_;
   LocalReuse reuse_;
 };

@@ -14,11 +14,12 @@ namespace regraph {
 [[nodiscard]] std::uint64_t l1_bytes(const DeviceSpec& device, const Occupancy& occupancy,
                                      std::int64_t shared_bytes_per_block);
 
-// Share, 0 to 1, of accesses that hit a cache of `capacity` when `distance` (the same unit) of
-// other data were touched since: 1 up to its size, beyond it the solution of h = exp(-(1 - h)
-// distance / capacity). That is a cache that replaces a line at random on each miss, met by a
-// stream of accesses that all come from as far back: neither L1 nor L2 replaces the least recently
-// used (Mei and Chu 2017), and the H200's L2 bandwidth falls off like this between 44 and 90 MB.
+// Share, 0 to 1, of accesses that hit a cache of `capacity` when `distance` (in the same unit) of
+// data were touched since: 1 up to its size, beyond it the solution of h = exp(-(1 - h) distance /
+// capacity). That is a cache that replaces a line at random on each miss, met by a stream of
+// accesses that all come from as far back. How L1 and L2 choose is not documented; one that
+// replaces the least recently used would hit nothing, a cliff that bandwidths measured over sizes
+// do not show.
 [[nodiscard]] double hit_share(double distance, double capacity);
 
 // Bytes of the whole grid, and what its average load waits for.

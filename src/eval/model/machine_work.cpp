@@ -146,24 +146,29 @@ class Accountant {
 // outermost one around them.
 double share_in_step(const sass::MachineCode& code, const sass::ExecutionCounts& counts) {
   const auto& loops = code.flow.loops;
-  const auto outermost = [&](std::uint32_t index) {
-    std::int32_t loop = code.flow.blocks[code.flow.block_of[index]].loop;
+  const auto outermost = [&](std::int32_t loop) {
     while (loop >= 0 && loops[static_cast<std::size_t>(loop)].parent >= 0)
       loop = loops[static_cast<std::size_t>(loop)].parent;
     return loop;
   };
-  std::vector<bool> meets(loops.size(), false);
-  for (std::uint32_t index = 0; index < code.instructions.size(); ++index) {
-    const std::int32_t loop = outermost(index);
-    const bool barrier = code.instructions[index].what.operation_class == OperationClass::barrier;
-    if (loop >= 0 && barrier) meets[static_cast<std::size_t>(loop)] = true;
+  // By outermost loop, and at the end by code outside of all.
+  std::vector<double> slots(loops.size() + 1, 0.0);
+  std::vector<bool> meets(loops.size() + 1, false);
+  meets.back() = true;
+  for (const ptx::BasicBlock& block : code.flow.blocks) {
+    const std::int32_t loop = outermost(block.loop);
+    const std::size_t at = loop < 0 ? loops.size() : static_cast<std::size_t>(loop);
+    for (std::uint32_t index = block.first; index < block.last; ++index) {
+      slots[at] += counts.executions[index];
+      if (code.instructions[index].what.operation_class == OperationClass::barrier)
+        meets[at] = true;
+    }
   }
   double all = 0.0;
   double in_step = 0.0;
-  for (std::uint32_t index = 0; index < code.instructions.size(); ++index) {
-    const std::int32_t loop = outermost(index);
-    all += counts.executions[index];
-    if (loop < 0 || meets[static_cast<std::size_t>(loop)]) in_step += counts.executions[index];
+  for (std::size_t at = 0; at < slots.size(); ++at) {
+    all += slots[at];
+    if (meets[at]) in_step += slots[at];
   }
   return all > 0.0 ? in_step / all : 1.0;
 }

@@ -105,17 +105,11 @@ TimeBounds bounds_of(const ModelInput& input, const DeviceSpec& device, const Wa
   const double waves =
       std::ceil(blocks / (static_cast<double>(device.sm_count) * input.occupancy.blocks_per_sm));
   bounds.latency = waves * (timing.path_clocks + device.block_launch_clocks) / clock;
-  // Sectors written whole pass like those that are read; others have to be merged with what is
-  // there.
   const LocalTraffic& local = timing.local;
-  const double whole = work.global_store_sectors > 0.0
-                           ? work.global_store_whole_sectors / work.global_store_sectors
-                           : 1.0;
-  const double whole_bytes = input.traffic.l2_read_bytes + local.l2_read_bytes +
-                             local.l2_write_bytes + whole * input.traffic.l2_write_bytes;
   bounds.launch = blocks / device.blocks_per_second;
-  bounds.l2 = whole_bytes / device.l2_bytes_per_second +
-              (1.0 - whole) * input.traffic.l2_write_bytes / device.l2_write_bytes_per_second;
+  bounds.l2 =
+      (input.traffic.l2_read_bytes + local.l2_read_bytes) / device.l2_bytes_per_second +
+      (input.traffic.l2_write_bytes + local.l2_write_bytes) / device.l2_write_bytes_per_second;
   bounds.dram = (input.traffic.dram_read_bytes + input.traffic.dram_write_bytes +
                  local.dram_read_bytes + local.dram_write_bytes) /
                     device.dram_bytes_per_second +
@@ -147,8 +141,9 @@ double sm_side(const ModelInput& input, const DeviceSpec& device, const WarpTimi
 double seconds_of(const ModelInput& input, const DeviceSpec& device, const WarpTiming& timing,
                   const TimeBounds& b) {
   const double memory = p_norm({b.l2, b.dram, b.atomics}, device.memory_norm);
-  return p_norm({sm_side(input, device, timing, b), memory, b.launch}, device.memory_norm) +
-         device.kernel_launch_seconds;
+  // Blocks are handed out while others run, so that this overlaps wholly.
+  const double running = p_norm({sm_side(input, device, timing, b), memory}, device.memory_norm);
+  return std::max(running, b.launch) + device.kernel_launch_seconds;
 }
 
 std::string bottleneck_of(const TimeBounds& bounds, const Occupancy& occupancy) {

@@ -17,15 +17,6 @@ constexpr double kDivideExpansion = 16.0;
 constexpr double kDivideIntegerShare = 0.5;
 // Range handling around one special-function instruction.
 constexpr double kSpecialExpansion = 2.0;
-constexpr double kSectorBytes = 32.0;
-
-// Of the sectors of a store: with those that it fills only in part taken to be half full on
-// average.
-double whole_sectors(const InstructionProfile& p) {
-  const auto sectors = static_cast<double>(p.sectors);
-  const double full = static_cast<double>(p.thread_executions) * p.access_bytes / kSectorBytes;
-  return std::clamp(2.0 * full - sectors, 0.0, sectors);
-}
 
 }  // namespace
 
@@ -105,7 +96,6 @@ WarpWork work_of(const ptx::Profile& profile, const std::vector<double>& merged)
         work.global_passes += global_passes(p);
         work.global_store_requests += static_cast<double>(p.requests);
         work.global_store_sectors += static_cast<double>(p.sectors);
-        work.global_store_whole_sectors += whole_sectors(p);
         break;
       case InstructionClass::load_shared:
       case InstructionClass::store_shared:
@@ -159,7 +149,6 @@ WarpWork work_of(const ptx::Profile& profile, const std::vector<double>& merged)
                         &work.global_load_bytes,
                         &work.global_store_requests,
                         &work.global_store_sectors,
-                        &work.global_store_whole_sectors,
                         &work.shared_requests,
                         &work.shared_ideal_wavefronts,
                         &work.all}) {

@@ -33,7 +33,6 @@ struct WarpWork {
   double global_load_bytes = 0.0;  // per lane, summed
   double global_store_requests = 0.0;
   double global_store_sectors = 0.0;
-  double global_store_whole_sectors = 0.0;  // of which all 32 bytes are stored at once
   double shared_requests = 0.0;
   double shared_ideal_wavefronts = 0.0;
   double active_lanes = 0.0;  // mean active lanes of an executed instruction
