@@ -4,7 +4,8 @@
 //              work of the busiest SM in clocks, combined by a p-norm, p = device.sm_norm
 //   memory     L2 and DRAM bytes of the whole grid over the bandwidths, and global atomics where
 //              they meet, combined with p = device.memory_norm
-//   time       p-norm (memory_norm) of the two sides, plus the launch
+//   time       p-norm (memory_norm) of the two sides, or what handing out the blocks takes if that
+//              is longer, plus the launch
 //
 // Work is counted in machine code where it is given and understood (sass/execution_counts.h), else
 // estimated from PTX.
