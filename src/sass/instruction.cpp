@@ -262,6 +262,14 @@ void decode_branch(std::uint64_t low, std::uint64_t high, int architecture, std:
                        branch_distance(low, high, architecture);
 }
 
+void decode_local(std::uint64_t low, std::uint64_t high, Instruction& instruction) {
+  constexpr std::uint64_t kLastUse = 3;
+  instruction.local_base = static_cast<std::uint8_t>(field(low, 24, 8));
+  instruction.local_offset = static_cast<std::int32_t>(field(low, 40, 24) << 8) >> 8;
+  instruction.last_use =
+      instruction.operation_class == Kind::load_local && field(high, 20, 3) == kLastUse;
+}
+
 }  // namespace
 
 Instruction decode(std::uint64_t low, std::uint64_t high, int architecture, std::uint64_t address) {
@@ -289,6 +297,10 @@ Instruction decode(std::uint64_t low, std::uint64_t high, int architecture, std:
       break;
     default:
       break;
+  }
+  if (instruction.operation_class == Kind::load_local ||
+      instruction.operation_class == Kind::store_local) {
+    decode_local(low, high, instruction);
   }
   const bool ends_path = instruction.operation_class == Kind::exit ||
                          instruction.operation == kReturn ||

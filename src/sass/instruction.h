@@ -66,11 +66,18 @@ struct Instruction {
   bool has_target = false;
   std::int64_t target = 0;           // offset in the code section
   std::uint32_t pending_copies = 0;  // DEPBAR: groups of asynchronous copies not waited for
+  // Accesses to local memory: a register and bytes on top of it; a load after which the value is
+  // not needed in memory any more.
+  std::uint8_t local_base = 0;
+  std::int32_t local_offset = 0;
+  bool last_use = false;
 
   [[nodiscard]] bool guarded() const { return guard != kTrue; }
 };
 
 inline constexpr std::uint64_t kInstructionBytes = 16;
+// The register that points to a thread's stack.
+inline constexpr std::uint8_t kStackPointer = 1;
 
 // `architecture`: 80, 90, ...; `address`: offset of the instruction in its code section.
 [[nodiscard]] Instruction decode(std::uint64_t low, std::uint64_t high, int architecture,

@@ -72,6 +72,7 @@ LoopMatch::LoopMatch(const MachineCode& code, const ptx::ControlFlow& flow,
   find_atomic_loops();
   assign_loops();
   collect_stretches();
+  measure_stretches();
   share_iterations();
 }
 
@@ -281,19 +282,21 @@ const Stretch* LoopMatch::find_stretch(std::uint32_t block, std::int32_t loop) c
   return found == stretches->second.end() ? nullptr : &found->second;
 }
 
-// How many times a PTX block stands in a stretch; 0: it has no anchors there.
-double LoopMatch::copies(const Stretch& stretch, std::uint32_t ptx_block) const {
-  const ptx::BasicBlock& range = ptx_.blocks[ptx_block];
-  int most = 0;
-  for (auto one = stretch.anchors.lower_bound(static_cast<std::int32_t>(range.first));
-       one != stretch.anchors.end() && one->first < static_cast<std::int32_t>(range.last); ++one) {
-    most = std::max(most, one->second);
+// How many times each PTX block and the whole loop stand in a stretch.
+void LoopMatch::measure_stretches() {
+  for (auto& [loop, stretches] : stretches_) {
+    for (auto& [number, stretch] : stretches) {
+      for (const auto& [i, count] : stretch.anchors) {
+        double& copies = stretch.copies[ptx_block(i)];
+        copies = std::max(copies, static_cast<double>(count));
+      }
+      if (loop != kNone) stretch.width = unrolled(stretch, loop);
+    }
   }
-  return most;
 }
 
-// The same of a whole loop, from its most executed blocks; without any anchor from the lines that
-// stand there least often, which are no expansions.
+// How many times a loop stands in a stretch, from its most executed blocks; without any anchor from
+// the lines that stand there least often, which are no expansions.
 double LoopMatch::unrolled(const Stretch& stretch, std::int32_t loop) const {
   const double header = loop == kNone ? 0.0 : ptx_executions_[ptx_.loops[at(loop)].header];
   int always = 0;
@@ -330,7 +333,7 @@ void LoopMatch::share_iterations() {
       stretch.share = 0.0;
       // Single instructions that were moved out of the loop do no iteration.
       if (!stretch.loop && stretch.anchors.empty()) continue;
-      order.emplace_back(unrolled(stretch, loop), &stretch);
+      order.emplace_back(stretch.width, &stretch);
     }
     std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
       return a.first != b.first ? a.first > b.first : a.second->loop && !b.second->loop;
@@ -360,9 +363,8 @@ double LoopMatch::weight(std::uint32_t block, std::int32_t instruction) const {
   // runs.
   const std::int32_t around = loop_of_[block];
   if (loop == kNone && around != kNone && assigned_[at(around)] != kNone) return -1.0;
-  double count = copies(*stretch, ptx_block(instruction));
-  if (count == 0.0) count = loop == kNone ? 1.0 : unrolled(*stretch, loop);
-  return stretch->share / count;
+  const auto copies = stretch->copies.find(ptx_block(instruction));
+  return stretch->share / (copies != stretch->copies.end() ? copies->second : stretch->width);
 }
 
 }  // namespace regraph::sass

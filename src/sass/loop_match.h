@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <unordered_map>
 #include <vector>
 
 namespace regraph::sass {
@@ -20,6 +21,9 @@ struct Stretch {
   std::map<std::int32_t, int> anchors;  // PTX instruction -> copies
   std::map<std::int32_t, int> lines;    // the same of all that machine instructions were made from
   double share = 1.0;                   // of the PTX loop's iterations
+  // Worked out of these once all are there: what is asked for each machine instruction.
+  std::unordered_map<std::uint32_t, double> copies;  // how often a PTX block's anchors stand here
+  double width = 1.0;                                // the same of the whole loop
 };
 
 // Whether `machine` is what one instruction of class `ptx` becomes, so that copies can be counted.
@@ -61,7 +65,6 @@ class LoopMatch {
   [[nodiscard]] bool calls_slow_path(std::uint32_t block) const;
   [[nodiscard]] std::uint32_t stretch_of(std::uint32_t block, std::int32_t loop) const;
   [[nodiscard]] const Stretch* find_stretch(std::uint32_t block, std::int32_t loop) const;
-  [[nodiscard]] double copies(const Stretch& stretch, std::uint32_t ptx_block) const;
   [[nodiscard]] double unrolled(const Stretch& stretch, std::int32_t loop) const;
   [[nodiscard]] double iterations(std::int32_t loop) const;
   void map_lines();
@@ -69,6 +72,7 @@ class LoopMatch {
   void find_atomic_loops();
   void assign_loops();
   void collect_stretches();
+  void measure_stretches();
   void share_iterations();
 
   const MachineCode& code_;

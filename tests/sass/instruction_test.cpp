@@ -53,6 +53,25 @@ TEST(Instruction, DecodesWhatTheDisassemblerSays) {
   EXPECT_TRUE(decode(0x000000000000094d, 0x000fea0003800000, 90, 0).falls_through);
 }
 
+TEST(Instruction, KnowsPlacesOnTheStack) {
+  // LDL R26, [R1+0x4a8]; LDL.LU R26, [R1+0x758]; STL.64 [R1+0x750], R24; the first with -0x8.
+  const Instruction load = decode(0x0004a800011a7983, 0x000ea80000100800, 90, 0);
+  EXPECT_EQ(load.operation_class, OperationClass::load_local);
+  EXPECT_EQ(load.local_base, kStackPointer);
+  EXPECT_EQ(load.local_offset, 0x4a8);
+  EXPECT_FALSE(load.last_use);
+  const Instruction last = decode(0x00075800011a7983, 0x001ea80000300800, 90, 0);
+  EXPECT_EQ(last.local_offset, 0x758);
+  EXPECT_TRUE(last.last_use);
+  const Instruction store = decode(0x0007501801007387, 0x0081e20000100a00, 90, 0);
+  EXPECT_EQ(store.operation_class, OperationClass::store_local);
+  EXPECT_EQ(store.access_bytes, 8);
+  EXPECT_EQ(store.local_base, kStackPointer);
+  EXPECT_EQ(store.local_offset, 0x750);
+  EXPECT_FALSE(store.last_use);
+  EXPECT_EQ(decode(0xfffff800011a7983, 0x000ea80000100800, 90, 0).local_offset, -8);
+}
+
 struct Expectation {
   const char* body;
   OperationClass kind;

@@ -31,6 +31,7 @@ DeviceSpec make_h200() {
   d.fp64_lanes = 64;                      // [guide]
   d.int32_lanes = 64;                     // [guide]
   d.special_function_lanes = 16;          // [guide]
+  d.constant_load_lanes = 16;             // [h200] convolutions: 15.5 reached, never exceeded
   d.lsu_bytes_per_clock = 128.0;          // [rrze] 127 to 128
   d.arithmetic_latency = 4.0;             // [accel]
   d.special_function_latency = 23.0;      // [accel]
@@ -54,6 +55,7 @@ DeviceSpec make_h200() {
   d.atomic_dram_sectors_per_second = 1.6e10;       // [h200] random, 2^26 counters
   d.kernel_launch_seconds = 2.5e-6;                // [h200] one launch on a stream
   d.block_launch_clocks = 416.0;                   // [rrze] fitted to gh200 occupancy sweeps
+  d.blocks_per_second = 1.65e9;  // [h200] a stencil in blocks of 64 threads; no kernel did more
   return d;
 }
 
@@ -102,6 +104,7 @@ DeviceSpec make_a100() {
   d.l2_bytes_per_second = 5.4e12;          // [rrze]
   d.l2_write_bytes_per_second = 1.3e12;    // [guess] the H200's by the reads
   slow_atomics(d, 1.41 / 1.98);            // [guess] the H200's by the clock
+  d.blocks_per_second = 1.18e9;            // [guess] likewise
   d.l2_full_speed_bytes = 20 * kMebi;      // [rrze]
   d.l2_bytes = 40 * kMebi;                 // [sheet]
   d.dram_bytes_per_second = 1.8e12;        // [rrze] 1.73 to 1.9
@@ -126,6 +129,7 @@ DeviceSpec make_b200() {
   d.dram_bytes_per_second = 7.0e12;       // [guess]
   d.peak_dram_bytes_per_second = 8.0e12;  // [sheet]
   d.block_launch_clocks = 400.0;          // [guess]
+  d.blocks_per_second = 1.58e9;           // [guess] the H200's by the clock
   return d;
 }
 

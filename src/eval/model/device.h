@@ -33,6 +33,7 @@ struct DeviceSpec {
   int fp64_lanes = 64;
   int int32_lanes = 64;
   int special_function_lanes = 16;
+  int constant_load_lanes = 16;        // LDC
   double lsu_bytes_per_clock = 128.0;  // shared memory and L1 data path
 
   // Latencies in clocks.
@@ -66,6 +67,7 @@ struct DeviceSpec {
 
   double kernel_launch_seconds = 0.0;
   double block_launch_clocks = 416.0;  // launch and retirement of one block
+  double blocks_per_second = 0.0;      // that the whole device can launch
 
   // How far resources overlap (timing_model.h): exponents of the p-norms on the SM side and between
   // L2, DRAM and the SM side. Chosen on kernels measured on an H200, or calibrated.

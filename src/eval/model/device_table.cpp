@@ -35,6 +35,7 @@ constexpr std::array kFields = {
     DeviceField{"fp64_lanes", &DeviceSpec::fp64_lanes, 1, 4096},
     DeviceField{"int32_lanes", &DeviceSpec::int32_lanes, 1, 4096},
     DeviceField{"special_function_lanes", &DeviceSpec::special_function_lanes, 1, 4096},
+    DeviceField{"constant_load_lanes", &DeviceSpec::constant_load_lanes, 1, 4096},
     DeviceField{"lsu_bytes_per_clock", &DeviceSpec::lsu_bytes_per_clock, 1, 4096},
     DeviceField{"arithmetic_latency", &DeviceSpec::arithmetic_latency, 0.1, 1e5},
     DeviceField{"special_function_latency", &DeviceSpec::special_function_latency, 0.1, 1e5},
@@ -62,6 +63,7 @@ constexpr std::array kFields = {
                 1e16},
     DeviceField{"kernel_launch_seconds", &DeviceSpec::kernel_launch_seconds, 0, 1},
     DeviceField{"block_launch_clocks", &DeviceSpec::block_launch_clocks, 0, 1e6},
+    DeviceField{"blocks_per_second", &DeviceSpec::blocks_per_second, 1e3, 1e15},
     DeviceField{"sm_norm", &DeviceSpec::sm_norm, 1, 64},
     DeviceField{"memory_norm", &DeviceSpec::memory_norm, 1, 64},
 };

@@ -14,6 +14,7 @@ struct LoadLatency {
   double clocks = 0.0;  // of an average load
   // The same of single loads, by PTX instruction; 0 or past the end: as the average one.
   std::vector<double> by_instruction = {};
+  double local = 0.0;  // of loads from local memory
 
   [[nodiscard]] double of(std::int32_t instruction) const {
     const auto index = static_cast<std::size_t>(instruction);

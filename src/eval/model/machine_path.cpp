@@ -1,5 +1,7 @@
 #include "eval/model/machine_path.h"
 
+#include "sass/loop_entries.h"
+
 #include <algorithm>
 #include <array>
 #include <deque>
@@ -39,6 +41,7 @@ class Scoreboard {
       case OperationClass::atomic_shared:
         return device_.shared_latency;
       case OperationClass::load_local:
+        return global_load_.local;
       case OperationClass::load_constant:
         return device_.l1_latency;
       case OperationClass::fp64:
@@ -100,27 +103,6 @@ class Scoreboard {
   double clock_ = 0.0;
 };
 
-// The share of each loop's passes that come from outside of it.
-std::vector<double> entered_shares(const ptx::ControlFlow& flow,
-                                   const std::vector<double>& executions) {
-  std::vector<std::int32_t> headed(flow.blocks.size(), -1);
-  for (std::size_t s = 0; s < flow.loops.size(); ++s)
-    headed[flow.loops[s].header] = static_cast<std::int32_t>(s);
-  std::vector<double> shares(flow.loops.size(), 0.0);
-  for (std::size_t b = 0; b < flow.blocks.size(); ++b) {
-    for (const std::uint32_t next : flow.blocks[b].successors) {
-      const std::int32_t loop = headed[next];
-      if (loop >= 0 && !flow.inside(flow.blocks[b].loop, loop))
-        shares[static_cast<std::size_t>(loop)] += executions[b];
-    }
-  }
-  for (std::size_t s = 0; s < shares.size(); ++s) {
-    const double header = executions[flow.loops[s].header];
-    shares[s] = header > 0.0 ? std::min(1.0, shares[s] / header) : 0.0;
-  }
-  return shares;
-}
-
 }  // namespace
 
 double machine_path_clocks(const sass::MachineCode& code, const sass::ExecutionCounts& counts,
@@ -128,7 +110,7 @@ double machine_path_clocks(const sass::MachineCode& code, const sass::ExecutionC
   const auto& blocks = code.flow.blocks;
   const auto& executions = counts.block_executions;
   if (executions.size() != blocks.size()) return 0.0;
-  const std::vector<double> entered_share = entered_shares(code.flow, executions);
+  const std::vector<double> entered_share = sass::entered_shares(code.flow, executions);
   Scoreboard scoreboard(code, counts, device, global_load);
   double total = 0.0;
   // A run: neighbouring blocks with the same innermost loop.

@@ -3,6 +3,7 @@
 #include "eval/model/atomic_time.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace regraph {
 namespace {
@@ -60,6 +61,9 @@ class Accountant {
       case OperationClass::special_function:
         work_.special_function += times;
         break;
+      case OperationClass::load_constant:
+        work_.constant_loads += counts_.active[index];
+        break;
       case OperationClass::shuffle:
         work_.shuffle += times;
         break;
@@ -80,7 +84,7 @@ class Accountant {
         break;
       case OperationClass::load_local:
       case OperationClass::store_local:
-        // Threads' local words lie side by side: 128 bytes a pass.
+        // Threads' local words lie side by side: 128 bytes a pass (sass/local_reuse.h).
         work_.global_passes +=
             counts_.active[index] * std::max(1.0, static_cast<double>(what.access_bytes) / 4.0);
         break;
@@ -138,6 +142,37 @@ class Accountant {
   Average shared_stores_;
 };
 
+// The share of the issue slots outside of loops, and in loops that have a barrier anywhere in the
+// outermost one around them.
+double share_in_step(const sass::MachineCode& code, const sass::ExecutionCounts& counts) {
+  const auto& loops = code.flow.loops;
+  const auto outermost = [&](std::int32_t loop) {
+    while (loop >= 0 && loops[static_cast<std::size_t>(loop)].parent >= 0)
+      loop = loops[static_cast<std::size_t>(loop)].parent;
+    return loop;
+  };
+  // By outermost loop, and at the end by code outside of all.
+  std::vector<double> slots(loops.size() + 1, 0.0);
+  std::vector<bool> meets(loops.size() + 1, false);
+  meets.back() = true;
+  for (const ptx::BasicBlock& block : code.flow.blocks) {
+    const std::int32_t loop = outermost(block.loop);
+    const std::size_t at = loop < 0 ? loops.size() : static_cast<std::size_t>(loop);
+    for (std::uint32_t index = block.first; index < block.last; ++index) {
+      slots[at] += counts.executions[index];
+      if (code.instructions[index].what.operation_class == OperationClass::barrier)
+        meets[at] = true;
+    }
+  }
+  double all = 0.0;
+  double in_step = 0.0;
+  for (std::size_t at = 0; at < slots.size(); ++at) {
+    all += slots[at];
+    if (meets[at]) in_step += slots[at];
+  }
+  return all > 0.0 ? in_step / all : 1.0;
+}
+
 }  // namespace
 
 WarpWork machine_work(const sass::MachineCode& code, const sass::ExecutionCounts& counts,
@@ -147,7 +182,9 @@ WarpWork machine_work(const sass::MachineCode& code, const sass::ExecutionCounts
   for (std::size_t index = 0; index < code.instructions.size(); ++index) {
     if (counts.executions[index] > 0.0) accountant.add(index, code.instructions[index].what);
   }
-  return accountant.work();
+  WarpWork work = accountant.work();
+  work.in_step = share_in_step(code, counts);
+  return work;
 }
 
 }  // namespace regraph

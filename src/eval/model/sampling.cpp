@@ -1,5 +1,6 @@
 #include "eval/model/sampling.h"
 
+#include "eval/model/local_memory.h"
 #include "eval/verify/inputs.h"
 #include "eval/verify/parameters.h"
 #include "ptx/code.h"
@@ -22,8 +23,6 @@ constexpr std::uint64_t kPatternSeed = 0x5EED;
 constexpr std::uint64_t kSampleInstructions = 400'000'000;
 // What one launch may address. Buffers are backed only where touched, but addresses must exist.
 constexpr std::uint64_t kMostBufferBytes = std::uint64_t{1} << 40;
-// The L1 never shrinks below this, however much shared memory is taken.
-constexpr std::int64_t kLeastL1Bytes = 16 << 10;
 
 // Allocates and fills the buffers; returns one address an argument, 0 for scalars.
 Result<std::vector<std::uint64_t>> make_buffers(const Problem& problem, const Symbols& symbols,
@@ -90,10 +89,7 @@ ptx::CacheGeometry geometry_of(const DeviceSpec& device, const Occupancy& occupa
   ptx::CacheGeometry geometry;
   geometry.sm_count = device.sm_count;
   geometry.resident_blocks_per_sm = occupancy.blocks_per_sm;
-  const std::int64_t resident_shared =
-      (shared_bytes_per_block + device.reserved_shared_bytes) * occupancy.blocks_per_sm;
-  geometry.l1_bytes = static_cast<std::uint64_t>(
-      std::max<std::int64_t>(device.unified_bytes - resident_shared, kLeastL1Bytes));
+  geometry.l1_bytes = l1_bytes(device, occupancy, shared_bytes_per_block);
   geometry.l2_bytes = device.l2_full_speed_bytes;
   return geometry;
 }

@@ -3,6 +3,7 @@
 #include "eval/model/atomic_time.h"
 #include "eval/model/critical_path.h"
 #include "eval/model/load_latency.h"
+#include "eval/model/local_memory.h"
 #include "eval/model/machine_path.h"
 #include "eval/model/machine_work.h"
 #include "eval/model/merge_groups.h"
@@ -44,18 +45,37 @@ constexpr double kMostUnknown = 0.02;
 // What one warp does and how long it takes alone.
 struct WarpTiming {
   const WarpWork& work;
+  LocalTraffic local;
   double path_clocks = 0.0;
   bool in_machine_code = false;
 };
 
+LocalTraffic local_traffic_of(const ModelInput& input, const CountedWork& counted,
+                              const DeviceSpec& device) {
+  const double warps = input.occupancy.warps_per_block;
+  const auto blocks = static_cast<double>(input.launch.grid.count());
+  const std::int64_t shared = input.resources.static_shared_bytes +
+                              static_cast<std::int64_t>(input.launch.dynamic_shared_bytes);
+  LocalSharers sharers;
+  sharers.sm_warps = resident_blocks(input, device) * warps;
+  sharers.device_warps =
+      std::min(blocks, static_cast<double>(device.sm_count) * input.occupancy.blocks_per_sm) *
+      warps;
+  sharers.all_warps = blocks * warps;
+  sharers.l1_bytes = static_cast<double>(l1_bytes(device, input.occupancy, shared));
+  return local_traffic(counted.local, sharers, device);
+}
+
 WarpTiming timing_of(const ModelInput& input, const CountedWork& counted,
                      const DeviceSpec& device) {
-  const LoadLatency latency = load_latency(
+  LoadLatency latency = load_latency(
       input.traffic, device, resident_blocks(input, device) * input.occupancy.warps_per_block);
+  const LocalTraffic local = local_traffic_of(input, counted, device);
+  latency.local = local.load_clocks;
   const double path =
       counted.machine ? machine_path_clocks(*input.machine_code, *counted.machine, device, latency)
                       : critical_path_clocks(input.program, input.sample, device, latency);
-  return {counted.work, path, counted.machine.has_value()};
+  return {counted.work, local, path, counted.machine.has_value()};
 }
 
 TimeBounds bounds_of(const ModelInput& input, const DeviceSpec& device, const WarpTiming& timing) {
@@ -78,15 +98,20 @@ TimeBounds bounds_of(const ModelInput& input, const DeviceSpec& device, const Wa
   bounds.fp64 = pipe(work.fp64, device.fp64_lanes);
   bounds.integer = pipe(work.integer, device.int32_lanes);
   bounds.special_function = pipe(work.special_function, device.special_function_lanes);
+  bounds.constant_loads = pipe(work.constant_loads, device.constant_load_lanes);
   const double lsu_scale = 128.0 / device.lsu_bytes_per_clock;
   bounds.load_store = (work.shared_wavefronts + work.global_passes) * lsu_scale * warps / clock +
                       pipe(work.shuffle, kShuffleLanesPerClock);
   const double waves =
       std::ceil(blocks / (static_cast<double>(device.sm_count) * input.occupancy.blocks_per_sm));
   bounds.latency = waves * (timing.path_clocks + device.block_launch_clocks) / clock;
-  bounds.l2 = input.traffic.l2_read_bytes / device.l2_bytes_per_second +
-              input.traffic.l2_write_bytes / device.l2_write_bytes_per_second;
-  bounds.dram = (input.traffic.dram_read_bytes + input.traffic.dram_write_bytes) /
+  const LocalTraffic& local = timing.local;
+  bounds.launch = blocks / device.blocks_per_second;
+  bounds.l2 =
+      (input.traffic.l2_read_bytes + local.l2_read_bytes) / device.l2_bytes_per_second +
+      (input.traffic.l2_write_bytes + local.l2_write_bytes) / device.l2_write_bytes_per_second;
+  bounds.dram = (input.traffic.dram_read_bytes + input.traffic.dram_write_bytes +
+                 local.dram_read_bytes + local.dram_write_bytes) /
                     device.dram_bytes_per_second +
                 scattered_atomic_seconds(input.traffic.atomic_lone_dram_sectors, device);
   bounds.atomics = global_atomic_seconds(input.traffic.atomics, device);
@@ -101,31 +126,38 @@ double sm_side(const ModelInput& input, const DeviceSpec& device, const WarpTimi
                   device.sm_norm);
   }
   // Pipes work side by side on what was issued to them.
-  const double arithmetic = std::max({b.issue, b.fp32, b.fp64, b.integer, b.special_function});
+  const double arithmetic =
+      std::max({b.issue, b.fp32, b.fp64, b.integer, b.special_function, b.constant_loads});
   // Between barriers the warps of a block do the same at the same time, so that only other blocks
-  // have something else to do: with one block nothing overlaps.
+  // have something else to do: with one block nothing overlaps. In loops without barriers warps
+  // drift apart.
   const double overlap =
-      timing.work.barriers > 0.0 ? 1.0 - 1.0 / std::max(1.0, resident_blocks(input, device)) : 1.0;
+      timing.work.barriers > 0.0
+          ? 1.0 - timing.work.in_step / std::max(1.0, resident_blocks(input, device))
+          : 1.0;
   return p_norm({arithmetic, b.load_store, b.latency}, 1.0 + (device.sm_norm - 1.0) * overlap);
 }
 
 double seconds_of(const ModelInput& input, const DeviceSpec& device, const WarpTiming& timing,
                   const TimeBounds& b) {
   const double memory = p_norm({b.l2, b.dram, b.atomics}, device.memory_norm);
-  return p_norm({sm_side(input, device, timing, b), memory}, device.memory_norm) +
-         device.kernel_launch_seconds;
+  // Blocks are handed out while others run, so that this overlaps wholly.
+  const double running = p_norm({sm_side(input, device, timing, b), memory}, device.memory_norm);
+  return std::max(running, b.launch) + device.kernel_launch_seconds;
 }
 
 std::string bottleneck_of(const TimeBounds& bounds, const Occupancy& occupancy) {
-  const std::array<std::pair<double, std::string>, 10> named = {{
+  const std::array<std::pair<double, std::string>, 12> named = {{
       {bounds.dram, "DRAM bandwidth"},
       {bounds.l2, "L2 bandwidth"},
       {bounds.atomics, "global atomics that meet"},
+      {bounds.launch, "launch of blocks"},
       {bounds.load_store, "load/store path (L1 and shared memory)"},
       {bounds.fp32, "FP32 arithmetic"},
       {bounds.fp64, "FP64 arithmetic"},
       {bounds.integer, "integer arithmetic"},
       {bounds.special_function, "special functions"},
+      {bounds.constant_loads, "loads of constants"},
       {bounds.issue, "instruction issue"},
       {bounds.latency,
        "exposed latency (occupancy limited by " + std::string(name(occupancy.limiter)) + ")"},
@@ -176,6 +208,7 @@ CountedWork count_work(const ModelInput& input) {
     return counted;
   }
   counted.work = machine_work(*input.machine_code, counts, input.sample, counted.in_ptx);
+  counted.local = sass::local_reuse(*input.machine_code, counts, input.resources.stack_bytes);
   counted.machine = std::move(counts);
   return counted;
 }

@@ -4,7 +4,8 @@
 //              work of the busiest SM in clocks, combined by a p-norm, p = device.sm_norm
 //   memory     L2 and DRAM bytes of the whole grid over the bandwidths, and global atomics where
 //              they meet, combined with p = device.memory_norm
-//   time       p-norm (memory_norm) of the two sides, plus the launch
+//   time       p-norm (memory_norm) of the two sides, or what handing out the blocks takes if that
+//              is longer, plus the launch
 //
 // Work is counted in machine code where it is given and understood (sass/execution_counts.h), else
 // estimated from PTX.
@@ -23,6 +24,7 @@
 #include "ptx/cache_simulation.h"
 #include "ptx/interpreter.h"
 #include "sass/execution_counts.h"
+#include "sass/local_reuse.h"
 #include "sass/machine_code.h"
 
 #include <optional>
@@ -50,11 +52,13 @@ struct TimeBounds {
   double fp64 = 0.0;
   double integer = 0.0;
   double special_function = 0.0;
+  double constant_loads = 0.0;
   double load_store = 0.0;
   double latency = 0.0;
   double l2 = 0.0;
   double dram = 0.0;
   double atomics = 0.0;  // global ones, at the L2
+  double launch = 0.0;   // of the grid's blocks, by the rate at which they are handed out
 };
 
 struct Prediction {
@@ -72,6 +76,7 @@ struct CountedWork {
   WarpWork in_ptx;
   WarpWork work;  // as it counts: of the machine code where that was understood, else in_ptx
   std::optional<sass::ExecutionCounts> machine;  // none: it was not, or there is none
+  sass::LocalReuse local;  // of the machine code; empty where that does not count
 };
 [[nodiscard]] CountedWork count_work(const ModelInput& input);
 

@@ -16,11 +16,15 @@ struct WarpWork {
   double integer_instructions = 0.0;  // PTX instructions on integers, divisions unexpanded
   double integer_multiply = 0.0;
   double special_function = 0.0;
+  double constant_loads = 0.0;  // from constant memory into registers; 0 when estimated from PTX
   double shuffle = 0.0;
   double shared_wavefronts = 0.0;  // bank passes
   double global_passes = 0.0;      // load/store path clocks of global accesses
   double branches = 0.0;
   double barriers = 0.0;
+  // Share of the issue slots, 0 to 1, in code where barriers keep the warps of a block in step: not
+  // in loops, however nested, without any. 1 when estimated from PTX.
+  double in_step = 1.0;
   double memory = 0.0;  // memory instructions
   double atomics = 0.0;
   double global_loads = 0.0;

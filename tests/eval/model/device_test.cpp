@@ -44,6 +44,8 @@ TEST(Device, NumbersArePlausible) {
     EXPECT_LE(d.shared_latency, d.l1_latency);
     EXPECT_LT(d.l1_latency, d.l2_latency);
     EXPECT_LT(d.l2_latency, d.dram_latency);
+    // A block of 64 threads on each SM takes some hundred clocks.
+    EXPECT_NEAR(d.sm_count * d.clock_hertz / d.blocks_per_second, 150.0, 40.0);
   }
   // 132 SMs of 128 lanes at 1.98 GHz.
   EXPECT_NEAR(find_device("h200")->peak_fp32_flops(), 66.9e12, 0.1e12);

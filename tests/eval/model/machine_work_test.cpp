@@ -12,15 +12,16 @@ struct Both {
   WarpWork machine;
 };
 
-Both work(const std::string& body, int n = 64) {
+Both work(const std::string& body, int n = 64, const std::string& before = "") {
   const Problem problem =
       test::problem_of("sizes: {m: 65536, n: " + std::to_string(n) +
                            "}\nargs: {in: {shape: [m]}, out: {dir: out, shape: [m]}}\n"
                            "launch: {block: 128, grid: 16}\ntests: [{m: 65536, n: 3}]\n",
                        {test::input("in"), test::output("out"), test::number("n")});
   const test::SampledKernel kernel(problem,
-                                   "__global__ void k(const float* in, float* out, int n) {\n"
-                                   "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n" +
+                                   before +
+                                       "__global__ void k(const float* in, float* out, int n) {\n"
+                                       "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n" +
                                        body + "\n}\n");
   const ptx::Profile& profile = kernel.sample().profile;
   const WarpWork counted = work_of(profile);
@@ -79,6 +80,28 @@ TEST(MachineWork, GuardedAccessesCountWhenTheirGuardHeld) {
       "float x = in[i];\n#pragma unroll 1\nfor (int r = 0; r < n; ++r) {\n"
       "  if ((r & 7) == 0) x += in[r];\n  x = x * 0.5f;\n}\nout[i] = x;");
   EXPECT_NEAR(both.machine.global_passes, both.ptx.global_passes, 2.0);
+}
+
+TEST(MachineWork, LoadsOfConstantsAreCounted) {
+  const Both none = work("out[i] = in[i] + 1.0f;");
+  const Both both = work(
+      "float x = in[i];\n#pragma unroll 1\nfor (int r = 0; r < n; ++r) x = x * table[r] + 1.0f;\n"
+      "out[i] = x;",
+      64, "__constant__ float table[64];\n");
+  EXPECT_NEAR(both.machine.constant_loads, none.machine.constant_loads + 64.0, 4.0);
+}
+
+TEST(MachineWork, LoopsWithoutBarriersAreNotInStep) {
+  const char* const loop = "#pragma unroll 1\nfor (int r = 0; r < n; ++r) x = x * 1.5f + in[r];\n";
+  const std::string begin = "__shared__ float s[128];\nfloat x = in[i];\n";
+  const std::string meet = "s[threadIdx.x] = x;\n__syncthreads();\nx += s[threadIdx.x ^ 64];\n";
+  const Both apart = work(begin + loop + meet + "out[i] = x;", 1000);
+  EXPECT_LT(apart.machine.in_step, 0.1);
+  const Both inside = work(begin + "#pragma unroll 1\nfor (int q = 0; q < 5; ++q) {\n" + loop +
+                               meet + "__syncthreads();\n}\nout[i] = x;",
+                           200);
+  EXPECT_EQ(inside.machine.in_step, 1.0);
+  EXPECT_EQ(apart.ptx.in_step, 1.0);
 }
 
 TEST(MachineWork, LocalMemoryIsCountedWhereItIs) {

@@ -158,11 +158,12 @@ TEST(PredictTime, ALargeCopyTakesLittleMoreThanItsBytes) {
   const Evaluation result = predicted(problem, test::kCopy);
   ASSERT_TRUE(result.correct()) << result.message;
   // 8 bytes an element at the rate the best copy was measured at. One element a thread does not
-  // reach it: an addition of that form ran at 0.79 of it.
+  // reach it: an addition of that form ran at 0.79 of it, this copy (64e6 elements,
+  // bench/h200/noise.txt) took 1.62 times the ideal.
   const double ideal = 8.0 * (1 << 26) / test::device("h200").dram_bytes_per_second;
   EXPECT_NEAR(result.roofline_seconds, ideal, 1e-9);
   EXPECT_GT(result.time.median_seconds, ideal);
-  EXPECT_LT(result.time.median_seconds, 1.5 * ideal);
+  EXPECT_LT(result.time.median_seconds, 1.65 * ideal);
   // The same copy on devices of less bandwidth.
   EXPECT_GT(seconds(problem, test::kCopy, "h100"), 1.1 * result.time.median_seconds);
   EXPECT_GT(seconds(problem, test::kCopy, "a100"), 1.5 * result.time.median_seconds);

@@ -41,8 +41,8 @@ class Model {
 };
 
 double largest(const TimeBounds& b) {
-  return std::max({b.issue, b.fp32, b.fp64, b.integer, b.special_function, b.load_store, b.latency,
-                   b.l2, b.dram, b.atomics});
+  return std::max({b.issue, b.fp32, b.fp64, b.integer, b.special_function, b.constant_loads,
+                   b.load_store, b.latency, b.l2, b.dram, b.atomics, b.launch});
 }
 
 TEST(TimingModel, IsLabelledPredictedWithAnIntervalAroundTheMedian) {
@@ -78,7 +78,7 @@ TEST(TimingModel, LiesBetweenTheLargestBoundAndTheSum) {
       const Prediction p = scaled.predicted(device);
       const TimeBounds& b = p.bounds;
       const double sum = b.issue + b.fp32 + b.fp64 + b.integer + b.special_function + b.load_store +
-                         b.latency + b.l2 + b.dram;
+                         b.constant_loads + b.latency + b.l2 + b.dram + b.launch;
       const double busy = p.time.median_seconds - device.kernel_launch_seconds;
       EXPECT_GE(busy, largest(b) * (1.0 - 1e-12)) << device.name;
       EXPECT_LE(busy, sum * (1.0 + 1e-12)) << device.name;
@@ -243,6 +243,82 @@ __global__ void k(const float* in, float* out, int n) {
   const auto [crowded, crowded_seconds] = busy(8);
   const TimeBounds& c = crowded.bounds;
   EXPECT_LT(crowded_seconds, 0.9 * (arithmetic + c.load_store + c.latency));
+}
+
+// Warps that meet once, behind a long loop, drift apart in it.
+TEST(TimingModel, OneBarrierBehindALoopHardlyStopsOverlap) {
+  const char* const source = R"cuda(
+__global__ void k(const float* in, float* out, int n) {
+  __shared__ float s[256];
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float x = i;
+  for (int r = 0; r < 1000; ++r) x = x * 1.5f + in[(i + r * 32) & 1023];
+  s[threadIdx.x] = x;
+  __syncthreads();
+  if (i < n) out[i] = s[255 - threadIdx.x];
+}
+)cuda";
+  Model model(source);
+  model.traffic = {};
+  model.occupancy.blocks_per_sm = 1;
+  const Prediction p = model.predicted();
+  const TimeBounds& b = p.bounds;
+  const double arithmetic = std::max({b.issue, b.fp32, b.integer});
+  EXPECT_GT(b.load_store, 0.2 * largest(b));
+  EXPECT_LT(p.time.median_seconds, 0.9 * (arithmetic + b.load_store + b.latency));
+}
+
+TEST(TimingModel, ManyTinyBlocksTakeTheirLaunches) {
+  Model model;
+  model.traffic = {};
+  model.launch.block = {32, 1, 1};
+  model.occupancy.warps_per_block = 1;
+  model.occupancy.blocks_per_sm = 32;
+  model.launch.grid = {2'000'000, 1, 1};
+  const Prediction p = model.predicted();
+  const DeviceSpec h200 = test::device("h200");
+  EXPECT_NEAR(p.time.median_seconds, 2e6 / h200.blocks_per_second + h200.kernel_launch_seconds,
+              1e-9);
+  EXPECT_EQ(p.bottleneck, "launch of blocks");
+  DeviceSpec slower = h200;
+  slower.blocks_per_second /= 2.0;
+  EXPECT_GT(model.predicted(slower).time.median_seconds, 1.8 * p.time.median_seconds);
+}
+
+// Registers that do not fit go to local memory, on a full GPU beyond what the caches hold.
+TEST(TimingModel, SpillsThatNoCacheHoldsGoToMemory) {
+  const char* const body = R"cuda(
+k(const float* in, float* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float x[96];
+#pragma unroll
+  for (int j = 0; j < 96; ++j) x[j] = in[(i + j) & 1023];
+#pragma unroll 1
+  for (int r = 0; r < 100; ++r) {
+#pragma unroll
+    for (int j = 0; j < 96; ++j) x[j] = x[j] * x[(j + 7) % 96] + 1.0f;
+  }
+  float sum = 0.0f;
+#pragma unroll
+  for (int j = 0; j < 96; ++j) sum += x[j];
+  if (i < n) out[i] = sum;
+}
+)cuda";
+  Model roomy(std::string("__global__ void ") + body);
+  Model spilled(std::string("__global__ void __launch_bounds__(256, 8) ") + body);
+  const DeviceSpec h200 = test::device("h200");
+  const auto beyond_traffic = [&](const Model& model) {
+    const TimeBounds b = model.predicted().bounds;
+    return b.dram - (model.traffic.dram_read_bytes + model.traffic.dram_write_bytes) /
+                        h200.dram_bytes_per_second;
+  };
+  EXPECT_NEAR(beyond_traffic(roomy), 0.0, 1e-12);
+  // At least 64 words of each of the 2^20 threads are read every round, hardly any from a cache.
+  EXPECT_GT(beyond_traffic(spilled), 0.5 * 64 * 4.0 * (1 << 20) * 100 / h200.dram_bytes_per_second);
+  EXPECT_GT(spilled.seconds(), 5.0 * roomy.seconds());
+  // Few blocks keep theirs in the L1 and L2.
+  spilled.launch.grid = {16, 1, 1};
+  EXPECT_NEAR(beyond_traffic(spilled), 0.0, 1e-12);
 }
 
 }  // namespace
