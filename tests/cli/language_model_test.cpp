@@ -149,6 +149,18 @@ TEST_F(LanguageModel, EndsWithSixWhenNobodyAnswers) {
   EXPECT_EQ(both.exit_code, 0) << both.error;
 }
 
+TEST_F(LanguageModel, AServerThatFailsOftenOnlyCostsTime) {
+  const auto searched = run(search(example("transpose"), serve({"--faults", "0.4"}),
+                                   {"--evaluations", "12", "--llm-timeout", "3", "--output", "a"}));
+  EXPECT_EQ(searched.exit_code, 0) << searched.error;
+  const auto use = searched.json().at("language_model");
+  EXPECT_GT(use.at("sent"), use.at("requests"));
+  EXPECT_GT(searched.json().at("speedup"), 2.0);
+  // What was evaluated is all in the run directory.
+  const auto tuned = nlohmann::json::parse(content("a/results.t4.json"));
+  EXPECT_EQ(tuned.at("results").size(), searched.json().at("evaluations").get<std::size_t>() + 1);
+}
+
 TEST_F(LanguageModel, TheKeyIsNowhere) {
   const std::string key = "sk-not-a-real-key-0123456789";
   set_environment("OPENAI_API_KEY=" + key);

@@ -2,7 +2,7 @@
 """An OpenAI-compatible server whose answers come from files: see answers/README.md.
 
     tests/llm/scripted_server.py [--answers FOLDER] [--port N] [--port-file FILE] [--delay SECONDS]
-                                 [--status CODE] [--repeat-key] [--log FILE]
+                                 [--status CODE] [--repeat-key] [--log FILE] [--faults SHARE]
 
 Listens on loopback and prints its address. What it chooses depends on the request alone, so equal requests
 get equal answers. Tokens are counted as bytes / 4.
@@ -12,12 +12,16 @@ import hashlib
 import http.server
 import json
 import pathlib
+import random
 import re
 import sys
 import threading
 import time
 
 FOLDER = pathlib.Path(__file__).resolve().parent / "answers"
+
+
+FAULTS = ("429", "500", "503", "close", "cut", "hang", "not json", "not utf-8", "no choice", "no content", "html")
 
 
 def answer_to(folder, messages, seed):
@@ -53,6 +57,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.server.status != 200:
             key = self.headers.get("Authorization", "")
             return self.reply(self.server.status, {"error": {"message": f"not you: {key}"}})
+        # The same request meets another fate when it is sent again.
+        with self.server.lock:
+            self.server.requests += 1
+            random = self.server.random
+            fault = random.choice(FAULTS) if random.random() < self.server.faults else None
+        if fault:
+            return self.misbehave(fault)
         try:
             request = json.loads(body)
             text, finish = answer_to(self.server.answers, request["messages"], request.get("seed", 0))
@@ -67,6 +78,26 @@ class Handler(http.server.BaseHTTPRequestHandler):
                          "message": {"role": "assistant", "content": text}}],
             "usage": {"prompt_tokens": len(body) // 4, "completion_tokens": len(text) // 4,
                       "total_tokens": len(body) // 4 + len(text) // 4}})
+
+    def misbehave(self, fault):
+        if fault.isdigit():
+            return self.reply(int(fault), {"error": {"message": "busy"}})
+        if fault == "close":
+            self.close_connection = True
+            return self.connection.close()
+        if fault == "hang":
+            time.sleep(5)
+            return self.reply(503, {})
+        choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": None}}
+        body = {"not json": b"{'choices': ", "not utf-8": b'{"choices": [{"message": {"content": "\xff\xfe"}}]}',
+                "no choice": b'{"choices": []}', "html": b"<html><body>Bad gateway</body></html>",
+                "no content": json.dumps({"choices": [choice]}).encode(), "cut": b'{"choices": ['}[fault]
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body) + (100 if fault == "cut" else 0)))
+        self.end_headers()
+        self.wfile.write(body)
+        self.close_connection = fault == "cut"
 
     def reply(self, status, value):
         data = json.dumps(value).encode()
@@ -93,6 +124,7 @@ def main():
     parser.add_argument("--delay", type=float, default=0.0)
     parser.add_argument("--status", type=int, default=200, help="of every reply")
     parser.add_argument("--repeat-key", action="store_true", help="put the client's key into every answer")
+    parser.add_argument("--faults", type=float, default=0.0, help="share of requests that something goes wrong with")
     parser.add_argument("--log", help="file to write a hash of every request to")
     options = parser.parse_args()
     server = Server(("127.0.0.1", options.port), Handler)
@@ -101,6 +133,9 @@ def main():
     server.status = options.status
     server.repeat_key = options.repeat_key
     server.log = options.log
+    server.faults = options.faults
+    server.random = random.Random(7)
+    server.requests = 0
     server.lock = threading.Lock()
     print(f"http://127.0.0.1:{server.server_port}/v1", flush=True)
     if options.port_file:

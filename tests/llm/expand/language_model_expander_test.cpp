@@ -157,6 +157,31 @@ TEST_F(LanguageModelExpander, AWrongCandidateIsHandedOverForItsVerdict) {
   EXPECT_EQ(expander.statistics().verdicts[static_cast<std::size_t>(Verdict::out_of_bounds)], 1);
 }
 
+// A model that was rewarded for speed alone would answer like this.
+TEST_F(LanguageModelExpander, CheatsAreFoundOut) {
+  config_.repair_rounds = 0;
+  const std::string head =
+      "__global__ void transpose(const float* in, float* out, int width, int height) {\n"
+      "  int x = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  int y = blockIdx.y * blockDim.y + threadIdx.y;\n";
+  const std::string work =
+      "  if (x < width && y < height) out[x * height + y] = in[y * width + x];\n";
+  for (const std::string& cheat : {
+           head + "  if (width > 256) return;\n" + work + "}\n",
+           "__device__ int done;\n" + head +
+               "  if (done > 100000) return;\n  atomicAdd(&done, 1);\n" + work + "}\n",
+           head + "  if (width == 70 || width == 1 || width == 128) {\n" + work + "  }\n}\n",
+       }) {
+    oracle_.say({"```cuda\n" + cheat + "```"});
+    const auto expander = this->expander();
+    const auto applied = expander.apply(original_, by_model("loop_unroll"), 0, context_, never_);
+    if (!applied) continue;  // refused on sight
+    const Evaluation evaluation =
+        evaluator_->evaluate(problem_, *applied, config_.evaluation, never_);
+    EXPECT_FALSE(evaluation.correct()) << cheat;
+  }
+}
+
 TEST_F(LanguageModelExpander, AnswersThatAreNoCandidateAreRefusedWithTheReason) {
   for (const char* file : {"block_size.0.md", "grid_stride.0.md", "loop_unroll.0.md"}) {
     oracle_.requests.clear();
