@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <dirent.h>
+#include <initializer_list>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
