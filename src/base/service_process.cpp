@@ -39,14 +39,28 @@ std::string frame(std::string_view message) {
 
 struct ServiceProcess::State {
   SpawnedProcess process;
+  double grace_seconds = 0.0;
   bool alive = true;
   std::string received;  // of the answer that is coming in
   std::string said;      // last words on standard error
   std::string end;       // how it ended, in words
 
+  // Whether it is over; it stays to be reaped.
+  [[nodiscard]] bool ended() const {
+    siginfo_t info{};
+    return ::waitid(P_PID, static_cast<id_t>(process.id), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == process.id;
+  }
+
   void kill() {
     if (!alive) return;
     alive = false;
+    if (grace_seconds > 0.0) {
+      ::kill(process.id, SIGTERM);
+      const Clock::time_point start = Clock::now();
+      while (!ended() && std::chrono::duration<double>(Clock::now() - start).count() < grace_seconds)
+        ::poll(nullptr, 0, 1);
+    }
     ::kill(-process.id, SIGKILL);
     ::kill(process.id, SIGKILL);
     int status = 0;
@@ -60,14 +74,8 @@ struct ServiceProcess::State {
   // Error: what happened to a process that says no more.
   Error gone(const std::string& what) {
     // It may be about to end by itself: how it does says more than that we killed it.
-    for (int i = 0; i < 10 && alive; ++i) {
-      siginfo_t info{};
-      if (::waitid(P_PID, static_cast<id_t>(process.id), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-          info.si_pid == process.id) {
-        break;
-      }
+    for (int i = 0; i < 10 && alive && !ended(); ++i)
       ::poll(nullptr, 0, kPollMilliseconds);
-    }
     kill();
     while (!said.empty() && said.back() == '\n')
       said.pop_back();
@@ -121,11 +129,12 @@ ServiceProcess::~ServiceProcess() {
   if (state_) state_->kill();
 }
 
-Result<ServiceProcess> ServiceProcess::start(const SpawnRequest& request) {
+Result<ServiceProcess> ServiceProcess::start(const SpawnRequest& request, double grace_seconds) {
   Result<SpawnedProcess> spawned = spawn_process(request);
   if (!spawned.ok()) return spawned.error();
   auto state = std::make_unique<State>();
   state->process = std::move(*spawned);
+  state->grace_seconds = grace_seconds;
   return ServiceProcess(std::move(state));
 }
 
@@ -135,6 +144,28 @@ bool ServiceProcess::alive() const {
 
 void ServiceProcess::kill() {
   if (state_) state_->kill();
+}
+
+Status ServiceProcess::finish(double seconds, const Cancellation& cancellation) {
+  if (!alive()) return {};
+  State& state = *state_;
+  state.process.input.reset();
+  const Clock::time_point start = Clock::now();
+  while (!state.ended()) {
+    const bool late = std::chrono::duration<double>(Clock::now() - start).count() >= seconds;
+    if (late || cancellation.requested()) {
+      state.kill();
+      if (!late) return fail(ErrorCode::cancelled, "cancelled");
+      return fail(ErrorCode::resource, fmt::format("no end within {:.3g} seconds", seconds));
+    }
+    // What it still says is not waited for, but must not hold it up.
+    state.listen();
+    state.received.clear();
+    (void)state.receive();
+    ::poll(nullptr, 0, 1);
+  }
+  state.kill();
+  return {};
 }
 
 Result<std::string> ServiceProcess::ask(std::string_view message, double seconds,

@@ -20,8 +20,10 @@ class ServiceProcess {
  public:
   static constexpr std::size_t kLargestMessage = std::size_t{256} << 20;
 
-  // Errors as spawn_process.
-  [[nodiscard]] static Result<ServiceProcess> start(const SpawnRequest& request);
+  // `grace_seconds`: how long a program that cleans up after itself gets from SIGTERM to SIGKILL; 0
+  // for those that do not. Errors as spawn_process.
+  [[nodiscard]] static Result<ServiceProcess> start(const SpawnRequest& request,
+                                                    double grace_seconds = 0.0);
   // Kills it and its process group.
   ~ServiceProcess();
   ServiceProcess(ServiceProcess&&) noexcept;
@@ -32,6 +34,10 @@ class ServiceProcess {
   // last wrote to standard error), parse (an answer beyond kLargestMessage), cancelled.
   [[nodiscard]] Result<std::string> ask(std::string_view message, double seconds,
                                         const Cancellation& cancellation);
+
+  // Ends the conversation by closing its standard input, and waits until it has ended by itself.
+  // The process is gone in any case. Errors: resource (not within `seconds`), cancelled.
+  [[nodiscard]] Status finish(double seconds, const Cancellation& cancellation);
 
   [[nodiscard]] bool alive() const;
   // Idempotent. The process is gone when it returns.

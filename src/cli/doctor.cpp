@@ -4,7 +4,9 @@
 #include "cli/cache_directory.h"
 #include "cli/load_graph.h"
 #include "eval/compile/compiler.h"
+#include "eval/gpu/answer_sanitizer.h"
 #include "eval/gpu/gpu_device.h"
+#include "eval/gpu/gpu_disturbances.h"
 #include "eval/gpu/gpu_evaluator.h"
 #include "eval/gpu/gpu_process.h"
 #include "eval/gpu/harness_kernels.h"
@@ -13,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <linux/landlock.h>
 #include <sys/syscall.h>
@@ -44,6 +47,7 @@ class Examination {
     examine_processor();
     examine_memory();
     examine_gpu();
+    examine_sanitizer();
     return std::move(findings_);
   }
 
@@ -169,6 +173,7 @@ class Examination {
                     device->device_count > 1
                         ? fmt::format("; the first of {} is used", device->device_count)
                         : ""));
+    examine_gpu_state(device->bus_id);
     const DeviceSpec model = gpu::model_of(*device);
     if (model.name == "gpu") {
       add(Level::note, "model", "this GPU is not in its tables: predictions are rough");
@@ -179,6 +184,37 @@ class Examination {
           "processes of their own, which hold no results to copy");
     }
     try_gpu(worker);
+  }
+
+  void examine_gpu_state(const std::string& bus_id) {
+    const std::vector<std::string> candidates = gpu::nvml_candidates();
+    const auto state = gpu::read_gpu_state(bus_id, candidates);
+    if (!state.ok()) {
+      add(Level::note, "GPU state",
+          "unknown, so nothing is said of clocks and other users: " + state.error().message);
+      return;
+    }
+    add(Level::fine, "GPU state", gpu::state_text(*state));
+    for (const std::string& one : gpu::disturbances(*state, false))
+      add(Level::note, "disturbance", "timings may be disturbed: " + one);
+    if (state->persistent == false) {
+      add(Level::note, "persistence",
+          "off: the driver starts anew for each worker; 'nvidia-smi -pm 1' as root turns it on");
+    }
+  }
+
+  void examine_sanitizer() {
+    const auto toolkit = find_cuda_toolkit();
+    const char* const path = std::getenv("PATH");
+    const auto program =
+        gpu::find_sanitizer(toolkit ? toolkit->root : "", path != nullptr ? path : "");
+    if (program) {
+      add(Level::fine, "sanitizer", program->string() + " checks measured answers");
+    } else {
+      add(Level::note, "sanitizer",
+          "no compute-sanitizer in the CUDA toolkit or on PATH: answers measured on a GPU are not "
+          "checked by it");
+    }
   }
 
   // Whether a context can be made and a kernel runs.

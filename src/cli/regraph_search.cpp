@@ -4,9 +4,11 @@
 #include "cli/exit_codes.h"
 #include "cli/language_model_setup.h"
 #include "cli/load_graph.h"
+#include "cli/measured_answer.h"
 #include "cli/resume.h"
 #include "cli/search_options.h"
 #include "cli/search_setup.h"
+#include "eval/gpu/gpu_disturbances.h"
 #include "eval/verify/inputs.h"
 #include "kernel/manifest.h"
 #include "report/progress.h"
@@ -86,30 +88,6 @@ std::string verification_text(const SearchSetup& setup, const SearchOutcome& out
   return text;
 }
 
-std::optional<Measurement> measurement_of(const SearchSetup& setup) {
-  if (setup.gpu_evaluator == nullptr) return std::nullopt;
-  const gpu::GpuStatistics statistics = setup.gpu_evaluator->statistics();
-  Measurement measurement;
-  measurement.gpu = setup.gpu->name;
-  measurement.driver_version = setup.gpu->driver_version;
-  measurement.timed = statistics.timed;
-  measurement.pruned = statistics.pruned;
-  measurement.faults = statistics.faults_on_gpu;
-  measurement.workers = statistics.workers;
-  measurement.devices = statistics.devices;
-  measurement.noise = statistics.noise;
-  measurement.clock_hertz = statistics.clock_hertz;
-  measurement.compile_and_verify_seconds = statistics.compile_and_verify_seconds;
-  measurement.model_seconds = statistics.model_seconds;
-  measurement.probation_seconds = statistics.probation_seconds;
-  measurement.timing_seconds = statistics.timing_seconds;
-  measurement.profiling_seconds = statistics.profiling_seconds;
-  measurement.waiting_seconds = statistics.waiting_seconds;
-  measurement.profiled = statistics.profiled;
-  measurement.no_counters = statistics.no_counters;
-  return measurement;
-}
-
 // Ends the program's one output. A reader that went away or a full disk must not look like success.
 int print(const std::string& text, int exit_code) {
   const bool written = std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
@@ -178,6 +156,10 @@ int search(const SearchSetup& setup, const SearchOptions& options, const SearchC
     if (!options.quiet) say(text);
   });
   if (model) progress.show_also([&] { return model_use_live(model->use().chat); });
+  gpu::DisturbanceLog gpus(setup.gpu_bus_ids, gpu::nvml_candidates());
+  for (const std::string& one : gpus.look(false)) {
+    if (!options.quiet) say("warning: timings may be disturbed: " + one + "\n");
+  }
   auto outcome = run_search(setup.problem, setup.original, expander, evaluator, setup.graph, config,
                             &progress, g_interrupted, database.get());
   progress.finish();
@@ -196,29 +178,17 @@ int search(const SearchSetup& setup, const SearchOptions& options, const SearchC
   RunReport report{setup.problem,        *outcome,  config, setup.device,
                    setup.evaluator_name, directory, "",     setup.rewritable,
                    setup.opaque_reason};
-  report.measurement = measurement_of(setup);
   if (model) {
     report.model_use = model->use();
     if (const std::string complaint = model->complaint(); !complaint.empty())
       say("warning: " + complaint + "\n");
   }
-  if (report.measurement && report.improved() && outcome->stopped != StopReason::cancelled) {
-    auto measured = setup.gpu_evaluator->measure_answer(outcome->best, g_interrupted);
-    if (measured.ok()) {
-      report.measurement->speedup = std::move(*measured);
-      // The search's own interval was too narrow.
-      if (report.measurement->speedup->cold.low <= 1.0)
-        outcome->withdraw_claim(SpeedVerdict::ambiguous);
-    } else {
-      const gpu::Failure& failure = measured.failure();
-      // What went wrong now does not count, however well it did before.
-      const bool machine = failure.final && failure.cuda == 0 && !failure.timeout;
-      const bool withdrawn = !machine && !g_interrupted.requested();
-      if (withdrawn) outcome->withdraw_claim(SpeedVerdict::ambiguous);
-      if (!options.quiet) {
-        say(fmt::format("note: the answer could not be measured once more{}: {}\n",
-                        withdrawn ? ", and is withdrawn" : "", failure.message));
-      }
+  if (setup.gpu_evaluator != nullptr) {
+    MeasuredAnswer measured =
+        measure_answer(setup, options.sanitizer != "off", *outcome, gpus, g_interrupted);
+    report.measurement = std::move(measured.measurement);
+    for (const std::string& note : measured.notes) {
+      if (!options.quiet) say("note: " + note + "\n");
     }
   }
   report.verification = verification_text(setup, *outcome, report.improved());

@@ -41,7 +41,8 @@ CLI::Validator positive_seconds() {
 }
 
 // What a resumed run may be told anew; everything else is the run's own and decides its answer.
-constexpr std::string_view kWithResume[] = {"--resume", "--jobs", "--json", "--verbose", "--quiet"};
+constexpr std::string_view kWithResume[] = {"--resume",  "--jobs",  "--json",
+                                            "--verbose", "--quiet", "--sanitizer"};
 
 // Why the options do not go together, or nothing.
 std::string misuse(const CLI::App& app, const SearchOptions& options) {
@@ -111,6 +112,11 @@ ParsedOptions parse_search_options(int argc, const char* const* argv) {
                  "where times come from: gpu (measured; what the model puts far behind is not), "
                  "gpu-only (all measured), model (predicted), auto (gpu if it is the device)")
       ->check(CLI::IsMember({"auto", "gpu", "gpu-only", "model"}))
+      ->capture_default_str();
+  app.add_option("--sanitizer", options.sanitizer,
+                 "measured answers are checked by compute-sanitizer: auto (where it is installed), "
+                 "off")
+      ->check(CLI::IsMember({"auto", "off"}))
       ->capture_default_str();
   app.add_option("--search", options.search, "search method")
       ->check(CLI::IsMember({"mcgs", "greedy", "beam", "random", "regrapht"}))

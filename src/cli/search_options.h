@@ -19,6 +19,7 @@ struct SearchOptions {
   std::vector<std::string> include_directories;  // for the kernel's own headers
   std::string device;
   std::string evaluator = "auto";  // "gpu", "gpu-only", "model"
+  std::string sanitizer = "auto";  // "off"
   std::string search = "mcgs";
   SelectionConfig selection;  // of the methods
   LanguageModelOptions language_model;

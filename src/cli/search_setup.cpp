@@ -390,6 +390,7 @@ class Builder {
         gpu::compile_harness(*setup_->compiler, setup_->gpu->architecture, cancellation_);
     if (!harness) return failure(kInternalError, harness.error().message);
     config.worker.harness = std::move(*harness);
+    setup_->cuda_root = front_end_.cuda_root;
     for (const std::filesystem::path& file : gpu::cupti_candidates(front_end_.cuda_root))
       config.cupti.push_back(file.string());
     auto evaluator = std::make_unique<gpu::GpuEvaluator>(
@@ -400,13 +401,16 @@ class Builder {
   }
 
   // The GPUs that CUDA shows which are like the first one.
-  [[nodiscard]] std::vector<int> equal_gpus(const std::string& worker) const {
+  [[nodiscard]] std::vector<int> equal_gpus(const std::string& worker) {
     std::vector<int> devices = {0};
+    setup_->gpu_bus_ids = {setup_->gpu->bus_id};
     for (int device = 1; device < setup_->gpu->device_count; ++device) {
       const auto other = gpu::probe_gpu(worker, device, cancellation_);
       const bool equal = other.ok() && other->name == setup_->gpu->name &&
                          other->architecture == setup_->gpu->architecture;
-      if (equal) devices.push_back(device);
+      if (!equal) continue;
+      devices.push_back(device);
+      setup_->gpu_bus_ids.push_back(other->bus_id);
     }
     return devices;
   }

@@ -13,10 +13,12 @@
 #include "kernel/problem.h"
 #include "regraph/regraph.h"
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace regraph::cli {
 
@@ -41,6 +43,8 @@ struct SearchSetup {
   std::unique_ptr<Evaluator> evaluator;
   std::string evaluator_name;                  // "model", "gpu", "gpu-only"
   std::optional<gpu::DeviceProperties> gpu;    // that measures
+  std::vector<std::string> gpu_bus_ids;        // of all that measure
+  std::filesystem::path cuda_root;             // of the toolkit
   gpu::GpuEvaluator* gpu_evaluator = nullptr;  // `evaluator`, when it measures
 };
 

@@ -54,6 +54,10 @@ Json speedup_json(const MeasuredSpeedup& measured) {
   return json;
 }
 
+Json sanitizer_json(const SanitizerReport& report) {
+  return {{"tools", report.tools}, {"findings", report.findings}, {"notes", report.notes}};
+}
+
 Json measurement_json(const Measurement& measurement) {
   return {{"gpu", measurement.gpu},
           {"devices", measurement.devices},
@@ -72,7 +76,9 @@ Json measurement_json(const Measurement& measurement) {
           {"waiting_seconds", measurement.waiting_seconds},
           {"profiled", measurement.profiled},
           {"no_counters", measurement.no_counters},
-          {"final", measurement.speedup ? speedup_json(*measurement.speedup) : Json()}};
+          {"final", measurement.speedup ? speedup_json(*measurement.speedup) : Json()},
+          {"disturbances", measurement.disturbances},
+          {"sanitizer", measurement.sanitizer ? sanitizer_json(*measurement.sanitizer) : Json()}};
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "report/run_report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <iterator>
@@ -65,6 +66,20 @@ void append_final(const MeasuredSpeedup& measured, std::string& text) {
   }
 }
 
+void append_sanitizer(const SanitizerReport& report, std::string& text) {
+  auto out = std::back_inserter(text);
+  if (!report.findings.empty()) {
+    fmt::format_to(out, "\n  sanitizer   objects to the best candidate, which is withdrawn: {}",
+                   fmt::join(report.findings, "; "));
+  } else if (!report.tools.empty()) {
+    fmt::format_to(out, "\n  sanitizer   {}: no objection", fmt::join(report.tools, ", "));
+  } else {
+    text += "\n  sanitizer   did not run";
+  }
+  for (const std::string& note : report.notes)
+    fmt::format_to(out, "\n              {}", note);
+}
+
 void append_measurement(const Measurement& measurement, std::string& text) {
   auto out = std::back_inserter(text);
   fmt::format_to(out, "  timed       {} candidates", measurement.timed);
@@ -83,6 +98,10 @@ void append_measurement(const Measurement& measurement, std::string& text) {
     fmt::format_to(out, "\n  counters    none: {}", measurement.no_counters);
   }
   if (measurement.speedup) append_final(*measurement.speedup, text);
+  if (!measurement.disturbances.empty()) {
+    fmt::format_to(out, "\n  disturbed   perhaps: {}", fmt::join(measurement.disturbances, "; "));
+  }
+  if (measurement.sanitizer) append_sanitizer(*measurement.sanitizer, text);
   text += "\n";
 }
 

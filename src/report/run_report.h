@@ -4,12 +4,14 @@
 #include "eval/model/device.h"
 #include "kernel/measured_speedup.h"
 #include "kernel/problem.h"
+#include "kernel/sanitizer_report.h"
 #include "report/model_use.h"
 #include "search/config.h"
 #include "search/outcome.h"
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace regraph {
 
@@ -35,6 +37,10 @@ struct Measurement {
   std::string no_counters;  // why none could be; empty otherwise
   // The answer once more beside the original; none without an answer, or when it could not be had.
   std::optional<MeasuredSpeedup> speedup = std::nullopt;
+  // Seen on the GPUs before or after the search: other processes, clocks held down by heat.
+  std::vector<std::string> disturbances = {};
+  // The answer under compute-sanitizer; none without an answer or without the tool.
+  std::optional<SanitizerReport> sanitizer = std::nullopt;
 };
 
 struct RunReport {

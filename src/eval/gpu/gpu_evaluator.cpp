@@ -206,6 +206,16 @@ Answer<MeasuredSpeedup> GpuEvaluator::measure_answer(const Candidate& best,
   return turn.lane().measure_answer(*kernel, cancellation);
 }
 
+SanitizerReport GpuEvaluator::sanitize_answer(const Candidate& best, const SanitizerConfig& config,
+                                              const Cancellation& cancellation) {
+  auto kernel = state_->compile(best, cancellation);
+  if (!kernel.ok()) return {{}, {}, {kernel.error().message}};
+  if (const Status loaded = State::load(**kernel); !loaded.ok())
+    return {{}, {}, {loaded.error().message}};
+  const State::Turn turn(*state_, true);
+  return turn.lane().sanitize(config, **kernel, cancellation);
+}
+
 GpuStatistics GpuEvaluator::statistics() const {
   GpuStatistics statistics = state_->log.read();
   statistics.devices = static_cast<int>(state_->lanes.size());

@@ -12,6 +12,7 @@
 
 #include "eval/compile/compiler.h"
 #include "eval/evaluator.h"
+#include "eval/gpu/answer_sanitizer.h"
 #include "eval/gpu/final_measurement.h"
 #include "eval/gpu/gpu_statistics.h"
 #include "eval/model/device.h"
@@ -55,6 +56,12 @@ class GpuEvaluator final : public Evaluator {
   // such figures; one that is final and not CUDA's is the machine's, and says nothing about it.
   [[nodiscard]] Answer<MeasuredSpeedup> measure_answer(const Candidate& best,
                                                        const Cancellation& cancellation);
+
+  // The answer under a checking tool, as sanitize_answer. Best after measure_answer, which gives
+  // back what the search held on the GPU.
+  [[nodiscard]] SanitizerReport sanitize_answer(const Candidate& best,
+                                                const SanitizerConfig& config,
+                                                const Cancellation& cancellation);
 
   // While no call of evaluate() runs.
   [[nodiscard]] GpuStatistics statistics() const;

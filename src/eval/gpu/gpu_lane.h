@@ -5,6 +5,7 @@
 #pragma once
 
 #include "eval/evaluator.h"
+#include "eval/gpu/answer_sanitizer.h"
 #include "eval/gpu/final_measurement.h"
 #include "eval/gpu/gpu_statistics.h"
 #include "eval/gpu/measured_best.h"
@@ -46,6 +47,12 @@ class GpuLane {
   // is given back before.
   [[nodiscard]] Answer<MeasuredSpeedup> measure_answer(
       const std::shared_ptr<const TimedKernel>& best, const Cancellation& stop);
+
+  // As sanitize_answer, on this GPU.
+  [[nodiscard]] SanitizerReport sanitize(const SanitizerConfig& config, const TimedKernel& best,
+                                         const Cancellation& stop) const {
+    return sanitize_answer(config, config_.worker, problem_, *original_, best, config_.seed, stop);
+  }
 
   [[nodiscard]] int processes() const;
   [[nodiscard]] SessionHealth health() const;

@@ -1,6 +1,9 @@
 #include "eval/gpu/gpu_process.h"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
+#include <unistd.h>
 
 namespace regraph::gpu {
 namespace {
@@ -9,19 +12,42 @@ namespace {
 constexpr double kGrace = 30.0;
 // After a kernel's own time is up the worker says so and ends; this is for one that cannot.
 constexpr double kTimeoutGrace = 3.0;
+// A keeper kills what is below it; only the driver can hold that up.
+constexpr double kKeeperGrace = 10.0;
+// For a wrapper to write its report.
+constexpr double kReportGrace = 30.0;
 
 Failure lost(const std::string& message, bool timeout = false) {
   return {0, true, timeout, message};
 }
 
-Result<std::pair<ServiceProcess, SharedMemory>> launch(const std::filesystem::path& program) {
+// Wrappers may be scripts, and have files of their own.
+void add_wrapper_environment(std::vector<std::string>& environment) {
+  for (const char* name : {"PATH", "HOME", "TMPDIR"}) {
+    const char* value = std::getenv(name);
+    if (value != nullptr) environment.push_back(std::string(name) + "=" + value);
+  }
+}
+
+Result<std::pair<ServiceProcess, SharedMemory>> launch(
+    const std::filesystem::path& program, const std::vector<std::string>& wrapper = {}) {
   Result<SharedMemory> shared = SharedMemory::create();
   if (!shared.ok()) return shared.error();
   SpawnRequest request;
   request.program = program;
   request.environment = gpu_environment();
   request.descriptors = {shared->descriptor()};
-  Result<ServiceProcess> process = ServiceProcess::start(request);
+  if (!wrapper.empty()) {
+    request.arguments = {"--keep"};
+    request.arguments.insert(request.arguments.end(), wrapper.begin(), wrapper.end());
+    // A wrapper need not hand descriptors on.
+    const std::string memory = fmt::format("/proc/{}/fd/{}", ::getpid(), shared->descriptor());
+    for (const std::string& argument : {program.string(), std::string("--shared"), memory})
+      request.arguments.push_back(argument);
+    add_wrapper_environment(request.environment);
+  }
+  Result<ServiceProcess> process =
+      ServiceProcess::start(request, wrapper.empty() ? 0.0 : kKeeperGrace);
   if (!process.ok()) return process.error();
   return std::pair(std::move(*process), std::move(*shared));
 }
@@ -70,16 +96,26 @@ Result<DeviceProperties> probe_gpu(const std::filesystem::path& program, int dev
 
 Result<std::unique_ptr<GpuProcess>> GpuProcess::start(const GpuWorkerConfiguration& configuration,
                                                       const Cancellation& cancellation) {
-  auto started = launch(configuration.program);
+  auto started = launch(configuration.program, configuration.wrapper);
   if (!started.ok()) return started.error();
   std::unique_ptr<GpuProcess> process(
       new GpuProcess(std::move(started->first), std::move(started->second)));
+  process->wrapped_ = !configuration.wrapper.empty();
   Result<DeviceProperties> device = device_of(process->process_.ask(
       encode("open", OpenRequest{configuration.device, configuration.harness}),
       configuration.start_seconds, cancellation));
-  if (!device.ok()) return device.error();
+  if (!device.ok()) {
+    process->give_up(cancellation);
+    return device.error();
+  }
   process->device_ = std::move(*device);
   return process;
+}
+
+// A wrapper reports what went wrong once its program has ended.
+void GpuProcess::give_up(const Cancellation& stop) {
+  if (wrapped_) (void)process_.finish(kReportGrace, stop);
+  process_.kill();
 }
 
 template <typename Request>
@@ -97,7 +133,7 @@ Answer<nlohmann::json> GpuProcess::ask(const char* operation, const Request& req
   }
   if (operation_of(*map) != "failure") return std::move(*map);
   const Result<Failure> failure = fields_of<Failure>(*map);
-  if (!failure.ok() || failure->final) process_.kill();
+  if (!failure.ok() || failure->final) give_up(stop);
   return failure.ok() ? *failure : lost("the GPU worker: " + failure.error().message);
 }
 

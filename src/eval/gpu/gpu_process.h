@@ -40,6 +40,9 @@ struct GpuWorkerConfiguration {
   int device = 0;                     // ordinal among those that CUDA shows
   std::vector<std::uint8_t> harness;  // cubin of the harness's kernels
   double start_seconds = 60.0;        // for the driver and a context
+  // A program with arguments that is to run the worker, such as a checking tool; empty: none.
+  // Neither outlives the other, nor this process. It may not use standard input and output.
+  std::vector<std::string> wrapper;
 };
 
 // The worker's environment: what of this process's concerns CUDA, and nothing else.
@@ -60,6 +63,11 @@ class GpuProcess {
 
   [[nodiscard]] const DeviceProperties& device() const { return device_; }
   [[nodiscard]] bool alive() const { return process_.alive(); }
+  // Lets it end by itself, as a wrapper needs that has still to report. Gone in any case. Errors as
+  // ServiceProcess::finish.
+  [[nodiscard]] Status finish(double seconds, const Cancellation& stop) {
+    return process_.finish(seconds, stop);
+  }
 
   // Memory that the worker sees too. Grow it before stretches are handed out.
   [[nodiscard]] SharedMemory& shared() { return shared_; }
@@ -81,6 +89,7 @@ class GpuProcess {
   template <typename Request>
   [[nodiscard]] Answer<nlohmann::json> ask(const char* operation, const Request& request,
                                            double seconds, const Cancellation& stop);
+  void give_up(const Cancellation& stop);
   template <typename Response, typename Request>
   [[nodiscard]] Answer<Response> ask_for(const char* operation, const Request& request,
                                          double seconds, const Cancellation& stop);
@@ -88,6 +97,7 @@ class GpuProcess {
   ServiceProcess process_;
   SharedMemory shared_;
   DeviceProperties device_;
+  bool wrapped_ = false;
 };
 
 }  // namespace regraph::gpu

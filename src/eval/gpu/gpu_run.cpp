@@ -67,7 +67,9 @@ class Session {
       slots_[i] = {true, request_.buffers.size(), {end, bytes}};
       BufferRequest buffer;
       buffer.bytes = bytes;
-      buffer.placement = settings_.pointer_offset == 0 ? Placement::at_start : Placement::at_end;
+      buffer.placement = !runner_.guarded                ? Placement::exact
+                         : settings_.pointer_offset == 0 ? Placement::at_start
+                                                         : Placement::at_end;
       // Not better aligned than the offset says.
       buffer.alignment = settings_.pointer_offset == 0
                              ? kBestAlignment

@@ -17,9 +17,10 @@ struct GpuRunner {
   const verify::LoadedPlan& plan;
   double timeout_seconds = 2.0;
   const Cancellation& stop;
+  bool guarded = true;  // false: plain allocations of just the buffers' bytes, no guard pages
 };
 
-// Of `settings` the poison, the pointer offset and the buffers of an earlier run are honoured; no
+// Of `settings` the poison, the pointer offset (of guarded buffers) and the buffers of an earlier run are honoured; no
 // profile comes back. Buffers begin at an unmapped page, or, with an offset, end at one as closely
 // as it permits. A fault is a result, and may have ended the process. Errors as verify::run_kernel,
 // and resource: the GPU's memory or the worker failed.

@@ -69,8 +69,9 @@ struct LoadResponse {
   std::vector<FunctionProperties> functions;
 };
 
-// Where a buffer lies in its mapping: guarded ones end (or begin) where an unmapped page does.
-enum class Placement : std::uint8_t { plain, at_end, at_start };
+// Where a buffer lies in its mapping: guarded ones end (or begin) where an unmapped page does. An
+// exact one is an allocation of just its bytes, which tools that know allocations watch closely.
+enum class Placement : std::uint8_t { plain, at_end, at_start, exact };
 
 struct BufferRequest {
   std::uint64_t bytes = 0;

@@ -35,7 +35,9 @@ AllocateResponse DeviceBuffers::allocate(const AllocateRequest& request,
   AllocateResponse response;
   try {
     for (const BufferRequest& one : request.buffers) {
-      const Buffer buffer = one.placement == Placement::plain ? plain(one) : guarded(one);
+      const bool allocated =
+          one.placement == Placement::plain || one.placement == Placement::exact;
+      const Buffer buffer = allocated ? plain(one) : guarded(one);
       buffers_.emplace(next_, buffer);
       response.buffers.push_back(next_++);
       response.addresses.push_back(buffer.address);
@@ -52,8 +54,8 @@ AllocateResponse DeviceBuffers::allocate(const AllocateRequest& request,
 DeviceBuffers::Buffer DeviceBuffers::plain(const BufferRequest& request) const {
   Buffer buffer;
   buffer.bytes = request.bytes;
-  const std::uint64_t bytes =
-      round_up(std::max<std::uint64_t>(request.bytes, 1), kAllocationAlignment);
+  const std::uint64_t unit = request.placement == Placement::exact ? 1 : kAllocationAlignment;
+  const std::uint64_t bytes = round_up(std::max<std::uint64_t>(request.bytes, 1), unit);
   device_.check(device_.driver().cuMemAlloc(&buffer.address, bytes));
   return buffer;
 }

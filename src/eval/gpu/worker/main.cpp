@@ -2,15 +2,21 @@
 // standard output (eval/gpu/messages.h); descriptor 3 is the shared memory. It ends when nobody
 // talks to it any more, or when a kernel has cost it its context.
 //
-//   regraph-eval --probe    prints what it finds of a driver and a GPU as JSON, and ends
+//   regraph-eval --probe              prints what it finds of a driver and a GPU as JSON, and ends
+//   regraph-eval --keep PROGRAM ...   runs a program that runs a worker, and leaves nothing of it
+//   regraph-eval --shared FILE        the worker below such a program: FILE is the shared memory,
+//                                     whatever became of the descriptor
 #include "base/service_process.h"
 #include "base/shared_memory.h"
 #include "eval/gpu/driver_api.h"
+#include "eval/gpu/worker/keeper.h"
 #include "eval/gpu/worker/service.h"
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <optional>
 #include <string>
 #include <unistd.h>
@@ -77,11 +83,22 @@ int probe() {
   return 0;
 }
 
+// Nothing is torn down: a context that is lost only gives it up to the end of the process. A program
+// that watches this one wants to see its end, though.
+[[noreturn]] void end(bool watched) {
+  if (watched) std::exit(0);
+  ::_exit(0);
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
   if (count == 2 && std::strcmp(arguments[1], "--probe") == 0) return probe();
-  if (count != 1) {
+  if (count > 2 && std::strcmp(arguments[1], "--keep") == 0) {
+    return gpu::worker::keep(arguments + 2);
+  }
+  const bool watched = count == 3 && std::strcmp(arguments[1], "--shared") == 0;
+  if (count != 1 && !watched) {
     std::fprintf(stderr,
                  "usage: regraph-eval --probe\nOtherwise regraph-search starts and feeds it.\n");
     return 2;
@@ -89,7 +106,8 @@ int main(int count, char** arguments) {
   // Device code prints to standard output: answers get a descriptor of their own.
   const int answers = ::dup(STDOUT_FILENO);
   if (answers < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return 1;
-  Result<SharedMemory> shared = SharedMemory::attach(FileDescriptor(kSharedDescriptor));
+  const int memory = watched ? ::open(arguments[2], O_RDWR | O_CLOEXEC) : kSharedDescriptor;
+  Result<SharedMemory> shared = SharedMemory::attach(FileDescriptor(memory));
   if (!shared.ok()) {
     std::fprintf(stderr, "regraph-eval: %s\n", shared.error().message.c_str());
     return 2;
@@ -105,8 +123,7 @@ int main(int count, char** arguments) {
       answer = {gpu::encode("failure", gpu::Failure{0, true, false, driver.error().message}), true};
     }
     if (!send(answers, frame(answer.message))) return 1;
-    // Nothing is torn down: a context that is lost only gives it up to the end of the process.
-    if (answer.last) ::_exit(0);
+    if (answer.last) end(watched);
   }
-  ::_exit(0);
+  end(watched);
 }
