@@ -53,10 +53,11 @@ class LanguageModel : public test::RunningProgram {
 
   [[nodiscard]] static std::vector<std::string> search(const std::string& kernel,
                                                        const std::string& url,
-                                                       std::vector<std::string> more) {
-    std::vector<std::string> all = {kernel, "--device",  "h200",    "--llm-model",
-                                    "hand", "--llm-url", url,       "--expander",
-                                    "llm",  "--json",    "--quiet", "--llm-no-store"};
+                                                       std::vector<std::string> more,
+                                                       const std::string& expander = "llm") {
+    std::vector<std::string> all = {kernel,   "--device",  "h200",    "--llm-model",
+                                    "hand",   "--llm-url", url,       "--expander",
+                                    expander, "--json",    "--quiet", "--llm-no-store"};
     all.insert(all.end(), more.begin(), more.end());
     return all;
   }
@@ -110,10 +111,7 @@ TEST_F(LanguageModel, FindsAndReplaysTheSameSearch) {
 
 TEST_F(LanguageModel, DoesWhatTheRewriterRefusesAndTheRewriterGoesOn) {
   const std::string url = serve();
-  auto arguments = search(row_sums(), url, {"--evaluations", "25", "--output", "a"});
-  arguments[7] = "both";
-  ASSERT_EQ(arguments[6], "--expander") << "the place of the option";
-  const auto both = run(arguments);
+  const auto both = run(search(row_sums(), url, {"--evaluations", "25", "--output", "a"}, "both"));
   ASSERT_EQ(both.exit_code, 0) << both.error;
   const auto steps = both.json().at("best").at("steps");
   std::string way;
@@ -142,10 +140,9 @@ TEST_F(LanguageModel, EndsWithSixWhenNobodyAnswers) {
   EXPECT_FALSE(unauthorised.complains_of("sk-not-a-real")) << unauthorised.error;
   EXPECT_GT(unauthorised.json().at("language_model").at("failures").at("unauthorised"), 0);
   // With the rewriter the search goes on and finds something.
-  auto arguments = search(example("transpose"), serve({"--status", "503"}),
-                          {"--evaluations", "8", "--llm-timeout", "0.5", "--output", "c"});
-  arguments[7] = "both";
-  const auto both = run(arguments);
+  const auto both =
+      run(search(example("transpose"), serve({"--status", "503"}),
+                 {"--evaluations", "8", "--llm-timeout", "0.5", "--output", "c"}, "both"));
   EXPECT_EQ(both.exit_code, 0) << both.error;
 }
 
