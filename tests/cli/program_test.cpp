@@ -137,8 +137,7 @@ TEST_F(Program, TheDoctorExaminesThisMachine) {
 // A driver and a management library that only pretend, and a tool that is nothing.
 TEST_F(Program, TheDoctorLooksAtTheGpusState) {
   file("tools/compute-sanitizer", "#!/bin/sh\n");
-  shell("chmod +x tools/compute-sanitizer");
-  const std::string tool = shell("printf %s \"$PWD/tools\"");
+  const std::string tool = shell("chmod +x tools/compute-sanitizer && printf %s \"$PWD/tools\"");
   set_environment("LD_LIBRARY_PATH=" REGRAPH_FAKE_DRIVERS "/gpu:" REGRAPH_FAKE_NVML "/full");
   set_environment("FAKE_CLOCK_EVENTS=0x40");
   set_environment("FAKE_PROCESSES=1");

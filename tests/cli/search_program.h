@@ -40,12 +40,13 @@ class SearchProgram : public ::testing::Test {
   // user's but where the CUDA toolkit is.
   [[nodiscard]] std::vector<std::string> environment() const {
     static const TemporaryDirectory cache = *TemporaryDirectory::create("regraph-cli-cache-");
-    std::vector<std::string> result = {"REGRAPH_CACHE_DIR=" + cache.path().string(), "LC_ALL=C"};
+    // The first of a name counts.
+    std::vector<std::string> result = extra_environment_;
+    result.insert(result.end(), {"REGRAPH_CACHE_DIR=" + cache.path().string(), "LC_ALL=C"});
     for (const char* name : {"PATH", "CUDA_HOME", "CUDA_PATH", "REGRAPH_CUDA_WHEELS",
                              "REGRAPH_CLANG_RESOURCES", "ASAN_OPTIONS", "UBSAN_OPTIONS"}) {
       if (const char* value = std::getenv(name)) result.push_back(std::string(name) + "=" + value);
     }
-    result.insert(result.end(), extra_environment_.begin(), extra_environment_.end());
     return result;
   }
   // For all runs from now on: "NAME=value".
