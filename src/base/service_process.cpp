@@ -48,7 +48,8 @@ struct ServiceProcess::State {
   // Whether it is over; it stays to be reaped.
   [[nodiscard]] bool ended() const {
     siginfo_t info{};
-    return ::waitid(P_PID, static_cast<id_t>(process.id), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+    return ::waitid(P_PID, static_cast<id_t>(process.id), &info, WEXITED | WNOHANG | WNOWAIT) ==
+               0 &&
            info.si_pid == process.id;
   }
 
@@ -58,7 +59,8 @@ struct ServiceProcess::State {
     if (grace_seconds > 0.0) {
       ::kill(process.id, SIGTERM);
       const Clock::time_point start = Clock::now();
-      while (!ended() && std::chrono::duration<double>(Clock::now() - start).count() < grace_seconds)
+      while (!ended() &&
+             std::chrono::duration<double>(Clock::now() - start).count() < grace_seconds)
         ::poll(nullptr, 0, 1);
     }
     ::kill(-process.id, SIGKILL);

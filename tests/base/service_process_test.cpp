@@ -88,6 +88,48 @@ TEST(ServiceProcess, LeavesNoProcessBehind) {
   EXPECT_NE(::kill(grandchild, 0), 0);
 }
 
+TEST(ServiceProcess, IsLeftToEndByItself) {
+  // Says more than is read before it ends.
+  auto process =
+      ServiceProcess::start(shell("cat; head -c 1000000 /dev/zero; head -c 1000000 /dev/zero >&2"));
+  ASSERT_TRUE(process.ok());
+  ASSERT_TRUE(process->ask("question", kPatience, Cancellation()).ok());
+  EXPECT_TRUE(process->finish(kPatience, Cancellation()).ok());
+  EXPECT_FALSE(process->alive());
+  EXPECT_TRUE(process->finish(kPatience, Cancellation()).ok());  // nothing is left to do
+
+  auto silent = ServiceProcess::start(shell("exec sleep 100"));
+  ASSERT_TRUE(silent.ok());
+  const Status late = silent->finish(0.1, Cancellation());
+  ASSERT_FALSE(late.ok());
+  EXPECT_EQ(late.error().code, ErrorCode::resource);
+  EXPECT_FALSE(silent->alive());
+}
+
+TEST(ServiceProcess, MayCleanUpWithinItsGrace) {
+  auto memory = SharedMemory::create();
+  ASSERT_TRUE(memory.ok());
+  SpawnRequest request = shell(
+      "trap 'printf clean >&3; exit' TERM; printf '\\000\\000\\000\\000'; while :; do sleep 0.01; "
+      "done");
+  request.descriptors = {memory->descriptor()};
+  {
+    auto process = ServiceProcess::start(request, kPatience);
+    ASSERT_TRUE(process.ok());
+    ASSERT_TRUE(process->ask("", kPatience, Cancellation()).ok());
+  }
+  ASSERT_TRUE(memory->refresh().ok());
+  EXPECT_EQ(memory->bytes().size(), 5U);
+
+  // One that does not listen is killed after that.
+  auto process = ServiceProcess::start(
+      shell("trap '' TERM; printf '\\000\\000\\000\\000'; while :; do sleep 0.01; done"), 0.1);
+  ASSERT_TRUE(process.ok());
+  ASSERT_TRUE(process->ask("", kPatience, Cancellation()).ok());
+  process->kill();
+  EXPECT_FALSE(process->alive());
+}
+
 TEST(SharedMemory, IsSeenByTheChild) {
   auto memory = SharedMemory::create();
   ASSERT_TRUE(memory.ok());

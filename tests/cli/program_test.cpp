@@ -134,6 +134,31 @@ TEST_F(Program, TheDoctorExaminesThisMachine) {
   EXPECT_NE(done.output.find("searches can run"), std::string::npos);
 }
 
+// A driver and a management library that only pretend, and a tool that is nothing.
+TEST_F(Program, TheDoctorLooksAtTheGpusState) {
+  file("tools/compute-sanitizer", "#!/bin/sh\n");
+  const std::string tool = shell("chmod +x tools/compute-sanitizer && printf %s \"$PWD/tools\"");
+  set_environment("LD_LIBRARY_PATH=" REGRAPH_FAKE_DRIVERS "/gpu:" REGRAPH_FAKE_NVML "/full");
+  set_environment("FAKE_CLOCK_EVENTS=0x40");
+  set_environment("FAKE_PROCESSES=1");
+  set_environment("FAKE_PROCESS=2147483647");
+  set_environment("PATH=" + tool + ":/usr/bin:/bin");
+  const ProgramRun done = run({"doctor"});
+  for (const char* part :
+       {"NVIDIA Fake (sm_90)", "SM 345 of 1980 MHz", "clocks held by: hardware thermal slowdown",
+        "persistence mode on", "clocks are held down by hardware thermal slowdown",
+        "process 2147483647 uses the GPU", "compute-sanitizer checks measured answers"}) {
+    EXPECT_NE(done.output.find(part), std::string::npos) << part << "\n" << done.output;
+  }
+}
+
+TEST_F(Program, TheDoctorDoesWithoutTheManagementLibrary) {
+  set_environment("LD_LIBRARY_PATH=" REGRAPH_FAKE_DRIVERS "/gpu:" REGRAPH_FAKE_NVML "/refused");
+  const ProgramRun done = run({"doctor"});
+  EXPECT_NE(done.output.find("Insufficient Permissions"), std::string::npos) << done.output;
+  EXPECT_NE(done.output.find("GPU kernels"), std::string::npos) << done.output;
+}
+
 TEST_F(Program, TheDoctorSaysWhatIsBroken) {
   set_environment("REGRAPH_CLANG_RESOURCES=/nowhere");
   const ProgramRun done = run({"doctor"});

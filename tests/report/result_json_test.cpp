@@ -93,5 +93,21 @@ TEST(ResultJson, TheLastMeasurementIsTheSpeedup) {
   EXPECT_TRUE(json["work"]["flops"].is_null());
 }
 
+TEST(ResultJson, DisturbancesAndTheSanitizerAreTold) {
+  const test::Run run(true);
+  RunReport report = run.report();
+  report.measurement.emplace();
+  auto json = nlohmann::json::parse(result_json(report))["measurement"];
+  EXPECT_EQ(json["disturbances"], nlohmann::json::array());
+  EXPECT_TRUE(json["sanitizer"].is_null());
+  report.measurement->disturbances = {"heat"};
+  report.measurement->sanitizer = SanitizerReport{{"memcheck"}, {"memcheck: finding"}, {"note"}};
+  json = nlohmann::json::parse(result_json(report))["measurement"];
+  EXPECT_EQ(json["disturbances"], nlohmann::json::array({"heat"}));
+  EXPECT_EQ(json["sanitizer"]["tools"], nlohmann::json::array({"memcheck"}));
+  EXPECT_EQ(json["sanitizer"]["findings"], nlohmann::json::array({"memcheck: finding"}));
+  EXPECT_EQ(json["sanitizer"]["notes"], nlohmann::json::array({"note"}));
+}
+
 }  // namespace
 }  // namespace regraph

@@ -82,5 +82,27 @@ TEST(ResultText, WhatWasMeasuredLastIsWhatIsQuoted) {
   EXPECT_TRUE(contains(result_text(report), "none: permission denied"));
 }
 
+TEST(ResultText, SaysWhatDisturbedAndWhatTheSanitizerFound) {
+  const test::Run run(true);
+  RunReport report = run.report();
+  report.measurement = measurement();
+  EXPECT_FALSE(contains(result_text(report), "disturbed"));
+  EXPECT_FALSE(contains(result_text(report), "sanitizer"));
+  report.measurement->disturbances = {"process 7 uses the GPU (512 MiB)", "heat"};
+  report.measurement->sanitizer = SanitizerReport{{"memcheck", "racecheck"}, {}, {"a note"}};
+  std::string text = result_text(report);
+  EXPECT_TRUE(contains(text, "disturbed   perhaps: process 7 uses the GPU (512 MiB); heat"))
+      << text;
+  EXPECT_TRUE(contains(text, "sanitizer   memcheck, racecheck: no objection")) << text;
+  EXPECT_TRUE(contains(text, "              a note\n")) << text;
+  report.measurement->sanitizer = SanitizerReport{{"memcheck"}, {"memcheck: Invalid read"}, {}};
+  text = result_text(report);
+  EXPECT_TRUE(contains(text, "which is withdrawn: memcheck: Invalid read")) << text;
+  report.measurement->sanitizer = SanitizerReport{{}, {}, {"memcheck did not run: why"}};
+  text = result_text(report);
+  EXPECT_TRUE(contains(text, "sanitizer   did not run\n              memcheck did not run: why"))
+      << text;
+}
+
 }  // namespace
 }  // namespace regraph

@@ -20,10 +20,10 @@ struct GpuRunner {
   bool guarded = true;  // false: plain allocations of just the buffers' bytes, no guard pages
 };
 
-// Of `settings` the poison, the pointer offset (of guarded buffers) and the buffers of an earlier run are honoured; no
-// profile comes back. Buffers begin at an unmapped page, or, with an offset, end at one as closely
-// as it permits. A fault is a result, and may have ended the process. Errors as verify::run_kernel,
-// and resource: the GPU's memory or the worker failed.
+// Of `settings` the poison, the pointer offset (of guarded buffers) and the buffers of an earlier
+// run are honoured; no profile comes back. Buffers begin at an unmapped page, or, with an offset,
+// end at one as closely as it permits. A fault is a result, and may have ended the process. Errors
+// as verify::run_kernel, and resource: the GPU's memory or the worker failed.
 [[nodiscard]] Result<verify::KernelRun> run_on_gpu(const GpuRunner& runner, const Symbols& symbols,
                                                    const verify::Buffers& inputs,
                                                    const verify::RunSettings& settings);

@@ -87,7 +87,8 @@ FAKE(cuEventElapsedTime, float* milliseconds, CUevent, CUevent) {
 
 #define REST(X)                                                                                   \
   X(cuInit)                                                                                       \
-  X(cuGetErrorName) X(cuGetErrorString) X(cuDeviceGet) X(cuCtxSetCurrent) X(cuCtxSetLimit)        \
+  X(cuGetErrorName)                                                                               \
+  X(cuGetErrorString) X(cuDeviceGet) X(cuCtxSetCurrent) X(cuCtxSetLimit)                          \
       X(cuCtxResetPersistingL2Cache) X(cuCtxSynchronize) X(cuModuleLoadData) X(cuModuleUnload)    \
           X(cuModuleGetFunction) X(cuFuncSetAttribute) X(cuLaunchKernel) X(cuMemcpyDtoDAsync)     \
               X(cuMemsetD8) X(cuMemsetD8Async) X(cuStreamCreate) X(cuStreamSynchronize)           \

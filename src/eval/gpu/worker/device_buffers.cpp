@@ -35,8 +35,7 @@ AllocateResponse DeviceBuffers::allocate(const AllocateRequest& request,
   AllocateResponse response;
   try {
     for (const BufferRequest& one : request.buffers) {
-      const bool allocated =
-          one.placement == Placement::plain || one.placement == Placement::exact;
+      const bool allocated = one.placement == Placement::plain || one.placement == Placement::exact;
       const Buffer buffer = allocated ? plain(one) : guarded(one);
       buffers_.emplace(next_, buffer);
       response.buffers.push_back(next_++);

@@ -83,8 +83,8 @@ int probe() {
   return 0;
 }
 
-// Nothing is torn down: a context that is lost only gives it up to the end of the process. A program
-// that watches this one wants to see its end, though.
+// Nothing is torn down: a context that is lost only gives it up to the end of the process. A
+// program that watches this one wants to see its end, though.
 [[noreturn]] void end(bool watched) {
   if (watched) std::exit(0);
   ::_exit(0);
