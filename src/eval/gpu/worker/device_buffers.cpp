@@ -8,7 +8,10 @@ namespace regraph::gpu::worker {
 namespace {
 
 constexpr std::uint8_t kCanary = 0xA5;
-constexpr std::uint64_t kAllocationAlignment = 256;
+// Atomics to the same 1 KB take half as long where it begins at an odd multiple of 512 bytes (H200:
+// a histogram of 256 counters 8.3 instead of 17.3 ms), and where an allocation begins depends on
+// those before it. So that times do not, buffers begin as large allocations do, well aligned.
+constexpr std::uint64_t kTimingAlignment = 4096;
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
   return (value + unit - 1) / unit * unit;
@@ -53,9 +56,14 @@ AllocateResponse DeviceBuffers::allocate(const AllocateRequest& request,
 DeviceBuffers::Buffer DeviceBuffers::plain(const BufferRequest& request) const {
   Buffer buffer;
   buffer.bytes = request.bytes;
-  const std::uint64_t unit = request.placement == Placement::exact ? 1 : kAllocationAlignment;
-  const std::uint64_t bytes = round_up(std::max<std::uint64_t>(request.bytes, 1), unit);
-  device_.check(device_.driver().cuMemAlloc(&buffer.address, bytes));
+  const std::uint64_t bytes = std::max<std::uint64_t>(request.bytes, 1);
+  if (request.placement == Placement::exact) {
+    device_.check(device_.driver().cuMemAlloc(&buffer.allocated, bytes));
+    buffer.address = buffer.allocated;
+    return buffer;
+  }
+  device_.check(device_.driver().cuMemAlloc(&buffer.allocated, bytes + kTimingAlignment));
+  buffer.address = round_up(buffer.allocated, kTimingAlignment);
   return buffer;
 }
 
@@ -117,7 +125,7 @@ void DeviceBuffers::fill(const Buffer& buffer, const BufferRequest& request,
 void DeviceBuffers::release(const Buffer& buffer) const {
   const Driver& driver = device_.driver();
   if (buffer.reserved == 0) {
-    if (buffer.address != 0) (void)driver.cuMemFree(buffer.address);
+    if (buffer.allocated != 0) (void)driver.cuMemFree(buffer.allocated);
     return;
   }
   if (buffer.mapped != 0) (void)driver.cuMemUnmap(buffer.mapped, buffer.mapped_bytes);

@@ -24,6 +24,7 @@ class DeviceBuffers {
   struct Buffer {
     CUdeviceptr address = 0;
     std::uint64_t bytes = 0;
+    CUdeviceptr allocated = 0;  // what to free; 0 for guarded ones
     // Guarded ones only.
     CUdeviceptr reserved = 0;
     std::uint64_t reserved_bytes = 0;
