@@ -59,7 +59,6 @@ struct AttemptRecord {
   bool verified = false;
   double log_gain = 0.0;  // valid when verified
   std::string reason;     // why not verified, e.g. "refused" or "wrong_result"
-  std::string message;    // the same in words; may be empty
 };
 
 struct FinalistRecord {

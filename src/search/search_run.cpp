@@ -255,6 +255,7 @@ void SearchRun::note(const Resolution& resolution) {
   const Ticket& ticket = resolution.expansion;
   const StateRecord& parent = outcome_.states[ticket.parent];
   AttemptRecord attempt;
+  std::string message;
   attempt.parent = ticket.parent;
   attempt.from = parent.parent ? parent.step.step : std::string(ReGraph::kInit);
   attempt.step = proposals_[ticket.parent][ticket.proposal];
@@ -267,12 +268,13 @@ void SearchRun::note(const Resolution& resolution) {
       attempt.log_gain = child.log_speedup - parent.log_speedup;
     } else {
       attempt.reason = name(child.evaluation.verdict);
-      attempt.message = child.evaluation.message;
+      message = child.evaluation.message;
     }
   } else {
-    std::tie(attempt.reason, attempt.message) = refusals_.extract(ticket.number).mapped();
+    std::tie(attempt.reason, message) = refusals_.extract(ticket.number).mapped();
   }
   if (!attempt.verified) ++outcome_.failures[attempt.reason];
+  remember(attempt, std::move(message));
   outcome_.attempts.push_back(std::move(attempt));
 }
 
@@ -318,27 +320,42 @@ std::vector<std::string> SearchRun::history(std::uint32_t state) const {
   return result;
 }
 
+void SearchRun::remember(const AttemptRecord& attempt, std::string message) {
+  constexpr std::size_t kMostFailures = 3;  // more would only lengthen a prompt
+  if (!attempt.verified) {
+    if (inputs_.expander.repeatable(attempt.step)) return;
+    auto& failures = failed_[{attempt.parent, attempt.step.step}];
+    failures.push_back({attempt.variant, attempt.reason, std::move(message)});
+    if (failures.size() > kMostFailures) failures.erase(failures.begin());
+    return;
+  }
+  if (!attempt.child || attempt.log_gain <= 0.0) return;
+  // Two, because an example for a state is taken from another one.
+  std::vector<PaidStep>& best = paid_[attempt.step.step];
+  const auto known = std::ranges::find(best, attempt.parent, &PaidStep::parent);
+  if (known == best.end()) {
+    best.push_back({attempt.parent, *attempt.child, attempt.log_gain});
+  } else if (attempt.log_gain > known->log_gain) {
+    *known = {attempt.parent, *attempt.child, attempt.log_gain};
+  }
+  std::ranges::stable_sort(best, std::ranges::greater(), &PaidStep::log_gain);
+  if (best.size() > 2) best.pop_back();
+}
+
 ExpansionContext SearchRun::context_of(std::uint32_t state, const StepProposal& step) const {
-  constexpr std::size_t kMostFailures = 3;  // the latest; more would only lengthen a prompt
   ExpansionContext context;
   context.evaluation = outcome_.states[state].evaluation;
   context.history = history(state);
   context.original_seconds = outcome_.baseline_evaluation.time.median_seconds;
-  for (const AttemptRecord& attempt : outcome_.attempts) {
-    if (attempt.step.step != step.step) continue;
-    if (attempt.parent == state) {
-      if (!attempt.verified)
-        context.failures.push_back({attempt.variant, attempt.reason, attempt.message});
-      continue;
-    }
-    const double best = context.example ? context.example->log_gain : 0.0;
-    if (attempt.verified && attempt.child && attempt.log_gain > best) {
-      context.example = StepExample{outcome_.states[attempt.parent].candidate,
-                                    outcome_.states[*attempt.child].candidate, attempt.log_gain};
-    }
-  }
-  if (context.failures.size() > kMostFailures) {
-    context.failures.erase(context.failures.begin(), context.failures.end() - kMostFailures);
+  if (const auto failures = failed_.find({state, step.step}); failures != failed_.end())
+    context.failures = failures->second;
+  const auto paid = paid_.find(step.step);
+  if (paid == paid_.end()) return context;
+  for (const PaidStep& one : paid->second) {
+    if (one.parent == state) continue;
+    context.example = StepExample{outcome_.states[one.parent].candidate,
+                                  outcome_.states[one.child].candidate, one.log_gain};
+    break;
   }
   return context;
 }

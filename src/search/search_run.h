@@ -71,6 +71,8 @@ class SearchRun {
 
   [[nodiscard]] std::vector<EdgeSeed> seeds(std::uint32_t state,
                                             const std::vector<StepProposal>& proposals);
+  // Keeps what expanders may be told about an attempt.
+  void remember(const AttemptRecord& attempt, std::string message);
   // What an expander is told about a step at a state, as far as it is committed.
   [[nodiscard]] ExpansionContext context_of(std::uint32_t state, const StepProposal& step) const;
   [[nodiscard]] std::vector<std::string> history(std::uint32_t state) const;
@@ -93,6 +95,15 @@ class SearchRun {
   int issued_ = 0;                                     // expansions
   // Of those that cannot be repeated for nothing, the ones that left nothing to evaluate.
   int fruitless_ = 0;
+  // An application that paid.
+  struct PaidStep {
+    std::uint32_t parent = 0;
+    std::uint32_t child = 0;
+    double log_gain = 0.0;
+  };
+  std::map<std::string, std::vector<PaidStep>> paid_;  // by step: the best two, at different states
+  // By state and step; of expanders whose answers differ. The latest few.
+  std::map<std::pair<std::uint32_t, std::string>, std::vector<FailedVariant>> failed_;
   std::uint64_t commits_ = 0;
   int confirmations_ = 0;
   double earlier_seconds_ = 0.0;  // of earlier sittings
