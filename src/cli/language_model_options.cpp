@@ -1,5 +1,7 @@
 #include "cli/language_model_options.h"
 
+#include "base/field_json.h"
+
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
@@ -15,7 +17,7 @@ constexpr const char* kGroup = "Language model";
 
 // Visits every field by name, so that writing and reading cannot differ.
 template <typename Options, typename Field>
-void for_each_field(Options& options, Field field) {
+void for_each_field(Options& options, Field&& field) {
   field("expander", options.expander);
   field("server", options.server);
   field("url", options.url);
@@ -41,61 +43,6 @@ void for_each_field(Options& options, Field field) {
   field("replay", options.replay);
   field("no_store", options.no_store);
 }
-
-class Writer {
- public:
-  explicit Writer(Json& json) : json_(json) {}
-  template <typename Value>
-  void operator()(const char* name, const Value& value) {
-    json_[name] = value;
-  }
-  void operator()(const char* name, const std::optional<double>& value) {
-    json_[name] = value ? Json(*value) : Json();
-  }
-
- private:
-  Json& json_;
-};
-
-class Reader {
- public:
-  explicit Reader(const Json& json) : json_(json) {}
-  template <typename Value>
-  void operator()(const char* name, Value& value) {
-    const auto found = json_.find(name);
-    whole_ = whole_ && found != json_.end() && read(*found, value);
-  }
-  [[nodiscard]] bool whole() const { return whole_; }
-
- private:
-  static bool read(const Json& json, std::string& value) {
-    if (json.is_string()) value = json.get<std::string>();
-    return json.is_string();
-  }
-  static bool read(const Json& json, bool& value) {
-    if (json.is_boolean()) value = json.get<bool>();
-    return json.is_boolean();
-  }
-  static bool read(const Json& json, double& value) {
-    if (json.is_number()) value = json.get<double>();
-    return json.is_number();
-  }
-  static bool read(const Json& json, std::optional<double>& value) {
-    if (json.is_null()) value.reset();
-    if (json.is_number()) value = json.get<double>();
-    return json.is_null() || json.is_number();
-  }
-  template <typename Integer>
-  static bool read(const Json& json, Integer& value) {
-    if (!json.is_number_integer()) return false;
-    const auto number = json.get<std::int64_t>();
-    value = static_cast<Integer>(number);
-    return std::int64_t{value} == number && number >= 0;
-  }
-
-  const Json& json_;
-  bool whole_ = true;
-};
 
 // A number of at most `largest` and at least 0; CLI11's Range would print all its digits.
 CLI::Validator amount(double largest, const char* what) {
@@ -194,7 +141,7 @@ std::string misuse(const LanguageModelOptions& options) {
 std::string settings_of(const LanguageModelOptions& options) {
   if (options == LanguageModelOptions{}) return "";
   Json json;
-  for_each_field(options, Writer(json));
+  for_each_field(options, FieldWriter(json));
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -203,13 +150,9 @@ std::optional<LanguageModelOptions> read_language_model_settings(const std::stri
   if (text.empty()) return options;
   const Json json = Json::parse(text, nullptr, false);
   if (!json.is_object()) return std::nullopt;
-  bool whole = false;
-  Reader reader(json);
-  for_each_field(options, [&](const char* name, auto& value) {
-    reader(name, value);
-    whole = reader.whole();
-  });
-  return whole ? std::optional(options) : std::nullopt;
+  FieldReader reader(json);
+  for_each_field(options, reader);
+  return reader.whole() ? std::optional(options) : std::nullopt;
 }
 
 }  // namespace regraph::cli

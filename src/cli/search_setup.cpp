@@ -4,6 +4,7 @@
 #include "cli/cache_directory.h"
 #include "cli/choose_device.h"
 #include "cli/exit_codes.h"
+#include "cli/infer_problem.h"
 #include "cli/kernel_input.h"
 #include "cli/load_graph.h"
 #include "eval/compile/compiled_plan.h"
@@ -11,13 +12,9 @@
 #include "eval/gpu/cupti_library.h"
 #include "eval/gpu/harness_kernels.h"
 #include "eval/model/model_evaluator.h"
-#include "infer/infer_launches.h"
-#include "infer/infer_manifest.h"
-#include "kernel/manifest.h"
 #include "source/analysis.h"
 #include "source/clang_frontend.h"
 #include "source/extract.h"
-#include "source/host_launch.h"
 #include "source/printer.h"
 
 #include <fmt/format.h>
@@ -33,31 +30,6 @@ namespace {
 
 SetupFailure failure(int exit_code, std::string message) {
   return {exit_code, std::move(message)};
-}
-
-// Verification keeps several copies of all buffers, and interprets every access.
-constexpr double kMostTestBytes = double{1 << 30};
-
-// Why a test size is too large for the interpreter; nothing when all are fine.
-std::optional<std::string> oversized_test(const Problem& problem) {
-  for (const Symbols& symbols : problem.tests) {
-    double bytes = 0.0;
-    for (const Argument& argument : problem.arguments) {
-      const auto count = argument.element_count(symbols);
-      if (!count || !argument.is_pointer) continue;  // the verifier explains what has no length
-      bytes += static_cast<double>(*count) * static_cast<double>(size_in_bytes(argument.type));
-    }
-    if (bytes <= kMostTestBytes) continue;
-    std::string sizes;
-    for (const auto& [name, value] : symbols) {
-      sizes += fmt::format("{}{}: {}", sizes.empty() ? "" : ", ", name, value);
-    }
-    return fmt::format(
-        "the test size {{{}}} needs {:.3g} GiB of buffers, more than the {:g} GiB that can be "
-        "verified; give smaller 'tests' in the manifest ('bench' may be as large as it is)",
-        sizes, bytes / (1 << 30), kMostTestBytes / (1 << 30));
-  }
-  return std::nullopt;
 }
 
 // The original kernel, compiled, with its text parsed into IR when the rewriter can be trusted with
@@ -157,105 +129,16 @@ class Builder {
       kernels.push_back(std::move(*one));
     }
     kernels.insert(kernels.begin(), *parsed);
-    if (auto problem = make_problem_of(kernels)) return problem;
-    if (const auto oversized = oversized_test(setup_->problem)) {
-      return failure(kUsage, options_.kernel_file + ": " + *oversized);
-    }
+    auto inferred = infer_problem(input_, options_, kernels);
+    if (!inferred) return failure(kUsage, inferred.error().message);
+    setup_->problem = std::move(inferred->problem);
+    setup_->to_fill_in = std::move(inferred->to_fill_in);
+    inferred_lengths_ = inferred->lengths_inferred;
+    auto& notes = setup_->problem.notes;
+    if (!device_note_.empty()) notes.insert(notes.begin(), device_note_);
     setup_->opaque_reason = std::move(parsed->opaque_reason);
     unit_ = std::move(parsed->unit);
     return std::nullopt;
-  }
-
-  // What the manifest leaves out is inferred; what cannot be is an error that says why.
-  // Of several kernels the first is the one to optimise.
-  std::optional<SetupFailure> make_problem_of(const std::vector<source::ParsedKernel>& kernels) {
-    const source::ParsedKernel& parsed = kernels.front();
-    if (input_.schema) {
-      if (auto problem = bind_schema(parsed)) return problem;
-    }
-    auto host = source::find_host_launch(input_.file_text, parsed.signature);
-    if (input_.block) {
-      if (!host) host.emplace();
-      // The grid of another block is another one.
-      if (host->block != input_.block) host->grid.reset();
-      host->block = input_.block;
-    }
-    infer::InferredManifest inferred =
-        input_.manifest.launches.empty()
-            ? infer::infer_manifest(input_.manifest, parsed.signature, parsed.unit, host)
-            : infer::infer_launches(input_.manifest, kernels);
-    if (options_.init) setup_->to_fill_in = fill_in_unknown(inferred);
-    std::vector<KernelSignature> signatures;
-    for (const source::ParsedKernel& kernel : kernels)
-      signatures.push_back(kernel.signature);
-    auto problem = make_problem_of_launches(inferred.manifest, signatures, options_.kernel_file,
-                                            source::without_line_directives(input_.source));
-    if (!problem) {
-      std::string message = problem.error().message;
-      if (!inferred.unknown.empty()) {
-        const auto& [argument, reason] = inferred.unknown.front();
-        message += fmt::format(" ({} could not be inferred: {})",
-                               argument.empty() ? "the launch" : "the length of '" + argument + "'",
-                               reason);
-      }
-      if (!input_.has_manifest) {
-        message += fmt::format(
-            "; {} has no manifest: 'regraph-search {} --init > {}' writes one "
-            "to complete",
-            options_.kernel_file, options_.kernel_file, sidecar_of(options_.kernel_file));
-      }
-      return failure(kUsage, message);
-    }
-    setup_->problem = std::move(*problem);
-    auto& notes = setup_->problem.notes;
-    notes.insert(notes.begin(), inferred.notes.begin(), inferred.notes.end());
-    notes.insert(notes.begin(), input_.notes.begin(), input_.notes.end());
-    if (!device_note_.empty()) notes.insert(notes.begin(), device_note_);
-    const auto& given = input_.manifest.arguments;
-    const auto with_shape = std::ranges::count_if(
-        given, [](const auto& argument) { return argument.second.shape.has_value(); });
-    const auto buffers = std::ranges::count_if(parsed.signature.parameters, [](const auto& one) {
-      return one.is_pointer && !one.is_symbol;
-    });
-    inferred_lengths_ = with_shape < buffers || !input_.manifest.launch;
-    return std::nullopt;
-  }
-
-  // A T1 file's numbers become expressions where the source shows the same ones.
-  std::optional<SetupFailure> bind_schema(const source::ParsedKernel& parsed) {
-    auto bound = bind_arguments(*input_.schema, parsed.signature);
-    if (!bound) return failure(kUsage, bound.error().message);
-    bound->launch = input_.manifest.launch;  // flags may have changed the block
-    bound->defines = input_.manifest.defines;
-    for (const auto& [name, value] : input_.manifest.sizes)
-      bound->sizes[name] = value;
-    Manifest open = *bound;
-    for (auto& [name, argument] : open.arguments)
-      argument.shape.reset();
-    open.launch.reset();
-    source::HostLaunch block_only;
-    if (bound->launch) block_only.block = bound->launch->block;
-    prefer_expressions(
-        infer::infer_manifest(open, parsed.signature, parsed.unit, block_only).manifest, *bound);
-    input_.manifest = *std::move(bound);
-    return std::nullopt;
-  }
-
-  // So that a manifest can be printed although something is missing; returns what to correct.
-  static std::vector<std::string> fill_in_unknown(infer::InferredManifest& inferred) {
-    std::vector<std::string> missing;
-    for (const auto& [name, reason] : inferred.unknown) {
-      if (name.empty()) {
-        inferred.manifest.launch = Launch{.kernel = "", .block = {256, 1, 1}};
-        missing.push_back("launch: " + reason);
-        continue;
-      }
-      for (auto& [argument, said] : inferred.manifest.arguments) {
-        if (argument == name) said.shape = std::vector<IntegerExpression>{1};
-      }
-      missing.push_back(fmt::format("args.{}.shape: {}", name, reason));
-    }
-    return missing;
   }
 
   SetupFailure compile_failure(const Error& error) const {

@@ -39,6 +39,7 @@ struct FailedVariant {
 
 // A pair of verified candidates that one application of a step lies between.
 struct StepExample {
+  std::string from;  // the step applied right before, "init" for none
   std::shared_ptr<const Candidate> before;
   std::shared_ptr<const Candidate> after;
   double log_gain = 0.0;  // ln(time before / time after)
@@ -51,7 +52,8 @@ struct ExpansionContext {
   std::vector<std::string> history;     // ids of the steps from the original to the candidate
   double original_seconds = 0.0;        // median time of the original; 0 when not known yet
   std::vector<FailedVariant> failures;  // of the step at this candidate, the latest last
-  std::optional<StepExample> example;   // of the step, at another candidate: the one that paid most
+  // Of this edge of the ReGraph (the step after the one before), elsewhere: what paid most.
+  std::optional<StepExample> example;
 };
 
 // Applies one step to one candidate. Called from worker threads, several calls at once; must be

@@ -331,7 +331,7 @@ void SearchRun::remember(const AttemptRecord& attempt, std::string message) {
   }
   if (!attempt.child || attempt.log_gain <= 0.0) return;
   // Two, because an example for a state is taken from another one.
-  std::vector<PaidStep>& best = paid_[attempt.step.step];
+  std::vector<PaidStep>& best = paid_[{attempt.from, attempt.step.step}];
   const auto known = std::ranges::find(best, attempt.parent, &PaidStep::parent);
   if (known == best.end()) {
     best.push_back({attempt.parent, *attempt.child, attempt.log_gain});
@@ -349,11 +349,13 @@ ExpansionContext SearchRun::context_of(std::uint32_t state, const StepProposal& 
   context.original_seconds = outcome_.baseline_evaluation.time.median_seconds;
   if (const auto failures = failed_.find({state, step.step}); failures != failed_.end())
     context.failures = failures->second;
-  const auto paid = paid_.find(step.step);
+  const std::string from =
+      context.history.empty() ? std::string(ReGraph::kInit) : context.history.back();
+  const auto paid = paid_.find({from, step.step});
   if (paid == paid_.end()) return context;
   for (const PaidStep& one : paid->second) {
     if (one.parent == state) continue;
-    context.example = StepExample{outcome_.states[one.parent].candidate,
+    context.example = StepExample{from, outcome_.states[one.parent].candidate,
                                   outcome_.states[one.child].candidate, one.log_gain};
     break;
   }

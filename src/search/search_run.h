@@ -101,7 +101,8 @@ class SearchRun {
     std::uint32_t child = 0;
     double log_gain = 0.0;
   };
-  std::map<std::string, std::vector<PaidStep>> paid_;  // by step: the best two, at different states
+  // By edge of the ReGraph (the step before, the step): the best two, at different states.
+  std::map<std::pair<std::string, std::string>, std::vector<PaidStep>> paid_;
   // By state and step; of expanders whose answers differ. The latest few.
   std::map<std::pair<std::uint32_t, std::string>, std::vector<FailedVariant>> failed_;
   std::uint64_t commits_ = 0;

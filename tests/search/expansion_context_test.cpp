@@ -47,6 +47,7 @@ class Talkative final : public Expander {
     if (context.example) {
       told += context.example->before->source + "->" + context.example->after->source;
       EXPECT_GT(context.example->log_gain, 0.0);
+      EXPECT_EQ(context.example->from, context.history.empty() ? "init" : context.history.back());
       EXPECT_NE(context.example->before->source, candidate.source);
     }
     {

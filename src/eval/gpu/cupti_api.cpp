@@ -1,5 +1,6 @@
 #include "eval/gpu/cupti_api.h"
 
+#include "base/symbol_resolver.h"
 #include "eval/gpu/cupti_library.h"
 
 #include <fmt/format.h>
@@ -29,26 +30,8 @@ std::optional<int> major_of(const std::string& file) {
 }
 
 // Resolves all functions; names the first that is missing.
-class Resolver {
- public:
-  explicit Resolver(void* handle) : handle_(handle) {}
-
-  template <typename Function>
-  void operator()(const char* symbol, Function& function) {
-    // POSIX gives functions as void*.
-    function = reinterpret_cast<Function>(::dlsym(handle_, symbol));
-    if (function == nullptr && missing_.empty()) missing_ = symbol;
-  }
-
-  [[nodiscard]] const std::string& missing() const { return missing_; }
-
- private:
-  void* handle_;
-  std::string missing_;
-};
-
 std::string resolve(void* handle, CuptiApi& api) {
-  Resolver symbol(handle);
+  SymbolResolver symbol(handle);
   symbol("cuptiGetVersion", api.get_version);
   symbol("cuptiGetResultString", api.get_result_string);
   symbol("cuptiDeviceGetChipName", api.device_get_chip_name);

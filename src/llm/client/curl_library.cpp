@@ -1,5 +1,6 @@
 #include "llm/client/curl_library.h"
 
+#include "base/symbol_resolver.h"
 #include "llm/client/curl_api.h"
 
 #include <fmt/format.h>
@@ -16,26 +17,8 @@ namespace fs = std::filesystem;
 constexpr unsigned kOldestVersion = 0x074400;
 
 // Resolves all functions; names the first that is missing.
-class Resolver {
- public:
-  explicit Resolver(void* handle) : handle_(handle) {}
-
-  template <typename Function>
-  void operator()(const char* symbol, Function& function) {
-    // POSIX gives functions as void*.
-    function = reinterpret_cast<Function>(::dlsym(handle_, symbol));
-    if (function == nullptr && missing_.empty()) missing_ = symbol;
-  }
-
-  [[nodiscard]] const std::string& missing() const { return missing_; }
-
- private:
-  void* handle_;
-  std::string missing_;
-};
-
 std::string resolve(void* handle, CurlApi& api) {
-  Resolver symbol(handle);
+  SymbolResolver symbol(handle);
   symbol("curl_global_init", api.global_init);
   symbol("curl_version_info", api.version_info);
   symbol("curl_slist_append", api.slist_append);

@@ -94,10 +94,9 @@ ChatRequest LanguageModelExpander::apply_request(const Candidate& candidate,
   const Step* step = parts_.graph.find(proposal.step);
   ApplyInputs inputs{state_of(candidate, context.evaluation), *step, chosen_values(proposal)};
   if (context.example) {
-    inputs.example =
-        EdgeExample{context.history.empty() ? std::string(ReGraph::kInit) : context.history.back(),
-                    parts_.problem.signature.name, context.example->before->source,
-                    context.example->after->source, std::exp(context.example->log_gain)};
+    inputs.example = EdgeExample{context.example->from, parts_.problem.signature.name,
+                                 context.example->before->source, context.example->after->source,
+                                 std::exp(context.example->log_gain)};
   }
   for (const FailedVariant& failure : context.failures)
     inputs.failed.push_back({failure.reason, failure.message});
@@ -207,7 +206,8 @@ void LanguageModelExpander::name_steps(const Candidate& candidate, const Expansi
 }
 
 LanguageModelExpander::Attempt LanguageModelExpander::attempt(
-    const ChatRequest& asked, const Candidate& parent, const Cancellation& cancellation) const {
+    const ChatRequest& asked, const Candidate& parent, const Candidate& shown,
+    const Cancellation& cancellation) const {
   Attempt attempt;
   const ChatResult result = parts_.model.complete(asked, cancellation);
   if (!result) {
@@ -221,11 +221,11 @@ LanguageModelExpander::Attempt LanguageModelExpander::attempt(
     attempt.rejection = std::move(error);
     return attempt;
   };
-  auto parsed = AnswerParser().parse(choice, parts_.problem, parent);
+  auto parsed = AnswerParser().parse(choice, parts_.problem, shown);
   if (!parsed) return reject(std::move(parsed).error(), "unreadable");
   const std::string& kernel = parts_.problem.signature.name;
   const LaunchPlan plan =
-      parsed->launch ? changed_plan(parent.plan, kernel, *parsed->launch) : parent.plan;
+      parsed->launch ? changed_plan(shown.plan, kernel, *parsed->launch) : shown.plan;
   auto read = parts_.reader.read(parsed->source, plan, parts_.problem.signature, parent.assumptions,
                                  cancellation);
   if (!read) return reject(std::move(read).error(), "signature");
@@ -287,7 +287,7 @@ Result<Candidate> LanguageModelExpander::apply(const Candidate& candidate,
   tally_.change([](ExpansionStatistics& tally) { ++tally.applications; });
 
   const ChatRequest first = apply_request(candidate, proposal, variant, context);
-  Attempt last = attempt(first, candidate, cancellation);
+  Attempt last = attempt(first, candidate, candidate, cancellation);
   for (int round = 1; round <= config_.repair_rounds && !last.correct(); ++round) {
     // A failure to answer is the client's to retry.
     if (last.no_answer || cancellation.requested()) break;
@@ -300,7 +300,7 @@ Result<Candidate> LanguageModelExpander::apply(const Candidate& candidate,
     Attempt next =
         attempt(request(repair_messages(first, last, candidate, *step, salt, cancellation), salt,
                         PromptKind::repair),
-                candidate, cancellation);
+                candidate, last.candidate ? *last.candidate : candidate, cancellation);
     if (next.correct()) tally_.change([](ExpansionStatistics& tally) { ++tally.repaired; });
     // A repair that came to less than what it repairs is dropped.
     if (next.candidate || !last.candidate) last = std::move(next);

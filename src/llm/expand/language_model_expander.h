@@ -93,8 +93,10 @@ class LanguageModelExpander final : public Expander {
   void drop_unpromising(const Facts& facts, std::vector<StepProposal>& proposals) const;
   void name_steps(const Candidate& candidate, const ExpansionContext& context,
                   const Cancellation& cancellation, std::vector<StepProposal>& proposals) const;
+  // `shown` is the candidate that the request is about: the parent, or the one to be repaired. An
+  // answer without a launch keeps that of `shown`.
   [[nodiscard]] Attempt attempt(const ChatRequest& request, const Candidate& parent,
-                                const Cancellation& cancellation) const;
+                                const Candidate& shown, const Cancellation& cancellation) const;
   [[nodiscard]] std::vector<ChatMessage> repair_messages(const ChatRequest& first,
                                                          const Attempt& failed,
                                                          const Candidate& parent, const Step& step,

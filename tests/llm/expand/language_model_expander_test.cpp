@@ -132,6 +132,18 @@ TEST_F(LanguageModelExpander, SendsBackWhatFailsWithTheReason) {
   EXPECT_EQ(statistics.verdicts[static_cast<std::size_t>(Verdict::compile_error)], 1);
 }
 
+// The launch that the failed candidate came with was shown to the model; leaving it out keeps it.
+TEST_F(LanguageModelExpander, ARepairWithoutALaunchKeepsThatOfWhatItRepairs) {
+  std::string repaired = answer("thread_coarsen.repair.md");
+  repaired.resize(repaired.find("```json"));
+  oracle_.say({answer("thread_coarsen.0.md"), repaired});
+  const auto applied = expander().apply(original_, by_model("thread_coarsen"), 0, context_, never_);
+  ASSERT_TRUE(applied) << applied.error().message;
+  EXPECT_EQ(applied->plan.launches[0].block.y, 8U);
+  EXPECT_EQ(evaluator_->evaluate(problem_, *applied, config_.evaluation, never_).verdict,
+            Verdict::correct);
+}
+
 TEST_F(LanguageModelExpander, AJudgesDiagnosisGoesIntoTheRepair) {
   config_.judge = true;
   oracle_.say({answer("thread_coarsen.0.md"),
@@ -228,8 +240,9 @@ TEST_F(LanguageModelExpander, RequestsDependOnTheirInputsAlone) {
   ExpansionContext wiser = context_;
   wiser.failures.push_back({0, "data_race", "threads 3 and 4 write tile[7]"});
   EXPECT_TRUE(mentions(expander.apply_request(original_, step, 1, wiser), "threads 3 and 4"));
-  wiser.example = StepExample{std::make_shared<Candidate>(original_),
+  wiser.example = StepExample{"smem_tile", std::make_shared<Candidate>(original_),
                               std::make_shared<Candidate>(original_), 0.7};
+  EXPECT_TRUE(mentions(expander.apply_request(original_, step, 1, wiser), "after smem_tile"));
   EXPECT_TRUE(mentions(expander.apply_request(original_, step, 1, wiser), "2.01x"));
 }
 
