@@ -55,9 +55,12 @@ class Workload {
       if (end == Selector::Descent::blocked) return 0;
       graph_.open(at, uniform_);
     }
-    const std::uint32_t step = graph_.begin(path_);
-    const std::uint64_t key = keys_[path_.back().node] + splitmix64(step + 1);
+    const NodeId parent = path_.back().node;
+    const std::uint32_t step = graph_.node(parent).next_slot;  // what begin() will return
+    const std::uint64_t key = keys_[parent] + splitmix64(step + 1);
     const Hash128 identity{key, merge_ ? 0 : std::uint64_t{keys_.size()}};
+    graph_.prefetch(identity);
+    graph_.begin(path_);
     NodeId child = graph_.find(identity);
     if (child == kNoNode) {
       child = graph_.add_node(identity);

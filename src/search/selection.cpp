@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 namespace regraph {
 
@@ -20,7 +21,24 @@ Integers load(const void* memory) {
   return vector;
 }
 
-constexpr float kUnselectableScore = -1.0F;  // scores are not negative
+// Scores are not negative; this is below them all, and stays so whatever is added.
+constexpr float kUnselectableScore = -std::numeric_limits<float>::infinity();
+
+// The larger and the smaller of each lane. Compilers make three instructions of a vector's `?:`.
+inline Floats larger(Floats left, Floats right) {
+#if defined(__SSE__)
+  return __builtin_ia32_maxps(left, right);
+#else
+  return left > right ? left : right;
+#endif
+}
+inline Floats smaller(Floats left, Floats right) {
+#if defined(__SSE__)
+  return __builtin_ia32_minps(left, right);
+#else
+  return left < right ? left : right;
+#endif
+}
 
 // S of four edges; kUnselectableScore for what cannot be chosen.
 inline Floats scores_of(const EdgeGroup& group, const Selector::Scale& scale, float exploration) {
@@ -29,10 +47,10 @@ inline Floats scores_of(const EdgeGroup& group, const Selector::Scale& scale, fl
   const auto prior_bits = (load(group.packed) & EdgeGroup::kPriorMask) << kPriorShift;
   const auto prior = std::bit_cast<Floats>(prior_bits + static_cast<std::int32_t>(kPriorBase));
   Floats quality = __builtin_convertvector(value, Floats) * scale.factor - scale.offset;
-  quality = quality > 0.0F ? quality : Floats{};
-  quality = quality < 1.0F ? quality : Floats{} + 1.0F;
+  quality = smaller(larger(quality, Floats{}), Floats{} + 1.0F);
   const Floats total = quality + exploration * prior / __builtin_convertvector(tries, Floats);
-  return value == kUnselectable ? Floats{} + kUnselectableScore : total;
+  constexpr auto kPenalty = std::bit_cast<std::int32_t>(kUnselectableScore);
+  return total + std::bit_cast<Floats>((value == kUnselectable) & kPenalty);
 }
 
 // The first lane whose mask is set; one is.
@@ -63,10 +81,6 @@ struct Best {
   float score = kUnselectableScore;
   std::uint32_t place = 0;
 };
-
-inline Floats larger(Floats left, Floats right) {
-  return left > right ? left : right;
-}
 
 // The highest lane, in all lanes.
 inline Floats splat_highest(Floats scores) {

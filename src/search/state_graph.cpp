@@ -156,11 +156,16 @@ std::uint32_t StateGraph::begin(Path& path, std::uint32_t slot) {
   constexpr std::size_t kStepsAhead = 4;  // about as many as are fetched while one is scored
   assert(path.back().place == kNextEdge);
   path.back().place = issue(path.back().node, slot);
-  for (std::size_t depth = 0; depth < path.size(); ++depth) {
-    const EdgeRef& edge = path[depth];
-    EdgeGroup& group = group_of(edge);
-    Node& node = nodes_[edge.node];
-    if (depth + kStepsAhead < path.size()) node.ahead = path[depth + kStepsAhead].node;
+  // What the loop writes could be any of these, for all that a compiler knows: read them once.
+  Node* const nodes = nodes_.data();
+  EdgeGroup* const groups = groups_.data();
+  const EdgeRef* const edges = path.data();
+  const std::size_t length = path.size();
+  for (std::size_t depth = 0; depth < length; ++depth) {
+    const EdgeRef edge = edges[depth];
+    Node& node = nodes[edge.node];
+    EdgeGroup& group = *group_at(node, groups, edge.place);
+    if (depth + kStepsAhead < length) node.ahead = edges[depth + kStepsAhead].node;
     ++node.attempts;
     node.recent_place = static_cast<std::uint8_t>(std::min<std::uint32_t>(edge.place, 255));
     group.take_off(lane_of(edge.place));

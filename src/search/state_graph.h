@@ -115,6 +115,8 @@ class StateGraph {
     __builtin_prefetch(reinterpret_cast<const void*>(first), 1);
     __builtin_prefetch(reinterpret_cast<const void*>(first + offsetof(Node, first_edges)), 1);
   }
+  // The same for an identity that find() will be asked for.
+  void prefetch(const Hash128& identity) const { table_.prefetch(identity); }
   // Where a DONE, DUPLICATE or BACK edge leads.
   [[nodiscard]] NodeId child(EdgeRef edge) const {
     return group_of(edge).child(lane_of(edge.place));
@@ -157,10 +159,14 @@ class StateGraph {
   }
   [[nodiscard]] const EdgeGroup& group_of(EdgeRef edge) const {
     const Node& node = nodes_[edge.node];
-    // Selects, not a jump: which it is cannot be foreseen.
-    const bool first = edge.place < EdgeGroup::kLanes;
-    const EdgeGroup* base = first ? &node.first_edges : groups_.data();
-    return base[first ? 0 : node.groups + edge.place / EdgeGroup::kLanes - 1];
+    return edge.place < EdgeGroup::kLanes
+               ? node.first_edges
+               : groups_[node.groups + edge.place / EdgeGroup::kLanes - 1];
+  }
+  // The same of a node at hand.
+  [[nodiscard]] static EdgeGroup* group_at(Node& node, EdgeGroup* groups, std::uint32_t place) {
+    if (place < EdgeGroup::kLanes) return &node.first_edges;
+    return &groups[node.groups + place / EdgeGroup::kLanes - 1];
   }
   [[nodiscard]] EdgeGroup& group_of(EdgeRef edge) {
     return const_cast<EdgeGroup&>(std::as_const(*this).group_of(edge));

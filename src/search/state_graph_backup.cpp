@@ -33,7 +33,8 @@ FixedScore StateGraph::backed_up_value(const Node& node) const {
 inline bool StateGraph::recompute(Node& node) const {
   const FixedScore before = node.value;
   const FixedScore after = backed_up_value(node);
-  const bool changed = after != before || node.best_raised;
+  // Both are looked at: whether a value changes is nothing to jump on.
+  const bool changed = (after != before) | node.best_raised;
   node.value = after;
   node.pending = false;
   node.best_raised = false;
@@ -72,16 +73,21 @@ void StateGraph::pass_up(const Node& node, FixedScore before, EdgeRef told) {
 // its descendants.
 void StateGraph::settle(const Path& path) {
   std::int64_t rise = 0;  // of a node's sum; in a register, as every node waits for the one below
+  Node* const nodes = nodes_.data();
+  EdgeGroup* const groups = groups_.data();
+  const EdgeRef* const edges = path.data();
   for (std::size_t depth = path.size() - 1; depth > 0; --depth) {
-    Node& node = nodes_[path[depth].node];
+    Node& node = nodes[edges[depth].node];
     if (waiting_end_ > node.rank + 1) settle_from(node.rank + 1);
     const FixedScore before = node.value;
     node.weighted_sum += rise;
     const bool changed = recompute(node);
-    const EdgeRef up = path[depth - 1];
-    if (changed && node.more_parents != 0) pass_up(node, before, up);
-    Node& parent = nodes_[up.node];
-    EdgeGroup& group = group_of(up);
+    const EdgeRef up = edges[depth - 1];
+    // Changed, and known to others: each is anyone's guess, both together are rare.
+    const std::uint32_t others = node.more_parents & -static_cast<std::uint32_t>(changed);
+    if (others != 0) pass_up(node, before, up);
+    Node& parent = nodes[up.node];
+    EdgeGroup& group = *group_at(parent, groups, up.place);
     const std::uint32_t lane = lane_of(up.place);
     group.land(lane);
     ++parent.done_visits;
