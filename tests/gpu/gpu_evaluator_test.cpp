@@ -4,6 +4,7 @@
 #include "eval/gpu/cupti_library.h"
 #include "eval/gpu/gpu_device.h"
 #include "gpu_machine.h"
+#include "support/closed_cupti.h"
 
 #include <csignal>
 #include <fstream>
@@ -181,6 +182,32 @@ TEST_F(Evaluating, CountersReplaceEstimatesWhereTheyCanBeRead) {
   std::printf("%d profiled; %s\n", statistics.profiled, statistics.no_counters.c_str());
   // Without rights the evaluation is the same, and the reason is known.
   EXPECT_EQ(statistics.profiled, statistics.no_counters.empty() ? 1 : 0);
+}
+
+// The same search without the right to read counters: times, verdicts and a note of what is
+// missing.
+TEST_F(Evaluating, ClosedCountersLeaveANoteAndNothingElse) {
+  const auto toolkit = find_cuda_toolkit();
+  const auto real = cupti_candidates(toolkit.ok() ? toolkit->root : std::filesystem::path());
+  for (const char* library : {"closed_cupti_before.so", "closed_cupti_late.so"}) {
+    const auto closed =
+        test::closed_cupti(test::beside_this_program(library),
+                           std::filesystem::path(::testing::TempDir()) / library, real);
+    if (!closed) GTEST_SKIP() << "this toolkit has no libcupti.so.13";
+    config_.cupti = {closed->string()};
+    evaluator_.reset();
+    const Evaluation result = evaluate(kFast);
+    EXPECT_TRUE(result.correct()) << result.message;
+    EXPECT_GT(result.time.median_seconds, 0.0);
+    EXPECT_FALSE(result.bottleneck.empty());  // by the model and the interpreter
+    const GpuStatistics statistics = evaluator().statistics();
+    EXPECT_EQ(statistics.profiled, 0);
+    for (const char* word : {"hardware counters", "INSUFFICIENT_PRIVILEGES", "CAP_SYS_ADMIN",
+                             "NVreg_RestrictProfilingToAdminUsers"}) {
+      EXPECT_NE(statistics.no_counters.find(word), std::string::npos) << statistics.no_counters;
+    }
+    std::printf("%s: %s\n", library, statistics.no_counters.c_str());
+  }
 }
 
 TEST_F(Evaluating, SeveralThreadsShareTheGpu) {

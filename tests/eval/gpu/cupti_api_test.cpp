@@ -1,6 +1,7 @@
 #include "eval/gpu/cupti_api.h"
 
 #include "eval/gpu/real_cupti.h"
+#include "support/closed_cupti.h"
 
 #include <gtest/gtest.h>
 
@@ -89,6 +90,27 @@ TEST(CuptiApi, ErrorsTellCasesApart) {
             ErrorCode::unsupported);
   EXPECT_EQ(api->check(CUPTI_ERROR_UNKNOWN, "x").error().code, ErrorCode::io);
   EXPECT_FALSE(api->check(static_cast<CUptiResult>(12345), "x").ok());
+}
+
+// Everything of NVIDIA's library is there, and one call says no.
+TEST(CuptiApi, ClosedCountersAreNotMissingOnes) {
+  const auto real = cupti_candidates(regraph::test::cuda_root());
+  const fs::path programs = fs::read_symlink("/proc/self/exe").parent_path();
+  const fs::path folder = fs::path(::testing::TempDir()) / "regraph_closed_cupti";
+  const auto closed =
+      regraph::test::closed_cupti(programs / "closed_cupti_before.so", folder, real);
+  if (!closed) GTEST_SKIP() << "this toolkit has no libcupti.so.13";
+  const std::vector<fs::path> candidates = {*closed};
+  const auto api = load_cupti(candidates);
+  ASSERT_TRUE(api.ok()) << api.error().message;
+  EXPECT_GE((*api)->version, 24U);
+  auto p = cupti_parameters<CUpti_Profiler_GetCounterAvailability_Params>(
+      CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE);
+  const Status asked = (*api)->check((*api)->profiler_get_counter_availability(&p), "cuptiAsked");
+  ASSERT_FALSE(asked.ok());
+  EXPECT_EQ(asked.error().code, ErrorCode::permission) << asked.error().message;
+  EXPECT_NE(asked.error().message.find("CAP_SYS_ADMIN"), std::string::npos);
+  fs::remove_all(folder);
 }
 
 }  // namespace
