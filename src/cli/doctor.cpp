@@ -2,14 +2,9 @@
 
 #include "base/files.h"
 #include "cli/cache_directory.h"
+#include "cli/examine_gpu.h"
 #include "cli/load_graph.h"
 #include "eval/compile/compiler.h"
-#include "eval/gpu/answer_sanitizer.h"
-#include "eval/gpu/gpu_device.h"
-#include "eval/gpu/gpu_disturbances.h"
-#include "eval/gpu/gpu_evaluator.h"
-#include "eval/gpu/gpu_process.h"
-#include "eval/gpu/harness_kernels.h"
 #include "source/clang_frontend.h"
 
 #include <fmt/format.h>
@@ -31,7 +26,6 @@ using Level = Finding::Level;
 constexpr double kGibibyte = 1024.0 * 1024.0 * 1024.0;
 // A run of the examples takes 0.6 GiB; two workers and a desktop want more.
 constexpr double kComfortableMemoryBytes = 4.0 * kGibibyte;
-constexpr std::size_t kProbeSamples = 20;
 constexpr double kComfortableDiskBytes = 1.0 * kGibibyte;
 
 class Examination {
@@ -46,8 +40,8 @@ class Examination {
     examine_graph();
     examine_processor();
     examine_memory();
-    examine_gpu();
-    examine_sanitizer();
+    for (Finding& finding : examine_gpu(program_, cancellation_))
+      findings_.push_back(std::move(finding));
     return std::move(findings_);
   }
 
@@ -152,107 +146,6 @@ class Examination {
         static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
     add(bytes < kComfortableMemoryBytes ? Level::note : Level::fine, "memory",
         fmt::format("{:.1f} GiB", bytes / kGibibyte));
-  }
-
-  void examine_gpu() {
-    const auto worker = std::filesystem::path(program_).parent_path() / "regraph-eval";
-    const auto device = gpu::probe_gpu(worker, 0, cancellation_);
-    if (!device.ok()) {
-      const bool none = device.error().code == ErrorCode::not_found;
-      add(Level::note, "GPU",
-          (none ? "none: times are predicted, and results verified on the PTX interpreter ("
-                : "cannot be used, times are predicted (") +
-              device.error().message + ")");
-      return;
-    }
-    add(Level::fine, "GPU",
-        fmt::format("{} ({}), {} SMs, {:.0f} GiB, driver for CUDA {}.{}{}", device->name,
-                    device->architecture, device->sm_count,
-                    static_cast<double>(device->total_bytes) / kGibibyte,
-                    device->driver_version / 1000, device->driver_version % 1000 / 10,
-                    device->device_count > 1
-                        ? fmt::format("; the first of {} is used", device->device_count)
-                        : ""));
-    examine_gpu_state(device->bus_id);
-    const DeviceSpec model = gpu::model_of(*device);
-    if (model.name == "gpu") {
-      add(Level::note, "model", "this GPU is not in its tables: predictions are rough");
-    }
-    if (device->device_reads_host_memory) {
-      add(Level::note, "memory access",
-          "kernels can read the memory of the process that runs them (HMM); candidates run in "
-          "processes of their own, which hold no results to copy");
-    }
-    try_gpu(worker);
-  }
-
-  void examine_gpu_state(const std::string& bus_id) {
-    const std::vector<std::string> candidates = gpu::nvml_candidates();
-    const auto state = gpu::read_gpu_state(bus_id, candidates);
-    if (!state.ok()) {
-      add(Level::note, "GPU state",
-          "unknown, so nothing is said of clocks and other users: " + state.error().message);
-      return;
-    }
-    add(Level::fine, "GPU state", gpu::state_text(*state));
-    for (const std::string& one : gpu::disturbances(*state, false))
-      add(Level::note, "disturbance", "timings may be disturbed: " + one);
-    if (state->persistent == false) {
-      add(Level::note, "persistence",
-          "off: the driver starts anew for each worker; 'nvidia-smi -pm 1' as root turns it on");
-    }
-  }
-
-  void examine_sanitizer() {
-    const auto toolkit = find_cuda_toolkit();
-    const char* const path = std::getenv("PATH");
-    const auto program =
-        gpu::find_sanitizer(toolkit ? toolkit->root : "", path != nullptr ? path : "");
-    if (program) {
-      add(Level::fine, "sanitizer", program->string() + " checks measured answers");
-    } else {
-      add(Level::note, "sanitizer",
-          "no compute-sanitizer in the CUDA toolkit or on PATH: answers measured on a GPU are not "
-          "checked by it");
-    }
-  }
-
-  // Whether a context can be made and a kernel runs.
-  void try_gpu(const std::filesystem::path& worker) {
-    const auto toolkit = find_cuda_toolkit();
-    if (!toolkit) return;  // said above
-    CompilerConfiguration configuration;
-    configuration.toolkit = *toolkit;
-    configuration.worker = std::filesystem::path(program_).parent_path() / "regraph-compile-worker";
-    Compiler compiler(std::move(configuration));
-    const auto device = gpu::probe_gpu(worker, 0, cancellation_);
-    if (!device.ok()) return;
-    auto harness = gpu::compile_harness(compiler, device->architecture, cancellation_);
-    if (!harness) {
-      add(Level::broken, "GPU kernels", harness.error().message);
-      return;
-    }
-    gpu::GpuWorkerConfiguration worker_configuration;
-    worker_configuration.program = worker;
-    worker_configuration.harness = std::move(*harness);
-    auto process = gpu::GpuProcess::start(worker_configuration, cancellation_);
-    if (!process.ok()) {
-      add(Level::broken, "GPU kernels", process.error().message);
-      return;
-    }
-    gpu::TimeRequest request;
-    request.plans.emplace_back();
-    request.samples.assign(kProbeSamples, 0);
-    auto timed = (*process)->time(request, cancellation_);
-    if (!timed.ok()) {
-      add(Level::broken, "GPU kernels", timed.failure().message);
-      return;
-    }
-    std::sort(timed->seconds.begin(), timed->seconds.end());
-    add(Level::fine, "GPU kernels",
-        fmt::format("run; {:.1f} GiB free, two events are {:.1f} us apart, SM clock {:.0f} MHz",
-                    static_cast<double>((*process)->device().free_bytes) / kGibibyte,
-                    timed->seconds[timed->seconds.size() / 2] * 1e6, timed->clock_hertz / 1e6));
   }
 
   const std::string& program_;

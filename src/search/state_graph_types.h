@@ -177,7 +177,7 @@ void free_lines(void* memory, std::size_t bytes);
 
 template <typename T>
 struct CacheLineAllocator {
-  using value_type = T;
+  using value_type = T;  // NOLINT(readability-identifier-naming): the standard's name
   CacheLineAllocator() = default;
   template <typename U>
   CacheLineAllocator(const CacheLineAllocator<U>&) {}  // NOLINT: required conversion

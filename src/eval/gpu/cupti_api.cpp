@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <dlfcn.h>
 #include <optional>
 
@@ -118,9 +119,14 @@ Status CuptiApi::check(CUptiResult result, const char* call) const {
   if (get_error_message == nullptr || get_error_message(result, &text) != CUPTI_SUCCESS)
     text = nullptr;
   const ErrorCode code = code_of(result);
-  return fail(code, fmt::format("{} gave {} ({}){}{}{}", call, name == nullptr ? "an error" : name,
-                                static_cast<int>(result), text == nullptr ? "" : ": ",
-                                text == nullptr ? "" : text, advice(code)));
+  std::string words = text == nullptr ? "" : text;
+  // NVIDIA's words about missing rights are a paragraph that says less than ours.
+  if (code == ErrorCode::permission) words.clear();
+  while (!words.empty() && std::strchr(" \n\r\t.", words.back()) != nullptr)
+    words.pop_back();
+  return fail(
+      code, fmt::format("{} gave {} ({}){}{}{}", call, name == nullptr ? "an error" : name,
+                        static_cast<int>(result), words.empty() ? "" : ": ", words, advice(code)));
 }
 
 std::vector<fs::path> cupti_candidates(const fs::path& root) {

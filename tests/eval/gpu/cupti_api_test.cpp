@@ -85,6 +85,7 @@ TEST(CuptiApi, ErrorsTellCasesApart) {
                            "CAP_PERFMON", "NVreg_RestrictProfilingToAdminUsers"}) {
     EXPECT_NE(closed.error().message.find(word), std::string::npos) << closed.error().message;
   }
+  EXPECT_EQ(closed.error().message.find('\n'), std::string::npos) << closed.error().message;
   EXPECT_EQ(api->check(CUPTI_ERROR_HARDWARE_BUSY, "x").error().code, ErrorCode::busy);
   EXPECT_EQ(api->check(CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED, "x").error().code,
             ErrorCode::unsupported);

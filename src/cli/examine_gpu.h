@@ -1,0 +1,18 @@
+// The GPU's part of `regraph-search doctor`.
+#pragma once
+
+#include "base/cancellation.h"
+#include "cli/doctor.h"
+
+#include <string>
+#include <vector>
+
+namespace regraph::cli {
+
+// Looks at the driver, the GPU's state and clocks, runs a kernel, reads its counters, and looks for
+// compute-sanitizer. What is missing is a note: searches run without a GPU. `program` is the path
+// of this program.
+[[nodiscard]] std::vector<Finding> examine_gpu(const std::string& program,
+                                               const Cancellation& cancellation);
+
+}  // namespace regraph::cli
