@@ -85,7 +85,8 @@ FAKE(cuEventElapsedTime, float* milliseconds, CUevent, CUevent) {
   return CUDA_SUCCESS;
 }
 
-// clang-format off: it would move the list a little further right each time
+// It would move the list a little further right each time.
+// clang-format off
 #define REST(X) \
   X(cuInit) X(cuGetErrorName) X(cuGetErrorString) X(cuDeviceGet) X(cuCtxSetCurrent) \
   X(cuCtxSetLimit) X(cuCtxResetPersistingL2Cache) X(cuCtxSynchronize) X(cuModuleLoadData) \
