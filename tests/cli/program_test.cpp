@@ -160,6 +160,15 @@ TEST_F(Program, TheDoctorDoesWithoutTheManagementLibrary) {
   EXPECT_NE(done.output.find("GPU kernels"), std::string::npos) << done.output;
 }
 
+TEST_F(Program, AGpuThatIsTakenEndsWithFive) {
+  set_environment("LD_LIBRARY_PATH=" REGRAPH_FAKE_DRIVERS "/gpu");
+  set_environment("CUDA_VISIBLE_DEVICES=taken");
+  file("copy.cu", "__global__ void copy(const float* in, float* out) { out[0] = in[0]; }\n");
+  const ProgramRun done = run({"copy.cu", "--evaluator", "gpu"});
+  EXPECT_EQ(done.exit_code, 5) << done.output << done.error;
+  EXPECT_NE(done.error.find("another process"), std::string::npos) << done.error;
+}
+
 TEST_F(Program, TheDoctorSaysWhatIsBroken) {
   set_environment("REGRAPH_CLANG_RESOURCES=/nowhere");
   const ProgramRun done = run({"doctor"});

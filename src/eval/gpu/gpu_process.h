@@ -48,8 +48,9 @@ struct GpuWorkerConfiguration {
 // The worker's environment: what of this process's concerns CUDA, and nothing else.
 [[nodiscard]] std::vector<std::string> gpu_environment();
 
-// What the driver says of a GPU, from a worker that ends at once. Errors: not_found (no driver or
-// no GPU), unsupported (driver too old), resource, io: all in words.
+// What the driver says of a GPU that can be used now, from a worker that ends at once. Errors:
+// not_found (no driver or no GPU), unsupported (driver too old), resource (among others, the GPU is
+// taken), io: all in words.
 [[nodiscard]] Result<DeviceProperties> probe_gpu(const std::filesystem::path& program, int device,
                                                  const Cancellation& cancellation);
 

@@ -1,5 +1,6 @@
 // A driver whose GPU has memory but no processors: everything succeeds, copies are copies, launches
-// do nothing.
+// do nothing. CUDA_VISIBLE_DEVICES, which the worker is given, makes it `taken` by another process,
+// or `faulty`: launches fail.
 #include "eval/gpu/driver_api.h"
 
 #include <cstdlib>
@@ -10,6 +11,13 @@
 #define FAKE(function, ...)                                        \
   int own_##function(__VA_ARGS__) __asm__(FAKE_NAME_OF(function)); \
   int own_##function(__VA_ARGS__)
+
+namespace {
+bool visible(const char* as) {
+  const char* const devices = std::getenv("CUDA_VISIBLE_DEVICES");
+  return devices != nullptr && std::strcmp(devices, as) == 0;
+}
+}  // namespace
 
 extern "C" {
 FAKE(cuDriverGetVersion, int* version) {
@@ -29,9 +37,19 @@ FAKE(cuDeviceGetPCIBusId, char* text, int bytes, CUdevice) {
   return CUDA_SUCCESS;
 }
 FAKE(cuDeviceGetAttribute, int* value, int which, CUdevice) {
-  *value = which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR   ? 9
-           : which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR ? 0
-                                                                   : 1;
+  switch (which) {
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
+      *value = 9;
+      break;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
+      *value = 0;
+      break;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_MODE:
+      *value = visible("exclusive") ? CU_COMPUTEMODE_EXCLUSIVE_PROCESS : CU_COMPUTEMODE_DEFAULT;
+      break;
+    default:
+      *value = 1;
+  }
   return CUDA_SUCCESS;
 }
 FAKE(cuDeviceTotalMem, std::size_t* bytes, CUdevice) {
@@ -44,6 +62,7 @@ FAKE(cuMemGetInfo, std::size_t* free, std::size_t* total) {
 }
 FAKE(cuDevicePrimaryCtxRetain, CUcontext* context, CUdevice) {
   static int something = 0;
+  if (visible("taken")) return CUDA_ERROR_DEVICE_UNAVAILABLE;
   *context = reinterpret_cast<CUcontext>(&something);
   return CUDA_SUCCESS;
 }
@@ -74,11 +93,8 @@ FAKE(cuFuncGetAttribute, int* value, int, CUfunction) {
   *value = 0;
   return CUDA_SUCCESS;
 }
-// With CUDA_VISIBLE_DEVICES=faulty, which the worker is given, launches fail.
 FAKE(cuEventQuery, CUevent) {
-  const char* const devices = std::getenv("CUDA_VISIBLE_DEVICES");
-  return devices != nullptr && std::strcmp(devices, "faulty") == 0 ? CUDA_ERROR_LAUNCH_FAILED
-                                                                   : CUDA_SUCCESS;
+  return visible("faulty") ? CUDA_ERROR_LAUNCH_FAILED : CUDA_SUCCESS;
 }
 FAKE(cuEventElapsedTime, float* milliseconds, CUevent, CUevent) {
   *milliseconds = 1.0F;

@@ -1,5 +1,7 @@
 #include "eval/gpu/gpu_process.h"
 
+#include "eval/gpu/with_environment.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -54,6 +56,28 @@ TEST(GpuProcess, ADriverThatDoesNotStartIsSaid) {
   EXPECT_EQ(device.error().code, ErrorCode::resource);
   EXPECT_NE(device.error().message.find("does not start"), std::string::npos)
       << device.error().message;
+}
+
+TEST(GpuProcess, AGpuThatIsTakenIsSaid) {
+  const WithDriver fake("gpu");
+  const auto free = probe();
+  EXPECT_TRUE(free.ok()) << free.error().message;
+  const regraph::test::WithEnvironment taken("CUDA_VISIBLE_DEVICES", "taken");
+  const auto device = probe();
+  ASSERT_FALSE(device.ok());
+  EXPECT_EQ(device.error().code, ErrorCode::resource);
+  for (const char* word : {"another process", "nvidia-smi", "CUDA_VISIBLE_DEVICES"})
+    EXPECT_NE(device.error().message.find(word), std::string::npos) << device.error().message;
+}
+
+TEST(GpuProcess, AGpuForOneProcessAtATimeIsSaid) {
+  const WithDriver fake("gpu");
+  const regraph::test::WithEnvironment exclusive("CUDA_VISIBLE_DEVICES", "exclusive");
+  const auto device = probe();
+  ASSERT_FALSE(device.ok());
+  EXPECT_EQ(device.error().code, ErrorCode::resource);
+  for (const char* word : {"one process at a time", "nvidia-smi -c 0"})
+    EXPECT_NE(device.error().message.find(word), std::string::npos) << device.error().message;
 }
 
 TEST(GpuProcess, NoDriverAtAllIsNotFound) {

@@ -81,13 +81,39 @@ DeviceProperties Device::properties(int ordinal) const {
   return found;
 }
 
-void Device::open(const OpenRequest& request) {
+// A search has several processes on a GPU at a time.
+void Device::require_shared_use() const {
+  int mode = CU_COMPUTEMODE_DEFAULT;
+  check(driver_.cuDeviceGetAttribute(&mode, CU_DEVICE_ATTRIBUTE_COMPUTE_MODE, device_));
+  if (mode != CU_COMPUTEMODE_PROHIBITED && mode != CU_COMPUTEMODE_EXCLUSIVE_PROCESS) return;
+  throw Failure{
+      0, false, false,
+      fmt::format("the GPU's compute mode {}, and a search needs several; 'nvidia-smi -c 0' "
+                  "as root opens it, CUDA_VISIBLE_DEVICES chooses another",
+                  mode == CU_COMPUTEMODE_PROHIBITED ? "allows no process"
+                                                    : "allows one process at a time")};
+}
+
+void Device::take(int ordinal) {
   if (context_ != nullptr) throw Failure{0, false, false, "the GPU is open already"};
-  const DeviceProperties found = properties(request.device);
-  ordinal_ = request.device;
-  check(driver_.cuDeviceGet(&device_, request.device));
-  check(driver_.cuDevicePrimaryCtxRetain(&context_, device_));
+  ordinal_ = ordinal;
+  check(driver_.cuDeviceGet(&device_, ordinal));
+  require_shared_use();
+  const CUresult taken = driver_.cuDevicePrimaryCtxRetain(&context_, device_);
+  if (taken != CUDA_SUCCESS) {
+    context_ = nullptr;
+    throw Failure{
+        static_cast<int>(taken), is_sticky(taken), false,
+        driver_.describe(taken) +
+            "; is another process using the GPU ('nvidia-smi' lists them)? Wait for it, or "
+            "choose another GPU with CUDA_VISIBLE_DEVICES"};
+  }
   check(driver_.cuCtxSetCurrent(context_));
+}
+
+void Device::open(const OpenRequest& request) {
+  const DeviceProperties found = properties(request.device);
+  take(request.device);
   check(driver_.cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, kPrintfBytes));
   check(driver_.cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, kHeapBytes));
   // A kernel may ask for lines that outlive the sweep. Devices without the feature refuse.

@@ -16,9 +16,11 @@ class Device {
  public:
   explicit Device(const Driver& driver) : driver_(driver) {}
 
-  // What the driver says of a GPU; needs no context.
+  // What the driver says of a GPU; needs no context, and knows the free memory of the one taken.
   [[nodiscard]] DeviceProperties properties(int ordinal) const;
-  // Makes the context. Once.
+  // Makes the context, which is when a GPU that others have shows it. Once.
+  void take(int ordinal);
+  // Makes the context, and what the other members need. Once.
   void open(const OpenRequest& request);
   // Throws unless open.
   void require_open() const;
@@ -48,6 +50,7 @@ class Device {
   [[nodiscard]] CUstream stream() const { return stream_; }
 
  private:
+  void require_shared_use() const;
   void launch_harness(CUfunction function, unsigned blocks, std::vector<void*> parameters) const;
 
   const Driver& driver_;

@@ -39,7 +39,10 @@ Service::Answer Service::answer(std::string_view request) {
 std::string Service::perform(const nlohmann::json& request) {
   const std::string operation = operation_of(request);
   if (operation == "probe") {
-    return encode("device", device_.properties(read<ProbeRequest>(request).device));
+    const int device = read<ProbeRequest>(request).device;
+    (void)device_.properties(device);  // is there such a one?
+    device_.take(device);
+    return encode("device", device_.properties(device));
   }
   if (operation == "open") {
     const auto open = read<OpenRequest>(request);
