@@ -143,22 +143,23 @@ Selector::Scale Selector::scale_for(const StateGraph& graph, double budget_fract
   scale.factor = static_cast<float>(kScoreUnit / (high - low));
   scale.offset = static_cast<float>(low / (high - low));
   scale.exploration = static_cast<float>(exploration);
+  scale.widening = config_.widening_factor > 0.0;
+  scale.fixed_first_play = config_.first_play_value.has_value();
+  scale.first_play = static_cast<float>(config_.first_play_value.value_or(0.0));
   return scale;
 }
 
 inline float Selector::untried_score(const Node& node, const Scale& scale, float visits,
                                      float root_of_visits) const {
   constexpr float kClosed = -1.0F;
-  if (config_.widening_factor > 0.0) {
+  if (scale.widening) {
     const double power = config_.widening_exponent == 0.5
                              ? static_cast<double>(root_of_visits)
                              : std::pow(visits, config_.widening_exponent);
     if (static_cast<double>(node.issued) >= config_.widening_factor * power) return kClosed;
   }
-  float quality = 0.0F;
-  if (config_.first_play_value) {
-    quality = static_cast<float>(*config_.first_play_value);
-  } else {
+  float quality = scale.first_play;
+  if (!scale.fixed_first_play) {
     const float own = clamp_to_unit(static_cast<float>(node.value) * scale.factor - scale.offset);
     const float tried = static_cast<float>(node.tried_prior) * kPriorSumUnit;
     quality =

@@ -40,6 +40,9 @@ class Selector {
     float offset = 0.0F;  // norm(x) = clamp(x * factor - offset, 0, 1)
     float factor = 1.0F;
     float exploration = 1.0F;  // c(f)
+    bool widening = false;     // UNTRIED edges are offered as visits allow
+    bool fixed_first_play = false;
+    float first_play = 0.0F;  // q of an UNTRIED edge, if it is fixed
   };
 
   explicit Selector(const SelectionConfig& config) : config_(config) {}
@@ -62,7 +65,7 @@ class Selector {
                                     float root_of_visits) const;
 
   SelectionConfig config_;
-  std::vector<NodeId> blocked_;  // nodes given up in this descent
+  std::vector<NodeId> blocked_;                            // nodes given up in this descent
 };
 
 }  // namespace regraph

@@ -58,20 +58,32 @@ void StateGraph::open(NodeId id, std::span<const EdgeSeed> seeds) {
   proposals_.resize(proposals_.size() + 1 + count);
   std::uint32_t* word = proposals_.data() + node.proposals;
   *word++ = count;
-  std::uint32_t left = count;
+  std::uint32_t slot = 0;
+  std::uint32_t next_slot = kNoSlot;
+  std::uint32_t next_prior = 0;
   for (const EdgeSeed& seed : seeds) {
-    double prior = seed.prior;
-    std::uint32_t variants = std::min(static_cast<std::uint32_t>(std::max(seed.variants, 1)), left);
-    left -= variants;
-    node.live += variants > 0 ? 1 : 0;
+    if (slot == count) break;
+    ++node.live;
+    std::uint32_t packed = pack_prior(seed.prior);
+    if (next_slot == kNoSlot || packed > next_prior) {
+      next_slot = slot;
+      next_prior = packed;
+    }
+    std::uint32_t variants =
+        std::min(static_cast<std::uint32_t>(std::max(seed.variants, 1)), count - slot);
+    slot += variants;
     std::uint32_t flags = ProposalWord::kUntried;
-    for (; variants > 0; --variants) {
-      *word++ = pack_prior(prior) | flags | (variants > 1 ? ProposalWord::kNextVariant : 0);
+    double prior = seed.prior;
+    while (--variants > 0) {
+      *word++ = packed | flags | ProposalWord::kNextVariant;
       flags = 0;
       prior *= variant_decay_;
+      packed = pack_prior(prior);
     }
+    *word++ = packed | flags;
   }
-  find_next(node);
+  node.next_slot = static_cast<std::uint16_t>(next_slot);
+  node.next_prior = static_cast<std::uint16_t>(next_prior);
   if (node.live == 0) {
     for_each_parent(node, [&](EdgeRef edge) { retire_edge(edge); });
   }
@@ -156,20 +168,23 @@ std::uint32_t StateGraph::begin(Path& path, std::uint32_t slot) {
   constexpr std::size_t kStepsAhead = 4;  // about as many as are fetched while one is scored
   assert(path.back().place == kNextEdge);
   path.back().place = issue(path.back().node, slot);
-  // What the loop writes could be any of these, for all that a compiler knows: read them once.
+  // What is written could be any of these, for all that a compiler knows: they are read once.
   Node* const nodes = nodes_.data();
   EdgeGroup* const groups = groups_.data();
   const EdgeRef* const edges = path.data();
   const std::size_t length = path.size();
-  for (std::size_t depth = 0; depth < length; ++depth) {
-    const EdgeRef edge = edges[depth];
+  const auto pass = [&](EdgeRef edge) -> Node& {
     Node& node = nodes[edge.node];
-    EdgeGroup& group = *group_at(node, groups, edge.place);
-    if (depth + kStepsAhead < length) node.ahead = edges[depth + kStepsAhead].node;
     ++node.attempts;
     node.recent_place = static_cast<std::uint8_t>(std::min<std::uint32_t>(edge.place, 255));
-    group.take_off(lane_of(edge.place));
-  }
+    group_at(node, groups, edge.place)->take_off(lane_of(edge.place));
+    return node;
+  };
+  std::size_t depth = 0;
+  for (; depth + kStepsAhead < length; ++depth)
+    pass(edges[depth]).ahead = edges[depth + kStepsAhead].node;
+  for (; depth < length; ++depth)
+    pass(edges[depth]);
   return slot;
 }
 
