@@ -39,10 +39,10 @@ class SearchProgram : public ::testing::Test {
   // The environment has a compile cache shared by all tests of this program, and nothing of the
   // user's but where the CUDA toolkit is.
   [[nodiscard]] std::vector<std::string> environment() const {
-    static const TemporaryDirectory cache = *TemporaryDirectory::create("regraph-cli-cache-");
+    static const TemporaryDirectory kCache = *TemporaryDirectory::create("regraph-cli-cache-");
     // Of several values of a variable the first counts.
     std::vector<std::string> result = extra_environment_;
-    result.push_back("REGRAPH_CACHE_DIR=" + cache.path().string());
+    result.push_back("REGRAPH_CACHE_DIR=" + kCache.path().string());
     result.emplace_back("LC_ALL=C");
     for (const char* name : {"PATH", "CUDA_HOME", "CUDA_PATH", "REGRAPH_CUDA_WHEELS",
                              "REGRAPH_CLANG_RESOURCES", "ASAN_OPTIONS", "UBSAN_OPTIONS"}) {

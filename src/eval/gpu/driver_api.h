@@ -27,6 +27,7 @@ namespace regraph::gpu {
 // clang-format on
 
 struct Driver {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a name that is declared cannot have any
 #define X(function) decltype(&::function) function = nullptr;
   REGRAPH_DRIVER_FUNCTIONS(X)
 #undef X
