@@ -65,7 +65,7 @@ class Selector {
                                     float root_of_visits) const;
 
   SelectionConfig config_;
-  std::vector<NodeId> blocked_;                            // nodes given up in this descent
+  std::vector<NodeId> blocked_;  // nodes given up in this descent
 };
 
 }  // namespace regraph

@@ -177,7 +177,7 @@ std::uint32_t StateGraph::begin(Path& path, std::uint32_t slot) {
     Node& node = nodes[edge.node];
     ++node.attempts;
     node.recent_place = static_cast<std::uint8_t>(std::min<std::uint32_t>(edge.place, 255));
-    group_at(node, groups, edge.place)->take_off(lane_of(edge.place));
+    group_at(node, groups, edge.place).take_off(lane_of(edge.place));
     return node;
   };
   std::size_t depth = 0;

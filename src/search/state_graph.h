@@ -44,7 +44,6 @@
 #include <cstdint>
 #include <span>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 namespace regraph {
@@ -160,19 +159,17 @@ class StateGraph {
     if (issued <= EdgeGroup::kLanes) return 0;
     return std::bit_ceil((issued + EdgeGroup::kLanes - 1) / EdgeGroup::kLanes) - 1;
   }
-  [[nodiscard]] const EdgeGroup& group_of(EdgeRef edge) const {
-    const Node& node = nodes_[edge.node];
-    return edge.place < EdgeGroup::kLanes
-               ? node.first_edges
-               : groups_[node.groups + edge.place / EdgeGroup::kLanes - 1];
+  // The group of a node's edge; const as node and groups are.
+  template <typename OneNode, typename Group>
+  [[nodiscard]] static Group& group_at(OneNode& node, Group* groups, std::uint32_t place) {
+    if (place < EdgeGroup::kLanes) return node.first_edges;
+    return groups[node.groups + place / EdgeGroup::kLanes - 1];
   }
-  // The same of a node at hand.
-  [[nodiscard]] static EdgeGroup* group_at(Node& node, EdgeGroup* groups, std::uint32_t place) {
-    if (place < EdgeGroup::kLanes) return &node.first_edges;
-    return &groups[node.groups + place / EdgeGroup::kLanes - 1];
+  [[nodiscard]] const EdgeGroup& group_of(EdgeRef edge) const {
+    return group_at(nodes_[edge.node], groups_.data(), edge.place);
   }
   [[nodiscard]] EdgeGroup& group_of(EdgeRef edge) {
-    return const_cast<EdgeGroup&>(std::as_const(*this).group_of(edge));
+    return group_at(nodes_[edge.node], groups_.data(), edge.place);
   }
   std::uint32_t allocate_groups(std::uint32_t count);
   void free_groups(std::uint32_t first, std::uint32_t count);

@@ -87,7 +87,7 @@ void StateGraph::settle(const Path& path) {
     const std::uint32_t others = node.more_parents & -static_cast<std::uint32_t>(changed);
     if (others != 0) pass_up(node, before, up);
     Node& parent = nodes[up.node];
-    EdgeGroup& group = *group_at(parent, groups, up.place);
+    EdgeGroup& group = group_at(parent, groups, up.place);
     const std::uint32_t lane = lane_of(up.place);
     group.land(lane);
     ++parent.done_visits;

@@ -5,9 +5,6 @@
 #include <filesystem>
 #include <optional>
 #include <span>
-#include <string>
-#include <system_error>
-#include <vector>
 
 namespace regraph::test {
 

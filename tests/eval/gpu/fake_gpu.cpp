@@ -1,6 +1,6 @@
 // A driver whose GPU has memory but no processors: everything succeeds, copies are copies, launches
 // do nothing. CUDA_VISIBLE_DEVICES, which the worker is given, makes it `taken` by another process,
-// or `faulty`: launches fail.
+// `exclusive` to one, or `faulty`: launches fail.
 #include "eval/gpu/driver_api.h"
 
 #include <cstdlib>
