@@ -6,8 +6,8 @@
 // each raced TRIALS times (default 2) against the same machine code, as a search races candidates.
 // Prints a row a kernel and size, and how many verdicts were FAST or SLOW.
 #include "eval/compile/compiled_plan.h"
-#include "eval/gpu/harness_kernels.h"
-#include "eval/gpu/timing_session.h"
+#include "eval/gpu/driver/harness_kernels.h"
+#include "eval/gpu/timing/timing_session.h"
 #include "eval/verify/loaded_plan.h"
 #include "kernel/manifest.h"
 

@@ -3,9 +3,9 @@
 // same bytecode. Also the wall time of a cache simulation of 4096^3 matrix products.
 #include "base/random.h"
 #include "interpreter_scalar.h"
-#include "ptx/cache_simulation.h"
-#include "ptx/code.h"
-#include "ptx/execution.h"
+#include "ptx/caches/cache_simulation.h"
+#include "ptx/decode/code.h"
+#include "ptx/decode/execution.h"
 #include "ptx/interpreter.h"
 
 #include <benchmark/benchmark.h>

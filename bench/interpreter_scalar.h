@@ -2,8 +2,8 @@
 // bytecode, no counters, no bounds checks. Knows only what the benchmark's kernels need.
 #pragma once
 
-#include "ptx/code.h"
-#include "ptx/execution.h"
+#include "ptx/decode/code.h"
+#include "ptx/decode/execution.h"
 #include "ptx/interpreter.h"
 
 #include <bit>

@@ -1,5 +1,3 @@
-# regraph_room(NAME DEPENDS ...): the static library of one room of src/. All its *.cpp are built in.
-# Dependencies name the only rooms and libraries it may include.
 function(regraph_flags TARGET)
   # GCC 12 warns of overlapping copies in `"literal" + std::string` where there are none (GCC bug 105651).
   target_compile_options(${TARGET} PRIVATE -Wall -Wextra -Wno-restrict $<$<BOOL:${REGRAPH_WERROR}>:-Werror>)
@@ -10,9 +8,16 @@ function(regraph_flags TARGET)
   endif()
 endfunction()
 
+# regraph_room(NAME [FLOORS ...] DEPENDS ...): the static library of one room of src/. All its *.cpp are built
+# in, with those of its floors, which are folders in it. Dependencies name the only rooms and libraries it may
+# include.
 function(regraph_room NAME)
-  cmake_parse_arguments(ROOM "" "" "DEPENDS" ${ARGN})
+  cmake_parse_arguments(ROOM "" "" "FLOORS;DEPENDS" ${ARGN})
   file(GLOB SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  foreach(floor ${ROOM_FLOORS})
+    file(GLOB FLOOR_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${floor}/*.cpp)
+    list(APPEND SOURCES ${FLOOR_SOURCES})
+  endforeach()
   add_library(regraph_${NAME} STATIC ${SOURCES})
   target_include_directories(regraph_${NAME} PUBLIC ${CMAKE_SOURCE_DIR}/src)
   target_link_libraries(regraph_${NAME} PUBLIC ${ROOM_DEPENDS})

@@ -1,8 +1,8 @@
 #include "cli/choose_device.h"
 
 #include "cli/named_device.h"
-#include "eval/gpu/gpu_device.h"
-#include "eval/gpu/gpu_process.h"
+#include "eval/gpu/protocol/gpu_device.h"
+#include "eval/gpu/protocol/gpu_process.h"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 
 #include "base/cancellation.h"
 #include "cli/exit_codes.h"
-#include "eval/gpu/messages.h"
+#include "eval/gpu/protocol/messages.h"
 #include "eval/model/device.h"
 
 #include <optional>

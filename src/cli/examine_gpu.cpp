@@ -2,13 +2,13 @@
 
 #include "eval/compile/compiler.h"
 #include "eval/gpu/answer_sanitizer.h"
-#include "eval/gpu/counter_plan.h"
-#include "eval/gpu/cupti_library.h"
-#include "eval/gpu/gpu_device.h"
-#include "eval/gpu/gpu_disturbances.h"
+#include "eval/gpu/counters/counter_plan.h"
+#include "eval/gpu/counters/cupti_library.h"
+#include "eval/gpu/driver/gpu_disturbances.h"
+#include "eval/gpu/driver/harness_kernels.h"
 #include "eval/gpu/gpu_evaluator.h"
-#include "eval/gpu/gpu_process.h"
-#include "eval/gpu/harness_kernels.h"
+#include "eval/gpu/protocol/gpu_device.h"
+#include "eval/gpu/protocol/gpu_process.h"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 
 #include "base/cancellation.h"
 #include "cli/search_setup.h"
-#include "eval/gpu/gpu_disturbances.h"
+#include "eval/gpu/driver/gpu_disturbances.h"
 #include "report/run_report.h"
 #include "search/outcome.h"
 

@@ -8,7 +8,7 @@
 #include "cli/resume.h"
 #include "cli/search_options.h"
 #include "cli/search_setup.h"
-#include "eval/gpu/gpu_disturbances.h"
+#include "eval/gpu/driver/gpu_disturbances.h"
 #include "eval/verify/inputs.h"
 #include "kernel/manifest.h"
 #include "report/progress.h"

@@ -1,7 +1,7 @@
 #include "infer/access_summary.h"
 
 #include "infer/analysis_form.h"
-#include "rewrite/guarded_access.h"
+#include "rewrite/analysis/guarded_access.h"
 #include "source/lexer.h"
 #include "source/walk.h"
 

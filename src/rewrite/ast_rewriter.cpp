@@ -1,6 +1,6 @@
 #include "rewrite/ast_rewriter.h"
 
-#include "rewrite/steps.h"
+#include "rewrite/steps/steps.h"
 #include "source/printer.h"
 
 #include <algorithm>

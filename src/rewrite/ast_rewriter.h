@@ -3,8 +3,8 @@
 
 #include "kernel/problem.h"
 #include "regraph/expander.h"
-#include "rewrite/launch_view.h"
-#include "rewrite/step_rewriter.h"
+#include "rewrite/analysis/launch_view.h"
+#include "rewrite/analysis/step_rewriter.h"
 
 #include <map>
 #include <string>

@@ -1,6 +1,6 @@
 #include "sass/execution_counts.h"
 
-#include "ptx/code.h"
+#include "ptx/decode/code.h"
 #include "sass/loop_match.h"
 
 #include <algorithm>

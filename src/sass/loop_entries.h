@@ -1,7 +1,7 @@
 // How often loops are entered, as against gone round.
 #pragma once
 
-#include "ptx/control_flow.h"
+#include "ptx/decode/control_flow.h"
 
 #include <vector>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "ptx/control_flow.h"
+#include "ptx/decode/control_flow.h"
 #include "sass/instruction.h"
 
 #include <cstddef>

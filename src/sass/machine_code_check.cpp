@@ -1,6 +1,6 @@
 #include "sass/machine_code_check.h"
 
-#include "ptx/code.h"
+#include "ptx/decode/code.h"
 #include "sass/loop_match.h"
 
 #include <fmt/format.h>

@@ -1,9 +1,8 @@
 // Runs a search: one thread owns the state graph, oneTBB workers rewrite and evaluate.
 //
-//   owner:   next ticket ──> worker: Expander::apply ──> owner: known state? ──> worker: evaluate
-//   ──┐
-//              ^ │ └──────────────── commit in ticket order <── results queue
-//              <────────────────────────-┘
+//   owner:   next ticket ──> worker: Expander::apply ──> owner: known state? ──> worker: evaluate ──┐
+//              ^                                                                                  │
+//              └──────────────── commit in ticket order <── results queue <──────────────────────┘
 //
 // Results are committed in an order that depends on ticket numbers alone and the number of tickets
 // under way is part of the configuration, so worker count and timing cannot change the result.

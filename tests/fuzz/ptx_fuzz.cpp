@@ -4,9 +4,9 @@
 //
 //   ptx_fuzz SECONDS SEED FILE...
 #include "base/random.h"
-#include "ptx/cache_simulation.h"
+#include "ptx/caches/cache_simulation.h"
 #include "ptx/interpreter.h"
-#include "ptx/module_memory.h"
+#include "ptx/memory/module_memory.h"
 
 #include <algorithm>
 #include <chrono>

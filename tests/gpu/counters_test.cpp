@@ -1,7 +1,7 @@
 // Counters of kernels whose work is known exactly, read on the hardware.
-#include "eval/gpu/counter_collector.h"
-#include "eval/gpu/counter_facts.h"
-#include "eval/gpu/cupti_library.h"
+#include "eval/gpu/counters/counter_collector.h"
+#include "eval/gpu/counters/counter_facts.h"
+#include "eval/gpu/counters/cupti_library.h"
 #include "gpu/local_context.h"
 
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // The whole evaluator on a GPU: what it times, what it leaves out, and what it survives.
 #include "eval/gpu/gpu_evaluator.h"
 
-#include "eval/gpu/cupti_library.h"
-#include "eval/gpu/gpu_device.h"
+#include "eval/gpu/counters/cupti_library.h"
+#include "eval/gpu/protocol/gpu_device.h"
 #include "gpu_machine.h"
 #include "support/closed_cupti.h"
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "eval/compile/compiled_plan.h"
-#include "eval/gpu/gpu_process.h"
-#include "eval/gpu/harness_kernels.h"
+#include "eval/gpu/driver/harness_kernels.h"
+#include "eval/gpu/protocol/gpu_process.h"
 #include "kernel/manifest.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // What a kernel may do to the GPU, and what the harness makes of it.
-#include "eval/gpu/gpu_run.h"
+#include "eval/gpu/protocol/gpu_run.h"
 
 #include "eval/verify/fault_verdict.h"
 #include "eval/verify/verifier.h"

@@ -1,9 +1,9 @@
 // The table of hostile and honest kernels on a GPU: judged by the evaluator that a search uses, and
 // once more by the guards of the GPU alone, so that neither leans on the interpreter.
-#include "eval/gpu/gpu_device.h"
 #include "eval/gpu/gpu_evaluator.h"
-#include "eval/gpu/gpu_run.h"
 #include "eval/gpu/probation.h"
+#include "eval/gpu/protocol/gpu_device.h"
+#include "eval/gpu/protocol/gpu_run.h"
 #include "eval/verify/fault_verdict.h"
 #include "gpu_machine.h"
 #include "hostile/hostile_suite.h"

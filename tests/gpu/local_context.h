@@ -1,7 +1,7 @@
 // A CUDA context in the test's own process, for what the worker process does not offer.
 #pragma once
 
-#include "eval/gpu/driver_api.h"
+#include "eval/gpu/driver/driver_api.h"
 #include "gpu/gpu_machine.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // The real management library, where there is one.
-#include "eval/gpu/nvml.h"
+#include "eval/gpu/driver/nvml.h"
 
-#include "eval/gpu/gpu_disturbances.h"
+#include "eval/gpu/driver/gpu_disturbances.h"
 #include "gpu_machine.h"
 
 #include <cstdio>

@@ -1,5 +1,5 @@
 // Times that can be trusted: a kernel is as fast as itself, and a faster one is found to be.
-#include "eval/gpu/timing_session.h"
+#include "eval/gpu/timing/timing_session.h"
 
 #include "eval/verify/loaded_plan.h"
 #include "gpu_machine.h"

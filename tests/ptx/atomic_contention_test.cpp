@@ -1,8 +1,8 @@
 // Where atomics meet, counted by hand and over a simulated grid.
-#include "ptx/atomic_contention.h"
+#include "ptx/caches/atomic_contention.h"
 
-#include "ptx/cache_simulation.h"
-#include "ptx/code.h"
+#include "ptx/caches/cache_simulation.h"
+#include "ptx/decode/code.h"
 #include "ptx/ptx_test_support.h"
 
 namespace regraph::ptx {

@@ -1,7 +1,7 @@
 // Cache traffic of kernels whose traffic can be worked out by hand.
-#include "ptx/cache_simulation.h"
+#include "ptx/caches/cache_simulation.h"
 
-#include "ptx/cache_model.h"
+#include "ptx/caches/cache_model.h"
 #include "ptx/ptx_test_support.h"
 
 namespace regraph::ptx {

@@ -1,4 +1,4 @@
-#include "ptx/control_flow.h"
+#include "ptx/decode/control_flow.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Variables of a module: initial values, values set by the host, values kept between launches.
-#include "ptx/module_memory.h"
+#include "ptx/memory/module_memory.h"
 
 #include "ptx/ptx_test_support.h"
 

@@ -1,5 +1,5 @@
 // The parser on what compilers write and on garbage.
-#include "ptx/module.h"
+#include "ptx/parse/module.h"
 #include "ptx/ptx_test_support.h"
 
 #include <algorithm>

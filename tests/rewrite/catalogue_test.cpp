@@ -1,6 +1,6 @@
 // The shipped ReGraph and the built-in steps must tell the same story.
 #include "regraph/regraph_yaml.h"
-#include "rewrite/step_rewriter.h"
+#include "rewrite/analysis/step_rewriter.h"
 
 #include <gtest/gtest.h>
 

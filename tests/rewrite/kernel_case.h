@@ -6,7 +6,7 @@
 #include "eval/compile/compiler.h"
 #include "eval/verify/verifier.h"
 #include "kernel/problem.h"
-#include "rewrite/step_rewriter.h"
+#include "rewrite/analysis/step_rewriter.h"
 
 #include <memory>
 #include <string>

@@ -3,7 +3,7 @@
 
 #include "base/random.h"
 #include "eval/real_compiler.h"
-#include "ptx/code.h"
+#include "ptx/decode/code.h"
 #include "ptx/ptx_test_support.h"
 #include "sass/execution_counts.h"
 #include "sass/machine_code.h"

@@ -3,7 +3,7 @@
 #include "base/deadline.h"
 #include "base/files.h"
 #include "base/random.h"
-#include "eval/gpu/gpu_run.h"
+#include "eval/gpu/protocol/gpu_run.h"
 #include "eval/verify/inputs.h"
 
 #include <fmt/format.h>

@@ -3,7 +3,7 @@
 
 #include "base/cancellation.h"
 #include "eval/gpu/sanitizer_log.h"
-#include "eval/gpu/timing_bench.h"
+#include "eval/gpu/timing/timing_bench.h"
 #include "kernel/problem.h"
 #include "kernel/sanitizer_report.h"
 

@@ -13,8 +13,8 @@
 #include "eval/compile/compiler.h"
 #include "eval/evaluator.h"
 #include "eval/gpu/answer_sanitizer.h"
-#include "eval/gpu/final_measurement.h"
 #include "eval/gpu/gpu_statistics.h"
+#include "eval/gpu/timing/final_measurement.h"
 #include "eval/model/device.h"
 #include "eval/verify/verifier.h"
 

@@ -1,7 +1,7 @@
 #include "eval/gpu/gpu_lane.h"
 
-#include "eval/gpu/gpu_run.h"
-#include "eval/gpu/plausible_time.h"
+#include "eval/gpu/protocol/gpu_run.h"
+#include "eval/gpu/timing/plausible_time.h"
 #include "eval/verify/fault_verdict.h"
 
 #include <algorithm>

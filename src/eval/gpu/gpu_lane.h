@@ -6,12 +6,12 @@
 
 #include "eval/evaluator.h"
 #include "eval/gpu/answer_sanitizer.h"
-#include "eval/gpu/final_measurement.h"
+#include "eval/gpu/counters/profiling_session.h"
 #include "eval/gpu/gpu_statistics.h"
-#include "eval/gpu/measured_best.h"
 #include "eval/gpu/probation.h"
-#include "eval/gpu/profiling_session.h"
-#include "eval/gpu/timing_session.h"
+#include "eval/gpu/timing/final_measurement.h"
+#include "eval/gpu/timing/measured_best.h"
+#include "eval/gpu/timing/timing_session.h"
 #include "eval/model/device.h"
 #include "eval/verify/verifier.h"
 

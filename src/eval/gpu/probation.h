@@ -2,9 +2,9 @@
 // pages, compared with what the interpreter made of the original.
 #pragma once
 
-#include "eval/gpu/gpu_process.h"
-#include "eval/gpu/gpu_run.h"
-#include "eval/gpu/timing_session.h"
+#include "eval/gpu/protocol/gpu_process.h"
+#include "eval/gpu/protocol/gpu_run.h"
+#include "eval/gpu/timing/timing_session.h"
 #include "eval/verify/verifier.h"
 
 #include <memory>

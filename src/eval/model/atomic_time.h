@@ -3,7 +3,7 @@
 #pragma once
 
 #include "eval/model/device.h"
-#include "ptx/atomic_contention.h"
+#include "ptx/caches/atomic_contention.h"
 #include "ptx/interpreter.h"
 
 namespace regraph {

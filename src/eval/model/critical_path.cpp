@@ -1,6 +1,6 @@
 #include "eval/model/critical_path.h"
 
-#include "ptx/code.h"
+#include "ptx/decode/code.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "eval/model/device.h"
-#include "ptx/cache_simulation.h"
+#include "ptx/caches/cache_simulation.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "eval/model/merge_groups.h"
 
-#include "ptx/code.h"
+#include "ptx/decode/code.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -3,8 +3,8 @@
 #include "eval/model/local_memory.h"
 #include "eval/verify/inputs.h"
 #include "eval/verify/parameters.h"
-#include "ptx/code.h"
-#include "ptx/module_memory.h"
+#include "ptx/decode/code.h"
+#include "ptx/memory/module_memory.h"
 
 #include <algorithm>
 #include <set>

@@ -6,7 +6,7 @@
 #include "eval/model/device.h"
 #include "eval/model/occupancy.h"
 #include "kernel/problem.h"
-#include "ptx/cache_simulation.h"
+#include "ptx/caches/cache_simulation.h"
 #include "ptx/interpreter.h"
 
 #include <cstdint>

@@ -21,7 +21,7 @@
 #include "eval/model/work.h"
 #include "kernel/evaluation.h"
 #include "kernel/launch_plan.h"
-#include "ptx/cache_simulation.h"
+#include "ptx/caches/cache_simulation.h"
 #include "ptx/interpreter.h"
 #include "sass/execution_counts.h"
 #include "sass/local_reuse.h"

@@ -2,7 +2,7 @@
 
 #include "eval/verify/global_state.h"
 #include "eval/verify/ptx_features.h"
-#include "ptx/module.h"
+#include "ptx/parse/module.h"
 
 #include <fmt/format.h>
 

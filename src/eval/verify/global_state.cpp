@@ -1,6 +1,6 @@
 #include "eval/verify/global_state.h"
 
-#include "ptx/opcode.h"
+#include "ptx/decode/opcode.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // Which variables of a PTX module can carry something from one launch to the next.
 #pragma once
 
-#include "ptx/module.h"
+#include "ptx/parse/module.h"
 
 #include <string>
 #include <string_view>

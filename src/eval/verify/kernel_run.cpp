@@ -2,8 +2,8 @@
 
 #include "eval/verify/parameters.h"
 #include "eval/verify/poison.h"
-#include "ptx/code.h"
-#include "ptx/module_memory.h"
+#include "ptx/decode/code.h"
+#include "ptx/memory/module_memory.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include "eval/verify/parameters.h"
 
 #include "eval/verify/element.h"
-#include "ptx/module_memory.h"
+#include "ptx/memory/module_memory.h"
 
 #include <fmt/format.h>
 

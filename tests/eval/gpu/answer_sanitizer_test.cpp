@@ -3,7 +3,7 @@
 #include "eval/gpu/answer_sanitizer.h"
 
 #include "base/files.h"
-#include "eval/gpu/harness_kernels.h"
+#include "eval/gpu/driver/harness_kernels.h"
 #include "eval/real_compiler.h"
 #include "kernel/manifest.h"
 #include "with_environment.h"

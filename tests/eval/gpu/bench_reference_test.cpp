@@ -1,6 +1,6 @@
-#include "eval/gpu/bench_reference.h"
+#include "eval/gpu/timing/bench_reference.h"
 
-#include "eval/gpu/harness_kernels.h"
+#include "eval/gpu/driver/harness_kernels.h"
 #include "eval/real_compiler.h"
 #include "ptx/ptx_test_support.h"
 

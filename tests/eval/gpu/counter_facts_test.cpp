@@ -1,7 +1,7 @@
-#include "eval/gpu/counter_facts.h"
+#include "eval/gpu/counters/counter_facts.h"
 
 #include "base/random.h"
-#include "eval/gpu/counter_plan.h"
+#include "eval/gpu/counters/counter_plan.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
-#include "eval/gpu/counter_plan.h"
+#include "eval/gpu/counters/counter_plan.h"
 
-#include "eval/gpu/counter_collector.h"
-#include "eval/gpu/metric_names.h"
+#include "eval/gpu/counters/counter_collector.h"
+#include "eval/gpu/counters/metric_names.h"
 #include "eval/gpu/real_cupti.h"
 #include "kernel/facts.h"
 

@@ -1,4 +1,4 @@
-#include "eval/gpu/cupti_api.h"
+#include "eval/gpu/counters/cupti_api.h"
 
 #include "eval/gpu/real_cupti.h"
 #include "support/closed_cupti.h"

@@ -1,6 +1,6 @@
 // Drivers that no test machine has, as shared libraries: one of another age (FAKE_VERSION), one
 // that does not start (FAKE_BROKEN), one from before most functions (FAKE_ANCIENT).
-#include "eval/gpu/driver_api.h"
+#include "eval/gpu/driver/driver_api.h"
 
 #define FAKE_TEXT_OF(name) #name
 #define FAKE_NAME_OF(name) FAKE_TEXT_OF(name)

@@ -1,7 +1,7 @@
 // A driver whose GPU has memory but no processors: everything succeeds, copies are copies, launches
 // do nothing. CUDA_VISIBLE_DEVICES, which the worker is given, makes it `taken` by another process,
 // `exclusive` to one, or `faulty`: launches fail.
-#include "eval/gpu/driver_api.h"
+#include "eval/gpu/driver/driver_api.h"
 
 #include <cstdlib>
 #include <cstring>

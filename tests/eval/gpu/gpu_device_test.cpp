@@ -1,4 +1,4 @@
-#include "eval/gpu/gpu_device.h"
+#include "eval/gpu/protocol/gpu_device.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "eval/gpu/gpu_process.h"
+#include "eval/gpu/protocol/gpu_process.h"
 
 #include "eval/gpu/with_environment.h"
 

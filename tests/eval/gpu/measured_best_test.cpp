@@ -1,4 +1,4 @@
-#include "eval/gpu/measured_best.h"
+#include "eval/gpu/timing/measured_best.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "eval/gpu/messages.h"
+#include "eval/gpu/protocol/messages.h"
 
 #include "base/random.h"
 

@@ -1,6 +1,6 @@
-#include "eval/gpu/nvml.h"
+#include "eval/gpu/driver/nvml.h"
 
-#include "eval/gpu/gpu_disturbances.h"
+#include "eval/gpu/driver/gpu_disturbances.h"
 #include "with_environment.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "eval/gpu/plausible_time.h"
+#include "eval/gpu/timing/plausible_time.h"
 
 #include <gtest/gtest.h>
 

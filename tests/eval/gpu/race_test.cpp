@@ -1,4 +1,4 @@
-#include "eval/gpu/race.h"
+#include "eval/gpu/timing/race.h"
 
 #include "eval/gpu/noise_models.h"
 

@@ -1,8 +1,8 @@
 // The CUPTI of the toolkit that the build was configured with, for tests; null where it has none.
 #pragma once
 
-#include "eval/gpu/cupti_api.h"
-#include "eval/gpu/cupti_library.h"
+#include "eval/gpu/counters/cupti_api.h"
+#include "eval/gpu/counters/cupti_library.h"
 #include "support/cuda.h"
 
 #include <memory>

@@ -1,4 +1,4 @@
-#include "eval/gpu/speed_of_light.h"
+#include "eval/gpu/timing/speed_of_light.h"
 
 #include <gtest/gtest.h>
 

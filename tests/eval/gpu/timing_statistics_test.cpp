@@ -1,4 +1,4 @@
-#include "eval/gpu/timing_statistics.h"
+#include "eval/gpu/timing/timing_statistics.h"
 
 #include "eval/gpu/noise_models.h"
 

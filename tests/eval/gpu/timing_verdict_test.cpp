@@ -1,4 +1,4 @@
-#include "eval/gpu/timing_verdict.h"
+#include "eval/gpu/timing/timing_verdict.h"
 
 #include "eval/gpu/noise_models.h"
 

@@ -1,6 +1,6 @@
 #include "eval/gpu/worker/device.h"
 
-#include "eval/gpu/harness_kernels.h"
+#include "eval/gpu/driver/harness_kernels.h"
 
 #include <fmt/format.h>
 

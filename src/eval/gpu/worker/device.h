@@ -4,8 +4,8 @@
 // met it (service.cpp): every call of the driver can fail, and all mean the same there.
 #pragma once
 
-#include "eval/gpu/driver_api.h"
-#include "eval/gpu/messages.h"
+#include "eval/gpu/driver/driver_api.h"
+#include "eval/gpu/protocol/messages.h"
 
 #include <cstdint>
 #include <vector>

@@ -8,7 +8,7 @@
 //                                     whatever became of the descriptor
 #include "base/service_process.h"
 #include "base/shared_memory.h"
-#include "eval/gpu/driver_api.h"
+#include "eval/gpu/driver/driver_api.h"
 #include "eval/gpu/worker/keeper.h"
 #include "eval/gpu/worker/service.h"
 

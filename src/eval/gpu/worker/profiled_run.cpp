@@ -1,6 +1,6 @@
 #include "eval/gpu/worker/profiled_run.h"
 
-#include "eval/gpu/cupti_library.h"
+#include "eval/gpu/counters/cupti_library.h"
 
 #include <filesystem>
 #include <optional>

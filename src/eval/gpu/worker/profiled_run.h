@@ -1,7 +1,7 @@
 // Reads hardware counters of launches with CUPTI.
 #pragma once
 
-#include "eval/gpu/counter_collector.h"
+#include "eval/gpu/counters/counter_collector.h"
 #include "eval/gpu/worker/device.h"
 #include "eval/gpu/worker/device_buffers.h"
 #include "eval/gpu/worker/timed_runs.h"

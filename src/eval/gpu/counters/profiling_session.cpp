@@ -1,0 +1,60 @@
+#include "eval/gpu/counters/profiling_session.h"
+
+#include "base/random.h"
+
+#include <utility>
+
+namespace regraph::gpu {
+
+Answer<Done> ProfilingSession::ensure(const Cancellation& stop) {
+  if (!unavailable_.empty()) return Failure{0, false, false, unavailable_};
+  if (process_ && process_->alive()) return Done();
+  memory_.reset();
+  Result<std::unique_ptr<GpuProcess>> started = GpuProcess::start(config_.worker, stop);
+  if (!started.ok()) return Failure{0, true, false, started.error().message};
+  process_ = std::move(*started);
+  ++processes_;
+  Result<BenchMemory> memory = BenchMemory::create(*process_, problem_, problem_.bench.back(),
+                                                   random_bits(config_.seed, 31), stop, false);
+  if (!memory.ok()) {
+    process_.reset();
+    return Failure{0, true, false, memory.error().message};
+  }
+  memory_ = std::move(*memory);
+  return Done();
+}
+
+Answer<CounterValues> ProfilingSession::profile(const TimedKernel& kernel, CounterTier tier,
+                                                const Cancellation& stop) {
+  Answer<Done> ready = ensure(stop);
+  if (!ready.ok()) return ready.failure();
+  Answer<GpuPlan> loaded =
+      load_on_gpu(*process_, kernel.compiled, kernel.plan, problem_.bench, stop);
+  if (!loaded.ok()) return loaded.failure();
+  Answer<Done> set = memory_->set_symbols_of(*loaded, stop);
+  if (!set.ok()) return set.failure();
+  Result<TimedPlan> plan = memory_->plan_of(*loaded, kernel.loaded, 0, RaceSide::candidate);
+  if (!plan.ok()) return Failure{0, false, false, plan.error().message};
+  ProfileRequest request;
+  request.plan = std::move(*plan);
+  request.tier = static_cast<int>(tier);
+  request.cupti = config_.cupti;
+  request.poison_seed = random_bits(config_.seed, 37);
+  request.timeout_seconds = config_.timeout_seconds;
+  Answer<ProfileResponse> profiled = process_->profile(request, stop);
+  if (process_->alive()) (void)process_->free({{}, loaded->modules}, stop);
+  if (!profiled.ok()) {
+    // Neither the kernel's fault nor an accident: it will not be otherwise the next time.
+    const Failure& failure = profiled.failure();
+    if (failure.cuda == 0 && !failure.final && !failure.timeout) unavailable_ = failure.message;
+    return failure;
+  }
+  return CounterValues(profiled->values.begin(), profiled->values.end());
+}
+
+RequiredWork ProfilingSession::required() const {
+  if (!memory_) return {};
+  return {memory_->input_bytes(), memory_->output_bytes()};
+}
+
+}  // namespace regraph::gpu

@@ -1,0 +1,202 @@
+#include "eval/gpu/timing/bench_memory.h"
+
+#include "eval/verify/inputs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace regraph::gpu {
+namespace {
+
+constexpr int kMostSets = 4;
+constexpr int kFewestSets = 2;
+// Of the device's memory; the rest is for the worker that reads counters, the sweep and others.
+constexpr double kMemoryShare = 0.5;
+// Larger floating-point inputs repeat with this period, a prime: drawing normal numbers one by one
+// takes a microsecond a dozen.
+constexpr std::size_t kDrawnElements = 4194301;
+// By how many elements the values of one set are rotated against those of the next.
+constexpr std::size_t kRotation = 1009;
+
+// What `argument` holds at this size.
+std::vector<std::byte> draw(const Argument& argument, std::size_t bytes, std::uint64_t seed,
+                            std::size_t stream) {
+  std::vector<std::byte> content(bytes);
+  const std::size_t element = size_in_bytes(argument.type);
+  const std::size_t drawn = is_floating(argument.type)
+                                ? std::min(bytes, kDrawnElements * element)
+                                : bytes;  // integers may be indices: as the manifest says
+  verify::fill(argument, verify::Distribution::manifest, seed, stream,
+               std::span(content).first(drawn));
+  for (std::size_t at = drawn; at < bytes; at += drawn)
+    std::memcpy(content.data() + at, content.data(), std::min(drawn, bytes - at));
+  return content;
+}
+
+void rotate_floats(const Problem& problem, verify::Buffers& inputs) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Argument& argument = problem.arguments[i];
+    if (inputs[i].empty() || argument.is_symbol || !is_floating(argument.type)) continue;
+    const std::size_t shift =
+        kRotation * size_in_bytes(argument.type) * static_cast<std::size_t>(argument.components);
+    const auto middle = static_cast<std::ptrdiff_t>(shift % inputs[i].size());
+    std::rotate(inputs[i].begin(), inputs[i].begin() + middle, inputs[i].end());
+  }
+}
+
+}  // namespace
+
+Result<BenchMemory> BenchMemory::create(GpuProcess& process, const Problem& problem,
+                                        const Symbols& symbols, std::uint64_t seed,
+                                        const Cancellation& stop, bool timed) {
+  BenchMemory memory(process, problem, symbols);
+  if (const Status status = memory.measure(); !status.ok()) return status.error();
+  double one_set = 0.0;  // inputs once, what is written once a side
+  for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
+    const Argument& argument = problem.arguments[i];
+    const auto bytes = static_cast<double>(memory.bytes_[i]);
+    one_set += (argument.is_input() ? bytes : 0.0) +
+               (argument.is_output() || argument.is_scratch ? 2.0 * bytes : 0.0);
+  }
+  const double room = kMemoryShare * static_cast<double>(process.device().total_bytes);
+  const int fewest = timed ? kFewestSets : 1;
+  if (fewest * one_set > room) {
+    return fail(ErrorCode::resource,
+                fmt::format("the bench size needs {:.3g} GiB for {} input sets, and the GPU has "
+                            "room for {:.3g}; give smaller 'bench' sizes in the manifest",
+                            fewest * one_set / (1 << 30), fewest, room / (1 << 30)));
+  }
+  const int sets =
+      timed ? std::clamp(static_cast<int>(room / std::max(one_set, 1.0)), kFewestSets, kMostSets)
+            : 1;
+
+  verify::Buffers inputs(problem.arguments.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Argument& argument = problem.arguments[i];
+    if (!argument.is_input()) continue;
+    const Result<std::int64_t> count = argument.element_count(symbols);
+    if (!count.ok()) return count.error();
+    inputs[i] =
+        draw(argument, static_cast<std::size_t>(*count) * size_in_bytes(argument.type), seed, i);
+    if (stop.requested()) return fail(ErrorCode::cancelled, "cancelled");
+  }
+  for (int set = 0; set < sets; ++set) {
+    if (set > 0) rotate_floats(problem, inputs);
+    if (const Status status = memory.add_set(inputs, stop); !status.ok()) return status.error();
+  }
+  memory.symbol_contents_.resize(inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (problem.arguments[i].is_symbol) memory.symbol_contents_[i] = std::move(inputs[i]);
+  }
+  return memory;
+}
+
+Status BenchMemory::measure() {
+  for (const Argument& argument : problem_->arguments) {
+    bytes_.push_back(0);
+    if (!argument.is_pointer || argument.is_symbol) continue;
+    const Result<std::int64_t> count = argument.element_count(symbols_);
+    if (!count.ok()) return count.error();
+    bytes_.back() = static_cast<std::uint64_t>(*count) * size_in_bytes(argument.type);
+    const auto bytes = static_cast<double>(bytes_.back());
+    if (argument.is_input()) input_bytes_ += bytes;
+    if (argument.is_output()) output_bytes_ += bytes;
+  }
+  return {};
+}
+
+Result<BenchMemory::Buffer> BenchMemory::allocate(std::span<const std::byte> content,
+                                                  std::uint64_t bytes, const Cancellation& stop) {
+  if (const Status status = process_->shared().grow(std::max<std::size_t>(content.size(), 1));
+      !status.ok()) {
+    return status.error();
+  }
+  std::copy(content.begin(), content.end(), process_->shared().bytes().begin());
+  BufferRequest request;
+  request.bytes = bytes;
+  request.content = {0, content.size()};
+  Answer<AllocateResponse> response = process_->allocate({{request}}, stop);
+  if (!response.ok()) {
+    if (stop.requested()) return fail(ErrorCode::cancelled, "cancelled");
+    return fail(ErrorCode::resource, response.failure().message);
+  }
+  if (response->buffers.size() != 1 || response->addresses.size() != 1) {
+    return fail(ErrorCode::io, "the GPU worker: not as many buffers as were asked for");
+  }
+  return Buffer{response->buffers[0], response->addresses[0], bytes};
+}
+
+Status BenchMemory::add_set(const verify::Buffers& inputs, const Cancellation& stop) {
+  InputSet set;
+  set.inputs.resize(bytes_.size());
+  for (auto& side : set.writable)
+    side.resize(bytes_.size());
+  for (std::size_t i = 0; i < bytes_.size(); ++i) {
+    const Argument& argument = problem_->arguments[i];
+    if (!argument.is_pointer || argument.is_symbol) continue;
+    if (argument.is_input()) {
+      auto buffer = allocate(inputs[i], bytes_[i], stop);
+      if (!buffer.ok()) return buffer.error();
+      set.inputs[i] = *buffer;
+    }
+    if (!argument.is_output() && !argument.is_scratch) continue;
+    for (auto& side : set.writable) {
+      auto buffer = allocate({}, bytes_[i], stop);
+      if (!buffer.ok()) return buffer.error();
+      side[i] = *buffer;
+    }
+  }
+  sets_.push_back(std::move(set));
+  return {};
+}
+
+Result<TimedPlan> BenchMemory::plan_of(const GpuPlan& loaded, const verify::LoadedPlan& plan,
+                                       int set, RaceSide side) const {
+  const InputSet& memory = sets_[static_cast<std::size_t>(set)];
+  const std::vector<Buffer>& writable = memory.writable[static_cast<std::size_t>(side)];
+  TimedPlan timed;
+  std::vector<std::uint64_t> addresses(bytes_.size(), 0);
+  for (std::size_t i = 0; i < bytes_.size(); ++i) {
+    const Argument& argument = problem_->arguments[i];
+    if (!argument.is_pointer || argument.is_symbol) continue;
+    const bool written = argument.is_output() || argument.is_scratch;
+    addresses[i] = (written ? writable[i] : memory.inputs[i]).address;
+    if (!written) continue;
+    if (argument.is_input()) {
+      timed.restores.push_back({writable[i].name, memory.inputs[i].name});
+    } else {
+      timed.poisons.push_back(writable[i].name);
+    }
+  }
+  auto launches = launches_of(loaded, plan, *problem_, symbols_, addresses);
+  if (!launches.ok()) return launches.error();
+  timed.launches = std::move(*launches);
+  return timed;
+}
+
+Answer<Done> BenchMemory::set_symbols_of(const GpuPlan& loaded, const Cancellation& stop) {
+  return set_symbols(*process_, loaded, *problem_, symbol_contents_, stop);
+}
+
+Answer<verify::Buffers> BenchMemory::outputs(int set, RaceSide side, const Cancellation& stop) {
+  const std::vector<Buffer>& writable =
+      sets_[static_cast<std::size_t>(set)].writable[static_cast<std::size_t>(side)];
+  verify::Buffers outputs(bytes_.size());
+  for (std::size_t i = 0; i < bytes_.size(); ++i) {
+    if (!problem_->arguments[i].is_output()) continue;
+    if (const Status status = process_->shared().grow(bytes_[i]); !status.ok()) {
+      return Failure{0, false, false, status.error().message};
+    }
+    RunRequest request;
+    request.reads = {{writable[i].name, 0}};
+    Answer<RunResponse> read = process_->run(request, stop);
+    if (!read.ok()) return read.failure();
+    const std::span<std::byte> bytes = process_->shared().bytes().first(bytes_[i]);
+    outputs[i].assign(bytes.begin(), bytes.end());
+  }
+  return outputs;
+}
+
+}  // namespace regraph::gpu

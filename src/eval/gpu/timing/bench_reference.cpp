@@ -1,0 +1,158 @@
+#include "eval/gpu/timing/bench_reference.h"
+
+#include "base/random.h"
+
+#include <fmt/format.h>
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+namespace regraph::gpu {
+namespace {
+
+// Sets whose outputs are kept, as long as they take no more host memory than that.
+constexpr int kKeptSets = 2;
+constexpr double kKeptBytes = double{1 << 30};
+// Elements that a thread takes at once.
+constexpr std::size_t kGrain = 1 << 16;
+
+}  // namespace
+
+void fill_as_device(std::span<std::byte> buffer, std::uint64_t seed) {
+  constexpr std::size_t kWord = sizeof(std::uint32_t);
+  const std::size_t words = (buffer.size() + kWord - 1) / kWord;
+  tbb::parallel_for(tbb::blocked_range<std::size_t>(0, words, kGrain), [&](const auto& range) {
+    for (std::size_t i = range.begin(); i < range.end(); ++i) {
+      // splitmix64 adds its constant itself.
+      const std::uint64_t x = splitmix64((i + seed - 1) * 0x9E3779B97F4A7C15ULL);
+      const auto word = static_cast<std::uint32_t>(x >> 32);
+      const std::size_t at = i * kWord;
+      std::memcpy(buffer.data() + at, &word, std::min(kWord, buffer.size() - at));
+    }
+  });
+}
+
+double reduction_length_at(const Problem& problem, const Symbols& symbols, const Symbols& test,
+                           double test_reduction_length) {
+  double elements = 0.0;
+  for (const Argument& argument : problem.arguments) {
+    const Result<std::int64_t> count = argument.element_count(symbols);
+    if (argument.is_output() && count.ok()) elements += static_cast<double>(*count);
+  }
+  if (problem.flops && elements > 0.0) {
+    const Result<std::int64_t> flops = problem.flops->evaluate(symbols);
+    if (flops.ok()) return std::max(1.0, static_cast<double>(*flops) / elements);
+  }
+  double growth = 1.0;
+  for (const auto& [name, value] : symbols) {
+    const auto found = test.find(name);
+    if (found == test.end() || found->second <= 0) continue;
+    growth = std::max(growth, static_cast<double>(value) / static_cast<double>(found->second));
+  }
+  // One that sums nothing does so at no size.
+  return test_reduction_length <= 2.0 ? test_reduction_length : test_reduction_length * growth;
+}
+
+Answer<verify::Buffers> run_as_timed(GpuProcess& process, BenchMemory& memory,
+                                     const TimedPlan& plan, int set, RaceSide side,
+                                     std::uint64_t poison_seed, double timeout_seconds,
+                                     const Cancellation& stop) {
+  TimeRequest request;
+  request.plans = {plan};
+  request.samples = {0};
+  request.poison_seed = poison_seed;
+  request.timeout_seconds = timeout_seconds;
+  Answer<TimeResponse> timed = process.time(request, stop);
+  if (!timed.ok()) return timed.failure();
+  return memory.outputs(set, side, stop);
+}
+
+Answer<BenchReference> BenchReference::create(GpuProcess& process, BenchMemory& memory,
+                                              const Problem& problem,
+                                              const std::vector<TimedPlan>& original,
+                                              const verify::Arithmetic& arithmetic,
+                                              std::uint64_t seed, double timeout_seconds,
+                                              const Cancellation& stop) {
+  BenchReference reference;
+  reference.problem_ = &problem;
+  reference.symbols_ = memory.symbols();
+  reference.arithmetic_ = arithmetic;
+  const int sets =
+      kKeptSets * memory.output_bytes() <= kKeptBytes ? std::min(kKeptSets, memory.sets()) : 1;
+  for (int set = 0; set < sets; ++set) {
+    Answer<verify::Buffers> outputs =
+        run_as_timed(process, memory, original[static_cast<std::size_t>(set)], set,
+                     RaceSide::incumbent, random_bits(seed, set), timeout_seconds, stop);
+    if (!outputs.ok()) return outputs.failure();
+    reference.expected_.push_back(std::move(*outputs));
+  }
+  // Words that hold both of two poisons afterwards were not written.
+  const std::uint64_t other = random_bits(seed, sets);
+  Answer<verify::Buffers> again = run_as_timed(process, memory, original.front(), 0,
+                                               RaceSide::incumbent, other, timeout_seconds, stop);
+  if (!again.ok()) return again.failure();
+  reference.untouched_.resize(problem.arguments.size());
+  for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
+    const Argument& argument = problem.arguments[i];
+    if (!argument.is_output() || argument.direction != Direction::out) continue;
+    const verify::Buffers& first = reference.expected_.front();
+    std::vector<std::byte> poison(first[i].size());
+    std::vector<std::byte> other_poison(first[i].size());
+    fill_as_device(poison, random_bits(seed, 0));
+    fill_as_device(other_poison, other);
+    const std::size_t size = size_in_bytes(argument.type);
+    std::vector<std::uint8_t> untouched(first[i].size() / size, 0);
+    std::atomic<bool> any{false};
+    tbb::parallel_for(
+        tbb::blocked_range<std::size_t>(0, untouched.size(), kGrain), [&](const auto& range) {
+          for (std::size_t e = range.begin(); e < range.end(); ++e) {
+            const std::size_t at = e * size;
+            const bool kept = std::memcmp(&first[i][at], &poison[at], size) == 0 &&
+                              std::memcmp(&(*again)[i][at], &other_poison[at], size) == 0;
+            untouched[e] = kept ? 1 : 0;
+            if (kept) any = true;
+          }
+        });
+    if (any) reference.untouched_[i] = std::move(untouched);
+  }
+  return reference;
+}
+
+std::optional<std::string> BenchReference::difference(const verify::Buffers& outputs, int set,
+                                                      std::uint64_t poison_seed) const {
+  const verify::Buffers& expected = expected_[static_cast<std::size_t>(set)];
+  for (std::size_t i = 0; i < problem_->arguments.size(); ++i) {
+    const Argument& argument = problem_->arguments[i];
+    if (!argument.is_output()) continue;
+    if (outputs[i].size() != expected[i].size()) {
+      return fmt::format("'{}' came back with {} bytes", argument.name, outputs[i].size());
+    }
+    std::vector<std::int64_t> extents;
+    for (const IntegerExpression& extent : argument.shape) {
+      const Result<std::int64_t> value = extent.evaluate(symbols_);
+      extents.push_back(value.ok() ? *value : 1);
+    }
+    if (argument.components > 1) extents.push_back(argument.components);
+    std::vector<std::byte> before;
+    const auto fill_before = [&] {
+      before.resize(expected[i].size());
+      fill_as_device(before, poison_seed);
+    };
+    if (!untouched_[i].empty()) fill_before();
+    const double tau =
+        verify::tolerance(argument.type, arithmetic_, problem_->check, problem_->assume);
+    const auto compare = [&] {
+      return verify::compare({argument, extents, expected[i], outputs[i], before, untouched_[i]},
+                             tau, false);
+    };
+    if (compare().equal) continue;
+    if (before.empty()) fill_before();  // for the message
+    return compare().message;
+  }
+  return std::nullopt;
+}
+
+}  // namespace regraph::gpu

@@ -1,0 +1,56 @@
+// What the original computes at a bench size, on the GPU: the yardstick for the outputs of timed
+// launches. It stays in this process; no candidate's process ever holds it.
+#pragma once
+
+#include "eval/gpu/timing/bench_memory.h"
+#include "eval/verify/comparison.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace regraph::gpu {
+
+// The words that the worker's poison kernel writes, from the same seed.
+void fill_as_device(std::span<std::byte> buffer, std::uint64_t seed);
+
+// The terms that are summed into one output element at `symbols`, for tolerances: from the
+// manifest's flops where given, else from those of a test size, which grow as sizes do.
+[[nodiscard]] double reduction_length_at(const Problem& problem, const Symbols& symbols,
+                                         const Symbols& test, double test_reduction_length);
+
+// One launch as it is timed, and what it left behind. `poison_seed`: of the outputs before.
+[[nodiscard]] Answer<verify::Buffers> run_as_timed(GpuProcess& process, BenchMemory& memory,
+                                                   const TimedPlan& plan, int set, RaceSide side,
+                                                   std::uint64_t poison_seed,
+                                                   double timeout_seconds,
+                                                   const Cancellation& stop);
+
+class BenchReference {
+ public:
+  // `original` by input set, on the incumbent's side.
+  [[nodiscard]] static Answer<BenchReference> create(GpuProcess& process, BenchMemory& memory,
+                                                     const Problem& problem,
+                                                     const std::vector<TimedPlan>& original,
+                                                     const verify::Arithmetic& arithmetic,
+                                                     std::uint64_t seed, double timeout_seconds,
+                                                     const Cancellation& stop);
+
+  // Input sets of which the outputs are known: the first ones.
+  [[nodiscard]] int sets() const { return static_cast<int>(expected_.size()); }
+
+  // What is wrong with the outputs of a launch on input set `set`, whose outputs held the poison of
+  // `poison_seed` before; nothing when they are the original's. Thread-safe.
+  [[nodiscard]] std::optional<std::string> difference(const verify::Buffers& outputs, int set,
+                                                      std::uint64_t poison_seed) const;
+
+ private:
+  const Problem* problem_ = nullptr;
+  Symbols symbols_;
+  verify::Arithmetic arithmetic_;
+  std::vector<verify::Buffers> expected_;
+  std::vector<std::vector<std::uint8_t>> untouched_;  // per argument: not written by the original
+};
+
+}  // namespace regraph::gpu

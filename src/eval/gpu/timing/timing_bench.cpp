@@ -1,0 +1,169 @@
+#include "eval/gpu/timing/timing_bench.h"
+
+#include "base/random.h"
+
+#include <algorithm>
+
+namespace regraph::gpu {
+namespace {
+
+// A kernel may take that many times as long as the original before it counts as endless.
+constexpr double kTimeoutFactor = 20.0;
+constexpr double kShortestTimeout = 2.0;
+// Of the first launch, when nothing is known yet.
+constexpr double kFirstTimeout = 60.0;
+
+std::size_t index_of(RaceSide side) {
+  return static_cast<std::size_t>(side);
+}
+
+}  // namespace
+
+TimingBench::TimingBench(const Problem& problem, std::shared_ptr<const TimedKernel> original,
+                         const TimingConfig& config)
+    : problem_(problem),
+      original_kernel_(std::move(original)),
+      config_(config),
+      sizes_(problem.bench.size()),
+      original_seconds_(problem.bench.size(), 0.0) {}
+
+Answer<Done> TimingBench::start(const Cancellation& stop) {
+  drop();
+  Result<std::unique_ptr<GpuProcess>> started = GpuProcess::start(config_.worker, stop);
+  if (!started.ok()) {
+    if (stop.requested()) return Failure{0, false, false, "cancelled"};
+    return Failure{0, true, false, started.error().message};
+  }
+  process_ = std::move(*started);
+  device_ = process_->device();
+  ++processes_;
+  Answer<Done> ready = furnish(stop);
+  if (!ready.ok()) drop();
+  return ready;
+}
+
+void TimingBench::drop() {
+  original_.reset();
+  for (Size& size : sizes_) {
+    size.memory.reset();
+    size.reference.reset();
+  }
+  process_.reset();
+}
+
+Answer<Done> TimingBench::furnish(const Cancellation& stop) {
+  for (std::size_t b = 0; b < sizes_.size(); ++b) {
+    Result<BenchMemory> memory = BenchMemory::create(*process_, problem_, problem_.bench[b],
+                                                     random_bits(config_.seed, b), stop);
+    if (!memory.ok()) return Failure{0, true, false, memory.error().message};
+    sizes_[b].memory = std::move(*memory);
+  }
+  Answer<ResidentKernel> loaded = load(original_kernel_, stop);
+  if (!loaded.ok()) return loaded.failure();
+  original_ = std::move(*loaded);
+  for (std::size_t b = 0; b < sizes_.size(); ++b) {
+    verify::Arithmetic arithmetic = config_.arithmetic;
+    arithmetic.reduction_length =
+        reduction_length_at(problem_, problem_.bench[b], config_.test, arithmetic.reduction_length);
+    Answer<Done> set = sizes_[b].memory->set_symbols_of(original_->loaded, stop);
+    if (!set.ok()) return set.failure();
+    Answer<BenchReference> reference = BenchReference::create(
+        *process_, *sizes_[b].memory, problem_, original_->plans[b][index_of(RaceSide::incumbent)],
+        arithmetic, random_bits(config_.seed, b, processes_), timeout(b, 1), stop);
+    if (!reference.ok()) return reference.failure();
+    sizes_[b].reference = std::move(*reference);
+  }
+  return Done();
+}
+
+Answer<ResidentKernel> TimingBench::load(const std::shared_ptr<const TimedKernel>& kernel,
+                                         const Cancellation& stop) {
+  ResidentKernel resident;
+  resident.kernel = kernel;
+  Answer<GpuPlan> loaded =
+      load_on_gpu(*process_, kernel->compiled, kernel->plan, problem_.bench, stop);
+  if (!loaded.ok()) return loaded.failure();
+  resident.loaded = std::move(*loaded);
+  resident.plans.resize(sizes_.size());
+  for (std::size_t b = 0; b < sizes_.size(); ++b) {
+    for (const RaceSide side : {RaceSide::candidate, RaceSide::incumbent}) {
+      for (int set = 0; set < sizes_[b].memory->sets(); ++set) {
+        Result<TimedPlan> plan =
+            sizes_[b].memory->plan_of(resident.loaded, kernel->loaded, set, side);
+        if (!plan.ok()) {
+          unload(resident, stop);
+          // What cannot be launched; a bad launch as CUDA would call it.
+          return Failure{1, false, false, plan.error().message};
+        }
+        resident.plans[b][index_of(side)].push_back(std::move(*plan));
+      }
+    }
+  }
+  return resident;
+}
+
+void TimingBench::unload(const ResidentKernel& kernel, const Cancellation& stop) {
+  if (usable()) (void)process_->free({{}, kernel.loaded.modules}, stop);
+}
+
+double TimingBench::timeout(std::size_t bench, std::size_t samples) const {
+  const double original = original_seconds_[bench];
+  const double one =
+      original > 0.0 ? std::max(kShortestTimeout, kTimeoutFactor * original) : kFirstTimeout;
+  return one + static_cast<double>(samples - 1) * std::max(1e-3, kTimeoutFactor * original);
+}
+
+Answer<TimeResponse> TimingBench::sample(const SampleRequest& wanted,
+                                         const ResidentKernel& candidate,
+                                         const ResidentKernel* other, const Cancellation& stop) {
+  BenchMemory& memory = *sizes_[wanted.bench].memory;
+  for (const ResidentKernel* resident : {&candidate, other}) {
+    if (resident == nullptr) continue;
+    Answer<Done> set = memory.set_symbols_of(resident->loaded, stop);
+    if (!set.ok()) return set.failure();
+  }
+  TimeRequest request;
+  request.plans = candidate.plans[wanted.bench][index_of(RaceSide::candidate)];
+  if (other != nullptr) {
+    const auto& more = other->plans[wanted.bench][index_of(RaceSide::incumbent)];
+    request.plans.insert(request.plans.end(), more.begin(), more.end());
+  }
+  const auto sets = static_cast<std::size_t>(memory.sets());
+  std::size_t turn[2] = {static_cast<std::size_t>(batches_), static_cast<std::size_t>(batches_)};
+  for (const RaceSide side : wanted.sides) {
+    const std::size_t which = index_of(side);
+    request.samples.push_back(static_cast<std::uint32_t>(which * sets + turn[which] % sets));
+    // Another set would be a cold one.
+    if (wanted.cold) ++turn[which];
+  }
+  request.cold = wanted.cold;
+  request.as_graph = wanted.as_graph;
+  request.poison_seed = random_bits(config_.seed, 17, ++batches_);
+  request.timeout_seconds = timeout(wanted.bench, wanted.sides.size());
+  Answer<TimeResponse> response = process_->time(request, stop);
+  if (!response.ok()) return response;
+  if (response->seconds.size() != wanted.sides.size()) {
+    return Failure{0, true, false, "the GPU worker: not as many samples as were asked for"};
+  }
+  // Zero ticks: shorter than the events can tell.
+  for (double& seconds : response->seconds)
+    seconds = std::max(seconds, kTimerUnitSeconds);
+  if (response->clock_hertz > 0.0) clocks_.push_back(response->clock_hertz);
+  ++blocks_;
+  return response;
+}
+
+Answer<std::string> TimingBench::look(std::size_t bench, const ResidentKernel& candidate,
+                                      const Cancellation& stop) {
+  const BenchReference& reference = *sizes_[bench].reference;
+  const std::uint64_t seed = random_bits(config_.seed, 23, ++batches_);
+  const int set = static_cast<int>(seed % static_cast<std::uint64_t>(reference.sets()));
+  Answer<verify::Buffers> outputs = run_as_timed(
+      *process_, *sizes_[bench].memory,
+      candidate.plans[bench][index_of(RaceSide::candidate)][static_cast<std::size_t>(set)], set,
+      RaceSide::candidate, seed, timeout(bench, 1), stop);
+  if (!outputs.ok()) return outputs.failure();
+  return reference.difference(*outputs, set, seed).value_or("");
+}
+
+}  // namespace regraph::gpu

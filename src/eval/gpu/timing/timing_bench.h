@@ -1,0 +1,115 @@
+// A worker process furnished for timing: the problem in its memory at every bench size, what the
+// original computes there, and kernels that samples are taken of.
+#pragma once
+
+#include "base/cancellation.h"
+#include "eval/gpu/timing/bench_memory.h"
+#include "eval/gpu/timing/bench_reference.h"
+#include "eval/gpu/timing/race.h"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace regraph::gpu {
+
+// A compiled candidate as the session keeps it.
+struct TimedKernel {
+  CompiledPlan compiled;
+  LaunchPlan plan;
+  verify::LoadedPlan loaded;  // parsed, for its parameters
+};
+
+struct TimingConfig {
+  GpuWorkerConfiguration worker;
+  std::uint64_t seed = 0;         // of inputs and poison
+  verify::Arithmetic arithmetic;  // of the original at the largest test size
+  Symbols test;                   // that size
+  RaceConfig race;
+  int candidates_per_process = 500;  // then the worker is replaced
+};
+
+// A kernel in the memory of a bench's process.
+struct ResidentKernel {
+  std::shared_ptr<const TimedKernel> kernel;
+  GpuPlan loaded;
+  // [bench size][side][input set]
+  std::vector<std::array<std::vector<TimedPlan>, 2>> plans;
+};
+
+// Which samples to take.
+struct SampleRequest {
+  std::size_t bench = 0;
+  std::vector<RaceSide> sides;  // of each sample, in order
+  bool as_graph = false;        // for short kernels
+  bool cold = true;             // the L2 is swept before each; else one input set serves all
+};
+
+// Not thread-safe.
+class TimingBench {
+ public:
+  // `problem` must outlive the bench. Nothing is started yet.
+  TimingBench(const Problem& problem, std::shared_ptr<const TimedKernel> original,
+              const TimingConfig& config);
+
+  [[nodiscard]] bool usable() const { return process_ && process_->alive(); }
+
+  // Starts a new process and furnishes it. What was resident is gone.
+  [[nodiscard]] Answer<Done> start(const Cancellation& stop);
+
+  // The original, while the bench is usable.
+  [[nodiscard]] const ResidentKernel& original() const { return *original_; }
+
+  [[nodiscard]] Answer<ResidentKernel> load(const std::shared_ptr<const TimedKernel>& kernel,
+                                            const Cancellation& stop);
+  void unload(const ResidentKernel& kernel, const Cancellation& stop);
+
+  // One time a side of the request, in seconds, none below the timer's unit. `other` is what the
+  // incumbent's side runs; may be null when that side takes no samples.
+  [[nodiscard]] Answer<TimeResponse> sample(const SampleRequest& request,
+                                            const ResidentKernel& candidate,
+                                            const ResidentKernel* other, const Cancellation& stop);
+
+  // One launch more, as the candidate's are timed: how its outputs differ from the original's, in
+  // words; empty when they do not.
+  [[nodiscard]] Answer<std::string> look(std::size_t bench, const ResidentKernel& candidate,
+                                         const Cancellation& stop);
+
+  // Known once it was timed; until then launches get more time.
+  void set_original_seconds(std::size_t bench, double seconds) {
+    original_seconds_[bench] = seconds;
+  }
+
+  [[nodiscard]] double median_clock() const { return median(clocks_); }
+  [[nodiscard]] int processes() const { return processes_; }
+  [[nodiscard]] int blocks() const { return blocks_; }
+  [[nodiscard]] const DeviceProperties* device() const { return device_ ? &*device_ : nullptr; }
+
+ private:
+  struct Size {
+    std::optional<BenchMemory> memory;
+    std::optional<BenchReference> reference;
+  };
+
+  void drop();
+  [[nodiscard]] Answer<Done> furnish(const Cancellation& stop);
+  [[nodiscard]] double timeout(std::size_t bench, std::size_t samples) const;
+
+  const Problem& problem_;
+  const std::shared_ptr<const TimedKernel> original_kernel_;
+  const TimingConfig& config_;
+  std::unique_ptr<GpuProcess> process_;
+  std::optional<DeviceProperties> device_;
+  std::vector<Size> sizes_;
+  std::optional<ResidentKernel> original_;
+  std::vector<double> original_seconds_;  // medians, 0 before it was timed
+  std::vector<double> clocks_;            // hertz, a block
+  int processes_ = 0;
+  int blocks_ = 0;
+  int batches_ = 0;  // of samples, ever; numbers poison and rotates sets
+};
+
+}  // namespace regraph::gpu

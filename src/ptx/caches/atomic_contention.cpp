@@ -1,0 +1,83 @@
+#include "ptx/caches/atomic_contention.h"
+
+#include <algorithm>
+#include <array>
+
+namespace regraph::ptx {
+
+void AtomicContention::add(const std::uint64_t* addresses, std::uint32_t mask, std::uint32_t bytes,
+                           AtomicTraits traits, std::uint64_t buffer_begin,
+                           std::uint64_t buffer_bytes) {
+  if (mask == 0 || bytes == 0 || requests_++ >= kMostRequests) return;
+  buffers_[buffer_begin] = buffer_bytes;
+  std::array<std::uint64_t, 32> sorted = {};
+  std::size_t count = 0;
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1)
+    sorted[count++] = addresses[__builtin_ctz(rest)];
+  std::sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(count));
+  sums_.lanes += static_cast<double>(count);
+  sums_.payload_bytes += static_cast<double>(count) * bytes;
+  const std::uint64_t words_a_sector = std::max<std::uint64_t>(kSectorBytes / bytes, 1);
+  for (std::size_t first = 0; first < count;) {
+    const std::uint64_t sector = sorted[first] / kSectorBytes;
+    std::uint64_t words = 0;
+    std::uint64_t most = 0;
+    std::uint64_t least = ~std::uint64_t{0};
+    std::size_t at = first;
+    while (at < count && sorted[at] / kSectorBytes == sector) {
+      std::size_t next = at;
+      while (next < count && sorted[next] == sorted[at])
+        ++next;
+      most = std::max<std::uint64_t>(most, next - at);
+      least = std::min<std::uint64_t>(least, next - at);
+      ++words;
+      at = next;
+    }
+    const std::uint64_t full = words == words_a_sector ? least : 0;
+    Passes& stretch = stretches_[sector * kSectorBytes / kStretchBytes];
+    stretch.full += full;
+    stretch.partial += most - full;
+    if (traits.floating) floating_sectors_[sector] += most;
+    sums_.sector_operations += 1.0;
+    if (traits.returns) sums_.returning_sector_operations += 1.0;
+    first = at;
+  }
+}
+
+void AtomicContention::clear() {
+  *this = AtomicContention{};
+}
+
+void AtomicTraffic::scale(double factor) {
+  for (double* sum : {&lanes, &payload_bytes, &sector_operations, &returning_sector_operations,
+                      &hottest_full_passes, &hottest_partial_passes, &hottest_floating_passes}) {
+    *sum *= factor;
+  }
+}
+
+AtomicTraffic AtomicContention::traffic() const {
+  AtomicTraffic result = sums_;
+  // Ties go to the lowest address, so that the result does not depend on the table's order.
+  std::uint64_t most = 0;
+  std::uint64_t place = 0;
+  for (const auto& [stretch, passes] : stretches_) {
+    const std::uint64_t all = passes.full + passes.partial;
+    if (all < most || (all == most && stretch > place)) continue;
+    most = all;
+    place = stretch;
+    result.hottest_full_passes = static_cast<double>(passes.full);
+    result.hottest_partial_passes = static_cast<double>(passes.partial);
+  }
+  for (const auto& [sector, passes] : floating_sectors_) {
+    result.hottest_floating_passes =
+        std::max(result.hottest_floating_passes, static_cast<double>(passes));
+  }
+  for (const auto& [begin, bytes] : buffers_)
+    result.footprint_bytes += static_cast<double>(bytes);
+  if (requests_ > kMostRequests) {
+    result.scale(static_cast<double>(requests_) / static_cast<double>(kMostRequests));
+  }
+  return result;
+}
+
+}  // namespace regraph::ptx

@@ -1,0 +1,31 @@
+// Which read-modify-write an atom or red instruction performs.
+#pragma once
+
+#include "ptx/decode/opcode.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace regraph::ptx {
+
+enum class AtomicOperation : std::uint8_t {
+  add,
+  min,
+  max,
+  bit_and,
+  bit_or,
+  bit_xor,
+  exchange,
+  compare_and_swap,
+  increment,
+  decrement,
+};
+
+// Record::flags of an atomic: the address register is 32 bits wide; the lane type above it.
+inline constexpr std::uint32_t kAtomicNarrowAddress = 1;
+inline constexpr std::uint32_t kAtomicTypeShift = 8;
+
+// None when the operation or its type is not implemented.
+[[nodiscard]] std::optional<AtomicOperation> atomic_operation(const Opcode& opcode, DataType type);
+
+}  // namespace regraph::ptx

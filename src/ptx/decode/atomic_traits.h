@@ -1,0 +1,19 @@
+// What about an atomic instruction decides how fast hardware is at it.
+#pragma once
+
+#include "ptx/parse/module.h"
+
+#include <vector>
+
+namespace regraph::ptx {
+
+struct AtomicTraits {
+  bool floating = false;    // adds f16 to f64, which hardware does one after another
+  bool returns = false;     // somebody reads the old value
+  bool increments = false;  // adds the constant 1 to 32 bits
+};
+
+// One entry an instruction of the function; of instructions that are no atomics nothing is set.
+[[nodiscard]] std::vector<AtomicTraits> atomic_traits(const Function& function);
+
+}  // namespace regraph::ptx

@@ -1,0 +1,81 @@
+#include "ptx/decode/def_use.h"
+
+#include "ptx/decode/opcode.h"
+
+#include <algorithm>
+
+namespace regraph::ptx {
+namespace {
+
+// Other .param variables are arguments and results of calls, in local memory. Addresses in
+// registers are a kernel's, unless the instruction is a called function's.
+bool names_kernel_parameter(const Function& function, const Instruction& instruction) {
+  for (std::uint32_t i = 0; i < instruction.operand_count; ++i) {
+    const Operand& operand = function.operands[instruction.first_operand + i];
+    if (operand.kind != Operand::Kind::address) continue;
+    const Operand& base = function.elements[operand.index];
+    if (base.kind != Operand::Kind::variable) return instruction.segment == 0;
+    return std::find(function.parameters.begin(), function.parameters.end(), base.index) !=
+           function.parameters.end();
+  }
+  return false;
+}
+
+}  // namespace
+
+InstructionEffect effect_of(const Function& function, const Instruction& instruction) {
+  InstructionEffect effect;
+  const Opcode opcode(instruction.mnemonic);
+  const std::string_view name = opcode.name();
+  const bool returns =
+      !(name == "st" || name == "red" || name == "bra" || name == "brx" || name == "ret" ||
+        name == "exit" || name == "membar" || name == "fence" || name == "call" ||
+        name == "prefetch" || ((name == "bar" || name == "barrier") && !opcode.has("red")));
+  if (name == "ld" || name == "ldu") effect.role = InstructionRole::load;
+  if (name == "st") effect.role = InstructionRole::store;
+  // A copy to shared memory: a store there, a load from global memory.
+  if (name == "cp" && opcode.has("global")) {
+    effect.role = InstructionRole::store;
+    effect.global = true;
+    effect.copies = true;
+  }
+  if (name == "atom" || name == "red") effect.role = InstructionRole::atomic;
+  if (name == "bra" || name == "brx" || name == "ret" || name == "exit" || name == "bar" ||
+      name == "barrier" || name == "call") {
+    effect.role = InstructionRole::control;
+  }
+  if (effect.copies) {
+    effect.block_local = true;
+  } else if (effect.role == InstructionRole::load || effect.role == InstructionRole::store ||
+             effect.role == InstructionRole::atomic) {
+    const bool of_call = opcode.has("param") && !names_kernel_parameter(function, instruction);
+    const bool block_local =
+        opcode.has("shared") || opcode.has("shared::cta") || opcode.has("local") || of_call;
+    const bool fixed = opcode.has("const") || opcode.has("param") || opcode.has("param::entry");
+    effect.global = !block_local && !fixed;
+    const bool generic = effect.global && !opcode.has("global");
+    effect.block_local = block_local || generic;
+  }
+  if (instruction.guard >= 0) {
+    effect.uses.push_back(static_cast<std::uint32_t>(instruction.guard));
+  }
+  for (std::uint32_t i = 0; i < instruction.operand_count; ++i) {
+    const Operand& operand = function.operands[instruction.first_operand + i];
+    // What an address in front says is used: cp.async [to], [from], 16.
+    const bool target = i == 0 && returns && operand.kind != Operand::Kind::address;
+    if (target && operand.second >= 0) {
+      effect.defines.push_back(static_cast<std::uint32_t>(operand.second));
+    }
+    const bool nested =
+        operand.kind == Operand::Kind::list || operand.kind == Operand::Kind::address;
+    for (std::uint32_t j = 0; j < (nested ? operand.count : 1); ++j) {
+      const Operand& leaf = nested ? function.elements[operand.index + j] : operand;
+      if (leaf.kind != Operand::Kind::reg) continue;
+      (target ? effect.defines : effect.uses).push_back(leaf.index);
+      if (operand.kind == Operand::Kind::address) effect.addresses.push_back(leaf.index);
+    }
+  }
+  return effect;
+}
+
+}  // namespace regraph::ptx

@@ -1,0 +1,121 @@
+// Finds data races of one launch while its blocks run, one after another, on one host thread.
+//
+// Two accesses to the same bytes by different threads race when at least one writes a new value,
+// not both are strong (atomic, volatile, relaxed, acquire, release: PTX ISA, "Memory consistency
+// model") and nothing orders them. What orders:
+//   - a barrier of the block that both warps passed (or arrived at);
+//   - between lanes of one warp, __syncwarp(); and of a read and a later write, every shuffle, vote
+//   or
+//     other exchange of the warp's: the lanes had what they read before they met there;
+//   - a fence, a strong write, a strong read of the same address that comes later, a fence.
+// Blocks of a launch are never ordered: kernels that order them by fences and strong accesses are
+// not checked across blocks. Writing the value that is there already is no conflict: many correct
+// programs let several threads store the same flag.
+//
+// Each granule (the size of the smallest access) remembers its last plain and its last strong
+// write, and two reads by different warps. Barriers are tracked by one vector clock a warp
+// (Mattern, 1989; with two readers instead of all, as FastTrack's epochs, Flanagan and Freund,
+// 2009).
+#pragma once
+
+#include "ptx/memory/block_context.h"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace regraph::ptx {
+
+class RaceDetector {
+ public:
+  // `memory`: the launch's global regions. Global memory beyond `kMostGlobalBytes` is not checked.
+  RaceDetector(const Program::Code& code, const LaunchArguments& arguments,
+               const std::vector<MemoryRegion>& global);
+
+  void begin_block(std::uint64_t linear_block, std::size_t warps);
+  // The lanes in warp.exec are about to execute the memory record. Stores are carried out here,
+  // lane by lane, to tell new values from old ones. Returns false after setting a fault. Lanes
+  // whose address is not valid are left to the record's own handler.
+  bool access(const Record& record, Warp& warp, const SiteInfo& site,
+              const std::uint64_t* addresses);
+  void sync_warp(const Warp& warp);
+  void exchange_lanes(const Warp& warp);
+  void fence(const Warp& warp);
+  // Barrier `id`: a warp arrives without waiting; `warps` (a bit each) leave it together.
+  void arrive(std::uint32_t id, std::uint32_t warp);
+  void barrier(std::uint32_t id, std::uint32_t warps);
+
+  // The first read of shared memory that no thread of its block had written, in words.
+  [[nodiscard]] const std::optional<Fault>& uninitialised_read() const { return uninitialised_; }
+
+  static constexpr std::uint64_t kMostGlobalBytes = 16ULL << 20;
+
+ private:
+  static constexpr std::uint32_t kMostWarps = 32;
+  using Clock = std::array<std::uint32_t, kMostWarps>;
+  static void join(Clock& into, const Clock& other);
+
+  // One access, or several by lanes of one warp between two synchronisations.
+  struct Access {
+    std::uint32_t block = 0;     // linear + 1; 0: none
+    std::uint32_t time = 0;      // of the warp's clock
+    std::uint32_t epoch = 0;     // of the warp's own synchronisations
+    std::uint32_t exchange = 0;  // likewise, exchanges between lanes counted too
+    std::uint32_t lanes = 0;
+    std::uint32_t instruction = 0;
+    std::uint8_t warp = 0;
+    bool strong = false;
+  };
+  struct Cell {
+    Access write;         // the last one that is not strong
+    Access strong_write;  // the last strong one
+    Access reads[2];
+  };
+  struct CellRange {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    std::unique_ptr<Cell[], void (*)(void*)> cells;
+  };
+  struct WarpState {
+    Clock clock = {};     // what of each warp happened before
+    Clock fenced = {};    // the clock at the last fence
+    Clock acquired = {};  // what strong reads saw, in force from the next fence on
+    std::uint32_t epoch = 0;
+    std::uint32_t exchange = 0;
+  };
+  // What is being checked.
+  struct Current {
+    const Record* record = nullptr;
+    Warp* warp = nullptr;
+    int lane = 0;
+    Access access;
+    bool is_shared = false;
+  };
+
+  [[nodiscard]] bool ordered(const Access& earlier, const Current& now, bool earlier_reads) const;
+  bool check_read(Cell& cell, const Current& now, std::uint64_t address);
+  bool check_write(Cell& cell, const Current& now, bool new_value, std::uint64_t address);
+  bool report(const Access& earlier, bool earlier_writes, bool writes, const Current& now,
+              std::uint64_t address);
+  void note_uninitialised(const Current& now, std::uint64_t address);
+  void synchronise(const SiteInfo& site, std::uint32_t warp, std::uint64_t key);
+  Cell* cells_of(StateSpace space, std::uint64_t address);
+
+  const Program::Code& code_;
+  std::uint64_t shared_granule_ = 16;
+  std::uint64_t global_granule_ = 16;
+  bool checks_global_ = true;
+  CellRange shared_;
+  std::vector<CellRange> global_;
+  std::vector<WarpState> warps_;
+  std::array<Clock, 16> arrived_ = {};
+  std::unordered_map<std::uint64_t, Clock> released_;  // by address
+  std::uint32_t block_ = 0;
+  std::optional<Fault> uninitialised_;
+};
+
+}  // namespace regraph::ptx

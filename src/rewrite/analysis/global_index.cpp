@@ -1,0 +1,65 @@
+#include "rewrite/analysis/global_index.h"
+
+#include "rewrite/analysis/step_rewriter.h"
+
+#include <set>
+
+namespace regraph::rewrite {
+
+using source::Analysis;
+using source::Polynomial;
+
+namespace {
+
+// Whether the polynomial takes thread and block index of `axis` only as the global index.
+bool is_global_index(const Polynomial& polynomial, const std::string& axis,
+                     const Analysis& analysis) {
+  const auto thread = polynomial.coefficient("threadIdx." + axis);
+  const auto block = polynomial.coefficient("blockIdx." + axis);
+  if (!thread || !block) return false;
+  const Polynomial extent_symbol = Polynomial::symbol("blockDim." + axis);
+  if (thread->is_zero() && block->is_zero()) return !polynomial.mentions("blockDim." + axis);
+  if (thread->mentions("blockDim." + axis)) return false;
+  const Polynomial pitch = *thread * extent_symbol;
+  if (*block == pitch) {
+    // Nothing but the block's own term may mention its extent.
+    return !(polynomial - pitch * Polynomial::symbol("blockIdx." + axis))
+                .mentions("blockDim." + axis);
+  }
+  // Coarsened: offsets pitch * (c0 + C0 * (c1 + ...)) fill the block's stride without gaps.
+  Polynomial covered = pitch;
+  std::set<std::string> remaining = polynomial.symbols();
+  for (bool advanced = true; advanced && !(covered == *block);) {
+    advanced = false;
+    for (const std::string& name : remaining) {
+      const source::CountedLoop* loop = analysis.loop(name);
+      if (loop == nullptr || loop->stride != 1) continue;
+      const auto trips = loop->trip_count();
+      const auto coefficient = polynomial.coefficient(name);
+      if (!trips || !loop->starts_at_zero() || !coefficient || !(*coefficient == covered)) continue;
+      covered = covered * Polynomial(*trips);
+      remaining.erase(name);
+      advanced = true;
+      break;
+    }
+  }
+  return covered == *block;
+}
+
+}  // namespace
+
+Status require_global_index(const source::Kernel& kernel, const Analysis& analysis,
+                            const std::string& letter) {
+  Status status;
+  source::for_each_polynomial(kernel, analysis, [&](const Polynomial& polynomial) {
+    if (polynomial.mentions("gridDim." + letter)) {
+      status = refuse("gridDim." + letter + " would change its meaning");
+    } else if (!is_global_index(polynomial, letter, analysis)) {
+      status = refuse("an expression uses the " + letter +
+                      " position within the block, or the block's number by itself");
+    }
+  });
+  return status;
+}
+
+}  // namespace regraph::rewrite

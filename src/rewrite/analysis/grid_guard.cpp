@@ -1,0 +1,155 @@
+#include "rewrite/analysis/grid_guard.h"
+
+#include "rewrite/analysis/guarded_access.h"
+#include "rewrite/analysis/legality.h"
+#include "rewrite/analysis/varying.h"
+#include "source/build.h"
+#include "source/walk.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <string>
+
+namespace regraph::rewrite {
+
+using source::Analysis;
+using source::Expr;
+using source::ExprKind;
+using source::ExprPtr;
+using source::Kernel;
+using source::Polynomial;
+using source::Stmt;
+using source::StmtKind;
+
+namespace {
+
+// Whether the expression cannot be negative, from what is known about thread and loop indices.
+bool is_nonnegative(const ExprPtr& expr, const Analysis& analysis) {
+  switch (expr->kind) {
+    case ExprKind::integer:
+      return expr->number >= 0;
+    case ExprKind::builtin:
+      return true;
+    case ExprKind::cast:
+      return is_nonnegative(expr->operands[0], analysis);
+    case ExprKind::variable: {
+      if (const source::CountedLoop* loop = analysis.loop(expr->text)) {
+        return is_nonnegative(loop->first, analysis);
+      }
+      const ExprPtr definition = analysis.definition(expr->text);
+      return definition && is_nonnegative(definition, analysis);
+    }
+    case ExprKind::binary: {
+      const bool keeps_sign = expr->text == "+" || expr->text == "*" || expr->text == "/" ||
+                              expr->text == "%" || expr->text == ">>";
+      return keeps_sign && is_nonnegative(expr->operands[0], analysis) &&
+             is_nonnegative(expr->operands[1], analysis);
+    }
+    default:
+      return false;
+  }
+}
+
+// The index as a polynomial in which locals that are no polynomials themselves, but never negative
+// (coordinates of a tile copy), stay as symbols.
+std::optional<Polynomial> index_polynomial(const ExprPtr& expr, const Analysis& analysis) {
+  const source::SymbolMeaning known = analysis.meaning();
+  return source::to_polynomial(expr, [&](const std::string& name) -> std::optional<Polynomial> {
+    if (auto meaning = known(name)) return meaning;
+    const bool usable =
+        analysis.definition(name) != nullptr && is_nonnegative(source::variable(name), analysis);
+    return usable ? std::optional(Polynomial::symbol(name)) : std::nullopt;
+  });
+}
+
+// Whether `guard` is index < n, fails for blocks at or beyond cdiv(n, extent * merged), and the
+// grid ends there or earlier.
+bool rules_out_later_blocks(const ExprPtr& guard, const Analysis& analysis, const Launch& launch,
+                            int axis) {
+  if (guard->kind != ExprKind::binary || guard->text != "<") return false;
+  const auto index = index_polynomial(guard->operands[0], analysis);
+  const auto limit = analysis.polynomial(guard->operands[1]);
+  if (!index || !limit || limit->terms().size() != 1) return false;
+  const auto& [monomial, factor] = *limit->terms().begin();
+  if (monomial.size() != 1 || factor != 1) return false;
+  const Polynomial local = with_block_extents(*index, launch.block);
+  for (const auto& [term, coefficient] : local.terms()) {
+    if (coefficient < 0) return false;
+    for (const std::string& name : term) {
+      const bool is_builtin = name.find('.') != std::string::npos;
+      if (!is_builtin && !is_nonnegative(source::variable(name), analysis)) return false;
+    }
+  }
+  // index = blockIdx.a * (merged * extent) + something >= 0
+  const std::string letter = kAxes[static_cast<std::size_t>(axis)];
+  const auto pitch = local.coefficient("blockIdx." + letter);
+  // Not an optional: GCC 12 takes its value for uninitialised (a false alarm at -O2).
+  const std::int64_t step = pitch ? pitch->constant().value_or(0) : 0;
+  const auto block_extent = static_cast<std::int64_t>(extent(launch.block, axis));
+  if (step <= 0 || step % block_extent != 0) return false;
+  const IntegerExpression covered = IntegerExpression::ceil_divide(
+      IntegerExpression::symbol(monomial[0]),
+      IntegerExpression::multiply(IntegerExpression::symbol("b" + letter),
+                                  IntegerExpression(step / block_extent)));
+  return launch.grid[static_cast<std::size_t>(axis)] == covered;
+}
+
+}  // namespace
+
+bool grid_is_guarded(const Kernel& kernel, const Analysis& analysis, const Launch& launch,
+                     int axis) {
+  const std::string block = std::string("blockIdx.") + kAxes[static_cast<std::size_t>(axis)];
+  const std::set<std::string> varying = varying_names(kernel, block);
+  bool guarded = true;
+  for_each_guarded_access(kernel.body, [&](const GuardedAccess& access) {
+    const Expr* base = source::base_variable(*access.access);
+    const source::Variable* local = base != nullptr ? analysis.local(base->text) : nullptr;
+    if (local != nullptr && !local->is_pointer) return;  // registers or shared memory
+    // A load that does not depend on the block's number is one that block 0 does as well.
+    const ExprPtr index = access.access->operands[1];
+    const bool same_for_all =
+        !access.is_store && !is_varying(index, block, varying) &&
+        std::none_of(access.guards.begin(), access.guards.end(),
+                     [&](const ExprPtr& guard) { return is_varying(guard, block, varying); });
+    if (same_for_all) return;
+    guarded = guarded &&
+              std::any_of(access.guards.begin(), access.guards.end(), [&](const ExprPtr& guard) {
+                return rules_out_later_blocks(guard, analysis, launch, axis);
+              });
+  });
+  source::walk(kernel.body, [&](const Stmt& stmt) {
+    // Atomics and calls are not index expressions of their own; take them as unguarded.
+    if (stmt.kind == StmtKind::evaluate && !source::is_warp_intrinsic(stmt.value->text))
+      guarded = false;
+  });
+  return guarded;
+}
+
+ExprPtr grid_extent(const Launch& launch, int axis, const Kernel& kernel) {
+  const IntegerExpression fixed = launch.grid[static_cast<std::size_t>(axis)].substitute(
+      {{"bx", IntegerExpression(launch.block.x)},
+       {"by", IntegerExpression(launch.block.y)},
+       {"bz", IntegerExpression(launch.block.z)}});
+  auto atom = [&](const std::string& text) -> ExprPtr {
+    if (!text.empty() && std::all_of(text.begin(), text.end(), ::isdigit)) {
+      return text.size() < 10 ? source::integer(std::stoll(text)) : nullptr;
+    }
+    const source::KernelParameter* parameter = kernel.parameter(text);
+    const bool usable = parameter != nullptr && !parameter->is_pointer && parameter->scalar &&
+                        !is_floating(*parameter->scalar);
+    return usable ? source::variable(text, parameter->scalar) : nullptr;
+  };
+  const std::string text = fixed.text();
+  if (const ExprPtr whole = atom(text)) return whole;
+  if (!text.starts_with("cdiv(") || !text.ends_with(")")) return nullptr;
+  const std::size_t comma = text.find(", ");
+  if (comma == std::string::npos) return nullptr;
+  const ExprPtr numerator = atom(text.substr(5, comma - 5));
+  const ExprPtr divisor = atom(text.substr(comma + 2, text.size() - comma - 3));
+  if (!numerator || !divisor || divisor->kind != ExprKind::integer) return nullptr;
+  return source::binary("/", source::binary("+", numerator, source::integer(divisor->number - 1)),
+                        divisor);
+}
+
+}  // namespace regraph::rewrite

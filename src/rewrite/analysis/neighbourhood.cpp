@@ -1,0 +1,276 @@
+#include "rewrite/analysis/neighbourhood.h"
+
+#include "rewrite/analysis/guarded_access.h"
+#include "rewrite/analysis/legality.h"
+#include "source/walk.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <set>
+#include <utility>
+
+namespace regraph::rewrite {
+
+using source::Expr;
+using source::ExprKind;
+using source::ExprPtr;
+using source::Monomial;
+using source::Polynomial;
+using source::Stmt;
+
+namespace {
+
+// Planes, rows and columns.
+constexpr std::size_t kMostDirections = 3;
+
+// The monomial that tells a stride from smaller ones: the longest, the constant last.
+const Monomial& leading(const Polynomial& stride) {
+  const auto found = std::max_element(
+      stride.terms().begin(), stride.terms().end(),
+      [](const auto& a, const auto& b) { return a.first.size() < b.first.size(); });
+  return found->first;
+}
+
+bool is_larger(const Polynomial& a, const Polynomial& b) {
+  const Monomial& left = leading(a);
+  const Monomial& right = leading(b);
+  if (left.size() != right.size()) return left.size() > right.size();
+  return a.terms().at(left) > b.terms().at(right);
+}
+
+// Writes `distance` as a sum of whole multiples of the strides, largest first.
+std::optional<std::vector<std::int64_t>> in_strides(Polynomial distance,
+                                                    const std::vector<Polynomial>& strides) {
+  std::vector<std::int64_t> result;
+  for (const Polynomial& stride : strides) {
+    const Monomial& monomial = leading(stride);
+    const std::int64_t unit = stride.terms().at(monomial);
+    const auto found = distance.terms().find(monomial);
+    const std::int64_t amount = found == distance.terms().end() ? 0 : found->second;
+    // Of constant strides the nearest multiple: 1023 is a row of 1024 and one to the left.
+    const std::int64_t half = monomial.empty() ? unit / 2 : 0;
+    const std::int64_t shifted = amount + half;
+    std::int64_t count = shifted / unit;
+    if (shifted % unit < 0) --count;
+    if (!monomial.empty() && count * unit != amount) return std::nullopt;
+    distance = distance - Polynomial(count) * stride;
+    result.push_back(count);
+  }
+  if (!distance.is_zero()) return std::nullopt;
+  return result;
+}
+
+// Adds a direction for what the strides do not reach: rows of a block that is one row high.
+void extend_to_reach(const Polynomial& distance, std::vector<Polynomial>& strides) {
+  while (!in_strides(distance, strides)) {
+    const Monomial* missing = nullptr;
+    for (const auto& [monomial, factor] : distance.terms()) {
+      const bool is_known =
+          std::any_of(strides.begin(), strides.end(),
+                      [&](const Polynomial& stride) { return leading(stride) == monomial; });
+      if (is_known) continue;
+      if (missing == nullptr || monomial.size() > missing->size()) missing = &monomial;
+    }
+    if (missing == nullptr) return;
+    Polynomial stride(1);
+    for (const std::string& symbol : *missing)
+      stride = stride * Polynomial::symbol(symbol);
+    strides.push_back(stride);
+    std::sort(strides.begin(), strides.end(), is_larger);
+  }
+}
+
+}  // namespace
+
+std::int64_t Neighbourhood::elements() const {
+  return std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+std::vector<NeighbourhoodFinder::Axis> NeighbourhoodFinder::axes() const {
+  std::vector<Axis> result;
+  for (int axis = 0; axis < 3; ++axis) {
+    if (extent(block_, axis) == 1) continue;
+    result.push_back({std::string("threadIdx.") + kAxes[static_cast<std::size_t>(axis)],
+                      static_cast<std::int64_t>(extent(block_, axis))});
+  }
+  return result;
+}
+
+std::optional<Polynomial> NeighbourhoodFinder::local_polynomial(const ExprPtr& index) const {
+  const auto polynomial = analysis_.polynomial(index);
+  if (!polynomial) return std::nullopt;
+  Polynomial result = with_block_extents(*polynomial, block_);
+  for (int axis = 0; axis < 3; ++axis) {
+    if (extent(block_, axis) > 1) continue;
+    result = result.substitute(std::string("threadIdx.") + kAxes[static_cast<std::size_t>(axis)],
+                               Polynomial());
+  }
+  return result;
+}
+
+std::optional<NeighbourhoodFinder::Range> NeighbourhoodFinder::range_of(
+    const std::string& variable) const {
+  const source::CountedLoop* loop = analysis_.loop(variable);
+  if (loop == nullptr) return std::nullopt;
+  const auto first = local_polynomial(loop->first);
+  const auto limit = local_polynomial(loop->limit);
+  if (!first || !limit || !first->constant() || !limit->constant()) return std::nullopt;
+  const std::int64_t count =
+      (*limit->constant() - *first->constant() + loop->stride - 1) / loop->stride;
+  if (count < 1) return std::nullopt;
+  return Range{*first->constant(), *first->constant() + (count - 1) * loop->stride, count};
+}
+
+Result<std::vector<Polynomial>> NeighbourhoodFinder::place(const Polynomial& index,
+                                                           const std::vector<Polynomial>& strides,
+                                                           const Polynomial& base) const {
+  std::vector<Polynomial> result(strides.size());
+  std::set<std::string> moving;
+  for (const Axis& axis : axes())
+    moving.insert(axis.symbol);
+  for (const std::string& symbol : index.symbols()) {
+    const bool is_fixed =
+        symbol.find('.') != std::string::npos || kernel_.parameter(symbol) != nullptr;
+    if (is_fixed) continue;
+    if (!range_of(symbol)) {
+      return refuse("its index follows '" + symbol + "', which has no constant range");
+    }
+    moving.insert(symbol);
+  }
+  for (const std::string& symbol : moving) {
+    const auto factor = index.coefficient(symbol);
+    if (!factor) return refuse("its index is not linear in " + symbol);
+    if (factor->is_zero()) continue;
+    const auto counts = in_strides(*factor, strides);
+    if (!counts) return refuse("its index moves with " + symbol + " by no whole rows or columns");
+    for (std::size_t d = 0; d < strides.size(); ++d) {
+      result[d] = result[d] + Polynomial((*counts)[d]) * Polynomial::symbol(symbol);
+    }
+  }
+  const auto offsets = in_strides(index.without(moving) - base, strides);
+  if (!offsets) return refuse("it is read at places no fixed distance apart");
+  for (std::size_t d = 0; d < strides.size(); ++d)
+    result[d] = result[d] + Polynomial((*offsets)[d]);
+  return result;
+}
+
+Result<Neighbourhood> NeighbourhoodFinder::find(const std::string& array) const {
+  if (analysis_.is_written(array)) return refuse("it is written in the kernel");
+  struct Access {
+    Polynomial index;
+    std::int64_t repeats;
+  };
+  std::vector<Access> accesses;
+  bool wide = false;
+  bool known = true;
+  std::int64_t mentions = 0;
+  for_each_guarded_access(kernel_.body, [&](const GuardedAccess& access) {
+    const Expr* base = source::base_variable(*access.access);
+    if (base == nullptr || base->text != array) return;
+    ++mentions;
+    const ExprPtr& index = access.access->operands[1];
+    const auto polynomial = local_polynomial(index);
+    known =
+        known && polynomial.has_value() && access.access->operands[0]->kind == ExprKind::variable;
+    if (!polynomial) return;
+    wide = wide || (index->type && size_in_bytes(*index->type) == 8);
+    std::int64_t repeats = 1;
+    for (const std::string& symbol : polynomial->symbols()) {
+      if (const auto range = range_of(symbol)) repeats *= range->count;
+    }
+    accesses.push_back({*polynomial, repeats});
+  });
+  if (!known) return refuse("its index is not a polynomial of known symbols");
+  source::walk_expressions(kernel_.body, [&](const Expr& expr) {
+    if (expr.kind == ExprKind::variable && expr.text == array) --mentions;
+    // &a[i] is an address, not a read.
+    const bool is_address = expr.kind == ExprKind::unary && expr.text == "&";
+    const Expr* base = is_address ? source::base_variable(*expr.operands[0]) : nullptr;
+    known = known && (base == nullptr || base->text != array);
+  });
+  if (mentions != 0 || !known) return refuse("its address is used for more than plain reads");
+  if (accesses.empty()) return refuse("it is not read");
+
+  Neighbourhood result;
+  result.array = array;
+  result.wide_index = wide;
+  std::set<std::string> moving;
+  for (const Axis& axis : axes()) {
+    moving.insert(axis.symbol);
+    const auto stride = accesses.front().index.coefficient(axis.symbol);
+    if (!stride) return refuse("its index is not linear in " + axis.symbol);
+    if (!stride->is_zero()) result.strides.push_back(*stride);
+  }
+  if (result.strides.empty()) return refuse("all threads read the same elements");
+  for (const Polynomial& stride : result.strides) {
+    if (stride.terms().at(leading(stride)) < 0) return refuse("its index falls as threads rise");
+  }
+  std::sort(result.strides.begin(), result.strides.end(), is_larger);
+  for (std::size_t d = 1; d < result.strides.size(); ++d) {
+    if (!is_larger(result.strides[d - 1], result.strides[d])) {
+      return refuse("two axes of the block move along the same direction of it");
+    }
+  }
+  for (const std::string& symbol : accesses.front().index.symbols()) {
+    if (range_of(symbol)) moving.insert(symbol);
+  }
+  result.base = accesses.front().index.without(moving);
+
+  for (const Access& access : accesses) {
+    Polynomial base = access.index;
+    for (const std::string& symbol : access.index.symbols()) {
+      const auto factor = access.index.coefficient(symbol);
+      const bool moves = range_of(symbol).has_value() || symbol.starts_with("threadIdx");
+      if (!factor || !moves) continue;
+      if (range_of(symbol)) extend_to_reach(*factor, result.strides);
+      base = base.without({symbol});
+    }
+    extend_to_reach(base - result.base, result.strides);
+  }
+  if (result.strides.size() > kMostDirections) return refuse("it is read in too many directions");
+
+  std::vector<std::int64_t> highest;
+  for (const Access& access : accesses) {
+    auto coordinates = place(access.index, result.strides, result.base);
+    if (!coordinates) return std::move(coordinates).error();
+    result.reads += access.repeats * static_cast<std::int64_t>(block_.count());
+    for (std::size_t d = 0; d < coordinates->size(); ++d) {
+      std::int64_t low = 0;
+      std::int64_t high = 0;
+      for (const auto& [monomial, factor] : (*coordinates)[d].terms()) {
+        Range range{1, 1, 1};
+        for (const Axis& axis : axes()) {
+          if (!monomial.empty() && monomial[0] == axis.symbol) range = {0, axis.count - 1, 0};
+        }
+        if (!monomial.empty() && !monomial[0].starts_with("threadIdx")) {
+          range = *range_of(monomial[0]);
+        }
+        low += std::min(factor * range.first, factor * range.last);
+        high += std::max(factor * range.first, factor * range.last);
+      }
+      if (result.lowest.size() <= d) {
+        result.lowest.push_back(low);
+        highest.push_back(high);
+      }
+      result.lowest[d] = std::min(result.lowest[d], low);
+      highest[d] = std::max(highest[d], high);
+    }
+  }
+  for (std::size_t d = 0; d < highest.size(); ++d)
+    result.extents.push_back(highest[d] - result.lowest[d] + 1);
+  return result;
+}
+
+std::optional<std::vector<Polynomial>> NeighbourhoodFinder::coordinates(
+    const ExprPtr& index, const Neighbourhood& box) const {
+  const auto polynomial = local_polynomial(index);
+  if (!polynomial) return std::nullopt;
+  auto result = place(*polynomial, box.strides, box.base);
+  if (!result) return std::nullopt;
+  for (std::size_t d = 0; d < result->size(); ++d)
+    (*result)[d] = (*result)[d] - Polynomial(box.lowest[d]);
+  return *result;
+}
+
+}  // namespace regraph::rewrite

@@ -1,0 +1,48 @@
+// What one iteration of a loop hands to the next: recognises accumulators, so that iterations may
+// be dealt out to threads or to independent accumulators.
+#pragma once
+
+#include "base/result.h"
+#include "rewrite/analysis/step_rewriter.h"
+#include "source/analysis.h"
+
+#include <set>
+#include <string>
+#include <vector>
+
+namespace regraph::rewrite {
+
+// A scalar that a loop only updates, by one associative and commutative operation.
+struct Reduction {
+  enum class Kind { compound, function, comparison };
+  Kind kind = Kind::compound;
+  std::string variable;
+  std::string type;
+  ScalarType scalar = ScalarType::f32;
+  std::string op;  // compound: "+=", ...; function: "fmaxf", ...; comparison: ">" where the larger
+                   // stays, "<" where the smaller does
+
+  // target = target op other.
+  [[nodiscard]] source::StmtPtr combine(const source::ExprPtr& target,
+                                        const source::ExprPtr& other) const;
+  // The value that changes nothing; null where repeating a value changes nothing either (max, min).
+  [[nodiscard]] source::ExprPtr neutral() const;
+  // Whether another order gives another rounding.
+  [[nodiscard]] bool rounds() const;
+};
+
+struct LoopEffects {
+  std::vector<Reduction> reductions;
+  std::set<std::string> stored;  // global arrays written by plain stores
+};
+
+// Error: refused, when iterations depend on each other in any other way, or do what cannot be
+// reordered (barriers, calls for their effect, jumps, stores to shared memory).
+[[nodiscard]] Result<LoopEffects> effects_of(const source::Stmt& loop,
+                                             const source::Analysis& analysis);
+
+// Refuses reductions whose rounding the problem does not allow to change; notes the reliance else.
+[[nodiscard]] Status permit_reordering(const std::vector<Reduction>& reductions,
+                                       const Problem& problem, KernelState& state);
+
+}  // namespace regraph::rewrite

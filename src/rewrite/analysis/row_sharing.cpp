@@ -1,0 +1,237 @@
+#include "rewrite/analysis/row_sharing.h"
+
+#include "rewrite/analysis/guarded_access.h"
+#include "rewrite/analysis/loop_choice.h"
+#include "source/walk.h"
+
+#include <optional>
+#include <set>
+
+namespace regraph::rewrite {
+
+using source::Analysis;
+using source::Block;
+using source::Expr;
+using source::ExprPtr;
+using source::Kernel;
+using source::Polynomial;
+using source::Stmt;
+using source::StmtKind;
+using source::StmtPtr;
+
+namespace {
+
+// Stands for the variable of whichever shared loop an access is in.
+constexpr const char* kIteration = "#iteration";
+
+class Planner {
+ public:
+  Planner(const Analysis& analysis, int threads, const Problem& problem)
+      : analysis_(analysis), threads_(threads), problem_(problem) {}
+
+  Result<RowPlan> plan(const Block& body) {
+    if (Status status = visit(body, false); !status) return status.error();
+    if (plan_.empty()) return reason_;
+    for (const auto& [array, use] : uses_) {
+      if (use.stored && !use.obstacle.empty()) return refuse("'" + array + "' " + use.obstacle);
+    }
+    return plan_;
+  }
+
+ private:
+  // What is known about one array's accesses so far.
+  struct Use {
+    bool stored = false;
+    std::string obstacle;              // why it may not be stored to, if it is
+    std::optional<Polynomial> shared;  // index in shared loops
+    std::optional<Polynomial> first;   // of the loops it is accessed in
+    std::int64_t stride = 0;
+    bool stored_alone = false;  // outside shared loops
+  };
+
+  // The first obstacle is the one to report.
+  static void obstruct(Use& use, const char* why) {
+    if (use.obstacle.empty()) use.obstacle = why;
+  }
+
+  static std::string where(const Stmt& stmt) {
+    return stmt.line > 0 ? "line " + std::to_string(stmt.line) + ": " : "";
+  }
+
+  Status visit(const Block& block, bool repeats) {
+    for (const StmtPtr& stmt : block) {
+      switch (stmt->kind) {
+        case StmtKind::loop:
+          if (try_share(*stmt, repeats)) break;
+          note_alone(*stmt);
+          if (Status status = visit(stmt->body, true); !status) return status;
+          break;
+        case StmtKind::repeat:
+          note_alone(*stmt);
+          if (Status status = visit(stmt->body, true); !status) return status;
+          break;
+        case StmtKind::branch:
+        case StmtKind::scope:
+          note_alone(*stmt);
+          if (Status status = visit(stmt->body, repeats); !status) return status;
+          if (Status status = visit(stmt->otherwise, repeats); !status) return status;
+          break;
+        case StmtKind::evaluate:
+          // Done by one lane, unless the call has a result somebody uses.
+          if (!source::is_atomic(stmt->value->text)) {
+            return refuse(where(*stmt) + "'" + stmt->value->text +
+                          "' would be called by every thread of a row");
+          }
+          note_alone(*stmt);
+          break;
+        case StmtKind::leave:
+        case StmtKind::opaque:
+        case StmtKind::barrier:
+          return refuse(where(*stmt) + "a return, barrier or statement the rewriter cannot follow");
+        default:
+          note_alone(*stmt);
+          break;
+      }
+    }
+    return {};
+  }
+
+  // The loop's iterations at the largest bench size, when sizes alone decide them.
+  std::optional<std::int64_t> most_iterations(const source::CountedLoop& loop) const {
+    const auto first = analysis_.polynomial(loop.first);
+    const auto limit = analysis_.polynomial(loop.limit);
+    if (!first || !limit) return std::nullopt;
+    std::optional<std::int64_t> most;
+    for (const Symbols& sizes : problem_.bench) {
+      Polynomial length = *limit - *first;
+      for (const auto& [name, value] : sizes)
+        length = length.substitute(name, Polynomial(value));
+      const auto constant = length.constant();
+      if (!constant) return std::nullopt;
+      const std::int64_t trips = (*constant + loop.stride - 1) / loop.stride;
+      if (!most || trips > *most) most = trips;
+    }
+    return most;
+  }
+
+  bool try_share(const Stmt& loop, bool repeats) {
+    const auto counted = source::counted_loop_of(loop);
+    auto effects = effects_of(loop, analysis_);
+    if (!counted) {
+      reason_ = refuse(where(loop) + "not a loop that counts up to a limit");
+      return false;
+    }
+    if (!effects) {
+      reason_ = effects.error();
+      return false;
+    }
+    if (loop.unroll == kNeverUnroll) {
+      reason_ = refuse(where(loop) + "the remainder of another loop is not worth sharing");
+      return false;
+    }
+    if (const auto trips = most_iterations(*counted); trips && *trips < threads_) {
+      reason_ = refuse(where(loop) + "it has only " + std::to_string(*trips) + " iterations for " +
+                       std::to_string(threads_) + " threads");
+      return false;
+    }
+    if (loop.init->variable.scalar != ScalarType::i32 &&
+        loop.init->variable.scalar != ScalarType::u32) {
+      reason_ = refuse(where(loop) + "its counter is no 32-bit integer");
+      return false;
+    }
+    const bool reads = !effects->stored.empty() || !effects->reductions.empty();
+    if (!reads) {
+      reason_ = refuse(where(loop) + "it neither stores nor accumulates anything");
+      return false;
+    }
+    const auto first = analysis_.polynomial(counted->first);
+    std::map<std::string, Use> before = uses_;
+    for_each_guarded_access(loop.body, [&](const GuardedAccess& access) {
+      const Expr* base = source::base_variable(*access.access);
+      if (base == nullptr || !analysis_.is_global_pointer(base->text)) return;
+      note_shared(base->text, access, loop, *counted, first);
+    });
+    // An outer loop may be unsuitable where one inside it is not.
+    for (const std::string& array : effects->stored) {
+      if (uses_[array].obstacle.empty()) continue;
+      reason_ = refuse(where(loop) + "'" + array + "' " + uses_[array].obstacle);
+      uses_ = std::move(before);
+      return false;
+    }
+    plan_.emplace(&loop, SharedLoop{*counted, effects->reductions, repeats});
+    return true;
+  }
+
+  void note_shared(const std::string& array, const GuardedAccess& access, const Stmt& loop,
+                   const source::CountedLoop& counted, const std::optional<Polynomial>& first) {
+    Use& use = uses_[array];
+    use.stored = use.stored || access.is_store;
+    if (use.stored_alone) obstruct(use, "is written once a row and in a loop over the row");
+    const auto index = analysis_.polynomial(access.access->operands[1]);
+    const auto pitch = index ? index->coefficient(counted.name) : std::nullopt;
+    const bool is_flat = access.access->operands[0]->kind == source::ExprKind::variable;
+    if (!is_flat || !pitch || pitch->is_zero() || !first) {
+      obstruct(use, "is written at an index that does not follow the loop over the row");
+      return;
+    }
+    for (const std::string& inner : source::declared_names(loop.body)) {
+      if (index->mentions(inner)) {
+        obstruct(use, "is written at an index that follows an inner loop");
+        return;
+      }
+    }
+    const Polynomial general = index->substitute(counted.name, Polynomial::symbol(kIteration));
+    if (!use.shared) {
+      use.shared = general;
+      use.first = first;
+      use.stride = counted.stride;
+      return;
+    }
+    // Then one lane does all that happens to an element.
+    if (!(*use.shared == general) || !(*use.first == *first) || use.stride != counted.stride) {
+      obstruct(use, "is written and accessed by different threads of a row");
+    }
+  }
+
+  // Accesses in what all lanes execute: the statement's own expressions.
+  void note_alone(const Stmt& stmt) {
+    Stmt own = stmt;
+    own.body.clear();
+    own.otherwise.clear();
+    own.kind = stmt.kind == StmtKind::branch || stmt.kind == StmtKind::loop ||
+                       stmt.kind == StmtKind::repeat
+                   ? StmtKind::evaluate
+                   : stmt.kind;
+    const Block block = {std::make_shared<Stmt>(own)};
+    for_each_guarded_access(block, [&](const GuardedAccess& access) {
+      const Expr* base = source::base_variable(*access.access);
+      if (base == nullptr || !analysis_.is_global_pointer(base->text)) return;
+      Use& use = uses_[base->text];
+      if (access.is_store || stmt.kind == StmtKind::evaluate) {
+        use.stored = true;
+        use.stored_alone = true;
+        if (use.shared) obstruct(use, "is written once a row and in a loop over the row");
+      } else {
+        // A compound assignment reads its own target in the same lane.
+        const bool own_target = stmt.kind == StmtKind::assign && stmt.target.get() == access.access;
+        if (!own_target) obstruct(use, "is written, and read by every thread of a row");
+      }
+    });
+  }
+
+  const Analysis& analysis_;
+  int threads_;
+  const Problem& problem_;
+  std::map<std::string, Use> uses_;
+  RowPlan plan_;
+  Error reason_ = refuse("the kernel has no loop that threads could share");
+};
+
+}  // namespace
+
+Result<RowPlan> plan_rows(const Kernel& kernel, const Analysis& analysis, int threads,
+                          const Problem& problem) {
+  return Planner(analysis, threads, problem).plan(kernel.body);
+}
+
+}  // namespace regraph::rewrite

@@ -1,0 +1,122 @@
+#include "rewrite/analysis/size_expression.h"
+
+#include "source/analysis.h"
+#include "source/build.h"
+
+#include <cctype>
+#include <string>
+#include <string_view>
+
+namespace regraph::rewrite {
+
+using source::ExprPtr;
+using source::Kernel;
+
+namespace {
+
+constexpr std::size_t kMostDigits = 9;  // fits an int
+
+// Reads IntegerExpression's canonical text, which is well formed.
+class Reader {
+ public:
+  Reader(std::string_view text, const Kernel& kernel, bool wide)
+      : text_(text), kernel_(kernel), analysis_(kernel), wide_(wide) {}
+
+  ExprPtr read() {
+    ExprPtr result = sum();
+    return position_ == text_.size() ? result : nullptr;
+  }
+
+ private:
+  void skip_blanks() {
+    while (position_ < text_.size() && text_[position_] == ' ')
+      ++position_;
+  }
+
+  // The next character if it is one of `characters`, else 0.
+  char accept(std::string_view characters) {
+    skip_blanks();
+    if (position_ >= text_.size() || characters.find(text_[position_]) == std::string_view::npos)
+      return 0;
+    return text_[position_++];
+  }
+
+  ExprPtr sum() {
+    ExprPtr result = product();
+    while (const char op = accept("+-")) {
+      const ExprPtr right = product();
+      if (!result || !right) return nullptr;
+      result = source::binary(std::string(1, op), result, right);
+    }
+    return result;
+  }
+
+  ExprPtr product() {
+    ExprPtr result = atom();
+    while (const char op = accept("*/%")) {
+      const ExprPtr right = atom();
+      if (!result || !right) return nullptr;
+      result = source::binary(std::string(1, op), result, right);
+    }
+    return result;
+  }
+
+  ExprPtr atom() {
+    if (accept("(") != 0) {
+      ExprPtr result = sum();
+      return accept(")") != 0 ? result : nullptr;
+    }
+    if (accept("-") != 0) {
+      const ExprPtr operand = atom();
+      return operand ? source::unary("-", operand) : nullptr;
+    }
+    skip_blanks();
+    const std::size_t first = position_;
+    while (
+        position_ < text_.size() &&
+        (std::isalnum(static_cast<unsigned char>(text_[position_])) || text_[position_] == '_')) {
+      ++position_;
+    }
+    const std::string word(text_.substr(first, position_ - first));
+    if (word.empty()) return nullptr;
+    if (std::isdigit(static_cast<unsigned char>(word.front()))) {
+      return word.size() <= kMostDigits ? source::integer(std::stoll(word)) : nullptr;
+    }
+    return accept("(") != 0 ? function(word) : parameter(word);
+  }
+
+  ExprPtr function(const std::string& name) {
+    const ExprPtr a = sum();
+    if (!a || accept(",") == 0) return nullptr;
+    const ExprPtr b = sum();
+    if (!b || accept(")") == 0) return nullptr;
+    if (name == "min" || name == "max") return source::call(name, {a, b});
+    if (name != "cdiv") return nullptr;
+    return source::binary("/", source::binary("+", a, source::binary("-", b, source::integer(1))),
+                          b);
+  }
+
+  ExprPtr parameter(const std::string& name) const {
+    const source::KernelParameter* found = kernel_.parameter(name);
+    const bool usable = found != nullptr && !found->is_pointer && found->scalar &&
+                        !is_floating(*found->scalar) && analysis_.meaning()(name).has_value();
+    if (!usable) return nullptr;
+    const ExprPtr value = source::variable(name, found->scalar);
+    return wide_ ? source::cast("long long", value) : value;
+  }
+
+  std::string_view text_;
+  const Kernel& kernel_;
+  source::Analysis analysis_;
+  bool wide_;
+  std::size_t position_ = 0;
+};
+
+}  // namespace
+
+ExprPtr size_in_kernel(const IntegerExpression& size, const Kernel& kernel, bool wide) {
+  const std::string text = size.text();
+  return Reader(text, kernel, wide).read();
+}
+
+}  // namespace regraph::rewrite

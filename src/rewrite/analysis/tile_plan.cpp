@@ -1,0 +1,290 @@
+#include "rewrite/analysis/tile_plan.h"
+
+#include "rewrite/analysis/guarded_access.h"
+#include "source/build.h"
+#include "source/printer.h"
+#include "source/walk.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace regraph::rewrite {
+
+using source::Analysis;
+using source::Expr;
+using source::ExprKind;
+using source::ExprPtr;
+using source::Kernel;
+using source::Polynomial;
+using source::Stmt;
+using source::StmtKind;
+using source::StmtPtr;
+
+namespace {
+
+// Staging pays when each staged element is read at least this often by the block.
+constexpr std::int64_t kLeastReuse = 2;
+
+// All accesses of one array in the loop.
+struct ArrayUse {
+  std::string name;
+  Polynomial index;
+  std::vector<ExprPtr> guards;
+  bool wide = false;
+  std::string obstacle;  // why it cannot be staged; empty: it can
+};
+
+class Planner {
+ public:
+  Planner(const Kernel& kernel, const Analysis& analysis, const Dim3& block, std::int64_t depth)
+      : kernel_(kernel), analysis_(analysis), block_(block), depth_(depth) {}
+
+  Result<TilePlan> plan(const StmtPtr& loop) {
+    TilePlan result;
+    result.loop = loop;
+    result.depth = depth_;
+    const auto counted = source::counted_loop_of(*loop);
+    if (!counted || counted->stride != 1)
+      return refuse(where(*loop) + "not a counted loop of stride 1");
+    result.counted = *counted;
+    for (const ExprPtr& bound : {counted->first, counted->limit}) {
+      const auto polynomial = analysis_.polynomial(bound);
+      if (!polynomial)
+        return refuse(where(*loop) + "a bound of the loop is not a known expression");
+      for (const std::string& symbol : polynomial->symbols()) {
+        if (symbol.starts_with("threadIdx")) {
+          return refuse(where(*loop) + "the loop's bounds differ between the threads of a block");
+        }
+      }
+    }
+    if (Status status = collect_locals(*loop, counted->name); !status) return status.error();
+    collect_uses(*loop);
+    variable_ = counted->name;
+    outer_ = source::fresh_name(kernel_, variable_ + "0");
+    result.outer = outer_;
+    result.inner = source::fresh_name(kernel_, variable_ + "1");
+
+    std::string obstacles;
+    bool contracts = false;
+    for (const ArrayUse& use : uses_) {
+      auto staged = stage(use);
+      if (!staged) {
+        obstacles += (obstacles.empty() ? "" : "; ") + use.name + ": " + staged.error().message;
+        continue;
+      }
+      contracts = contracts || staged->follows_contraction;
+      result.arrays.push_back(std::move(*staged));
+    }
+    if (result.arrays.empty() || !contracts) {
+      return refuse(
+          where(*loop) + "no array can be staged" +
+          (obstacles.empty() ? " (none is read from global memory)" : " (" + obstacles + ")"));
+    }
+    return result;
+  }
+
+ private:
+  static std::string where(const Stmt& stmt) {
+    return stmt.line > 0 ? "loop at line " + std::to_string(stmt.line) + ": " : "";
+  }
+
+  Status collect_locals(const Stmt& loop, const std::string& variable) {
+    for (int axis = 0; axis < 3; ++axis) {
+      const std::string name = std::string("threadIdx.") + kAxes[static_cast<std::size_t>(axis)];
+      if (extent(block_, axis) > 1) locals_[name] = extent(block_, axis);
+    }
+    locals_[variable] = depth_;
+    Status status;
+    source::walk(loop.body, [&](const Stmt& stmt) {
+      switch (stmt.kind) {
+        case StmtKind::loop: {
+          const auto inner = source::counted_loop_of(stmt);
+          const auto trips = inner ? inner->trip_count() : std::nullopt;
+          if (!trips || !inner->starts_at_zero() || inner->stride != 1) {
+            status = refuse(where(stmt) + "an inner loop does not run from 0 to a constant");
+          } else {
+            locals_[inner->name] = *trips;
+          }
+          break;
+        }
+        case StmtKind::barrier:
+        case StmtKind::repeat:
+        case StmtKind::jump:
+        case StmtKind::leave:
+        case StmtKind::opaque:
+        case StmtKind::evaluate:
+          status = refuse(where(stmt) + "the loop holds a barrier, a call, a jump or a while loop");
+          break;
+        default:
+          break;
+      }
+    });
+    return status;
+  }
+
+  // The index with the block's extents filled in and axes of extent 1 dropped.
+  std::optional<Polynomial> local_polynomial(const ExprPtr& expr) const {
+    const auto polynomial = analysis_.polynomial(expr);
+    if (!polynomial) return std::nullopt;
+    Polynomial result = with_block_extents(*polynomial, block_);
+    for (int axis = 0; axis < 3; ++axis) {
+      if (extent(block_, axis) > 1) continue;
+      result = result.substitute(std::string("threadIdx.") + kAxes[static_cast<std::size_t>(axis)],
+                                 Polynomial());
+    }
+    return result;
+  }
+
+  void collect_uses(const Stmt& loop) {
+    for_each_guarded_access(loop.body, [&](const GuardedAccess& access) {
+      const Expr* base = source::base_variable(*access.access);
+      if (base == nullptr || !analysis_.is_global_pointer(base->text)) return;
+      auto found = std::find_if(uses_.begin(), uses_.end(),
+                                [&](const ArrayUse& use) { return use.name == base->text; });
+      const bool is_new = found == uses_.end();
+      if (is_new) found = uses_.insert(uses_.end(), ArrayUse{base->text, {}, {}, false, ""});
+      ArrayUse& use = *found;
+      if (analysis_.is_written(base->text)) use.obstacle = "written in the kernel";
+      const ExprPtr& index = access.access->operands[1];
+      const auto polynomial = local_polynomial(index);
+      if (!polynomial || access.access->operands[0]->kind != ExprKind::variable) {
+        use.obstacle = "its index is not a polynomial of known symbols";
+        return;
+      }
+      use.wide = use.wide || (index->type && size_in_bytes(*index->type) == 8);
+      if (is_new) {
+        use.index = *polynomial;
+        use.guards = access.guards;
+        return;
+      }
+      if (!(use.index == *polynomial)) use.obstacle = "read at several different places";
+      const bool same_guards =
+          use.guards.size() == access.guards.size() &&
+          std::equal(use.guards.begin(), use.guards.end(), access.guards.begin(),
+                     [](const ExprPtr& a, const ExprPtr& b) { return source::equal(a, b); });
+      if (!same_guards) use.obstacle = "read under different conditions";
+    });
+  }
+
+  // Replaces local symbols by the copy's coordinates. Nothing: the polynomial mixes what the
+  // array's dimensions cover and what they do not, or is no function of the coordinates.
+  std::optional<Polynomial> over_coordinates(const Polynomial& polynomial,
+                                             const StagedArray& array) const {
+    std::set<std::string> names;
+    for (const auto& [name, count] : locals_)
+      names.insert(name);
+    Polynomial result = polynomial.without(names);
+    for (std::size_t d = 0; d < array.footprint.dimensions.size(); ++d) {
+      const FootprintDimension& dimension = array.footprint.dimensions[d];
+      std::optional<Polynomial> scale;
+      for (const auto& [symbol, factor] : dimension.terms) {
+        const auto coefficient = polynomial.coefficient(symbol);
+        if (!coefficient) return std::nullopt;
+        if (factor == 1) scale = *coefficient;
+      }
+      if (!scale) return std::nullopt;
+      for (const auto& [symbol, factor] : dimension.terms) {
+        if (!(*polynomial.coefficient(symbol) == *scale * Polynomial(factor))) return std::nullopt;
+      }
+      result = result + *scale * Polynomial::symbol(array.coordinates[d]);
+      // The contraction variable is the strip's first iteration plus the coordinate.
+      if (dimension.terms.contains(variable_))
+        result = result + *scale * Polynomial::symbol(outer_);
+    }
+    for (const std::string& symbol : polynomial.symbols()) {
+      if (locals_.contains(symbol) && array.footprint.dimension_of(symbol) == nullptr)
+        return std::nullopt;
+    }
+    return result;
+  }
+
+  // Adds the guard as a condition on the coordinates. A condition on symbols the array's index does
+  // not use says nothing about which of its elements exist, and is dropped: some thread of the grid
+  // meets it, and that thread's accesses are the original's.
+  Status map_guard(const ExprPtr& guard, StagedArray& array) const {
+    static const std::set<std::string> kRelations = {"<", "<=", ">", ">=", "=="};
+    if (guard->kind != ExprKind::binary || !kRelations.contains(guard->text)) {
+      return refuse("a guard of its accesses is no comparison");
+    }
+    const auto left = local_polynomial(guard->operands[0]);
+    const auto right = local_polynomial(guard->operands[1]);
+    if (!left || !right)
+      return refuse("a guard of its accesses is no comparison of known expressions");
+    bool inside = false;
+    bool outside = false;
+    for (const Polynomial& side : {*left, *right}) {
+      for (const std::string& symbol : side.symbols()) {
+        if (!locals_.contains(symbol)) continue;
+        (array.footprint.dimension_of(symbol) != nullptr ? inside : outside) = true;
+      }
+    }
+    if (!inside && outside) return {};
+    if (inside && outside) return refuse("a guard mixes its index with other indices");
+    const auto mapped_left = over_coordinates(*left, array);
+    const auto mapped_right = over_coordinates(*right, array);
+    if (!mapped_left || !mapped_right) {
+      return refuse("a guard of its accesses is no function of the tile's coordinates");
+    }
+    array.guards.push_back(source::binary(guard->text,
+                                          source::to_expression(*mapped_left, array.wide_index),
+                                          source::to_expression(*mapped_right, array.wide_index)));
+    return {};
+  }
+
+  Result<StagedArray> stage(const ArrayUse& use) {
+    if (!use.obstacle.empty()) return refuse(use.obstacle);
+    const source::KernelParameter* parameter = kernel_.parameter(use.name);
+    if (!zero_value(parameter->type, parameter->scalar)) {
+      return refuse("its element type is not supported in tiles");
+    }
+    auto footprint = footprint_of(use.index, locals_);
+    if (!footprint) return footprint.error();
+    StagedArray array;
+    array.name = use.name;
+    array.type = parameter->type;
+    array.scalar = parameter->scalar;
+    array.footprint = std::move(*footprint);
+    array.wide_index = use.wide;
+    array.tile = source::fresh_name(kernel_, use.name + "_tile");
+    const std::size_t rank = array.footprint.dimensions.size();
+    if (rank == 0) return refuse("every thread reads the same element");
+    if (rank > 2) return refuse("its accesses span more than two dimensions");
+    if (rank == 2) array.coordinates.push_back(source::fresh_name(kernel_, use.name + "_row"));
+    array.coordinates.push_back(source::fresh_name(kernel_, use.name + "_column"));
+    if (const FootprintDimension* dimension = array.footprint.dimension_of(variable_)) {
+      array.follows_contraction = true;
+      if (dimension->terms.size() > 1) {
+        return refuse("its index adds " + variable_ +
+                      " to another index: a neighbourhood, not a contraction");
+      }
+    }
+    std::int64_t reads = 1;
+    for (const auto& [name, count] : locals_)
+      reads *= count;
+    if (reads / array.footprint.elements() < kLeastReuse)
+      return refuse("each element is read only once");
+    for (const ExprPtr& guard : use.guards) {
+      if (Status status = map_guard(guard, array); !status) return status.error();
+    }
+    return array;
+  }
+
+  const Kernel& kernel_;
+  const Analysis& analysis_;
+  const Dim3& block_;
+  std::int64_t depth_;
+  LocalSymbols locals_;
+  std::string variable_;  // the contraction's
+  std::string outer_;     // first iteration of a strip
+  std::vector<ArrayUse> uses_;
+};
+
+}  // namespace
+
+Result<TilePlan> plan_tile(const Kernel& kernel, const Analysis& analysis, const StmtPtr& loop,
+                           const Dim3& block, std::int64_t depth) {
+  return Planner(kernel, analysis, block, depth).plan(loop);
+}
+
+}  // namespace regraph::rewrite

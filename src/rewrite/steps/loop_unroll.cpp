@@ -1,0 +1,142 @@
+// loop_unroll: #pragma unroll on innermost counted loops that have none; "loop" chooses one of them
+// or all. Complete unrolling takes the enclosing loops of constant length along while that is not
+// too much code. A request to the compiler, which keeps the semantics; refused where there is
+// nothing to unroll.
+#include "rewrite/analysis/legality.h"
+#include "rewrite/analysis/loop_choice.h"
+#include "rewrite/steps/steps.h"
+#include "source/walk.h"
+
+#include <algorithm>
+#include <set>
+
+namespace regraph::rewrite {
+namespace {
+
+using source::Block;
+using source::Stmt;
+using source::StmtKind;
+using source::StmtPtr;
+
+// Longest loop unrolled completely: beyond it code size hurts more than branches do.
+constexpr std::int64_t kLongestFullUnroll = 64;
+// Most copies of a body that a nest of loops unrolled completely may give.
+constexpr std::int64_t kMostCopies = 256;
+constexpr const char* kAllLoops = "all";
+
+// Copies of the innermost body that loops unrolled completely below the block make.
+std::int64_t copies_below(const Block& block) {
+  std::int64_t most = 1;
+  for (const StmtPtr& stmt : block) {
+    std::int64_t copies = std::max(copies_below(stmt->body), copies_below(stmt->otherwise));
+    const auto counted = source::counted_loop_of(*stmt);
+    const auto trips = counted ? counted->trip_count() : std::nullopt;
+    if (stmt->unroll == source::kUnrollFully && trips) copies *= std::max<std::int64_t>(1, *trips);
+    most = std::max(most, copies);
+  }
+  return most;
+}
+
+class LoopUnroll final : public StepRewriter {
+ public:
+  std::string_view id() const override { return "loop_unroll"; }
+
+  std::vector<StepParameters> choices() const override {
+    std::vector<StepParameters> result;
+    for (const char* factor : {"2", "4", "8", "16", "full"}) {
+      result.push_back({{"factor", factor}, {"loop", kAllLoops}});
+      for (const char* loop : kLoopChoices)
+        result.push_back({{"factor", factor}, {"loop", loop}});
+    }
+    return result;
+  }
+
+  Result<KernelState> apply(const KernelState& state, const StepParameters& parameters,
+                            const Problem&) const override {
+    const auto found = parameters.find("factor");
+    const auto which = parameters.find("loop");
+    if (found == parameters.end() || which == parameters.end())
+      return fail(ErrorCode::invalid_argument, "the step needs 'factor' and 'loop'");
+    int factor = source::kUnrollFully;
+    if (found->second != "full") {
+      auto number = integer_parameter(parameters, "factor");
+      if (!number) return number.error();
+      if (*number < 2) return fail(ErrorCode::invalid_argument, "'factor' must be at least 2");
+      factor = *number;
+    }
+    std::vector<StmtPtr> loops;
+    for (const StmtPtr& loop : innermost_loops(state.unit.kernel.body)) {
+      if (suits(*loop, factor)) loops.push_back(loop);
+    }
+    if (loops.empty()) {
+      return refuse(factor == source::kUnrollFully
+                        ? "no innermost loop with a short constant trip count is without a pragma"
+                        : "no innermost counted loop longer than " + found->second +
+                              " iterations is without a pragma");
+    }
+    std::set<const Stmt*> chosen;
+    if (which->second == kAllLoops) {
+      for (const StmtPtr& loop : loops)
+        chosen.insert(loop.get());
+    } else {
+      auto position = integer_parameter(parameters, "loop");
+      if (!position) return position.error();
+      if (*position < 1) return fail(ErrorCode::invalid_argument, "'loop' must be at least 1");
+      if (loops.size() < 2) return refuse("only one loop suits, which 'all' unrolls as well");
+      if (static_cast<std::size_t>(*position) > loops.size()) {
+        return refuse("only " + std::to_string(loops.size()) + " loops suit");
+      }
+      chosen.insert(loops[static_cast<std::size_t>(*position) - 1].get());
+    }
+    KernelState result = state;
+    result.unit.kernel.body = unrolled(state.unit.kernel.body, factor, chosen).block;
+    return result;
+  }
+
+ private:
+  struct Unrolled {
+    Block block;
+    bool changed = false;
+  };
+
+  static bool suits(const Stmt& loop, int factor) {
+    if (loop.unroll != source::kNoUnrollPragma) return false;
+    const auto counted = source::counted_loop_of(loop);
+    if (!counted) return false;
+    const auto trips = counted->trip_count();
+    if (factor == source::kUnrollFully) return trips && *trips > 1 && *trips <= kLongestFullUnroll;
+    return !trips || *trips > factor;
+  }
+
+  static Unrolled unrolled(const Block& block, int factor, const std::set<const Stmt*>& chosen) {
+    Unrolled result;
+    for (const StmtPtr& stmt : block) {
+      auto copy = std::make_shared<Stmt>(*stmt);
+      Unrolled body = unrolled(stmt->body, factor, chosen);
+      Unrolled otherwise = unrolled(stmt->otherwise, factor, chosen);
+      copy->body = std::move(body.block);
+      copy->otherwise = std::move(otherwise.block);
+      const bool encloses = stmt->kind == StmtKind::loop && body.changed &&
+                            factor == source::kUnrollFully && suits(*stmt, factor) &&
+                            !holds_loop(copy->body) && fits(*copy);
+      const bool is_unrolled = chosen.contains(stmt.get()) || encloses;
+      if (is_unrolled) copy->unroll = factor;
+      result.changed = result.changed || body.changed || otherwise.changed || is_unrolled;
+      result.block.push_back(std::move(copy));
+    }
+    return result;
+  }
+
+  static bool fits(const Stmt& loop) {
+    const auto trips = source::counted_loop_of(loop)->trip_count();
+    return trips && *trips * copies_below(loop.body) <= kMostCopies;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<StepRewriter> make_loop_unroll() {
+  return std::make_unique<LoopUnroll>();
+}
+
+}  // namespace regraph::rewrite

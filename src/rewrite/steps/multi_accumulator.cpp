@@ -1,0 +1,218 @@
+// multi_accumulator: a reducing loop runs over groups of U iterations, each with an accumulator of
+// its own, which are combined after it. Their operations do not wait for each other.
+//
+//   for (k = 0; k < n; ++k) s += a[k];
+// becomes
+//   s_part[U] = 0; for (k = 0; k < n / U * U; k += U) for (u < U) s_part[u] += a[k + u];
+//   for (; k < n; ++k) s += a[k];  for (u < U) s += s_part[u];
+//
+// Legal for innermost counted loops whose iterations depend on each other through accumulators only
+// (the order of everything else is kept). Floating sums need the problem's leave.
+#include "rewrite/analysis/legality.h"
+#include "rewrite/analysis/loop_choice.h"
+#include "rewrite/analysis/names.h"
+#include "rewrite/analysis/reduction_loop.h"
+#include "rewrite/steps/steps.h"
+#include "source/build.h"
+#include "source/walk.h"
+
+#include <map>
+
+namespace regraph::rewrite {
+namespace {
+
+using source::Analysis;
+using source::Block;
+using source::ExprPtr;
+using source::Kernel;
+using source::Stmt;
+using source::StmtKind;
+using source::StmtPtr;
+
+struct Candidate {
+  StmtPtr loop;
+  source::CountedLoop counted;
+  std::vector<Reduction> reductions;
+};
+
+class Splitter {
+ public:
+  Splitter(const Kernel& kernel, const Candidate& candidate, int accumulators)
+      : kernel_(kernel), candidate_(candidate), names_(kernel), count_(accumulators) {}
+
+  Block run() {
+    return source::rewrite_statements(kernel_.body,
+                                      [&](const StmtPtr& stmt) -> std::optional<Block> {
+                                        if (stmt != candidate_.loop) return std::nullopt;
+                                        return replacement();
+                                      });
+  }
+
+ private:
+  Block replacement() {
+    const source::CountedLoop& counted = candidate_.counted;
+    const std::string part = names_.fresh("part");
+    std::vector<std::string> arrays;
+    Block result;
+    Block clears;
+    Block merges;
+    const ExprPtr slot = source::variable(part);
+    for (const Reduction& reduction : candidate_.reductions) {
+      source::Variable array;
+      array.name = names_.fresh(reduction.variable + "_part");
+      array.type = reduction.type;
+      array.scalar = reduction.scalar;
+      array.extents = {count_};
+      arrays.push_back(array.name);
+      result.push_back(source::declare(array, nullptr));
+      const ExprPtr own = source::variable(reduction.variable, reduction.scalar);
+      const ExprPtr element =
+          source::element(source::variable(array.name, reduction.scalar), {slot});
+      const ExprPtr neutral = reduction.neutral();
+      clears.push_back(source::assign(element, "=", neutral ? neutral : own));
+      merges.push_back(reduction.combine(own, element));
+    }
+    result.push_back(over_parts(part, std::move(clears)));
+
+    const std::int64_t group = counted.stride * count_;
+    const auto trips = counted.trip_count();
+    ExprPtr end = counted.limit;
+    const bool has_remainder = !trips || *trips % count_ != 0;
+    if (has_remainder) {
+      const std::string end_name = names_.fresh(counted.name + "_end");
+      ExprPtr length = source::binary("-", counted.limit, counted.first);
+      // An empty loop must stay empty.
+      if (!trips) length = source::call("max", {length, source::integer(0)});
+      const ExprPtr whole = source::binary("*", source::binary("/", length, source::integer(group)),
+                                           source::integer(group));
+      result.push_back(
+          source::declare_integer(end_name, source::binary("+", counted.first, whole)));
+      end = source::variable(end_name);
+    }
+    result.push_back(main_loop(part, arrays, end, group));
+    if (has_remainder) result.push_back(remainder_loop(end));
+    result.push_back(over_parts(part, std::move(merges)));
+    return result;
+  }
+
+  StmtPtr over_parts(const std::string& part, Block body) const {
+    return source::counted_loop(part, source::integer(0), source::integer(count_), 1,
+                                std::move(body), source::kUnrollFully);
+  }
+
+  StmtPtr main_loop(const std::string& part, const std::vector<std::string>& arrays,
+                    const ExprPtr& end, std::int64_t group) {
+    const source::CountedLoop& counted = candidate_.counted;
+    const ExprPtr iteration = source::binary(
+        "+", source::variable(counted.name),
+        source::binary("*", source::variable(part), source::integer(counted.stride)));
+    Block body = source::rewrite_expressions(
+        candidate_.loop->body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+          if (expr->kind != source::ExprKind::variable) return std::nullopt;
+          if (expr->text == counted.name) return iteration;
+          for (std::size_t i = 0; i < arrays.size(); ++i) {
+            if (expr->text != candidate_.reductions[i].variable) continue;
+            return source::element(source::variable(arrays[i], expr->type),
+                                   {source::variable(part)});
+          }
+          return std::nullopt;
+        });
+    const StmtPtr loop = source::counted_loop(counted.name, counted.first, end, group,
+                                              {over_parts(part, std::move(body))});
+    return names_.renamed(Block{loop}).front();
+  }
+
+  StmtPtr remainder_loop(const ExprPtr& first) {
+    auto loop = std::make_shared<Stmt>(*candidate_.loop);
+    auto init = std::make_shared<Stmt>(*loop->init);
+    init->value = first;
+    loop->init = init;
+    loop->unroll = kNeverUnroll;
+    return names_.renamed(Block{loop}).front();
+  }
+
+  const Kernel& kernel_;
+  const Candidate& candidate_;
+  Names names_;
+  int count_;
+};
+
+class MultiAccumulator final : public StepRewriter {
+ public:
+  std::string_view id() const override { return "multi_accumulator"; }
+
+  std::vector<StepParameters> choices() const override {
+    std::vector<StepParameters> result;
+    for (const char* loop : kLoopChoices) {
+      for (const char* accumulators : {"2", "4", "8"}) {
+        result.push_back({{"loop", loop}, {"accumulators", accumulators}});
+      }
+    }
+    return result;
+  }
+
+  Result<KernelState> apply(const KernelState& state, const StepParameters& parameters,
+                            const Problem& problem) const override {
+    auto accumulators = integer_parameter(parameters, "accumulators");
+    if (!accumulators) return accumulators.error();
+    auto wanted = integer_parameter(parameters, "loop");
+    if (!wanted) return wanted.error();
+    if (*accumulators < 2 || *wanted < 1) {
+      return fail(ErrorCode::invalid_argument,
+                  "'accumulators' must be at least 2 and 'loop' at least 1");
+    }
+    const Kernel& kernel = state.unit.kernel;
+    const Analysis analysis(kernel);
+    if (Status status = require_transparent(state, analysis); !status) return status.error();
+    Error reason = refuse("the kernel has no innermost counted loop");
+    int position = 0;
+    for (const StmtPtr& loop : innermost_loops(kernel.body)) {
+      auto candidate = candidate_of(loop, analysis, *accumulators);
+      if (!candidate) {
+        reason = candidate.error();
+        continue;
+      }
+      if (++position != *wanted) continue;
+      KernelState result = state;
+      if (Status status = permit_reordering(candidate->reductions, problem, result); !status)
+        return status.error();
+      result.unit.kernel.body = Splitter(kernel, *candidate, *accumulators).run();
+      return result;
+    }
+    if (position > 0) {
+      return refuse("the kernel has only " + std::to_string(position) + " reducing loops");
+    }
+    return reason;
+  }
+
+ private:
+  static Result<Candidate> candidate_of(const StmtPtr& loop, const Analysis& analysis,
+                                        int accumulators) {
+    const std::string where =
+        loop->line > 0 ? "loop at line " + std::to_string(loop->line) + ": " : "";
+    const auto counted = source::counted_loop_of(*loop);
+    if (!counted) return refuse(where + "not a loop that counts up to a limit");
+    if (loop->unroll == kNeverUnroll) return refuse(where + "it is asked not to be unrolled");
+    auto effects = effects_of(*loop, analysis);
+    if (!effects) return effects.error();
+    if (effects->reductions.empty()) return refuse(where + "it accumulates nothing");
+    const auto is_int = [](const ExprPtr& expr) { return expr->type == ScalarType::i32; };
+    if (loop->init->variable.scalar != ScalarType::i32 || !is_int(counted->limit) ||
+        !is_int(counted->first)) {
+      return refuse(where + "its counter and bounds are not of type int");
+    }
+    const auto trips = counted->trip_count();
+    if (trips && *trips < 2 * accumulators) {
+      return refuse(where + "it has only " + std::to_string(*trips) + " iterations");
+    }
+    return Candidate{loop, *counted, effects->reductions};
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<StepRewriter> make_multi_accumulator() {
+  return std::make_unique<MultiAccumulator>();
+}
+
+}  // namespace regraph::rewrite

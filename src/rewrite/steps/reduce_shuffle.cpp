@@ -1,0 +1,136 @@
+// reduce_shuffle: a tree reduction over a shared array becomes warp shuffles with one exchange
+// between the warps.
+//
+// Recognised, for a one-dimensional block of a power of two threads, t = threadIdx.x:
+//   for (s = 1; s < blockDim.x; s *= 2)        { if (t % (2 * s) == 0) sh[t] op= sh[t + s]; barrier
+//   } for (s = 1; s < blockDim.x; s *= 2)        { i = 2 * s * t; if (i < blockDim.x) sh[i] op=
+//   sh[i+s]; barrier } for (s = blockDim.x / 2; s > 0; s >>= 1)   { if (t < s) sh[t] op= sh[t + s];
+//   barrier }
+// with op one of + * & | ^, or sh[..] = f(sh[..], sh[..+s]) for max and min. Legal when the
+// operator is associative (floating point: the problem must grant reassociation), and only sh[0] is
+// read afterwards before the array is written again.
+#include "rewrite/analysis/legality.h"
+#include "rewrite/analysis/reduction_tree.h"
+#include "rewrite/steps/steps.h"
+#include "rewrite/transform/warp_shuffle.h"
+#include "source/build.h"
+#include "source/walk.h"
+
+#include <algorithm>
+
+namespace regraph::rewrite {
+namespace {
+
+using source::Block;
+using source::ExprPtr;
+using source::Stmt;
+using source::StmtKind;
+using source::StmtPtr;
+
+// value op= __shfl_down_sync(mask, value, offset) for offsets lanes/2 .. 1.
+StmtPtr shuffle_loop(const ReductionTree& tree, const std::string& value, const std::string& offset,
+                     int lanes) {
+  const ExprPtr own = source::variable(value, tree.scalar);
+  const ExprPtr other =
+      source::call("__shfl_down_sync", {full_mask(), own, source::variable(offset)});
+  return halving_loop(offset, lanes, {tree.combine(own, other)});
+}
+
+class ReduceShuffle final : public StepRewriter {
+ public:
+  std::string_view id() const override { return "reduce_shuffle"; }
+  std::vector<StepParameters> choices() const override { return {{}}; }
+
+  Result<KernelState> apply(const KernelState& state, const StepParameters&,
+                            const Problem& problem) const override {
+    auto launch = only_launch(state);
+    if (!launch) return launch.error();
+    const source::Kernel& kernel = state.unit.kernel;
+    const source::Analysis analysis(kernel);
+    if (Status status = require_transparent(state, analysis); !status) return status.error();
+    const Dim3& block = (*launch)->block;
+    const bool power_of_two = (block.x & (block.x - 1)) == 0;
+    if (block.y != 1 || block.z != 1 || !power_of_two || block.x < 2 * kWarpLanes) {
+      return refuse("the block must be one-dimensional with a power of two threads, at least 64");
+    }
+    Error reason = refuse("no tree reduction over a shared array in one of the known shapes");
+    for (std::size_t position = 0; position < kernel.body.size(); ++position) {
+      auto tree = match_reduction_tree(kernel, analysis, position, block);
+      if (!tree) {
+        if (kernel.body[position]->kind == StmtKind::loop) reason = tree.error();
+        continue;
+      }
+      if (is_floating(tree->scalar) && !problem.assume.reassociate) {
+        return refuse(
+            "the problem does not grant 'assume: {reassociate: true}' for floating point");
+      }
+      KernelState result = state;
+      result.unit.kernel.body = rewritten(kernel, *tree, position, block);
+      if (is_floating(tree->scalar)) rely_on(result, kReordersSums);
+      return result;
+    }
+    return reason;
+  }
+
+ private:
+  static Block rewritten(const source::Kernel& kernel, const ReductionTree& tree,
+                         std::size_t position, const Dim3& block) {
+    const int warps = static_cast<int>(block.x) / kWarpLanes;
+    const ExprPtr thread = source::builtin("threadIdx.x");
+    const std::string value = source::fresh_name(kernel, "value");
+    const std::string offset = source::fresh_name(kernel, "offset");
+    const std::string warp_offset = source::fresh_name(kernel, "warp_offset");
+    const ExprPtr own = source::variable(value, tree.scalar);
+    const ExprPtr array = source::variable(tree.array, tree.scalar);
+    auto slot = [&](ExprPtr index) { return source::element(array, {std::move(index)}); };
+
+    source::Variable variable;
+    variable.name = value;
+    variable.type = tree.type;
+    variable.scalar = tree.scalar;
+
+    Block body(kernel.body.begin(), kernel.body.begin() + static_cast<std::ptrdiff_t>(position));
+    // When the array was filled right before, the value is still at hand and the store is not
+    // needed.
+    const bool fills = body.size() >= 2 && body[body.size() - 1]->kind == StmtKind::barrier &&
+                       body[body.size() - 2]->kind == StmtKind::assign &&
+                       body[body.size() - 2]->text == "=" &&
+                       tree.is_own_slot(body[body.size() - 2]->target);
+    if (fills) {
+      const ExprPtr filled = body[body.size() - 2]->value;
+      body.resize(body.size() - 2);
+      body.push_back(source::declare(variable, filled));
+    } else {
+      body.push_back(source::declare(variable, slot(thread)));
+      body.push_back(source::barrier());
+    }
+    body.push_back(shuffle_loop(tree, value, offset, kWarpLanes));
+    body.push_back(source::branch(
+        source::binary("==", source::binary("%", thread, source::integer(kWarpLanes)),
+                       source::integer(0)),
+        {source::assign(slot(source::binary("/", thread, source::integer(kWarpLanes))), "=",
+                        own)}));
+    body.push_back(source::barrier());
+    // The first warp combines what the warps left; lanes beyond them hold copies that are not used.
+    Block last;
+    last.push_back(source::assign(
+        own, "=",
+        slot(warps == kWarpLanes ? thread : source::binary("%", thread, source::integer(warps)))));
+    last.push_back(shuffle_loop(tree, value, warp_offset, warps));
+    last.push_back(source::branch(source::binary("==", thread, source::integer(0)),
+                                  {source::assign(slot(source::integer(0)), "=", own)}));
+    body.push_back(source::branch(source::binary("<", thread, source::integer(kWarpLanes)), last));
+    body.push_back(source::barrier());
+    body.insert(body.end(), kernel.body.begin() + static_cast<std::ptrdiff_t>(position) + 1,
+                kernel.body.end());
+    return body;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<StepRewriter> make_reduce_shuffle() {
+  return std::make_unique<ReduceShuffle>();
+}
+
+}  // namespace regraph::rewrite

@@ -1,0 +1,244 @@
+// smem_tile: strip-mines a contraction loop; per strip the block copies what it needs of the
+// operands to shared memory, synchronises, and computes from there.
+//
+//   for (k = 0; k < K; ++k) s += A[i*K+k] * B[k*N+j];
+// becomes
+//   for (k0 = 0; k0 < K; k0 += D) { copy A_tile, B_tile; barrier; for (k1 < D) s += ...tile...;
+//   barrier; }
+//
+// Legal when staged arrays are only read, their indices are linear in thread indices and loop
+// variables with block-uniform strides, and all threads reach the loop (guards are pushed inside
+// first). An element is copied only where the original may access it. The copy is filled up with
+// zeros when every term has a staged zero factor, else the last strip is shortened (tile_body.h).
+//
+// Of several loops that qualify, "loop" chooses the first, second or third.
+#include "rewrite/analysis/legality.h"
+#include "rewrite/analysis/loop_choice.h"
+#include "rewrite/analysis/tile_plan.h"
+#include "rewrite/steps/steps.h"
+#include "rewrite/transform/normal_form.h"
+#include "rewrite/transform/tile_body.h"
+#include "source/build.h"
+#include "source/printer.h"
+#include "source/walk.h"
+
+#include <algorithm>
+
+namespace regraph::rewrite {
+namespace {
+
+using source::Analysis;
+using source::Block;
+using source::Expr;
+using source::ExprKind;
+using source::ExprPtr;
+using source::Kernel;
+using source::Polynomial;
+using source::Stmt;
+using source::StmtKind;
+using source::StmtPtr;
+
+// Copies with at most this many items a thread are unrolled, so that their loads are in flight
+// together.
+constexpr std::int64_t kMostUnrolledCopies = 32;
+
+class Tiler {
+ public:
+  Tiler(const Kernel& kernel, const Dim3& block, TilePlan plan)
+      : kernel_(kernel), analysis_(kernel), block_(block), plan_(std::move(plan)) {
+    thread_ = source::fresh_name(kernel, "thread");
+  }
+
+  Block run() {
+    Block result;
+    for (const StagedArray& array : plan_.arrays)
+      result.push_back(declare_tile(array));
+    result.push_back(source::declare_integer(thread_, linear_thread(block_)));
+    const Block body =
+        source::rewrite_statements(kernel_.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
+          return stmt == plan_.loop ? std::optional(Block{tiled_loop()}) : std::nullopt;
+        });
+    result.insert(result.end(), body.begin(), body.end());
+    return result;
+  }
+
+ private:
+  static StmtPtr declare_tile(const StagedArray& array) {
+    source::Variable tile;
+    tile.name = array.tile;
+    tile.type = array.type;
+    tile.scalar = array.scalar;
+    tile.storage = source::Storage::shared;
+    for (const FootprintDimension& dimension : array.footprint.dimensions) {
+      tile.extents.push_back(dimension.extent);
+    }
+    return source::declare(tile, nullptr);
+  }
+
+  // Copies the array's footprint of one strip.
+  StmtPtr copy_loop(const StagedArray& array) const {
+    const Footprint& footprint = array.footprint;
+    const auto threads = static_cast<std::int64_t>(block_.count());
+    const std::int64_t items = footprint.elements();
+    const std::string item = source::fresh_name(kernel_, array.name + "_item");
+    const std::string step = source::fresh_name(kernel_, array.name + "_step");
+    const std::int64_t columns = footprint.dimensions.back().extent;
+
+    Block body;
+    const bool even = items % threads == 0 && items / threads <= kMostUnrolledCopies;
+    if (even) {
+      body.push_back(source::declare_integer(
+          item,
+          source::binary("+", source::variable(thread_),
+                         source::binary("*", source::variable(step), source::integer(threads)))));
+    }
+    std::vector<ExprPtr> coordinates;
+    if (array.coordinates.size() == 2) {
+      body.push_back(source::declare_integer(
+          array.coordinates[0],
+          source::binary("/", source::variable(item), source::integer(columns))));
+      coordinates.push_back(source::variable(array.coordinates[0]));
+    }
+    ExprPtr column = source::variable(item);
+    if (array.coordinates.size() == 2)
+      column = source::binary("%", column, source::integer(columns));
+    body.push_back(source::declare_integer(array.coordinates.back(), column));
+    coordinates.push_back(source::variable(array.coordinates.back()));
+
+    Polynomial index = footprint.base;
+    std::vector<ExprPtr> conditions;
+    for (std::size_t d = 0; d < footprint.dimensions.size(); ++d) {
+      index = index + footprint.dimensions[d].stride * Polynomial::symbol(array.coordinates[d]);
+      if (!footprint.dimensions[d].terms.contains(plan_.counted.name)) continue;
+      // The strip may reach past the end of the loop.
+      index = index + footprint.dimensions[d].stride * Polynomial::symbol(plan_.outer);
+      conditions.push_back(
+          source::binary("<", source::binary("+", source::variable(plan_.outer), coordinates[d]),
+                         plan_.counted.limit));
+    }
+    conditions.insert(conditions.begin(), array.guards.begin(), array.guards.end());
+    ExprPtr value = source::element(source::variable(array.name, array.scalar),
+                                    {source::to_expression(index, array.wide_index)});
+    if (!conditions.empty()) {
+      value = source::conditional(source::conjunction(conditions), value,
+                                  zero_value(array.type, array.scalar));
+    }
+    body.push_back(source::assign(
+        source::element(source::variable(array.tile, array.scalar), coordinates), "=", value));
+    if (even) {
+      return source::counted_loop(step, source::integer(0), source::integer(items / threads), 1,
+                                  std::move(body), source::kUnrollFully);
+    }
+    return source::counted_loop(item, source::variable(thread_), source::integer(items), threads,
+                                std::move(body));
+  }
+
+  StmtPtr tiled_loop() const {
+    Block strip;
+    for (const StagedArray& array : plan_.arrays)
+      strip.push_back(copy_loop(array));
+    strip.push_back(source::barrier());
+
+    const TileBody tiled(kernel_, analysis_, plan_);
+    Block body = tiled.body();
+    ExprPtr limit = source::integer(plan_.depth);
+    if (!tiled.adds_only_vanishing_terms(body)) {
+      limit = source::call(
+          "min", {limit, source::binary("-", plan_.counted.limit, source::variable(plan_.outer))});
+    }
+    bool uses_variable = false;
+    source::walk_expressions(body, [&](const Expr& node) {
+      uses_variable =
+          uses_variable || (node.kind == ExprKind::variable && node.text == plan_.counted.name);
+    });
+    if (uses_variable) {
+      body.insert(body.begin(),
+                  source::declare_integer(plan_.counted.name,
+                                          source::binary("+", source::variable(plan_.outer),
+                                                         source::variable(plan_.inner))));
+    }
+    strip.push_back(source::counted_loop(plan_.inner, source::integer(0), limit, 1, std::move(body),
+                                         plan_.loop->unroll));
+    strip.push_back(source::barrier());
+    return source::counted_loop(plan_.outer, plan_.counted.first, plan_.counted.limit, plan_.depth,
+                                std::move(strip));
+  }
+
+  const Kernel& kernel_;
+  Analysis analysis_;
+  Dim3 block_;
+  TilePlan plan_;
+  std::string thread_;
+};
+
+class SmemTile final : public StepRewriter {
+ public:
+  std::string_view id() const override { return "smem_tile"; }
+  std::vector<StepParameters> choices() const override {
+    std::vector<StepParameters> result;
+    for (const char* loop : kLoopChoices) {
+      for (const char* depth : {"8", "16", "32"})
+        result.push_back({{"loop", loop}, {"depth", depth}});
+    }
+    return result;
+  }
+
+  Result<KernelState> apply(const KernelState& state, const StepParameters& parameters,
+                            const Problem& problem) const override {
+    auto depth = integer_parameter(parameters, "depth");
+    if (!depth) return depth.error();
+    auto wanted = integer_parameter(parameters, "loop");
+    if (!wanted) return wanted.error();
+    if (*depth < 2 || *wanted < 1) {
+      return fail(ErrorCode::invalid_argument, "'depth' must be at least 2 and 'loop' at least 1");
+    }
+    auto launch = only_launch(state);
+    if (!launch) return launch.error();
+    if (!problem.assume.noalias) {
+      return refuse(
+          "the problem does not grant 'assume: {noalias: true}', so a copy could go stale");
+    }
+    const Analysis analysis(state.unit.kernel);
+    if (Status status = require_transparent(state, analysis); !status) return status.error();
+    if (analysis.has_shared()) return refuse("the kernel uses shared memory already");
+    if (!analysis.unknown_calls().empty()) {
+      return refuse("the kernel calls '" + *analysis.unknown_calls().begin() +
+                    "', which may read memory");
+    }
+    auto kernel = normalised(state.unit.kernel);
+    if (!kernel) return kernel.error();
+    const Analysis flat(*kernel);
+    Error reason = refuse("the kernel has no counted loop that all threads reach");
+    int position = 0;
+    for (const StmtPtr& stmt : loops_all_reach(kernel->body, flat)) {
+      auto plan = plan_tile(*kernel, flat, stmt, (*launch)->block, *depth);
+      if (!plan) {
+        reason = plan.error();
+        continue;
+      }
+      if (++position != *wanted) continue;
+      KernelState result = state;
+      result.unit.kernel = *kernel;
+      result.unit.kernel.body = Tiler(*kernel, (*launch)->block, std::move(*plan)).run();
+      rely_on(result, kNeedsDistinctBuffers);
+      const std::int64_t bytes = shared_bytes(result.unit.kernel);
+      if (bytes > kStaticSharedLimitBytes) {
+        return refuse("the tiles need " + std::to_string(bytes) + " bytes of the " +
+                      std::to_string(kStaticSharedLimitBytes) + " a block may declare");
+      }
+      return result;
+    }
+    if (position > 0) {
+      return refuse("only " + std::to_string(position) + " of the kernel's loops can be tiled");
+    }
+    return reason;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<StepRewriter> make_smem_tile() {
+  return std::make_unique<SmemTile>();
+}
+
+}  // namespace regraph::rewrite

@@ -1,0 +1,212 @@
+// smem_transpose: a store whose neighbouring threads in x write a row apart, while neighbours in y
+// write next to each other, goes through a shared tile: each thread puts its value into the tile,
+// and after a barrier the thread with x and y exchanged takes it out and stores it.
+//
+// Legal for a square block when every thread reaches the point (guards are only around the
+// statement), when the store happens once, and when its index and guard are functions of thread
+// indices, parameters and block indices alone, so that they can be evaluated for the exchanged
+// thread.
+#include "rewrite/analysis/legality.h"
+#include "rewrite/steps/steps.h"
+#include "rewrite/transform/normal_form.h"
+#include "source/build.h"
+#include "source/walk.h"
+
+#include <algorithm>
+
+namespace regraph::rewrite {
+namespace {
+
+using source::Analysis;
+using source::Block;
+using source::Expr;
+using source::ExprKind;
+using source::ExprPtr;
+using source::Kernel;
+using source::Polynomial;
+using source::Stmt;
+using source::StmtKind;
+using source::StmtPtr;
+
+bool mentions_thread(const ExprPtr& expr, const Analysis& analysis) {
+  bool found = false;
+  source::walk(expr, [&](const Expr& node) {
+    if (node.kind == ExprKind::builtin && node.text.starts_with("threadIdx")) found = true;
+    if (node.kind == ExprKind::variable) {
+      if (const ExprPtr definition = analysis.definition(node.text)) {
+        found = found || mentions_thread(definition, analysis);
+      }
+    }
+  });
+  return found;
+}
+
+// Exchanges threadIdx.x and threadIdx.y in expressions, declaring exchanged copies of the locals
+// they come through.
+class Exchanger {
+ public:
+  Exchanger(const Kernel& kernel, const Analysis& analysis)
+      : kernel_(kernel), analysis_(analysis) {}
+
+  Result<ExprPtr> run(const ExprPtr& expr) {
+    Status status;
+    const ExprPtr result =
+        source::rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
+          if (node->kind == ExprKind::builtin) {
+            if (node->text == "threadIdx.x") return source::builtin("threadIdx.y");
+            if (node->text == "threadIdx.y") return source::builtin("threadIdx.x");
+            return std::nullopt;
+          }
+          if (node->kind != ExprKind::variable || analysis_.local(node->text) == nullptr) {
+            return std::nullopt;
+          }
+          const ExprPtr definition = analysis_.definition(node->text);
+          if (!definition || analysis_.reads_memory(definition)) {
+            status = refuse("'" + node->text +
+                            "' in the store's index or guard changes or comes from memory");
+            return std::nullopt;
+          }
+          if (!mentions_thread(definition, analysis_)) return std::nullopt;
+          return source::variable(exchanged_name(node->text, definition, status), node->type);
+        });
+    if (!status) return status.error();
+    return result;
+  }
+
+  [[nodiscard]] const Block& declarations() const { return declarations_; }
+
+ private:
+  std::string exchanged_name(const std::string& name, const ExprPtr& definition, Status& status) {
+    const auto found = names_.find(name);
+    if (found != names_.end()) return found->second;
+    const std::string exchanged = source::fresh_name(kernel_, name + "_t");
+    names_[name] = exchanged;
+    auto value = run(definition);
+    if (!value) {
+      status = value.error();
+      return exchanged;
+    }
+    source::Variable variable = *analysis_.local(name);
+    variable.name = exchanged;
+    variable.is_const = true;
+    declarations_.push_back(source::declare(variable, *value));
+    return exchanged;
+  }
+
+  const Kernel& kernel_;
+  const Analysis& analysis_;
+  std::map<std::string, std::string> names_;
+  Block declarations_;
+};
+
+class SmemTranspose final : public StepRewriter {
+ public:
+  std::string_view id() const override { return "smem_transpose"; }
+  std::vector<StepParameters> choices() const override { return {{}}; }
+
+  Result<KernelState> apply(const KernelState& state, const StepParameters&,
+                            const Problem&) const override {
+    auto launch = only_launch(state);
+    if (!launch) return launch.error();
+    const Dim3& block = (*launch)->block;
+    const Analysis analysis(state.unit.kernel);
+    if (Status status = require_transparent(state, analysis); !status) return status.error();
+    auto kernel = normalised(state.unit.kernel);
+    if (!kernel) return kernel.error();
+    const Analysis flat(*kernel);
+    for (std::size_t index = 0; index < kernel->body.size(); ++index) {
+      const StmtPtr& stmt = kernel->body[index];
+      const bool guarded = stmt->kind == StmtKind::branch && stmt->otherwise.empty() &&
+                           !stmt->body.empty() && stmt->body.back()->kind == StmtKind::assign;
+      if (!guarded && stmt->kind != StmtKind::assign) continue;
+      const StmtPtr& store = guarded ? stmt->body.back() : stmt;
+      if (!is_column_store(*store, flat, block)) continue;
+      if (block.x != block.y || block.z != 1) {
+        return refuse("the block is " + std::to_string(block.x) + "x" + std::to_string(block.y) +
+                      "; the exchange needs a square block");
+      }
+      return rewritten(state, *kernel, flat, index, guarded, block);
+    }
+    return refuse(
+        "no top-level store whose neighbours in threadIdx.y are adjacent in memory; for an "
+        "uncoalesced load apply coalesce_swap first, and apply this step before thread_coarsen");
+  }
+
+ private:
+  // threadIdx.y moves the address by one element and threadIdx.x by more.
+  static bool is_column_store(const Stmt& store, const Analysis& analysis, const Dim3& block) {
+    if (store.text != "=" || store.target->kind != ExprKind::index) return false;
+    const Expr* base = source::base_variable(*store.target);
+    if (base == nullptr || !analysis.is_global_pointer(base->text)) return false;
+    const auto index = analysis.polynomial(store.target->operands[1]);
+    if (!index) return false;
+    const Polynomial local = with_block_extents(*index, block);
+    const auto along_x = local.coefficient("threadIdx.x");
+    const auto along_y = local.coefficient("threadIdx.y");
+    return along_x && along_y && along_y->constant() == 1 && !along_x->is_zero() &&
+           along_x->constant() != 1;
+  }
+
+  static Result<KernelState> rewritten(const KernelState& state, const Kernel& kernel,
+                                       const Analysis& analysis, std::size_t position, bool guarded,
+                                       const Dim3& block) {
+    const StmtPtr& stmt = kernel.body[position];
+    const StmtPtr& store = guarded ? stmt->body.back() : stmt;
+    const Expr* base = source::base_variable(*store->target);
+    const source::KernelParameter* output = kernel.parameter(base->text);
+    if (!output->scalar)
+      return refuse("'" + base->text + "' has an element type the tile cannot hold");
+
+    Exchanger exchanger(kernel, analysis);
+    auto target = exchanger.run(store->target);
+    if (!target) return target.error();
+    ExprPtr guard;
+    if (guarded) {
+      auto exchanged = exchanger.run(stmt->value);
+      if (!exchanged) return exchanged.error();
+      guard = *exchanged;
+    }
+
+    source::Variable tile;
+    tile.name = source::fresh_name(kernel, base->text + "_tile");
+    tile.type = output->type;
+    tile.scalar = output->scalar;
+    tile.storage = source::Storage::shared;
+    tile.extents = {block.y, block.x};
+    const ExprPtr tile_name = source::variable(tile.name, tile.scalar);
+    const ExprPtr x = source::builtin("threadIdx.x");
+    const ExprPtr y = source::builtin("threadIdx.y");
+
+    const StmtPtr put = source::assign(source::element(tile_name, {y, x}), "=", store->value);
+    const StmtPtr take = source::assign(*target, "=", source::element(tile_name, {x, y}));
+    KernelState result = state;
+    result.unit.kernel = kernel;
+    Block& body = result.unit.kernel.body;
+    body.assign(kernel.body.begin(), kernel.body.begin() + static_cast<std::ptrdiff_t>(position));
+    body.insert(body.begin(), source::declare(tile, nullptr));
+    if (guarded) {
+      auto filled = std::make_shared<Stmt>(*stmt);
+      filled->body.back() = put;
+      body.push_back(filled);
+    } else {
+      body.push_back(put);
+    }
+    body.push_back(source::barrier());
+    body.insert(body.end(), exchanger.declarations().begin(), exchanger.declarations().end());
+    body.push_back(guarded ? source::branch(guard, {take}) : take);
+    body.insert(body.end(), kernel.body.begin() + static_cast<std::ptrdiff_t>(position) + 1,
+                kernel.body.end());
+    if (shared_bytes(result.unit.kernel) > kStaticSharedLimitBytes) {
+      return refuse("the tile does not fit the shared memory a block may declare");
+    }
+    return result;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<StepRewriter> make_smem_transpose() {
+  return std::make_unique<SmemTranspose>();
+}
+
+}  // namespace regraph::rewrite

@@ -1,0 +1,333 @@
+// vectorize_global: a thread handles W neighbouring elements and moves them with one wide access.
+//
+//   i = global index;  if (i < n) b[i] = f(a[i]);
+// becomes
+//   first = W * global index;
+//   if (first + W - 1 < n) { a_vector = wide load; b_vector.x = f(a_vector.x); ...; wide store }
+//   else for (i = first; i < n; ++i) b[i] = f(a[i]);
+//
+// Legal when a thread is known by its global index alone, buffers do not overlap, and the accesses
+// that are widened happen for every element, at unit stride, from a place that W divides: constants
+// are checked here, parameters when the kernel runs. Everything else stays as it is, once an
+// element. Alignment is what 'assume: {align}' grants.
+#include "rewrite/analysis/global_index.h"
+#include "rewrite/analysis/legality.h"
+#include "rewrite/analysis/local_pointers.h"
+#include "rewrite/analysis/names.h"
+#include "rewrite/analysis/size_expression.h"
+#include "rewrite/analysis/vector_plan.h"
+#include "rewrite/steps/steps.h"
+#include "rewrite/transform/normal_form.h"
+#include "source/build.h"
+#include "source/walk.h"
+
+namespace regraph::rewrite {
+namespace {
+
+using source::Analysis;
+using source::Block;
+using source::Expr;
+using source::ExprKind;
+using source::ExprPtr;
+using source::Kernel;
+using source::Polynomial;
+using source::Stmt;
+using source::StmtKind;
+using source::StmtPtr;
+
+constexpr std::array<const char*, 4> kComponents = {"x", "y", "z", "w"};
+
+ExprPtr component(const std::string& vector, int number, std::optional<ScalarType> type) {
+  auto expr = std::make_shared<Expr>();
+  expr->kind = ExprKind::member;
+  expr->text = kComponents[static_cast<std::size_t>(number)];
+  expr->operands = {source::variable(vector, std::nullopt)};
+  expr->type = type;
+  return expr;
+}
+
+class Widener {
+ public:
+  Widener(const Kernel& kernel, const Analysis& analysis, const VectorPlan& plan, int width)
+      : kernel_(kernel), analysis_(analysis), plan_(plan), names_(kernel), width_(width) {
+    first_ = names_.fresh("first_" + plan.element);
+    for (const VectorAccess& access : plan.accesses)
+      vectors_.push_back(names_.fresh(access.array + "_vector"));
+  }
+
+  Result<Block> run() {
+    Block result;
+    for (const StmtPtr& stmt : kernel_.body) {
+      if (stmt->kind == StmtKind::declare && stmt->variable.name == plan_.element) {
+        source::Variable variable = stmt->variable;
+        variable.name = first_;
+        variable.is_const = true;
+        element_ = stmt->variable;
+        result.push_back(
+            source::declare(variable, source::binary("*", stmt->value, source::integer(width_))));
+      } else if (stmt->kind == StmtKind::declare && !depends(stmt)) {
+        result.push_back(stmt);
+      } else {
+        per_element_.push_back(stmt);
+      }
+    }
+    auto condition = whole_vector_condition();
+    if (!condition) return condition.error();
+    result.push_back(source::branch(*condition, whole_vectors(), {remainder()}));
+    return result;
+  }
+
+ private:
+  // Whether a declaration in front of the guard is different for the elements of a thread.
+  bool depends(const StmtPtr& stmt) {
+    if (!stmt->value) return true;
+    for (const std::string& name : source::variables_of(stmt->value)) {
+      if (name == plan_.element || dependent_.contains(name)) {
+        dependent_.insert(stmt->variable.name);
+        return true;
+      }
+    }
+    return !analysis_.is_single_definition(stmt->variable.name);
+  }
+
+  ExprPtr first() const { return source::variable(first_, element_.scalar); }
+
+  ExprPtr element_number(int number) const {
+    return source::binary("+", first(), source::integer(number));
+  }
+
+  // The expression with locals that depend on the element written out, for element `number`.
+  ExprPtr at_element(const ExprPtr& expr, int number) const {
+    return source::rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
+      if (node->kind != ExprKind::variable) return std::nullopt;
+      if (node->text == plan_.element) return element_number(number);
+      if (!dependent_.contains(node->text)) return std::nullopt;
+      const ExprPtr definition = analysis_.definition(node->text);
+      return definition ? std::optional(at_element(definition, number)) : std::nullopt;
+    });
+  }
+
+  // The guard, for all elements of a vector.
+  Result<ExprPtr> whole_vector_condition() const {
+    std::vector<ExprPtr> terms;
+    for (const ExprPtr& term : source::conjuncts(plan_.branch->value)) {
+      const bool compares =
+          term->kind == ExprKind::binary &&
+          (term->text == "<" || term->text == "<=" || term->text == ">" || term->text == ">=");
+      if (!compares) {
+        for (const std::string& name : source::variables_of(term)) {
+          if (name == plan_.element || dependent_.contains(name))
+            return refuse("a part of the guard is no comparison of the element's number");
+        }
+        terms.push_back(term);
+        continue;
+      }
+      const auto left = element_polynomial(term->operands[0], plan_.element, analysis_);
+      const auto right = element_polynomial(term->operands[1], plan_.element, analysis_);
+      if (!left || !right) return refuse("a part of the guard is not a known expression");
+      const auto slope = (*left - *right).coefficient(plan_.element);
+      const auto rise = slope ? slope->constant() : std::nullopt;
+      if (!rise) return refuse("a part of the guard is not linear in the element's number");
+      if (*rise == 0) {
+        terms.push_back(at_element(term, 0));
+        continue;
+      }
+      // The element for which the comparison fails first.
+      const bool fails_high = (term->text[0] == '<') == (*rise > 0);
+      terms.push_back(at_element(term, fails_high ? width_ - 1 : 0));
+    }
+    for (const std::string& name : plan_.divisible) {
+      const source::KernelParameter* parameter = kernel_.parameter(name);
+      terms.push_back(source::binary(
+          "==",
+          source::binary("%", source::variable(name, parameter->scalar), source::integer(width_)),
+          source::integer(0)));
+    }
+    return source::conjunction(terms);
+  }
+
+  ExprPtr wide_place(const VectorAccess& access, bool stores) const {
+    const ScalarType scalar = *kernel_.parameter(access.array)->scalar;
+    const bool wide = element_.scalar && size_in_bytes(*element_.scalar) == 8;
+    ExprPtr index = first();
+    if (!access.rest.is_zero()) {
+      index = source::binary("+", source::to_expression(access.rest, wide), index);
+    }
+    const ExprPtr address =
+        source::unary("&", source::element(source::variable(access.array, scalar), {index}));
+    const std::string type = (stores ? "" : "const ") + access.vector_type + "*";
+    return source::element(source::cast(type, address), {source::integer(0)});
+  }
+
+  Block whole_vectors() {
+    Block result;
+    for (std::size_t i = 0; i < plan_.accesses.size(); ++i) {
+      const VectorAccess& access = plan_.accesses[i];
+      source::Variable variable;
+      variable.name = vectors_[i];
+      variable.type = access.vector_type;
+      result.push_back(
+          source::declare(variable, access.loads ? wide_place(access, false) : nullptr));
+    }
+    for (int number = 0; number < width_; ++number) {
+      auto scope = std::make_shared<Stmt>();
+      scope->kind = StmtKind::scope;
+      scope->body = names_.renamed(element_code(number));
+      result.push_back(scope);
+    }
+    for (std::size_t i = 0; i < plan_.accesses.size(); ++i) {
+      if (!plan_.accesses[i].stores) continue;
+      result.push_back(source::assign(wide_place(plan_.accesses[i], true), "=",
+                                      source::variable(vectors_[i], std::nullopt)));
+    }
+    return result;
+  }
+
+  // What one element does, on the vectors' components.
+  Block element_code(int number) const {
+    Block code;
+    for (const StmtPtr& stmt : per_element_) {
+      if (stmt.get() != plan_.branch) {
+        code.push_back(stmt);
+      } else {
+        code.insert(code.end(), stmt->body.begin(), stmt->body.end());
+      }
+    }
+    const source::ExprRewrite rewrite = [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+      if (expr->kind == ExprKind::variable && expr->text == plan_.element) {
+        return element_number(number);
+      }
+      if (expr->kind != ExprKind::index || expr->operands[0]->kind != ExprKind::variable) {
+        return std::nullopt;
+      }
+      for (std::size_t i = 0; i < plan_.accesses.size(); ++i) {
+        const VectorAccess& access = plan_.accesses[i];
+        if (access.array != expr->operands[0]->text) continue;
+        const auto index = element_polynomial(expr->operands[1], plan_.element, analysis_);
+        const bool matches = index && *index == Polynomial::symbol(plan_.element) + access.rest;
+        if (matches) return component(vectors_[i], number, expr->type);
+      }
+      return std::nullopt;
+    };
+    return without_unused(source::rewrite_expressions(code, rewrite));
+  }
+
+  // Index arithmetic that only the widened accesses needed.
+  Block without_unused(const Block& code) const {
+    std::set<std::string> used;
+    source::walk(code, [&](const Stmt& stmt) {
+      for (const ExprPtr& expr : {stmt.target, stmt.value}) {
+        for (const std::string& name : source::variables_of(expr))
+          used.insert(name);
+      }
+    });
+    return source::rewrite_statements(code, [&](const StmtPtr& stmt) -> std::optional<Block> {
+      const bool is_unused = stmt->kind == StmtKind::declare && stmt->value &&
+                             !used.contains(stmt->variable.name) &&
+                             !analysis_.reads_memory(stmt->value);
+      return is_unused ? std::optional(Block{}) : std::nullopt;
+    });
+  }
+
+  StmtPtr remainder() {
+    source::Variable counter = element_;
+    counter.is_const = false;
+    auto loop = std::make_shared<Stmt>();
+    loop->kind = StmtKind::loop;
+    loop->init = source::declare(counter, first());
+    loop->value = source::binary("<", source::variable(plan_.element, element_.scalar),
+                                 source::binary("+", first(), source::integer(width_)));
+    loop->step =
+        source::assign(source::variable(plan_.element, element_.scalar), "+=", source::integer(1));
+    loop->body = per_element_;
+    return loop;
+  }
+
+  const Kernel& kernel_;
+  const Analysis& analysis_;
+  const VectorPlan& plan_;
+  Names names_;
+  int width_;
+  std::string first_;
+  source::Variable element_;
+  std::vector<std::string> vectors_;
+  std::set<std::string> dependent_;
+  Block per_element_;
+};
+
+class VectorizeGlobal final : public StepRewriter {
+ public:
+  std::string_view id() const override { return "vectorize_global"; }
+  std::vector<StepParameters> choices() const override {
+    return {{{"width", "2"}}, {{"width", "4"}}};
+  }
+
+  Result<KernelState> apply(const KernelState& state, const StepParameters& parameters,
+                            const Problem& problem) const override {
+    auto width = integer_parameter(parameters, "width");
+    if (!width) return width.error();
+    if (*width != 2 && *width != 4) {
+      return fail(ErrorCode::invalid_argument, "'width' must be 2 or 4");
+    }
+    auto launch = only_launch(state);
+    if (!launch) return launch.error();
+    if (!problem.assume.noalias) {
+      return refuse("the problem does not grant 'assume: {noalias: true}'");
+    }
+    const Analysis original(state.unit.kernel);
+    if (Status status = require_transparent(state, original); !status) return status.error();
+    if (original.has_shared() || original.has_barrier() || original.uses_warp_intrinsics()) {
+      return refuse("the threads of a block work together");
+    }
+    if (!original.unknown_calls().empty()) {
+      return refuse("the kernel calls '" + *original.unknown_calls().begin() +
+                    "', which may write memory");
+    }
+    if (Status status = require_global_index(state.unit.kernel, original, "x"); !status)
+      return status.error();
+    auto kernel = normalised(without_local_pointers(state.unit.kernel));
+    if (!kernel) return kernel.error();
+    const Analysis analysis(*kernel);
+    auto plan = plan_vectors(*kernel, analysis, *width, problem.assume.align);
+    if (!plan) return plan.error();
+    if (Status status = require_full_grid(*kernel, analysis, **launch, *plan->limit); !status)
+      return status.error();
+    auto body = Widener(*kernel, analysis, *plan, *width).run();
+    if (!body) return body.error();
+    KernelState result = state;
+    result.unit.kernel.body = std::move(*body);
+    IntegerExpression& grid = result.plan.launches.front().grid[0];
+    grid = IntegerExpression::ceil_divide(grid, IntegerExpression(*width));
+    rely_on(result, kNeedsDistinctBuffers);
+    rely_on(result, "buffers are aligned to " + std::to_string(problem.assume.align) + " bytes");
+    return result;
+  }
+
+ private:
+  // The original has a thread for every element below the limit, so that no element is added.
+  static Status require_full_grid(const Kernel& kernel, const Analysis& analysis,
+                                  const Launch& launch, const Expr& limit) {
+    const std::string text = launch.grid[0].text();
+    for (const std::string& block : {std::string("bx"), std::to_string(launch.block.x)}) {
+      const std::string end = ", " + block + ")";
+      if (!text.starts_with("cdiv(") || !text.ends_with(end)) continue;
+      const auto covered = IntegerExpression::parse(text.substr(5, text.size() - 5 - end.size()));
+      if (!covered) continue;
+      const ExprPtr in_kernel = size_in_kernel(*covered, kernel, false);
+      const auto upper = in_kernel ? analysis.polynomial(in_kernel) : std::nullopt;
+      const auto lower = analysis.polynomial(std::make_shared<Expr>(limit));
+      if (!upper || !lower) continue;
+      const auto surplus = (*upper - *lower).constant();
+      if (surplus && *surplus >= 0) return {};
+    }
+    return refuse("the grid " + text + " is not known to have a thread for every element");
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<StepRewriter> make_vectorize_global() {
+  return std::make_unique<VectorizeGlobal>();
+}
+
+}  // namespace regraph::rewrite

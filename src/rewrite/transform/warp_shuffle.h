@@ -1,0 +1,26 @@
+// Warp shuffles as IR.
+#pragma once
+
+#include "rewrite/analysis/reduction_loop.h"
+#include "source/ir.h"
+
+#include <string>
+
+namespace regraph::rewrite {
+
+inline constexpr int kWarpLanes = 32;
+
+// The mask that names all lanes of a warp.
+[[nodiscard]] source::ExprPtr full_mask();
+
+// for (offset = lanes / 2; offset > 0; offset >>= 1) body, unrolled. `lanes` is a power of two.
+[[nodiscard]] source::StmtPtr halving_loop(const std::string& offset, int lanes,
+                                           source::Block body);
+
+// Combines the values of `reduction` of groups of `lanes` neighbouring lanes (a power of two, at
+// most 32) so that all of them hold the result, the same bits in each. Every lane of the warp must
+// get here. `offset` and `partner` name what the loop needs.
+[[nodiscard]] source::StmtPtr all_reduce(const Reduction& reduction, int lanes,
+                                         const std::string& offset, const std::string& partner);
+
+}  // namespace regraph::rewrite
