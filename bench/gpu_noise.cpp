@@ -199,7 +199,7 @@ Status race_with_itself(Machine& machine, const Kernel& kernel, int trials, Tota
   config.test = problem->tests[0];
   gpu::TimingSession session(*problem, *original, config);
   auto baseline = session.race(*original, machine.never);
-  if (!baseline.ok()) return fail(ErrorCode::io, baseline.failure().message);
+  if (!baseline.ok()) return fail(ErrorCode::io, baseline.error().message);
   std::vector<std::string> words(kernel.sizes.size());
   std::vector<double> noise = session.health().noise;
   for (int trial = 0; trial < trials; ++trial) {
@@ -207,7 +207,7 @@ Status race_with_itself(Machine& machine, const Kernel& kernel, int trials, Tota
     auto again = timed_kernel(machine, *problem);
     if (!again.ok()) return again.error();
     auto report = session.race(*again, machine.never);
-    if (!report.ok()) return fail(ErrorCode::io, report.failure().message);
+    if (!report.ok()) return fail(ErrorCode::io, report.error().message);
     for (std::size_t b = 0; b < report->benches.size(); ++b) {
       const auto& race = report->benches[b].race;
       const std::string word = race.verdict ? gpu::name(race.verdict->word) : "none";

@@ -34,12 +34,14 @@ struct Error {
   std::string message;
 };
 
-// Holds either a T or an Error. Reading the side that is not there is a programming error.
-template <typename T>
+// Holds either a T or the reason why there is none: an Error, or what a room says instead where its
+// callers need more (a GPU's Failure, a ChatError). Reading the side that is not there is a
+// programming error.
+template <typename T, typename E = Error>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : content_(std::in_place_index<0>, std::move(value)) {}      // NOLINT: implicit
-  Result(Error error) : content_(std::in_place_index<1>, std::move(error)) {}  // NOLINT: implicit
+  Result(T value) : content_(std::in_place_index<0>, std::move(value)) {}  // NOLINT: implicit
+  Result(E error) : content_(std::in_place_index<1>, std::move(error)) {}  // NOLINT: implicit
 
   [[nodiscard]] bool ok() const { return content_.index() == 0; }
   explicit operator bool() const { return ok(); }
@@ -53,26 +55,27 @@ class [[nodiscard]] Result {
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
 
-  [[nodiscard]] const Error& error() const& { return std::get<1>(content_); }
-  [[nodiscard]] Error&& error() && { return std::get<1>(std::move(content_)); }
+  [[nodiscard]] const E& error() const& { return std::get<1>(content_); }
+  [[nodiscard]] E&& error() && { return std::get<1>(std::move(content_)); }
 
  private:
-  std::variant<T, Error> content_;
+  std::variant<T, E> content_;
 };
 
-// Success without a value, or an Error.
-template <>
-class [[nodiscard]] Result<void> {
+// Success without a value, or the reason why there is none.
+template <typename E>
+class [[nodiscard]] Result<void, E> {
  public:
   Result() = default;
-  Result(Error error) : error_(std::move(error)) {}  // NOLINT: implicit
+  Result(E error) : error_(std::move(error)) {}  // NOLINT: implicit
 
   [[nodiscard]] bool ok() const { return !error_.has_value(); }
   explicit operator bool() const { return ok(); }
-  [[nodiscard]] const Error& error() const { return *error_; }
+  [[nodiscard]] const E& error() const& { return *error_; }
+  [[nodiscard]] E&& error() && { return *std::move(error_); }
 
  private:
-  std::optional<Error> error_;
+  std::optional<E> error_;
 };
 
 using Status = Result<void>;

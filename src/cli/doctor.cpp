@@ -1,10 +1,9 @@
 #include "cli/doctor.h"
 
 #include "base/files.h"
-#include "cli/cache_directory.h"
 #include "cli/examine_gpu.h"
-#include "cli/load_graph.h"
 #include "eval/compile/compiler.h"
+#include "session/load_graph.h"
 #include "source/clang_frontend.h"
 
 #include <fmt/format.h>
@@ -30,8 +29,8 @@ constexpr double kComfortableDiskBytes = 1.0 * kGibibyte;
 
 class Examination {
  public:
-  Examination(const std::string& program, const Cancellation& cancellation)
-      : program_(program), cancellation_(cancellation) {}
+  Examination(const Installation& installation, const Cancellation& cancellation)
+      : installation_(installation), cancellation_(cancellation) {}
 
   std::vector<Finding> run() {
     examine_toolkit();
@@ -40,7 +39,7 @@ class Examination {
     examine_graph();
     examine_processor();
     examine_memory();
-    for (Finding& finding : examine_gpu(program_, cancellation_))
+    for (Finding& finding : examine_gpu(installation_, cancellation_))
       findings_.push_back(std::move(finding));
     return std::move(findings_);
   }
@@ -70,7 +69,7 @@ class Examination {
   void compile(const CudaToolkit& toolkit) {
     CompilerConfiguration configuration;
     configuration.toolkit = toolkit;
-    configuration.worker = std::filesystem::path(program_).parent_path() / "regraph-compile-worker";
+    configuration.worker = installation_.compile_worker();
     Compiler compiler(std::move(configuration));
     CompileRequest request;
     request.source = "__global__ void doctor(float* a) { a[threadIdx.x] *= 2.0f; }\n";
@@ -99,7 +98,7 @@ class Examination {
   }
 
   void examine_cache() {
-    const std::filesystem::path cache = cache_directory();
+    const std::filesystem::path& cache = installation_.cache_directory;
     if (cache.empty()) {
       add(Level::note, "cache",
           "no place for compiled kernels is known, so every run compiles anew; set HOME or "
@@ -122,7 +121,7 @@ class Examination {
   }
 
   void examine_graph() {
-    const auto graph = load_graph("", program_);
+    const auto graph = load_graph("", installation_);
     if (graph) {
       add(Level::fine, "ReGraph", fmt::format("{} steps", graph->steps().size()));
     } else {
@@ -148,15 +147,16 @@ class Examination {
         fmt::format("{:.1f} GiB", bytes / kGibibyte));
   }
 
-  const std::string& program_;
+  const Installation& installation_;
   const Cancellation& cancellation_;
   std::vector<Finding> findings_;
 };
 
 }  // namespace
 
-std::vector<Finding> examine_machine(const std::string& program, const Cancellation& cancellation) {
-  return Examination(program, cancellation).run();
+std::vector<Finding> examine_machine(const Installation& installation,
+                                     const Cancellation& cancellation) {
+  return Examination(installation, cancellation).run();
 }
 
 std::string findings_text(const std::vector<Finding>& findings) {

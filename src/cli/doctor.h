@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/cancellation.h"
+#include "session/installation.h"
 
 #include <string>
 #include <vector>
@@ -20,9 +21,8 @@ struct Finding {
 };
 
 // Looks at the CUDA toolkit, compiles a kernel in the sandbox, and examines the front end's
-// headers, the cache, the ReGraph, processor, memory and driver. `program` is the path of this
-// program.
-[[nodiscard]] std::vector<Finding> examine_machine(const std::string& program,
+// headers, the cache, the ReGraph, processor, memory and driver.
+[[nodiscard]] std::vector<Finding> examine_machine(const Installation& installation,
                                                    const Cancellation& cancellation);
 
 // One line a finding, and a verdict.

@@ -1,6 +1,5 @@
 #include "cli/dry_run.h"
 
-#include "cli/exit_codes.h"
 #include "report/dry_run.h"
 
 #include <fmt/format.h>
@@ -33,34 +32,29 @@ void preview_prompts(const LanguageModel& model, const Candidate& original, int 
 
 }  // namespace
 
-std::variant<std::string, SetupFailure> dry_run(const SearchOptions& options,
-                                                const SearchConfig& config,
-                                                const LanguageModelPlace& place,
-                                                const Cancellation& cancellation) {
-  const SearchSetup& setup = place.setup;
-  std::unique_ptr<LanguageModel> model;
-  if (options.language_model.asks()) {
-    auto made = set_up_language_model(options.language_model, place, false);
-    if (auto* failed = std::get_if<SetupFailure>(&made)) return std::move(*failed);
-    model = std::move(std::get<std::unique_ptr<LanguageModel>>(made));
-  }
-  const Expander& expander =
-      model ? static_cast<const Expander&>(model->expander()) : place.rewriter;
+Result<std::string, SessionError> dry_run(Session& session, const SearchOptions& options,
+                                          const SearchConfig& config,
+                                          const Cancellation& cancellation) {
+  auto expander = session.expander(options.language_model, config, false);
+  if (!expander) return std::move(expander).error();
   ExpansionContext context;
-  context.evaluation = setup.evaluator->evaluate(
-      setup.problem, setup.original,
-      {.seed = options.seed, .wall_seconds = options.evaluation_seconds}, cancellation);
+  context.evaluation = session.evaluate(
+      session.original(), {.seed = config.seed, .wall_seconds = config.evaluation_wall_seconds},
+      cancellation);
   const Evaluation& evaluation = context.evaluation;
-  if (cancellation.requested()) return SetupFailure{kInterrupted, "interrupted"};
+  if (cancellation.requested()) return SessionError{FailureCause::interrupted, "interrupted"};
   if (!evaluation.correct()) {
-    return SetupFailure{kUnusableKernel, fmt::format("the original: {}: {}",
-                                                     name(evaluation.verdict), evaluation.message)};
+    return SessionError{
+        FailureCause::unusable_kernel,
+        fmt::format("the original: {}: {}", name(evaluation.verdict), evaluation.message)};
   }
-  auto proposals = expander.propose(setup.original, context, cancellation);
-  auto priors = setup.graph.priors({}, evaluation.facts, setup.device.name, proposals);
-  DryRunReport report{setup.problem,        setup.device,      evaluation,
-                      std::move(proposals), std::move(priors), setup.opaque_reason};
-  if (model) preview_prompts(*model, setup.original, config.budget.evaluations, context, report);
+  auto proposals = (*expander)->expander().propose(session.original(), context, cancellation);
+  auto priors = session.graph().priors({}, evaluation.facts, session.device().name, proposals);
+  DryRunReport report{session.problem(),    session.device(),  evaluation,
+                      std::move(proposals), std::move(priors), session.opened().opaque_reason};
+  if (const LanguageModel* model = (*expander)->model()) {
+    preview_prompts(*model, session.original(), config.budget.evaluations, context, report);
+  }
   return options.json ? dry_run_json(report) : dry_run_text(report);
 }
 

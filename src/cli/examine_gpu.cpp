@@ -28,8 +28,8 @@ constexpr std::size_t kProbeSamples = 20;
 
 class GpuExamination {
  public:
-  GpuExamination(const std::string& program, const Cancellation& cancellation)
-      : programs_(std::filesystem::path(program).parent_path()), cancellation_(cancellation) {
+  GpuExamination(const Installation& installation, const Cancellation& cancellation)
+      : installation_(installation), cancellation_(cancellation) {
     if (auto toolkit = find_cuda_toolkit(); toolkit.ok()) toolkit_ = std::move(*toolkit);
   }
 
@@ -45,7 +45,7 @@ class GpuExamination {
   }
 
   void examine_device() {
-    const auto device = gpu::probe_gpu(programs_ / "regraph-eval", 0, cancellation_);
+    const auto device = gpu::probe_gpu(installation_.gpu_worker(), 0, cancellation_);
     if (!device.ok()) {
       const bool none = device.error().code == ErrorCode::not_found;
       add(Level::note, "GPU",
@@ -109,7 +109,7 @@ class GpuExamination {
   void try_kernels(const std::string& architecture) {
     CompilerConfiguration configuration;
     configuration.toolkit = *toolkit_;
-    configuration.worker = programs_ / "regraph-compile-worker";
+    configuration.worker = installation_.compile_worker();
     Compiler compiler(std::move(configuration));
     auto harness = gpu::compile_harness(compiler, architecture, cancellation_);
     if (!harness) {
@@ -117,7 +117,7 @@ class GpuExamination {
       return;
     }
     gpu::GpuWorkerConfiguration worker;
-    worker.program = programs_ / "regraph-eval";
+    worker.program = installation_.gpu_worker();
     worker.harness = std::move(*harness);
     auto process = gpu::GpuProcess::start(worker, cancellation_);
     if (!process.ok()) {
@@ -129,7 +129,7 @@ class GpuExamination {
     request.samples.assign(kProbeSamples, 0);
     auto timed = (*process)->time(request, cancellation_);
     if (!timed.ok()) {
-      add(Level::broken, "GPU kernels", timed.failure().message);
+      add(Level::broken, "GPU kernels", timed.error().message);
       return;
     }
     std::sort(timed->seconds.begin(), timed->seconds.end());
@@ -153,7 +153,7 @@ class GpuExamination {
     load.cubin.assign(bytes, bytes + compiled->cubin.size());
     load.functions.push_back({compiled->entry, 0});
     auto loaded = process.load(load, cancellation_);
-    if (!loaded.ok()) return add(Level::broken, "counters", loaded.failure().message);
+    if (!loaded.ok()) return add(Level::broken, "counters", loaded.error().message);
     gpu::LaunchMessage launch;
     launch.module = loaded->module;
     gpu::ProfileRequest request;
@@ -164,7 +164,7 @@ class GpuExamination {
     auto counted = process.profile(request, cancellation_);
     if (!counted.ok()) {
       add(Level::note, "counters",
-          "none, so what limits a kernel is told by the model alone: " + counted.failure().message);
+          "none, so what limits a kernel is told by the model alone: " + counted.error().message);
       return;
     }
     add(Level::fine, "counters",
@@ -172,7 +172,7 @@ class GpuExamination {
                     counted->passes));
   }
 
-  std::filesystem::path programs_;
+  const Installation& installation_;
   const Cancellation& cancellation_;
   std::optional<CudaToolkit> toolkit_;  // what there is to say without one, others say
   std::vector<Finding> findings_;
@@ -180,8 +180,9 @@ class GpuExamination {
 
 }  // namespace
 
-std::vector<Finding> examine_gpu(const std::string& program, const Cancellation& cancellation) {
-  return GpuExamination(program, cancellation).run();
+std::vector<Finding> examine_gpu(const Installation& installation,
+                                 const Cancellation& cancellation) {
+  return GpuExamination(installation, cancellation).run();
 }
 
 }  // namespace regraph::cli

@@ -10,9 +10,8 @@
 namespace regraph::cli {
 
 // Looks at the driver, the GPU's state and clocks, runs a kernel, reads its counters, and looks for
-// compute-sanitizer. What is missing is a note: searches run without a GPU. `program` is the path
-// of this program.
-[[nodiscard]] std::vector<Finding> examine_gpu(const std::string& program,
+// compute-sanitizer. What is missing is a note: searches run without a GPU.
+[[nodiscard]] std::vector<Finding> examine_gpu(const Installation& installation,
                                                const Cancellation& cancellation);
 
 }  // namespace regraph::cli

@@ -1,19 +1,17 @@
 // regraph-calibrate: fits the timing model's numbers to kernels measured by tools/calibrate.
 #include "base/files.h"
-#include "cli/cache_directory.h"
-#include "cli/calibration_samples.h"
-#include "cli/exit_codes.h"
-#include "cli/named_device.h"
+#include "cli/program.h"
 #include "eval/model/calibration/report.h"
+#include "session/calibration_samples.h"
+#include "session/choose_device.h"
+#include "session/toolchain.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
-#include <exception>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -21,16 +19,6 @@
 
 namespace regraph::cli {
 namespace {
-
-Cancellation g_interrupted;
-
-extern "C" void on_signal(int number) {
-  if (g_interrupted.requested()) {
-    std::signal(number, SIG_DFL);
-    std::raise(number);
-  }
-  g_interrupted.request();
-}
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 30;
 
@@ -43,15 +31,8 @@ struct Options {
   bool allow_predicted = false;
 };
 
-void say(const std::string& text) {
-  std::fputs(("regraph-calibrate: " + text + "\n").c_str(), stderr);
-}
-
-int failed(const Error& error) {
-  say(error.message);
-  if (error.code == ErrorCode::cancelled) return kInterrupted;
-  const bool system = error.code == ErrorCode::io || error.code == ErrorCode::internal;
-  return system ? kInternalError : kUsage;
+int failed(const Program& program, const Error& error) {
+  return program.fail(session_error(error));
 }
 
 Result<std::vector<MeasuredRun>> read_runs(const Options& options) {
@@ -140,44 +121,36 @@ Status write_outputs(const Options& options, const DeviceTable& start,
   return fail(ErrorCode::io, "the report could not be written to standard output");
 }
 
-int calibrate_with(const Options& options, const std::filesystem::path& programs) {
+int calibrate_with(const Program& program, const Options& options) {
   const auto runs = read_runs(options);
-  if (!runs) return failed(runs.error());
+  if (!runs) return failed(program, runs.error());
   const auto start = device_of(options, *runs);
-  if (!start) return failed(start.error());
-  auto toolkit = find_cuda_toolkit();
-  auto front_end = toolkit ? source::default_front_end(toolkit->root)
-                           : Result<source::FrontEndConfiguration>(toolkit.error());
-  if (!front_end) {
-    say(front_end.error().message);
-    return kNoDevice;
-  }
-  CompilerConfiguration configuration;
-  configuration.toolkit = *toolkit;
-  configuration.worker = programs / "regraph-compile-worker";
-  configuration.cache_directory = cache_directory();
-  Compiler compiler(std::move(configuration));
+  if (!start) return failed(program, start.error());
+  auto toolchain = find_toolchain(program.installation());
+  if (!toolchain) return program.fail(toolchain.error());
   using Clock = std::chrono::steady_clock;
   const auto seconds_since = [](Clock::time_point from) {
     return std::chrono::duration<double>(Clock::now() - from).count();
   };
   const auto began = Clock::now();
-  const auto gathered = gather_samples(*runs, start->device, compiler, *front_end, g_interrupted);
-  if (!gathered) return failed(gathered.error());
+  const auto gathered = gather_samples(*runs, start->device, *toolchain->compiler,
+                                       toolchain->front_end, program.interrupted());
+  if (!gathered) return failed(program, gathered.error());
   for (const std::string& line : gathered->left_out)
-    say("left out: " + line);
-  say(fmt::format("{} samples gathered in {:.1f} s", gathered->samples.size(),
-                  seconds_since(began)));
+    program.say("left out: " + line);
+  program.say(fmt::format("{} samples gathered in {:.1f} s", gathered->samples.size(),
+                          seconds_since(began)));
   if (gathered->samples.empty()) return kUnusableKernel;
   const auto fit_began = Clock::now();
-  const auto done = calibration::calibrate(start->device, gathered->samples, g_interrupted);
-  if (g_interrupted.requested()) return kInterrupted;
-  say(fmt::format("fitted in {:.1f} s", seconds_since(fit_began)));
+  const auto done = calibration::calibrate(start->device, gathered->samples, program.interrupted());
+  if (program.interrupted().requested()) return kInterrupted;
+  program.say(fmt::format("fitted in {:.1f} s", seconds_since(fit_began)));
   const Status written = write_outputs(options, *start, gathered->samples, done);
-  return written ? 0 : failed(written.error());
+  return written ? 0 : failed(program, written.error());
 }
 
 int run(int argc, char** argv) {
+  const Program program("regraph-calibrate", argv[0]);
   Options options;
   CLI::App app{"Fits the timing model's numbers to kernels that were measured on a GPU.",
                "regraph-calibrate"};
@@ -199,25 +172,15 @@ int run(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : kUsage;
   }
   if (!options.table.empty() && !is_device_file(options.table)) {
-    say("--table: the file's name must end in .yaml, as --device wants it");
+    program.say("--table: the file's name must end in .yaml, as --device wants it");
     return kUsage;
   }
-  std::error_code unknown;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", unknown);
-  return calibrate_with(options, (unknown ? std::filesystem::path(argv[0]) : self).parent_path());
+  return calibrate_with(program, options);
 }
 
 }  // namespace
 }  // namespace regraph::cli
 
 int main(int argc, char** argv) {
-  std::signal(SIGINT, regraph::cli::on_signal);
-  std::signal(SIGTERM, regraph::cli::on_signal);
-  std::signal(SIGPIPE, SIG_IGN);
-  try {
-    return regraph::cli::run(argc, argv);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "regraph-calibrate: internal error: %s\n", error.what());
-    return regraph::cli::kInternalError;
-  }
+  return regraph::cli::guarded("regraph-calibrate", argc, argv, regraph::cli::run);
 }

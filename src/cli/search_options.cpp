@@ -1,10 +1,13 @@
 #include "cli/search_options.h"
 
-#include "cli/exit_codes.h"
+#include "cli/kinds.h"
+#include "cli/language_model_flags.h"
 #include "cli/man_page.h"
+#include "cli/program.h"
 #include "cli/settings.h"
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +16,11 @@
 
 namespace regraph::cli {
 namespace {
+
+// The devices of the model's tables, as a list for people.
+std::string device_names() {
+  return fmt::format("{}", fmt::join(names(known_devices()), ", "));
+}
 
 constexpr const char* kFooter = R"(Examples:
   regraph-search examples/sgemm/sgemm.cu --device h200
@@ -23,7 +31,7 @@ constexpr const char* kFooter = R"(Examples:
 The problem (sizes, arguments, launch, checks) is read from --manifest, from kernel.regraph.yaml beside
 the source or from its first comment (/*@regraph ... */); what they leave out is inferred from the
 source and said aloud. Options not given are taken from the environment (REGRAPH_SEED, ...) and from
-regraph.yaml. 'regraph-search doctor' says what works on this machine. Devices: a100, h100, h200, b200, an architecture such as sm_90,
+regraph.yaml. 'regraph-search doctor' says what works on this machine. Devices: {}, an architecture such as sm_90,
 or a file such as mygpu.yaml (docs/simulator.md; regraph-calibrate writes one).
 
 Exit codes: 0 improved, 1 internal error, 2 usage, 3 no improvement, 4 no usable kernel or the original
@@ -48,7 +56,8 @@ constexpr std::string_view kWithResume[] = {"--resume",  "--jobs",  "--json",
 std::string misuse(const CLI::App& app, const SearchOptions& options) {
   if (options.resume.empty() && app.count("--resume") > 0) return "--resume: name a directory";
   if (options.resume.empty()) {
-    const bool missing = options.kernel_file.empty() && options.export_graph.empty();
+    const bool missing =
+        options.session.problem.kernel_file.empty() && options.export_graph.empty();
     if (missing) return "KERNEL.cu is required; try --help";
     return misuse(options.language_model);
   }
@@ -99,19 +108,20 @@ void add_method_options(CLI::App& app, SelectionConfig& selection) {
 ParsedOptions parse_search_options(int argc, const char* const* argv) {
   ParsedOptions result;
   SearchOptions& options = result.options;
+  SessionOptions& session = options.session;
+  ProblemOptions& problem = session.problem;
   CLI::App app{"Searches for a faster CUDA kernel that provably computes the same thing.",
                "regraph-search"};
-  app.footer(kFooter);
+  app.footer(fmt::format(fmt::runtime(kFooter), device_names()));
   app.set_version_flag("--version", std::string("regraph-search ") + REGRAPH_VERSION);
-  app.add_option("KERNEL.cu", options.kernel_file, "CUDA source with the kernel");
+  app.add_option("KERNEL.cu", problem.kernel_file, "CUDA source with the kernel");
   app.add_option(
-      "--device", options.device,
+      "--device", session.device,
       "GPU to optimise for: a name, an architecture or a .yaml file with its numbers (default: "
       "the one that is here)");
-  app.add_option("--evaluator", options.evaluator,
-                 "where times come from: gpu (measured; what the model puts far behind is not), "
-                 "gpu-only (all measured), model (predicted), auto (gpu if it is the device)")
-      ->check(CLI::IsMember({"auto", "gpu", "gpu-only", "model"}))
+  app.add_option("--evaluator", session.evaluator,
+                 "where times come from: " + described(evaluator_kinds()))
+      ->check(CLI::IsMember(names(evaluator_kinds())))
       ->capture_default_str();
   app.add_option("--sanitizer", options.sanitizer,
                  "measured answers are checked by compute-sanitizer: auto (where it is installed), "
@@ -126,28 +136,28 @@ ParsedOptions parse_search_options(int argc, const char* const* argv) {
       ->check(CLI::Range(1, 1'000'000));
   app.add_option("--time", options.time_seconds, "seconds to search at most")
       ->check(positive_seconds());
-  app.add_option("--evaluation-time", options.evaluation_seconds,
+  app.add_option("--evaluation-time", session.open.evaluation_seconds,
                  "seconds one evaluation, or the check of the original, may take")
       ->check(positive_seconds())
       ->capture_default_str();
-  app.add_option("--seed", options.seed, "seed of everything random")->capture_default_str();
+  app.add_option("--seed", session.open.seed, "seed of everything random")->capture_default_str();
   app.add_option("--jobs", options.jobs, "parallel workers (default: processors)")
       ->check(CLI::Range(1, 1024));
-  app.add_option("--graph", options.graph,
+  app.add_option("--graph", session.graph,
                  "ReGraph to take priors from, YAML or ReGraphT's JSON (default: the shipped one)");
   app.add_option("--export-graph", options.export_graph,
                  "write that ReGraph to a file, .json as ReGraphT's or .yaml, and stop");
-  app.add_option("--manifest", options.manifest, "problem manifest (default: KERNEL.regraph.yaml)");
-  app.add_option("--kernel", options.kernel,
+  app.add_option("--manifest", problem.manifest, "problem manifest (default: KERNEL.regraph.yaml)");
+  app.add_option("--kernel", problem.kernel,
                  "kernel of the file to optimise, e.g. scale or 'scale<float, 4>'");
-  app.add_option("-D,--define", options.defines, "macro for the source, e.g. TILE=16; repeatable")
+  app.add_option("-D,--define", problem.defines, "macro for the source, e.g. TILE=16; repeatable")
       ->allow_extra_args(false);
-  app.add_option("-I,--include-dir", options.include_directories,
+  app.add_option("-I,--include-dir", problem.include_directories,
                  "further folder for the source's own headers; repeatable")
       ->allow_extra_args(false);
-  app.add_option("--size", options.sizes, "size symbol, e.g. N=4096; repeatable")
+  app.add_option("--size", problem.sizes, "size symbol, e.g. N=4096; repeatable")
       ->allow_extra_args(false);
-  app.add_option("--block", options.block, "block of the original launch, e.g. 32x8");
+  app.add_option("--block", problem.block, "block of the original launch, e.g. 32x8");
   app.add_option("--output", options.output,
                  "directory for results (default: regraph-runs/KERNEL-N)");
   app.add_option("--resume", options.resume,
@@ -155,7 +165,7 @@ ParsedOptions parse_search_options(int argc, const char* const* argv) {
   app.add_flag("--json", options.json, "print the result as JSON");
   app.add_flag("--dry-run", options.dry_run,
                "check and evaluate the original, list the first steps, stop");
-  app.add_flag("--init", options.init,
+  app.add_flag("--init", session.open.fill_in,
                "print the manifest with everything inferred, for editing, and stop");
   auto* verbose = app.add_flag("-v,--verbose", options.verbose, "one line an evaluation");
   app.add_flag("-q,--quiet", options.quiet, "no progress")->excludes(verbose);

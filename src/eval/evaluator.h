@@ -4,7 +4,6 @@
 #include "base/cancellation.h"
 #include "kernel/candidate.h"
 #include "kernel/evaluation.h"
-#include "kernel/problem.h"
 
 #include <cstdint>
 
@@ -21,13 +20,14 @@ struct EvaluationBudget {
   double wall_seconds = 60.0;  // give up with Verdict::timeout after this
 };
 
-// Compiles, verifies, times and profiles one candidate. Never throws for a bad candidate: the
-// verdict says what was wrong. Called from worker threads, several calls at once; must be
-// thread-safe and, when its method is `predicted`, deterministic in (candidate, budget).
+// Compiles, verifies, times and profiles candidates of the one problem that it was made for. Never
+// throws for a bad candidate: the verdict says what was wrong. Called from worker threads, several
+// calls at once; must be thread-safe and, when its method is `predicted`, deterministic in
+// (candidate, budget).
 class Evaluator {
  public:
   virtual ~Evaluator() = default;
-  [[nodiscard]] virtual Evaluation evaluate(const Problem& problem, const Candidate& candidate,
+  [[nodiscard]] virtual Evaluation evaluate(const Candidate& candidate,
                                             const EvaluationBudget& budget,
                                             const Cancellation& cancellation) = 0;
 

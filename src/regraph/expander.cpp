@@ -1,5 +1,7 @@
 #include "regraph/expander.h"
 
+#include <iterator>
+
 namespace regraph {
 
 std::string StepProposal::text() const {
@@ -13,6 +15,14 @@ std::string StepProposal::text() const {
   }
   result += ')';
   return result;
+}
+
+void Expander::add_proposals(const Candidate& candidate, const ExpansionContext& context,
+                             std::vector<StepProposal>& proposals,
+                             const Cancellation& cancellation) const {
+  std::vector<StepProposal> own = propose(candidate, context, cancellation);
+  proposals.insert(proposals.end(), std::make_move_iterator(own.begin()),
+                   std::make_move_iterator(own.end()));
 }
 
 }  // namespace regraph

@@ -16,6 +16,8 @@ namespace regraph {
 
 // Parameter name -> value, as text: {"axis": "x", "factor": "4"}.
 using StepParameters = std::map<std::string, std::string>;
+// The parameter by which an expander other than the rewriter says that a proposal is its own.
+inline constexpr const char* kAppliedBy = "by";
 
 struct StepProposal {
   std::string step;  // id in the ReGraph, e.g. "thread_coarsen"
@@ -66,6 +68,16 @@ class Expander {
   [[nodiscard]] virtual std::vector<StepProposal> propose(
       const Candidate& candidate, const ExpansionContext& context,
       const Cancellation& cancellation) const = 0;
+  // As propose, after others: `proposals` holds theirs, which may decide what is worth adding and
+  // may be given an opinion (StepProposal::named_share). The default adds what propose returns.
+  virtual void add_proposals(const Candidate& candidate, const ExpansionContext& context,
+                             std::vector<StepProposal>& proposals,
+                             const Cancellation& cancellation) const;
+  // Whether a proposal is one of its own. An expander that works alone owns them all.
+  [[nodiscard]] virtual bool owns(const StepProposal& proposal) const {
+    (void)proposal;
+    return true;
+  }
   // Returns the rewritten candidate, or an error with a reason a person can act on
   // (ErrorCode::refused where the step does not apply). `variant` is 0-based and below
   // variant_limit.

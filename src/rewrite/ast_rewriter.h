@@ -26,6 +26,11 @@ class AstRewriter final : public Expander {
                                         int variant, const ExpansionContext& context,
                                         const Cancellation& cancellation) const override;
 
+  // Those that nobody else claims.
+  [[nodiscard]] bool owns(const StepProposal& proposal) const override {
+    return !proposal.parameters.contains(kAppliedBy);
+  }
+
   // Why steps do not apply to the candidate: "step(parameters)" -> reason. For reports.
   [[nodiscard]] std::map<std::string, std::string> refusals(const Candidate& candidate) const;
 

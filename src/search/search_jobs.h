@@ -70,7 +70,7 @@ class EvaluateJob final : public Job {
         context_(std::move(context)) {}
 
   void run() override {
-    evaluation = evaluator_.evaluate(problem_, *candidate_, budget_, cancellation);
+    evaluation = evaluator_.evaluate(*candidate_, budget_, cancellation);
     const double seconds = evaluation.time.median_seconds;
     if (evaluation.correct() && !(seconds > 0.0 && std::isfinite(seconds))) {
       evaluation.verdict = Verdict::suspicious;

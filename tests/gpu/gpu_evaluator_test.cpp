@@ -70,7 +70,7 @@ class Evaluating : public test::GpuTest {
     EvaluationBudget budget;
     budget.seed = 7;
     Evaluation result =
-        evaluator().evaluate(problem_, candidate(problem_, source), budget, machine().never());
+        evaluator().evaluate(candidate(problem_, source), budget, machine().never());
     std::printf("%-16s %-9s %9.2f us  %s  %s\n", name(result.verdict), name(result.time.method),
                 result.time.median_seconds * 1e6, result.bottleneck.c_str(),
                 result.message.c_str());
@@ -92,7 +92,7 @@ TEST_F(Evaluating, TimesAreMeasuredAndTheAnswerOnceMore) {
   EXPECT_EQ(fast.time.method, TimeMethod::measured);
   EXPECT_LT(fast.time.high_seconds, slow.time.low_seconds);
   auto measured = evaluator().measure_answer(candidate(problem_, kFast), machine().never());
-  ASSERT_TRUE(measured.ok()) << measured.failure().message;
+  ASSERT_TRUE(measured.ok()) << measured.error().message;
   EXPECT_EQ(measured->processes, 3);
   ASSERT_EQ(measured->benches.size(), 1U);
   EXPECT_GT(measured->cold.low, 1.0);

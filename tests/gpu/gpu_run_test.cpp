@@ -50,8 +50,8 @@ class GpuRun : public test::GpuTest {
         gpu::load_on_gpu(*process_, compiled, problem_.launch, problem_.tests, machine().never());
     if (!on_gpu.ok()) {
       VerificationResult result;
-      result.verdict = verify::verdict_of(gpu::fault_kind(on_gpu.failure()));
-      result.message = on_gpu.failure().message;
+      result.verdict = verify::verdict_of(gpu::fault_kind(on_gpu.error()));
+      result.message = on_gpu.error().message;
       return result;
     }
     const gpu::GpuRunner runner{*process_, problem_, *on_gpu, *loaded, timeout, machine().never()};

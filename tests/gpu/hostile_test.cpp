@@ -79,8 +79,9 @@ class GuardsAlone {
     if (!compiled.ok()) return failed(Verdict::compile_error, compiled.error().message);
     const auto kernel = timed(*compiled, candidate.plan);
     if (!kernel) return failed(Verdict::unsupported, "the parameters cannot be read");
-    Answer<VerificationResult> tested = probation_->judge(*kernel, kSeed, machine().never());
-    if (!tested.ok()) return failed(Verdict::unsupported, tested.failure().message);
+    Result<VerificationResult, Failure> tested =
+        probation_->judge(*kernel, kSeed, machine().never());
+    if (!tested.ok()) return failed(Verdict::unsupported, tested.error().message);
     if (!tested->correct()) return *tested;
     return time(kernel);
   }
@@ -117,11 +118,11 @@ class GuardsAlone {
       config.test = scale->symbols;
       session_ = std::make_unique<TimingSession>(problem_, original_, std::move(config));
       auto baseline = session_->race(original_, machine().never());
-      if (!baseline.ok()) return failed(Verdict::unsupported, baseline.failure().message);
+      if (!baseline.ok()) return failed(Verdict::unsupported, baseline.error().message);
     }
     auto report = session_->race(kernel, machine().never());
     if (!report.ok()) {
-      return failed(verify::verdict_of(fault_kind(report.failure())), report.failure().message);
+      return failed(verify::verdict_of(fault_kind(report.error())), report.error().message);
     }
     for (const BenchTiming& bench : report->benches) {
       if (!bench.difference.empty()) return failed(Verdict::wrong_result, bench.difference);

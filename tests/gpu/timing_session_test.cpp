@@ -75,15 +75,15 @@ TEST_F(Timing, AFasterKernelIsFoundAndBecomesTheIncumbent) {
   const auto slow = kernel(kWasteful);
   TimingSession session(problem_, slow, config());
   auto baseline = session.race(slow, machine().never());
-  ASSERT_TRUE(baseline.ok()) << baseline.failure().message;
+  ASSERT_TRUE(baseline.ok()) << baseline.error().message;
   print("baseline", *baseline);
   auto fast = session.race(kernel(kSimple), machine().never());
-  ASSERT_TRUE(fast.ok()) << fast.failure().message;
+  ASSERT_TRUE(fast.ok()) << fast.error().message;
   print("faster", *fast);
   EXPECT_TRUE(fast->faster);
   EXPECT_EQ(fast->benches[0].difference, "");
   auto again = session.race(kernel(kSimple), machine().never());
-  ASSERT_TRUE(again.ok()) << again.failure().message;
+  ASSERT_TRUE(again.ok()) << again.error().message;
   print("the same", *again);
   EXPECT_FALSE(again->faster);
   auto back = session.race(kernel(kWasteful), machine().never());
@@ -92,13 +92,13 @@ TEST_F(Timing, AFasterKernelIsFoundAndBecomesTheIncumbent) {
   EXPECT_EQ(back->benches[0].race.end, RaceEnd::dropped_at_first_look);
   for (const bool cold : {true, false}) {
     auto pair = session.compare_with_original(kernel(kSimple), {40, 0.5, cold}, machine().never());
-    ASSERT_TRUE(pair.ok()) << pair.failure().message;
+    ASSERT_TRUE(pair.ok()) << pair.error().message;
     EXPECT_GE((*pair)[0].kernel.size(), 40U);
     EXPECT_EQ((*pair)[0].kernel.size(), (*pair)[0].original.size());
     EXPECT_LT(summarize((*pair)[0].kernel).third_quartile, summarize((*pair)[0].original).minimum);
   }
   auto itself = session.compare_with_original(slow, {20, 0.5, true}, machine().never());
-  ASSERT_TRUE(itself.ok()) << itself.failure().message;
+  ASSERT_TRUE(itself.ok()) << itself.error().message;
   EXPECT_GE((*itself)[0].kernel.size(), 20U);
   EXPECT_TRUE((*itself)[0].original.empty());
   const SessionHealth health = session.health();
@@ -115,7 +115,7 @@ TEST_F(Timing, WrongOutputsOfTimedLaunchesAreFound) {
   std::string source = kSimple;
   source.replace(source.find("2.0f * in[i]"), 12, "n > 100000 ? 0.0f : 2.0f * in[i]");
   auto report = session.race(kernel(source), machine().never());
-  ASSERT_TRUE(report.ok()) << report.failure().message;
+  ASSERT_TRUE(report.ok()) << report.error().message;
   EXPECT_NE(report->benches[0].difference, "");
   EXPECT_FALSE(report->faster);
 }
@@ -129,10 +129,10 @@ TEST_F(Timing, AFaultAtTheBenchSizeIsTheCandidatesAndIsSurvived) {
   auto report = session.race(kernel(source), machine().never());
   ASSERT_FALSE(report.ok());
   EXPECT_TRUE(session.candidates_fault());
-  EXPECT_TRUE(report.failure().final);
-  std::printf("%s\n", report.failure().message.c_str());
+  EXPECT_TRUE(report.error().final);
+  std::printf("%s\n", report.error().message.c_str());
   auto next = session.race(kernel(kSimple), machine().never());
-  ASSERT_TRUE(next.ok()) << next.failure().message;
+  ASSERT_TRUE(next.ok()) << next.error().message;
   EXPECT_EQ(session.health().processes, 2);
 }
 
@@ -157,7 +157,7 @@ __global__ void k(const float* in, float* out, int n) {
   TimingSession session(problem_, original, config());
   ASSERT_TRUE(session.race(original, machine().never()).ok());
   auto again = session.race(kernel(source), machine().never());
-  ASSERT_TRUE(again.ok()) << again.failure().message;
+  ASSERT_TRUE(again.ok()) << again.error().message;
   EXPECT_EQ(again->benches[0].difference, "");
 }
 

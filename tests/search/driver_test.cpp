@@ -140,14 +140,14 @@ class RoughEvaluator final : public Evaluator {
   enum class Manner { throws, hangs, lies };
   RoughEvaluator(const World& world, Manner manner) : inner_(world), manner_(manner) {}
 
-  Evaluation evaluate(const Problem& problem, const Candidate& candidate,
-                      const EvaluationBudget& budget, const Cancellation& cancellation) override {
+  Evaluation evaluate(const Candidate& candidate, const EvaluationBudget& budget,
+                      const Cancellation& cancellation) override {
     const std::uint32_t set = World::set_of(candidate);
     if (set != 0 && splitmix64(set) % 4 == 0) {
       ++struck;
       if (manner_ == Manner::throws) throw std::runtime_error("no");
       if (manner_ == Manner::lies) {
-        Evaluation evaluation = inner_.evaluate(problem, candidate, budget, cancellation);
+        Evaluation evaluation = inner_.evaluate(candidate, budget, cancellation);
         evaluation.verdict = Verdict::correct;
         evaluation.time.median_seconds = -1.0;
         return evaluation;
@@ -156,7 +156,7 @@ class RoughEvaluator final : public Evaluator {
       while (!cancellation.requested())
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    return inner_.evaluate(problem, candidate, budget, cancellation);
+    return inner_.evaluate(candidate, budget, cancellation);
   }
   std::atomic<int> struck{0};
 
@@ -303,8 +303,7 @@ TEST(Driver, StopsAtItsWallClockLimit) {
 TEST(Driver, RejectsABaselineThatFailsItsOwnVerification) {
   class Refusing final : public Evaluator {
    public:
-    Evaluation evaluate(const Problem&, const Candidate&, const EvaluationBudget&,
-                        const Cancellation&) override {
+    Evaluation evaluate(const Candidate&, const EvaluationBudget&, const Cancellation&) override {
       Evaluation evaluation;
       evaluation.verdict = Verdict::out_of_bounds;
       evaluation.message = "A[17] is outside A";

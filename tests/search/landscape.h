@@ -162,7 +162,7 @@ class WorldEvaluator final : public Evaluator {
   explicit WorldEvaluator(const World& world, std::uint64_t shuffle = 0)
       : world_(world), shuffle_(shuffle) {}
 
-  Evaluation evaluate(const Problem&, const Candidate& candidate, const EvaluationBudget&,
+  Evaluation evaluate(const Candidate& candidate, const EvaluationBudget&,
                       const Cancellation& cancellation) override {
     const std::uint32_t set = World::set_of(candidate);
     pause(shuffle_, ~std::uint64_t{set}, cancellation);

@@ -29,10 +29,10 @@ constexpr const char* kSearchers[] = {"mcgs", "greedy", "beam", "random", "regra
 class CountingEvaluator final : public Evaluator {
  public:
   CountingEvaluator(const World& world, std::uint64_t shuffle) : inner_(world, shuffle) {}
-  Evaluation evaluate(const Problem& problem, const Candidate& candidate,
-                      const EvaluationBudget& budget, const Cancellation& cancellation) override {
+  Evaluation evaluate(const Candidate& candidate, const EvaluationBudget& budget,
+                      const Cancellation& cancellation) override {
     ++calls;
-    Evaluation evaluation = inner_.evaluate(problem, candidate, budget, cancellation);
+    Evaluation evaluation = inner_.evaluate(candidate, budget, cancellation);
     // Everything there is to keep has a value of its own.
     const double number = static_cast<double>(World::set_of(candidate));
     evaluation.facts = {{"occupancy", number / 7.0},
@@ -311,8 +311,8 @@ TEST_F(Resume, LostAndCrashedEvaluationsAreNotTriedAgain) {
   class Rough final : public Evaluator {
    public:
     explicit Rough(const World& world) : inner_(world) {}
-    Evaluation evaluate(const Problem& problem, const Candidate& candidate,
-                        const EvaluationBudget& budget, const Cancellation& cancellation) override {
+    Evaluation evaluate(const Candidate& candidate, const EvaluationBudget& budget,
+                        const Cancellation& cancellation) override {
       const std::uint32_t set = World::set_of(candidate);
       if (set != 0 && splitmix64(set) % 7 == 0) {
         ++struck;
@@ -320,7 +320,7 @@ TEST_F(Resume, LostAndCrashedEvaluationsAreNotTriedAgain) {
           std::this_thread::sleep_for(std::chrono::milliseconds(1));
       }
       if (set != 0 && splitmix64(set) % 3 == 1) throw std::runtime_error("no");
-      return inner_.evaluate(problem, candidate, budget, cancellation);
+      return inner_.evaluate(candidate, budget, cancellation);
     }
     std::atomic<int> struck{0};
 

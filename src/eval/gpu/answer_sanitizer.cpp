@@ -84,7 +84,7 @@ class ToolRun {
   std::string launch_sizes(GpuProcess& process, const TimedKernel& kernel,
                            const Cancellation& stop) const {
     auto loaded = load_on_gpu(process, kernel.compiled, kernel.plan, problem_.tests, stop);
-    if (!loaded.ok()) return loaded.failure().message;
+    if (!loaded.ok()) return loaded.error().message;
     const GpuRunner runner{process, problem_, *loaded, kernel.loaded, config_.seconds, stop, false};
     for (const Symbols& symbols : problem_.tests) {
       verify::RunSettings settings;

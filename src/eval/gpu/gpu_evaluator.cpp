@@ -196,8 +196,8 @@ double GpuEvaluator::longest_seconds(const EvaluationBudget& budget, int calls) 
   return (1.0 + calls) * budget.wall_seconds;
 }
 
-Answer<MeasuredSpeedup> GpuEvaluator::measure_answer(const Candidate& best,
-                                                     const Cancellation& cancellation) {
+Result<MeasuredSpeedup, Failure> GpuEvaluator::measure_answer(const Candidate& best,
+                                                              const Cancellation& cancellation) {
   auto kernel = state_->compile(best, cancellation);
   if (!kernel.ok()) return Failure{0, false, false, kernel.error().message};
   if (const Status loaded = State::load(**kernel); !loaded.ok())

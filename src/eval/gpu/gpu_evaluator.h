@@ -54,8 +54,8 @@ class GpuEvaluator final : public Evaluator {
 
   // The answer of a search beside the original, for the record. A failure says why there are no
   // such figures; one that is final and not CUDA's is the machine's, and says nothing about it.
-  [[nodiscard]] Answer<MeasuredSpeedup> measure_answer(const Candidate& best,
-                                                       const Cancellation& cancellation);
+  [[nodiscard]] Result<MeasuredSpeedup, Failure> measure_answer(const Candidate& best,
+                                                                const Cancellation& cancellation);
 
   // The answer under a checking tool, as sanitize_answer. Best after measure_answer, which gives
   // back what the search held on the GPU.

@@ -36,7 +36,7 @@ template <typename Work>
 auto twice(const Work& work, const Cancellation& stop) {
   auto answer = work();
   if (answer.ok() || stop.requested()) return answer;
-  const Failure& failure = answer.failure();
+  const Failure& failure = answer.error();
   return failure.final && failure.cuda == 0 && !failure.timeout ? work() : answer;
 }
 
@@ -98,8 +98,9 @@ std::optional<std::string> GpuLane::set_up(std::uint64_t seed, const Cancellatio
   }
   if (baseline_) return std::nullopt;
   const Stopwatch watch(log_, &GpuStatistics::timing_seconds);
-  Answer<TimingReport> report = twice([&] { return session_->race(original_, stop); }, stop);
-  if (!report.ok()) return "timing the original: " + report.failure().message;
+  Result<TimingReport, Failure> report =
+      twice([&] { return session_->race(original_, stop); }, stop);
+  if (!report.ok()) return "timing the original: " + report.error().message;
   baseline_ = *report;
   return std::nullopt;
 }
@@ -118,10 +119,10 @@ Result<TimingConfig> GpuLane::timing_config(std::uint64_t seed, const Cancellati
 bool GpuLane::pass_probation(const TimedKernel& kernel, const EvaluationBudget& budget,
                              Evaluation& result, const Cancellation& stop) {
   const Stopwatch watch(log_, &GpuStatistics::probation_seconds);
-  Answer<VerificationResult> verdict =
+  Result<VerificationResult, Failure> verdict =
       twice([&] { return probation_->judge(kernel, budget.seed, stop); }, stop);
   if (!verdict.ok()) {
-    refuse(result, verdict.failure().message);
+    refuse(result, verdict.error().message);
     return false;
   }
   if (verdict->correct()) return true;
@@ -149,9 +150,9 @@ bool GpuLane::race(const std::shared_ptr<const TimedKernel>& kernel, Evaluation&
     report = *baseline_;
   } else {
     follow_best(stop);
-    Answer<TimingReport> raced = twice([&] { return session_->race(kernel, stop); }, stop);
+    Result<TimingReport, Failure> raced = twice([&] { return session_->race(kernel, stop); }, stop);
     if (!raced.ok()) {
-      blame(raced.failure(), result);
+      blame(raced.error(), result);
       return false;
     }
     report = std::move(*raced);
@@ -177,7 +178,7 @@ void GpuLane::confirm(const std::shared_ptr<const TimedKernel>& kernel, int samp
   comparison.samples = samples;
   auto pairs =
       twice([&] { return session_->compare_with_original(kernel, comparison, stop); }, stop);
-  if (!pairs.ok()) return blame(pairs.failure(), result);
+  if (!pairs.ok()) return blame(pairs.error(), result);
   std::vector<TimingSummary> summaries;
   for (const TimingSession::Pair& pair : *pairs) {
     if (!pair.difference.empty()) {
@@ -216,8 +217,8 @@ void GpuLane::profile(const std::shared_ptr<const TimedKernel>& kernel, Evaluati
     profiling_ = std::make_unique<ProfilingSession>(
         problem_, ProfilingConfig{config_.worker, config_.cupti, config_.seed});
   }
-  Answer<CounterValues> counters = profiling_->profile(*kernel, CounterTier::detail, stop);
-  if (!counters.ok()) return log_.no_counters(counters.failure().message);
+  Result<CounterValues, Failure> counters = profiling_->profile(*kernel, CounterTier::detail, stop);
+  if (!counters.ok()) return log_.no_counters(counters.error().message);
   log_.count(&GpuStatistics::profiled);
   CounterContext context;
   context.achievable_dram_bytes_per_second = config_.model.dram_bytes_per_second;
@@ -261,8 +262,8 @@ void GpuLane::blame(const Failure& failure, Evaluation& result) {
   result.message = "at the bench size, on the GPU: " + failure.message;
 }
 
-Answer<MeasuredSpeedup> GpuLane::measure_answer(const std::shared_ptr<const TimedKernel>& best,
-                                                const Cancellation& stop) {
+Result<MeasuredSpeedup, Failure> GpuLane::measure_answer(
+    const std::shared_ptr<const TimedKernel>& best, const Cancellation& stop) {
   const Result<TimingConfig> timing = timing_config(config_.seed, stop);
   if (!timing.ok()) return Failure{0, false, false, timing.error().message};
   earlier_processes_ = processes();
@@ -272,7 +273,8 @@ Answer<MeasuredSpeedup> GpuLane::measure_answer(const std::shared_ptr<const Time
   probation_.reset();
   baseline_.reset();
   followed_.reset();
-  Answer<MeasuredSpeedup> measured = measure_finally(problem_, original_, best, *timing, {}, stop);
+  Result<MeasuredSpeedup, Failure> measured =
+      measure_finally(problem_, original_, best, *timing, {}, stop);
   if (measured.ok()) earlier_processes_ += measured->processes;
   return measured;
 }

@@ -45,7 +45,7 @@ class GpuLane {
 
   // The answer of a search beside the original, in fresh processes. What the lane held on the GPU
   // is given back before.
-  [[nodiscard]] Answer<MeasuredSpeedup> measure_answer(
+  [[nodiscard]] Result<MeasuredSpeedup, Failure> measure_answer(
       const std::shared_ptr<const TimedKernel>& best, const Cancellation& stop);
 
   // As sanitize_answer, on this GPU.

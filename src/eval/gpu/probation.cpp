@@ -16,33 +16,33 @@ constexpr int kRepetitions = 9;
 
 }  // namespace
 
-Answer<Done> Probation::ensure(std::uint64_t seed, const Cancellation& stop) {
-  if (process_ && process_->alive()) return Done();
+Result<void, Failure> Probation::ensure(std::uint64_t seed, const Cancellation& stop) {
+  if (process_ && process_->alive()) return {};
   process_.reset();
   Result<std::unique_ptr<GpuProcess>> started = GpuProcess::start(worker_, stop);
   if (!started.ok()) return Failure{0, true, false, started.error().message};
   process_ = std::move(*started);
   ++processes_;
   // After a fault above all: is the GPU itself in order?
-  Answer<VerificationResult> original = run(*original_, seed, stop);
-  if (!original.ok()) return original.failure();
-  if (original->correct()) return Done();
+  Result<VerificationResult, Failure> original = run(*original_, seed, stop);
+  if (!original.ok()) return original.error();
+  if (original->correct()) return {};
   process_.reset();
   return Failure{0, true, false,
                  "the original kernel gives another result on the GPU than on the interpreter: " +
                      original->message};
 }
 
-Answer<VerificationResult> Probation::run(const TimedKernel& kernel, std::uint64_t seed,
-                                          const Cancellation& stop) {
-  Answer<GpuPlan> loaded =
+Result<VerificationResult, Failure> Probation::run(const TimedKernel& kernel, std::uint64_t seed,
+                                                   const Cancellation& stop) {
+  Result<GpuPlan, Failure> loaded =
       load_on_gpu(*process_, kernel.compiled, kernel.plan, problem_.tests, stop);
   if (!loaded.ok()) {
-    const ptx::FaultKind kind = fault_kind(loaded.failure());
-    if (kind == ptx::FaultKind::none) return loaded.failure();
+    const ptx::FaultKind kind = fault_kind(loaded.error());
+    if (kind == ptx::FaultKind::none) return loaded.error();
     VerificationResult result;
     result.verdict = verify::verdict_of(kind);
-    result.message = "on the GPU: " + loaded.failure().message;
+    result.message = "on the GPU: " + loaded.error().message;
     return result;
   }
   const GpuRunner runner{*process_, problem_, *loaded, kernel.loaded, kTimeoutSeconds, stop};
@@ -98,10 +98,10 @@ std::optional<std::string> Probation::repeat(const GpuRunner& runner, const Time
   return std::nullopt;
 }
 
-Answer<VerificationResult> Probation::judge(const TimedKernel& candidate, std::uint64_t seed,
-                                            const Cancellation& stop) {
-  Answer<Done> ready = ensure(seed, stop);
-  if (!ready.ok()) return ready.failure();
+Result<VerificationResult, Failure> Probation::judge(const TimedKernel& candidate,
+                                                     std::uint64_t seed, const Cancellation& stop) {
+  Result<void, Failure> ready = ensure(seed, stop);
+  if (!ready.ok()) return ready.error();
   return run(candidate, seed, stop);
 }
 

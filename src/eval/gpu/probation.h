@@ -28,15 +28,17 @@ class Probation {
   // atomic additions of floats explain it. A new process first shows that the original computes
   // there what it computes on the interpreter. A failure is the machine's, and says nothing about
   // the candidate.
-  [[nodiscard]] Answer<VerificationResult> judge(const TimedKernel& candidate, std::uint64_t seed,
-                                                 const Cancellation& stop);
+  [[nodiscard]] Result<VerificationResult, Failure> judge(const TimedKernel& candidate,
+                                                          std::uint64_t seed,
+                                                          const Cancellation& stop);
 
   [[nodiscard]] int processes() const { return processes_; }
 
  private:
-  [[nodiscard]] Answer<Done> ensure(std::uint64_t seed, const Cancellation& stop);
-  [[nodiscard]] Answer<VerificationResult> run(const TimedKernel& kernel, std::uint64_t seed,
-                                               const Cancellation& stop);
+  [[nodiscard]] Result<void, Failure> ensure(std::uint64_t seed, const Cancellation& stop);
+  [[nodiscard]] Result<VerificationResult, Failure> run(const TimedKernel& kernel,
+                                                        std::uint64_t seed,
+                                                        const Cancellation& stop);
 
   // How the results of repeated launches of one case differ; nothing when they do not, or when a
   // launch fails (the next one will, too).

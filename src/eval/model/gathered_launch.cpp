@@ -9,22 +9,16 @@
 namespace regraph {
 namespace {
 
-Evaluation failed(Verdict verdict, std::string message) {
-  Evaluation result;
-  result.verdict = verdict;
-  result.message = std::move(message);
-  return result;
-}
-
 // What went wrong in a sampled block, with where in the source.
-Evaluation failed_at(const Symbols& symbols, const ptx::Fault& fault) {
+Rejection failed_at(const Symbols& symbols, const ptx::Fault& fault) {
   std::string sizes;
   for (const auto& [name, value] : symbols) {
     sizes += (sizes.empty() ? "" : ", ") + name + ": " + std::to_string(value);
   }
   std::string text = fault.message.empty() ? std::string(ptx::name(fault.kind)) : fault.message;
   if (fault.source_line > 0) text += " (line " + std::to_string(fault.source_line) + ")";
-  return failed(verify::verdict_of(fault.kind), "at the benchmark size {" + sizes + "}: " + text);
+  return Rejection{verify::verdict_of(fault.kind),
+                   "at the benchmark size {" + sizes + "}: " + text};
 }
 
 }  // namespace
@@ -54,31 +48,33 @@ ModelInput GatheredLaunch::input() const {
           binary->code ? &*binary->code : nullptr};
 }
 
-std::variant<GatheredLaunch, Evaluation> gather_launch(
-    const DeviceSpec& device, const Problem& problem, const verify::LoadedLaunch& loaded,
-    const KernelBinary& binary, const Symbols& symbols, const Cancellation& cancellation) {
+Result<GatheredLaunch, Rejection> gather_launch(const DeviceSpec& device, const Problem& problem,
+                                                const verify::LoadedLaunch& loaded,
+                                                const KernelBinary& binary, const Symbols& symbols,
+                                                const Cancellation& cancellation) {
   auto launch = concretise(loaded.launch, symbols);
-  if (!launch) return failed(Verdict::launch_error, launch.error().message);
+  if (!launch) return Rejection{Verdict::launch_error, launch.error().message};
   const ResourceUsage& resources = binary.kernel->resources;
   const std::int64_t shared =
       resources.static_shared_bytes + static_cast<std::int64_t>(launch->dynamic_shared_bytes);
   auto occupancy = occupancy_of(device, static_cast<int>(launch->block.count()),
                                 resources.registers_per_thread, shared);
-  if (!occupancy) return failed(Verdict::launch_error, occupancy.error().message);
+  if (!occupancy) return Rejection{Verdict::launch_error, occupancy.error().message};
   auto sample = sample_launch(problem, loaded.program, *launch, symbols, device, *occupancy, shared,
                               cancellation);
-  if (!sample) return failed(verify::verdict_of(sample.error().code), sample.error().message);
+  if (!sample) return Rejection{verify::verdict_of(sample.error().code), sample.error().message};
   if (sample->fault.kind != ptx::FaultKind::none) return failed_at(symbols, sample->fault);
   return GatheredLaunch{&loaded.program, std::move(*sample), &binary,     std::move(*launch),
                         *occupancy,      std::nullopt,       std::nullopt};
 }
 
-std::variant<GatheredPlan, Evaluation> GatheredPlan::gather(
+Result<GatheredPlan, Rejection> GatheredPlan::gather(
     const DeviceSpec& device, const Problem& problem, const CompiledPlan& compiled,
     const LaunchPlan& plan, const Cancellation& cancellation, WorkCounting counting) {
-  if (problem.bench.empty()) return failed(Verdict::unsupported, "the problem has no bench sizes");
+  if (problem.bench.empty())
+    return Rejection{Verdict::unsupported, "the problem has no bench sizes"};
   auto loaded = verify::load_plan(compiled, plan);
-  if (!loaded) return failed(verify::verdict_of(loaded.error().code), loaded.error().message);
+  if (!loaded) return Rejection{verify::verdict_of(loaded.error().code), loaded.error().message};
   GatheredPlan result;
   result.loaded_ = std::make_unique<verify::LoadedPlan>(std::move(*loaded));
   result.binaries_ = read_binaries(compiled, counting);
@@ -87,8 +83,8 @@ std::variant<GatheredPlan, Evaluation> GatheredPlan::gather(
     for (std::size_t i = 0; i < result.loaded_->size(); ++i) {
       auto gathered = gather_launch(device, problem, (*result.loaded_)[i], result.binaries_[i],
                                     symbols, cancellation);
-      if (auto* failure = std::get_if<Evaluation>(&gathered)) return std::move(*failure);
-      CountedLaunch launch{std::move(std::get<GatheredLaunch>(gathered)), {}};
+      if (!gathered) return std::move(gathered).error();
+      CountedLaunch launch{std::move(*gathered), {}};
       launch.work = count_work(launch.gathered.input());
       launches.push_back(std::move(launch));
     }

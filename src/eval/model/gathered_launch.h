@@ -3,18 +3,18 @@
 #pragma once
 
 #include "base/cancellation.h"
+#include "base/result.h"
 #include "eval/compile/compiled_plan.h"
 #include "eval/model/sampling.h"
 #include "eval/model/timing_model.h"
+#include "eval/rejection.h"
 #include "eval/verify/loaded_plan.h"
-#include "kernel/evaluation.h"
 #include "kernel/problem.h"
 #include "sass/machine_code.h"
 
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <variant>
 #include <vector>
 
 namespace regraph {
@@ -49,9 +49,9 @@ struct GatheredLaunch {
 };
 
 // Samples one launch at one size. Of `device` the SMs, their residency limits and the sizes of the
-// caches count, not how fast anything is. An Evaluation says why there is nothing to predict from.
+// caches count, not how fast anything is. A Rejection says why there is nothing to predict from.
 // Thread-safe.
-[[nodiscard]] std::variant<GatheredLaunch, Evaluation> gather_launch(
+[[nodiscard]] Result<GatheredLaunch, Rejection> gather_launch(
     const DeviceSpec& device, const Problem& problem, const verify::LoadedLaunch& loaded,
     const KernelBinary& binary, const Symbols& symbols, const Cancellation& cancellation);
 
@@ -59,7 +59,7 @@ struct GatheredLaunch {
 class GatheredPlan {
  public:
   // As gather_launch.
-  [[nodiscard]] static std::variant<GatheredPlan, Evaluation> gather(
+  [[nodiscard]] static Result<GatheredPlan, Rejection> gather(
       const DeviceSpec& device, const Problem& problem, const CompiledPlan& compiled,
       const LaunchPlan& plan, const Cancellation& cancellation,
       WorkCounting counting = WorkCounting::machine_code);

@@ -38,8 +38,7 @@ void SharedEvaluator::leave() {
   turn_.notify_one();
 }
 
-Evaluation SharedEvaluator::evaluate(const Problem& problem, const Candidate& candidate,
-                                     const EvaluationBudget& budget,
+Evaluation SharedEvaluator::evaluate(const Candidate& candidate, const EvaluationBudget& budget,
                                      const Cancellation& cancellation) {
   const bool screening = budget.effort == EvaluationBudget::Effort::screening;
   const Hash128 key = key_of(problem, candidate, budget);
@@ -60,7 +59,7 @@ Evaluation SharedEvaluator::evaluate(const Problem& problem, const Candidate& ca
     SharedEvaluator& owner;
     ~Turn() { owner.leave(); }
   } const turn{*this};
-  evaluation = inner_.evaluate(problem, candidate, budget, cancellation);
+  evaluation = inner_.evaluate(candidate, budget, cancellation);
   const bool lasting = !cancellation.requested() && evaluation.verdict != Verdict::timeout;
   if (screening && lasting) {
     const std::lock_guard lock(mutex_);

@@ -24,8 +24,7 @@ class SharedEvaluator final : public Evaluator {
 
   // Waits for its turn; when cancelled meanwhile: Verdict::timeout with a message. What was
   // cancelled or ended by a time limit is not remembered.
-  [[nodiscard]] Evaluation evaluate(const Problem& problem, const Candidate& candidate,
-                                    const EvaluationBudget& budget,
+  [[nodiscard]] Evaluation evaluate(const Candidate& candidate, const EvaluationBudget& budget,
                                     const Cancellation& cancellation) override;
   [[nodiscard]] double longest_seconds(const EvaluationBudget& budget, int calls) const override;
 

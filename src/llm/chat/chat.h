@@ -95,20 +95,7 @@ struct ChatError {
   TokenUsage usage;     // of malformed answers that were paid for
 };
 
-// An answer or the reason why there is none.
-class ChatResult {
- public:
-  ChatResult(ChatAnswer answer) : answer_(std::move(answer)) {}  // NOLINT: implicit
-  ChatResult(ChatError error) : error_(std::move(error)) {}      // NOLINT: implicit
-  [[nodiscard]] bool ok() const { return answer_.has_value(); }
-  explicit operator bool() const { return ok(); }
-  [[nodiscard]] const ChatAnswer& answer() const { return *answer_; }
-  [[nodiscard]] const ChatError& error() const { return error_; }
-
- private:
-  std::optional<ChatAnswer> answer_;
-  ChatError error_;
-};
+using ChatResult = Result<ChatAnswer, ChatError>;
 
 // Somebody who answers. Called from worker threads, many calls at once; must be thread-safe.
 class ChatModel {

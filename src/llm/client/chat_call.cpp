@@ -81,11 +81,11 @@ ChatResult ChatCall::run() {
     // With the same seed it would be the same answer.
     if (request_.seed) missing.seed = *request_.seed + static_cast<std::int64_t>(round);
     Attempt outcome = ask(missing, round);
-    if (ChatError* const error = std::get_if<ChatError>(&outcome)) {
-      if (result.choices.empty()) return *error;
+    if (!outcome) {
+      if (result.choices.empty()) return std::move(outcome).error();
       break;
     }
-    DecodedAnswer& answer = std::get<DecodedAnswer>(outcome);
+    DecodedAnswer& answer = *outcome;
     if (answer.choices.size() > static_cast<std::size_t>(missing.choices))
       answer.choices.resize(static_cast<std::size_t>(missing.choices));
     if (round == 0) {
@@ -109,7 +109,7 @@ ChatCall::Attempt ChatCall::ask(const ChatRequest& wanted, std::uint64_t part) {
     retry_ = RetryClass::never;
     retry_after_.reset();
     Attempt outcome = attempt(wanted);
-    if (!std::holds_alternative<ChatError>(outcome)) return outcome;
+    if (outcome) return outcome;
     if (adapted_) continue;
     const auto wait = schedule.next(retry_, retry_after_, remaining());
     if (!wait) return outcome;
@@ -170,15 +170,15 @@ ChatCall::Attempt ChatCall::attempt(const ChatRequest& wanted) {
   const TokenUsage lost_before = lost_;
   Attempt result = read(wanted, std::move(outcome));
   std::int64_t used = 0;
-  if (const auto* const answer = std::get_if<DecodedAnswer>(&result)) {
-    used = answer->usage.prompt_tokens + answer->usage.completion_tokens;
-    shared_.statistics.count_answered_request(answer->usage);
+  if (result) {
+    used = result->usage.prompt_tokens + result->usage.completion_tokens;
+    shared_.statistics.count_answered_request(result->usage);
     failed_before_ = false;
   } else {
     failed_before_ = true;
     used = lost_.prompt_tokens + lost_.completion_tokens - lost_before.prompt_tokens -
            lost_before.completion_tokens;
-    shared_.breaker.note(request_.model, std::get<ChatError>(result));
+    shared_.breaker.note(request_.model, result.error());
   }
   shared_.limiter.settle(tokens, used, Clock::now());
   return result;
@@ -201,11 +201,11 @@ ChatCall::Attempt ChatCall::read(const ChatRequest& wanted, HttpOutcome outcome)
   if (outcome.status < 200 || has_status)
     return read_error(outcome, outcome.status, read_server_error(outcome.body));
   auto decoded = decode_answer(outcome.body);
-  if (auto* const answer = std::get_if<DecodedAnswer>(&decoded)) {
-    finish(*answer, wanted);
-    return std::move(*answer);
+  if (decoded) {
+    finish(*decoded, wanted);
+    return std::move(*decoded);
   }
-  UndecodedAnswer& undecoded = std::get<UndecodedAnswer>(decoded);
+  const UndecodedAnswer& undecoded = decoded.error();
   if (undecoded.error) return read_error(outcome, undecoded.error->status, *undecoded.error);
   TokenUsage lost = undecoded.usage;
   if (!lost.reported)

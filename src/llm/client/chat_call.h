@@ -45,7 +45,7 @@ class ChatCall {
 
  private:
   using Clock = std::chrono::steady_clock;
-  using Attempt = std::variant<DecodedAnswer, ChatError>;
+  using Attempt = Result<DecodedAnswer, ChatError>;
 
   // Attempts until there is an answer to `wanted` or none will come.
   [[nodiscard]] Attempt ask(const ChatRequest& wanted, std::uint64_t part);

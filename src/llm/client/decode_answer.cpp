@@ -99,7 +99,7 @@ bool says_error(const Json& value) {
 
 }  // namespace
 
-std::variant<DecodedAnswer, UndecodedAnswer> decode_answer(std::string_view body) {
+Result<DecodedAnswer, UndecodedAnswer> decode_answer(std::string_view body) {
   if (const auto at = find_invalid_utf8(body))
     return UndecodedAnswer{fmt::format("the answer is not UTF-8 at byte {}", *at), {}, {}};
   const Json parsed = Json::parse(body, nullptr, false);

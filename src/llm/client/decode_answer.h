@@ -1,13 +1,13 @@
 // The answer of an OpenAI-compatible server, read without trusting it.
 #pragma once
 
+#include "base/result.h"
 #include "llm/chat/chat.h"
 #include "llm/client/server_error.h"
 
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 namespace regraph::llm {
@@ -29,6 +29,6 @@ struct UndecodedAnswer {
 // that vLLM, SGLang, DeepSeek, llama.cpp, Ollama and OpenRouter use; finish reasons of other
 // servers; any number of choices of which those without a message are left out. All texts of the
 // result are UTF-8.
-[[nodiscard]] std::variant<DecodedAnswer, UndecodedAnswer> decode_answer(std::string_view body);
+[[nodiscard]] Result<DecodedAnswer, UndecodedAnswer> decode_answer(std::string_view body);
 
 }  // namespace regraph::llm

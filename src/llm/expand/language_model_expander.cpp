@@ -18,7 +18,6 @@ namespace {
 constexpr std::size_t kMostNamed = 8;
 // Weighted share of a step's conditions on counters that must hold for it to be tried unasked.
 constexpr double kStrongEvidence = 0.9;
-constexpr const char* kBy = "by";
 constexpr const char* kModel = "model";
 
 // How an error of the client is told to the search: it knows no language models.
@@ -37,14 +36,14 @@ Error as_error(const ChatError& error) {
 
 StepParameters chosen_values(const StepProposal& proposal) {
   StepParameters values = proposal.parameters;
-  values.erase(kBy);
+  values.erase(kAppliedBy);
   return values;
 }
 
 }  // namespace
 
 bool is_by_model(const StepProposal& proposal) {
-  const auto by = proposal.parameters.find(kBy);
+  const auto by = proposal.parameters.find(kAppliedBy);
   return by != proposal.parameters.end() && by->second == kModel;
 }
 
@@ -118,26 +117,35 @@ std::vector<StepProposal> LanguageModelExpander::propose(const Candidate& candid
                                                          const ExpansionContext& context,
                                                          const Cancellation& cancellation) const {
   std::vector<StepProposal> proposals;
-  if (parts_.rewriter != nullptr)
-    proposals = parts_.rewriter->propose(candidate, context, cancellation);
-  const std::size_t own = proposals.size();
+  add_proposals(candidate, context, proposals, cancellation);
+  return proposals;
+}
+
+void LanguageModelExpander::add_proposals(const Candidate& candidate,
+                                          const ExpansionContext& context,
+                                          std::vector<StepProposal>& proposals,
+                                          const Cancellation& cancellation) const {
+  const std::size_t others = proposals.size();
   for (const Step* step : catalogue()) {
     const bool taken =
-        std::any_of(proposals.begin(), proposals.begin() + static_cast<std::ptrdiff_t>(own),
+        std::any_of(proposals.begin(), proposals.begin() + static_cast<std::ptrdiff_t>(others),
                     [&](const StepProposal& proposal) { return proposal.step == step->id; });
     if (taken) continue;
     StepProposal proposal;
     proposal.step = step->id;
-    proposal.parameters = {{kBy, kModel}};
+    proposal.parameters = {{kAppliedBy, kModel}};
     proposal.variant_limit = config_.variants;
     proposals.push_back(std::move(proposal));
   }
   if (config_.propose) name_steps(candidate, context, cancellation, proposals);
-  if (own > 0) drop_unpromising(context.evaluation.facts, proposals);
-  return proposals;
+  if (others > 0) drop_unpromising(context.evaluation.facts, proposals);
 }
 
-// Beside the rewriter's steps, which cost nothing, the model's are for what it recommends itself
+bool LanguageModelExpander::owns(const StepProposal& proposal) const {
+  return is_by_model(proposal);
+}
+
+// Beside others' steps, which cost nothing, the model's are for what it recommends itself
 // and for what the counters argue for; the whole catalogue would use up the budget.
 void LanguageModelExpander::drop_unpromising(const Facts& facts,
                                              std::vector<StepProposal>& proposals) const {
@@ -175,7 +183,7 @@ void LanguageModelExpander::name_steps(const Candidate& candidate, const Expansi
       }
     });
   };
-  for (const ChatChoice& choice : result.answer().choices) {
+  for (const ChatChoice& choice : result->choices) {
     const auto named = parse_steps(choice, *parts_.prompts.prompt(PromptKind::propose).schema,
                                    parts_.graph, kMostNamed);
     if (!named) continue;
@@ -189,8 +197,8 @@ void LanguageModelExpander::name_steps(const Candidate& candidate, const Expansi
                                       candidate.identity.low, PromptKind::judge_optimisation);
     if (const ChatResult judged = parts_.model.complete(asked, cancellation)) {
       const auto advice = parse_optimisation(
-          judged.answer().choices.front(),
-          *parts_.prompts.prompt(PromptKind::judge_optimisation).schema, parts_.graph);
+          judged->choices.front(), *parts_.prompts.prompt(PromptKind::judge_optimisation).schema,
+          parts_.graph);
       if (advice) {
         tally_.change([](ExpansionStatistics& tally) { ++tally.judged; });
         add({advice->step});
@@ -214,7 +222,7 @@ LanguageModelExpander::Attempt LanguageModelExpander::attempt(
     attempt.no_answer = result.error();
     return attempt;
   }
-  const ChatChoice& choice = result.answer().choices.front();
+  const ChatChoice& choice = result->choices.front();
   attempt.text = choice.text;
   const auto reject = [&](Error error, const std::string& kind) {
     tally_.change([&](ExpansionStatistics& tally) { ++tally.rejected[kind]; });
@@ -233,8 +241,8 @@ LanguageModelExpander::Attempt LanguageModelExpander::attempt(
     return reject(fail(ErrorCode::refused, "the answer changes nothing"), "unchanged");
   }
   attempt.candidate = std::move(*read);
-  attempt.evaluation = parts_.evaluator.evaluate(parts_.problem, *attempt.candidate,
-                                                 config_.evaluation, cancellation);
+  attempt.evaluation =
+      parts_.evaluator.evaluate(*attempt.candidate, config_.evaluation, cancellation);
   tally_.change([&](ExpansionStatistics& tally) {
     ++tally.verdicts[static_cast<std::size_t>(attempt.evaluation.verdict)];
   });
@@ -260,9 +268,8 @@ std::vector<ChatMessage> LanguageModelExpander::repair_messages(
     const ChatRequest asked =
         request(parts_.prompts.judge_correction(question), salt, PromptKind::judge_correction);
     if (const ChatResult judged = parts_.model.complete(asked, cancellation)) {
-      const auto advice =
-          parse_correction(judged.answer().choices.front(),
-                           *parts_.prompts.prompt(PromptKind::judge_correction).schema);
+      const auto advice = parse_correction(
+          judged->choices.front(), *parts_.prompts.prompt(PromptKind::judge_correction).schema);
       if (advice) {
         tally_.change([](ExpansionStatistics& tally) { ++tally.judged; });
         inputs.advice = advice->text();
@@ -276,11 +283,8 @@ Result<Candidate> LanguageModelExpander::apply(const Candidate& candidate,
                                                const StepProposal& proposal, int variant,
                                                const ExpansionContext& context,
                                                const Cancellation& cancellation) const {
-  if (!is_by_model(proposal)) {
-    if (parts_.rewriter == nullptr)
-      return fail(ErrorCode::refused, "the language model has no step " + proposal.text());
-    return parts_.rewriter->apply(candidate, proposal, variant, context, cancellation);
-  }
+  if (!is_by_model(proposal))
+    return fail(ErrorCode::refused, "the language model has no step " + proposal.text());
   const Step* step = parts_.graph.find(proposal.step);
   if (step == nullptr)
     return fail(ErrorCode::refused, "the ReGraph has no step '" + proposal.step + "'");
@@ -318,8 +322,7 @@ Result<Candidate> LanguageModelExpander::apply(const Candidate& candidate,
 }
 
 bool LanguageModelExpander::repeatable(const StepProposal& proposal) const {
-  if (is_by_model(proposal)) return false;
-  return parts_.rewriter == nullptr || parts_.rewriter->repeatable(proposal);
+  return !is_by_model(proposal);
 }
 
 Result<Candidate> LanguageModelExpander::restore(const Candidate& stored) const {

@@ -40,8 +40,7 @@ struct LanguageModelConfig {
   EvaluationBudget evaluation;        // of a candidate, as the search itself does it
 };
 
-// What the expander works with; everything must outlive it. `rewriter` may be null; else it does
-// what it can, and the model what it refuses.
+// What the expander works with; everything must outlive it.
 struct ExpanderParts {
   const Problem& problem;
   const ReGraph& graph;
@@ -50,11 +49,11 @@ struct ExpanderParts {
   const CandidateReader& reader;
   ChatModel& model;
   Evaluator& evaluator;  // one that remembers: the search asks for the same evaluation again
-  const Expander* rewriter = nullptr;
 };
 
-// Thread-safe. Proposals of the model carry the parameter {"by", "model"}; those of the rewriter
-// are its own.
+// Thread-safe. Proposals of the model carry the parameter {"by", "model"}. After other expanders
+// (CompositeExpander) it offers steps that they do not, names the best of theirs too, and leaves
+// out its own that neither it nor the facts recommend.
 class LanguageModelExpander final : public Expander {
  public:
   LanguageModelExpander(const ExpanderParts& parts, LanguageModelConfig config)
@@ -63,7 +62,11 @@ class LanguageModelExpander final : public Expander {
   [[nodiscard]] std::vector<StepProposal> propose(const Candidate& candidate,
                                                   const ExpansionContext& context,
                                                   const Cancellation& cancellation) const override;
-  // Errors beside those of the rewriter: refused (the answer was rejected, changed nothing, or the
+  void add_proposals(const Candidate& candidate, const ExpansionContext& context,
+                     std::vector<StepProposal>& proposals,
+                     const Cancellation& cancellation) const override;
+  [[nodiscard]] bool owns(const StepProposal& proposal) const override;
+  // Errors: refused (the answer was rejected, changed nothing, or the
   // model refused; the message says why), io (no answer came), resource (the budget is used up),
   // cancelled. A candidate that is still wrong after the last repair is returned: its verdict
   // counts.

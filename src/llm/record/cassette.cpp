@@ -145,7 +145,7 @@ void CassetteRecorder::record(const std::string& key, const ChatRequest& request
                               const ChatResult& result) {
   nlohmann::json line = {{"key", key}, {"request", request_json(request)}};
   if (result) {
-    line["answer"] = answer_json(result.answer());
+    line["answer"] = answer_json(*result);
   } else {
     line["error"] = error_json(result.error());
   }

@@ -71,7 +71,7 @@ void BudgetedModel::book(const TokenUsage& most, const ChatResult& result) {
   promised_dollars_ -= price_ ? price_->cost(most) : 0.0;
   TokenUsage used;
   if (result) {
-    const ChatAnswer& answer = result.answer();
+    const ChatAnswer& answer = *result;
     ++statistics_.answered;
     statistics_.attempts += answer.attempts;
     statistics_.seconds += answer.seconds;
@@ -104,7 +104,7 @@ ChatResult BudgetedModel::complete(const ChatRequest& request, const Cancellatio
   if (auto refused = set_aside(most)) return std::move(*refused);
   ChatResult result = inner_.complete(request, cancellation);
   book(most, result);
-  if (result && store_ != nullptr) (void)store_->put(key, result.answer());
+  if (result && store_ != nullptr) (void)store_->put(key, *result);
   return result;
 }
 

@@ -38,7 +38,7 @@ class Judge {
     Candidate candidate;
     candidate.source = source;
     candidate.plan = plan;
-    return evaluator_.evaluate(problem_, candidate, budget, kNever);
+    return evaluator_.evaluate(candidate, budget, kNever);
   }
   Evaluation operator()(const std::string& source) { return (*this)(source, problem_.launch); }
 

@@ -12,7 +12,7 @@ namespace {
 // Counts its calls and how many ran at once; takes a moment.
 class CountingEvaluator final : public Evaluator {
  public:
-  Evaluation evaluate(const Problem&, const Candidate& candidate, const EvaluationBudget&,
+  Evaluation evaluate(const Candidate& candidate, const EvaluationBudget&,
                       const Cancellation&) override {
     ++calls;
     const int now = ++running;

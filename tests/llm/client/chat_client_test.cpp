@@ -47,18 +47,18 @@ TEST(ChatClient, Answers) {
   const auto client = make_client(quick_options(server.url()));
   const ChatResult result = ask(*client);
   ASSERT_TRUE(result.ok()) << result.error().message;
-  EXPECT_EQ(result.answer().choices[0].text, "42");
-  EXPECT_EQ(result.answer().choices[0].finish, FinishReason::stop);
-  EXPECT_EQ(result.answer().usage, (TokenUsage{11, 0, 3, 0, true}));
-  EXPECT_EQ(result.answer().model, "served");
-  EXPECT_EQ(result.answer().attempts, 1);
-  EXPECT_GT(result.answer().seconds, 0.0);
+  EXPECT_EQ(result->choices[0].text, "42");
+  EXPECT_EQ(result->choices[0].finish, FinishReason::stop);
+  EXPECT_EQ(result->usage, (TokenUsage{11, 0, 3, 0, true}));
+  EXPECT_EQ(result->model, "served");
+  EXPECT_EQ(result->attempts, 1);
+  EXPECT_GT(result->seconds, 0.0);
   const ClientStatistics statistics = client->statistics();
   EXPECT_EQ(statistics.calls, 1);
   EXPECT_EQ(statistics.requests, 1);
   EXPECT_EQ(statistics.retries, 0);
   EXPECT_EQ(statistics.most_in_flight, 1);
-  EXPECT_EQ(statistics.tokens, result.answer().usage);
+  EXPECT_EQ(statistics.tokens, result->usage);
 }
 
 TEST(ChatClient, EstimatesTokensWhereTheServerIsSilent) {
@@ -66,9 +66,9 @@ TEST(ChatClient, EstimatesTokensWhereTheServerIsSilent) {
   const auto client = make_client(quick_options(server.url()));
   const ChatResult result = ask(*client);
   ASSERT_TRUE(result.ok()) << result.error().message;
-  EXPECT_FALSE(result.answer().usage.reported);
-  EXPECT_EQ(result.answer().usage.completion_tokens, 7);
-  EXPECT_EQ(result.answer().usage.prompt_tokens, 7);
+  EXPECT_FALSE(result->usage.reported);
+  EXPECT_EQ(result->usage.completion_tokens, 7);
+  EXPECT_EQ(result->usage.prompt_tokens, 7);
 }
 
 TEST(ChatClient, AsksAgainForChoicesThatAreMissing) {
@@ -81,10 +81,10 @@ TEST(ChatClient, AsksAgainForChoicesThatAreMissing) {
   request.seed = 100;
   const ChatResult result = ask(*client, request);
   ASSERT_TRUE(result.ok()) << result.error().message;
-  ASSERT_EQ(result.answer().choices.size(), 3U);
-  EXPECT_EQ(result.answer().choices[2].text, "c");
-  EXPECT_EQ(result.answer().usage, (TokenUsage{30, 0, 6, 0, true}));
-  EXPECT_EQ(result.answer().attempts, 3);
+  ASSERT_EQ(result->choices.size(), 3U);
+  EXPECT_EQ(result->choices[2].text, "c");
+  EXPECT_EQ(result->usage, (TokenUsage{30, 0, 6, 0, true}));
+  EXPECT_EQ(result->attempts, 3);
   EXPECT_EQ(client->statistics().retries, 0);
   const auto bodies = server.bodies();
   ASSERT_EQ(bodies.size(), 3U);
@@ -101,7 +101,7 @@ TEST(ChatClient, KeepsTheChoicesItHasWhenNoMoreCome) {
   request.choices = 4;
   const ChatResult result = ask(*client, request);
   ASSERT_TRUE(result.ok()) << result.error().message;
-  EXPECT_EQ(result.answer().choices.size(), 1U);
+  EXPECT_EQ(result->choices.size(), 1U);
 }
 
 TEST(ChatClient, LearnsWhatTheServerDoesNotTake) {

@@ -7,15 +7,14 @@ namespace {
 
 DecodedAnswer decoded(std::string_view body) {
   auto result = decode_answer(body);
-  if (auto* const answer = std::get_if<DecodedAnswer>(&result)) return std::move(*answer);
-  ADD_FAILURE() << std::get<UndecodedAnswer>(result).why;
+  if (result) return std::move(*result);
+  ADD_FAILURE() << result.error().why;
   return {.choices = std::vector<ChatChoice>(1), .usage = {}, .model = ""};
 }
 
 std::string why_not(std::string_view body) {
   const auto result = decode_answer(body);
-  const auto* const undecoded = std::get_if<UndecodedAnswer>(&result);
-  return undecoded == nullptr ? "decoded" : undecoded->why;
+  return result ? "decoded" : result.error().why;
 }
 
 TEST(DecodeAnswer, ReadsOpenAi) {
@@ -104,11 +103,11 @@ TEST(DecodeAnswer, FindsErrorsBehindAStatusOf200) {
             "error": {"code": 429, "message": "slow down"}}]})",
                            R"({"object": "error", "code": 429, "message": "slow down"})"}) {
     const auto result = decode_answer(body);
-    const auto* const undecoded = std::get_if<UndecodedAnswer>(&result);
-    ASSERT_NE(undecoded, nullptr) << body;
-    ASSERT_TRUE(undecoded->error.has_value()) << body;
-    EXPECT_EQ(undecoded->error->status, 429) << body;
-    EXPECT_EQ(undecoded->error->message, "slow down") << body;
+    ASSERT_FALSE(result) << body;
+    const std::optional<ServerError>& error = result.error().error;
+    ASSERT_TRUE(error.has_value()) << body;
+    EXPECT_EQ(error->status, 429) << body;
+    EXPECT_EQ(error->message, "slow down") << body;
   }
 }
 
@@ -128,7 +127,7 @@ TEST(DecodeAnswer, SaysWhatIsWrong) {
 TEST(DecodeAnswer, KeepsWhatWasPaidForNothing) {
   const auto result =
       decode_answer(R"({"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 4}})");
-  EXPECT_EQ(std::get<UndecodedAnswer>(result).usage, (TokenUsage{3, 0, 4, 0, true}));
+  EXPECT_EQ(result.error().usage, (TokenUsage{3, 0, 4, 0, true}));
 }
 
 TEST(DecodeAnswer, SurvivesDepth) {

@@ -70,7 +70,7 @@ TEST(Faults, ConnectionIsReset) {
     peer.reply(200, chat_body({"a"}));
   });
   ASSERT_TRUE(seen.result.ok()) << seen.message();
-  EXPECT_EQ(seen.result.answer().attempts, 3);
+  EXPECT_EQ(seen.result->attempts, 3);
 }
 
 TEST(Faults, WrongKey) {
@@ -125,7 +125,7 @@ TEST(Faults, OverloadedServersAreAskedAgain) {
       }
     });
     ASSERT_TRUE(seen.result.ok()) << seen.message();
-    EXPECT_EQ(seen.result.answer().attempts, 3);
+    EXPECT_EQ(seen.result->attempts, 3);
   }
   const Seen never = ask_server(always(503, "busy"));
   EXPECT_EQ(never.failure(), "overloaded");
@@ -227,7 +227,7 @@ TEST(Faults, AnAnswerAfterOneThatWasCut) {
     peer.reply(200, request.number == 0 ? "{\"choices\"" : chat_body({"a"}));
   });
   ASSERT_TRUE(seen.result.ok()) << seen.message();
-  EXPECT_EQ(seen.result.answer().usage, (TokenUsage{7, 0, 5, 0, true}));
+  EXPECT_EQ(seen.result->usage, (TokenUsage{7, 0, 5, 0, true}));
 }
 
 TEST(Faults, EndlessBody) {
@@ -293,13 +293,13 @@ TEST(Faults, LengthAndRefusalAreAnswers) {
   const Seen cut = ask_server(
       always(200, R"({"choices": [{"message": {"content": "half"}, "finish_reason": "length"}]})"));
   ASSERT_TRUE(cut.result.ok());
-  EXPECT_EQ(cut.result.answer().choices[0].finish, FinishReason::length);
+  EXPECT_EQ(cut.result->choices[0].finish, FinishReason::length);
   const Seen refusal = ask_server(always(
       200,
       R"({"choices": [{"message": {"content": null, "refusal": "No."}, "finish_reason": "stop"}]})"));
   ASSERT_TRUE(refusal.result.ok());
-  EXPECT_EQ(refusal.result.answer().choices[0].refusal, "No.");
-  EXPECT_EQ(refusal.result.answer().choices[0].text, "");
+  EXPECT_EQ(refusal.result->choices[0].refusal, "No.");
+  EXPECT_EQ(refusal.result->choices[0].text, "");
 }
 
 TEST(Faults, ErrorWithStatus200) {
@@ -335,8 +335,8 @@ TEST(Faults, TheKeyNeverComesBack) {
       {"content": "a )" + key + R"( b", "refusal": ")" +
                                                  key + R"(", "reasoning": ")" + key + "\"}}]}"));
   ASSERT_TRUE(answer.result.ok()) << answer.message();
-  EXPECT_EQ(answer.result.answer().model, "[key]");
-  EXPECT_EQ(answer.result.answer().choices[0],
+  EXPECT_EQ(answer.result->model, "[key]");
+  EXPECT_EQ(answer.result->choices[0],
             (ChatChoice{"a [key] b", "[key]", "[key]", FinishReason::other}));
 }
 

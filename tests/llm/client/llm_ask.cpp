@@ -61,6 +61,6 @@ int main(int argc, char** argv) {
                result.error().message);
     return 1;
   }
-  print_answer(result.answer());
+  print_answer(*result);
   return 0;
 }

@@ -125,12 +125,12 @@ TEST(Soak, EveryCallReturnsAndSuccessesAreRight) {
           continue;
         }
         ++answers;
-        attempts += result.answer().attempts;
-        EXPECT_EQ(result.answer().choices.at(0).text, expected_text(number));
-        EXPECT_EQ(result.answer().usage.prompt_tokens, prompt_tokens(number));
-        EXPECT_EQ(result.answer().usage.completion_tokens, completion_tokens(number));
+        attempts += result->attempts;
+        EXPECT_EQ(result->choices.at(0).text, expected_text(number));
+        EXPECT_EQ(result->usage.prompt_tokens, prompt_tokens(number));
+        EXPECT_EQ(result->usage.completion_tokens, completion_tokens(number));
         const std::lock_guard lock(mutex);
-        tokens += result.answer().usage;
+        tokens += result->usage;
       }
     });
   }

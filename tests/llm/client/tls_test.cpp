@@ -80,7 +80,7 @@ TEST(Tls, AnswersWhereTheCertificateIsKnown) {
   const auto client = make_client(options);
   const ChatResult result = ask(*client);
   ASSERT_TRUE(result.ok()) << result.error().message;
-  EXPECT_EQ(result.answer().choices[0].text, "over TLS");
+  EXPECT_EQ(result->choices[0].text, "over TLS");
   EXPECT_EQ(server.key_seen(), "Bearer " + options.key);
 }
 

@@ -47,7 +47,7 @@ TEST_F(CandidateReader, WhatDoesNotCompileIsLeftToTheEvaluator) {
       problem_.launch, problem_.signature, {}, never_);
   ASSERT_TRUE(read);
   EXPECT_EQ(read->form, nullptr);
-  EXPECT_EQ(evaluator_->evaluate(problem_, *read, {}, never_).verdict, Verdict::compile_error);
+  EXPECT_EQ(evaluator_->evaluate(*read, {}, never_).verdict, Verdict::compile_error);
 }
 
 TEST_F(CandidateReader, OtherParametersAreRefused) {

@@ -81,20 +81,19 @@ class ExpansionCase : public testing::Test {
     verifier_ = std::make_unique<Verifier>(problem_, *compiler_->compile(request, never_));
     ASSERT_TRUE(verifier_->check_original(1, never_).ok());
     device_ = *find_device("h200");
-    model_ = std::make_unique<ModelEvaluator>(*compiler_, *verifier_, device_);
+    model_ = std::make_unique<ModelEvaluator>(problem_, *compiler_, *verifier_, device_);
     evaluator_ = std::make_unique<SharedEvaluator>(*model_, 2);
     reader_ = std::make_unique<llm::CandidateReader>(*compiler_, front_end_, "sm_90");
     original_ = source::make_candidate(*parsed.unit, problem_.launch);
-    context_.evaluation = evaluator_->evaluate(problem_, original_, config_.evaluation, never_);
+    context_.evaluation = evaluator_->evaluate(original_, config_.evaluation, never_);
     ASSERT_TRUE(context_.evaluation.correct()) << context_.evaluation.message;
     rewriter_ = std::make_unique<rewrite::AstRewriter>(problem_);
     prompt_device_.name = "NVIDIA H200 SXM";
     config_.model = "tiny";
   }
 
-  [[nodiscard]] llm::LanguageModelExpander expander(const Expander* rewriter = nullptr) {
-    return {{problem_, graph_, prompts_, prompt_device_, *reader_, oracle_, *evaluator_, rewriter},
-            config_};
+  [[nodiscard]] llm::LanguageModelExpander expander() {
+    return {{problem_, graph_, prompts_, prompt_device_, *reader_, oracle_, *evaluator_}, config_};
   }
   [[nodiscard]] static StepProposal by_model(const std::string& step) {
     StepProposal proposal;

@@ -1,6 +1,7 @@
 #include "llm/expand/language_model_expander.h"
 
 #include "llm/expand/expansion_case.h"
+#include "regraph/composite_expander.h"
 
 #include <algorithm>
 #include <map>
@@ -55,7 +56,8 @@ TEST_F(LanguageModelExpander, ProposesWithoutOpinionsWhenNobodyAnswers) {
 
 TEST_F(LanguageModelExpander, LeavesToTheRewriterWhatItCanDo) {
   config_.propose = false;
-  const auto expander = this->expander(rewriter_.get());
+  const auto model = this->expander();
+  const CompositeExpander expander({rewriter_.get(), &model});
   const auto own = rewriter_->propose(original_, context_, never_);
   const auto proposals = expander.propose(original_, context_, never_);
   ASSERT_GT(proposals.size(), own.size());
@@ -77,7 +79,9 @@ TEST_F(LanguageModelExpander, LeavesToTheRewriterWhatItCanDo) {
 TEST_F(LanguageModelExpander, BesideTheRewriterTriesWhatTheModelRecommends) {
   oracle_.say({R"({"steps": [{"step": "cache_hints", "why": "written once"}]})"});
   const auto own = rewriter_->propose(original_, context_, never_);
-  const auto proposals = expander(rewriter_.get()).propose(original_, context_, never_);
+  const auto model = this->expander();
+  const CompositeExpander both({rewriter_.get(), &model});
+  const auto proposals = both.propose(original_, context_, never_);
   int by_model = 0;
   bool named = false;
   for (const StepProposal& proposal : proposals) {
@@ -92,8 +96,7 @@ TEST_F(LanguageModelExpander, BesideTheRewriterTriesWhatTheModelRecommends) {
   EXPECT_EQ(proposals.size(), own.size() + static_cast<std::size_t>(by_model));
   // Without an opinion there is nothing to choose by.
   oracle_.say({"no idea"});
-  EXPECT_GT(expander(rewriter_.get()).propose(original_, context_, never_).size(),
-            proposals.size());
+  EXPECT_GT(both.propose(original_, context_, never_).size(), proposals.size());
 }
 
 TEST_F(LanguageModelExpander, AppliesAnAnswerThatIsRight) {
@@ -104,7 +107,7 @@ TEST_F(LanguageModelExpander, AppliesAnAnswerThatIsRight) {
   EXPECT_EQ(applied->plan.launches[0].block.y, 8U);
   EXPECT_NE(applied->form, nullptr);  // the rewriter can go on from it
   EXPECT_FALSE(rewriter_->propose(*applied, context_, never_).empty());
-  EXPECT_TRUE(evaluator_->evaluate(problem_, *applied, config_.evaluation, never_).correct());
+  EXPECT_TRUE(evaluator_->evaluate(*applied, config_.evaluation, never_).correct());
   EXPECT_EQ(evaluator_->recalled(), 1);  // the search pays nothing for it
   const auto statistics = expander.statistics();
   EXPECT_EQ(statistics.candidates, 1);
@@ -122,7 +125,7 @@ TEST_F(LanguageModelExpander, SendsBackWhatFailsWithTheReason) {
   const auto expander = this->expander();
   const auto applied = expander.apply(original_, by_model("thread_coarsen"), 0, context_, never_);
   ASSERT_TRUE(applied) << applied.error().message;
-  EXPECT_TRUE(evaluator_->evaluate(problem_, *applied, config_.evaluation, never_).correct());
+  EXPECT_TRUE(evaluator_->evaluate(*applied, config_.evaluation, never_).correct());
   ASSERT_EQ(oracle_.requests.size(), 2U);
   EXPECT_TRUE(mentions(oracle_.requests[1], "compile_error"));
   EXPECT_TRUE(mentions(oracle_.requests[1], "identifier \"COARSE\" is undefined"));
@@ -140,8 +143,7 @@ TEST_F(LanguageModelExpander, ARepairWithoutALaunchKeepsThatOfWhatItRepairs) {
   const auto applied = expander().apply(original_, by_model("thread_coarsen"), 0, context_, never_);
   ASSERT_TRUE(applied) << applied.error().message;
   EXPECT_EQ(applied->plan.launches[0].block.y, 8U);
-  EXPECT_EQ(evaluator_->evaluate(problem_, *applied, config_.evaluation, never_).verdict,
-            Verdict::correct);
+  EXPECT_EQ(evaluator_->evaluate(*applied, config_.evaluation, never_).verdict, Verdict::correct);
 }
 
 TEST_F(LanguageModelExpander, AJudgesDiagnosisGoesIntoTheRepair) {
@@ -163,8 +165,7 @@ TEST_F(LanguageModelExpander, AWrongCandidateIsHandedOverForItsVerdict) {
   const auto expander = this->expander();
   const auto applied = expander.apply(original_, by_model("smem_transpose"), 0, context_, never_);
   ASSERT_TRUE(applied);
-  const Evaluation evaluation =
-      evaluator_->evaluate(problem_, *applied, config_.evaluation, never_);
+  const Evaluation evaluation = evaluator_->evaluate(*applied, config_.evaluation, never_);
   EXPECT_EQ(evaluation.verdict, Verdict::out_of_bounds) << evaluation.message;
   EXPECT_EQ(expander.statistics().verdicts[static_cast<std::size_t>(Verdict::out_of_bounds)], 1);
 }
@@ -188,8 +189,7 @@ TEST_F(LanguageModelExpander, CheatsAreFoundOut) {
     const auto expander = this->expander();
     const auto applied = expander.apply(original_, by_model("loop_unroll"), 0, context_, never_);
     if (!applied) continue;  // refused on sight
-    const Evaluation evaluation =
-        evaluator_->evaluate(problem_, *applied, config_.evaluation, never_);
+    const Evaluation evaluation = evaluator_->evaluate(*applied, config_.evaluation, never_);
     EXPECT_FALSE(evaluation.correct()) << cheat;
   }
 }

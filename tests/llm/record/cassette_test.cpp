@@ -36,8 +36,8 @@ TEST_F(Cassettes, PlayBackWhatWasRecordedFailuresToo) {
   const int calls = model.calls;
   const ChatResult one = (*player)->complete(request_of("one"), none_);
   ASSERT_TRUE(one);
-  EXPECT_EQ(one.answer().choices[0].text, "to one");
-  EXPECT_EQ(one.answer().usage.prompt_tokens, 40);
+  EXPECT_EQ(one->choices[0].text, "to one");
+  EXPECT_EQ(one->usage.prompt_tokens, 40);
   const ChatResult bad = (*player)->complete(request_of("bad"), none_);
   ASSERT_FALSE(bad);
   EXPECT_EQ(bad.error().failure, ChatFailure::overloaded);

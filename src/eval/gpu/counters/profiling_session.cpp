@@ -6,9 +6,9 @@
 
 namespace regraph::gpu {
 
-Answer<Done> ProfilingSession::ensure(const Cancellation& stop) {
+Result<void, Failure> ProfilingSession::ensure(const Cancellation& stop) {
   if (!unavailable_.empty()) return Failure{0, false, false, unavailable_};
-  if (process_ && process_->alive()) return Done();
+  if (process_ && process_->alive()) return {};
   memory_.reset();
   Result<std::unique_ptr<GpuProcess>> started = GpuProcess::start(config_.worker, stop);
   if (!started.ok()) return Failure{0, true, false, started.error().message};
@@ -21,18 +21,19 @@ Answer<Done> ProfilingSession::ensure(const Cancellation& stop) {
     return Failure{0, true, false, memory.error().message};
   }
   memory_ = std::move(*memory);
-  return Done();
+  return {};
 }
 
-Answer<CounterValues> ProfilingSession::profile(const TimedKernel& kernel, CounterTier tier,
-                                                const Cancellation& stop) {
-  Answer<Done> ready = ensure(stop);
-  if (!ready.ok()) return ready.failure();
-  Answer<GpuPlan> loaded =
+Result<CounterValues, Failure> ProfilingSession::profile(const TimedKernel& kernel,
+                                                         CounterTier tier,
+                                                         const Cancellation& stop) {
+  Result<void, Failure> ready = ensure(stop);
+  if (!ready.ok()) return ready.error();
+  Result<GpuPlan, Failure> loaded =
       load_on_gpu(*process_, kernel.compiled, kernel.plan, problem_.bench, stop);
-  if (!loaded.ok()) return loaded.failure();
-  Answer<Done> set = memory_->set_symbols_of(*loaded, stop);
-  if (!set.ok()) return set.failure();
+  if (!loaded.ok()) return loaded.error();
+  Result<void, Failure> set = memory_->set_symbols_of(*loaded, stop);
+  if (!set.ok()) return set.error();
   Result<TimedPlan> plan = memory_->plan_of(*loaded, kernel.loaded, 0, RaceSide::candidate);
   if (!plan.ok()) return Failure{0, false, false, plan.error().message};
   ProfileRequest request;
@@ -41,11 +42,11 @@ Answer<CounterValues> ProfilingSession::profile(const TimedKernel& kernel, Count
   request.cupti = config_.cupti;
   request.poison_seed = random_bits(config_.seed, 37);
   request.timeout_seconds = config_.timeout_seconds;
-  Answer<ProfileResponse> profiled = process_->profile(request, stop);
+  Result<ProfileResponse, Failure> profiled = process_->profile(request, stop);
   if (process_->alive()) (void)process_->free({{}, loaded->modules}, stop);
   if (!profiled.ok()) {
     // Neither the kernel's fault nor an accident: it will not be otherwise the next time.
-    const Failure& failure = profiled.failure();
+    const Failure& failure = profiled.error();
     if (failure.cuda == 0 && !failure.final && !failure.timeout) unavailable_ = failure.message;
     return failure;
   }

@@ -8,9 +8,9 @@
 
 namespace regraph::gpu {
 
-Answer<GpuPlan> load_on_gpu(GpuProcess& process, const CompiledPlan& compiled,
-                            const LaunchPlan& plan, std::span<const Symbols> sizes,
-                            const Cancellation& stop) {
+Result<GpuPlan, Failure> load_on_gpu(GpuProcess& process, const CompiledPlan& compiled,
+                                     const LaunchPlan& plan, std::span<const Symbols> sizes,
+                                     const Cancellation& stop) {
   // Launches of one kernel share a module.
   std::map<const CompiledKernel*, std::uint32_t> shared_bytes;
   for (std::size_t i = 0; i < plan.launches.size(); ++i) {
@@ -33,10 +33,10 @@ Answer<GpuPlan> load_on_gpu(GpuProcess& process, const CompiledPlan& compiled,
     const auto* const bytes = reinterpret_cast<const std::uint8_t*>(kernel->cubin.data());
     request.cubin.assign(bytes, bytes + kernel->cubin.size());
     request.functions = {{kernel->entry, shared_bytes[kernel.get()]}};
-    Answer<LoadResponse> response = process.load(request, stop);
+    Result<LoadResponse, Failure> response = process.load(request, stop);
     if (!response.ok()) {
-      if (!response.failure().final) (void)process.free({{}, loaded.modules}, stop);
-      return response.failure();
+      if (!response.error().final) (void)process.free({{}, loaded.modules}, stop);
+      return response.error();
     }
     modules.emplace(kernel.get(), response->module);
     loaded.modules.push_back(response->module);
@@ -69,8 +69,9 @@ Result<std::vector<LaunchMessage>> launches_of(const GpuPlan& loaded,
   return messages;
 }
 
-Answer<Done> set_symbols(GpuProcess& process, const GpuPlan& loaded, const Problem& problem,
-                         const verify::Buffers& inputs, const Cancellation& stop) {
+Result<void, Failure> set_symbols(GpuProcess& process, const GpuPlan& loaded,
+                                  const Problem& problem, const verify::Buffers& inputs,
+                                  const Cancellation& stop) {
   for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
     const Argument& argument = problem.arguments[i];
     if (!argument.is_symbol) continue;
@@ -80,11 +81,12 @@ Answer<Done> set_symbols(GpuProcess& process, const GpuPlan& loaded, const Probl
     }
     std::memcpy(process.shared().bytes().data(), content.data(), content.size());
     for (const int module : loaded.modules) {
-      Answer<Done> done = process.set_symbol({module, argument.name, {0, content.size()}}, stop);
-      if (!done.ok()) return done.failure();
+      Result<void, Failure> done =
+          process.set_symbol({module, argument.name, {0, content.size()}}, stop);
+      if (!done.ok()) return done.error();
     }
   }
-  return Done();
+  return {};
 }
 
 }  // namespace regraph::gpu

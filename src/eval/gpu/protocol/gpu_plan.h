@@ -25,9 +25,11 @@ struct GpuPlan {
 
 // `sizes`: for which the plan will be launched; how much shared memory a kernel is granted depends
 // on them. A failure that is not final is the candidate's: too much shared memory, say.
-[[nodiscard]] Answer<GpuPlan> load_on_gpu(GpuProcess& process, const CompiledPlan& compiled,
-                                          const LaunchPlan& plan, std::span<const Symbols> sizes,
-                                          const Cancellation& stop);
+[[nodiscard]] Result<GpuPlan, Failure> load_on_gpu(GpuProcess& process,
+                                                   const CompiledPlan& compiled,
+                                                   const LaunchPlan& plan,
+                                                   std::span<const Symbols> sizes,
+                                                   const Cancellation& stop);
 
 // The launches for one size, `addresses` being where the problem's buffers are (one an argument).
 // Errors as verify::pack_parameters and concretise.
@@ -36,8 +38,9 @@ struct GpuPlan {
     const Symbols& symbols, std::span<const std::uint64_t> addresses);
 
 // Fills the __constant__ variables of every module. `inputs` has one entry an argument.
-[[nodiscard]] Answer<Done> set_symbols(GpuProcess& process, const GpuPlan& loaded,
-                                       const Problem& problem, const verify::Buffers& inputs,
-                                       const Cancellation& stop);
+[[nodiscard]] Result<void, Failure> set_symbols(GpuProcess& process, const GpuPlan& loaded,
+                                                const Problem& problem,
+                                                const verify::Buffers& inputs,
+                                                const Cancellation& stop);
 
 }  // namespace regraph::gpu

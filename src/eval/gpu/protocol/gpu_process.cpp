@@ -119,8 +119,8 @@ void GpuProcess::give_up(const Cancellation& stop) {
 }
 
 template <typename Request>
-Answer<nlohmann::json> GpuProcess::ask(const char* operation, const Request& request,
-                                       double seconds, const Cancellation& stop) {
+Result<nlohmann::json, Failure> GpuProcess::ask(const char* operation, const Request& request,
+                                                double seconds, const Cancellation& stop) {
   const Result<std::string> answer = process_.ask(encode(operation, request), seconds, stop);
   if (!answer.ok()) {
     return lost("the GPU worker: " + answer.error().message,
@@ -138,53 +138,56 @@ Answer<nlohmann::json> GpuProcess::ask(const char* operation, const Request& req
 }
 
 template <typename Response, typename Request>
-Answer<Response> GpuProcess::ask_for(const char* operation, const Request& request, double seconds,
-                                     const Cancellation& stop) {
-  Answer<nlohmann::json> map = ask(operation, request, seconds, stop);
-  if (!map.ok()) return map.failure();
+Result<Response, Failure> GpuProcess::ask_for(const char* operation, const Request& request,
+                                              double seconds, const Cancellation& stop) {
+  Result<nlohmann::json, Failure> map = ask(operation, request, seconds, stop);
+  if (!map.ok()) return map.error();
   Result<Response> fields = fields_of<Response>(*map);
   if (fields.ok()) return std::move(*fields);
   process_.kill();
   return lost("the GPU worker: " + fields.error().message);
 }
 
-Answer<LoadResponse> GpuProcess::load(const LoadRequest& request, const Cancellation& stop) {
+Result<LoadResponse, Failure> GpuProcess::load(const LoadRequest& request,
+                                               const Cancellation& stop) {
   return ask_for<LoadResponse>("load", request, kGrace, stop);
 }
 
-Answer<AllocateResponse> GpuProcess::allocate(const AllocateRequest& request,
-                                              const Cancellation& stop) {
+Result<AllocateResponse, Failure> GpuProcess::allocate(const AllocateRequest& request,
+                                                       const Cancellation& stop) {
   return ask_for<AllocateResponse>("allocate", request, kGrace, stop);
 }
 
-Answer<Done> GpuProcess::set_symbol(const SymbolRequest& request, const Cancellation& stop) {
-  Answer<nlohmann::json> map = ask("symbol", request, kGrace, stop);
-  if (!map.ok()) return map.failure();
-  return Done();
+Result<void, Failure> GpuProcess::set_symbol(const SymbolRequest& request,
+                                             const Cancellation& stop) {
+  Result<nlohmann::json, Failure> map = ask("symbol", request, kGrace, stop);
+  if (!map.ok()) return map.error();
+  return {};
 }
 
-Answer<RunResponse> GpuProcess::run(const RunRequest& request, const Cancellation& stop) {
+Result<RunResponse, Failure> GpuProcess::run(const RunRequest& request, const Cancellation& stop) {
   const double copying = request.reads.empty() ? 0.0 : kGrace;
   return ask_for<RunResponse>("run", request, request.timeout_seconds + kTimeoutGrace + copying,
                               stop);
 }
 
-Answer<TimeResponse> GpuProcess::time(const TimeRequest& request, const Cancellation& stop) {
+Result<TimeResponse, Failure> GpuProcess::time(const TimeRequest& request,
+                                               const Cancellation& stop) {
   return ask_for<TimeResponse>("time", request, request.timeout_seconds + kTimeoutGrace, stop);
 }
 
-Answer<ProfileResponse> GpuProcess::profile(const ProfileRequest& request,
-                                            const Cancellation& stop) {
+Result<ProfileResponse, Failure> GpuProcess::profile(const ProfileRequest& request,
+                                                     const Cancellation& stop) {
   // The profiler sets itself up, and every pass prepares and runs.
   constexpr double kMostPasses = 16.0;
   return ask_for<ProfileResponse>("profile", request,
                                   kGrace + kMostPasses * request.timeout_seconds, stop);
 }
 
-Answer<Done> GpuProcess::free(const FreeRequest& request, const Cancellation& stop) {
-  Answer<nlohmann::json> map = ask("free", request, kGrace, stop);
-  if (!map.ok()) return map.failure();
-  return Done();
+Result<void, Failure> GpuProcess::free(const FreeRequest& request, const Cancellation& stop) {
+  Result<nlohmann::json, Failure> map = ask("free", request, kGrace, stop);
+  if (!map.ok()) return map.error();
+  return {};
 }
 
 }  // namespace regraph::gpu

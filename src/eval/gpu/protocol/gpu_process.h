@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/cancellation.h"
+#include "base/result.h"
 #include "base/service_process.h"
 #include "base/shared_memory.h"
 #include "eval/gpu/protocol/messages.h"
@@ -10,29 +11,9 @@
 #include <memory>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace regraph::gpu {
-
-// Either what was asked for, or why not. A failure that is final has ended the worker.
-template <typename T>
-class Answer {
- public:
-  Answer(T value) : content_(std::move(value)) {}            // NOLINT: implicit
-  Answer(Failure failure) : content_(std::move(failure)) {}  // NOLINT: implicit
-
-  [[nodiscard]] bool ok() const { return std::holds_alternative<T>(content_); }
-  [[nodiscard]] T& value() { return std::get<T>(content_); }
-  T& operator*() { return value(); }
-  T* operator->() { return &value(); }
-  [[nodiscard]] const Failure& failure() const { return std::get<Failure>(content_); }
-
- private:
-  std::variant<T, Failure> content_;
-};
-
-struct Done {};
 
 // Where the worker is, and what it needs.
 struct GpuWorkerConfiguration {
@@ -73,27 +54,31 @@ class GpuProcess {
   // Memory that the worker sees too. Grow it before stretches are handed out.
   [[nodiscard]] SharedMemory& shared() { return shared_; }
 
-  [[nodiscard]] Answer<LoadResponse> load(const LoadRequest& request, const Cancellation& stop);
-  [[nodiscard]] Answer<AllocateResponse> allocate(const AllocateRequest& request,
-                                                  const Cancellation& stop);
-  [[nodiscard]] Answer<Done> set_symbol(const SymbolRequest& request, const Cancellation& stop);
-  [[nodiscard]] Answer<RunResponse> run(const RunRequest& request, const Cancellation& stop);
-  [[nodiscard]] Answer<TimeResponse> time(const TimeRequest& request, const Cancellation& stop);
-  [[nodiscard]] Answer<ProfileResponse> profile(const ProfileRequest& request,
-                                                const Cancellation& stop);
-  [[nodiscard]] Answer<Done> free(const FreeRequest& request, const Cancellation& stop);
+  [[nodiscard]] Result<LoadResponse, Failure> load(const LoadRequest& request,
+                                                   const Cancellation& stop);
+  [[nodiscard]] Result<AllocateResponse, Failure> allocate(const AllocateRequest& request,
+                                                           const Cancellation& stop);
+  [[nodiscard]] Result<void, Failure> set_symbol(const SymbolRequest& request,
+                                                 const Cancellation& stop);
+  [[nodiscard]] Result<RunResponse, Failure> run(const RunRequest& request,
+                                                 const Cancellation& stop);
+  [[nodiscard]] Result<TimeResponse, Failure> time(const TimeRequest& request,
+                                                   const Cancellation& stop);
+  [[nodiscard]] Result<ProfileResponse, Failure> profile(const ProfileRequest& request,
+                                                         const Cancellation& stop);
+  [[nodiscard]] Result<void, Failure> free(const FreeRequest& request, const Cancellation& stop);
 
  private:
   GpuProcess(ServiceProcess process, SharedMemory shared)
       : process_(std::move(process)), shared_(std::move(shared)) {}
 
   template <typename Request>
-  [[nodiscard]] Answer<nlohmann::json> ask(const char* operation, const Request& request,
-                                           double seconds, const Cancellation& stop);
+  [[nodiscard]] Result<nlohmann::json, Failure> ask(const char* operation, const Request& request,
+                                                    double seconds, const Cancellation& stop);
   void give_up(const Cancellation& stop);
   template <typename Response, typename Request>
-  [[nodiscard]] Answer<Response> ask_for(const char* operation, const Request& request,
-                                         double seconds, const Cancellation& stop);
+  [[nodiscard]] Result<Response, Failure> ask_for(const char* operation, const Request& request,
+                                                  double seconds, const Cancellation& stop);
 
   ServiceProcess process_;
   SharedMemory shared_;

@@ -27,12 +27,12 @@ class Session {
 
   Result<verify::KernelRun> run(const Symbols& symbols, const verify::Buffers& inputs) {
     if (Status status = lay_out(symbols); !status.ok()) return status.error();
-    Answer<Done> set =
+    Result<void, Failure> set =
         set_symbols(runner_.process, runner_.loaded, runner_.problem, inputs, runner_.stop);
-    if (!set.ok()) return trouble(set.failure());
+    if (!set.ok()) return trouble(set.error());
     write_contents(inputs);
-    Answer<AllocateResponse> allocated = runner_.process.allocate(request_, runner_.stop);
-    if (!allocated.ok()) return trouble(allocated.failure());
+    Result<AllocateResponse, Failure> allocated = runner_.process.allocate(request_, runner_.stop);
+    if (!allocated.ok()) return trouble(allocated.error());
     if (allocated->addresses.size() != request_.buffers.size() ||
         allocated->buffers.size() != request_.buffers.size()) {
       return fail(ErrorCode::io, "the GPU worker: not as many buffers as were asked for");
@@ -133,13 +133,13 @@ class Session {
         launches_of(runner_.loaded, runner_.plan, runner_.problem, symbols, addresses);
     if (!launches.ok()) return launches.error();
     request.launches = std::move(*launches);
-    Answer<RunResponse> ran = runner_.process.run(request, runner_.stop);
+    Result<RunResponse, Failure> ran = runner_.process.run(request, runner_.stop);
     if (!ran.ok()) {
       if (runner_.stop.requested()) return fail(ErrorCode::cancelled, "cancelled");
-      run_.fault.kind = fault_kind(ran.failure());
+      run_.fault.kind = fault_kind(ran.error());
       if (run_.fault.kind == ptx::FaultKind::none)
-        return fail(ErrorCode::resource, ran.failure().message);
-      run_.fault.message = "on the GPU: " + ran.failure().message;
+        return fail(ErrorCode::resource, ran.error().message);
+      run_.fault.message = "on the GPU: " + ran.error().message;
       return std::move(run_);
     }
     for (std::size_t i = 0; i < slots_.size(); ++i) {

@@ -162,7 +162,7 @@ struct ProfileResponse {
   int passes = 0;
 };
 
-// Instead of an answer.
+// Instead of an answer, as the E of Result<T, Failure>. One that is final has ended the worker.
 struct Failure {
   int cuda = 0;        // CUresult, 0: not CUDA's
   bool final = false;  // the worker's context is lost, and it ends

@@ -117,10 +117,10 @@ Result<BenchMemory::Buffer> BenchMemory::allocate(std::span<const std::byte> con
   BufferRequest request;
   request.bytes = bytes;
   request.content = {0, content.size()};
-  Answer<AllocateResponse> response = process_->allocate({{request}}, stop);
+  Result<AllocateResponse, Failure> response = process_->allocate({{request}}, stop);
   if (!response.ok()) {
     if (stop.requested()) return fail(ErrorCode::cancelled, "cancelled");
-    return fail(ErrorCode::resource, response.failure().message);
+    return fail(ErrorCode::resource, response.error().message);
   }
   if (response->buffers.size() != 1 || response->addresses.size() != 1) {
     return fail(ErrorCode::io, "the GPU worker: not as many buffers as were asked for");
@@ -176,11 +176,12 @@ Result<TimedPlan> BenchMemory::plan_of(const GpuPlan& loaded, const verify::Load
   return timed;
 }
 
-Answer<Done> BenchMemory::set_symbols_of(const GpuPlan& loaded, const Cancellation& stop) {
+Result<void, Failure> BenchMemory::set_symbols_of(const GpuPlan& loaded, const Cancellation& stop) {
   return set_symbols(*process_, loaded, *problem_, symbol_contents_, stop);
 }
 
-Answer<verify::Buffers> BenchMemory::outputs(int set, RaceSide side, const Cancellation& stop) {
+Result<verify::Buffers, Failure> BenchMemory::outputs(int set, RaceSide side,
+                                                      const Cancellation& stop) {
   const std::vector<Buffer>& writable =
       sets_[static_cast<std::size_t>(set)].writable[static_cast<std::size_t>(side)];
   verify::Buffers outputs(bytes_.size());
@@ -191,8 +192,8 @@ Answer<verify::Buffers> BenchMemory::outputs(int set, RaceSide side, const Cance
     }
     RunRequest request;
     request.reads = {{writable[i].name, 0}};
-    Answer<RunResponse> read = process_->run(request, stop);
-    if (!read.ok()) return read.failure();
+    Result<RunResponse, Failure> read = process_->run(request, stop);
+    if (!read.ok()) return read.error();
     const std::span<std::byte> bytes = process_->shared().bytes().first(bytes_[i]);
     outputs[i].assign(bytes.begin(), bytes.end());
   }

@@ -31,10 +31,12 @@ class BenchMemory {
                                           int set, RaceSide side) const;
 
   // Fills the __constant__ variables of a plan's modules.
-  [[nodiscard]] Answer<Done> set_symbols_of(const GpuPlan& loaded, const Cancellation& stop);
+  [[nodiscard]] Result<void, Failure> set_symbols_of(const GpuPlan& loaded,
+                                                     const Cancellation& stop);
 
   // The outputs of a side's last launch on a set, one entry an argument; empty for others.
-  [[nodiscard]] Answer<verify::Buffers> outputs(int set, RaceSide side, const Cancellation& stop);
+  [[nodiscard]] Result<verify::Buffers, Failure> outputs(int set, RaceSide side,
+                                                         const Cancellation& stop);
 
   // Bytes that a launch must read and write at least once: all inputs, all outputs.
   [[nodiscard]] double input_bytes() const { return input_bytes_; }

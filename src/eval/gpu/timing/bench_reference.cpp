@@ -56,26 +56,26 @@ double reduction_length_at(const Problem& problem, const Symbols& symbols, const
   return test_reduction_length <= 2.0 ? test_reduction_length : test_reduction_length * growth;
 }
 
-Answer<verify::Buffers> run_as_timed(GpuProcess& process, BenchMemory& memory,
-                                     const TimedPlan& plan, int set, RaceSide side,
-                                     std::uint64_t poison_seed, double timeout_seconds,
-                                     const Cancellation& stop) {
+Result<verify::Buffers, Failure> run_as_timed(GpuProcess& process, BenchMemory& memory,
+                                              const TimedPlan& plan, int set, RaceSide side,
+                                              std::uint64_t poison_seed, double timeout_seconds,
+                                              const Cancellation& stop) {
   TimeRequest request;
   request.plans = {plan};
   request.samples = {0};
   request.poison_seed = poison_seed;
   request.timeout_seconds = timeout_seconds;
-  Answer<TimeResponse> timed = process.time(request, stop);
-  if (!timed.ok()) return timed.failure();
+  Result<TimeResponse, Failure> timed = process.time(request, stop);
+  if (!timed.ok()) return timed.error();
   return memory.outputs(set, side, stop);
 }
 
-Answer<BenchReference> BenchReference::create(GpuProcess& process, BenchMemory& memory,
-                                              const Problem& problem,
-                                              const std::vector<TimedPlan>& original,
-                                              const verify::Arithmetic& arithmetic,
-                                              std::uint64_t seed, double timeout_seconds,
-                                              const Cancellation& stop) {
+Result<BenchReference, Failure> BenchReference::create(GpuProcess& process, BenchMemory& memory,
+                                                       const Problem& problem,
+                                                       const std::vector<TimedPlan>& original,
+                                                       const verify::Arithmetic& arithmetic,
+                                                       std::uint64_t seed, double timeout_seconds,
+                                                       const Cancellation& stop) {
   BenchReference reference;
   reference.problem_ = &problem;
   reference.symbols_ = memory.symbols();
@@ -83,17 +83,17 @@ Answer<BenchReference> BenchReference::create(GpuProcess& process, BenchMemory& 
   const int sets =
       kKeptSets * memory.output_bytes() <= kKeptBytes ? std::min(kKeptSets, memory.sets()) : 1;
   for (int set = 0; set < sets; ++set) {
-    Answer<verify::Buffers> outputs =
+    Result<verify::Buffers, Failure> outputs =
         run_as_timed(process, memory, original[static_cast<std::size_t>(set)], set,
                      RaceSide::incumbent, random_bits(seed, set), timeout_seconds, stop);
-    if (!outputs.ok()) return outputs.failure();
+    if (!outputs.ok()) return outputs.error();
     reference.expected_.push_back(std::move(*outputs));
   }
   // Words that hold both of two poisons afterwards were not written.
   const std::uint64_t other = random_bits(seed, sets);
-  Answer<verify::Buffers> again = run_as_timed(process, memory, original.front(), 0,
-                                               RaceSide::incumbent, other, timeout_seconds, stop);
-  if (!again.ok()) return again.failure();
+  Result<verify::Buffers, Failure> again = run_as_timed(
+      process, memory, original.front(), 0, RaceSide::incumbent, other, timeout_seconds, stop);
+  if (!again.ok()) return again.error();
   reference.untouched_.resize(problem.arguments.size());
   for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
     const Argument& argument = problem.arguments[i];

@@ -21,21 +21,17 @@ void fill_as_device(std::span<std::byte> buffer, std::uint64_t seed);
                                          const Symbols& test, double test_reduction_length);
 
 // One launch as it is timed, and what it left behind. `poison_seed`: of the outputs before.
-[[nodiscard]] Answer<verify::Buffers> run_as_timed(GpuProcess& process, BenchMemory& memory,
-                                                   const TimedPlan& plan, int set, RaceSide side,
-                                                   std::uint64_t poison_seed,
-                                                   double timeout_seconds,
-                                                   const Cancellation& stop);
+[[nodiscard]] Result<verify::Buffers, Failure> run_as_timed(
+    GpuProcess& process, BenchMemory& memory, const TimedPlan& plan, int set, RaceSide side,
+    std::uint64_t poison_seed, double timeout_seconds, const Cancellation& stop);
 
 class BenchReference {
  public:
   // `original` by input set, on the incumbent's side.
-  [[nodiscard]] static Answer<BenchReference> create(GpuProcess& process, BenchMemory& memory,
-                                                     const Problem& problem,
-                                                     const std::vector<TimedPlan>& original,
-                                                     const verify::Arithmetic& arithmetic,
-                                                     std::uint64_t seed, double timeout_seconds,
-                                                     const Cancellation& stop);
+  [[nodiscard]] static Result<BenchReference, Failure> create(
+      GpuProcess& process, BenchMemory& memory, const Problem& problem,
+      const std::vector<TimedPlan>& original, const verify::Arithmetic& arithmetic,
+      std::uint64_t seed, double timeout_seconds, const Cancellation& stop);
 
   // Input sets of which the outputs are known: the first ones.
   [[nodiscard]] int sets() const { return static_cast<int>(expected_.size()); }

@@ -46,12 +46,12 @@ void append(std::vector<double>& all, const std::vector<double>& more) {
 
 }  // namespace
 
-Answer<MeasuredSpeedup> measure_finally(const Problem& problem,
-                                        const std::shared_ptr<const TimedKernel>& original,
-                                        const std::shared_ptr<const TimedKernel>& best,
-                                        const TimingConfig& timing,
-                                        const FinalMeasurementConfig& config,
-                                        const Cancellation& stop) {
+Result<MeasuredSpeedup, Failure> measure_finally(const Problem& problem,
+                                                 const std::shared_ptr<const TimedKernel>& original,
+                                                 const std::shared_ptr<const TimedKernel>& best,
+                                                 const TimingConfig& timing,
+                                                 const FinalMeasurementConfig& config,
+                                                 const Cancellation& stop) {
   // [bench size]
   std::vector<TimingSession::Pair> cold(problem.bench.size());
   std::vector<TimingSession::Pair> hot(problem.bench.size());
@@ -63,7 +63,7 @@ Answer<MeasuredSpeedup> measure_finally(const Problem& problem,
     for (const bool is_cold : {true, false}) {
       auto pairs =
           session.compare_with_original(best, {config.samples, config.gpu_seconds, is_cold}, stop);
-      if (!pairs.ok()) return pairs.failure();
+      if (!pairs.ok()) return pairs.error();
       for (std::size_t b = 0; b < pairs->size(); ++b) {
         if (const std::string& wrong = (*pairs)[b].difference; !wrong.empty())
           return Failure{0, false, false, "wrong result: " + wrong};

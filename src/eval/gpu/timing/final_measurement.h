@@ -19,7 +19,7 @@ struct FinalMeasurementConfig {
 // (bootstrap_median_ratio). Those of the geometric means average the sizes' bounds in the
 // logarithm, which is wider than independent errors would make them. A failure as
 // TimingSession::compare_with_original; outputs that differ are one, too, that is not final.
-[[nodiscard]] Answer<MeasuredSpeedup> measure_finally(
+[[nodiscard]] Result<MeasuredSpeedup, Failure> measure_finally(
     const Problem& problem, const std::shared_ptr<const TimedKernel>& original,
     const std::shared_ptr<const TimedKernel>& best, const TimingConfig& timing,
     const FinalMeasurementConfig& config, const Cancellation& stop);

@@ -27,7 +27,7 @@ TimingBench::TimingBench(const Problem& problem, std::shared_ptr<const TimedKern
       sizes_(problem.bench.size()),
       original_seconds_(problem.bench.size(), 0.0) {}
 
-Answer<Done> TimingBench::start(const Cancellation& stop) {
+Result<void, Failure> TimingBench::start(const Cancellation& stop) {
   drop();
   Result<std::unique_ptr<GpuProcess>> started = GpuProcess::start(config_.worker, stop);
   if (!started.ok()) {
@@ -37,7 +37,7 @@ Answer<Done> TimingBench::start(const Cancellation& stop) {
   process_ = std::move(*started);
   device_ = process_->device();
   ++processes_;
-  Answer<Done> ready = furnish(stop);
+  Result<void, Failure> ready = furnish(stop);
   if (!ready.ok()) drop();
   return ready;
 }
@@ -51,38 +51,38 @@ void TimingBench::drop() {
   process_.reset();
 }
 
-Answer<Done> TimingBench::furnish(const Cancellation& stop) {
+Result<void, Failure> TimingBench::furnish(const Cancellation& stop) {
   for (std::size_t b = 0; b < sizes_.size(); ++b) {
     Result<BenchMemory> memory = BenchMemory::create(*process_, problem_, problem_.bench[b],
                                                      random_bits(config_.seed, b), stop);
     if (!memory.ok()) return Failure{0, true, false, memory.error().message};
     sizes_[b].memory = std::move(*memory);
   }
-  Answer<ResidentKernel> loaded = load(original_kernel_, stop);
-  if (!loaded.ok()) return loaded.failure();
+  Result<ResidentKernel, Failure> loaded = load(original_kernel_, stop);
+  if (!loaded.ok()) return loaded.error();
   original_ = std::move(*loaded);
   for (std::size_t b = 0; b < sizes_.size(); ++b) {
     verify::Arithmetic arithmetic = config_.arithmetic;
     arithmetic.reduction_length =
         reduction_length_at(problem_, problem_.bench[b], config_.test, arithmetic.reduction_length);
-    Answer<Done> set = sizes_[b].memory->set_symbols_of(original_->loaded, stop);
-    if (!set.ok()) return set.failure();
-    Answer<BenchReference> reference = BenchReference::create(
+    Result<void, Failure> set = sizes_[b].memory->set_symbols_of(original_->loaded, stop);
+    if (!set.ok()) return set.error();
+    Result<BenchReference, Failure> reference = BenchReference::create(
         *process_, *sizes_[b].memory, problem_, original_->plans[b][index_of(RaceSide::incumbent)],
         arithmetic, random_bits(config_.seed, b, processes_), timeout(b, 1), stop);
-    if (!reference.ok()) return reference.failure();
+    if (!reference.ok()) return reference.error();
     sizes_[b].reference = std::move(*reference);
   }
-  return Done();
+  return {};
 }
 
-Answer<ResidentKernel> TimingBench::load(const std::shared_ptr<const TimedKernel>& kernel,
-                                         const Cancellation& stop) {
+Result<ResidentKernel, Failure> TimingBench::load(const std::shared_ptr<const TimedKernel>& kernel,
+                                                  const Cancellation& stop) {
   ResidentKernel resident;
   resident.kernel = kernel;
-  Answer<GpuPlan> loaded =
+  Result<GpuPlan, Failure> loaded =
       load_on_gpu(*process_, kernel->compiled, kernel->plan, problem_.bench, stop);
-  if (!loaded.ok()) return loaded.failure();
+  if (!loaded.ok()) return loaded.error();
   resident.loaded = std::move(*loaded);
   resident.plans.resize(sizes_.size());
   for (std::size_t b = 0; b < sizes_.size(); ++b) {
@@ -113,14 +113,15 @@ double TimingBench::timeout(std::size_t bench, std::size_t samples) const {
   return one + static_cast<double>(samples - 1) * std::max(1e-3, kTimeoutFactor * original);
 }
 
-Answer<TimeResponse> TimingBench::sample(const SampleRequest& wanted,
-                                         const ResidentKernel& candidate,
-                                         const ResidentKernel* other, const Cancellation& stop) {
+Result<TimeResponse, Failure> TimingBench::sample(const SampleRequest& wanted,
+                                                  const ResidentKernel& candidate,
+                                                  const ResidentKernel* other,
+                                                  const Cancellation& stop) {
   BenchMemory& memory = *sizes_[wanted.bench].memory;
   for (const ResidentKernel* resident : {&candidate, other}) {
     if (resident == nullptr) continue;
-    Answer<Done> set = memory.set_symbols_of(resident->loaded, stop);
-    if (!set.ok()) return set.failure();
+    Result<void, Failure> set = memory.set_symbols_of(resident->loaded, stop);
+    if (!set.ok()) return set.error();
   }
   TimeRequest request;
   request.plans = candidate.plans[wanted.bench][index_of(RaceSide::candidate)];
@@ -140,7 +141,7 @@ Answer<TimeResponse> TimingBench::sample(const SampleRequest& wanted,
   request.as_graph = wanted.as_graph;
   request.poison_seed = random_bits(config_.seed, 17, ++batches_);
   request.timeout_seconds = timeout(wanted.bench, wanted.sides.size());
-  Answer<TimeResponse> response = process_->time(request, stop);
+  Result<TimeResponse, Failure> response = process_->time(request, stop);
   if (!response.ok()) return response;
   if (response->seconds.size() != wanted.sides.size()) {
     return Failure{0, true, false, "the GPU worker: not as many samples as were asked for"};
@@ -153,16 +154,16 @@ Answer<TimeResponse> TimingBench::sample(const SampleRequest& wanted,
   return response;
 }
 
-Answer<std::string> TimingBench::look(std::size_t bench, const ResidentKernel& candidate,
-                                      const Cancellation& stop) {
+Result<std::string, Failure> TimingBench::look(std::size_t bench, const ResidentKernel& candidate,
+                                               const Cancellation& stop) {
   const BenchReference& reference = *sizes_[bench].reference;
   const std::uint64_t seed = random_bits(config_.seed, 23, ++batches_);
   const int set = static_cast<int>(seed % static_cast<std::uint64_t>(reference.sets()));
-  Answer<verify::Buffers> outputs = run_as_timed(
+  Result<verify::Buffers, Failure> outputs = run_as_timed(
       *process_, *sizes_[bench].memory,
       candidate.plans[bench][index_of(RaceSide::candidate)][static_cast<std::size_t>(set)], set,
       RaceSide::candidate, seed, timeout(bench, 1), stop);
-  if (!outputs.ok()) return outputs.failure();
+  if (!outputs.ok()) return outputs.error();
   return reference.difference(*outputs, set, seed).value_or("");
 }
 

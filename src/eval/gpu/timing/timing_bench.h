@@ -58,25 +58,27 @@ class TimingBench {
   [[nodiscard]] bool usable() const { return process_ && process_->alive(); }
 
   // Starts a new process and furnishes it. What was resident is gone.
-  [[nodiscard]] Answer<Done> start(const Cancellation& stop);
+  [[nodiscard]] Result<void, Failure> start(const Cancellation& stop);
 
   // The original, while the bench is usable.
   [[nodiscard]] const ResidentKernel& original() const { return *original_; }
 
-  [[nodiscard]] Answer<ResidentKernel> load(const std::shared_ptr<const TimedKernel>& kernel,
-                                            const Cancellation& stop);
+  [[nodiscard]] Result<ResidentKernel, Failure> load(
+      const std::shared_ptr<const TimedKernel>& kernel, const Cancellation& stop);
   void unload(const ResidentKernel& kernel, const Cancellation& stop);
 
   // One time a side of the request, in seconds, none below the timer's unit. `other` is what the
   // incumbent's side runs; may be null when that side takes no samples.
-  [[nodiscard]] Answer<TimeResponse> sample(const SampleRequest& request,
-                                            const ResidentKernel& candidate,
-                                            const ResidentKernel* other, const Cancellation& stop);
+  [[nodiscard]] Result<TimeResponse, Failure> sample(const SampleRequest& request,
+                                                     const ResidentKernel& candidate,
+                                                     const ResidentKernel* other,
+                                                     const Cancellation& stop);
 
   // One launch more, as the candidate's are timed: how its outputs differ from the original's, in
   // words; empty when they do not.
-  [[nodiscard]] Answer<std::string> look(std::size_t bench, const ResidentKernel& candidate,
-                                         const Cancellation& stop);
+  [[nodiscard]] Result<std::string, Failure> look(std::size_t bench,
+                                                  const ResidentKernel& candidate,
+                                                  const Cancellation& stop);
 
   // Known once it was timed; until then launches get more time.
   void set_original_seconds(std::size_t bench, double seconds) {
@@ -95,7 +97,7 @@ class TimingBench {
   };
 
   void drop();
-  [[nodiscard]] Answer<Done> furnish(const Cancellation& stop);
+  [[nodiscard]] Result<void, Failure> furnish(const Cancellation& stop);
   [[nodiscard]] double timeout(std::size_t bench, std::size_t samples) const;
 
   const Problem& problem_;

@@ -52,18 +52,18 @@ struct TimingSession::State {
   bool candidates_fault = false;
 
   // Brings process, original and incumbent up, whatever of it is missing.
-  Answer<Done> ensure(const Cancellation& stop) {
+  Result<void, Failure> ensure(const Cancellation& stop) {
     candidates_fault = false;
-    if (bench.usable() && timed < config.candidates_per_process) return Done();
+    if (bench.usable() && timed < config.candidates_per_process) return {};
     incumbent.reset();
     timed = 0;
-    Answer<Done> started = bench.start(stop);
-    if (!started.ok()) return started.failure();
-    if (incumbent_kernel == original_kernel) return Done();
-    Answer<ResidentKernel> again = bench.load(incumbent_kernel, stop);
-    if (!again.ok()) return again.failure();
+    Result<void, Failure> started = bench.start(stop);
+    if (!started.ok()) return started.error();
+    if (incumbent_kernel == original_kernel) return {};
+    Result<ResidentKernel, Failure> again = bench.load(incumbent_kernel, stop);
+    if (!again.ok()) return again.error();
     incumbent = std::move(*again);
-    return Done();
+    return {};
   }
 
   const ResidentKernel& present_incumbent() const {
@@ -71,17 +71,17 @@ struct TimingSession::State {
   }
 
   // The races' samples of one bench size.
-  Answer<RaceOutcome> run(Race& race, std::size_t size, const ResidentKernel& candidate,
-                          const ResidentKernel* against, const Cancellation& stop) {
+  Result<RaceOutcome, Failure> run(Race& race, std::size_t size, const ResidentKernel& candidate,
+                                   const ResidentKernel* against, const Cancellation& stop) {
     const Clock::time_point start = Clock::now();
     bool is_short = false;
     while (!race.finished()) {
       const RaceBlock& block = race.next();
       if (block.wait_seconds > 0.0)
         std::this_thread::sleep_for(std::chrono::duration<double>(block.wait_seconds));
-      Answer<TimeResponse> taken =
+      Result<TimeResponse, Failure> taken =
           bench.sample({size, block.samples, is_short}, candidate, against, stop);
-      if (!taken.ok()) return taken.failure();
+      if (!taken.ok()) return taken.error();
       if (block.warm_up) is_short = median(taken->seconds) < kGraphBelowSeconds;
       const Status status = race.take({taken->seconds, taken->clock_hertz, seconds_since(start)});
       if (!status.ok()) return Failure{0, true, false, status.error().message};
@@ -92,8 +92,8 @@ struct TimingSession::State {
   }
 
   // Times a kernel against itself.
-  Answer<double> measure_noise(std::size_t size, const ResidentKernel& resident, double seconds,
-                               const Cancellation& stop) {
+  Result<double, Failure> measure_noise(std::size_t size, const ResidentKernel& resident,
+                                        double seconds, const Cancellation& stop) {
     const double affordable = kNoiseSeconds / (2.0 * kNoiseTrials * std::max(seconds, 1e-9));
     const int each =
         static_cast<int>(std::clamp<double>(affordable, kFewestNoiseSamples, kNoiseSamples));
@@ -101,10 +101,10 @@ struct TimingSession::State {
     std::vector<double> first;
     std::vector<double> second;
     for (int trial = 0; trial < trials; ++trial) {
-      Answer<TimeResponse> taken =
+      Result<TimeResponse, Failure> taken =
           bench.sample({size, sides_of(2 * each, true, false), seconds < kGraphBelowSeconds},
                        resident, &resident, stop);
-      if (!taken.ok()) return taken.failure();
+      if (!taken.ok()) return taken.error();
       const Pair halves = by_side(taken->seconds, sides_of(2 * each, true, false));
       first.push_back(median(halves.kernel));
       second.push_back(median(halves.original));
@@ -112,7 +112,8 @@ struct TimingSession::State {
     return aa_noise(first, second);
   }
 
-  Answer<TimingReport> race_all(const ResidentKernel& candidate, const Cancellation& stop) {
+  Result<TimingReport, Failure> race_all(const ResidentKernel& candidate,
+                                         const Cancellation& stop) {
     TimingReport report;
     int fast = 0;
     int slow = 0;
@@ -120,14 +121,15 @@ struct TimingSession::State {
       Size& size = sizes[b];
       const bool first = !size.incumbent.has_value();
       Race race(size.incumbent, bench.median_clock(), config.race);
-      Answer<RaceOutcome> outcome =
+      Result<RaceOutcome, Failure> outcome =
           run(race, b, candidate, first ? nullptr : &present_incumbent(), stop);
-      if (!outcome.ok()) return outcome.failure();
+      if (!outcome.ok()) return outcome.error();
       report.benches.push_back({*outcome, ""});
       if (first) {
         bench.set_original_seconds(b, outcome->candidate.median);
-        Answer<double> noise = measure_noise(b, candidate, outcome->candidate.median, stop);
-        if (!noise.ok()) return noise.failure();
+        Result<double, Failure> noise =
+            measure_noise(b, candidate, outcome->candidate.median, stop);
+        if (!noise.ok()) return noise.error();
         size.incumbent = size.original = RaceIncumbent{outcome->candidate, *noise};
         continue;
       }
@@ -136,8 +138,8 @@ struct TimingSession::State {
         slow += outcome->verdict->word == TimingWord::slow ? 1 : 0;
       }
       if (outcome->end == RaceEnd::dropped_at_first_look) continue;
-      Answer<std::string> difference = bench.look(b, candidate, stop);
-      if (!difference.ok()) return difference.failure();
+      Result<std::string, Failure> difference = bench.look(b, candidate, stop);
+      if (!difference.ok()) return difference.error();
       report.benches.back().difference = *difference;
       if (!difference->empty()) return report;
     }
@@ -164,8 +166,8 @@ struct TimingSession::State {
     return pair;
   }
 
-  Answer<Pair> compare(std::size_t size, const ResidentKernel& kernel, const Comparison& comparison,
-                       const Cancellation& stop) {
+  Result<Pair, Failure> compare(std::size_t size, const ResidentKernel& kernel,
+                                const Comparison& comparison, const Cancellation& stop) {
     const bool alone = kernel.kernel == original_kernel;
     Pair pair;
     double taken_seconds = 0.0;
@@ -175,9 +177,10 @@ struct TimingSession::State {
     for (int round = 0;; ++round) {
       std::vector<RaceSide> sides = sides_of(block, comparison.cold, round % 2 == 1);
       if (alone) std::fill(sides.begin(), sides.end(), RaceSide::candidate);
-      Answer<TimeResponse> taken = bench.sample({size, sides, is_short, comparison.cold}, kernel,
-                                                alone ? nullptr : &bench.original(), stop);
-      if (!taken.ok()) return taken.failure();
+      Result<TimeResponse, Failure> taken =
+          bench.sample({size, sides, is_short, comparison.cold}, kernel,
+                       alone ? nullptr : &bench.original(), stop);
+      if (!taken.ok()) return taken.error();
       const Pair more = by_side(taken->seconds, sides);
       if (round == 0) {
         const double pair_seconds = median(more.kernel) + median(more.original);
@@ -198,18 +201,18 @@ struct TimingSession::State {
   }
 
   // The candidate becomes what others are raced against.
-  Answer<Done> promote(ResidentKernel&& candidate, const TimingReport& report,
-                       const Cancellation& stop) {
+  Result<void, Failure> promote(ResidentKernel&& candidate, const TimingReport& report,
+                                const Cancellation& stop) {
     if (incumbent) bench.unload(*incumbent, stop);
     incumbent_kernel = candidate.kernel;
     incumbent = std::move(candidate);
     for (std::size_t b = 0; b < sizes.size(); ++b) {
       const TimingSummary& summary = report.benches[b].race.candidate;
-      Answer<double> noise = measure_noise(b, *incumbent, summary.median, stop);
-      if (!noise.ok()) return noise.failure();
+      Result<double, Failure> noise = measure_noise(b, *incumbent, summary.median, stop);
+      if (!noise.ok()) return noise.error();
       sizes[b].incumbent = RaceIncumbent{summary, *noise};
     }
-    return Done();
+    return {};
   }
 };
 
@@ -218,34 +221,34 @@ TimingSession::TimingSession(const Problem& problem, std::shared_ptr<const Timed
     : state_(std::make_unique<State>(problem, std::move(original), std::move(config))) {}
 TimingSession::~TimingSession() = default;
 
-Answer<TimingReport> TimingSession::race(const std::shared_ptr<const TimedKernel>& candidate,
-                                         const Cancellation& stop) {
+Result<TimingReport, Failure> TimingSession::race(
+    const std::shared_ptr<const TimedKernel>& candidate, const Cancellation& stop) {
   State& state = *state_;
-  Answer<Done> ready = state.ensure(stop);
-  if (!ready.ok()) return ready.failure();
+  Result<void, Failure> ready = state.ensure(stop);
+  if (!ready.ok()) return ready.error();
   ++state.timed;
   // From here on it is the candidate that breaks things.
   state.candidates_fault = true;
   if (candidate == state.original_kernel) return state.race_all(state.bench.original(), stop);
   if (candidate == state.incumbent_kernel) return state.race_all(*state.incumbent, stop);
-  Answer<ResidentKernel> resident = state.bench.load(candidate, stop);
-  if (!resident.ok()) return resident.failure();
-  Answer<TimingReport> report = state.race_all(*resident, stop);
+  Result<ResidentKernel, Failure> resident = state.bench.load(candidate, stop);
+  if (!resident.ok()) return resident.error();
+  Result<TimingReport, Failure> report = state.race_all(*resident, stop);
   if (!report.ok() || !report->faster) {
     state.bench.unload(*resident, stop);
     return report;
   }
-  Answer<Done> promoted = state.promote(std::move(*resident), *report, stop);
-  if (!promoted.ok()) return promoted.failure();
+  Result<void, Failure> promoted = state.promote(std::move(*resident), *report, stop);
+  if (!promoted.ok()) return promoted.error();
   return report;
 }
 
-Answer<std::vector<TimingSession::Pair>> TimingSession::compare_with_original(
+Result<std::vector<TimingSession::Pair>, Failure> TimingSession::compare_with_original(
     const std::shared_ptr<const TimedKernel>& kernel, const Comparison& comparison,
     const Cancellation& stop) {
   State& state = *state_;
-  Answer<Done> ready = state.ensure(stop);
-  if (!ready.ok()) return ready.failure();
+  Result<void, Failure> ready = state.ensure(stop);
+  if (!ready.ok()) return ready.error();
   state.candidates_fault = true;
   std::optional<ResidentKernel> own;
   const ResidentKernel* resident = nullptr;
@@ -254,17 +257,17 @@ Answer<std::vector<TimingSession::Pair>> TimingSession::compare_with_original(
   } else if (state.incumbent && kernel == state.incumbent_kernel) {
     resident = &*state.incumbent;
   } else {
-    Answer<ResidentKernel> loaded = state.bench.load(kernel, stop);
-    if (!loaded.ok()) return loaded.failure();
+    Result<ResidentKernel, Failure> loaded = state.bench.load(kernel, stop);
+    if (!loaded.ok()) return loaded.error();
     own = std::move(*loaded);
     resident = &*own;
   }
   std::vector<Pair> pairs;
   for (std::size_t b = 0; b < state.sizes.size(); ++b) {
-    Answer<Pair> pair = state.compare(b, *resident, comparison, stop);
-    if (!pair.ok()) return pair.failure();
-    Answer<std::string> difference = state.bench.look(b, *resident, stop);
-    if (!difference.ok()) return difference.failure();
+    Result<Pair, Failure> pair = state.compare(b, *resident, comparison, stop);
+    if (!pair.ok()) return pair.error();
+    Result<std::string, Failure> difference = state.bench.look(b, *resident, stop);
+    if (!difference.ok()) return difference.error();
     pair->difference = std::move(*difference);
     pairs.push_back(std::move(*pair));
   }

@@ -44,8 +44,8 @@ class TimingSession {
   // Times a kernel that is known to be sound at the test sizes against the incumbent, which it
   // replaces when faster. The first kernel to come is the original. A failure is the candidate's
   // (a fault, a time-out) when `candidates_fault` says so, else the machine's.
-  [[nodiscard]] Answer<TimingReport> race(const std::shared_ptr<const TimedKernel>& candidate,
-                                          const Cancellation& stop);
+  [[nodiscard]] Result<TimingReport, Failure> race(
+      const std::shared_ptr<const TimedKernel>& candidate, const Cancellation& stop);
 
   // The original is the incumbent again: what had replaced it turned out not to count.
   void drop_incumbent();
@@ -63,7 +63,7 @@ class TimingSession {
     std::vector<double> original;
     std::string difference;  // of the kernel's outputs from the original's; empty: none
   };
-  [[nodiscard]] Answer<std::vector<Pair>> compare_with_original(
+  [[nodiscard]] Result<std::vector<Pair>, Failure> compare_with_original(
       const std::shared_ptr<const TimedKernel>& kernel, const Comparison& comparison,
       const Cancellation& stop);
 

@@ -170,10 +170,8 @@ class RealKernels : public ::testing::Test {
     auto gathered = GatheredPlan::gather(h200(), problem,
                                          CompiledPlan::of(test::compiled(source), problem.launch),
                                          problem.launch, never);
-    ASSERT_TRUE(std::holds_alternative<GatheredPlan>(gathered))
-        << std::get<Evaluation>(gathered).message;
-    const auto plan =
-        std::make_shared<const GatheredPlan>(std::move(std::get<GatheredPlan>(gathered)));
+    ASSERT_TRUE(gathered.ok()) << gathered.error().message;
+    const auto plan = std::make_shared<const GatheredPlan>(std::move(*gathered));
     Sample sample{problem.source_path, family, false, plan->seconds(truth),
                   [plan](const DeviceSpec& device) { return plan->seconds(device); }};
     samples.push_back(std::move(sample));
@@ -192,18 +190,16 @@ TEST_F(RealKernels, GatheredOnceTheyArePredictedAsTheEvaluatorDoes) {
   const CompiledKernel kernel = test::compiled(test::kCopy);
   const CompiledPlan plan = CompiledPlan::of(kernel, problem.launch);
   auto gathered = GatheredPlan::gather(h200(), problem, plan, problem.launch, never);
-  ASSERT_TRUE(std::holds_alternative<GatheredPlan>(gathered));
+  ASSERT_TRUE(gathered.ok());
   DeviceSpec other = h200();
   other.dram_bytes_per_second = 2e12;
   other.memory_norm = 2.0;
   for (const DeviceSpec& device : {h200(), other}) {
     const Evaluation whole = predict_time(device, problem, plan, problem.launch, never);
     ASSERT_TRUE(whole.correct()) << whole.message;
-    EXPECT_NEAR(std::get<GatheredPlan>(gathered).seconds(device) / whole.time.median_seconds, 1.0,
-                1e-12);
+    EXPECT_NEAR(gathered->seconds(device) / whole.time.median_seconds, 1.0, 1e-12);
   }
-  EXPECT_GT(std::get<GatheredPlan>(gathered).seconds(other),
-            std::get<GatheredPlan>(gathered).seconds(h200()));
+  EXPECT_GT(gathered->seconds(other), gathered->seconds(h200()));
 }
 
 TEST_F(RealKernels, RecoverTheDeviceThatTimedThem) {

@@ -1,0 +1,20 @@
+// Flags of the programs that concern the language model.
+#pragma once
+
+#include "session/language_model_options.h"
+
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace regraph::cli {
+
+// Adds the flags to a command line, in a group of their own.
+void add_language_model_options(CLI::App& app, LanguageModelOptions& options);
+
+// Why the options do not go together, or nothing.
+[[nodiscard]] std::string misuse(const LanguageModelOptions& options);
+
+}  // namespace regraph::cli

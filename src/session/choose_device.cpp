@@ -1,0 +1,109 @@
+#include "session/choose_device.h"
+
+#include "eval/gpu/protocol/gpu_device.h"
+#include "eval/gpu/protocol/gpu_process.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace regraph {
+
+namespace {
+
+SessionError no_device(std::string message) {
+  return {FailureCause::no_device, std::move(message)};
+}
+
+// A device that was named, and what a GPU must be called for its times to count as that device's.
+struct NamedDevice {
+  ChosenDevice chosen;  // its device without a name: an architecture that the tables do not have
+  std::string gpu_name;
+};
+
+Result<NamedDevice, SessionError> find_named(const DeviceRequest& request) {
+  NamedDevice result{{}, request.name};
+  auto named = request.table.empty() ? named_device(request.name)
+                                     : parse_device_table(request.table, "the recorded device");
+  if (named) {
+    result.chosen.device = std::move(named->device);
+  } else if (!request.name.starts_with("sm_") || request.evaluator == "model") {
+    return usage("--device: " + named.error().message);
+  }
+  if (!request.table.empty() || is_device_file(request.name)) {
+    result.chosen.table = *write_device_table(result.chosen.device, named->base);
+    result.gpu_name = named->base;
+  }
+  return result;
+}
+
+std::string known_names() {
+  std::string names;
+  for (const DeviceSpec& known : known_devices())
+    names += (names.empty() ? "" : ", ") + std::string(known.name);
+  return names;
+}
+
+}  // namespace
+
+bool is_device_file(const std::string& device) {
+  return device.ends_with(".yaml") || device.ends_with(".yml");
+}
+
+Result<DeviceTable> named_device(const std::string& device) {
+  if (is_device_file(device)) return read_device_table(device);
+  auto known = find_device(device);
+  if (!known) return known.error();
+  std::string base = known->name;
+  return DeviceTable{*std::move(known), std::move(base)};
+}
+
+Result<ChosenDevice, SessionError> choose_device(const DeviceRequest& request,
+                                                 const std::filesystem::path& worker,
+                                                 const Cancellation& cancellation) {
+  const bool must_measure = request.evaluator == "gpu" || request.evaluator == "gpu-only";
+  // "gpu" is what runs on an unnamed one are for. A name that is wrong is wrong on every machine.
+  const bool any = request.table.empty() && (request.name.empty() || request.name == "gpu");
+  NamedDevice named;
+  if (!any) {
+    auto found = find_named(request);
+    if (!found) return std::move(found).error();
+    named = std::move(*found);
+  }
+  ChosenDevice& chosen = named.chosen;
+  if (request.evaluator == "model") {
+    if (!any) return std::move(chosen);
+    return no_device("--evaluator model predicts: name the device with --device");
+  }
+  const auto gpu = gpu::probe_gpu(worker, 0, cancellation);
+  if (gpu.ok() && (any || gpu::is_device(*gpu, named.gpu_name))) {
+    // A file knows better than the tables, which is what it is for.
+    if (chosen.table.empty()) chosen.device = gpu::model_of(*gpu);
+    chosen.gpu = *gpu;
+    if (chosen.device.name == "gpu") {
+      chosen.note = fmt::format(
+          "{} ({}) is not in the model's tables: its predictions are rough here, and only choose "
+          "what to measure first",
+          gpu->name, gpu->architecture);
+    }
+    return std::move(chosen);
+  }
+  const std::string why = !gpu.ok() ? gpu.error().message
+                                    : fmt::format("the GPU here is an {} ({}), not '{}'", gpu->name,
+                                                  gpu->architecture, named.gpu_name);
+  if (must_measure) return no_device("--evaluator " + request.evaluator + ": " + why);
+  if (any) {
+    return no_device(fmt::format(
+        "there is no GPU to measure on ({}); name the device to predict for with --device ({})",
+        why, known_names()));
+  }
+  if (chosen.device.name.empty())
+    return usage("--device: " + find_device(request.name).error().message);
+  // A driver that is there but does not do is worth a word; no driver is the common case.
+  if (gpu.ok() || gpu.error().code != ErrorCode::not_found) {
+    chosen.note = "times are predicted, not measured: " + why;
+  }
+  return std::move(chosen);
+}
+
+}  // namespace regraph

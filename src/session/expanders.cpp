@@ -1,0 +1,59 @@
+#include "session/expanders.h"
+
+#include <algorithm>
+
+namespace regraph {
+namespace {
+
+constexpr ExpanderKind kKinds[] = {
+    {"rewriter", "the built-in rewriter", false, true},
+    {"llm", "a language model", true, false},
+    {"both", "the rewriter where it can, the model where it refuses", true, true},
+};
+
+}  // namespace
+
+std::span<const ExpanderKind> expander_kinds() {
+  return kKinds;
+}
+
+const ExpanderKind* find_expander_kind(std::string_view name) {
+  const auto* const found = std::ranges::find(kKinds, name, &ExpanderKind::name);
+  return found == std::end(kKinds) ? nullptr : found;
+}
+
+Result<std::unique_ptr<SessionExpander>, SessionError> make_expander(
+    const LanguageModelOptions& options, const ExpanderPlace& place, bool ask) {
+  const ExpanderKind* kind = find_expander_kind(options.expander);
+  if (kind == nullptr) return usage("--expander: '" + options.expander + "' is not known");
+  auto made = std::make_unique<SessionExpander>();
+  std::vector<const Expander*> members;
+  made->evaluator_ = &place.evaluator;
+  if (kind->rewrites) {
+    made->rewriter_ = std::make_unique<rewrite::AstRewriter>(place.opened.problem);
+    members.push_back(made->rewriter_.get());
+  }
+  if (kind->asks_model) {
+    auto model = set_up_language_model(options, place, ask);
+    if (!model) return std::move(model).error();
+    made->model_ = std::move(*model);
+    made->evaluator_ = &made->model_->evaluator();
+    members.push_back(&made->model_->expander());
+  }
+  if (members.size() > 1) {
+    made->composite_ = std::make_unique<CompositeExpander>(members);
+    members = {made->composite_.get()};
+  }
+  made->expander_ = members.front();
+  return made;
+}
+
+void configure_for(const LanguageModelOptions& options, SearchConfig& config) {
+  config.expander_settings = settings_of(options);
+  if (!options.asks()) return;
+  config.extra_workers = options.in_flight;
+  config.window = std::max(config.window, options.in_flight);
+  config.expansions_first = false;
+}
+
+}  // namespace regraph

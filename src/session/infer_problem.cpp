@@ -1,0 +1,140 @@
+#include "session/infer_problem.h"
+
+#include "infer/infer_launches.h"
+#include "infer/infer_manifest.h"
+#include "source/extract.h"
+#include "source/host_launch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace regraph {
+
+namespace {
+
+// Verification keeps several copies of all buffers, and interprets every access.
+constexpr double kMostTestBytes = double{1 << 30};
+
+// Why a test size is too large for the interpreter; nothing when all are fine.
+std::optional<std::string> oversized_test(const Problem& problem) {
+  for (const Symbols& symbols : problem.tests) {
+    double bytes = 0.0;
+    for (const Argument& argument : problem.arguments) {
+      const auto count = argument.element_count(symbols);
+      if (!count || !argument.is_pointer) continue;  // the verifier explains what has no length
+      bytes += static_cast<double>(*count) * static_cast<double>(size_in_bytes(argument.type));
+    }
+    if (bytes <= kMostTestBytes) continue;
+    std::string sizes;
+    for (const auto& [name, value] : symbols) {
+      sizes += fmt::format("{}{}: {}", sizes.empty() ? "" : ", ", name, value);
+    }
+    return fmt::format(
+        "the test size {{{}}} needs {:.3g} GiB of buffers, more than the {:g} GiB that can be "
+        "verified; give smaller 'tests' in the manifest ('bench' may be as large as it is)",
+        sizes, bytes / (1 << 30), kMostTestBytes / (1 << 30));
+  }
+  return std::nullopt;
+}
+
+// The manifest with a T1 file's arguments bound to the kernel's parameters.
+Result<Manifest> bind_schema(const ProblemSource& input, const source::ParsedKernel& parsed) {
+  auto bound = bind_arguments(*input.schema, parsed.signature);
+  if (!bound) return bound;
+  bound->launch = input.manifest.launch;  // flags may have changed the block
+  bound->defines = input.manifest.defines;
+  for (const auto& [name, value] : input.manifest.sizes)
+    bound->sizes[name] = value;
+  Manifest open = *bound;
+  for (auto& [name, argument] : open.arguments)
+    argument.shape.reset();
+  open.launch.reset();
+  source::HostLaunch block_only;
+  if (bound->launch) block_only.block = bound->launch->block;
+  prefer_expressions(
+      infer::infer_manifest(open, parsed.signature, parsed.unit, block_only).manifest, *bound);
+  return bound;
+}
+
+// So that a manifest can be printed although something is missing; returns what to correct.
+std::vector<std::string> fill_in_unknown(infer::InferredManifest& inferred) {
+  std::vector<std::string> missing;
+  for (const auto& [name, reason] : inferred.unknown) {
+    if (name.empty()) {
+      inferred.manifest.launch = Launch{.kernel = "", .block = {256, 1, 1}};
+      missing.push_back("launch: " + reason);
+      continue;
+    }
+    for (auto& [argument, said] : inferred.manifest.arguments) {
+      if (argument == name) said.shape = std::vector<IntegerExpression>{1};
+    }
+    missing.push_back(fmt::format("args.{}.shape: {}", name, reason));
+  }
+  return missing;
+}
+
+}  // namespace
+
+Result<InferredProblem> infer_problem(const ProblemSource& input,
+                                      const std::vector<source::ParsedKernel>& kernels,
+                                      bool fill_in) {
+  const source::ParsedKernel& parsed = kernels.front();
+  Manifest manifest = input.manifest;
+  if (input.schema) {
+    auto bound = bind_schema(input, parsed);
+    if (!bound) return bound.error();
+    manifest = *std::move(bound);
+  }
+  auto host = source::find_host_launch(input.file_text, parsed.signature);
+  if (input.block) {
+    if (!host) host.emplace();
+    // The grid of another block is another one.
+    if (host->block != input.block) host->grid.reset();
+    host->block = input.block;
+  }
+  infer::InferredManifest inferred =
+      manifest.launches.empty()
+          ? infer::infer_manifest(manifest, parsed.signature, parsed.unit, host)
+          : infer::infer_launches(manifest, kernels);
+  InferredProblem result;
+  if (fill_in) result.to_fill_in = fill_in_unknown(inferred);
+  std::vector<KernelSignature> signatures;
+  for (const source::ParsedKernel& kernel : kernels)
+    signatures.push_back(kernel.signature);
+  auto problem = make_problem_of_launches(inferred.manifest, signatures, input.kernel_file,
+                                          source::without_line_directives(input.source));
+  if (!problem) {
+    std::string message = problem.error().message;
+    if (!inferred.unknown.empty()) {
+      const auto& [argument, reason] = inferred.unknown.front();
+      message +=
+          fmt::format(" ({} could not be inferred: {})",
+                      argument.empty() ? "the launch" : "the length of '" + argument + "'", reason);
+    }
+    if (!input.has_manifest) {
+      message += fmt::format(
+          "; {} has no manifest: 'regraph-search {} --init > {}' writes one "
+          "to complete",
+          input.kernel_file, input.kernel_file, sidecar_of(input.kernel_file));
+    }
+    return fail(ErrorCode::invalid_argument, message);
+  }
+  result.problem = std::move(*problem);
+  auto& notes = result.problem.notes;
+  notes.insert(notes.begin(), inferred.notes.begin(), inferred.notes.end());
+  notes.insert(notes.begin(), input.notes.begin(), input.notes.end());
+  const auto with_shape = std::ranges::count_if(
+      manifest.arguments, [](const auto& argument) { return argument.second.shape.has_value(); });
+  const auto buffers = std::ranges::count_if(parsed.signature.parameters, [](const auto& one) {
+    return one.is_pointer && !one.is_symbol;
+  });
+  result.lengths_inferred = with_shape < buffers || !manifest.launch;
+  if (const auto oversized = oversized_test(result.problem))
+    return fail(ErrorCode::invalid_argument, input.kernel_file + ": " + *oversized);
+  return result;
+}
+
+}  // namespace regraph

@@ -1,0 +1,299 @@
+#include "session/language_model.h"
+
+#include "base/files.h"
+#include "session/server_presets.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+namespace regraph {
+
+namespace {
+
+constexpr std::size_t kLargestKey = 16 << 10;
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// Neither end of a key is white space, but a file has a last newline.
+std::string trimmed(const std::string& text) {
+  constexpr const char* kBlank = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(kBlank);
+  if (first == std::string::npos) return "";
+  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+}
+
+// As curl reads them: lower case first; http_proxy in upper case is not read, because web servers
+// set it from a header of a request.
+std::string proxy_for(const std::string& url) {
+  std::string proxy =
+      url.starts_with("https:") ? environment("https_proxy") : environment("http_proxy");
+  if (proxy.empty() && url.starts_with("https:")) proxy = environment("HTTPS_PROXY");
+  if (proxy.empty()) proxy = environment("all_proxy");
+  if (proxy.empty()) proxy = environment("ALL_PROXY");
+  return proxy;
+}
+
+llm::PromptDevice prompt_device(const DeviceSpec& device) {
+  llm::PromptDevice result;
+  result.name = device.description;
+  result.architecture = device.architecture;
+  result.sm_count = device.sm_count;
+  result.shared_bytes_per_block = device.shared_bytes_per_block;
+  result.shared_bytes_per_sm = device.shared_bytes;
+  result.registers_per_sm = device.registers;
+  result.max_threads_per_sm = device.max_warps * 32;
+  result.l2_bytes = device.l2_bytes;
+  result.dram_bytes_per_second = device.dram_bytes_per_second;
+  result.peak_fp32_flops = device.peak_fp32_flops();
+  return result;
+}
+
+}  // namespace
+
+class LanguageModelBuilder {
+ public:
+  LanguageModelBuilder(const LanguageModelOptions& options, const ExpanderPlace& place, bool ask)
+      : options_(options), place_(place), ask_(ask), model_(new LanguageModel) {
+    model_->options_ = options;
+  }
+
+  Result<std::unique_ptr<LanguageModel>, SessionError> build() {
+    for (auto step : {&LanguageModelBuilder::read_files, &LanguageModelBuilder::find_answerer,
+                      &LanguageModelBuilder::join}) {
+      if (auto done = (this->*step)(); !done) return std::move(done).error();
+    }
+    return std::move(model_);
+  }
+
+ private:
+  Result<void, SessionError> read_files() {
+    const std::filesystem::path folder = options_.prompts.empty()
+                                             ? place_.installation.shipped("prompts")
+                                             : std::filesystem::path(options_.prompts);
+    auto prompts = llm::PromptLibrary::load(folder);
+    if (!prompts) return usage("--llm-prompts: " + prompts.error().message);
+    model_->prompts_ = std::move(*prompts);
+    const std::filesystem::path file = options_.prices.empty()
+                                           ? place_.installation.shipped("prices.yaml")
+                                           : std::filesystem::path(options_.prices);
+    auto prices = llm::PriceTable::load(file);
+    if (!prices) return usage("--llm-prices: " + prices.error().message);
+    model_->price_ = prices->find(options_.model);
+    if (options_.cost_budget > 0.0 && !model_->price_) {
+      return usage(
+          fmt::format("--llm-cost: the price of '{}' is not known; add it to a copy of {} "
+                      "and name that with --llm-prices",
+                      options_.model, file.string()));
+    }
+    return {};
+  }
+
+  Result<void, SessionError> find_answerer() {
+    if (options_.model.empty()) {
+      return usage("--expander " + options_.expander +
+                   " needs the name of a model: --llm-model NAME or OPENAI_MODEL");
+    }
+    if (!options_.replay.empty()) {
+      auto player = llm::CassettePlayer::open(options_.replay);
+      if (!player) return usage("--llm-replay: " + player.error().message);
+      model_->player_ = std::move(*player);
+      model_->from_ = options_.replay;
+      return {};
+    }
+    if (ask_) return connect();
+    return {};
+  }
+
+  Result<void, SessionError> connect() {
+    const ServerPreset* preset = nullptr;
+    if (!options_.server.empty()) {
+      preset = find_server_preset(options_.server);
+      if (preset == nullptr) {
+        return usage(
+            fmt::format("--llm-server: '{}' is not known (known: {}); any other is "
+                        "named by --llm-url",
+                        options_.server, server_preset_names()));
+      }
+    }
+    const std::string url = !options_.url.empty() ? options_.url
+                            : preset != nullptr   ? std::string(preset->url)
+                                                  : "";
+    if (url.empty()) {
+      return usage(
+          fmt::format("--expander {} needs a server: --llm-url http://HOST:PORT/v1 or "
+                      "OPENAI_BASE_URL, or --llm-server with one of {}",
+                      options_.expander, server_preset_names()));
+    }
+    llm::ChatClientOptions client;
+    client.base_url = url;
+    if (auto read = read_key(client.key); !read) return read;
+    if (client.key.empty() && preset != nullptr && preset->needs_key && options_.url.empty()) {
+      return usage(
+          fmt::format("--llm-server {} needs a key: set OPENAI_API_KEY, or name a file "
+                      "with --llm-key-file",
+                      options_.server));
+    }
+    if (preset != nullptr) client.dialect = preset->dialect;
+    client.transfer.proxy = proxy_for(url);
+    client.transfer.no_proxy = environment("no_proxy");
+    if (client.transfer.no_proxy.empty()) client.transfer.no_proxy = environment("NO_PROXY");
+    client.transfer.ca_file = options_.ca_file;
+    client.total_seconds = options_.timeout_seconds;
+    client.request_seconds = options_.timeout_seconds;
+    client.in_flight = options_.in_flight;
+    client.rates.requests_per_minute = options_.requests_per_minute;
+    client.rates.tokens_per_minute = options_.tokens_per_minute;
+    client.retry.seed = place_.seed;
+    auto created = llm::ChatClient::create(std::move(client));
+    if (!created) {
+      const bool ours = created.error().code == ErrorCode::resource;
+      return SessionError{ours ? FailureCause::internal : FailureCause::usage,
+                          "the language model: " + created.error().message};
+    }
+    model_->client_ = std::move(*created);
+    model_->from_ = model_->client_->url();
+    return {};
+  }
+
+  Result<void, SessionError> read_key(std::string& key) const {
+    if (options_.key_file.empty()) {
+      key = trimmed(environment("OPENAI_API_KEY"));
+      return {};
+    }
+    auto text = read_file(options_.key_file, kLargestKey);
+    if (!text) return usage("--llm-key-file: " + text.error().message);
+    key = trimmed(*text);
+    if (key.empty()) return usage("--llm-key-file: '" + options_.key_file + "' holds no key");
+    return {};
+  }
+
+  Result<void, SessionError> join() {
+    llm::ChatModel* model = nullptr;
+    if (model_->player_) {
+      // What was refused for the budget then is refused now: it is in the recording.
+      model_->budgeted_ = std::make_unique<llm::BudgetedModel>(*model_->player_, nullptr,
+                                                               llm::ChatBudget{}, model_->price_);
+      model = model_->budgeted_.get();
+    } else if (model_->client_) {
+      if (auto opened = open_store(); !opened) return opened;
+      model_->budgeted_ = std::make_unique<llm::BudgetedModel>(
+          *model_->client_, model_->store_.get(),
+          llm::ChatBudget{options_.token_budget, options_.cost_budget, options_.seconds_budget},
+          model_->price_);
+      model = model_->budgeted_.get();
+      if (!options_.record.empty()) {
+        auto recorder = llm::CassetteRecorder::open(*model, options_.record);
+        if (!recorder) return usage("--llm-record: " + recorder.error().message);
+        model_->recorder_ = std::move(*recorder);
+        model = model_->recorder_.get();
+      }
+    } else {
+      model = &nobody_;
+    }
+    return make_expander(*model);
+  }
+
+  Result<void, SessionError> open_store() {
+    const std::filesystem::path& directory = place_.installation.cache_directory;
+    if (options_.no_store || directory.empty()) return {};
+    auto store = llm::AnswerStore::open(directory / "language-model.db");
+    if (!store) {
+      return usage("the store of answers cannot be used: " + store.error().message +
+                   "; remove the file, or go on without it: --llm-no-store");
+    }
+    model_->store_ = std::move(*store);
+    return {};
+  }
+
+  Result<void, SessionError> make_expander(llm::ChatModel& answerer) {
+    const DeviceSpec& device = place_.opened.device.device;
+    model_->device_ = prompt_device(device);
+    model_->reader_ = std::make_unique<llm::CandidateReader>(
+        *place_.toolchain.compiler, place_.toolchain.front_end, device.architecture);
+    model_->evaluator_ = std::make_unique<SharedEvaluator>(place_.evaluator, place_.jobs);
+    llm::LanguageModelConfig config;
+    config.model = options_.model;
+    config.temperature = options_.temperature;
+    config.seed = place_.seed;
+    config.max_tokens = options_.max_tokens;
+    config.variants = options_.variants;
+    config.repair_rounds = options_.repairs;
+    config.propose = !options_.no_proposals;
+    config.judge = options_.judge;
+    config.request_seconds = options_.timeout_seconds;
+    config.evaluation.seed = place_.seed;
+    config.evaluation.wall_seconds = place_.evaluation_seconds;
+    model_->expander_ = std::make_unique<llm::LanguageModelExpander>(
+        llm::ExpanderParts{place_.opened.problem, place_.graph, *model_->prompts_, model_->device_,
+                           *model_->reader_, answerer, *model_->evaluator_},
+        std::move(config));
+    return {};
+  }
+
+  // For a dry run, which asks nobody.
+  class Nobody final : public llm::ChatModel {
+   public:
+    llm::ChatResult complete(const llm::ChatRequest&, const Cancellation&) override {
+      return llm::ChatError{llm::ChatFailure::unreachable, "nobody is asked in a dry run", 0, {}};
+    }
+  };
+
+  const LanguageModelOptions& options_;
+  const ExpanderPlace& place_;
+  const bool ask_;
+  std::unique_ptr<LanguageModel> model_;
+  static Nobody nobody_;
+};
+
+LanguageModelBuilder::Nobody LanguageModelBuilder::nobody_;
+
+ModelUse LanguageModel::use() const {
+  ModelUse use;
+  use.expander = options_.expander;
+  use.model = options_.model;
+  use.from = from_;
+  if (budgeted_) use.chat = budgeted_->statistics();
+  use.expansion = expander_->statistics();
+  return use;
+}
+
+bool LanguageModel::never_answered() const {
+  if (!budgeted_) return false;
+  const llm::ChatStatistics chat = budgeted_->statistics();
+  return chat.asked > 0 && chat.answered == 0;
+}
+
+std::string LanguageModel::complaint() const {
+  if (!recorder_) return "";
+  const Status status = recorder_->status();
+  return status ? "" : status.error().message;
+}
+
+std::string LanguageModel::estimate(int evaluations, const llm::ChatRequest& apply,
+                                    const llm::ChatRequest& propose) const {
+  const auto most = [&](const llm::ChatRequest& request, int count) {
+    llm::TokenUsage usage = llm::estimated_usage(request);
+    usage.prompt_tokens *= count;
+    usage.completion_tokens *= count;
+    return usage;
+  };
+  llm::TokenUsage usage = most(apply, evaluations * (1 + options_.repairs));
+  if (!options_.no_proposals) usage += most(propose, evaluations + 1);
+  std::string text = fmt::format("{} evaluations: at most {} tokens in and {} tokens out",
+                                 evaluations, usage.prompt_tokens, usage.completion_tokens);
+  if (price_) return text + fmt::format(", ${:.2f}", price_->cost(usage));
+  return text + fmt::format("; the price of '{}' is not known", options_.model);
+}
+
+Result<std::unique_ptr<LanguageModel>, SessionError> set_up_language_model(
+    const LanguageModelOptions& options, const ExpanderPlace& place, bool ask) {
+  return LanguageModelBuilder(options, place, ask).build();
+}
+
+}  // namespace regraph

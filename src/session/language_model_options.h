@@ -1,0 +1,47 @@
+// What a user may say about the language model.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace regraph {
+
+// Everything but the key, which is nowhere kept.
+struct LanguageModelOptions {
+  std::string expander = "rewriter";  // who applies steps: a name of expander_kinds()
+  std::string server;                 // preset of address and dialect, e.g. "vllm"
+  std::string url;                    // base address; empty: the preset's
+  std::string model;
+  std::string key_file;  // holds the key; empty: from OPENAI_API_KEY
+  std::optional<double> temperature;
+  int max_tokens = 16384;  // of an answer, 0: the server's own limit
+  int variants = 2;
+  int repairs = 1;
+  bool no_proposals = false;
+  bool judge = false;
+  int in_flight = 8;
+  double timeout_seconds = 180.0;  // a call, retries included
+  std::int64_t token_budget = 0;
+  double cost_budget = 0.0;     // US dollars
+  double seconds_budget = 0.0;  // for asking, from the first request on
+  std::string prices;           // price table; empty: the shipped one
+  int requests_per_minute = 0;
+  int tokens_per_minute = 0;
+  std::string prompts;  // folder; empty: the shipped ones
+  std::string ca_file;
+  std::string record;
+  std::string replay;
+  bool no_store = false;
+
+  [[nodiscard]] bool asks() const { return expander != "rewriter"; }
+  bool operator==(const LanguageModelOptions&) const = default;
+};
+
+// As JSON text, kept with a run so that it can be continued; the reader returns nothing for any
+// other text. Empty text stands for the defaults.
+[[nodiscard]] std::string settings_of(const LanguageModelOptions& options);
+[[nodiscard]] std::optional<LanguageModelOptions> read_language_model_settings(
+    const std::string& text);
+
+}  // namespace regraph

@@ -1,0 +1,234 @@
+#include "session/opened_problem.h"
+
+#include "base/deadline.h"
+#include "eval/compile/same_code.h"
+#include "session/infer_problem.h"
+#include "source/analysis.h"
+#include "source/clang_frontend.h"
+#include "source/extract.h"
+#include "source/printer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace regraph {
+namespace {
+
+using Done = Result<void, SessionError>;
+
+SessionError unusable(std::string message) {
+  return {FailureCause::unusable_kernel, std::move(message)};
+}
+
+class ProblemOpener {
+ public:
+  ProblemOpener(ProblemSource source, ChosenDevice device, Toolchain& toolchain,
+                const OpenOptions& options, const Cancellation& cancellation)
+      : source_(std::move(source)),
+        toolchain_(toolchain),
+        options_(options),
+        cancellation_(cancellation),
+        opened_(std::make_unique<OpenedProblem>()) {
+    opened_->device = std::move(device);
+  }
+
+  Result<std::unique_ptr<OpenedProblem>, SessionError> run() {
+    for (auto step : {&ProblemOpener::accept, &ProblemOpener::parse, &ProblemOpener::compile,
+                      &ProblemOpener::check}) {
+      if (Done done = (this->*step)(); !done) return std::move(done).error();
+      // To be completed first: it could not run.
+      if (!opened_->to_fill_in.empty()) break;
+    }
+    return std::move(opened_);
+  }
+
+ private:
+  // NVRTC in its sandbox must accept the file before Clang reads it in this process.
+  Done accept() {
+    CompileRequest request;
+    request.source = source_.source;
+    request.architecture = architecture();
+    request.want_cubin = false;
+    auto accepted = toolchain_.compiler->compile(request, cancellation_);
+    if (!accepted) return compile_failure(accepted.error());
+    return {};
+  }
+
+  Done parse() {
+    const std::string name = file_name();
+    auto parsed = source::parse_kernel(source_.source, name, source_.kernel, toolchain_.front_end);
+    if (!parsed) return unusable(parsed.error().message);
+    if (parsed->unit) {
+      parsed->unit->before = source::without_line_directives(parsed->unit->before);
+      parsed->unit->after = source::without_line_directives(parsed->unit->after);
+    }
+    std::vector<source::ParsedKernel> kernels = {*parsed};
+    for (const std::string& other : source_.others) {
+      auto one = source::parse_kernel(source_.source, name, other, toolchain_.front_end);
+      if (!one) return unusable(one.error().message);
+      kernels.push_back(std::move(*one));
+    }
+    auto inferred = infer_problem(source_, kernels, options_.fill_in);
+    if (!inferred) return usage(inferred.error().message);
+    opened_->problem = std::move(inferred->problem);
+    opened_->to_fill_in = std::move(inferred->to_fill_in);
+    lengths_inferred_ = inferred->lengths_inferred;
+    auto& notes = opened_->problem.notes;
+    if (!opened_->device.note.empty()) notes.insert(notes.begin(), opened_->device.note);
+    opened_->opaque_reason = std::move(parsed->opaque_reason);
+    unit_ = std::move(parsed->unit);
+    return {};
+  }
+
+  Done compile() {
+    auto original = compile_plan(*toolchain_.compiler, source_.source, opened_->problem.launch,
+                                 architecture(), cancellation_);
+    if (!original) return compile_failure(original.error());
+    opened_->compiled = std::move(*original);
+    Candidate& candidate = opened_->original;
+    candidate.source = opened_->problem.source;
+    candidate.plan = opened_->problem.launch;
+    candidate.identity = candidate_identity(candidate.source, candidate.plan);
+    if (unit_) pass_gate();
+    return {};
+  }
+
+  // What the printer makes of the IR must be the same program, else steps may not touch it.
+  void pass_gate() {
+    const std::vector<Launch>& launches = opened_->problem.launch.launches;
+    const std::string& name = opened_->problem.signature.name;
+    const auto times = std::ranges::count(launches, name, &Launch::kernel);
+    if (times > 1) {
+      opened_->opaque_reason =
+          fmt::format("'{}' is launched {} times, and steps change one launch", name, times);
+      return;
+    }
+    CompileRequest request;
+    request.source = source::print(*unit_);
+    request.kernel = name;
+    request.architecture = architecture();
+    const auto printed = toolchain_.compiler->compile(request, cancellation_);
+    const auto optimised = std::ranges::find(launches, name, &Launch::kernel) - launches.begin();
+    const auto& compiled = opened_->compiled.launches[static_cast<std::size_t>(optimised)];
+    if (!printed) {
+      opened_->opaque_reason =
+          "printed back from the rewriter's form it does not compile: " + printed.error().message;
+    } else if (!same_code(compiled->ptx, printed->ptx)) {
+      opened_->opaque_reason = "printed back from the rewriter's form it compiles to different PTX";
+    } else {
+      opened_->original = source::make_candidate(*unit_, opened_->problem.launch);
+      opened_->rewritable = true;
+      opened_->opaque_reason.clear();
+      note_opaque_code();
+    }
+  }
+
+  void note_opaque_code() {
+    auto opaque = source::Analysis(unit_->kernel).opaque();
+    if (!opaque) return;
+    // Several lines of source would tear the note apart.
+    std::replace(opaque->begin(), opaque->end(), '\n', ' ');
+    opened_->problem.notes.push_back(source_.kernel_file + ", " + *opaque +
+                                     ": the rewriter has no form for this code, so steps that "
+                                     "would have to look into it do not apply");
+  }
+
+  Done check() {
+    VerifierConfiguration configuration;
+    // Outlives the verifier.
+    configuration.make_double_shadow =
+        [opened = opened_.get(), architecture = architecture(),
+         compiler = toolchain_.compiler.get()](const Cancellation& cancellation) {
+          return verify::make_double_shadow(*compiler, opened->problem, opened->problem.source,
+                                            architecture, cancellation);
+        };
+    opened_->verifier =
+        std::make_unique<Verifier>(opened_->problem, opened_->compiled, std::move(configuration));
+    // An endless loop would otherwise run into the interpreter's own limit only, minutes later.
+    const Deadline deadline(options_.evaluation_seconds, cancellation_);
+    auto warnings = opened_->verifier->check_original(options_.seed, deadline.cancellation());
+    if (warnings) {
+      opened_->warnings = std::move(*warnings);
+      return {};
+    }
+    return check_failure(warnings.error(), deadline.expired());
+  }
+
+  Done check_failure(const Error& error, bool expired) {
+    if (expired) {
+      return unusable(fmt::format(
+          "{}: the original kernel does not end within {:g} seconds on the test sizes; is there an "
+          "endless loop? Else give smaller 'tests' in the manifest, or more time with "
+          "--evaluation-time",
+          source_.kernel_file, options_.evaluation_seconds));
+    }
+    if (error.code == ErrorCode::cancelled) return interrupted();
+    if (options_.fill_in) {
+      // The manifest may be what is wrong: it is printed for correction.
+      opened_->to_fill_in.push_back(error.message);
+      return {};
+    }
+    return unusable(source_.kernel_file + ": the original kernel cannot be used as a reference: " +
+                    with_own_name(error.message) + (lengths_inferred_ ? inferred_hint() : ""));
+  }
+
+  [[nodiscard]] SessionError compile_failure(const Error& error) const {
+    if (error.code == ErrorCode::cancelled) return interrupted();
+    // The machinery failed, not the kernel.
+    if (error.code == ErrorCode::io || error.code == ErrorCode::not_found)
+      return {FailureCause::internal, error.message};
+    return unusable(source_.kernel_file + " does not compile for " + architecture() + ":\n" +
+                    with_own_name(error.message));
+  }
+
+  [[nodiscard]] static SessionError interrupted() {
+    return {FailureCause::interrupted, "interrupted"};
+  }
+
+  // The compiler sees the file under a fixed name, so that equal texts are compiled once.
+  [[nodiscard]] std::string with_own_name(std::string message) const {
+    const std::string file = file_name();
+    constexpr std::string_view kCompilersName = "kernel.cu";
+    for (std::size_t at = 0; (at = message.find(kCompilersName, at)) != std::string::npos;) {
+      message.replace(at, kCompilersName.size(), file);
+      at += file.size();
+    }
+    return message;
+  }
+
+  [[nodiscard]] std::string inferred_hint() const {
+    return fmt::format(
+        " (lengths and launch that were inferred may be wrong: 'regraph-search {} --init' prints "
+        "them)",
+        source_.kernel_file);
+  }
+
+  [[nodiscard]] std::string file_name() const {
+    return std::filesystem::path(source_.kernel_file).filename().string();
+  }
+  [[nodiscard]] std::string architecture() const { return opened_->device.device.architecture; }
+
+  const ProblemSource source_;
+  Toolchain& toolchain_;
+  const OpenOptions& options_;
+  const Cancellation& cancellation_;
+  std::unique_ptr<OpenedProblem> opened_;
+  std::optional<source::Unit> unit_;
+  bool lengths_inferred_ = false;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<OpenedProblem>, SessionError> open_problem(
+    ProblemSource source, ChosenDevice device, Toolchain& toolchain, const OpenOptions& options,
+    const Cancellation& cancellation) {
+  return ProblemOpener(std::move(source), std::move(device), toolchain, options, cancellation)
+      .run();
+}
+
+}  // namespace regraph

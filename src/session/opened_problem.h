@@ -1,0 +1,47 @@
+// A problem that is ready to be worked on: read, compiled, parsed and checked.
+#pragma once
+
+#include "base/cancellation.h"
+#include "eval/compile/compiled_plan.h"
+#include "eval/verify/verifier.h"
+#include "kernel/candidate.h"
+#include "kernel/problem.h"
+#include "session/choose_device.h"
+#include "session/problem_source.h"
+#include "session/toolchain.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace regraph {
+
+struct OpenedProblem {
+  ChosenDevice device;
+  Problem problem;
+  Candidate original;
+  CompiledPlan compiled;  // the original, for the device
+  bool rewritable = false;
+  std::string opaque_reason;            // why not rewritable
+  std::vector<std::string> warnings;    // of the original's verification
+  std::vector<std::string> to_fill_in;  // with OpenOptions::fill_in: what could not be inferred
+  std::unique_ptr<Verifier> verifier;
+};
+
+struct OpenOptions {
+  // For a manifest to be completed by hand: what is missing is listed instead of being an error.
+  bool fill_in = false;
+  std::uint64_t seed = 1;            // of the check's inputs
+  double evaluation_seconds = 60.0;  // the check of the original may take
+};
+
+// Lets NVRTC in its sandbox accept the source, parses it, infers what the manifest leaves out,
+// decides whether the rewriter can be trusted with the kernel (what it prints of the kernel must
+// compile to the same PTX), and verifies the original against itself. `toolchain` must outlive the
+// result. Errors: usage, unusable_kernel, internal, interrupted.
+[[nodiscard]] Result<std::unique_ptr<OpenedProblem>, SessionError> open_problem(
+    ProblemSource source, ChosenDevice device, Toolchain& toolchain, const OpenOptions& options,
+    const Cancellation& cancellation);
+
+}  // namespace regraph

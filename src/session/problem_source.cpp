@@ -1,0 +1,268 @@
+#include "session/problem_source.h"
+
+#include "base/files.h"
+#include "kernel/front_matter.h"
+#include "source/extract.h"
+#include "source/local_includes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <utility>
+
+namespace regraph {
+namespace {
+
+constexpr std::size_t kSourceLimitBytes = std::size_t{1} << 20;
+
+Status apply_size(const std::string& text, Manifest& manifest) {
+  const std::size_t equals = text.find('=');
+  std::int64_t value = 0;
+  const char* first = text.data() + equals + 1;
+  const char* last = text.data() + text.size();
+  const bool has_name = equals != std::string::npos && equals > 0;
+  if (!has_name || std::from_chars(first, last, value).ptr != last || first == last || value < 1) {
+    return fail(ErrorCode::invalid_argument,
+                "--size " + text + ": write NAME=NUMBER, e.g. --size N=4096");
+  }
+  const std::string name = text.substr(0, equals);
+  if (!manifest.sizes.contains(name)) {
+    bool known = false;
+    for (const Symbols& bench : manifest.bench)
+      known = known || bench.contains(name);
+    if (!manifest.sizes.empty() && !known) {
+      return fail(ErrorCode::invalid_argument,
+                  "--size " + text + ": the manifest has no size '" + name + "'");
+    }
+  }
+  manifest.sizes[name] = value;
+  for (Symbols& bench : manifest.bench)
+    bench[name] = value;
+  return {};
+}
+
+Result<Dim3> read_block(const std::string& text) {
+  Dim3 block;
+  const char* cursor = text.data();
+  const char* last = text.data() + text.size();
+  std::uint32_t* const axes[] = {&block.x, &block.y, &block.z};
+  for (std::uint32_t* axis : axes) {
+    const auto [next, error] = std::from_chars(cursor, last, *axis);
+    if (error != std::errc() || *axis == 0) break;
+    cursor = next;
+    if (cursor == last) return block;
+    if (*cursor != 'x') break;
+    ++cursor;
+  }
+  return fail(ErrorCode::invalid_argument, "--block " + text + ": write e.g. 256 or 32x8");
+}
+
+// NAME=VALUE or NAME, which defines 1.
+Status apply_define(const std::string& text, Manifest& manifest) {
+  const std::size_t equals = text.find('=');
+  const std::string name = text.substr(0, equals);
+  const bool is_name =
+      !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 &&
+      name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") ==
+          std::string::npos;
+  const std::string value = equals == std::string::npos ? "1" : text.substr(equals + 1);
+  if (!is_name || value.find('\n') != std::string::npos) {
+    return fail(ErrorCode::invalid_argument,
+                "--define " + text + ": write NAME=VALUE, e.g. --define TILE=16");
+  }
+  std::erase_if(manifest.defines, [&](const auto& define) { return define.first == name; });
+  manifest.defines.emplace_back(name, value);
+  return {};
+}
+
+// Replacements that are expressions of bx, by, bz and sizes follow the launch.
+std::vector<std::pair<std::string, std::string>> evaluated_defines(const Manifest& manifest,
+                                                                   std::optional<Dim3> block_flag) {
+  auto defines = manifest.defines;
+  Symbols symbols = manifest.sizes;
+  std::optional<Dim3> chosen = block_flag;
+  if (manifest.launch) chosen = manifest.launch->block;
+  for (auto entry = manifest.launches.rbegin(); entry != manifest.launches.rend(); ++entry) {
+    if (entry->launch.kernel == manifest.kernel) chosen = entry->launch.block;
+  }
+  if (chosen) {
+    const Dim3 block = *chosen;
+    symbols.insert({{"bx", block.x}, {"by", block.y}, {"bz", block.z}});
+  }
+  for (auto& [name, replacement] : defines) {
+    const auto expression = IntegerExpression::parse(replacement);
+    if (!expression || expression->is_constant()) continue;
+    if (const auto value = expression->evaluate(symbols); value.ok())
+      replacement = std::to_string(*value);
+  }
+  return defines;
+}
+
+// Cuts out the kernels that the manifest names, with what they mention.
+Result<void, SessionError> cut_out_kernels(ProblemSource& input) {
+  source::ExtractionRequest request;
+  request.file_name = std::filesystem::path(input.kernel_file).filename().string();
+  if (input.manifest.kernel) request.kernels.push_back(*input.manifest.kernel);
+  request.defines = evaluated_defines(input.manifest, input.block);
+  for (const ManifestLaunch& entry : input.manifest.launches) {
+    auto& names = request.kernels;
+    if (std::find(names.begin(), names.end(), entry.launch.kernel) == names.end())
+      names.push_back(entry.launch.kernel);
+  }
+  auto code = source::extract_device_code(input.file_text, request);
+  if (!code) return SessionError{FailureCause::unusable_kernel, code.error().message};
+  input.source = std::move(code->text);
+  input.kernel = code->kernels.front();
+  input.others.assign(code->kernels.begin() + 1, code->kernels.end());
+  // A template's instance is a plain function from here on.
+  for (ManifestLaunch& entry : input.manifest.launches) {
+    const auto named =
+        std::find(request.kernels.begin(), request.kernels.end(), entry.launch.kernel);
+    entry.launch.kernel =
+        code->kernels.at(static_cast<std::size_t>(named - request.kernels.begin()));
+  }
+  for (std::string& note : code->notes)
+    input.notes.push_back(std::move(note));
+  return {};
+}
+
+class SourceReader {
+ public:
+  explicit SourceReader(const ProblemOptions& options) : options_(options) {}
+
+  Result<ProblemSource, SessionError> run() {
+    input_.kernel_file = options_.kernel_file;
+    if (Status status = read_schema(); !status) return usage(status.error().message);
+    if (auto read = read_text(); !read) return std::move(read).error();
+    if (Status status = read_manifest_of(); !status) return usage(status.error().message);
+    if (Status status = apply_options(); !status) return usage(status.error().message);
+    if (auto cut = cut_out_kernels(input_); !cut) return std::move(cut).error();
+    return std::move(input_);
+  }
+
+ private:
+  // A T1 file in place of a kernel, or as --manifest.
+  Status read_schema() {
+    const bool in_place = options_.kernel_file.ends_with(".json");
+    const std::string& path = in_place ? options_.kernel_file : options_.manifest;
+    if (path.empty()) return {};
+    auto text = read_file(path, kSourceLimitBytes);
+    if (!text) return std::move(text).error();
+    if (!in_place && !is_tuning_schema(*text)) return {};
+    auto schema = parse_tuning_schema(*text, path);
+    if (!schema) return std::move(schema).error();
+    input_.schema = *std::move(schema);
+    input_.notes = input_.schema->notes;
+    if (in_place) {
+      const auto folder = std::filesystem::path(path).parent_path();
+      input_.kernel_file = (folder / input_.schema->kernel_file).string();
+    }
+    return {};
+  }
+
+  Result<void, SessionError> read_text() {
+    auto text = read_file(input_.kernel_file, kSourceLimitBytes);
+    if (!text) return usage(text.error().message);
+    const std::vector<std::filesystem::path> folders(options_.include_directories.begin(),
+                                                     options_.include_directories.end());
+    front_matter_ = find_front_matter(*text);
+    if (front_matter_) blank_front_matter(*front_matter_, *text);
+    auto whole = source::inline_local_includes(*text, input_.kernel_file, folders);
+    if (!whole) return SessionError{FailureCause::unusable_kernel, whole.error().message};
+    input_.file_text = *std::move(whole);
+    return {};
+  }
+
+  Status read_manifest_of() {
+    std::error_code ignored;
+    Result<Manifest> manifest = Manifest{};
+    input_.has_manifest = true;
+    if (input_.schema) {
+      manifest = input_.schema->manifest;
+    } else if (!options_.manifest.empty()) {
+      manifest = read_manifest(options_.manifest);
+    } else if (const std::string sidecar = sidecar_of(input_.kernel_file);
+               std::filesystem::exists(sidecar, ignored)) {
+      manifest = read_manifest(sidecar);
+      if (front_matter_) {
+        input_.notes.push_back(fmt::format("{} counts, not the manifest in the comment of line {}",
+                                           sidecar, front_matter_->line));
+      }
+    } else if (front_matter_) {
+      manifest = parse_manifest(front_matter_->yaml, input_.kernel_file);
+    } else {
+      input_.has_manifest = false;
+    }
+    if (!manifest) return std::move(manifest).error();
+    input_.manifest = *std::move(manifest);
+    return {};
+  }
+
+  Status apply_options() {
+    Manifest& manifest = input_.manifest;
+    if (!options_.kernel.empty()) manifest.kernel = options_.kernel;
+    choose_launched_kernel();
+    for (const std::string& size : options_.sizes) {
+      if (Status status = apply_size(size, manifest); !status) return status;
+    }
+    for (const std::string& define : options_.defines) {
+      if (Status status = apply_define(define, manifest); !status) return status;
+    }
+    if (options_.block.empty()) return {};
+    auto block = read_block(options_.block);
+    if (!block) return std::move(block).error();
+    if (!manifest.launches.empty()) {
+      for (ManifestLaunch& entry : manifest.launches) {
+        if (entry.launch.kernel == manifest.kernel) entry.launch.block = *block;
+      }
+    } else if (manifest.launch) {
+      manifest.launch->block = *block;
+    } else {
+      input_.block = *block;
+    }
+    return {};
+  }
+
+  // Of several launches the first one's kernel is optimised, unless one is named.
+  void choose_launched_kernel() {
+    Manifest& manifest = input_.manifest;
+    if (manifest.kernel || manifest.launches.empty()) return;
+    manifest.kernel = manifest.launches.front().launch.kernel;
+    input_.notes.push_back(
+        fmt::format("of the kernels that are launched '{}' is optimised, the first; choose another "
+                    "with 'kernel' in the manifest or --kernel",
+                    *manifest.kernel));
+  }
+
+  const ProblemOptions& options_;
+  std::optional<FrontMatter> front_matter_;
+  ProblemSource input_;
+};
+
+}  // namespace
+
+Result<ProblemSource, SessionError> read_problem_source(const ProblemOptions& options) {
+  return SourceReader(options).run();
+}
+
+Result<ProblemSource, SessionError> recorded_problem_source(const RunDescription& description) {
+  ProblemSource input;
+  input.kernel_file = description.source_path;
+  input.file_text = description.source;
+  auto manifest = parse_manifest(description.manifest, "the recorded manifest");
+  if (!manifest) return usage(manifest.error().message);
+  input.manifest = *std::move(manifest);
+  input.has_manifest = true;
+  if (auto cut = cut_out_kernels(input); !cut) return std::move(cut).error();
+  return input;
+}
+
+std::string sidecar_of(const std::string& kernel_file) {
+  std::filesystem::path sidecar(kernel_file);
+  sidecar.replace_extension(".regraph.yaml");
+  return sidecar.string();
+}
+
+}  // namespace regraph

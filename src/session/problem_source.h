@@ -1,0 +1,53 @@
+// From a kernel's file and what was asked for, or from the records of a run, to one text for the
+// device compiler and one manifest.
+#pragma once
+
+#include "base/result.h"
+#include "kernel/manifest.h"
+#include "kernel/tuning_schema.h"
+#include "search/run_description.h"
+#include "session/session_error.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace regraph {
+
+// What a user may say about a kernel besides its file.
+struct ProblemOptions {
+  std::string kernel_file;                       // CUDA source, or a T1 file that names it
+  std::string kernel;                            // "" or "name" or "name<float>"
+  std::string manifest;                          // file; empty: beside the source or in it
+  std::vector<std::string> defines;              // "TILE=16"
+  std::vector<std::string> include_directories;  // for the kernel's own headers
+  std::vector<std::string> sizes;                // "N=4096"
+  std::string block;                             // "32x8"
+};
+
+struct ProblemSource {
+  std::string file_text;            // as the user wrote it, own headers put in
+  std::string source;               // device code alone, with #line where lines were left out
+  std::string kernel;               // plain name of the kernel to optimise
+  std::vector<std::string> others;  // of the other kernels that the manifest launches
+  Manifest manifest;                // sidecar, front matter or nothing, with the options applied
+  bool has_manifest = false;
+  std::optional<Dim3> block;           // of the options, for a launch that is yet to be inferred
+  std::optional<TuningSchema> schema;  // instead of a manifest, when the input is a T1 file
+  std::string kernel_file;             // the .cu, also when a T1 file names it
+  std::vector<std::string> notes;
+};
+
+// Reads the files. Errors: usage (an option, a file or a manifest that cannot be read),
+// unusable_kernel (the file holds no usable kernel).
+[[nodiscard]] Result<ProblemSource, SessionError> read_problem_source(
+    const ProblemOptions& options);
+
+// What the search of a run was given, from its records alone. Error: usage, a damaged record.
+[[nodiscard]] Result<ProblemSource, SessionError> recorded_problem_source(
+    const RunDescription& description);
+
+// kernel.cu -> kernel.regraph.yaml
+[[nodiscard]] std::string sidecar_of(const std::string& kernel_file);
+
+}  // namespace regraph

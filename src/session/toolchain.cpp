@@ -1,0 +1,20 @@
+#include "session/toolchain.h"
+
+#include <utility>
+
+namespace regraph {
+
+Result<Toolchain, SessionError> find_toolchain(const Installation& installation) {
+  auto toolkit = find_cuda_toolkit();
+  if (!toolkit) return SessionError{FailureCause::no_device, toolkit.error().message};
+  auto front_end = source::default_front_end(toolkit->root);
+  if (!front_end) return SessionError{FailureCause::no_device, front_end.error().message};
+  CompilerConfiguration configuration;
+  configuration.toolkit = *toolkit;
+  configuration.worker = installation.compile_worker();
+  configuration.cache_directory = installation.cache_directory;
+  return Toolchain{std::make_unique<Compiler>(std::move(configuration)), std::move(*front_end),
+                   toolkit->root};
+}
+
+}  // namespace regraph

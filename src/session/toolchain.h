@@ -1,0 +1,23 @@
+// What compiles and reads CUDA C++ on this machine.
+#pragma once
+
+#include "eval/compile/compiler.h"
+#include "session/installation.h"
+#include "session/session_error.h"
+#include "source/clang_frontend.h"
+
+#include <filesystem>
+#include <memory>
+
+namespace regraph {
+
+struct Toolchain {
+  std::unique_ptr<Compiler> compiler;       // NVRTC in a sandboxed worker process
+  source::FrontEndConfiguration front_end;  // Clang, in this process
+  std::filesystem::path cuda_root;          // of the toolkit
+};
+
+// Looks for a CUDA toolkit (docs/evaluation.md says where). Starts nothing yet. Error: no_device.
+[[nodiscard]] Result<Toolchain, SessionError> find_toolchain(const Installation& installation);
+
+}  // namespace regraph
