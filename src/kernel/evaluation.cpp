@@ -30,6 +30,8 @@ const char* name(Verdict verdict) {
       return "suspicious";
     case Verdict::unsupported:
       return "unsupported";
+    case Verdict::unverified:
+      return "unverified";
   }
   return "unknown";
 }

@@ -76,6 +76,10 @@ struct InstructionProfile {
   // Atomics on shared memory: of each request the most lanes that want one bank, and one word.
   std::uint64_t bank_lanes = 0;
   std::uint64_t word_lanes = 0;
+  // With RunOptions::record_paths, of branches, guarded instructions and selects: which way the
+  // condition went, in any lane that asked.
+  bool condition_was_false = false;
+  bool condition_was_true = false;
 };
 
 struct Profile {
@@ -160,6 +164,18 @@ struct LaunchArguments {
   std::vector<std::byte> parameters;  // the packed parameter block, see Program::parameters
 };
 
+// Global memory that a run wrote to, atomics included: ranges of device addresses in the order of
+// the writes, lane by lane, those that continue the one before joined to it.
+struct WriteLog {
+  struct Range {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;  // one past the last byte
+  };
+  std::vector<Range> ranges;
+  std::size_t most_ranges = std::size_t{1} << 22;
+  bool full = false;  // there were more ranges than that; the last ones are missing
+};
+
 // Shared and local memory as blocks left them, by linear block: hardware does not clear it.
 struct LeftBehind {
   std::vector<std::vector<std::byte>> shared;
@@ -170,6 +186,7 @@ enum class HandlerSet : std::uint8_t { automatic, baseline, x86_64_v3, x86_64_v4
 
 struct RunOptions {
   bool count = true;                          // fill requests, sectors, wavefronts
+  bool record_paths = false;                  // fill condition_was_false and condition_was_true
   std::uint64_t instruction_budget = 0;       // warp instructions over all blocks, 0: no limit
   std::vector<std::uint64_t> blocks;          // linear block ids to run; empty: all
   std::uint32_t shared_limit_bytes = 232448;  // 227 KiB, sm_90's opt-in maximum
@@ -183,6 +200,9 @@ struct RunOptions {
   // (race_detector.h says what counts), and for reads of shared memory that was never written.
   // Blocks then run in order on one host thread, several times slower: meant for small problems.
   bool detect_races = false;
+  // Receives what is written to global memory; blocks then run in order on one host thread. Null:
+  // nobody asks.
+  WriteLog* writes = nullptr;
   // What every byte of shared and local memory holds at first. All ones is NaN as a float and -1 as
   // an integer: large as an index, which faults rather than works.
   std::uint8_t shared_fill = 0xff;

@@ -28,6 +28,7 @@ const char* invalidity(Verdict verdict) {
     case Verdict::data_race:
     case Verdict::nondeterministic:
     case Verdict::suspicious:
+    case Verdict::unverified:
       return "correctness";
     case Verdict::out_of_bounds:
     case Verdict::misaligned_access:

@@ -3,6 +3,7 @@
 #include "base/deadline.h"
 #include "eval/model/gathered_launch.h"
 #include "eval/model/timing_model.h"
+#include "eval/verify/examination.h"
 #include "eval/verify/fault_verdict.h"
 #include "eval/verify/loaded_plan.h"
 #include "kernel/caveats.h"
@@ -177,23 +178,30 @@ Evaluation ModelEvaluator::judge(const Problem& problem, const Candidate& candid
   auto compiled = compile_plan(compiler_, candidate.source, candidate.plan,
                                std::string(device_.architecture), cancellation);
   if (!compiled) return failed(verify::verdict_of(compiled.error().code), compiled.error().message);
-  const VerificationResult verification =
-      verifier_.verify(*compiled, candidate.plan, budget.seed, cancellation);
-  if (!verification.correct()) {
-    Evaluation result = failed(verification.verdict, verification.message);
+  const auto refused = [&](Verdict verdict, std::string message) {
+    Evaluation result = failed(verdict, std::move(message));
     result.resources = resources_of(problem, *compiled, candidate.plan);
     result.machine_code = compiled->machine_code();
     return result;
+  };
+  const auto prepared = verifier_.prepare(*compiled, candidate.plan);
+  if (!prepared) {
+    return refused(verify::launch_verdict(prepared.error().code), prepared.error().message);
   }
+  const VerificationResult tested = verifier_.verify(**prepared, budget.seed, cancellation);
+  if (!tested.correct()) return refused(tested.verdict, tested.message);
   std::call_once(checked_, [this] {
     counting_ = choose_counting(compiler_, std::string(device_.architecture));
   });
   Evaluation result =
       predict_time(device_, problem, *compiled, candidate.plan, cancellation, counting_);
+  if (!result.correct() || verifier_.original() == nullptr) return result;
   // It must also do its work at the sizes that the prediction is about.
-  const auto loaded = verify::load_plan(*compiled, candidate.plan);
-  if (!result.correct() || !loaded || verifier_.original() == nullptr) return result;
-  if (const auto less = witness_.missing(problem, *verifier_.original(), *loaded, cancellation)) {
+  const VerificationResult timed =
+      verifier_.verify_bench(**prepared, tested, budget.seed, budget.effort, cancellation);
+  if (!timed.correct()) return refused(timed.verdict, timed.message);
+  if (const auto less =
+          witness_.missing(problem, *verifier_.original(), (*prepared)->loaded, cancellation)) {
     result.verdict = Verdict::suspicious;
     result.message = *less;
   }

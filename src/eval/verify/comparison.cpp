@@ -27,6 +27,7 @@ std::string number(ScalarType type, double value) {
 
 // "element 135 [2][35]".
 std::string place(const OutputView& view, std::size_t index) {
+  if (!view.places.empty()) index = static_cast<std::size_t>(view.places[index]);
   std::string text = fmt::format("element {}", index);
   if (view.extents.size() < 2) return text;
   std::string coordinates;

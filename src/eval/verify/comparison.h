@@ -34,7 +34,8 @@ struct BufferComparison {
 
 // One output buffer. `untouched` marks elements (1) that the original does not write; it may be
 // empty when it writes all. `before` is what the buffer held before the launch; where nothing is
-// untouched it may be empty, and messages then say less.
+// untouched it may be empty, and messages then say less. Where only some elements are compared,
+// `places` says which of the buffer they are; empty: all, in order.
 struct OutputView {
   const Argument& argument;
   std::span<const std::int64_t> extents;  // of the shape, outermost first, for messages
@@ -42,6 +43,7 @@ struct OutputView {
   std::span<const std::byte> actual;
   std::span<const std::byte> before;
   std::span<const std::uint8_t> untouched;
+  std::span<const std::uint64_t> places = {};
 };
 
 // Compares an output: elements the original writes must agree, all others must be as before.

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <optional>
 #include <string>
 #include <utility>
@@ -37,22 +36,6 @@ std::string describe(const ptx::Fault& fault) {
                         fault.block.z, fault.thread.x, fault.thread.y, fault.thread.z);
   }
   return text;
-}
-
-// Where buffers start in every second run: no better aligned than the user promised.
-std::size_t loose_alignment(const Problem& problem) {
-  constexpr int kAllocationAlignment = 256;
-  if (problem.assume.align >= kAllocationAlignment) return 0;
-  auto offset = static_cast<std::size_t>(std::max(problem.assume.align, 1));
-  for (const Argument& argument : problem.arguments) {
-    if (!argument.is_pointer) continue;
-    // Vector types are aligned to their size, up to 16 bytes.
-    constexpr std::size_t kLargestAlignment = 16;
-    const std::size_t element =
-        size_in_bytes(argument.type) * static_cast<std::size_t>(argument.components);
-    offset = std::max(offset, std::bit_floor(std::min(element, kLargestAlignment)));
-  }
-  return offset;
 }
 
 // The verification of one candidate.
@@ -150,6 +133,7 @@ class Examination {
     settings.reverse_order = reversed;
     settings.threads = threads_;
     settings.detect_races = one.checks_races && !reversed;
+    settings.record_paths = plan_ != nullptr && !reversed;
     settings.keep_memory = keeps_memory_ && !reversed;
     return settings;
   }
@@ -180,6 +164,7 @@ class Examination {
     }
     if (!run->damaged.empty()) return reject(Verdict::suspicious, with(one) + ": " + run->damaged);
     if (!agrees(one, *run, reversed)) return false;
+    if (settings.record_paths) result_.paths.add(run->profile);
     if (settings.keep_memory) earlier_ = *run;
     return true;
   }
@@ -258,6 +243,8 @@ Verdict launch_verdict(ErrorCode code) {
     case ErrorCode::resource:
     case ErrorCode::internal:
       return Verdict::unsupported;
+    case ErrorCode::refused:  // by admission
+      return Verdict::suspicious;
     default:
       return Verdict::launch_error;
   }

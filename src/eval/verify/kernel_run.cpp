@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 namespace regraph::verify {
 
@@ -118,6 +119,7 @@ class Session {
     options.threads = settings_.threads;
     options.shared_fill = settings_.shared_fill;
     options.detect_races = settings_.detect_races && !settings_.reverse_order;
+    options.record_paths = settings_.record_paths && !settings_.reverse_order;
     options.left_behind = block_memory(program, launch);
     options.variables = &variables_;  // kept from launch to launch, and between groups of blocks
     if (options.instruction_budget != 0 && launch.grid.count() > options.instruction_budget) {
@@ -219,6 +221,21 @@ std::uint64_t KernelRun::warp_instructions() const {
     total += instruction.warp_executions;
   }
   return total;
+}
+
+std::size_t loose_alignment(const Problem& problem) {
+  constexpr int kAllocationAlignment = 256;
+  if (problem.assume.align >= kAllocationAlignment) return 0;
+  auto offset = static_cast<std::size_t>(std::max(problem.assume.align, 1));
+  for (const Argument& argument : problem.arguments) {
+    if (!argument.is_pointer) continue;
+    // Vector types are aligned to their size, up to 16 bytes.
+    constexpr std::size_t kLargestAlignment = 16;
+    const std::size_t element =
+        size_in_bytes(argument.type) * static_cast<std::size_t>(argument.components);
+    offset = std::max(offset, std::bit_floor(std::min(element, kLargestAlignment)));
+  }
+  return offset;
 }
 
 bool divides_floats(const std::string& ptx) {

@@ -30,6 +30,7 @@ struct RunSettings {
   bool reverse_order = false;
   bool detect_races = false;        // as ptx::RunOptions; not in reverse order
   std::uint8_t shared_fill = 0xff;  // as ptx::RunOptions
+  bool record_paths = false;        // as ptx::RunOptions; not in reverse order
   bool keep_memory = false;         // fill KernelRun::scratch and left_behind too
   // A run with keep_memory that came before in the same memory: outputs and scratch buffers, and on
   // the interpreter shared and local memory, begin as it left them. Null: with poison.
@@ -49,6 +50,10 @@ struct KernelRun {
 
   [[nodiscard]] std::uint64_t warp_instructions() const;
 };
+
+// Where buffers may start, in bytes past a 256-byte boundary: no better aligned than the problem
+// promises.
+[[nodiscard]] std::size_t loose_alignment(const Problem& problem);
 
 // Whether PTX text divides floating-point numbers.
 [[nodiscard]] bool divides_floats(const std::string& ptx);

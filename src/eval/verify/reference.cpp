@@ -24,14 +24,6 @@ constexpr std::uint64_t kRaceCheckedInstructions = std::uint64_t{1} << 18;
 
 enum Stream : std::uint64_t { kInputStream = 1, kPoisonStream = 2 };
 
-std::string symbols_text(const Symbols& symbols) {
-  std::string text;
-  for (const auto& [name, value] : symbols) {
-    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", name, value);
-  }
-  return "{" + text + "}";
-}
-
 // Work of a test size, to put cheap ones first.
 double volume(const Problem& problem, const Symbols& symbols) {
   double total = 1.0;
@@ -50,12 +42,21 @@ std::string describe(const ptx::Fault& fault) {
   return text;
 }
 
-// How the original computes, seen from what it executed.
-Arithmetic examine(const KernelRun& run, std::uint64_t written_elements) {
+}  // namespace
+
+std::string symbols_text(const Symbols& symbols) {
+  std::string text;
+  for (const auto& [name, value] : symbols) {
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", name, value);
+  }
+  return "{" + text + "}";
+}
+
+Arithmetic arithmetic_of(const ptx::Profile& profile, std::uint64_t written_elements) {
   std::uint64_t floating = 0;
   std::uint64_t half = 0;
   Arithmetic arithmetic;
-  for (const ptx::InstructionProfile& instruction : run.profile.instructions) {
+  for (const ptx::InstructionProfile& instruction : profile.instructions) {
     using Class = ptx::InstructionClass;
     switch (instruction.instruction_class) {
       case Class::fp32_fma:
@@ -79,8 +80,6 @@ Arithmetic examine(const KernelRun& run, std::uint64_t written_elements) {
   arithmetic.accumulates_in_half = half > floating;
   return arithmetic;
 }
-
-}  // namespace
 
 std::string Case::text() const {
   return fmt::format("{}, {}", symbols_text(*symbols), name(distribution));
@@ -227,7 +226,7 @@ Status Reference::work_out(Case& one, const Cancellation& cancellation) {
     }
     written += count - left_alone;
   }
-  one.arithmetic = examine(*first, written);
+  one.arithmetic = arithmetic_of(first->profile, written);
   if (settings_.reduction_length) one.arithmetic.reduction_length = *settings_.reduction_length;
   one.warp_instructions = first->warp_instructions();
   one.exact.assign(problem_.arguments.size(), false);

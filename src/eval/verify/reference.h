@@ -41,6 +41,12 @@ struct Case {
   [[nodiscard]] std::string text() const;
 };
 
+// How a kernel computes, seen from what it executed to write so many elements.
+[[nodiscard]] Arithmetic arithmetic_of(const ptx::Profile& profile, std::uint64_t written_elements);
+
+// "{K: 45, M: 70}".
+[[nodiscard]] std::string symbols_text(const Symbols& symbols);
+
 // What is known about the original besides its program.
 struct ReferenceSettings {
   std::optional<double> reduction_length;  // none: estimated

@@ -22,6 +22,14 @@ using namespace verify;
 
 // Seeds whose reference results are kept: screening uses one, confirmations a few more.
 constexpr std::size_t kKeptSeeds = 4;
+
+VerificationResult refused(Verdict verdict, std::string message) {
+  VerificationResult result;
+  result.verdict = verdict;
+  result.message = std::move(message);
+  return result;
+}
+
 }  // namespace
 
 struct Verifier::State {
@@ -169,30 +177,49 @@ VerificationResult Verifier::verify(const CompiledKernel& candidate, const Launc
 
 VerificationResult Verifier::verify(const CompiledPlan& candidate, const LaunchPlan& plan,
                                     std::uint64_t seed, const Cancellation& cancellation) {
-  VerificationResult result;
-  const auto refuse = [&](Verdict verdict, std::string message) {
-    result.verdict = verdict;
-    result.message = std::move(message);
-    return result;
-  };
+  // Without a reference nothing else is worth saying.
   const Result<std::shared_ptr<Reference>> reference = state_->reference(seed);
-  if (!reference.ok()) return refuse(Verdict::unsupported, reference.error().message);
-  // Before anything else: what the interpreter does not know may be forbidden too.
-  for (std::size_t i = 0; i < candidate.launches.size(); ++i) {
-    const std::string& text = candidate.launches[i]->ptx;
-    if (i > 0 && text == candidate.launches.front()->ptx) continue;  // one module, as a rule
+  if (!reference.ok()) return refused(Verdict::unsupported, reference.error().message);
+  const Result<std::shared_ptr<const PreparedCandidate>> prepared = prepare(candidate, plan);
+  if (!prepared.ok()) {
+    return refused(launch_verdict(prepared.error().code), prepared.error().message);
+  }
+  return verify(**prepared, seed, cancellation);
+}
+
+Result<std::shared_ptr<const PreparedCandidate>> Verifier::prepare(CompiledPlan compiled,
+                                                                   LaunchPlan plan) const {
+  for (std::size_t i = 0; i < compiled.launches.size(); ++i) {
+    const std::string& text = compiled.launches[i]->ptx;
+    if (i > 0 && text == compiled.launches.front()->ptx) continue;  // one module, as a rule
     if (const auto objection = state_->admission->objection(text)) {
-      return refuse(Verdict::suspicious, *objection);
+      return fail(ErrorCode::refused, *objection);
     }
   }
-  const Result<LoadedPlan> loaded = load_plan(candidate, plan);
-  if (!loaded.ok()) return refuse(launch_verdict(loaded.error().code), loaded.error().message);
+  return prepare_trusted(std::move(compiled), std::move(plan));
+}
+
+VerificationResult Verifier::verify(const PreparedCandidate& candidate, std::uint64_t seed,
+                                    const Cancellation& cancellation) {
+  const Result<std::shared_ptr<Reference>> reference = state_->reference(seed);
+  if (!reference.ok()) return refused(Verdict::unsupported, reference.error().message);
   const KernelRunner interpreter = [&](const Symbols& symbols, const Buffers& inputs,
                                        const RunSettings& settings) {
-    return run_kernel(state_->problem, *loaded, symbols, inputs, settings, cancellation);
+    return run_kernel(state_->problem, candidate.loaded, symbols, inputs, settings, cancellation);
   };
-  return examine(state_->problem, **reference, &*loaded, interpreter, state_->configuration.threads,
-                 cancellation);
+  return examine(state_->problem, **reference, &candidate.loaded, interpreter,
+                 state_->configuration.threads, cancellation);
+}
+
+VerificationResult Verifier::verify_bench(const PreparedCandidate& candidate,
+                                          const VerificationResult& tested, std::uint64_t seed,
+                                          EvaluationBudget::Effort effort,
+                                          const Cancellation& cancellation) {
+  (void)candidate;
+  (void)seed;
+  (void)effort;
+  (void)cancellation;
+  return tested;
 }
 
 Result<Verifier::Scale> Verifier::largest_test(std::uint64_t seed,

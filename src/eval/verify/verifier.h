@@ -5,9 +5,12 @@
 #include "base/result.h"
 #include "eval/compile/compiled_plan.h"
 #include "eval/compile/compiler.h"
+#include "eval/evaluator.h"
 #include "eval/verify/comparison.h"
 #include "eval/verify/double_shadow.h"
 #include "eval/verify/kernel_run.h"
+#include "eval/verify/path_set.h"
+#include "eval/verify/prepared_candidate.h"
 #include "kernel/evaluation.h"
 #include "kernel/launch_plan.h"
 #include "kernel/problem.h"
@@ -28,6 +31,7 @@ struct VerificationResult {
   int runs = 0;            // of the candidate, all launches of its plan
   std::uint64_t thread_instructions = 0;  // over all runs
   double relative_error = 0.0;            // worst over all outputs of all runs that were compared
+  verify::PathSet paths;  // what ran in runs that were compared; interpreter only, for verify_bench
   [[nodiscard]] bool correct() const { return verdict == Verdict::correct; }
 };
 
@@ -71,8 +75,28 @@ class Verifier {
   [[nodiscard]] Result<std::vector<std::string>> check_original(std::uint64_t seed,
                                                                 const Cancellation& cancellation);
 
-  // Verifies `candidate` launched as `plan` says with inputs drawn from `seed`. Deterministic in
-  // its arguments. An original that fails gives Verdict::unsupported and the error as message.
+  // The first stages of a candidate: admission, which looks at its PTX, then loading, since what
+  // the interpreter does not know may be forbidden too. Errors: refused (the objection), and as
+  // verify::load_plan; verify::launch_verdict gives the verdict. Thread-safe.
+  [[nodiscard]] Result<std::shared_ptr<const PreparedCandidate>> prepare(CompiledPlan compiled,
+                                                                         LaunchPlan plan) const;
+
+  // Verifies a candidate with inputs drawn from `seed`. Deterministic in its arguments. An original
+  // that fails gives Verdict::unsupported and the error as message.
+  [[nodiscard]] VerificationResult verify(const PreparedCandidate& candidate, std::uint64_t seed,
+                                          const Cancellation& cancellation);
+
+  // Whether a candidate that verify found correct (`tested` is what it said) also does at the bench
+  // sizes what the original does: for candidates whose outputs at the bench sizes nobody compares
+  // elsewhere. Rules and costs: docs/evaluation.md. Verdict::unverified: it takes a path there that
+  // no comparison has seen. Deterministic in its arguments. Thread-safe; what is known of the
+  // original is shared by all candidates.
+  [[nodiscard]] VerificationResult verify_bench(const PreparedCandidate& candidate,
+                                                const VerificationResult& tested,
+                                                std::uint64_t seed, EvaluationBudget::Effort effort,
+                                                const Cancellation& cancellation);
+
+  // Prepares and verifies `candidate` launched as `plan` says.
   [[nodiscard]] VerificationResult verify(const CompiledPlan& candidate, const LaunchPlan& plan,
                                           std::uint64_t seed, const Cancellation& cancellation);
   [[nodiscard]] VerificationResult verify(const CompiledKernel& candidate, const LaunchPlan& plan,

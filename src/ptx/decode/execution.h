@@ -108,8 +108,9 @@ struct Warp {
   std::uint64_t* block_threads = nullptr;
   std::uint64_t* guard_warps = nullptr;  // executions per guarded instruction
   std::uint64_t* guard_threads = nullptr;
-  std::int64_t quantum = 0;  // instructions until the scheduler looks again
-  std::int64_t time = 0;     // instructions executed
+  std::uint8_t* conditions = nullptr;  // which ways each instruction's went; see watched_handler
+  std::int64_t quantum = 0;            // instructions until the scheduler looks again
+  std::int64_t time = 0;               // instructions executed
   BlockContext* block = nullptr;
   const Record* resume = nullptr;
   const Record* last = nullptr;  // the record that stopped the warp

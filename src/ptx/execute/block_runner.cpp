@@ -1,8 +1,8 @@
 #include "ptx/execute/block_runner.h"
 
 #include "ptx/decode/handler_tables.h"
-#include "ptx/execute/checked_handlers.h"
 #include "ptx/execute/path_rotation.h"
+#include "ptx/execute/watched_handlers.h"
 
 #include <fmt/format.h>
 
@@ -50,10 +50,11 @@ BlockRunner::BlockRunner(const Program::Code& code, const LaunchArguments& argum
     races_ = std::make_unique<RaceDetector>(code, arguments, launch_memory.global_regions);
     context_.races = races_.get();
   }
-  for (Record& record : records_) {
-    record.handler = table[record.handler_id];
-    record.handler = checked_handler(record, record.handler, races_ != nullptr, code.may_spin);
-  }
+  context_.writes = options.writes;
+  const Watch watch = {races_ != nullptr, code.may_spin, options.record_paths,
+                       options.writes != nullptr};
+  for (Record& record : records_)
+    record.handler = watched_handler(record, table[record.handler_id], watch);
   context_.code = &code;
   context_.grid = arguments.grid;
   context_.block = arguments.block;
@@ -91,6 +92,7 @@ BlockRunner::BlockRunner(const Program::Code& code, const LaunchArguments& argum
   block_threads_.resize(code.control_flow.blocks.size());
   guard_warps_.resize(code.guard_counters);
   guard_threads_.resize(code.guard_counters);
+  conditions_.resize(code.instructions.size());
   build_registers();
   // Parameters are the same in every block.
   for (Warp& warp : warps_) {
@@ -137,6 +139,7 @@ void BlockRunner::build_registers() {
     warp.block_threads = block_threads_.data();
     warp.guard_warps = guard_warps_.data();
     warp.guard_threads = guard_threads_.data();
+    warp.conditions = conditions_.data();
     warp.block = &context_;
     warp.stack = stacks_.data() + i * entries;
     warp.calls = &calls_[i];

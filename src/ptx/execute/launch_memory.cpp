@@ -1,4 +1,5 @@
 #include "ptx/execute/block_runner.h"
+#include "ptx/execute/watched_handlers.h"
 
 #include <algorithm>
 #include <cstring>
@@ -57,6 +58,8 @@ void BlockRunner::add_to(Profile& profile) const {
     const auto guard = static_cast<std::size_t>(info.guard_counter);
     const std::uint64_t warps = guarded ? guard_warps_[guard] : block_warps_[info.block];
     const std::uint64_t threads = guarded ? guard_threads_[guard] : block_threads_[info.block];
+    to.condition_was_false |= (conditions_[i] & kConditionFalse) != 0;
+    to.condition_was_true |= (conditions_[i] & kConditionTrue) != 0;
     to.warp_executions += warps;
     to.thread_executions += threads;
     profile.thread_instructions += threads;

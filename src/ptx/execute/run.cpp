@@ -80,7 +80,9 @@ class Grid {
       options_.left_behind->shared.resize(arguments_.grid.count());
       options_.left_behind->local.resize(arguments_.grid.count());
     }
-    if (code_.has_global_atomics || options_.detect_races) threads = 1;
+    if (code_.has_global_atomics || options_.detect_races || options_.writes != nullptr) {
+      threads = 1;
+    }
     if (threads <= 1) {
       work();
     } else {

@@ -1,0 +1,101 @@
+// A launch plan at the size at which it is timed, run as far as is wanted: buffers are as large as
+// they are then, but backed only where blocks touch them.
+#pragma once
+
+#include "base/cancellation.h"
+#include "base/result.h"
+#include "eval/verify/kernel_run.h"
+#include "eval/verify/loaded_plan.h"
+#include "eval/verify/path_set.h"
+#include "kernel/problem.h"
+#include "ptx/interpreter.h"
+#include "ptx/memory/module_memory.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace regraph::verify {
+
+// What inputs hold at a bench size: small integers (inputs.h) in a pattern that repeats after a
+// prime number of pages, so that an index that wraps at a power of two finds other values.
+class BenchInputs {
+ public:
+  BenchInputs(const Problem& problem, const Symbols& symbols, std::uint64_t seed);
+  // One pattern an argument, not empty for inputs; symbols have their whole content.
+  [[nodiscard]] const Buffers& patterns() const { return patterns_; }
+
+ private:
+  Buffers patterns_;
+};
+
+// Elements [begin, end) of an argument's buffer.
+struct ElementRange {
+  std::uint32_t argument = 0;
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  auto operator<=>(const ElementRange&) const = default;
+};
+[[nodiscard]] std::uint64_t element_count(const std::vector<ElementRange>& ranges);
+
+// What one block did.
+struct BlockRecord {
+  std::uint64_t block = 0;
+  ptx::Fault fault;  // with one, the rest is empty
+  std::uint64_t warp_instructions = 0;
+  ptx::Profile profile;
+  PathSet paths;                      // numbered as in the whole plan
+  std::vector<ElementRange> written;  // of outputs; sorted, apart
+  bool all_writes_known = true;       // false: there were too many to write down
+};
+
+class BenchRun {
+ public:
+  // `plan` and `problem` must outlive the run. Errors: as run_kernel.
+  [[nodiscard]] static Result<std::unique_ptr<BenchRun>> create(
+      const Problem& problem, const LoadedPlan& plan, const Symbols& symbols,
+      const BenchInputs& inputs, std::uint64_t poison_seed, std::size_t pointer_offset);
+
+  [[nodiscard]] std::size_t launches() const { return concrete_.size(); }
+  [[nodiscard]] const ConcreteLaunch& launch(std::size_t index) const { return concrete_[index]; }
+
+  // Runs one block of a launch, after all before it that have to be.
+  [[nodiscard]] BlockRecord run_block(std::size_t launch, std::uint64_t block, std::uint64_t budget,
+                                      const Cancellation& cancellation);
+
+  // Runs a whole launch. `written`, if not null: marks elements of outputs, one entry an argument.
+  [[nodiscard]] ptx::RunResult run_launch(std::size_t launch, std::uint64_t budget, int threads,
+                                          std::vector<std::vector<std::uint8_t>>* written,
+                                          const Cancellation& cancellation);
+
+  // The number of the launch's first instruction in the plan.
+  [[nodiscard]] std::size_t first_instruction(std::size_t launch) const;
+  // The buffer of a pointer argument as it is now.
+  [[nodiscard]] std::span<const std::byte> content(std::size_t argument) const;
+  // The same buffer as it was before the first launch.
+  [[nodiscard]] std::vector<std::byte> before(std::size_t argument) const;
+  // Bytes of all outputs and scratch buffers.
+  [[nodiscard]] std::uint64_t writable_bytes() const;
+
+ private:
+  BenchRun(const Problem& problem, const LoadedPlan& plan, ptx::ModuleMemory variables)
+      : problem_(problem), plan_(plan), variables_(std::move(variables)) {}
+  Status allocate(const Symbols& symbols, const BenchInputs& inputs, std::uint64_t poison_seed);
+  [[nodiscard]] std::vector<ElementRange> elements(const ptx::WriteLog& log) const;
+  [[nodiscard]] ptx::RunOptions options_for(std::uint64_t budget);
+
+  const Problem& problem_;
+  const LoadedPlan& plan_;
+  ptx::ModuleMemory variables_;
+  ptx::DeviceMemory memory_;
+  std::vector<ConcreteLaunch> concrete_;
+  std::vector<ptx::LaunchArguments> arguments_;
+  std::size_t pointer_offset_ = 0;
+  std::vector<std::uint64_t> addresses_;  // of the buffers' contents, per argument
+  std::vector<std::uint64_t> bytes_;
+  std::vector<std::vector<std::byte>> fills_;  // the patterns as allocated
+};
+
+}  // namespace regraph::verify
