@@ -167,9 +167,9 @@ Result<Problem> problem_of(const Kernel& kernel, const std::string& source) {
   return make_problem(*manifest, signature, "k.cu", source);
 }
 
-Result<std::shared_ptr<const gpu::TimedKernel>> timed_kernel(Machine& machine,
-                                                             const Problem& problem) {
-  auto kernel = std::make_shared<gpu::TimedKernel>();
+Result<std::shared_ptr<const PreparedCandidate>> timed_kernel(Machine& machine,
+                                                              const Problem& problem) {
+  auto kernel = std::make_shared<PreparedCandidate>();
   auto compiled = compile_plan(*machine.compiler, problem.source, problem.launch,
                                machine.device.architecture, machine.never);
   if (!compiled.ok()) return compiled.error();
@@ -178,7 +178,7 @@ Result<std::shared_ptr<const gpu::TimedKernel>> timed_kernel(Machine& machine,
   auto loaded = verify::load_plan(kernel->compiled, kernel->plan);
   if (!loaded.ok()) return loaded.error();
   kernel->loaded = std::move(*loaded);
-  return std::shared_ptr<const gpu::TimedKernel>(std::move(kernel));
+  return std::shared_ptr<const PreparedCandidate>(std::move(kernel));
 }
 
 struct Totals {

@@ -4,7 +4,7 @@
 // measured times, the error of each, and what a prediction costs.
 #include "base/files.h"
 #include "eval/compile/compiler.h"
-#include "eval/model/model_evaluator.h"
+#include "eval/model/predict_time.h"
 #include "kernel/manifest.h"
 #include "model_error_atomics.h"
 #include "source/clang_frontend.h"
@@ -83,19 +83,20 @@ class Comparison {
     auto compiled = compiler_.compile(request, never);
     if (!compiled) return complain(row, compiled.error().message);
     const auto start = std::chrono::steady_clock::now();
-    const Evaluation evaluation = predict_time(device_, problem, *compiled, problem.launch, never);
+    const auto evaluation = predict_time(
+        device_, problem, CompiledPlan::of(*compiled, problem.launch), problem.launch, never);
     const double wall =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (!evaluation.correct()) return complain(row, evaluation.message);
-    const double predicted = 1e3 * evaluation.time.median_seconds;
+    if (!evaluation) return complain(row, evaluation.error().message);
+    const double predicted = 1e3 * evaluation->time.median_seconds;
     const double error = predicted / row.milliseconds - 1.0;
     total_error_ += std::abs(error);
     worst_error_ = std::max(worst_error_, std::abs(error));
     ++count_;
     fmt::print("{:<24} {:<10} {:>7.3f} ms {:>7.3f} ms {:>+7.1f}% {:>5.2f} s  {}\n", row.name,
-               row.block, row.milliseconds, predicted, 100.0 * error, wall, evaluation.bottleneck);
+               row.block, row.milliseconds, predicted, 100.0 * error, wall, evaluation->bottleneck);
     if (std::getenv("REGRAPH_MODEL_FACTS") != nullptr) {
-      for (const auto& [fact, value] : evaluation.facts)
+      for (const auto& [fact, value] : evaluation->facts)
         fmt::print("    {:<36} {:.4g}\n", fact, value);
     }
     return true;

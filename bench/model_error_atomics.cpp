@@ -1,7 +1,7 @@
 #include "model_error_atomics.h"
 
 #include "base/files.h"
-#include "eval/model/model_evaluator.h"
+#include "eval/model/predict_time.h"
 #include "kernel/manifest.h"
 
 #include <fmt/format.h>
@@ -72,13 +72,14 @@ Result<double> nanoseconds(Compiler& compiler, const DeviceSpec& device, const C
   const Cancellation never;
   auto compiled = compiler.compile(request, never);
   if (!compiled) return compiled.error();
-  const Evaluation evaluation = predict_time(device, *problem, *compiled, problem->launch, never);
-  if (!evaluation.correct()) {
-    const bool unsupported = evaluation.verdict == Verdict::unsupported;
+  const auto predicted = predict_time(
+      device, *problem, CompiledPlan::of(*compiled, problem->launch), problem->launch, never);
+  if (!predicted) {
+    const bool unsupported = predicted.error().verdict == Verdict::unsupported;
     return fail(unsupported ? ErrorCode::unsupported : ErrorCode::invalid_argument,
-                evaluation.message);
+                predicted.error().message);
   }
-  return 1e9 * evaluation.time.median_seconds / (column.shared ? kSharedAtomics : kThreads);
+  return 1e9 * predicted->time.median_seconds / (column.shared ? kSharedAtomics : kThreads);
 }
 
 }  // namespace

@@ -20,5 +20,6 @@ set(CPACK_PACKAGE_VENDOR ReGraph)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_THREADS 0)
 set(CPACK_PACKAGE_DIRECTORY ${CMAKE_BINARY_DIR}/package)
-set(CPACK_INSTALL_CMAKE_PROJECTS "${CMAKE_BINARY_DIR};ReGraph;ALL;/")
+# Without the component "library", for which the preset builds nothing.
+set(CPACK_INSTALL_CMAKE_PROJECTS "${CMAKE_BINARY_DIR};ReGraph;Unspecified;/")
 include(CPack)

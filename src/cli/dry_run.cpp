@@ -1,6 +1,8 @@
 #include "cli/dry_run.h"
 
 #include "report/dry_run.h"
+#include "session/expanders.h"
+#include "session/opened_problem.h"
 
 #include <fmt/format.h>
 

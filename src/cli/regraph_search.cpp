@@ -6,7 +6,10 @@
 #include "kernel/manifest.h"
 #include "report/progress.h"
 #include "report/run_report.h"
+#include "session/evaluators.h"
+#include "session/expanders.h"
 #include "session/load_graph.h"
+#include "session/opened_problem.h"
 #include "session/recorded_run.h"
 #include "session/session.h"
 

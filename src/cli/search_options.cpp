@@ -5,6 +5,8 @@
 #include "cli/man_page.h"
 #include "cli/program.h"
 #include "cli/settings.h"
+#include "eval/model/device.h"
+#include "session/evaluators.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -80,6 +80,7 @@ inline constexpr FactDescription kFactDescriptions[] = {
     {"not_selected_stall_share", "fraction", "ready, but another warp was issued"},
     {"branch_stall_share", "fraction", "waiting for a branch target"},
     {"instruction_fetch_stall_share", "fraction", "waiting for instructions"},
+    {"predicted_seconds", "seconds", "what the model made of a kernel that was then measured"},
     {"caveat_truncated_trace", "1", "the cache simulation was cut short"},
     {"caveat_close_bounds", "1", "the two largest bounds are within 10 %"},
     {"caveat_float_atomics", "1", "floating-point atomics meet"},

@@ -47,11 +47,11 @@ double ReGraph::step_score(std::string_view step, std::span<const std::string> h
   double mean_gain = 0.0;
   double mean_success = 0.0;
   const Vertex target = *vertex(step);
-  for (const auto& edge : boost::make_iterator_range(boost::in_edges(target, graph_))) {
-    mean_gain += graph_[edge].expected_log_gain(device);
-    mean_success += graph_[edge].success_rate();
+  for (const std::size_t edge : incoming_[target]) {
+    mean_gain += edges_[edge].transition.expected_log_gain(device);
+    mean_success += edges_[edge].transition.success_rate();
   }
-  if (const auto count = static_cast<double>(boost::in_degree(target, graph_)); count > 0) {
+  if (const auto count = static_cast<double>(incoming_[target].size()); count > 0) {
     mean_gain /= count;
     mean_success /= count;
   } else {

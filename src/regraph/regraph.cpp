@@ -9,12 +9,14 @@ namespace regraph {
 ReGraph::ReGraph() {
   Step init;
   init.id = std::string(kInit);
-  vertices_.emplace(init.id, boost::add_vertex(std::move(init), graph_));
+  by_id_.emplace(init.id, 0);
+  vertices_.push_back(std::move(init));
+  incoming_.emplace_back();
 }
 
 Status ReGraph::add_step(Step step) {
   if (step.id.empty()) return fail(ErrorCode::invalid_argument, "a step has an empty id");
-  if (vertices_.contains(step.id)) {
+  if (by_id_.contains(step.id)) {
     return fail(ErrorCode::invalid_argument, "duplicate step id '" + step.id + "'");
   }
   for (const EvidenceCondition& condition : step.evidence) {
@@ -31,12 +33,13 @@ Status ReGraph::add_step(Step step) {
     if (taken != by_any_name_.end()) {
       return fail(ErrorCode::invalid_argument, "step '" + step.id + "': duplicate alias '" + text +
                                                    "', it already names step '" +
-                                                   graph_[taken->second].id + "'");
+                                                   vertices_[taken->second].id + "'");
     }
   }
-  std::string id = step.id;
-  const Vertex added = boost::add_vertex(std::move(step), graph_);
-  vertices_.emplace(std::move(id), added);
+  const Vertex added = vertices_.size();
+  by_id_.emplace(step.id, added);
+  vertices_.push_back(std::move(step));
+  incoming_.emplace_back();
   for (const std::string& text : names) {
     std::string key = normalised_name(text);
     if (!key.empty()) by_any_name_.emplace(std::move(key), added);
@@ -60,10 +63,11 @@ Status ReGraph::add_transition(std::string_view from, std::string_view to, Trans
   if (!(transition.prior_weight >= 0.0) || !std::isfinite(transition.prior_weight)) {
     return fail(ErrorCode::invalid_argument, label + ": the weight must not be negative");
   }
-  if (boost::edge(*source, *target, graph_).second) {
+  if (!edge_of_.emplace(std::pair(*source, *target), edges_.size()).second) {
     return fail(ErrorCode::invalid_argument, label + ": duplicate transition");
   }
-  boost::add_edge(*source, *target, std::move(transition), graph_);
+  incoming_[*target].push_back(edges_.size());
+  edges_.push_back({*source, *target, std::move(transition)});
   return {};
 }
 
@@ -72,51 +76,52 @@ Status ReGraph::record(std::string_view from, std::string_view to, std::string_v
   if (transition(from, to) == nullptr) {
     if (Status added = add_transition(from, to, Transition{}); !added) return added;
   }
-  auto [edge, found] = boost::edge(*vertex(from), *vertex(to), graph_);
-  graph_[edge].statistics[std::string(device)].add(outcome);
+  edges_[*edge(from, to)].transition.statistics[std::string(device)].add(outcome);
   return {};
 }
 
 const ReGraph::Vertex* ReGraph::vertex(std::string_view id) const {
-  const auto found = vertices_.find(id);
-  return found == vertices_.end() ? nullptr : &found->second;
+  const auto found = by_id_.find(id);
+  return found == by_id_.end() ? nullptr : &found->second;
+}
+
+std::optional<std::size_t> ReGraph::edge(std::string_view from, std::string_view to) const {
+  const Vertex* source = vertex(from);
+  const Vertex* target = vertex(to);
+  if (source == nullptr || target == nullptr) return std::nullopt;
+  const auto found = edge_of_.find({*source, *target});
+  if (found == edge_of_.end()) return std::nullopt;
+  return found->second;
 }
 
 const Step* ReGraph::find(std::string_view id) const {
   const Vertex* found = id == kInit ? nullptr : vertex(id);
-  return found == nullptr ? nullptr : &graph_[*found];
+  return found == nullptr ? nullptr : &vertices_[*found];
 }
 
 const Step* ReGraph::find_by_any_name(std::string_view text) const {
   const auto found = by_any_name_.find(normalised_name(text));
-  return found == by_any_name_.end() ? nullptr : &graph_[found->second];
+  return found == by_any_name_.end() ? nullptr : &vertices_[found->second];
 }
 
 const Transition* ReGraph::transition(std::string_view from, std::string_view to) const {
-  const Vertex* source = vertex(from);
-  const Vertex* target = vertex(to);
-  if (source == nullptr || target == nullptr) return nullptr;
-  const auto [edge, found] = boost::edge(*source, *target, graph_);
-  return found ? &graph_[edge] : nullptr;
+  const auto found = edge(from, to);
+  return found ? &edges_[*found].transition : nullptr;
 }
 
 std::vector<const Step*> ReGraph::steps() const {
   std::vector<const Step*> result;
-  for (const Vertex step : boost::make_iterator_range(boost::vertices(graph_))) {
-    if (graph_[step].id != kInit) result.push_back(&graph_[step]);
+  for (const Step& step : vertices_) {
+    if (step.id != kInit) result.push_back(&step);
   }
   return result;
 }
 
 std::vector<ReGraph::TransitionView> ReGraph::transitions() const {
   std::vector<TransitionView> result;
-  for (const Vertex source : boost::make_iterator_range(boost::vertices(graph_))) {
-    std::vector<Graph::edge_descriptor> outgoing(boost::out_edges(source, graph_).first,
-                                                 boost::out_edges(source, graph_).second);
-    std::ranges::sort(outgoing, {}, [&](const auto& edge) { return boost::target(edge, graph_); });
-    for (const auto& edge : outgoing) {
-      result.push_back({graph_[source].id, graph_[boost::target(edge, graph_)].id, graph_[edge]});
-    }
+  for (const auto& [ends, place] : edge_of_) {
+    result.push_back(
+        {vertices_[ends.first].id, vertices_[ends.second].id, edges_[place].transition});
   }
   return result;
 }

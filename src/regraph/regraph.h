@@ -14,12 +14,13 @@
 #include "regraph/step.h"
 #include "regraph/transition.h"
 
-#include <boost/graph/adjacency_list.hpp>
-
+#include <cstddef>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace regraph {
@@ -73,16 +74,24 @@ class ReGraph {
   bool operator==(const ReGraph& other) const;
 
  private:
-  using Graph =
-      boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS, Step, Transition>;
-  using Vertex = Graph::vertex_descriptor;
+  using Vertex = std::size_t;  // place in vertices_
+  struct Edge {
+    Vertex from = 0;
+    Vertex to = 0;
+    Transition transition;
+  };
 
   [[nodiscard]] const Vertex* vertex(std::string_view id) const;
+  // Place in edges_, or nothing.
+  [[nodiscard]] std::optional<std::size_t> edge(std::string_view from, std::string_view to) const;
   [[nodiscard]] double step_score(std::string_view step, std::span<const std::string> history,
                                   const Facts& facts, std::string_view device) const;
 
-  Graph graph_;
-  std::map<std::string, Vertex, std::less<>> vertices_;     // by id
+  std::vector<Step> vertices_;                      // in the order they were added, "init" first
+  std::vector<std::vector<std::size_t>> incoming_;  // by vertex: places in edges_
+  std::vector<Edge> edges_;                         // in the order they were added
+  std::map<std::pair<Vertex, Vertex>, std::size_t> edge_of_;  // by source and target
+  std::map<std::string, Vertex, std::less<>> by_id_;
   std::map<std::string, Vertex, std::less<>> by_any_name_;  // by normalised id, name and aliases
 };
 

@@ -2,7 +2,7 @@
 
 #include "eval/compile/compiled_plan.h"
 #include "eval/model/gathered_launch.h"
-#include "eval/model/model_evaluator.h"
+#include "eval/model/predict_time.h"
 #include "kernel/manifest.h"
 #include "search/journal_rows.h"
 

@@ -22,11 +22,11 @@ const ExpanderKind* find_expander_kind(std::string_view name) {
   return found == std::end(kKinds) ? nullptr : found;
 }
 
-Result<std::unique_ptr<SessionExpander>, SessionError> make_expander(
+Result<std::shared_ptr<const SessionExpander>, SessionError> make_expander(
     const LanguageModelOptions& options, const ExpanderPlace& place, bool ask) {
   const ExpanderKind* kind = find_expander_kind(options.expander);
   if (kind == nullptr) return usage("--expander: '" + options.expander + "' is not known");
-  auto made = std::make_unique<SessionExpander>();
+  auto made = std::make_shared<SessionExpander>();
   std::vector<const Expander*> members;
   made->evaluator_ = &place.evaluator;
   if (kind->rewrites) {
@@ -45,7 +45,7 @@ Result<std::unique_ptr<SessionExpander>, SessionError> make_expander(
     members = {made->composite_.get()};
   }
   made->expander_ = members.front();
-  return made;
+  return std::shared_ptr<const SessionExpander>(std::move(made));
 }
 
 void configure_for(const LanguageModelOptions& options, SearchConfig& config) {

@@ -36,7 +36,7 @@ class SessionExpander {
   [[nodiscard]] const LanguageModel* model() const { return model_.get(); }
 
  private:
-  friend Result<std::unique_ptr<SessionExpander>, SessionError> make_expander(
+  friend Result<std::shared_ptr<const SessionExpander>, SessionError> make_expander(
       const LanguageModelOptions& options, const ExpanderPlace& place, bool ask);
 
   std::unique_ptr<rewrite::AstRewriter> rewriter_;
@@ -48,7 +48,7 @@ class SessionExpander {
 
 // The expander that `options` name. `place` and what it refers to must outlive it. With `ask` false
 // (a dry run) nobody is asked. Errors as set_up_language_model, usage for an unknown name.
-[[nodiscard]] Result<std::unique_ptr<SessionExpander>, SessionError> make_expander(
+[[nodiscard]] Result<std::shared_ptr<const SessionExpander>, SessionError> make_expander(
     const LanguageModelOptions& options, const ExpanderPlace& place, bool ask);
 
 // What a search needs that asks a model: room for calls that mostly wait.

@@ -25,7 +25,7 @@ class LanguageModel {
  public:
   [[nodiscard]] const llm::LanguageModelExpander& expander() const { return *expander_; }
   // To be used by the search as well: it knows what the expander has evaluated.
-  [[nodiscard]] Evaluator& evaluator() { return *evaluator_; }
+  [[nodiscard]] Evaluator& evaluator() const { return *evaluator_; }
   [[nodiscard]] ModelUse use() const;
   // Whether requests were made and nobody ever answered.
   [[nodiscard]] bool never_answered() const;

@@ -29,13 +29,6 @@ struct OpenedProblem {
   std::unique_ptr<Verifier> verifier;
 };
 
-struct OpenOptions {
-  // For a manifest to be completed by hand: what is missing is listed instead of being an error.
-  bool fill_in = false;
-  std::uint64_t seed = 1;            // of the check's inputs
-  double evaluation_seconds = 60.0;  // the check of the original may take
-};
-
 // Lets NVRTC in its sandbox accept the source, parses it, infers what the manifest leaves out,
 // decides whether the rewriter can be trusted with the kernel (what it prints of the kernel must
 // compile to the same PTX), and verifies the original against itself. `toolchain` must outlive the

@@ -7,23 +7,13 @@
 #include "kernel/tuning_schema.h"
 #include "search/run_description.h"
 #include "session/session_error.h"
+#include "session/session_options.h"
 
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace regraph {
-
-// What a user may say about a kernel besides its file.
-struct ProblemOptions {
-  std::string kernel_file;                       // CUDA source, or a T1 file that names it
-  std::string kernel;                            // "" or "name" or "name<float>"
-  std::string manifest;                          // file; empty: beside the source or in it
-  std::vector<std::string> defines;              // "TILE=16"
-  std::vector<std::string> include_directories;  // for the kernel's own headers
-  std::vector<std::string> sizes;                // "N=4096"
-  std::string block;                             // "32x8"
-};
 
 struct ProblemSource {
   std::string file_text;            // as the user wrote it, own headers put in

@@ -1,11 +1,16 @@
 #include "session/session.h"
 
+#include "eval/gpu/driver/gpu_disturbances.h"
 #include "eval/verify/inputs.h"
 #include "llm/expand/candidate_reader.h"
 #include "regraph/regraph_yaml.h"
 #include "search/driver.h"
+#include "session/evaluators.h"
+#include "session/expanders.h"
 #include "session/load_graph.h"
 #include "session/measured_answer.h"
+#include "session/opened_problem.h"
+#include "session/search_evidence.h"
 
 #include <fmt/format.h>
 
@@ -13,27 +18,59 @@
 
 namespace regraph {
 
-namespace {
+struct Session::State {
+  State(Installation at, Toolchain with, ReGraph by)
+      : installation(std::move(at)), toolchain(std::move(with)), graph(std::move(by)) {}
 
-const Cancellation& never() {
-  static const Cancellation kNever;
-  return kNever;
-}
+  const Installation installation;
+  Toolchain toolchain;
+  const ReGraph graph;
+  OpenOptions options;
+  std::unique_ptr<OpenedProblem> opened;
+  SessionEvaluator evaluator;
+  std::unique_ptr<gpu::DisturbanceLog> disturbances;
 
-}  // namespace
+  static Result<std::unique_ptr<State>, SessionError> make(const Installation& installation,
+                                                           Result<ReGraph> graph) {
+    if (!graph) return usage(graph.error().message);
+    auto toolchain = find_toolchain(installation);
+    if (!toolchain) return std::move(toolchain).error();
+    return std::make_unique<State>(installation, std::move(*toolchain), std::move(*graph));
+  }
 
-Session::Session(const Installation& installation, Toolchain toolchain, ReGraph graph)
-    : installation_(installation), toolchain_(std::move(toolchain)), graph_(std::move(graph)) {}
+  Result<void, SessionError> prepare(ProblemSource source, ChosenDevice device,
+                                     const std::string& evaluator_name, const OpenOptions& chosen,
+                                     const Cancellation& cancellation) {
+    options = chosen;
+    auto ready =
+        open_problem(std::move(source), std::move(device), toolchain, options, cancellation);
+    if (!ready) return std::move(ready).error();
+    opened = std::move(*ready);
+    if (!opened->to_fill_in.empty()) return {};
+    auto made = make_evaluator(evaluator_name, *opened, toolchain, installation, options.seed,
+                               cancellation);
+    if (!made) return std::move(made).error();
+    evaluator = std::move(*made);
+    disturbances =
+        std::make_unique<gpu::DisturbanceLog>(evaluator.gpu_bus_ids, gpu::nvml_candidates());
+    return {};
+  }
+
+  [[nodiscard]] std::string verification_text(const SearchOutcome& outcome) const {
+    std::string text = fmt::format(
+        "against the original on {} sizes with {} input distributions each, on the PTX "
+        "interpreter{}",
+        opened->problem.tests.size(), verify::choose_distributions(opened->problem).size(),
+        opened->device.gpu ? " and on the GPU; what timed launches left at the bench size, too"
+                           : "");
+    if (outcome.verdict == SpeedVerdict::fast && outcome.confirmed)
+      text += ", and once more with fresh inputs";
+    return text;
+  }
+};
+
+Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Session::~Session() = default;
-
-Result<std::unique_ptr<Session>, SessionError> Session::make(const Installation& installation,
-                                                             Result<ReGraph> graph) {
-  if (!graph) return usage(graph.error().message);
-  auto toolchain = find_toolchain(installation);
-  if (!toolchain) return std::move(toolchain).error();
-  return std::unique_ptr<Session>(
-      new Session(installation, std::move(*toolchain), std::move(*graph)));
-}
 
 Result<std::unique_ptr<Session>, SessionError> Session::open(const SessionOptions& options,
                                                              const Installation& installation,
@@ -45,12 +82,12 @@ Result<std::unique_ptr<Session>, SessionError> Session::open(const SessionOption
   if (!device) return std::move(device).error();
   auto source = read_problem_source(options.problem);
   if (!source) return std::move(source).error();
-  auto session = make(installation, load_graph(options.graph, installation));
-  if (!session) return session;
-  auto done = (*session)->prepare(std::move(*source), std::move(*device), options.evaluator,
-                                  options.open, cancellation);
+  auto state = State::make(installation, load_graph(options.graph, installation));
+  if (!state) return std::move(state).error();
+  auto done = (*state)->prepare(std::move(*source), std::move(*device), options.evaluator,
+                                options.open, cancellation);
   if (!done) return std::move(done).error();
-  return session;
+  return std::unique_ptr<Session>(new Session(std::move(*state)));
 }
 
 Result<std::unique_ptr<Session>, SessionError> Session::reopen(const RunDescription& description,
@@ -62,64 +99,69 @@ Result<std::unique_ptr<Session>, SessionError> Session::reopen(const RunDescript
   if (!device) return std::move(device).error();
   auto source = recorded_problem_source(description);
   if (!source) return std::move(source).error();
-  auto session = make(installation, parse_regraph(description.graph, "the recorded ReGraph"));
-  if (!session) return session;
+  auto state = State::make(installation, parse_regraph(description.graph, "the recorded ReGraph"));
+  if (!state) return std::move(state).error();
   const OpenOptions options{false, config.seed, config.evaluation_wall_seconds};
-  auto done = (*session)->prepare(std::move(*source), std::move(*device), config.evaluator, options,
-                                  cancellation);
+  auto done = (*state)->prepare(std::move(*source), std::move(*device), config.evaluator, options,
+                                cancellation);
   if (!done) return std::move(done).error();
-  (*session)->opened_->problem.notes = description.notes;
-  return session;
+  (*state)->opened->problem.notes = description.notes;
+  return std::unique_ptr<Session>(new Session(std::move(*state)));
 }
 
-Result<void, SessionError> Session::prepare(ProblemSource source, ChosenDevice device,
-                                            const std::string& evaluator_name,
-                                            const OpenOptions& options,
-                                            const Cancellation& cancellation) {
-  options_ = options;
-  auto opened =
-      open_problem(std::move(source), std::move(device), toolchain_, options, cancellation);
-  if (!opened) return std::move(opened).error();
-  opened_ = std::move(*opened);
-  if (!opened_->to_fill_in.empty()) return {};
-  auto evaluator = make_evaluator(evaluator_name, *opened_, toolchain_, installation_, options.seed,
-                                  cancellation);
-  if (!evaluator) return std::move(evaluator).error();
-  evaluator_ = std::move(*evaluator);
-  disturbances_ =
-      std::make_unique<gpu::DisturbanceLog>(evaluator_.gpu_bus_ids, gpu::nvml_candidates());
-  return {};
+const Problem& Session::problem() const {
+  return state_->opened->problem;
+}
+
+const Candidate& Session::original() const {
+  return state_->opened->original;
+}
+
+const DeviceSpec& Session::device() const {
+  return state_->opened->device.device;
+}
+
+const ReGraph& Session::graph() const {
+  return state_->graph;
+}
+
+const std::string& Session::evaluator_name() const {
+  return state_->evaluator.name;
+}
+
+const OpenedProblem& Session::opened() const {
+  return *state_->opened;
 }
 
 Result<Candidate> Session::read_candidate(const std::string& source,
-                                          const Cancellation& cancellation) {
-  const llm::CandidateReader reader(*toolchain_.compiler, toolchain_.front_end,
+                                          const Cancellation& cancellation) const {
+  const llm::CandidateReader reader(*state_->toolchain.compiler, state_->toolchain.front_end,
                                     device().architecture);
   return reader.read(source, problem().launch, problem().signature, {}, cancellation);
 }
 
 Evaluation Session::evaluate(const Candidate& candidate, const EvaluationBudget& budget,
-                             const Cancellation& cancellation) {
-  return evaluator_.evaluator->evaluate(candidate, budget, cancellation);
+                             const Cancellation& cancellation) const {
+  return state_->evaluator.evaluator->evaluate(candidate, budget, cancellation);
 }
 
 SearchConfig Session::configuration() const {
   SearchConfig config;
-  config.seed = options_.seed;
-  config.evaluation_wall_seconds = options_.evaluation_seconds;
+  config.seed = state_->options.seed;
+  config.evaluation_wall_seconds = state_->options.evaluation_seconds;
   config.device = device().name;
-  config.device_table = opened_->device.table;
-  config.evaluator = evaluator_.name;
+  config.device_table = state_->opened->device.table;
+  config.evaluator = state_->evaluator.name;
   return config;
 }
 
-Result<std::unique_ptr<SessionExpander>, SessionError> Session::expander(
-    const LanguageModelOptions& options, const SearchConfig& config, bool ask) {
-  const ExpanderPlace place{*opened_,
-                            graph_,
-                            toolchain_,
-                            *evaluator_.evaluator,
-                            installation_,
+Result<std::shared_ptr<const SessionExpander>, SessionError> Session::expander(
+    const LanguageModelOptions& options, const SearchConfig& config, bool ask) const {
+  const ExpanderPlace place{*state_->opened,
+                            state_->graph,
+                            state_->toolchain,
+                            *state_->evaluator.evaluator,
+                            state_->installation,
                             config.seed,
                             config.evaluation_wall_seconds,
                             config.jobs};
@@ -127,55 +169,54 @@ Result<std::unique_ptr<SessionExpander>, SessionError> Session::expander(
 }
 
 std::vector<std::string> Session::look_for_disturbances() {
-  return disturbances_->look(false);
+  return state_->disturbances->look(false);
 }
 
 Result<SearchResult> Session::search(const SearchRequest& request) {
+  const Cancellation never;
   const Cancellation& cancellation =
-      request.cancellation != nullptr ? *request.cancellation : never();
+      request.cancellation != nullptr ? *request.cancellation : never;
   auto outcome =
       run_search(problem(), original(), request.expander.expander(), request.expander.evaluator(),
-                 graph_, request.config, request.observer, cancellation, request.journal);
+                 state_->graph, request.config, request.observer, cancellation, request.journal);
   if (!outcome) return outcome.error();
   SearchResult result;
   result.outcome = std::move(*outcome);
-  if (const LanguageModel* model = request.expander.model()) result.model_use = model->use();
-  if (evaluator_.gpu != nullptr) {
-    const MeasuringGpu gpu{*evaluator_.gpu, *opened_->device.gpu, *disturbances_,
-                           toolchain_.cuda_root};
+  auto evidence = std::make_shared<SearchEvidence>();
+  if (const LanguageModel* model = request.expander.model()) evidence->model_use = model->use();
+  if (state_->evaluator.gpu != nullptr) {
+    const MeasuringGpu gpu{*state_->evaluator.gpu, *state_->opened->device.gpu,
+                           *state_->disturbances, state_->toolchain.cuda_root};
     MeasuredAnswer measured = measure_answer(gpu, request.sanitize, result.outcome, cancellation);
-    result.measurement = std::move(measured.measurement);
+    evidence->measurement = std::move(measured.measurement);
     result.notes = std::move(measured.notes);
   }
-  result.verification = verification_text(result.outcome);
+  result.evidence = std::move(evidence);
+  result.verification = state_->verification_text(result.outcome);
   return result;
 }
 
-std::string Session::verification_text(const SearchOutcome& outcome) const {
-  std::string text = fmt::format(
-      "against the original on {} sizes with {} input distributions each, on the PTX interpreter{}",
-      problem().tests.size(), verify::choose_distributions(problem()).size(),
-      opened_->device.gpu ? " and on the GPU; what timed launches left at the bench size, too"
-                          : "");
-  if (outcome.verdict == SpeedVerdict::fast && outcome.confirmed)
-    text += ", and once more with fresh inputs";
-  return text;
+std::string Session::text(const SearchResult& result, const SearchConfig& config) const {
+  return result_text(report(result, config, ""));
+}
+
+std::string Session::json(const SearchResult& result, const SearchConfig& config) const {
+  return result_json(report(result, config, ""));
 }
 
 RunReport Session::report(const SearchResult& result, const SearchConfig& config,
                           const std::string& directory) const {
-  RunReport report{problem(),
-                   result.outcome,
-                   config,
-                   device(),
-                   evaluator_.name,
-                   directory,
-                   result.verification,
-                   opened_->rewritable,
-                   opened_->opaque_reason};
-  report.measurement = result.measurement;
-  report.model_use = result.model_use;
-  return report;
+  return {problem(),
+          result.outcome,
+          config,
+          device(),
+          state_->evaluator.name,
+          directory,
+          result.verification,
+          state_->opened->rewritable,
+          state_->opened->opaque_reason,
+          result.evidence->measurement,
+          result.evidence->model_use};
 }
 
 }  // namespace regraph

@@ -40,8 +40,8 @@ class AnswerSanitizer : public test::GpuTest {
         kHonest);
   }
 
-  gpu::TimedKernel kernel(const std::string& source) {
-    gpu::TimedKernel kernel;
+  PreparedCandidate kernel(const std::string& source) {
+    PreparedCandidate kernel;
     kernel.compiled = CompiledPlan::of(machine().compile(source), problem_.launch);
     kernel.plan = problem_.launch;
     auto loaded = verify::load_plan(kernel.compiled, kernel.plan);

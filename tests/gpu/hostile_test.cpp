@@ -96,9 +96,9 @@ class GuardsAlone {
     return result;
   }
 
-  static std::shared_ptr<const TimedKernel> timed(const CompiledPlan& compiled,
-                                                  const LaunchPlan& plan) {
-    auto kernel = std::make_shared<TimedKernel>();
+  static std::shared_ptr<const PreparedCandidate> timed(const CompiledPlan& compiled,
+                                                        const LaunchPlan& plan) {
+    auto kernel = std::make_shared<PreparedCandidate>();
     kernel->compiled = compiled;
     kernel->plan = plan;
     auto loaded = verify::load_plan(compiled, plan);
@@ -107,7 +107,7 @@ class GuardsAlone {
     return kernel;
   }
 
-  VerificationResult time(const std::shared_ptr<const TimedKernel>& kernel) {
+  VerificationResult time(const std::shared_ptr<const PreparedCandidate>& kernel) {
     if (!session_) {
       const auto scale = verifier_.largest_test(kSeed, machine().never());
       if (!scale.ok()) return failed(Verdict::unsupported, scale.error().message);
@@ -132,7 +132,7 @@ class GuardsAlone {
 
   const Problem& problem_;
   Verifier& verifier_;
-  std::shared_ptr<const TimedKernel> original_;
+  std::shared_ptr<const PreparedCandidate> original_;
   std::unique_ptr<Probation> probation_;
   std::unique_ptr<TimingSession> session_;
 };

@@ -44,8 +44,8 @@ class Timing : public test::GpuTest {
         kManifest, {test::buffer("in", true), test::buffer("out", false), test::number("n")},
         kSimple);
   }
-  std::shared_ptr<const TimedKernel> kernel(const std::string& source) {
-    auto made = std::make_shared<TimedKernel>();
+  std::shared_ptr<const PreparedCandidate> kernel(const std::string& source) {
+    auto made = std::make_shared<PreparedCandidate>();
     made->compiled = CompiledPlan::of(machine().compile(source), problem_.launch);
     made->plan = problem_.launch;
     auto loaded = verify::load_plan(made->compiled, made->plan);

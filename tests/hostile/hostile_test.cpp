@@ -43,12 +43,12 @@ TEST_P(Hostile, IsJudgedRight) {
   Verifier verifier(suite->problem, *original, checks);
   const auto warnings = verifier.check_original(kSeed, never);
   ASSERT_TRUE(warnings.ok()) << warnings.error().message;
-  ModelEvaluator evaluator(compiler, verifier, device);
+  ModelEvaluator evaluator(suite->problem, compiler, verifier, device);
   EvaluationBudget budget;
   budget.seed = kSeed;
   int honest = 0;
   for (const test::SuiteCandidate& one : suite->candidates) {
-    const Evaluation result = evaluator.evaluate(suite->problem, one.candidate, budget, never);
+    const Evaluation result = evaluator.evaluate(one.candidate, budget, never);
     const std::string trouble = tally().count(one, one.model, result.verdict, result.message);
     EXPECT_EQ(trouble, "");
     honest += one.hostile ? 0 : 1;

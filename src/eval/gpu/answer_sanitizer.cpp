@@ -40,7 +40,7 @@ class ToolRun {
       : config_(config), tool_(std::move(tool)), problem_(problem), seed_(seed) {}
 
   // `trouble` of what comes back says why there is no verdict.
-  SanitizerLog run(GpuWorkerConfiguration worker, const TimedKernel& kernel,
+  SanitizerLog run(GpuWorkerConfiguration worker, const PreparedCandidate& kernel,
                    const Cancellation& stop) {
     SanitizerLog log;
     auto folder = TemporaryDirectory::create("regraph-sanitizer");
@@ -72,7 +72,7 @@ class ToolRun {
 
  private:
   // What went wrong; empty: nothing.
-  std::string launch_all(const GpuWorkerConfiguration& worker, const TimedKernel& kernel,
+  std::string launch_all(const GpuWorkerConfiguration& worker, const PreparedCandidate& kernel,
                          const Cancellation& stop) const {
     auto process = GpuProcess::start(worker, stop);
     if (!process.ok()) return process.error().message;
@@ -81,7 +81,7 @@ class ToolRun {
     return failure.empty() && !ended.ok() ? ended.error().message : failure;
   }
 
-  std::string launch_sizes(GpuProcess& process, const TimedKernel& kernel,
+  std::string launch_sizes(GpuProcess& process, const PreparedCandidate& kernel,
                            const Cancellation& stop) const {
     auto loaded = load_on_gpu(process, kernel.compiled, kernel.plan, problem_.tests, stop);
     if (!loaded.ok()) return loaded.error().message;
@@ -127,8 +127,8 @@ std::optional<std::filesystem::path> find_sanitizer(const std::filesystem::path&
 }
 
 SanitizerReport sanitize_answer(const SanitizerConfig& config, const GpuWorkerConfiguration& worker,
-                                const Problem& problem, const TimedKernel& original,
-                                const TimedKernel& best, std::uint64_t seed,
+                                const Problem& problem, const PreparedCandidate& original,
+                                const PreparedCandidate& best, std::uint64_t seed,
                                 const Cancellation& stop) {
   SanitizerReport report;
   for (const std::string& tool : config.tools) {

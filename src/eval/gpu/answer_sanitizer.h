@@ -32,8 +32,9 @@ struct SanitizerConfig {
 // is a tool that does not run or takes too long. Whatever the tool starts is gone on return.
 [[nodiscard]] SanitizerReport sanitize_answer(const SanitizerConfig& config,
                                               const GpuWorkerConfiguration& worker,
-                                              const Problem& problem, const TimedKernel& original,
-                                              const TimedKernel& best, std::uint64_t seed,
+                                              const Problem& problem,
+                                              const PreparedCandidate& original,
+                                              const PreparedCandidate& best, std::uint64_t seed,
                                               const Cancellation& stop);
 
 }  // namespace regraph::gpu

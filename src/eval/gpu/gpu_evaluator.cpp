@@ -2,38 +2,20 @@
 
 #include "base/deadline.h"
 #include "eval/gpu/gpu_lane.h"
-#include "eval/model/model_evaluator.h"
-#include "eval/verify/fault_verdict.h"
-
-#include <fmt/format.h>
+#include "eval/model/candidate_stages.h"
+#include "eval/verify/loaded_plan.h"
 
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
 
 namespace regraph::gpu {
-namespace {
-
-Evaluation failed(Verdict verdict, std::string message) {
-  Evaluation result;
-  result.verdict = verdict;
-  result.message = std::move(message);
-  return result;
-}
-
-// What was not finished in time has no other verdict than that.
-Evaluation within_time(Evaluation result, const Deadline& deadline, double seconds) {
-  if (!deadline.expired() || result.correct()) return result;
-  return failed(Verdict::timeout, fmt::format("not judged within {:g} seconds", seconds));
-}
-
-}  // namespace
 
 struct GpuEvaluator::State {
-  State(Compiler& with, Verifier& by, const Problem& of, CompiledPlan first,
+  State(Compiler& compiler, Verifier& verifier, const Problem& problem, CompiledPlan first,
         GpuEvaluatorConfig chosen)
-      : compiler(with), verifier(by), problem(of), config(std::move(chosen)) {
-    auto kernel = std::make_shared<TimedKernel>();
+      : config(std::move(chosen)), stages(problem, compiler, verifier, config.model) {
+    auto kernel = std::make_shared<PreparedCandidate>();
     kernel->compiled = std::move(first);
     kernel->plan = problem.launch;
     auto loaded = verify::load_plan(kernel->compiled, kernel->plan);
@@ -48,14 +30,10 @@ struct GpuEvaluator::State {
     busy.resize(lanes.size(), false);
   }
 
-  Compiler& compiler;
-  Verifier& verifier;
-  const Problem& problem;
   const GpuEvaluatorConfig config;
-  std::shared_ptr<const TimedKernel> original;
+  CandidateStages stages;
+  std::shared_ptr<const PreparedCandidate> original;
   MeasuredBest best;
-  std::once_flag counting_chosen;
-  WorkCounting counting = WorkCounting::ptx;  // set once
   mutable GpuStatisticsLog log;
 
   std::vector<std::unique_ptr<GpuLane>> lanes;
@@ -95,85 +73,68 @@ struct GpuEvaluator::State {
     std::size_t index_ = 0;
   };
 
-  Result<std::shared_ptr<TimedKernel>> compile(const Candidate& candidate,
-                                               const Cancellation& stop) {
-    auto kernel = std::make_shared<TimedKernel>();
-    kernel->plan = candidate.plan;
-    auto compiled = compile_plan(compiler, candidate.source, candidate.plan,
-                                 std::string(config.model.architecture), stop);
-    if (!compiled.ok()) return compiled.error();
-    kernel->compiled = std::move(*compiled);
-    return kernel;
-  }
-  static Status load(TimedKernel& kernel) {
-    auto loaded = verify::load_plan(kernel.compiled, kernel.plan);
-    if (!loaded.ok()) return loaded.error();
-    kernel.loaded = std::move(*loaded);
-    return {};
-  }
-
   Evaluation judge(const Candidate& candidate, const EvaluationBudget& budget,
                    const Cancellation& cancellation) {
-    std::shared_ptr<const TimedKernel> kernel;
-    Evaluation result;
+    StagedCandidate staged;
+    bool goes_on = false;
     {
       const Deadline deadline(budget.wall_seconds, cancellation);
-      kernel = judge_here(candidate, budget, result, deadline.cancellation());
-      if (!kernel) return within_time(std::move(result), deadline, budget.wall_seconds);
+      goes_on = judge_here(candidate, budget, staged, deadline.cancellation());
+      if (!goes_on) judge_by_time(staged.evaluation, deadline, budget.wall_seconds);
     }
+    if (!goes_on) return std::move(staged.evaluation);
     const Turn turn(*this, budget.effort == EvaluationBudget::Effort::confirmation);
     // Others' turns on the GPU are not this candidate's time.
     const Deadline deadline(budget.wall_seconds, cancellation);
-    turn.lane().judge(kernel, budget, result, deadline.cancellation());
-    return within_time(std::move(result), deadline, budget.wall_seconds);
+    turn.lane().judge(staged.prepared, budget, staged.evaluation, deadline.cancellation());
+    judge_by_time(staged.evaluation, deadline, budget.wall_seconds);
+    return std::move(staged.evaluation);
   }
 
-  // What needs no GPU: compiles, verifies, predicts. The kernel, when the GPU is to go on.
-  std::shared_ptr<const TimedKernel> judge_here(const Candidate& candidate,
-                                                const EvaluationBudget& budget, Evaluation& result,
-                                                const Cancellation& stop) {
-    std::shared_ptr<TimedKernel> kernel;
+  // The stages that need no GPU. Whether the GPU is to go on.
+  bool judge_here(const Candidate& candidate, const EvaluationBudget& budget,
+                  StagedCandidate& staged, const Cancellation& stop) {
+    const auto rejected = [&](StageResult result) {
+      if (!result) reject(staged.evaluation, std::move(result).error());
+      return !result;
+    };
     {
       const Stopwatch watch(log, &GpuStatistics::compile_and_verify_seconds);
-      auto compiled = compile(candidate, stop);
-      if (!compiled.ok()) {
-        result = failed(verify::verdict_of(compiled.error().code), compiled.error().message);
-        return nullptr;
-      }
-      kernel = std::move(*compiled);
-      const VerificationResult verified =
-          verifier.verify(kernel->compiled, candidate.plan, budget.seed, stop);
-      if (!verified.correct()) {
-        result = failed(verified.verdict, verified.message);
-        result.machine_code = kernel->compiled.machine_code();
-        return nullptr;
-      }
-      if (const Status loaded = load(*kernel); !loaded.ok()) {
-        result = failed(verify::verdict_of(loaded.error().code), loaded.error().message);
-        return nullptr;
-      }
+      if (rejected(stages.prepare(candidate, staged, stop))) return false;
+      if (rejected(stages.verify(staged, budget.seed, stop))) return false;
     }
     const Stopwatch watch(log, &GpuStatistics::model_seconds);
-    std::call_once(counting_chosen, [this] {
-      counting = choose_counting(compiler, std::string(config.model.architecture));
-    });
-    result = predict_time(config.model, problem, kernel->compiled, candidate.plan, stop, counting);
     // A kernel that the model has no time for can still be timed; one that does wrong cannot.
-    if (!result.correct()) return result.verdict == Verdict::unsupported ? kernel : nullptr;
+    if (rejected(stages.predict(staged, stop)))
+      return staged.evaluation.verdict == Verdict::unsupported;
     const bool confirming = budget.effort == EvaluationBudget::Effort::confirmation;
-    return !confirming && prune(result) ? nullptr : kernel;
+    if (confirming || !prune(budget, staged.evaluation)) return true;
+    // What is timed is compared at the bench sizes on the GPU; what is not, here.
+    (void)rejected(stages.verify_bench(staged, budget, stop));
+    return false;
   }
 
-  // Whether the prediction is far enough behind the best; the time is then scaled to it.
-  bool prune(Evaluation& result) {
+  // Whether the prediction, as far as this run's measurements correct it, is far behind the best.
+  // The time is then the corrected one, so that it stands beside measured ones.
+  bool prune(const EvaluationBudget& budget, Evaluation& result) {
     if (!config.model_first) return false;
-    const auto scale = best.scale_if_behind(result.time.median_seconds, config.pruned_beyond);
-    if (!scale) return false;
-    result.time.median_seconds *= *scale;
-    result.time.low_seconds *= *scale;
-    result.time.high_seconds *= *scale;
+    const auto corrected = best.corrected_if_behind(
+        result.time.median_seconds, budget.measured_over_predicted, config.pruned_beyond);
+    if (!corrected) return false;
+    const double scale = *corrected / result.time.median_seconds;
+    result.time.median_seconds *= scale;
+    result.time.low_seconds *= scale;
+    result.time.high_seconds *= scale;
     log.count(&GpuStatistics::pruned);
     return true;
+  }
+
+  // For what is known to be right.
+  Result<std::shared_ptr<const PreparedCandidate>, Rejection> prepare(const Candidate& candidate,
+                                                                      const Cancellation& stop) {
+    StagedCandidate staged;
+    if (auto done = stages.prepare(candidate, staged, stop); !done) return std::move(done).error();
+    return std::move(staged.prepared);
   }
 };
 
@@ -183,10 +144,8 @@ GpuEvaluator::GpuEvaluator(Compiler& compiler, Verifier& verifier, const Problem
                                      std::move(config))) {}
 GpuEvaluator::~GpuEvaluator() = default;
 
-Evaluation GpuEvaluator::evaluate(const Problem& problem, const Candidate& candidate,
-                                  const EvaluationBudget& budget,
+Evaluation GpuEvaluator::evaluate(const Candidate& candidate, const EvaluationBudget& budget,
                                   const Cancellation& cancellation) {
-  (void)problem;  // the one it was made for
   Evaluation result = state_->judge(candidate, budget, cancellation);
   state_->log.count(&GpuStatistics::evaluated);
   return result;
@@ -198,20 +157,16 @@ double GpuEvaluator::longest_seconds(const EvaluationBudget& budget, int calls) 
 
 Result<MeasuredSpeedup, Failure> GpuEvaluator::measure_answer(const Candidate& best,
                                                               const Cancellation& cancellation) {
-  auto kernel = state_->compile(best, cancellation);
-  if (!kernel.ok()) return Failure{0, false, false, kernel.error().message};
-  if (const Status loaded = State::load(**kernel); !loaded.ok())
-    return Failure{0, false, false, loaded.error().message};
+  auto kernel = state_->prepare(best, cancellation);
+  if (!kernel) return Failure{0, false, false, kernel.error().message};
   const State::Turn turn(*state_, true);
   return turn.lane().measure_answer(*kernel, cancellation);
 }
 
 SanitizerReport GpuEvaluator::sanitize_answer(const Candidate& best, const SanitizerConfig& config,
                                               const Cancellation& cancellation) {
-  auto kernel = state_->compile(best, cancellation);
-  if (!kernel.ok()) return {{}, {}, {kernel.error().message}};
-  if (const Status loaded = State::load(**kernel); !loaded.ok())
-    return {{}, {}, {loaded.error().message}};
+  auto kernel = state_->prepare(best, cancellation);
+  if (!kernel) return {{}, {}, {kernel.error().message}};
   const State::Turn turn(*state_, true);
   return turn.lane().sanitize(config, **kernel, cancellation);
 }

@@ -6,7 +6,8 @@
 //   any thread, several at once          one candidate at a time on each GPU
 //
 // The model's prediction comes first and is cheap: a candidate that it puts far behind the best is
-// not timed, and its time stays predicted, scaled to what was measured. Nothing that was not
+// not timed, and its time stays predicted, corrected by what this run has measured of its nearest
+// relative. Nothing that was not
 // measured can win: finalists are confirmed by measuring.
 #pragma once
 
@@ -29,7 +30,8 @@ struct GpuEvaluatorConfig {
   GpuWorkerConfiguration worker;
   DeviceSpec model;         // of the GPU, for predictions and facts
   bool model_first = true;  // false: every sound candidate is timed
-  // Predicted to take that many times as long as the best kernel so far is predicted to take.
+  // Predicted, corrected, to take that many times as long as the best kernel so far was measured
+  // to.
   double pruned_beyond = 1.4;
   std::vector<int> devices = {0};  // ordinals of equal GPUs; not empty
   std::vector<std::string> cupti;  // files that may be CUPTI, best first; empty: no counters
@@ -45,8 +47,7 @@ class GpuEvaluator final : public Evaluator {
 
   // As Evaluator. A machine that fails (no memory, a worker that does not start) gives
   // Verdict::unsupported with what went wrong.
-  [[nodiscard]] Evaluation evaluate(const Problem& problem, const Candidate& candidate,
-                                    const EvaluationBudget& budget,
+  [[nodiscard]] Evaluation evaluate(const Candidate& candidate, const EvaluationBudget& budget,
                                     const Cancellation& cancellation) override;
 
   // The budget's wall time holds twice: before the GPU is free for the candidate, and from then on.

@@ -48,7 +48,7 @@ void refuse(Evaluation& result, const std::string& message) {
 }  // namespace
 
 GpuLane::GpuLane(const Problem& problem, Verifier& verifier,
-                 std::shared_ptr<const TimedKernel> original, MeasuredBest& best,
+                 std::shared_ptr<const PreparedCandidate> original, MeasuredBest& best,
                  GpuStatisticsLog& log, GpuLaneConfig config)
     : problem_(problem),
       verifier_(verifier),
@@ -57,8 +57,8 @@ GpuLane::GpuLane(const Problem& problem, Verifier& verifier,
       log_(log),
       config_(std::move(config)) {}
 
-void GpuLane::judge(const std::shared_ptr<const TimedKernel>& given, const EvaluationBudget& budget,
-                    Evaluation& result, const Cancellation& stop) {
+void GpuLane::judge(const std::shared_ptr<const PreparedCandidate>& given,
+                    const EvaluationBudget& budget, Evaluation& result, const Cancellation& stop) {
   if (stop.requested()) {
     result.verdict = Verdict::timeout;
     return;
@@ -69,7 +69,7 @@ void GpuLane::judge(const std::shared_ptr<const TimedKernel>& given, const Evalu
   // What is the original to the last instruction is the original.
   const bool is_original = given->plan == original_->plan &&
                            given->compiled.machine_code() == original_->compiled.machine_code();
-  const std::shared_ptr<const TimedKernel>& kernel = is_original ? original_ : given;
+  const std::shared_ptr<const PreparedCandidate>& kernel = is_original ? original_ : given;
   bool improved = false;
   {
     const Stopwatch watch(log_, &GpuStatistics::timing_seconds);
@@ -116,7 +116,7 @@ Result<TimingConfig> GpuLane::timing_config(std::uint64_t seed, const Cancellati
   return timing;
 }
 
-bool GpuLane::pass_probation(const TimedKernel& kernel, const EvaluationBudget& budget,
+bool GpuLane::pass_probation(const PreparedCandidate& kernel, const EvaluationBudget& budget,
                              Evaluation& result, const Cancellation& stop) {
   const Stopwatch watch(log_, &GpuStatistics::probation_seconds);
   Result<VerificationResult, Failure> verdict =
@@ -134,7 +134,7 @@ bool GpuLane::pass_probation(const TimedKernel& kernel, const EvaluationBudget& 
 
 // Another GPU found a better kernel: here, too, it is what others are raced against.
 void GpuLane::follow_best(const Cancellation& stop) {
-  const std::shared_ptr<const TimedKernel> best = best_.kernel();
+  const std::shared_ptr<const PreparedCandidate> best = best_.kernel();
   if (!best || best == followed_) return;
   followed_ = best;
   if (best == original_) return;
@@ -143,7 +143,7 @@ void GpuLane::follow_best(const Cancellation& stop) {
 }
 
 // Whether it is faster than the best known on this GPU.
-bool GpuLane::race(const std::shared_ptr<const TimedKernel>& kernel, Evaluation& result,
+bool GpuLane::race(const std::shared_ptr<const PreparedCandidate>& kernel, Evaluation& result,
                    const Cancellation& stop) {
   TimingReport report;
   if (kernel == original_) {
@@ -172,7 +172,7 @@ bool GpuLane::race(const std::shared_ptr<const TimedKernel>& kernel, Evaluation&
   return report.faster;
 }
 
-void GpuLane::confirm(const std::shared_ptr<const TimedKernel>& kernel, int samples,
+void GpuLane::confirm(const std::shared_ptr<const PreparedCandidate>& kernel, int samples,
                       Evaluation& result, const Cancellation& stop) {
   TimingSession::Comparison comparison;
   comparison.samples = samples;
@@ -195,6 +195,8 @@ void GpuLane::confirm(const std::shared_ptr<const TimedKernel>& kernel, int samp
 void GpuLane::accept(const std::vector<TimingSummary>& benches, Evaluation& result) const {
   result.verdict = Verdict::correct;
   result.message.clear();
+  if (result.time.method == TimeMethod::predicted && result.time.median_seconds > 0.0)
+    result.facts["predicted_seconds"] = result.time.median_seconds;
   result.time = estimate_of(benches);
   const double median = result.time.median_seconds;
   const double original_seconds = baseline_->benches.front().race.candidate.median;
@@ -209,7 +211,7 @@ void GpuLane::accept(const std::vector<TimingSummary>& benches, Evaluation& resu
 }
 
 // Facts as the hardware counts them; and did the kernel do the work?
-void GpuLane::profile(const std::shared_ptr<const TimedKernel>& kernel, Evaluation& result,
+void GpuLane::profile(const std::shared_ptr<const PreparedCandidate>& kernel, Evaluation& result,
                       const Cancellation& stop) {
   if (config_.cupti.empty()) return;
   const Stopwatch watch(log_, &GpuStatistics::profiling_seconds);
@@ -242,7 +244,7 @@ void GpuLane::profile(const std::shared_ptr<const TimedKernel>& kernel, Evaluati
 }
 
 // It was found out after it had become the incumbent.
-void GpuLane::reject(const std::shared_ptr<const TimedKernel>& kernel, std::string why,
+void GpuLane::reject(const std::shared_ptr<const PreparedCandidate>& kernel, std::string why,
                      Evaluation& result) {
   session_->drop_incumbent();
   best_.withdraw(kernel);
@@ -263,7 +265,7 @@ void GpuLane::blame(const Failure& failure, Evaluation& result) {
 }
 
 Result<MeasuredSpeedup, Failure> GpuLane::measure_answer(
-    const std::shared_ptr<const TimedKernel>& best, const Cancellation& stop) {
+    const std::shared_ptr<const PreparedCandidate>& best, const Cancellation& stop) {
   const Result<TimingConfig> timing = timing_config(config_.seed, stop);
   if (!timing.ok()) return Failure{0, false, false, timing.error().message};
   earlier_processes_ = processes();

@@ -35,21 +35,23 @@ class GpuLane {
  public:
   // The references must outlive the lane; verifier, best and log may be shared between lanes.
   // Nothing is started yet.
-  GpuLane(const Problem& problem, Verifier& verifier, std::shared_ptr<const TimedKernel> original,
-          MeasuredBest& best, GpuStatisticsLog& log, GpuLaneConfig config);
+  GpuLane(const Problem& problem, Verifier& verifier,
+          std::shared_ptr<const PreparedCandidate> original, MeasuredBest& best,
+          GpuStatisticsLog& log, GpuLaneConfig config);
 
   // Replaces verdict, time and facts of `result`, which holds the model's, by the GPU's. A machine
   // that fails gives Verdict::unsupported with what went wrong.
-  void judge(const std::shared_ptr<const TimedKernel>& kernel, const EvaluationBudget& budget,
+  void judge(const std::shared_ptr<const PreparedCandidate>& kernel, const EvaluationBudget& budget,
              Evaluation& result, const Cancellation& stop);
 
   // The answer of a search beside the original, in fresh processes. What the lane held on the GPU
   // is given back before.
   [[nodiscard]] Result<MeasuredSpeedup, Failure> measure_answer(
-      const std::shared_ptr<const TimedKernel>& best, const Cancellation& stop);
+      const std::shared_ptr<const PreparedCandidate>& best, const Cancellation& stop);
 
   // As sanitize_answer, on this GPU.
-  [[nodiscard]] SanitizerReport sanitize(const SanitizerConfig& config, const TimedKernel& best,
+  [[nodiscard]] SanitizerReport sanitize(const SanitizerConfig& config,
+                                         const PreparedCandidate& best,
                                          const Cancellation& stop) const {
     return sanitize_answer(config, config_.worker, problem_, *original_, best, config_.seed, stop);
   }
@@ -61,32 +63,32 @@ class GpuLane {
   [[nodiscard]] std::optional<std::string> set_up(std::uint64_t seed, const Cancellation& stop);
   [[nodiscard]] Result<TimingConfig> timing_config(std::uint64_t seed, const Cancellation& stop);
   void follow_best(const Cancellation& stop);
-  bool pass_probation(const TimedKernel& kernel, const EvaluationBudget& budget, Evaluation& result,
-                      const Cancellation& stop);
-  bool race(const std::shared_ptr<const TimedKernel>& kernel, Evaluation& result,
+  bool pass_probation(const PreparedCandidate& kernel, const EvaluationBudget& budget,
+                      Evaluation& result, const Cancellation& stop);
+  bool race(const std::shared_ptr<const PreparedCandidate>& kernel, Evaluation& result,
             const Cancellation& stop);
-  void confirm(const std::shared_ptr<const TimedKernel>& kernel, int samples, Evaluation& result,
-               const Cancellation& stop);
-  void profile(const std::shared_ptr<const TimedKernel>& kernel, Evaluation& result,
+  void confirm(const std::shared_ptr<const PreparedCandidate>& kernel, int samples,
+               Evaluation& result, const Cancellation& stop);
+  void profile(const std::shared_ptr<const PreparedCandidate>& kernel, Evaluation& result,
                const Cancellation& stop);
   void accept(const std::vector<TimingSummary>& benches, Evaluation& result) const;
-  void reject(const std::shared_ptr<const TimedKernel>& kernel, std::string why,
+  void reject(const std::shared_ptr<const PreparedCandidate>& kernel, std::string why,
               Evaluation& result);
   void blame(const Failure& failure, Evaluation& result);
 
   const Problem& problem_;
   Verifier& verifier_;
-  const std::shared_ptr<const TimedKernel> original_;
+  const std::shared_ptr<const PreparedCandidate> original_;
   MeasuredBest& best_;
   GpuStatisticsLog& log_;
   const GpuLaneConfig config_;
   std::unique_ptr<Probation> probation_;
   std::unique_ptr<TimingSession> session_;
   std::unique_ptr<ProfilingSession> profiling_;
-  std::optional<TimingReport> baseline_;            // the original's times on this GPU
-  std::optional<CounterValues> original_counters_;  // on this GPU
-  std::shared_ptr<const TimedKernel> followed_;     // the last best that was raced here
-  int earlier_processes_ = 0;                       // of sessions that are gone
+  std::optional<TimingReport> baseline_;               // the original's times on this GPU
+  std::optional<CounterValues> original_counters_;     // on this GPU
+  std::shared_ptr<const PreparedCandidate> followed_;  // the last best that was raced here
+  int earlier_processes_ = 0;                          // of sessions that are gone
 };
 
 }  // namespace regraph::gpu

@@ -33,8 +33,8 @@ Result<void, Failure> Probation::ensure(std::uint64_t seed, const Cancellation& 
                      original->message};
 }
 
-Result<VerificationResult, Failure> Probation::run(const TimedKernel& kernel, std::uint64_t seed,
-                                                   const Cancellation& stop) {
+Result<VerificationResult, Failure> Probation::run(const PreparedCandidate& kernel,
+                                                   std::uint64_t seed, const Cancellation& stop) {
   Result<GpuPlan, Failure> loaded =
       load_on_gpu(*process_, kernel.compiled, kernel.plan, problem_.tests, stop);
   if (!loaded.ok()) {
@@ -78,7 +78,8 @@ Result<VerificationResult, Failure> Probation::run(const TimedKernel& kernel, st
   return result;
 }
 
-std::optional<std::string> Probation::repeat(const GpuRunner& runner, const TimedKernel& kernel,
+std::optional<std::string> Probation::repeat(const GpuRunner& runner,
+                                             const PreparedCandidate& kernel,
                                              const Verifier::Scale& scale,
                                              const verify::Buffers& inputs,
                                              const verify::RunSettings& settings,
@@ -98,7 +99,7 @@ std::optional<std::string> Probation::repeat(const GpuRunner& runner, const Time
   return std::nullopt;
 }
 
-Result<VerificationResult, Failure> Probation::judge(const TimedKernel& candidate,
+Result<VerificationResult, Failure> Probation::judge(const PreparedCandidate& candidate,
                                                      std::uint64_t seed, const Cancellation& stop) {
   Result<void, Failure> ready = ensure(seed, stop);
   if (!ready.ok()) return ready.error();

@@ -17,7 +17,7 @@ class Probation {
  public:
   // All must outlive the probation. Nothing is started yet.
   Probation(GpuWorkerConfiguration worker, const Problem& problem, Verifier& verifier,
-            std::shared_ptr<const TimedKernel> original)
+            std::shared_ptr<const PreparedCandidate> original)
       : worker_(std::move(worker)),
         problem_(problem),
         verifier_(verifier),
@@ -28,7 +28,7 @@ class Probation {
   // atomic additions of floats explain it. A new process first shows that the original computes
   // there what it computes on the interpreter. A failure is the machine's, and says nothing about
   // the candidate.
-  [[nodiscard]] Result<VerificationResult, Failure> judge(const TimedKernel& candidate,
+  [[nodiscard]] Result<VerificationResult, Failure> judge(const PreparedCandidate& candidate,
                                                           std::uint64_t seed,
                                                           const Cancellation& stop);
 
@@ -36,14 +36,14 @@ class Probation {
 
  private:
   [[nodiscard]] Result<void, Failure> ensure(std::uint64_t seed, const Cancellation& stop);
-  [[nodiscard]] Result<VerificationResult, Failure> run(const TimedKernel& kernel,
+  [[nodiscard]] Result<VerificationResult, Failure> run(const PreparedCandidate& kernel,
                                                         std::uint64_t seed,
                                                         const Cancellation& stop);
 
   // How the results of repeated launches of one case differ; nothing when they do not, or when a
   // launch fails (the next one will, too).
   [[nodiscard]] static std::optional<std::string> repeat(const GpuRunner& runner,
-                                                         const TimedKernel& kernel,
+                                                         const PreparedCandidate& kernel,
                                                          const Verifier::Scale& scale,
                                                          const verify::Buffers& inputs,
                                                          const verify::RunSettings& settings,
@@ -52,7 +52,7 @@ class Probation {
   GpuWorkerConfiguration worker_;
   const Problem& problem_;
   Verifier& verifier_;
-  std::shared_ptr<const TimedKernel> original_;
+  std::shared_ptr<const PreparedCandidate> original_;
   std::unique_ptr<GpuProcess> process_;
   int processes_ = 0;
   bool original_varies_ = false;  // from launch to launch, on the same inputs

@@ -8,9 +8,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kPoll{20};
 
-Hash128 key_of(const Problem& problem, const Candidate& candidate, const EvaluationBudget& budget) {
+Hash128 key_of(const Candidate& candidate, const EvaluationBudget& budget) {
   return Hasher()
-      .add(problem.source_path)
       .add(candidate.source)
       .add(candidate.plan.text())
       .add(budget.seed)
@@ -41,7 +40,7 @@ void SharedEvaluator::leave() {
 Evaluation SharedEvaluator::evaluate(const Candidate& candidate, const EvaluationBudget& budget,
                                      const Cancellation& cancellation) {
   const bool screening = budget.effort == EvaluationBudget::Effort::screening;
-  const Hash128 key = key_of(problem, candidate, budget);
+  const Hash128 key = key_of(candidate, budget);
   if (screening) {
     const std::lock_guard lock(mutex_);
     if (const auto known = results_.find(key); known != results_.end()) {

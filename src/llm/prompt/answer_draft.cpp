@@ -8,6 +8,7 @@
 #include "llm/prompt/strict_json.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>

@@ -5,6 +5,7 @@
 #include "llm/prompt/strict_json.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <string_view>
 #include <vector>

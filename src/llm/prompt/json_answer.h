@@ -4,7 +4,7 @@
 #include "base/result.h"
 #include "llm/chat/chat.h"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 namespace regraph::llm {
 

@@ -4,6 +4,7 @@
 #include "llm/prompt/strict_json.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -183,11 +184,15 @@ Result<JsonSchema> JsonSchema::parse(std::string_view text) {
   Result<Json> schema = parse_strict_json(text, {.bytes = 64 << 10, .depth = 24, .values = 2000});
   if (!schema) return schema.error();
   if (Status status = check_schema(*schema, "schema", 0); !status) return status.error();
-  return JsonSchema(std::move(*schema));
+  return JsonSchema(std::make_shared<const Json>(std::move(*schema)));
 }
 
 Status JsonSchema::check(const Json& value) const {
-  return check_value(schema_, value, "");
+  return check_value(*schema_, value, "");
+}
+
+std::string JsonSchema::text() const {
+  return schema_->dump();
 }
 
 }  // namespace regraph::llm

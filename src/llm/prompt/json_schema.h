@@ -7,10 +7,12 @@
 
 #include "base/result.h"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace regraph::llm {
 
@@ -27,11 +29,11 @@ class JsonSchema {
   [[nodiscard]] Status check(const nlohmann::json& value) const;
 
   // JSON text of it, canonical: for ChatRequest::json_schema.
-  [[nodiscard]] std::string text() const { return schema_.dump(); }
+  [[nodiscard]] std::string text() const;
 
  private:
-  explicit JsonSchema(nlohmann::json schema) : schema_(std::move(schema)) {}
-  nlohmann::json schema_;
+  explicit JsonSchema(std::shared_ptr<const nlohmann::json> schema) : schema_(std::move(schema)) {}
+  std::shared_ptr<const nlohmann::json> schema_;
 };
 
 }  // namespace regraph::llm

@@ -4,6 +4,7 @@
 #include "llm/prompt/prompt_text.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace regraph::llm {
 

@@ -3,6 +3,8 @@
 #include "llm/prompt/json_answer.h"
 #include "llm/prompt/prompt_text.h"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <utility>
 

@@ -3,6 +3,7 @@
 #include "llm/prompt/prompt_text.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <set>

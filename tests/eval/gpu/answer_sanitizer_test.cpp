@@ -119,7 +119,7 @@ class AnswerSanitizer : public testing::Test {
   const WithEnvironment driver_{"LD_LIBRARY_PATH", std::string(REGRAPH_FAKE_DRIVERS) + "/gpu"};
   std::optional<TemporaryDirectory> folder_;
   Problem problem_;
-  TimedKernel kernel_;
+  PreparedCandidate kernel_;
   GpuWorkerConfiguration worker_;
   SanitizerConfig config_;
 };

@@ -3,6 +3,7 @@
 #include "base/random.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace regraph::gpu {
 namespace {
@@ -21,10 +22,10 @@ TimeRequest some_request() {
 
 TEST(Messages, ComeBackAsTheyWere) {
   const std::string bytes = encode("time", some_request());
-  const auto map = decode(bytes);
-  ASSERT_TRUE(map.ok());
-  EXPECT_EQ((*map)["op"], "time");
-  const auto back = fields_of<TimeRequest>(*map);
+  const auto message = Message::decode(bytes);
+  ASSERT_TRUE(message.ok());
+  EXPECT_EQ(message->operation(), "time");
+  const auto back = message->fields<TimeRequest>();
   ASSERT_TRUE(back.ok()) << back.error().message;
   EXPECT_EQ(encode("time", *back), bytes);
   EXPECT_EQ(back->plans[0].launches[0].parameters, (std::vector<std::uint8_t>{0, 255, 128}));
@@ -32,14 +33,14 @@ TEST(Messages, ComeBackAsTheyWere) {
 }
 
 TEST(Messages, FieldsThatAreMissingOrWrongAreErrors) {
-  const auto map = decode(encode("open", ProbeRequest{}));
-  ASSERT_TRUE(map.ok());
-  EXPECT_FALSE(fields_of<OpenRequest>(*map).ok());
-  nlohmann::json wrong = *map;
-  wrong["device"] = "first";
-  EXPECT_FALSE(fields_of<ProbeRequest>(wrong).ok());
-  EXPECT_FALSE(decode("").ok());
-  EXPECT_FALSE(decode("\x01").ok());
+  const auto message = Message::decode(encode("open", ProbeRequest{}));
+  ASSERT_TRUE(message.ok());
+  EXPECT_FALSE(message->fields<OpenRequest>().ok());
+  std::string wrong;
+  nlohmann::json::to_cbor({{"op", "probe"}, {"device", "first"}}, wrong);
+  EXPECT_FALSE(Message::decode(wrong)->fields<ProbeRequest>().ok());
+  EXPECT_FALSE(Message::decode("").ok());
+  EXPECT_FALSE(Message::decode("\x01").ok());
 }
 
 TEST(Messages, GarbageIsSurvived) {
@@ -53,8 +54,8 @@ TEST(Messages, GarbageIsSurvived) {
       bytes[draw % bytes.size()] = static_cast<char>(draw >> 32);
     }
     bytes.resize(bytes.size() - random_bits(3, round) % 8);
-    const auto map = decode(bytes);
-    if (map.ok() && fields_of<TimeRequest>(*map).ok()) ++accepted;
+    const auto message = Message::decode(bytes);
+    if (message.ok() && message->fields<TimeRequest>().ok()) ++accepted;
   }
   EXPECT_LT(accepted, 20000);
 }

@@ -46,7 +46,7 @@ TEST(SharedEvaluator, LimitsHowManyRunAtOnce) {
   for (int index = 0; index < 16; ++index) {
     threads.emplace_back([&, index] {
       const std::string source = std::to_string(index);
-      EXPECT_EQ(shared.evaluate({}, candidate_of(source), {}, {}).message, source);
+      EXPECT_EQ(shared.evaluate(candidate_of(source), {}, {}).message, source);
     });
   }
   for (std::thread& thread : threads)
@@ -60,19 +60,19 @@ TEST(SharedEvaluator, RemembersScreenings) {
   CountingEvaluator inner;
   SharedEvaluator shared(inner, 1);
   inner.verdict = Verdict::wrong_result;
-  EXPECT_EQ(shared.evaluate({}, candidate_of("a"), {}, {}).verdict, Verdict::wrong_result);
-  EXPECT_EQ(shared.evaluate({}, candidate_of("a"), {}, {}).verdict, Verdict::wrong_result);
+  EXPECT_EQ(shared.evaluate(candidate_of("a"), {}, {}).verdict, Verdict::wrong_result);
+  EXPECT_EQ(shared.evaluate(candidate_of("a"), {}, {}).verdict, Verdict::wrong_result);
   EXPECT_EQ(inner.calls, 1);
   EXPECT_EQ(shared.recalled(), 1);
   Candidate other_launch = candidate_of("a");
   other_launch.plan.launches.emplace_back();
-  (void)shared.evaluate({}, other_launch, {}, {});
-  (void)shared.evaluate({}, candidate_of("a"), {.seed = 9}, {});
+  (void)shared.evaluate(other_launch, {}, {});
+  (void)shared.evaluate(candidate_of("a"), {.seed = 9}, {});
   EXPECT_EQ(inner.calls, 3);
   // A confirmation is for being done again.
   const EvaluationBudget confirmation{.effort = EvaluationBudget::Effort::confirmation};
-  (void)shared.evaluate({}, candidate_of("a"), confirmation, {});
-  (void)shared.evaluate({}, candidate_of("a"), confirmation, {});
+  (void)shared.evaluate(candidate_of("a"), confirmation, {});
+  (void)shared.evaluate(candidate_of("a"), confirmation, {});
   EXPECT_EQ(inner.calls, 5);
 }
 
@@ -80,19 +80,19 @@ TEST(SharedEvaluator, ForgetsTimeoutsCancellationsAndTheOldest) {
   CountingEvaluator inner;
   SharedEvaluator shared(inner, 1);
   inner.verdict = Verdict::timeout;
-  (void)shared.evaluate({}, candidate_of("a"), {}, {});
+  (void)shared.evaluate(candidate_of("a"), {}, {});
   inner.verdict = Verdict::correct;
-  EXPECT_EQ(shared.evaluate({}, candidate_of("a"), {}, {}).verdict, Verdict::correct);
+  EXPECT_EQ(shared.evaluate(candidate_of("a"), {}, {}).verdict, Verdict::correct);
   Cancellation cancelled;
   cancelled.request();
-  (void)shared.evaluate({}, candidate_of("b"), {}, cancelled);
+  (void)shared.evaluate(candidate_of("b"), {}, cancelled);
   const int calls = inner.calls;
-  (void)shared.evaluate({}, candidate_of("b"), {}, {});
+  (void)shared.evaluate(candidate_of("b"), {}, {});
   EXPECT_EQ(inner.calls, calls + 1);
   for (std::size_t index = 0; index < SharedEvaluator::kRemembered; ++index)
-    (void)shared.evaluate({}, candidate_of(std::to_string(index)), {}, {});
+    (void)shared.evaluate(candidate_of(std::to_string(index)), {}, {});
   const int before = inner.calls;
-  (void)shared.evaluate({}, candidate_of("b"), {}, {});
+  (void)shared.evaluate(candidate_of("b"), {}, {});
   EXPECT_EQ(inner.calls, before + 1);
 }
 

@@ -24,7 +24,7 @@ Result<void, Failure> ProfilingSession::ensure(const Cancellation& stop) {
   return {};
 }
 
-Result<CounterValues, Failure> ProfilingSession::profile(const TimedKernel& kernel,
+Result<CounterValues, Failure> ProfilingSession::profile(const PreparedCandidate& kernel,
                                                          CounterTier tier,
                                                          const Cancellation& stop) {
   Result<void, Failure> ready = ensure(stop);

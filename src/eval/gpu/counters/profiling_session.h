@@ -29,8 +29,8 @@ class ProfilingSession {
 
   // The counters of one cold run of all launches. A failure says why there are none; after one that
   // has to do with the machine (no CUPTI, no permission) nothing is tried again.
-  [[nodiscard]] Result<CounterValues, Failure> profile(const TimedKernel& kernel, CounterTier tier,
-                                                       const Cancellation& stop);
+  [[nodiscard]] Result<CounterValues, Failure> profile(const PreparedCandidate& kernel,
+                                                       CounterTier tier, const Cancellation& stop);
 
   // Why no counters can be read here; empty as long as they can.
   [[nodiscard]] const std::string& unavailable() const { return unavailable_; }

@@ -65,13 +65,13 @@ Error error_of(const Failure& failure) {
 
 Result<DeviceProperties> device_of(const Result<std::string>& answer) {
   if (!answer.ok()) return answer.error();
-  const Result<nlohmann::json> map = decode(*answer);
-  if (!map.ok()) return map.error();
-  if (operation_of(*map) == "failure") {
-    const auto failure = fields_of<Failure>(*map);
+  const Result<Message> message = Message::decode(*answer);
+  if (!message.ok()) return message.error();
+  if (message->operation() == "failure") {
+    const auto failure = message->fields<Failure>();
     return failure.ok() ? error_of(*failure) : failure.error();
   }
-  return fields_of<DeviceProperties>(*map);
+  return message->fields<DeviceProperties>();
 }
 
 }  // namespace
@@ -119,20 +119,20 @@ void GpuProcess::give_up(const Cancellation& stop) {
 }
 
 template <typename Request>
-Result<nlohmann::json, Failure> GpuProcess::ask(const char* operation, const Request& request,
-                                                double seconds, const Cancellation& stop) {
+Result<Message, Failure> GpuProcess::ask(const char* operation, const Request& request,
+                                         double seconds, const Cancellation& stop) {
   const Result<std::string> answer = process_.ask(encode(operation, request), seconds, stop);
   if (!answer.ok()) {
     return lost("the GPU worker: " + answer.error().message,
                 answer.error().code == ErrorCode::resource);
   }
-  Result<nlohmann::json> map = decode(*answer);
-  if (!map.ok()) {
+  Result<Message> message = Message::decode(*answer);
+  if (!message.ok()) {
     process_.kill();
-    return lost("the GPU worker: " + map.error().message);
+    return lost("the GPU worker: " + message.error().message);
   }
-  if (operation_of(*map) != "failure") return std::move(*map);
-  const Result<Failure> failure = fields_of<Failure>(*map);
+  if (message->operation() != "failure") return std::move(*message);
+  const Result<Failure> failure = message->fields<Failure>();
   if (!failure.ok() || failure->final) give_up(stop);
   return failure.ok() ? *failure : lost("the GPU worker: " + failure.error().message);
 }
@@ -140,9 +140,9 @@ Result<nlohmann::json, Failure> GpuProcess::ask(const char* operation, const Req
 template <typename Response, typename Request>
 Result<Response, Failure> GpuProcess::ask_for(const char* operation, const Request& request,
                                               double seconds, const Cancellation& stop) {
-  Result<nlohmann::json, Failure> map = ask(operation, request, seconds, stop);
-  if (!map.ok()) return map.error();
-  Result<Response> fields = fields_of<Response>(*map);
+  Result<Message, Failure> message = ask(operation, request, seconds, stop);
+  if (!message.ok()) return message.error();
+  Result<Response> fields = message->fields<Response>();
   if (fields.ok()) return std::move(*fields);
   process_.kill();
   return lost("the GPU worker: " + fields.error().message);
@@ -160,8 +160,8 @@ Result<AllocateResponse, Failure> GpuProcess::allocate(const AllocateRequest& re
 
 Result<void, Failure> GpuProcess::set_symbol(const SymbolRequest& request,
                                              const Cancellation& stop) {
-  Result<nlohmann::json, Failure> map = ask("symbol", request, kGrace, stop);
-  if (!map.ok()) return map.error();
+  Result<Message, Failure> message = ask("symbol", request, kGrace, stop);
+  if (!message.ok()) return message.error();
   return {};
 }
 
@@ -185,8 +185,8 @@ Result<ProfileResponse, Failure> GpuProcess::profile(const ProfileRequest& reque
 }
 
 Result<void, Failure> GpuProcess::free(const FreeRequest& request, const Cancellation& stop) {
-  Result<nlohmann::json, Failure> map = ask("free", request, kGrace, stop);
-  if (!map.ok()) return map.error();
+  Result<Message, Failure> message = ask("free", request, kGrace, stop);
+  if (!message.ok()) return message.error();
   return {};
 }
 

@@ -73,8 +73,8 @@ class GpuProcess {
       : process_(std::move(process)), shared_(std::move(shared)) {}
 
   template <typename Request>
-  [[nodiscard]] Result<nlohmann::json, Failure> ask(const char* operation, const Request& request,
-                                                    double seconds, const Cancellation& stop);
+  [[nodiscard]] Result<Message, Failure> ask(const char* operation, const Request& request,
+                                             double seconds, const Cancellation& stop);
   void give_up(const Cancellation& stop);
   template <typename Response, typename Request>
   [[nodiscard]] Result<Response, Failure> ask_for(const char* operation, const Request& request,

@@ -5,13 +5,15 @@
 
 #include "base/result.h"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace regraph::gpu {
@@ -170,63 +172,32 @@ struct Failure {
   std::string message;  // "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered"
 };
 
-// {"op": name, ...fields}
+// Instead of an answer that holds nothing.
+struct Nothing {};
+
+// What a frame holds: the name of an operation and fields. Immutable, cheap to copy.
+class Message {
+ public:
+  // Reads a frame. Error: parse.
+  [[nodiscard]] static Result<Message> decode(std::string_view bytes);
+
+  // The operation that it names, empty when it names none.
+  [[nodiscard]] std::string operation() const;
+  // The fields of one of the structs above. Error: parse, when one is missing or of another type.
+  template <typename T>
+  [[nodiscard]] Result<T> fields() const;
+
+ private:
+  explicit Message(std::shared_ptr<const nlohmann::json> map) : map_(std::move(map)) {}
+
+  std::shared_ptr<const nlohmann::json> map_;
+};
+
+// A frame: {"op": operation, ...fields}.
 template <typename T>
 [[nodiscard]] std::string encode(std::string_view operation, const T& fields);
-// The bytes of a frame as a map. Error: parse.
-[[nodiscard]] Result<nlohmann::json> decode(std::string_view bytes);
-// The operation that a map names, empty when it names none.
-[[nodiscard]] std::string operation_of(const nlohmann::json& map);
-// The fields of a map. Error: parse, when one is missing or of another type.
-template <typename T>
-[[nodiscard]] Result<T> fields_of(const nlohmann::json& map);
 
-#define REGRAPH_MESSAGE NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE
-REGRAPH_MESSAGE(Stretch, offset, bytes)
-REGRAPH_MESSAGE(OpenRequest, device, harness)
-REGRAPH_MESSAGE(ProbeRequest, device)
-REGRAPH_MESSAGE(DeviceProperties, name, architecture, bus_id, device_count, driver_version,
-                total_bytes, free_bytes, sm_count, l2_bytes, shared_bytes_per_block, clock_hertz,
-                memory_clock_hertz, memory_bus_bits, device_reads_host_memory)
-REGRAPH_MESSAGE(FunctionRequest, entry, dynamic_shared_bytes)
-REGRAPH_MESSAGE(LoadRequest, cubin, functions)
-REGRAPH_MESSAGE(FunctionProperties, registers, static_shared_bytes, local_bytes, max_threads)
-REGRAPH_MESSAGE(LoadResponse, module, functions)
-REGRAPH_MESSAGE(BufferRequest, bytes, alignment, offset, placement, read_only, content)
-REGRAPH_MESSAGE(AllocateRequest, buffers)
-REGRAPH_MESSAGE(AllocateResponse, buffers, addresses)
-REGRAPH_MESSAGE(FreeRequest, buffers, modules)
-REGRAPH_MESSAGE(SymbolRequest, module, name, content)
-REGRAPH_MESSAGE(LaunchMessage, module, function, grid, block, shared_bytes, parameters)
-REGRAPH_MESSAGE(ReadMessage, buffer, offset)
-REGRAPH_MESSAGE(CopyMessage, target, source)
-REGRAPH_MESSAGE(RunRequest, launches, reads, timeout_seconds)
-REGRAPH_MESSAGE(RunResponse, damaged)
-REGRAPH_MESSAGE(TimedPlan, launches, restores, poisons)
-REGRAPH_MESSAGE(TimeRequest, plans, samples, cold, as_graph, poison_seed, timeout_seconds)
-REGRAPH_MESSAGE(TimeResponse, seconds, clock_hertz, wall_seconds)
-REGRAPH_MESSAGE(ProfileRequest, plan, tier, cupti, poison_seed, timeout_seconds)
-REGRAPH_MESSAGE(ProfileResponse, values, passes)
-REGRAPH_MESSAGE(Failure, cuda, final, timeout, message)
-#undef REGRAPH_MESSAGE
-
-template <typename T>
-std::string encode(std::string_view operation, const T& fields) {
-  nlohmann::json map = fields;
-  map["op"] = operation;
-  std::string bytes;
-  nlohmann::json::to_cbor(map, bytes);
-  return bytes;
-}
-
-template <typename T>
-Result<T> fields_of(const nlohmann::json& map) {
-  // The library's only way to say so.
-  try {
-    return map.get<T>();
-  } catch (const nlohmann::json::exception& problem) {
-    return fail(ErrorCode::parse, std::string("malformed message: ") + problem.what());
-  }
-}
+// For people: JSON, indented.
+[[nodiscard]] std::string readable(const DeviceProperties& properties);
 
 }  // namespace regraph::gpu

@@ -46,12 +46,10 @@ void append(std::vector<double>& all, const std::vector<double>& more) {
 
 }  // namespace
 
-Result<MeasuredSpeedup, Failure> measure_finally(const Problem& problem,
-                                                 const std::shared_ptr<const TimedKernel>& original,
-                                                 const std::shared_ptr<const TimedKernel>& best,
-                                                 const TimingConfig& timing,
-                                                 const FinalMeasurementConfig& config,
-                                                 const Cancellation& stop) {
+Result<MeasuredSpeedup, Failure> measure_finally(
+    const Problem& problem, const std::shared_ptr<const PreparedCandidate>& original,
+    const std::shared_ptr<const PreparedCandidate>& best, const TimingConfig& timing,
+    const FinalMeasurementConfig& config, const Cancellation& stop) {
   // [bench size]
   std::vector<TimingSession::Pair> cold(problem.bench.size());
   std::vector<TimingSession::Pair> hot(problem.bench.size());

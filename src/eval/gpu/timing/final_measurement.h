@@ -20,8 +20,8 @@ struct FinalMeasurementConfig {
 // logarithm, which is wider than independent errors would make them. A failure as
 // TimingSession::compare_with_original; outputs that differ are one, too, that is not final.
 [[nodiscard]] Result<MeasuredSpeedup, Failure> measure_finally(
-    const Problem& problem, const std::shared_ptr<const TimedKernel>& original,
-    const std::shared_ptr<const TimedKernel>& best, const TimingConfig& timing,
+    const Problem& problem, const std::shared_ptr<const PreparedCandidate>& original,
+    const std::shared_ptr<const PreparedCandidate>& best, const TimingConfig& timing,
     const FinalMeasurementConfig& config, const Cancellation& stop);
 
 }  // namespace regraph::gpu

@@ -2,8 +2,8 @@
 
 namespace regraph::gpu {
 
-bool MeasuredBest::offer(const std::shared_ptr<const TimedKernel>& kernel, double predicted_seconds,
-                         double measured_seconds) {
+bool MeasuredBest::offer(const std::shared_ptr<const PreparedCandidate>& kernel,
+                         double predicted_seconds, double measured_seconds) {
   const std::lock_guard lock(mutex_);
   if (predicted_seconds > 0.0 && (scale_measured_ <= 0.0 || measured_seconds < scale_measured_)) {
     scale_predicted_ = predicted_seconds;
@@ -15,23 +15,28 @@ bool MeasuredBest::offer(const std::shared_ptr<const TimedKernel>& kernel, doubl
   return true;
 }
 
-void MeasuredBest::withdraw(const std::shared_ptr<const TimedKernel>& kernel) {
+void MeasuredBest::withdraw(const std::shared_ptr<const PreparedCandidate>& kernel) {
   const std::lock_guard lock(mutex_);
   if (kernel_ != kernel) return;
   kernel_.reset();
   measured_ = scale_measured_ = scale_predicted_ = 0.0;
 }
 
-std::shared_ptr<const TimedKernel> MeasuredBest::kernel() const {
+std::shared_ptr<const PreparedCandidate> MeasuredBest::kernel() const {
   const std::lock_guard lock(mutex_);
   return kernel_;
 }
 
-std::optional<double> MeasuredBest::scale_if_behind(double predicted_seconds, double factor) const {
+std::optional<double> MeasuredBest::corrected_if_behind(double predicted_seconds,
+                                                        double measured_over_predicted,
+                                                        double factor) const {
   const std::lock_guard lock(mutex_);
-  if (scale_predicted_ <= 0.0 || predicted_seconds <= factor * scale_predicted_)
-    return std::nullopt;
-  return scale_measured_ / scale_predicted_;
+  if (scale_predicted_ <= 0.0) return std::nullopt;
+  const double scale =
+      measured_over_predicted > 0.0 ? measured_over_predicted : scale_measured_ / scale_predicted_;
+  const double corrected = predicted_seconds * scale;
+  if (corrected <= factor * scale_measured_) return std::nullopt;
+  return corrected;
 }
 
 }  // namespace regraph::gpu

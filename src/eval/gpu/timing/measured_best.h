@@ -14,23 +14,25 @@ class MeasuredBest {
  public:
   // Takes a kernel in that was measured; whether it is the new best. `predicted_seconds`: the
   // model's time, 0 when it had none.
-  bool offer(const std::shared_ptr<const TimedKernel>& kernel, double predicted_seconds,
+  bool offer(const std::shared_ptr<const PreparedCandidate>& kernel, double predicted_seconds,
              double measured_seconds);
 
   // The best is no longer it, should it be: it turned out not to count.
-  void withdraw(const std::shared_ptr<const TimedKernel>& kernel);
+  void withdraw(const std::shared_ptr<const PreparedCandidate>& kernel);
 
   // Null before anything was measured.
-  [[nodiscard]] std::shared_ptr<const TimedKernel> kernel() const;
+  [[nodiscard]] std::shared_ptr<const PreparedCandidate> kernel() const;
 
-  // What a predicted time is multiplied by to be comparable with measured ones, for a candidate
-  // that the model puts more than `factor` behind the best; nothing for all others.
-  [[nodiscard]] std::optional<double> scale_if_behind(double predicted_seconds,
-                                                      double factor) const;
+  // A predicted time made comparable with measured ones, when it is more than `factor` behind the
+  // best; nothing for all others, and before anything was measured. `measured_over_predicted` is
+  // that of the candidate's nearest relative, 0 where none is known: then the best's counts.
+  [[nodiscard]] std::optional<double> corrected_if_behind(double predicted_seconds,
+                                                          double measured_over_predicted,
+                                                          double factor) const;
 
  private:
   mutable std::mutex mutex_;
-  std::shared_ptr<const TimedKernel> kernel_;
+  std::shared_ptr<const PreparedCandidate> kernel_;
   double measured_ = 0.0;
   // Of the fastest kernel that the model has a time for; 0 before there is one.
   double scale_predicted_ = 0.0;

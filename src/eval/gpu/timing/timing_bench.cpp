@@ -19,7 +19,7 @@ std::size_t index_of(RaceSide side) {
 
 }  // namespace
 
-TimingBench::TimingBench(const Problem& problem, std::shared_ptr<const TimedKernel> original,
+TimingBench::TimingBench(const Problem& problem, std::shared_ptr<const PreparedCandidate> original,
                          const TimingConfig& config)
     : problem_(problem),
       original_kernel_(std::move(original)),
@@ -76,8 +76,8 @@ Result<void, Failure> TimingBench::furnish(const Cancellation& stop) {
   return {};
 }
 
-Result<ResidentKernel, Failure> TimingBench::load(const std::shared_ptr<const TimedKernel>& kernel,
-                                                  const Cancellation& stop) {
+Result<ResidentKernel, Failure> TimingBench::load(
+    const std::shared_ptr<const PreparedCandidate>& kernel, const Cancellation& stop) {
   ResidentKernel resident;
   resident.kernel = kernel;
   Result<GpuPlan, Failure> loaded =

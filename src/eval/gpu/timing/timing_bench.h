@@ -6,6 +6,7 @@
 #include "eval/gpu/timing/bench_memory.h"
 #include "eval/gpu/timing/bench_reference.h"
 #include "eval/gpu/timing/race.h"
+#include "eval/verify/prepared_candidate.h"
 
 #include <array>
 #include <cstdint>
@@ -15,13 +16,6 @@
 #include <vector>
 
 namespace regraph::gpu {
-
-// A compiled candidate as the session keeps it.
-struct TimedKernel {
-  CompiledPlan compiled;
-  LaunchPlan plan;
-  verify::LoadedPlan loaded;  // parsed, for its parameters
-};
 
 struct TimingConfig {
   GpuWorkerConfiguration worker;
@@ -34,7 +28,7 @@ struct TimingConfig {
 
 // A kernel in the memory of a bench's process.
 struct ResidentKernel {
-  std::shared_ptr<const TimedKernel> kernel;
+  std::shared_ptr<const PreparedCandidate> kernel;
   GpuPlan loaded;
   // [bench size][side][input set]
   std::vector<std::array<std::vector<TimedPlan>, 2>> plans;
@@ -52,7 +46,7 @@ struct SampleRequest {
 class TimingBench {
  public:
   // `problem` must outlive the bench. Nothing is started yet.
-  TimingBench(const Problem& problem, std::shared_ptr<const TimedKernel> original,
+  TimingBench(const Problem& problem, std::shared_ptr<const PreparedCandidate> original,
               const TimingConfig& config);
 
   [[nodiscard]] bool usable() const { return process_ && process_->alive(); }
@@ -64,7 +58,7 @@ class TimingBench {
   [[nodiscard]] const ResidentKernel& original() const { return *original_; }
 
   [[nodiscard]] Result<ResidentKernel, Failure> load(
-      const std::shared_ptr<const TimedKernel>& kernel, const Cancellation& stop);
+      const std::shared_ptr<const PreparedCandidate>& kernel, const Cancellation& stop);
   void unload(const ResidentKernel& kernel, const Cancellation& stop);
 
   // One time a side of the request, in seconds, none below the timer's unit. `other` is what the
@@ -101,7 +95,7 @@ class TimingBench {
   [[nodiscard]] double timeout(std::size_t bench, std::size_t samples) const;
 
   const Problem& problem_;
-  const std::shared_ptr<const TimedKernel> original_kernel_;
+  const std::shared_ptr<const PreparedCandidate> original_kernel_;
   const TimingConfig& config_;
   std::unique_ptr<GpuProcess> process_;
   std::optional<DeviceProperties> device_;

@@ -34,17 +34,17 @@ struct TimingSession::State {
     std::optional<RaceIncumbent> original;   // likewise
   };
 
-  State(const Problem& problem, std::shared_ptr<const TimedKernel> first, TimingConfig chosen)
+  State(const Problem& problem, std::shared_ptr<const PreparedCandidate> first, TimingConfig chosen)
       : original_kernel(std::move(first)),
         config(std::move(chosen)),
         bench(problem, original_kernel, config),
         incumbent_kernel(original_kernel),
         sizes(problem.bench.size()) {}
 
-  const std::shared_ptr<const TimedKernel> original_kernel;
+  const std::shared_ptr<const PreparedCandidate> original_kernel;
   const TimingConfig config;
   TimingBench bench;
-  std::shared_ptr<const TimedKernel> incumbent_kernel;
+  std::shared_ptr<const PreparedCandidate> incumbent_kernel;
   std::optional<ResidentKernel> incumbent;  // none while it is the original
   std::vector<Size> sizes;
   int timed = 0;  // candidates in the present process
@@ -216,13 +216,13 @@ struct TimingSession::State {
   }
 };
 
-TimingSession::TimingSession(const Problem& problem, std::shared_ptr<const TimedKernel> original,
-                             TimingConfig config)
+TimingSession::TimingSession(const Problem& problem,
+                             std::shared_ptr<const PreparedCandidate> original, TimingConfig config)
     : state_(std::make_unique<State>(problem, std::move(original), std::move(config))) {}
 TimingSession::~TimingSession() = default;
 
 Result<TimingReport, Failure> TimingSession::race(
-    const std::shared_ptr<const TimedKernel>& candidate, const Cancellation& stop) {
+    const std::shared_ptr<const PreparedCandidate>& candidate, const Cancellation& stop) {
   State& state = *state_;
   Result<void, Failure> ready = state.ensure(stop);
   if (!ready.ok()) return ready.error();
@@ -244,7 +244,7 @@ Result<TimingReport, Failure> TimingSession::race(
 }
 
 Result<std::vector<TimingSession::Pair>, Failure> TimingSession::compare_with_original(
-    const std::shared_ptr<const TimedKernel>& kernel, const Comparison& comparison,
+    const std::shared_ptr<const PreparedCandidate>& kernel, const Comparison& comparison,
     const Cancellation& stop) {
   State& state = *state_;
   Result<void, Failure> ready = state.ensure(stop);

@@ -37,7 +37,7 @@ struct SessionHealth {
 class TimingSession {
  public:
   // `problem` must outlive the session. `original` is its launch plan's. Nothing is started yet.
-  TimingSession(const Problem& problem, std::shared_ptr<const TimedKernel> original,
+  TimingSession(const Problem& problem, std::shared_ptr<const PreparedCandidate> original,
                 TimingConfig config);
   ~TimingSession();
 
@@ -45,7 +45,7 @@ class TimingSession {
   // replaces when faster. The first kernel to come is the original. A failure is the candidate's
   // (a fault, a time-out) when `candidates_fault` says so, else the machine's.
   [[nodiscard]] Result<TimingReport, Failure> race(
-      const std::shared_ptr<const TimedKernel>& candidate, const Cancellation& stop);
+      const std::shared_ptr<const PreparedCandidate>& candidate, const Cancellation& stop);
 
   // The original is the incumbent again: what had replaced it turned out not to count.
   void drop_incumbent();
@@ -64,7 +64,7 @@ class TimingSession {
     std::string difference;  // of the kernel's outputs from the original's; empty: none
   };
   [[nodiscard]] Result<std::vector<Pair>, Failure> compare_with_original(
-      const std::shared_ptr<const TimedKernel>& kernel, const Comparison& comparison,
+      const std::shared_ptr<const PreparedCandidate>& kernel, const Comparison& comparison,
       const Cancellation& stop);
 
   // Whether the last failure was met by the candidate's own launches.

@@ -75,7 +75,7 @@ int probe() {
   }
   try {
     const gpu::worker::Device device(*driver);
-    std::printf("%s\n", nlohmann::json(device.properties(0)).dump(2).c_str());
+    std::printf("%s\n", gpu::readable(device.properties(0)).c_str());
   } catch (const gpu::Failure& failure) {
     std::fprintf(stderr, "regraph-eval: %s\n", failure.message.c_str());
     return 5;

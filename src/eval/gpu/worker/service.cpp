@@ -10,24 +10,19 @@ namespace regraph::gpu::worker {
 namespace {
 
 template <typename T>
-T read(const nlohmann::json& request) {
-  Result<T> fields = fields_of<T>(request);
+T read(const Message& request) {
+  Result<T> fields = request.fields<T>();
   if (!fields.ok()) throw Failure{0, false, false, fields.error().message};
   return std::move(*fields);
-}
-
-struct Nothing {};
-void to_json(nlohmann::json& json, const Nothing&) {
-  json = nlohmann::json::object();
 }
 
 }  // namespace
 
 Service::Answer Service::answer(std::string_view request) {
   try {
-    const Result<nlohmann::json> map = decode(request);
-    if (!map.ok()) throw Failure{0, false, false, map.error().message};
-    return {perform(*map), false};
+    const Result<Message> message = Message::decode(request);
+    if (!message.ok()) throw Failure{0, false, false, message.error().message};
+    return {perform(*message), false};
   } catch (const Failure& failure) {
     return {encode("failure", failure), failure.final};
   } catch (const std::exception& problem) {
@@ -36,8 +31,8 @@ Service::Answer Service::answer(std::string_view request) {
   }
 }
 
-std::string Service::perform(const nlohmann::json& request) {
-  const std::string operation = operation_of(request);
+std::string Service::perform(const Message& request) {
+  const std::string operation = request.operation();
   if (operation == "probe") {
     const int device = read<ProbeRequest>(request).device;
     (void)device_.properties(device);  // is there such a one?

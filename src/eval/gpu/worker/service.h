@@ -34,7 +34,7 @@ class Service {
     std::vector<CUfunction> functions;
   };
 
-  [[nodiscard]] std::string perform(const nlohmann::json& request);
+  [[nodiscard]] std::string perform(const Message& request);
   [[nodiscard]] LoadResponse load(const LoadRequest& request);
   void set_symbol(const SymbolRequest& request);
   [[nodiscard]] RunResponse run(const RunRequest& request);

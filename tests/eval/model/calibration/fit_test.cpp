@@ -2,8 +2,8 @@
 
 #include "base/random.h"
 #include "eval/model/gathered_launch.h"
-#include "eval/model/model_evaluator.h"
 #include "eval/model/model_test_support.h"
+#include "eval/model/predict_time.h"
 
 #include <gtest/gtest.h>
 
@@ -195,9 +195,9 @@ TEST_F(RealKernels, GatheredOnceTheyArePredictedAsTheEvaluatorDoes) {
   other.dram_bytes_per_second = 2e12;
   other.memory_norm = 2.0;
   for (const DeviceSpec& device : {h200(), other}) {
-    const Evaluation whole = predict_time(device, problem, plan, problem.launch, never);
-    ASSERT_TRUE(whole.correct()) << whole.message;
-    EXPECT_NEAR(gathered->seconds(device) / whole.time.median_seconds, 1.0, 1e-12);
+    const auto whole = predict_time(device, problem, plan, problem.launch, never);
+    ASSERT_TRUE(whole) << whole.error().message;
+    EXPECT_NEAR(gathered->seconds(device) / whole->time.median_seconds, 1.0, 1e-12);
   }
   EXPECT_GT(gathered->seconds(other), gathered->seconds(h200()));
 }

@@ -1,0 +1,39 @@
+# The library that is installed: all rooms below the programs in one archive, one target, and the headers that
+# its front door, session/session.h, needs. tests/consumer is built against it outside this tree.
+set(REGRAPH_ROOMS base kernel regraph source rewrite infer ptx sass eval_compile eval_verify eval_model
+  eval_model_calibration eval_gpu eval_shared llm_chat llm_client llm_prompt llm_record llm_expand search report
+  session)
+set(REGRAPH_PUBLIC_HEADERS
+  base/cancellation.h base/hash.h base/result.h
+  eval/evaluator.h eval/model/device.h
+  kernel/candidate.h kernel/evaluation.h kernel/expression.h kernel/expression_node.h kernel/facts.h
+  kernel/launch_plan.h kernel/problem.h kernel/scalar_type.h
+  regraph/expander.h
+  search/config.h search/observer.h search/outcome.h
+  session/installation.h session/language_model_options.h session/session.h session/session_error.h
+  session/session_options.h)
+
+set(REGRAPH_OBJECTS "")
+foreach(room ${REGRAPH_ROOMS})
+  list(APPEND REGRAPH_OBJECTS $<TARGET_OBJECTS:regraph_${room}>)
+endforeach()
+add_library(regraph STATIC ${REGRAPH_OBJECTS})
+target_include_directories(regraph INTERFACE $<INSTALL_INTERFACE:include/regraph>)
+target_compile_features(regraph INTERFACE cxx_std_20)
+# Whoever links the archive links what the rooms use. Names, no paths, where the package is Debian's.
+target_link_libraries(regraph INTERFACE fmt::fmt TBB::tbb yaml-cpp Threads::Threads sqlite3 xxhash
+  ${REGRAPH_CLANG_LIBRARIES} ${CMAKE_DL_LIBS})
+
+include(CMakePackageConfigHelpers)
+configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/regraph-config.cmake.in
+  ${CMAKE_BINARY_DIR}/regraph-config.cmake INSTALL_DESTINATION lib/cmake/regraph)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/regraph-config-version.cmake
+  COMPATIBILITY SameMinorVersion)
+install(TARGETS regraph EXPORT regraph ARCHIVE DESTINATION lib COMPONENT library)
+install(EXPORT regraph NAMESPACE regraph:: DESTINATION lib/cmake/regraph COMPONENT library)
+install(FILES ${CMAKE_BINARY_DIR}/regraph-config.cmake ${CMAKE_BINARY_DIR}/regraph-config-version.cmake
+  DESTINATION lib/cmake/regraph COMPONENT library)
+foreach(header ${REGRAPH_PUBLIC_HEADERS})
+  get_filename_component(folder ${header} DIRECTORY)
+  install(FILES src/${header} DESTINATION include/regraph/${folder} COMPONENT library)
+endforeach()

@@ -1,0 +1,86 @@
+#include "eval/model/candidate_stages.h"
+
+#include "eval/compile/compiled_plan.h"
+#include "eval/model/predict_time.h"
+#include "eval/verify/examination.h"
+#include "eval/verify/fault_verdict.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace regraph {
+namespace {
+
+// Of the kernel that is optimised.
+const ResourceUsage& resources_of(const Problem& problem, const CompiledPlan& compiled,
+                                  const LaunchPlan& plan) {
+  for (std::size_t i = 0; i < plan.launches.size(); ++i) {
+    if (plan.launches[i].kernel == problem.signature.name) return compiled.launches[i]->resources;
+  }
+  return compiled.launches.front()->resources;
+}
+
+StageResult result_of(const VerificationResult& verification) {
+  if (verification.correct()) return {};
+  return Rejection{verification.verdict, verification.message};
+}
+
+}  // namespace
+
+StageResult CandidateStages::prepare(const Candidate& candidate, StagedCandidate& staged,
+                                     const Cancellation& stop) {
+  auto compiled =
+      compile_plan(compiler_, candidate.source, candidate.plan, device_.architecture, stop);
+  if (!compiled)
+    return Rejection{verify::verdict_of(compiled.error().code), compiled.error().message};
+  staged.evaluation.resources = resources_of(problem_, *compiled, candidate.plan);
+  staged.evaluation.machine_code = compiled->machine_code();
+  auto prepared = verifier_.prepare(std::move(*compiled), candidate.plan);
+  if (!prepared)
+    return Rejection{verify::launch_verdict(prepared.error().code), prepared.error().message};
+  staged.prepared = std::move(*prepared);
+  return {};
+}
+
+StageResult CandidateStages::verify(StagedCandidate& staged, std::uint64_t seed,
+                                    const Cancellation& stop) {
+  staged.tested = verifier_.verify(*staged.prepared, seed, stop);
+  return result_of(staged.tested);
+}
+
+StageResult CandidateStages::predict(StagedCandidate& staged, const Cancellation& stop) {
+  std::call_once(counting_chosen_,
+                 [this] { counting_ = choose_counting(compiler_, device_.architecture); });
+  auto predicted = predict_time(device_, problem_, staged.prepared->compiled,
+                                staged.prepared->loaded, stop, counting_);
+  if (!predicted) return std::move(predicted).error();
+  Evaluation& evaluation = staged.evaluation;
+  evaluation.time = predicted->time;
+  evaluation.facts = std::move(predicted->facts);
+  evaluation.bottleneck = std::move(predicted->bottleneck);
+  evaluation.roofline_seconds = predicted->roofline_seconds;
+  evaluation.verdict = Verdict::correct;
+  return {};
+}
+
+StageResult CandidateStages::verify_bench(const StagedCandidate& staged,
+                                          const EvaluationBudget& budget,
+                                          const Cancellation& stop) {
+  if (verifier_.original() == nullptr) return {};
+  auto compared = result_of(
+      verifier_.verify_bench(*staged.prepared, staged.tested, budget.seed, budget.effort, stop));
+  if (!compared) return compared;
+  const auto less =
+      witness_.missing(problem_, *verifier_.original(), staged.prepared->loaded, stop);
+  if (less) return Rejection{Verdict::suspicious, *less};
+  return {};
+}
+
+void judge_by_time(Evaluation& evaluation, const Deadline& deadline, double wall_seconds) {
+  if (!deadline.expired() || evaluation.correct()) return;
+  evaluation.verdict = Verdict::timeout;
+  evaluation.message = fmt::format("not judged within {:g} seconds", wall_seconds);
+}
+
+}  // namespace regraph

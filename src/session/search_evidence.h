@@ -1,0 +1,15 @@
+// How a GPU and a language model took part in a search.
+#pragma once
+
+#include "report/run_report.h"
+
+#include <optional>
+
+namespace regraph {
+
+struct SearchEvidence {
+  std::optional<Measurement> measurement;  // none: times are predicted
+  std::optional<ModelUse> model_use;       // none: no language model was asked
+};
+
+}  // namespace regraph

@@ -1,0 +1,36 @@
+// What a user may say about a session, its problem and its language model. Plain data.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace regraph {
+
+// What is said about a kernel besides its file.
+struct ProblemOptions {
+  std::string kernel_file;                       // CUDA source, or a T1 file that names it
+  std::string kernel;                            // "" or "name" or "name<float>"
+  std::string manifest;                          // file; empty: beside the source or in it
+  std::vector<std::string> defines;              // "TILE=16"
+  std::vector<std::string> include_directories;  // for the kernel's own headers
+  std::vector<std::string> sizes;                // "N=4096"
+  std::string block;                             // "32x8"
+};
+
+struct OpenOptions {
+  // For a manifest to be completed by hand: what is missing is listed instead of being an error.
+  bool fill_in = false;
+  std::uint64_t seed = 1;            // of the check's inputs, and of everything random later
+  double evaluation_seconds = 60.0;  // one evaluation, or the check of the original, may take
+};
+
+struct SessionOptions {
+  ProblemOptions problem;
+  std::string device;              // a name, an architecture, a .yaml file; empty: the GPU here
+  std::string evaluator = "auto";  // a name of evaluator_kinds() (session/evaluators.h)
+  std::string graph;               // file of the ReGraph; empty: the shipped one
+  OpenOptions open;
+};
+
+}  // namespace regraph
