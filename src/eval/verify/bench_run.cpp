@@ -24,6 +24,8 @@ constexpr std::uint64_t kLoggedBlocks = 256;
 
 enum Stream : std::uint64_t { kBenchInputs = 3 };
 
+}  // namespace
+
 void join(std::vector<ElementRange>& ranges) {
   std::sort(ranges.begin(), ranges.end());
   std::size_t kept = 0;
@@ -37,8 +39,6 @@ void join(std::vector<ElementRange>& ranges) {
   }
   ranges.resize(kept);
 }
-
-}  // namespace
 
 std::uint64_t element_count(const std::vector<ElementRange>& ranges) {
   std::uint64_t count = 0;

@@ -38,6 +38,8 @@ struct ElementRange {
   std::uint64_t end = 0;
   auto operator<=>(const ElementRange&) const = default;
 };
+// Sorts ranges and joins those that touch.
+void join(std::vector<ElementRange>& ranges);
 [[nodiscard]] std::uint64_t element_count(const std::vector<ElementRange>& ranges);
 
 // What one block did.

@@ -16,27 +16,10 @@
 namespace regraph::verify {
 namespace {
 
-// A candidate may execute this many times the original's warp instructions before it counts as
-// endless, plus a floor for originals that do next to nothing.
-constexpr std::uint64_t kBudgetFactor = 50;
+// Warp instructions beyond kBudgetFactor, for originals that do next to nothing.
 constexpr std::uint64_t kBudgetFloor = std::uint64_t{1} << 20;
 // Grids beyond this are not run in reverse: the list of blocks alone would be large.
 constexpr std::uint64_t kLargestReversedGrid = std::uint64_t{1} << 20;
-
-std::string describe(const ptx::Fault& fault) {
-  std::string text = fault.message.empty() ? std::string(ptx::name(fault.kind)) : fault.message;
-  if (fault.kind == ptx::FaultKind::write_to_read_only) text += "; inputs must not be written";
-  if (fault.kind == ptx::FaultKind::instruction_budget) {
-    text += fmt::format("; a candidate may run {} times as long as the original", kBudgetFactor);
-  }
-  const bool in_a_thread = fault.block.count() != 0 || fault.ptx_line > 0;
-  if (fault.source_line > 0) text += fmt::format(" (line {})", fault.source_line);
-  if (in_a_thread && fault.kind != ptx::FaultKind::instruction_budget) {
-    text += fmt::format(", block ({}, {}, {}) thread ({}, {}, {})", fault.block.x, fault.block.y,
-                        fault.block.z, fault.thread.x, fault.thread.y, fault.thread.z);
-  }
-  return text;
-}
 
 // The verification of one candidate.
 class Examination {
@@ -112,13 +95,13 @@ class Examination {
     result_.thread_instructions += second->profile.thread_instructions;
     if (second->fault.kind == ptx::FaultKind::cancelled) {
       result_.cancelled = true;
-      return reject(Verdict::timeout, with(one) + ": " + describe(second->fault));
+      return reject(Verdict::timeout, with(one) + ": " + describe_fault(second->fault));
     }
     const std::string explanation =
         " after an earlier launch in the same memory with other inputs, and right without it: ";
     if (second->fault.kind != ptx::FaultKind::none) {
       return reject(verdict_of(second->fault.kind),
-                    with(one) + "," + explanation + describe(second->fault));
+                    with(one) + "," + explanation + describe_fault(second->fault));
     }
     if (agrees(one, *second, false)) return true;
     result_.message = "wrong" + explanation + result_.message;
@@ -148,7 +131,7 @@ class Examination {
     result_.thread_instructions += run->profile.thread_instructions;
     if (run->fault.kind != ptx::FaultKind::none) {
       result_.cancelled = run->fault.kind == ptx::FaultKind::cancelled;
-      return reject(verdict_of(run->fault.kind), with(one) + ": " + describe(run->fault));
+      return reject(verdict_of(run->fault.kind), with(one) + ": " + describe_fault(run->fault));
     }
     if (run->uninitialised_read && one.checks_uninitialised_reads && plan_ != nullptr) {
       const Result<bool> depends = depends_on_shared_fill(
@@ -158,7 +141,8 @@ class Examination {
         return reject(Verdict::timeout, with(one) + ": " + depends.error().message);
       }
       if (*depends) {
-        return reject(Verdict::suspicious, with(one) + ": " + describe(*run->uninitialised_read) +
+        return reject(Verdict::suspicious, with(one) + ": " +
+                                               describe_fault(*run->uninitialised_read) +
                                                "; the result depends on it");
       }
     }

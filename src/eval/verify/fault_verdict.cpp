@@ -1,5 +1,7 @@
 #include "eval/verify/fault_verdict.h"
 
+#include <fmt/format.h>
+
 namespace regraph::verify {
 
 Verdict verdict_of(ptx::FaultKind kind) {
@@ -30,6 +32,21 @@ Verdict verdict_of(ptx::FaultKind kind) {
       return Verdict::unsupported;
   }
   return Verdict::unsupported;
+}
+
+std::string describe_fault(const ptx::Fault& fault) {
+  std::string text = fault.message.empty() ? std::string(ptx::name(fault.kind)) : fault.message;
+  if (fault.kind == ptx::FaultKind::write_to_read_only) text += "; inputs must not be written";
+  if (fault.kind == ptx::FaultKind::instruction_budget) {
+    text += fmt::format("; a candidate may run {} times as long as the original", kBudgetFactor);
+  }
+  const bool in_a_thread = fault.block.count() != 0 || fault.ptx_line > 0;
+  if (fault.source_line > 0) text += fmt::format(" (line {})", fault.source_line);
+  if (in_a_thread && fault.kind != ptx::FaultKind::instruction_budget) {
+    text += fmt::format(", block ({}, {}, {}) thread ({}, {}, {})", fault.block.x, fault.block.y,
+                        fault.block.z, fault.thread.x, fault.thread.y, fault.thread.z);
+  }
+  return text;
 }
 
 Verdict verdict_of(ErrorCode code) {

@@ -24,18 +24,6 @@ constexpr std::uint64_t kRaceCheckedInstructions = std::uint64_t{1} << 18;
 
 enum Stream : std::uint64_t { kInputStream = 1, kPoisonStream = 2 };
 
-// Work of a test size, to put cheap ones first.
-double volume(const Problem& problem, const Symbols& symbols) {
-  double total = 1.0;
-  for (const auto& [name, value] : symbols)
-    total *= static_cast<double>(std::max<std::int64_t>(value, 1));
-  for (const Argument& argument : problem.arguments) {
-    const Result<std::int64_t> count = argument.element_count(symbols);
-    if (count.ok() && argument.is_pointer) total += static_cast<double>(*count);
-  }
-  return total;
-}
-
 std::string describe(const ptx::Fault& fault) {
   std::string text = fault.message.empty() ? std::string(ptx::name(fault.kind)) : fault.message;
   if (fault.source_line > 0) text += fmt::format(" (line {} of the source)", fault.source_line);
@@ -50,6 +38,17 @@ std::string symbols_text(const Symbols& symbols) {
     text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", name, value);
   }
   return "{" + text + "}";
+}
+
+double volume(const Problem& problem, const Symbols& symbols) {
+  double total = 1.0;
+  for (const auto& [name, value] : symbols)
+    total *= static_cast<double>(std::max<std::int64_t>(value, 1));
+  for (const Argument& argument : problem.arguments) {
+    const Result<std::int64_t> count = argument.element_count(symbols);
+    if (count.ok() && argument.is_pointer) total += static_cast<double>(*count);
+  }
+  return total;
 }
 
 Arithmetic arithmetic_of(const ptx::Profile& profile, std::uint64_t written_elements) {

@@ -44,6 +44,9 @@ struct Case {
 // How a kernel computes, seen from what it executed to write so many elements.
 [[nodiscard]] Arithmetic arithmetic_of(const ptx::Profile& profile, std::uint64_t written_elements);
 
+// Work of a size, to put cheap ones first: the product of its symbols, and all elements.
+[[nodiscard]] double volume(const Problem& problem, const Symbols& symbols);
+
 // "{K: 45, M: 70}".
 [[nodiscard]] std::string symbols_text(const Symbols& symbols);
 

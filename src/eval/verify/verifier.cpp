@@ -1,6 +1,7 @@
 #include "eval/verify/verifier.h"
 
 #include "eval/verify/admission.h"
+#include "eval/verify/bench_verification.h"
 #include "eval/verify/examination.h"
 #include "eval/verify/kernel_run.h"
 #include "eval/verify/loaded_plan.h"
@@ -42,6 +43,14 @@ struct Verifier::State {
       if (original_ptx.find(kernel->ptx) == std::string::npos) original_ptx += kernel->ptx;
     }
     admission.emplace(original_ptx, problem.assume);
+    if (original.ok()) {
+      bench = std::make_unique<BenchVerification>(problem, *original, reference_settings());
+    }
+  }
+
+  ReferenceSettings reference_settings() {
+    return {configuration.reduction_length, divides_floats(original_ptx), configuration.threads,
+            [this](const Cancellation& stop) { return shadow(stop); }};
   }
 
   const Problem problem;
@@ -50,6 +59,7 @@ struct Verifier::State {
   // Constant once constructed.
   std::string original_ptx;
   std::optional<Admission> admission;
+  std::unique_ptr<BenchVerification> bench;  // null: there is no original to compare with
 
   std::mutex shadow_mutex;
   bool shadow_tried = false;
@@ -84,11 +94,8 @@ struct Verifier::State {
     if (found != references.end()) {
       references.splice(references.begin(), references, found);
     } else {
-      const ReferenceSettings settings = {
-          configuration.reduction_length, divides_floats(original_ptx), configuration.threads,
-          [this](const Cancellation& stop) { return shadow(stop); }};
-      references.emplace_front(seed,
-                               std::make_shared<Reference>(problem, *original, settings, seed));
+      references.emplace_front(
+          seed, std::make_shared<Reference>(problem, *original, reference_settings(), seed));
       if (references.size() > kKeptSeeds) references.pop_back();
     }
     return references.front().second;
@@ -215,11 +222,8 @@ VerificationResult Verifier::verify_bench(const PreparedCandidate& candidate,
                                           const VerificationResult& tested, std::uint64_t seed,
                                           EvaluationBudget::Effort effort,
                                           const Cancellation& cancellation) {
-  (void)candidate;
-  (void)seed;
-  (void)effort;
-  (void)cancellation;
-  return tested;
+  if (!state_->bench) return tested;  // without an original there was nothing to compare with
+  return state_->bench->verify(candidate.loaded, tested, seed, effort, cancellation);
 }
 
 Result<Verifier::Scale> Verifier::largest_test(std::uint64_t seed,

@@ -1,0 +1,87 @@
+#include "eval/verify/added_sizes.h"
+
+#include "eval/verify/reference.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace regraph::verify {
+
+namespace {
+
+constexpr std::size_t kMostSizes = 24;
+// Scalars in all buffers, and the product of all symbols: what a few dozen runs can take.
+constexpr std::int64_t kMostElements = std::int64_t{1} << 19;
+constexpr double kMostVolume = 0x1p25;
+// Moduli whose remainders a small size shares with the bench size.
+constexpr std::int64_t kModuli[] = {32, 64, 256, 1024, 4096};
+constexpr std::int64_t kUsualModulus = 64;
+
+// The smallest value from `least` on with the remainder of `value`, at most `value`.
+std::int64_t alike(std::int64_t value, std::int64_t modulus, std::int64_t least) {
+  if (least >= value) return value;
+  return std::min(value, least + ((value - least) % modulus));
+}
+
+bool affordable(const Problem& problem, const Symbols& symbols) {
+  std::int64_t elements = 0;
+  for (const Argument& argument : problem.arguments) {
+    if (!argument.is_pointer) continue;
+    const Result<std::int64_t> count = argument.element_count(symbols);
+    if (!count.ok() || *count > kMostElements) return false;
+    elements += *count;
+  }
+  return elements <= kMostElements && volume(problem, symbols) <= kMostVolume;
+}
+
+}  // namespace
+
+std::vector<Symbols> sizes_like(const Problem& problem, const Symbols& bench,
+                                const std::vector<std::int64_t>& compared) {
+  std::vector<Symbols> sizes;
+  const auto add = [&](const Symbols& symbols) {
+    const auto is = [&](const Symbols& other) { return other == symbols; };
+    const bool known = std::any_of(problem.tests.begin(), problem.tests.end(), is) ||
+                       std::any_of(sizes.begin(), sizes.end(), is) || symbols == bench;
+    if (!known && affordable(problem, symbols)) sizes.push_back(symbols);
+  };
+  Symbols small;
+  for (const auto& [name, value] : bench)
+    small[name] = alike(value, kUsualModulus, kUsualModulus);
+  for (const std::int64_t modulus : kModuli) {
+    Symbols all;
+    for (const auto& [name, value] : bench)
+      all[name] = alike(value, modulus, modulus);
+    add(all);
+  }
+  for (const auto& [name, value] : bench) {
+    std::set<std::int64_t> values = {value};
+    for (const std::int64_t modulus : kModuli)
+      values.insert(alike(value, modulus, modulus));
+    for (const std::int64_t other : compared) {
+      values.insert(alike(value, kUsualModulus, other));
+      values.insert(alike(value, kUsualModulus, other + 1));
+    }
+    for (const std::int64_t one : values) {
+      Symbols symbols = small;
+      symbols[name] = one;
+      add(symbols);
+    }
+    for (const auto& [second, second_value] : bench) {
+      if (second <= name) continue;
+      Symbols symbols = small;
+      symbols[name] = value;
+      symbols[second] = second_value;
+      add(symbols);
+    }
+  }
+  std::stable_sort(sizes.begin(), sizes.end(), [&](const Symbols& a, const Symbols& b) {
+    return volume(problem, a) < volume(problem, b);
+  });
+  if (sizes.size() > kMostSizes) sizes.resize(kMostSizes);
+  return sizes;
+}
+
+}  // namespace regraph::verify

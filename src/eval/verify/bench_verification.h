@@ -1,0 +1,65 @@
+// The stage after the tests: whether a candidate that is right at every test size is right at the
+// sizes at which it is timed. Rules: docs/evaluation.md.
+//
+//     paths at the bench size - paths of the tests  --> sizes are added that take them
+//     blocks at the bench size, or all of them      --> compared with the original's
+//     what is left of the paths                     --> Verdict::unverified
+#pragma once
+
+#include "base/cancellation.h"
+#include "eval/evaluator.h"
+#include "eval/verify/bench_reference.h"
+#include "eval/verify/reference.h"
+#include "eval/verify/verifier.h"
+#include "kernel/problem.h"
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace regraph::verify {
+
+// Thread-safe; what is known of the original is shared by all candidates.
+class BenchVerification {
+ public:
+  // References must outlive this. `settings` as for the tests' references.
+  BenchVerification(const Problem& problem, const LoadedPlan& original, ReferenceSettings settings);
+
+  // `tested`: what verification at the test sizes said of `candidate`. Deterministic in its
+  // arguments.
+  [[nodiscard]] VerificationResult verify(const LoadedPlan& candidate,
+                                          const VerificationResult& tested, std::uint64_t seed,
+                                          EvaluationBudget::Effort effort,
+                                          const Cancellation& cancellation);
+
+ private:
+  // A size that the manifest does not have, as a problem with that test alone.
+  struct AddedSize {
+    AddedSize(const Problem& problem, const Symbols& symbols) : single(problem) {
+      single.tests = {symbols};
+    }
+    Problem single;
+    std::unique_ptr<Reference> reference;
+  };
+
+  std::shared_ptr<BenchReference> bench_reference(std::size_t bench, std::uint64_t seed);
+  std::shared_ptr<AddedSize> added_size(const Symbols& symbols, std::uint64_t seed);
+  // Verifies at sizes that take some of `paths`; removes what was covered.
+  VerificationResult add_sizes(const LoadedPlan& candidate, const Symbols& bench,
+                               const std::vector<std::int64_t>& compared_with, PathSet& paths,
+                               std::uint64_t seed, const Cancellation& cancellation);
+
+  const Problem& problem_;
+  const LoadedPlan& original_;
+  ReferenceSettings settings_;
+  std::mutex mutex_;
+  // Latest first; the oldest go.
+  std::list<std::pair<std::pair<std::size_t, std::uint64_t>, std::shared_ptr<BenchReference>>>
+      bench_references_;
+  std::list<std::pair<std::pair<Symbols, std::uint64_t>, std::shared_ptr<AddedSize>>> added_;
+};
+
+}  // namespace regraph::verify

