@@ -1,5 +1,6 @@
 #include "search/driver.h"
 
+#include "search/null_journal.h"
 #include "search/search_run.h"
 
 #include <cmath>
@@ -74,7 +75,9 @@ Result<SearchOutcome> run_search(const Problem& problem, const Candidate& baseli
   Result<std::unique_ptr<Searcher>> searcher =
       make_searcher(config.searcher, config.selection, config.seed);
   if (!searcher) return searcher.error();
-  SearchRun run({problem, expander, evaluator, graph, config, observer, cancellation, journal},
+  NullJournal nothing;
+  SearchRun run({problem, expander, evaluator, graph, config, observer, cancellation,
+                 journal != nullptr ? *journal : nothing},
                 std::move(searcher).value());
   return run.run(baseline);
 }

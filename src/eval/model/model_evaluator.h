@@ -42,6 +42,7 @@ class ModelEvaluator final : public Evaluator {
   [[nodiscard]] Evaluation evaluate(const Problem& problem, const Candidate& candidate,
                                     const EvaluationBudget& budget,
                                     const Cancellation& cancellation) override;
+  [[nodiscard]] bool may_work_ahead() const override { return true; }
 
  private:
   Evaluation judge(const Problem& problem, const Candidate& candidate,
