@@ -41,6 +41,10 @@ class Evaluator {
     (void)calls;
     return budget.wall_seconds;
   }
+
+  // Whether candidates may be evaluated that nobody may ever ask for: the results are deterministic
+  // and nothing but processor time is spent on them.
+  [[nodiscard]] virtual bool may_work_ahead() const { return false; }
 };
 
 }  // namespace regraph

@@ -36,6 +36,10 @@ bool CompositeExpander::repeatable(const StepProposal& proposal) const {
   return member == nullptr || member->repeatable(proposal);
 }
 
+bool CompositeExpander::proposes_freely() const {
+  return std::ranges::all_of(members_, [](const Expander* one) { return one->proposes_freely(); });
+}
+
 Result<Candidate> CompositeExpander::restore(const Candidate& stored) const {
   Candidate candidate = stored;
   for (const Expander* member : members_) {

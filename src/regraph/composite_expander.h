@@ -22,6 +22,8 @@ class CompositeExpander final : public Expander {
                                         const Cancellation& cancellation) const override;
   [[nodiscard]] bool owns(const StepProposal& proposal) const override;
   [[nodiscard]] bool repeatable(const StepProposal& proposal) const override;
+  // When every member does.
+  [[nodiscard]] bool proposes_freely() const override;
   // By every member in turn: those that attach nothing hand it on as it is.
   [[nodiscard]] Result<Candidate> restore(const Candidate& stored) const override;
   // The longest of the members'.

@@ -85,10 +85,13 @@ class Expander {
                                                 const StepProposal& proposal, int variant,
                                                 const ExpansionContext& context,
                                                 const Cancellation& cancellation) const = 0;
-  // Whether applying the proposal again gives the same.
+  // Whether applying the proposal again gives the same, whatever the context, and costs nobody
+  // anything: the search may then do it although nothing may come of it.
   [[nodiscard]] virtual bool repeatable(const StepProposal& proposal) const {
     return proposal.variant_limit <= 1;
   }
+  // The same of propose.
+  [[nodiscard]] virtual bool proposes_freely() const { return true; }
   // Gives a candidate of a proposal that is not repeatable, read back from storage, the form that
   // apply would have attached. Other candidates are restored by applying their steps again. The
   // default attaches nothing.

@@ -11,6 +11,10 @@ class BeamPolicy final : public EdgePolicy {
  public:
   explicit BeamPolicy(int width) : width_(static_cast<std::size_t>(std::max(width, 1))) {}
 
+  [[nodiscard]] std::unique_ptr<EdgePolicy> clone() const override {
+    return std::make_unique<BeamPolicy>(*this);
+  }
+
   bool choose(const StateGraph& graph, double, Choice& choice) override {
     if (kept_.empty()) keep({kRootNode});
     for (;;) {

@@ -54,7 +54,10 @@ struct SearchConfig {
   SelectionConfig selection;
   int jobs = 1;           // workers; changes how long a search takes, never what it finds
   int extra_workers = 0;  // beyond `jobs`: for calls that mostly wait for somebody else
-  int window = 4;         // most expansions and measurements under way at once
+  // Workers that would idle evaluate what the search is likely to ask for next; changes how long a
+  // search takes, never what it finds. Only where Evaluator::may_work_ahead().
+  bool work_ahead = true;
+  int window = 4;  // most expansions and measurements under way at once
   // Commit outstanding expansions before measurements; false: by ticket number alone, which is
   // better when an expansion takes as long as an evaluation. Either order is independent of timing.
   bool expansions_first = true;

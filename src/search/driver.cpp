@@ -1,5 +1,6 @@
 #include "search/driver.h"
 
+#include "search/null_journal.h"
 #include "search/search_run.h"
 
 #include <cmath>
@@ -65,16 +66,17 @@ const char* name(StopReason reason) {
   return "?";
 }
 
-Result<SearchOutcome> run_search(const Problem& problem, const Candidate& baseline,
-                                 const Expander& expander, Evaluator& evaluator,
-                                 const ReGraph& graph, const SearchConfig& config,
-                                 SearchObserver* observer, const Cancellation& cancellation,
-                                 SearchJournal* journal) {
+Result<SearchOutcome> run_search(const Candidate& baseline, const Expander& expander,
+                                 Evaluator& evaluator, const ReGraph& graph,
+                                 const SearchConfig& config, SearchObserver* observer,
+                                 const Cancellation& cancellation, SearchJournal* journal) {
   if (Status checked = check(config); !checked) return checked.error();
   Result<std::unique_ptr<Searcher>> searcher =
       make_searcher(config.searcher, config.selection, config.seed);
   if (!searcher) return searcher.error();
-  SearchRun run({problem, expander, evaluator, graph, config, observer, cancellation, journal},
+  NullJournal nothing;
+  SearchRun run({expander, evaluator, graph, config, observer, cancellation,
+                 journal != nullptr ? *journal : nothing},
                 std::move(searcher).value());
   return run.run(baseline);
 }

@@ -13,7 +13,6 @@
 #include "base/result.h"
 #include "eval/evaluator.h"
 #include "kernel/candidate.h"
-#include "kernel/problem.h"
 #include "regraph/expander.h"
 #include "regraph/regraph.h"
 #include "search/config.h"
@@ -40,10 +39,9 @@ namespace regraph {
 // must be those the journal was begun with. Seconds of earlier sittings count toward the budget.
 // Further errors then: parse when what is
 // recorded cannot be read or is another search's, io when nothing more can be recorded.
-[[nodiscard]] Result<SearchOutcome> run_search(const Problem& problem, const Candidate& baseline,
-                                               const Expander& expander, Evaluator& evaluator,
-                                               const ReGraph& graph, const SearchConfig& config,
-                                               SearchObserver* observer,
+[[nodiscard]] Result<SearchOutcome> run_search(const Candidate& baseline, const Expander& expander,
+                                               Evaluator& evaluator, const ReGraph& graph,
+                                               const SearchConfig& config, SearchObserver* observer,
                                                const Cancellation& cancellation,
                                                SearchJournal* journal = nullptr);
 

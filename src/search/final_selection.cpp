@@ -157,6 +157,14 @@ SpeedVerdict compare_times(const TimeEstimate& candidate, const TimeEstimate& re
   return agree ? SpeedVerdict::same : SpeedVerdict::ambiguous;
 }
 
+FinalSelectionConfig final_selection_config(const SearchConfig& config) {
+  return {config.seed, config.final_repetitions, config.evaluation_wall_seconds};
+}
+
+EvaluationBudget second_look(const SearchConfig& config) {
+  return confirmation(final_selection_config(config), 0, 1);
+}
+
 FinalSelection select_final(const std::vector<Finalist>& finalists, const Evaluation& baseline,
                             const FinalSelectionConfig& config, const Confirm& confirm) {
   FinalSelection selection;

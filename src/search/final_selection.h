@@ -4,6 +4,7 @@
 
 #include "eval/evaluator.h"
 #include "kernel/evaluation.h"
+#include "search/config.h"
 #include "search/outcome.h"
 
 #include <cstdint>
@@ -23,6 +24,10 @@ struct FinalSelectionConfig {
   int repetitions = 64;  // samples that a survivor of all rounds gets
   double evaluation_wall_seconds = 60.0;
 };
+
+[[nodiscard]] FinalSelectionConfig final_selection_config(const SearchConfig& config);
+// What a finalist is given when its predicted time is confirmed.
+[[nodiscard]] EvaluationBudget second_look(const SearchConfig& config);
 
 struct FinalSelection {
   std::optional<std::uint32_t> winner;  // a state shown to be faster than the original, if any

@@ -5,6 +5,17 @@
 
 namespace regraph {
 
+GraphSearcher::GraphSearcher(const GraphSearcher& other)
+    : graph_(other.graph_),
+      policy_(other.policy_->clone()),
+      counts_(other.counts_),
+      next_ticket_(other.next_ticket_),
+      outstanding_(other.outstanding_),
+      measuring_(other.measuring_),
+      waiting_(other.waiting_),
+      by_executable_(other.by_executable_),
+      first_slots_(other.first_slots_) {}
+
 void GraphSearcher::start(const Hash128& identity, const Hash128& executable,
                           std::span<const EdgeSeed> proposals) {
   assert(graph_.node_count() == 0);

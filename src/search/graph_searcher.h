@@ -20,6 +20,8 @@ struct Choice {
 class EdgePolicy {
  public:
   virtual ~EdgePolicy() = default;
+  // A copy that goes on by itself.
+  [[nodiscard]] virtual std::unique_ptr<EdgePolicy> clone() const = 0;
   // A node's edges have become known.
   virtual void opened(NodeId node, std::span<const EdgeSeed> seeds) {
     static_cast<void>(node);
@@ -34,6 +36,12 @@ class GraphSearcher final : public Searcher {
  public:
   GraphSearcher(const SelectionConfig& config, std::unique_ptr<EdgePolicy> policy)
       : graph_(config.max_share, config.variant_decay), policy_(std::move(policy)) {}
+  GraphSearcher(const GraphSearcher& other);
+  GraphSearcher& operator=(const GraphSearcher&) = delete;
+
+  [[nodiscard]] std::unique_ptr<Searcher> clone() const override {
+    return std::make_unique<GraphSearcher>(*this);
+  }
 
   void start(const Hash128& identity, const Hash128& executable,
              std::span<const EdgeSeed> proposals) override;

@@ -6,6 +6,10 @@ namespace {
 
 class GreedyPolicy final : public EdgePolicy {
  public:
+  [[nodiscard]] std::unique_ptr<EdgePolicy> clone() const override {
+    return std::make_unique<GreedyPolicy>(*this);
+  }
+
   bool choose(const StateGraph& graph, double, Choice& choice) override {
     NodeId best = kNoNode;
     FixedScore best_score = kUnselectable;

@@ -76,6 +76,18 @@ enum class StopReason : std::uint8_t {
 };
 [[nodiscard]] const char* name(StopReason reason);
 
+// What workers that would have idled did before the search asked for it, see ahead_work.h.
+struct WorkAhead {
+  int expansions = 0;        // steps applied ahead
+  int expansions_used = 0;   // of those, asked for later
+  int evaluations = 0;       // candidates that were begun to be evaluated ahead
+  int evaluations_used = 0;  // of those, asked for later; the rest was in vain
+  // Of all workers together.
+  double used_seconds = 0.0;
+  double vain_seconds = 0.0;
+  [[nodiscard]] int in_vain() const { return evaluations - evaluations_used; }
+};
+
 struct SearchOutcome {
   Candidate best;              // the original when nothing was shown to be faster
   Evaluation best_evaluation;  // from the confirmation if there was one
@@ -98,6 +110,11 @@ struct SearchOutcome {
   int nodes = 0;
   int lost_workers = 0;  // evaluations written off because they outlived their deadline
   double wall_seconds = 0.0;
+  // Seconds that workers worked, of all together and in this sitting: over the sitting's seconds,
+  // the processors that were busy.
+  double busy_seconds = 0.0;
+  double sitting_seconds = 0.0;
+  WorkAhead work_ahead;
   StopReason stopped = StopReason::budget;
   std::vector<StateRecord> states;
   std::vector<AttemptRecord> attempts;

@@ -9,6 +9,10 @@ class PuctPolicy final : public EdgePolicy {
  public:
   explicit PuctPolicy(const SelectionConfig& config) : selector_(config) {}
 
+  [[nodiscard]] std::unique_ptr<EdgePolicy> clone() const override {
+    return std::make_unique<PuctPolicy>(*this);
+  }
+
   bool choose(const StateGraph& graph, double budget_fraction, Choice& choice) override {
     NodeId at = kRootNode;
     // Measured nodes are opened at once, so a descent never meets an unopened one.

@@ -19,6 +19,10 @@ class RandomPolicy final : public EdgePolicy {
  public:
   RandomPolicy(double restart, std::uint64_t seed) : restart_(restart), seed_(seed) {}
 
+  [[nodiscard]] std::unique_ptr<EdgePolicy> clone() const override {
+    return std::make_unique<RandomPolicy>(*this);
+  }
+
   void opened(NodeId node, std::span<const EdgeSeed> seeds) override { steps_.opened(node, seeds); }
 
   bool choose(const StateGraph& graph, double, Choice& choice) override {

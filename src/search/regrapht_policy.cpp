@@ -56,6 +56,10 @@ class ReGraphTPolicy final : public EdgePolicy {
  public:
   ReGraphTPolicy(const ReGraphTConfig& config, std::uint64_t seed) : config_(config), seed_(seed) {}
 
+  [[nodiscard]] std::unique_ptr<EdgePolicy> clone() const override {
+    return std::make_unique<ReGraphTPolicy>(*this);
+  }
+
   void opened(NodeId node, std::span<const EdgeSeed> seeds) override { steps_.opened(node, seeds); }
 
   bool choose(const StateGraph& graph, double, Choice& choice) override {

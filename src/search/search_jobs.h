@@ -1,8 +1,14 @@
 // What workers do for a search: apply a step, judge a candidate. Internal to the driver.
 #pragma once
 
-#include "search/driver.h"
+#include "base/cancellation.h"
+#include "eval/evaluator.h"
+#include "kernel/candidate.h"
+#include "regraph/expander.h"
+#include "regraph/regraph.h"
+#include "search/config.h"
 #include "search/journal.h"
+#include "search/observer.h"
 #include "search/worker_pool.h"
 
 #include <cmath>
@@ -15,30 +21,49 @@ namespace regraph {
 
 // What the run works with; references outlive it.
 struct SearchInputs {
-  const Problem& problem;
   const Expander& expander;
   Evaluator& evaluator;
   const ReGraph& graph;
   const SearchConfig& config;
-  SearchObserver* observer;
+  SearchObserver* observer;  // may be null
   const Cancellation& cancellation;
-  SearchJournal* journal;  // may be null
+  SearchJournal& journal;
 };
 
-// Applies a step.
-class ExpandJob final : public Job {
+// What a candidate is given when the search judges it.
+[[nodiscard]] inline EvaluationBudget screening_budget(const SearchConfig& config) {
+  EvaluationBudget budget;
+  budget.seed = config.seed;
+  budget.wall_seconds = config.evaluation_wall_seconds;
+  return budget;
+}
+
+// A step to be applied.
+struct ApplyRequest {
+  std::shared_ptr<const Candidate> parent;
+  StepProposal proposal;
+  int variant = 0;
+  ExpansionContext context;
+};
+
+// A candidate to be judged.
+struct JudgeRequest {
+  std::shared_ptr<const Candidate> candidate;
+  EvaluationBudget budget;
+  // With it, what could be done next is listed too; the evaluation in it is filled in.
+  std::optional<ExpansionContext> context;
+  // Known already: only what could be done next is asked for.
+  std::optional<Evaluation> evaluation = std::nullopt;
+};
+
+class ApplyJob final : public Job {
  public:
-  ExpandJob(const SearchInputs& inputs, std::shared_ptr<const Candidate> parent,
-            StepProposal proposal, int variant, ExpansionContext context)
-      : expander_(inputs.expander),
-        parent_(std::move(parent)),
-        proposal_(std::move(proposal)),
-        variant_(variant),
-        context_(std::move(context)) {}
+  ApplyJob(const SearchInputs& inputs, ApplyRequest asked)
+      : request(std::move(asked)), expander_(inputs.expander) {}
 
   void run() override {
-    Result<Candidate> applied =
-        expander_.apply(*parent_, proposal_, variant_, context_, cancellation);
+    Result<Candidate> applied = expander_.apply(*request.parent, request.proposal, request.variant,
+                                                request.context, cancellation);
     if (applied) {
       child = std::make_shared<const Candidate>(std::move(applied).value());
     } else {
@@ -46,51 +71,41 @@ class ExpandJob final : public Job {
     }
   }
 
+  const ApplyRequest request;
   std::shared_ptr<const Candidate> child;  // null when refused
   Error refusal;
 
  private:
   const Expander& expander_;
-  std::shared_ptr<const Candidate> parent_;
-  StepProposal proposal_;
-  int variant_;
-  ExpansionContext context_;
 };
 
-// Judges a candidate and, given a context, lists what could be done next.
-class EvaluateJob final : public Job {
+class JudgeJob final : public Job {
  public:
-  EvaluateJob(const SearchInputs& inputs, std::shared_ptr<const Candidate> candidate,
-              const EvaluationBudget& budget, std::optional<ExpansionContext> context)
-      : problem_(inputs.problem),
-        expander_(inputs.expander),
-        evaluator_(inputs.evaluator),
-        candidate_(std::move(candidate)),
-        budget_(budget),
-        context_(std::move(context)) {}
+  JudgeJob(const SearchInputs& inputs, JudgeRequest asked)
+      : request(std::move(asked)), expander_(inputs.expander), evaluator_(inputs.evaluator) {}
 
   void run() override {
-    evaluation = evaluator_.evaluate(*candidate_, budget_, cancellation);
+    evaluation = request.evaluation
+                     ? *request.evaluation
+                     : evaluator_.evaluate(*request.candidate, request.budget, cancellation);
     const double seconds = evaluation.time.median_seconds;
     if (evaluation.correct() && !(seconds > 0.0 && std::isfinite(seconds))) {
       evaluation.verdict = Verdict::suspicious;
       evaluation.message = "the evaluator reported a time that is not a positive number";
     }
-    if (!context_ || !evaluation.correct()) return;
-    context_->evaluation = evaluation;
-    proposals = expander_.propose(*candidate_, *context_, cancellation);
+    if (!request.context || !evaluation.correct()) return;
+    ExpansionContext context = *request.context;
+    context.evaluation = evaluation;
+    proposals = expander_.propose(*request.candidate, context, cancellation);
   }
 
+  const JudgeRequest request;
   Evaluation evaluation;
   std::vector<StepProposal> proposals;
 
  private:
-  const Problem& problem_;
   const Expander& expander_;
   Evaluator& evaluator_;
-  std::shared_ptr<const Candidate> candidate_;
-  EvaluationBudget budget_;
-  std::optional<ExpansionContext> context_;
 };
 
 }  // namespace regraph

@@ -1,201 +1,252 @@
 #include "search/search_run.h"
 
-#include <algorithm>
-#include <cmath>
 #include <tuple>
 #include <utility>
 
 namespace regraph {
 
-namespace {
-
-// Under a budget of evaluations, those started early know little; so only this share of the tickets
-// issued so far may be under way.
-constexpr double kRampShare = 0.1;
-
-}  // namespace
-
 SearchRun::SearchRun(const SearchInputs& inputs, std::unique_ptr<Searcher> searcher)
     : inputs_(inputs),
       searcher_(std::move(searcher)),
-      started_(WorkerPool::Clock::now()),
-      earlier_seconds_(inputs.journal == nullptr ? 0.0 : inputs.journal->progress().seconds),
-      pool_(inputs.config.jobs + inputs.config.extra_workers) {}
+      budget_(inputs.config, inputs.journal.progress().seconds),
+      records_(inputs.journal, budget_),
+      states_(inputs.graph, inputs.config),
+      work_(inputs_) {}
 
 Result<SearchOutcome> SearchRun::run(const Candidate& baseline) {
   if (Status judged = judge_baseline(baseline); !judged) return judged.error();
   search();
-  if (!failure_) choose_answer();
-  if (failure_) return *failure_;
+  if (!records_.failure()) Answer(inputs_, *searcher_, states_, records_, work_).choose(outcome_);
+  if (records_.failure()) return *records_.failure();
+  return summary();
+}
 
+SearchOutcome SearchRun::summary() {
+  outcome_.wall_seconds = budget_.elapsed_seconds();
+  outcome_.sitting_seconds = outcome_.wall_seconds - inputs_.journal.progress().seconds;
+  work_.finish();
+  outcome_.busy_seconds = work_.busy_seconds();
+  outcome_.work_ahead = work_.ahead().statistics();
+  outcome_.evaluations = budget_.evaluations();
   const SearchCounts& counts = searcher_->counts();
   outcome_.expansions = counts.expansions;
   outcome_.transpositions = counts.transpositions;
   outcome_.machine_code_merges = counts.machine_code_merges;
   outcome_.duplicates = counts.duplicates;
   outcome_.back_edges = counts.back_edges;
-  outcome_.nodes = static_cast<int>(searcher_->graph().node_count());
+  const StateGraph& graph = searcher_->graph();
+  outcome_.nodes = static_cast<int>(graph.node_count());
+  outcome_.states = states_.take();
   for (StateRecord& state : outcome_.states) {
-    const NodeState kind = searcher_->graph().node(state.id).state;
-    if (kind == NodeState::measured) state.visits = searcher_->graph().visits(state.id);
-    if (kind == NodeState::alias) {
-      state.same_as = searcher_->graph().find(searcher_->graph().identity(state.id));
-    }
+    const NodeState kind = graph.node(state.id).state;
+    if (kind == NodeState::measured) state.visits = graph.visits(state.id);
+    if (kind == NodeState::alias) state.same_as = graph.find(graph.identity(state.id));
   }
-  outcome_.wall_seconds = elapsed_seconds();
   return std::move(outcome_);
 }
 
 Status SearchRun::judge_baseline(const Candidate& baseline) {
-  StateRecord root;
-  root.candidate = std::make_shared<const Candidate>(baseline);
-  outcome_.states.push_back(std::move(root));
-
-  MeasurementRecord record;
-  bool recalled = false;
-  if (inputs_.journal != nullptr) {
-    Result<std::optional<MeasurementRecord>> known = inputs_.journal->baseline();
-    if (!known) require(known.error());
-    if (failure_) return *failure_;
-    recalled = known->has_value();
-    if (recalled) record = std::move(**known);
-  }
+  states_.add_original(baseline);
+  std::optional<MeasurementRecord> record = records_.baseline();
+  if (records_.failure()) return *records_.failure();
+  const bool recalled = record.has_value();
   if (!recalled) {
     Result<MeasurementRecord> judged = evaluate_baseline();
     if (!judged) return judged.error();
     record = std::move(*judged);
-    if (inputs_.journal != nullptr) {
-      inputs_.journal->advance(0, elapsed_seconds());
-      require(inputs_.journal->record_baseline(record));
-      if (failure_) return *failure_;
-    }
+    records_.record_baseline(*record);
+    if (records_.failure()) return *records_.failure();
   }
-  outcome_.states[0].evaluation = record.evaluation;
-  outcome_.baseline_evaluation = record.evaluation;
-  proposals_.push_back(record.proposals);
-  searcher_->start(baseline.identity, executable(outcome_.states[0]), seeds(0, record.proposals));
+  outcome_.baseline_evaluation = record->evaluation;
+  states_.judge(0, std::move(record->evaluation), std::move(record->proposals));
+  const StateRecord& root = states_.at(0);
+  searcher_->start(baseline.identity, executable_of(*root.candidate, root.evaluation),
+                   states_.seeds(0));
   announce(0, false, recalled);
   return {};
 }
 
 Result<MeasurementRecord> SearchRun::evaluate_baseline() {
-  EvaluationBudget budget;
-  budget.seed = inputs_.config.seed;
-  budget.wall_seconds = inputs_.config.evaluation_wall_seconds;
-  auto job = std::make_shared<EvaluateJob>(inputs_, outcome_.states[0].candidate, budget,
-                                           ExpansionContext{});
-  pool_.submit(job);
-  std::shared_ptr<Job> finished;
-  while (finished == nullptr) {
-    finished = pool_.wait(kPollInterval);
+  std::optional<Judged> judged;
+  work_.judge({states_.at(0).candidate, screening_budget(inputs_.config), ExpansionContext{}},
+              [&](Judged result) { judged = std::move(result); });
+  while (!judged) {
+    static_cast<void>(work_.wait());
     if (inputs_.cancellation.requested()) {
+      work_.drop(true);
       return fail(ErrorCode::cancelled, "cancelled before the original kernel was judged");
     }
-    if (finished == nullptr && pool_.write_off(patience()) != nullptr) {
-      return fail(ErrorCode::resource, "the original kernel's evaluation does not come to an end");
-    }
   }
-  if (job->threw) return fail(ErrorCode::internal, "the original kernel's evaluation crashed");
-  if (!job->evaluation.correct()) {
+  if (judged->ending == Ending::lost)
+    return fail(ErrorCode::resource, "the original kernel's evaluation does not come to an end");
+  if (judged->ending == Ending::threw)
+    return fail(ErrorCode::internal, "the original kernel's evaluation crashed");
+  const Evaluation& evaluation = judged->evaluation;
+  if (!evaluation.correct()) {
     return fail(ErrorCode::invalid_argument,
                 std::string("the original kernel does not pass its own verification (") +
-                    name(job->evaluation.verdict) + "): " + job->evaluation.message);
+                    name(evaluation.verdict) + "): " + evaluation.message);
   }
   MeasurementRecord record;
-  record.candidate = outcome_.states[0].candidate;
-  record.evaluation = std::move(job->evaluation);
-  record.proposals = std::move(job->proposals);
+  record.candidate = states_.at(0).candidate;
+  record.evaluation = std::move(judged->evaluation);
+  record.proposals = std::move(judged->proposals);
   return record;
 }
 
+std::optional<StopReason> SearchRun::over() {
+  if (inputs_.cancellation.requested()) return StopReason::cancelled;
+  if (const auto ended = records_.ended_here()) return ended;
+  // What an earlier sitting committed is committed again, however late it is by now.
+  if (!records_.behind() && budget_.time_is_up()) return StopReason::budget;
+  return std::nullopt;
+}
+
 void SearchRun::search() {
-  for (;;) {
-    if (failure_) break;
-    if (inputs_.cancellation.requested()) {
-      outcome_.stopped = StopReason::cancelled;
-      break;
-    }
-    if (ended_before()) {
-      outcome_.stopped = *inputs_.journal->progress().end;
-      break;
-    }
-    if (time_is_up()) break;
+  work_.plan_with([this](int workers) {
+    return foresee(inputs_, {*searcher_, states_, tickets_, budget_, rates_}, work_.ahead(),
+                   workers);
+  });
+  std::optional<StopReason> stopped;
+  while (!records_.failure()) {
+    stopped = over();
+    if (stopped) break;
     issue_tickets();
-    if (outstanding_.empty()) {
-      if (searcher_->exhausted()) outcome_.stopped = StopReason::exhausted;
+    if (tickets_.empty()) {
+      stopped = searcher_->exhausted() ? StopReason::exhausted : StopReason::budget;
       break;
     }
-    if (Outstanding* ready = next_to_commit()) {
-      Outstanding taken = std::move(*ready);
-      outstanding_.erase(taken.ticket.number);
-      commit(std::move(taken));
-    } else if (over_already() && nothing_under_way()) {
-      require(
+    if (tickets_.ready(inputs_.config.expansions_first)) {
+      commit(tickets_.take(inputs_.config.expansions_first));
+    } else if (records_.over_already() && !tickets_.anything_under_way()) {
+      records_.require(
           fail(ErrorCode::parse, "the run's records say that more of it was done than they hold"));
-    } else if (!wait_for_progress()) {
-      outcome_.stopped = StopReason::workers_lost;
+    } else if (!work_.wait()) {
+      stopped = StopReason::workers_lost;
       break;
     }
   }
-  // What has come in by now is kept; what comes later was told to stop.
-  while (const std::shared_ptr<Job> job = pool_.wait(std::chrono::milliseconds(0)))
-    complete(job, false);
-  for (const auto& [number, entry] : outstanding_)
+  outcome_.stopped = stopped.value_or(StopReason::budget);
+  // What has come in by now is kept; what comes later is told to stop.
+  work_.collect();
+  for (const auto& [number, entry] : tickets_.entries())
     searcher_->abandon(number);
-  outstanding_.clear();
-  pool_.cancel_all();
-  if (inputs_.journal == nullptr || failure_ || outcome_.stopped == StopReason::cancelled) return;
-  inputs_.journal->advance(commits_, elapsed_seconds());
-  if (!inputs_.journal->progress().end) require(inputs_.journal->record_end(outcome_.stopped));
+  tickets_.clear();
+  work_.drop(outcome_.stopped == StopReason::cancelled);
+  if (records_.failure() || outcome_.stopped == StopReason::cancelled) return;
+  records_.record_end(outcome_.stopped);
 }
 
 void SearchRun::issue_tickets() {
-  const SearchConfig& config = inputs_.config;
-  for (;;) {
-    const int limit = config.budget.evaluations;
-    const auto under_way = static_cast<int>(outstanding_.size());
-    int window = config.window;
-    if (limit > 0) {
-      // Each expansion may need an evaluation, so one is kept for it.
-      if (outcome_.evaluations + fruitless_ + under_way >= limit) return;
-      window = std::min(window, std::max(1, static_cast<int>(kRampShare * issued_)));
-    }
-    if (under_way >= window) return;
-    const double share = share_at_issue();
+  while (budget_.may_issue(tickets_.size())) {
+    const double share = records_.share_at_issue();
     const std::optional<Ticket> ticket = searcher_->next(share);
-    if (!ticket || failure_) return;
-    const bool by_clock = inputs_.config.budget.evaluations == 0;
-    if (inputs_.journal != nullptr && by_clock) inputs_.journal->record_issue(issued_, share);
-    ++issued_;
-    submit(*ticket);
+    if (!ticket || records_.failure()) return;
+    records_.record_issue(share);
+    budget_.issued();
+    submit_expansion(*ticket);
   }
 }
 
-// The order of commits depends on ticket numbers only. Expansions go first when they are cheap: the
-// evaluation that follows can start while others run. Otherwise strictly by number.
-SearchRun::Outstanding* SearchRun::next_to_commit() {
-  Outstanding* next = nullptr;
-  for (auto& [number, entry] : outstanding_) {
-    if (next == nullptr) next = &entry;
-    if (!inputs_.config.expansions_first) break;
-    if (entry.ticket.kind == TicketKind::expand) {
-      next = &entry;
-      break;
-    }
+void SearchRun::submit_expansion(const Ticket& ticket) {
+  const StepProposal& proposal = states_.step_of(ticket);
+  std::optional<ExpansionRecord> known = records_.expansion(ticket, proposal);
+  if (records_.failure()) return;
+  TicketTable::Entry& entry = tickets_.add(ticket);
+  entry.recalled = known.has_value();
+  const bool again = known && known->child != nullptr;
+  if (known && !again) {
+    entry.complete = true;
+    outcome_.lost_workers += known->refusal == kLost ? 1 : 0;
+  } else if (again && !inputs_.expander.repeatable(proposal)) {
+    // Doing it again might give something else.
+    Result<Candidate> restored = inputs_.expander.restore(*known->child);
+    if (!restored) return records_.require(restored.error());
+    known->child = std::make_shared<const Candidate>(std::move(*restored));
+    entry.complete = true;
+  } else if (again || !records_.over_already()) {
+    // Steps that always give the same are applied again, which restores the parsed form as well.
+    entry.under_way = true;
+    work_.apply(
+        {states_.at(ticket.parent).candidate, proposal, static_cast<int>(ticket.variant),
+         states_.context_of(ticket.parent, proposal)},
+        [this, number = ticket.number](Applied applied) { expanded(number, std::move(applied)); });
   }
-  return next != nullptr && next->complete ? next : nullptr;
+  if (known) entry.result = std::move(*known);
 }
 
-void SearchRun::commit(Outstanding taken) {
-  ++commits_;
-  if (taken.ticket.kind == TicketKind::expand) {
-    commit_expansion(taken.ticket, std::move(taken.expansion));
+void SearchRun::submit_measurement(const Ticket& ticket) {
+  const std::shared_ptr<const Candidate>& candidate = states_.at(ticket.node).candidate;
+  std::optional<MeasurementRecord> known = records_.measurement(ticket, *candidate);
+  if (records_.failure()) return;
+  TicketTable::Entry& entry = tickets_.add(ticket);
+  if (known) {
+    entry.recalled = entry.complete = true;
+    outcome_.lost_workers += known->lost ? 1 : 0;
+    entry.result = std::move(*known);
+    return;
+  }
+  if (records_.over_already()) return;
+  entry.under_way = true;
+  ExpansionContext context;
+  context.history = states_.history(ticket.node);
+  context.original_seconds = states_.original_seconds();
+  work_.judge(
+      {candidate, screening_budget(inputs_.config), std::move(context)},
+      [this, number = ticket.number](Judged judged) { measured(number, std::move(judged)); });
+}
+
+void SearchRun::expanded(std::uint64_t ticket, Applied applied) {
+  TicketTable::Entry& entry = *tickets_.find(ticket);
+  entry.complete = true;
+  outcome_.lost_workers += applied.ending == Ending::lost ? 1 : 0;
+  auto& result = std::get<ExpansionRecord>(entry.result);
+  if (entry.recalled) require_same(result, applied);
+  result.step = states_.step_of(entry.ticket);
+  result.child = std::move(applied.child);
+  result.refusal = std::move(applied.refusal);
+  result.message = std::move(applied.message);
+  if (entry.recalled) return;
+  // What depends on the moment, or on a model that answers differently each time, is kept.
+  const bool chance =
+      applied.ending != Ending::finished || !inputs_.expander.repeatable(result.step);
+  records_.record_expansion(entry.ticket, result, chance);
+}
+
+void SearchRun::require_same(const ExpansionRecord& expected, const Applied& applied) {
+  if (applied.child != nullptr && applied.child->identity == expected.child->identity) return;
+  const bool lost = applied.ending == Ending::lost;
+  records_.require(
+      fail(lost ? ErrorCode::resource : ErrorCode::parse,
+           "the step " + expected.step.text() +
+               (lost ? " does not come to an end now, though it did when the run was made"
+                     : " gives another result than when the run was made, so another version of "
+                       "this program made it")));
+}
+
+void SearchRun::measured(std::uint64_t ticket, Judged judged) {
+  TicketTable::Entry& entry = *tickets_.find(ticket);
+  entry.complete = true;
+  auto& record = std::get<MeasurementRecord>(entry.result);
+  record.step = states_.at(entry.ticket.node).step;
+  record.candidate = states_.at(entry.ticket.node).candidate;
+  record.lost = judged.ending == Ending::lost;
+  outcome_.lost_workers += record.lost ? 1 : 0;
+  record.evaluation = std::move(judged.evaluation);
+  record.proposals = std::move(judged.proposals);
+  records_.record_measurement(entry.ticket, record);
+}
+
+void SearchRun::commit(TicketTable::Entry entry) {
+  records_.committed();
+  if (auto* expansion = std::get_if<ExpansionRecord>(&entry.result)) {
+    commit(entry.ticket, std::move(*expansion));
   } else {
-    commit_measurement(taken.ticket, std::move(taken.measurement), taken.recalled);
+    commit(entry.ticket, std::get<MeasurementRecord>(std::move(entry.result)), entry.recalled);
   }
 }
 
-void SearchRun::commit_expansion(const Ticket& ticket, ExpansionRecord record) {
+void SearchRun::commit(const Ticket& ticket, ExpansionRecord record) {
   std::optional<Hash128> identity;
   if (record.child != nullptr) {
     identity = record.child->identity;
@@ -206,63 +257,50 @@ void SearchRun::commit_expansion(const Ticket& ticket, ExpansionRecord record) {
   for (const Resolution& resolution : committed.resolved)
     note(resolution);
   if (!committed.measure) {
-    // Somebody was asked and paid, so it counts although nothing was evaluated.
-    const StepProposal& step = proposals_[ticket.parent][ticket.proposal];
-    fruitless_ += inputs_.expander.repeatable(step) ? 0 : 1;
+    if (!inputs_.expander.repeatable(states_.step_of(ticket))) budget_.fruitless();
     return;
   }
-
-  StateRecord state;
-  state.id = committed.measure->node;
-  state.parent = ticket.parent;
-  state.step = proposals_[ticket.parent][ticket.proposal];
-  state.variant = static_cast<int>(ticket.variant);
-  state.candidate = std::move(record.child);
-  outcome_.states.push_back(std::move(state));
-  proposals_.emplace_back();
-  submit(*committed.measure);
+  states_.add(*committed.measure, std::move(record.child));
+  submit_measurement(*committed.measure);
 }
 
-void SearchRun::commit_measurement(const Ticket& ticket, MeasurementRecord record, bool recalled) {
-  StateRecord& state = outcome_.states[ticket.node];
-  state.evaluation = std::move(record.evaluation);
-  proposals_[ticket.node] = std::move(record.proposals);
-  ++outcome_.evaluations;
+void SearchRun::commit(const Ticket& ticket, MeasurementRecord record, bool recalled) {
+  const bool improved =
+      states_.judge(ticket.node, std::move(record.evaluation), std::move(record.proposals));
+  const StateRecord& state = states_.at(ticket.node);
+  budget_.evaluated();
   ++outcome_.verdict_counts[static_cast<std::size_t>(state.evaluation.verdict)];
 
   MeasurementResult result;
   result.correct = state.evaluation.correct();
-  bool improved = false;
   if (result.correct) {
-    state.log_speedup = std::log(outcome_.baseline_evaluation.time.median_seconds /
-                                 state.evaluation.time.median_seconds);
     result.score = state.log_speedup;
-    result.executable = executable(state);
-    result.proposals = seeds(ticket.node, proposals_[ticket.node]);
-    improved = state.log_speedup > best_log_speedup_;
-    if (improved) {
-      best_log_speedup_ = state.log_speedup;
-      best_state_ = ticket.node;
-    }
+    result.executable = executable_of(*state.candidate, state.evaluation);
+    result.proposals = states_.seeds(ticket.node);
   }
   const Commit committed = searcher_->commit_measurement(ticket.number, result);
   for (const Resolution& resolution : committed.resolved)
     note(resolution);
+  if (searcher_->graph().node(ticket.node).state == NodeState::measured) {
+    rates_.measured(state.log_speedup - states_.at(ticket.parent).log_speedup);
+  } else {
+    rates_.failed();
+  }
   announce(ticket.node, improved, recalled);
 }
 
 void SearchRun::note(const Resolution& resolution) {
   const Ticket& ticket = resolution.expansion;
-  const StateRecord& parent = outcome_.states[ticket.parent];
+  const StateRecord& parent = states_.at(ticket.parent);
   AttemptRecord attempt;
   std::string message;
   attempt.parent = ticket.parent;
   attempt.from = parent.parent ? parent.step.step : std::string(ReGraph::kInit);
-  attempt.step = proposals_[ticket.parent][ticket.proposal];
+  attempt.step = states_.step_of(ticket);
   attempt.variant = static_cast<int>(ticket.variant);
   attempt.verified = resolution.edge != EdgeState::failed;
   if (resolution.child != kNoNode) {
-    const StateRecord& child = outcome_.states[resolution.child];
+    const StateRecord& child = states_.at(resolution.child);
     attempt.child = resolution.child;
     if (attempt.verified) {
       attempt.log_gain = child.log_speedup - parent.log_speedup;
@@ -274,99 +312,18 @@ void SearchRun::note(const Resolution& resolution) {
     std::tie(attempt.reason, message) = refusals_.extract(ticket.number).mapped();
   }
   if (!attempt.verified) ++outcome_.failures[attempt.reason];
-  remember(attempt, std::move(message));
+  states_.learn(attempt, std::move(message), !inputs_.expander.repeatable(attempt.step));
   outcome_.attempts.push_back(std::move(attempt));
 }
 
 void SearchRun::announce(std::uint32_t state_id, bool improved, bool recalled) {
   if (inputs_.observer == nullptr) return;
-  const StateRecord& state = outcome_.states[state_id];
+  const StateRecord& state = states_.at(state_id);
   inputs_.observer->on_evaluated(
       SearchEvent{state_id, state.parent.value_or(0), state.step, state.variant, *state.candidate,
-                  state.evaluation, state.log_speedup, improved, best_state_, best_log_speedup_,
-                  outcome_.evaluations, outcome_.verdict_counts, searcher_->counts().transpositions,
-                  budget_fraction(), recalled});
-}
-
-std::vector<EdgeSeed> SearchRun::seeds(std::uint32_t state,
-                                       const std::vector<StepProposal>& proposals) {
-  const std::vector<double> priors = inputs_.graph.priors(
-      history(state), outcome_.states[state].evaluation.facts, inputs_.config.device, proposals);
-  std::vector<EdgeSeed> result;
-  for (std::size_t index = 0; index < proposals.size(); ++index) {
-    const int variants = std::clamp(proposals[index].variant_limit, 1,
-                                    std::max(inputs_.config.selection.variant_limit, 1));
-    const auto number = static_cast<std::uint32_t>(step_numbers_.size());
-    const auto step = step_numbers_.emplace(proposals[index].step, number).first;
-    result.push_back({priors[index], variants, step->second});
-  }
-  return result;
-}
-
-// The states from the original (not included) to `state`, along the steps that first made them.
-std::vector<std::uint32_t> SearchRun::states_to(std::uint32_t state) const {
-  std::vector<std::uint32_t> result;
-  for (std::uint32_t at = state; outcome_.states[at].parent; at = *outcome_.states[at].parent) {
-    result.push_back(at);
-  }
-  std::ranges::reverse(result);
-  return result;
-}
-
-std::vector<std::string> SearchRun::history(std::uint32_t state) const {
-  std::vector<std::string> result;
-  for (const std::uint32_t id : states_to(state))
-    result.push_back(outcome_.states[id].step.step);
-  return result;
-}
-
-void SearchRun::remember(const AttemptRecord& attempt, std::string message) {
-  constexpr std::size_t kMostFailures = 3;  // more would only lengthen a prompt
-  if (!attempt.verified) {
-    if (inputs_.expander.repeatable(attempt.step)) return;
-    auto& failures = failed_[{attempt.parent, attempt.step.step}];
-    failures.push_back({attempt.variant, attempt.reason, std::move(message)});
-    if (failures.size() > kMostFailures) failures.erase(failures.begin());
-    return;
-  }
-  if (!attempt.child || attempt.log_gain <= 0.0) return;
-  // Two, because an example for a state is taken from another one.
-  std::vector<PaidStep>& best = paid_[{attempt.from, attempt.step.step}];
-  const auto known = std::ranges::find(best, attempt.parent, &PaidStep::parent);
-  if (known == best.end()) {
-    best.push_back({attempt.parent, *attempt.child, attempt.log_gain});
-  } else if (attempt.log_gain > known->log_gain) {
-    *known = {attempt.parent, *attempt.child, attempt.log_gain};
-  }
-  std::ranges::stable_sort(best, std::ranges::greater(), &PaidStep::log_gain);
-  if (best.size() > 2) best.pop_back();
-}
-
-ExpansionContext SearchRun::context_of(std::uint32_t state, const StepProposal& step) const {
-  ExpansionContext context;
-  context.evaluation = outcome_.states[state].evaluation;
-  context.history = history(state);
-  context.original_seconds = outcome_.baseline_evaluation.time.median_seconds;
-  if (const auto failures = failed_.find({state, step.step}); failures != failed_.end())
-    context.failures = failures->second;
-  const std::string from =
-      context.history.empty() ? std::string(ReGraph::kInit) : context.history.back();
-  const auto paid = paid_.find({from, step.step});
-  if (paid == paid_.end()) return context;
-  for (const PaidStep& one : paid->second) {
-    if (one.parent == state) continue;
-    context.example = StepExample{from, outcome_.states[one.parent].candidate,
-                                  outcome_.states[one.child].candidate, one.log_gain};
-    break;
-  }
-  return context;
-}
-
-// Machine code alone does not tell states apart: another launch plan may run the same code.
-Hash128 SearchRun::executable(const StateRecord& state) const {
-  const Hash128& code = state.evaluation.machine_code;
-  if (code == Hash128{}) return {};
-  return Hasher().add(code.low).add(code.high).add(state.candidate->plan.text()).finish();
+                  state.evaluation, state.log_speedup, improved, states_.best(),
+                  states_.best_log_speedup(), budget_.evaluations(), outcome_.verdict_counts,
+                  searcher_->counts().transpositions, budget_.fraction(), recalled});
 }
 
 }  // namespace regraph

@@ -68,6 +68,8 @@ struct SearchCounts {
 class Searcher {
  public:
   virtual ~Searcher() = default;
+  // A copy that goes on by itself from here.
+  [[nodiscard]] virtual std::unique_ptr<Searcher> clone() const = 0;
 
   // Adds the original as node 0 with score 0. Call once, first.
   virtual void start(const Hash128& identity, const Hash128& executable,

@@ -7,90 +7,134 @@
 
 namespace regraph {
 
-WorkerPool::WorkerPool(int workers)
+WorkerPool::WorkerPool(int workers, int processors)
     : workers_(std::max(workers, 1)),
+      processors_(processors),
       // Jobs mostly wait for compilers and devices, so there may be more of them than cores.
       // Threads are only made when they are needed.
-      parallelism_(tbb::global_control::max_allowed_parallelism,
-                   static_cast<std::size_t>(
-                       std::max(workers_ + kSpareWorkers + 1, tbb::info::default_concurrency()))),
-      arena_(workers_ + kSpareWorkers, 0) {}
+      parallelism_(
+          tbb::global_control::max_allowed_parallelism,
+          static_cast<std::size_t>(std::max(workers_ + std::max(processors, 0) + kSpareWorkers + 1,
+                                            tbb::info::default_concurrency()))),
+      arena_(workers_ + std::max(processors, 0) + kSpareWorkers, 0) {}
 
 WorkerPool::~WorkerPool() {
-  cancel_all();
-  while (!running_.empty()) {
-    for (Running& entry : running_)
-      entry.written_off = false;
-    static_cast<void>(wait(std::chrono::milliseconds(100)));
-  }
-  // Workers signal under the lock; once it is free the last of them is done with this object.
-  const std::lock_guard<std::mutex> lock(mutex_);
+  finish();
 }
 
-void WorkerPool::submit(std::shared_ptr<Job> job) {
-  waiting_.push_back(std::move(job));
+void WorkerPool::submit(std::shared_ptr<Job> job, Completion done) {
+  waiting_.push_back({std::move(job), std::move(done), false, {}, false});
   dispatch();
 }
 
+bool WorkerPool::start_ahead(std::shared_ptr<Job> job, Completion done) {
+  if (idle() <= 0) return false;
+  start({std::move(job), std::move(done), true, {}, false});
+  return true;
+}
+
 void WorkerPool::dispatch() {
-  while (!waiting_.empty() &&
-         static_cast<int>(running_.size()) < workers_ + std::min(written_off_, kSpareWorkers)) {
-    std::shared_ptr<Job> job = std::move(waiting_.front());
+  while (!waiting_.empty() && submitted_ < workers_ + std::min(written_off_, kSpareWorkers)) {
+    Task task = std::move(waiting_.front());
     waiting_.pop_front();
-    running_.push_back({job, Clock::now(), false});
-    arena_.enqueue([this, job = std::move(job)] {
-      try {
-        // An arena of its own: parallel algorithms inside the job must not pick up other jobs.
-        tbb::task_arena(tbb::info::default_concurrency()).execute([&] { job->run(); });
-      } catch (...) {
-        job->threw = true;
-      }
-      const std::lock_guard<std::mutex> lock(mutex_);
-      completed_.push_back(job);
-      completion_.notify_one();
-    });
+    ++submitted_;
+    start(std::move(task));
   }
 }
 
-std::shared_ptr<Job> WorkerPool::wait(std::chrono::milliseconds timeout) {
+void WorkerPool::start(Task task) {
+  task.started = Clock::now();
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    starting_.push_back(task.job);
+  }
+  running_.push_back(std::move(task));
+  arena_.enqueue([this] { work(); });
+}
+
+void WorkerPool::work() {
+  std::shared_ptr<Job> job;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    job = std::move(starting_.front());
+    starting_.pop_front();
+  }
+  const auto started = Clock::now();
+  Ending ending = Ending::finished;
+  try {
+    // An arena of its own: parallel algorithms inside the job must not pick up other jobs.
+    tbb::task_arena(tbb::info::default_concurrency()).execute([&] { job->run(); });
+  } catch (...) {
+    ending = Ending::threw;
+  }
+  job->seconds = std::chrono::duration<double>(Clock::now() - started).count();
+  // Signalled under the lock: once that is free, this thread is done with the pool.
+  const std::lock_guard<std::mutex> lock(mutex_);
+  ended_.push_back({std::move(job), ending});
+  completion_.notify_one();
+}
+
+bool WorkerPool::wait(std::chrono::milliseconds timeout) {
   const auto give_up = Clock::now() + timeout;
   for (;;) {
-    std::shared_ptr<Job> job;
+    Ended ended;
     {
       std::unique_lock<std::mutex> lock(mutex_);
-      if (!completion_.wait_until(lock, give_up, [&] { return !completed_.empty(); })) {
-        return nullptr;
-      }
-      job = std::move(completed_.front());
-      completed_.pop_front();
+      if (!completion_.wait_until(lock, give_up, [&] { return !ended_.empty(); })) return false;
+      ended = std::move(ended_.front());
+      ended_.pop_front();
     }
-    const auto entry = std::ranges::find(running_, job, &Running::job);
-    const bool written_off = entry->written_off;
-    if (written_off) --written_off_;
+    const auto entry = std::ranges::find(running_, ended.job, &Task::job);
+    const Task task = std::move(*entry);
     running_.erase(entry);
-    dispatch();
-    if (!written_off) return job;
+    busy_seconds_ += task.job->seconds;
+    if (task.ahead) {
+      ahead_seconds_ += task.job->seconds;
+    } else {
+      --submitted_;
+      if (task.written_off) --written_off_;
+      dispatch();
+    }
+    if (!task.done) continue;
+    task.done(ended.ending);
+    return true;
   }
 }
 
-std::shared_ptr<Job> WorkerPool::write_off(Clock::duration limit) {
+void WorkerPool::write_off(Clock::duration limit) {
   const auto now = Clock::now();
-  for (Running& entry : running_) {
-    if (entry.written_off || now - entry.started <= limit) continue;
-    entry.written_off = true;
-    ++written_off_;
-    entry.job->cancellation.request();
-    std::shared_ptr<Job> job = entry.job;
-    dispatch();
-    return job;
+  std::vector<Completion> lost;
+  for (Task& task : running_) {
+    if (task.written_off || now - task.started <= limit) continue;
+    task.written_off = true;
+    task.job->cancellation.request();
+    if (!task.ahead) ++written_off_;
+    if (task.done) lost.push_back(std::exchange(task.done, nullptr));
   }
-  return nullptr;
+  dispatch();
+  // Last: they may submit more.
+  for (const Completion& done : lost)
+    done(Ending::lost);
 }
 
-void WorkerPool::cancel_all() {
+void WorkerPool::drop_submitted() {
   waiting_.clear();
-  for (Running& entry : running_)
-    entry.job->cancellation.request();
+  for (Task& task : running_) {
+    if (task.ahead) continue;
+    task.job->cancellation.request();
+    task.done = nullptr;
+  }
+}
+
+void WorkerPool::finish() {
+  waiting_.clear();
+  for (Task& task : running_) {
+    task.job->cancellation.request();
+    task.done = nullptr;
+  }
+  while (!running_.empty())
+    static_cast<void>(wait(std::chrono::milliseconds(100)));
+  const std::lock_guard<std::mutex> lock(mutex_);
 }
 
 }  // namespace regraph

@@ -177,7 +177,7 @@ Result<SearchResult> Session::search(const SearchRequest& request) {
   const Cancellation& cancellation =
       request.cancellation != nullptr ? *request.cancellation : never;
   auto outcome =
-      run_search(problem(), original(), request.expander.expander(), request.expander.evaluator(),
+      run_search(original(), request.expander.expander(), request.expander.evaluator(),
                  state_->graph, request.config, request.observer, cancellation, request.journal);
   if (!outcome) return outcome.error();
   SearchResult result;

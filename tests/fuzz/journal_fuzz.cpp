@@ -45,8 +45,8 @@ class Target {
     const landscape::WorldExpander expander(world_);
     landscape::WorldEvaluator evaluator(world_);
     const Cancellation never;
-    return run_search(Problem{}, World::candidate(0), expander, evaluator, world_.graph(), config,
-                      observer, stop == nullptr ? never : *stop, database->get());
+    return run_search(World::candidate(0), expander, evaluator, world_.graph(), config, observer,
+                      stop == nullptr ? never : *stop, database->get());
   }
   // A run that was stopped after some evaluations, as kill -9 leaves it: with its log.
   Files unfinished() {

@@ -31,7 +31,7 @@ Result<SearchOutcome> search(const World& world, const SearchConfig& config,
   WorldEvaluator evaluator(world, shuffle);
   const ReGraph graph = world.graph();
   const Cancellation cancellation;
-  return run_search(Problem{}, World::candidate(0), expander, evaluator, graph, config, observer,
+  return run_search(World::candidate(0), expander, evaluator, graph, config, observer,
                     cancellation);
 }
 
@@ -172,7 +172,7 @@ SearchOutcome rough_search(RoughEvaluator::Manner manner, int jobs, int evaluati
   SearchConfig config = small_config(evaluations, jobs);
   config.evaluation_wall_seconds = 0.02;
   const Cancellation cancellation;
-  Result<SearchOutcome> outcome = run_search(Problem{}, World::candidate(0), expander, evaluator,
+  Result<SearchOutcome> outcome = run_search(World::candidate(0), expander, evaluator,
                                              world.graph(), config, nullptr, cancellation);
   EXPECT_TRUE(outcome);
   EXPECT_GT(evaluator.struck, 0);
@@ -244,9 +244,8 @@ TEST(Driver, SurvivesExpandersThatMisbehave) {
     config.searcher = searcher;
     config.evaluation_wall_seconds = 0.01;
     const Cancellation cancellation;
-    const Result<SearchOutcome> outcome =
-        run_search(Problem{}, World::candidate(0), expander, evaluator, world.graph(), config,
-                   nullptr, cancellation);
+    const Result<SearchOutcome> outcome = run_search(World::candidate(0), expander, evaluator,
+                                                     world.graph(), config, nullptr, cancellation);
     ASSERT_TRUE(outcome) << searcher;
     EXPECT_EQ(outcome->evaluations, 40) << searcher;
     EXPECT_GT(outcome->log_speedup, 0.0) << searcher;
@@ -275,8 +274,8 @@ TEST(Driver, CancellationReturnsWhatWasFound) {
   Cancellation cancellation;
   Stopper stopper(cancellation);
   const Result<SearchOutcome> outcome =
-      run_search(Problem{}, World::candidate(0), expander, evaluator, world.graph(),
-                 small_config(1000, 2), &stopper, cancellation);
+      run_search(World::candidate(0), expander, evaluator, world.graph(), small_config(1000, 2),
+                 &stopper, cancellation);
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->stopped, StopReason::cancelled);
   EXPECT_EQ(outcome->evaluations, 30);
@@ -284,8 +283,8 @@ TEST(Driver, CancellationReturnsWhatWasFound) {
   EXPECT_FALSE(outcome->confirmed);
 
   const Result<SearchOutcome> too_late =
-      run_search(Problem{}, World::candidate(0), expander, evaluator, world.graph(),
-                 small_config(1000, 2), nullptr, cancellation);
+      run_search(World::candidate(0), expander, evaluator, world.graph(), small_config(1000, 2),
+                 nullptr, cancellation);
   ASSERT_FALSE(too_late);
   EXPECT_EQ(too_late.error().code, ErrorCode::cancelled);
 }
@@ -315,8 +314,8 @@ TEST(Driver, RejectsABaselineThatFailsItsOwnVerification) {
   Refusing evaluator;
   const Cancellation cancellation;
   const Result<SearchOutcome> outcome =
-      run_search(Problem{}, World::candidate(0), expander, evaluator, world.graph(),
-                 small_config(10), nullptr, cancellation);
+      run_search(World::candidate(0), expander, evaluator, world.graph(), small_config(10), nullptr,
+                 cancellation);
   ASSERT_FALSE(outcome);
   EXPECT_NE(outcome.error().message.find("A[17]"), std::string::npos);
 }

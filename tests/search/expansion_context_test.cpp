@@ -93,8 +93,8 @@ Talk talk(const World& world, int jobs, std::uint64_t shuffle) {
   const Talkative expander(world, shuffle);
   WorldEvaluator evaluator(world, shuffle);
   const ReGraph graph = world.graph();
-  auto outcome = run_search(Problem{}, World::candidate(0), expander, evaluator, graph, config,
-                            nullptr, Cancellation{});
+  auto outcome =
+      run_search(World::candidate(0), expander, evaluator, graph, config, nullptr, Cancellation{});
   EXPECT_TRUE(outcome);
   return {std::move(*outcome), expander.told(), expander.failures(), expander.examples()};
 }

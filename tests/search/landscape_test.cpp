@@ -32,9 +32,8 @@ double mean_ratio(const char* searcher, int evaluations) {
     config.seed = seed;
     config.budget.evaluations = evaluations;
     const Cancellation cancellation;
-    const Result<SearchOutcome> outcome =
-        run_search(Problem{}, World::candidate(0), expander, evaluator, world.graph(), config,
-                   nullptr, cancellation);
+    const Result<SearchOutcome> outcome = run_search(World::candidate(0), expander, evaluator,
+                                                     world.graph(), config, nullptr, cancellation);
     EXPECT_TRUE(outcome);
     EXPECT_NEAR(outcome->log_speedup, world.log_speedup(World::set_of(outcome->best)), 1e-9);
     EXPECT_LE(outcome->log_speedup, optimum + 1e-9);

@@ -89,8 +89,8 @@ class Resume : public ::testing::Test {
     const WorldExpander expander(world_, shuffle);
     CountingEvaluator evaluator(world_, shuffle);
     const Cancellation cancellation;
-    auto outcome = run_search(Problem{}, World::candidate(0), expander, evaluator, world_.graph(),
-                              config, nullptr, cancellation, journal);
+    auto outcome = run_search(World::candidate(0), expander, evaluator, world_.graph(), config,
+                              nullptr, cancellation, journal);
     calls_ = evaluator.calls;
     return outcome;
   }
@@ -201,9 +201,8 @@ TEST_F(Resume, WhatACancelledSearchAbandonedIsTriedAgain) {
       Stopper stopper(cancellation, evaluations);
       const WorldExpander expander(world_, 3);
       CountingEvaluator evaluator(world_, 3);
-      const auto stopped =
-          run_search(Problem{}, World::candidate(0), expander, evaluator, world_.graph(), settings,
-                     &stopper, cancellation, journal.get());
+      const auto stopped = run_search(World::candidate(0), expander, evaluator, world_.graph(),
+                                      settings, &stopper, cancellation, journal.get());
       ASSERT_TRUE(stopped) << stopped.error().message;
       EXPECT_EQ(stopped->stopped, StopReason::cancelled);
       EXPECT_FALSE(journal->progress().end);
@@ -284,8 +283,8 @@ TEST_F(Resume, ResultsOfExpandersThatAreNotRepeatableAreKept) {
   const auto run = [&](SearchJournal* journal) {
     CountingEvaluator evaluator(world_, 0);
     const Cancellation cancellation;
-    return run_search(Problem{}, World::candidate(0), expander, evaluator, world_.graph(), settings,
-                      nullptr, cancellation, journal);
+    return run_search(World::candidate(0), expander, evaluator, world_.graph(), settings, nullptr,
+                      cancellation, journal);
   };
   {
     const auto journal = create(settings);
@@ -332,8 +331,8 @@ TEST_F(Resume, LostAndCrashedEvaluationsAreNotTriedAgain) {
   const WorldExpander expander(world_);
   const auto run = [&](Rough& evaluator, SearchJournal* journal) {
     const Cancellation cancellation;
-    return run_search(Problem{}, World::candidate(0), expander, evaluator, world_.graph(), settings,
-                      nullptr, cancellation, journal);
+    return run_search(World::candidate(0), expander, evaluator, world_.graph(), settings, nullptr,
+                      cancellation, journal);
   };
   std::string reference;
   {

@@ -50,9 +50,8 @@ class RunDatabaseTest : public ::testing::Test {
     const landscape::WorldExpander expander(world);
     landscape::WorldEvaluator evaluator(world);
     const Cancellation cancellation;
-    const auto outcome =
-        run_search(Problem{}, World::candidate(0), expander, evaluator, world.graph(),
-                   description().config, nullptr, cancellation, database->get());
+    const auto outcome = run_search(World::candidate(0), expander, evaluator, world.graph(),
+                                    description().config, nullptr, cancellation, database->get());
     EXPECT_TRUE(outcome) << outcome.error().message;
     EXPECT_TRUE((*database)->record_finished({3, "run", "text", "json"}));
     database->reset();
@@ -69,8 +68,8 @@ class RunDatabaseTest : public ::testing::Test {
     const landscape::WorldExpander expander(world);
     landscape::WorldEvaluator evaluator(world);
     const Cancellation cancellation;
-    return run_search(Problem{}, World::candidate(0), expander, evaluator, world.graph(),
-                      description().config, nullptr, cancellation, database->get());
+    return run_search(World::candidate(0), expander, evaluator, world.graph(), description().config,
+                      nullptr, cancellation, database->get());
   }
 
   TemporaryDirectory directory_;

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <set>
 #include <stdexcept>
 #include <thread>
+#include <vector>
 
 namespace regraph {
 namespace {
@@ -57,66 +57,105 @@ class ThrowingJob final : public Job {
   void run() override { throw std::runtime_error("no"); }
 };
 
+// Waits for a completion, however long it takes within reason.
+bool wait_long(WorkerPool& pool) {
+  return pool.wait(milliseconds(20000));
+}
+
 TEST(WorkerPool, RunsEveryJobOnceAndNeverMoreThanAllowed) {
   std::atomic<int> running{0};
   std::atomic<int> most{0};
   WorkerPool pool(3);
-  std::set<std::shared_ptr<Job>> jobs;
-  for (int index = 0; index < 40; ++index) {
-    jobs.insert(std::make_shared<CountingJob>(running, most));
+  std::vector<int> ended(40);
+  for (int& count : ended) {
+    pool.submit(std::make_shared<CountingJob>(running, most), [&count](Ending ending) {
+      EXPECT_EQ(ending, Ending::finished);
+      ++count;
+    });
   }
-  for (const auto& job : jobs)
-    pool.submit(job);
-  while (!jobs.empty()) {
-    const std::shared_ptr<Job> done = pool.wait(milliseconds(5000));
-    ASSERT_NE(done, nullptr);
-    EXPECT_EQ(jobs.erase(done), 1U);
-  }
-  EXPECT_EQ(pool.wait(milliseconds(1)), nullptr);
+  for (std::size_t index = 0; index < ended.size(); ++index)
+    ASSERT_TRUE(wait_long(pool));
+  EXPECT_EQ(ended, std::vector<int>(40, 1));
+  EXPECT_FALSE(pool.wait(milliseconds(1)));
   EXPECT_LE(most, 3);
+  EXPECT_GT(pool.busy_seconds(), 40 * 0.002);
+  EXPECT_EQ(pool.ahead_seconds(), 0.0);
 }
 
 TEST(WorkerPool, RunsJobsAtTheSameTime) {
   std::atomic<int> arrived{0};
   WorkerPool pool(2);
-  pool.submit(std::make_shared<MeetingJob>(arrived));
-  pool.submit(std::make_shared<MeetingJob>(arrived));
-  EXPECT_NE(pool.wait(milliseconds(20000)), nullptr);
-  EXPECT_NE(pool.wait(milliseconds(20000)), nullptr);
+  int ended = 0;
+  for (int index = 0; index < 2; ++index)
+    pool.submit(std::make_shared<MeetingJob>(arrived), [&](Ending) { ++ended; });
+  EXPECT_TRUE(wait_long(pool));
+  EXPECT_TRUE(wait_long(pool));
+  EXPECT_EQ(ended, 2);
 }
 
 TEST(WorkerPool, ReportsExceptions) {
   WorkerPool pool(1);
-  pool.submit(std::make_shared<ThrowingJob>());
-  const std::shared_ptr<Job> done = pool.wait(milliseconds(5000));
-  ASSERT_NE(done, nullptr);
-  EXPECT_TRUE(done->threw);
+  Ending how = Ending::finished;
+  pool.submit(std::make_shared<ThrowingJob>(), [&](Ending ending) { how = ending; });
+  ASSERT_TRUE(wait_long(pool));
+  EXPECT_EQ(how, Ending::threw);
 }
 
 TEST(WorkerPool, ASpareReplacesAWorkerThatIsWrittenOff) {
   std::atomic<int> running{0};
   std::atomic<int> most{0};
   WorkerPool pool(1);
-  const auto stuck = std::make_shared<StubbornJob>();
-  const auto next = std::make_shared<CountingJob>(running, most);
-  pool.submit(stuck);
-  pool.submit(next);
-  std::shared_ptr<Job> lost;
-  while (lost == nullptr)
-    lost = pool.write_off(milliseconds(5));
-  EXPECT_EQ(lost, stuck);
-  EXPECT_EQ(pool.wait(milliseconds(5000)), next);  // and never the one written off
+  std::vector<Ending> stuck;
+  bool next = false;
+  pool.submit(std::make_shared<StubbornJob>(), [&](Ending ending) { stuck.push_back(ending); });
+  pool.submit(std::make_shared<CountingJob>(running, most), [&](Ending) { next = true; });
+  while (stuck.empty())
+    pool.write_off(milliseconds(5));
+  EXPECT_EQ(stuck, std::vector<Ending>{Ending::lost});
+  EXPECT_TRUE(wait_long(pool));  // and never for the one written off
+  EXPECT_TRUE(next);
+  EXPECT_EQ(stuck.size(), 1U);
   EXPECT_FALSE(pool.crippled());
 }
 
 TEST(WorkerPool, DestructionStopsJobs) {
   const auto job = std::make_shared<StubbornJob>();
+  bool called = false;
   {
     WorkerPool pool(1);
-    pool.submit(job);
-    pool.submit(std::make_shared<StubbornJob>());
+    pool.submit(job, [&](Ending) { called = true; });
+    pool.submit(std::make_shared<StubbornJob>(), [&](Ending) { called = true; });
   }
   EXPECT_TRUE(job->cancellation.requested());
+  EXPECT_FALSE(called);
+}
+
+// What is submitted starts at once although work ahead keeps every worker busy, and work ahead
+// never waits in a queue.
+TEST(WorkerPool, WorkAheadTakesNobodysPlace) {
+  WorkerPool pool(2, 3);
+  const auto ahead = std::make_shared<StubbornJob>();
+  bool stopped = false;
+  EXPECT_EQ(pool.idle(), 3);
+  EXPECT_TRUE(pool.start_ahead(ahead, [&](Ending) { stopped = true; }));
+  EXPECT_TRUE(pool.start_ahead(std::make_shared<StubbornJob>(), [](Ending) {}));
+  EXPECT_TRUE(pool.start_ahead(std::make_shared<StubbornJob>(), [](Ending) {}));
+  EXPECT_FALSE(pool.start_ahead(std::make_shared<StubbornJob>(), [](Ending) {}));
+  std::atomic<int> arrived{0};
+  int ended = 0;
+  for (int index = 0; index < 2; ++index)
+    pool.submit(std::make_shared<MeetingJob>(arrived), [&](Ending) { ++ended; });
+  EXPECT_EQ(pool.idle(), -2);
+  EXPECT_TRUE(wait_long(pool));
+  EXPECT_TRUE(wait_long(pool));
+  EXPECT_EQ(ended, 2);
+  // One that outlives the limit is asked to stop, and no worker is lost with it.
+  pool.write_off(milliseconds(0));
+  EXPECT_TRUE(stopped);
+  EXPECT_FALSE(pool.crippled());
+  pool.finish();
+  EXPECT_EQ(pool.idle(), 3);
+  EXPECT_GT(pool.ahead_seconds(), 0.0);
 }
 
 }  // namespace

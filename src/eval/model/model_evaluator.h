@@ -17,6 +17,7 @@ class ModelEvaluator final : public Evaluator {
 
   [[nodiscard]] Evaluation evaluate(const Candidate& candidate, const EvaluationBudget& budget,
                                     const Cancellation& cancellation) override;
+  [[nodiscard]] bool may_work_ahead() const override { return true; }
 
  private:
   CandidateStages stages_;

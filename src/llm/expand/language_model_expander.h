@@ -74,6 +74,7 @@ class LanguageModelExpander final : public Expander {
                                         int variant, const ExpansionContext& context,
                                         const Cancellation& cancellation) const override;
   [[nodiscard]] bool repeatable(const StepProposal& proposal) const override;
+  [[nodiscard]] bool proposes_freely() const override { return !config_.propose; }
   [[nodiscard]] Result<Candidate> restore(const Candidate& stored) const override;
   [[nodiscard]] double longest_seconds() const override;
 

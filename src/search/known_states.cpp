@@ -1,0 +1,129 @@
+#include "search/known_states.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace regraph {
+
+namespace {
+
+constexpr std::size_t kMostFailures = 3;  // told of a step; more would only lengthen a prompt
+
+}  // namespace
+
+Hash128 executable_of(const Candidate& candidate, const Evaluation& evaluation) {
+  const Hash128& code = evaluation.machine_code;
+  if (code == Hash128{}) return {};
+  return Hasher().add(code.low).add(code.high).add(candidate.plan.text()).finish();
+}
+
+void KnownStates::add_original(const Candidate& original) {
+  Known known;
+  known.record.candidate = std::make_shared<const Candidate>(original);
+  states_.push_back(std::move(known));
+}
+
+void KnownStates::add(const Ticket& measure, std::shared_ptr<const Candidate> candidate) {
+  Known known;
+  known.record.id = measure.node;
+  known.record.parent = measure.parent;
+  known.record.step = step_of(measure);
+  known.record.variant = static_cast<int>(measure.variant);
+  known.record.candidate = std::move(candidate);
+  states_.push_back(std::move(known));
+}
+
+bool KnownStates::judge(std::uint32_t state, Evaluation evaluation,
+                        std::vector<StepProposal> proposals) {
+  Known& known = states_[state];
+  known.record.evaluation = std::move(evaluation);
+  known.proposals = std::move(proposals);
+  if (state == 0 || !known.record.evaluation.correct()) return false;
+  known.record.log_speedup =
+      std::log(original_seconds() / known.record.evaluation.time.median_seconds);
+  if (known.record.log_speedup <= best_log_speedup_) return false;
+  best_log_speedup_ = known.record.log_speedup;
+  best_ = state;
+  return true;
+}
+
+void KnownStates::learn(const AttemptRecord& attempt, std::string message, bool keep_failures) {
+  if (!attempt.verified) {
+    if (!keep_failures) return;
+    auto& failures = states_[attempt.parent].failures[attempt.step.step];
+    failures.push_back({attempt.variant, attempt.reason, std::move(message)});
+    if (failures.size() > kMostFailures) failures.erase(failures.begin());
+    return;
+  }
+  if (!attempt.child || attempt.log_gain <= 0.0) return;
+  // Two, because an example for a state is taken from another one.
+  std::vector<PaidStep>& best = paid_[{attempt.from, attempt.step.step}];
+  const auto known = std::ranges::find(best, attempt.parent, &PaidStep::parent);
+  if (known == best.end()) {
+    best.push_back({attempt.parent, *attempt.child, attempt.log_gain});
+  } else if (attempt.log_gain > known->log_gain) {
+    *known = {attempt.parent, *attempt.child, attempt.log_gain};
+  }
+  std::ranges::stable_sort(best, std::ranges::greater(), &PaidStep::log_gain);
+  if (best.size() > 2) best.pop_back();
+}
+
+std::vector<std::uint32_t> KnownStates::path_to(std::uint32_t state) const {
+  std::vector<std::uint32_t> result;
+  for (std::uint32_t one = state; at(one).parent; one = *at(one).parent)
+    result.push_back(one);
+  std::ranges::reverse(result);
+  return result;
+}
+
+std::vector<std::string> KnownStates::history(std::uint32_t state) const {
+  std::vector<std::string> result;
+  for (const std::uint32_t id : path_to(state))
+    result.push_back(at(id).step.step);
+  return result;
+}
+
+std::vector<EdgeSeed> KnownStates::seeds(const std::vector<std::string>& history,
+                                         const Facts& facts,
+                                         const std::vector<StepProposal>& proposals,
+                                         StepNumbers& numbers) const {
+  const std::vector<double> priors = graph_.priors(history, facts, config_.device, proposals);
+  std::vector<EdgeSeed> result;
+  for (std::size_t index = 0; index < proposals.size(); ++index) {
+    const int variants =
+        std::clamp(proposals[index].variant_limit, 1, std::max(config_.selection.variant_limit, 1));
+    result.push_back({priors[index], variants, numbers.of(proposals[index].step)});
+  }
+  return result;
+}
+
+ExpansionContext KnownStates::context_of(std::uint32_t state, const StepProposal& step) const {
+  ExpansionContext context;
+  context.evaluation = at(state).evaluation;
+  context.history = history(state);
+  context.original_seconds = original_seconds();
+  const auto& failures = states_[state].failures;
+  if (const auto known = failures.find(step.step); known != failures.end())
+    context.failures = known->second;
+  const std::string from =
+      context.history.empty() ? std::string(ReGraph::kInit) : context.history.back();
+  const auto paid = paid_.find({from, step.step});
+  if (paid == paid_.end()) return context;
+  for (const PaidStep& one : paid->second) {
+    if (one.parent == state) continue;
+    context.example =
+        StepExample{from, at(one.parent).candidate, at(one.child).candidate, one.log_gain};
+    break;
+  }
+  return context;
+}
+
+std::vector<StateRecord> KnownStates::take() {
+  std::vector<StateRecord> records;
+  for (Known& known : states_)
+    records.push_back(std::move(known.record));
+  states_.clear();
+  return records;
+}
+
+}  // namespace regraph

@@ -1,0 +1,108 @@
+// All that a search knows of its states: what they are, how they were judged, what can be done from
+// them, and what came of it. States are numbered as in the StateGraph.
+#pragma once
+
+#include "regraph/regraph.h"
+#include "search/config.h"
+#include "search/outcome.h"
+#include "search/searcher.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace regraph {
+
+// Numbers for steps, in the order they were first proposed.
+class StepNumbers {
+ public:
+  [[nodiscard]] std::uint32_t of(const std::string& step) {
+    return numbers_.emplace(step, static_cast<std::uint32_t>(numbers_.size())).first->second;
+  }
+
+ private:
+  std::map<std::string, std::uint32_t> numbers_;
+};
+
+// Two states of the same executable run the same machine code in the same way; {0, 0} when that is
+// not known. Machine code alone does not tell states apart: another launch plan may run it too.
+[[nodiscard]] Hash128 executable_of(const Candidate& candidate, const Evaluation& evaluation);
+
+class KnownStates {
+ public:
+  // The references must outlive this.
+  KnownStates(const ReGraph& graph, const SearchConfig& config) : graph_(graph), config_(config) {}
+
+  // State 0, not judged yet.
+  void add_original(const Candidate& original);
+  // The state that a MEASURE ticket is about.
+  void add(const Ticket& measure, std::shared_ptr<const Candidate> candidate);
+  // What became of a state. Returns whether it is the best so far; never for the original.
+  bool judge(std::uint32_t state, Evaluation evaluation, std::vector<StepProposal> proposals);
+  // Keeps what expanders may be told about an attempt; `keep_failures`: whether they are told that
+  // it failed.
+  void learn(const AttemptRecord& attempt, std::string message, bool keep_failures);
+
+  [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(states_.size()); }
+  [[nodiscard]] const StateRecord& at(std::uint32_t state) const { return states_[state].record; }
+  [[nodiscard]] const std::vector<StepProposal>& proposals(std::uint32_t state) const {
+    return states_[state].proposals;
+  }
+  // What an EXPAND ticket stands for.
+  [[nodiscard]] const StepProposal& step_of(const Ticket& ticket) const {
+    return states_[ticket.parent].proposals[ticket.proposal];
+  }
+  // Median time of the original; 0 until it is judged.
+  [[nodiscard]] double original_seconds() const {
+    return states_.front().record.evaluation.time.median_seconds;
+  }
+  [[nodiscard]] std::uint32_t best() const { return best_; }
+  [[nodiscard]] double best_log_speedup() const { return best_log_speedup_; }
+
+  // The states from the original (not included) to `state`, along the steps that first made them,
+  // and the ids of these steps.
+  [[nodiscard]] std::vector<std::uint32_t> path_to(std::uint32_t state) const;
+  [[nodiscard]] std::vector<std::string> history(std::uint32_t state) const;
+  // What can be tried from a judged state, with priors.
+  [[nodiscard]] std::vector<EdgeSeed> seeds(std::uint32_t state) {
+    return seeds(history(state), at(state).evaluation.facts, proposals(state), numbers_);
+  }
+  // The same for a state that need not exist.
+  [[nodiscard]] std::vector<EdgeSeed> seeds(const std::vector<std::string>& history,
+                                            const Facts& facts,
+                                            const std::vector<StepProposal>& proposals,
+                                            StepNumbers& numbers) const;
+  [[nodiscard]] const StepNumbers& step_numbers() const { return numbers_; }
+  // What an expander is told about a step at a state, as far as it is committed.
+  [[nodiscard]] ExpansionContext context_of(std::uint32_t state, const StepProposal& step) const;
+
+  // Hands the records over; nothing is known any more.
+  [[nodiscard]] std::vector<StateRecord> take();
+
+ private:
+  struct Known {
+    StateRecord record;
+    std::vector<StepProposal> proposals;
+    std::map<std::string, std::vector<FailedVariant>> failures;  // by step, the latest few
+  };
+  // An application that paid.
+  struct PaidStep {
+    std::uint32_t parent = 0;
+    std::uint32_t child = 0;
+    double log_gain = 0.0;
+  };
+
+  const ReGraph& graph_;
+  const SearchConfig& config_;
+  std::vector<Known> states_;
+  StepNumbers numbers_;
+  // By edge of the ReGraph (the step before, the step): the best two, at different states.
+  std::map<std::pair<std::string, std::string>, std::vector<PaidStep>> paid_;
+  double best_log_speedup_ = 0.0;
+  std::uint32_t best_ = 0;
+};
+
+}  // namespace regraph
