@@ -25,76 +25,94 @@ CLI::Validator amount(double largest, const char* what) {
       "AMOUNT");
 }
 
-}  // namespace
+// Adds options of the group to an application.
+class Adder {
+ public:
+  explicit Adder(CLI::App& app) : app_(app) {}
 
-void add_language_model_options(CLI::App& app, LanguageModelOptions& options) {
-  const auto text = [&](const char* name, std::string& value, const char* what) {
-    return app.add_option(name, value, what)->group(kGroup);
-  };
-  const auto integer = [&](const char* name, auto& value, int least, int most, const char* what) {
-    app.add_option(name, value, what)
+  CLI::Option* text(const char* name, std::string& value, const std::string& what) {
+    return app_.add_option(name, value, what)->group(kGroup);
+  }
+  template <typename Integer>
+  void integer(const char* name, Integer& value, int least, int most, const char* what) {
+    app_.add_option(name, value, what)
         ->check(CLI::Range(least, most))
         ->capture_default_str()
         ->group(kGroup);
-  };
-  text("--expander", options.expander,
-       ("who applies steps: " + described(expander_kinds())).c_str())
+  }
+  template <typename Number>
+  void number(const char* name, Number& value, const CLI::Validator& check, const char* what) {
+    app_.add_option(name, value, what)->check(check)->capture_default_str()->group(kGroup);
+  }
+  void flag(const char* name, bool& value, const char* what) {
+    app_.add_flag(name, value, what)->group(kGroup);
+  }
+
+ private:
+  CLI::App& app_;
+};
+
+void add_asking(Adder& add, LanguageModelOptions& options, CLI::App& app) {
+  add.text("--expander", options.expander, "who applies steps: " + described(expander_kinds()))
       ->check(CLI::IsMember(names(expander_kinds())))
       ->capture_default_str();
-  text("--llm-server", options.server,
-       "kind of server: sets address and dialect (docs/language-models.md)");
-  text("--llm-url", options.url, "base address, e.g. http://localhost:8000/v1 (OPENAI_BASE_URL)");
-  text("--llm-model", options.model, "model to ask for (OPENAI_MODEL)");
-  text("--llm-key-file", options.key_file,
-       "file with the key (default: the variable OPENAI_API_KEY; it is never kept or shown)");
+  add.text("--llm-server", options.server,
+           "kind of server: sets address and dialect (docs/language-models.md)");
+  add.text("--llm-url", options.url,
+           "base address, e.g. http://localhost:8000/v1 (OPENAI_BASE_URL)");
+  add.text("--llm-model", options.model, "model to ask for (OPENAI_MODEL)");
+  add.text("--llm-key-file", options.key_file,
+           "file with the key (default: the variable OPENAI_API_KEY; it is never kept or shown)");
   app.add_option("--llm-temperature", options.temperature,
                  "temperature of answers (default: the server's)")
       ->check(CLI::Range(0.0, 2.0))
       ->group(kGroup);
-  integer("--llm-max-tokens", options.max_tokens, 0, 1'000'000,
-          "tokens of an answer at most, thoughts included; 0: the server's limit");
-  integer("--llm-variants", options.variants, 1, 4,
-          "answers to one step at one candidate, at most");
-  integer("--llm-repairs", options.repairs, 0, 10,
-          "times an answer that fails is sent back with the reason");
-  app.add_flag("--llm-no-proposals", options.no_proposals,
-               "do not ask which steps to try: the ReGraph decides alone")
-      ->group(kGroup);
-  app.add_flag("--llm-judge", options.judge,
-               "ask for a diagnosis before a repair, and of what limits a candidate")
-      ->group(kGroup);
-  integer("--llm-in-flight", options.in_flight, 1, 256, "requests under way at once");
-  app.add_option("--llm-timeout", options.timeout_seconds,
-                 "seconds a call may take, retries included")
-      ->check(CLI::Range(0.1, 86400.0))
-      ->capture_default_str()
-      ->group(kGroup);
-  app.add_option("--llm-tokens", options.token_budget, "tokens to use at most, 0: no limit")
-      ->check(amount(1e15, "a number of tokens"))
-      ->capture_default_str()
-      ->group(kGroup);
-  app.add_option("--llm-cost", options.cost_budget, "US dollars to spend at most, 0: no limit")
-      ->check(amount(1e9, "an amount of dollars"))
-      ->capture_default_str()
-      ->group(kGroup);
-  app.add_option("--llm-time", options.seconds_budget,
-                 "seconds after the first request in which others are sent, 0: no limit")
-      ->check(amount(1e9, "a number of seconds"))
-      ->capture_default_str()
-      ->group(kGroup);
-  text("--llm-prices", options.prices, "price table (default: the shipped graphs/prices.yaml)");
-  integer("--llm-requests-per-minute", options.requests_per_minute, 0, 1'000'000,
-          "requests a minute at most, 0: no limit");
-  integer("--llm-tokens-per-minute", options.tokens_per_minute, 0, 1'000'000'000,
-          "tokens a minute at most, 0: no limit");
-  text("--llm-prompts", options.prompts, "folder of prompts (default: the shipped ones)");
-  text("--llm-ca-file", options.ca_file, "certificates to trust instead of the system's");
-  text("--llm-record", options.record, "write the conversation to this file");
-  text("--llm-replay", options.replay,
-       "take every answer from such a file: no network, the same search");
-  app.add_flag("--llm-no-store", options.no_store,
-               "ask again even for what was answered before, by any run")
-      ->group(kGroup);
+  add.integer("--llm-max-tokens", options.max_tokens, 0, 1'000'000,
+              "tokens of an answer at most, thoughts included; 0: the server's limit");
+  add.integer("--llm-variants", options.variants, 1, 4,
+              "answers to one step at one candidate, at most");
+  add.integer("--llm-repairs", options.repairs, 0, 10,
+              "times an answer that fails is sent back with the reason");
+  add.flag("--llm-no-proposals", options.no_proposals,
+           "do not ask which steps to try: the ReGraph decides alone");
+  add.flag("--llm-judge", options.judge,
+           "ask for a diagnosis before a repair, and of what limits a candidate");
+}
+
+void add_limits(Adder& add, LanguageModelOptions& options) {
+  add.integer("--llm-in-flight", options.in_flight, 1, 256, "requests under way at once");
+  add.number("--llm-timeout", options.timeout_seconds, CLI::Range(0.1, 86400.0),
+             "seconds a call may take, retries included");
+  add.number("--llm-tokens", options.token_budget, amount(1e15, "a number of tokens"),
+             "tokens to use at most, 0: no limit");
+  add.number("--llm-cost", options.cost_budget, amount(1e9, "an amount of dollars"),
+             "US dollars to spend at most, 0: no limit");
+  add.number("--llm-time", options.seconds_budget, amount(1e9, "a number of seconds"),
+             "seconds after the first request in which others are sent, 0: no limit");
+}
+
+void add_files(Adder& add, LanguageModelOptions& options) {
+  add.text("--llm-prices", options.prices, "price table (default: the shipped graphs/prices.yaml)");
+  add.integer("--llm-requests-per-minute", options.requests_per_minute, 0, 1'000'000,
+              "requests a minute at most, 0: no limit");
+  add.integer("--llm-tokens-per-minute", options.tokens_per_minute, 0, 1'000'000'000,
+              "tokens a minute at most, 0: no limit");
+  add.text("--llm-prompts", options.prompts, "folder of prompts (default: the shipped ones)");
+  add.text("--llm-ca-file", options.ca_file, "certificates to trust instead of the system's");
+  add.text("--llm-record", options.record, "write the conversation to this file");
+  add.text("--llm-replay", options.replay,
+           "take every answer from such a file: no network, the same search");
+  add.flag("--llm-no-store", options.no_store,
+           "ask again even for what was answered before, by any run");
+}
+
+}  // namespace
+
+void add_language_model_options(CLI::App& app, LanguageModelOptions& options) {
+  Adder add(app);
+  add_asking(add, options, app);
+  add_limits(add, options);
+  add_files(add, options);
 }
 
 std::string misuse(const LanguageModelOptions& options) {

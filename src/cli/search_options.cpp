@@ -105,18 +105,9 @@ void add_method_options(CLI::App& app, SelectionConfig& selection) {
       ->group(kGroup);
 }
 
-}  // namespace
-
-ParsedOptions parse_search_options(int argc, const char* const* argv) {
-  ParsedOptions result;
-  SearchOptions& options = result.options;
+void add_target_options(CLI::App& app, SearchOptions& options) {
   SessionOptions& session = options.session;
-  ProblemOptions& problem = session.problem;
-  CLI::App app{"Searches for a faster CUDA kernel that provably computes the same thing.",
-               "regraph-search"};
-  app.footer(fmt::format(fmt::runtime(kFooter), device_names()));
-  app.set_version_flag("--version", std::string("regraph-search ") + REGRAPH_VERSION);
-  app.add_option("KERNEL.cu", problem.kernel_file, "CUDA source with the kernel");
+  app.add_option("KERNEL.cu", session.problem.kernel_file, "CUDA source with the kernel");
   app.add_option(
       "--device", session.device,
       "GPU to optimise for: a name, an architecture or a .yaml file with its numbers (default: "
@@ -130,6 +121,10 @@ ParsedOptions parse_search_options(int argc, const char* const* argv) {
                  "off")
       ->check(CLI::IsMember({"auto", "off"}))
       ->capture_default_str();
+}
+
+void add_search_options(CLI::App& app, SearchOptions& options) {
+  SessionOptions& session = options.session;
   app.add_option("--search", options.search, "search method")
       ->check(CLI::IsMember({"mcgs", "greedy", "beam", "random", "regrapht"}))
       ->capture_default_str();
@@ -149,6 +144,9 @@ ParsedOptions parse_search_options(int argc, const char* const* argv) {
                  "ReGraph to take priors from, YAML or ReGraphT's JSON (default: the shipped one)");
   app.add_option("--export-graph", options.export_graph,
                  "write that ReGraph to a file, .json as ReGraphT's or .yaml, and stop");
+}
+
+void add_problem_options(CLI::App& app, ProblemOptions& problem) {
   app.add_option("--manifest", problem.manifest, "problem manifest (default: KERNEL.regraph.yaml)");
   app.add_option("--kernel", problem.kernel,
                  "kernel of the file to optimise, e.g. scale or 'scale<float, 4>'");
@@ -160,6 +158,9 @@ ParsedOptions parse_search_options(int argc, const char* const* argv) {
   app.add_option("--size", problem.sizes, "size symbol, e.g. N=4096; repeatable")
       ->allow_extra_args(false);
   app.add_option("--block", problem.block, "block of the original launch, e.g. 32x8");
+}
+
+void add_output_options(CLI::App& app, SearchOptions& options) {
   app.add_option("--output", options.output,
                  "directory for results (default: regraph-runs/KERNEL-N)");
   app.add_option("--resume", options.resume,
@@ -167,54 +168,75 @@ ParsedOptions parse_search_options(int argc, const char* const* argv) {
   app.add_flag("--json", options.json, "print the result as JSON");
   app.add_flag("--dry-run", options.dry_run,
                "check and evaluate the original, list the first steps, stop");
-  app.add_flag("--init", session.open.fill_in,
+  app.add_flag("--init", options.session.open.fill_in,
                "print the manifest with everything inferred, for editing, and stop");
   auto* verbose = app.add_flag("-v,--verbose", options.verbose, "one line an evaluation");
   app.add_flag("-q,--quiet", options.quiet, "no progress")->excludes(verbose);
-  add_method_options(app, options.selection);
-  add_language_model_options(app, options.language_model);
+}
+
+// What the program may be asked about itself.
+struct AboutOptions {
   std::string config;
   std::string shell;
   bool print_config = false;
   bool man = false;
+};
+
+void add_about_options(CLI::App& app, AboutOptions& about) {
   constexpr const char* kProgramGroup = "About this program";
-  app.add_option("--config", config,
+  app.add_option("--config", about.config,
                  "settings file, one 'option: value' a line (default: ./regraph.yaml)")
       ->group(kProgramGroup);
-  app.add_flag("--print-config", print_config,
+  app.add_flag("--print-config", about.print_config,
                "print every setting and where it comes from, and stop")
       ->group(kProgramGroup);
-  app.add_option("--completion", shell, "print a completion script, and stop")
+  app.add_option("--completion", about.shell, "print a completion script, and stop")
       ->check(CLI::IsMember({"bash", "zsh", "fish"}))
       ->group(kProgramGroup);
-  app.add_flag("--man", man, "print the manual page, and stop")->group(kProgramGroup);
+  app.add_flag("--man", about.man, "print the manual page, and stop")->group(kProgramGroup);
+}
+
+ParsedOptions ended(ParsedOptions& result, int exit_code, std::string text) {
+  result.exit_code = exit_code;
+  result.text = std::move(text);
+  return std::move(result);
+}
+
+}  // namespace
+
+ParsedOptions parse_search_options(int argc, const char* const* argv) {
+  ParsedOptions result;
+  SearchOptions& options = result.options;
+  AboutOptions about;
+  CLI::App app{"Searches for a faster CUDA kernel that provably computes the same thing.",
+               "regraph-search"};
+  app.footer(fmt::format(fmt::runtime(kFooter), device_names()));
+  app.set_version_flag("--version", std::string("regraph-search ") + REGRAPH_VERSION);
+  add_target_options(app, options);
+  add_search_options(app, options);
+  add_problem_options(app, options.session.problem);
+  add_output_options(app, options);
+  add_method_options(app, options.selection);
+  add_language_model_options(app, options.language_model);
+  add_about_options(app, about);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     std::ostringstream out;
     std::ostringstream err;
-    const int code = app.exit(error, out, err);
-    result.exit_code = code == 0 ? 0 : kUsage;
-    result.text = code == 0 ? out.str() : "regraph-search: " + err.str();
-    return result;
+    if (app.exit(error, out, err) == 0) return ended(result, 0, out.str());
+    return ended(result, kUsage, "regraph-search: " + err.str());
   }
-  const auto stop = [&](int exit_code, std::string text) {
-    result.exit_code = exit_code;
-    result.text = std::move(text);
-    return result;
-  };
-  if (man) return stop(0, man_page(app, REGRAPH_VERSION));
-  if (!shell.empty()) return stop(0, completion_script(app, shell));
+  if (about.man) return ended(result, 0, man_page(app, REGRAPH_VERSION));
+  if (!about.shell.empty()) return ended(result, 0, completion_script(app, about.shell));
   if (options.resume.empty()) {
-    auto origins =
-        complete_settings(app, config.empty() ? "regraph.yaml" : config, !config.empty());
-    if (!origins) return stop(kUsage, "regraph-search: " + origins.error().message + "\n");
-    if (print_config) return stop(0, settings_text(app, *origins));
+    const bool given = !about.config.empty();
+    auto origins = complete_settings(app, given ? about.config : "regraph.yaml", given);
+    if (!origins) return ended(result, kUsage, "regraph-search: " + origins.error().message + "\n");
+    if (about.print_config) return ended(result, 0, settings_text(app, *origins));
   }
-  if (const std::string message = misuse(app, options); !message.empty()) {
-    result.exit_code = kUsage;
-    result.text = "regraph-search: " + message + "\n";
-  }
+  if (const std::string message = misuse(app, options); !message.empty())
+    return ended(result, kUsage, "regraph-search: " + message + "\n");
   return result;
 }
 

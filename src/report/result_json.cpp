@@ -81,6 +81,61 @@ Json measurement_json(const Measurement& measurement) {
           {"sanitizer", measurement.sanitizer ? sanitizer_json(*measurement.sanitizer) : Json()}};
 }
 
+Json baseline_json(const Evaluation& evaluation) {
+  Json json = time_json(evaluation.time);
+  json["bottleneck"] = evaluation.bottleneck;
+  json["caveats"] = caveats_of(evaluation.facts);
+  json["facts"] = evaluation.facts;
+  return json;
+}
+
+Json best_json(const RunReport& report) {
+  const Evaluation& evaluation = report.outcome.best_evaluation;
+  Json json = time_json(evaluation.time);
+  json["path"] = report.directory + "/best.cu";
+  json["manifest"] = report.directory + "/best.regraph.yaml";
+  json["steps"] = Json::array();
+  for (const PathStep& step : report.outcome.path) {
+    Json entry = step_json(step.step);
+    entry["gain"] = std::exp(step.log_gain);
+    json["steps"].push_back(std::move(entry));
+  }
+  json["assumptions"] = report.assumptions();
+  json["bottleneck"] = evaluation.bottleneck;
+  json["caveats"] = caveats_of(evaluation.facts);
+  json["roofline_seconds"] = evaluation.roofline_seconds;
+  const ResourceUsage& resources = evaluation.resources;
+  json["resources"] = {{"registers_per_thread", resources.registers_per_thread},
+                       {"spill_store_bytes", resources.spill_store_bytes},
+                       {"spill_load_bytes", resources.spill_load_bytes},
+                       {"static_shared_bytes", resources.static_shared_bytes},
+                       {"stack_bytes", resources.stack_bytes}};
+  json["facts"] = evaluation.facts;
+  return json;
+}
+
+Json verdicts_json(const SearchOutcome& outcome) {
+  Json verdicts = Json::object();
+  for (int index = 0; index < kVerdictCount; ++index) {
+    const int count = outcome.verdict_counts[static_cast<std::size_t>(index)];
+    if (count > 0) verdicts[name(static_cast<Verdict>(index))] = count;
+  }
+  return verdicts;
+}
+
+Json workers_json(const SearchOutcome& outcome, int jobs) {
+  const WorkAhead& ahead = outcome.work_ahead;
+  return {{"jobs", jobs},
+          {"busy", outcome.busy_workers()},
+          {"busy_seconds", outcome.busy_seconds},
+          {"ahead",
+           {{"evaluations", ahead.evaluations},
+            {"used", ahead.evaluations_used},
+            {"in_vain", ahead.in_vain()},
+            {"used_seconds", ahead.used_seconds},
+            {"in_vain_seconds", ahead.vain_seconds}}}};
+}
+
 }  // namespace
 
 std::string result_json(const RunReport& report) {
@@ -100,47 +155,19 @@ std::string result_json(const RunReport& report) {
   json["work"] = work_json(report.problem);
   if (report.measurement) json["measurement"] = measurement_json(*report.measurement);
   if (report.model_use) json["language_model"] = model_use_json(*report.model_use);
-  json["baseline"] = time_json(outcome.baseline_evaluation.time);
-  json["baseline"]["bottleneck"] = outcome.baseline_evaluation.bottleneck;
-  json["baseline"]["caveats"] = caveats_of(outcome.baseline_evaluation.facts);
-  json["baseline"]["facts"] = outcome.baseline_evaluation.facts;
-
-  json["best"] = time_json(outcome.best_evaluation.time);
-  json["best"]["path"] = report.directory + "/best.cu";
-  json["best"]["manifest"] = report.directory + "/best.regraph.yaml";
-  json["best"]["steps"] = Json::array();
-  for (const PathStep& step : outcome.path) {
-    Json entry = step_json(step.step);
-    entry["gain"] = std::exp(step.log_gain);
-    json["best"]["steps"].push_back(std::move(entry));
-  }
-  json["best"]["assumptions"] = report.assumptions();
-  json["best"]["bottleneck"] = outcome.best_evaluation.bottleneck;
-  json["best"]["caveats"] = caveats_of(outcome.best_evaluation.facts);
-  json["best"]["roofline_seconds"] = outcome.best_evaluation.roofline_seconds;
-  const ResourceUsage& resources = outcome.best_evaluation.resources;
-  json["best"]["resources"] = {{"registers_per_thread", resources.registers_per_thread},
-                               {"spill_store_bytes", resources.spill_store_bytes},
-                               {"spill_load_bytes", resources.spill_load_bytes},
-                               {"static_shared_bytes", resources.static_shared_bytes},
-                               {"stack_bytes", resources.stack_bytes}};
-  json["best"]["facts"] = outcome.best_evaluation.facts;
-
+  json["baseline"] = baseline_json(outcome.baseline_evaluation);
+  json["best"] = best_json(report);
   json["speedup"] = report.speedup();
   json["speedup_interval"] = {report.speedup_low(), report.speedup_high()};
   json["search"] = report.config.searcher;
   json["evaluations"] = outcome.evaluations;
-  Json verdicts = Json::object();
-  for (int index = 0; index < kVerdictCount; ++index) {
-    const int count = outcome.verdict_counts[static_cast<std::size_t>(index)];
-    if (count > 0) verdicts[name(static_cast<Verdict>(index))] = count;
-  }
-  json["verdicts"] = std::move(verdicts);
+  json["verdicts"] = verdicts_json(outcome);
   json["expansions"] = outcome.expansions;
   json["transpositions"] = outcome.transpositions;
   json["machine_code_merges"] = outcome.machine_code_merges;
   json["stopped"] = name(outcome.stopped);
   json["search_seconds"] = outcome.wall_seconds;
+  json["workers"] = workers_json(outcome, report.config.jobs);
   json["seed"] = report.config.seed;
   if (!report.rewritable) json["opaque"] = report.opaque_reason;
   json["notes"] = report.problem.notes;

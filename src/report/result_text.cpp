@@ -154,9 +154,11 @@ std::string result_text(const RunReport& report) {
   if (report.measurement) append_measurement(*report.measurement, text);
   if (report.model_use) text += model_use_text(*report.model_use);
   fmt::format_to(out,
-                 "  evaluated   {} candidates in {:.1f} s ({}); {} merged with known states\n\n",
+                 "  evaluated   {} candidates in {:.1f} s ({}); {} merged with known states\n",
                  outcome.evaluations, outcome.wall_seconds, verdict_text(outcome),
                  outcome.transpositions + outcome.machine_code_merges);
+  append_workers(report, text);
+  text += "\n";
   if (report.directory.empty()) return text;
   fmt::format_to(out, "  {}/best.cu           {}\n", report.directory,
                  report.improved() ? "the faster kernel" : "the original, as nothing was faster");

@@ -118,6 +118,17 @@ ExpansionContext KnownStates::context_of(std::uint32_t state, const StepProposal
   return context;
 }
 
+double KnownStates::measured_over_predicted(std::uint32_t state) const {
+  for (std::optional<std::uint32_t> on_way = state; on_way; on_way = at(*on_way).parent) {
+    const Evaluation& evaluation = at(*on_way).evaluation;
+    if (!evaluation.correct() || evaluation.time.method != TimeMethod::measured) continue;
+    const auto predicted = evaluation.facts.find("predicted_seconds");
+    if (predicted != evaluation.facts.end() && predicted->second > 0.0)
+      return evaluation.time.median_seconds / predicted->second;
+  }
+  return 0.0;
+}
+
 std::vector<StateRecord> KnownStates::take() {
   std::vector<StateRecord> records;
   for (Known& known : states_)

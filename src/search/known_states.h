@@ -66,6 +66,10 @@ class KnownStates {
   // and the ids of these steps.
   [[nodiscard]] std::vector<std::uint32_t> path_to(std::uint32_t state) const;
   [[nodiscard]] std::vector<std::string> history(std::uint32_t state) const;
+  // By how much the model is off near `state`: measured over predicted time of it or the nearest
+  // state on the way to it that was measured and predicted; 0 when there is none. For
+  // EvaluationBudget::measured_over_predicted.
+  [[nodiscard]] double measured_over_predicted(std::uint32_t state) const;
   // What can be tried from a judged state, with priors.
   [[nodiscard]] std::vector<EdgeSeed> seeds(std::uint32_t state) {
     return seeds(history(state), at(state).evaluation.facts, proposals(state), numbers_);

@@ -191,8 +191,10 @@ void SearchRun::submit_measurement(const Ticket& ticket) {
   ExpansionContext context;
   context.history = states_.history(ticket.node);
   context.original_seconds = states_.original_seconds();
+  EvaluationBudget budget = screening_budget(inputs_.config);
+  budget.measured_over_predicted = states_.measured_over_predicted(ticket.parent);
   work_.judge(
-      {candidate, screening_budget(inputs_.config), std::move(context)},
+      {candidate, budget, std::move(context)},
       [this, number = ticket.number](Judged judged) { measured(number, std::move(judged)); });
 }
 
