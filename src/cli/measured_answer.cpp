@@ -73,7 +73,7 @@ MeasuredAnswer measure_answer(const SearchSetup& setup, bool sanitize, SearchOut
   MeasuredAnswer answer;
   answer.measurement = measurement_of(setup);
   const auto claimed = [&] {
-    return outcome.verdict == SpeedVerdict::fast && outcome.stopped != StopReason::cancelled &&
+    return outcome.improved() && outcome.stopped != StopReason::cancelled &&
            !interrupted.requested();
   };
   if (claimed()) time_once_more(setup, outcome, answer, interrupted);

@@ -191,11 +191,11 @@ int search(const SearchSetup& setup, const SearchOptions& options, const SearchC
       if (!options.quiet) say("note: " + note + "\n");
     }
   }
-  report.verification = verification_text(setup, *outcome, report.improved());
+  report.verification = verification_text(setup, *outcome, report.outcome.improved());
   const bool stopped = outcome->stopped == StopReason::cancelled;
   const bool silent = model && model->never_answered() && options.language_model.expander == "llm";
   const int exit_code = stopped             ? kInterrupted
-                        : report.improved() ? kImproved
+                        : report.outcome.improved() ? kImproved
                         : silent            ? kNoAnswer
                                             : kNoImprovement;
   if (exit_code == kNoAnswer) {

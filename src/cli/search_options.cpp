@@ -3,6 +3,7 @@
 #include "cli/exit_codes.h"
 #include "cli/man_page.h"
 #include "cli/settings.h"
+#include "search/searcher.h"
 
 #include <CLI/CLI.hpp>
 
@@ -118,8 +119,15 @@ ParsedOptions parse_search_options(int argc, const char* const* argv) {
                  "off")
       ->check(CLI::IsMember({"auto", "off"}))
       ->capture_default_str();
-  app.add_option("--search", options.search, "search method")
-      ->check(CLI::IsMember({"mcgs", "greedy", "beam", "random", "regrapht"}))
+  std::vector<std::string> methods;
+  std::string method_help = "search method";
+  for (const SearchMethod& method : search_methods()) {
+    methods.emplace_back(method.name);
+    method_help += std::string(methods.size() == 1 ? ": " : "; ") + method.name + " (" +
+                   method.description + ")";
+  }
+  app.add_option("--search", options.search, method_help)
+      ->check(CLI::IsMember(methods))
       ->capture_default_str();
   app.add_option("--evaluations", options.evaluations,
                  "candidates to evaluate at most (default 60)")

@@ -132,7 +132,7 @@ std::string result_text(const RunReport& report) {
   auto out = std::back_inserter(text);
   fmt::format_to(out, "{} on {} ({})\n\n", report.problem.signature.name, report.device.name, how);
   fmt::format_to(out, "  baseline  {}\n", interval_text(outcome.baseline_evaluation.time));
-  if (report.improved()) {
+  if (report.outcome.improved()) {
     append_best(report, text);
   } else {
     fmt::format_to(out,
@@ -158,8 +158,9 @@ std::string result_text(const RunReport& report) {
                  outcome.evaluations, outcome.wall_seconds, verdict_text(outcome),
                  outcome.transpositions + outcome.machine_code_merges);
   if (report.directory.empty()) return text;
-  fmt::format_to(out, "  {}/best.cu           {}\n", report.directory,
-                 report.improved() ? "the faster kernel" : "the original, as nothing was faster");
+  fmt::format_to(
+      out, "  {}/best.cu           {}\n", report.directory,
+      report.outcome.improved() ? "the faster kernel" : "the original, as nothing was faster");
   fmt::format_to(out, "  {}/best.regraph.yaml its manifest: the two are an input of their own\n",
                  report.directory);
   fmt::format_to(out, "  {}/best.diff         against the original\n", report.directory);
