@@ -2,7 +2,7 @@
 // time: over synthetic worlds, with an evaluator that sleeps, so that the processors of this
 // machine do not matter.
 //
-//   bin/work_ahead [--shortest 0.03] [--longest 0.4] [--evaluations 60] [--worlds 4] [--steps 12]
+//   bin/work_ahead [--shortest 0.03] [--longest 0.4] [--evaluations 60] [--worlds 4] [--steps 12] [--jobs 16]
 //
 // Seconds an evaluation takes are drawn between the two, most of them short. Evaluations of the ten
 // examples take 0.3 to 4 s; the defaults are a tenth of that.
@@ -32,6 +32,7 @@ struct Settings {
   int evaluations = 60;
   int worlds = 4;
   int steps = 12;
+  int jobs = 0;  // 0: several
 };
 
 class Sleeper final : public Evaluator {
@@ -95,6 +96,7 @@ int run(const Settings& settings) {
   for (const int jobs : {1, 2, 4, 8, 16}) {
     for (const bool ahead : {false, true}) {
       if (jobs == 1 && ahead) continue;
+      if (settings.jobs > 0 && jobs != settings.jobs) continue;
       const Total total = searches(settings, jobs, ahead);
       fmt::print("{:4}  {:5}  {:7.2f}  {:15.2f}  {:10}  {:4}\n", jobs, ahead ? "yes" : "no",
                  total.seconds / settings.worlds, total.busy_seconds / total.seconds, total.made,
@@ -118,6 +120,7 @@ int main(int argc, char** argv) {
     if (option == "--longest") settings.longest = value;
     if (option == "--evaluations") settings.evaluations = static_cast<int>(value);
     if (option == "--worlds") settings.worlds = static_cast<int>(value);
+    if (option == "--jobs") settings.jobs = static_cast<int>(value);
     if (option == "--steps") settings.steps = static_cast<int>(value);
   }
   return regraph::run(settings);

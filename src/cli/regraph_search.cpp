@@ -142,7 +142,7 @@ class SearchCommand {
 
   [[nodiscard]] int exit_code_for(const RunReport& report, const LanguageModel* model) const {
     if (report.outcome.stopped == StopReason::cancelled) return kInterrupted;
-    if (report.improved()) return kImproved;
+    if (report.outcome.improved()) return kImproved;
     const ExpanderKind* kind = find_expander_kind(options_.language_model.expander);
     const bool alone = kind != nullptr && !kind->rewrites;
     return model != nullptr && model->never_answered() && alone ? kNoAnswer : kNoImprovement;

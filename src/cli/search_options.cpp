@@ -6,6 +6,7 @@
 #include "cli/program.h"
 #include "cli/settings.h"
 #include "eval/model/device.h"
+#include "search/searcher.h"
 #include "session/evaluators.h"
 
 #include <CLI/CLI.hpp>
@@ -125,8 +126,8 @@ void add_target_options(CLI::App& app, SearchOptions& options) {
 
 void add_search_options(CLI::App& app, SearchOptions& options) {
   SessionOptions& session = options.session;
-  app.add_option("--search", options.search, "search method")
-      ->check(CLI::IsMember({"mcgs", "greedy", "beam", "random", "regrapht"}))
+  app.add_option("--search", options.search, "search method: " + described(search_methods()))
+      ->check(CLI::IsMember(names(search_methods())))
       ->capture_default_str();
   app.add_option("--evaluations", options.evaluations,
                  "candidates to evaluate at most (default 60)")

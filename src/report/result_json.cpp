@@ -142,14 +142,14 @@ std::string result_json(const RunReport& report) {
   const SearchOutcome& outcome = report.outcome;
   Json json;
   json["schema"] = "regraph-result/1";
-  json["status"] = report.improved() ? "improved" : "no_improvement";
+  json["status"] = report.outcome.improved() ? "improved" : "no_improvement";
   json["kernel"] = report.problem.signature.name;
   json["source"] = report.problem.source_path;
   json["device"] = std::string(report.device.name);
   json["architecture"] = std::string(report.device.architecture);
   json["evaluator"] = report.evaluator;
   json["method"] = name(outcome.baseline_evaluation.time.method);
-  json["verified"] = report.verified();
+  json["verified"] = report.outcome.verified();
   json["verification"] = report.verification;
 
   json["work"] = work_json(report.problem);

@@ -80,6 +80,20 @@ void append_sanitizer(const SanitizerReport& report, std::string& text) {
     fmt::format_to(out, "\n              {}", note);
 }
 
+// How many workers were busy, and what they did ahead of being asked.
+void append_workers(const RunReport& report, std::string& text) {
+  if (report.config.jobs < 2) return;
+  const WorkAhead& ahead = report.outcome.work_ahead;
+  fmt::format_to(std::back_inserter(text), "  workers     {:.1f} of {} busy",
+                 report.outcome.busy_workers(), report.config.jobs);
+  if (ahead.evaluations > 0) {
+    fmt::format_to(std::back_inserter(text),
+                   "; {} candidates evaluated ahead, {} of them asked for later", ahead.evaluations,
+                   ahead.evaluations_used);
+  }
+  text += "\n";
+}
+
 void append_measurement(const Measurement& measurement, std::string& text) {
   auto out = std::back_inserter(text);
   fmt::format_to(out, "  timed       {} candidates", measurement.timed);
@@ -132,7 +146,7 @@ std::string result_text(const RunReport& report) {
   auto out = std::back_inserter(text);
   fmt::format_to(out, "{} on {} ({})\n\n", report.problem.signature.name, report.device.name, how);
   fmt::format_to(out, "  baseline  {}\n", interval_text(outcome.baseline_evaluation.time));
-  if (report.improved()) {
+  if (report.outcome.improved()) {
     append_best(report, text);
   } else {
     fmt::format_to(out,
@@ -153,15 +167,15 @@ std::string result_text(const RunReport& report) {
   fmt::format_to(out, "\n  verified    {}\n", report.verification);
   if (report.measurement) append_measurement(*report.measurement, text);
   if (report.model_use) text += model_use_text(*report.model_use);
-  fmt::format_to(out,
-                 "  evaluated   {} candidates in {:.1f} s ({}); {} merged with known states\n",
+  fmt::format_to(out, "  evaluated   {} candidates in {:.1f} s ({}); {} merged with known states\n",
                  outcome.evaluations, outcome.wall_seconds, verdict_text(outcome),
                  outcome.transpositions + outcome.machine_code_merges);
   append_workers(report, text);
   text += "\n";
   if (report.directory.empty()) return text;
-  fmt::format_to(out, "  {}/best.cu           {}\n", report.directory,
-                 report.improved() ? "the faster kernel" : "the original, as nothing was faster");
+  fmt::format_to(
+      out, "  {}/best.cu           {}\n", report.directory,
+      report.outcome.improved() ? "the faster kernel" : "the original, as nothing was faster");
   fmt::format_to(out, "  {}/best.regraph.yaml its manifest: the two are an input of their own\n",
                  report.directory);
   fmt::format_to(out, "  {}/best.diff         against the original\n", report.directory);

@@ -77,8 +77,8 @@ Status write_run_directory(const RunReport& report) {
   const std::filesystem::path directory(report.directory);
   const Problem& problem = report.problem;
   const Candidate& best = report.outcome.best;
-  const std::string& best_source = report.improved() ? best.source : problem.source;
-  const LaunchPlan& best_plan = report.improved() ? best.plan : problem.launch;
+  const std::string& best_source = report.outcome.improved() ? best.source : problem.source;
+  const LaunchPlan& best_plan = report.outcome.improved() ? best.plan : problem.launch;
   const std::string name = std::filesystem::path(problem.source_path).filename().string();
   const std::pair<const char*, std::string> files[] = {
       {"best.cu", best_source},

@@ -15,19 +15,19 @@ const SpeedupEstimate* measured_last(const RunReport& report) {
 }  // namespace
 
 double RunReport::speedup() const {
-  if (!improved()) return 1.0;
+  if (!outcome.improved()) return 1.0;
   const SpeedupEstimate* const last = measured_last(*this);
   return last != nullptr ? last->ratio : std::exp(outcome.log_speedup);
 }
 
 double RunReport::speedup_low() const {
-  if (!improved()) return 1.0;
+  if (!outcome.improved()) return 1.0;
   if (const SpeedupEstimate* const last = measured_last(*this)) return last->low;
   return outcome.baseline_evaluation.time.low_seconds / outcome.best_evaluation.time.high_seconds;
 }
 
 double RunReport::speedup_high() const {
-  if (!improved()) return 1.0;
+  if (!outcome.improved()) return 1.0;
   if (const SpeedupEstimate* const last = measured_last(*this)) return last->high;
   return outcome.baseline_evaluation.time.high_seconds / outcome.best_evaluation.time.low_seconds;
 }

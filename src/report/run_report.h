@@ -56,9 +56,6 @@ struct RunReport {
   std::optional<Measurement> measurement = std::nullopt;  // none: times are predicted
   std::optional<ModelUse> model_use = std::nullopt;       // none: no language model was asked
 
-  [[nodiscard]] bool improved() const { return outcome.verdict == SpeedVerdict::fast; }
-  // Whether what `best` names passed verification (the original counts: it is the reference).
-  [[nodiscard]] bool verified() const { return !improved() || outcome.confirmed; }
   // baseline / best, 1 without an improvement. As measured last, where it was.
   [[nodiscard]] double speedup() const;
   // 95 % of the last measurement; without one from the ends of both times' intervals.

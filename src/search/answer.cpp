@@ -1,6 +1,5 @@
 #include "search/answer.h"
 
-
 #include <algorithm>
 #include <cmath>
 #include <utility>

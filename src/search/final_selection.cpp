@@ -132,20 +132,6 @@ void SearchOutcome::withdraw_claim(SpeedVerdict found) {
   path.clear();
 }
 
-const char* name(SpeedVerdict verdict) {
-  switch (verdict) {
-    case SpeedVerdict::fast:
-      return "FAST";
-    case SpeedVerdict::slow:
-      return "SLOW";
-    case SpeedVerdict::same:
-      return "SAME";
-    case SpeedVerdict::ambiguous:
-      return "AMBIGUOUS";
-  }
-  return "?";
-}
-
 SpeedVerdict compare_times(const TimeEstimate& candidate, const TimeEstimate& reference) {
   if (candidate.high_seconds < reference.low_seconds) return SpeedVerdict::fast;
   if (candidate.low_seconds > reference.high_seconds) return SpeedVerdict::slow;

@@ -16,7 +16,7 @@ namespace {
 constexpr int kMostCourses = 256;         // copies gone on with in one look
 constexpr int kMostCommits = 4096;        // in one of them, between two guesses
 constexpr double kUnlikely = 0.003;       // not worth a worker
-constexpr int kWishesPerWorker = 4;       // steps to apply are soon done
+constexpr int kMostSteps = 16;            // to apply, beyond one a worker; they are soon done
 constexpr double kConfirmedAtOnce = 0.9;  // the share of best states that pass once more
 
 // How a state was judged, or is taken to be.
@@ -36,7 +36,8 @@ struct Imagined {
   std::shared_ptr<const Candidate> candidate;  // null: its step has not been applied yet
 };
 
-struct Pending {
+// As in a TicketTable.
+struct Issued {
   Ticket ticket;
 };
 
@@ -47,7 +48,7 @@ struct Course {
         budget(position.budget),
         numbers(position.states.step_numbers()) {
     for (const auto& [number, entry] : position.tickets.entries())
-      tickets.emplace(number, Pending{entry.ticket});
+      tickets.emplace(number, Issued{entry.ticket});
   }
   Course(const Course& other)
       : probability(other.probability),
@@ -61,7 +62,7 @@ struct Course {
 
   double probability = 1.0;
   std::unique_ptr<Searcher> searcher;
-  std::map<std::uint64_t, Pending> tickets;
+  std::map<std::uint64_t, Issued> tickets;
   BudgetMeter budget;
   StepNumbers numbers;
   std::vector<std::shared_ptr<const Imagined>> imagined;             // after the states known
@@ -95,7 +96,7 @@ class Foresight {
   }
 
   [[nodiscard]] bool enough() const {
-    return new_judgements_ >= workers_ || new_wishes_ >= kWishesPerWorker * workers_;
+    return new_judgements_ >= workers_ || new_wishes_ - new_judgements_ >= kMostSteps + workers_;
   }
 
   // To the next result that is not known, or to the end of the search.
@@ -122,7 +123,7 @@ class Foresight {
       const auto ticket = course.searcher->next(course.budget.fraction());
       if (!ticket) return;
       course.budget.issued();
-      course.tickets.emplace(ticket->number, Pending{*ticket});
+      course.tickets.emplace(ticket->number, Issued{*ticket});
       wish_for(course, *ticket);
     }
   }
@@ -205,7 +206,7 @@ class Foresight {
     state->candidate = result.candidate;
     assert(committed.measure->node == position_.states.count() + course.imagined.size());
     course.imagined.push_back(std::move(state));
-    course.tickets.emplace(committed.measure->number, Pending{*committed.measure});
+    course.tickets.emplace(committed.measure->number, Issued{*committed.measure});
     wish_for(course, *committed.measure);
   }
 
@@ -372,9 +373,10 @@ void OutcomeRates::measured(double log_gain) {
 
 std::vector<OutcomeRates::Guess> OutcomeRates::guesses() const {
   const double all = failed_ + slower_.count + faster_.count;
-  return {{failed_ / all, false, 0.0},
-          {slower_.count / all, true, slower_.log_gain},
-          {faster_.count / all, true, faster_.log_gain}};
+  const Guess better{faster_.count / all, true, faster_.log_gain};
+  const double rest = 1.0 - better.probability;
+  if (slower_.count > failed_) return {better, {rest, true, slower_.log_gain}};
+  return {better, {rest, false, 0.0}};
 }
 
 std::vector<Wish> foresee(const SearchInputs& inputs, const SearchPosition& position,

@@ -1,13 +1,13 @@
 // Foresees what a search will ask for next: runs copies of its searcher on from where it stands.
 //
 // A copy gets the results that are known, also those of work done ahead. Where one is not known yet
-// it goes on in three ways, for a candidate that fails, that is correct but no faster than its
-// parent, and that is faster, each as likely as it was in this run so far. What the copies ask for
-// is wished for, as likely as the ways that lead to it; the likeliest way is gone on with first.
+// it goes on in two ways, for a candidate that is faster than its parent and for one that is not,
+// each as likely as it was in this run so far. What the copies ask for is wished for, as likely as
+// the ways that lead to it; the likeliest way is gone on with first.
 //
-//     the search waits for e1 ─┬─ fails   0.4 ──> asks for e2 ─┬─ ...
-//                              ├─ slower  0.2 ──> asks for e2  └─ ...
-//                              └─ faster  0.4 ──> asks for e3, a step from e1's result
+//     the search waits for e1 ─┬─ faster  0.4 ──> asks for e3, a step from e1's result ── ...
+//                              └─ not     0.6 ──> asks for e2 ─┬─ ...
+//                                                              └─ ...
 //
 // A searcher is a pure state machine, so what is foreseen is what will be asked for wherever the
 // guesses are right; and nothing here has any effect on the search itself.
@@ -36,6 +36,7 @@ class OutcomeRates {
     bool correct = false;
     double log_gain = 0.0;
   };
+  // Faster than the parent; and not, as most often: failed, or correct and slower.
   [[nodiscard]] std::vector<Guess> guesses() const;
 
  private:

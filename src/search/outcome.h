@@ -3,6 +3,7 @@
 
 #include "kernel/candidate.h"
 #include "kernel/evaluation.h"
+#include "kernel/speed_verdict.h"
 #include "regraph/expander.h"
 
 #include <array>
@@ -15,16 +16,9 @@
 
 namespace regraph {
 
-// Compared with the original kernel.
-enum class SpeedVerdict : std::uint8_t {
-  fast,       // the intervals are separated, the candidate's is below
-  slow,       // the intervals are separated, the candidate's is above
-  same,       // each median lies in the other's interval
-  ambiguous,  // the intervals overlap and yet the medians differ: no claim
-};
-[[nodiscard]] const char* name(SpeedVerdict verdict);
-
-// Compares by intervals only.
+// Compares by intervals only. FAST and SLOW: they are separated, the candidate's is below or above.
+// SAME: each median lies in the other's interval. AMBIGUOUS: they overlap and yet the medians
+// differ.
 [[nodiscard]] SpeedVerdict compare_times(const TimeEstimate& candidate,
                                          const TimeEstimate& reference);
 
@@ -119,6 +113,16 @@ struct SearchOutcome {
   std::vector<StateRecord> states;
   std::vector<AttemptRecord> attempts;
   std::vector<FinalistRecord> finalists;
+
+  // Whether `best` is claimed to be faster than the original: shown to be, beyond the noise of what
+  // it was judged by. Otherwise `best` is the original.
+  [[nodiscard]] bool improved() const { return verdict == SpeedVerdict::fast; }
+  // Whether `best` passed verification; the original counts, as it is the reference.
+  [[nodiscard]] bool verified() const { return !improved() || confirmed; }
+  // Workers that were busy on average while the search ran, this sitting.
+  [[nodiscard]] double busy_workers() const {
+    return sitting_seconds > 0.0 ? busy_seconds / sitting_seconds : 0.0;
+  }
 
   // A later measurement does not bear the claim out: the answer is the original.
   void withdraw_claim(SpeedVerdict found);

@@ -20,8 +20,8 @@ constexpr double kGraceSeconds = 1.0;
 // in less, and an evaluation that was begun ahead may be worth seconds.
 constexpr milliseconds kCrowdedTime{50};
 
-// Planning may take this share of the owner's time.
-constexpr int kPlanningShare = 10;
+// After planning, the owner has this many times as long for other things.
+constexpr int kPlanningPause = 1;
 
 Applied result_of(const ApplyJob& job) {
   if (job.child != nullptr) return {job.child, "", "", Ending::finished};
@@ -131,8 +131,7 @@ void SearchWork::work_ahead() {
   news_ = false;
   ahead_.start(planner_(pool_.idle()));
   const auto end = WorkerPool::Clock::now();
-  plan_again_ = end + kPlanningShare * (end - begin);
-  if (getenv("DBG")) fprintf(stderr, "plan %.3f ms idle %d\n", std::chrono::duration<double>(end - begin).count()*1e3, pool_.idle());
+  plan_again_ = end + kPlanningPause * (end - begin);
 }
 
 void SearchWork::keep_room() {

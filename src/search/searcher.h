@@ -24,6 +24,8 @@
 
 namespace regraph {
 
+class EdgePolicy;
+
 enum class TicketKind : std::uint8_t { expand, measure };
 
 struct Ticket {
@@ -97,13 +99,20 @@ class Searcher {
   [[nodiscard]] virtual Status verify() const = 0;
 };
 
-// Makes the searcher called `name`:
-//   mcgs    Monte Carlo graph search: PUCT over the state graph with shared values
-//   greedy  best-first: the most promising untried step of the best state, the baseline to beat
-//   beam    level by level, the best states of each
-//   random  random walks
-//   regrapht  the rule published for ReGraphT: statistics of steps instead of states
-// `seed` decides what `random` and `regrapht` draw.
+// A search method that can be asked for by its name. Those there are stand in searcher.cpp.
+struct SearchMethod {
+  const char* name;
+  const char* description;  // a line for people
+  // The rule by which its searcher chooses the next edge.
+  std::unique_ptr<EdgePolicy> (*make_policy)(const SelectionConfig& config, std::uint64_t seed);
+};
+
+// The default, mcgs, first.
+[[nodiscard]] std::span<const SearchMethod> search_methods();
+// "mcgs, greedy, ..."
+[[nodiscard]] std::string search_method_names();
+
+// Makes the searcher of the method called `name`. `seed` decides what methods draw that draw lots.
 // Error (invalid_argument): an unknown name; the message lists the known ones.
 [[nodiscard]] Result<std::unique_ptr<Searcher>> make_searcher(std::string_view name,
                                                               const SelectionConfig& config,

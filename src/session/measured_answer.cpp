@@ -73,7 +73,7 @@ MeasuredAnswer measure_answer(const MeasuringGpu& gpu, bool sanitize, SearchOutc
   MeasuredAnswer answer;
   answer.measurement = measurement_of(gpu);
   const auto claimed = [&] {
-    return outcome.verdict == SpeedVerdict::fast && outcome.stopped != StopReason::cancelled &&
+    return outcome.improved() && outcome.stopped != StopReason::cancelled &&
            !interrupted.requested();
   };
   if (claimed()) time_once_more(gpu, outcome, answer, interrupted);

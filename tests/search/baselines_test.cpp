@@ -1,9 +1,11 @@
 // What the baselines try next, on graphs small enough to foresee it.
+#include "base/files.h"
 #include "search/searcher.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 #include <set>
 
 namespace regraph {
@@ -134,6 +136,21 @@ TEST_F(Baseline, RegraphtRollsOutFromANewState) {
   EXPECT_EQ(step(0.5, next).parent, 1U);
   EXPECT_EQ(step(0.2, next).parent, 2U);
   EXPECT_EQ(step(0.1, next).parent, 0U);  // the cap: a new selection, of the step never taken
+}
+
+// The page has a row for each method but the first, which it is about.
+TEST(SearchMethods, AreDocumentedAndNamedOnce) {
+  const auto page =
+      read_file(std::filesystem::path(REGRAPH_SOURCE_DIR) / "docs/search.md", 1 << 20);
+  ASSERT_TRUE(page);
+  std::set<std::string> names;
+  for (const SearchMethod& method : search_methods()) {
+    EXPECT_TRUE(names.insert(method.name).second) << method.name;
+    EXPECT_TRUE(make_searcher(method.name, SelectionConfig{}, 1)) << method.name;
+    EXPECT_NE(std::string(method.description), "") << method.name;
+    EXPECT_NE(page->find("`" + std::string(method.name) + "`"), std::string::npos) << method.name;
+  }
+  EXPECT_EQ(search_methods().front().name, SearchConfig{}.searcher);
 }
 
 }  // namespace

@@ -64,6 +64,36 @@ std::vector<Finalist> finalists(const std::vector<std::uint32_t>& states, TimeMe
   return result;
 }
 
+TEST(SpeedVerdict, HasOneNameEach) {
+  EXPECT_STREQ(name(SpeedVerdict::fast), "FAST");
+  EXPECT_STREQ(name(SpeedVerdict::slow), "SLOW");
+  EXPECT_STREQ(name(SpeedVerdict::same), "SAME");
+  EXPECT_STREQ(name(SpeedVerdict::ambiguous), "AMBIGUOUS");
+}
+
+TEST(SearchOutcome, ClaimsOnlyWhatIsFast) {
+  SearchOutcome outcome;
+  outcome.states.resize(2);
+  outcome.states[0].candidate = std::make_shared<const Candidate>();
+  for (const SpeedVerdict verdict :
+       {SpeedVerdict::slow, SpeedVerdict::same, SpeedVerdict::ambiguous}) {
+    outcome.verdict = verdict;
+    EXPECT_FALSE(outcome.improved());
+    EXPECT_TRUE(outcome.verified());  // the original
+  }
+  outcome.verdict = SpeedVerdict::fast;
+  outcome.best_state = 1;
+  outcome.log_speedup = 0.5;
+  EXPECT_TRUE(outcome.improved());
+  EXPECT_FALSE(outcome.verified());
+  outcome.confirmed = true;
+  EXPECT_TRUE(outcome.verified());
+  outcome.withdraw_claim(SpeedVerdict::ambiguous);
+  EXPECT_FALSE(outcome.improved());
+  EXPECT_EQ(outcome.best_state, 0U);
+  EXPECT_EQ(outcome.log_speedup, 0.0);
+}
+
 TEST(CompareTimes, NeedsSeparatedIntervalsForAClaim) {
   const auto time = [](double low, double median, double high) {
     return TimeEstimate{median, low, high, 5, TimeMethod::measured};

@@ -11,9 +11,6 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
-#include <map>
-#include <mutex>
-#include <set>
 #include <stdexcept>
 #include <thread>
 
@@ -117,9 +114,6 @@ TEST(WorkAhead, IsUsed) {
   ASSERT_TRUE(without && with);
   EXPECT_EQ(transcript(*with), transcript(*without));
   const WorkAhead& work = with->work_ahead;
-  std::printf("exp %d used %d ev %d used %d  s %.3f %.3f wall %.3f vs %.3f\n", work.expansions,
-              work.expansions_used, work.evaluations, work.evaluations_used, work.used_seconds,
-              work.vain_seconds, with->wall_seconds, without->wall_seconds);
   EXPECT_GT(work.evaluations_used, 15);
   EXPECT_GT(work.expansions_used, 15);
   EXPECT_GT(work.used_seconds, 15 * 0.008);
@@ -151,61 +145,211 @@ TEST(WorkAhead, IsLeftWhereTheEvaluatorIsNotForIt) {
   EXPECT_EQ(evaluator.calls, 42);
 }
 
-// The first evaluation of a candidate goes wrong as it may under load. As nobody can tell whether
-// that was one made ahead, each candidate is begun at most twice, and only what was made ahead may
-// be made again.
+// Evaluations made ahead go wrong, as they may under load; made again they do not. The one that the
+// search asks for first keeps it waiting until enough others were begun, so that these are ahead.
 class FirstFails final : public Evaluator {
  public:
   enum class Manner { throws, times_out, crashes, hangs };
-  FirstFails(const World& world, Manner manner) : inner_(world), manner_(manner) {}
+  FirstFails(const World& world, const Candidate& first, Manner manner)
+      : inner_(world), first_(World::set_of(first)), manner_(manner) {}
 
   Evaluation evaluate(const Candidate& candidate, const EvaluationBudget& budget,
                       const Cancellation& cancellation) override {
-    const bool on_owner_request = asked_.load();
-    std::this_thread::sleep_for(milliseconds(2));
-    if (on_owner_request || World::set_of(candidate) == 0)
-      return inner_.evaluate(candidate, budget, cancellation);
-    bool first = false;
-    {
-      const std::lock_guard lock(mutex_);
-      first = ++begun_[World::set_of(candidate)] == 1;
-      // Real requests come first in a window of one; see the test.
-      if (first && !ahead_.contains(World::set_of(candidate))) first = false;
+    const std::uint32_t set = World::set_of(candidate);
+    const int call = ++calls_;
+    if (set == first_) {
+      while (calls_ < kCalls && !cancellation.requested())
+        std::this_thread::sleep_for(milliseconds(1));
+    } else if (set != 0 && call <= kCalls) {
+      ++struck;
+      return go_wrong(cancellation);
     }
-    if (!first) return inner_.evaluate(candidate, budget, cancellation);
-    ++struck;
-    Evaluation evaluation;
-    switch (manner_) {
-      case Manner::throws:
-        throw std::runtime_error("no");
-      case Manner::hangs:
-        while (!cancellation.requested())
-          std::this_thread::sleep_for(milliseconds(1));
-        evaluation.verdict = Verdict::timeout;
-        return evaluation;
-      case Manner::times_out:
-        evaluation.verdict = Verdict::timeout;
-        return evaluation;
-      case Manner::crashes:
-        evaluation.verdict = Verdict::crash;
-        return evaluation;
-    }
-    return evaluation;
+    return inner_.evaluate(candidate, budget, cancellation);
   }
   [[nodiscard]] bool may_work_ahead() const override { return true; }
 
-  // Candidates whose first evaluation is known to be one made ahead.
-  void spoil(std::set<std::uint32_t> sets) { ahead_ = std::move(sets); }
   std::atomic<int> struck{0};
 
  private:
+  Evaluation go_wrong(const Cancellation& cancellation) {
+    Evaluation evaluation;
+    evaluation.verdict = manner_ == Manner::crashes ? Verdict::crash : Verdict::timeout;
+    if (manner_ == Manner::throws) throw std::runtime_error("no");
+    while (manner_ == Manner::hangs && !cancellation.requested())
+      std::this_thread::sleep_for(milliseconds(1));
+    return evaluation;
+  }
+
+  static constexpr int kCalls = 8;
   WorldEvaluator inner_;
+  std::uint32_t first_;
   Manner manner_;
-  std::atomic<bool> asked_{false};
-  std::mutex mutex_;
-  std::map<std::uint32_t, int> begun_;
-  std::set<std::uint32_t> ahead_;
+  std::atomic<int> calls_{0};
 };
+
+TEST(WorkAhead, WhatGoesWrongAheadIsNoVerdict) {
+  using Manner = FirstFails::Manner;
+  const World world(11, Shape{});
+  WorldEvaluator plain(world);
+  const auto reference = search(world, config_for(40, 1), plain);
+  ASSERT_TRUE(reference);
+  for (const Manner manner : {Manner::throws, Manner::times_out, Manner::crashes, Manner::hangs}) {
+    FirstFails evaluator(world, *reference->states[1].candidate, manner);
+    SearchConfig config = config_for(40, 12);
+    // Then what hangs is written off after a second and more, and asked for anew.
+    config.evaluation_wall_seconds = 0.3;
+    const auto outcome = search(world, config, evaluator);
+    ASSERT_TRUE(outcome);
+    EXPECT_GT(evaluator.struck, 3) << static_cast<int>(manner);
+    EXPECT_EQ(transcript(*outcome), transcript(*reference)) << static_cast<int>(manner);
+    EXPECT_EQ(outcome->lost_workers, 0);
+    EXPECT_GT(outcome->work_ahead.in_vain(), 3);
+  }
+}
+
+// A search that is over does not wait for what was begun ahead.
+TEST(WorkAhead, EndsPromptly) {
+  class Long final : public Evaluator {
+   public:
+    explicit Long(const World& world) : inner_(world) {}
+    Evaluation evaluate(const Candidate& candidate, const EvaluationBudget& budget,
+                        const Cancellation& cancellation) override {
+      const auto begin = std::chrono::steady_clock::now();
+      const bool real = World::set_of(candidate) == 0 ||
+                        budget.effort == EvaluationBudget::Effort::confirmation || first_++ < 1;
+      while (!real && !cancellation.requested()) {
+        std::this_thread::sleep_for(milliseconds(1));
+        if (std::chrono::steady_clock::now() - begin > std::chrono::seconds(30)) ++outlived;
+      }
+      if (real) std::this_thread::sleep_for(milliseconds(50));
+      return inner_.evaluate(candidate, budget, cancellation);
+    }
+    [[nodiscard]] bool may_work_ahead() const override { return true; }
+    std::atomic<int> outlived{0};
+
+   private:
+    WorldEvaluator inner_;
+    std::atomic<int> first_{0};
+  };
+  const World world(11, Shape{});
+  Long evaluator(world);
+  // One evaluation is asked for; those that are begun meanwhile would never end by themselves.
+  SearchConfig config = config_for(1, 8);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto outcome = search(world, config, evaluator);
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->evaluations, 1);
+  EXPECT_EQ(evaluator.outlived, 0);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+}
+
+// Told to stop in the middle, with work ahead under way.
+TEST(WorkAhead, IsStoppedWithTheSearch) {
+  class Stopper final : public SearchObserver {
+   public:
+    explicit Stopper(Cancellation& cancellation) : cancellation_(cancellation) {}
+    void on_evaluated(const SearchEvent& event) override {
+      if (event.evaluations == 10) cancellation_.request();
+    }
+
+   private:
+    Cancellation& cancellation_;
+  };
+  const World world(11, Shape{});
+  const WorldExpander expander(world);
+  SlowEvaluator evaluator(world, milliseconds(20), milliseconds(30));
+  Cancellation cancellation;
+  Stopper stopper(cancellation);
+  const auto outcome = run_search(World::candidate(0), expander, evaluator, world.graph(),
+                                  config_for(1000, 8), &stopper, cancellation);
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->stopped, StopReason::cancelled);
+  EXPECT_EQ(outcome->evaluations, 10);
+  EXPECT_FALSE(outcome->confirmed);
+}
+
+// The journal holds what was asked for and nothing else, so a run that goes on comes to the same
+// answer whatever had been done ahead.
+TEST(WorkAhead, LeavesNothingInTheJournal) {
+  const World world(11, Shape{});
+  WorldEvaluator plain(world);
+  const auto reference = search(world, config_for(30, 1), plain);
+  ASSERT_TRUE(reference);
+  const auto directory = TemporaryDirectory::create(
+      "regraph-ahead-test-", std::filesystem::exists("/dev/shm") ? "/dev/shm" : "");
+  ASSERT_TRUE(directory);
+  for (int records = 2; records < 60; records += 7) {
+    const auto path = directory->path() / std::to_string(records);
+    std::filesystem::create_directory(path);
+    std::int64_t measured = 0;
+    {
+      const auto journal = RunDatabase::create(path, RunDescription{});
+      ASSERT_TRUE(journal);
+      test::EndsAfter ends(**journal, records);
+      SlowEvaluator evaluator(world, milliseconds(2), milliseconds(6));
+      static_cast<void>(search(world, config_for(30, 8), evaluator, &ends));
+      measured = *(*journal)->measurements();
+      EXPECT_LE(measured, records);
+    }
+    const auto journal = RunDatabase::open(path);
+    ASSERT_TRUE(journal);
+    SlowEvaluator evaluator(world, milliseconds(2), milliseconds(6));
+    const auto resumed = search(world, config_for(30, 4), evaluator, journal->get());
+    ASSERT_TRUE(resumed) << resumed.error().message;
+    EXPECT_EQ(transcript(*resumed), transcript(*reference)) << records;
+    EXPECT_EQ(*(*journal)->measurements(), 30);
+  }
+}
+
+// A language model's steps are never applied ahead, nor is a model asked for proposals.
+TEST(WorkAhead, AsksNobodyWhoIsPaid) {
+  class Paid final : public Expander {
+   public:
+    explicit Paid(const World& world) : inner_(world) {}
+    std::vector<StepProposal> propose(const Candidate& candidate, const ExpansionContext& context,
+                                      const Cancellation& cancellation) const override {
+      ++proposals;
+      auto result = inner_.propose(candidate, context, cancellation);
+      for (std::size_t index = 0; index < result.size(); index += 2)
+        result[index].variant_limit = 2;
+      return result;
+    }
+    Result<Candidate> apply(const Candidate& candidate, const StepProposal& proposal, int variant,
+                            const ExpansionContext& context,
+                            const Cancellation& cancellation) const override {
+      if (!repeatable(proposal)) ++paid;
+      return inner_.apply(candidate, proposal, variant, context, cancellation);
+    }
+    [[nodiscard]] bool proposes_freely() const override { return false; }
+    mutable std::atomic<int> proposals{0};
+    mutable std::atomic<int> paid{0};
+
+   private:
+    WorldExpander inner_;
+  };
+  const World world(11, Shape{});
+  int proposals = 0;
+  int paid = 0;
+  std::string reference;
+  for (const int jobs : {1, 8}) {
+    const Paid expander(world);
+    SlowEvaluator evaluator(world, milliseconds(10), milliseconds(20));
+    const auto outcome = run_search(World::candidate(0), expander, evaluator, world.graph(),
+                                    config_for(40, jobs), nullptr, Cancellation{});
+    ASSERT_TRUE(outcome);
+    if (jobs == 1) {
+      proposals = expander.proposals;
+      paid = expander.paid;
+      reference = transcript(*outcome);
+      EXPECT_GT(paid, 0);
+      continue;
+    }
+    EXPECT_EQ(transcript(*outcome), reference);
+    EXPECT_EQ(expander.proposals, proposals);
+    EXPECT_EQ(expander.paid, paid);
+    EXPECT_GT(outcome->work_ahead.evaluations_used, 0);
+  }
+}
 
 }  // namespace
 }  // namespace regraph

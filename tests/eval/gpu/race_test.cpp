@@ -93,7 +93,7 @@ TEST(Race, MuchSlowerCandidatesCostTenSamples) {
   EXPECT_EQ(outcome.end, RaceEnd::dropped_at_first_look);
   EXPECT_EQ(outcome.samples, 10);
   ASSERT_TRUE(outcome.verdict.has_value());
-  EXPECT_EQ(outcome.verdict->word, TimingWord::slow);
+  EXPECT_EQ(outcome.verdict->word, SpeedVerdict::slow);
   EXPECT_FALSE(outcome.incumbent.has_value());
 }
 
@@ -104,7 +104,7 @@ TEST(Race, SlowerCandidatesCostFiftySamples) {
   const RaceOutcome outcome = gpu.race(race);
   EXPECT_EQ(outcome.end, RaceEnd::dropped_at_second_look);
   EXPECT_EQ(outcome.samples, 50);
-  EXPECT_EQ(outcome.verdict->word, TimingWord::slow);
+  EXPECT_EQ(outcome.verdict->word, SpeedVerdict::slow);
 }
 
 TEST(Race, SurvivorsAreInterleaved) {
@@ -113,7 +113,7 @@ TEST(Race, SurvivorsAreInterleaved) {
   Race race(incumbent);
   const RaceOutcome outcome = gpu.race(race);
   ASSERT_TRUE(outcome.verdict.has_value());
-  EXPECT_EQ(outcome.verdict->word, TimingWord::fast) << outcome.verdict->reason;
+  EXPECT_EQ(outcome.verdict->word, SpeedVerdict::fast) << outcome.verdict->reason;
   ASSERT_TRUE(outcome.incumbent.has_value());
   EXPECT_EQ(outcome.candidate.count, outcome.incumbent->count);
   EXPECT_EQ(outcome.samples, 50 + 2 * outcome.candidate.count);
@@ -143,11 +143,11 @@ TEST(Race, AKernelNeverBeatsItself) {
         SimulatedGpu gpu{.model = model, .seconds = {seconds, seconds}, .trial = trial};
         Race race(incumbent, 0.0);
         const RaceOutcome outcome = gpu.race(race);
-        EXPECT_NE(outcome.verdict->word, TimingWord::fast) << model.name << trial;
+        EXPECT_NE(outcome.verdict->word, SpeedVerdict::fast) << model.name << trial;
         // A side that keeps an offset for the whole race may be dropped as slower: no claim of
         // speed is made, and a real session draws other buffers.
         if (model.persistent_sigma == 0.0) {
-          EXPECT_NE(outcome.verdict->word, TimingWord::slow) << model.name << trial;
+          EXPECT_NE(outcome.verdict->word, SpeedVerdict::slow) << model.name << trial;
         }
       }
     }
@@ -160,7 +160,7 @@ TEST(Race, LongKernelsGetFewerSamples) {
     SimulatedGpu gpu{.model = kQuiet, .seconds = {0.9 * seconds, seconds}};
     Race race(incumbent);
     const RaceOutcome outcome = gpu.race(race);
-    EXPECT_EQ(outcome.verdict->word, TimingWord::fast) << seconds << outcome.verdict->reason;
+    EXPECT_EQ(outcome.verdict->word, SpeedVerdict::fast) << seconds << outcome.verdict->reason;
     EXPECT_LT(gpu.wall, 15.0 + 5.0 * seconds) << seconds;
     EXPECT_GE(outcome.candidate.count, 2) << seconds;
   }
@@ -172,7 +172,7 @@ TEST(Race, EndsWhenTheWallTimeIsUp) {
   Race race(incumbent);
   const RaceOutcome outcome = gpu.race(race);
   EXPECT_EQ(outcome.end, RaceEnd::wall_time);
-  EXPECT_NE(outcome.verdict->word, TimingWord::fast);  // never timed next to the incumbent
+  EXPECT_NE(outcome.verdict->word, SpeedVerdict::fast);  // never timed next to the incumbent
 }
 
 TEST(Race, BlocksUnderALowClockAreDiscardedAndRepeated) {
@@ -185,7 +185,7 @@ TEST(Race, BlocksUnderALowClockAreDiscardedAndRepeated) {
   EXPECT_NEAR(gpu.waited, 0.05 + 0.075, 1e-9);
   EXPECT_LT(outcome.candidate.maximum, 100e-6);
   EXPECT_EQ(outcome.thermally_unstable, outcome.discarded_blocks > 0.2 * outcome.blocks);
-  EXPECT_EQ(outcome.verdict->word, TimingWord::fast);
+  EXPECT_EQ(outcome.verdict->word, SpeedVerdict::fast);
 }
 
 TEST(Race, GivesUpWhenTheClockStaysLow) {
@@ -197,7 +197,7 @@ TEST(Race, GivesUpWhenTheClockStaysLow) {
   EXPECT_EQ(outcome.end, RaceEnd::unstable_clock);
   EXPECT_TRUE(outcome.thermally_unstable);
   EXPECT_EQ(outcome.discarded_blocks, 5);
-  EXPECT_EQ(outcome.verdict->word, TimingWord::ambiguous);
+  EXPECT_EQ(outcome.verdict->word, SpeedVerdict::ambiguous);
 }
 
 TEST(Race, RefusesWhatIsNoTime) {

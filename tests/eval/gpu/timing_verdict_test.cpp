@@ -56,10 +56,10 @@ TEST(TimingVerdict, AKernelIsNeverFasterOrSlowerThanItself) {
         const double noise = calibrated(model, seconds, key);
         const Trial t = interleaved(model, seconds, seconds, key, 200);
         const TimingVerdict verdict = judged(t, noise, trial % 2 == 0);
-        EXPECT_NE(verdict.word, TimingWord::fast) << model.name << " " << verdict.reason;
-        EXPECT_NE(verdict.word, TimingWord::slow) << model.name << " " << verdict.reason;
+        EXPECT_NE(verdict.word, SpeedVerdict::fast) << model.name << " " << verdict.reason;
+        EXPECT_NE(verdict.word, SpeedVerdict::slow) << model.name << " " << verdict.reason;
         ++trials;
-        if (verdict.word == TimingWord::same) ++same;
+        if (verdict.word == SpeedVerdict::same) ++same;
       }
     }
   }
@@ -73,9 +73,9 @@ TEST(TimingVerdict, FindsThreePercentAtHalfAPercentOfNoise) {
   constexpr int kTrials = 500;
   for (std::uint64_t trial = 0; trial < kTrials; ++trial) {
     const double noise = calibrated(model, 100e-6, trial);
-    if (judged(interleaved(model, 97e-6, 100e-6, trial, 200), noise, true).word == TimingWord::fast)
+    if (judged(interleaved(model, 97e-6, 100e-6, trial, 200), noise, true).word == SpeedVerdict::fast)
       ++fast;
-    if (judged(interleaved(model, 100e-6, 97e-6, trial, 200), noise, true).word == TimingWord::slow)
+    if (judged(interleaved(model, 100e-6, 97e-6, trial, 200), noise, true).word == SpeedVerdict::slow)
       ++slow;
   }
   EXPECT_GE(fast, 0.95 * kTrials);
@@ -87,7 +87,7 @@ TEST(TimingVerdict, DifferencesBelowAPercentAreNotClaimed) {
   for (std::uint64_t trial = 0; trial < 200; ++trial) {
     const TimingVerdict verdict =
         judged(interleaved(model, 99.2e-6, 100e-6, trial, 100), 0.0, false);
-    EXPECT_EQ(verdict.word, TimingWord::ambiguous);
+    EXPECT_EQ(verdict.word, SpeedVerdict::ambiguous);
   }
 }
 
@@ -101,9 +101,9 @@ TEST(TimingVerdict, AnotherClockIsNoGain) {
     t.seconds[1].push_back(model.sample(100e-6, 1, 1, i));
     t.clocks[1].push_back(kUsualHertz);
   }
-  EXPECT_EQ(judged(t, 0.002, false).word, TimingWord::fast);
+  EXPECT_EQ(judged(t, 0.002, false).word, SpeedVerdict::fast);
   const TimingVerdict verdict = judged(t, 0.002, true);
-  EXPECT_EQ(verdict.word, TimingWord::ambiguous);
+  EXPECT_EQ(verdict.word, SpeedVerdict::ambiguous);
   EXPECT_NE(verdict.reason.find("clock cycles"), std::string::npos);
   EXPECT_NEAR(verdict.speedup, 1 / 0.9, 0.01);
 }
@@ -112,23 +112,23 @@ TEST(TimingVerdict, AnotherClockIsNoGain) {
 TEST(TimingVerdict, ATickIsNoGain) {
   const std::vector<double> low(100, 5.0e-6);
   const std::vector<double> high(100, 5.5e-6);
-  EXPECT_EQ(gpu::judge({low, {}}, {high, {}}, 0.0).word, TimingWord::ambiguous);
-  EXPECT_EQ(gpu::judge({low, {}}, {low, {}}, 0.0).word, TimingWord::same);
+  EXPECT_EQ(gpu::judge({low, {}}, {high, {}}, 0.0).word, SpeedVerdict::ambiguous);
+  EXPECT_EQ(gpu::judge({low, {}}, {low, {}}, 0.0).word, SpeedVerdict::same);
   std::vector<double> mostly_low = low;
   mostly_low[0] = 5.5e-6;
   std::vector<double> mostly_high = high;
   mostly_high[0] = 6.0e-6;
-  EXPECT_EQ(gpu::judge({mostly_low, {}}, {mostly_high, {}}, 0.0).word, TimingWord::ambiguous);
+  EXPECT_EQ(gpu::judge({mostly_low, {}}, {mostly_high, {}}, 0.0).word, SpeedVerdict::ambiguous);
   std::vector<double> far(100, 7.0e-6);
   far[0] = 7.5e-6;
-  EXPECT_EQ(gpu::judge({mostly_low, {}}, {far, {}}, 0.0).word, TimingWord::fast);
+  EXPECT_EQ(gpu::judge({mostly_low, {}}, {far, {}}, 0.0).word, SpeedVerdict::fast);
 }
 
 TEST(TimingVerdict, SwappingTheSidesSwapsTheWord) {
-  const std::map<TimingWord, TimingWord> swapped = {{TimingWord::fast, TimingWord::slow},
-                                                    {TimingWord::slow, TimingWord::fast},
-                                                    {TimingWord::same, TimingWord::same},
-                                                    {TimingWord::ambiguous, TimingWord::ambiguous}};
+  const std::map<SpeedVerdict, SpeedVerdict> swapped = {{SpeedVerdict::fast, SpeedVerdict::slow},
+                                                    {SpeedVerdict::slow, SpeedVerdict::fast},
+                                                    {SpeedVerdict::same, SpeedVerdict::same},
+                                                    {SpeedVerdict::ambiguous, SpeedVerdict::ambiguous}};
   for (const test::NoiseModel& model : test::noise_models()) {
     for (std::uint64_t trial = 0; trial < 40; ++trial) {
       const double candidate = 100e-6 * (0.9 + 0.005 * static_cast<double>(trial));
@@ -144,8 +144,8 @@ TEST(TimingVerdict, SwappingTheSidesSwapsTheWord) {
 TEST(TimingVerdict, TooFewSamplesClaimNothing) {
   const std::vector<double> one = {1e-6};
   const std::vector<double> many(50, 2e-6);
-  EXPECT_EQ(gpu::judge({one, {}}, {many, {}}, 0.0).word, TimingWord::ambiguous);
-  EXPECT_EQ(gpu::judge({{}, {}}, {many, {}}, 0.0).word, TimingWord::ambiguous);
+  EXPECT_EQ(gpu::judge({one, {}}, {many, {}}, 0.0).word, SpeedVerdict::ambiguous);
+  EXPECT_EQ(gpu::judge({{}, {}}, {many, {}}, 0.0).word, SpeedVerdict::ambiguous);
 }
 
 TEST(TimingVerdict, NoiseOfTrials) {

@@ -210,8 +210,8 @@ RaceOutcome Race::outcome() const {
     outcome.incumbent = outcome.verdict->incumbent;
   } else if (incumbent_) {
     outcome.verdict = judge_summaries(outcome.candidate, incumbent_->seconds, incumbent_->noise);
-    if (outcome.verdict->word == TimingWord::fast) {
-      outcome.verdict->word = TimingWord::ambiguous;
+    if (outcome.verdict->word == SpeedVerdict::fast) {
+      outcome.verdict->word = SpeedVerdict::ambiguous;
       outcome.verdict->reason = "not timed next to the incumbent";
     }
   }

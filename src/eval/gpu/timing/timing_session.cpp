@@ -134,8 +134,8 @@ struct TimingSession::State {
         continue;
       }
       if (outcome->verdict) {
-        fast += outcome->verdict->word == TimingWord::fast ? 1 : 0;
-        slow += outcome->verdict->word == TimingWord::slow ? 1 : 0;
+        fast += outcome->verdict->word == SpeedVerdict::fast ? 1 : 0;
+        slow += outcome->verdict->word == SpeedVerdict::slow ? 1 : 0;
       }
       if (outcome->end == RaceEnd::dropped_at_first_look) continue;
       Result<std::string, Failure> difference = bench.look(b, candidate, stop);

@@ -26,7 +26,7 @@ std::optional<double> common_tick(const TimingSummary& a, const TimingSummary& b
   return std::nullopt;
 }
 
-TimingVerdict with(TimingVerdict verdict, TimingWord word, std::string reason) {
+TimingVerdict with(TimingVerdict verdict, SpeedVerdict word, std::string reason) {
   verdict.word = word;
   verdict.reason = std::move(reason);
   return verdict;
@@ -47,20 +47,6 @@ bool has_clocks(const TimedSamples& samples) {
 
 }  // namespace
 
-const char* name(TimingWord word) {
-  switch (word) {
-    case TimingWord::fast:
-      return "FAST";
-    case TimingWord::slow:
-      return "SLOW";
-    case TimingWord::same:
-      return "SAME";
-    case TimingWord::ambiguous:
-      break;
-  }
-  return "AMBIGUOUS";
-}
-
 TimingVerdict judge_summaries(const TimingSummary& candidate, const TimingSummary& incumbent,
                               double noise, std::optional<double> relative_tick) {
   TimingVerdict verdict;
@@ -68,7 +54,7 @@ TimingVerdict judge_summaries(const TimingSummary& candidate, const TimingSummar
   verdict.incumbent = incumbent;
   if (candidate.count < 2 || incumbent.count < 2 || !(candidate.minimum > 0.0) ||
       !(incumbent.minimum > 0.0)) {
-    return with(std::move(verdict), TimingWord::ambiguous, "too few samples");
+    return with(std::move(verdict), SpeedVerdict::ambiguous, "too few samples");
   }
   verdict.speedup = incumbent.median / candidate.median;
   const bool lower = candidate.median < incumbent.median;
@@ -83,19 +69,19 @@ TimingVerdict judge_summaries(const TimingSummary& candidate, const TimingSummar
   }
   const double gain = 1.0 - fast.median / slow.median;
   if (!tick && gain > 0.0) {
-    return with(std::move(verdict), TimingWord::ambiguous,
+    return with(std::move(verdict), SpeedVerdict::ambiguous,
                 "all samples of each side are equal, so the timer's tick is not known");
   }
   verdict.required_gain = std::max(kSmallestGain, kNoiseFactor * noise) + tick.value_or(0.0);
   if (verdict.separation >= kIntervalSeparation && gain >= verdict.required_gain) {
-    const TimingWord word = lower ? TimingWord::fast : TimingWord::slow;
+    const SpeedVerdict word = lower ? SpeedVerdict::fast : SpeedVerdict::slow;
     std::string reason = fmt::format("medians differ by {:.2f} %, intervals by {:.2f} %",
                                      100.0 * gain, 100.0 * verdict.separation);
     return with(std::move(verdict), word, std::move(reason));
   }
   if (gain <= kSameMedians && overlap(candidate, incumbent) >= kSameOverlap &&
       std::max(candidate.robust_variation, incumbent.robust_variation) <= kSameVariation) {
-    return with(std::move(verdict), TimingWord::same, "medians and intervals agree");
+    return with(std::move(verdict), SpeedVerdict::same, "medians and intervals agree");
   }
   std::string reason =
       verdict.separation < kIntervalSeparation
@@ -103,13 +89,13 @@ TimingVerdict judge_summaries(const TimingSummary& candidate, const TimingSummar
                         100.0 * verdict.separation)
           : fmt::format("medians differ by {:.2f} %, less than the {:.2f} % that noise allows",
                         100.0 * gain, 100.0 * verdict.required_gain);
-  return with(std::move(verdict), TimingWord::ambiguous, std::move(reason));
+  return with(std::move(verdict), SpeedVerdict::ambiguous, std::move(reason));
 }
 
 TimingVerdict judge(const TimedSamples& candidate, const TimedSamples& incumbent, double noise) {
   TimingVerdict verdict = judge_summaries(summarize(candidate.seconds, kTimerUnitSeconds),
                                           summarize(incumbent.seconds, kTimerUnitSeconds), noise);
-  if (verdict.word == TimingWord::ambiguous || !has_clocks(candidate) || !has_clocks(incumbent))
+  if (verdict.word == SpeedVerdict::ambiguous || !has_clocks(candidate) || !has_clocks(incumbent))
     return verdict;
   // Clocks blur the grid of the seconds, so that the tick cannot be read off the cycles.
   const double relative_tick = common_tick(verdict.candidate, verdict.incumbent).value_or(0.0) /
@@ -119,7 +105,7 @@ TimingVerdict judge(const TimedSamples& candidate, const TimedSamples& incumbent
   if (cycles.word != verdict.word) {
     verdict.reason = fmt::format("{} in seconds, {} in clock cycles ({})", name(verdict.word),
                                  name(cycles.word), cycles.reason);
-    verdict.word = TimingWord::ambiguous;
+    verdict.word = SpeedVerdict::ambiguous;
   }
   return verdict;
 }

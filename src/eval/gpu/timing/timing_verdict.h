@@ -2,18 +2,13 @@
 #pragma once
 
 #include "eval/gpu/timing/timing_statistics.h"
+#include "kernel/speed_verdict.h"
 
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 
 namespace regraph::gpu {
-
-enum class TimingWord : std::uint8_t { fast, slow, same, ambiguous };
-
-// Returns "FAST", "SLOW", "SAME" or "AMBIGUOUS".
-[[nodiscard]] const char* name(TimingWord word);
 
 // The interval of a set of samples is [minimum, third quartile]: noise only ever adds time, so the
 // lower end is solid and the upper quarter is not.
@@ -34,7 +29,7 @@ struct TimedSamples {
 };
 
 struct TimingVerdict {
-  TimingWord word = TimingWord::ambiguous;
+  SpeedVerdict word = SpeedVerdict::ambiguous;
   double speedup = 1.0;        // incumbent's median over the candidate's
   double separation = 0.0;     // of the intervals, a fraction of the lower time; negative: overlap
   double required_gain = 0.0;  // that the medians had to differ by, a fraction of the slower one
