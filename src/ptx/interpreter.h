@@ -76,10 +76,12 @@ struct InstructionProfile {
   // Atomics on shared memory: of each request the most lanes that want one bank, and one word.
   std::uint64_t bank_lanes = 0;
   std::uint64_t word_lanes = 0;
-  // With RunOptions::record_paths, of branches, guarded instructions and selects: which way the
-  // condition went, in any lane that asked.
+  // With RunOptions::record_paths. Of branches, guarded instructions and selects: which way the
+  // condition went, in any lane that asked. Of comparisons and logic on predicates: what came out.
   bool condition_was_false = false;
   bool condition_was_true = false;
+  bool result_was_false = false;
+  bool result_was_true = false;
 };
 
 struct Profile {
@@ -186,7 +188,7 @@ enum class HandlerSet : std::uint8_t { automatic, baseline, x86_64_v3, x86_64_v4
 
 struct RunOptions {
   bool count = true;                          // fill requests, sectors, wavefronts
-  bool record_paths = false;                  // fill condition_was_false and condition_was_true
+  bool record_paths = false;                  // fill condition_was_... and result_was_...
   std::uint64_t instruction_budget = 0;       // warp instructions over all blocks, 0: no limit
   std::vector<std::uint64_t> blocks;          // linear block ids to run; empty: all
   std::uint32_t shared_limit_bytes = 232448;  // 227 KiB, sm_90's opt-in maximum

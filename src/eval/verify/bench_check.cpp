@@ -156,10 +156,13 @@ Verdict BenchCheck::run_whole(const BenchReference::Whole& whole) {
   BenchRun& run = **made;
   for (std::size_t i = 0; i < run.launches(); ++i) {
     const auto budget = static_cast<std::uint64_t>(8.0 * limits_.whole);
-    const ptx::RunResult result = run.run_launch(i, budget, threads_, nullptr, cancellation_);
+    const ptx::RunResult result = run.run_launch(i, budget, threads_, cancellation_);
     if (!result.ok()) {
       // Too long for this check: as if it had not been tried.
-      if (result.fault.kind == ptx::FaultKind::instruction_budget) return run_blocks();
+      if (result.fault.kind == ptx::FaultKind::instruction_budget && !escalated_) {
+        ran_ = {};
+        return run_blocks();
+      }
       return reject(verdict_of(result.fault.kind), describe_fault(result.fault));
     }
     ran_.add(result.profile, run.first_instruction(i));
@@ -219,8 +222,11 @@ Verdict BenchCheck::sample_blocks() {
 
 // Whether the candidate writes what the original's sampled blocks write.
 Verdict BenchCheck::find_missing() {
-  const std::optional<BlockMap> map = sample_.map();
-  if (!map) return Verdict::correct;
+  std::optional<BlockMap> map = sample_.map();
+  if (!map && sample_.grid() == reference_.grid() && sample_.explained_by(reference_.map())) {
+    map = reference_.map();
+  }
+  if (!map) return leaves_out_blocks() ? escalate().value_or(Verdict::correct) : Verdict::correct;
   for (const std::uint64_t one : reference_.sampled()) {
     const BenchReference::Block* expected = reference_.block(one, cancellation_);
     if (expected == nullptr) continue;
@@ -235,32 +241,50 @@ Verdict BenchCheck::find_missing() {
       const bool known = std::any_of(sample_.blocks().begin(), sample_.blocks().end(),
                                      [&](const auto& entry) { return writes(entry.second); });
       if (known) continue;
-      const std::vector<std::uint64_t> owners = map->blocks_of(argument, element);
+      bool certain = false;
+      const std::vector<std::uint64_t> owners = map->blocks_of(argument, element, &certain);
       bool found = false;
       for (const std::uint64_t owner : owners) {
         if (sample_.spent() > 2 * limits_.blocks) return Verdict::correct;
         found = found || writes(sample_.block(owner, cancellation_));
         if (cancellation_.requested()) return reject(Verdict::timeout, "cancelled");
       }
-      if (!found) return missing(argument, element, !owners.empty());
+      if (!found) return missing(argument, element, certain);
     }
   }
   return Verdict::correct;
 }
 
-// The element seems not to be written: the whole launch tells, where that can be had.
-Verdict BenchCheck::missing(std::uint32_t argument, std::uint64_t element, bool certainly) {
-  const double most = bench_limits(EvaluationBudget::Effort::confirmation).whole;
-  if (sample_.estimated_instructions() <= most) {
-    if (const auto* whole = reference_.whole(cancellation_)) {
-      limits_.whole = std::max(limits_.whole, most);
-      return run_whole(*whole);
-    }
+// Whether an inner block wrote nothing at all, while others did.
+bool BenchCheck::leaves_out_blocks() const {
+  const std::uint64_t last = sample_.grid().count() - 1;
+  bool some = false;
+  bool none = false;
+  for (const auto& [number, record] : sample_.blocks()) {
+    if (number == last || record.fault.kind != ptx::FaultKind::none) continue;
+    (record.written.empty() ? none : some) = true;
   }
+  return some && none;
+}
+
+// Something has to be known for sure: runs all, where that can be had at all. None: it cannot.
+std::optional<Verdict> BenchCheck::escalate() {
+  const double most = bench_limits(EvaluationBudget::Effort::confirmation).whole;
+  if (escalated_ || sample_.estimated_instructions() > most) return std::nullopt;
+  escalated_ = true;
+  limits_.whole = most;
+  const auto* whole = reference_.whole(cancellation_);
+  if (whole == nullptr) return std::nullopt;
+  return run_whole(*whole);
+}
+
+// The element seems not to be written.
+Verdict BenchCheck::missing(std::uint32_t argument, std::uint64_t element, bool certainly) {
+  if (const std::optional<Verdict> verdict = escalate()) return *verdict;
   if (!certainly) return Verdict::correct;
   return reject(Verdict::wrong_result,
-                fmt::format("'{}': element {} is written by the original, and not by the block "
-                            "that should write it",
+                fmt::format("'{}': element {} is written by the original, and by none of the "
+                            "blocks that should write it",
                             problem_.arguments[argument].name, element));
 }
 
@@ -375,7 +399,7 @@ void BenchCheck::mark_compared(const std::vector<KnownElements>& known) {
 }
 
 Verdict BenchCheck::insist(const PathSet& paths) {
-  if (!by_blocks_) return Verdict::correct;
+  if (!by_blocks_) return escalate().value_or(Verdict::correct);
   OriginalBlocks blocks;
   std::uint64_t spent = 0;
   PathSet left = paths.without(compared_);
@@ -391,7 +415,9 @@ Verdict BenchCheck::insist(const PathSet& paths) {
     if (rest == left || !ask_for_all(*record, blocks, spent)) continue;
     left = rest;
   }
-  return blocks.empty() ? Verdict::correct : compare_blocks(blocks);
+  const Verdict verdict = blocks.empty() ? Verdict::correct : compare_blocks(blocks);
+  if (verdict != Verdict::correct || paths.without(compared_).empty()) return verdict;
+  return escalate().value_or(Verdict::correct);
 }
 
 }  // namespace regraph::verify

@@ -57,6 +57,8 @@ class BenchCheck {
   Verdict run_blocks();
   Verdict sample_blocks();
   Verdict find_missing();
+  [[nodiscard]] bool leaves_out_blocks() const;
+  std::optional<Verdict> escalate();
   Verdict missing(std::uint32_t argument, std::uint64_t element, bool certainly);
   void ask_for(const std::vector<ElementRange>& written, std::size_t elements,
                OriginalBlocks& blocks);
@@ -75,6 +77,7 @@ class BenchCheck {
   BenchSample sample_;
   std::set<std::uint64_t> done_;  // blocks all of whose writes were compared
   bool by_blocks_ = false;
+  bool escalated_ = false;
   std::string message_;
   PathSet ran_;
   PathSet compared_;

@@ -12,7 +12,7 @@ namespace {
 
 // The original may take this many warp instructions as a whole: a second or two, once a run.
 constexpr double kWholeInstructions = 256e6;
-constexpr std::uint64_t kWholeBytes = std::uint64_t{256} << 20;
+constexpr std::uint64_t kWholeBytes = std::uint64_t{64} << 20;
 // Launches before the last, which have to run before any block of it.
 constexpr std::uint64_t kEarlierInstructions = 128'000'000;
 // Blocks that are always known may take this many; at least three are.
@@ -64,7 +64,8 @@ bool BenchReference::run_whole(const Cancellation& cancellation) {
   std::vector<std::vector<std::uint8_t>> written(problem_.arguments.size());
   for (std::size_t i = 0; i < written.size(); ++i) {
     const Argument& argument = problem_.arguments[i];
-    if (argument.is_output()) {
+    // Of an inout buffer all elements count: what is left alone holds its input.
+    if (argument.is_output() && argument.direction == Direction::out) {
       written[i].resize(run.content(i).size() / size_in_bytes(argument.type));
     }
   }
@@ -72,7 +73,7 @@ bool BenchReference::run_whole(const Cancellation& cancellation) {
   for (std::size_t i = 0; i < run.launches(); ++i) {
     // Estimates may be off where blocks differ.
     const auto budget = static_cast<std::uint64_t>(2.0 * kWholeInstructions);
-    ptx::RunResult result = run.run_launch(i, budget, settings_.threads, &written, cancellation);
+    ptx::RunResult result = run.run_launch(i, budget, settings_.threads, written, cancellation);
     if (!result.ok()) return false;
     for (const ptx::InstructionProfile& one : result.profile.instructions) {
       whole_.warp_instructions += one.warp_executions;
@@ -87,14 +88,12 @@ bool BenchReference::run_whole(const Cancellation& cancellation) {
     if (!problem_.arguments[i].is_output()) continue;
     const auto content = run.content(i);
     whole_.expected[i].assign(content.begin(), content.end());
-    elements += static_cast<std::uint64_t>(std::count(written[i].begin(), written[i].end(), 1));
+    elements += content.size() / size_in_bytes(problem_.arguments[i].type);
     for (std::uint8_t& one : written[i])
       one = one == 0 ? 1 : 0;
-    // Of an inout buffer all elements count: what is left alone holds its input.
-    if (problem_.arguments[i].direction == Direction::out &&
-        std::find(written[i].begin(), written[i].end(), 1) != written[i].end()) {
-      whole_.untouched[i] = std::move(written[i]);
-    }
+    const auto left_alone = std::count(written[i].begin(), written[i].end(), 1);
+    elements -= static_cast<std::uint64_t>(left_alone);
+    if (left_alone > 0) whole_.untouched[i] = std::move(written[i]);
   }
   whole_.arithmetic = arithmetic_of(profile, elements);
   if (settings_.reduction_length) whole_.arithmetic.reduction_length = *settings_.reduction_length;

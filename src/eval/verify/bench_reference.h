@@ -58,6 +58,8 @@ class BenchReference {
                                                      std::uint64_t element) const {
     return map_->blocks_of(argument, element);
   }
+  [[nodiscard]] const BlockMap& map() const { return *map_; }
+  [[nodiscard]] const Dim3& grid() const { return sample_->grid(); }
   // Warp instructions of a block, without running it.
   [[nodiscard]] std::uint64_t instructions_a_block() const { return block_instructions_; }
   // Null: it fails, or was cancelled. Valid as long as the reference.

@@ -171,14 +171,20 @@ BlockRecord BenchRun::run_block(std::size_t launch, std::uint64_t block, std::ui
 }
 
 ptx::RunResult BenchRun::run_launch(std::size_t launch, std::uint64_t budget, int threads,
-                                    std::vector<std::vector<std::uint8_t>>* written,
                                     const Cancellation& cancellation) {
   ptx::RunOptions options = options_for(budget);
   options.threads = threads;
+  return ptx::run(plan_[launch].program, arguments_[launch], memory_, options, cancellation);
+}
+
+ptx::RunResult BenchRun::run_launch(std::size_t launch, std::uint64_t budget, int threads,
+                                    std::vector<std::vector<std::uint8_t>>& written,
+                                    const Cancellation& cancellation) {
+  const bool asked =
+      std::any_of(written.begin(), written.end(), [](const auto& marks) { return !marks.empty(); });
+  if (!asked) return run_launch(launch, budget, threads, cancellation);
+  ptx::RunOptions options = options_for(budget);
   const ptx::Program& program = plan_[launch].program;
-  if (written == nullptr) {
-    return ptx::run(program, arguments_[launch], memory_, options, cancellation);
-  }
   ptx::WriteLog log;
   options.writes = &log;
   const std::uint64_t grid = concrete_[launch].grid.count();
@@ -196,6 +202,8 @@ ptx::RunResult BenchRun::run_launch(std::size_t launch, std::uint64_t budget, in
       one.thread_executions += so_far.thread_executions;
       one.condition_was_false |= so_far.condition_was_false;
       one.condition_was_true |= so_far.condition_was_true;
+      one.result_was_false |= so_far.result_was_false;
+      one.result_was_true |= so_far.result_was_true;
     }
     part.profile.thread_instructions += total.profile.thread_instructions;
     total = std::move(part);
@@ -206,8 +214,10 @@ ptx::RunResult BenchRun::run_launch(std::size_t launch, std::uint64_t budget, in
       return total;
     }
     for (const ElementRange& range : elements(log)) {
-      std::fill((*written)[range.argument].begin() + static_cast<std::ptrdiff_t>(range.begin),
-                (*written)[range.argument].begin() + static_cast<std::ptrdiff_t>(range.end), 1);
+      std::vector<std::uint8_t>& marks = written[range.argument];
+      if (marks.empty()) continue;
+      std::fill(marks.begin() + static_cast<std::ptrdiff_t>(range.begin),
+                marks.begin() + static_cast<std::ptrdiff_t>(range.end), 1);
     }
     std::uint64_t spent = 0;
     for (const ptx::InstructionProfile& one : total.profile.instructions)

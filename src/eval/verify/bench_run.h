@@ -67,9 +67,13 @@ class BenchRun {
   [[nodiscard]] BlockRecord run_block(std::size_t launch, std::uint64_t block, std::uint64_t budget,
                                       const Cancellation& cancellation);
 
-  // Runs a whole launch. `written`, if not null: marks elements of outputs, one entry an argument.
+  // Runs a whole launch.
   [[nodiscard]] ptx::RunResult run_launch(std::size_t launch, std::uint64_t budget, int threads,
-                                          std::vector<std::vector<std::uint8_t>>* written,
+                                          const Cancellation& cancellation);
+  // The same, and marks the elements it writes: `written` has an entry an argument, empty for those
+  // that nobody asks about.
+  [[nodiscard]] ptx::RunResult run_launch(std::size_t launch, std::uint64_t budget, int threads,
+                                          std::vector<std::vector<std::uint8_t>>& written,
                                           const Cancellation& cancellation);
 
   // The number of the launch's first instruction in the plan.

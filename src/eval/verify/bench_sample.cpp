@@ -113,7 +113,7 @@ void BenchSample::probe(BenchRun& run, std::size_t launch, const Cancellation& c
 Status BenchSample::run_earlier(const Cancellation& cancellation) {
   for (std::size_t i = 0; i + 1 < run_->launches(); ++i) {
     ptx::RunResult result = run_->run_launch(
-        i, 2 * static_cast<std::uint64_t>(estimated_) + kBlockBudget, 1, nullptr, cancellation);
+        i, 2 * static_cast<std::uint64_t>(estimated_) + kBlockBudget, 1, cancellation);
     if (result.fault.kind == ptx::FaultKind::cancelled) {
       return fail(ErrorCode::cancelled, "cancelled");
     }
@@ -140,10 +140,13 @@ std::optional<BlockMap> BenchSample::map() const {
   for (const auto& [number, record] : records_)
     records.push_back(&record);
   BlockMap map(grid(), problem_.arguments.size(), records);
-  const bool explained = std::all_of(records.begin(), records.end(),
-                                     [&](const BlockRecord* one) { return map.explains(*one); });
-  if (!explained) return std::nullopt;
+  if (!explained_by(map)) return std::nullopt;
   return map;
+}
+
+bool BenchSample::explained_by(const BlockMap& map) const {
+  return std::all_of(records_.begin(), records_.end(),
+                     [&](const auto& entry) { return map.explains(entry.second); });
 }
 
 PathSet BenchSample::paths() const {

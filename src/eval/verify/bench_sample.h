@@ -44,6 +44,8 @@ class BenchSample {
   [[nodiscard]] std::uint64_t spent() const { return spent_; }
   // Which block writes what, from the blocks so far; only where it explains all of them.
   [[nodiscard]] std::optional<BlockMap> map() const;
+  // Whether no block wrote what it should not after `map`.
+  [[nodiscard]] bool explained_by(const BlockMap& map) const;
   // What ran so far.
   [[nodiscard]] PathSet paths() const;
   // Of launches before the last that ran as a whole.

@@ -45,10 +45,10 @@ std::string describe_path(const LoadedPlan& plan, const PathSet& paths) {
       if (first + i >= paths.instructions().size()) return "";
       const std::uint8_t bits = paths.instructions()[first + i];
       if (bits == 0) continue;
-      const char* what = "it runs";
-      if ((bits & PathSet::kRan) == 0) {
-        what = (bits & PathSet::kTrue) != 0 ? "its condition holds" : "its condition does not hold";
-      }
+      const bool holds = (bits & (PathSet::kTrue | PathSet::kResultTrue)) != 0;
+      const char* what = (bits & PathSet::kRan) != 0 ? "it runs"
+                         : holds                     ? "its condition holds"
+                                                     : "its condition does not hold";
       const ptx::InstructionInfo& one = instructions[i];
       const std::string where = one.source_line > 0
                                     ? fmt::format("line {} of the source", one.source_line)
@@ -109,6 +109,7 @@ VerificationResult BenchVerification::verify(const LoadedPlan& candidate,
     if (const Verdict verdict = check.run(); verdict != Verdict::correct) {
       return refuse(verdict, check.message());
     }
+    if (cancellation.requested()) return refuse(Verdict::timeout, "cancelled");
     PathSet missing = check.ran().without(covered);
     if (!missing.empty()) {
       // Comparing at the bench size shows less than a test does: no races, one distribution.

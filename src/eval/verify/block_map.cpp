@@ -126,12 +126,14 @@ bool BlockMap::explains(const BlockRecord& record) const {
   });
 }
 
-std::vector<std::uint64_t> BlockMap::blocks_of(std::uint32_t argument,
-                                               std::uint64_t element) const {
+std::vector<std::uint64_t> BlockMap::blocks_of(std::uint32_t argument, std::uint64_t element,
+                                               bool* certain) const {
   std::vector<std::uint64_t> blocks;
   const Shape& shape = shapes_[argument];
   const std::uint64_t rows = std::uint64_t{grid_.y} * grid_.z;
-  if (!shape.known || rows > kMostRows) return blocks;
+  bool complete = shape.known && rows <= kMostRows;
+  if (certain != nullptr) *certain = complete;
+  if (!complete) return blocks;
   const std::int64_t span = shape.ranges.back().end - 1;  // offsets are 0..span
   const std::int64_t step = shape.stride[0];
   for (std::uint64_t row = 0; row < rows && blocks.size() < kMostBlocks; ++row) {
@@ -146,7 +148,9 @@ std::vector<std::uint64_t> BlockMap::blocks_of(std::uint32_t argument,
       const std::int64_t one_end = floor_divide(step > 0 ? offset : offset - span, step);
       const std::int64_t other_end = -floor_divide(-(step > 0 ? offset - span : offset), step);
       low = std::max(low, std::min(one_end, other_end));
-      high = std::min({high, std::max(one_end, other_end), low + kMostTried});
+      high = std::min(high, std::max(one_end, other_end));
+      complete = complete && high <= low + kMostTried;
+      high = std::min(high, low + kMostTried);
     }
     for (std::int64_t x = low; x <= high && blocks.size() < kMostBlocks; ++x) {
       if (holds(shape, offset - x * step)) {
@@ -154,6 +158,7 @@ std::vector<std::uint64_t> BlockMap::blocks_of(std::uint32_t argument,
       }
     }
   }
+  if (certain != nullptr) *certain = complete && blocks.size() < kMostBlocks;
   return blocks;
 }
 

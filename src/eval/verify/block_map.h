@@ -34,9 +34,10 @@ class BlockMap {
   // Whether the record's block wrote nothing but what it should.
   [[nodiscard]] bool explains(const BlockRecord& record) const;
 
-  // Blocks that write the element, unless they end before it; the lowest few, in order.
-  [[nodiscard]] std::vector<std::uint64_t> blocks_of(std::uint32_t argument,
-                                                     std::uint64_t element) const;
+  // Blocks that write the element, unless they end before it, in order; at most eight. `certain`,
+  // if not null: whether no other block should write it.
+  [[nodiscard]] std::vector<std::uint64_t> blocks_of(std::uint32_t argument, std::uint64_t element,
+                                                     bool* certain = nullptr) const;
 
  private:
   struct Range {

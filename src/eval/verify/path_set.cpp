@@ -12,6 +12,8 @@ void PathSet::add(const ptx::Profile& profile, std::size_t first) {
     std::uint8_t bits = one.warp_executions > 0 ? kRan : 0;
     if (one.condition_was_false) bits |= kFalse;
     if (one.condition_was_true) bits |= kTrue;
+    if (one.result_was_false) bits |= kResultFalse;
+    if (one.result_was_true) bits |= kResultTrue;
     instructions_[i] |= bits;
   }
 }

@@ -16,6 +16,8 @@ class PathSet {
   static constexpr std::uint8_t kRan = 1;
   static constexpr std::uint8_t kFalse = 2;  // a branch not taken, a guard or select that said no
   static constexpr std::uint8_t kTrue = 4;
+  static constexpr std::uint8_t kResultFalse = 8;  // a comparison, or logic on predicates, gave no
+  static constexpr std::uint8_t kResultTrue = 16;
 
   // Adds what a run of the launch did whose first instruction is number `first` of the plan's. The
   // profile must be of a run with RunOptions::record_paths.

@@ -94,7 +94,7 @@ class BlockRunner {
   std::vector<std::uint64_t> block_threads_;
   std::vector<std::uint64_t> guard_warps_;
   std::vector<std::uint64_t> guard_threads_;
-  std::vector<std::uint8_t> conditions_;  // kConditionFalse, kConditionTrue by instruction
+  std::vector<std::uint8_t> conditions_;  // bits of watched_handlers.h by instruction
   static constexpr std::uint32_t kBarriers = 16;
   std::uint32_t arrived_[kBarriers] = {};  // threads that arrived without waiting
   std::uint64_t executed_ = 0;

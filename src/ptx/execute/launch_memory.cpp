@@ -60,6 +60,8 @@ void BlockRunner::add_to(Profile& profile) const {
     const std::uint64_t threads = guarded ? guard_threads_[guard] : block_threads_[info.block];
     to.condition_was_false |= (conditions_[i] & kConditionFalse) != 0;
     to.condition_was_true |= (conditions_[i] & kConditionTrue) != 0;
+    to.result_was_false |= (conditions_[i] & kResultFalse) != 0;
+    to.result_was_true |= (conditions_[i] & kResultTrue) != 0;
     to.warp_executions += warps;
     to.thread_executions += threads;
     profile.thread_instructions += threads;

@@ -86,6 +86,16 @@ const Record* noted_select(const Record* r, Warp& w) {
   return w.block->handlers[r->handler_id](r, w);
 }
 
+const Record* noted_result(const Record* r, Warp& w) {
+  const Record* next = w.block->handlers[r->handler_id](r, w);
+  const std::uint32_t result = predicate(w, r->d);
+  std::uint8_t seen = 0;
+  if ((w.exec & result) != 0) seen |= kResultTrue;
+  if ((w.exec & ~result) != 0) seen |= kResultFalse;
+  w.conditions[r->instruction] |= seen;
+  return next;
+}
+
 // The usual handler where nothing has to be noted.
 Handler noting_handler(const Record& record, Operation operation, Handler usual,
                        const Watch& watch) {
@@ -94,6 +104,10 @@ Handler noting_handler(const Record& record, Operation operation, Handler usual,
       return &noted_branch_or_guard;
     }
     if (operation == Operation::select) return &noted_select;
+    const bool compares = operation >= Operation::equal && operation <= Operation::test_subnormal;
+    const bool combines =
+        operation >= Operation::predicate_and && operation <= Operation::predicate_xor;
+    if (compares || combines) return &noted_result;
   }
   const bool stores = record.handler_id >= kArithmeticHandlers &&
                       record.handler_id >= memory_handler_id(true, false, MemoryType::u8, 0);

@@ -10,6 +10,8 @@ namespace regraph::ptx {
 // Bits of Warp::conditions.
 inline constexpr std::uint8_t kConditionFalse = 1;
 inline constexpr std::uint8_t kConditionTrue = 2;
+inline constexpr std::uint8_t kResultFalse = 4;
+inline constexpr std::uint8_t kResultTrue = 8;
 
 struct Watch {
   bool races = false;     // BlockContext::races is set
