@@ -222,7 +222,7 @@ class LanguageModelBuilder {
     const SearchSetup& setup = place_.setup;
     auto toolkit = find_cuda_toolkit();
     if (!toolkit) return SetupFailure{kNoDevice, toolkit.error().message};
-    auto front_end = source::default_front_end(toolkit->root);
+    auto front_end = source::default_front_end(toolkit->root, setup.device.architecture);
     if (!front_end) return SetupFailure{kNoDevice, front_end.error().message};
     model_->device_ = prompt_device(setup.device);
     model_->reader_ = std::make_unique<llm::CandidateReader>(*setup.compiler, std::move(*front_end),

@@ -146,7 +146,7 @@ int calibrate_with(const Options& options, const std::filesystem::path& programs
   const auto start = device_of(options, *runs);
   if (!start) return failed(start.error());
   auto toolkit = find_cuda_toolkit();
-  auto front_end = toolkit ? source::default_front_end(toolkit->root)
+  auto front_end = toolkit ? source::default_front_end(toolkit->root, start->device.architecture)
                            : Result<source::FrontEndConfiguration>(toolkit.error());
   if (!front_end) {
     say(front_end.error().message);

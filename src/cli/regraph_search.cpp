@@ -130,7 +130,7 @@ void show_notes(const SearchSetup& setup, const SearchOptions& options) {
 // Searches, or goes on searching, with every result in `database`.
 int search(const SearchSetup& setup, const SearchOptions& options, const SearchConfig& config,
            const std::string& directory, std::unique_ptr<RunDatabase> database, bool resumed) {
-  const rewrite::AstRewriter rewriter(setup.problem);
+  const rewrite::AstRewriter rewriter(setup.problem, limits_of(setup.device));
   const LanguageModelPlace place{
       setup, rewriter, options.program, config.seed, config.evaluation_wall_seconds, config.jobs};
   std::unique_ptr<LanguageModel> model;
@@ -219,7 +219,7 @@ int search(const SearchSetup& setup, const SearchOptions& options, const SearchC
 int start(const SearchSetup& setup, const SearchOptions& options) {
   const SearchConfig config = config_of(options, setup);
   if (options.dry_run) {
-    const rewrite::AstRewriter rewriter(setup.problem);
+    const rewrite::AstRewriter rewriter(setup.problem, limits_of(setup.device));
     const LanguageModelPlace place{
         setup, rewriter, options.program, config.seed, config.evaluation_wall_seconds, config.jobs};
     auto text = dry_run(options, config, place, g_interrupted);

@@ -95,7 +95,7 @@ class Builder {
   std::optional<SetupFailure> find_tools() {
     auto toolkit = find_cuda_toolkit();
     if (!toolkit) return failure(kNoDevice, toolkit.error().message);
-    auto front_end = source::default_front_end(toolkit->root);
+    auto front_end = source::default_front_end(toolkit->root, setup_->device.architecture);
     if (!front_end) return failure(kNoDevice, front_end.error().message);
     front_end_ = std::move(*front_end);
     CompilerConfiguration configuration;
