@@ -178,7 +178,7 @@ int run() {
     std::fprintf(stderr, "%s\n", toolkit.error().message.c_str());
     return 1;
   }
-  auto front_end = source::default_front_end(toolkit->root);
+  auto front_end = source::default_front_end(toolkit->root, "sm_90");
   if (!front_end) {
     std::fprintf(stderr, "%s\n", front_end.error().message.c_str());
     return 1;

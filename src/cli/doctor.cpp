@@ -22,6 +22,8 @@ namespace {
 
 using Level = Finding::Level;
 
+// What the examination compiles for: any architecture would do.
+constexpr const char* kArchitecture = "sm_90";
 constexpr double kGibibyte = 1024.0 * 1024.0 * 1024.0;
 // A run of the examples takes 0.6 GiB; two workers and a desktop want more.
 constexpr double kComfortableMemoryBytes = 4.0 * kGibibyte;
@@ -57,7 +59,7 @@ class Examination {
     }
     add(Level::fine, "CUDA toolkit",
         fmt::format("{} (found by {})", toolkit->root.string(), toolkit->how_found));
-    const auto front_end = source::default_front_end(toolkit->root);
+    const auto front_end = source::default_front_end(toolkit->root, kArchitecture);
     if (front_end) {
       add(Level::fine, "C++ front end", front_end->clang_resources.string());
     } else {
@@ -74,11 +76,11 @@ class Examination {
     CompileRequest request;
     request.source = "__global__ void doctor(float* a) { a[threadIdx.x] *= 2.0f; }\n";
     request.kernel = "doctor";
-    request.architecture = "sm_90";
+    request.architecture = kArchitecture;
     const auto compiled = compiler.compile(request, cancellation_);
     if (compiled) {
       add(Level::fine, "compiler",
-          fmt::format("NVRTC compiles for sm_90 in {:.2f} s",
+          fmt::format("NVRTC compiles for {} in {:.2f} s", kArchitecture,
                       compiler.statistics().compile_seconds));
     } else {
       add(Level::broken, "compiler", "NVRTC does not work: " + compiled.error().message);

@@ -126,7 +126,7 @@ int calibrate_with(const Program& program, const Options& options) {
   if (!runs) return failed(program, runs.error());
   const auto start = device_of(options, *runs);
   if (!start) return failed(program, start.error());
-  auto toolchain = find_toolchain(program.installation());
+  auto toolchain = find_toolchain(program.installation(), start->device.architecture);
   if (!toolchain) return program.fail(toolchain.error());
   using Clock = std::chrono::steady_clock;
   const auto seconds_since = [](Clock::time_point from) {

@@ -1,6 +1,6 @@
 #include "infer/analysis_form.h"
 
-#include "rewrite/transform/normal_form.h"
+#include "rewrite/forms/normal_form.h"
 #include "source/build.h"
 #include "source/walk.h"
 

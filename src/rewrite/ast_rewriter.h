@@ -1,13 +1,14 @@
 // The built-in expander: proposes every step that is legal for a candidate and applies it.
 #pragma once
 
+#include "kernel/device_limits.h"
 #include "kernel/problem.h"
 #include "regraph/expander.h"
-#include "rewrite/analysis/launch_view.h"
-#include "rewrite/analysis/step_rewriter.h"
+#include "rewrite/launch_view.h"
 
 #include <map>
 #include <string>
+#include <utility>
 
 namespace regraph::rewrite {
 
@@ -16,8 +17,10 @@ namespace regraph::rewrite {
 // no proposals, and apply refuses them.
 class AstRewriter final : public Expander {
  public:
-  // `problem` must outlive the rewriter.
-  explicit AstRewriter(const Problem& problem) : view_(problem) {}
+  // `problem` must outlive the rewriter. `limits` are those of the device that candidates are to
+  // run on.
+  AstRewriter(const Problem& problem, DeviceLimits limits)
+      : view_(problem), limits_(std::move(limits)) {}
 
   [[nodiscard]] std::vector<StepProposal> propose(const Candidate& candidate,
                                                   const ExpansionContext& context,
@@ -36,6 +39,7 @@ class AstRewriter final : public Expander {
 
  private:
   const LaunchView view_;
+  const DeviceLimits limits_;
 };
 
 }  // namespace regraph::rewrite

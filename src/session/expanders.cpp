@@ -30,7 +30,8 @@ Result<std::shared_ptr<const SessionExpander>, SessionError> make_expander(
   std::vector<const Expander*> members;
   made->evaluator_ = &place.evaluator;
   if (kind->rewrites) {
-    made->rewriter_ = std::make_unique<rewrite::AstRewriter>(place.opened.problem);
+    made->rewriter_ = std::make_unique<rewrite::AstRewriter>(place.opened.problem,
+                                                             limits_of(place.opened.device.device));
     members.push_back(made->rewriter_.get());
   }
   if (kind->asks_model) {

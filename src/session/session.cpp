@@ -31,9 +31,10 @@ struct Session::State {
   std::unique_ptr<gpu::DisturbanceLog> disturbances;
 
   static Result<std::unique_ptr<State>, SessionError> make(const Installation& installation,
+                                                           const ChosenDevice& device,
                                                            Result<ReGraph> graph) {
     if (!graph) return usage(graph.error().message);
-    auto toolchain = find_toolchain(installation);
+    auto toolchain = find_toolchain(installation, device.device.architecture);
     if (!toolchain) return std::move(toolchain).error();
     return std::make_unique<State>(installation, std::move(*toolchain), std::move(*graph));
   }
@@ -82,7 +83,7 @@ Result<std::unique_ptr<Session>, SessionError> Session::open(const SessionOption
   if (!device) return std::move(device).error();
   auto source = read_problem_source(options.problem);
   if (!source) return std::move(source).error();
-  auto state = State::make(installation, load_graph(options.graph, installation));
+  auto state = State::make(installation, *device, load_graph(options.graph, installation));
   if (!state) return std::move(state).error();
   auto done = (*state)->prepare(std::move(*source), std::move(*device), options.evaluator,
                                 options.open, cancellation);
@@ -99,7 +100,8 @@ Result<std::unique_ptr<Session>, SessionError> Session::reopen(const RunDescript
   if (!device) return std::move(device).error();
   auto source = recorded_problem_source(description);
   if (!source) return std::move(source).error();
-  auto state = State::make(installation, parse_regraph(description.graph, "the recorded ReGraph"));
+  auto state =
+      State::make(installation, *device, parse_regraph(description.graph, "the recorded ReGraph"));
   if (!state) return std::move(state).error();
   const OpenOptions options{false, config.seed, config.evaluation_wall_seconds};
   auto done = (*state)->prepare(std::move(*source), std::move(*device), config.evaluator, options,

@@ -4,10 +4,11 @@
 
 namespace regraph {
 
-Result<Toolchain, SessionError> find_toolchain(const Installation& installation) {
+Result<Toolchain, SessionError> find_toolchain(const Installation& installation,
+                                               const std::string& architecture) {
   auto toolkit = find_cuda_toolkit();
   if (!toolkit) return SessionError{FailureCause::no_device, toolkit.error().message};
-  auto front_end = source::default_front_end(toolkit->root);
+  auto front_end = source::default_front_end(toolkit->root, architecture);
   if (!front_end) return SessionError{FailureCause::no_device, front_end.error().message};
   CompilerConfiguration configuration;
   configuration.toolkit = *toolkit;

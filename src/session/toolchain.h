@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
 
 namespace regraph {
 
@@ -17,7 +18,9 @@ struct Toolchain {
   std::filesystem::path cuda_root;          // of the toolkit
 };
 
-// Looks for a CUDA toolkit (docs/evaluation.md says where). Starts nothing yet. Error: no_device.
-[[nodiscard]] Result<Toolchain, SessionError> find_toolchain(const Installation& installation);
+// Looks for a CUDA toolkit (docs/evaluation.md says where). The front end reads sources as for
+// `architecture`, e.g. "sm_90". Starts nothing yet. Error: no_device.
+[[nodiscard]] Result<Toolchain, SessionError> find_toolchain(const Installation& installation,
+                                                             const std::string& architecture);
 
 }  // namespace regraph

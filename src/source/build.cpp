@@ -185,4 +185,14 @@ ExprPtr zero_of(ScalarType type) {
   return nullptr;
 }
 
+ExprPtr zero_value(const std::string& type, std::optional<ScalarType> scalar) {
+  if (scalar) return zero_of(*scalar);
+  if (type.size() < 2 || type.back() < '2' || type.back() > '4') return nullptr;
+  const auto component = scalar_type_from_cuda_name(type.substr(0, type.size() - 1));
+  const ExprPtr zero = component ? zero_of(*component) : nullptr;
+  if (!zero) return nullptr;
+  return call("make_" + type,
+              std::vector<ExprPtr>(static_cast<std::size_t>(type.back() - '0'), zero));
+}
+
 }  // namespace regraph::source

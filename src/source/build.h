@@ -37,5 +37,7 @@ namespace regraph::source {
 
 // The zero of a scalar type as a literal: "0", "0.0f", ...; empty for types without one.
 [[nodiscard]] ExprPtr zero_of(ScalarType type);
+// A value of zeros of the type, which is `scalar` or one of CUDA's vector types; null for others.
+[[nodiscard]] ExprPtr zero_value(const std::string& type, std::optional<ScalarType> scalar);
 
 }  // namespace regraph::source

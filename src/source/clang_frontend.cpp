@@ -7,6 +7,7 @@
 #include <clang/AST/Attr.h>
 #include <clang/AST/DeclTemplate.h>
 #include <clang/AST/ExprCXX.h>
+#include <clang/Basic/Cuda.h>
 #include <clang/Basic/Diagnostic.h>
 #include <clang/Frontend/ASTUnit.h>
 #include <clang/Lex/Lexer.h>
@@ -261,21 +262,42 @@ Extent extent_of(const clang::FunctionDecl& function, const clang::ASTContext& c
   return {begin, offset(last)};
 }
 
+// The flags that make Clang see the code as for the architecture. One that this Clang is too old
+// for is parsed as the newest it knows, with the macro that the code asks.
+std::vector<std::string> architecture_arguments(const std::string& architecture) {
+  constexpr const char* kNewestKnown = "sm_90";
+  if (clang::StringToOffloadArch(architecture) != clang::OffloadArch::UNKNOWN)
+    return {"--cuda-gpu-arch=" + architecture};
+  std::string digits;
+  for (const char character : architecture) {
+    if (character >= '0' && character <= '9') digits += character;
+  }
+  std::vector<std::string> arguments = {std::string("--cuda-gpu-arch=") + kNewestKnown};
+  if (!digits.empty()) {
+    arguments.push_back("-U__CUDA_ARCH__");
+    arguments.push_back("-D__CUDA_ARCH__=" + digits + "0");
+  }
+  return arguments;
+}
+
 std::vector<std::string> arguments_for(const FrontEndConfiguration& configuration) {
-  return {"-x",
-          "cuda",
-          "--cuda-device-only",
-          "--cuda-gpu-arch=sm_90",
-          "--no-cuda-version-check",
-          "-Wno-unknown-cuda-version",
-          "--cuda-path=" + configuration.cuda_root.string(),
-          "-nocudalib",
-          "-std=c++20",
-          "-fsyntax-only",
-          "-w",
-          "-resource-dir=" + configuration.clang_resources.string(),
-          std::string("-I") + kStubDirectory,
-          "-I" + (configuration.cuda_root / "include" / "cccl").string()};
+  std::vector<std::string> arguments = {
+      "-x",
+      "cuda",
+      "--cuda-device-only",
+      "--no-cuda-version-check",
+      "-Wno-unknown-cuda-version",
+      "--cuda-path=" + configuration.cuda_root.string(),
+      "-nocudalib",
+      "-std=c++20",
+      "-fsyntax-only",
+      "-w",
+      "-resource-dir=" + configuration.clang_resources.string(),
+      std::string("-I") + kStubDirectory,
+      "-I" + (configuration.cuda_root / "include" / "cccl").string()};
+  const std::vector<std::string> architecture = architecture_arguments(configuration.architecture);
+  arguments.insert(arguments.end(), architecture.begin(), architecture.end());
+  return arguments;
 }
 
 std::vector<std::string> stubs_for(const FrontEndConfiguration& configuration) {
@@ -311,8 +333,10 @@ std::filesystem::path clang_resources() {
 
 }  // namespace
 
-Result<FrontEndConfiguration> default_front_end(const std::filesystem::path& cuda_root) {
+Result<FrontEndConfiguration> default_front_end(const std::filesystem::path& cuda_root,
+                                                const std::string& architecture) {
   FrontEndConfiguration configuration;
+  configuration.architecture = architecture;
   configuration.cuda_root = cuda_root;
   configuration.clang_resources = clang_resources();
   const auto wrapper = configuration.clang_resources / "include" / "__clang_cuda_runtime_wrapper.h";

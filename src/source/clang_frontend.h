@@ -15,11 +15,13 @@ namespace regraph::source {
 struct FrontEndConfiguration {
   std::filesystem::path cuda_root;        // holds include/cuda_runtime.h
   std::filesystem::path clang_resources;  // holds include/__clang_cuda_runtime_wrapper.h
+  std::string architecture;               // "sm_90": what __CUDA_ARCH__ stands for
 };
 
 // Finds Clang's resource directory (REGRAPH_CLANG_RESOURCES, else where it was at build time).
+// Sources are parsed as for `architecture`.
 [[nodiscard]] Result<FrontEndConfiguration> default_front_end(
-    const std::filesystem::path& cuda_root);
+    const std::filesystem::path& cuda_root, const std::string& architecture);
 
 struct ParsedKernel {
   KernelSignature signature;

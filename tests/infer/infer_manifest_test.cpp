@@ -31,7 +31,7 @@ struct Inferred {
 };
 
 Inferred infer(const std::string& source, const Manifest& given = {}) {
-  const auto configuration = source::default_front_end(test::cuda_root());
+  const auto configuration = source::default_front_end(test::cuda_root(), "sm_90");
   EXPECT_TRUE(configuration.ok());
   const auto parsed = source::parse_kernel(source, "kernel.cu", "", *configuration);
   EXPECT_TRUE(parsed.ok()) << parsed.error().message;

@@ -1,6 +1,6 @@
 // The shipped ReGraph and the built-in steps must tell the same story.
 #include "regraph/regraph_yaml.h"
-#include "rewrite/analysis/step_rewriter.h"
+#include "rewrite/steps/step_rewriter.h"
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ TEST(Catalogue, DescribesEveryBuiltInStepWithItsParameters) {
     ASSERT_NE(step, nullptr) << rewriter->id();
     EXPECT_TRUE(step->rewriter) << rewriter->id();
     std::map<std::string, std::set<std::string>> offered;
-    for (const StepParameters& choice : rewriter->choices()) {
+    for (const StepParameters& choice : rewriter->settings()) {
       for (const auto& [name, value] : choice)
         offered[name].insert(value);
     }

@@ -12,10 +12,11 @@
 namespace regraph::test {
 
 Result<std::unique_ptr<KernelCase>> KernelCase::make(const std::string& source,
-                                                     const std::string& manifest_text) {
+                                                     const std::string& manifest_text,
+                                                     const DeviceLimits& limits) {
   auto toolkit = find_cuda_toolkit();
   if (!toolkit) return toolkit.error();
-  auto front_end = source::default_front_end(toolkit->root);
+  auto front_end = source::default_front_end(toolkit->root, limits.architecture);
   if (!front_end) return front_end.error();
   auto manifest = parse_manifest(manifest_text, "test.regraph.yaml");
   if (!manifest) return manifest.error();
@@ -26,6 +27,7 @@ Result<std::unique_ptr<KernelCase>> KernelCase::make(const std::string& source,
   if (!problem) return problem.error();
   std::unique_ptr<KernelCase> result(new KernelCase);
   result->problem_ = std::move(*problem);
+  result->limits_ = limits;
   result->original_ = {std::move(*parsed->unit), result->problem_.launch, {}};
   CompilerConfiguration configuration;
   configuration.toolkit = *toolkit;
@@ -51,10 +53,9 @@ Result<std::unique_ptr<KernelCase>> KernelCase::example(const std::string& name)
 Result<rewrite::KernelState> KernelCase::apply(const rewrite::KernelState& state,
                                                const std::string& step,
                                                const StepParameters& parameters) const {
-  for (const rewrite::StepRewriter* rewriter : rewrite::built_in_steps()) {
-    if (rewriter->id() == step) return rewriter->apply(state, parameters, problem_);
-  }
-  return fail(ErrorCode::not_found, "no step " + step);
+  const rewrite::StepRewriter* rewriter = rewrite::find_built_in_step(step);
+  if (rewriter == nullptr) return fail(ErrorCode::not_found, "no step " + step);
+  return rewriter->apply(analysis(state), parameters);
 }
 
 Result<CompiledKernel> KernelCase::compile(const std::string& source) const {
@@ -62,7 +63,7 @@ Result<CompiledKernel> KernelCase::compile(const std::string& source) const {
   CompileRequest request;
   request.source = source;
   request.kernel = problem_.signature.name;
-  request.architecture = "sm_90";
+  request.architecture = limits_.architecture;
   return compiler_->compile(request, never);
 }
 

@@ -5,8 +5,10 @@
 #include "base/result.h"
 #include "eval/compile/compiler.h"
 #include "eval/verify/verifier.h"
+#include "kernel/device_limits.h"
 #include "kernel/problem.h"
-#include "rewrite/analysis/step_rewriter.h"
+#include "rewrite/steps/step_rewriter.h"
+#include "support/device_limits.h"
 
 #include <memory>
 #include <string>
@@ -17,7 +19,8 @@ class KernelCase {
  public:
   // `manifest` is YAML. Errors of any stage.
   static Result<std::unique_ptr<KernelCase>> make(const std::string& source,
-                                                  const std::string& manifest);
+                                                  const std::string& manifest,
+                                                  const DeviceLimits& limits = sm_90_limits());
   // From examples/NAME.
   static Result<std::unique_ptr<KernelCase>> example(const std::string& name);
 
@@ -27,6 +30,10 @@ class KernelCase {
   [[nodiscard]] Result<rewrite::KernelState> apply(const rewrite::KernelState& state,
                                                    const std::string& step,
                                                    const StepParameters& parameters = {}) const;
+  // What the steps share at the state, which must outlive it.
+  [[nodiscard]] rewrite::KernelAnalysis analysis(const rewrite::KernelState& state) const {
+    return {state, problem_, limits_};
+  }
   // Compiles the state and compares it with the original on every test size.
   [[nodiscard]] VerificationResult verify(const rewrite::KernelState& state) const;
   // Verdict and message, with the source when it is not correct.
@@ -39,6 +46,7 @@ class KernelCase {
   Result<CompiledKernel> compile(const std::string& source) const;
 
   Problem problem_;
+  DeviceLimits limits_;
   rewrite::KernelState original_;
   std::unique_ptr<Compiler> compiler_;
   std::unique_ptr<Verifier> verifier_;

@@ -75,9 +75,17 @@ std::vector<std::pair<StepProposal, rewrite::KernelState>> successors(
     const KernelCase& kernel, const rewrite::KernelState& state,
     std::map<std::string, Tally>& tally) {
   std::vector<std::pair<StepProposal, rewrite::KernelState>> result;
+  const rewrite::KernelAnalysis shared = kernel.analysis(state);
   for (const rewrite::StepRewriter* step : rewrite::built_in_steps()) {
-    for (const StepParameters& parameters : step->choices()) {
-      auto next = step->apply(state, parameters, kernel.problem());
+    for (const StepParameters& parameters : step->settings()) {
+      const Status match = step->match(shared, parameters);
+      // On an analysis of its own: what steps share must not depend on who asked first.
+      auto next = step->apply(kernel.analysis(state), parameters);
+      EXPECT_EQ(match.ok(), next.ok()) << step->id();
+      if (!match && !next) {
+        EXPECT_EQ(match.error().code, next.error().code) << step->id();
+        EXPECT_EQ(match.error().message, next.error().message) << step->id();
+      }
       if (next) {
         ++tally[std::string(step->id())].offered;
         result.emplace_back(StepProposal{std::string(step->id()), parameters, 1}, std::move(*next));

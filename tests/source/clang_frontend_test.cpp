@@ -21,7 +21,7 @@ std::string read(const std::string& path) {
 }
 
 Result<ParsedKernel> parse(const std::string& source, const std::string& kernel = "") {
-  auto configuration = default_front_end(test::cuda_root());
+  auto configuration = default_front_end(test::cuda_root(), "sm_90");
   if (!configuration) return configuration.error();
   return parse_kernel(source, "kernel.cu", kernel, *configuration);
 }
@@ -62,7 +62,7 @@ TEST(ClangFrontEnd, AToolkitWithoutCurandWillDo) {
       std::filesystem::copy_file(entry.path(), include / name);
   }
   std::filesystem::copy(real / "crt", include / "crt", std::filesystem::copy_options::recursive);
-  const auto configuration = default_front_end(directory->path());
+  const auto configuration = default_front_end(directory->path(), "sm_90");
   ASSERT_TRUE(configuration.ok()) << configuration.error().message;
   const auto parsed =
       parse_kernel("__global__ void f(float* a) { a[threadIdx.x] = rsqrtf(a[threadIdx.x]); }",

@@ -17,6 +17,12 @@ namespace {
 
 constexpr std::uint64_t kMebi = 1 << 20;
 
+// The same on every compute capability from 3.5 on [guide].
+constexpr int kWarpSize = 32;
+constexpr int kMaxThreadsPerBlock = 1024;
+constexpr int kMaxRegistersPerThread = 255;
+constexpr std::int64_t kSharedBytesWithoutOptIn = 48 << 10;
+
 DeviceSpec make_h200() {
   DeviceSpec d;
   d.name = "h200";
@@ -157,6 +163,19 @@ Result<DeviceSpec> find_device(std::string_view name) {
   }
   return fail(ErrorCode::not_found,
               "unknown device '" + std::string(name) + "'; known devices: " + names);
+}
+
+DeviceLimits limits_of(const DeviceSpec& device) {
+  return {.architecture = device.architecture,
+          .warp_size = kWarpSize,
+          .max_threads_per_block = kMaxThreadsPerBlock,
+          .max_threads_per_multiprocessor = device.max_warps * kWarpSize,
+          .max_blocks_per_multiprocessor = device.max_blocks,
+          .registers_per_multiprocessor = device.registers,
+          .max_registers_per_thread = kMaxRegistersPerThread,
+          .shared_bytes_per_block = kSharedBytesWithoutOptIn,
+          .shared_bytes_per_block_opt_in = device.shared_bytes_per_block,
+          .shared_bytes_per_multiprocessor = device.shared_bytes};
 }
 
 }  // namespace regraph

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "kernel/device_limits.h"
 
 #include <cstdint>
 #include <span>
@@ -84,5 +85,8 @@ struct DeviceSpec {
 // Finds a device by name ("h200") or the first of an architecture ("sm_90"), ignoring case. Error:
 // not_found, listing the names.
 [[nodiscard]] Result<DeviceSpec> find_device(std::string_view name);
+
+// What the device allows a kernel.
+[[nodiscard]] DeviceLimits limits_of(const DeviceSpec& device);
 
 }  // namespace regraph

@@ -1,6 +1,6 @@
 #include "rewrite/analysis/footprint.h"
 
-#include "rewrite/analysis/step_rewriter.h"
+#include "rewrite/forms/kernel_state.h"
 
 #include <algorithm>
 #include <numeric>

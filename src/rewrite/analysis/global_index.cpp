@@ -1,6 +1,6 @@
 #include "rewrite/analysis/global_index.h"
 
-#include "rewrite/analysis/step_rewriter.h"
+#include "rewrite/forms/kernel_state.h"
 
 #include <set>
 

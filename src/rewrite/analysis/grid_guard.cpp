@@ -1,7 +1,7 @@
 #include "rewrite/analysis/grid_guard.h"
 
+#include "rewrite/analysis/block_geometry.h"
 #include "rewrite/analysis/guarded_access.h"
-#include "rewrite/analysis/legality.h"
 #include "rewrite/analysis/varying.h"
 #include "source/build.h"
 #include "source/walk.h"

@@ -1,7 +1,8 @@
 #include "rewrite/analysis/neighbourhood.h"
 
+#include "rewrite/analysis/block_geometry.h"
 #include "rewrite/analysis/guarded_access.h"
-#include "rewrite/analysis/legality.h"
+#include "rewrite/forms/kernel_state.h"
 #include "source/walk.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 #include "rewrite/analysis/reduction_loop.h"
 
+#include "rewrite/forms/kernel_state.h"
 #include "source/build.h"
 #include "source/walk.h"
 
@@ -280,18 +281,19 @@ Result<LoopEffects> effects_of(const Stmt& loop, const Analysis& analysis) {
   return EffectCollector(loop, analysis).collect();
 }
 
-Status permit_reordering(const std::vector<Reduction>& reductions, const Problem& problem,
-                         KernelState& state) {
+Status permit_reordering(const std::vector<Reduction>& reductions, const Problem& problem) {
   for (const Reduction& reduction : reductions) {
-    if (!reduction.rounds()) continue;
-    if (!problem.assume.reassociate) {
-      return refuse("'" + reduction.variable +
-                    "' is a floating-point sum and the problem does not grant 'assume: "
-                    "{reassociate: true}'");
-    }
-    rely_on(state, kReordersSums);
+    if (!reduction.rounds() || problem.assume.reassociate) continue;
+    return refuse("'" + reduction.variable +
+                  "' is a floating-point sum and the problem does not grant 'assume: "
+                  "{reassociate: true}'");
   }
   return {};
+}
+
+bool any_rounds(const std::vector<Reduction>& reductions) {
+  return std::any_of(reductions.begin(), reductions.end(),
+                     [](const Reduction& reduction) { return reduction.rounds(); });
 }
 
 }  // namespace regraph::rewrite

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "rewrite/analysis/step_rewriter.h"
+#include "kernel/problem.h"
 #include "source/analysis.h"
 
 #include <set>
@@ -41,8 +41,10 @@ struct LoopEffects {
 [[nodiscard]] Result<LoopEffects> effects_of(const source::Stmt& loop,
                                              const source::Analysis& analysis);
 
-// Refuses reductions whose rounding the problem does not allow to change; notes the reliance else.
+// Refuses reductions whose rounding the problem does not allow to change.
 [[nodiscard]] Status permit_reordering(const std::vector<Reduction>& reductions,
-                                       const Problem& problem, KernelState& state);
+                                       const Problem& problem);
+// Whether one of them gives another rounding in another order.
+[[nodiscard]] bool any_rounds(const std::vector<Reduction>& reductions);
 
 }  // namespace regraph::rewrite

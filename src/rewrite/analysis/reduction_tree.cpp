@@ -1,6 +1,7 @@
 #include "rewrite/analysis/reduction_tree.h"
 
-#include "rewrite/analysis/legality.h"
+#include "rewrite/analysis/block_geometry.h"
+#include "rewrite/forms/kernel_state.h"
 #include "source/build.h"
 #include "source/walk.h"
 

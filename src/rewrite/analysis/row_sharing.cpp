@@ -2,6 +2,7 @@
 
 #include "rewrite/analysis/guarded_access.h"
 #include "rewrite/analysis/loop_choice.h"
+#include "rewrite/forms/kernel_state.h"
 #include "source/walk.h"
 
 #include <optional>

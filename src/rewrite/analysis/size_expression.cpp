@@ -19,8 +19,8 @@ constexpr std::size_t kMostDigits = 9;  // fits an int
 // Reads IntegerExpression's canonical text, which is well formed.
 class Reader {
  public:
-  Reader(std::string_view text, const Kernel& kernel, bool wide)
-      : text_(text), kernel_(kernel), analysis_(kernel), wide_(wide) {}
+  Reader(std::string_view text, const Kernel& kernel, const source::Analysis& analysis, bool wide)
+      : text_(text), kernel_(kernel), analysis_(analysis), wide_(wide) {}
 
   ExprPtr read() {
     ExprPtr result = sum();
@@ -107,16 +107,17 @@ class Reader {
 
   std::string_view text_;
   const Kernel& kernel_;
-  source::Analysis analysis_;
+  const source::Analysis& analysis_;
   bool wide_;
   std::size_t position_ = 0;
 };
 
 }  // namespace
 
-ExprPtr size_in_kernel(const IntegerExpression& size, const Kernel& kernel, bool wide) {
+ExprPtr size_in_kernel(const IntegerExpression& size, const Kernel& kernel,
+                       const source::Analysis& analysis, bool wide) {
   const std::string text = size.text();
-  return Reader(text, kernel, wide).read();
+  return Reader(text, kernel, analysis, wide).read();
 }
 
 }  // namespace regraph::rewrite

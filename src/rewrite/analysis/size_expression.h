@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernel/expression.h"
-#include "source/ir.h"
+#include "source/analysis.h"
 
 namespace regraph::rewrite {
 
@@ -10,6 +10,7 @@ namespace regraph::rewrite {
 // is none of them (or one the kernel changes) or a number beyond 32 bits. The value is computed in
 // 64 bits when `wide`.
 [[nodiscard]] source::ExprPtr size_in_kernel(const IntegerExpression& size,
-                                             const source::Kernel& kernel, bool wide);
+                                             const source::Kernel& kernel,
+                                             const source::Analysis& analysis, bool wide);
 
 }  // namespace regraph::rewrite

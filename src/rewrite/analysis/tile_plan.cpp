@@ -1,6 +1,7 @@
 #include "rewrite/analysis/tile_plan.h"
 
 #include "rewrite/analysis/guarded_access.h"
+#include "rewrite/forms/kernel_state.h"
 #include "source/build.h"
 #include "source/printer.h"
 #include "source/walk.h"
@@ -235,7 +236,7 @@ class Planner {
   Result<StagedArray> stage(const ArrayUse& use) {
     if (!use.obstacle.empty()) return refuse(use.obstacle);
     const source::KernelParameter* parameter = kernel_.parameter(use.name);
-    if (!zero_value(parameter->type, parameter->scalar)) {
+    if (!source::zero_value(parameter->type, parameter->scalar)) {
       return refuse("its element type is not supported in tiles");
     }
     auto footprint = footprint_of(use.index, locals_);

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/result.h"
+#include "rewrite/analysis/block_geometry.h"
 #include "rewrite/analysis/footprint.h"
-#include "rewrite/analysis/legality.h"
 #include "source/analysis.h"
 
 #include <string>

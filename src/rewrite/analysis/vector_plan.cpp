@@ -1,6 +1,7 @@
 #include "rewrite/analysis/vector_plan.h"
 
 #include "rewrite/analysis/guarded_access.h"
+#include "rewrite/forms/kernel_state.h"
 #include "source/walk.h"
 
 #include <algorithm>

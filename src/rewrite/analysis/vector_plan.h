@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "rewrite/analysis/legality.h"
+#include "rewrite/analysis/block_geometry.h"
 #include "source/analysis.h"
 
 #include <set>

@@ -11,16 +11,16 @@
 // Legal when the kernel does nothing with the table but one kind of atomic whose result is not
 // used, the operation can be done in any order (floating sums: with the problem's leave), and the
 // table's length is known and fits. Indices are within the table, or the original would be wrong.
-#include "rewrite/analysis/legality.h"
-#include "rewrite/analysis/local_pointers.h"
-#include "rewrite/analysis/names.h"
+#include "rewrite/analysis/block_geometry.h"
+#include "rewrite/analysis/shared_memory.h"
 #include "rewrite/analysis/size_expression.h"
-#include "rewrite/steps/steps.h"
-#include "rewrite/transform/normal_form.h"
+#include "rewrite/steps/step_rewriter.h"
+#include "rewrite/transform/names.h"
 #include "source/build.h"
 #include "source/walk.h"
 
 #include <algorithm>
+#include <memory>
 
 namespace regraph::rewrite {
 namespace {
@@ -95,10 +95,26 @@ ExprPtr neutral_value(const std::string& function, ScalarType scalar) {
   return nullptr;
 }
 
-class AtomicPrivatize final : public StepRewriter {
+bool updates_atomically(const Block& block) {
+  bool found = false;
+  source::walk(block, [&](const Stmt& stmt) { found = found || !updated_table(stmt).empty(); });
+  return found;
+}
+
+// A block of one round merges as often as it updates, so the rounds of grid_stride can come along:
+// then the state is what that step gives.
+struct TablePlace {
+  std::shared_ptr<const KernelState> looped;      // null: the state itself
+  std::shared_ptr<const KernelAnalysis> of_loop;  // of `looped`
+  Table table;
+  int copies = 0;
+};
+
+class AtomicPrivatize final : public PlacedStep<TablePlace> {
  public:
   std::string_view id() const override { return "atomic_privatize"; }
-  std::vector<StepParameters> choices() const override {
+  int position() const override { return 130; }
+  std::vector<StepParameters> settings() const override {
     std::vector<StepParameters> result;
     for (const char* rounds : {"1", "64"}) {
       for (const char* copies : {"1", "2", "4"})
@@ -107,56 +123,72 @@ class AtomicPrivatize final : public StepRewriter {
     return result;
   }
 
-  // A block of one round merges as often as it updates, so the rounds of grid_stride can come
-  // along.
-  Result<KernelState> apply(const KernelState& state, const StepParameters& parameters,
-                            const Problem& problem) const override {
+ protected:
+  // With rounds this applies grid_stride: whether the table is still one in the looped kernel
+  // depends on what the loop does to its analysis. Kernels without atomics do not get that far.
+  Result<TablePlace> find(const KernelAnalysis& kernel,
+                          const StepParameters& parameters) const override {
+    TablePlace place;
     auto rounds = integer_parameter(parameters, "rounds");
     if (!rounds) return rounds.error();
-    if (*rounds < 2) return privatize(state, parameters, problem);
-    auto looped = make_grid_stride()->apply(state, {{"rounds", parameters.at("rounds")}}, problem);
-    if (!looped) return looped.error();
-    return privatize(*looped, parameters, problem);
-  }
-
- private:
-  static Result<KernelState> privatize(const KernelState& state, const StepParameters& parameters,
-                                       const Problem& problem) {
     auto copies = integer_parameter(parameters, "copies");
     if (!copies) return copies.error();
     if (*copies < 1) return fail(ErrorCode::invalid_argument, "'copies' must be at least 1");
-    auto launch = only_launch(state);
-    if (!launch) return launch.error();
-    Kernel kernel = without_local_pointers(state.unit.kernel);
-    if (Status status = require_transparent(state, Analysis(kernel)); !status)
-      return status.error();
-    auto body = without_early_returns(kernel.body);
-    if (!body) return body.error();
-    kernel.body = std::move(*body);
-    auto table = find_table(kernel, problem);
+    place.copies = *copies;
+    if (!updates_atomically(kernel.kernel().body))
+      return refuse("the kernel updates no array in global memory atomically");
+    if (*rounds >= 2) {
+      auto looped =
+          find_built_in_step("grid_stride")->apply(kernel, {{"rounds", parameters.at("rounds")}});
+      if (!looped) return looped.error();
+      place.looped = std::make_shared<const KernelState>(std::move(*looped));
+      place.of_loop =
+          std::make_shared<const KernelAnalysis>(*place.looped, kernel.problem(), kernel.limits());
+    }
+    const KernelAnalysis& state = place.of_loop ? *place.of_loop : kernel;
+    auto table = table_of(state, *copies);
     if (!table) return table.error();
-    const std::uint64_t threads = (*launch)->block.count();
-    if (threads < static_cast<std::uint64_t>(*copies) * kWarpLanes) {
-      return refuse("the block of " + std::to_string(threads) + " threads has fewer warps than " +
-                    std::to_string(*copies) + " copies");
-    }
-    KernelState result = state;
-    result.unit.kernel = kernel;
-    if (is_floating(*table->parameter->scalar)) {
-      if (!problem.assume.reassociate) {
-        return refuse("'" + table->parameter->name +
-                      "' holds floating-point sums and the problem does not grant 'assume: "
-                      "{reassociate: true}'");
-      }
-      rely_on(result, kReordersSums);
-    }
-    if (Status status = require_room(*table, *copies, **launch, kernel, problem); !status)
-      return status.error();
-    result.unit.kernel.body = privatized(kernel, *table, *copies, (*launch)->block);
-    if (!table->length.is_constant()) {
-      result.plan.launches.front().dynamic_shared_bytes = bytes_of(*table, *copies);
+    place.table = std::move(*table);
+    return place;
+  }
+
+  KernelState rewrite(const KernelAnalysis& kernel, const TablePlace& place) const override {
+    const KernelAnalysis& state = place.of_loop ? *place.of_loop : kernel;
+    const Kernel& form = (*state.single_exit())->kernel;
+    KernelState result = state.state();
+    if (is_floating(*place.table.parameter->scalar)) rely_on(result, kReordersSums);
+    Launch& launch = result.plan.launches.front();
+    result.unit.kernel = form;
+    result.unit.kernel.body = privatized(form, place.table, place.copies, launch.block);
+    if (!place.table.length.is_constant()) {
+      launch.dynamic_shared_bytes = bytes_of(place.table, place.copies);
     }
     return result;
+  }
+
+ private:
+  // Error: refused.
+  static Result<Table> table_of(const KernelAnalysis& state, int copies) {
+    auto launch = state.launch();
+    if (!launch) return launch.error();
+    if (const Status& status = state.transparent(); !status) return status.error();
+    auto form = state.single_exit();
+    if (!form) return form.error();
+    auto table = find_table(**form, state.problem());
+    if (!table) return table.error();
+    const std::uint64_t threads = (*launch)->block.count();
+    if (threads < static_cast<std::uint64_t>(copies) * kWarpLanes) {
+      return refuse("the block of " + std::to_string(threads) + " threads has fewer warps than " +
+                    std::to_string(copies) + " copies");
+    }
+    if (is_floating(*table->parameter->scalar) && !state.problem().assume.reassociate) {
+      return refuse("'" + table->parameter->name +
+                    "' holds floating-point sums and the problem does not grant 'assume: "
+                    "{reassociate: true}'");
+    }
+    if (Status status = require_room(*table, copies, **launch, (*form)->kernel, state); !status)
+      return status.error();
+    return table;
   }
 
   static IntegerExpression bytes_of(const Table& table, int copies) {
@@ -164,43 +196,24 @@ class AtomicPrivatize final : public StepRewriter {
     return IntegerExpression::multiply(table.length, IntegerExpression(size * copies));
   }
 
-  static Result<Table> find_table(const Kernel& kernel, const Problem& problem) {
+  static Result<Table> find_table(const KernelForm& form, const Problem& problem) {
     Error reason = refuse("the kernel updates no array in global memory atomically");
-    for (const source::KernelParameter& parameter : kernel.parameters) {
+    for (const source::KernelParameter& parameter : form.kernel.parameters) {
       if (!parameter.is_pointer || !parameter.scalar) continue;
-      Table table;
-      table.parameter = &parameter;
-      std::size_t updates = 0;
-      bool mixed = false;
-      source::walk(kernel.body, [&](const Stmt& stmt) {
-        if (updated_table(stmt) != parameter.name) return;
-        ++updates;
-        mixed = mixed || (!table.function.empty() && table.function != stmt.value->text);
-        table.function = stmt.value->text;
-      });
-      if (updates == 0) continue;
-      std::size_t mentions = 0;
-      source::walk_expressions(kernel.body, [&](const Expr& expr) {
-        if (expr.kind == ExprKind::variable && expr.text == parameter.name) ++mentions;
-      });
-      if (mixed || mentions != updates) {
-        reason = refuse("'" + parameter.name +
-                        "' is used for more than one kind of atomic without a result");
+      const auto function = only_function(form.kernel, parameter);
+      if (!function) {
+        reason = function.error();
         continue;
       }
-      if (!neutral_value(table.function, *parameter.scalar)) {
-        reason = refuse(table.function + " on " + parameter.type +
-                        " has no value to start a copy of '" + parameter.name + "' from");
-        continue;
-      }
+      if (function->empty()) continue;
       const auto argument =
           std::find_if(problem.arguments.begin(), problem.arguments.end(),
                        [&](const Argument& one) { return one.name == parameter.name; });
       if (argument == problem.arguments.end()) continue;
-      table.length = IntegerExpression(1);
+      Table table{&parameter, *function, IntegerExpression(1), nullptr};
       for (const IntegerExpression& extent_value : argument->shape)
         table.length = IntegerExpression::multiply(table.length, extent_value);
-      table.length_in_kernel = size_in_kernel(table.length, kernel, false);
+      table.length_in_kernel = size_in_kernel(table.length, form.kernel, form.analysis, false);
       if (!table.length_in_kernel) {
         reason = refuse("the length " + table.length.text() + " of '" + parameter.name +
                         "' is not made of the kernel's parameters");
@@ -211,21 +224,50 @@ class AtomicPrivatize final : public StepRewriter {
     return reason;
   }
 
+  // The one atomic function that the parameter is used with, "" for none. Error: refused, when it
+  // is used for anything else.
+  static Result<std::string> only_function(const Kernel& kernel,
+                                           const source::KernelParameter& parameter) {
+    std::string function;
+    std::size_t updates = 0;
+    bool mixed = false;
+    source::walk(kernel.body, [&](const Stmt& stmt) {
+      if (updated_table(stmt) != parameter.name) return;
+      ++updates;
+      mixed = mixed || (!function.empty() && function != stmt.value->text);
+      function = stmt.value->text;
+    });
+    if (updates == 0) return function;
+    std::size_t mentions = 0;
+    source::walk_expressions(kernel.body, [&](const Expr& expr) {
+      if (expr.kind == ExprKind::variable && expr.text == parameter.name) ++mentions;
+    });
+    if (mixed || mentions != updates) {
+      return refuse("'" + parameter.name +
+                    "' is used for more than one kind of atomic without a result");
+    }
+    if (!neutral_value(function, *parameter.scalar)) {
+      return refuse(function + " on " + parameter.type + " has no value to start a copy of '" +
+                    parameter.name + "' from");
+    }
+    return function;
+  }
+
   static Status require_room(const Table& table, int copies, const Launch& launch,
-                             const Kernel& kernel, const Problem& problem) {
-    const std::int64_t taken = shared_bytes(kernel);
+                             const Kernel& kernel, const KernelAnalysis& state) {
+    const std::int64_t left = state.limits().shared_bytes_per_block - shared_bytes(kernel);
     const IntegerExpression bytes = bytes_of(table, copies);
     if (!bytes.is_constant() && !(launch.dynamic_shared_bytes == IntegerExpression(0))) {
       return refuse("the kernel has dynamic shared memory already");
     }
-    for (const std::vector<Symbols>* sizes : {&problem.tests, &problem.bench}) {
+    for (const std::vector<Symbols>* sizes : {&state.problem().tests, &state.problem().bench}) {
       for (const Symbols& symbols : *sizes) {
         auto needed = bytes.evaluate(symbols);
         if (!needed) return needed.error();
-        if (*needed + taken > kStaticSharedLimitBytes) {
+        if (*needed > left) {
           return refuse("copies of '" + table.parameter->name + "' need " +
-                        std::to_string(*needed) + " bytes of the " +
-                        std::to_string(kStaticSharedLimitBytes - taken) + " that are left");
+                        std::to_string(*needed) + " bytes of the " + std::to_string(left) +
+                        " that are left");
         }
       }
     }

@@ -4,12 +4,13 @@
 //   blockIdx.a * blockDim.a * C + (coarsening offset) * blockDim.a + threadIdx.a,
 // so that every index is still taken by exactly one thread. Shared arrays, indices within the block
 // and outputs per block all encode the block's size and are refused.
+#include "rewrite/analysis/block_geometry.h"
 #include "rewrite/analysis/global_index.h"
-#include "rewrite/analysis/legality.h"
-#include "rewrite/steps/steps.h"
+#include "rewrite/steps/step_rewriter.h"
 
 #include <algorithm>
 #include <charconv>
+#include <memory>
 
 namespace regraph::rewrite {
 namespace {
@@ -34,11 +35,12 @@ Result<Dim3> parse_block(const std::string& text) {
   return fail(ErrorCode::invalid_argument, "block '" + text + "' is not of the form 256 or 32x8");
 }
 
-class BlockSize final : public StepRewriter {
+class BlockSize final : public PlacedStep<Dim3> {
  public:
   std::string_view id() const override { return "block_size"; }
+  int position() const override { return 20; }
 
-  std::vector<StepParameters> choices() const override {
+  std::vector<StepParameters> settings() const override {
     std::vector<StepParameters> result;
     for (const char* block : {"64", "128", "256", "512", "1024", "16x16", "32x4", "32x8", "32x16",
                               "32x32", "64x4", "64x8", "128x2"}) {
@@ -47,34 +49,35 @@ class BlockSize final : public StepRewriter {
     return result;
   }
 
-  Result<KernelState> apply(const KernelState& state, const StepParameters& parameters,
-                            const Problem& problem) const override {
-    const auto wanted = parameters.find("block");
-    if (wanted == parameters.end())
-      return fail(ErrorCode::invalid_argument, "the step needs 'block'");
-    auto block = parse_block(wanted->second);
+ protected:
+  Result<Dim3> find(const KernelAnalysis& kernel, const StepParameters& parameters) const override {
+    auto wanted = text_parameter(parameters, "block");
+    if (!wanted) return wanted.error();
+    auto block = parse_block(*wanted);
     if (!block) return block.error();
-    const Analysis analysis(state.unit.kernel);
-    if (Status status = require_transparent(state, analysis); !status) return status.error();
-    auto launch = only_launch(state);
+    if (const Status& status = kernel.transparent(); !status) return status.error();
+    auto launch = kernel.launch();
     if (!launch) return launch.error();
-    if ((*launch)->block == *block) return refuse("the block is " + wanted->second + " already");
+    if ((*launch)->block == *block) return refuse("the block is " + *wanted + " already");
+    const Analysis& analysis = kernel.analysis();
     if (analysis.has_shared()) return refuse("shared arrays encode the block's size");
     if (analysis.uses_warp_intrinsics()) return refuse("warp intrinsics encode the block's shape");
     if (Status status = require_axes(analysis, **launch, *block); !status) return status.error();
-    if (Status status = require_global_indices(state, analysis, **launch, *block); !status) {
+    if (Status status = require_global_indices(kernel, **launch, *block); !status)
       return status.error();
-    }
-    KernelState result = state;
-    Launch& changed = result.plan.launches.front();
+    Launch changed = **launch;
     changed.block = *block;
+    if (Status status = require_possible(changed, kernel, "the launch would not be valid: ");
+        !status)
+      return status.error();
+    return block;
+  }
+
+  KernelState rewrite(const KernelAnalysis& kernel, const Dim3& block) const override {
+    KernelState result = kernel.state();
+    result.plan.launches.front().block = block;
     if (result.unit.kernel.launch_bounds_threads) {
-      result.unit.kernel.launch_bounds_threads = static_cast<int>(block->count());
-    }
-    for (const Symbols& sizes : problem.bench) {
-      if (auto concrete = concretise(changed, sizes); !concrete) {
-        return refuse("the launch would not be valid: " + concrete.error().message);
-      }
+      result.unit.kernel.launch_bounds_threads = static_cast<int>(block.count());
     }
     return result;
   }
@@ -97,12 +100,12 @@ class BlockSize final : public StepRewriter {
     return {};
   }
 
-  static Status require_global_indices(const KernelState& state, const Analysis& analysis,
-                                       const Launch& launch, const Dim3& block) {
+  static Status require_global_indices(const KernelAnalysis& kernel, const Launch& launch,
+                                       const Dim3& block) {
     for (int axis = 0; axis < 3; ++axis) {
       if (extent(block, axis) == extent(launch.block, axis)) continue;
       const std::string letter = kAxes[static_cast<std::size_t>(axis)];
-      if (Status status = require_global_index(state.unit.kernel, analysis, letter); !status)
+      if (Status status = require_global_index(kernel.kernel(), kernel.analysis(), letter); !status)
         return status;
     }
     return {};

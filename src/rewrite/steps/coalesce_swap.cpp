@@ -4,13 +4,14 @@
 // A pure renaming of the thread space: legal whenever nothing depends on which threads share a
 // warp. Applied twice it undoes itself, so it is refused where it would not make accesses better
 // aligned with threadIdx.x.
+#include "rewrite/analysis/block_geometry.h"
 #include "rewrite/analysis/guarded_access.h"
-#include "rewrite/analysis/legality.h"
-#include "rewrite/steps/steps.h"
+#include "rewrite/steps/step_rewriter.h"
 #include "source/build.h"
 #include "source/walk.h"
 
 #include <algorithm>
+#include <memory>
 
 namespace regraph::rewrite {
 namespace {
@@ -32,69 +33,79 @@ int misalignment(const source::Kernel& kernel, const source::Analysis& analysis,
   return count;
 }
 
-class CoalesceSwap final : public StepRewriter {
+source::ExprPtr exchanged(const source::Expr& expr, const char* axis) {
+  return source::builtin(expr.text.substr(0, expr.text.size() - 1) + axis);
+}
+
+Launch exchanged(Launch launch) {
+  std::swap(launch.block.x, launch.block.y);
+  std::swap(launch.grid[0], launch.grid[1]);
+  for (IntegerExpression& extent_expression : launch.grid) {
+    extent_expression = extent_expression.substitute(
+        {{"bx", IntegerExpression::symbol("by")}, {"by", IntegerExpression::symbol("bx")}});
+  }
+  return launch;
+}
+
+// The place is the launch afterwards.
+class CoalesceSwap final : public PlacedStep<Launch> {
  public:
   std::string_view id() const override { return "coalesce_swap"; }
-  std::vector<StepParameters> choices() const override { return {{}}; }
+  int position() const override { return 10; }
+  std::vector<StepParameters> settings() const override { return {{}}; }
 
-  Result<KernelState> apply(const KernelState& state, const StepParameters&,
-                            const Problem& problem) const override {
-    const source::Analysis analysis(state.unit.kernel);
-    if (Status status = require_transparent(state, analysis); !status) return status.error();
-    auto launch = only_launch(state);
+ protected:
+  Result<Launch> find(const KernelAnalysis& kernel, const StepParameters&) const override {
+    if (const Status& status = kernel.transparent(); !status) return status.error();
+    auto launch = kernel.launch();
     if (!launch) return launch.error();
+    const source::Analysis& analysis = kernel.analysis();
     if (analysis.uses_warp_intrinsics()) {
       return refuse("warp intrinsics tie the result to which threads share a warp");
     }
-    for (const char* axis : kAxes) {
+    for (const char* axis : {"x", "y"}) {
       const bool used = analysis.uses_builtin(std::string("threadIdx.") + axis) ||
                         analysis.uses_builtin(std::string("blockIdx.") + axis);
-      if (!used && std::string_view(axis) != "z") {
-        return refuse(std::string("the kernel does not use the ") + axis + " axis");
-      }
+      if (!used) return refuse(std::string("the kernel does not use the ") + axis + " axis");
     }
     const Dim3& block = (*launch)->block;
-    if (misalignment(state.unit.kernel, analysis, "y", block) >=
-        misalignment(state.unit.kernel, analysis, "x", block)) {
+    if (misalignment(kernel.kernel(), analysis, "y", block) >=
+        misalignment(kernel.kernel(), analysis, "x", block)) {
       return refuse("global accesses would not be closer together after exchanging x and y");
     }
-    KernelState result = state;
+    const Launch swapped = exchanged(**launch);
+    if (Status status = require_possible(swapped, kernel, "the exchanged launch is not valid: ");
+        !status) {
+      return status.error();
+    }
+    return swapped;
+  }
+
+  KernelState rewrite(const KernelAnalysis& kernel, const Launch& swapped) const override {
+    KernelState result = kernel.state();
     result.unit.kernel.body = source::rewrite_expressions(
-        state.unit.kernel.body, [](const source::ExprPtr& expr) -> std::optional<source::ExprPtr> {
+        kernel.kernel().body, [](const source::ExprPtr& expr) -> std::optional<source::ExprPtr> {
           if (expr->kind != source::ExprKind::builtin) return std::nullopt;
           if (expr->text.ends_with(".x")) return exchanged(*expr, "y");
           if (expr->text.ends_with(".y")) return exchanged(*expr, "x");
           return std::nullopt;
         });
-    Launch& swapped = result.plan.launches.front();
-    std::swap(swapped.block.x, swapped.block.y);
-    std::swap(swapped.grid[0], swapped.grid[1]);
-    for (IntegerExpression& extent_expression : swapped.grid) {
-      extent_expression = extent_expression.substitute(
-          {{"bx", IntegerExpression::symbol("by")}, {"by", IntegerExpression::symbol("bx")}});
-    }
-    for (const Symbols& sizes : problem.bench) {
-      if (auto concrete = concretise(swapped, sizes); !concrete) {
-        return refuse("the exchanged launch is not valid: " + concrete.error().message);
-      }
-    }
-    return with_longer_x(std::move(result), block, problem);
+    const Dim3 original = result.plan.launches.front().block;
+    result.plan.launches.front() = swapped;
+    return with_longer_x(std::move(result), original, kernel);
   }
 
  private:
   // A block that was longer in x is now longer in y, and warps span several rows again. Where the
   // kernel allows any block, the original extents serve better.
   static KernelState with_longer_x(KernelState state, const Dim3& original,
-                                   const Problem& problem) {
+                                   const KernelAnalysis& kernel) {
     if (original.x <= original.y) return state;
     const std::string extents = std::to_string(original.x) + "x" + std::to_string(original.y) +
                                 (original.z > 1 ? "x" + std::to_string(original.z) : "");
-    auto reshaped = make_block_size()->apply(state, {{"block", extents}}, problem);
+    const KernelAnalysis swapped(state, kernel.problem(), kernel.limits());
+    auto reshaped = find_built_in_step("block_size")->apply(swapped, {{"block", extents}});
     return reshaped ? std::move(*reshaped) : std::move(state);
-  }
-
-  static source::ExprPtr exchanged(const source::Expr& expr, const char* axis) {
-    return source::builtin(expr.text.substr(0, expr.text.size() - 1) + axis);
   }
 };
 

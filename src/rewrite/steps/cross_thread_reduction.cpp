@@ -11,17 +11,15 @@
 // Rows that share a warp with others do not exist: a row has whole warps.
 #include "rewrite/analysis/global_index.h"
 #include "rewrite/analysis/grid_guard.h"
-#include "rewrite/analysis/legality.h"
-#include "rewrite/analysis/local_pointers.h"
-#include "rewrite/analysis/names.h"
 #include "rewrite/analysis/row_sharing.h"
-#include "rewrite/steps/steps.h"
-#include "rewrite/transform/normal_form.h"
+#include "rewrite/steps/step_rewriter.h"
+#include "rewrite/transform/names.h"
 #include "rewrite/transform/warp_shuffle.h"
 #include "source/build.h"
 #include "source/walk.h"
 
 #include <cstdlib>
+#include <memory>
 
 namespace regraph::rewrite {
 namespace {
@@ -277,11 +275,19 @@ class RowSharer {
   Block shared_;
 };
 
-class CrossThreadReduction final : public StepRewriter {
+struct RowPlace {
+  int threads = 0;  // a row
+  int rows = 0;     // a block
+  RowPlan plan;
+  Launch launch;  // afterwards
+};
+
+class CrossThreadReduction final : public PlacedStep<RowPlace> {
  public:
   std::string_view id() const override { return "cross_thread_reduction"; }
+  int position() const override { return 110; }
 
-  std::vector<StepParameters> choices() const override {
+  std::vector<StepParameters> settings() const override {
     std::vector<StepParameters> result;
     for (const char* rows : {"2", "4", "8"}) {
       result.push_back({{"threads_per_row", "32"}, {"rows_per_block", rows}});
@@ -292,63 +298,69 @@ class CrossThreadReduction final : public StepRewriter {
     return result;
   }
 
-  Result<KernelState> apply(const KernelState& state, const StepParameters& parameters,
-                            const Problem& problem) const override {
-    auto threads = integer_parameter(parameters, "threads_per_row");
-    if (!threads) return threads.error();
-    auto rows = integer_parameter(parameters, "rows_per_block");
-    if (!rows) return rows.error();
-    const bool valid = *threads >= kWarpLanes && (*threads & (*threads - 1)) == 0 && *rows >= 1 &&
-                       *threads * *rows <= kMostThreads && (*rows == 1 || *threads == kWarpLanes);
-    if (!valid) {
-      return fail(ErrorCode::invalid_argument,
-                  "'threads_per_row' must be a power of two from 32 to 1024, and "
-                  "'rows_per_block' 1 unless a row has one warp");
-    }
-    auto launch = only_launch(state);
+ protected:
+  Result<RowPlace> find(const KernelAnalysis& kernel,
+                        const StepParameters& parameters) const override {
+    RowPlace place;
+    if (Status status = read(parameters, place); !status) return status.error();
+    auto launch = kernel.launch();
     if (!launch) return launch.error();
-    if (Status status = require_thread_a_row(state, **launch, problem); !status)
-      return status.error();
-    Kernel kernel = state.unit.kernel;
-    auto body = without_early_returns(kernel.body);
-    if (!body) return body.error();
-    kernel.body = std::move(*body);
-    kernel = without_local_pointers(kernel);
-    const Analysis analysis(kernel);
-    auto plan = plan_rows(kernel, analysis, *threads, problem);
+    if (Status status = require_thread_a_row(kernel, **launch); !status) return status.error();
+    auto form = kernel.single_exit();
+    if (!form) return form.error();
+    auto plan = plan_rows((*form)->kernel, (*form)->analysis, place.threads, kernel.problem());
     if (!plan) return plan.error();
-    auto grid = grid_for_rows(kernel, analysis, **launch, *rows);
+    auto grid = grid_for_rows(**form, **launch, place.rows);
     if (!grid) return grid.error();
-
-    KernelState result = state;
     for (const auto& [loop, shared] : *plan) {
-      if (Status status = permit_reordering(shared.reductions, problem, result); !status)
+      if (Status status = permit_reordering(shared.reductions, kernel.problem()); !status)
         return status.error();
     }
-    rely_on(result, kNeedsDistinctBuffers);
-    result.unit.kernel.body = RowSharer(kernel, *plan, *threads, *rows).run();
-    Launch& changed = result.plan.launches.front();
-    changed.block = {static_cast<std::uint32_t>(*threads * *rows), 1, 1};
-    changed.grid[0] = *grid;
-    if (result.unit.kernel.launch_bounds_threads) {
-      result.unit.kernel.launch_bounds_threads = *threads * *rows;
+    place.plan = std::move(*plan);
+    place.launch = **launch;
+    place.launch.block = {static_cast<std::uint32_t>(place.threads * place.rows), 1, 1};
+    place.launch.grid[0] = *grid;
+    if (Status status = require_possible(place.launch, kernel, "the launch would not be valid: ");
+        !status) {
+      return status.error();
     }
-    for (const Symbols& sizes : problem.bench) {
-      if (auto concrete = concretise(changed, sizes); !concrete) {
-        return refuse("the launch would not be valid: " + concrete.error().message);
-      }
+    return place;
+  }
+
+  KernelState rewrite(const KernelAnalysis& kernel, const RowPlace& place) const override {
+    const Kernel& form = (*kernel.single_exit())->kernel;
+    KernelState result = kernel.state();
+    for (const auto& [loop, shared] : place.plan) {
+      if (any_rounds(shared.reductions)) rely_on(result, kReordersSums);
+    }
+    rely_on(result, kNeedsDistinctBuffers);
+    result.unit.kernel.body = RowSharer(form, place.plan, place.threads, place.rows).run();
+    result.plan.launches.front() = place.launch;
+    if (result.unit.kernel.launch_bounds_threads) {
+      result.unit.kernel.launch_bounds_threads = place.threads * place.rows;
     }
     return result;
   }
 
  private:
-  static constexpr int kMostThreads = 1024;
+  static Status read(const StepParameters& parameters, RowPlace& place) {
+    auto threads = integer_parameter(parameters, "threads_per_row");
+    if (!threads) return threads.error();
+    auto rows = integer_parameter(parameters, "rows_per_block");
+    if (!rows) return rows.error();
+    place.threads = *threads;
+    place.rows = *rows;
+    const bool valid = *threads >= kWarpLanes && (*threads & (*threads - 1)) == 0 && *rows >= 1 &&
+                       (*rows == 1 || *threads == kWarpLanes);
+    if (valid) return {};
+    return fail(ErrorCode::invalid_argument,
+                "'threads_per_row' must be a power of two, at least 32, and 'rows_per_block' 1 "
+                "unless a row has one warp");
+  }
 
-  static Status require_thread_a_row(const KernelState& state, const Launch& launch,
-                                     const Problem& problem) {
-    const Kernel& kernel = state.unit.kernel;
-    const Analysis analysis(kernel);
-    if (Status status = require_transparent(state, analysis); !status) return status;
+  static Status require_thread_a_row(const KernelAnalysis& kernel, const Launch& launch) {
+    if (const Status& status = kernel.transparent(); !status) return status;
+    const Analysis& analysis = kernel.analysis();
     if (analysis.has_shared() || analysis.has_barrier() || analysis.uses_warp_intrinsics()) {
       return refuse("the threads of a block work together already");
     }
@@ -356,7 +368,7 @@ class CrossThreadReduction final : public StepRewriter {
       return refuse("the kernel calls '" + *analysis.unknown_calls().begin() +
                     "', which may write memory");
     }
-    if (!problem.assume.noalias) {
+    if (!kernel.problem().assume.noalias) {
       return refuse("the problem does not grant 'assume: {noalias: true}'");
     }
     if (launch.block.y != 1 || launch.block.z != 1) {
@@ -365,19 +377,19 @@ class CrossThreadReduction final : public StepRewriter {
     if (!analysis.uses_builtin("threadIdx.x") || !analysis.uses_builtin("blockIdx.x")) {
       return refuse("the kernel does not give each thread of the grid a row of its own");
     }
-    return require_global_index(kernel, analysis, "x");
+    return require_global_index(kernel.kernel(), analysis, "x");
   }
 
   // Blocks that cover the same rows with `rows` of them a block.
-  static Result<IntegerExpression> grid_for_rows(const Kernel& kernel, const Analysis& analysis,
-                                                 const Launch& launch, int rows) {
+  static Result<IntegerExpression> grid_for_rows(const KernelForm& form, const Launch& launch,
+                                                 int rows) {
     const IntegerExpression& grid = launch.grid[0];
     if (launch.block.x % static_cast<std::uint32_t>(rows) != 0) {
       return refuse("the block of " + std::to_string(launch.block.x) +
                     " threads is no multiple of the rows of a block");
     }
     // Rows past the end are not worth blocks where the guard drops them anyway.
-    if (grid.symbols().contains("bx") && grid_is_guarded(kernel, analysis, launch, 0)) {
+    if (grid.symbols().contains("bx") && grid_is_guarded(form.kernel, form.analysis, launch, 0)) {
       return grid.substitute({{"bx", IntegerExpression(rows)}});
     }
     const std::int64_t blocks = launch.block.x / static_cast<std::uint32_t>(rows);

@@ -7,13 +7,13 @@
 //
 // Changes results within the accuracy of those forms, so it needs the problem's leave. Results are
 // checked against the tolerance as always.
-#include "rewrite/analysis/legality.h"
-#include "rewrite/steps/steps.h"
+#include "rewrite/steps/step_rewriter.h"
 #include "source/build.h"
 #include "source/walk.h"
 
 #include <cstdlib>
 #include <map>
+#include <memory>
 
 namespace regraph::rewrite {
 namespace {
@@ -26,6 +26,26 @@ using source::Stmt;
 using source::StmtKind;
 using source::StmtPtr;
 
+bool is_single(const ExprPtr& expr) {
+  return expr->type == ScalarType::f32;
+}
+
+bool is_single_or_integer(const ExprPtr& expr) {
+  return is_single(expr) || (expr->type && !is_floating(*expr->type));
+}
+
+ExprPtr single(const ExprPtr& expr) {
+  auto typed = std::make_shared<Expr>(*expr);
+  typed->type = ScalarType::f32;
+  return typed;
+}
+
+bool is_one(const ExprPtr& expr) {
+  return (expr->kind == ExprKind::integer && expr->number == 1) ||
+         (expr->kind == ExprKind::floating && std::strtod(expr->text.c_str(), nullptr) == 1.0);
+}
+
+// Which expressions get another form, and which.
 class Approximator {
  public:
   explicit Approximator(const std::string& functions)
@@ -34,9 +54,19 @@ class Approximator {
         sqrt_(functions == "sqrt" || functions == "all"),
         circular_(functions == "all") {}
 
-  [[nodiscard]] bool changed() const { return changed_; }
+  [[nodiscard]] bool changes(const Block& block) const {
+    bool found = false;
+    source::walk(block, [&](const Stmt& stmt) {
+      found = found || divides(stmt);
+      source::walk_own_expressions(stmt, [&](const Expr& expr) {
+        found = found || is_root(expr) || (divide_ && divides(expr)) ||
+                (expr.kind == ExprKind::call && !faster_name(expr.text).empty());
+      });
+    });
+    return found;
+  }
 
-  Block block(const Block& statements) {
+  [[nodiscard]] Block block(const Block& statements) const {
     Block result;
     for (const StmtPtr& stmt : statements)
       result.push_back(statement(stmt));
@@ -44,71 +74,25 @@ class Approximator {
   }
 
  private:
-  StmtPtr statement(const StmtPtr& stmt) {
-    if (!stmt) return stmt;
-    auto copy = std::make_shared<Stmt>(*stmt);
-    copy->target = expression(stmt->target);
-    copy->value = expression(stmt->value);
-    copy->init = statement(stmt->init);
-    copy->step = statement(stmt->step);
-    copy->body = block(stmt->body);
-    copy->otherwise = block(stmt->otherwise);
-    const bool divides = divide_ && stmt->kind == StmtKind::assign && stmt->text == "/=" &&
-                         is_single(stmt->target) && is_single_or_integer(stmt->value);
-    if (divides) {
-      copy->text = "=";
-      copy->value = quotient(copy->target, copy->value);
-    }
-    return copy;
+  // a /= b
+  bool divides(const Stmt& stmt) const {
+    return divide_ && stmt.kind == StmtKind::assign && stmt.text == "/=" &&
+           is_single(stmt.target) && is_single_or_integer(stmt.value);
   }
 
-  static bool is_single(const ExprPtr& expr) { return expr->type == ScalarType::f32; }
-  static bool is_single_or_integer(const ExprPtr& expr) {
-    return is_single(expr) || (expr->type && !is_floating(*expr->type));
+  static bool divides(const Expr& expr) {
+    return expr.kind == ExprKind::binary && expr.text == "/" && expr.type == ScalarType::f32 &&
+           is_single_or_integer(expr.operands[0]) && is_single_or_integer(expr.operands[1]);
   }
 
-  ExprPtr quotient(const ExprPtr& numerator, const ExprPtr& denominator) {
-    changed_ = true;
-    ExprPtr result = source::call("__fdividef", {numerator, denominator});
-    return single(result);
+  // 1 / sqrtf(x)
+  bool is_root(const Expr& expr) const {
+    return sqrt_ && divides(expr) && expr.operands[1]->kind == ExprKind::call &&
+           expr.operands[1]->text == "sqrtf" && is_one(expr.operands[0]);
   }
 
-  static ExprPtr single(const ExprPtr& expr) {
-    auto typed = std::make_shared<Expr>(*expr);
-    typed->type = ScalarType::f32;
-    return typed;
-  }
-
-  ExprPtr expression(const ExprPtr& expr) {
-    if (!expr) return expr;
-    auto copy = std::make_shared<Expr>(*expr);
-    for (ExprPtr& operand : copy->operands)
-      operand = expression(operand);
-    if (expr->kind == ExprKind::call) return call(std::move(copy));
-    const bool divides = expr->kind == ExprKind::binary && expr->text == "/" && is_single(expr) &&
-                         is_single_or_integer(expr->operands[0]) &&
-                         is_single_or_integer(expr->operands[1]);
-    if (!divides) return copy;
-    if (const ExprPtr root = reciprocal_root(*copy)) return root;
-    return divide_ ? quotient(copy->operands[0], copy->operands[1]) : copy;
-  }
-
-  // rsqrtf(x) for 1 / sqrtf(x), else null.
-  ExprPtr reciprocal_root(const Expr& division) {
-    const ExprPtr& denominator = division.operands[1];
-    if (!sqrt_ || denominator->kind != ExprKind::call || denominator->text != "sqrtf") {
-      return nullptr;
-    }
-    const ExprPtr& numerator = division.operands[0];
-    const bool is_one = (numerator->kind == ExprKind::integer && numerator->number == 1) ||
-                        (numerator->kind == ExprKind::floating &&
-                         std::strtod(numerator->text.c_str(), nullptr) == 1.0);
-    if (!is_one) return nullptr;
-    changed_ = true;
-    return single(source::call("rsqrtf", denominator->operands));
-  }
-
-  ExprPtr call(std::shared_ptr<Expr> expr) {
+  // "" for functions that stay.
+  std::string faster_name(const std::string& function) const {
     static const std::map<std::string, std::string> kExpLog = {{"expf", "__expf"},
                                                                {"logf", "__logf"},
                                                                {"log2f", "__log2f"},
@@ -117,51 +101,86 @@ class Approximator {
     static const std::map<std::string, std::string> kCircular = {{"sinf", "__sinf"},
                                                                  {"cosf", "__cosf"}};
     for (const auto& [enabled, table] : {std::pair(exp_log_, &kExpLog), {circular_, &kCircular}}) {
-      const auto found = table->find(expr->text);
-      if (!enabled || found == table->end()) continue;
-      expr->text = found->second;
-      changed_ = true;
-      break;
+      const auto found = table->find(function);
+      if (enabled && found != table->end()) return found->second;
     }
-    return expr;
+    return "";
+  }
+
+  StmtPtr statement(const StmtPtr& stmt) const {
+    if (!stmt) return stmt;
+    auto copy = std::make_shared<Stmt>(*stmt);
+    copy->target = expression(stmt->target);
+    copy->value = expression(stmt->value);
+    copy->init = statement(stmt->init);
+    copy->step = statement(stmt->step);
+    copy->body = block(stmt->body);
+    copy->otherwise = block(stmt->otherwise);
+    if (divides(*stmt)) {
+      copy->text = "=";
+      copy->value = quotient(copy->target, copy->value);
+    }
+    return copy;
+  }
+
+  static ExprPtr quotient(const ExprPtr& numerator, const ExprPtr& denominator) {
+    return single(source::call("__fdividef", {numerator, denominator}));
+  }
+
+  ExprPtr expression(const ExprPtr& expr) const {
+    if (!expr) return expr;
+    auto copy = std::make_shared<Expr>(*expr);
+    for (ExprPtr& operand : copy->operands)
+      operand = expression(operand);
+    if (expr->kind == ExprKind::call) {
+      const std::string name = faster_name(expr->text);
+      if (!name.empty()) copy->text = name;
+      return copy;
+    }
+    if (is_root(*expr)) return single(source::call("rsqrtf", copy->operands[1]->operands));
+    if (divide_ && divides(*expr)) return quotient(copy->operands[0], copy->operands[1]);
+    return copy;
   }
 
   bool exp_log_;
   bool divide_;
   bool sqrt_;
   bool circular_;
-  bool changed_ = false;
 };
 
-class FastMath final : public StepRewriter {
+// The place is the class of functions.
+class FastMath final : public PlacedStep<std::string> {
  public:
   std::string_view id() const override { return "fast_math"; }
-  std::vector<StepParameters> choices() const override {
+  int position() const override { return 170; }
+  std::vector<StepParameters> settings() const override {
     return {{{"functions", "exp_log"}},
             {{"functions", "divide"}},
             {{"functions", "sqrt"}},
             {{"functions", "all"}}};
   }
 
-  Result<KernelState> apply(const KernelState& state, const StepParameters& parameters,
-                            const Problem& problem) const override {
-    const auto functions = parameters.find("functions");
-    if (functions == parameters.end()) {
-      return fail(ErrorCode::invalid_argument, "the step needs 'functions'");
-    }
-    if (!problem.assume.fast_math) {
+ protected:
+  Result<std::string> find(const KernelAnalysis& kernel,
+                           const StepParameters& parameters) const override {
+    auto functions = text_parameter(parameters, "functions");
+    if (!functions) return functions;
+    if (!kernel.problem().assume.fast_math) {
       return refuse("the problem does not grant 'assume: {fast_math: true}'");
     }
-    Approximator approximator(functions->second);
-    KernelState result = state;
-    result.unit.kernel.body = approximator.block(state.unit.kernel.body);
-    if (!approximator.changed()) {
+    if (!Approximator(*functions).changes(kernel.kernel().body)) {
       return refuse("the kernel has no single-precision " +
-                    std::string(functions->second == "divide" ? "division"
-                                : functions->second == "sqrt" ? "reciprocal square root"
-                                                              : "function") +
+                    std::string(*functions == "divide" ? "division"
+                                : *functions == "sqrt" ? "reciprocal square root"
+                                                       : "function") +
                     " that has a faster form");
     }
+    return functions;
+  }
+
+  KernelState rewrite(const KernelAnalysis& kernel, const std::string& functions) const override {
+    KernelState result = kernel.state();
+    result.unit.kernel.body = Approximator(functions).block(kernel.kernel().body);
     rely_on(result, kApproximates);
     return result;
   }

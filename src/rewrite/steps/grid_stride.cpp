@@ -7,13 +7,15 @@
 // Legal because blocks are independent: nothing may ask for the grid's extent, the original number
 // of blocks must be expressible, and nobody may leave the kernel for good in the middle. A barrier
 // separates the rounds where shared memory is used.
-#include "rewrite/analysis/legality.h"
-#include "rewrite/analysis/names.h"
+#include "rewrite/analysis/block_geometry.h"
 #include "rewrite/analysis/size_expression.h"
-#include "rewrite/steps/steps.h"
-#include "rewrite/transform/normal_form.h"
+#include "rewrite/forms/normal_form.h"
+#include "rewrite/steps/step_rewriter.h"
+#include "rewrite/transform/names.h"
 #include "source/build.h"
 #include "source/walk.h"
+
+#include <memory>
 
 namespace regraph::rewrite {
 namespace {
@@ -28,50 +30,51 @@ using source::Stmt;
 using source::StmtKind;
 using source::StmtPtr;
 
-class GridStride final : public StepRewriter {
+struct GridPlace {
+  int rounds = 0;
+  ExprPtr blocks;  // of the original grid
+};
+
+class GridStride final : public PlacedStep<GridPlace> {
  public:
   std::string_view id() const override { return "grid_stride"; }
-  std::vector<StepParameters> choices() const override {
+  int position() const override { return 140; }
+  std::vector<StepParameters> settings() const override {
     return {{{"rounds", "4"}}, {{"rounds", "16"}}, {{"rounds", "64"}}};
   }
 
-  Result<KernelState> apply(const KernelState& state, const StepParameters& parameters,
-                            const Problem& problem) const override {
+ protected:
+  Result<GridPlace> find(const KernelAnalysis& kernel,
+                         const StepParameters& parameters) const override {
     auto rounds = integer_parameter(parameters, "rounds");
     if (!rounds) return rounds.error();
     if (*rounds < 2) return fail(ErrorCode::invalid_argument, "'rounds' must be at least 2");
-    auto launch = only_launch(state);
+    auto launch = kernel.launch();
     if (!launch) return launch.error();
-    Kernel kernel = state.unit.kernel;
-    const Analysis analysis(kernel);
-    if (Status status = require_transparent(state, analysis); !status) return status.error();
-    if (!analysis.uses_builtin("blockIdx.x")) return refuse("the kernel does not use blockIdx.x");
-    if (analysis.uses_builtin("gridDim.x")) {
+    if (const Status& status = kernel.transparent(); !status) return status.error();
+    if (!kernel.analysis().uses_builtin("blockIdx.x"))
+      return refuse("the kernel does not use blockIdx.x");
+    if (kernel.analysis().uses_builtin("gridDim.x"))
       return refuse("the kernel uses gridDim.x, which would change");
-    }
+    if (Status status = require_blocks(kernel, **launch, *rounds); !status) return status.error();
     const Launch& before = **launch;
-    for (const Symbols& sizes : problem.bench) {
-      auto concrete = concretise(before, sizes);
-      if (!concrete) return concrete.error();
-      if (static_cast<int>(concrete->grid.x) < kLeastBlocksLeft * *rounds) {
-        return refuse("a grid of " + std::to_string(concrete->grid.x) +
-                      " blocks is too small for " + std::to_string(*rounds) + " rounds");
-      }
-    }
     const IntegerExpression grid =
         before.grid[0].substitute({{"bx", IntegerExpression(before.block.x)},
                                    {"by", IntegerExpression(before.block.y)},
                                    {"bz", IntegerExpression(before.block.z)}});
-    const ExprPtr blocks = size_in_kernel(grid, kernel, false);
-    if (!blocks) {
+    GridPlace place{*rounds, size_in_kernel(grid, kernel.kernel(), kernel.analysis(), false)};
+    if (!place.blocks) {
       return refuse("the grid " + grid.text() + " is not made of the kernel's parameters");
     }
-    auto body = without_early_returns(kernel.body);
-    if (!body) return body.error();
-    KernelState result = state;
-    result.unit.kernel.body = looped(kernel, *body, blocks, analysis.has_shared());
-    result.plan.launches.front().grid[0] =
-        IntegerExpression::ceil_divide(before.grid[0], IntegerExpression(*rounds));
+    if (const auto& body = kernel.body_without_returns(); !body) return body.error();
+    return place;
+  }
+
+  KernelState rewrite(const KernelAnalysis& kernel, const GridPlace& place) const override {
+    KernelState result = kernel.state();
+    result.unit.kernel.body = looped(kernel, place.blocks);
+    IntegerExpression& grid = result.plan.launches.front().grid[0];
+    grid = IntegerExpression::ceil_divide(grid, IntegerExpression(place.rounds));
     return result;
   }
 
@@ -79,12 +82,23 @@ class GridStride final : public StepRewriter {
   // With fewer blocks than this the GPU runs empty.
   static constexpr int kLeastBlocksLeft = 128;
 
-  static Block looped(const Kernel& kernel, const Block& body, const ExprPtr& blocks,
-                      bool has_shared) {
-    const std::string block = source::fresh_name(kernel, "block");
+  static Status require_blocks(const KernelAnalysis& kernel, const Launch& launch, int rounds) {
+    for (const Symbols& sizes : kernel.problem().bench) {
+      auto concrete = concretise(launch, sizes);
+      if (!concrete) return concrete.error();
+      if (static_cast<int>(concrete->grid.x) < kLeastBlocksLeft * rounds) {
+        return refuse("a grid of " + std::to_string(concrete->grid.x) +
+                      " blocks is too small for " + std::to_string(rounds) + " rounds");
+      }
+    }
+    return {};
+  }
+
+  static Block looped(const KernelAnalysis& kernel, const ExprPtr& blocks) {
+    const std::string block = source::fresh_name(kernel.kernel(), "block");
     Block result;
     Block round;
-    for (const StmtPtr& stmt : body) {
+    for (const StmtPtr& stmt : *kernel.body_without_returns()) {
       // Shared arrays outlive a round in any case.
       const bool is_shared =
           stmt->kind == StmtKind::declare && stmt->variable.storage != source::Storage::automatic;
@@ -94,7 +108,7 @@ class GridStride final : public StepRewriter {
       if (expr->kind != ExprKind::builtin || expr->text != "blockIdx.x") return std::nullopt;
       return source::variable(block, ScalarType::u32);
     });
-    if (has_shared) round.push_back(source::barrier());
+    if (kernel.analysis().has_shared()) round.push_back(source::barrier());
     auto loop = std::make_shared<Stmt>();
     loop->kind = StmtKind::loop;
     source::Variable counter;

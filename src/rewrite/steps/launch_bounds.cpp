@@ -1,41 +1,49 @@
-// launch_bounds: tells ptxas the block's size and how many blocks should fit an SM, which caps the
-// registers. No semantic change; legal when that many blocks can be resident at all.
-#include "rewrite/analysis/legality.h"
-#include "rewrite/steps/steps.h"
+// launch_bounds: tells ptxas the block's size and how many blocks should fit a multiprocessor,
+// which caps the registers. No semantic change; legal when that many blocks can be resident at all.
+#include "rewrite/steps/step_rewriter.h"
+
+#include <memory>
 
 namespace regraph::rewrite {
 namespace {
 
-// Resident threads an SM holds at most: 2048 on sm_80, sm_90 and sm_100 (CUDA programming guide,
-// technical specifications per compute capability).
-constexpr std::uint64_t kThreadsPerSm = 2048;
-
-class LaunchBounds final : public StepRewriter {
+// The place is the least number of resident blocks.
+class LaunchBounds final : public PlacedStep<int> {
  public:
   std::string_view id() const override { return "launch_bounds"; }
-  std::vector<StepParameters> choices() const override {
+  int position() const override { return 90; }
+  std::vector<StepParameters> settings() const override {
     return {
         {{"min_blocks", "1"}}, {{"min_blocks", "2"}}, {{"min_blocks", "3"}}, {{"min_blocks", "4"}}};
   }
 
-  Result<KernelState> apply(const KernelState& state, const StepParameters& parameters,
-                            const Problem&) const override {
+ protected:
+  Result<int> find(const KernelAnalysis& kernel, const StepParameters& parameters) const override {
     auto min_blocks = integer_parameter(parameters, "min_blocks");
     if (!min_blocks) return min_blocks.error();
-    auto launch = only_launch(state);
+    auto launch = kernel.launch();
     if (!launch) return launch.error();
     const std::uint64_t threads = (*launch)->block.count();
-    if (*min_blocks < 1 || threads * static_cast<std::uint64_t>(*min_blocks) > kThreadsPerSm) {
+    const auto most = static_cast<std::uint64_t>(kernel.limits().max_threads_per_multiprocessor);
+    if (*min_blocks < 1 || threads * static_cast<std::uint64_t>(*min_blocks) > most) {
       return refuse(std::to_string(*min_blocks) + " blocks of " + std::to_string(threads) +
-                    " threads exceed the " + std::to_string(kThreadsPerSm) + " threads of an SM");
+                    " threads exceed the " + std::to_string(most) + " threads of an SM");
     }
-    const source::Kernel& kernel = state.unit.kernel;
-    if (kernel.launch_bounds_threads) {
+    if (*min_blocks > kernel.limits().max_blocks_per_multiprocessor) {
+      return refuse("an SM holds no more than " +
+                    std::to_string(kernel.limits().max_blocks_per_multiprocessor) + " blocks");
+    }
+    if (kernel.kernel().launch_bounds_threads) {
       return refuse("the kernel has launch bounds already");
     }
-    KernelState result = state;
+    return min_blocks;
+  }
+
+  KernelState rewrite(const KernelAnalysis& kernel, const int& min_blocks) const override {
+    KernelState result = kernel.state();
+    const std::uint64_t threads = result.plan.launches.front().block.count();
     result.unit.kernel.launch_bounds_threads = static_cast<int>(threads);
-    result.unit.kernel.launch_bounds_min_blocks = *min_blocks;
+    result.unit.kernel.launch_bounds_min_blocks = min_blocks;
     return result;
   }
 };

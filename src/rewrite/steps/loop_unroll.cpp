@@ -2,12 +2,13 @@
 // or all. Complete unrolling takes the enclosing loops of constant length along while that is not
 // too much code. A request to the compiler, which keeps the semantics; refused where there is
 // nothing to unroll.
-#include "rewrite/analysis/legality.h"
+#include "rewrite/analysis/block_geometry.h"
 #include "rewrite/analysis/loop_choice.h"
-#include "rewrite/steps/steps.h"
+#include "rewrite/steps/step_rewriter.h"
 #include "source/walk.h"
 
 #include <algorithm>
+#include <memory>
 #include <set>
 
 namespace regraph::rewrite {
@@ -37,11 +38,31 @@ std::int64_t copies_below(const Block& block) {
   return most;
 }
 
-class LoopUnroll final : public StepRewriter {
+bool suits(const Stmt& loop, int factor) {
+  if (loop.unroll != source::kNoUnrollPragma) return false;
+  const auto counted = source::counted_loop_of(loop);
+  if (!counted) return false;
+  const auto trips = counted->trip_count();
+  if (factor == source::kUnrollFully) return trips && *trips > 1 && *trips <= kLongestFullUnroll;
+  return !trips || *trips > factor;
+}
+
+bool fits(const Stmt& loop) {
+  const auto trips = source::counted_loop_of(loop)->trip_count();
+  return trips && *trips * copies_below(loop.body) <= kMostCopies;
+}
+
+struct UnrollPlace {
+  int factor = source::kUnrollFully;
+  std::set<const Stmt*> loops;
+};
+
+class LoopUnroll final : public PlacedStep<UnrollPlace> {
  public:
   std::string_view id() const override { return "loop_unroll"; }
+  int position() const override { return 70; }
 
-  std::vector<StepParameters> choices() const override {
+  std::vector<StepParameters> settings() const override {
     std::vector<StepParameters> result;
     for (const char* factor : {"2", "4", "8", "16", "full"}) {
       result.push_back({{"factor", factor}, {"loop", kAllLoops}});
@@ -51,45 +72,48 @@ class LoopUnroll final : public StepRewriter {
     return result;
   }
 
-  Result<KernelState> apply(const KernelState& state, const StepParameters& parameters,
-                            const Problem&) const override {
-    const auto found = parameters.find("factor");
-    const auto which = parameters.find("loop");
-    if (found == parameters.end() || which == parameters.end())
-      return fail(ErrorCode::invalid_argument, "the step needs 'factor' and 'loop'");
-    int factor = source::kUnrollFully;
-    if (found->second != "full") {
+ protected:
+  Result<UnrollPlace> find(const KernelAnalysis& kernel,
+                           const StepParameters& parameters) const override {
+    UnrollPlace place;
+    auto factor = text_parameter(parameters, "factor");
+    if (!factor) return factor.error();
+    auto which = text_parameter(parameters, "loop");
+    if (!which) return which.error();
+    if (*factor != "full") {
       auto number = integer_parameter(parameters, "factor");
       if (!number) return number.error();
       if (*number < 2) return fail(ErrorCode::invalid_argument, "'factor' must be at least 2");
-      factor = *number;
+      place.factor = *number;
     }
-    std::vector<StmtPtr> loops;
-    for (const StmtPtr& loop : innermost_loops(state.unit.kernel.body)) {
-      if (suits(*loop, factor)) loops.push_back(loop);
+    std::vector<const Stmt*> loops;
+    for (const StmtPtr& loop : innermost_loops(kernel.kernel().body)) {
+      if (suits(*loop, place.factor)) loops.push_back(loop.get());
     }
     if (loops.empty()) {
-      return refuse(factor == source::kUnrollFully
+      return refuse(place.factor == source::kUnrollFully
                         ? "no innermost loop with a short constant trip count is without a pragma"
-                        : "no innermost counted loop longer than " + found->second +
+                        : "no innermost counted loop longer than " + *factor +
                               " iterations is without a pragma");
     }
-    std::set<const Stmt*> chosen;
-    if (which->second == kAllLoops) {
-      for (const StmtPtr& loop : loops)
-        chosen.insert(loop.get());
-    } else {
-      auto position = integer_parameter(parameters, "loop");
-      if (!position) return position.error();
-      if (*position < 1) return fail(ErrorCode::invalid_argument, "'loop' must be at least 1");
-      if (loops.size() < 2) return refuse("only one loop suits, which 'all' unrolls as well");
-      if (static_cast<std::size_t>(*position) > loops.size()) {
-        return refuse("only " + std::to_string(loops.size()) + " loops suit");
-      }
-      chosen.insert(loops[static_cast<std::size_t>(*position) - 1].get());
+    if (*which == kAllLoops) {
+      place.loops.insert(loops.begin(), loops.end());
+      return place;
     }
-    KernelState result = state;
-    result.unit.kernel.body = unrolled(state.unit.kernel.body, factor, chosen).block;
+    auto position = integer_parameter(parameters, "loop");
+    if (!position) return position.error();
+    if (*position < 1) return fail(ErrorCode::invalid_argument, "'loop' must be at least 1");
+    if (loops.size() < 2) return refuse("only one loop suits, which 'all' unrolls as well");
+    if (static_cast<std::size_t>(*position) > loops.size()) {
+      return refuse("only " + std::to_string(loops.size()) + " loops suit");
+    }
+    place.loops.insert(loops[static_cast<std::size_t>(*position) - 1]);
+    return place;
+  }
+
+  KernelState rewrite(const KernelAnalysis& kernel, const UnrollPlace& place) const override {
+    KernelState result = kernel.state();
+    result.unit.kernel.body = unrolled(kernel.kernel().body, place).block;
     return result;
   }
 
@@ -99,37 +123,23 @@ class LoopUnroll final : public StepRewriter {
     bool changed = false;
   };
 
-  static bool suits(const Stmt& loop, int factor) {
-    if (loop.unroll != source::kNoUnrollPragma) return false;
-    const auto counted = source::counted_loop_of(loop);
-    if (!counted) return false;
-    const auto trips = counted->trip_count();
-    if (factor == source::kUnrollFully) return trips && *trips > 1 && *trips <= kLongestFullUnroll;
-    return !trips || *trips > factor;
-  }
-
-  static Unrolled unrolled(const Block& block, int factor, const std::set<const Stmt*>& chosen) {
+  static Unrolled unrolled(const Block& block, const UnrollPlace& place) {
     Unrolled result;
     for (const StmtPtr& stmt : block) {
       auto copy = std::make_shared<Stmt>(*stmt);
-      Unrolled body = unrolled(stmt->body, factor, chosen);
-      Unrolled otherwise = unrolled(stmt->otherwise, factor, chosen);
+      Unrolled body = unrolled(stmt->body, place);
+      Unrolled otherwise = unrolled(stmt->otherwise, place);
       copy->body = std::move(body.block);
       copy->otherwise = std::move(otherwise.block);
       const bool encloses = stmt->kind == StmtKind::loop && body.changed &&
-                            factor == source::kUnrollFully && suits(*stmt, factor) &&
+                            place.factor == source::kUnrollFully && suits(*stmt, place.factor) &&
                             !holds_loop(copy->body) && fits(*copy);
-      const bool is_unrolled = chosen.contains(stmt.get()) || encloses;
-      if (is_unrolled) copy->unroll = factor;
+      const bool is_unrolled = place.loops.contains(stmt.get()) || encloses;
+      if (is_unrolled) copy->unroll = place.factor;
       result.changed = result.changed || body.changed || otherwise.changed || is_unrolled;
       result.block.push_back(std::move(copy));
     }
     return result;
-  }
-
-  static bool fits(const Stmt& loop) {
-    const auto trips = source::counted_loop_of(loop)->trip_count();
-    return trips && *trips * copies_below(loop.body) <= kMostCopies;
   }
 };
 

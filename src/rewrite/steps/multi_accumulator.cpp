@@ -8,15 +8,16 @@
 //
 // Legal for innermost counted loops whose iterations depend on each other through accumulators only
 // (the order of everything else is kept). Floating sums need the problem's leave.
-#include "rewrite/analysis/legality.h"
+#include "rewrite/analysis/block_geometry.h"
 #include "rewrite/analysis/loop_choice.h"
-#include "rewrite/analysis/names.h"
 #include "rewrite/analysis/reduction_loop.h"
-#include "rewrite/steps/steps.h"
+#include "rewrite/steps/step_rewriter.h"
+#include "rewrite/transform/names.h"
 #include "source/build.h"
 #include "source/walk.h"
 
 #include <map>
+#include <memory>
 
 namespace regraph::rewrite {
 namespace {
@@ -29,7 +30,7 @@ using source::Stmt;
 using source::StmtKind;
 using source::StmtPtr;
 
-struct Candidate {
+struct ReducingLoop {
   StmtPtr loop;
   source::CountedLoop counted;
   std::vector<Reduction> reductions;
@@ -37,27 +38,27 @@ struct Candidate {
 
 class Splitter {
  public:
-  Splitter(const Kernel& kernel, const Candidate& candidate, int accumulators)
-      : kernel_(kernel), candidate_(candidate), names_(kernel), count_(accumulators) {}
+  Splitter(const Kernel& kernel, const ReducingLoop& loop, int accumulators)
+      : kernel_(kernel), loop_(loop), names_(kernel), count_(accumulators) {}
 
   Block run() {
     return source::rewrite_statements(kernel_.body,
                                       [&](const StmtPtr& stmt) -> std::optional<Block> {
-                                        if (stmt != candidate_.loop) return std::nullopt;
+                                        if (stmt != loop_.loop) return std::nullopt;
                                         return replacement();
                                       });
   }
 
  private:
   Block replacement() {
-    const source::CountedLoop& counted = candidate_.counted;
+    const source::CountedLoop& counted = loop_.counted;
     const std::string part = names_.fresh("part");
     std::vector<std::string> arrays;
     Block result;
     Block clears;
     Block merges;
     const ExprPtr slot = source::variable(part);
-    for (const Reduction& reduction : candidate_.reductions) {
+    for (const Reduction& reduction : loop_.reductions) {
       source::Variable array;
       array.name = names_.fresh(reduction.variable + "_part");
       array.type = reduction.type;
@@ -102,16 +103,16 @@ class Splitter {
 
   StmtPtr main_loop(const std::string& part, const std::vector<std::string>& arrays,
                     const ExprPtr& end, std::int64_t group) {
-    const source::CountedLoop& counted = candidate_.counted;
+    const source::CountedLoop& counted = loop_.counted;
     const ExprPtr iteration = source::binary(
         "+", source::variable(counted.name),
         source::binary("*", source::variable(part), source::integer(counted.stride)));
     Block body = source::rewrite_expressions(
-        candidate_.loop->body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+        loop_.loop->body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
           if (expr->kind != source::ExprKind::variable) return std::nullopt;
           if (expr->text == counted.name) return iteration;
           for (std::size_t i = 0; i < arrays.size(); ++i) {
-            if (expr->text != candidate_.reductions[i].variable) continue;
+            if (expr->text != loop_.reductions[i].variable) continue;
             return source::element(source::variable(arrays[i], expr->type),
                                    {source::variable(part)});
           }
@@ -123,7 +124,7 @@ class Splitter {
   }
 
   StmtPtr remainder_loop(const ExprPtr& first) {
-    auto loop = std::make_shared<Stmt>(*candidate_.loop);
+    auto loop = std::make_shared<Stmt>(*loop_.loop);
     auto init = std::make_shared<Stmt>(*loop->init);
     init->value = first;
     loop->init = init;
@@ -132,16 +133,22 @@ class Splitter {
   }
 
   const Kernel& kernel_;
-  const Candidate& candidate_;
+  const ReducingLoop& loop_;
   Names names_;
   int count_;
 };
 
-class MultiAccumulator final : public StepRewriter {
+struct SplitPlace {
+  ReducingLoop loop;
+  int accumulators = 0;
+};
+
+class MultiAccumulator final : public PlacedStep<SplitPlace> {
  public:
   std::string_view id() const override { return "multi_accumulator"; }
+  int position() const override { return 160; }
 
-  std::vector<StepParameters> choices() const override {
+  std::vector<StepParameters> settings() const override {
     std::vector<StepParameters> result;
     for (const char* loop : kLoopChoices) {
       for (const char* accumulators : {"2", "4", "8"}) {
@@ -151,8 +158,9 @@ class MultiAccumulator final : public StepRewriter {
     return result;
   }
 
-  Result<KernelState> apply(const KernelState& state, const StepParameters& parameters,
-                            const Problem& problem) const override {
+ protected:
+  Result<SplitPlace> find(const KernelAnalysis& kernel,
+                          const StepParameters& parameters) const override {
     auto accumulators = integer_parameter(parameters, "accumulators");
     if (!accumulators) return accumulators.error();
     auto wanted = integer_parameter(parameters, "loop");
@@ -161,23 +169,19 @@ class MultiAccumulator final : public StepRewriter {
       return fail(ErrorCode::invalid_argument,
                   "'accumulators' must be at least 2 and 'loop' at least 1");
     }
-    const Kernel& kernel = state.unit.kernel;
-    const Analysis analysis(kernel);
-    if (Status status = require_transparent(state, analysis); !status) return status.error();
+    if (const Status& status = kernel.transparent(); !status) return status.error();
     Error reason = refuse("the kernel has no innermost counted loop");
     int position = 0;
-    for (const StmtPtr& loop : innermost_loops(kernel.body)) {
-      auto candidate = candidate_of(loop, analysis, *accumulators);
-      if (!candidate) {
-        reason = candidate.error();
+    for (const StmtPtr& loop : innermost_loops(kernel.kernel().body)) {
+      auto reducing = reducing_loop(loop, kernel.analysis(), *accumulators);
+      if (!reducing) {
+        reason = reducing.error();
         continue;
       }
       if (++position != *wanted) continue;
-      KernelState result = state;
-      if (Status status = permit_reordering(candidate->reductions, problem, result); !status)
+      if (Status status = permit_reordering(reducing->reductions, kernel.problem()); !status)
         return status.error();
-      result.unit.kernel.body = Splitter(kernel, *candidate, *accumulators).run();
-      return result;
+      return SplitPlace{std::move(*reducing), *accumulators};
     }
     if (position > 0) {
       return refuse("the kernel has only " + std::to_string(position) + " reducing loops");
@@ -185,9 +189,16 @@ class MultiAccumulator final : public StepRewriter {
     return reason;
   }
 
+  KernelState rewrite(const KernelAnalysis& kernel, const SplitPlace& place) const override {
+    KernelState result = kernel.state();
+    if (any_rounds(place.loop.reductions)) rely_on(result, kReordersSums);
+    result.unit.kernel.body = Splitter(kernel.kernel(), place.loop, place.accumulators).run();
+    return result;
+  }
+
  private:
-  static Result<Candidate> candidate_of(const StmtPtr& loop, const Analysis& analysis,
-                                        int accumulators) {
+  static Result<ReducingLoop> reducing_loop(const StmtPtr& loop, const Analysis& analysis,
+                                            int accumulators) {
     const std::string where =
         loop->line > 0 ? "loop at line " + std::to_string(loop->line) + ": " : "";
     const auto counted = source::counted_loop_of(*loop);
@@ -205,7 +216,7 @@ class MultiAccumulator final : public StepRewriter {
     if (trips && *trips < 2 * accumulators) {
       return refuse(where + "it has only " + std::to_string(*trips) + " iterations");
     }
-    return Candidate{loop, *counted, effects->reductions};
+    return ReducingLoop{loop, *counted, effects->reductions};
   }
 };
 

@@ -9,14 +9,15 @@
 // with op one of + * & | ^, or sh[..] = f(sh[..], sh[..+s]) for max and min. Legal when the
 // operator is associative (floating point: the problem must grant reassociation), and only sh[0] is
 // read afterwards before the array is written again.
-#include "rewrite/analysis/legality.h"
+#include "rewrite/analysis/block_geometry.h"
 #include "rewrite/analysis/reduction_tree.h"
-#include "rewrite/steps/steps.h"
+#include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/warp_shuffle.h"
 #include "source/build.h"
 #include "source/walk.h"
 
 #include <algorithm>
+#include <memory>
 
 namespace regraph::rewrite {
 namespace {
@@ -36,62 +37,64 @@ StmtPtr shuffle_loop(const ReductionTree& tree, const std::string& value, const 
   return halving_loop(offset, lanes, {tree.combine(own, other)});
 }
 
-class ReduceShuffle final : public StepRewriter {
+struct TreePlace {
+  ReductionTree tree;
+  std::size_t position = 0;  // of its statement in the kernel's body
+};
+
+class ReduceShuffle final : public PlacedStep<TreePlace> {
  public:
   std::string_view id() const override { return "reduce_shuffle"; }
-  std::vector<StepParameters> choices() const override { return {{}}; }
+  int position() const override { return 100; }
+  std::vector<StepParameters> settings() const override { return {{}}; }
 
-  Result<KernelState> apply(const KernelState& state, const StepParameters&,
-                            const Problem& problem) const override {
-    auto launch = only_launch(state);
+ protected:
+  Result<TreePlace> find(const KernelAnalysis& kernel, const StepParameters&) const override {
+    auto launch = kernel.launch();
     if (!launch) return launch.error();
-    const source::Kernel& kernel = state.unit.kernel;
-    const source::Analysis analysis(kernel);
-    if (Status status = require_transparent(state, analysis); !status) return status.error();
+    if (const Status& status = kernel.transparent(); !status) return status.error();
     const Dim3& block = (*launch)->block;
     const bool power_of_two = (block.x & (block.x - 1)) == 0;
     if (block.y != 1 || block.z != 1 || !power_of_two || block.x < 2 * kWarpLanes) {
       return refuse("the block must be one-dimensional with a power of two threads, at least 64");
     }
+    const Block& body = kernel.kernel().body;
     Error reason = refuse("no tree reduction over a shared array in one of the known shapes");
-    for (std::size_t position = 0; position < kernel.body.size(); ++position) {
-      auto tree = match_reduction_tree(kernel, analysis, position, block);
+    for (std::size_t position = 0; position < body.size(); ++position) {
+      auto tree = match_reduction_tree(kernel.kernel(), kernel.analysis(), position, block);
       if (!tree) {
-        if (kernel.body[position]->kind == StmtKind::loop) reason = tree.error();
+        if (body[position]->kind == StmtKind::loop) reason = tree.error();
         continue;
       }
-      if (is_floating(tree->scalar) && !problem.assume.reassociate) {
+      if (is_floating(tree->scalar) && !kernel.problem().assume.reassociate) {
         return refuse(
             "the problem does not grant 'assume: {reassociate: true}' for floating point");
       }
-      KernelState result = state;
-      result.unit.kernel.body = rewritten(kernel, *tree, position, block);
-      if (is_floating(tree->scalar)) rely_on(result, kReordersSums);
-      return result;
+      return TreePlace{std::move(*tree), position};
     }
     return reason;
   }
 
- private:
-  static Block rewritten(const source::Kernel& kernel, const ReductionTree& tree,
-                         std::size_t position, const Dim3& block) {
-    const int warps = static_cast<int>(block.x) / kWarpLanes;
-    const ExprPtr thread = source::builtin("threadIdx.x");
-    const std::string value = source::fresh_name(kernel, "value");
-    const std::string offset = source::fresh_name(kernel, "offset");
-    const std::string warp_offset = source::fresh_name(kernel, "warp_offset");
-    const ExprPtr own = source::variable(value, tree.scalar);
-    const ExprPtr array = source::variable(tree.array, tree.scalar);
-    auto slot = [&](ExprPtr index) { return source::element(array, {std::move(index)}); };
+  KernelState rewrite(const KernelAnalysis& kernel, const TreePlace& place) const override {
+    KernelState result = kernel.state();
+    const Dim3& block = result.plan.launches.front().block;
+    result.unit.kernel.body = rewritten(kernel.kernel(), place, block);
+    if (is_floating(place.tree.scalar)) rely_on(result, kReordersSums);
+    return result;
+  }
 
+ private:
+  static ExprPtr slot(const ReductionTree& tree, ExprPtr index) {
+    return source::element(source::variable(tree.array, tree.scalar), {std::move(index)});
+  }
+
+  // Leaves the thread's own value in `value`, at the end of the statements before the tree. When
+  // the array was filled right before, the value is still at hand and the store is not needed.
+  static void take_own_value(const ReductionTree& tree, const std::string& value, Block& body) {
     source::Variable variable;
     variable.name = value;
     variable.type = tree.type;
     variable.scalar = tree.scalar;
-
-    Block body(kernel.body.begin(), kernel.body.begin() + static_cast<std::ptrdiff_t>(position));
-    // When the array was filled right before, the value is still at hand and the store is not
-    // needed.
     const bool fills = body.size() >= 2 && body[body.size() - 1]->kind == StmtKind::barrier &&
                        body[body.size() - 2]->kind == StmtKind::assign &&
                        body[body.size() - 2]->text == "=" &&
@@ -101,28 +104,42 @@ class ReduceShuffle final : public StepRewriter {
       body.resize(body.size() - 2);
       body.push_back(source::declare(variable, filled));
     } else {
-      body.push_back(source::declare(variable, slot(thread)));
+      body.push_back(source::declare(variable, slot(tree, source::builtin("threadIdx.x"))));
       body.push_back(source::barrier());
     }
+  }
+
+  static Block rewritten(const source::Kernel& kernel, const TreePlace& place, const Dim3& block) {
+    const ReductionTree& tree = place.tree;
+    const int warps = static_cast<int>(block.x) / kWarpLanes;
+    const ExprPtr thread = source::builtin("threadIdx.x");
+    const std::string value = source::fresh_name(kernel, "value");
+    const std::string offset = source::fresh_name(kernel, "offset");
+    const std::string warp_offset = source::fresh_name(kernel, "warp_offset");
+    const ExprPtr own = source::variable(value, tree.scalar);
+
+    const auto loop = kernel.body.begin() + static_cast<std::ptrdiff_t>(place.position);
+    Block body(kernel.body.begin(), loop);
+    take_own_value(tree, value, body);
     body.push_back(shuffle_loop(tree, value, offset, kWarpLanes));
     body.push_back(source::branch(
         source::binary("==", source::binary("%", thread, source::integer(kWarpLanes)),
                        source::integer(0)),
-        {source::assign(slot(source::binary("/", thread, source::integer(kWarpLanes))), "=",
+        {source::assign(slot(tree, source::binary("/", thread, source::integer(kWarpLanes))), "=",
                         own)}));
     body.push_back(source::barrier());
     // The first warp combines what the warps left; lanes beyond them hold copies that are not used.
     Block last;
     last.push_back(source::assign(
         own, "=",
-        slot(warps == kWarpLanes ? thread : source::binary("%", thread, source::integer(warps)))));
+        slot(tree,
+             warps == kWarpLanes ? thread : source::binary("%", thread, source::integer(warps)))));
     last.push_back(shuffle_loop(tree, value, warp_offset, warps));
     last.push_back(source::branch(source::binary("==", thread, source::integer(0)),
-                                  {source::assign(slot(source::integer(0)), "=", own)}));
+                                  {source::assign(slot(tree, source::integer(0)), "=", own)}));
     body.push_back(source::branch(source::binary("<", thread, source::integer(kWarpLanes)), last));
     body.push_back(source::barrier());
-    body.insert(body.end(), kernel.body.begin() + static_cast<std::ptrdiff_t>(position) + 1,
-                kernel.body.end());
+    body.insert(body.end(), loop + 1, kernel.body.end());
     return body;
   }
 };

@@ -1,47 +1,59 @@
 // restrict_ldg: const on pointers that are only read and __restrict__ on all, so that loads may go
 // through the read-only path and be moved over stores. Legal when the problem grants that buffers
 // do not overlap; nothing may be written through a pointer that becomes const.
-#include "rewrite/analysis/legality.h"
-#include "rewrite/steps/steps.h"
+#include "rewrite/steps/step_rewriter.h"
 #include "source/walk.h"
+
+#include <memory>
 
 namespace regraph::rewrite {
 namespace {
 
-class RestrictLdg final : public StepRewriter {
+// A local pointer made from a parameter could write through it under another name.
+bool has_local_alias(const source::Kernel& kernel) {
+  bool found = false;
+  source::walk(kernel.body, [&](const source::Stmt& stmt) {
+    found = found || (stmt.kind == source::StmtKind::declare && stmt.variable.is_pointer &&
+                      !stmt.variable.type.starts_with("const "));
+  });
+  return found;
+}
+
+// The place holds the kernel's parameters afterwards.
+class RestrictLdg final : public PlacedStep<std::vector<source::KernelParameter>> {
  public:
   std::string_view id() const override { return "restrict_ldg"; }
-  std::vector<StepParameters> choices() const override { return {{}}; }
+  int position() const override { return 80; }
+  std::vector<StepParameters> settings() const override { return {{}}; }
 
-  Result<KernelState> apply(const KernelState& state, const StepParameters&,
-                            const Problem& problem) const override {
-    if (!problem.assume.noalias) {
+ protected:
+  Result<std::vector<source::KernelParameter>> find(const KernelAnalysis& kernel,
+                                                    const StepParameters&) const override {
+    if (!kernel.problem().assume.noalias) {
       return refuse("the problem does not grant 'assume: {noalias: true}'");
     }
-    const source::Analysis analysis(state.unit.kernel);
-    if (const auto opaque = analysis.opaque()) {
+    if (const auto opaque = kernel.analysis().opaque()) {
       return refuse("what is written cannot be told, " + *opaque);
     }
-    // A local pointer made from a parameter could write through it under another name.
-    bool aliased = false;
-    source::walk(state.unit.kernel.body, [&](const source::Stmt& stmt) {
-      aliased = aliased || (stmt.kind == source::StmtKind::declare && stmt.variable.is_pointer &&
-                            !stmt.variable.type.starts_with("const "));
-    });
-    KernelState result = state;
+    const bool aliased = has_local_alias(kernel.kernel());
     bool changed = false;
-    for (source::KernelParameter& parameter : result.unit.kernel.parameters) {
+    std::vector<source::KernelParameter> parameters = kernel.kernel().parameters;
+    for (source::KernelParameter& parameter : parameters) {
       if (!parameter.is_pointer) continue;
-      if (!parameter.is_restrict) {
-        parameter.is_restrict = true;
-        changed = true;
-      }
-      if (!parameter.points_to_const && !aliased && !analysis.is_written(parameter.name)) {
-        parameter.points_to_const = true;
-        changed = true;
-      }
+      const bool becomes_const =
+          !parameter.points_to_const && !aliased && !kernel.analysis().is_written(parameter.name);
+      changed = changed || !parameter.is_restrict || becomes_const;
+      parameter.is_restrict = true;
+      parameter.points_to_const = parameter.points_to_const || becomes_const;
     }
     if (!changed) return refuse("every pointer is __restrict__ already");
+    return parameters;
+  }
+
+  KernelState rewrite(const KernelAnalysis& kernel,
+                      const std::vector<source::KernelParameter>& parameters) const override {
+    KernelState result = kernel.state();
+    result.unit.kernel.parameters = parameters;
     rely_on(result, kNeedsDistinctBuffers);
     return result;
   }

@@ -12,16 +12,17 @@
 // the start of the kernel, before any thread can leave. What the original reads is inside the
 // buffer, so copying every element of the box that is inside the buffer copies all of it; guards
 // around the reads stay and keep the rest from being used.
-#include "rewrite/analysis/legality.h"
-#include "rewrite/analysis/local_pointers.h"
-#include "rewrite/analysis/names.h"
+#include "rewrite/analysis/block_geometry.h"
 #include "rewrite/analysis/neighbourhood.h"
+#include "rewrite/analysis/shared_memory.h"
 #include "rewrite/analysis/size_expression.h"
-#include "rewrite/steps/steps.h"
+#include "rewrite/steps/step_rewriter.h"
+#include "rewrite/transform/names.h"
 #include "source/build.h"
 #include "source/walk.h"
 
 #include <algorithm>
+#include <memory>
 
 namespace regraph::rewrite {
 namespace {
@@ -48,59 +49,79 @@ struct StagedBox {
   ExprPtr count;  // elements of the buffer
 };
 
-class SmemHalo final : public StepRewriter {
+source::Variable tile_of(const StagedBox& staged) {
+  source::Variable tile;
+  tile.name = staged.tile;
+  tile.type = staged.type;
+  tile.scalar = staged.scalar;
+  tile.extents = staged.box.extents;
+  tile.storage = source::Storage::shared;
+  return tile;
+}
+
+using StagedBoxes = std::vector<StagedBox>;
+
+class SmemHalo final : public PlacedStep<StagedBoxes> {
  public:
   std::string_view id() const override { return "smem_halo"; }
-  std::vector<StepParameters> choices() const override { return {{}}; }
+  int position() const override { return 120; }
+  std::vector<StepParameters> settings() const override { return {{}}; }
 
-  Result<KernelState> apply(const KernelState& state, const StepParameters&,
-                            const Problem& problem) const override {
-    auto launch = only_launch(state);
+ protected:
+  Result<StagedBoxes> find(const KernelAnalysis& state, const StepParameters&) const override {
+    auto launch = state.launch();
     if (!launch) return launch.error();
-    if (!problem.assume.noalias) {
+    if (!state.problem().assume.noalias) {
       return refuse(
           "the problem does not grant 'assume: {noalias: true}', so a copy could go stale");
     }
-    const Analysis original(state.unit.kernel);
-    if (Status status = require_transparent(state, original); !status) return status.error();
-    if (!original.unknown_calls().empty()) {
-      return refuse("the kernel calls '" + *original.unknown_calls().begin() +
+    if (const Status& status = state.transparent(); !status) return status.error();
+    if (!state.analysis().unknown_calls().empty()) {
+      return refuse("the kernel calls '" + *state.analysis().unknown_calls().begin() +
                     "', which may read memory");
     }
-    const Kernel kernel = without_local_pointers(state.unit.kernel);
-    const Analysis analysis(kernel);
-    const NeighbourhoodFinder finder(kernel, analysis, (*launch)->block);
-    Names names(kernel);
-    std::vector<StagedBox> staged;
+    const KernelForm& form = *state.direct();
+    const NeighbourhoodFinder finder(form.kernel, form.analysis, (*launch)->block);
+    Names names(form.kernel);
+    StagedBoxes staged;
     std::string obstacles;
-    for (const source::KernelParameter& parameter : kernel.parameters) {
-      if (!parameter.is_pointer || analysis.is_written(parameter.name)) continue;
-      auto box = stage(parameter, kernel, finder, (*launch)->block, problem);
+    std::int64_t bytes = shared_bytes(form.kernel);
+    for (const source::KernelParameter& parameter : form.kernel.parameters) {
+      if (!parameter.is_pointer || form.analysis.is_written(parameter.name)) continue;
+      auto box = stage(parameter, form, finder, (*launch)->block, state.problem());
       if (!box) {
         obstacles += (obstacles.empty() ? "" : "; ") + parameter.name + ": " + box.error().message;
         continue;
       }
       box->tile = names.fresh(parameter.name + "_tile");
+      bytes += bytes_of(tile_of(*box));
       staged.push_back(std::move(*box));
     }
     if (staged.empty()) {
       return refuse("no array's neighbourhood can be staged" +
                     (obstacles.empty() ? " (none is only read)" : " (" + obstacles + ")"));
     }
-    KernelState result = state;
-    result.unit.kernel = kernel;
-    result.unit.kernel.body = with_tiles(kernel, staged, finder, (*launch)->block, names);
-    const std::int64_t bytes = shared_bytes(result.unit.kernel);
-    if (bytes > kStaticSharedLimitBytes) {
-      return refuse("the tiles need " + std::to_string(bytes) + " bytes of the " +
-                    std::to_string(kStaticSharedLimitBytes) + " a block may declare");
-    }
+    if (Status status = require_shared_bytes(bytes, state, "the tiles need"); !status)
+      return status.error();
+    return staged;
+  }
+
+  KernelState rewrite(const KernelAnalysis& state, const StagedBoxes& staged) const override {
+    const KernelForm& form = *state.direct();
+    const Dim3& block = (*state.launch())->block;
+    const NeighbourhoodFinder finder(form.kernel, form.analysis, block);
+    Names names(form.kernel);
+    for (const StagedBox& one : staged)
+      names.take(one.tile);
+    KernelState result = state.state();
+    result.unit.kernel = form.kernel;
+    result.unit.kernel.body = with_tiles(form.kernel, staged, finder, block, names);
     rely_on(result, kNeedsDistinctBuffers);
     return result;
   }
 
  private:
-  static Result<StagedBox> stage(const source::KernelParameter& parameter, const Kernel& kernel,
+  static Result<StagedBox> stage(const source::KernelParameter& parameter, const KernelForm& form,
                                  const NeighbourhoodFinder& finder, const Dim3& block,
                                  const Problem& problem) {
     if (!parameter.scalar || !source::zero_of(*parameter.scalar)) {
@@ -124,7 +145,7 @@ class SmemHalo final : public StepRewriter {
     IntegerExpression count(1);
     for (const IntegerExpression& extent_value : argument->shape)
       count = IntegerExpression::multiply(count, extent_value);
-    result.count = size_in_kernel(count, kernel, box->wide_index);
+    result.count = size_in_kernel(count, form.kernel, form.analysis, box->wide_index);
     if (!result.count) {
       return refuse("its length " + count.text() + " is not made of the kernel's parameters");
     }
@@ -132,18 +153,11 @@ class SmemHalo final : public StepRewriter {
     return result;
   }
 
-  static Block with_tiles(const Kernel& kernel, const std::vector<StagedBox>& staged,
+  static Block with_tiles(const Kernel& kernel, const StagedBoxes& staged,
                           const NeighbourhoodFinder& finder, const Dim3& block, Names& names) {
     Block result;
-    for (const StagedBox& one : staged) {
-      source::Variable tile;
-      tile.name = one.tile;
-      tile.type = one.type;
-      tile.scalar = one.scalar;
-      tile.extents = one.box.extents;
-      tile.storage = source::Storage::shared;
-      result.push_back(source::declare(tile, nullptr));
-    }
+    for (const StagedBox& one : staged)
+      result.push_back(source::declare(tile_of(one), nullptr));
     const std::string thread = names.fresh("thread");
     result.push_back(source::declare_integer(thread, linear_thread(block)));
     for (const StagedBox& one : staged)
@@ -172,8 +186,8 @@ class SmemHalo final : public StepRewriter {
 
   // Reads of a tile are inside it whatever a guard says. In front of the guards, reads that several
   // iterations have in common can be merged by the compiler.
-  static Block with_reads_in_front(const Block& block, const std::vector<StagedBox>& staged,
-                                   bool in_loop, Names& names) {
+  static Block with_reads_in_front(const Block& block, const StagedBoxes& staged, bool in_loop,
+                                   Names& names) {
     Block result;
     for (const StmtPtr& stmt : block) {
       auto copy = std::make_shared<Stmt>(*stmt);
@@ -197,7 +211,7 @@ class SmemHalo final : public StepRewriter {
     return result;
   }
 
-  static const StagedBox* tile_read(const ExprPtr& expr, const std::vector<StagedBox>& staged) {
+  static const StagedBox* tile_read(const ExprPtr& expr, const StagedBoxes& staged) {
     const Expr* base = expr->kind == ExprKind::index ? source::base_variable(*expr) : nullptr;
     if (base == nullptr) return nullptr;
     const auto found = std::find_if(staged.begin(), staged.end(),

@@ -1,9 +1,11 @@
 // smem_pad: lengthens the rows of two- and higher-dimensional shared arrays, so that walking down a
 // column visits different banks. Legal when every use indexes the array completely, so that no
 // address arithmetic knows the row's length, and the block still has the shared memory.
-#include "rewrite/analysis/legality.h"
-#include "rewrite/steps/steps.h"
+#include "rewrite/analysis/shared_memory.h"
+#include "rewrite/steps/step_rewriter.h"
 #include "source/walk.h"
+
+#include <memory>
 
 namespace regraph::rewrite {
 namespace {
@@ -36,45 +38,70 @@ bool is_fully_indexed(const source::Kernel& kernel, const source::Variable& arra
   return complete;
 }
 
-class SmemPad final : public StepRewriter {
+struct PadPlace {
+  int pad = 0;
+  std::set<const source::Stmt*> declarations;
+};
+
+class SmemPad final : public PlacedStep<PadPlace> {
  public:
   std::string_view id() const override { return "smem_pad"; }
-  std::vector<StepParameters> choices() const override { return {{{"pad", "1"}}, {{"pad", "4"}}}; }
+  int position() const override { return 60; }
+  std::vector<StepParameters> settings() const override { return {{{"pad", "1"}}, {{"pad", "4"}}}; }
 
-  Result<KernelState> apply(const KernelState& state, const StepParameters& parameters,
-                            const Problem&) const override {
+ protected:
+  Result<PadPlace> find(const KernelAnalysis& kernel,
+                        const StepParameters& parameters) const override {
     auto pad = integer_parameter(parameters, "pad");
     if (!pad) return pad.error();
     if (*pad < 1 || *pad >= kUnpaddedMultiple) {
       return fail(ErrorCode::invalid_argument, "'pad' must be 1 to 7 elements");
     }
-    const source::Analysis analysis(state.unit.kernel);
+    const source::Analysis& analysis = kernel.analysis();
     if (const auto opaque = analysis.opaque()) return refuse("uses cannot be told, " + *opaque);
     if (!analysis.unknown_calls().empty()) {
       return refuse("'" + *analysis.unknown_calls().begin() + "' may use a shared array");
     }
-    KernelState result = state;
-    bool changed = false;
-    result.unit.kernel.body = source::rewrite_statements(
-        state.unit.kernel.body, [&](const source::StmtPtr& stmt) -> std::optional<source::Block> {
-          const source::Variable& array = stmt->variable;
-          if (stmt->kind != source::StmtKind::declare || array.storage != source::Storage::shared ||
-              array.extents.size() < 2 || array.extents.back() % kUnpaddedMultiple != 0 ||
-              !is_fully_indexed(state.unit.kernel, array)) {
-            return std::nullopt;
-          }
-          auto padded = std::make_shared<source::Stmt>(*stmt);
-          padded->variable.extents.back() += *pad;
-          changed = true;
-          return source::Block{padded};
-        });
-    if (!changed) return refuse("no shared array with unpadded rows that is always fully indexed");
-    if (shared_bytes(result.unit.kernel) > kStaticSharedLimitBytes) {
-      return refuse("padded, the shared arrays need " +
-                    std::to_string(shared_bytes(result.unit.kernel)) + " bytes of the " +
-                    std::to_string(kStaticSharedLimitBytes) + " a block may declare");
+    PadPlace place{*pad, {}};
+    std::int64_t bytes = shared_bytes(kernel.kernel());
+    source::walk(kernel.kernel().body, [&](const source::Stmt& stmt) {
+      if (!can_pad(stmt, kernel.kernel())) return;
+      place.declarations.insert(&stmt);
+      bytes += bytes_of(padded(stmt.variable, *pad)) - bytes_of(stmt.variable);
+    });
+    if (place.declarations.empty()) {
+      return refuse("no shared array with unpadded rows that is always fully indexed");
     }
+    if (Status status = require_shared_bytes(bytes, kernel, "padded, the shared arrays need");
+        !status) {
+      return status.error();
+    }
+    return place;
+  }
+
+  KernelState rewrite(const KernelAnalysis& kernel, const PadPlace& place) const override {
+    KernelState result = kernel.state();
+    result.unit.kernel.body = source::rewrite_statements(
+        kernel.kernel().body, [&](const source::StmtPtr& stmt) -> std::optional<source::Block> {
+          if (!place.declarations.contains(stmt.get())) return std::nullopt;
+          auto longer = std::make_shared<source::Stmt>(*stmt);
+          longer->variable = padded(stmt->variable, place.pad);
+          return source::Block{longer};
+        });
     return result;
+  }
+
+ private:
+  static bool can_pad(const source::Stmt& stmt, const source::Kernel& kernel) {
+    const source::Variable& array = stmt.variable;
+    return stmt.kind == source::StmtKind::declare && array.storage == source::Storage::shared &&
+           array.extents.size() >= 2 && array.extents.back() % kUnpaddedMultiple == 0 &&
+           is_fully_indexed(kernel, array);
+  }
+
+  static source::Variable padded(source::Variable array, int pad) {
+    array.extents.back() += pad;
+    return array;
   }
 };
 

@@ -12,17 +12,18 @@
 // zeros when every term has a staged zero factor, else the last strip is shortened (tile_body.h).
 //
 // Of several loops that qualify, "loop" chooses the first, second or third.
-#include "rewrite/analysis/legality.h"
+#include "rewrite/analysis/block_geometry.h"
 #include "rewrite/analysis/loop_choice.h"
+#include "rewrite/analysis/shared_memory.h"
 #include "rewrite/analysis/tile_plan.h"
-#include "rewrite/steps/steps.h"
-#include "rewrite/transform/normal_form.h"
+#include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/tile_body.h"
 #include "source/build.h"
 #include "source/printer.h"
 #include "source/walk.h"
 
 #include <algorithm>
+#include <memory>
 
 namespace regraph::rewrite {
 namespace {
@@ -42,17 +43,28 @@ using source::StmtPtr;
 // together.
 constexpr std::int64_t kMostUnrolledCopies = 32;
 
+source::Variable tile_of(const StagedArray& array) {
+  source::Variable tile;
+  tile.name = array.tile;
+  tile.type = array.type;
+  tile.scalar = array.scalar;
+  tile.storage = source::Storage::shared;
+  for (const FootprintDimension& dimension : array.footprint.dimensions)
+    tile.extents.push_back(dimension.extent);
+  return tile;
+}
+
 class Tiler {
  public:
-  Tiler(const Kernel& kernel, const Dim3& block, TilePlan plan)
-      : kernel_(kernel), analysis_(kernel), block_(block), plan_(std::move(plan)) {
+  Tiler(const Kernel& kernel, const Analysis& analysis, const Dim3& block, const TilePlan& plan)
+      : kernel_(kernel), analysis_(analysis), block_(block), plan_(plan) {
     thread_ = source::fresh_name(kernel, "thread");
   }
 
   Block run() {
     Block result;
     for (const StagedArray& array : plan_.arrays)
-      result.push_back(declare_tile(array));
+      result.push_back(source::declare(tile_of(array), nullptr));
     result.push_back(source::declare_integer(thread_, linear_thread(block_)));
     const Block body =
         source::rewrite_statements(kernel_.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
@@ -63,50 +75,57 @@ class Tiler {
   }
 
  private:
-  static StmtPtr declare_tile(const StagedArray& array) {
-    source::Variable tile;
-    tile.name = array.tile;
-    tile.type = array.type;
-    tile.scalar = array.scalar;
-    tile.storage = source::Storage::shared;
-    for (const FootprintDimension& dimension : array.footprint.dimensions) {
-      tile.extents.push_back(dimension.extent);
-    }
-    return source::declare(tile, nullptr);
-  }
-
   // Copies the array's footprint of one strip.
   StmtPtr copy_loop(const StagedArray& array) const {
-    const Footprint& footprint = array.footprint;
     const auto threads = static_cast<std::int64_t>(block_.count());
-    const std::int64_t items = footprint.elements();
+    const std::int64_t items = array.footprint.elements();
     const std::string item = source::fresh_name(kernel_, array.name + "_item");
     const std::string step = source::fresh_name(kernel_, array.name + "_step");
-    const std::int64_t columns = footprint.dimensions.back().extent;
+    const bool even = items % threads == 0 && items / threads <= kMostUnrolledCopies;
 
     Block body;
-    const bool even = items % threads == 0 && items / threads <= kMostUnrolledCopies;
     if (even) {
       body.push_back(source::declare_integer(
           item,
           source::binary("+", source::variable(thread_),
                          source::binary("*", source::variable(step), source::integer(threads)))));
     }
+    const std::vector<ExprPtr> coordinates = declare_coordinates(array, item, body);
+    body.push_back(
+        source::assign(source::element(source::variable(array.tile, array.scalar), coordinates),
+                       "=", value_of(array, coordinates)));
+    if (even) {
+      return source::counted_loop(step, source::integer(0), source::integer(items / threads), 1,
+                                  std::move(body), source::kUnrollFully);
+    }
+    return source::counted_loop(item, source::variable(thread_), source::integer(items), threads,
+                                std::move(body));
+  }
+
+  // The place in the tile of the item that is copied.
+  static std::vector<ExprPtr> declare_coordinates(const StagedArray& array, const std::string& item,
+                                                  Block& out) {
+    const std::int64_t columns = array.footprint.dimensions.back().extent;
+    const bool has_rows = array.coordinates.size() == 2;
     std::vector<ExprPtr> coordinates;
-    if (array.coordinates.size() == 2) {
-      body.push_back(source::declare_integer(
+    if (has_rows) {
+      out.push_back(source::declare_integer(
           array.coordinates[0],
           source::binary("/", source::variable(item), source::integer(columns))));
       coordinates.push_back(source::variable(array.coordinates[0]));
     }
     ExprPtr column = source::variable(item);
-    if (array.coordinates.size() == 2)
-      column = source::binary("%", column, source::integer(columns));
-    body.push_back(source::declare_integer(array.coordinates.back(), column));
+    if (has_rows) column = source::binary("%", column, source::integer(columns));
+    out.push_back(source::declare_integer(array.coordinates.back(), column));
     coordinates.push_back(source::variable(array.coordinates.back()));
+    return coordinates;
+  }
 
+  // The element that belongs there, or zero where the original does not access it.
+  ExprPtr value_of(const StagedArray& array, const std::vector<ExprPtr>& coordinates) const {
+    const Footprint& footprint = array.footprint;
     Polynomial index = footprint.base;
-    std::vector<ExprPtr> conditions;
+    std::vector<ExprPtr> conditions = array.guards;
     for (std::size_t d = 0; d < footprint.dimensions.size(); ++d) {
       index = index + footprint.dimensions[d].stride * Polynomial::symbol(array.coordinates[d]);
       if (!footprint.dimensions[d].terms.contains(plan_.counted.name)) continue;
@@ -116,21 +135,11 @@ class Tiler {
           source::binary("<", source::binary("+", source::variable(plan_.outer), coordinates[d]),
                          plan_.counted.limit));
     }
-    conditions.insert(conditions.begin(), array.guards.begin(), array.guards.end());
-    ExprPtr value = source::element(source::variable(array.name, array.scalar),
-                                    {source::to_expression(index, array.wide_index)});
-    if (!conditions.empty()) {
-      value = source::conditional(source::conjunction(conditions), value,
-                                  zero_value(array.type, array.scalar));
-    }
-    body.push_back(source::assign(
-        source::element(source::variable(array.tile, array.scalar), coordinates), "=", value));
-    if (even) {
-      return source::counted_loop(step, source::integer(0), source::integer(items / threads), 1,
-                                  std::move(body), source::kUnrollFully);
-    }
-    return source::counted_loop(item, source::variable(thread_), source::integer(items), threads,
-                                std::move(body));
+    const ExprPtr value = source::element(source::variable(array.name, array.scalar),
+                                          {source::to_expression(index, array.wide_index)});
+    if (conditions.empty()) return value;
+    return source::conditional(source::conjunction(conditions), value,
+                               source::zero_value(array.type, array.scalar));
   }
 
   StmtPtr tiled_loop() const {
@@ -165,16 +174,17 @@ class Tiler {
   }
 
   const Kernel& kernel_;
-  Analysis analysis_;
+  const Analysis& analysis_;
   Dim3 block_;
-  TilePlan plan_;
+  const TilePlan& plan_;
   std::string thread_;
 };
 
-class SmemTile final : public StepRewriter {
+class SmemTile final : public PlacedStep<TilePlan> {
  public:
   std::string_view id() const override { return "smem_tile"; }
-  std::vector<StepParameters> choices() const override {
+  int position() const override { return 40; }
+  std::vector<StepParameters> settings() const override {
     std::vector<StepParameters> result;
     for (const char* loop : kLoopChoices) {
       for (const char* depth : {"8", "16", "32"})
@@ -183,8 +193,9 @@ class SmemTile final : public StepRewriter {
     return result;
   }
 
-  Result<KernelState> apply(const KernelState& state, const StepParameters& parameters,
-                            const Problem& problem) const override {
+ protected:
+  Result<TilePlan> find(const KernelAnalysis& kernel,
+                        const StepParameters& parameters) const override {
     auto depth = integer_parameter(parameters, "depth");
     if (!depth) return depth.error();
     auto wanted = integer_parameter(parameters, "loop");
@@ -192,41 +203,53 @@ class SmemTile final : public StepRewriter {
     if (*depth < 2 || *wanted < 1) {
       return fail(ErrorCode::invalid_argument, "'depth' must be at least 2 and 'loop' at least 1");
     }
-    auto launch = only_launch(state);
+    auto launch = kernel.launch();
     if (!launch) return launch.error();
-    if (!problem.assume.noalias) {
+    if (!kernel.problem().assume.noalias) {
       return refuse(
           "the problem does not grant 'assume: {noalias: true}', so a copy could go stale");
     }
-    const Analysis analysis(state.unit.kernel);
-    if (Status status = require_transparent(state, analysis); !status) return status.error();
-    if (analysis.has_shared()) return refuse("the kernel uses shared memory already");
-    if (!analysis.unknown_calls().empty()) {
-      return refuse("the kernel calls '" + *analysis.unknown_calls().begin() +
+    if (const Status& status = kernel.transparent(); !status) return status.error();
+    if (kernel.analysis().has_shared()) return refuse("the kernel uses shared memory already");
+    if (!kernel.analysis().unknown_calls().empty()) {
+      return refuse("the kernel calls '" + *kernel.analysis().unknown_calls().begin() +
                     "', which may read memory");
     }
-    auto kernel = normalised(state.unit.kernel);
-    if (!kernel) return kernel.error();
-    const Analysis flat(*kernel);
+    auto form = kernel.normal();
+    if (!form) return form.error();
+    return plan_of((*form)->kernel, (*form)->analysis, (*launch)->block, *depth, *wanted, kernel);
+  }
+
+  KernelState rewrite(const KernelAnalysis& kernel, const TilePlan& plan) const override {
+    const KernelForm& form = **kernel.normal();
+    KernelState result = kernel.state();
+    const Dim3 block = result.plan.launches.front().block;
+    result.unit.kernel = form.kernel;
+    result.unit.kernel.body = Tiler(form.kernel, form.analysis, block, plan).run();
+    rely_on(result, kNeedsDistinctBuffers);
+    return result;
+  }
+
+ private:
+  // The plan for the `wanted`th loop that can be tiled.
+  static Result<TilePlan> plan_of(const Kernel& kernel, const Analysis& analysis, const Dim3& block,
+                                  int depth, int wanted, const KernelAnalysis& state) {
     Error reason = refuse("the kernel has no counted loop that all threads reach");
     int position = 0;
-    for (const StmtPtr& stmt : loops_all_reach(kernel->body, flat)) {
-      auto plan = plan_tile(*kernel, flat, stmt, (*launch)->block, *depth);
+    for (const StmtPtr& stmt : loops_all_reach(kernel.body, analysis)) {
+      auto plan = plan_tile(kernel, analysis, stmt, block, depth);
       if (!plan) {
         reason = plan.error();
         continue;
       }
-      if (++position != *wanted) continue;
-      KernelState result = state;
-      result.unit.kernel = *kernel;
-      result.unit.kernel.body = Tiler(*kernel, (*launch)->block, std::move(*plan)).run();
-      rely_on(result, kNeedsDistinctBuffers);
-      const std::int64_t bytes = shared_bytes(result.unit.kernel);
-      if (bytes > kStaticSharedLimitBytes) {
-        return refuse("the tiles need " + std::to_string(bytes) + " bytes of the " +
-                      std::to_string(kStaticSharedLimitBytes) + " a block may declare");
-      }
-      return result;
+      if (++position != wanted) continue;
+      // The kernel itself has no shared memory.
+      std::int64_t bytes = 0;
+      for (const StagedArray& array : plan->arrays)
+        bytes += bytes_of(tile_of(array));
+      if (Status status = require_shared_bytes(bytes, state, "the tiles need"); !status)
+        return status.error();
+      return plan;
     }
     if (position > 0) {
       return refuse("only " + std::to_string(position) + " of the kernel's loops can be tiled");

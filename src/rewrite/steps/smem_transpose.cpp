@@ -6,13 +6,14 @@
 // statement), when the store happens once, and when its index and guard are functions of thread
 // indices, parameters and block indices alone, so that they can be evaluated for the exchanged
 // thread.
-#include "rewrite/analysis/legality.h"
-#include "rewrite/steps/steps.h"
-#include "rewrite/transform/normal_form.h"
+#include "rewrite/analysis/block_geometry.h"
+#include "rewrite/analysis/shared_memory.h"
+#include "rewrite/steps/step_rewriter.h"
 #include "source/build.h"
 #include "source/walk.h"
 
 #include <algorithm>
+#include <memory>
 
 namespace regraph::rewrite {
 namespace {
@@ -99,40 +100,89 @@ class Exchanger {
   Block declarations_;
 };
 
-class SmemTranspose final : public StepRewriter {
+// The store, and what the exchanged thread needs to take over.
+struct StorePlace {
+  std::size_t position = 0;  // of its statement in the normalised kernel's body
+  bool guarded = false;      // the statement is a branch that ends with the store
+  source::Variable tile;
+  ExprPtr target;      // of the exchanged thread
+  ExprPtr guard;       // of the exchanged thread, null without one
+  Block declarations;  // of exchanged locals
+};
+
+class SmemTranspose final : public PlacedStep<StorePlace> {
  public:
   std::string_view id() const override { return "smem_transpose"; }
-  std::vector<StepParameters> choices() const override { return {{}}; }
+  int position() const override { return 50; }
+  std::vector<StepParameters> settings() const override { return {{}}; }
 
-  Result<KernelState> apply(const KernelState& state, const StepParameters&,
-                            const Problem&) const override {
-    auto launch = only_launch(state);
+ protected:
+  Result<StorePlace> find(const KernelAnalysis& kernel, const StepParameters&) const override {
+    auto launch = kernel.launch();
     if (!launch) return launch.error();
     const Dim3& block = (*launch)->block;
-    const Analysis analysis(state.unit.kernel);
-    if (Status status = require_transparent(state, analysis); !status) return status.error();
-    auto kernel = normalised(state.unit.kernel);
-    if (!kernel) return kernel.error();
-    const Analysis flat(*kernel);
-    for (std::size_t index = 0; index < kernel->body.size(); ++index) {
-      const StmtPtr& stmt = kernel->body[index];
+    if (const Status& status = kernel.transparent(); !status) return status.error();
+    auto form = kernel.normal();
+    if (!form) return form.error();
+    const Block& body = (*form)->kernel.body;
+    for (std::size_t position = 0; position < body.size(); ++position) {
+      const StmtPtr& stmt = body[position];
       const bool guarded = stmt->kind == StmtKind::branch && stmt->otherwise.empty() &&
                            !stmt->body.empty() && stmt->body.back()->kind == StmtKind::assign;
       if (!guarded && stmt->kind != StmtKind::assign) continue;
-      const StmtPtr& store = guarded ? stmt->body.back() : stmt;
-      if (!is_column_store(*store, flat, block)) continue;
+      if (!is_column_store(store_of(stmt, guarded), (*form)->analysis, block)) continue;
       if (block.x != block.y || block.z != 1) {
         return refuse("the block is " + std::to_string(block.x) + "x" + std::to_string(block.y) +
                       "; the exchange needs a square block");
       }
-      return rewritten(state, *kernel, flat, index, guarded, block);
+      auto place = exchange(**form, position, guarded, block);
+      if (!place) return place;
+      const std::int64_t bytes = shared_bytes((*form)->kernel) + bytes_of(place->tile);
+      if (Status status = require_shared_bytes(bytes, kernel, "with the tile the block needs");
+          !status) {
+        return status.error();
+      }
+      return place;
     }
     return refuse(
         "no top-level store whose neighbours in threadIdx.y are adjacent in memory; for an "
         "uncoalesced load apply coalesce_swap first, and apply this step before thread_coarsen");
   }
 
+  KernelState rewrite(const KernelAnalysis& state, const StorePlace& place) const override {
+    const Kernel& kernel = (*state.normal())->kernel;
+    const StmtPtr& stmt = kernel.body[place.position];
+    const ExprPtr tile = source::variable(place.tile.name, place.tile.scalar);
+    const ExprPtr x = source::builtin("threadIdx.x");
+    const ExprPtr y = source::builtin("threadIdx.y");
+    const StmtPtr put =
+        source::assign(source::element(tile, {y, x}), "=", store_of(stmt, place.guarded).value);
+    const StmtPtr take = source::assign(place.target, "=", source::element(tile, {x, y}));
+    KernelState result = state.state();
+    result.unit.kernel = kernel;
+    Block& body = result.unit.kernel.body;
+    const auto position = kernel.body.begin() + static_cast<std::ptrdiff_t>(place.position);
+    body.assign(kernel.body.begin(), position);
+    body.insert(body.begin(), source::declare(place.tile, nullptr));
+    if (place.guarded) {
+      auto filled = std::make_shared<Stmt>(*stmt);
+      filled->body.back() = put;
+      body.push_back(filled);
+    } else {
+      body.push_back(put);
+    }
+    body.push_back(source::barrier());
+    body.insert(body.end(), place.declarations.begin(), place.declarations.end());
+    body.push_back(place.guarded ? source::branch(place.guard, {take}) : take);
+    body.insert(body.end(), position + 1, kernel.body.end());
+    return result;
+  }
+
  private:
+  static const Stmt& store_of(const StmtPtr& stmt, bool guarded) {
+    return guarded ? *stmt->body.back() : *stmt;
+  }
+
   // threadIdx.y moves the address by one element and threadIdx.x by more.
   static bool is_column_store(const Stmt& store, const Analysis& analysis, const Dim3& block) {
     if (store.text != "=" || store.target->kind != ExprKind::index) return false;
@@ -147,59 +197,34 @@ class SmemTranspose final : public StepRewriter {
            along_x->constant() != 1;
   }
 
-  static Result<KernelState> rewritten(const KernelState& state, const Kernel& kernel,
-                                       const Analysis& analysis, std::size_t position, bool guarded,
-                                       const Dim3& block) {
-    const StmtPtr& stmt = kernel.body[position];
-    const StmtPtr& store = guarded ? stmt->body.back() : stmt;
-    const Expr* base = source::base_variable(*store->target);
-    const source::KernelParameter* output = kernel.parameter(base->text);
+  static Result<StorePlace> exchange(const KernelForm& form, std::size_t position, bool guarded,
+                                     const Dim3& block) {
+    const StmtPtr& stmt = form.kernel.body[position];
+    const Stmt& store = store_of(stmt, guarded);
+    const Expr* base = source::base_variable(*store.target);
+    const source::KernelParameter* output = form.kernel.parameter(base->text);
     if (!output->scalar)
       return refuse("'" + base->text + "' has an element type the tile cannot hold");
 
-    Exchanger exchanger(kernel, analysis);
-    auto target = exchanger.run(store->target);
+    StorePlace place;
+    place.position = position;
+    place.guarded = guarded;
+    Exchanger exchanger(form.kernel, form.analysis);
+    auto target = exchanger.run(store.target);
     if (!target) return target.error();
-    ExprPtr guard;
+    place.target = *target;
     if (guarded) {
       auto exchanged = exchanger.run(stmt->value);
       if (!exchanged) return exchanged.error();
-      guard = *exchanged;
+      place.guard = *exchanged;
     }
-
-    source::Variable tile;
-    tile.name = source::fresh_name(kernel, base->text + "_tile");
-    tile.type = output->type;
-    tile.scalar = output->scalar;
-    tile.storage = source::Storage::shared;
-    tile.extents = {block.y, block.x};
-    const ExprPtr tile_name = source::variable(tile.name, tile.scalar);
-    const ExprPtr x = source::builtin("threadIdx.x");
-    const ExprPtr y = source::builtin("threadIdx.y");
-
-    const StmtPtr put = source::assign(source::element(tile_name, {y, x}), "=", store->value);
-    const StmtPtr take = source::assign(*target, "=", source::element(tile_name, {x, y}));
-    KernelState result = state;
-    result.unit.kernel = kernel;
-    Block& body = result.unit.kernel.body;
-    body.assign(kernel.body.begin(), kernel.body.begin() + static_cast<std::ptrdiff_t>(position));
-    body.insert(body.begin(), source::declare(tile, nullptr));
-    if (guarded) {
-      auto filled = std::make_shared<Stmt>(*stmt);
-      filled->body.back() = put;
-      body.push_back(filled);
-    } else {
-      body.push_back(put);
-    }
-    body.push_back(source::barrier());
-    body.insert(body.end(), exchanger.declarations().begin(), exchanger.declarations().end());
-    body.push_back(guarded ? source::branch(guard, {take}) : take);
-    body.insert(body.end(), kernel.body.begin() + static_cast<std::ptrdiff_t>(position) + 1,
-                kernel.body.end());
-    if (shared_bytes(result.unit.kernel) > kStaticSharedLimitBytes) {
-      return refuse("the tile does not fit the shared memory a block may declare");
-    }
-    return result;
+    place.declarations = exchanger.declarations();
+    place.tile.name = source::fresh_name(form.kernel, base->text + "_tile");
+    place.tile.type = output->type;
+    place.tile.scalar = output->scalar;
+    place.tile.storage = source::Storage::shared;
+    place.tile.extents = {block.y, block.x};
+    return place;
   }
 };
 

@@ -7,16 +7,17 @@
 // reached whatever c is, and the blocks past the end of the original grid (C need not divide it)
 // must do nothing. That last point is proved from a guard `index < n` with the grid being cdiv(n,
 // b), or established by a test against the original grid.
+#include "rewrite/analysis/block_geometry.h"
 #include "rewrite/analysis/grid_guard.h"
-#include "rewrite/analysis/legality.h"
+#include "rewrite/analysis/shared_memory.h"
 #include "rewrite/analysis/varying.h"
-#include "rewrite/steps/steps.h"
-#include "rewrite/transform/normal_form.h"
+#include "rewrite/steps/step_rewriter.h"
 #include "source/build.h"
 #include "source/printer.h"
 #include "source/walk.h"
 
 #include <algorithm>
+#include <memory>
 
 namespace regraph::rewrite {
 namespace {
@@ -31,26 +32,39 @@ using source::Stmt;
 using source::StmtKind;
 using source::StmtPtr;
 
-// Register tiles beyond this many copies of each scalar cannot fit 255 registers.
-constexpr std::int64_t kMostCopies = 64;
-
 // Rewrites one kernel. Statements that depend on the merged block index are collected into groups,
 // and each group becomes one unrolled loop over c.
 class Coarsener {
  public:
-  Coarsener(const Kernel& kernel, std::string axis, int factor, ExprPtr grid_limit)
-      : kernel_(kernel),
-        analysis_(kernel),
+  Coarsener(const KernelForm& form, const std::string& axis, int factor, ExprPtr grid_limit)
+      : kernel_(form.kernel),
+        analysis_(form.analysis),
         builtin_("blockIdx." + axis),
         factor_(factor),
-        counter_(source::fresh_name(kernel, "c" + axis)),
-        varying_(varying_names(kernel, builtin_)),
-        grid_limit_(std::move(grid_limit)) {}
-
-  Result<Block> run() {
+        counter_(source::fresh_name(form.kernel, "c" + axis)),
+        varying_(varying_names(form.kernel, builtin_)),
+        grid_limit_(std::move(grid_limit)) {
     collect_recomputed(kernel_.body);
+  }
+
+  // Whether `run` may be called. Error: refused.
+  Status check(int most_copies) const { return check(kernel_.body, most_copies); }
+
+  // Bytes of static shared memory that the result declares.
+  std::int64_t shared_bytes_after() const {
+    std::int64_t bytes = shared_bytes(kernel_);
+    source::walk(kernel_.body, [&](const Stmt& stmt) {
+      const bool is_copied = stmt.kind == StmtKind::declare &&
+                             stmt.variable.storage == source::Storage::shared &&
+                             varying_.contains(stmt.variable.name);
+      if (is_copied) bytes += bytes_of(stmt.variable) * (factor_ - 1);
+    });
+    return bytes;
+  }
+
+  Block run() {
     Block result;
-    if (Status status = convert(kernel_.body, result); !status) return status.error();
+    convert(kernel_.body, result);
     return result;
   }
 
@@ -163,91 +177,100 @@ class Coarsener {
     group_.clear();
   }
 
-  Status convert_declaration(const StmtPtr& stmt, Block& out) {
-    const source::Variable& variable = stmt->variable;
-    if (recomputed_.contains(variable.name)) return {};
-    if (!varying_.contains(variable.name)) {
-      flush(out);
-      out.push_back(stmt);
-      return {};
-    }
+  source::Variable copies_of(source::Variable variable) const {
+    variable.extents.insert(variable.extents.begin(), factor_);
+    variable.is_const = false;
+    return variable;
+  }
+
+  Status check_declaration(const source::Variable& variable, int most_copies) const {
+    if (recomputed_.contains(variable.name) || !varying_.contains(variable.name)) return {};
     if (variable.storage == source::Storage::dynamic_shared) {
       return refuse("the dynamic shared array '" + variable.name +
                     "' cannot be kept once per block");
     }
-    if (!variable.is_pointer && !zero_value(variable.type, variable.scalar)) {
+    if (!variable.is_pointer && !source::zero_value(variable.type, variable.scalar)) {
       return refuse("'" + variable.name + "' has a type the rewriter cannot make an array of");
     }
-    source::Variable copies = variable;
-    copies.extents.insert(copies.extents.begin(), factor_);
-    copies.is_const = false;
     std::int64_t count = 1;
-    for (const std::int64_t extent_value : copies.extents)
+    for (const std::int64_t extent_value : copies_of(variable).extents)
       count *= extent_value;
-    if (copies.storage == source::Storage::automatic && count > kMostCopies) {
+    if (variable.storage == source::Storage::automatic && count > most_copies) {
       return refuse("'" + variable.name + "' would need " + std::to_string(count) + " registers");
+    }
+    return {};
+  }
+
+  // What `convert` goes through, without converting it.
+  Status check(const Block& block, int most_copies) const {
+    for (const StmtPtr& stmt : block) {
+      if (stmt->kind == StmtKind::declare) {
+        if (Status status = check_declaration(stmt->variable, most_copies); !status) return status;
+        continue;
+      }
+      if (stmt->kind == StmtKind::barrier || !varies(*stmt)) continue;
+      if (is_opened(*stmt)) {
+        if (Status status = check(stmt->body, most_copies); !status) return status;
+        continue;
+      }
+      bool is_whole = true;
+      source::walk(Block{stmt}, [&](const Stmt& inner) {
+        const bool declares_shared =
+            inner.kind == StmtKind::declare && inner.variable.storage != source::Storage::automatic;
+        is_whole = is_whole && inner.kind != StmtKind::barrier && !declares_shared;
+      });
+      if (!is_whole) {
+        return refuse("line " + std::to_string(stmt->line) +
+                      ": a barrier whose reach depends on the block");
+      }
+    }
+    return {};
+  }
+
+  // Whether the loop over c goes inside the statement.
+  bool is_opened(const Stmt& stmt) const {
+    return stmt.kind == StmtKind::scope ||
+           (stmt.kind == StmtKind::loop && has_uniform_header(stmt));
+  }
+
+  void convert_declaration(const StmtPtr& stmt, Block& out) {
+    const source::Variable& variable = stmt->variable;
+    if (recomputed_.contains(variable.name)) return;
+    if (!varying_.contains(variable.name)) {
+      flush(out);
+      out.push_back(stmt);
+      return;
     }
     copied_.insert(variable.name);
     // The declaration must precede the loop over c that fills it, not the group collected so far.
-    declarations_.push_back(source::declare(copies, nullptr));
+    out.push_back(source::declare(copies_of(variable), nullptr));
     if (stmt->value) {
       group_.push_back(
           source::assign(source::variable(variable.name, variable.scalar), "=", stmt->value));
     }
-    return {};
   }
 
-  void place_declarations(Block& out) {
-    out.insert(out.end(), declarations_.begin(), declarations_.end());
-    declarations_.clear();
-  }
-
-  Status convert(const Block& block, Block& out) {
+  void convert(const Block& block, Block& out) {
     for (const StmtPtr& stmt : block) {
       if (stmt->kind == StmtKind::declare) {
-        if (Status status = convert_declaration(stmt, out); !status) return status;
-        place_declarations(out);
-        continue;
-      }
-      if (stmt->kind == StmtKind::barrier) {
+        convert_declaration(stmt, out);
+      } else if (stmt->kind == StmtKind::barrier || !varies(*stmt)) {
         flush(out);
         out.push_back(stmt);
-        continue;
-      }
-      if (!varies(*stmt)) {
-        flush(out);
-        out.push_back(stmt);
-        continue;
-      }
-      const bool uniform_loop = stmt->kind == StmtKind::loop && has_uniform_header(*stmt);
-      if (uniform_loop) {
+      } else if (stmt->kind == StmtKind::scope) {
+        convert(stmt->body, out);
+      } else if (is_opened(*stmt)) {
         flush(out);
         auto loop = std::make_shared<Stmt>(*stmt);
         loop->body.clear();
-        if (Status status = convert(stmt->body, loop->body); !status) return status;
+        convert(stmt->body, loop->body);
         flush(loop->body);
         out.push_back(loop);
-        continue;
+      } else {
+        group_.push_back(stmt);
       }
-      if (stmt->kind == StmtKind::scope) {
-        if (Status status = convert(stmt->body, out); !status) return status;
-        continue;
-      }
-      bool holds_barrier = false;
-      bool declares_shared = false;
-      source::walk(Block{stmt}, [&](const Stmt& inner) {
-        holds_barrier = holds_barrier || inner.kind == StmtKind::barrier;
-        declares_shared = declares_shared || (inner.kind == StmtKind::declare &&
-                                              inner.variable.storage != source::Storage::automatic);
-      });
-      if (holds_barrier || declares_shared) {
-        return refuse("line " + std::to_string(stmt->line) +
-                      ": a barrier whose reach depends on the block");
-      }
-      group_.push_back(stmt);
     }
     flush(out);
-    return {};
   }
 
   bool has_uniform_header(const Stmt& loop) const {
@@ -265,7 +288,7 @@ class Coarsener {
   }
 
   const Kernel& kernel_;
-  Analysis analysis_;
+  const Analysis& analysis_;
   std::string builtin_;
   int factor_;
   std::string counter_;
@@ -274,13 +297,20 @@ class Coarsener {
   std::map<std::string, StmtPtr> recomputed_;
   std::set<std::string> copied_;
   Block group_;
-  Block declarations_;
 };
 
-class ThreadCoarsen final : public StepRewriter {
+struct MergePlace {
+  int axis = 0;
+  int factor = 0;
+  ExprPtr grid_limit;  // to be tested against; null where a guard does
+  Launch launch;       // afterwards
+};
+
+class ThreadCoarsen final : public PlacedStep<MergePlace> {
  public:
   std::string_view id() const override { return "thread_coarsen"; }
-  std::vector<StepParameters> choices() const override {
+  int position() const override { return 30; }
+  std::vector<StepParameters> settings() const override {
     std::vector<StepParameters> result;
     for (const char* axis : {"x", "y"}) {
       for (const char* factor : {"2", "4", "8"})
@@ -289,57 +319,71 @@ class ThreadCoarsen final : public StepRewriter {
     return result;
   }
 
-  Result<KernelState> apply(const KernelState& state, const StepParameters& parameters,
-                            const Problem& problem) const override {
+ protected:
+  Result<MergePlace> find(const KernelAnalysis& kernel,
+                          const StepParameters& parameters) const override {
     auto factor = integer_parameter(parameters, "factor");
     if (!factor) return factor.error();
-    const auto axis_text = parameters.find("axis");
-    const bool valid_axis =
-        axis_text != parameters.end() && (axis_text->second == "x" || axis_text->second == "y");
-    if (!valid_axis || *factor < 2) {
+    auto letter = text_parameter(parameters, "axis");
+    if (!letter) return letter.error();
+    if ((*letter != "x" && *letter != "y") || *factor < 2) {
       return fail(ErrorCode::invalid_argument, "'axis' must be x or y and 'factor' at least 2");
     }
-    const int axis = axis_text->second == "x" ? 0 : 1;
-    auto launch = only_launch(state);
+    auto launch = kernel.launch();
     if (!launch) return launch.error();
-    const Analysis analysis(state.unit.kernel);
-    if (Status status = require_transparent(state, analysis); !status) return status.error();
-    if (analysis.uses_builtin("gridDim." + axis_text->second)) {
-      return refuse("the kernel uses gridDim." + axis_text->second + ", which would change");
+    if (const Status& status = kernel.transparent(); !status) return status.error();
+    if (kernel.analysis().uses_builtin("gridDim." + *letter)) {
+      return refuse("the kernel uses gridDim." + *letter + ", which would change");
     }
-    if (!analysis.uses_builtin("blockIdx." + axis_text->second)) {
-      return refuse("the kernel does not use blockIdx." + axis_text->second);
+    if (!kernel.analysis().uses_builtin("blockIdx." + *letter)) {
+      return refuse("the kernel does not use blockIdx." + *letter);
     }
-    auto kernel = normalised(state.unit.kernel);
-    if (!kernel) return kernel.error();
-    const Analysis flat(*kernel);
-    ExprPtr grid_limit;
-    if (!grid_is_guarded(*kernel, flat, **launch, axis)) {
-      grid_limit = grid_extent(**launch, axis, *kernel);
-      if (!grid_limit) {
-        return refuse(
-            "blocks past the end of the grid could not be told: no guard 'index < n' and the "
-            "grid " +
-            (*launch)->grid[static_cast<std::size_t>(axis)].text() +
-            " is not made of the kernel's parameters");
-      }
-    }
-    auto body = Coarsener(*kernel, axis_text->second, *factor, grid_limit).run();
-    if (!body) return body.error();
-    KernelState result = state;
-    result.unit.kernel.body = std::move(*body);
-    if (shared_bytes(result.unit.kernel) > kStaticSharedLimitBytes) {
-      return refuse("the merged blocks need " + std::to_string(shared_bytes(result.unit.kernel)) +
-                    " bytes of shared memory of " + std::to_string(kStaticSharedLimitBytes));
-    }
-    Launch& changed = result.plan.launches.front();
-    IntegerExpression& grid = changed.grid[static_cast<std::size_t>(axis)];
+    auto form = kernel.normal();
+    if (!form) return form.error();
+    MergePlace place{*letter == "x" ? 0 : 1, *factor, nullptr, **launch};
+    auto limit = grid_limit(**form, **launch, place.axis);
+    if (!limit) return limit.error();
+    place.grid_limit = *limit;
+    if (Status status = require_copies(kernel, **form, place); !status) return status.error();
+    IntegerExpression& grid = place.launch.grid[static_cast<std::size_t>(place.axis)];
     grid = IntegerExpression::ceil_divide(grid, IntegerExpression(*factor));
-    for (const Symbols& sizes : problem.bench) {
-      if (auto concrete = concretise(changed, sizes); !concrete)
-        return refuse(concrete.error().message);
-    }
+    if (Status status = require_possible(place.launch, kernel); !status) return status.error();
+    return place;
+  }
+
+  KernelState rewrite(const KernelAnalysis& kernel, const MergePlace& place) const override {
+    KernelState result = kernel.state();
+    result.unit.kernel.body = coarsener(**kernel.normal(), place).run();
+    result.plan.launches.front() = place.launch;
     return result;
+  }
+
+ private:
+  // Copies of each scalar that a register tile can have: a quarter of a thread's registers.
+  static int most_copies(const DeviceLimits& limits) {
+    return (limits.max_registers_per_thread + 1) / 4;
+  }
+
+  static Coarsener coarsener(const KernelForm& form, const MergePlace& place) {
+    return {form, kAxes[static_cast<std::size_t>(place.axis)], place.factor, place.grid_limit};
+  }
+
+  static Status require_copies(const KernelAnalysis& kernel, const KernelForm& form,
+                               const MergePlace& place) {
+    const Coarsener merged = coarsener(form, place);
+    if (Status status = merged.check(most_copies(kernel.limits())); !status) return status;
+    return require_shared_bytes(merged.shared_bytes_after(), kernel, "the merged blocks need");
+  }
+
+  // What block numbers are to be tested against; null where a guard stops blocks past the end.
+  static Result<ExprPtr> grid_limit(const KernelForm& form, const Launch& launch, int axis) {
+    if (grid_is_guarded(form.kernel, form.analysis, launch, axis)) return ExprPtr();
+    ExprPtr limit = grid_extent(launch, axis, form.kernel);
+    if (limit) return limit;
+    return refuse(
+        "blocks past the end of the grid could not be told: no guard 'index < n' and the grid " +
+        launch.grid[static_cast<std::size_t>(axis)].text() +
+        " is not made of the kernel's parameters");
   }
 };
 

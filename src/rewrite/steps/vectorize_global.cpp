@@ -10,16 +10,16 @@
 // that are widened happen for every element, at unit stride, from a place that W divides: constants
 // are checked here, parameters when the kernel runs. Everything else stays as it is, once an
 // element. Alignment is what 'assume: {align}' grants.
+#include "rewrite/analysis/block_geometry.h"
 #include "rewrite/analysis/global_index.h"
-#include "rewrite/analysis/legality.h"
-#include "rewrite/analysis/local_pointers.h"
-#include "rewrite/analysis/names.h"
 #include "rewrite/analysis/size_expression.h"
 #include "rewrite/analysis/vector_plan.h"
-#include "rewrite/steps/steps.h"
-#include "rewrite/transform/normal_form.h"
+#include "rewrite/steps/step_rewriter.h"
+#include "rewrite/transform/names.h"
 #include "source/build.h"
 #include "source/walk.h"
+
+#include <memory>
 
 namespace regraph::rewrite {
 namespace {
@@ -48,32 +48,43 @@ ExprPtr component(const std::string& vector, int number, std::optional<ScalarTyp
 
 class Widener {
  public:
-  Widener(const Kernel& kernel, const Analysis& analysis, const VectorPlan& plan, int width)
-      : kernel_(kernel), analysis_(analysis), plan_(plan), names_(kernel), width_(width) {
+  Widener(const KernelForm& form, const VectorPlan& plan, int width)
+      : kernel_(form.kernel),
+        analysis_(form.analysis),
+        plan_(plan),
+        names_(form.kernel),
+        width_(width) {
     first_ = names_.fresh("first_" + plan.element);
     for (const VectorAccess& access : plan.accesses)
       vectors_.push_back(names_.fresh(access.array + "_vector"));
   }
 
-  Result<Block> run() {
-    Block result;
+  // Deals the kernel's statements out to the vector and its elements, and turns the guard into one
+  // for all elements of a vector. Error: refused. To be called once, before `run`.
+  Status prepare() {
     for (const StmtPtr& stmt : kernel_.body) {
       if (stmt->kind == StmtKind::declare && stmt->variable.name == plan_.element) {
         source::Variable variable = stmt->variable;
         variable.name = first_;
         variable.is_const = true;
         element_ = stmt->variable;
-        result.push_back(
+        common_.push_back(
             source::declare(variable, source::binary("*", stmt->value, source::integer(width_))));
       } else if (stmt->kind == StmtKind::declare && !depends(stmt)) {
-        result.push_back(stmt);
+        common_.push_back(stmt);
       } else {
         per_element_.push_back(stmt);
       }
     }
     auto condition = whole_vector_condition();
     if (!condition) return condition.error();
-    result.push_back(source::branch(*condition, whole_vectors(), {remainder()}));
+    condition_ = *condition;
+    return {};
+  }
+
+  Block run() {
+    Block result = common_;
+    result.push_back(source::branch(condition_, whole_vectors(), {remainder()}));
     return result;
   }
 
@@ -252,70 +263,87 @@ class Widener {
   source::Variable element_;
   std::vector<std::string> vectors_;
   std::set<std::string> dependent_;
+  Block common_;  // once a vector
   Block per_element_;
+  ExprPtr condition_;  // all elements of a vector exist
 };
 
-class VectorizeGlobal final : public StepRewriter {
+struct VectorPlace {
+  VectorPlan plan;
+  int width = 0;
+};
+
+class VectorizeGlobal final : public PlacedStep<VectorPlace> {
  public:
   std::string_view id() const override { return "vectorize_global"; }
-  std::vector<StepParameters> choices() const override {
+  int position() const override { return 150; }
+  std::vector<StepParameters> settings() const override {
     return {{{"width", "2"}}, {{"width", "4"}}};
   }
 
-  Result<KernelState> apply(const KernelState& state, const StepParameters& parameters,
-                            const Problem& problem) const override {
+ protected:
+  Result<VectorPlace> find(const KernelAnalysis& kernel,
+                           const StepParameters& parameters) const override {
     auto width = integer_parameter(parameters, "width");
     if (!width) return width.error();
     if (*width != 2 && *width != 4) {
       return fail(ErrorCode::invalid_argument, "'width' must be 2 or 4");
     }
-    auto launch = only_launch(state);
+    auto launch = kernel.launch();
     if (!launch) return launch.error();
-    if (!problem.assume.noalias) {
-      return refuse("the problem does not grant 'assume: {noalias: true}'");
-    }
-    const Analysis original(state.unit.kernel);
-    if (Status status = require_transparent(state, original); !status) return status.error();
-    if (original.has_shared() || original.has_barrier() || original.uses_warp_intrinsics()) {
-      return refuse("the threads of a block work together");
-    }
-    if (!original.unknown_calls().empty()) {
-      return refuse("the kernel calls '" + *original.unknown_calls().begin() +
-                    "', which may write memory");
-    }
-    if (Status status = require_global_index(state.unit.kernel, original, "x"); !status)
-      return status.error();
-    auto kernel = normalised(without_local_pointers(state.unit.kernel));
-    if (!kernel) return kernel.error();
-    const Analysis analysis(*kernel);
-    auto plan = plan_vectors(*kernel, analysis, *width, problem.assume.align);
+    if (Status status = require_independent_threads(kernel); !status) return status.error();
+    auto form = kernel.direct_normal();
+    if (!form) return form.error();
+    auto plan =
+        plan_vectors((*form)->kernel, (*form)->analysis, *width, kernel.problem().assume.align);
     if (!plan) return plan.error();
-    if (Status status = require_full_grid(*kernel, analysis, **launch, *plan->limit); !status)
+    if (Status status = require_full_grid(**form, **launch, plan->limit); !status)
       return status.error();
-    auto body = Widener(*kernel, analysis, *plan, *width).run();
-    if (!body) return body.error();
-    KernelState result = state;
-    result.unit.kernel.body = std::move(*body);
+    if (Status status = Widener(**form, *plan, *width).prepare(); !status) return status.error();
+    return VectorPlace{std::move(*plan), *width};
+  }
+
+  KernelState rewrite(const KernelAnalysis& kernel, const VectorPlace& place) const override {
+    KernelState result = kernel.state();
+    Widener widener(**kernel.direct_normal(), place.plan, place.width);
+    if (widener.prepare()) result.unit.kernel.body = widener.run();
     IntegerExpression& grid = result.plan.launches.front().grid[0];
-    grid = IntegerExpression::ceil_divide(grid, IntegerExpression(*width));
+    grid = IntegerExpression::ceil_divide(grid, IntegerExpression(place.width));
     rely_on(result, kNeedsDistinctBuffers);
-    rely_on(result, "buffers are aligned to " + std::to_string(problem.assume.align) + " bytes");
+    rely_on(result,
+            "buffers are aligned to " + std::to_string(kernel.problem().assume.align) + " bytes");
     return result;
   }
 
  private:
+  static Status require_independent_threads(const KernelAnalysis& kernel) {
+    if (!kernel.problem().assume.noalias) {
+      return refuse("the problem does not grant 'assume: {noalias: true}'");
+    }
+    if (const Status& status = kernel.transparent(); !status) return status;
+    const Analysis& analysis = kernel.analysis();
+    if (analysis.has_shared() || analysis.has_barrier() || analysis.uses_warp_intrinsics()) {
+      return refuse("the threads of a block work together");
+    }
+    if (!analysis.unknown_calls().empty()) {
+      return refuse("the kernel calls '" + *analysis.unknown_calls().begin() +
+                    "', which may write memory");
+    }
+    return require_global_index(kernel.kernel(), analysis, "x");
+  }
+
   // The original has a thread for every element below the limit, so that no element is added.
-  static Status require_full_grid(const Kernel& kernel, const Analysis& analysis,
-                                  const Launch& launch, const Expr& limit) {
+  static Status require_full_grid(const KernelForm& form, const Launch& launch,
+                                  const ExprPtr& limit) {
     const std::string text = launch.grid[0].text();
     for (const std::string& block : {std::string("bx"), std::to_string(launch.block.x)}) {
       const std::string end = ", " + block + ")";
       if (!text.starts_with("cdiv(") || !text.ends_with(end)) continue;
       const auto covered = IntegerExpression::parse(text.substr(5, text.size() - 5 - end.size()));
       if (!covered) continue;
-      const ExprPtr in_kernel = size_in_kernel(*covered, kernel, false);
-      const auto upper = in_kernel ? analysis.polynomial(in_kernel) : std::nullopt;
-      const auto lower = analysis.polynomial(std::make_shared<Expr>(limit));
+      const ExprPtr in_kernel = size_in_kernel(*covered, form.kernel, form.analysis, false);
+      const auto upper = in_kernel ? form.analysis.polynomial(in_kernel) : std::nullopt;
+      const auto lower = form.analysis.polynomial(limit);
       if (!upper || !lower) continue;
       const auto surplus = (*upper - *lower).constant();
       if (surplus && *surplus >= 0) return {};

@@ -58,7 +58,7 @@ class ExpansionCase : public testing::Test {
  protected:
   void SetUp() override {
     toolkit_ = *find_cuda_toolkit();
-    front_end_ = *source::default_front_end(toolkit_.root);
+    front_end_ = *source::default_front_end(toolkit_.root, "sm_90");
     CompilerConfiguration configuration;
     configuration.toolkit = toolkit_;
     configuration.worker = REGRAPH_COMPILE_WORKER;
@@ -87,7 +87,7 @@ class ExpansionCase : public testing::Test {
     original_ = source::make_candidate(*parsed.unit, problem_.launch);
     context_.evaluation = evaluator_->evaluate(original_, config_.evaluation, never_);
     ASSERT_TRUE(context_.evaluation.correct()) << context_.evaluation.message;
-    rewriter_ = std::make_unique<rewrite::AstRewriter>(problem_);
+    rewriter_ = std::make_unique<rewrite::AstRewriter>(problem_, limits_of(device_));
     prompt_device_.name = "NVIDIA H200 SXM";
     config_.model = "tiny";
   }

@@ -1,6 +1,6 @@
-#include "rewrite/analysis/launch_view.h"
+#include "rewrite/launch_view.h"
 
-#include "rewrite/analysis/step_rewriter.h"
+#include "rewrite/forms/kernel_state.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "rewrite/analysis/local_pointers.h"
+#include "rewrite/forms/local_pointers.h"
 
 #include "source/analysis.h"
 #include "source/build.h"

@@ -16,6 +16,9 @@ class Names {
   // `stem`, or `stem` with the smallest number that makes it new.
   [[nodiscard]] std::string fresh(const std::string& stem);
 
+  // Keeps the name from being handed out.
+  void take(const std::string& name) { used_.insert(name); }
+
   // The block with every name that it declares replaced by a new one, so that it can stand beside
   // the original: a name must keep one meaning within a kernel.
   [[nodiscard]] source::Block renamed(const source::Block& block);

@@ -1,4 +1,4 @@
-#include "rewrite/analysis/names.h"
+#include "rewrite/transform/names.h"
 
 #include "source/build.h"
 #include "source/walk.h"

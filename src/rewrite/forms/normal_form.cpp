@@ -1,7 +1,6 @@
-#include "rewrite/transform/normal_form.h"
+#include "rewrite/forms/normal_form.h"
 
-#include "rewrite/analysis/legality.h"
-#include "rewrite/analysis/step_rewriter.h"
+#include "rewrite/forms/kernel_state.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/walk.h"
@@ -180,7 +179,7 @@ class GuardFlattener {
       return {};
     }
     const auto& variable = stmt->variable;
-    const ExprPtr zero = zero_value(variable.type, variable.scalar);
+    const ExprPtr zero = source::zero_value(variable.type, variable.scalar);
     if (!zero || variable.is_pointer || !variable.extents.empty()) {
       return refuse("line " + std::to_string(stmt->line) + ": '" + variable.name +
                     "' is read from memory under a condition and has no zero to start from");

@@ -1,0 +1,90 @@
+#include "rewrite/analysis/kernel_analysis.h"
+
+#include "rewrite/forms/local_pointers.h"
+#include "rewrite/forms/normal_form.h"
+
+#include <utility>
+
+namespace regraph::rewrite {
+
+using source::Kernel;
+
+namespace {
+
+using Form = std::unique_ptr<const KernelForm>;
+
+Result<Form> made_of(Result<Kernel> kernel) {
+  if (!kernel) return std::move(kernel).error();
+  return Form(std::make_unique<const KernelForm>(std::move(*kernel)));
+}
+
+Result<const KernelForm*> view(const Result<Form>& form) {
+  if (!form) return form.error();
+  return form->get();
+}
+
+Status require_transparent(const source::Unit& unit, const source::Analysis& analysis) {
+  if (const auto opaque = analysis.opaque()) {
+    return refuse("the kernel holds code the rewriter has no form for, " + *opaque);
+  }
+  if (analysis.unknown_calls().empty()) return {};
+  for (const char* index : {"threadIdx", "blockIdx", "blockDim", "gridDim", "__syncthreads"}) {
+    const bool outside =
+        unit.before.find(index) != std::string::npos || unit.after.find(index) != std::string::npos;
+    if (outside) {
+      return refuse("the kernel calls '" + *analysis.unknown_calls().begin() +
+                    "' and functions of the file use " + index +
+                    ", which the rewriter does not follow");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+const source::Analysis& KernelAnalysis::analysis() const {
+  if (!analysis_) analysis_.emplace(kernel());
+  return *analysis_;
+}
+
+Result<const Launch*> KernelAnalysis::launch() const {
+  if (state_.plan.launches.size() != 1) return refuse("the launch plan has several launches");
+  return &state_.plan.launches.front();
+}
+
+const Status& KernelAnalysis::transparent() const {
+  if (!transparent_) transparent_ = require_transparent(state_.unit, analysis());
+  return *transparent_;
+}
+
+const KernelForm* KernelAnalysis::direct() const {
+  if (!direct_) direct_ = std::make_unique<const KernelForm>(without_local_pointers(kernel()));
+  return direct_.get();
+}
+
+Result<const KernelForm*> KernelAnalysis::single_exit() const {
+  if (!single_exit_) {
+    Kernel kernel = direct()->kernel;
+    auto body = without_early_returns(kernel.body);
+    if (body) kernel.body = std::move(*body);
+    single_exit_ = body ? made_of(std::move(kernel)) : Result<Form>(std::move(body).error());
+  }
+  return view(*single_exit_);
+}
+
+Result<const KernelForm*> KernelAnalysis::normal() const {
+  if (!normal_) normal_ = made_of(normalised(kernel()));
+  return view(*normal_);
+}
+
+Result<const KernelForm*> KernelAnalysis::direct_normal() const {
+  if (!direct_normal_) direct_normal_ = made_of(normalised(direct()->kernel));
+  return view(*direct_normal_);
+}
+
+const Result<source::Block>& KernelAnalysis::body_without_returns() const {
+  if (!body_without_returns_) body_without_returns_ = without_early_returns(kernel().body);
+  return *body_without_returns_;
+}
+
+}  // namespace regraph::rewrite

@@ -1,0 +1,77 @@
+// All that the steps ask about one state, worked out once: they share it while a state's steps are
+// found.
+//
+//   kernel()        as it stands
+//   direct()        without local pointers into buffers       (forms/local_pointers.h)
+//   single_exit()   direct(), without early returns           (forms/normal_form.h)
+//   normal()        one way out, guards around single statements
+//   direct_normal() normal(), of direct()
+#pragma once
+
+#include "base/result.h"
+#include "kernel/device_limits.h"
+#include "kernel/problem.h"
+#include "rewrite/forms/kernel_state.h"
+#include "source/analysis.h"
+
+#include <memory>
+#include <optional>
+
+namespace regraph::rewrite {
+
+// A kernel with its analysis, which points into it.
+struct KernelForm {
+  explicit KernelForm(source::Kernel form) : kernel(std::move(form)), analysis(kernel) {}
+  KernelForm(const KernelForm&) = delete;
+  KernelForm& operator=(const KernelForm&) = delete;
+
+  const source::Kernel kernel;
+  const source::Analysis analysis;
+};
+
+// Every part is computed when it is first asked for. Not thread-safe: one object serves one thread.
+// The arguments must outlive it, and it must outlive what it returns.
+class KernelAnalysis {
+ public:
+  KernelAnalysis(const KernelState& state, const Problem& problem, const DeviceLimits& limits)
+      : state_(state), problem_(problem), limits_(limits) {}
+  KernelAnalysis(const KernelAnalysis&) = delete;
+  KernelAnalysis& operator=(const KernelAnalysis&) = delete;
+
+  [[nodiscard]] const KernelState& state() const { return state_; }
+  [[nodiscard]] const Problem& problem() const { return problem_; }
+  [[nodiscard]] const DeviceLimits& limits() const { return limits_; }
+  [[nodiscard]] const source::Kernel& kernel() const { return state_.unit.kernel; }
+  // Of the kernel as it stands.
+  [[nodiscard]] const source::Analysis& analysis() const;
+
+  // The one launch of the plan. Error: refused, where there are several.
+  [[nodiscard]] Result<const Launch*> launch() const;
+  // Refuses kernels the analyses cannot see through: opaque statements, calls to functions of the
+  // file that read thread indices.
+  [[nodiscard]] const Status& transparent() const;
+
+  // The kernel in other forms; none is null. Errors: refused, where the kernel has no such form.
+  [[nodiscard]] const KernelForm* direct() const;
+  [[nodiscard]] Result<const KernelForm*> single_exit() const;
+  [[nodiscard]] Result<const KernelForm*> normal() const;
+  [[nodiscard]] Result<const KernelForm*> direct_normal() const;
+  // The body with early returns as guards, local pointers kept. Error: refused.
+  [[nodiscard]] const Result<source::Block>& body_without_returns() const;
+
+ private:
+  using Form = std::unique_ptr<const KernelForm>;
+
+  const KernelState& state_;
+  const Problem& problem_;
+  const DeviceLimits& limits_;
+  mutable std::optional<source::Analysis> analysis_;
+  mutable std::optional<Status> transparent_;
+  mutable Form direct_;
+  mutable std::optional<Result<Form>> single_exit_;
+  mutable std::optional<Result<Form>> normal_;
+  mutable std::optional<Result<Form>> direct_normal_;
+  mutable std::optional<Result<source::Block>> body_without_returns_;
+};
+
+}  // namespace regraph::rewrite

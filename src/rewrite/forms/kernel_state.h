@@ -1,0 +1,33 @@
+// What a step transforms.
+#pragma once
+
+#include "base/result.h"
+#include "kernel/launch_plan.h"
+#include "source/ir.h"
+
+#include <string>
+#include <vector>
+
+namespace regraph::rewrite {
+
+// The code, how it is launched, and what it has come to rely on.
+struct KernelState {
+  source::Unit unit;
+  LaunchPlan plan;
+  std::vector<std::string> assumptions;  // sorted, without repetition
+};
+
+// What steps come to rely on, for KernelState::assumptions.
+inline constexpr const char* kNeedsDistinctBuffers = "buffers do not overlap";
+inline constexpr const char* kReordersSums = "floating-point sums may be reordered";
+inline constexpr const char* kApproximates = "single-precision functions may be approximate";
+
+// Notes that the state relies on `assumption`; once is enough.
+void rely_on(KernelState& state, const std::string& assumption);
+
+// Shorthand for a refusal: a reason a person can act on.
+[[nodiscard]] inline Error refuse(std::string reason) {
+  return Error{ErrorCode::refused, std::move(reason)};
+}
+
+}  // namespace regraph::rewrite
