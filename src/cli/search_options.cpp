@@ -62,7 +62,7 @@ std::string misuse(const CLI::App& app, const SearchOptions& options) {
     const bool missing =
         options.session.problem.kernel_file.empty() && options.export_graph.empty();
     if (missing) return "KERNEL.cu is required; try --help";
-    return misuse(options.language_model);
+    return cli::misuse(options.language_model);
   }
   for (const CLI::Option* option : app.get_options()) {
     if (option->count() == 0) continue;

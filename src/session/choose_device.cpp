@@ -22,7 +22,8 @@ struct NamedDevice {
 };
 
 Result<NamedDevice, SessionError> find_named(const DeviceRequest& request) {
-  NamedDevice result{{}, request.name};
+  NamedDevice result;
+  result.gpu_name = request.name;
   auto named = request.table.empty() ? named_device(request.name)
                                      : parse_device_table(request.table, "the recorded device");
   if (named) {
