@@ -210,7 +210,7 @@ Status race_with_itself(Machine& machine, const Kernel& kernel, int trials, Tota
     if (!report.ok()) return fail(ErrorCode::io, report.error().message);
     for (std::size_t b = 0; b < report->benches.size(); ++b) {
       const auto& race = report->benches[b].race;
-      const std::string word = race.verdict ? gpu::name(race.verdict->word) : "none";
+      const std::string word = race.verdict ? name(race.verdict->word) : "none";
       ++totals.words[word];
       ++totals.verdicts;
       words[b] += (trial > 0 ? ", " : "") + word;

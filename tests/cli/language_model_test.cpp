@@ -64,6 +64,7 @@ class LanguageModel : public test::RunningProgram {
   // What an answer is: paths, seconds and addresses differ from run to run.
   [[nodiscard]] static nlohmann::json answer(nlohmann::json result) {
     result.erase("search_seconds");
+    result.erase("workers");
     result["best"].erase("path");
     result["best"].erase("manifest");
     result["language_model"].erase("from");

@@ -86,7 +86,8 @@ void check_error(const ServerError& error, const fuzz::Rounds& rounds) {
 void try_answer(std::string text, fuzz::Random& random, const fuzz::Rounds& rounds) {
   fuzz::damage(text, random, kWords);
   const auto decoded = decode_answer(text);
-  if (const auto* const answer = std::get_if<DecodedAnswer>(&decoded)) {
+  if (decoded) {
+    const DecodedAnswer* const answer = &*decoded;
     if (answer->choices.empty()) rounds.fail("an answer without a choice");
     check_usage(answer->usage, rounds);
     check_text(answer->model, rounds);
@@ -97,7 +98,7 @@ void try_answer(std::string text, fuzz::Random& random, const fuzz::Rounds& roun
     }
     return;
   }
-  const auto& undecoded = std::get<UndecodedAnswer>(decoded);
+  const UndecodedAnswer& undecoded = decoded.error();
   if (undecoded.why.empty() == !undecoded.error) rounds.fail("not one reason, but none or two");
   check_usage(undecoded.usage, rounds);
   if (undecoded.error) check_error(*undecoded.error, rounds);

@@ -56,8 +56,7 @@ TEST_P(Hostile, IsJudgedRight) {
   EvaluationBudget budget;
   budget.seed = kSeed;
   for (const test::SuiteCandidate& one : suite_->candidates) {
-    const Evaluation result =
-        evaluator.evaluate(suite_->problem, one.candidate, budget, machine().never());
+    const Evaluation result = evaluator.evaluate(one.candidate, budget, machine().never());
     EXPECT_EQ(tally.count(one, one.gpu, result.verdict, result.message), "");
   }
   std::printf("on the GPU, so far: %s\n", tally.text().c_str());

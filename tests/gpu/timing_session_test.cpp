@@ -65,7 +65,7 @@ class Timing : public test::GpuTest {
     std::printf("%-12s %8.2f us [%.2f %.2f], %d samples, %s, %s%s\n", what,
                 race.candidate.median * 1e6, race.candidate.minimum * 1e6,
                 race.candidate.third_quartile * 1e6, race.samples, gpu::name(race.end),
-                race.verdict ? gpu::name(race.verdict->word) : "-",
+                race.verdict ? regraph::name(race.verdict->word) : "-",
                 report.benches[0].difference.c_str());
   }
   Problem problem_;

@@ -39,6 +39,11 @@ TEST(ResultJson, HoldsEverythingThatIsPromised) {
   EXPECT_EQ(result.at("evaluations"), 12);
   EXPECT_EQ(result.at("verdicts"), (json{{"correct", 9}, {"wrong_result", 3}}));
   EXPECT_DOUBLE_EQ(result.at("search_seconds"), 1.25);
+  const json& workers = result.at("workers");
+  EXPECT_EQ(workers.at("jobs"), run.report().config.jobs);
+  EXPECT_DOUBLE_EQ(workers.at("busy"), 3.0);
+  EXPECT_EQ(workers.at("ahead").at("used"), 5);
+  EXPECT_EQ(workers.at("ahead").at("in_vain"), 2);
   EXPECT_EQ(result.at("seed"), 7);
   EXPECT_FALSE(result.contains("opaque"));
 }

@@ -13,13 +13,19 @@ Evaluation evaluation(TimeMethod method, double seconds, double predicted_second
   return result;
 }
 
+StepProposal unroll() {
+  StepProposal proposal;
+  proposal.step = "loop_unroll";
+  return proposal;
+}
+
 // A chain of states, each made from the one before.
 class Chain {
  public:
   Chain() : states_(graph_, config_) { states_.add_original(Candidate{}); }
 
   void judge(Evaluation evaluation) {
-    (void)states_.judge(last_, std::move(evaluation), {StepProposal{.step = "loop_unroll"}});
+    (void)states_.judge(last_, std::move(evaluation), {unroll()});
   }
   void extend() {
     Ticket ticket;

@@ -1,6 +1,7 @@
 #include "llm/prompt/json_answer.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace regraph::llm {
 namespace {

@@ -3,6 +3,7 @@
 #include "llm/prompt/strict_json.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace regraph::llm {
 namespace {
