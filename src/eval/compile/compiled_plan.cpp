@@ -22,7 +22,8 @@ Hash128 CompiledPlan::machine_code() const {
 
 Result<CompiledPlan> compile_plan(Compiler& compiler, const std::string& source,
                                   const LaunchPlan& plan, const std::string& architecture,
-                                  const Cancellation& cancellation) {
+                                  const Cancellation& cancellation,
+                                  const std::vector<std::string>& options) {
   if (plan.launches.empty()) return fail(ErrorCode::unsupported, "a plan without a launch");
   std::map<std::string, std::shared_ptr<const CompiledKernel>> by_name;
   CompiledPlan compiled;
@@ -33,6 +34,7 @@ Result<CompiledPlan> compile_plan(Compiler& compiler, const std::string& source,
       request.source = source;
       request.kernel = launch.kernel;
       request.architecture = architecture;
+      request.options = options;
       auto result = compiler.compile(request, cancellation);
       if (!result) return std::move(result).error();
       kernel = std::make_shared<const CompiledKernel>(std::move(*result));

@@ -23,11 +23,13 @@ struct CompiledPlan {
   [[nodiscard]] Hash128 machine_code() const;
 };
 
-// Compiles each distinct kernel of `plan` once, all from one source. Errors as Compiler::compile,
+// Compiles each distinct kernel of `plan` once, all from one source, with further `options` of
+// NVRTC. Errors as Compiler::compile,
 // unsupported for a plan without a launch. Thread-safe.
 [[nodiscard]] Result<CompiledPlan> compile_plan(Compiler& compiler, const std::string& source,
                                                 const LaunchPlan& plan,
                                                 const std::string& architecture,
-                                                const Cancellation& cancellation);
+                                                const Cancellation& cancellation,
+                                                const std::vector<std::string>& options = {});
 
 }  // namespace regraph

@@ -36,6 +36,9 @@ struct Case {
   bool checks_uninitialised_reads = false;
   std::string race;                // of the original, in words; empty: none was found
   std::string uninitialised_read;  // likewise
+  // How far the original's result is off when products are rounded before they are added, where
+  // that is more than a candidate may be: nothing is compared then. Empty: as it should be.
+  std::string ill_conditioned;
 
   // "{K: 45, M: 70, N: 50}, N(0,1) inputs".
   [[nodiscard]] std::string text() const;
@@ -57,6 +60,8 @@ struct ReferenceSettings {
   int threads = 1;                         // of the host
   // The original in double precision, made when first asked for; null where there is none.
   std::function<std::shared_ptr<const DoubleShadow>(const Cancellation&)> double_shadow;
+  // The original without contraction, likewise.
+  std::function<std::shared_ptr<const LoadedPlan>(const Cancellation&)> uncontracted;
 };
 
 class Reference {
@@ -85,6 +90,17 @@ class Reference {
   [[nodiscard]] const ExactOutput* exact_output(const Case& one, std::size_t argument,
                                                 const Cancellation& cancellation);
 
+  // What an output of the case is compared with, and how closely.
+  struct Yardstick {
+    const std::vector<std::byte>* expected = nullptr;
+    double tau = 0.0;
+  };
+  // Where rounding decides, what the original is in double precision; else the original. `after` is
+  // the output that is judged. Thread-safe.
+  [[nodiscard]] Yardstick yardstick(const Case& one, std::size_t argument,
+                                    const std::vector<std::byte>& after,
+                                    const Cancellation& cancellation);
+
   // Base of the poison patterns for the run number `run` of a case.
   [[nodiscard]] std::uint64_t poison_seed(const Case& one, std::uint64_t run) const;
 
@@ -103,6 +119,7 @@ class Reference {
   [[nodiscard]] Status work_out(Case& one, const Cancellation& cancellation);
   [[nodiscard]] Status look_for_races(Case& one, const Buffers& inputs,
                                       const Cancellation& cancellation) const;
+  [[nodiscard]] Status look_at_conditioning(Case& one, const Cancellation& cancellation);
   [[nodiscard]] Buffers generate(const Case& one) const;
 
   const Problem& problem_;

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <list>
+#include <map>
 #include <mutex>
 #include <utility>
 
@@ -29,6 +30,35 @@ VerificationResult refused(Verdict verdict, std::string message) {
   result.verdict = verdict;
   result.message = std::move(message);
   return result;
+}
+
+// Warnings about inputs that are left out. Error: nothing is left of a size.
+Result<std::vector<std::string>> ill_conditioned_inputs(const std::vector<const Case*>& cases) {
+  std::vector<std::string> warnings;
+  std::map<Distribution, std::vector<const Case*>> left_out;
+  std::map<const Symbols*, bool> compared;
+  for (const Case* one : cases) {
+    compared[one->symbols] |= one->ill_conditioned.empty();
+    if (!one->ill_conditioned.empty()) left_out[one->distribution].push_back(one);
+  }
+  for (const auto& [symbols, any] : compared) {
+    if (any) continue;
+    return fail(
+        ErrorCode::invalid_argument,
+        fmt::format("with {}, whatever the inputs, the original kernel's result changes by "
+                    "more than the tolerance when products are rounded before they are "
+                    "added: nothing can be compared with it; give its arguments an init for "
+                    "which it is well-conditioned, or a tolerance",
+                    symbols_text(*symbols)));
+  }
+  for (const auto& [distribution, ill] : left_out) {
+    warnings.push_back(fmt::format(
+        "{} inputs are left out at {} of {} test sizes: the original is ill-conditioned there, its "
+        "result changes when products are rounded before they are added ({}: {})",
+        name(distribution), ill.size(), compared.size(), symbols_text(*ill.front()->symbols),
+        ill.front()->ill_conditioned));
+  }
+  return warnings;
 }
 
 }  // namespace
@@ -50,7 +80,8 @@ struct Verifier::State {
 
   ReferenceSettings reference_settings() {
     return {configuration.reduction_length, divides_floats(original_ptx), configuration.threads,
-            [this](const Cancellation& stop) { return shadow(stop); }};
+            [this](const Cancellation& stop) { return shadow(stop); },
+            [this](const Cancellation& stop) { return uncontracted(stop); }};
   }
 
   const Problem problem;
@@ -73,6 +104,20 @@ struct Verifier::State {
     shadow_tried = true;
     if (made.ok()) double_shadow = std::make_shared<const DoubleShadow>(std::move(*made));
     return double_shadow;
+  }
+
+  std::mutex uncontracted_mutex;
+  bool uncontracted_tried = false;
+  std::shared_ptr<const LoadedPlan> uncontracted_original;  // null: there is none
+
+  std::shared_ptr<const LoadedPlan> uncontracted(const Cancellation& cancellation) {
+    const std::lock_guard lock(uncontracted_mutex);
+    if (uncontracted_tried || !configuration.make_uncontracted) return uncontracted_original;
+    Result<LoadedPlan> made = configuration.make_uncontracted(cancellation);
+    if (cancellation.requested()) return nullptr;
+    uncontracted_tried = true;
+    if (made.ok()) uncontracted_original = std::make_shared<const LoadedPlan>(std::move(*made));
+    return uncontracted_original;
   }
 
   std::mutex mutex;
@@ -167,6 +212,9 @@ Result<std::vector<std::string>> Verifier::check_original(std::uint64_t seed,
                             "nothing can be compared with it",
                             one->text(), one->race));
   }
+  Result<std::vector<std::string>> left_out = ill_conditioned_inputs(cases);
+  if (!left_out.ok()) return left_out.error();
+  warnings.insert(warnings.end(), left_out->begin(), left_out->end());
   for (const Case* one : cases) {
     if (!one->uninitialised_read.empty()) {
       warnings.push_back(

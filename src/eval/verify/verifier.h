@@ -49,6 +49,10 @@ struct VerifierConfiguration {
   // once, when a candidate's fp32 output first differs from the original's. Null, or an error:
   // tolerances decide alone.
   std::function<Result<verify::DoubleShadow>(const Cancellation&)> make_double_shadow;
+  // Makes the original without contraction, for example with verify::make_uncontracted; called
+  // once. Input distributions under which it differs from the original by more than the tolerance
+  // are left out. Null, or an error: all are compared.
+  std::function<Result<verify::LoadedPlan>(const Cancellation&)> make_uncontracted;
 };
 
 // Runs candidates on every test size of the problem with at least five input distributions on the
@@ -69,8 +73,9 @@ class Verifier {
   Verifier& operator=(const Verifier&) = delete;
 
   // Checks that the original itself is sound at all test sizes: it loads, runs without a fault,
-  // writes its outputs and does not depend on what they held before. Returns warnings (an output
-  // that never changes, block order that matters). Error: what is wrong, with the access and the
+  // writes its outputs, does not depend on what they held before, and is well-conditioned for some
+  // inputs of every size. Returns warnings (an output that never changes, block order that matters,
+  // inputs that are left out). Error: what is wrong, with the access and the
   // line of the source, and what to correct.
   [[nodiscard]] Result<std::vector<std::string>> check_original(std::uint64_t seed,
                                                                 const Cancellation& cancellation);

@@ -1,82 +1,24 @@
 #include "ptx/caches/cache_simulation.h"
 
 #include "ptx/caches/access_trace.h"
-#include "ptx/caches/cache_model.h"
+#include "ptx/caches/cache_replay.h"
 #include "ptx/decode/slice.h"
 #include "ptx/execute/block_runner.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace regraph::ptx {
 namespace {
 
-constexpr int kQuantumShift = 6;
-static_assert(1 << kQuantumShift == kQuantumInstructions);
 constexpr double kSectorBytes = 32.0;
 // A request may touch up to 32 lines; beyond this many line accesses a request on average, time is
 // what limits the trace.
 constexpr double kLineAccessesPerRequest = 6.0;
 // Blocks run in full to learn what a whole block does.
 constexpr std::uint64_t kSampledBlocks = 3;
-
-// Requests between asking for a cache's place and using it.
-constexpr std::size_t kPrefetchDistance = 6;
-
-int sector_count(std::uint32_t sectors) {
-  constexpr std::array<std::uint8_t, 16> kCounts = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
-  return kCounts[sectors & 15U];
-}
-
-// Where a sector comes from, the slowest last.
-enum class Source : std::uint8_t { l1, shared_l2, l2, shared_dram, dram };
-
-// What one SM has asked the L2 for in the current quantum: another request that wants the same may
-// have to wait for it, though the cache has a place for it already.
-class RecentFills {
- public:
-  // From where the slowest of `hit` sectors of a line, found in L1, comes.
-  [[nodiscard]] Source source(std::uint64_t line, std::uint32_t hit, std::uint32_t quantum) const {
-    const Entry& entry = entries_[line % kEntries];
-    if (entry.line != line || entry.quantum != quantum) return Source::l1;
-    if ((entry.from_dram & hit) != 0) return Source::shared_dram;
-    return (entry.from_l2 & hit) != 0 ? Source::shared_l2 : Source::l1;
-  }
-  void add(std::uint64_t line, std::uint32_t from_l2, std::uint32_t from_dram,
-           std::uint32_t quantum) {
-    Entry& entry = entries_[line % kEntries];
-    if (entry.line != line || entry.quantum != quantum) entry = {line, quantum, 0, 0};
-    entry.from_l2 = static_cast<std::uint8_t>(entry.from_l2 | from_l2);
-    entry.from_dram = static_cast<std::uint8_t>(entry.from_dram | from_dram);
-  }
-
- private:
-  static constexpr std::size_t kEntries = 256;
-  struct Entry {
-    std::uint64_t line = ~std::uint64_t{0};
-    std::uint32_t quantum = 0;
-    std::uint8_t from_l2 = 0;  // sectors
-    std::uint8_t from_dram = 0;
-  };
-  std::array<Entry, kEntries> entries_;
-};
-
-// Counts of one wave, of the part that was simulated.
-struct WaveCounts {
-  double requests = 0;
-  double load_sectors = 0;
-  double l1_hit_sectors = 0;
-  double l2_read_sectors = 0;
-  double l2_hit_sectors = 0;
-  double l2_write_sectors = 0;
-  double dram_read_sectors = 0;
-  double dram_write_sectors = 0;
-  double atomic_lone_sectors = 0;   // fetched for atomics
-  double atomic_joint_sectors = 0;  // the same, with neighbours
-};
 
 // What one whole block does, on average over the sampled ones.
 struct BlockSample {
@@ -104,10 +46,7 @@ class Simulation {
         grid_blocks_(arguments.grid.count()),
         launch_memory_(std::move(launch_memory)),
         runner_(slice, arguments, *launch_memory_, run_options()),
-        l2_(geometry.l2_bytes, geometry.l2_ways),
-        l1_(static_cast<std::size_t>(geometry.sm_count),
-            SectoredCache(geometry.l1_bytes, geometry.l1_ways)),
-        recent_(static_cast<std::size_t>(geometry.sm_count)) {
+        replay_(geometry, traffic_.loads) {
     traffic_.loads.resize(slice.instructions.size());
     runner_.set_sink(&trace_);
     wave_blocks_ = static_cast<std::uint64_t>(geometry.sm_count) *
@@ -133,11 +72,10 @@ class Simulation {
       // wherever it reads more than the cache holds.
       const double footprint =
           (first->dram_read_sectors + first->dram_write_sectors) * kSectorBytes;
-      if (traffic_.truncated) {
-        for (SectoredCache& l1 : l1_)
-          l1.clear();
+      if (traffic_.truncated) replay_.clear_l1();
+      if (traffic_.truncated && footprint > static_cast<double>(geometry_.l2_bytes)) {
+        replay_.clear_l2();
       }
-      if (traffic_.truncated && footprint > static_cast<double>(geometry_.l2_bytes)) l2_.clear();
       const std::uint64_t second_blocks = std::min(wave_blocks_, grid_blocks_ - first_blocks);
       auto second = simulate_wave(first_blocks, second_blocks);
       if (!second.ok()) return second.error();
@@ -235,98 +173,8 @@ class Simulation {
     traffic_.blocks_simulated += count;
     WaveCounts counts;
     counts.requests = static_cast<double>(trace_.totals().requests);
-    replay(begins, counts);
+    replay_.replay(trace_, begins, counts);
     return counts;
-  }
-
-  // Block i of a wave runs on SM i modulo the number of SMs.
-  void replay(const std::vector<std::size_t>& begins, WaveCounts& counts) {
-    const std::vector<TracedRequest>& requests = trace_.requests();
-    const std::size_t blocks = begins.size() - 1;
-    const auto sms = static_cast<std::size_t>(geometry_.sm_count);
-    std::vector<std::size_t> cursor(begins.begin(), begins.end() - 1);
-    // Nothing that an earlier wave asked for is still on its way.
-    for (RecentFills& recent : recent_)
-      recent = RecentFills{};
-    std::uint32_t quantum = 0;
-    while (true) {
-      std::uint32_t next = ~0U;
-      for (std::size_t sm = 0; sm < std::min(sms, blocks); ++sm) {
-        for (std::size_t block = sm; block < blocks; block += sms) {
-          std::size_t& at = cursor[block];
-          while (at < begins[block + 1] && (requests[at].time >> kQuantumShift) <= quantum) {
-            if (at + kPrefetchDistance < begins[block + 1]) {
-              l1_[sm].prefetch(requests[at + kPrefetchDistance].line);
-              l2_.prefetch(requests[at + kPrefetchDistance].line);
-            }
-            replay_request(requests[at++], l1_[sm], recent_[sm], quantum, counts);
-          }
-          if (at < begins[block + 1]) next = std::min(next, requests[at].time >> kQuantumShift);
-        }
-      }
-      if (next == ~0U) return;
-      quantum = next;
-    }
-  }
-
-  void replay_request(const TracedRequest& request, SectoredCache& l1, RecentFills& recent,
-                      std::uint32_t quantum, WaveCounts& counts) {
-    const AccessPattern& pattern = trace_.pattern(request.pattern);
-    const AccessPattern::Line* lines = trace_.lines(pattern);
-    Source source = Source::l1;
-    for (std::uint32_t i = 0; i < pattern.line_count; ++i) {
-      const std::uint64_t line = request.line + static_cast<std::uint64_t>(lines[i].delta);
-      std::uint32_t wanted = lines[i].sectors;
-      const auto total = static_cast<double>(sector_count(wanted));
-      if (pattern.kind == AccessPattern::Kind::atomic) {
-        const int fetched = sector_count(l2_.write(line, wanted));
-        (total == 1 ? counts.atomic_lone_sectors : counts.atomic_joint_sectors) += fetched;
-        continue;
-      }
-      if (pattern.kind == AccessPattern::Kind::store) {
-        counts.l2_write_sectors += total;
-        counts.dram_write_sectors += sector_count(l2_.write(line, wanted));
-        continue;
-      }
-      counts.load_sectors += total;
-      if (pattern.kind == AccessPattern::Kind::load) {
-        const std::uint32_t hit = l1.read(line, wanted);
-        counts.l1_hit_sectors += sector_count(hit);
-        wanted &= ~hit;
-        if (hit != 0) source = std::max(source, recent.source(line, hit, quantum));
-        if (wanted == 0) continue;
-      }
-      const int asked = sector_count(wanted);
-      const std::uint32_t in_l2 = l2_.read(line, wanted);
-      const int hits = sector_count(in_l2);
-      source = std::max(source, hits == asked ? Source::l2 : Source::dram);
-      recent.add(line, in_l2, wanted & ~in_l2, quantum);
-      counts.l2_read_sectors += asked;
-      counts.l2_hit_sectors += hits;
-      counts.dram_read_sectors += asked - hits;
-    }
-    if (pattern.kind != AccessPattern::Kind::load &&
-        pattern.kind != AccessPattern::Kind::load_bypassing_l1) {
-      return;
-    }
-    LoadService& service = traffic_.loads[pattern.instruction];
-    switch (source) {
-      case Source::l1:
-        service.l1 += 1.0;
-        break;
-      case Source::shared_l2:
-        service.shared_l2 += 1.0;
-        break;
-      case Source::l2:
-        service.l2 += 1.0;
-        break;
-      case Source::shared_dram:
-        service.shared_dram += 1.0;
-        break;
-      case Source::dram:
-        service.dram += 1.0;
-        break;
-    }
   }
 
   // Atomics of the whole grid, from the blocks that ran in full.
@@ -397,13 +245,11 @@ class Simulation {
   std::unique_ptr<LaunchMemory> launch_memory_;
   AccessTrace trace_;
   BlockRunner runner_;
-  SectoredCache l2_;
-  std::vector<SectoredCache> l1_;
-  std::vector<RecentFills> recent_;  // of each SM
+  CacheTraffic traffic_;
+  CacheReplay replay_;  // counts into traffic_
   BlockSample sample_;
   AtomicTraffic sample_atomics_;  // of the sampled blocks together
   double sample_blocks_ = 1;
-  CacheTraffic traffic_;
 };
 
 }  // namespace

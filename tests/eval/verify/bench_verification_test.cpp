@@ -22,7 +22,7 @@ class TwoStages {
   TwoStages(const std::string& yaml, std::vector<Parameter> parameters, const std::string& original,
             int threads = 1)
       : problem_(problem_of(yaml, std::move(parameters))),
-        verifier_(problem_, compiled(original), {std::nullopt, threads, nullptr}) {}
+        verifier_(problem_, compiled(original), with_threads(threads)) {}
 
   VerificationResult judge(const std::string& source, std::optional<Launch> plan = std::nullopt,
                            Effort effort = Effort::screening) {
@@ -43,6 +43,12 @@ class TwoStages {
   }
 
  private:
+  static VerifierConfiguration with_threads(int threads) {
+    VerifierConfiguration configuration;
+    configuration.threads = threads;
+    return configuration;
+  }
+
   Problem problem_;
   Verifier verifier_;
 };
