@@ -55,6 +55,10 @@ class Run {
     outcome.verdict_counts[static_cast<std::size_t>(Verdict::correct)] = 9;
     outcome.verdict_counts[static_cast<std::size_t>(Verdict::wrong_result)] = 3;
     outcome.wall_seconds = 1.25;
+    outcome.sitting_seconds = 1.25;
+    outcome.busy_seconds = 3.75;
+    outcome.work_ahead.evaluations = 7;
+    outcome.work_ahead.evaluations_used = 5;
     if (improved) improve();
   }
 
