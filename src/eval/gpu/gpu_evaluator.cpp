@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
+#include <utility>
 
 namespace regraph::gpu {
 
@@ -83,12 +85,26 @@ struct GpuEvaluator::State {
       if (!goes_on) judge_by_time(staged.evaluation, deadline, budget.wall_seconds);
     }
     if (!goes_on) return std::move(staged.evaluation);
-    const Turn turn(*this, budget.effort == EvaluationBudget::Effort::confirmation);
+    judge_there(budget, staged, cancellation);
+    return std::move(staged.evaluation);
+  }
+
+  // The stages on a GPU.
+  void judge_there(const EvaluationBudget& budget, StagedCandidate& staged,
+                   const Cancellation& cancellation) {
+    std::optional<Turn> turn(std::in_place, *this,
+                             budget.effort == EvaluationBudget::Effort::confirmation);
     // Others' turns on the GPU are not this candidate's time.
     const Deadline deadline(budget.wall_seconds, cancellation);
-    turn.lane().judge(staged.prepared, budget, staged.evaluation, deadline.cancellation());
+    const Cancellation& stop = deadline.cancellation();
+    const bool compared = turn->lane().judge(staged.prepared, budget, staged.evaluation, stop);
+    turn.reset();
+    if (staged.evaluation.correct() && !compared) {
+      // Too slow to be looked at there, and yet its verdict counts.
+      if (auto done = stages.verify_bench(staged, budget, stop); !done)
+        reject(staged.evaluation, std::move(done).error());
+    }
     judge_by_time(staged.evaluation, deadline, budget.wall_seconds);
-    return std::move(staged.evaluation);
   }
 
   // The stages that need no GPU. Whether the GPU is to go on.

@@ -57,8 +57,16 @@ GpuLane::GpuLane(const Problem& problem, Verifier& verifier,
       log_(log),
       config_(std::move(config)) {}
 
-void GpuLane::judge(const std::shared_ptr<const PreparedCandidate>& given,
+bool GpuLane::judge(const std::shared_ptr<const PreparedCandidate>& given,
                     const EvaluationBudget& budget, Evaluation& result, const Cancellation& stop) {
+  compared_ = false;
+  judge_in_turn(given, budget, result, stop);
+  return compared_;
+}
+
+void GpuLane::judge_in_turn(const std::shared_ptr<const PreparedCandidate>& given,
+                            const EvaluationBudget& budget, Evaluation& result,
+                            const Cancellation& stop) {
   if (stop.requested()) {
     result.verdict = Verdict::timeout;
     return;
@@ -148,6 +156,7 @@ bool GpuLane::race(const std::shared_ptr<const PreparedCandidate>& kernel, Evalu
   TimingReport report;
   if (kernel == original_) {
     report = *baseline_;
+    compared_ = true;
   } else {
     follow_best(stop);
     Result<TimingReport, Failure> raced = twice([&] { return session_->race(kernel, stop); }, stop);
@@ -156,6 +165,7 @@ bool GpuLane::race(const std::shared_ptr<const PreparedCandidate>& kernel, Evalu
       return false;
     }
     report = std::move(*raced);
+    compared_ = std::ranges::all_of(report.benches, &BenchTiming::compared);
   }
   std::vector<TimingSummary> summaries;
   for (const BenchTiming& bench : report.benches) {
@@ -179,6 +189,7 @@ void GpuLane::confirm(const std::shared_ptr<const PreparedCandidate>& kernel, in
   auto pairs =
       twice([&] { return session_->compare_with_original(kernel, comparison, stop); }, stop);
   if (!pairs.ok()) return blame(pairs.error(), result);
+  compared_ = true;
   std::vector<TimingSummary> summaries;
   for (const TimingSession::Pair& pair : *pairs) {
     if (!pair.difference.empty()) {

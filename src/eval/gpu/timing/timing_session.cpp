@@ -124,7 +124,7 @@ struct TimingSession::State {
       Result<RaceOutcome, Failure> outcome =
           run(race, b, candidate, first ? nullptr : &present_incumbent(), stop);
       if (!outcome.ok()) return outcome.error();
-      report.benches.push_back({*outcome, ""});
+      report.benches.push_back({*outcome, false, ""});
       if (first) {
         bench.set_original_seconds(b, outcome->candidate.median);
         Result<double, Failure> noise =
@@ -140,6 +140,7 @@ struct TimingSession::State {
       if (outcome->end == RaceEnd::dropped_at_first_look) continue;
       Result<std::string, Failure> difference = bench.look(b, candidate, stop);
       if (!difference.ok()) return difference.error();
+      report.benches.back().compared = true;
       report.benches.back().difference = *difference;
       if (!difference->empty()) return report;
     }

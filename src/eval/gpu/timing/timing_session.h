@@ -16,6 +16,9 @@ namespace regraph::gpu {
 
 struct BenchTiming {
   RaceOutcome race;
+  // Whether what timed launches left was compared with the original's: not for a kernel that was
+  // dropped at the first look.
+  bool compared = false;
   std::string difference;  // of the outputs of timed launches from the original's; empty: none
 };
 
