@@ -12,6 +12,7 @@
 #include "eval/gpu/counters/cupti_library.h"
 #include "eval/gpu/driver/harness_kernels.h"
 #include "eval/model/model_evaluator.h"
+#include "eval/verify/conditioning.h"
 #include "source/analysis.h"
 #include "source/clang_frontend.h"
 #include "source/extract.h"
@@ -225,6 +226,10 @@ class Builder {
     configuration.make_double_shadow = [setup = setup_.get()](const Cancellation& cancellation) {
       return verify::make_double_shadow(*setup->compiler, setup->problem, setup->problem.source,
                                         std::string(setup->device.architecture), cancellation);
+    };
+    configuration.make_uncontracted = [setup = setup_.get()](const Cancellation& cancellation) {
+      return verify::make_uncontracted(*setup->compiler, setup->problem, setup->problem.source,
+                                       std::string(setup->device.architecture), cancellation);
     };
     setup_->verifier =
         std::make_unique<Verifier>(setup_->problem, compiled_, std::move(configuration));
