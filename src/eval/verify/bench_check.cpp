@@ -60,7 +60,7 @@ struct KnownElements {
 
 BenchLimits bench_limits(EvaluationBudget::Effort effort) {
   if (effort == EvaluationBudget::Effort::confirmation) return {256e6, 64'000'000, 256'000'000, 16};
-  return {4e6, 8'000'000, 32'000'000, 6};
+  return {4e6, 5'000'000, 32'000'000, 6};
 }
 
 BenchCheck::BenchCheck(const Problem& problem, const LoadedPlan& candidate,
@@ -194,7 +194,7 @@ Verdict BenchCheck::find_missing() {
       const std::vector<std::uint64_t> owners = map->blocks_of(argument, element, &certain);
       bool found = false;
       for (const std::uint64_t owner : owners) {
-        if (sample_.spent() > 2 * limits_.blocks) return Verdict::correct;
+        if (sample_.spent() > limits_.blocks + limits_.blocks / 2) return Verdict::correct;
         found = found || writes(sample_.block(owner, cancellation_));
         if (cancellation_.requested()) return reject(Verdict::timeout, "cancelled");
       }
