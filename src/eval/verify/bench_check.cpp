@@ -34,29 +34,10 @@ bool says_nothing(ptx::FaultKind kind) {
          kind == ptx::FaultKind::unsupported;
 }
 
-// Calls `each(element)` for `count` elements of the ranges: first, last, and others in between.
-template <typename Each>
-void spread(const std::vector<ElementRange>& ranges, std::size_t count, const Each& each) {
-  const std::uint64_t all = element_count(ranges);
-  if (all == 0) return;
-  const std::uint64_t wanted = std::min<std::uint64_t>(count, all);
-  for (std::uint64_t i = 0; i < wanted; ++i) {
-    std::uint64_t at = wanted == 1 ? 0 : i * (all - 1) / (wanted - 1);
-    for (const ElementRange& range : ranges) {
-      const std::uint64_t size = range.end - range.begin;
-      if (at < size) {
-        each(range.argument, range.begin + at);
-        break;
-      }
-      at -= size;
-    }
-  }
-}
-
-bool holds(const std::vector<ElementRange>& ranges, std::uint32_t argument, std::uint64_t element) {
-  return std::any_of(ranges.begin(), ranges.end(), [&](const ElementRange& range) {
-    return range.argument == argument && element >= range.begin && element < range.end;
-  });
+Verdict verdict_of_start(ErrorCode code) {
+  if (code == ErrorCode::cancelled) return Verdict::timeout;
+  // No memory on this machine says nothing about the candidate.
+  return code == ErrorCode::resource ? Verdict::unverified : launch_verdict(code);
 }
 
 std::vector<std::int64_t> extents_of(const Argument& argument, const Symbols& symbols) {
@@ -69,38 +50,6 @@ std::vector<std::int64_t> extents_of(const Argument& argument, const Symbols& sy
   return extents;
 }
 
-// What is left of `ranges` without `taken`, both sorted and apart.
-std::vector<ElementRange> without(const std::vector<ElementRange>& ranges,
-                                  const std::vector<ElementRange>& taken) {
-  std::vector<ElementRange> left;
-  for (ElementRange range : ranges) {
-    auto next = std::lower_bound(
-        taken.begin(), taken.end(), range, [](const ElementRange& a, const ElementRange& b) {
-          return std::pair(a.argument, a.end) < std::pair(b.argument, b.begin + 1);
-        });
-    for (; next != taken.end() && next->argument == range.argument && next->begin < range.end;
-         ++next) {
-      if (next->begin > range.begin) left.push_back({range.argument, range.begin, next->begin});
-      range.begin = std::min(next->end, range.end);
-    }
-    if (range.begin < range.end) left.push_back(range);
-  }
-  return left;
-}
-
-// What both have, both sorted and apart.
-std::vector<ElementRange> common(const std::vector<ElementRange>& a,
-                                 const std::vector<ElementRange>& b) {
-  std::vector<ElementRange> both;
-  for (auto i = a.begin(), j = b.begin(); i != a.end() && j != b.end();) {
-    if (i->argument == j->argument && i->begin < j->end && j->begin < i->end) {
-      both.push_back({i->argument, std::max(i->begin, j->begin), std::min(i->end, j->end)});
-    }
-    (std::pair(i->argument, i->end) < std::pair(j->argument, j->end) ? i : j)++;
-  }
-  return both;
-}
-
 }  // namespace
 
 // A stretch of an output that both wrote, and what the original wrote there.
@@ -111,7 +60,7 @@ struct KnownElements {
 
 BenchLimits bench_limits(EvaluationBudget::Effort effort) {
   if (effort == EvaluationBudget::Effort::confirmation) return {256e6, 64'000'000, 256'000'000, 16};
-  return {4e6, 8'000'000, 32'000'000, 6};
+  return {4e6, 5'000'000, 32'000'000, 6};
 }
 
 BenchCheck::BenchCheck(const Problem& problem, const LoadedPlan& candidate,
@@ -134,7 +83,7 @@ Verdict BenchCheck::reject(Verdict verdict, const std::string& what) {
 
 Verdict BenchCheck::run() {
   if (const Status started = sample_.start(kEarlierInstructions, cancellation_); !started.ok()) {
-    return reject(launch_verdict(started.error().code), started.error().message);
+    return reject(verdict_of_start(started.error().code), started.error().message);
   }
   const ptx::Fault& fault = sample_.fault();
   if (fault.kind != ptx::FaultKind::none) {
@@ -152,7 +101,7 @@ Verdict BenchCheck::run_whole(const BenchReference::Whole& whole) {
   auto made =
       BenchRun::create(problem_, candidate_, reference_.symbols(), reference_.inputs(),
                        random_bits(reference_.seed(), kCandidatePoison), loose_alignment(problem_));
-  if (!made.ok()) return reject(launch_verdict(made.error().code), made.error().message);
+  if (!made.ok()) return reject(verdict_of_start(made.error().code), made.error().message);
   BenchRun& run = **made;
   for (std::size_t i = 0; i < run.launches(); ++i) {
     const auto budget = static_cast<std::uint64_t>(8.0 * limits_.whole);
@@ -245,7 +194,7 @@ Verdict BenchCheck::find_missing() {
       const std::vector<std::uint64_t> owners = map->blocks_of(argument, element, &certain);
       bool found = false;
       for (const std::uint64_t owner : owners) {
-        if (sample_.spent() > 2 * limits_.blocks) return Verdict::correct;
+        if (sample_.spent() > limits_.blocks + limits_.blocks / 2) return Verdict::correct;
         found = found || writes(sample_.block(owner, cancellation_));
         if (cancellation_.requested()) return reject(Verdict::timeout, "cancelled");
       }

@@ -26,27 +26,6 @@ enum Stream : std::uint64_t { kBenchInputs = 3 };
 
 }  // namespace
 
-void join(std::vector<ElementRange>& ranges) {
-  std::sort(ranges.begin(), ranges.end());
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < ranges.size(); ++i) {
-    if (kept > 0 && ranges[kept - 1].argument == ranges[i].argument &&
-        ranges[kept - 1].end >= ranges[i].begin) {
-      ranges[kept - 1].end = std::max(ranges[kept - 1].end, ranges[i].end);
-    } else {
-      ranges[kept++] = ranges[i];
-    }
-  }
-  ranges.resize(kept);
-}
-
-std::uint64_t element_count(const std::vector<ElementRange>& ranges) {
-  std::uint64_t count = 0;
-  for (const ElementRange& range : ranges)
-    count += range.end - range.begin;
-  return count;
-}
-
 BenchInputs::BenchInputs(const Problem& problem, const Symbols& symbols, std::uint64_t seed)
     : patterns_(problem.arguments.size()) {
   for (std::size_t i = 0; i < patterns_.size(); ++i) {

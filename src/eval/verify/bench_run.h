@@ -4,6 +4,7 @@
 
 #include "base/cancellation.h"
 #include "base/result.h"
+#include "eval/verify/element_ranges.h"
 #include "eval/verify/kernel_run.h"
 #include "eval/verify/loaded_plan.h"
 #include "eval/verify/path_set.h"
@@ -30,17 +31,6 @@ class BenchInputs {
  private:
   Buffers patterns_;
 };
-
-// Elements [begin, end) of an argument's buffer.
-struct ElementRange {
-  std::uint32_t argument = 0;
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
-  auto operator<=>(const ElementRange&) const = default;
-};
-// Sorts ranges and joins those that touch.
-void join(std::vector<ElementRange>& ranges);
-[[nodiscard]] std::uint64_t element_count(const std::vector<ElementRange>& ranges);
 
 // What one block did.
 struct BlockRecord {

@@ -77,6 +77,7 @@ Status BenchSample::start(std::uint64_t earlier, const Cancellation& cancellatio
   records_.clear();
   spent_ = 0;
   if (before_last > static_cast<double>(earlier)) return {};
+  run_.reset();
   made = fresh();
   if (!made.ok()) return made.error();
   run_ = *std::move(made);

@@ -202,30 +202,7 @@ Status Reference::work_out(Case& one, const Cancellation& cancellation) {
   const Result<KernelRun> second = run(true, false);
   if (!second.ok()) return second.error();
 
-  std::uint64_t written = 0;
-  one.untouched.assign(problem_.arguments.size(), {});
-  for (std::size_t i = 0; i < problem_.arguments.size(); ++i) {
-    const Argument& argument = problem_.arguments[i];
-    if (!argument.is_output()) continue;
-    const std::size_t size = size_in_bytes(argument.type);
-    const std::size_t count = first->after[i].size() / size;
-    std::size_t left_alone = 0;
-    // Every bit of the two poisons differs, so an element that kept both was not written. An inout
-    // buffer holds inputs: its elements are all compared.
-    if (argument.direction == Direction::out) {
-      one.untouched[i].assign(count, 0);
-      for (std::size_t e = 0; e < count; ++e) {
-        const auto kept = [&](const KernelRun& r) {
-          return std::memcmp(r.after[i].data() + e * size, r.before[i].data() + e * size, size) ==
-                 0;
-        };
-        if (kept(*first) && kept(*second)) one.untouched[i][e] = 1;
-        left_alone += one.untouched[i][e];
-      }
-      if (left_alone == 0) one.untouched[i].clear();
-    }
-    written += count - left_alone;
-  }
+  const std::uint64_t written = find_untouched(*first, *second, one);
   one.arithmetic = arithmetic_of(first->profile, written);
   if (settings_.reduction_length) one.arithmetic.reduction_length = *settings_.reduction_length;
   one.warp_instructions = first->warp_instructions();
@@ -243,32 +220,70 @@ Status Reference::work_out(Case& one, const Cancellation& cancellation) {
   const bool reverses = one.distribution == Distribution::small_integers;
   const Result<KernelRun> reversed = reverses ? run(false, true) : *second;
   if (!reversed.ok()) return reversed.error();
+  const KernelRun* other_order = reverses ? &*reversed : nullptr;
+  if (Status status = agree(*first, *second, other_order, one); !status.ok()) return status;
+  one.expected = std::move(first->after);
+  return {};
+}
+
+// Marks what neither run wrote; returns how many elements are left.
+std::uint64_t Reference::find_untouched(const KernelRun& first, const KernelRun& second,
+                                        Case& one) const {
+  std::uint64_t written = 0;
+  one.untouched.assign(problem_.arguments.size(), {});
   for (std::size_t i = 0; i < problem_.arguments.size(); ++i) {
     const Argument& argument = problem_.arguments[i];
-    if (first->after[i].empty()) continue;
-    const std::vector<std::int64_t> flat = {static_cast<std::int64_t>(first->after[i].size())};
+    if (!argument.is_output()) continue;
+    const std::size_t size = size_in_bytes(argument.type);
+    const std::size_t count = first.after[i].size() / size;
+    std::size_t left_alone = 0;
+    // Every bit of the two poisons differs, so an element that kept both was not written. An inout
+    // buffer holds inputs: its elements are all compared.
+    if (argument.direction == Direction::out) {
+      one.untouched[i].assign(count, 0);
+      for (std::size_t e = 0; e < count; ++e) {
+        const auto kept = [&](const KernelRun& r) {
+          return std::memcmp(r.after[i].data() + e * size, r.before[i].data() + e * size, size) ==
+                 0;
+        };
+        if (kept(first) && kept(second)) one.untouched[i][e] = 1;
+        left_alone += one.untouched[i][e];
+      }
+      if (left_alone == 0) one.untouched[i].clear();
+    }
+    written += count - left_alone;
+  }
+  return written;
+}
+
+// Whether two runs on different poison, and perhaps one in another order, gave the same.
+Status Reference::agree(const KernelRun& first, const KernelRun& second, const KernelRun* reversed,
+                        Case& one) const {
+  for (std::size_t i = 0; i < problem_.arguments.size(); ++i) {
+    const Argument& argument = problem_.arguments[i];
+    if (first.after[i].empty()) continue;
+    const std::vector<std::int64_t> flat = {static_cast<std::int64_t>(first.after[i].size())};
     const double tau = tolerance(argument.type, one.arithmetic, problem_.check, problem_.assume);
     const auto agrees = [&](const KernelRun& other) {
-      return compare({argument, flat, first->after[i], other.after[i], other.before[i],
+      return compare({argument, flat, first.after[i], other.after[i], other.before[i],
                       one.untouched[i]},
                      tau, false)
           .equal;
     };
-    if (!agrees(*second)) {
+    if (!agrees(second)) {
       return fail(
           ErrorCode::invalid_argument,
           fmt::format("what the original kernel leaves in '{0}' depends on what the buffer held "
                       "before, with {1}; declare args: {{{0}: {{dir: inout}}}}",
                       argument.name, one.text()));
     }
-    if (reverses && !agrees(*reversed)) one.order_matters = true;
+    if (reversed != nullptr && !agrees(*reversed)) one.order_matters = true;
     // Sums and products of small integers are exact; quotients and roots are not, even where they
     // happen to come out whole.
     one.exact[i] = one.distribution == Distribution::small_integers && !settings_.divides_floats &&
                    !one.arithmetic.special_functions &&
-                   exactly_representable(argument, first->after[i], one.untouched[i]);
+                   exactly_representable(argument, first.after[i], one.untouched[i]);
   }
-  one.expected = std::move(first->after);
   return {};
 }
 

@@ -117,6 +117,9 @@ class Reference {
   };
 
   [[nodiscard]] Status work_out(Case& one, const Cancellation& cancellation);
+  std::uint64_t find_untouched(const KernelRun& first, const KernelRun& second, Case& one) const;
+  [[nodiscard]] Status agree(const KernelRun& first, const KernelRun& second,
+                             const KernelRun* reversed, Case& one) const;
   [[nodiscard]] Status look_for_races(Case& one, const Buffers& inputs,
                                       const Cancellation& cancellation) const;
   [[nodiscard]] Status look_at_conditioning(Case& one, const Cancellation& cancellation);

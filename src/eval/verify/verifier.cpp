@@ -32,6 +32,47 @@ VerificationResult refused(Verdict verdict, std::string message) {
   return result;
 }
 
+// Whether the original writes outputs, and warnings about those that tell little.
+Result<std::vector<std::string>> check_outputs(const Problem& problem,
+                                               const std::vector<const Case*>& cases) {
+  std::vector<std::string> warnings;
+  bool any_output = false;
+  for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
+    const Argument& argument = problem.arguments[i];
+    if (!argument.is_output()) continue;
+    any_output = true;
+    const bool written = std::any_of(cases.begin(), cases.end(), [&](const Case* one) {
+      const std::vector<std::uint8_t>& untouched = one->untouched[i];
+      return std::find(untouched.begin(), untouched.end(), 0) != untouched.end() ||
+             untouched.empty();
+    });
+    if (!written) {
+      return fail(
+          ErrorCode::invalid_argument,
+          fmt::format("the original kernel writes nothing to '{}'; set its dir to in, or correct "
+                      "the launch",
+                      argument.name));
+    }
+    // The sizes' cases stand together; an output that is the same for all inputs tells nothing.
+    bool varies = false;
+    for (std::size_t c = 1; c < cases.size(); ++c) {
+      varies |= cases[c]->symbols == cases[c - 1]->symbols &&
+                cases[c]->expected[i] != cases[c - 1]->expected[i];
+    }
+    if (!varies) {
+      warnings.push_back(
+          fmt::format("'{}' is the same for all test inputs: a kernel that writes "
+                      "constants would pass",
+                      argument.name));
+    }
+  }
+  if (!any_output) {
+    return fail(ErrorCode::invalid_argument,
+                "the kernel has no output: no argument has dir out or inout");
+  }
+  return warnings;
+}
+
 // Warnings about inputs that are left out. Error: nothing is left of a size.
 Result<std::vector<std::string>> ill_conditioned_inputs(const std::vector<const Case*>& cases) {
   std::vector<std::string> warnings;
@@ -165,44 +206,10 @@ Result<std::vector<std::string>> Verifier::check_original(std::uint64_t seed,
     if (!one.ok()) return one.error();
     cases.push_back(*one);
   }
-  std::vector<std::string> warnings;
-  const Problem& problem = state_->problem;
-  bool any_output = false;
-  for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
-    const Argument& argument = problem.arguments[i];
-    if (!argument.is_output()) continue;
-    any_output = true;
-    const bool written = std::any_of(cases.begin(), cases.end(), [&](const Case* one) {
-      const std::vector<std::uint8_t>& untouched = one->untouched[i];
-      return std::find(untouched.begin(), untouched.end(), 0) != untouched.end() ||
-             untouched.empty();
-    });
-    if (!written) {
-      return fail(
-          ErrorCode::invalid_argument,
-          fmt::format("the original kernel writes nothing to '{}'; set its dir to in, or correct "
-                      "the launch",
-                      argument.name));
-    }
-    // The sizes' cases stand together; an output that is the same for all inputs tells nothing.
-    bool varies = false;
-    for (std::size_t c = 1; c < cases.size(); ++c) {
-      varies |= cases[c]->symbols == cases[c - 1]->symbols &&
-                cases[c]->expected[i] != cases[c - 1]->expected[i];
-    }
-    if (!varies) {
-      warnings.push_back(
-          fmt::format("'{}' is the same for all test inputs: a kernel that writes "
-                      "constants would pass",
-                      argument.name));
-    }
-  }
-  if (!any_output) {
-    return fail(ErrorCode::invalid_argument,
-                "the kernel has no output: no argument has dir out or inout");
-  }
+  Result<std::vector<std::string>> warnings = check_outputs(state_->problem, cases);
+  if (!warnings.ok()) return warnings;
   if (std::any_of(cases.begin(), cases.end(), [](const Case* one) { return one->order_matters; })) {
-    warnings.emplace_back(
+    warnings->emplace_back(
         "the original's result depends on the order in which its blocks or warps run");
   }
   for (const Case* one : cases) {
@@ -214,10 +221,10 @@ Result<std::vector<std::string>> Verifier::check_original(std::uint64_t seed,
   }
   Result<std::vector<std::string>> left_out = ill_conditioned_inputs(cases);
   if (!left_out.ok()) return left_out.error();
-  warnings.insert(warnings.end(), left_out->begin(), left_out->end());
+  warnings->insert(warnings->end(), left_out->begin(), left_out->end());
   for (const Case* one : cases) {
     if (!one->uninitialised_read.empty()) {
-      warnings.push_back(
+      warnings->push_back(
           fmt::format("the original kernel, with {}: {}", one->text(), one->uninitialised_read));
       break;
     }

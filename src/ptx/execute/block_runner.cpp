@@ -157,6 +157,67 @@ void BlockRunner::build_registers() {
   }
 }
 
+std::uint32_t BlockRunner::special_value(const Warp& warp, SpecialRegister which, int lane) const {
+  using S = SpecialRegister;
+  const Dim3& block = context_.block;
+  const Dim3& grid = context_.grid;
+  const Dim3 thread = context_.thread_of(warp, lane);
+  const auto l = static_cast<std::uint32_t>(lane);
+  const auto dynamic_shared =
+      static_cast<std::uint32_t>(shared_.size() - (code_.dynamic_shared_address - kSharedBase));
+  switch (which) {
+    case S::tid_x:
+      return thread.x;
+    case S::tid_y:
+      return thread.y;
+    case S::tid_z:
+      return thread.z;
+    case S::ntid_x:
+      return block.x;
+    case S::ntid_y:
+      return block.y;
+    case S::ntid_z:
+      return block.z;
+    case S::ctaid_x:
+    case S::ctaid_y:
+    case S::ctaid_z:
+      break;  // they change from block to block
+    case S::nctaid_x:
+      return grid.x;
+    case S::nctaid_y:
+      return grid.y;
+    case S::nctaid_z:
+      return grid.z;
+    case S::laneid:
+      return l;
+    case S::warpid:
+      return warp.index;
+    case S::nwarpid:
+      return static_cast<std::uint32_t>(warps_.size());
+    case S::lanemask_eq:
+      return 1U << l;
+    case S::lanemask_lt:
+      return (1U << l) - 1U;
+    case S::lanemask_le:
+      return ((1U << l) - 1U) | (1U << l);
+    case S::lanemask_gt:
+      return ~(((1U << l) - 1U) | (1U << l));
+    case S::lanemask_ge:
+      return ~((1U << l) - 1U);
+    case S::zero:
+      return 0;
+    case S::one:
+      return 1;
+    case S::warp_size:
+      return kWarpLanes;
+    case S::dynamic_shared_bytes:
+      return dynamic_shared;
+    case S::total_shared_bytes:
+      return static_cast<std::uint32_t>(code_.static_shared_bytes) + dynamic_shared;
+  }
+  return 0;
+}
+
 void BlockRunner::write_special(Warp& warp, const SpecialSlot& slot) {
   using S = SpecialRegister;
   if (is_block_coordinate(slot)) {  // the only ones that change between blocks
@@ -171,85 +232,8 @@ void BlockRunner::write_special(Warp& warp, const SpecialSlot& slot) {
     }
     return;
   }
-  const Dim3& block = context_.block;
-  const Dim3& grid = context_.grid;
-  for (std::uint32_t l = 0; l < kWarpLanes; ++l) {
-    const Dim3 thread = context_.thread_of(warp, static_cast<int>(l));
-    std::uint32_t value = 0;
-    switch (slot.which) {
-      case S::tid_x:
-        value = thread.x;
-        break;
-      case S::tid_y:
-        value = thread.y;
-        break;
-      case S::tid_z:
-        value = thread.z;
-        break;
-      case S::ntid_x:
-        value = block.x;
-        break;
-      case S::ntid_y:
-        value = block.y;
-        break;
-      case S::ntid_z:
-        value = block.z;
-        break;
-      case S::ctaid_x:
-      case S::ctaid_y:
-      case S::ctaid_z:
-        break;
-      case S::nctaid_x:
-        value = grid.x;
-        break;
-      case S::nctaid_y:
-        value = grid.y;
-        break;
-      case S::nctaid_z:
-        value = grid.z;
-        break;
-      case S::laneid:
-        value = l;
-        break;
-      case S::warpid:
-        value = warp.index;
-        break;
-      case S::nwarpid:
-        value = static_cast<std::uint32_t>(warps_.size());
-        break;
-      case S::lanemask_eq:
-        value = 1U << l;
-        break;
-      case S::lanemask_lt:
-        value = (1U << l) - 1U;
-        break;
-      case S::lanemask_le:
-        value = ((1U << l) - 1U) | (1U << l);
-        break;
-      case S::lanemask_gt:
-        value = ~(((1U << l) - 1U) | (1U << l));
-        break;
-      case S::lanemask_ge:
-        value = ~((1U << l) - 1U);
-        break;
-      case S::zero:
-        value = 0;
-        break;
-      case S::one:
-        value = 1;
-        break;
-      case S::warp_size:
-        value = kWarpLanes;
-        break;
-      case S::dynamic_shared_bytes:
-        value = static_cast<std::uint32_t>(shared_.size() -
-                                           (code_.dynamic_shared_address - kSharedBase));
-        break;
-      case S::total_shared_bytes:
-        value = static_cast<std::uint32_t>(code_.static_shared_bytes + shared_.size() -
-                                           (code_.dynamic_shared_address - kSharedBase));
-        break;
-    }
+  for (int l = 0; l < kWarpLanes; ++l) {
+    const std::uint32_t value = special_value(warp, slot.which, l);
     if (slot.wide) {
       lanes<std::uint64_t>(warp, slot.offset)[l] = value;
     } else {

@@ -66,6 +66,9 @@ class BlockRunner {
   void start(std::uint64_t linear_block);
   bool advance(Warp& warp, std::uint64_t budget);
   void build_registers();
+  // Of a register that is the same in every block.
+  [[nodiscard]] std::uint32_t special_value(const Warp& warp, SpecialRegister which,
+                                            int lane) const;
   void write_special(Warp& warp, const SpecialSlot& slot);
   void run_warp(Warp& warp);
   bool release_barriers();

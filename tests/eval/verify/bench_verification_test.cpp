@@ -3,6 +3,7 @@
 
 #include "eval/verify/added_sizes.h"
 #include "eval/verify/compared_values.h"
+#include "eval/verify/examination.h"
 #include "eval/verify/verifier_test_support.h"
 
 namespace regraph {
@@ -236,6 +237,44 @@ TEST(BenchVerification, FinalistsAreVerifiedAsAWhole) {
   // Wraps without a condition that tests could miss.
   stages.expect(Verdict::wrong_result, counts("(unsigned)i * 300u / 300u"), "bench size",
                 std::nullopt, Effort::confirmation);
+}
+
+// --- Stages ---
+
+TEST(Stages, PreparingRefusesAsVerifyingDoes) {
+  const Problem problem = problem_of(R"yaml(
+sizes: {n: 4096}
+args: {in: {shape: [n]}, out: {dir: out, shape: [n]}}
+launch: {block: 64, grid: "cdiv(n, bx)"}
+tests: [{n: 100}]
+)yaml",
+                                     {pointer("in", true), pointer("out", false), scalar("n")});
+  const std::string original = scale("if (i < n) out[i] = 2.0f * in[i];");
+  Verifier verifier(problem, compiled(original));
+  const Cancellation never;
+  const auto prepare = [&](const std::string& source) {
+    return verifier.prepare(CompiledPlan::of(compiled(source), problem.launch), problem.launch);
+  };
+  const auto clock = prepare(scale("if (i < n) out[i] = 2.0f * in[i] + 0.0f * clock();"));
+  ASSERT_FALSE(clock.ok());
+  EXPECT_EQ(clock.error().code, ErrorCode::refused);
+  EXPECT_EQ(verify::launch_verdict(clock.error().code), Verdict::suspicious);
+  const auto honest = prepare(original);
+  ASSERT_TRUE(honest.ok());
+  const VerificationResult tested = verifier.verify(**honest, test::kSeed, never);
+  EXPECT_TRUE(tested.correct()) << tested.message;
+  EXPECT_FALSE(tested.paths.empty());
+  // The whole of the bench size is compared.
+  const VerificationResult timed =
+      verifier.verify_bench(**honest, tested, test::kSeed, Effort::screening, never);
+  EXPECT_TRUE(timed.correct()) << timed.message;
+  EXPECT_GT(timed.thread_instructions, 0U);
+  Cancellation stopped;
+  stopped.request();
+  const VerificationResult cancelled =
+      verifier.verify_bench(**honest, tested, test::kSeed + 1, Effort::screening, stopped);
+  EXPECT_FALSE(cancelled.correct());
+  EXPECT_TRUE(cancelled.cancelled);
 }
 
 // --- Sizes that are added ---
