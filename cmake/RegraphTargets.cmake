@@ -1,10 +1,16 @@
 function(regraph_flags TARGET)
   # GCC 12 warns of overlapping copies in `"literal" + std::string` where there are none (GCC bug 105651).
   target_compile_options(${TARGET} PRIVATE -Wall -Wextra -Wno-restrict $<$<BOOL:${REGRAPH_WERROR}>:-Werror>)
-  if(REGRAPH_SANITIZE)
+  if(REGRAPH_SANITIZE STREQUAL "address")
     target_compile_options(${TARGET} PRIVATE -fsanitize=address,undefined -fno-sanitize-recover=undefined
                                              -fno-omit-frame-pointer)
     target_link_options(${TARGET} PRIVATE -fsanitize=address,undefined)
+  elseif(REGRAPH_SANITIZE STREQUAL "thread")
+    # GCC warns of std::atomic_thread_fence, which ThreadSanitizer does not follow; headers of libraries use it.
+    target_compile_options(${TARGET} PRIVATE -fsanitize=thread -fno-omit-frame-pointer -Wno-tsan)
+    target_link_options(${TARGET} PRIVATE -fsanitize=thread)
+  elseif(REGRAPH_SANITIZE)
+    message(FATAL_ERROR "REGRAPH_SANITIZE is address, thread or empty, not '${REGRAPH_SANITIZE}'")
   endif()
 endfunction()
 
