@@ -2,6 +2,7 @@
 
 #include "base/deadline.h"
 #include "eval/compile/same_code.h"
+#include "eval/verify/conditioning.h"
 #include "session/infer_problem.h"
 #include "source/analysis.h"
 #include "source/clang_frontend.h"
@@ -140,12 +141,18 @@ class ProblemOpener {
 
   Done check() {
     VerifierConfiguration configuration;
-    // Outlives the verifier.
+    // What they capture outlives the verifier.
     configuration.make_double_shadow =
         [opened = opened_.get(), architecture = architecture(),
          compiler = toolchain_.compiler.get()](const Cancellation& cancellation) {
           return verify::make_double_shadow(*compiler, opened->problem, opened->problem.source,
                                             architecture, cancellation);
+        };
+    configuration.make_uncontracted =
+        [opened = opened_.get(), architecture = architecture(),
+         compiler = toolchain_.compiler.get()](const Cancellation& cancellation) {
+          return verify::make_uncontracted(*compiler, opened->problem, opened->problem.source,
+                                           architecture, cancellation);
         };
     opened_->verifier =
         std::make_unique<Verifier>(opened_->problem, opened_->compiled, std::move(configuration));
