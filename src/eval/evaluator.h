@@ -42,6 +42,10 @@ class Evaluator {
     return budget.wall_seconds;
   }
 
+  // The threads of this machine that all calls together may use: where fewer calls run, one may
+  // use several. Changes how long calls take, never what they return. Before any call.
+  virtual void limit_threads(int threads) { (void)threads; }
+
   // Whether candidates may be evaluated that nobody may ever ask for: the results are deterministic
   // and nothing but processor time is spent on them.
   [[nodiscard]] virtual bool may_work_ahead() const { return false; }

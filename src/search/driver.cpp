@@ -75,6 +75,7 @@ Result<SearchOutcome> run_search(const Candidate& baseline, const Expander& expa
       make_searcher(config.searcher, config.selection, config.seed);
   if (!searcher) return searcher.error();
   NullJournal nothing;
+  evaluator.limit_threads(config.jobs);
   SearchRun run({expander, evaluator, graph, config, observer, cancellation,
                  journal != nullptr ? *journal : nothing},
                 std::move(searcher).value());

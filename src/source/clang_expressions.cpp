@@ -184,8 +184,7 @@ ExprPtr ExpressionConverter::convert(const clang::Expr* expr) {
   return typed(convert_bare(inner), inner->getType());
 }
 
-// Null for what is no literal.
-ExprPtr ExpressionConverter::convert_literal(const clang::Expr* inner) const {
+ExprPtr ExpressionConverter::convert_bare(const clang::Expr* inner) {
   if (const auto* literal = dyn_cast<clang::IntegerLiteral>(inner)) {
     return integer_literal(static_cast<std::int64_t>(literal->getValue().getZExtValue()),
                            literal->getType());
@@ -203,11 +202,6 @@ ExprPtr ExpressionConverter::convert_literal(const clang::Expr* inner) const {
     return integer(literal->getValue() ? 1 : 0, literal->getValue() ? "true" : "false",
                    ScalarType::i32);
   }
-  return nullptr;
-}
-
-ExprPtr ExpressionConverter::convert_bare(const clang::Expr* inner) {
-  if (ExprPtr literal = convert_literal(inner)) return literal;
   if (const auto* reference = dyn_cast<clang::DeclRefExpr>(inner))
     return convert_reference(reference);
   if (const auto* pseudo = dyn_cast<clang::PseudoObjectExpr>(inner)) return convert_builtin(pseudo);

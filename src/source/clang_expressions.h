@@ -43,7 +43,6 @@ class ExpressionConverter {
  private:
   [[nodiscard]] ExprPtr opaque(const clang::Expr* node) const;
   [[nodiscard]] ExprPtr convert_bare(const clang::Expr* inner);
-  [[nodiscard]] ExprPtr convert_literal(const clang::Expr* inner) const;
   [[nodiscard]] ExprPtr convert_reference(const clang::DeclRefExpr* reference);
   [[nodiscard]] ExprPtr convert_builtin(const clang::PseudoObjectExpr* pseudo) const;
   [[nodiscard]] ExprPtr convert_unary(const clang::UnaryOperator* op);

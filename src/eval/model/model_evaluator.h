@@ -5,6 +5,7 @@
 #include "eval/evaluator.h"
 #include "eval/model/candidate_stages.h"
 
+#include <atomic>
 #include <utility>
 
 namespace regraph {
@@ -17,10 +18,17 @@ class ModelEvaluator final : public Evaluator {
 
   [[nodiscard]] Evaluation evaluate(const Candidate& candidate, const EvaluationBudget& budget,
                                     const Cancellation& cancellation) override;
+  void limit_threads(int threads) override { most_threads_ = threads; }
   [[nodiscard]] bool may_work_ahead() const override { return true; }
 
  private:
+  [[nodiscard]] StageResult verify_and_predict(StagedCandidate& staged,
+                                               const EvaluationBudget& budget,
+                                               const Cancellation& stop);
+
   CandidateStages stages_;
+  int most_threads_ = 1;
+  std::atomic<int> threads_{0};  // in use
 };
 
 }  // namespace regraph

@@ -27,6 +27,7 @@ class SharedEvaluator final : public Evaluator {
   [[nodiscard]] Evaluation evaluate(const Candidate& candidate, const EvaluationBudget& budget,
                                     const Cancellation& cancellation) override;
   [[nodiscard]] double longest_seconds(const EvaluationBudget& budget, int calls) const override;
+  void limit_threads(int threads) override { inner_.limit_threads(threads); }
   [[nodiscard]] bool may_work_ahead() const override { return inner_.may_work_ahead(); }
 
   // Calls that were answered from memory.

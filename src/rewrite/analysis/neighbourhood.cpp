@@ -156,10 +156,14 @@ Result<std::vector<Polynomial>> NeighbourhoodFinder::place(const Polynomial& ind
   return result;
 }
 
-Result<std::vector<NeighbourhoodFinder::Access>> NeighbourhoodFinder::reads_of(
-    const std::string& array, bool& wide) const {
+Result<Neighbourhood> NeighbourhoodFinder::find(const std::string& array) const {
   if (analysis_.is_written(array)) return refuse("it is written in the kernel");
+  struct Access {
+    Polynomial index;
+    std::int64_t repeats;
+  };
   std::vector<Access> accesses;
+  bool wide = false;
   bool known = true;
   std::int64_t mentions = 0;
   for_each_guarded_access(kernel_.body, [&](const GuardedAccess& access) {
@@ -187,99 +191,74 @@ Result<std::vector<NeighbourhoodFinder::Access>> NeighbourhoodFinder::reads_of(
   });
   if (mentions != 0 || !known) return refuse("its address is used for more than plain reads");
   if (accesses.empty()) return refuse("it is not read");
-  return accesses;
-}
 
-Result<std::vector<Polynomial>> NeighbourhoodFinder::strides_of(const Polynomial& index) const {
-  std::vector<Polynomial> strides;
+  Neighbourhood result;
+  result.array = array;
+  result.wide_index = wide;
+  std::set<std::string> moving;
   for (const Axis& axis : axes()) {
-    const auto stride = index.coefficient(axis.symbol);
+    moving.insert(axis.symbol);
+    const auto stride = accesses.front().index.coefficient(axis.symbol);
     if (!stride) return refuse("its index is not linear in " + axis.symbol);
-    if (!stride->is_zero()) strides.push_back(*stride);
+    if (!stride->is_zero()) result.strides.push_back(*stride);
   }
-  if (strides.empty()) return refuse("all threads read the same elements");
-  for (const Polynomial& stride : strides) {
+  if (result.strides.empty()) return refuse("all threads read the same elements");
+  for (const Polynomial& stride : result.strides) {
     if (stride.terms().at(leading(stride)) < 0) return refuse("its index falls as threads rise");
   }
-  std::sort(strides.begin(), strides.end(), is_larger);
-  for (std::size_t d = 1; d < strides.size(); ++d) {
-    if (!is_larger(strides[d - 1], strides[d])) {
+  std::sort(result.strides.begin(), result.strides.end(), is_larger);
+  for (std::size_t d = 1; d < result.strides.size(); ++d) {
+    if (!is_larger(result.strides[d - 1], result.strides[d])) {
       return refuse("two axes of the block move along the same direction of it");
     }
   }
-  return strides;
-}
+  for (const std::string& symbol : accesses.front().index.symbols()) {
+    if (range_of(symbol)) moving.insert(symbol);
+  }
+  result.base = accesses.front().index.without(moving);
 
-void NeighbourhoodFinder::extend_strides(const std::vector<Access>& accesses,
-                                         Neighbourhood& box) const {
   for (const Access& access : accesses) {
     Polynomial base = access.index;
     for (const std::string& symbol : access.index.symbols()) {
       const auto factor = access.index.coefficient(symbol);
       const bool moves = range_of(symbol).has_value() || symbol.starts_with("threadIdx");
       if (!factor || !moves) continue;
-      if (range_of(symbol)) extend_to_reach(*factor, box.strides);
+      if (range_of(symbol)) extend_to_reach(*factor, result.strides);
       base = base.without({symbol});
     }
-    extend_to_reach(base - box.base, box.strides);
+    extend_to_reach(base - result.base, result.strides);
   }
-}
-
-std::pair<std::int64_t, std::int64_t> NeighbourhoodFinder::span_of(
-    const Polynomial& coordinate) const {
-  std::int64_t low = 0;
-  std::int64_t high = 0;
-  for (const auto& [monomial, factor] : coordinate.terms()) {
-    Range range{1, 1, 1};
-    for (const Axis& axis : axes()) {
-      if (!monomial.empty() && monomial[0] == axis.symbol) range = {0, axis.count - 1, 0};
-    }
-    if (!monomial.empty() && !monomial[0].starts_with("threadIdx")) range = *range_of(monomial[0]);
-    low += std::min(factor * range.first, factor * range.last);
-    high += std::max(factor * range.first, factor * range.last);
-  }
-  return {low, high};
-}
-
-void NeighbourhoodFinder::include(const std::vector<Polynomial>& coordinates,
-                                  Neighbourhood& box) const {
-  for (std::size_t d = 0; d < coordinates.size(); ++d) {
-    const auto [low, high] = span_of(coordinates[d]);
-    if (box.lowest.size() <= d) {
-      box.lowest.push_back(low);
-      box.extents.push_back(high - low + 1);
-      continue;
-    }
-    const std::int64_t highest = std::max(box.lowest[d] + box.extents[d] - 1, high);
-    box.lowest[d] = std::min(box.lowest[d], low);
-    box.extents[d] = highest - box.lowest[d] + 1;
-  }
-}
-
-Result<Neighbourhood> NeighbourhoodFinder::find(const std::string& array) const {
-  Neighbourhood result;
-  result.array = array;
-  const auto accesses = reads_of(array, result.wide_index);
-  if (!accesses) return accesses.error();
-  const Polynomial& first = accesses->front().index;
-  auto strides = strides_of(first);
-  if (!strides) return std::move(strides).error();
-  result.strides = std::move(*strides);
-  std::set<std::string> moving;
-  for (const Axis& axis : axes())
-    moving.insert(axis.symbol);
-  for (const std::string& symbol : first.symbols()) {
-    if (range_of(symbol)) moving.insert(symbol);
-  }
-  result.base = first.without(moving);
-  extend_strides(*accesses, result);
   if (result.strides.size() > kMostDirections) return refuse("it is read in too many directions");
-  for (const Access& access : *accesses) {
+
+  std::vector<std::int64_t> highest;
+  for (const Access& access : accesses) {
     auto coordinates = place(access.index, result.strides, result.base);
     if (!coordinates) return std::move(coordinates).error();
     result.reads += access.repeats * static_cast<std::int64_t>(block_.count());
-    include(*coordinates, result);
+    for (std::size_t d = 0; d < coordinates->size(); ++d) {
+      std::int64_t low = 0;
+      std::int64_t high = 0;
+      for (const auto& [monomial, factor] : (*coordinates)[d].terms()) {
+        Range range{1, 1, 1};
+        for (const Axis& axis : axes()) {
+          if (!monomial.empty() && monomial[0] == axis.symbol) range = {0, axis.count - 1, 0};
+        }
+        if (!monomial.empty() && !monomial[0].starts_with("threadIdx")) {
+          range = *range_of(monomial[0]);
+        }
+        low += std::min(factor * range.first, factor * range.last);
+        high += std::max(factor * range.first, factor * range.last);
+      }
+      if (result.lowest.size() <= d) {
+        result.lowest.push_back(low);
+        highest.push_back(high);
+      }
+      result.lowest[d] = std::min(result.lowest[d], low);
+      highest[d] = std::max(highest[d], high);
+    }
   }
+  for (std::size_t d = 0; d < highest.size(); ++d)
+    result.extents.push_back(highest[d] - result.lowest[d] + 1);
   return result;
 }
 

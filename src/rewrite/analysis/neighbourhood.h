@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace regraph::rewrite {
@@ -52,25 +51,6 @@ class NeighbourhoodFinder {
     std::int64_t last;
     std::int64_t count;
   };
-
-  struct Access {
-    source::Polynomial index;
-    std::int64_t repeats;  // by one thread
-  };
-
-  // All accesses to the array; whether some index is 64-bit goes into `wide`. Error: refused, when
-  // it is used for anything but reads at indices that are understood.
-  [[nodiscard]] Result<std::vector<Access>> reads_of(const std::string& array, bool& wide) const;
-  // The directions in which the block's axes move, largest stride first.
-  [[nodiscard]] Result<std::vector<source::Polynomial>> strides_of(
-      const source::Polynomial& index) const;
-  // Adds the directions that accesses reach besides.
-  void extend_strides(const std::vector<Access>& accesses, Neighbourhood& box) const;
-  // Makes the box hold the places that the coordinates take.
-  void include(const std::vector<source::Polynomial>& coordinates, Neighbourhood& box) const;
-  // The least and the greatest value of a coordinate.
-  [[nodiscard]] std::pair<std::int64_t, std::int64_t> span_of(
-      const source::Polynomial& coordinate) const;
 
   [[nodiscard]] std::optional<source::Polynomial> local_polynomial(
       const source::ExprPtr& index) const;
