@@ -12,12 +12,11 @@
 
 namespace regraph::infer {
 
+using source::as;
 using source::Expr;
-using source::ExprKind;
-using source::ExprPtr;
 using source::Polynomial;
 using source::Stmt;
-using source::StmtKind;
+using source::VariableReference;
 
 namespace {
 
@@ -71,11 +70,11 @@ void AccessSummary::set_grid(const Launch& launch) {
 
 void AccessSummary::collect() {
   rewrite::for_each_guarded_access(kernel_.body, [&](const rewrite::GuardedAccess& access) {
-    const Expr* base = source::base_variable(*access.access);
-    if (base == nullptr || !analysis_.is_global_pointer(base->text)) return;
-    Use& use = uses_[base->text];
+    const auto* base = source::base_variable(*access.access);
+    if (base == nullptr || !analysis_.is_global_pointer(base->name)) return;
+    Use& use = uses_[base->name];
     (access.is_store ? use.written : use.read) = true;
-    const auto indices = source::indices_of(std::make_shared<const Expr>(*access.access));
+    const auto indices = source::indices_of(*access.access);
     use.accesses.push_back({indices.front(), access.guards, access.stmt->line});
     for (Inequality& inequality : bounds_.inequalities(access.guards))
       inequalities_.push_back(std::move(inequality));
@@ -84,18 +83,19 @@ void AccessSummary::collect() {
     inequalities_.push_back(std::move(inequality));
   // Conditions around code that is not understood bound the grid all the same.
   source::walk(kernel_.body, [&](const Stmt& stmt) {
-    if (stmt.kind != StmtKind::branch) return;
-    for (Inequality& inequality : bounds_.inequalities({stmt.value}))
+    const auto* branch = as<source::Branch>(stmt);
+    if (branch == nullptr) return;
+    for (Inequality& inequality : bounds_.inequalities({branch->condition}))
       inequalities_.push_back(std::move(inequality));
   });
   // A pointer that stands anywhere but under an index is beyond this analysis.
   std::map<std::string, int> indexed;
   std::map<std::string, int> mentioned;
   source::walk_expressions(kernel_.body, [&](const Expr& expr) {
-    if (expr.kind == ExprKind::variable) ++mentioned[expr.text];
-    if (expr.kind == ExprKind::index && expr.operands[0]->kind == ExprKind::variable) {
-      ++indexed[expr.operands[0]->text];
-    }
+    if (const auto* variable = as<VariableReference>(expr)) ++mentioned[variable->name];
+    const auto* access = as<source::Subscript>(expr);
+    const auto* base = access != nullptr ? as<VariableReference>(access->base) : nullptr;
+    if (base != nullptr) ++indexed[base->name];
   });
   for (const source::KernelParameter& parameter : kernel_.parameters) {
     if (!parameter.is_pointer) continue;
@@ -159,10 +159,10 @@ std::optional<std::string> AccessSummary::opaque_use(const std::string& paramete
     }
   };
   source::walk(kernel_.body, [&](const Stmt& stmt) {
-    if (stmt.kind == StmtKind::opaque) look(stmt.text);
+    if (const auto* opaque = as<source::OpaqueStatement>(stmt)) look(opaque->text);
   });
   source::walk_expressions(kernel_.body, [&](const Expr& expr) {
-    if (expr.kind == ExprKind::opaque) look(expr.text);
+    if (const auto* opaque = as<source::OpaqueExpression>(expr)) look(opaque->text);
   });
   if (found) std::replace(found->begin(), found->end(), '\n', ' ');
   return found;
@@ -188,19 +188,21 @@ std::vector<std::string> loop_limits(const source::Kernel& kernel) {
   std::vector<std::string> limits;
   const source::Analysis analysis(kernel);
   source::walk(kernel.body, [&](const Stmt& stmt) {
-    if (stmt.kind != StmtKind::loop && stmt.kind != StmtKind::repeat) return;
-    if (stmt.init && stmt.init->value) {
+    const auto* loop = as<source::ForLoop>(stmt);
+    if (loop == nullptr && !source::is<source::WhileLoop>(stmt)) return;
+    if (loop != nullptr && loop->init && value_of(*loop->init)) {
       // A loop that starts at the thread's own index is shared by all threads.
-      const auto first = analysis.polynomial(stmt.init->value);
+      const auto first = analysis.polynomial(value_of(*loop->init));
       const auto symbols = first ? first->symbols() : std::set<std::string>();
       if (std::any_of(symbols.begin(), symbols.end(), [](const std::string& symbol) {
             return symbol.starts_with("blockIdx") || symbol.starts_with("threadIdx");
           }))
         return;
     }
-    source::walk(stmt.value, [&](const Expr& expr) {
-      if (expr.kind == ExprKind::variable && kernel.parameter(expr.text) != nullptr)
-        limits.push_back(expr.text);
+    source::walk(value_of(stmt), [&](const Expr& expr) {
+      const auto* variable = as<VariableReference>(expr);
+      if (variable != nullptr && kernel.parameter(variable->name) != nullptr)
+        limits.push_back(variable->name);
     });
   });
   return limits;

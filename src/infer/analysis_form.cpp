@@ -11,12 +11,10 @@
 
 namespace regraph::infer {
 
+using source::as;
 using source::Block;
 using source::Expr;
-using source::ExprKind;
 using source::ExprPtr;
-using source::Stmt;
-using source::StmtKind;
 using source::StmtPtr;
 
 namespace {
@@ -35,27 +33,27 @@ Block with_one_value_a_name(const source::Kernel& kernel) {
     return rewritten;
   };
   for (const StmtPtr& stmt : kernel.body) {
-    if (stmt->kind == StmtKind::declare) declared.insert(stmt->variable.name);
-    const bool assigns = stmt->kind == StmtKind::assign && stmt->text == "=" &&
-                         stmt->target->kind == ExprKind::variable &&
-                         declared.contains(stmt->target->text);
+    if (const auto* declaration = as<source::Declaration>(stmt))
+      declared.insert(declaration->variable.name);
+    const auto* assignment = as<source::Assignment>(stmt);
+    const auto* target =
+        assignment != nullptr ? as<source::VariableReference>(assignment->target) : nullptr;
+    const bool assigns = target != nullptr &&
+                         assignment->op == source::AssignmentOperator::assign &&
+                         declared.contains(target->name);
     if (!assigns) {
       const Block one = current({stmt});
       result.insert(result.end(), one.begin(), one.end());
       continue;
     }
-    ExprPtr value = stmt->value;
+    ExprPtr value = assignment->value;
     for (const auto& [name, newer] : renamed)
       value = source::rewrite_expr(value, source::replace_variable(name, source::variable(newer)));
-    const std::string name = stmt->target->text;
+    const std::string name = target->name;
     const std::string newer = fmt::format("{}@{}", name, ++number);
     std::erase_if(renamed, [&](const auto& pair) { return pair.first == name; });
     renamed.emplace_back(name, newer);
-    source::Variable variable;
-    variable.name = newer;
-    variable.type = "int";
-    variable.scalar = stmt->target->type;
-    result.push_back(source::declare(std::move(variable), std::move(value)));
+    result.push_back(source::declare(source::local_variable(newer, "int", target->type), value));
   }
   return result;
 }
@@ -63,16 +61,22 @@ Block with_one_value_a_name(const source::Kernel& kernel) {
 // threadIdx.x / 32 and threadIdx.x % 32 as variables.
 Block with_named_fractions(const Block& body) {
   return source::rewrite_expressions(body, [](const ExprPtr& expr) -> std::optional<ExprPtr> {
-    if (expr->kind != ExprKind::binary || (expr->text != "/" && expr->text != "%"))
+    const auto* fraction = as<source::Binary>(expr);
+    if (fraction == nullptr || (fraction->op != source::BinaryOperator::divide &&
+                                fraction->op != source::BinaryOperator::remainder)) {
       return std::nullopt;
-    const Expr* index = expr->operands[0].get();
-    while (index->kind == ExprKind::cast)
-      index = index->operands[0].get();
-    const Expr& divisor = *expr->operands[1];
-    const bool named = index->kind == ExprKind::builtin && index->text.starts_with("threadIdx.") &&
-                       divisor.kind == ExprKind::integer && divisor.number > 0;
-    if (!named) return std::nullopt;
-    return source::variable(fmt::format("{}{}{}", index->text, expr->text, divisor.number));
+    }
+    const Expr* inner = fraction->left.get();
+    while (const auto* cast = as<source::Cast>(inner))
+      inner = cast->operand.get();
+    const auto* index = as<source::Builtin>(inner);
+    const auto* divisor = as<source::IntegerLiteral>(fraction->right);
+    if (index == nullptr || !index->name.starts_with("threadIdx.") || divisor == nullptr ||
+        divisor->value <= 0) {
+      return std::nullopt;
+    }
+    return source::variable(
+        fmt::format("{}{}{}", index->name, source::spelling(fraction->op), divisor->value));
   });
 }
 

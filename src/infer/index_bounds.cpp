@@ -1,6 +1,7 @@
 #include "infer/index_bounds.h"
 
 #include "infer/analysis_form.h"
+#include "source/build.h"
 #include "source/walk.h"
 
 #include <fmt/format.h>
@@ -9,13 +10,14 @@
 
 namespace regraph::infer {
 
+using source::as;
+using source::Binary;
+using source::BinaryOperator;
 using source::Expr;
-using source::ExprKind;
 using source::ExprPtr;
-using source::Monomial;
 using source::Polynomial;
 using source::Stmt;
-using source::StmtKind;
+using source::VariableReference;
 
 namespace {
 
@@ -35,9 +37,10 @@ IndexBounds::IndexBounds(const source::Kernel& kernel, const source::Analysis& a
     : kernel_(kernel), analysis_(analysis) {
   block_ = {{"blockDim.x", block.x}, {"blockDim.y", block.y}, {"blockDim.z", block.z}};
   source::walk(kernel.body, [&](const Stmt& stmt) {
-    if (stmt.kind != StmtKind::loop || !stmt.init || !stmt.value) return;
-    if (stmt.init->kind != StmtKind::declare || !stmt.init->value) return;
-    loops_[stmt.init->variable.name] = {stmt.init->value, stmt.value};
+    const auto* loop = as<source::ForLoop>(stmt);
+    const auto* counter = loop != nullptr ? loop->declaration() : nullptr;
+    if (counter == nullptr || !counter->value || !loop->condition) return;
+    loops_[counter->variable.name] = {counter->value, loop->condition};
   });
 }
 
@@ -70,20 +73,23 @@ std::vector<Inequality> IndexBounds::inequalities(const std::vector<ExprPtr>& gu
   std::vector<Inequality> known;
   const auto take = [&](const ExprPtr& condition) {
     for (const ExprPtr& term : source::conjuncts(condition)) {
-      if (term->kind != ExprKind::binary) continue;
-      const std::string& op = term->text;
+      const auto* comparison = as<Binary>(term);
+      if (comparison == nullptr) continue;
+      const BinaryOperator op = comparison->op;
       // An ascending loop that ends at `i != n`.
-      const bool loop_end = op == "!=" && term->operands[0]->kind == ExprKind::variable &&
-                            loops_.contains(term->operands[0]->text);
-      if (!loop_end && op != "<" && op != "<=" && op != ">" && op != ">=" && op != "==") continue;
-      const auto left = polynomial(term->operands[0]);
-      const auto right = polynomial(term->operands[1]);
+      const auto* counter = as<VariableReference>(comparison->left);
+      const bool loop_end =
+          op == BinaryOperator::not_equal && counter != nullptr && loops_.contains(counter->name);
+      if (!source::is_comparison(op) || (op == BinaryOperator::not_equal && !loop_end)) continue;
+      const auto left = polynomial(comparison->left);
+      const auto right = polynomial(comparison->right);
       if (!left || !right) continue;
       const Polynomial one(1);
-      if (op == "<" || loop_end) known.push_back(*right - *left - one);
-      if (op == "<=" || op == "==") known.push_back(*right - *left);
-      if (op == ">") known.push_back(*left - *right - one);
-      if (op == ">=" || op == "==") known.push_back(*left - *right);
+      const bool equal = op == BinaryOperator::equal;
+      if (op == BinaryOperator::less || loop_end) known.push_back(*right - *left - one);
+      if (op == BinaryOperator::less_equal || equal) known.push_back(*right - *left);
+      if (op == BinaryOperator::greater) known.push_back(*left - *right - one);
+      if (op == BinaryOperator::greater_equal || equal) known.push_back(*left - *right);
     }
   };
   for (const ExprPtr& guard : guards)
@@ -181,44 +187,42 @@ std::optional<Polynomial> IndexBounds::upper(const ExprPtr& index,
 
 std::optional<Polynomial> IndexBounds::upper_of_operation(
     const Expr& expr, const std::vector<ExprPtr>& guards) const {
-  switch (expr.kind) {
-    case ExprKind::cast:
-      return upper(expr.operands[0], guards);
-    case ExprKind::variable: {
-      const ExprPtr definition = analysis_.definition(expr.text);
-      return definition ? upper(definition, guards) : std::nullopt;
-    }
-    case ExprKind::conditional: {
-      const auto then = upper(expr.operands[1], guards);
-      const auto otherwise = upper(expr.operands[2], guards);
-      if (!then || !otherwise) return std::nullopt;
-      if (*then == *otherwise || has_sign(*then - *otherwise, true)) return then;
-      return has_sign(*otherwise - *then, true) ? otherwise : std::nullopt;
-    }
-    case ExprKind::call: {
-      if (expr.text != "min" || expr.operands.size() != 2) return std::nullopt;
-      const auto first = upper(expr.operands[1], guards);
-      return first ? first : upper(expr.operands[0], guards);
-    }
-    case ExprKind::binary:
-      break;
-    default:
-      return std::nullopt;
+  if (const auto* cast = as<source::Cast>(expr)) return upper(cast->operand, guards);
+  if (const auto* variable = as<VariableReference>(expr)) {
+    const ExprPtr definition = analysis_.definition(variable->name);
+    return definition ? upper(definition, guards) : std::nullopt;
   }
-  if (expr.text == "%") {
-    const auto divisor = upper(expr.operands[1], guards);
+  if (const auto* choice = as<source::Conditional>(expr)) {
+    const auto then = upper(choice->then, guards);
+    const auto otherwise = upper(choice->otherwise, guards);
+    if (!then || !otherwise) return std::nullopt;
+    if (*then == *otherwise || has_sign(*then - *otherwise, true)) return then;
+    return has_sign(*otherwise - *then, true) ? otherwise : std::nullopt;
+  }
+  if (const auto* call = as<source::Call>(expr)) {
+    if (call->function != "min" || call->arguments.size() != 2) return std::nullopt;
+    const auto first = upper(call->arguments[1], guards);
+    return first ? first : upper(call->arguments[0], guards);
+  }
+  const auto* binary = as<Binary>(expr);
+  return binary != nullptr ? upper_of_binary(*binary, guards) : std::nullopt;
+}
+
+std::optional<Polynomial> IndexBounds::upper_of_binary(const Binary& expr,
+                                                       const std::vector<ExprPtr>& guards) const {
+  if (expr.op == BinaryOperator::remainder) {
+    const auto divisor = upper(expr.right, guards);
     return divisor ? std::optional(*divisor - Polynomial(1)) : std::nullopt;
   }
-  if (expr.text == "&" && expr.operands[1]->kind == ExprKind::integer) {
-    return Polynomial(expr.operands[1]->number);
-  }
-  const auto left = upper(expr.operands[0], guards);
-  const auto right = upper(expr.operands[1], guards);
+  const auto* mask = as<source::IntegerLiteral>(expr.right);
+  if (expr.op == BinaryOperator::bit_and && mask != nullptr) return Polynomial(mask->value);
+  const auto left = upper(expr.left, guards);
+  const auto right = upper(expr.right, guards);
   if (!left || !right) return std::nullopt;
-  if (expr.text == "+") return *left + *right;
-  if (expr.text == "*") return *left * *right;
-  const bool shift = expr.text == ">>" && right->constant().value_or(64) < 32;
-  if (expr.text == "/" || shift) {
+  if (expr.op == BinaryOperator::add) return *left + *right;
+  if (expr.op == BinaryOperator::multiply) return *left * *right;
+  const bool shift = expr.op == BinaryOperator::shift_right && right->constant().value_or(64) < 32;
+  if (expr.op == BinaryOperator::divide || shift) {
     const std::string divisor =
         shift ? std::to_string(std::int64_t{1} << *right->constant()) : expression_text(*right);
     return Polynomial::symbol(fmt::format("(({}) / ({}))", expression_text(*left), divisor));

@@ -53,6 +53,8 @@ class IndexBounds {
       source::Polynomial value, const std::vector<Inequality>& known) const;
   [[nodiscard]] std::optional<source::Polynomial> upper_of_operation(
       const source::Expr& expr, const std::vector<source::ExprPtr>& guards) const;
+  [[nodiscard]] std::optional<source::Polynomial> upper_of_binary(
+      const source::Binary& expr, const std::vector<source::ExprPtr>& guards) const;
   // Bounds of one symbol, as polynomials of others: upper ones or lower ones.
   [[nodiscard]] std::vector<source::Polynomial> bounds_of(
       const std::string& symbol, bool upper, const std::vector<Inequality>& known) const;

@@ -13,11 +13,8 @@
 namespace regraph::infer {
 
 using source::Expr;
-using source::ExprKind;
 using source::ExprPtr;
 using source::Polynomial;
-using source::Stmt;
-using source::StmtKind;
 
 namespace {
 
@@ -31,11 +28,11 @@ constexpr std::int64_t kGridStrideBlocks = 1024;
 void fit_shared_arrays(const source::Kernel& kernel, const source::Analysis& analysis,
                        std::array<std::uint32_t, 3>& extents) {
   source::walk_expressions(kernel.body, [&](const Expr& expr) {
-    if (expr.kind != ExprKind::index) return;
-    const Expr* base = source::base_variable(expr);
-    const source::Variable* array = base != nullptr ? analysis.local(base->text) : nullptr;
+    if (!source::is<source::Subscript>(expr)) return;
+    const auto* base = source::base_variable(expr);
+    const source::Variable* array = base != nullptr ? analysis.local(base->name) : nullptr;
     if (array == nullptr || array->storage != source::Storage::shared) return;
-    const std::vector<ExprPtr> indices = source::indices_of(std::make_shared<const Expr>(expr));
+    const std::vector<ExprPtr> indices = source::indices_of(expr);
     for (std::size_t level = 0; level < indices.size() && level < array->extents.size(); ++level) {
       const auto index = analysis.polynomial(indices[level]);
       const auto extent = array->extents[level];

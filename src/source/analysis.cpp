@@ -1,256 +1,147 @@
 #include "source/analysis.h"
 
-#include "source/build.h"
-#include "source/printer.h"
+#include "source/match.h"
+#include "source/visitor.h"
 #include "source/walk.h"
 
-#include <algorithm>
-#include <array>
-#include <string_view>
 #include <utility>
 
 namespace regraph::source {
-namespace {
 
-template <std::size_t N>
-bool contains(const std::array<std::string_view, N>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
+// Fills an analysis in one pass over the kernel.
+class AnalysisScan final : public Visitor {
+ public:
+  explicit AnalysisScan(Analysis& analysis) : analysis_(analysis) {}
 
-constexpr std::array<std::string_view, 61> kPureFunctions = {"min",
-                                                             "max",
-                                                             "abs",
-                                                             "fminf",
-                                                             "fmaxf",
-                                                             "fabsf",
-                                                             "fmin",
-                                                             "fmax",
-                                                             "fabs",
-                                                             "sqrtf",
-                                                             "sqrt",
-                                                             "rsqrtf",
-                                                             "rsqrt",
-                                                             "expf",
-                                                             "exp",
-                                                             "exp2f",
-                                                             "logf",
-                                                             "log",
-                                                             "log2f",
-                                                             "powf",
-                                                             "pow",
-                                                             "sinf",
-                                                             "cosf",
-                                                             "sin",
-                                                             "cos",
-                                                             "tanhf",
-                                                             "tanh",
-                                                             "fmaf",
-                                                             "fma",
-                                                             "floorf",
-                                                             "ceilf",
-                                                             "roundf",
-                                                             "truncf",
-                                                             "floor",
-                                                             "ceil",
-                                                             "erff",
-                                                             "erf",
-                                                             "__expf",
-                                                             "__logf",
-                                                             "__sinf",
-                                                             "__cosf",
-                                                             "__powf",
-                                                             "__log2f",
-                                                             "__log10f",
-                                                             "log10f",
-                                                             "__fdividef",
-                                                             "__frcp_rn",
-                                                             "__fsqrt_rn",
-                                                             "__mul24",
-                                                             "__popc",
-                                                             "__clz",
-                                                             "__brev",
-                                                             "__ffs",
-                                                             "__float2int_rn",
-                                                             "__int2float_rn",
-                                                             "__float_as_int",
-                                                             "__int_as_float",
-                                                             "__ldg",
-                                                             "isnan",
-                                                             "isinf",
-                                                             "copysignf"};
+ private:
+  static constexpr std::size_t kQuotedCharacters = 60;
 
-// Functions that read memory through their argument.
-bool reads_through_argument(const std::string& function) {
-  return function == "__ldg";
-}
-
-}  // namespace
-
-bool is_atomic(const std::string& function) {
-  return function.starts_with("atomic");
-}
-
-bool is_warp_intrinsic(const std::string& function) {
-  for (const std::string_view prefix : {"__shfl", "__ballot", "__any", "__all", "__activemask",
-                                        "__match", "__reduce", "__syncwarp"}) {
-    if (function.starts_with(prefix)) return true;
+  void note_opaque(int line, const std::string& text) {
+    if (analysis_.opaque_) return;
+    analysis_.opaque_ =
+        "line " + std::to_string(line) + ": '" + text.substr(0, kQuotedCharacters) + "'";
   }
-  return false;
-}
 
-bool is_pure_function(const std::string& function) {
-  const bool makes_vector =
-      function.starts_with("make_") && function.back() >= '1' && function.back() <= '4';
-  return makes_vector || contains(kPureFunctions, function);
-}
-
-namespace {
-
-// The value of an expression of literals, -3 among them.
-std::optional<std::int64_t> literal_value(const ExprPtr& expr) {
-  const auto polynomial =
-      to_polynomial(expr, [](const std::string&) { return std::optional<Polynomial>(); });
-  return polynomial ? polynomial->constant() : std::nullopt;
-}
-
-}  // namespace
-
-std::optional<std::int64_t> CountedLoop::trip_count() const {
-  const auto low = literal_value(first);
-  const auto high = literal_value(limit);
-  if (!low || !high) return std::nullopt;
-  if (*high <= *low) return 0;
-  return (*high - *low + stride - 1) / stride;
-}
-
-bool CountedLoop::starts_at_zero() const {
-  return literal_value(first) == 0;
-}
-
-std::optional<CountedLoop> counted_loop_of(const Stmt& loop) {
-  if (loop.kind != StmtKind::loop || !loop.init || !loop.step || !loop.value) return std::nullopt;
-  if (loop.init->kind != StmtKind::declare || !loop.init->value) return std::nullopt;
-  const std::string& name = loop.init->variable.name;
-  const Expr& condition = *loop.value;
-  auto is_variable = [&](const ExprPtr& expr) {
-    return expr && expr->kind == ExprKind::variable && expr->text == name;
-  };
-  if (condition.kind != ExprKind::binary || !is_variable(condition.operands[0]))
-    return std::nullopt;
-  CountedLoop result;
-  result.name = name;
-  result.first = loop.init->value;
-  if (condition.text == "<") {
-    result.limit = condition.operands[1];
-  } else if (condition.text == "<=") {
-    result.limit = binary("+", condition.operands[1], integer(1));
-  } else {
-    return std::nullopt;
+  void note_written(const ExprPtr& pointer) {
+    for (const std::string& name : variables_of(pointer))
+      analysis_.written_.insert(name);
   }
-  const Stmt& step = *loop.step;
-  if (!is_variable(step.target) || step.text != "+=" || step.value->kind != ExprKind::integer ||
-      step.value->number < 1) {
-    return std::nullopt;
+
+  void visit(const OpaqueStatement& stmt) override { note_opaque(stmt.line, stmt.text); }
+  void visit(const OpaqueExpression& expr) override { note_opaque(line_, expr.text); }
+  void visit(const Barrier&) override { analysis_.has_barrier_ = true; }
+  void visit(const Builtin& expr) override { analysis_.builtins_.insert(expr.name); }
+
+  void visit(const Declaration& stmt) override {
+    line_ = stmt.line;
+    analysis_.locals_.emplace(stmt.variable.name, stmt.variable);
+    analysis_.has_shared_ = analysis_.has_shared_ || stmt.variable.storage != Storage::automatic;
+    if (&stmt != counter_) analysis_.definitions_.emplace(stmt.variable.name, stmt.value);
+    Visitor::visit(stmt);
   }
-  result.stride = step.value->number;
-  if (variables_of(result.limit).contains(name)) return std::nullopt;
-  bool assigned = false;
-  walk(loop.body, [&](const Stmt& stmt) {
-    if (stmt.target && is_variable(stmt.target)) assigned = true;
-    walk_own_expressions(stmt, [&](const Expr& expr) {
-      if (expr.kind == ExprKind::unary && expr.text == "&" && is_variable(expr.operands[0])) {
-        assigned = true;
+
+  void visit(const Assignment& stmt) override {
+    line_ = stmt.line;
+    if (&stmt != advance_) note_assignment(*stmt.target);
+    Visitor::visit(stmt);
+  }
+
+  void visit(const Evaluation& stmt) override {
+    line_ = stmt.line;
+    Visitor::visit(stmt);
+  }
+
+  void visit(const Branch& stmt) override {
+    line_ = stmt.line;
+    Visitor::visit(stmt);
+  }
+
+  void visit(const WhileLoop& stmt) override {
+    line_ = stmt.line;
+    Visitor::visit(stmt);
+  }
+
+  void visit(const ForLoop& stmt) override {
+    const auto counted = counted_loop_of(stmt);
+    if (counted) analysis_.loops_.emplace(counted->name, *counted);
+    line_ = stmt.line;
+    go(stmt.condition);
+    counter_ = counted ? stmt.init.get() : nullptr;
+    advance_ = counted ? stmt.step.get() : nullptr;
+    go(stmt.init);
+    go(stmt.step);
+    go(stmt.body);
+  }
+
+  void visit(const Unary& expr) override {
+    const ExprPtr place = addressed(expr);
+    if (const auto* base = place ? base_variable(*place) : nullptr)
+      analysis_.address_taken_.insert(base->name);
+    Visitor::visit(expr);
+  }
+
+  void visit(const Call& expr) override {
+    if (is_warp_intrinsic(expr.function)) {
+      analysis_.uses_warp_intrinsics_ = true;
+    } else if (is_atomic(expr.function)) {
+      if (!expr.arguments.empty()) note_written(expr.arguments[0]);
+    } else if (!is_pure_function(expr.function)) {
+      analysis_.unknown_calls_.insert(expr.function);
+      // A pointer handed to an unknown function may be written through.
+      for (const ExprPtr& argument : expr.arguments)
+        note_written(argument);
+    }
+    Visitor::visit(expr);
+  }
+
+  void note_assignment(const Expr& target) {
+    if (const auto* base = base_variable(target)) {
+      if (is<VariableReference>(target)) analysis_.assigned_.insert(base->name);
+      analysis_.written_.insert(base->name);
+    } else {
+      note_strange_target(target);
+    }
+  }
+
+  // A target that is neither a variable nor an element: a member, or memory seen as another type.
+  void note_strange_target(const Expr& target) {
+    const Expr* node = &target;
+    for (const Expr* inner = node; inner != nullptr; inner = below(*node))
+      node = inner;
+    if (const auto* variable = as<VariableReference>(*node)) {
+      analysis_.written_.insert(variable->name);
+      if (!analysis_.is_global_pointer(variable->name)) analysis_.assigned_.insert(variable->name);
+      return;
+    }
+    // Something stranger: whatever it mentions.
+    for_each_operand(target, [&](const ExprPtr& operand) {
+      for (const std::string& name : variables_of(operand)) {
+        analysis_.assigned_.insert(name);
+        analysis_.written_.insert(name);
       }
     });
-  });
-  if (assigned) return std::nullopt;
-  return result;
-}
+  }
+
+  // What an element, member, cast or address is of; null for anything else.
+  static const Expr* below(const Expr& expr) {
+    if (const auto* subscript = as<Subscript>(expr)) return subscript->base.get();
+    if (const auto* member = as<Member>(expr)) return member->object.get();
+    if (const auto* cast = as<Cast>(expr)) return cast->operand.get();
+    const Unary* address = as_unary(expr, UnaryOperator::address_of);
+    return address != nullptr ? address->operand.get() : nullptr;
+  }
+
+  Analysis& analysis_;
+  int line_ = 0;                   // of the statement
+  const Stmt* counter_ = nullptr;  // header of the counted loop
+  const Stmt* advance_ = nullptr;
+};
 
 Analysis::Analysis(const Kernel& kernel) {
-  scan(kernel);
-}
-
-void Analysis::scan(const Kernel& kernel) {
   for (const KernelParameter& parameter : kernel.parameters) {
     parameters_[parameter.name] = &parameter;
   }
-  std::set<const Stmt*> loop_headers;
-  walk(kernel.body, [&](const Stmt& stmt) {
-    if (stmt.kind == StmtKind::opaque && !opaque_) {
-      opaque_ = "line " + std::to_string(stmt.line) + ": '" + stmt.text.substr(0, 60) + "'";
-    }
-    if (stmt.kind == StmtKind::barrier) has_barrier_ = true;
-    if (stmt.kind == StmtKind::declare) {
-      locals_.emplace(stmt.variable.name, stmt.variable);
-      has_shared_ = has_shared_ || stmt.variable.storage != Storage::automatic;
-      if (!loop_headers.contains(&stmt)) definitions_.emplace(stmt.variable.name, stmt.value);
-    }
-    if (stmt.kind == StmtKind::loop) {
-      if (const auto counted = counted_loop_of(stmt)) {
-        loops_.emplace(counted->name, *counted);
-        loop_headers.insert(stmt.init.get());
-        loop_headers.insert(stmt.step.get());
-      }
-    }
-    if (stmt.kind == StmtKind::assign && !loop_headers.contains(&stmt)) {
-      if (const Expr* base = base_variable(*stmt.target)) {
-        if (stmt.target->kind == ExprKind::variable) assigned_.insert(base->text);
-        written_.insert(base->text);
-      } else {
-        scan_target(*stmt.target);
-      }
-    }
-    walk_own_expressions(stmt, [&](const Expr& expr) {
-      if (expr.kind == ExprKind::opaque && !opaque_) {
-        opaque_ = "line " + std::to_string(stmt.line) + ": '" + expr.text.substr(0, 60) + "'";
-      }
-      if (expr.kind == ExprKind::builtin) builtins_.insert(expr.text);
-      if (expr.kind == ExprKind::unary && expr.text == "&") {
-        if (const Expr* base = base_variable(*expr.operands[0])) address_taken_.insert(base->text);
-      }
-      if (expr.kind != ExprKind::call) return;
-      if (is_warp_intrinsic(expr.text)) {
-        uses_warp_intrinsics_ = true;
-      } else if (is_atomic(expr.text)) {
-        if (!expr.operands.empty()) {
-          walk(expr.operands[0], [&](const Expr& inner) {
-            if (inner.kind == ExprKind::variable) written_.insert(inner.text);
-          });
-        }
-      } else if (!is_pure_function(expr.text)) {
-        unknown_calls_.insert(expr.text);
-        // A pointer handed to an unknown function may be written through.
-        for (const ExprPtr& argument : expr.operands) {
-          walk(argument, [&](const Expr& inner) {
-            if (inner.kind == ExprKind::variable) written_.insert(inner.text);
-          });
-        }
-      }
-    });
-  });
-}
-
-// A target that is neither a variable nor an element: a member, or memory seen as another type.
-void Analysis::scan_target(const Expr& target) {
-  const Expr* node = &target;
-  for (;;) {
-    const bool descends = node->kind == ExprKind::index || node->kind == ExprKind::member ||
-                          node->kind == ExprKind::cast ||
-                          (node->kind == ExprKind::unary && node->text == "&");
-    if (!descends) break;
-    node = node->operands[0].get();
-  }
-  if (node->kind == ExprKind::variable) {
-    written_.insert(node->text);
-    if (!is_global_pointer(node->text)) assigned_.insert(node->text);
-    return;
-  }
-  // Something stranger: whatever it mentions.
-  for (const std::string& name : variables_of(std::make_shared<Expr>(target))) {
-    assigned_.insert(name);
-    written_.insert(name);
-  }
+  AnalysisScan(*this).go(kernel.body);
 }
 
 SymbolMeaning Analysis::meaning() const {
@@ -314,21 +205,22 @@ bool Analysis::is_global_pointer(const std::string& name) const {
   return parameter != parameters_.end() && parameter->second->is_pointer;
 }
 
+namespace {
+
+// Whether a call reads memory by itself.
+bool call_reads(const Call& call) {
+  return !is_pure_function(call.function) || reads_through_argument(call.function);
+}
+
+}  // namespace
+
 bool Analysis::reads_memory(const ExprPtr& expr) const {
   bool reads = false;
   walk(expr, [&](const Expr& node) {
-    if (node.kind == ExprKind::opaque) reads = true;
-    if (node.kind == ExprKind::call &&
-        (!is_pure_function(node.text) || reads_through_argument(node.text))) {
-      reads = true;
-    }
-    if (node.kind != ExprKind::index) return;
-    const Expr* base = base_variable(node);
-    const Variable* variable = base != nullptr ? local(base->text) : nullptr;
+    const auto* call = as<Call>(node);
+    if (is<OpaqueExpression>(node) || (call != nullptr && call_reads(*call))) reads = true;
     // Arrays in registers are no memory; everything else is.
-    if (variable == nullptr || variable->is_pointer || variable->storage != Storage::automatic) {
-      reads = true;
-    }
+    if (is<Subscript>(node) && !is_local_array(node, false)) reads = true;
   });
   return reads;
 }
@@ -336,17 +228,19 @@ bool Analysis::reads_memory(const ExprPtr& expr) const {
 bool Analysis::reads_global(const ExprPtr& expr) const {
   bool reads = false;
   walk(expr, [&](const Expr& node) {
-    if (node.kind == ExprKind::opaque) reads = true;
-    if (node.kind == ExprKind::call &&
-        (!is_pure_function(node.text) || reads_through_argument(node.text))) {
-      if (!is_warp_intrinsic(node.text)) reads = true;
-    }
-    if (node.kind != ExprKind::index) return;
-    const Expr* base = base_variable(node);
-    const Variable* variable = base != nullptr ? local(base->text) : nullptr;
-    if (variable == nullptr || variable->is_pointer) reads = true;
+    const auto* call = as<Call>(node);
+    const bool calls = call != nullptr && call_reads(*call) && !is_warp_intrinsic(call->function);
+    if (is<OpaqueExpression>(node) || calls) reads = true;
+    if (is<Subscript>(node) && !is_local_array(node, true)) reads = true;
   });
   return reads;
+}
+
+bool Analysis::is_local_array(const Expr& element, bool or_shared) const {
+  const auto* base = base_variable(element);
+  const Variable* variable = base != nullptr ? local(base->name) : nullptr;
+  return variable != nullptr && !variable->is_pointer &&
+         (or_shared || variable->storage == Storage::automatic);
 }
 
 void for_each_polynomial(const Kernel& kernel, const Analysis& analysis,
@@ -357,46 +251,17 @@ void for_each_polynomial(const Kernel& kernel, const Analysis& analysis,
       visit(*polynomial);
       return;
     }
-    for (const ExprPtr& operand : expr->operands)
-      descend(operand);
+    for_each_operand(*expr, descend);
   };
   walk(kernel.body, [&](const Stmt& stmt) {
-    const bool is_inlined = stmt.kind == StmtKind::declare &&
-                            analysis.definition(stmt.variable.name) != nullptr &&
-                            analysis.polynomial(stmt.value).has_value();
+    const auto* declaration = as<Declaration>(stmt);
+    const bool is_inlined = declaration != nullptr &&
+                            analysis.definition(declaration->variable.name) != nullptr &&
+                            analysis.polynomial(declaration->value).has_value();
     if (is_inlined) return;
-    descend(stmt.target);
-    descend(stmt.value);
+    descend(target_of(stmt));
+    descend(value_of(stmt));
   });
-}
-
-std::vector<ExprPtr> conjuncts(const ExprPtr& condition) {
-  if (!condition) return {};
-  if (condition->kind == ExprKind::binary && condition->text == "&&") {
-    std::vector<ExprPtr> terms = conjuncts(condition->operands[0]);
-    const std::vector<ExprPtr> more = conjuncts(condition->operands[1]);
-    terms.insert(terms.end(), more.begin(), more.end());
-    return terms;
-  }
-  return {condition};
-}
-
-ExprPtr negate(const ExprPtr& condition) {
-  static const std::map<std::string, std::string> kOpposite = {
-      {"<", ">="}, {">=", "<"}, {">", "<="}, {"<=", ">"}, {"==", "!="}, {"!=", "=="}};
-  if (condition->kind == ExprKind::unary && condition->text == "!") return condition->operands[0];
-  if (condition->kind == ExprKind::binary) {
-    const ExprPtr& left = condition->operands[0];
-    const ExprPtr& right = condition->operands[1];
-    if (condition->text == "&&") return binary("||", negate(left), negate(right));
-    if (condition->text == "||") return binary("&&", negate(left), negate(right));
-    const auto opposite = kOpposite.find(condition->text);
-    // NaN makes !(a < b) differ from a >= b, so only integers are turned round.
-    const bool integers =
-        left->type && right->type && !is_floating(*left->type) && !is_floating(*right->type);
-    if (opposite != kOpposite.end() && integers) return binary(opposite->second, left, right);
-  }
-  return unary("!", condition);
 }
 
 }  // namespace regraph::source

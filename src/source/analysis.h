@@ -1,7 +1,9 @@
 // What a step needs to know about a kernel: definitions, index polynomials, memory accesses, loops.
 #pragma once
 
+#include "source/counted_loop.h"
 #include "source/ir.h"
+#include "source/known_functions.h"
 #include "source/polynomial.h"
 
 #include <map>
@@ -11,20 +13,6 @@
 #include <vector>
 
 namespace regraph::source {
-
-// for (int name = first; name < limit; name += stride), nothing else assigning name.
-struct CountedLoop {
-  std::string name;
-  ExprPtr first;
-  ExprPtr limit;  // exclusive
-  std::int64_t stride = 1;
-  // Number of iterations when first and limit are made of integer literals.
-  [[nodiscard]] std::optional<std::int64_t> trip_count() const;
-  [[nodiscard]] bool starts_at_zero() const;
-};
-
-// Returns the counted form of a loop statement, or nothing for any other shape.
-[[nodiscard]] std::optional<CountedLoop> counted_loop_of(const Stmt& loop);
 
 class Analysis {
  public:
@@ -62,8 +50,10 @@ class Analysis {
   }
 
  private:
-  void scan(const Kernel& kernel);
-  void scan_target(const Expr& target);
+  friend class AnalysisScan;
+
+  // Whether the element is of an array in registers, or in shared memory too.
+  [[nodiscard]] bool is_local_array(const Expr& element, bool or_shared) const;
 
   std::map<std::string, const KernelParameter*> parameters_;
   std::map<std::string, Variable> locals_;
@@ -80,19 +70,9 @@ class Analysis {
   bool has_shared_ = false;
 };
 
-[[nodiscard]] bool is_atomic(const std::string& function);
-[[nodiscard]] bool is_warp_intrinsic(const std::string& function);
-// Side-effect-free scalar mathematics.
-[[nodiscard]] bool is_pure_function(const std::string& function);
-
 // Calls `visit` for every polynomial that occurs as a maximal sub-expression of the body (uses of
 // single-definition locals are inlined, their declarations not visited).
 void for_each_polynomial(const Kernel& kernel, const Analysis& analysis,
                          const std::function<void(const Polynomial&)>& visit);
-
-// Splits a && b && c into its terms.
-[[nodiscard]] std::vector<ExprPtr> conjuncts(const ExprPtr& condition);
-// The logical negation, pushed inside by De Morgan's laws.
-[[nodiscard]] ExprPtr negate(const ExprPtr& condition);
 
 }  // namespace regraph::source

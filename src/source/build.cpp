@@ -1,29 +1,11 @@
 #include "source/build.h"
 
+#include "source/match.h"
+
 #include <utility>
 
 namespace regraph::source {
 namespace {
-
-ExprPtr make(ExprKind kind, std::string text, std::vector<ExprPtr> operands,
-             std::optional<ScalarType> type = std::nullopt) {
-  auto expr = std::make_shared<Expr>();
-  expr->kind = kind;
-  expr->text = std::move(text);
-  expr->operands = std::move(operands);
-  expr->type = type;
-  return expr;
-}
-
-std::shared_ptr<Stmt> make_stmt(StmtKind kind) {
-  auto stmt = std::make_shared<Stmt>();
-  stmt->kind = kind;
-  return stmt;
-}
-
-bool is_integer(const ExprPtr& expr, std::int64_t value) {
-  return expr->kind == ExprKind::integer && expr->number == value;
-}
 
 // The usual arithmetic conversions, as far as width and signedness of the result matter here.
 std::optional<ScalarType> common_type(const ExprPtr& left, const ExprPtr& right) {
@@ -33,133 +15,220 @@ std::optional<ScalarType> common_type(const ExprPtr& left, const ExprPtr& right)
   return static_cast<int>(a) > static_cast<int>(b) ? a : b;
 }
 
+// The result of an operation on literals or with a neutral element; null where there is neither.
+ExprPtr folded(BinaryOperator op, const ExprPtr& left, const ExprPtr& right) {
+  const auto* a = as<IntegerLiteral>(left);
+  const auto* b = as<IntegerLiteral>(right);
+  switch (op) {
+    case BinaryOperator::add:
+      if (a != nullptr && b != nullptr) return integer(a->value + b->value);
+      if (is_number(left, 0)) return right;
+      return is_number(right, 0) ? left : nullptr;
+    case BinaryOperator::subtract:
+      if (a != nullptr && b != nullptr) return integer(a->value - b->value);
+      return is_number(right, 0) ? left : nullptr;
+    case BinaryOperator::multiply:
+      if (a != nullptr && b != nullptr) return integer(a->value * b->value);
+      if (is_number(left, 1)) return right;
+      return is_number(right, 1) ? left : nullptr;
+    default:
+      return nullptr;
+  }
+}
+
 }  // namespace
 
 ExprPtr integer(std::int64_t value) {
-  auto expr = std::make_shared<Expr>();
-  expr->kind = ExprKind::integer;
-  expr->text = std::to_string(value);
-  expr->number = value;
-  expr->type = ScalarType::i32;
-  return expr;
+  return integer(value, std::to_string(value), ScalarType::i32);
 }
 
-ExprPtr floating(std::string text) {
-  const bool single = !text.empty() && (text.back() == 'f' || text.back() == 'F');
-  return make(ExprKind::floating, std::move(text), {}, single ? ScalarType::f32 : ScalarType::f64);
+ExprPtr integer(std::int64_t value, std::string spelling, ScalarType type) {
+  return std::make_shared<IntegerLiteral>(value, std::move(spelling), type);
+}
+
+ExprPtr floating(std::string spelling) {
+  const bool single = !spelling.empty() && (spelling.back() == 'f' || spelling.back() == 'F');
+  return std::make_shared<FloatingLiteral>(std::move(spelling),
+                                           single ? ScalarType::f32 : ScalarType::f64);
 }
 
 ExprPtr variable(std::string name, std::optional<ScalarType> type) {
-  return make(ExprKind::variable, std::move(name), {}, type);
+  return std::make_shared<VariableReference>(std::move(name), type);
 }
 
 ExprPtr builtin(std::string name) {
-  return make(ExprKind::builtin, std::move(name), {}, ScalarType::u32);
+  return std::make_shared<Builtin>(std::move(name));
 }
 
-ExprPtr unary(std::string op, ExprPtr operand) {
+ExprPtr unary(UnaryOperator op, ExprPtr operand) {
   const auto type = operand->type;
-  return make(ExprKind::unary, std::move(op), {std::move(operand)}, type);
+  return std::make_shared<Unary>(op, std::move(operand), type);
 }
 
-ExprPtr binary(std::string op, ExprPtr left, ExprPtr right) {
-  if (left->kind == ExprKind::integer && right->kind == ExprKind::integer) {
-    if (op == "+") return integer(left->number + right->number);
-    if (op == "-") return integer(left->number - right->number);
-    if (op == "*") return integer(left->number * right->number);
-  }
-  if (op == "+" && is_integer(left, 0)) return right;
-  if ((op == "+" || op == "-") && is_integer(right, 0)) return left;
-  if (op == "*" && is_integer(left, 1)) return right;
-  if (op == "*" && is_integer(right, 1)) return left;
-  const bool compares = op == "<" || op == "<=" || op == ">" || op == ">=" || op == "==" ||
-                        op == "!=" || op == "&&" || op == "||";
-  const auto type = compares ? std::optional(ScalarType::boolean) : common_type(left, right);
-  return make(ExprKind::binary, std::move(op), {std::move(left), std::move(right)}, type);
+ExprPtr address(ExprPtr operand) {
+  return unary(UnaryOperator::address_of, std::move(operand));
+}
+
+ExprPtr binary(BinaryOperator op, ExprPtr left, ExprPtr right) {
+  if (ExprPtr result = folded(op, left, right)) return result;
+  const auto type =
+      gives_boolean(op) ? std::optional(ScalarType::boolean) : common_type(left, right);
+  return std::make_shared<Binary>(op, std::move(left), std::move(right), type);
+}
+
+ExprPtr add(ExprPtr left, ExprPtr right) {
+  return binary(BinaryOperator::add, std::move(left), std::move(right));
+}
+
+ExprPtr subtract(ExprPtr left, ExprPtr right) {
+  return binary(BinaryOperator::subtract, std::move(left), std::move(right));
+}
+
+ExprPtr multiply(ExprPtr left, ExprPtr right) {
+  return binary(BinaryOperator::multiply, std::move(left), std::move(right));
+}
+
+ExprPtr divide(ExprPtr left, ExprPtr right) {
+  return binary(BinaryOperator::divide, std::move(left), std::move(right));
+}
+
+ExprPtr remainder(ExprPtr left, ExprPtr right) {
+  return binary(BinaryOperator::remainder, std::move(left), std::move(right));
+}
+
+ExprPtr less(ExprPtr left, ExprPtr right) {
+  return binary(BinaryOperator::less, std::move(left), std::move(right));
+}
+
+ExprPtr equals(ExprPtr left, ExprPtr right) {
+  return binary(BinaryOperator::equal, std::move(left), std::move(right));
+}
+
+ExprPtr both(ExprPtr left, ExprPtr right) {
+  return binary(BinaryOperator::logical_and, std::move(left), std::move(right));
 }
 
 ExprPtr conditional(ExprPtr condition, ExprPtr then, ExprPtr otherwise) {
   const auto type = then->type;
-  return make(ExprKind::conditional, "",
-              {std::move(condition), std::move(then), std::move(otherwise)}, type);
+  return std::make_shared<Conditional>(std::move(condition), std::move(then), std::move(otherwise),
+                                       type);
 }
 
 ExprPtr element(ExprPtr base, const std::vector<ExprPtr>& indices) {
   ExprPtr expr = std::move(base);
   for (const ExprPtr& index : indices) {
     const auto type = expr->type;
-    expr = make(ExprKind::index, "", {expr, index}, type);
+    expr = std::make_shared<Subscript>(std::move(expr), index, type);
   }
   return expr;
 }
 
 ExprPtr call(std::string function, std::vector<ExprPtr> arguments) {
-  return make(ExprKind::call, std::move(function), std::move(arguments));
+  return std::make_shared<Call>(std::move(function), std::move(arguments), std::nullopt);
 }
 
 ExprPtr cast(std::string type, ExprPtr operand) {
   const auto scalar = scalar_type_from_cuda_name(type);
-  return make(ExprKind::cast, std::move(type), {std::move(operand)}, scalar);
+  return std::make_shared<Cast>(std::move(type), std::move(operand), scalar);
+}
+
+ExprPtr member(ExprPtr object, std::string name, std::optional<ScalarType> type) {
+  return std::make_shared<Member>(std::move(object), std::move(name), type);
 }
 
 ExprPtr conjunction(const std::vector<ExprPtr>& terms) {
   ExprPtr result;
   for (const ExprPtr& term : terms)
-    result = result ? binary("&&", result, term) : term;
+    result = result ? both(result, term) : term;
   return result;
 }
 
+std::vector<ExprPtr> conjuncts(const ExprPtr& condition) {
+  if (!condition) return {};
+  const Binary* conjunction = as_binary(condition, BinaryOperator::logical_and);
+  if (conjunction == nullptr) return {condition};
+  std::vector<ExprPtr> terms = conjuncts(conjunction->left);
+  const std::vector<ExprPtr> more = conjuncts(conjunction->right);
+  terms.insert(terms.end(), more.begin(), more.end());
+  return terms;
+}
+
+ExprPtr negate(const ExprPtr& condition) {
+  if (const Unary* inverse = as_unary(condition, UnaryOperator::logical_not))
+    return inverse->operand;
+  if (const auto* asked = as<Binary>(condition)) {
+    const ExprPtr& left = asked->left;
+    const ExprPtr& right = asked->right;
+    if (asked->op == BinaryOperator::logical_and)
+      return binary(BinaryOperator::logical_or, negate(left), negate(right));
+    if (asked->op == BinaryOperator::logical_or) return both(negate(left), negate(right));
+    // NaN makes !(a < b) differ from a >= b, so only integers are turned round.
+    const bool integers =
+        left->type && right->type && !is_floating(*left->type) && !is_floating(*right->type);
+    const auto opposite = negated(asked->op);
+    if (opposite && integers) return binary(*opposite, left, right);
+  }
+  return unary(UnaryOperator::logical_not, condition);
+}
+
 StmtPtr declare(Variable variable, ExprPtr initial_value) {
-  auto stmt = make_stmt(StmtKind::declare);
-  stmt->variable = std::move(variable);
-  stmt->value = std::move(initial_value);
-  return stmt;
+  return std::make_shared<Declaration>(std::move(variable), std::move(initial_value));
 }
 
 StmtPtr declare_integer(std::string name, ExprPtr initial_value, bool is_const) {
-  Variable variable;
-  variable.name = std::move(name);
-  variable.type = "int";
-  variable.scalar = ScalarType::i32;
+  Variable variable = local_variable(std::move(name), "int", ScalarType::i32);
   variable.is_const = is_const;
   return declare(std::move(variable), std::move(initial_value));
 }
 
-StmtPtr assign(ExprPtr target, std::string op, ExprPtr value) {
-  auto stmt = make_stmt(StmtKind::assign);
-  stmt->target = std::move(target);
-  stmt->text = std::move(op);
-  stmt->value = std::move(value);
+Variable local_variable(std::string name, std::string type, std::optional<ScalarType> scalar,
+                        std::vector<std::int64_t> extents) {
+  Variable variable;
+  variable.name = std::move(name);
+  variable.type = std::move(type);
+  variable.scalar = scalar;
+  variable.extents = std::move(extents);
+  return variable;
+}
+
+StmtPtr assign(ExprPtr target, ExprPtr value) {
+  return assign(std::move(target), AssignmentOperator::assign, std::move(value));
+}
+
+StmtPtr assign(ExprPtr target, AssignmentOperator op, ExprPtr value) {
+  return std::make_shared<Assignment>(std::move(target), op, std::move(value));
+}
+
+StmtPtr evaluate(ExprPtr call) {
+  return std::make_shared<Evaluation>(std::move(call));
+}
+
+StmtPtr branch(ExprPtr condition, Block body, Block otherwise, int line) {
+  auto stmt = std::make_shared<Branch>(std::move(condition), std::move(body), std::move(otherwise));
+  stmt->line = line;
   return stmt;
 }
 
-StmtPtr evaluate(ExprPtr value) {
-  auto stmt = make_stmt(StmtKind::evaluate);
-  stmt->value = std::move(value);
-  return stmt;
+StmtPtr scope(Block body) {
+  return std::make_shared<Scope>(std::move(body));
 }
 
-StmtPtr branch(ExprPtr condition, Block body, Block otherwise) {
-  auto stmt = make_stmt(StmtKind::branch);
-  stmt->value = std::move(condition);
-  stmt->body = std::move(body);
-  stmt->otherwise = std::move(otherwise);
+StmtPtr loop(StmtPtr init, ExprPtr condition, StmtPtr step, Block body, int unroll) {
+  auto stmt = std::make_shared<ForLoop>(std::move(init), std::move(condition), std::move(step),
+                                        std::move(body));
+  stmt->unroll = unroll;
   return stmt;
 }
 
 StmtPtr counted_loop(std::string name, ExprPtr first, ExprPtr limit, std::int64_t stride,
                      Block body, int unroll) {
-  auto stmt = make_stmt(StmtKind::loop);
-  stmt->init = declare_integer(name, std::move(first), false);
-  stmt->value = binary("<", variable(name), std::move(limit));
-  stmt->step = assign(variable(name), "+=", integer(stride));
-  stmt->body = std::move(body);
-  stmt->unroll = unroll;
-  return stmt;
+  return loop(
+      declare_integer(name, std::move(first), false), less(variable(name), std::move(limit)),
+      assign(variable(name), AssignmentOperator::add, integer(stride)), std::move(body), unroll);
 }
 
 StmtPtr barrier() {
-  return make_stmt(StmtKind::barrier);
+  return std::make_shared<Barrier>();
 }
 
 ExprPtr zero_of(ScalarType type) {

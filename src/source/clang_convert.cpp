@@ -73,13 +73,16 @@ class Converter {
     return result;
   }
 
-  StmtPtr opaque_stmt(const clang::Stmt* node) const {
-    auto stmt = std::make_shared<Stmt>();
-    stmt->kind = StmtKind::opaque;
-    stmt->text = expressions_.text_of(node->getSourceRange());
-    if (!stmt->text.ends_with(';') && !stmt->text.ends_with('}')) stmt->text += ";";
-    stmt->line = expressions_.line_of(node->getBeginLoc());
+  template <typename Node>
+  StmtPtr at(clang::SourceLocation location, std::shared_ptr<Node> stmt) const {
+    stmt->line = expressions_.line_of(location);
     return stmt;
+  }
+
+  StmtPtr opaque_stmt(const clang::Stmt* node) const {
+    std::string text = expressions_.text_of(node->getSourceRange());
+    if (!text.ends_with(';') && !text.ends_with('}')) text += ";";
+    return at(node->getBeginLoc(), std::make_shared<OpaqueStatement>(std::move(text)));
   }
 
   // Gives `declaration` a name that is unique unless the same meaning was declared under it before.
@@ -134,9 +137,8 @@ class Converter {
       const auto* construct = dyn_cast<clang::CXXConstructExpr>(init->IgnoreImplicit());
       const bool is_default = construct != nullptr && construct->getNumArgs() == 0;
       if (isa<clang::InitListExpr>(init->IgnoreParenImpCasts())) {
-        auto list = std::make_shared<Expr>();
-        list->text = expressions_.text_of(init->getSourceRange());
-        value = list;
+        value = std::make_shared<OpaqueExpression>(expressions_.text_of(init->getSourceRange()),
+                                                   std::nullopt);
       } else if (!is_default) {
         value = expressions_.convert(init);
       }
@@ -146,12 +148,17 @@ class Converter {
     // Storage without a defining value must stay apart.
     variable.name = unique_name(
         declaration, value ? meaning : meaning + std::to_string(expressions_.name_count()));
-    auto stmt = std::make_shared<Stmt>();
-    stmt->kind = StmtKind::declare;
-    stmt->variable = std::move(variable);
-    stmt->value = std::move(value);
-    stmt->line = expressions_.line_of(declaration->getBeginLoc());
-    return stmt;
+    return at(declaration->getBeginLoc(),
+              std::make_shared<Declaration>(std::move(variable), std::move(value)));
+  }
+
+  StmtPtr assignment(const clang::Expr* at_expr, const clang::Expr* target, const std::string& op,
+                     const clang::Expr* value) {
+    const ExprPtr assigned = expressions_.convert(target);
+    return at(
+        at_expr->getBeginLoc(),
+        std::make_shared<Assignment>(assigned, *assignment_operator(op),
+                                     value != nullptr ? expressions_.convert(value) : integer(1)));
   }
 
   // An assignment, ++, -- or call in statement position; null when it is something else.
@@ -159,42 +166,28 @@ class Converter {
     const clang::Expr* inner = expr->IgnoreParenImpCasts();
     if (const auto* full = dyn_cast<clang::FullExpr>(inner))
       return convert_effect(full->getSubExpr());
-    auto stmt = std::make_shared<Stmt>();
-    stmt->line = expressions_.line_of(expr->getBeginLoc());
     if (const auto* op = dyn_cast<clang::BinaryOperator>(inner);
         op != nullptr && op->isAssignmentOp()) {
-      stmt->kind = StmtKind::assign;
-      stmt->text = op->getOpcodeStr().str();
-      stmt->target = expressions_.convert(op->getLHS());
-      stmt->value = expressions_.convert(op->getRHS());
-      return stmt;
+      return assignment(expr, op->getLHS(), op->getOpcodeStr().str(), op->getRHS());
     }
     // __half and its like assign through an operator.
     if (const auto* op = dyn_cast<clang::CXXOperatorCallExpr>(inner);
         op != nullptr && op->isAssignmentOp() && op->getNumArgs() == 2) {
-      stmt->kind = StmtKind::assign;
-      stmt->text = clang::getOperatorSpelling(op->getOperator());
-      stmt->target = expressions_.convert(op->getArg(0));
-      stmt->value = expressions_.convert(op->getArg(1));
-      return stmt->target->kind == ExprKind::opaque ? nullptr : stmt;
+      StmtPtr stmt = assignment(expr, op->getArg(0), clang::getOperatorSpelling(op->getOperator()),
+                                op->getArg(1));
+      return is<OpaqueExpression>(target_of(*stmt)) ? nullptr : stmt;
     }
     if (const auto* op = dyn_cast<clang::UnaryOperator>(inner);
         op != nullptr && op->isIncrementDecrementOp()) {
-      stmt->kind = StmtKind::assign;
-      stmt->text = op->isIncrementOp() ? "+=" : "-=";
-      stmt->target = expressions_.convert(op->getSubExpr());
-      stmt->value = integer(1);
-      return stmt;
+      return assignment(expr, op->getSubExpr(), op->isIncrementOp() ? "+=" : "-=", nullptr);
     }
     if (const auto* call_expr = dyn_cast<clang::CallExpr>(inner)) {
       const clang::FunctionDecl* callee = call_expr->getDirectCallee();
-      if (callee != nullptr && callee->getNameAsString() == "__syncthreads") {
-        stmt->kind = StmtKind::barrier;
-        return stmt;
-      }
-      stmt->kind = StmtKind::evaluate;
-      stmt->value = expressions_.convert(inner);
-      return stmt->value->kind == ExprKind::call ? stmt : nullptr;
+      if (callee != nullptr && callee->getNameAsString() == "__syncthreads")
+        return at(expr->getBeginLoc(), std::make_shared<Barrier>());
+      ExprPtr value = expressions_.convert(inner);
+      if (!is<Call>(value)) return nullptr;
+      return at(expr->getBeginLoc(), std::make_shared<Evaluation>(std::move(value)));
     }
     return nullptr;
   }
@@ -210,36 +203,42 @@ class Converter {
     return block;
   }
 
-  StmtPtr convert_loop(const clang::ForStmt* loop, int unroll) {
-    if (loop->getConditionVariable() != nullptr) return nullptr;
-    auto stmt = std::make_shared<Stmt>();
-    stmt->kind = StmtKind::loop;
-    stmt->unroll = unroll;
-    stmt->line = expressions_.line_of(loop->getForLoc());
+  // The header's first part in `init`; false where the IR has no form for it.
+  bool convert_init(const clang::ForStmt* loop, StmtPtr& init) {
     if (const auto* declarations = dyn_cast_or_null<clang::DeclStmt>(loop->getInit())) {
-      if (!declarations->isSingleDecl()) return nullptr;
+      if (!declarations->isSingleDecl()) return false;
       const auto* declaration = dyn_cast<clang::VarDecl>(declarations->getSingleDecl());
-      if (declaration == nullptr) return nullptr;
+      if (declaration == nullptr) return false;
       std::string key =
           loop->getCond() != nullptr ? expressions_.text_of(loop->getCond()->getSourceRange()) : "";
       key +=
           ";" +
           (loop->getInc() != nullptr ? expressions_.text_of(loop->getInc()->getSourceRange()) : "");
-      stmt->init = convert_declaration(declaration, key);
-      if (!stmt->init) return nullptr;
-    } else if (const auto* init = dyn_cast_or_null<clang::Expr>(loop->getInit())) {
-      stmt->init = convert_effect(init);
-      if (!stmt->init || stmt->init->kind != StmtKind::assign) return nullptr;
-    } else if (loop->getInit() != nullptr) {
-      return nullptr;
+      init = convert_declaration(declaration, key);
+      return init != nullptr;
     }
-    if (loop->getCond() != nullptr) stmt->value = expressions_.convert(loop->getCond());
+    if (const auto* effect = dyn_cast_or_null<clang::Expr>(loop->getInit())) {
+      init = convert_effect(effect);
+      return is<Assignment>(init);
+    }
+    return loop->getInit() == nullptr;
+  }
+
+  StmtPtr convert_loop(const clang::ForStmt* loop, int unroll) {
+    if (loop->getConditionVariable() != nullptr) return nullptr;
+    StmtPtr init;
+    if (!convert_init(loop, init)) return nullptr;
+    ExprPtr condition;
+    if (loop->getCond() != nullptr) condition = expressions_.convert(loop->getCond());
+    StmtPtr step;
     if (loop->getInc() != nullptr) {
-      stmt->step = convert_effect(loop->getInc());
-      if (!stmt->step || stmt->step->kind != StmtKind::assign) return nullptr;
+      step = convert_effect(loop->getInc());
+      if (!is<Assignment>(step)) return nullptr;
     }
-    stmt->body = convert_block(loop->getBody());
-    return stmt;
+    auto stmt = std::make_shared<ForLoop>(std::move(init), std::move(condition), std::move(step),
+                                          convert_block(loop->getBody()));
+    stmt->unroll = unroll;
+    return at(loop->getForLoc(), std::move(stmt));
   }
 
   static std::optional<int> unroll_of(const clang::AttributedStmt* attributed,
@@ -264,80 +263,73 @@ class Converter {
 
   void convert_into(const clang::Stmt* node, Block& block) {
     if (node == nullptr || isa<clang::NullStmt>(node)) return;
-    int unroll = kNoUnrollPragma;
-    if (const auto* attributed = dyn_cast<clang::AttributedStmt>(node)) {
-      const auto hint = unroll_of(attributed, expressions_.context());
-      if (!hint || !isa<clang::ForStmt>(attributed->getSubStmt())) {
-        block.push_back(opaque_stmt(node));
-        return;
-      }
-      unroll = *hint;
-      node = attributed->getSubStmt();
-    }
-    if (const auto* compound = dyn_cast<clang::CompoundStmt>(node)) {
-      auto stmt = std::make_shared<Stmt>();
-      stmt->kind = StmtKind::scope;
-      stmt->body = convert_block(compound);
-      block.push_back(stmt);
-      return;
-    }
     if (const auto* declarations = dyn_cast<clang::DeclStmt>(node)) {
-      for (const clang::Decl* declaration : declarations->decls()) {
-        if (isa<clang::TypedefNameDecl>(declaration) || isa<clang::StaticAssertDecl>(declaration)) {
-          block.push_back(opaque_stmt(node));
-          return;
-        }
-        const auto* variable_declaration = dyn_cast<clang::VarDecl>(declaration);
-        StmtPtr stmt = variable_declaration != nullptr
-                           ? convert_declaration(variable_declaration, "")
-                           : nullptr;
-        if (!stmt) {
-          block.push_back(opaque_stmt(node));
-          return;
-        }
-        block.push_back(std::move(stmt));
-      }
+      convert_declarations(declarations, block);
       return;
     }
     StmtPtr stmt;
-    if (const auto* loop = dyn_cast<clang::ForStmt>(node)) {
-      stmt = convert_loop(loop, unroll);
-    } else if (const auto* choice = dyn_cast<clang::IfStmt>(node)) {
-      if (choice->getInit() == nullptr && choice->getConditionVariable() == nullptr &&
-          !choice->isConstexpr()) {
-        auto result = std::make_shared<Stmt>();
-        result->kind = StmtKind::branch;
-        result->line = expressions_.line_of(choice->getIfLoc());
-        result->value = expressions_.convert(choice->getCond());
-        result->body = convert_block(choice->getThen());
-        if (choice->getElse() != nullptr) result->otherwise = convert_block(choice->getElse());
-        stmt = result;
+    if (const auto* attributed = dyn_cast<clang::AttributedStmt>(node)) {
+      const auto unroll = unroll_of(attributed, expressions_.context());
+      const auto* loop = dyn_cast<clang::ForStmt>(attributed->getSubStmt());
+      if (!unroll || loop == nullptr) {
+        block.push_back(opaque_stmt(node));
+        return;
       }
-    } else if (const auto* repeat = dyn_cast<clang::WhileStmt>(node)) {
-      if (repeat->getConditionVariable() == nullptr) {
-        auto result = std::make_shared<Stmt>();
-        result->kind = StmtKind::repeat;
-        result->line = expressions_.line_of(repeat->getWhileLoc());
-        result->value = expressions_.convert(repeat->getCond());
-        result->body = convert_block(repeat->getBody());
-        stmt = result;
-      }
-    } else if (const auto* leave = dyn_cast<clang::ReturnStmt>(node);
-               leave != nullptr && leave->getRetValue() == nullptr) {
-      auto result = std::make_shared<Stmt>();
-      result->kind = StmtKind::leave;
-      result->line = expressions_.line_of(leave->getBeginLoc());
-      stmt = result;
-    } else if (isa<clang::BreakStmt>(node) || isa<clang::ContinueStmt>(node)) {
-      auto result = std::make_shared<Stmt>();
-      result->kind = StmtKind::jump;
-      result->text = isa<clang::BreakStmt>(node) ? "break" : "continue";
-      result->line = expressions_.line_of(node->getBeginLoc());
-      stmt = result;
-    } else if (const auto* expr = dyn_cast<clang::Expr>(node)) {
-      stmt = convert_effect(expr);
+      node = loop;
+      stmt = convert_loop(loop, *unroll);
+    } else {
+      stmt = convert_statement(node);
     }
     block.push_back(stmt ? std::move(stmt) : opaque_stmt(node));
+  }
+
+  void convert_declarations(const clang::DeclStmt* node, Block& block) {
+    for (const clang::Decl* declaration : node->decls()) {
+      const auto* variable = dyn_cast<clang::VarDecl>(declaration);
+      StmtPtr stmt = variable != nullptr ? convert_declaration(variable, "") : nullptr;
+      if (!stmt) {
+        block.push_back(opaque_stmt(node));
+        return;
+      }
+      block.push_back(std::move(stmt));
+    }
+  }
+
+  // Null for what the IR has no form for.
+  StmtPtr convert_statement(const clang::Stmt* node) {
+    if (const auto* compound = dyn_cast<clang::CompoundStmt>(node))
+      return scope(convert_block(compound));
+    if (const auto* loop = dyn_cast<clang::ForStmt>(node))
+      return convert_loop(loop, kNoUnrollPragma);
+    if (const auto* choice = dyn_cast<clang::IfStmt>(node)) return convert_branch(choice);
+    if (const auto* repeat = dyn_cast<clang::WhileStmt>(node)) {
+      if (repeat->getConditionVariable() != nullptr) return nullptr;
+      ExprPtr condition = expressions_.convert(repeat->getCond());
+      return at(repeat->getWhileLoc(), std::make_shared<WhileLoop>(
+                                           std::move(condition), convert_block(repeat->getBody())));
+    }
+    if (const auto* leave = dyn_cast<clang::ReturnStmt>(node)) {
+      if (leave->getRetValue() != nullptr) return nullptr;
+      return at(leave->getBeginLoc(), std::make_shared<Return>());
+    }
+    if (isa<clang::BreakStmt>(node))
+      return at(node->getBeginLoc(), std::make_shared<Jump>(JumpKind::break_loop));
+    if (isa<clang::ContinueStmt>(node))
+      return at(node->getBeginLoc(), std::make_shared<Jump>(JumpKind::continue_loop));
+    if (const auto* expr = dyn_cast<clang::Expr>(node)) return convert_effect(expr);
+    return nullptr;
+  }
+
+  StmtPtr convert_branch(const clang::IfStmt* choice) {
+    if (choice->getInit() != nullptr || choice->getConditionVariable() != nullptr ||
+        choice->isConstexpr()) {
+      return nullptr;
+    }
+    ExprPtr condition = expressions_.convert(choice->getCond());
+    Block body = convert_block(choice->getThen());
+    Block otherwise = choice->getElse() != nullptr ? convert_block(choice->getElse()) : Block();
+    return at(choice->getIfLoc(), std::make_shared<Branch>(std::move(condition), std::move(body),
+                                                           std::move(otherwise)));
   }
 
   ExpressionConverter expressions_;

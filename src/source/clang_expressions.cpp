@@ -28,32 +28,32 @@ std::string suffix_of(ScalarType type) {
   }
 }
 
-ExprPtr typed(ExprPtr expr, clang::QualType type) {
+// With the type that Clang gives it, where that is a scalar.
+ExprPtr typed(const ExprPtr& expr, clang::QualType type) {
   const auto scalar = scalar_type_of(type);
-  if (!scalar || expr->type == scalar) return expr;
-  auto copy = std::make_shared<Expr>(*expr);
-  copy->type = scalar;
-  return copy;
+  return scalar ? with_type(expr, scalar) : expr;
 }
 
 ExprPtr integer_literal(std::int64_t value, clang::QualType type) {
-  auto expr = std::make_shared<Expr>(*integer(value));
-  const auto scalar = scalar_type_of(type);
-  expr->type = scalar.value_or(ScalarType::i32);
-  if (expr->type == ScalarType::u64) {
-    expr->text = std::to_string(static_cast<std::uint64_t>(value));
-  }
-  expr->text += suffix_of(*expr->type);
-  return expr;
+  const ScalarType scalar = scalar_type_of(type).value_or(ScalarType::i32);
+  const std::string digits = scalar == ScalarType::u64
+                                 ? std::to_string(static_cast<std::uint64_t>(value))
+                                 : std::to_string(value);
+  return integer(value, digits + suffix_of(scalar), scalar);
 }
 
-// A plain node of the tree, without the folding that build.h does: the gate compares PTX.
-ExprPtr node(ExprKind kind, std::string text, std::vector<ExprPtr> operands) {
-  auto expr = std::make_shared<Expr>();
-  expr->kind = kind;
-  expr->text = std::move(text);
-  expr->operands = std::move(operands);
-  return expr;
+// Plain nodes without the folding that build.h does: the gate compares PTX. `typed` gives them
+// types.
+ExprPtr plain_unary(UnaryOperator op, ExprPtr operand) {
+  return std::make_shared<Unary>(op, std::move(operand), std::nullopt);
+}
+
+ExprPtr plain_binary(BinaryOperator op, ExprPtr left, ExprPtr right) {
+  return std::make_shared<Binary>(op, std::move(left), std::move(right), std::nullopt);
+}
+
+ExprPtr plain_subscript(ExprPtr base, ExprPtr index) {
+  return std::make_shared<Subscript>(std::move(base), std::move(index), std::nullopt);
 }
 
 }  // namespace
@@ -90,11 +90,8 @@ std::string ExpressionConverter::text_of(clang::SourceRange range) const {
 }
 
 ExprPtr ExpressionConverter::opaque(const clang::Expr* node) const {
-  auto expr = std::make_shared<Expr>();
-  expr->kind = ExprKind::opaque;
-  expr->text = "(" + text_of(node->getSourceRange()) + ")";
-  expr->type = scalar_type_of(node->getType());
-  return expr;
+  return std::make_shared<OpaqueExpression>("(" + text_of(node->getSourceRange()) + ")",
+                                            scalar_type_of(node->getType()));
 }
 
 ExprPtr ExpressionConverter::convert_reference(const clang::DeclRefExpr* reference) {
@@ -142,15 +139,16 @@ ExprPtr ExpressionConverter::convert_unary(const clang::UnaryOperator* op) {
     case clang::UO_Not:
     case clang::UO_LNot:
     case clang::UO_AddrOf:
-      return node(ExprKind::unary, clang::UnaryOperator::getOpcodeStr(op->getOpcode()).str(),
-                  {convert(op->getSubExpr())});
+      return plain_unary(*unary_operator(clang::UnaryOperator::getOpcodeStr(op->getOpcode()).str()),
+                         convert(op->getSubExpr()));
     case clang::UO_Deref: {
       const auto* sum = dyn_cast<clang::BinaryOperator>(op->getSubExpr()->IgnoreParenImpCasts());
       if (sum != nullptr && sum->getOpcode() == clang::BO_Add &&
           sum->getLHS()->getType()->isPointerType()) {
-        return node(ExprKind::index, "", {convert(sum->getLHS()), convert(sum->getRHS())});
+        const ExprPtr base = convert(sum->getLHS());
+        return plain_subscript(base, convert(sum->getRHS()));
       }
-      return node(ExprKind::index, "", {convert(op->getSubExpr()), integer(0)});
+      return plain_subscript(convert(op->getSubExpr()), integer(0));
     }
     default:
       return opaque(op);  // ++ and -- inside an expression among them
@@ -167,15 +165,14 @@ ExprPtr ExpressionConverter::convert_call(const clang::CallExpr* call_expr) {
       callee != nullptr && callee->getBuiltinID() != 0 && call_expr->getBeginLoc().isMacroID() &&
       call_expr->getType()->isFloatingType() && call_expr->isEvaluatable(context_);
   if (is_macro_constant) {
-    return node(ExprKind::floating, text_of(call_expr->getSourceRange()), {});
+    return std::make_shared<FloatingLiteral>(text_of(call_expr->getSourceRange()), std::nullopt);
   }
   std::vector<ExprPtr> arguments;
   for (const clang::Expr* argument : call_expr->arguments()) {
     if (isa<clang::CXXDefaultArgExpr>(argument)) continue;
     arguments.push_back(convert(argument));
   }
-  return node(ExprKind::call, text_of(call_expr->getCallee()->getSourceRange()),
-              std::move(arguments));
+  return call(text_of(call_expr->getCallee()->getSourceRange()), std::move(arguments));
 }
 
 ExprPtr ExpressionConverter::convert(const clang::Expr* expr) {
@@ -202,32 +199,36 @@ ExprPtr ExpressionConverter::convert_bare(const clang::Expr* inner) {
     return floating(text);
   }
   if (const auto* literal = dyn_cast<clang::CXXBoolLiteralExpr>(inner)) {
-    auto value = std::make_shared<Expr>(*integer(literal->getValue() ? 1 : 0));
-    value->text = literal->getValue() ? "true" : "false";
-    return value;
+    return integer(literal->getValue() ? 1 : 0, literal->getValue() ? "true" : "false",
+                   ScalarType::i32);
   }
   if (const auto* reference = dyn_cast<clang::DeclRefExpr>(inner))
     return convert_reference(reference);
   if (const auto* pseudo = dyn_cast<clang::PseudoObjectExpr>(inner)) return convert_builtin(pseudo);
   if (const auto* op = dyn_cast<clang::UnaryOperator>(inner)) return convert_unary(op);
   if (const auto* op = dyn_cast<clang::BinaryOperator>(inner)) {
-    if (op->isAssignmentOp() || op->isCommaOp() || op->isPtrMemOp()) return opaque(inner);
-    return node(ExprKind::binary, op->getOpcodeStr().str(),
-                {convert(op->getLHS()), convert(op->getRHS())});
+    const auto known = binary_operator(op->getOpcodeStr().str());
+    if (op->isAssignmentOp() || op->isCommaOp() || op->isPtrMemOp() || !known) return opaque(inner);
+    const ExprPtr left = convert(op->getLHS());
+    return plain_binary(*known, left, convert(op->getRHS()));
   }
   if (const auto* choice = dyn_cast<clang::ConditionalOperator>(inner)) {
-    return node(ExprKind::conditional, "",
-                {convert(choice->getCond()), convert(choice->getTrueExpr()),
-                 convert(choice->getFalseExpr())});
+    const ExprPtr condition = convert(choice->getCond());
+    const ExprPtr then = convert(choice->getTrueExpr());
+    return std::make_shared<Conditional>(condition, then, convert(choice->getFalseExpr()),
+                                         std::nullopt);
   }
-  if (const auto* subscript = dyn_cast<clang::ArraySubscriptExpr>(inner)) {
-    return node(ExprKind::index, "", {convert(subscript->getBase()), convert(subscript->getIdx())});
+  if (const auto* element = dyn_cast<clang::ArraySubscriptExpr>(inner)) {
+    const ExprPtr base = convert(element->getBase());
+    return plain_subscript(base, convert(element->getIdx()));
   }
   if (const auto* op = dyn_cast<clang::CXXOperatorCallExpr>(inner);
       op != nullptr && op->getNumArgs() == 2 && op->isInfixBinaryOp() && !op->isAssignmentOp() &&
       scalar_type_of(op->getArg(0)->getType()) && scalar_type_of(op->getArg(1)->getType())) {
-    return node(ExprKind::binary, clang::getOperatorSpelling(op->getOperator()),
-                {convert(op->getArg(0)), convert(op->getArg(1))});
+    const auto known = binary_operator(clang::getOperatorSpelling(op->getOperator()));
+    if (!known) return opaque(inner);
+    const ExprPtr left = convert(op->getArg(0));
+    return plain_binary(*known, left, convert(op->getArg(1)));
   }
   if (const auto* call_expr = dyn_cast<clang::CallExpr>(inner)) return convert_call(call_expr);
   if (const auto* explicit_cast = dyn_cast<clang::ExplicitCastExpr>(inner)) {
@@ -237,8 +238,8 @@ ExprPtr ExpressionConverter::convert_bare(const clang::Expr* inner) {
   }
   if (const auto* access = dyn_cast<clang::MemberExpr>(inner)) {
     if (access->isArrow()) return opaque(inner);
-    return node(ExprKind::member, access->getMemberDecl()->getNameAsString(),
-                {convert(access->getBase())});
+    return member(convert(access->getBase()), access->getMemberDecl()->getNameAsString(),
+                  std::nullopt);
   }
   if (const auto* construct = dyn_cast<clang::CXXConstructExpr>(inner)) {
     if (construct->getNumArgs() == 1 && construct->getConstructor()->isCopyOrMoveConstructor()) {

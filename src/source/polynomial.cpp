@@ -103,44 +103,54 @@ Polynomial Polynomial::substitute(const std::string& name, const Polynomial& val
   return result;
 }
 
-std::optional<Polynomial> to_polynomial(const ExprPtr& expr, const SymbolMeaning& meaning) {
-  if (!expr) return std::nullopt;
-  auto operand = [&](std::size_t index) { return to_polynomial(expr->operands[index], meaning); };
-  switch (expr->kind) {
-    case ExprKind::integer:
-      return Polynomial(expr->number);
-    case ExprKind::variable:
-    case ExprKind::builtin:
-      return meaning(expr->text);
-    case ExprKind::cast:
-      if (!expr->type || is_floating(*expr->type)) return std::nullopt;
-      return operand(0);
-    case ExprKind::unary: {
-      if (expr->text != "-" && expr->text != "+") return std::nullopt;
-      const auto inner = operand(0);
-      if (!inner) return std::nullopt;
-      return expr->text == "-" ? Polynomial() - *inner : *inner;
-    }
-    case ExprKind::binary: {
-      const auto left = operand(0);
-      const auto right = operand(1);
-      if (!left || !right) return std::nullopt;
-      if (expr->text == "+") return *left + *right;
-      if (expr->text == "-") return *left - *right;
-      if (expr->text == "*") return *left * *right;
-      const auto amount = right->constant();
-      if (expr->text == "<<" && amount && *amount >= 0 && *amount < 31) {
-        return *left * Polynomial(std::int64_t{1} << *amount);
-      }
-      const auto numerator = left->constant();
-      if (!numerator || !amount || *amount <= 0 || *numerator < 0) return std::nullopt;
-      if (expr->text == "/") return Polynomial(*numerator / *amount);
-      if (expr->text == "%") return Polynomial(*numerator % *amount);
-      return std::nullopt;
-    }
+namespace {
+
+std::optional<Polynomial> operation(BinaryOperator op, const Polynomial& left,
+                                    const Polynomial& right) {
+  const auto amount = right.constant();
+  const auto numerator = left.constant();
+  const bool divides = numerator && amount && *amount > 0 && *numerator >= 0;
+  switch (op) {
+    case BinaryOperator::add:
+      return left + right;
+    case BinaryOperator::subtract:
+      return left - right;
+    case BinaryOperator::multiply:
+      return left * right;
+    case BinaryOperator::shift_left:
+      if (!amount || *amount < 0 || *amount >= 31) return std::nullopt;
+      return left * Polynomial(std::int64_t{1} << *amount);
+    case BinaryOperator::divide:
+      return divides ? std::optional(Polynomial(*numerator / *amount)) : std::nullopt;
+    case BinaryOperator::remainder:
+      return divides ? std::optional(Polynomial(*numerator % *amount)) : std::nullopt;
     default:
       return std::nullopt;
   }
+}
+
+}  // namespace
+
+std::optional<Polynomial> to_polynomial(const ExprPtr& expr, const SymbolMeaning& meaning) {
+  if (const auto* literal = as<IntegerLiteral>(expr)) return Polynomial(literal->value);
+  if (const auto* variable = as<VariableReference>(expr)) return meaning(variable->name);
+  if (const auto* builtin = as<Builtin>(expr)) return meaning(builtin->name);
+  if (const auto* cast = as<Cast>(expr)) {
+    if (!cast->type || is_floating(*cast->type)) return std::nullopt;
+    return to_polynomial(cast->operand, meaning);
+  }
+  if (const auto* unary = as<Unary>(expr)) {
+    if (unary->op == UnaryOperator::plus) return to_polynomial(unary->operand, meaning);
+    if (unary->op != UnaryOperator::minus) return std::nullopt;
+    const auto inner = to_polynomial(unary->operand, meaning);
+    return inner ? std::optional(Polynomial() - *inner) : std::nullopt;
+  }
+  if (const auto* binary = as<Binary>(expr)) {
+    const auto left = to_polynomial(binary->left, meaning);
+    const auto right = to_polynomial(binary->right, meaning);
+    return left && right ? operation(binary->op, *left, *right) : std::nullopt;
+  }
+  return std::nullopt;
 }
 
 ExprPtr to_expression(const Polynomial& polynomial, bool wide) {
@@ -156,17 +166,17 @@ ExprPtr to_expression(const Polynomial& polynomial, bool wide) {
       const bool is_builtin = name.find('.') != std::string::npos;
       ExprPtr symbol = is_builtin ? builtin(name) : variable(name);
       if (is_builtin || (wide && !product)) symbol = cast(type, symbol);
-      product = product ? binary("*", product, symbol) : symbol;
+      product = product ? multiply(product, symbol) : symbol;
     }
     if (!product) {
       product = integer(magnitude);
     } else if (magnitude != 1) {
-      product = binary("*", product, integer(magnitude));
+      product = multiply(product, integer(magnitude));
     }
     if (!sum) {
-      sum = factor < 0 ? unary("-", product) : product;
+      sum = factor < 0 ? unary(UnaryOperator::minus, product) : product;
     } else {
-      sum = binary(factor < 0 ? "-" : "+", sum, product);
+      sum = factor < 0 ? subtract(sum, product) : add(sum, product);
     }
   }
   return sum ? sum : integer(0);

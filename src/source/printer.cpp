@@ -9,58 +9,37 @@ namespace {
 
 using Names = std::map<std::string, std::string>;
 
-// C++ operator precedence; a larger number binds tighter.
-enum Precedence : int {
-  kConditional = 3,
-  kLogicalOr,
-  kLogicalAnd,
-  kBitOr,
-  kBitXor,
-  kBitAnd,
-  kEquality,
-  kRelational,
-  kShift,
-  kAdditive,
-  kMultiplicative,
-  kUnary,
-  kPostfix,
-};
-
-int precedence_of_binary(const std::string& op) {
-  if (op == "||") return kLogicalOr;
-  if (op == "&&") return kLogicalAnd;
-  if (op == "|") return kBitOr;
-  if (op == "^") return kBitXor;
-  if (op == "&") return kBitAnd;
-  if (op == "==" || op == "!=") return kEquality;
-  if (op == "<" || op == ">" || op == "<=" || op == ">=") return kRelational;
-  if (op == "<<" || op == ">>") return kShift;
-  if (op == "+" || op == "-") return kAdditive;
-  return kMultiplicative;
-}
-
-int precedence(const Expr& expr) {
-  switch (expr.kind) {
+int precedence_of(const Expr& expr) {
+  const auto of_literal = [](const std::string& spelling) {
+    return spelling.starts_with('-') ? kUnaryPrecedence : kPostfixPrecedence;
+  };
+  switch (expr.kind()) {
     case ExprKind::conditional:
-      return kConditional;
+      return kConditionalPrecedence;
     case ExprKind::binary:
-      return precedence_of_binary(expr.text);
+      return precedence(to<Binary>(expr).op);
     case ExprKind::unary:
     case ExprKind::cast:
-      return kUnary;
-    case ExprKind::integer:
-    case ExprKind::floating:
-      return expr.text.starts_with('-') ? kUnary : kPostfix;
+      return kUnaryPrecedence;
+    case ExprKind::integer_literal:
+      return of_literal(to<IntegerLiteral>(expr).spelling);
+    case ExprKind::floating_literal:
+      return of_literal(to<FloatingLiteral>(expr).spelling);
     case ExprKind::opaque:
       return 0;
-    case ExprKind::variable:
+    case ExprKind::variable_reference:
     case ExprKind::builtin:
-    case ExprKind::index:
+    case ExprKind::subscript:
     case ExprKind::call:
     case ExprKind::member:
-      return kPostfix;
+      return kPostfixPrecedence;
   }
   return 0;
+}
+
+std::string pragma_of(const ForLoop& loop, const std::string& pad) {
+  if (loop.unroll == kUnrollFully) return pad + "#pragma unroll\n";
+  return loop.unroll > 0 ? pad + "#pragma unroll " + std::to_string(loop.unroll) + "\n" : "";
 }
 
 class Printer {
@@ -69,7 +48,7 @@ class Printer {
 
   std::string expr(const ExprPtr& node, int minimum = 0) const {
     std::string text = bare(*node);
-    return precedence(*node) < minimum ? "(" + text + ")" : text;
+    return precedence_of(*node) < minimum ? "(" + text + ")" : text;
   }
 
   std::string block(const Block& statements, int indent) const {
@@ -114,47 +93,63 @@ class Printer {
   }
 
   std::string bare(const Expr& node) const {
-    const auto& operands = node.operands;
-    switch (node.kind) {
-      case ExprKind::integer:
-      case ExprKind::floating:
+    switch (node.kind()) {
+      case ExprKind::integer_literal:
+        return to<IntegerLiteral>(node).spelling;
+      case ExprKind::floating_literal:
+        return to<FloatingLiteral>(node).spelling;
       case ExprKind::builtin:
+        return to<Builtin>(node).name;
       case ExprKind::opaque:
-        return node.text;
-      case ExprKind::variable:
-        return name_of(node.text);
-      case ExprKind::unary: {
-        const std::string inner = expr(operands[0], kUnary);
-        // "- -x" must not become "--x".
-        const bool clash = !inner.empty() && inner.front() == node.text.back();
-        return node.text + (clash ? " " : "") + inner;
+        return to<OpaqueExpression>(node).text;
+      case ExprKind::variable_reference:
+        return name_of(to<VariableReference>(node).name);
+      case ExprKind::unary:
+        return unary(to<Unary>(node));
+      case ExprKind::binary:
+        return binary(to<Binary>(node));
+      case ExprKind::conditional: {
+        const auto& choice = to<Conditional>(node);
+        return expr(choice.condition, kConditionalPrecedence + 1) + " ? " + expr(choice.then) +
+               " : " + expr(choice.otherwise, kConditionalPrecedence);
       }
-      case ExprKind::binary: {
-        const int level = precedence_of_binary(node.text);
-        return expr(operands[0], level) + " " + node.text + " " + expr(operands[1], level + 1);
-      }
-      case ExprKind::conditional:
-        return expr(operands[0], kConditional + 1) + " ? " + expr(operands[1]) + " : " +
-               expr(operands[2], kConditional);
-      case ExprKind::index:
-        return expr(operands[0], kPostfix) + "[" + expr(operands[1]) + "]";
-      case ExprKind::call: {
-        std::string text = node.text + "(";
-        for (std::size_t i = 0; i < operands.size(); ++i) {
-          text += (i == 0 ? "" : ", ") + expr(operands[i]);
-        }
-        return text + ")";
-      }
+      case ExprKind::subscript:
+        return expr(to<Subscript>(node).base, kPostfixPrecedence) + "[" +
+               expr(to<Subscript>(node).index) + "]";
+      case ExprKind::call:
+        return call(to<Call>(node));
       case ExprKind::cast:
-        return "(" + node.text + ")" + expr(operands[0], kUnary);
+        return "(" + to<Cast>(node).target + ")" + expr(to<Cast>(node).operand, kUnaryPrecedence);
       case ExprKind::member:
-        return expr(operands[0], kPostfix) + "." + node.text;
+        return expr(to<Member>(node).object, kPostfixPrecedence) + "." + to<Member>(node).name;
     }
-    return node.text;
+    return "";
+  }
+
+  std::string unary(const Unary& node) const {
+    const std::string op(spelling(node.op));
+    const std::string inner = expr(node.operand, kUnaryPrecedence);
+    // "- -x" must not become "--x".
+    const bool clash = !inner.empty() && inner.front() == op.back();
+    return op + (clash ? " " : "") + inner;
+  }
+
+  std::string binary(const Binary& node) const {
+    const int level = precedence(node.op);
+    return expr(node.left, level) + " " + std::string(spelling(node.op)) + " " +
+           expr(node.right, level + 1);
+  }
+
+  std::string call(const Call& node) const {
+    std::string text = node.function + "(";
+    for (std::size_t i = 0; i < node.arguments.size(); ++i) {
+      text += (i == 0 ? "" : ", ") + expr(node.arguments[i]);
+    }
+    return text + ")";
   }
 
   // A declaration without indentation and semicolon.
-  std::string declaration(const Stmt& stmt) const {
+  std::string declaration(const Declaration& stmt) const {
     const Variable& variable = stmt.variable;
     std::string text;
     if (variable.storage == Storage::shared) text += "__shared__ ";
@@ -171,17 +166,19 @@ class Printer {
     return text;
   }
 
-  std::string assignment(const Stmt& stmt) const {
-    if (stmt.value->kind == ExprKind::integer && stmt.value->number == 1) {
-      if (stmt.text == "+=") return "++" + expr(stmt.target, kUnary);
-      if (stmt.text == "-=") return "--" + expr(stmt.target, kUnary);
+  std::string assignment(const Assignment& stmt) const {
+    if (const auto* one = as<IntegerLiteral>(stmt.value); one != nullptr && one->value == 1) {
+      if (stmt.op == AssignmentOperator::add) return "++" + expr(stmt.target, kUnaryPrecedence);
+      if (stmt.op == AssignmentOperator::subtract)
+        return "--" + expr(stmt.target, kUnaryPrecedence);
     }
-    return expr(stmt.target) + " " + stmt.text + " " + expr(stmt.value);
+    return expr(stmt.target) + " " + std::string(spelling(stmt.op)) + " " + expr(stmt.value);
   }
 
   std::string simple(const StmtPtr& stmt) const {
     if (!stmt) return "";
-    return stmt->kind == StmtKind::declare ? declaration(*stmt) : assignment(*stmt);
+    const auto* declared = as<Declaration>(stmt);
+    return declared != nullptr ? declaration(*declared) : assignment(to<Assignment>(stmt));
   }
 
   std::string braces(const Block& body, int indent) const {
@@ -189,42 +186,46 @@ class Printer {
            "}";
   }
 
+  std::string branch(const Branch& stmt, int indent) const {
+    std::string text = "if (" + expr(stmt.condition) + ") " + braces(stmt.body, indent);
+    if (!stmt.otherwise.empty()) text += " else " + braces(stmt.otherwise, indent);
+    return text;
+  }
+
+  std::string for_loop(const ForLoop& stmt, int indent) const {
+    std::string text = "for (" + simple(stmt.init) + ";";
+    if (stmt.condition) text += " " + expr(stmt.condition);
+    text += ";";
+    if (stmt.step) text += " " + simple(stmt.step);
+    return text + ") " + braces(stmt.body, indent);
+  }
+
   std::string stmt(const Stmt& stmt, int indent) const {
     const std::string pad(static_cast<std::size_t>(indent), ' ');
-    switch (stmt.kind) {
-      case StmtKind::declare:
-        return pad + declaration(stmt) + ";\n";
-      case StmtKind::assign:
-        return pad + assignment(stmt) + ";\n";
-      case StmtKind::evaluate:
-        return pad + expr(stmt.value) + ";\n";
-      case StmtKind::branch: {
-        std::string text = pad + "if (" + expr(stmt.value) + ") " + braces(stmt.body, indent);
-        if (!stmt.otherwise.empty()) text += " else " + braces(stmt.otherwise, indent);
-        return text + "\n";
-      }
-      case StmtKind::loop: {
-        std::string text;
-        if (stmt.unroll == kUnrollFully) text += pad + "#pragma unroll\n";
-        if (stmt.unroll > 0) text += pad + "#pragma unroll " + std::to_string(stmt.unroll) + "\n";
-        text += pad + "for (" + simple(stmt.init) + ";";
-        if (stmt.value) text += " " + expr(stmt.value);
-        text += ";";
-        if (stmt.step) text += " " + simple(stmt.step);
-        return text + ") " + braces(stmt.body, indent) + "\n";
-      }
-      case StmtKind::repeat:
-        return pad + "while (" + expr(stmt.value) + ") " + braces(stmt.body, indent) + "\n";
-      case StmtKind::leave:
+    switch (stmt.kind()) {
+      case StmtKind::declaration:
+        return pad + declaration(to<Declaration>(stmt)) + ";\n";
+      case StmtKind::assignment:
+        return pad + assignment(to<Assignment>(stmt)) + ";\n";
+      case StmtKind::evaluation:
+        return pad + expr(to<Evaluation>(stmt).value) + ";\n";
+      case StmtKind::branch:
+        return pad + branch(to<Branch>(stmt), indent) + "\n";
+      case StmtKind::for_loop:
+        return pragma_of(to<ForLoop>(stmt), pad) + pad + for_loop(to<ForLoop>(stmt), indent) + "\n";
+      case StmtKind::while_loop:
+        return pad + "while (" + expr(to<WhileLoop>(stmt).condition) + ") " +
+               braces(to<WhileLoop>(stmt).body, indent) + "\n";
+      case StmtKind::return_:
         return pad + "return;\n";
       case StmtKind::jump:
-        return pad + stmt.text + ";\n";
+        return pad + (to<Jump>(stmt).jump == JumpKind::break_loop ? "break" : "continue") + ";\n";
       case StmtKind::barrier:
         return pad + "__syncthreads();\n";
       case StmtKind::scope:
-        return pad + braces(stmt.body, indent) + "\n";
+        return pad + braces(to<Scope>(stmt).body, indent) + "\n";
       case StmtKind::opaque:
-        return pad + stmt.text + "\n";
+        return pad + to<OpaqueStatement>(stmt).text + "\n";
     }
     return "";
   }
@@ -253,8 +254,9 @@ std::string print(const Unit& unit) {
 std::string canonical_text(const Unit& unit) {
   Names names;
   walk(unit.kernel.body, [&](const Stmt& stmt) {
-    if (stmt.kind != StmtKind::declare) return;
-    names.emplace(stmt.variable.name, "v" + std::to_string(names.size()));
+    const auto* declaration = as<Declaration>(stmt);
+    if (declaration == nullptr) return;
+    names.emplace(declaration->variable.name, "v" + std::to_string(names.size()));
   });
   return unit.before + Printer(&names).kernel(unit.kernel) + unit.after;
 }

@@ -1,50 +1,62 @@
 #include "source/walk.h"
 
+#include "source/mutator.h"
+
 #include <algorithm>
 #include <utility>
 
 namespace regraph::source {
 namespace {
 
-template <typename Visit>
-void for_each_own_expression(const Stmt& stmt, const Visit& visit) {
-  if (stmt.target) visit(stmt.target);
-  if (stmt.value) visit(stmt.value);
-}
+// Expressions by function, statements as they are.
+class ExpressionRewriter final : public Mutator {
+ public:
+  explicit ExpressionRewriter(const ExprRewrite& rewrite) : rewrite_(rewrite) {}
 
-StmtPtr rewrite_own_expressions(const StmtPtr& stmt, const ExprRewrite& rewrite) {
-  if (!stmt) return stmt;
-  auto copy = std::make_shared<Stmt>(*stmt);
-  if (stmt->target) copy->target = rewrite_expr(stmt->target, rewrite);
-  if (stmt->value) copy->value = rewrite_expr(stmt->value, rewrite);
-  copy->init = rewrite_own_expressions(stmt->init, rewrite);
-  copy->step = rewrite_own_expressions(stmt->step, rewrite);
-  copy->body = rewrite_expressions(stmt->body, rewrite);
-  copy->otherwise = rewrite_expressions(stmt->otherwise, rewrite);
-  return copy;
-}
+  // Every node is asked before it is taken apart.
+  template <typename Node>
+  ExprPtr asked(const ExprPtr& expr, const Node& node) {
+    if (auto replacement = rewrite_(expr)) return *replacement;
+    return Mutator::mutate(expr, node);
+  }
+
+ private:
+  ExprPtr mutate(const ExprPtr& e, const IntegerLiteral& n) override { return asked(e, n); }
+  ExprPtr mutate(const ExprPtr& e, const FloatingLiteral& n) override { return asked(e, n); }
+  ExprPtr mutate(const ExprPtr& e, const VariableReference& n) override { return asked(e, n); }
+  ExprPtr mutate(const ExprPtr& e, const Builtin& n) override { return asked(e, n); }
+  ExprPtr mutate(const ExprPtr& e, const Unary& n) override { return asked(e, n); }
+  ExprPtr mutate(const ExprPtr& e, const Binary& n) override { return asked(e, n); }
+  ExprPtr mutate(const ExprPtr& e, const Conditional& n) override { return asked(e, n); }
+  ExprPtr mutate(const ExprPtr& e, const Subscript& n) override { return asked(e, n); }
+  ExprPtr mutate(const ExprPtr& e, const Call& n) override { return asked(e, n); }
+  ExprPtr mutate(const ExprPtr& e, const Cast& n) override { return asked(e, n); }
+  ExprPtr mutate(const ExprPtr& e, const Member& n) override { return asked(e, n); }
+  ExprPtr mutate(const ExprPtr& e, const OpaqueExpression& n) override { return asked(e, n); }
+
+  const ExprRewrite& rewrite_;
+};
 
 }  // namespace
 
 void walk(const ExprPtr& expr, const std::function<void(const Expr&)>& visit) {
   if (!expr) return;
   visit(*expr);
-  for (const ExprPtr& operand : expr->operands)
-    walk(operand, visit);
+  for_each_operand(*expr, [&](const ExprPtr& operand) { walk(operand, visit); });
 }
 
 void walk(const Block& block, const std::function<void(const Stmt&)>& visit) {
   for (const StmtPtr& stmt : block) {
     visit(*stmt);
-    if (stmt->init) visit(*stmt->init);
-    if (stmt->step) visit(*stmt->step);
-    walk(stmt->body, visit);
-    walk(stmt->otherwise, visit);
+    for_each_header(*stmt, [&](const StmtPtr& part) { visit(*part); });
+    walk(body_of(*stmt), visit);
+    walk(otherwise_of(*stmt), visit);
   }
 }
 
 void walk_own_expressions(const Stmt& stmt, const std::function<void(const Expr&)>& visit) {
-  for_each_own_expression(stmt, [&](const ExprPtr& expr) { walk(expr, visit); });
+  walk(target_of(stmt), visit);
+  walk(value_of(stmt), visit);
 }
 
 void walk_expressions(const Block& block, const std::function<void(const Expr&)>& visit) {
@@ -52,27 +64,11 @@ void walk_expressions(const Block& block, const std::function<void(const Expr&)>
 }
 
 ExprPtr rewrite_expr(const ExprPtr& expr, const ExprRewrite& rewrite) {
-  if (!expr) return expr;
-  if (auto replacement = rewrite(expr)) return *replacement;
-  bool changed = false;
-  std::vector<ExprPtr> operands;
-  operands.reserve(expr->operands.size());
-  for (const ExprPtr& operand : expr->operands) {
-    operands.push_back(rewrite_expr(operand, rewrite));
-    changed = changed || operands.back() != operand;
-  }
-  if (!changed) return expr;
-  auto copy = std::make_shared<Expr>(*expr);
-  copy->operands = std::move(operands);
-  return copy;
+  return ExpressionRewriter(rewrite).run(expr);
 }
 
 Block rewrite_expressions(const Block& block, const ExprRewrite& rewrite) {
-  Block result;
-  result.reserve(block.size());
-  for (const StmtPtr& stmt : block)
-    result.push_back(rewrite_own_expressions(stmt, rewrite));
-  return result;
+  return ExpressionRewriter(rewrite).run(block);
 }
 
 Block rewrite_statements(const Block& block, const StmtRewrite& rewrite) {
@@ -80,16 +76,10 @@ Block rewrite_statements(const Block& block, const StmtRewrite& rewrite) {
   for (const StmtPtr& stmt : block) {
     if (auto replacement = rewrite(stmt)) {
       result.insert(result.end(), replacement->begin(), replacement->end());
-      continue;
+    } else {
+      result.push_back(with_blocks(stmt, rewrite_statements(body_of(*stmt), rewrite),
+                                   rewrite_statements(otherwise_of(*stmt), rewrite)));
     }
-    if (stmt->body.empty() && stmt->otherwise.empty()) {
-      result.push_back(stmt);
-      continue;
-    }
-    auto copy = std::make_shared<Stmt>(*stmt);
-    copy->body = rewrite_statements(stmt->body, rewrite);
-    copy->otherwise = rewrite_statements(stmt->otherwise, rewrite);
-    result.push_back(std::move(copy));
   }
   return result;
 }
@@ -97,39 +87,100 @@ Block rewrite_statements(const Block& block, const StmtRewrite& rewrite) {
 ExprRewrite replace_variable(std::string name, ExprPtr replacement) {
   return [name = std::move(name),
           replacement = std::move(replacement)](const ExprPtr& expr) -> std::optional<ExprPtr> {
-    if (expr->kind == ExprKind::variable && expr->text == name) return replacement;
-    return std::nullopt;
+    const auto* variable = as<VariableReference>(expr);
+    return variable != nullptr && variable->name == name ? std::optional(replacement)
+                                                         : std::nullopt;
   };
 }
 
+namespace {
+
+// What two nodes of one kind hold besides operands and blocks.
+bool equal_content(const Expr& a, const Expr& b) {
+  switch (a.kind()) {
+    case ExprKind::integer_literal:
+      return to<IntegerLiteral>(a).value == to<IntegerLiteral>(b).value;
+    case ExprKind::floating_literal:
+      return to<FloatingLiteral>(a).spelling == to<FloatingLiteral>(b).spelling;
+    case ExprKind::variable_reference:
+      return to<VariableReference>(a).name == to<VariableReference>(b).name;
+    case ExprKind::builtin:
+      return to<Builtin>(a).name == to<Builtin>(b).name;
+    case ExprKind::unary:
+      return to<Unary>(a).op == to<Unary>(b).op;
+    case ExprKind::binary:
+      return to<Binary>(a).op == to<Binary>(b).op;
+    case ExprKind::conditional:
+    case ExprKind::subscript:
+      return true;
+    case ExprKind::call:
+      return to<Call>(a).function == to<Call>(b).function;
+    case ExprKind::cast:
+      return to<Cast>(a).target == to<Cast>(b).target;
+    case ExprKind::member:
+      return to<Member>(a).name == to<Member>(b).name;
+    case ExprKind::opaque:
+      return to<OpaqueExpression>(a).text == to<OpaqueExpression>(b).text;
+  }
+  return false;
+}
+
+bool equal(const Variable& a, const Variable& b) {
+  return a.name == b.name && a.type == b.type && a.extents == b.extents && a.storage == b.storage;
+}
+
+bool equal_content(const Stmt& a, const Stmt& b) {
+  switch (a.kind()) {
+    case StmtKind::declaration:
+      return equal(to<Declaration>(a).variable, to<Declaration>(b).variable);
+    case StmtKind::assignment:
+      return to<Assignment>(a).op == to<Assignment>(b).op;
+    case StmtKind::for_loop:
+      return to<ForLoop>(a).unroll == to<ForLoop>(b).unroll &&
+             equal(to<ForLoop>(a).init, to<ForLoop>(b).init) &&
+             equal(to<ForLoop>(a).step, to<ForLoop>(b).step);
+    case StmtKind::jump:
+      return to<Jump>(a).jump == to<Jump>(b).jump;
+    case StmtKind::opaque:
+      return to<OpaqueStatement>(a).text == to<OpaqueStatement>(b).text;
+    default:
+      return true;
+  }
+}
+
+std::vector<const ExprPtr*> operands_of(const Expr& expr) {
+  std::vector<const ExprPtr*> operands;
+  for_each_operand(expr, [&](const ExprPtr& operand) { operands.push_back(&operand); });
+  return operands;
+}
+
+}  // namespace
+
 bool equal(const ExprPtr& a, const ExprPtr& b) {
   if (a == b) return true;
-  if (!a || !b || a->kind != b->kind || a->operands.size() != b->operands.size()) return false;
-  if (a->kind == ExprKind::integer ? a->number != b->number : a->text != b->text) return false;
-  return std::equal(a->operands.begin(), a->operands.end(), b->operands.begin(),
-                    [](const ExprPtr& x, const ExprPtr& y) { return equal(x, y); });
+  if (!a || !b || a->kind() != b->kind() || !equal_content(*a, *b)) return false;
+  const auto left = operands_of(*a);
+  const auto right = operands_of(*b);
+  return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                    [](const ExprPtr* x, const ExprPtr* y) { return equal(*x, *y); });
 }
 
 bool equal(const StmtPtr& a, const StmtPtr& b) {
   if (a == b) return true;
-  if (!a || !b) return false;
-  return a->kind == b->kind && a->text == b->text && a->unroll == b->unroll &&
-         a->variable.name == b->variable.name && a->variable.type == b->variable.type &&
-         a->variable.extents == b->variable.extents && a->variable.storage == b->variable.storage &&
-         equal(a->target, b->target) && equal(a->value, b->value) && equal(a->init, b->init) &&
-         equal(a->step, b->step) && equal(a->body, b->body) && equal(a->otherwise, b->otherwise);
+  return a && b && a->kind() == b->kind() && equal_content(*a, *b) &&
+         equal(target_of(*a), target_of(*b)) && equal(value_of(*a), value_of(*b)) &&
+         equal(body_of(*a), body_of(*b)) && equal(otherwise_of(*a), otherwise_of(*b));
 }
 
 bool equal(const Block& a, const Block& b) {
-  return a.size() == b.size() &&
-         std::equal(a.begin(), a.end(), b.begin(),
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](const StmtPtr& x, const StmtPtr& y) { return equal(x, y); });
 }
 
 std::set<std::string> variables_of(const ExprPtr& expr) {
   std::set<std::string> names;
   walk(expr, [&](const Expr& node) {
-    if (node.kind == ExprKind::variable) names.insert(node.text);
+    if (const auto* variable = as<VariableReference>(node)) names.insert(variable->name);
   });
   return names;
 }
@@ -137,18 +188,24 @@ std::set<std::string> variables_of(const ExprPtr& expr) {
 std::set<std::string> declared_names(const Block& block) {
   std::set<std::string> names;
   walk(block, [&](const Stmt& stmt) {
-    if (stmt.kind == StmtKind::declare) names.insert(stmt.variable.name);
+    if (const auto* declaration = as<Declaration>(stmt)) names.insert(declaration->variable.name);
   });
   return names;
 }
 
-std::string fresh_name(const Kernel& kernel, const std::string& stem) {
+std::set<std::string> used_names(const Kernel& kernel) {
   std::set<std::string> used = declared_names(kernel.body);
   for (const KernelParameter& parameter : kernel.parameters)
     used.insert(parameter.name);
   walk_expressions(kernel.body, [&](const Expr& expr) {
-    if (expr.kind == ExprKind::variable || expr.kind == ExprKind::call) used.insert(expr.text);
+    if (const auto* variable = as<VariableReference>(expr)) used.insert(variable->name);
+    if (const auto* call = as<Call>(expr)) used.insert(call->function);
   });
+  return used;
+}
+
+std::string fresh_name(const Kernel& kernel, const std::string& stem) {
+  const std::set<std::string> used = used_names(kernel);
   if (!used.contains(stem)) return stem;
   for (int number = 2;; ++number) {
     std::string name = stem + std::to_string(number);
@@ -156,18 +213,18 @@ std::string fresh_name(const Kernel& kernel, const std::string& stem) {
   }
 }
 
-const Expr* base_variable(const Expr& expr) {
+const VariableReference* base_variable(const Expr& expr) {
   const Expr* node = &expr;
-  while (node->kind == ExprKind::index)
-    node = node->operands[0].get();
-  return node->kind == ExprKind::variable ? node : nullptr;
+  while (const auto* subscript = as<Subscript>(node))
+    node = subscript->base.get();
+  return as<VariableReference>(node);
 }
 
-std::vector<ExprPtr> indices_of(const ExprPtr& expr) {
+std::vector<ExprPtr> indices_of(const Expr& expr) {
   std::vector<ExprPtr> indices;
-  for (const Expr* node = expr.get(); node->kind == ExprKind::index;
-       node = node->operands[0].get()) {
-    indices.push_back(node->operands[1]);
+  for (const auto* subscript = as<Subscript>(expr); subscript != nullptr;
+       subscript = as<Subscript>(subscript->base)) {
+    indices.push_back(subscript->index);
   }
   std::reverse(indices.begin(), indices.end());
   return indices;

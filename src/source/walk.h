@@ -1,4 +1,5 @@
-// Traversal and rebuilding of the IR.
+// Traversal and rebuilding of the IR with functions, where a class derived from Visitor or Mutator
+// would say no more.
 #pragma once
 
 #include "source/ir.h"
@@ -7,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace regraph::source {
 
@@ -36,6 +38,14 @@ using ExprRewrite = std::function<std::optional<ExprPtr>(const ExprPtr&)>;
 using StmtRewrite = std::function<std::optional<Block>(const StmtPtr&)>;
 [[nodiscard]] Block rewrite_statements(const Block& block, const StmtRewrite& rewrite);
 
+// Calls `visit` for the statements that a statement has besides its blocks: a loop header's.
+template <typename Visit>
+void for_each_header(const Stmt& stmt, const Visit& visit) {
+  const auto* loop = as<ForLoop>(stmt);
+  if (loop != nullptr && loop->init) visit(loop->init);
+  if (loop != nullptr && loop->step) visit(loop->step);
+}
+
 // Replaces variables by expressions, by name.
 [[nodiscard]] ExprRewrite replace_variable(std::string name, ExprPtr replacement);
 
@@ -48,12 +58,14 @@ using StmtRewrite = std::function<std::optional<Block>(const StmtPtr&)>;
 [[nodiscard]] std::set<std::string> variables_of(const ExprPtr& expr);
 // Every name declared in the block or below, loop variables included.
 [[nodiscard]] std::set<std::string> declared_names(const Block& block);
+// Names that the kernel declares or mentions, of functions too.
+[[nodiscard]] std::set<std::string> used_names(const Kernel& kernel);
 // `stem`, or `stem` with the smallest number that makes it unused in the kernel.
 [[nodiscard]] std::string fresh_name(const Kernel& kernel, const std::string& stem);
 
 // The variable at the bottom of an index chain (A for A[i][j]), or null for anything else.
-[[nodiscard]] const Expr* base_variable(const Expr& expr);
+[[nodiscard]] const VariableReference* base_variable(const Expr& expr);
 // The indices of an index chain, outermost first.
-[[nodiscard]] std::vector<ExprPtr> indices_of(const ExprPtr& expr);
+[[nodiscard]] std::vector<ExprPtr> indices_of(const Expr& expr);
 
 }  // namespace regraph::source

@@ -4,6 +4,7 @@
 #include "rewrite/analysis/guarded_access.h"
 #include "rewrite/analysis/varying.h"
 #include "source/build.h"
+#include "source/match.h"
 #include "source/walk.h"
 
 #include <algorithm>
@@ -14,41 +15,43 @@
 namespace regraph::rewrite {
 
 using source::Analysis;
-using source::Expr;
-using source::ExprKind;
+using source::as;
+using source::Binary;
+using source::BinaryOperator;
+using source::Builtin;
+using source::Cast;
+using source::Evaluation;
 using source::ExprPtr;
+using source::IntegerLiteral;
+using source::is;
 using source::Kernel;
 using source::Polynomial;
 using source::Stmt;
-using source::StmtKind;
+using source::VariableReference;
 
 namespace {
 
 // Whether the expression cannot be negative, from what is known about thread and loop indices.
 bool is_nonnegative(const ExprPtr& expr, const Analysis& analysis) {
-  switch (expr->kind) {
-    case ExprKind::integer:
-      return expr->number >= 0;
-    case ExprKind::builtin:
-      return true;
-    case ExprKind::cast:
-      return is_nonnegative(expr->operands[0], analysis);
-    case ExprKind::variable: {
-      if (const source::CountedLoop* loop = analysis.loop(expr->text)) {
-        return is_nonnegative(loop->first, analysis);
-      }
-      const ExprPtr definition = analysis.definition(expr->text);
-      return definition && is_nonnegative(definition, analysis);
+  if (const auto* literal = as<IntegerLiteral>(expr)) return literal->value >= 0;
+  if (is<Builtin>(expr)) return true;
+  if (const auto* cast = as<Cast>(expr)) return is_nonnegative(cast->operand, analysis);
+  if (const auto* variable = as<VariableReference>(expr)) {
+    if (const source::CountedLoop* loop = analysis.loop(variable->name)) {
+      return is_nonnegative(loop->first, analysis);
     }
-    case ExprKind::binary: {
-      const bool keeps_sign = expr->text == "+" || expr->text == "*" || expr->text == "/" ||
-                              expr->text == "%" || expr->text == ">>";
-      return keeps_sign && is_nonnegative(expr->operands[0], analysis) &&
-             is_nonnegative(expr->operands[1], analysis);
-    }
-    default:
-      return false;
+    const ExprPtr definition = analysis.definition(variable->name);
+    return definition && is_nonnegative(definition, analysis);
   }
+  if (const auto* binary = as<Binary>(expr)) {
+    const bool keeps_sign =
+        binary->op == BinaryOperator::add || binary->op == BinaryOperator::multiply ||
+        binary->op == BinaryOperator::divide || binary->op == BinaryOperator::remainder ||
+        binary->op == BinaryOperator::shift_right;
+    return keeps_sign && is_nonnegative(binary->left, analysis) &&
+           is_nonnegative(binary->right, analysis);
+  }
+  return false;
 }
 
 // The index as a polynomial in which locals that are no polynomials themselves, but never negative
@@ -67,9 +70,10 @@ std::optional<Polynomial> index_polynomial(const ExprPtr& expr, const Analysis& 
 // grid ends there or earlier.
 bool rules_out_later_blocks(const ExprPtr& guard, const Analysis& analysis, const Launch& launch,
                             int axis) {
-  if (guard->kind != ExprKind::binary || guard->text != "<") return false;
-  const auto index = index_polynomial(guard->operands[0], analysis);
-  const auto limit = analysis.polynomial(guard->operands[1]);
+  const auto* comparison = source::as_binary(guard, BinaryOperator::less);
+  if (comparison == nullptr) return false;
+  const auto index = index_polynomial(comparison->left, analysis);
+  const auto limit = analysis.polynomial(comparison->right);
   if (!index || !limit || limit->terms().size() != 1) return false;
   const auto& [monomial, factor] = *limit->terms().begin();
   if (monomial.size() != 1 || factor != 1) return false;
@@ -103,11 +107,11 @@ bool grid_is_guarded(const Kernel& kernel, const Analysis& analysis, const Launc
   const std::set<std::string> varying = varying_names(kernel, block);
   bool guarded = true;
   for_each_guarded_access(kernel.body, [&](const GuardedAccess& access) {
-    const Expr* base = source::base_variable(*access.access);
-    const source::Variable* local = base != nullptr ? analysis.local(base->text) : nullptr;
+    const auto* base = source::base_variable(*access.access);
+    const source::Variable* local = base != nullptr ? analysis.local(base->name) : nullptr;
     if (local != nullptr && !local->is_pointer) return;  // registers or shared memory
     // A load that does not depend on the block's number is one that block 0 does as well.
-    const ExprPtr index = access.access->operands[1];
+    const ExprPtr index = access.access->index;
     const bool same_for_all =
         !access.is_store && !is_varying(index, block, varying) &&
         std::none_of(access.guards.begin(), access.guards.end(),
@@ -120,7 +124,8 @@ bool grid_is_guarded(const Kernel& kernel, const Analysis& analysis, const Launc
   });
   source::walk(kernel.body, [&](const Stmt& stmt) {
     // Atomics and calls are not index expressions of their own; take them as unguarded.
-    if (stmt.kind == StmtKind::evaluate && !source::is_warp_intrinsic(stmt.value->text))
+    const auto* evaluation = as<Evaluation>(stmt);
+    if (evaluation != nullptr && !source::is_warp_intrinsic(evaluation->call().function))
       guarded = false;
   });
   return guarded;
@@ -147,9 +152,9 @@ ExprPtr grid_extent(const Launch& launch, int axis, const Kernel& kernel) {
   if (comma == std::string::npos) return nullptr;
   const ExprPtr numerator = atom(text.substr(5, comma - 5));
   const ExprPtr divisor = atom(text.substr(comma + 2, text.size() - comma - 3));
-  if (!numerator || !divisor || divisor->kind != ExprKind::integer) return nullptr;
-  return source::binary("/", source::binary("+", numerator, source::integer(divisor->number - 1)),
-                        divisor);
+  const auto* number = as<IntegerLiteral>(divisor);
+  if (!numerator || number == nullptr) return nullptr;
+  return source::divide(source::add(numerator, source::integer(number->value - 1)), divisor);
 }
 
 }  // namespace regraph::rewrite

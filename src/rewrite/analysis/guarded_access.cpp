@@ -1,97 +1,126 @@
 #include "rewrite/analysis/guarded_access.h"
 
-#include "source/analysis.h"
+#include "source/build.h"
+#include "source/visitor.h"
 #include "source/walk.h"
 
 namespace regraph::rewrite {
 
+using source::as;
+using source::Assignment;
+using source::AssignmentOperator;
+using source::Binary;
+using source::BinaryOperator;
 using source::Block;
-using source::ExprKind;
+using source::Branch;
+using source::Conditional;
+using source::Declaration;
+using source::Evaluation;
+using source::Expr;
 using source::ExprPtr;
+using source::ForLoop;
 using source::Stmt;
-using source::StmtKind;
-using source::StmtPtr;
+using source::Subscript;
+using source::WhileLoop;
 
 namespace {
 
-class GuardWalker {
+class GuardWalker final : public source::Visitor {
  public:
-  explicit GuardWalker(const std::function<void(const GuardedAccess&)>& visit) : visit_(visit) {}
-
-  void block(const Block& statements) {
-    for (const StmtPtr& stmt : statements) {
-      stmt_ = stmt.get();
-      if (stmt->kind == StmtKind::branch) {
-        expr(stmt->value, false);
-        const std::size_t depth = guards_.size();
-        for (const ExprPtr& term : source::conjuncts(stmt->value))
-          guards_.push_back(term);
-        block(stmt->body);
-        guards_.resize(depth);
-        guards_.push_back(source::negate(stmt->value));
-        block(stmt->otherwise);
-        guards_.resize(depth);
-        continue;
-      }
-      if (stmt->init) {
-        stmt_ = stmt->init.get();
-        expr(stmt->init->value, false);
-      }
-      stmt_ = stmt.get();
-      if (stmt->target) target(stmt->target);
-      if (stmt->value) expr(stmt->value, false);
-      block(stmt->body);
-    }
-  }
+  explicit GuardWalker(const std::function<void(const GuardedAccess&)>& report) : report_(report) {}
 
  private:
-  void target(const ExprPtr& node) {
-    if (node->kind == ExprKind::index) {
-      visit_({node.get(), stmt_, true, guards_});
+  // Visits what `inside` does with the terms of the condition as guards.
+  template <typename Inside>
+  void under(const std::vector<ExprPtr>& terms, const Inside& inside) {
+    const std::size_t depth = guards_.size();
+    guards_.insert(guards_.end(), terms.begin(), terms.end());
+    inside();
+    guards_.resize(depth);
+  }
+
+  void visit(const Branch& stmt) override {
+    stmt_ = &stmt;
+    go(stmt.condition);
+    under(source::conjuncts(stmt.condition), [&] { go(stmt.body); });
+    under({source::negate(stmt.condition)}, [&] { go(stmt.otherwise); });
+  }
+
+  void visit(const Conditional& expr) override {
+    go(expr.condition);
+    under(source::conjuncts(expr.condition), [&] { go(expr.then); });
+    under({source::negate(expr.condition)}, [&] { go(expr.otherwise); });
+  }
+
+  void visit(const Binary& expr) override {
+    if (expr.op != BinaryOperator::logical_and) {
+      Visitor::visit(expr);
+      return;
+    }
+    go(expr.left);
+    under(source::conjuncts(expr.left), [&] { go(expr.right); });
+  }
+
+  // Of a chain a[i][j] the whole is the access.
+  void visit(const Subscript& expr) override {
+    report_({&expr, stmt_, false, guards_});
+    const Expr* base = &expr;
+    std::vector<const Subscript*> chain;
+    while (const auto* subscript = as<Subscript>(base)) {
+      chain.push_back(subscript);
+      base = subscript->base.get();
+    }
+    go(chain.back()->base);
+    for (auto one = chain.rbegin(); one != chain.rend(); ++one)
+      go((*one)->index);
+  }
+
+  void visit(const Declaration& stmt) override {
+    stmt_ = &stmt;
+    go(stmt.value);
+  }
+
+  void visit(const Evaluation& stmt) override {
+    stmt_ = &stmt;
+    go(stmt.value);
+  }
+
+  void visit(const WhileLoop& stmt) override {
+    stmt_ = &stmt;
+    go(stmt.condition);
+    go(stmt.body);
+  }
+
+  // The header's first value and the condition; the step is taken to change the counter alone.
+  void visit(const ForLoop& stmt) override {
+    if (stmt.init) {
+      stmt_ = stmt.init.get();
+      go(value_of(*stmt.init));
+    }
+    stmt_ = &stmt;
+    go(stmt.condition);
+    go(stmt.body);
+  }
+
+  void visit(const Assignment& stmt) override {
+    stmt_ = &stmt;
+    target(stmt.target, stmt);
+    go(stmt.value);
+  }
+
+  void target(const ExprPtr& node, const Assignment& stmt) {
+    if (const auto* access = as<Subscript>(node)) {
+      report_({access, stmt_, true, guards_});
       // A compound assignment reads what it writes.
-      if (stmt_->text != "=") visit_({node.get(), stmt_, false, guards_});
-      for (const ExprPtr& index : source::indices_of(node))
-        expr(index, false);
+      if (stmt.op != AssignmentOperator::assign) report_({access, stmt_, false, guards_});
+      for (const ExprPtr& index : source::indices_of(*node))
+        go(index);
       return;
     }
-    for (const ExprPtr& operand : node->operands)
-      target(operand);
+    source::for_each_operand(*node, [&](const ExprPtr& operand) { target(operand, stmt); });
   }
 
-  void expr(const ExprPtr& node, bool below_index) {
-    if (!node) return;
-    if (node->kind == ExprKind::conditional) {
-      expr(node->operands[0], false);
-      const std::size_t depth = guards_.size();
-      for (const ExprPtr& term : source::conjuncts(node->operands[0]))
-        guards_.push_back(term);
-      expr(node->operands[1], false);
-      guards_.resize(depth);
-      guards_.push_back(source::negate(node->operands[0]));
-      expr(node->operands[2], false);
-      guards_.resize(depth);
-      return;
-    }
-    if (node->kind == ExprKind::binary && node->text == "&&") {
-      expr(node->operands[0], false);
-      const std::size_t depth = guards_.size();
-      for (const ExprPtr& term : source::conjuncts(node->operands[0]))
-        guards_.push_back(term);
-      expr(node->operands[1], false);
-      guards_.resize(depth);
-      return;
-    }
-    if (node->kind == ExprKind::index) {
-      if (!below_index) visit_({node.get(), stmt_, false, guards_});
-      expr(node->operands[0], true);
-      expr(node->operands[1], false);
-      return;
-    }
-    for (const ExprPtr& operand : node->operands)
-      expr(operand, false);
-  }
-
-  const std::function<void(const GuardedAccess&)>& visit_;
+  const std::function<void(const GuardedAccess&)>& report_;
   const Stmt* stmt_ = nullptr;
   std::vector<ExprPtr> guards_;
 };
@@ -100,7 +129,7 @@ class GuardWalker {
 
 void for_each_guarded_access(const Block& block,
                              const std::function<void(const GuardedAccess&)>& visit) {
-  GuardWalker(visit).block(block);
+  GuardWalker(visit).go(block);
 }
 
 }  // namespace regraph::rewrite

@@ -11,7 +11,7 @@ namespace regraph::rewrite {
 // Calls `visit(access, guards)` for every index expression, with the conjuncts (of if statements,
 // ?: and &&) that hold when it is evaluated. Stores' targets are visited with is_store true.
 struct GuardedAccess {
-  const source::Expr* access;
+  const source::Subscript* access;
   const source::Stmt* stmt;
   bool is_store;
   const std::vector<source::ExprPtr>& guards;

@@ -4,16 +4,22 @@
 
 namespace regraph::rewrite {
 
+using source::as;
 using source::Block;
+using source::ForLoop;
+using source::is;
+using source::Jump;
+using source::Return;
 using source::Stmt;
-using source::StmtKind;
 using source::StmtPtr;
+using source::WhileLoop;
 
 bool holds_loop(const Block& block) {
   bool found = false;
   source::walk(block, [&](const Stmt& stmt) {
-    found = found || (stmt.kind == StmtKind::loop && stmt.unroll != source::kUnrollFully) ||
-            stmt.kind == StmtKind::repeat;
+    const auto* loop = as<ForLoop>(stmt);
+    found =
+        found || is<WhileLoop>(stmt) || (loop != nullptr && loop->unroll != source::kUnrollFully);
   });
   return found;
 }
@@ -21,12 +27,12 @@ bool holds_loop(const Block& block) {
 std::vector<StmtPtr> innermost_loops(const Block& block) {
   std::vector<StmtPtr> result;
   for (const StmtPtr& stmt : block) {
-    if (stmt->kind == StmtKind::loop && stmt->unroll != source::kUnrollFully &&
-        !holds_loop(stmt->body)) {
+    const auto* loop = as<ForLoop>(stmt);
+    if (loop != nullptr && loop->unroll != source::kUnrollFully && !holds_loop(loop->body)) {
       result.push_back(stmt);
       continue;
     }
-    for (const Block* below : {&stmt->body, &stmt->otherwise}) {
+    for (const Block* below : {&body_of(*stmt), &otherwise_of(*stmt)}) {
       const std::vector<StmtPtr> inner = innermost_loops(*below);
       result.insert(result.end(), inner.begin(), inner.end());
     }
@@ -37,7 +43,7 @@ std::vector<StmtPtr> innermost_loops(const Block& block) {
 namespace {
 
 // The same bounds for all threads of a block, and no early way out.
-bool is_uniform(const Stmt& loop, const source::Analysis& analysis) {
+bool is_uniform(const ForLoop& loop, const source::Analysis& analysis) {
   const auto counted = source::counted_loop_of(loop);
   if (!counted) return false;
   for (const source::ExprPtr& bound : {counted->first, counted->limit}) {
@@ -48,9 +54,8 @@ bool is_uniform(const Stmt& loop, const source::Analysis& analysis) {
     }
   }
   bool leaves = false;
-  source::walk(loop.body, [&](const Stmt& stmt) {
-    leaves = leaves || stmt.kind == StmtKind::jump || stmt.kind == StmtKind::leave;
-  });
+  source::walk(loop.body,
+               [&](const Stmt& stmt) { leaves = leaves || is<Jump>(stmt) || is<Return>(stmt); });
   return !leaves;
 }
 
@@ -59,10 +64,11 @@ bool is_uniform(const Stmt& loop, const source::Analysis& analysis) {
 std::vector<StmtPtr> loops_all_reach(const Block& block, const source::Analysis& analysis) {
   std::vector<StmtPtr> result;
   for (const StmtPtr& stmt : block) {
-    if (stmt->kind != StmtKind::loop) continue;
+    const auto* loop = as<ForLoop>(stmt);
+    if (loop == nullptr) continue;
     result.push_back(stmt);
-    if (!is_uniform(*stmt, analysis)) continue;
-    const std::vector<StmtPtr> inner = loops_all_reach(stmt->body, analysis);
+    if (!is_uniform(*loop, analysis)) continue;
+    const std::vector<StmtPtr> inner = loops_all_reach(loop->body, analysis);
     result.insert(result.end(), inner.begin(), inner.end());
   }
   return result;

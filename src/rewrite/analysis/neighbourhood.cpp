@@ -3,6 +3,7 @@
 #include "rewrite/analysis/block_geometry.h"
 #include "rewrite/analysis/guarded_access.h"
 #include "rewrite/forms/kernel_state.h"
+#include "source/match.h"
 #include "source/walk.h"
 
 #include <algorithm>
@@ -14,11 +15,10 @@
 namespace regraph::rewrite {
 
 using source::Expr;
-using source::ExprKind;
 using source::ExprPtr;
 using source::Monomial;
 using source::Polynomial;
-using source::Stmt;
+using source::VariableReference;
 
 namespace {
 
@@ -167,13 +167,12 @@ Result<Neighbourhood> NeighbourhoodFinder::find(const std::string& array) const 
   bool known = true;
   std::int64_t mentions = 0;
   for_each_guarded_access(kernel_.body, [&](const GuardedAccess& access) {
-    const Expr* base = source::base_variable(*access.access);
-    if (base == nullptr || base->text != array) return;
+    const auto* base = source::base_variable(*access.access);
+    if (base == nullptr || base->name != array) return;
     ++mentions;
-    const ExprPtr& index = access.access->operands[1];
+    const ExprPtr& index = access.access->index;
     const auto polynomial = local_polynomial(index);
-    known =
-        known && polynomial.has_value() && access.access->operands[0]->kind == ExprKind::variable;
+    known = known && polynomial.has_value() && source::is<VariableReference>(access.access->base);
     if (!polynomial) return;
     wide = wide || (index->type && size_in_bytes(*index->type) == 8);
     std::int64_t repeats = 1;
@@ -184,11 +183,11 @@ Result<Neighbourhood> NeighbourhoodFinder::find(const std::string& array) const 
   });
   if (!known) return refuse("its index is not a polynomial of known symbols");
   source::walk_expressions(kernel_.body, [&](const Expr& expr) {
-    if (expr.kind == ExprKind::variable && expr.text == array) --mentions;
+    if (source::is_named(expr, array)) --mentions;
     // &a[i] is an address, not a read.
-    const bool is_address = expr.kind == ExprKind::unary && expr.text == "&";
-    const Expr* base = is_address ? source::base_variable(*expr.operands[0]) : nullptr;
-    known = known && (base == nullptr || base->text != array);
+    const ExprPtr place = source::addressed(expr);
+    const auto* base = place ? source::base_variable(*place) : nullptr;
+    known = known && (base == nullptr || base->name != array);
   });
   if (mentions != 0 || !known) return refuse("its address is used for more than plain reads");
   if (accesses.empty()) return refuse("it is not read");

@@ -2,6 +2,7 @@
 
 #include "rewrite/forms/kernel_state.h"
 #include "source/build.h"
+#include "source/match.h"
 #include "source/walk.h"
 
 #include <algorithm>
@@ -10,23 +11,36 @@
 namespace regraph::rewrite {
 
 using source::Analysis;
+using source::as;
+using source::Assignment;
+using source::AssignmentOperator;
+using source::Binary;
+using source::BinaryOperator;
 using source::Block;
-using source::Expr;
-using source::ExprKind;
+using source::Branch;
+using source::Call;
+using source::Conditional;
+using source::Declaration;
 using source::ExprPtr;
+using source::ForLoop;
+using source::is;
+using source::is_named;
+using source::Scope;
 using source::Stmt;
 using source::StmtKind;
 using source::StmtPtr;
+using source::to;
+using source::VariableReference;
 
 StmtPtr Reduction::combine(const ExprPtr& target, const ExprPtr& other) const {
   switch (kind) {
     case Kind::compound:
       return source::assign(target, op, other);
     case Kind::function:
-      return source::assign(target, "=", source::call(op, {target, other}));
+      return source::assign(target, source::call(function, {target, other}));
     case Kind::comparison:
-      return source::assign(target, "=",
-                            source::conditional(source::binary(op, other, target), other, target));
+      return source::assign(
+          target, source::conditional(source::binary(relation, other, target), other, target));
   }
   return nullptr;
 }
@@ -34,10 +48,10 @@ StmtPtr Reduction::combine(const ExprPtr& target, const ExprPtr& other) const {
 ExprPtr Reduction::neutral() const {
   if (kind != Kind::compound) return nullptr;
   const bool wide = scalar == ScalarType::f64;
-  if (op == "*=") {
+  if (op == AssignmentOperator::multiply) {
     return is_floating(scalar) ? source::floating(wide ? "1.0" : "1.0f") : source::integer(1);
   }
-  if (op == "&=") return source::integer(-1);
+  if (op == AssignmentOperator::bit_and) return source::integer(-1);
   return source::zero_of(scalar);
 }
 
@@ -47,47 +61,62 @@ bool Reduction::rounds() const {
 
 namespace {
 
-bool is_name(const ExprPtr& expr, const std::string& name) {
-  return expr && expr->kind == ExprKind::variable && expr->text == name;
-}
-
 bool mentions(const ExprPtr& expr, const std::string& name) {
   return source::variables_of(expr).contains(name);
 }
 
 // name + ... - ...: `name` once, with a positive sign.
 bool is_sum_onto(const ExprPtr& expr, const std::string& name) {
-  if (is_name(expr, name)) return true;
-  if (expr->kind != ExprKind::binary || (expr->text != "+" && expr->text != "-")) return false;
-  const ExprPtr& left = expr->operands[0];
-  const ExprPtr& right = expr->operands[1];
-  if (is_sum_onto(left, name)) return !mentions(right, name);
-  return expr->text == "+" && is_sum_onto(right, name) && !mentions(left, name);
+  if (is_named(expr, name)) return true;
+  const auto* binary = as<Binary>(expr);
+  if (binary == nullptr ||
+      (binary->op != BinaryOperator::add && binary->op != BinaryOperator::subtract)) {
+    return false;
+  }
+  if (is_sum_onto(binary->left, name)) return !mentions(binary->right, name);
+  return binary->op == BinaryOperator::add && is_sum_onto(binary->right, name) &&
+         !mentions(binary->left, name);
+}
+
+BinaryOperator mirrored(BinaryOperator relation) {
+  return relation == BinaryOperator::less ? BinaryOperator::greater : BinaryOperator::less;
 }
 
 // other > name ? other : name and its mirror images; the relation under which `other` wins.
-std::optional<std::string> comparison_of(const ExprPtr& condition, const ExprPtr& then,
-                                         const ExprPtr& otherwise, const std::string& name) {
-  if (condition->kind != ExprKind::binary) return std::nullopt;
-  std::string relation = condition->text.substr(0, 1);
-  if (relation != "<" && relation != ">") return std::nullopt;
-  if (condition->text == "<<" || condition->text == ">>") return std::nullopt;
-  ExprPtr other = condition->operands[0];
-  if (is_name(other, name)) {
-    other = condition->operands[1];
-    relation = relation == "<" ? ">" : "<";
-  } else if (!is_name(condition->operands[1], name)) {
+std::optional<BinaryOperator> comparison_of(const ExprPtr& condition, const ExprPtr& then,
+                                            const ExprPtr& otherwise, const std::string& name) {
+  const auto* comparison = as<Binary>(condition);
+  if (comparison == nullptr) return std::nullopt;
+  BinaryOperator relation = comparison->op;
+  if (relation == BinaryOperator::less_equal) relation = BinaryOperator::less;
+  if (relation == BinaryOperator::greater_equal) relation = BinaryOperator::greater;
+  if (relation != BinaryOperator::less && relation != BinaryOperator::greater) return std::nullopt;
+  ExprPtr other = comparison->left;
+  if (is_named(other, name)) {
+    other = comparison->right;
+    relation = mirrored(relation);
+  } else if (!is_named(comparison->right, name)) {
     return std::nullopt;
   }
   if (mentions(other, name)) return std::nullopt;
-  if (source::equal(then, other) && is_name(otherwise, name)) return relation;
-  if (source::equal(otherwise, other) && is_name(then, name)) return relation == "<" ? ">" : "<";
+  if (source::equal(then, other) && is_named(otherwise, name)) return relation;
+  if (source::equal(otherwise, other) && is_named(then, name)) return mirrored(relation);
   return std::nullopt;
+}
+
+// Whether one of the two is the variable, which the other does not mention.
+bool combines(const ExprPtr& left, const ExprPtr& right, const std::string& name) {
+  return (is_named(left, name) && !mentions(right, name)) ||
+         (is_named(right, name) && !mentions(left, name));
+}
+
+bool is_one_of(AssignmentOperator op, std::initializer_list<AssignmentOperator> known) {
+  return std::find(known.begin(), known.end(), op) != known.end();
 }
 
 class EffectCollector {
  public:
-  EffectCollector(const Stmt& loop, const Analysis& analysis)
+  EffectCollector(const ForLoop& loop, const Analysis& analysis)
       : loop_(loop), analysis_(analysis), inside_(source::declared_names(loop.body)) {}
 
   Result<LoopEffects> collect() {
@@ -113,34 +142,37 @@ class EffectCollector {
   }
 
   Status statement(const Stmt& stmt) {
-    switch (stmt.kind) {
-      case StmtKind::declare:
-        if (stmt.variable.storage != source::Storage::automatic) {
+    switch (stmt.kind()) {
+      case StmtKind::declaration:
+        if (to<Declaration>(stmt).variable.storage != source::Storage::automatic) {
           return refuse(where() + "it declares shared memory");
         }
         return {};
-      case StmtKind::assign:
-        return assignment(stmt);
+      case StmtKind::assignment:
+        return assignment(to<Assignment>(stmt));
       case StmtKind::branch: {
-        if (const auto reduction = guarded_update(stmt)) return add(*reduction, &stmt);
-        if (Status status = block(stmt.body); !status) return status;
-        return block(stmt.otherwise);
+        const auto& branch = to<Branch>(stmt);
+        if (const auto reduction = guarded_update(branch)) return add(*reduction, &stmt);
+        if (Status status = block(branch.body); !status) return status;
+        return block(branch.otherwise);
       }
-      case StmtKind::loop:
-        if (stmt.init && stmt.init->kind == StmtKind::assign) {
-          if (Status status = assignment(*stmt.init); !status) return status;
+      case StmtKind::for_loop: {
+        const auto& loop = to<ForLoop>(stmt);
+        if (const auto* init = as<Assignment>(loop.init)) {
+          if (Status status = assignment(*init); !status) return status;
         }
-        return block(stmt.body);
+        return block(loop.body);
+      }
       case StmtKind::scope:
-        return block(stmt.body);
+        return block(to<Scope>(stmt).body);
       default:
         return refuse(where() +
                       "it holds a barrier, a jump, a while loop or a call for its effect");
     }
   }
 
-  Status assignment(const Stmt& stmt) {
-    const Expr* base = source::base_variable(*stmt.target);
+  Status assignment(const Assignment& stmt) {
+    const auto* base = source::base_variable(*stmt.target);
     if (base == nullptr) {
       std::set<std::string> names = source::variables_of(stmt.target);
       const bool is_private = std::all_of(names.begin(), names.end(), [&](const std::string& name) {
@@ -149,87 +181,108 @@ class EffectCollector {
       if (is_private) return {};
       return refuse(where() + "it assigns to something that is no variable or array element");
     }
-    if (inside_.contains(base->text)) return {};
-    if (analysis_.is_global_pointer(base->text)) {
-      effects_.stored.insert(base->text);
+    if (inside_.contains(base->name)) return {};
+    if (analysis_.is_global_pointer(base->name)) {
+      effects_.stored.insert(base->name);
       return {};
     }
-    const source::Variable* variable = analysis_.local(base->text);
-    if (stmt.target->kind != ExprKind::variable || variable == nullptr || !variable->scalar ||
+    const source::Variable* variable = analysis_.local(base->name);
+    if (!is<VariableReference>(stmt.target) || variable == nullptr || !variable->scalar ||
         variable->is_pointer) {
-      return refuse(where() + "it changes '" + base->text + "', which later iterations may read");
+      return refuse(where() + "it changes '" + base->name + "', which later iterations may read");
     }
     const auto reduction = update(stmt, *variable);
     if (!reduction) {
-      return refuse(where() + "'" + base->text +
+      return refuse(where() + "'" + base->name +
                     "' carries a value from one iteration to the next");
     }
     return add(*reduction, &stmt);
   }
 
-  static Reduction named(const source::Variable& variable, Reduction::Kind kind, std::string op) {
-    return {kind, variable.name, variable.type, *variable.scalar, std::move(op)};
+  static Reduction reduction(const source::Variable& variable, Reduction::Kind kind) {
+    Reduction result;
+    result.kind = kind;
+    result.variable = variable.name;
+    result.type = variable.type;
+    result.scalar = *variable.scalar;
+    return result;
   }
 
-  std::optional<Reduction> update(const Stmt& stmt, const source::Variable& variable) const {
-    static const std::set<std::string> kCompound = {"+=", "-=", "*=", "&=", "|=", "^="};
-    static const std::set<std::string> kOperators = {"*", "&", "|", "^"};
-    static const std::set<std::string> kFunctions = {"max",   "min",  "fmaxf",
-                                                     "fminf", "fmax", "fmin"};
+  static Reduction compound(const source::Variable& variable, AssignmentOperator op) {
+    Reduction result = reduction(variable, Reduction::Kind::compound);
+    result.op = op;
+    return result;
+  }
+
+  static Reduction comparison(const source::Variable& variable, BinaryOperator relation) {
+    Reduction result = reduction(variable, Reduction::Kind::comparison);
+    result.relation = relation;
+    return result;
+  }
+
+  std::optional<Reduction> update(const Assignment& stmt, const source::Variable& variable) const {
+    using Op = AssignmentOperator;
     const std::string& name = variable.name;
     const ExprPtr& value = stmt.value;
-    if (kCompound.contains(stmt.text)) {
+    if (is_one_of(stmt.op,
+                  {Op::add, Op::subtract, Op::multiply, Op::bit_and, Op::bit_or, Op::bit_xor})) {
       if (mentions(value, name)) return std::nullopt;
-      return named(variable, Reduction::Kind::compound, stmt.text == "-=" ? "+=" : stmt.text);
+      return compound(variable, stmt.op == Op::subtract ? Op::add : stmt.op);
     }
-    if (stmt.text != "=") return std::nullopt;
-    if (!is_name(value, name) && is_sum_onto(value, name)) {
-      return named(variable, Reduction::Kind::compound, "+=");
-    }
-    if (value->kind == ExprKind::binary && kOperators.contains(value->text)) {
-      for (const std::size_t own : {std::size_t{0}, std::size_t{1}}) {
-        if (is_name(value->operands[own], name) && !mentions(value->operands[1 - own], name)) {
-          return named(variable, Reduction::Kind::compound, value->text + "=");
-        }
+    if (stmt.op != Op::assign) return std::nullopt;
+    if (!is_named(value, name) && is_sum_onto(value, name)) return compound(variable, Op::add);
+    if (const auto* operation = as<Binary>(value)) {
+      const auto op = source::compound(operation->op);
+      if (op && is_one_of(*op, {Op::multiply, Op::bit_and, Op::bit_or, Op::bit_xor}) &&
+          combines(operation->left, operation->right, name)) {
+        return compound(variable, *op);
       }
     }
-    if (value->kind == ExprKind::call && value->operands.size() == 3 &&
-        (value->text == "fmaf" || value->text == "fma") && is_name(value->operands[2], name) &&
-        !mentions(value->operands[0], name) && !mentions(value->operands[1], name)) {
-      return named(variable, Reduction::Kind::compound, "+=");
-    }
-    if (value->kind == ExprKind::call && value->operands.size() == 2 &&
-        kFunctions.contains(value->text)) {
-      for (const std::size_t own : {std::size_t{0}, std::size_t{1}}) {
-        if (is_name(value->operands[own], name) && !mentions(value->operands[1 - own], name)) {
-          return named(variable, Reduction::Kind::function, value->text);
-        }
-      }
-    }
-    if (value->kind == ExprKind::conditional) {
-      const auto relation =
-          comparison_of(value->operands[0], value->operands[1], value->operands[2], name);
-      if (relation) return named(variable, Reduction::Kind::comparison, *relation);
+    if (const auto* call = as<Call>(value)) return update_by_call(value, *call, variable);
+    if (const auto* choice = as<Conditional>(value)) {
+      const auto relation = comparison_of(choice->condition, choice->then, choice->otherwise, name);
+      if (relation) return comparison(variable, *relation);
     }
     return std::nullopt;
   }
 
-  // if (other > name) name = other;
-  std::optional<Reduction> guarded_update(const Stmt& stmt) const {
-    if (!stmt.otherwise.empty() || stmt.body.size() != 1) return std::nullopt;
-    const Stmt& inner = *stmt.body[0];
-    if (inner.kind != StmtKind::assign || inner.text != "=" ||
-        inner.target->kind != ExprKind::variable) {
+  // name = fmaf(a, b, name) and name = max(name, a).
+  static std::optional<Reduction> update_by_call(const ExprPtr& value, const Call& call,
+                                                 const source::Variable& variable) {
+    static const std::set<std::string> kFunctions = {"max",   "min",  "fmaxf",
+                                                     "fminf", "fmax", "fmin"};
+    const std::string& name = variable.name;
+    ExprPtr a;
+    ExprPtr b;
+    const auto is_fused = [&](const char* function) {
+      return source::matches(
+          value, source::called(function, source::any(a), source::any(b), source::named(name)));
+    };
+    if ((is_fused("fmaf") || is_fused("fma")) && !mentions(a, name) && !mentions(b, name))
+      return compound(variable, AssignmentOperator::add);
+    if (call.arguments.size() != 2 || !kFunctions.contains(call.function) ||
+        !combines(call.arguments[0], call.arguments[1], name)) {
       return std::nullopt;
     }
-    const source::Variable* variable = analysis_.local(inner.target->text);
+    Reduction result = reduction(variable, Reduction::Kind::function);
+    result.function = call.function;
+    return result;
+  }
+
+  // if (other > name) name = other;
+  std::optional<Reduction> guarded_update(const Branch& stmt) const {
+    if (!stmt.otherwise.empty() || stmt.body.size() != 1) return std::nullopt;
+    const auto* inner = as<Assignment>(stmt.body[0]);
+    if (inner == nullptr || inner->op != AssignmentOperator::assign) return std::nullopt;
+    const auto* target = as<VariableReference>(inner->target);
+    const source::Variable* variable = target != nullptr ? analysis_.local(target->name) : nullptr;
     if (variable == nullptr || !variable->scalar || variable->is_pointer ||
         inside_.contains(variable->name)) {
       return std::nullopt;
     }
-    const auto relation = comparison_of(stmt.value, inner.value, inner.target, variable->name);
-    if (!relation) return std::nullopt;
-    return named(*variable, Reduction::Kind::comparison, *relation);
+    const auto relation =
+        comparison_of(stmt.condition, inner->value, inner->target, variable->name);
+    return relation ? std::optional(comparison(*variable, *relation)) : std::nullopt;
   }
 
   Status add(const Reduction& reduction, const Stmt* stmt) {
@@ -244,7 +297,7 @@ class EffectCollector {
     updates_.insert(stmt);
     for (const Reduction& known : effects_.reductions) {
       if (known.variable != reduction.variable) continue;
-      if (known.kind == reduction.kind && known.op == reduction.op) return {};
+      if (known.same_operation(reduction)) return {};
       return refuse(where() + "'" + reduction.variable + "' is updated by different operations");
     }
     effects_.reductions.push_back(reduction);
@@ -256,19 +309,19 @@ class EffectCollector {
     std::function<void(const Block&)> visit = [&](const Block& statements) {
       for (const StmtPtr& stmt : statements) {
         if (updates_.contains(stmt.get())) continue;
-        for (const StmtPtr& part : {stmt->init, stmt->step}) {
-          if (part) found = found || mentions(part->value, name) || mentions(part->target, name);
-        }
-        found = found || mentions(stmt->value, name) || mentions(stmt->target, name);
-        visit(stmt->body);
-        visit(stmt->otherwise);
+        source::for_each_header(*stmt, [&](const StmtPtr& part) {
+          found = found || mentions(value_of(*part), name) || mentions(target_of(*part), name);
+        });
+        found = found || mentions(value_of(*stmt), name) || mentions(target_of(*stmt), name);
+        visit(body_of(*stmt));
+        visit(otherwise_of(*stmt));
       }
     };
     visit(loop_.body);
     return found;
   }
 
-  const Stmt& loop_;
+  const ForLoop& loop_;
   const Analysis& analysis_;
   std::set<std::string> inside_;
   std::set<const Stmt*> updates_;
@@ -277,7 +330,7 @@ class EffectCollector {
 
 }  // namespace
 
-Result<LoopEffects> effects_of(const Stmt& loop, const Analysis& analysis) {
+Result<LoopEffects> effects_of(const ForLoop& loop, const Analysis& analysis) {
   return EffectCollector(loop, analysis).collect();
 }
 

@@ -19,8 +19,17 @@ struct Reduction {
   std::string variable;
   std::string type;
   ScalarType scalar = ScalarType::f32;
-  std::string op;  // compound: "+=", ...; function: "fmaxf", ...; comparison: ">" where the larger
-                   // stays, "<" where the smaller does
+  source::AssignmentOperator op = source::AssignmentOperator::add;  // compound: +=, ...
+  std::string function;                                             // "fmaxf", ...
+  source::BinaryOperator relation =
+      source::BinaryOperator::greater;  // comparison: > where the larger
+                                        // stays, < where the smaller does
+
+  // Whether another reduction of the variable does the same.
+  [[nodiscard]] bool same_operation(const Reduction& other) const {
+    return kind == other.kind && op == other.op && function == other.function &&
+           relation == other.relation;
+  }
 
   // target = target op other.
   [[nodiscard]] source::StmtPtr combine(const source::ExprPtr& target,
@@ -38,7 +47,7 @@ struct LoopEffects {
 
 // Error: refused, when iterations depend on each other in any other way, or do what cannot be
 // reordered (barriers, calls for their effect, jumps, stores to shared memory).
-[[nodiscard]] Result<LoopEffects> effects_of(const source::Stmt& loop,
+[[nodiscard]] Result<LoopEffects> effects_of(const source::ForLoop& loop,
                                              const source::Analysis& analysis);
 
 // Refuses reductions whose rounding the problem does not allow to change.

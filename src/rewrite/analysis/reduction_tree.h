@@ -13,8 +13,8 @@ struct ReductionTree {
   std::string array;  // shared, one-dimensional, as long as the block at least
   std::string type;   // element type
   ScalarType scalar = ScalarType::f32;
-  std::string op;        // "+=", ... for compound assignment; empty when `function` is used
-  std::string function;  // "fmaxf", ...
+  source::AssignmentOperator op = source::AssignmentOperator::add;  // unless `function` is used
+  std::string function;                                             // "fmaxf", ... or empty
 
   // target = target op other.
   [[nodiscard]] source::StmtPtr combine(const source::ExprPtr& target,

@@ -3,6 +3,7 @@
 #include "rewrite/analysis/guarded_access.h"
 #include "rewrite/analysis/loop_choice.h"
 #include "rewrite/forms/kernel_state.h"
+#include "source/build.h"
 #include "source/walk.h"
 
 #include <optional>
@@ -11,14 +12,20 @@
 namespace regraph::rewrite {
 
 using source::Analysis;
+using source::as;
+using source::Assignment;
 using source::Block;
-using source::Expr;
+using source::Declaration;
+using source::Evaluation;
 using source::ExprPtr;
+using source::ForLoop;
+using source::is;
 using source::Kernel;
 using source::Polynomial;
 using source::Stmt;
 using source::StmtKind;
 using source::StmtPtr;
+using source::to;
 
 namespace {
 
@@ -61,40 +68,43 @@ class Planner {
 
   Status visit(const Block& block, bool repeats) {
     for (const StmtPtr& stmt : block) {
-      switch (stmt->kind) {
-        case StmtKind::loop:
-          if (try_share(*stmt, repeats)) break;
-          note_alone(*stmt);
-          if (Status status = visit(stmt->body, true); !status) return status;
-          break;
-        case StmtKind::repeat:
-          note_alone(*stmt);
-          if (Status status = visit(stmt->body, true); !status) return status;
-          break;
-        case StmtKind::branch:
-        case StmtKind::scope:
-          note_alone(*stmt);
-          if (Status status = visit(stmt->body, repeats); !status) return status;
-          if (Status status = visit(stmt->otherwise, repeats); !status) return status;
-          break;
-        case StmtKind::evaluate:
-          // Done by one lane, unless the call has a result somebody uses.
-          if (!source::is_atomic(stmt->value->text)) {
-            return refuse(where(*stmt) + "'" + stmt->value->text +
-                          "' would be called by every thread of a row");
-          }
-          note_alone(*stmt);
-          break;
-        case StmtKind::leave:
-        case StmtKind::opaque:
-        case StmtKind::barrier:
-          return refuse(where(*stmt) + "a return, barrier or statement the rewriter cannot follow");
-        default:
-          note_alone(*stmt);
-          break;
-      }
+      if (Status status = visit(*stmt, repeats); !status) return status;
     }
     return {};
+  }
+
+  Status visit(const Stmt& stmt, bool repeats) {
+    switch (stmt.kind()) {
+      case StmtKind::for_loop:
+        if (try_share(to<ForLoop>(stmt), repeats)) return {};
+        note_alone(stmt);
+        return visit(body_of(stmt), true);
+      case StmtKind::while_loop:
+        note_alone(stmt);
+        return visit(body_of(stmt), true);
+      case StmtKind::branch:
+      case StmtKind::scope:
+        note_alone(stmt);
+        if (Status status = visit(body_of(stmt), repeats); !status) return status;
+        return visit(otherwise_of(stmt), repeats);
+      case StmtKind::evaluation: {
+        // Done by one lane, unless the call has a result somebody uses.
+        const std::string& function = to<Evaluation>(stmt).call().function;
+        if (!source::is_atomic(function)) {
+          return refuse(where(stmt) + "'" + function +
+                        "' would be called by every thread of a row");
+        }
+        note_alone(stmt);
+        return {};
+      }
+      case StmtKind::return_:
+      case StmtKind::opaque:
+      case StmtKind::barrier:
+        return refuse(where(stmt) + "a return, barrier or statement the rewriter cannot follow");
+      default:
+        note_alone(stmt);
+        return {};
+    }
   }
 
   // The loop's iterations at the largest bench size, when sizes alone decide them.
@@ -115,62 +125,64 @@ class Planner {
     return most;
   }
 
-  bool try_share(const Stmt& loop, bool repeats) {
+  bool try_share(const ForLoop& loop, bool repeats) {
+    auto planned = shared_loop(loop, repeats);
+    if (!planned) {
+      reason_ = std::move(planned).error();
+      return false;
+    }
+    plan_.emplace(&loop, std::move(*planned));
+    return true;
+  }
+
+  // What sharing the loop takes, noted in `uses_`. Error: refused, with `uses_` as it was.
+  Result<SharedLoop> shared_loop(const ForLoop& loop, bool repeats) {
     const auto counted = source::counted_loop_of(loop);
+    if (!counted) return refuse(where(loop) + "not a loop that counts up to a limit");
     auto effects = effects_of(loop, analysis_);
-    if (!counted) {
-      reason_ = refuse(where(loop) + "not a loop that counts up to a limit");
-      return false;
-    }
-    if (!effects) {
-      reason_ = effects.error();
-      return false;
-    }
-    if (loop.unroll == kNeverUnroll) {
-      reason_ = refuse(where(loop) + "the remainder of another loop is not worth sharing");
-      return false;
-    }
-    if (const auto trips = most_iterations(*counted); trips && *trips < threads_) {
-      reason_ = refuse(where(loop) + "it has only " + std::to_string(*trips) + " iterations for " +
-                       std::to_string(threads_) + " threads");
-      return false;
-    }
-    if (loop.init->variable.scalar != ScalarType::i32 &&
-        loop.init->variable.scalar != ScalarType::u32) {
-      reason_ = refuse(where(loop) + "its counter is no 32-bit integer");
-      return false;
-    }
-    const bool reads = !effects->stored.empty() || !effects->reductions.empty();
-    if (!reads) {
-      reason_ = refuse(where(loop) + "it neither stores nor accumulates anything");
-      return false;
-    }
+    if (!effects) return effects.error();
+    if (Status status = require_worth(loop, *counted, *effects); !status) return status.error();
     const auto first = analysis_.polynomial(counted->first);
     std::map<std::string, Use> before = uses_;
     for_each_guarded_access(loop.body, [&](const GuardedAccess& access) {
-      const Expr* base = source::base_variable(*access.access);
-      if (base == nullptr || !analysis_.is_global_pointer(base->text)) return;
-      note_shared(base->text, access, loop, *counted, first);
+      const auto* base = source::base_variable(*access.access);
+      if (base == nullptr || !analysis_.is_global_pointer(base->name)) return;
+      note_shared(base->name, access, loop, *counted, first);
     });
     // An outer loop may be unsuitable where one inside it is not.
     for (const std::string& array : effects->stored) {
       if (uses_[array].obstacle.empty()) continue;
-      reason_ = refuse(where(loop) + "'" + array + "' " + uses_[array].obstacle);
+      const Error reason = refuse(where(loop) + "'" + array + "' " + uses_[array].obstacle);
       uses_ = std::move(before);
-      return false;
+      return reason;
     }
-    plan_.emplace(&loop, SharedLoop{*counted, effects->reductions, repeats});
-    return true;
+    return SharedLoop{*counted, std::move(effects->reductions), repeats};
   }
 
-  void note_shared(const std::string& array, const GuardedAccess& access, const Stmt& loop,
+  Status require_worth(const ForLoop& loop, const source::CountedLoop& counted,
+                       const LoopEffects& effects) const {
+    if (loop.unroll == kNeverUnroll)
+      return refuse(where(loop) + "the remainder of another loop is not worth sharing");
+    if (const auto trips = most_iterations(counted); trips && *trips < threads_) {
+      return refuse(where(loop) + "it has only " + std::to_string(*trips) + " iterations for " +
+                    std::to_string(threads_) + " threads");
+    }
+    const auto& counter = loop.declaration()->variable.scalar;
+    if (counter != ScalarType::i32 && counter != ScalarType::u32)
+      return refuse(where(loop) + "its counter is no 32-bit integer");
+    if (effects.stored.empty() && effects.reductions.empty())
+      return refuse(where(loop) + "it neither stores nor accumulates anything");
+    return {};
+  }
+
+  void note_shared(const std::string& array, const GuardedAccess& access, const ForLoop& loop,
                    const source::CountedLoop& counted, const std::optional<Polynomial>& first) {
     Use& use = uses_[array];
     use.stored = use.stored || access.is_store;
     if (use.stored_alone) obstruct(use, "is written once a row and in a loop over the row");
-    const auto index = analysis_.polynomial(access.access->operands[1]);
+    const auto index = analysis_.polynomial(access.access->index);
     const auto pitch = index ? index->coefficient(counted.name) : std::nullopt;
-    const bool is_flat = access.access->operands[0]->kind == source::ExprKind::variable;
+    const bool is_flat = source::is<source::VariableReference>(access.access->base);
     if (!is_flat || !pitch || pitch->is_zero() || !first) {
       obstruct(use, "is written at an index that does not follow the loop over the row");
       return;
@@ -196,28 +208,33 @@ class Planner {
 
   // Accesses in what all lanes execute: the statement's own expressions.
   void note_alone(const Stmt& stmt) {
-    Stmt own = stmt;
-    own.body.clear();
-    own.otherwise.clear();
-    own.kind = stmt.kind == StmtKind::branch || stmt.kind == StmtKind::loop ||
-                       stmt.kind == StmtKind::repeat
-                   ? StmtKind::evaluate
-                   : stmt.kind;
-    const Block block = {std::make_shared<Stmt>(own)};
+    const Block block = {own_part(stmt)};
     for_each_guarded_access(block, [&](const GuardedAccess& access) {
-      const Expr* base = source::base_variable(*access.access);
-      if (base == nullptr || !analysis_.is_global_pointer(base->text)) return;
-      Use& use = uses_[base->text];
-      if (access.is_store || stmt.kind == StmtKind::evaluate) {
+      const auto* base = source::base_variable(*access.access);
+      if (base == nullptr || !analysis_.is_global_pointer(base->name)) return;
+      Use& use = uses_[base->name];
+      if (access.is_store || is<Evaluation>(stmt)) {
         use.stored = true;
         use.stored_alone = true;
         if (use.shared) obstruct(use, "is written once a row and in a loop over the row");
       } else {
         // A compound assignment reads its own target in the same lane.
-        const bool own_target = stmt.kind == StmtKind::assign && stmt.target.get() == access.access;
+        const bool own_target = target_of(stmt).get() == access.access;
         if (!own_target) obstruct(use, "is written, and read by every thread of a row");
       }
     });
+  }
+
+  // The statement without its blocks; of a branch or loop what it asks.
+  static StmtPtr own_part(const Stmt& stmt) {
+    if (const auto* declaration = as<Declaration>(stmt))
+      return source::declare(declaration->variable, declaration->value);
+    if (const auto* assignment = as<Assignment>(stmt))
+      return source::assign(assignment->target, assignment->op, assignment->value);
+    if (const auto* loop = as<ForLoop>(stmt))
+      return source::loop(loop->init, loop->condition, loop->step, {});
+    if (const ExprPtr& asked = value_of(stmt)) return source::branch(asked, {});
+    return source::scope({});
   }
 
   const Analysis& analysis_;

@@ -17,9 +17,9 @@ std::int64_t bytes_of(const source::Variable& variable) {
 std::int64_t shared_bytes(const source::Kernel& kernel) {
   std::int64_t bytes = 0;
   source::walk(kernel.body, [&](const source::Stmt& stmt) {
-    const bool is_shared =
-        stmt.kind == source::StmtKind::declare && stmt.variable.storage == source::Storage::shared;
-    if (is_shared) bytes += bytes_of(stmt.variable);
+    const auto* declaration = source::as<source::Declaration>(stmt);
+    if (declaration != nullptr && declaration->variable.storage == source::Storage::shared)
+      bytes += bytes_of(declaration->variable);
   });
   return bytes;
 }

@@ -46,7 +46,7 @@ class Reader {
     while (const char op = accept("+-")) {
       const ExprPtr right = product();
       if (!result || !right) return nullptr;
-      result = source::binary(std::string(1, op), result, right);
+      result = source::binary(*source::binary_operator(std::string_view(&op, 1)), result, right);
     }
     return result;
   }
@@ -56,7 +56,7 @@ class Reader {
     while (const char op = accept("*/%")) {
       const ExprPtr right = atom();
       if (!result || !right) return nullptr;
-      result = source::binary(std::string(1, op), result, right);
+      result = source::binary(*source::binary_operator(std::string_view(&op, 1)), result, right);
     }
     return result;
   }
@@ -68,7 +68,7 @@ class Reader {
     }
     if (accept("-") != 0) {
       const ExprPtr operand = atom();
-      return operand ? source::unary("-", operand) : nullptr;
+      return operand ? source::unary(source::UnaryOperator::minus, operand) : nullptr;
     }
     skip_blanks();
     const std::size_t first = position_;
@@ -92,8 +92,7 @@ class Reader {
     if (!b || accept(")") == 0) return nullptr;
     if (name == "min" || name == "max") return source::call(name, {a, b});
     if (name != "cdiv") return nullptr;
-    return source::binary("/", source::binary("+", a, source::binary("-", b, source::integer(1))),
-                          b);
+    return source::divide(source::add(a, source::subtract(b, source::integer(1))), b);
   }
 
   ExprPtr parameter(const std::string& name) const {

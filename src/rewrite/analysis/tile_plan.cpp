@@ -13,8 +13,6 @@
 namespace regraph::rewrite {
 
 using source::Analysis;
-using source::Expr;
-using source::ExprKind;
 using source::ExprPtr;
 using source::Kernel;
 using source::Polynomial;
@@ -97,9 +95,9 @@ class Planner {
     }
     locals_[variable] = depth_;
     Status status;
-    source::walk(loop.body, [&](const Stmt& stmt) {
-      switch (stmt.kind) {
-        case StmtKind::loop: {
+    source::walk(body_of(loop), [&](const Stmt& stmt) {
+      switch (stmt.kind()) {
+        case StmtKind::for_loop: {
           const auto inner = source::counted_loop_of(stmt);
           const auto trips = inner ? inner->trip_count() : std::nullopt;
           if (!trips || !inner->starts_at_zero() || inner->stride != 1) {
@@ -110,11 +108,11 @@ class Planner {
           break;
         }
         case StmtKind::barrier:
-        case StmtKind::repeat:
+        case StmtKind::while_loop:
         case StmtKind::jump:
-        case StmtKind::leave:
+        case StmtKind::return_:
         case StmtKind::opaque:
-        case StmtKind::evaluate:
+        case StmtKind::evaluation:
           status = refuse(where(stmt) + "the loop holds a barrier, a call, a jump or a while loop");
           break;
         default:
@@ -138,18 +136,18 @@ class Planner {
   }
 
   void collect_uses(const Stmt& loop) {
-    for_each_guarded_access(loop.body, [&](const GuardedAccess& access) {
-      const Expr* base = source::base_variable(*access.access);
-      if (base == nullptr || !analysis_.is_global_pointer(base->text)) return;
+    for_each_guarded_access(body_of(loop), [&](const GuardedAccess& access) {
+      const auto* base = source::base_variable(*access.access);
+      if (base == nullptr || !analysis_.is_global_pointer(base->name)) return;
       auto found = std::find_if(uses_.begin(), uses_.end(),
-                                [&](const ArrayUse& use) { return use.name == base->text; });
+                                [&](const ArrayUse& use) { return use.name == base->name; });
       const bool is_new = found == uses_.end();
-      if (is_new) found = uses_.insert(uses_.end(), ArrayUse{base->text, {}, {}, false, ""});
+      if (is_new) found = uses_.insert(uses_.end(), ArrayUse{base->name, {}, {}, false, ""});
       ArrayUse& use = *found;
-      if (analysis_.is_written(base->text)) use.obstacle = "written in the kernel";
-      const ExprPtr& index = access.access->operands[1];
+      if (analysis_.is_written(base->name)) use.obstacle = "written in the kernel";
+      const ExprPtr& index = access.access->index;
       const auto polynomial = local_polynomial(index);
-      if (!polynomial || access.access->operands[0]->kind != ExprKind::variable) {
+      if (!polynomial || !source::is<source::VariableReference>(access.access->base)) {
         use.obstacle = "its index is not a polynomial of known symbols";
         return;
       }
@@ -204,12 +202,13 @@ class Planner {
   // not use says nothing about which of its elements exist, and is dropped: some thread of the grid
   // meets it, and that thread's accesses are the original's.
   Status map_guard(const ExprPtr& guard, StagedArray& array) const {
-    static const std::set<std::string> kRelations = {"<", "<=", ">", ">=", "=="};
-    if (guard->kind != ExprKind::binary || !kRelations.contains(guard->text)) {
+    const auto* comparison = source::as<source::Binary>(guard);
+    if (comparison == nullptr || !source::is_comparison(comparison->op) ||
+        comparison->op == source::BinaryOperator::not_equal) {
       return refuse("a guard of its accesses is no comparison");
     }
-    const auto left = local_polynomial(guard->operands[0]);
-    const auto right = local_polynomial(guard->operands[1]);
+    const auto left = local_polynomial(comparison->left);
+    const auto right = local_polynomial(comparison->right);
     if (!left || !right)
       return refuse("a guard of its accesses is no comparison of known expressions");
     bool inside = false;
@@ -227,7 +226,7 @@ class Planner {
     if (!mapped_left || !mapped_right) {
       return refuse("a guard of its accesses is no function of the tile's coordinates");
     }
-    array.guards.push_back(source::binary(guard->text,
+    array.guards.push_back(source::binary(comparison->op,
                                           source::to_expression(*mapped_left, array.wide_index),
                                           source::to_expression(*mapped_right, array.wide_index)));
     return {};

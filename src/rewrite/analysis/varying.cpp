@@ -1,95 +1,118 @@
 #include "rewrite/analysis/varying.h"
 
-#include "source/analysis.h"
+#include "source/match.h"
+#include "source/visitor.h"
 #include "source/walk.h"
+
+#include <utility>
 
 namespace regraph::rewrite {
 
+using source::as;
+using source::Assignment;
 using source::Block;
+using source::Branch;
+using source::Declaration;
+using source::Evaluation;
 using source::Expr;
-using source::ExprKind;
 using source::ExprPtr;
-using source::Stmt;
-using source::StmtKind;
+using source::ForLoop;
 using source::StmtPtr;
+using source::VariableReference;
+using source::WhileLoop;
 
 bool is_varying(const ExprPtr& expr, const std::string& builtin,
                 const std::set<std::string>& varying) {
   bool found = false;
   source::walk(expr, [&](const Expr& node) {
-    if (node.kind == ExprKind::builtin && node.text == builtin) found = true;
-    if (node.kind == ExprKind::variable && varying.contains(node.text)) found = true;
+    const auto* variable = as<VariableReference>(node);
+    found = found || source::is_builtin(node, builtin) ||
+            (variable != nullptr && varying.contains(variable->name));
   });
   return found;
 }
 
 namespace {
 
-// One pass over the block; returns whether a name was added.
-bool spread(const Block& block, const std::string& builtin, bool under_varying,
-            std::set<std::string>& varying) {
-  bool changed = false;
-  auto mark = [&](const std::string& name) { changed = varying.insert(name).second || changed; };
-  for (const StmtPtr& stmt : block) {
-    const bool control = under_varying || (stmt->value && stmt->kind != StmtKind::assign &&
-                                           stmt->kind != StmtKind::declare &&
-                                           is_varying(stmt->value, builtin, varying));
-    switch (stmt->kind) {
-      case StmtKind::declare:
-        if (stmt->value && (under_varying || is_varying(stmt->value, builtin, varying))) {
-          mark(stmt->variable.name);
-        }
-        break;
-      case StmtKind::assign: {
-        if (!under_varying && !is_varying(stmt->value, builtin, varying) &&
-            !is_varying(stmt->target, builtin, varying)) {
-          break;
-        }
-        if (const Expr* base = source::base_variable(*stmt->target)) {
-          mark(base->text);
-        } else {
-          source::walk(stmt->target, [&](const Expr& node) {
-            if (node.kind == ExprKind::variable) mark(node.text);
-          });
-        }
-        break;
-      }
-      case StmtKind::evaluate:
-        // An atomic or a call changes what its pointer arguments name, every time it is executed:
-        // even with uniform arguments each copy must see its own executions only.
-        source::walk(stmt->value, [&](const Expr& node) {
-          if (node.kind != ExprKind::unary || node.text != "&") return;
-          if (const Expr* base = source::base_variable(*node.operands[0])) mark(base->text);
-        });
-        break;
-      case StmtKind::loop: {
-        bool header = control;
-        for (const StmtPtr& part : {stmt->init, stmt->step}) {
-          if (part && is_varying(part->value, builtin, varying)) header = true;
-        }
-        if (header && stmt->init) {
-          mark(stmt->init->kind == StmtKind::declare ? stmt->init->variable.name
-                                                     : stmt->init->target->text);
-        }
-        changed = spread(stmt->body, builtin, header, varying) || changed;
-        break;
-      }
-      default:
-        changed = spread(stmt->body, builtin, control, varying) || changed;
-        changed = spread(stmt->otherwise, builtin, control, varying) || changed;
-        break;
-    }
+// Finds the names in passes over the kernel until no new one turns up.
+class Spreader final : public source::Visitor {
+ public:
+  explicit Spreader(const std::string& builtin) : builtin_(builtin) {}
+
+  std::set<std::string> run(const Block& block) {
+    do {
+      changed_ = false;
+      go(block);
+    } while (changed_);
+    return std::move(varying_);
   }
-  return changed;
-}
+
+ private:
+  bool varies(const ExprPtr& expr) const { return is_varying(expr, builtin_, varying_); }
+
+  void mark(const std::string& name) { changed_ = varying_.insert(name).second || changed_; }
+
+  // Visits the block as one that is executed depending on the builtin, or like the code around it.
+  void go_under(bool control, const Block& block) {
+    const bool outer = under_varying_;
+    under_varying_ = outer || control;
+    go(block);
+    under_varying_ = outer;
+  }
+
+  void visit(const Declaration& stmt) override {
+    if (stmt.value && (under_varying_ || varies(stmt.value))) mark(stmt.variable.name);
+  }
+
+  void visit(const Assignment& stmt) override {
+    if (!under_varying_ && !varies(stmt.value) && !varies(stmt.target)) return;
+    if (const auto* base = source::base_variable(*stmt.target)) {
+      mark(base->name);
+      return;
+    }
+    for (const std::string& name : source::variables_of(stmt.target))
+      mark(name);
+  }
+
+  // An atomic or a call changes what its pointer arguments name, every time it is executed: even
+  // with uniform arguments each copy must see its own executions only.
+  void visit(const Evaluation& stmt) override {
+    source::walk(stmt.value, [&](const Expr& node) {
+      const ExprPtr place = source::addressed(node);
+      if (const auto* base = place ? source::base_variable(*place) : nullptr) mark(base->name);
+    });
+  }
+
+  void visit(const ForLoop& stmt) override {
+    bool control = varies(stmt.condition);
+    source::for_each_header(
+        stmt, [&](const StmtPtr& part) { control = control || varies(value_of(*part)); });
+    const auto* counter = stmt.init ? as<VariableReference>(target_of(*stmt.init)) : nullptr;
+    if (control || under_varying_) {
+      if (stmt.declaration() != nullptr) mark(stmt.declaration()->variable.name);
+      if (counter != nullptr) mark(counter->name);
+    }
+    go_under(control, stmt.body);
+  }
+
+  void visit(const WhileLoop& stmt) override { go_under(varies(stmt.condition), stmt.body); }
+
+  void visit(const Branch& stmt) override {
+    const bool control = varies(stmt.condition);
+    go_under(control, stmt.body);
+    go_under(control, stmt.otherwise);
+  }
+
+  const std::string& builtin_;
+  std::set<std::string> varying_;
+  bool under_varying_ = false;
+  bool changed_ = false;
+};
 
 }  // namespace
 
 std::set<std::string> varying_names(const source::Kernel& kernel, const std::string& builtin) {
-  std::set<std::string> varying;
-  while (spread(kernel.body, builtin, false, varying)) {
-  }
-  return varying;
+  return Spreader(builtin).run(kernel.body);
 }
 
 }  // namespace regraph::rewrite

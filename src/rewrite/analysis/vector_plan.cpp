@@ -2,6 +2,8 @@
 
 #include "rewrite/analysis/guarded_access.h"
 #include "rewrite/forms/kernel_state.h"
+#include "source/build.h"
+#include "source/match.h"
 #include "source/walk.h"
 
 #include <algorithm>
@@ -10,14 +12,21 @@
 namespace regraph::rewrite {
 
 using source::Analysis;
+using source::as;
+using source::Branch;
+using source::Declaration;
 using source::Expr;
-using source::ExprKind;
 using source::ExprPtr;
+using source::ForLoop;
+using source::is;
+using source::Jump;
 using source::Kernel;
 using source::Polynomial;
+using source::Return;
 using source::Stmt;
-using source::StmtKind;
 using source::StmtPtr;
+using source::VariableReference;
+using source::WhileLoop;
 
 namespace {
 
@@ -69,20 +78,21 @@ class Planner {
 
   Status find_branch() {
     for (const StmtPtr& stmt : kernel_.body) {
-      if (stmt->kind == StmtKind::declare && stmt->variable.storage == source::Storage::automatic) {
+      const auto* declaration = as<Declaration>(stmt);
+      if (declaration != nullptr && declaration->variable.storage == source::Storage::automatic)
         continue;
-      }
+      const auto* branch = as<Branch>(stmt);
       const bool is_last = stmt == kernel_.body.back();
-      if (stmt->kind != StmtKind::branch || !stmt->otherwise.empty() || !is_last) {
+      if (branch == nullptr || !branch->otherwise.empty() || !is_last) {
         return refuse("the kernel is more than one guarded block of code");
       }
-      plan_.branch = stmt.get();
+      plan_.branch = branch;
     }
     if (plan_.branch == nullptr) return refuse("nothing guards the elements past the end");
     bool plain = true;
     source::walk(plan_.branch->body, [&](const Stmt& stmt) {
-      plain = plain && stmt.kind != StmtKind::loop && stmt.kind != StmtKind::repeat &&
-              stmt.kind != StmtKind::jump && stmt.kind != StmtKind::leave;
+      plain = plain && !is<ForLoop>(stmt) && !is<WhileLoop>(stmt) && !is<Jump>(stmt) &&
+              !is<Return>(stmt);
     });
     return plain ? Status() : refuse("the code of an element holds a loop");
   }
@@ -91,20 +101,20 @@ class Planner {
     const Polynomial global = Polynomial::symbol("blockIdx.x") * Polynomial::symbol("blockDim.x") +
                               Polynomial::symbol("threadIdx.x");
     for (const StmtPtr& stmt : kernel_.body) {
-      if (stmt->kind != StmtKind::declare || !analysis_.definition(stmt->variable.name)) continue;
-      const auto value = analysis_.polynomial(stmt->value);
-      if (value && *value == global) plan_.element = stmt->variable.name;
+      const auto* declaration = as<Declaration>(stmt);
+      if (declaration == nullptr || !analysis_.definition(declaration->variable.name)) continue;
+      const auto value = analysis_.polynomial(declaration->value);
+      if (value && *value == global) plan_.element = declaration->variable.name;
       if (!plan_.element.empty()) break;
     }
     if (plan_.element.empty()) {
       return refuse("no variable is blockIdx.x * blockDim.x + threadIdx.x");
     }
-    for (const ExprPtr& term : source::conjuncts(plan_.branch->value)) {
-      const auto left = element_polynomial(
-          term->kind == ExprKind::binary ? term->operands[0] : term, plan_.element, analysis_);
-      const bool bounds = term->kind == ExprKind::binary && term->text == "<" && left &&
-                          *left == Polynomial::symbol(plan_.element);
-      if (bounds && !plan_.limit) plan_.limit = term->operands[1];
+    for (const ExprPtr& term : source::conjuncts(plan_.branch->condition)) {
+      const auto* comparison = source::as_binary(term, source::BinaryOperator::less);
+      if (comparison == nullptr || plan_.limit) continue;
+      const auto left = element_polynomial(comparison->left, plan_.element, analysis_);
+      if (left && *left == Polynomial::symbol(plan_.element)) plan_.limit = comparison->right;
     }
     if (!plan_.limit) return refuse("no guard '" + plan_.element + " < n'");
     const auto limit = analysis_.polynomial(plan_.limit);
@@ -119,24 +129,21 @@ class Planner {
 
   void collect() {
     for_each_guarded_access(plan_.branch->body, [&](const GuardedAccess& access) {
-      const Expr* base = source::base_variable(*access.access);
-      if (base == nullptr || !analysis_.is_global_pointer(base->text)) return;
-      note(base->text, access);
+      const auto* base = source::base_variable(*access.access);
+      if (base == nullptr || !analysis_.is_global_pointer(base->name)) return;
+      note(base->name, access);
     });
     source::walk_expressions(plan_.branch->body, [&](const Expr& expr) {
-      if (expr.kind != ExprKind::unary || expr.text != "&") return;
-      source::walk(expr.operands[0], [&](const Expr& inner) {
-        const auto found =
-            inner.kind == ExprKind::variable ? arrays_.find(inner.text) : arrays_.end();
-        const Expr* base = source::base_variable(*expr.operands[0]);
-        if (found != arrays_.end() && base != nullptr && base->text == inner.text)
-          found->second.obstacle = "its address is taken";
-      });
+      const ExprPtr place = source::addressed(expr);
+      const auto* base = place ? source::base_variable(*place) : nullptr;
+      const auto found = base != nullptr ? arrays_.find(base->name) : arrays_.end();
+      if (found != arrays_.end()) found->second.obstacle = "its address is taken";
     });
     // Elements before the guard are not known to exist.
     for (const StmtPtr& stmt : kernel_.body) {
-      if (stmt->kind != StmtKind::declare || !stmt->value) continue;
-      for (const std::string& name : source::variables_of(stmt->value)) {
+      const auto* declaration = as<Declaration>(stmt);
+      if (declaration == nullptr) continue;
+      for (const std::string& name : source::variables_of(declaration->value)) {
         if (analysis_.is_global_pointer(name)) arrays_[name].obstacle = "read before the guard";
       }
     }
@@ -155,9 +162,9 @@ class Planner {
       return;
     }
     const bool is_written = analysis_.is_written(array);
-    const auto index = element_polynomial(access.access->operands[1], plan_.element, analysis_);
+    const auto index = element_polynomial(access.access->index, plan_.element, analysis_);
     const auto factor = index ? index->coefficient(plan_.element) : std::nullopt;
-    const bool is_flat = access.access->operands[0]->kind == ExprKind::variable;
+    const bool is_flat = is<VariableReference>(access.access->base);
     const bool fits = is_flat && factor && factor->constant() == 1 && access.guards.empty() &&
                       is_divisible(index->without({plan_.element}));
     if (!fits) {

@@ -22,9 +22,9 @@ struct VectorAccess {
 };
 
 struct VectorPlan {
-  std::string element;         // the local that counts elements, consecutive in threadIdx.x
-  const source::Stmt* branch;  // the kernel's one guarded statement
-  source::ExprPtr limit;       // element < limit is part of the guard
+  std::string element;  // the local that counts elements, consecutive in threadIdx.x
+  const source::Branch* branch = nullptr;  // the kernel's one guarded statement
+  source::ExprPtr limit;                   // element < limit is part of the guard
   std::vector<VectorAccess> accesses;
   std::set<std::string> divisible;  // parameters the width must divide
 };

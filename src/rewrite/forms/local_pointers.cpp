@@ -2,6 +2,9 @@
 
 #include "source/analysis.h"
 #include "source/build.h"
+#include "source/match.h"
+#include "source/mutator.h"
+#include "source/visitor.h"
 #include "source/walk.h"
 
 #include <map>
@@ -11,14 +14,17 @@
 namespace regraph::rewrite {
 
 using source::Analysis;
+using source::as;
 using source::Block;
-using source::Expr;
-using source::ExprKind;
+using source::Declaration;
 using source::ExprPtr;
+using source::is;
 using source::Kernel;
 using source::Stmt;
-using source::StmtKind;
 using source::StmtPtr;
+using source::Subscript;
+using source::to;
+using source::VariableReference;
 
 namespace {
 
@@ -32,23 +38,22 @@ using Places = std::map<std::string, Place>;
 // The place an expression names: a parameter, a known local pointer, either with an offset, or the
 // address of an element.
 std::optional<Place> place_of(const ExprPtr& expr, const Analysis& analysis, const Places& known) {
-  if (expr->kind == ExprKind::variable) {
-    const auto found = known.find(expr->text);
+  if (const auto* variable = as<VariableReference>(expr)) {
+    const auto found = known.find(variable->name);
     if (found != known.end()) return found->second;
-    if (analysis.is_global_pointer(expr->text)) return Place{expr, source::integer(0)};
+    if (analysis.is_global_pointer(variable->name)) return Place{expr, source::integer(0)};
     return std::nullopt;
   }
-  if (expr->kind == ExprKind::binary && expr->text == "+") {
-    auto place = place_of(expr->operands[0], analysis, known);
-    if (place) place->offset = source::binary("+", place->offset, expr->operands[1]);
-    return place;
-  }
-  const bool is_address = expr->kind == ExprKind::unary && expr->text == "&" &&
-                          expr->operands[0]->kind == ExprKind::index;
-  if (!is_address) return std::nullopt;
-  const ExprPtr& element = expr->operands[0];
-  auto place = place_of(element->operands[0], analysis, known);
-  if (place) place->offset = source::binary("+", place->offset, element->operands[1]);
+  ExprPtr base;
+  ExprPtr offset;
+  const auto base_pattern = source::any(base);
+  const auto offset_pattern = source::any(offset);
+  const bool is_place =
+      source::matches(expr, source::sum(base_pattern, offset_pattern)) ||
+      source::matches(expr, source::address_of(source::subscript(base_pattern, offset_pattern)));
+  if (!is_place) return std::nullopt;
+  auto place = place_of(base, analysis, known);
+  if (place) place->offset = source::add(place->offset, offset);
   return place;
 }
 
@@ -66,69 +71,84 @@ bool is_stable(const ExprPtr& offset, const Kernel& kernel, const Analysis& anal
 }
 
 // Pointers used for anything but access to their elements.
-std::set<std::string> escaping(const Kernel& kernel, const Places& places) {
-  std::set<std::string> result;
-  std::function<void(const ExprPtr&)> visit = [&](const ExprPtr& expr) {
-    if (!expr) return;
-    if (expr->kind == ExprKind::variable && places.contains(expr->text)) result.insert(expr->text);
-    const bool is_access =
-        expr->kind == ExprKind::index && expr->operands[0]->kind == ExprKind::variable;
-    if (is_access) {
-      visit(expr->operands[1]);
-      return;
-    }
-    for (const ExprPtr& operand : expr->operands)
-      visit(operand);
-  };
+class EscapeFinder final : public source::Visitor {
+ public:
+  explicit EscapeFinder(const Places& places) : places_(places) {}
+  std::set<std::string> escaping;
+
+ private:
+  void visit(const Declaration& stmt) override {
+    if (!places_.contains(stmt.variable.name)) Visitor::visit(stmt);
+  }
+  void visit(const VariableReference& expr) override {
+    if (places_.contains(expr.name)) escaping.insert(expr.name);
+  }
+  void visit(const Subscript& expr) override {
+    if (!is<VariableReference>(expr.base)) go(expr.base);
+    go(expr.index);
+  }
+
+  const Places& places_;
+};
+
+// The places of pointers that are defined once.
+Places find_places(const Kernel& kernel) {
+  const Analysis analysis(kernel);
+  Places places;
   source::walk(kernel.body, [&](const Stmt& stmt) {
-    if (stmt.kind == StmtKind::declare && places.contains(stmt.variable.name)) return;
-    visit(stmt.target);
-    visit(stmt.value);
+    const auto* declaration = as<Declaration>(stmt);
+    if (declaration == nullptr || !declaration->variable.is_pointer || !declaration->value) return;
+    const source::Variable& variable = declaration->variable;
+    if (!analysis.definition(variable.name)) return;
+    auto place = place_of(declaration->value, analysis, places);
+    if (!place) return;
+    // A view of the buffer as another type counts in other elements.
+    const source::KernelParameter* parameter =
+        kernel.parameter(to<VariableReference>(place->buffer).name);
+    if (parameter == nullptr || parameter->scalar != variable.scalar || !parameter->scalar) return;
+    if (is_stable(place->offset, kernel, analysis))
+      places.emplace(variable.name, std::move(*place));
   });
-  return result;
+  return places;
 }
+
+// Accesses through the buffers themselves.
+class Redirector final : public source::Mutator {
+ public:
+  explicit Redirector(const Places& places) : places_(places) {}
+
+ private:
+  using Mutator::mutate;
+
+  void append(const StmtPtr& stmt, Block& out) override {
+    const auto* declaration = as<Declaration>(stmt);
+    if (declaration == nullptr || !places_.contains(declaration->variable.name))
+      out.push_back(run(stmt));
+  }
+
+  ExprPtr mutate(const ExprPtr& expr, const Subscript& access) override {
+    const auto* pointer = as<VariableReference>(access.base);
+    const auto found = pointer != nullptr ? places_.find(pointer->name) : places_.end();
+    if (found == places_.end()) return Mutator::mutate(expr, access);
+    const auto& [buffer, offset] = found->second;
+    return source::with_type(source::element(buffer, {source::add(offset, run(access.index))}),
+                             expr->type);
+  }
+
+  const Places& places_;
+};
 
 }  // namespace
 
 Kernel without_local_pointers(const Kernel& kernel) {
-  const Analysis analysis(kernel);
-  Places places;
-  source::walk(kernel.body, [&](const Stmt& stmt) {
-    if (stmt.kind != StmtKind::declare || !stmt.variable.is_pointer || !stmt.value) return;
-    const auto& name = stmt.variable.name;
-    if (!analysis.definition(name)) return;
-    auto place = place_of(stmt.value, analysis, places);
-    // A view of the buffer as another type counts in other elements.
-    const source::KernelParameter* parameter =
-        place ? kernel.parameter(place->buffer->text) : nullptr;
-    if (parameter == nullptr || parameter->scalar != stmt.variable.scalar || !parameter->scalar)
-      return;
-    if (is_stable(place->offset, kernel, analysis)) places.emplace(name, std::move(*place));
-  });
-  for (const std::string& name : escaping(kernel, places))
+  Places places = find_places(kernel);
+  EscapeFinder finder(places);
+  finder.go(kernel.body);
+  for (const std::string& name : finder.escaping)
     places.erase(name);
   if (places.empty()) return kernel;
-
-  const source::ExprRewrite direct = [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-    if (expr->kind != ExprKind::index || expr->operands[0]->kind != ExprKind::variable)
-      return std::nullopt;
-    const auto found = places.find(expr->operands[0]->text);
-    if (found == places.end()) return std::nullopt;
-    const ExprPtr index = source::rewrite_expr(expr->operands[1], direct);
-    ExprPtr access =
-        source::element(found->second.buffer, {source::binary("+", found->second.offset, index)});
-    auto typed = std::make_shared<Expr>(*access);
-    typed->type = expr->type;
-    return typed;
-  };
   Kernel result = kernel;
-  result.body =
-      source::rewrite_statements(kernel.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
-        const bool is_gone =
-            stmt->kind == StmtKind::declare && places.contains(stmt->variable.name);
-        return is_gone ? std::optional(Block{}) : std::nullopt;
-      });
-  result.body = source::rewrite_expressions(result.body, direct);
+  result.body = Redirector(places).run(kernel.body);
   return result;
 }
 

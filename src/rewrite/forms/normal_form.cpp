@@ -12,37 +12,58 @@
 
 namespace regraph::rewrite {
 
+using source::as;
+using source::Assignment;
+using source::Binary;
 using source::Block;
+using source::Branch;
+using source::Builtin;
+using source::Call;
+using source::Declaration;
 using source::Expr;
-using source::ExprKind;
 using source::ExprPtr;
+using source::ForLoop;
+using source::is;
 using source::Kernel;
+using source::OpaqueExpression;
+using source::Return;
+using source::Scope;
 using source::Stmt;
 using source::StmtKind;
 using source::StmtPtr;
+using source::Subscript;
+using source::to;
+using source::VariableReference;
+
+namespace {
+
+bool holds_any(const Block& block, std::initializer_list<StmtKind> kinds) {
+  bool found = false;
+  walk(block, [&](const Stmt& stmt) {
+    for (const StmtKind kind : kinds)
+      found = found || stmt.kind() == kind;
+  });
+  return found;
+}
+
+}  // namespace
 
 Result<Block> without_early_returns(const Block& body) {
   Block result;
   for (std::size_t index = 0; index < body.size(); ++index) {
     const StmtPtr& stmt = body[index];
-    const bool is_exit = stmt->kind == StmtKind::branch && stmt->otherwise.empty() &&
-                         stmt->body.size() == 1 && stmt->body[0]->kind == StmtKind::leave;
-    if (stmt->kind == StmtKind::leave) return result;
-    if (is_exit) {
+    if (is<Return>(stmt)) return result;
+    const auto* exit = as<Branch>(stmt);
+    if (exit != nullptr && exit->otherwise.empty() && exit->body.size() == 1 &&
+        is<Return>(exit->body[0])) {
       auto rest = without_early_returns(
           Block(body.begin() + static_cast<std::ptrdiff_t>(index) + 1, body.end()));
       if (!rest) return rest;
-      auto guarded = std::make_shared<Stmt>();
-      guarded->kind = StmtKind::branch;
-      guarded->value = source::negate(stmt->value);
-      guarded->body = std::move(*rest);
-      guarded->line = stmt->line;
-      result.push_back(guarded);
+      result.push_back(
+          source::branch(source::negate(exit->condition), std::move(*rest), {}, stmt->line));
       return result;
     }
-    bool leaves = false;
-    walk(Block{stmt}, [&](const Stmt& inner) { leaves = leaves || inner.kind == StmtKind::leave; });
-    if (leaves) {
+    if (holds_any(Block{stmt}, {StmtKind::return_})) {
       return refuse(
           "line " + std::to_string(stmt->line) +
           ": a return inside a loop or branch; only 'if (...) return;' at the top level is "
@@ -54,15 +75,6 @@ Result<Block> without_early_returns(const Block& body) {
 }
 
 namespace {
-
-bool holds_any(const Block& block, std::initializer_list<StmtKind> kinds) {
-  bool found = false;
-  walk(block, [&](const Stmt& stmt) {
-    for (const StmtKind kind : kinds)
-      found = found || stmt.kind == kind;
-  });
-  return found;
-}
 
 class GuardFlattener {
  public:
@@ -85,19 +97,14 @@ class GuardFlattener {
     }
     const ExprPtr condition = source::conjunction(guards);
     // Neighbours under the same guard share one if.
-    if (!out.empty() && out.back()->kind == StmtKind::branch && out.back()->otherwise.empty() &&
-        source::equal(out.back()->value, condition) && merging_) {
-      auto merged = std::make_shared<Stmt>(*out.back());
-      merged->body.push_back(stmt);
-      out.back() = merged;
+    const auto* last = !out.empty() && merging_ ? as<Branch>(out.back()) : nullptr;
+    if (last != nullptr && last->otherwise.empty() && source::equal(last->condition, condition)) {
+      Block longer = last->body;
+      longer.push_back(stmt);
+      out.back() = source::branch(last->condition, std::move(longer), {}, last->line);
       return;
     }
-    auto guarded = std::make_shared<Stmt>();
-    guarded->kind = StmtKind::branch;
-    guarded->value = condition;
-    guarded->body = {stmt};
-    guarded->line = stmt->line;
-    out.push_back(guarded);
+    out.push_back(source::branch(condition, {stmt}, {}, stmt->line));
     merging_ = true;
   }
 
@@ -111,19 +118,19 @@ class GuardFlattener {
   }
 
   // The guard can be pushed below this branch.
-  bool can_open(const Stmt& stmt) const {
-    return stmt.kind == StmtKind::branch && stmt.otherwise.empty() && is_stable(stmt.value) &&
-           holds_any(stmt.body, {StmtKind::loop, StmtKind::repeat, StmtKind::barrier});
+  bool can_open(const Branch& stmt) const {
+    return stmt.otherwise.empty() && is_stable(stmt.condition) &&
+           holds_any(stmt.body, {StmtKind::for_loop, StmtKind::while_loop, StmtKind::barrier});
   }
 
-  bool can_enter_loop(const Stmt& loop) const {
+  bool can_enter_loop(const ForLoop& loop) const {
     const auto counted = source::counted_loop_of(loop);
     if (!counted || analysis_.reads_memory(counted->first) ||
         analysis_.reads_memory(counted->limit)) {
       return false;
     }
     return !holds_any(loop.body,
-                      {StmtKind::jump, StmtKind::leave, StmtKind::repeat, StmtKind::opaque});
+                      {StmtKind::jump, StmtKind::return_, StmtKind::while_loop, StmtKind::opaque});
   }
 
   // Whether the value may be computed where the guards fail. Memory may only be read at places that
@@ -131,10 +138,17 @@ class GuardFlattener {
   bool is_safe_without(const std::vector<ExprPtr>& guards, const ExprPtr& value) const {
     if (!analysis_.reads_memory(value)) return true;
     std::set<std::string> asked;
+    return find_asked(guards, asked) && reads_nothing_asked(value, asked);
+  }
+
+  // The symbols in the guards that are no parameters; false for guards that are not understood, or
+  // that do not ask about the thread.
+  bool find_asked(const std::vector<ExprPtr>& guards, std::set<std::string>& asked) const {
     for (const ExprPtr& guard : guards) {
-      if (guard->kind != ExprKind::binary) return false;
+      const auto* comparison = as<Binary>(guard);
+      if (comparison == nullptr) return false;
       bool asks_thread = false;
-      for (const ExprPtr& side : guard->operands) {
+      for (const ExprPtr& side : {comparison->left, comparison->right}) {
         const auto polynomial = analysis_.polynomial(side);
         if (!polynomial) return false;
         for (const std::string& symbol : polynomial->symbols()) {
@@ -144,41 +158,40 @@ class GuardFlattener {
       }
       if (!asks_thread) return false;
     }
+    return true;
+  }
+
+  // Whether all that the expression reads is elements of buffers at places that follow none of the
+  // symbols.
+  bool reads_nothing_asked(const ExprPtr& expr, const std::set<std::string>& asked) const {
+    if (is<OpaqueExpression>(expr)) return false;
+    if (const auto* call = as<Call>(expr);
+        call != nullptr && analysis_.reads_memory(source::call(call->function, {}))) {
+      return false;
+    }
+    if (const auto* access = as<Subscript>(expr)) {
+      const auto* base = as<VariableReference>(access->base);
+      const auto index = analysis_.polynomial(access->index);
+      if (base == nullptr || !analysis_.is_global_pointer(base->name) || !index) return false;
+      for (const std::string& symbol : index->symbols()) {
+        if (asked.contains(symbol)) return false;
+      }
+      return true;
+    }
     bool safe = true;
-    std::function<void(const ExprPtr&)> check = [&](const ExprPtr& expr) {
-      if (expr->kind == ExprKind::call && analysis_.reads_memory(expr)) {
-        Expr bare = *expr;
-        bare.operands.clear();
-        if (analysis_.reads_memory(std::make_shared<Expr>(bare))) safe = false;
-      }
-      if (expr->kind == ExprKind::opaque) safe = false;
-      if (expr->kind == ExprKind::index) {
-        const ExprPtr& base = expr->operands[0];
-        const auto index = analysis_.polynomial(expr->operands[1]);
-        const bool is_global =
-            base->kind == ExprKind::variable && analysis_.is_global_pointer(base->text);
-        if (!is_global || !index) {
-          safe = false;
-          return;
-        }
-        for (const std::string& symbol : index->symbols())
-          safe = safe && !asked.contains(symbol);
-        return;
-      }
-      for (const ExprPtr& operand : expr->operands)
-        check(operand);
-    };
-    check(value);
+    source::for_each_operand(
+        *expr, [&](const ExprPtr& operand) { safe = safe && reads_nothing_asked(operand, asked); });
     return safe;
   }
 
   Status flatten_declaration(const StmtPtr& stmt, const std::vector<ExprPtr>& guards, Block& out) {
-    declared_under_[stmt->variable.name] = guards.size();
-    if (guards.empty() || !stmt->value || is_safe_without(guards, stmt->value)) {
+    const source::Variable& variable = to<Declaration>(stmt).variable;
+    const ExprPtr& value = to<Declaration>(stmt).value;
+    declared_under_[variable.name] = guards.size();
+    if (guards.empty() || !value || is_safe_without(guards, value)) {
       out.push_back(stmt);
       return {};
     }
-    const auto& variable = stmt->variable;
     const ExprPtr zero = source::zero_value(variable.type, variable.scalar);
     if (!zero || variable.is_pointer || !variable.extents.empty()) {
       return refuse("line " + std::to_string(stmt->line) + ": '" + variable.name +
@@ -187,80 +200,91 @@ class GuardFlattener {
     source::Variable mutable_variable = variable;
     mutable_variable.is_const = false;
     out.push_back(source::declare(mutable_variable, zero));
-    emit_guarded(source::assign(source::variable(variable.name, variable.scalar), "=", stmt->value),
-                 guards, out);
+    emit_guarded(source::assign(source::variable(variable.name, variable.scalar), value), guards,
+                 out);
     return {};
   }
 
   Status flatten(const Block& block, const std::vector<ExprPtr>& guards, Block& out) {
     merging_ = false;
     for (const StmtPtr& stmt : block) {
-      switch (stmt->kind) {
-        case StmtKind::branch:
-          if (can_open(*stmt)) {
-            std::vector<ExprPtr> inner = guards;
-            for (const ExprPtr& term : source::conjuncts(stmt->value))
-              inner.push_back(term);
-            if (Status status = flatten(stmt->body, inner, out); !status) return status;
-            break;
-          }
-          if (!guards.empty() && holds_any(stmt->body, {StmtKind::barrier})) {
-            return refuse("line " + std::to_string(stmt->line) + ": a barrier under a condition");
-          }
-          emit_guarded(stmt, guards, out);
-          break;
-        case StmtKind::loop:
-          if (can_enter_loop(*stmt)) {
-            auto loop = std::make_shared<Stmt>(*stmt);
-            loop->body.clear();
-            if (stmt->init->kind == StmtKind::declare) {
-              declared_under_[stmt->init->variable.name] = guards.size();
-            }
-            if (Status status = flatten(stmt->body, guards, loop->body); !status) return status;
-            out.push_back(loop);
-            merging_ = false;
-            break;
-          }
-          if (!guards.empty() && holds_any({stmt}, {StmtKind::barrier})) {
-            return refuse("line " + std::to_string(stmt->line) +
-                          ": a barrier inside a loop whose bounds the guard protects");
-          }
-          emit_guarded(stmt, guards, out);
-          break;
-        case StmtKind::scope:
-          if (Status status = flatten(stmt->body, guards, out); !status) return status;
-          break;
-        case StmtKind::declare:
-          if (Status status = flatten_declaration(stmt, guards, out); !status) return status;
-          break;
-        case StmtKind::barrier:
-          if (!guards.empty() && !is_uniform(guards)) {
-            return refuse("line " + std::to_string(stmt->line) +
-                          ": a barrier that not every thread reaches");
-          }
-          out.push_back(stmt);
-          break;
-        case StmtKind::assign: {
-          // Registers declared under the same guards are dead where those fail, so they need none.
-          const auto declared = stmt->target->kind == ExprKind::variable
-                                    ? declared_under_.find(stmt->target->text)
-                                    : declared_under_.end();
-          const bool is_private =
-              declared != declared_under_.end() && declared->second == guards.size();
-          if (is_private && is_safe_without(guards, stmt->value)) {
-            out.push_back(stmt);
-          } else {
-            emit_guarded(stmt, guards, out);
-          }
-          break;
-        }
-        default:
-          emit_guarded(stmt, guards, out);
-          break;
-      }
+      if (Status status = flatten(stmt, guards, out); !status) return status;
     }
     merging_ = false;
     return {};
+  }
+
+  Status flatten(const StmtPtr& stmt, const std::vector<ExprPtr>& guards, Block& out) {
+    switch (stmt->kind()) {
+      case StmtKind::branch:
+        return flatten_branch(stmt, to<Branch>(stmt), guards, out);
+      case StmtKind::for_loop:
+        return flatten_loop(stmt, to<ForLoop>(stmt), guards, out);
+      case StmtKind::scope:
+        return flatten(to<Scope>(stmt).body, guards, out);
+      case StmtKind::declaration:
+        return flatten_declaration(stmt, guards, out);
+      case StmtKind::barrier:
+        if (!guards.empty() && !is_uniform(guards))
+          return refuse_at(*stmt, "a barrier that not every thread reaches");
+        out.push_back(stmt);
+        return {};
+      case StmtKind::assignment:
+        flatten_assignment(stmt, to<Assignment>(stmt), guards, out);
+        return {};
+      default:
+        emit_guarded(stmt, guards, out);
+        return {};
+    }
+  }
+
+  static Error refuse_at(const Stmt& stmt, const std::string& reason) {
+    return refuse("line " + std::to_string(stmt.line) + ": " + reason);
+  }
+
+  Status flatten_branch(const StmtPtr& stmt, const Branch& branch,
+                        const std::vector<ExprPtr>& guards, Block& out) {
+    if (can_open(branch)) {
+      std::vector<ExprPtr> inner = guards;
+      for (const ExprPtr& term : source::conjuncts(branch.condition))
+        inner.push_back(term);
+      return flatten(branch.body, inner, out);
+    }
+    if (!guards.empty() && holds_any(branch.body, {StmtKind::barrier}))
+      return refuse_at(*stmt, "a barrier under a condition");
+    emit_guarded(stmt, guards, out);
+    return {};
+  }
+
+  Status flatten_loop(const StmtPtr& stmt, const ForLoop& loop, const std::vector<ExprPtr>& guards,
+                      Block& out) {
+    if (can_enter_loop(loop)) {
+      if (const Declaration* counter = loop.declaration())
+        declared_under_[counter->variable.name] = guards.size();
+      Block body;
+      if (Status status = flatten(loop.body, guards, body); !status) return status;
+      out.push_back(source::with_blocks(stmt, std::move(body), {}));
+      merging_ = false;
+      return {};
+    }
+    if (!guards.empty() && holds_any({stmt}, {StmtKind::barrier}))
+      return refuse_at(*stmt, "a barrier inside a loop whose bounds the guard protects");
+    emit_guarded(stmt, guards, out);
+    return {};
+  }
+
+  // Registers declared under the same guards are dead where those fail, so they need none.
+  void flatten_assignment(const StmtPtr& stmt, const Assignment& assignment,
+                          const std::vector<ExprPtr>& guards, Block& out) {
+    const auto* target = as<VariableReference>(assignment.target);
+    const auto declared =
+        target != nullptr ? declared_under_.find(target->name) : declared_under_.end();
+    const bool is_private = declared != declared_under_.end() && declared->second == guards.size();
+    if (is_private && is_safe_without(guards, assignment.value)) {
+      out.push_back(stmt);
+    } else {
+      emit_guarded(stmt, guards, out);
+    }
   }
 
   bool is_uniform(const std::vector<ExprPtr>& guards) const {
@@ -268,13 +292,14 @@ class GuardFlattener {
       bool uniform = true;
       std::function<void(const ExprPtr&)> check = [&](const ExprPtr& expr) {
         source::walk(expr, [&](const Expr& node) {
-          if (node.kind == ExprKind::builtin && node.text.starts_with("threadIdx")) uniform = false;
-          if (node.kind == ExprKind::index || node.kind == ExprKind::call) uniform = false;
-          if (node.kind != ExprKind::variable || analysis_.local(node.text) == nullptr) return;
-          const ExprPtr definition = analysis_.definition(node.text);
-          if (definition) {
+          const auto* builtin = as<Builtin>(node);
+          if (builtin != nullptr && builtin->name.starts_with("threadIdx")) uniform = false;
+          if (is<Subscript>(node) || is<Call>(node)) uniform = false;
+          const auto* variable = as<VariableReference>(node);
+          if (variable == nullptr || analysis_.local(variable->name) == nullptr) return;
+          if (const ExprPtr definition = analysis_.definition(variable->name)) {
             check(definition);
-          } else if (analysis_.loop(node.text) == nullptr) {
+          } else if (analysis_.loop(variable->name) == nullptr) {
             uniform = false;
           }
         });
@@ -303,17 +328,16 @@ namespace {
 Block with_merged_branches(const Block& block) {
   Block result;
   for (const StmtPtr& stmt : block) {
-    auto copy = std::make_shared<Stmt>(*stmt);
-    copy->body = with_merged_branches(stmt->body);
-    copy->otherwise = with_merged_branches(stmt->otherwise);
-    const bool is_plain =
-        copy->kind == StmtKind::branch && copy->otherwise.empty() && copy->body.size() == 1;
-    if (is_plain && copy->body[0]->kind == StmtKind::branch && copy->body[0]->otherwise.empty()) {
-      const StmtPtr inner = copy->body[0];
-      copy->value = source::binary("&&", copy->value, inner->value);
-      copy->body = inner->body;
+    Block body = with_merged_branches(body_of(*stmt));
+    Block otherwise = with_merged_branches(otherwise_of(*stmt));
+    const bool is_plain = is<Branch>(stmt) && otherwise.empty() && body.size() == 1;
+    const auto* inner = is_plain ? as<Branch>(body[0]) : nullptr;
+    if (inner != nullptr && inner->otherwise.empty()) {
+      result.push_back(source::branch(source::both(to<Branch>(stmt).condition, inner->condition),
+                                      inner->body, {}, stmt->line));
+    } else {
+      result.push_back(source::with_blocks(stmt, std::move(body), std::move(otherwise)));
     }
-    result.push_back(std::move(copy));
   }
   return result;
 }

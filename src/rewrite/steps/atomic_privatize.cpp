@@ -17,6 +17,7 @@
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/names.h"
 #include "source/build.h"
+#include "source/match.h"
 #include "source/walk.h"
 
 #include <algorithm>
@@ -25,14 +26,11 @@
 namespace regraph::rewrite {
 namespace {
 
-using source::Analysis;
 using source::Block;
 using source::Expr;
-using source::ExprKind;
 using source::ExprPtr;
 using source::Kernel;
 using source::Stmt;
-using source::StmtKind;
 using source::StmtPtr;
 
 constexpr int kWarpLanes = 32;
@@ -44,30 +42,27 @@ struct Table {
   ExprPtr length_in_kernel;
 };
 
-// The table a statement updates, as atomicAdd(&table[index], value) or atomicAdd(table + index,
-// value); "" for any other statement.
-std::string updated_table(const Stmt& stmt) {
-  if (stmt.kind != StmtKind::evaluate || !source::is_atomic(stmt.value->text) ||
-      stmt.value->operands.size() != 2) {
-    return "";
-  }
-  const ExprPtr& address = stmt.value->operands[0];
-  if (address->kind == ExprKind::unary && address->text == "&" &&
-      address->operands[0]->kind == ExprKind::index &&
-      address->operands[0]->operands[0]->kind == ExprKind::variable) {
-    return address->operands[0]->operands[0]->text;
-  }
-  if (address->kind == ExprKind::binary && address->text == "+" &&
-      address->operands[0]->kind == ExprKind::variable) {
-    return address->operands[0]->text;
-  }
-  return "";
-}
+// atomicAdd(&table[index], value) or atomicAdd(table + index, value), as a statement.
+struct Update {
+  std::string table;
+  std::string function;
+  ExprPtr index;
+  ExprPtr value;
+};
 
-ExprPtr updated_index(const Stmt& stmt) {
-  const ExprPtr& address = stmt.value->operands[0];
-  return address->kind == ExprKind::unary ? address->operands[0]->operands[1]
-                                          : address->operands[1];
+// Nothing for any other statement.
+std::optional<Update> update_of(const Stmt& stmt) {
+  const auto* evaluation = source::as<source::Evaluation>(stmt);
+  if (evaluation == nullptr) return std::nullopt;
+  const source::Call& call = evaluation->call();
+  if (!source::is_atomic(call.function) || call.arguments.size() != 2) return std::nullopt;
+  Update update{"", call.function, nullptr, call.arguments[1]};
+  const auto table = source::some_variable(update.table);
+  const auto index = source::any(update.index);
+  const bool is_update =
+      source::matches(call.arguments[0], source::address_of(source::subscript(table, index))) ||
+      source::matches(call.arguments[0], source::sum(table, index));
+  return is_update ? std::optional(update) : std::nullopt;
 }
 
 // The value that changes nothing, and the operation that merges two tables; null for others.
@@ -79,25 +74,117 @@ ExprPtr neutral_value(const std::string& function, ScalarType scalar) {
   if (function == "atomicOr" || function == "atomicXor") return source::integer(0);
   if (function == "atomicAnd") return source::integer(-1);
   if (is_wide) return nullptr;
-  auto literal = [](const char* text, std::int64_t value, ScalarType type) {
-    auto expr = std::make_shared<Expr>(*source::integer(value));
-    expr->text = text;
-    expr->type = type;
-    return expr;
-  };
   if (function == "atomicMax") {
-    return is_unsigned ? source::integer(0) : literal("(-2147483647 - 1)", -2147483648LL, scalar);
+    return is_unsigned ? source::integer(0)
+                       : source::integer(-2147483648LL, "(-2147483647 - 1)", scalar);
   }
   if (function == "atomicMin") {
-    return is_unsigned ? literal("4294967295u", 4294967295LL, scalar)
-                       : literal("2147483647", 2147483647LL, scalar);
+    return is_unsigned ? source::integer(4294967295LL, "4294967295u", scalar)
+                       : source::integer(2147483647LL, "2147483647", scalar);
   }
   return nullptr;
 }
 
+// Emits the kernel with the block's copies of the table.
+class Privatizer {
+ public:
+  Privatizer(const Kernel& kernel, const Table& table, int copies, const Dim3& block)
+      : kernel_(kernel),
+        table_(table),
+        names_(kernel),
+        copies_(copies),
+        block_(block),
+        scalar_(*table.parameter->scalar),
+        local_(names_.fresh(table.parameter->name + "_of_block")),
+        thread_(names_.fresh("thread")) {}
+
+  Block run() {
+    Block result = {source::declare(copies_variable(), nullptr),
+                    source::declare_integer(thread_, linear_thread(block_)), clear(),
+                    source::barrier()};
+    const Block body = with_local_updates();
+    result.insert(result.end(), body.begin(), body.end());
+    result.push_back(source::barrier());
+    result.push_back(merge());
+    return result;
+  }
+
+ private:
+  source::Variable copies_variable() const {
+    const auto* length = source::as<source::IntegerLiteral>(table_.length_in_kernel);
+    source::Variable array = source::local_variable(
+        local_, table_.parameter->type, scalar_, {length != nullptr ? length->value * copies_ : 0});
+    array.storage = length != nullptr ? source::Storage::shared : source::Storage::dynamic_shared;
+    return array;
+  }
+
+  ExprPtr local_slot(const ExprPtr& index) const {
+    return source::element(source::variable(local_, scalar_), {index});
+  }
+
+  // The block's threads go through `count` numbers in turn.
+  StmtPtr for_all(const std::string& name, const ExprPtr& count, Block body) const {
+    return source::counted_loop(name, source::variable(thread_), count,
+                                static_cast<std::int64_t>(block_.count()), std::move(body));
+  }
+
+  StmtPtr clear() {
+    const std::string slot = names_.fresh(table_.parameter->name + "_slot");
+    return for_all(slot, source::multiply(table_.length_in_kernel, source::integer(copies_)),
+                   {source::assign(local_slot(source::variable(slot)),
+                                   neutral_value(table_.function, scalar_))});
+  }
+
+  Block with_local_updates() const {
+    // Neighbouring warps use different copies, so that they meet less often.
+    const ExprPtr warp = source::divide(source::variable(thread_), source::integer(kWarpLanes));
+    const ExprPtr copy_start = source::multiply(source::remainder(warp, source::integer(copies_)),
+                                                table_.length_in_kernel);
+    return source::rewrite_statements(
+        kernel_.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
+          const auto update = update_of(*stmt);
+          if (!update || update->table != table_.parameter->name) return std::nullopt;
+          const ExprPtr index =
+              copies_ > 1 ? source::add(copy_start, update->index) : update->index;
+          auto local = std::make_shared<source::Evaluation>(
+              source::call(table_.function, {source::address(local_slot(index)), update->value}));
+          local->line = stmt->line;
+          return Block{local};
+        });
+  }
+
+  StmtPtr merge() {
+    const std::string merged = names_.fresh(table_.parameter->name + "_bin");
+    const ExprPtr bin = source::variable(merged);
+    const ExprPtr global =
+        source::element(source::variable(table_.parameter->name, scalar_), {bin});
+    // What was subtracted from a copy of zeros is negative already.
+    const std::string function = table_.function == "atomicSub" ? "atomicAdd" : table_.function;
+    Block merges;
+    for (int copy = 0; copy < copies_; ++copy) {
+      const ExprPtr place =
+          copy == 0
+              ? bin
+              : source::add(bin, source::multiply(table_.length_in_kernel, source::integer(copy)));
+      merges.push_back(
+          source::evaluate(source::call(function, {source::address(global), local_slot(place)})));
+    }
+    return for_all(merged, table_.length_in_kernel, std::move(merges));
+  }
+
+  const Kernel& kernel_;
+  const Table& table_;
+  Names names_;
+  int copies_;
+  Dim3 block_;
+  ScalarType scalar_;
+  std::string local_;
+  std::string thread_;
+};
+
 bool updates_atomically(const Block& block) {
   bool found = false;
-  source::walk(block, [&](const Stmt& stmt) { found = found || !updated_table(stmt).empty(); });
+  source::walk(block, [&](const Stmt& stmt) { found = found || update_of(stmt).has_value(); });
   return found;
 }
 
@@ -159,7 +246,7 @@ class AtomicPrivatize final : public PlacedStep<TablePlace> {
     if (is_floating(*place.table.parameter->scalar)) rely_on(result, kReordersSums);
     Launch& launch = result.plan.launches.front();
     result.unit.kernel = form;
-    result.unit.kernel.body = privatized(form, place.table, place.copies, launch.block);
+    result.unit.kernel.body = Privatizer(form, place.table, place.copies, launch.block).run();
     if (!place.table.length.is_constant()) {
       launch.dynamic_shared_bytes = bytes_of(place.table, place.copies);
     }
@@ -232,15 +319,16 @@ class AtomicPrivatize final : public PlacedStep<TablePlace> {
     std::size_t updates = 0;
     bool mixed = false;
     source::walk(kernel.body, [&](const Stmt& stmt) {
-      if (updated_table(stmt) != parameter.name) return;
+      const auto update = update_of(stmt);
+      if (!update || update->table != parameter.name) return;
       ++updates;
-      mixed = mixed || (!function.empty() && function != stmt.value->text);
-      function = stmt.value->text;
+      mixed = mixed || (!function.empty() && function != update->function);
+      function = update->function;
     });
     if (updates == 0) return function;
     std::size_t mentions = 0;
     source::walk_expressions(kernel.body, [&](const Expr& expr) {
-      if (expr.kind == ExprKind::variable && expr.text == parameter.name) ++mentions;
+      if (source::is_named(expr, parameter.name)) ++mentions;
     });
     if (mixed || mentions != updates) {
       return refuse("'" + parameter.name +
@@ -272,71 +360,6 @@ class AtomicPrivatize final : public PlacedStep<TablePlace> {
       }
     }
     return {};
-  }
-
-  static Block privatized(const Kernel& kernel, const Table& table, int copies, const Dim3& block) {
-    Names names(kernel);
-    const std::string& global = table.parameter->name;
-    const ScalarType scalar = *table.parameter->scalar;
-    const std::string local = names.fresh(global + "_of_block");
-    const std::string thread = names.fresh("thread");
-    const std::string slot = names.fresh(global + "_slot");
-    const auto threads = static_cast<std::int64_t>(block.count());
-    const ExprPtr local_table = source::variable(local, scalar);
-    const ExprPtr length = table.length_in_kernel;
-    const bool is_static = length->kind == ExprKind::integer;
-
-    source::Variable array;
-    array.name = local;
-    array.type = table.parameter->type;
-    array.scalar = scalar;
-    array.storage = is_static ? source::Storage::shared : source::Storage::dynamic_shared;
-    array.extents = {is_static ? length->number * copies : 0};
-    Block result = {source::declare(array, nullptr),
-                    source::declare_integer(thread, linear_thread(block))};
-    const ExprPtr all_slots = source::binary("*", length, source::integer(copies));
-    result.push_back(
-        source::counted_loop(slot, source::variable(thread), all_slots, threads,
-                             {source::assign(source::element(local_table, {source::variable(slot)}),
-                                             "=", neutral_value(table.function, scalar))}));
-    result.push_back(source::barrier());
-
-    // Neighbouring warps use different copies, so that they meet less often.
-    const ExprPtr copy_start = source::binary(
-        "*",
-        source::binary("%",
-                       source::binary("/", source::variable(thread), source::integer(kWarpLanes)),
-                       source::integer(copies)),
-        length);
-    const Block body =
-        source::rewrite_statements(kernel.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
-          if (updated_table(*stmt) != global) return std::nullopt;
-          ExprPtr index = updated_index(*stmt);
-          if (copies > 1) index = source::binary("+", copy_start, index);
-          auto update = std::make_shared<Stmt>(*stmt);
-          update->value = source::call(table.function,
-                                       {source::unary("&", source::element(local_table, {index})),
-                                        stmt->value->operands[1]});
-          return Block{update};
-        });
-    result.insert(result.end(), body.begin(), body.end());
-    result.push_back(source::barrier());
-
-    const std::string merged = names.fresh(global + "_bin");
-    // What was subtracted from a copy of zeros is negative already.
-    const std::string merge = table.function == "atomicSub" ? "atomicAdd" : table.function;
-    Block merges;
-    for (int copy = 0; copy < copies; ++copy) {
-      const ExprPtr place = source::binary("+", source::variable(merged),
-                                           source::binary("*", length, source::integer(copy)));
-      merges.push_back(source::evaluate(source::call(
-          merge, {source::unary("&", source::element(source::variable(global, scalar),
-                                                     {source::variable(merged)})),
-                  source::element(local_table, {copy == 0 ? source::variable(merged) : place})})));
-    }
-    result.push_back(
-        source::counted_loop(merged, source::variable(thread), length, threads, std::move(merges)));
-    return result;
   }
 };
 

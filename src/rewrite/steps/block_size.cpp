@@ -16,7 +16,6 @@ namespace regraph::rewrite {
 namespace {
 
 using source::Analysis;
-using source::Polynomial;
 
 Result<Dim3> parse_block(const std::string& text) {
   Dim3 block;

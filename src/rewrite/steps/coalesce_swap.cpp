@@ -8,6 +8,7 @@
 #include "rewrite/analysis/guarded_access.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "source/build.h"
+#include "source/mutator.h"
 #include "source/walk.h"
 
 #include <algorithm>
@@ -22,9 +23,9 @@ int misalignment(const source::Kernel& kernel, const source::Analysis& analysis,
                  const std::string& axis, const Dim3& block) {
   int count = 0;
   for_each_guarded_access(kernel.body, [&](const GuardedAccess& access) {
-    const source::Expr* base = source::base_variable(*access.access);
-    if (base == nullptr || !analysis.is_global_pointer(base->text)) return;
-    const auto index = analysis.polynomial(access.access->operands[1]);
+    const auto* base = source::base_variable(*access.access);
+    if (base == nullptr || !analysis.is_global_pointer(base->name)) return;
+    const auto index = analysis.polynomial(access.access->index);
     if (!index) return;
     const auto stride = with_block_extents(*index, block).coefficient("threadIdx." + axis);
     const auto constant = stride ? stride->constant() : std::nullopt;
@@ -33,9 +34,16 @@ int misalignment(const source::Kernel& kernel, const source::Analysis& analysis,
   return count;
 }
 
-source::ExprPtr exchanged(const source::Expr& expr, const char* axis) {
-  return source::builtin(expr.text.substr(0, expr.text.size() - 1) + axis);
-}
+// Builtins along x become those along y, and the other way round.
+class AxisExchanger final : public source::Mutator {
+  using Mutator::mutate;
+
+  source::ExprPtr mutate(const source::ExprPtr& expr, const source::Builtin& builtin) override {
+    const std::string object = builtin.name.substr(0, builtin.name.size() - 1);
+    if (builtin.name.ends_with(".x")) return source::builtin(object + "y");
+    return builtin.name.ends_with(".y") ? source::builtin(object + "x") : expr;
+  }
+};
 
 Launch exchanged(Launch launch) {
   std::swap(launch.block.x, launch.block.y);
@@ -83,13 +91,7 @@ class CoalesceSwap final : public PlacedStep<Launch> {
 
   KernelState rewrite(const KernelAnalysis& kernel, const Launch& swapped) const override {
     KernelState result = kernel.state();
-    result.unit.kernel.body = source::rewrite_expressions(
-        kernel.kernel().body, [](const source::ExprPtr& expr) -> std::optional<source::ExprPtr> {
-          if (expr->kind != source::ExprKind::builtin) return std::nullopt;
-          if (expr->text.ends_with(".x")) return exchanged(*expr, "y");
-          if (expr->text.ends_with(".y")) return exchanged(*expr, "x");
-          return std::nullopt;
-        });
+    result.unit.kernel.body = AxisExchanger().run(kernel.kernel().body);
     const Dim3 original = result.plan.launches.front().block;
     result.plan.launches.front() = swapped;
     return with_longer_x(std::move(result), original, kernel);

@@ -9,6 +9,8 @@
 // checked against the tolerance as always.
 #include "rewrite/steps/step_rewriter.h"
 #include "source/build.h"
+#include "source/match.h"
+#include "source/mutator.h"
 #include "source/walk.h"
 
 #include <cstdlib>
@@ -18,12 +20,16 @@
 namespace regraph::rewrite {
 namespace {
 
+using source::as;
+using source::Assignment;
+using source::AssignmentOperator;
+using source::Binary;
+using source::BinaryOperator;
 using source::Block;
+using source::Call;
 using source::Expr;
-using source::ExprKind;
 using source::ExprPtr;
 using source::Stmt;
-using source::StmtKind;
 using source::StmtPtr;
 
 bool is_single(const ExprPtr& expr) {
@@ -34,19 +40,26 @@ bool is_single_or_integer(const ExprPtr& expr) {
   return is_single(expr) || (expr->type && !is_floating(*expr->type));
 }
 
-ExprPtr single(const ExprPtr& expr) {
-  auto typed = std::make_shared<Expr>(*expr);
-  typed->type = ScalarType::f32;
-  return typed;
+bool is_one(const ExprPtr& expr) {
+  const auto* floating = as<source::FloatingLiteral>(expr);
+  return source::is_number(expr, 1) ||
+         (floating != nullptr && std::strtod(floating->spelling.c_str(), nullptr) == 1.0);
 }
 
-bool is_one(const ExprPtr& expr) {
-  return (expr->kind == ExprKind::integer && expr->number == 1) ||
-         (expr->kind == ExprKind::floating && std::strtod(expr->text.c_str(), nullptr) == 1.0);
+// a / b in single precision
+bool divides(const Expr& expr) {
+  const auto* division = as<Binary>(expr);
+  return division != nullptr && division->op == BinaryOperator::divide &&
+         expr.type == ScalarType::f32 && is_single_or_integer(division->left) &&
+         is_single_or_integer(division->right);
+}
+
+ExprPtr quotient(const ExprPtr& numerator, const ExprPtr& denominator) {
+  return source::with_type(source::call("__fdividef", {numerator, denominator}), ScalarType::f32);
 }
 
 // Which expressions get another form, and which.
-class Approximator {
+class Approximator final : public source::Mutator {
  public:
   explicit Approximator(const std::string& functions)
       : exp_log_(functions == "exp_log" || functions == "all"),
@@ -57,38 +70,31 @@ class Approximator {
   [[nodiscard]] bool changes(const Block& block) const {
     bool found = false;
     source::walk(block, [&](const Stmt& stmt) {
-      found = found || divides(stmt);
+      const auto* assignment = as<Assignment>(stmt);
+      found = found || (assignment != nullptr && divides_in_place(*assignment));
       source::walk_own_expressions(stmt, [&](const Expr& expr) {
+        const auto* call = as<Call>(expr);
         found = found || is_root(expr) || (divide_ && divides(expr)) ||
-                (expr.kind == ExprKind::call && !faster_name(expr.text).empty());
+                (call != nullptr && !faster_name(call->function).empty());
       });
     });
     return found;
   }
 
-  [[nodiscard]] Block block(const Block& statements) const {
-    Block result;
-    for (const StmtPtr& stmt : statements)
-      result.push_back(statement(stmt));
-    return result;
-  }
-
  private:
-  // a /= b
-  bool divides(const Stmt& stmt) const {
-    return divide_ && stmt.kind == StmtKind::assign && stmt.text == "/=" &&
-           is_single(stmt.target) && is_single_or_integer(stmt.value);
-  }
+  using Mutator::mutate;
 
-  static bool divides(const Expr& expr) {
-    return expr.kind == ExprKind::binary && expr.text == "/" && expr.type == ScalarType::f32 &&
-           is_single_or_integer(expr.operands[0]) && is_single_or_integer(expr.operands[1]);
+  // a /= b
+  bool divides_in_place(const Assignment& stmt) const {
+    return divide_ && stmt.op == AssignmentOperator::divide && is_single(stmt.target) &&
+           is_single_or_integer(stmt.value);
   }
 
   // 1 / sqrtf(x)
   bool is_root(const Expr& expr) const {
-    return sqrt_ && divides(expr) && expr.operands[1]->kind == ExprKind::call &&
-           expr.operands[1]->text == "sqrtf" && is_one(expr.operands[0]);
+    if (!sqrt_ || !divides(expr)) return false;
+    const auto* root = as<Call>(source::to<Binary>(expr).right);
+    return root != nullptr && root->function == "sqrtf" && is_one(source::to<Binary>(expr).left);
   }
 
   // "" for functions that stay.
@@ -107,39 +113,34 @@ class Approximator {
     return "";
   }
 
-  StmtPtr statement(const StmtPtr& stmt) const {
-    if (!stmt) return stmt;
-    auto copy = std::make_shared<Stmt>(*stmt);
-    copy->target = expression(stmt->target);
-    copy->value = expression(stmt->value);
-    copy->init = statement(stmt->init);
-    copy->step = statement(stmt->step);
-    copy->body = block(stmt->body);
-    copy->otherwise = block(stmt->otherwise);
-    if (divides(*stmt)) {
-      copy->text = "=";
-      copy->value = quotient(copy->target, copy->value);
-    }
+  StmtPtr mutate(const StmtPtr& stmt, const Assignment& assignment) override {
+    if (!divides_in_place(assignment)) return Mutator::mutate(stmt, assignment);
+    auto copy = std::make_shared<Assignment>(assignment);
+    copy->target = run(assignment.target);
+    copy->op = AssignmentOperator::assign;
+    copy->value = quotient(copy->target, run(assignment.value));
     return copy;
   }
 
-  static ExprPtr quotient(const ExprPtr& numerator, const ExprPtr& denominator) {
-    return single(source::call("__fdividef", {numerator, denominator}));
+  ExprPtr mutate(const ExprPtr& expr, const Call& call) override {
+    const std::string name = faster_name(call.function);
+    if (name.empty()) return Mutator::mutate(expr, call);
+    auto copy = std::make_shared<Call>(call);
+    copy->function = name;
+    for (ExprPtr& argument : copy->arguments)
+      argument = run(argument);
+    return copy;
   }
 
-  ExprPtr expression(const ExprPtr& expr) const {
-    if (!expr) return expr;
-    auto copy = std::make_shared<Expr>(*expr);
-    for (ExprPtr& operand : copy->operands)
-      operand = expression(operand);
-    if (expr->kind == ExprKind::call) {
-      const std::string name = faster_name(expr->text);
-      if (!name.empty()) copy->text = name;
-      return copy;
+  ExprPtr mutate(const ExprPtr& expr, const Binary& division) override {
+    if (is_root(*expr)) {
+      const ExprPtr root = run(division.right);
+      return source::with_type(source::call("rsqrtf", source::to<Call>(root).arguments),
+                               ScalarType::f32);
     }
-    if (is_root(*expr)) return single(source::call("rsqrtf", copy->operands[1]->operands));
-    if (divide_ && divides(*expr)) return quotient(copy->operands[0], copy->operands[1]);
-    return copy;
+    if (!divide_ || !divides(*expr)) return Mutator::mutate(expr, division);
+    const ExprPtr numerator = run(division.left);
+    return quotient(numerator, run(division.right));
   }
 
   bool exp_log_;
@@ -180,7 +181,7 @@ class FastMath final : public PlacedStep<std::string> {
 
   KernelState rewrite(const KernelAnalysis& kernel, const std::string& functions) const override {
     KernelState result = kernel.state();
-    result.unit.kernel.body = Approximator(functions).block(kernel.kernel().body);
+    result.unit.kernel.body = Approximator(functions).run(kernel.kernel().body);
     rely_on(result, kApproximates);
     return result;
   }

@@ -13,6 +13,7 @@
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/names.h"
 #include "source/build.h"
+#include "source/match.h"
 #include "source/walk.h"
 
 #include <memory>
@@ -20,14 +21,8 @@
 namespace regraph::rewrite {
 namespace {
 
-using source::Analysis;
 using source::Block;
-using source::Expr;
-using source::ExprKind;
 using source::ExprPtr;
-using source::Kernel;
-using source::Stmt;
-using source::StmtKind;
 using source::StmtPtr;
 
 struct GridPlace {
@@ -100,26 +95,24 @@ class GridStride final : public PlacedStep<GridPlace> {
     Block round;
     for (const StmtPtr& stmt : *kernel.body_without_returns()) {
       // Shared arrays outlive a round in any case.
+      const auto* declaration = source::as<source::Declaration>(stmt);
       const bool is_shared =
-          stmt->kind == StmtKind::declare && stmt->variable.storage != source::Storage::automatic;
+          declaration != nullptr && declaration->variable.storage != source::Storage::automatic;
       (is_shared ? result : round).push_back(stmt);
     }
     round = source::rewrite_expressions(round, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-      if (expr->kind != ExprKind::builtin || expr->text != "blockIdx.x") return std::nullopt;
+      if (!source::is_builtin(*expr, "blockIdx.x")) return std::nullopt;
       return source::variable(block, ScalarType::u32);
     });
     if (kernel.analysis().has_shared()) round.push_back(source::barrier());
-    auto loop = std::make_shared<Stmt>();
-    loop->kind = StmtKind::loop;
-    source::Variable counter;
-    counter.name = block;
-    counter.type = "unsigned int";
-    counter.scalar = ScalarType::u32;
-    loop->init = source::declare(counter, source::builtin("blockIdx.x"));
-    loop->value = source::binary("<", source::variable(block, ScalarType::u32), blocks);
-    loop->step = source::assign(source::variable(block), "+=", source::builtin("gridDim.x"));
-    loop->body = std::move(round);
-    result.push_back(loop);
+    const ExprPtr number = source::variable(block, ScalarType::u32);
+    result.push_back(
+        source::loop(source::declare(source::local_variable(block, "unsigned int", ScalarType::u32),
+                                     source::builtin("blockIdx.x")),
+                     source::less(number, blocks),
+                     source::assign(source::variable(block), source::AssignmentOperator::add,
+                                    source::builtin("gridDim.x")),
+                     std::move(round)));
     return result;
   }
 };

@@ -15,8 +15,8 @@ namespace regraph::rewrite {
 namespace {
 
 using source::Block;
+using source::ForLoop;
 using source::Stmt;
-using source::StmtKind;
 using source::StmtPtr;
 
 // Longest loop unrolled completely: beyond it code size hurts more than branches do.
@@ -29,16 +29,17 @@ constexpr const char* kAllLoops = "all";
 std::int64_t copies_below(const Block& block) {
   std::int64_t most = 1;
   for (const StmtPtr& stmt : block) {
-    std::int64_t copies = std::max(copies_below(stmt->body), copies_below(stmt->otherwise));
+    std::int64_t copies = std::max(copies_below(body_of(*stmt)), copies_below(otherwise_of(*stmt)));
+    const auto* loop = source::as<ForLoop>(stmt);
     const auto counted = source::counted_loop_of(*stmt);
     const auto trips = counted ? counted->trip_count() : std::nullopt;
-    if (stmt->unroll == source::kUnrollFully && trips) copies *= std::max<std::int64_t>(1, *trips);
+    if (trips && loop->unroll == source::kUnrollFully) copies *= std::max<std::int64_t>(1, *trips);
     most = std::max(most, copies);
   }
   return most;
 }
 
-bool suits(const Stmt& loop, int factor) {
+bool suits(const ForLoop& loop, int factor) {
   if (loop.unroll != source::kNoUnrollPragma) return false;
   const auto counted = source::counted_loop_of(loop);
   if (!counted) return false;
@@ -47,9 +48,10 @@ bool suits(const Stmt& loop, int factor) {
   return !trips || *trips > factor;
 }
 
-bool fits(const Stmt& loop) {
-  const auto trips = source::counted_loop_of(loop)->trip_count();
-  return trips && *trips * copies_below(loop.body) <= kMostCopies;
+bool fits(const ForLoop& loop, const Block& body) {
+  const auto counted = source::counted_loop_of(loop);
+  const auto trips = counted ? counted->trip_count() : std::nullopt;
+  return trips && *trips * copies_below(body) <= kMostCopies;
 }
 
 struct UnrollPlace {
@@ -88,7 +90,7 @@ class LoopUnroll final : public PlacedStep<UnrollPlace> {
     }
     std::vector<const Stmt*> loops;
     for (const StmtPtr& loop : innermost_loops(kernel.kernel().body)) {
-      if (suits(*loop, place.factor)) loops.push_back(loop.get());
+      if (suits(source::to<ForLoop>(loop), place.factor)) loops.push_back(loop.get());
     }
     if (loops.empty()) {
       return refuse(place.factor == source::kUnrollFully
@@ -126,18 +128,23 @@ class LoopUnroll final : public PlacedStep<UnrollPlace> {
   static Unrolled unrolled(const Block& block, const UnrollPlace& place) {
     Unrolled result;
     for (const StmtPtr& stmt : block) {
-      auto copy = std::make_shared<Stmt>(*stmt);
-      Unrolled body = unrolled(stmt->body, place);
-      Unrolled otherwise = unrolled(stmt->otherwise, place);
-      copy->body = std::move(body.block);
-      copy->otherwise = std::move(otherwise.block);
-      const bool encloses = stmt->kind == StmtKind::loop && body.changed &&
-                            place.factor == source::kUnrollFully && suits(*stmt, place.factor) &&
-                            !holds_loop(copy->body) && fits(*copy);
+      Unrolled body = unrolled(body_of(*stmt), place);
+      Unrolled otherwise = unrolled(otherwise_of(*stmt), place);
+      const auto* loop = source::as<ForLoop>(stmt);
+      const bool encloses = loop != nullptr && body.changed &&
+                            place.factor == source::kUnrollFully && suits(*loop, place.factor) &&
+                            !holds_loop(body.block) && fits(*loop, body.block);
       const bool is_unrolled = place.loops.contains(stmt.get()) || encloses;
-      if (is_unrolled) copy->unroll = place.factor;
       result.changed = result.changed || body.changed || otherwise.changed || is_unrolled;
-      result.block.push_back(std::move(copy));
+      if (is_unrolled) {
+        auto copy = std::make_shared<ForLoop>(*loop);
+        copy->body = std::move(body.block);
+        copy->unroll = place.factor;
+        result.block.push_back(std::move(copy));
+      } else {
+        result.block.push_back(
+            source::with_blocks(stmt, std::move(body.block), std::move(otherwise.block)));
+      }
     }
     return result;
   }

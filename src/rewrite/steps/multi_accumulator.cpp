@@ -14,6 +14,7 @@
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/names.h"
 #include "source/build.h"
+#include "source/match.h"
 #include "source/walk.h"
 
 #include <map>
@@ -25,13 +26,12 @@ namespace {
 using source::Analysis;
 using source::Block;
 using source::ExprPtr;
+using source::ForLoop;
 using source::Kernel;
-using source::Stmt;
-using source::StmtKind;
 using source::StmtPtr;
 
 struct ReducingLoop {
-  StmtPtr loop;
+  std::shared_ptr<const ForLoop> loop;
   source::CountedLoop counted;
   std::vector<Reduction> reductions;
 };
@@ -57,43 +57,41 @@ class Splitter {
     Block result;
     Block clears;
     Block merges;
-    const ExprPtr slot = source::variable(part);
     for (const Reduction& reduction : loop_.reductions) {
-      source::Variable array;
-      array.name = names_.fresh(reduction.variable + "_part");
-      array.type = reduction.type;
-      array.scalar = reduction.scalar;
-      array.extents = {count_};
-      arrays.push_back(array.name);
-      result.push_back(source::declare(array, nullptr));
+      arrays.push_back(names_.fresh(reduction.variable + "_part"));
+      result.push_back(source::declare(
+          source::local_variable(arrays.back(), reduction.type, reduction.scalar, {count_}),
+          nullptr));
       const ExprPtr own = source::variable(reduction.variable, reduction.scalar);
-      const ExprPtr element =
-          source::element(source::variable(array.name, reduction.scalar), {slot});
+      const ExprPtr element = source::element(source::variable(arrays.back(), reduction.scalar),
+                                              {source::variable(part)});
       const ExprPtr neutral = reduction.neutral();
-      clears.push_back(source::assign(element, "=", neutral ? neutral : own));
+      clears.push_back(source::assign(element, neutral ? neutral : own));
       merges.push_back(reduction.combine(own, element));
     }
     result.push_back(over_parts(part, std::move(clears)));
-
-    const std::int64_t group = counted.stride * count_;
     const auto trips = counted.trip_count();
-    ExprPtr end = counted.limit;
     const bool has_remainder = !trips || *trips % count_ != 0;
-    if (has_remainder) {
-      const std::string end_name = names_.fresh(counted.name + "_end");
-      ExprPtr length = source::binary("-", counted.limit, counted.first);
-      // An empty loop must stay empty.
-      if (!trips) length = source::call("max", {length, source::integer(0)});
-      const ExprPtr whole = source::binary("*", source::binary("/", length, source::integer(group)),
-                                           source::integer(group));
-      result.push_back(
-          source::declare_integer(end_name, source::binary("+", counted.first, whole)));
-      end = source::variable(end_name);
-    }
-    result.push_back(main_loop(part, arrays, end, group));
+    const ExprPtr end = has_remainder ? declare_end(result) : counted.limit;
+    result.push_back(main_loop(part, arrays, end));
     if (has_remainder) result.push_back(remainder_loop(end));
     result.push_back(over_parts(part, std::move(merges)));
     return result;
+  }
+
+  std::int64_t group() const { return loop_.counted.stride * count_; }
+
+  // Where whole groups end.
+  ExprPtr declare_end(Block& out) {
+    const source::CountedLoop& counted = loop_.counted;
+    const std::string name = names_.fresh(counted.name + "_end");
+    ExprPtr length = source::subtract(counted.limit, counted.first);
+    // An empty loop must stay empty.
+    if (!counted.trip_count()) length = source::call("max", {length, source::integer(0)});
+    const ExprPtr whole = source::multiply(source::divide(length, source::integer(group())),
+                                           source::integer(group()));
+    out.push_back(source::declare_integer(name, source::add(counted.first, whole)));
+    return source::variable(name);
   }
 
   StmtPtr over_parts(const std::string& part, Block body) const {
@@ -102,32 +100,29 @@ class Splitter {
   }
 
   StmtPtr main_loop(const std::string& part, const std::vector<std::string>& arrays,
-                    const ExprPtr& end, std::int64_t group) {
+                    const ExprPtr& end) {
     const source::CountedLoop& counted = loop_.counted;
-    const ExprPtr iteration = source::binary(
-        "+", source::variable(counted.name),
-        source::binary("*", source::variable(part), source::integer(counted.stride)));
+    const ExprPtr iteration =
+        source::add(source::variable(counted.name),
+                    source::multiply(source::variable(part), source::integer(counted.stride)));
     Block body = source::rewrite_expressions(
         loop_.loop->body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-          if (expr->kind != source::ExprKind::variable) return std::nullopt;
-          if (expr->text == counted.name) return iteration;
+          if (source::is_named(expr, counted.name)) return iteration;
           for (std::size_t i = 0; i < arrays.size(); ++i) {
-            if (expr->text != loop_.reductions[i].variable) continue;
+            if (!source::is_named(expr, loop_.reductions[i].variable)) continue;
             return source::element(source::variable(arrays[i], expr->type),
                                    {source::variable(part)});
           }
           return std::nullopt;
         });
-    const StmtPtr loop = source::counted_loop(counted.name, counted.first, end, group,
+    const StmtPtr loop = source::counted_loop(counted.name, counted.first, end, group(),
                                               {over_parts(part, std::move(body))});
     return names_.renamed(Block{loop}).front();
   }
 
   StmtPtr remainder_loop(const ExprPtr& first) {
-    auto loop = std::make_shared<Stmt>(*loop_.loop);
-    auto init = std::make_shared<Stmt>(*loop->init);
-    init->value = first;
-    loop->init = init;
+    auto loop = std::make_shared<ForLoop>(*loop_.loop);
+    loop->init = source::declare(loop_.loop->declaration()->variable, first);
     loop->unroll = kNeverUnroll;
     return names_.renamed(Block{loop}).front();
   }
@@ -173,7 +168,8 @@ class MultiAccumulator final : public PlacedStep<SplitPlace> {
     Error reason = refuse("the kernel has no innermost counted loop");
     int position = 0;
     for (const StmtPtr& loop : innermost_loops(kernel.kernel().body)) {
-      auto reducing = reducing_loop(loop, kernel.analysis(), *accumulators);
+      auto reducing = reducing_loop(std::static_pointer_cast<const ForLoop>(loop),
+                                    kernel.analysis(), *accumulators);
       if (!reducing) {
         reason = reducing.error();
         continue;
@@ -197,8 +193,8 @@ class MultiAccumulator final : public PlacedStep<SplitPlace> {
   }
 
  private:
-  static Result<ReducingLoop> reducing_loop(const StmtPtr& loop, const Analysis& analysis,
-                                            int accumulators) {
+  static Result<ReducingLoop> reducing_loop(const std::shared_ptr<const ForLoop>& loop,
+                                            const Analysis& analysis, int accumulators) {
     const std::string where =
         loop->line > 0 ? "loop at line " + std::to_string(loop->line) + ": " : "";
     const auto counted = source::counted_loop_of(*loop);
@@ -208,7 +204,7 @@ class MultiAccumulator final : public PlacedStep<SplitPlace> {
     if (!effects) return effects.error();
     if (effects->reductions.empty()) return refuse(where + "it accumulates nothing");
     const auto is_int = [](const ExprPtr& expr) { return expr->type == ScalarType::i32; };
-    if (loop->init->variable.scalar != ScalarType::i32 || !is_int(counted->limit) ||
+    if (loop->declaration()->variable.scalar != ScalarType::i32 || !is_int(counted->limit) ||
         !is_int(counted->first)) {
       return refuse(where + "its counter and bounds are not of type int");
     }

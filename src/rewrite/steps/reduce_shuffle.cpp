@@ -24,8 +24,6 @@ namespace {
 
 using source::Block;
 using source::ExprPtr;
-using source::Stmt;
-using source::StmtKind;
 using source::StmtPtr;
 
 // value op= __shfl_down_sync(mask, value, offset) for offsets lanes/2 .. 1.
@@ -63,7 +61,7 @@ class ReduceShuffle final : public PlacedStep<TreePlace> {
     for (std::size_t position = 0; position < body.size(); ++position) {
       auto tree = match_reduction_tree(kernel.kernel(), kernel.analysis(), position, block);
       if (!tree) {
-        if (body[position]->kind == StmtKind::loop) reason = tree.error();
+        if (source::is<source::ForLoop>(body[position])) reason = tree.error();
         continue;
       }
       if (is_floating(tree->scalar) && !kernel.problem().assume.reassociate) {
@@ -91,16 +89,12 @@ class ReduceShuffle final : public PlacedStep<TreePlace> {
   // Leaves the thread's own value in `value`, at the end of the statements before the tree. When
   // the array was filled right before, the value is still at hand and the store is not needed.
   static void take_own_value(const ReductionTree& tree, const std::string& value, Block& body) {
-    source::Variable variable;
-    variable.name = value;
-    variable.type = tree.type;
-    variable.scalar = tree.scalar;
-    const bool fills = body.size() >= 2 && body[body.size() - 1]->kind == StmtKind::barrier &&
-                       body[body.size() - 2]->kind == StmtKind::assign &&
-                       body[body.size() - 2]->text == "=" &&
-                       tree.is_own_slot(body[body.size() - 2]->target);
-    if (fills) {
-      const ExprPtr filled = body[body.size() - 2]->value;
+    const source::Variable variable = source::local_variable(value, tree.type, tree.scalar);
+    const bool is_filled = body.size() >= 2 && source::is<source::Barrier>(body.back());
+    const auto* fill = is_filled ? source::as<source::Assignment>(body[body.size() - 2]) : nullptr;
+    if (fill != nullptr && fill->op == source::AssignmentOperator::assign &&
+        tree.is_own_slot(fill->target)) {
+      const ExprPtr filled = fill->value;
       body.resize(body.size() - 2);
       body.push_back(source::declare(variable, filled));
     } else {
@@ -123,21 +117,18 @@ class ReduceShuffle final : public PlacedStep<TreePlace> {
     take_own_value(tree, value, body);
     body.push_back(shuffle_loop(tree, value, offset, kWarpLanes));
     body.push_back(source::branch(
-        source::binary("==", source::binary("%", thread, source::integer(kWarpLanes)),
-                       source::integer(0)),
-        {source::assign(slot(tree, source::binary("/", thread, source::integer(kWarpLanes))), "=",
-                        own)}));
+        source::equals(source::remainder(thread, source::integer(kWarpLanes)), source::integer(0)),
+        {source::assign(slot(tree, source::divide(thread, source::integer(kWarpLanes))), own)}));
     body.push_back(source::barrier());
     // The first warp combines what the warps left; lanes beyond them hold copies that are not used.
     Block last;
     last.push_back(source::assign(
-        own, "=",
-        slot(tree,
-             warps == kWarpLanes ? thread : source::binary("%", thread, source::integer(warps)))));
+        own, slot(tree, warps == kWarpLanes ? thread
+                                            : source::remainder(thread, source::integer(warps)))));
     last.push_back(shuffle_loop(tree, value, warp_offset, warps));
-    last.push_back(source::branch(source::binary("==", thread, source::integer(0)),
-                                  {source::assign(slot(tree, source::integer(0)), "=", own)}));
-    body.push_back(source::branch(source::binary("<", thread, source::integer(kWarpLanes)), last));
+    last.push_back(source::branch(source::equals(thread, source::integer(0)),
+                                  {source::assign(slot(tree, source::integer(0)), own)}));
+    body.push_back(source::branch(source::less(thread, source::integer(kWarpLanes)), last));
     body.push_back(source::barrier());
     body.insert(body.end(), loop + 1, kernel.body.end());
     return body;

@@ -13,8 +13,9 @@ namespace {
 bool has_local_alias(const source::Kernel& kernel) {
   bool found = false;
   source::walk(kernel.body, [&](const source::Stmt& stmt) {
-    found = found || (stmt.kind == source::StmtKind::declare && stmt.variable.is_pointer &&
-                      !stmt.variable.type.starts_with("const "));
+    const auto* declaration = source::as<source::Declaration>(stmt);
+    found = found || (declaration != nullptr && declaration->variable.is_pointer &&
+                      !declaration->variable.type.starts_with("const "));
   });
   return found;
 }

@@ -27,16 +27,15 @@
 namespace regraph::rewrite {
 namespace {
 
-using source::Analysis;
+using source::as;
 using source::Block;
-using source::Expr;
-using source::ExprKind;
+using source::Branch;
 using source::ExprPtr;
+using source::is;
 using source::Kernel;
 using source::Polynomial;
-using source::Stmt;
-using source::StmtKind;
 using source::StmtPtr;
+using source::Subscript;
 
 // Staging pays when each staged element is read at least this often by the block.
 constexpr std::int64_t kLeastReuse = 2;
@@ -50,11 +49,8 @@ struct StagedBox {
 };
 
 source::Variable tile_of(const StagedBox& staged) {
-  source::Variable tile;
-  tile.name = staged.tile;
-  tile.type = staged.type;
-  tile.scalar = staged.scalar;
-  tile.extents = staged.box.extents;
+  source::Variable tile =
+      source::local_variable(staged.tile, staged.type, staged.scalar, staged.box.extents);
   tile.storage = source::Storage::shared;
   return tile;
 }
@@ -165,14 +161,14 @@ class SmemHalo final : public PlacedStep<StagedBoxes> {
     result.push_back(source::barrier());
     const Block body = source::rewrite_expressions(
         kernel.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-          if (expr->kind != ExprKind::index) return std::nullopt;
-          const Expr* base = source::base_variable(*expr);
+          const auto* access = as<Subscript>(expr);
+          const auto* base = access != nullptr ? source::base_variable(*expr) : nullptr;
           if (base == nullptr) return std::nullopt;
           const auto found = std::find_if(staged.begin(), staged.end(), [&](const StagedBox& one) {
-            return one.box.array == base->text;
+            return one.box.array == base->name;
           });
           if (found == staged.end()) return std::nullopt;
-          const auto place = finder.coordinates(expr->operands[1], found->box);
+          const auto place = finder.coordinates(access->index, found->box);
           if (!place) return std::nullopt;
           std::vector<ExprPtr> coordinates;
           for (const Polynomial& coordinate : *place)
@@ -190,46 +186,47 @@ class SmemHalo final : public PlacedStep<StagedBoxes> {
                                    Names& names) {
     Block result;
     for (const StmtPtr& stmt : block) {
-      auto copy = std::make_shared<Stmt>(*stmt);
+      const auto* branch = as<Branch>(stmt);
       const bool only_assigns =
-          std::all_of(stmt->body.begin(), stmt->body.end(),
-                      [](const StmtPtr& inner) { return inner->kind == StmtKind::assign; });
-      if (in_loop && stmt->kind == StmtKind::branch && stmt->otherwise.empty() && only_assigns) {
-        copy->body = source::rewrite_expressions(
-            stmt->body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+          branch != nullptr && branch->otherwise.empty() &&
+          std::all_of(branch->body.begin(), branch->body.end(),
+                      [](const StmtPtr& inner) { return is<source::Assignment>(inner); });
+      Block body;
+      Block otherwise;
+      if (in_loop && only_assigns) {
+        body = source::rewrite_expressions(
+            branch->body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
               const StagedBox* one = tile_read(expr, staged);
               return one != nullptr ? std::optional(read_in_front(expr, *one, names, result))
                                     : std::nullopt;
             });
       } else {
-        const bool loops = in_loop || stmt->kind == StmtKind::loop;
-        copy->body = with_reads_in_front(stmt->body, staged, loops, names);
-        copy->otherwise = with_reads_in_front(stmt->otherwise, staged, loops, names);
+        const bool loops = in_loop || is<source::ForLoop>(stmt);
+        body = with_reads_in_front(body_of(*stmt), staged, loops, names);
+        otherwise = with_reads_in_front(otherwise_of(*stmt), staged, loops, names);
       }
-      result.push_back(std::move(copy));
+      result.push_back(source::with_blocks(stmt, std::move(body), std::move(otherwise)));
     }
     return result;
   }
 
   static const StagedBox* tile_read(const ExprPtr& expr, const StagedBoxes& staged) {
-    const Expr* base = expr->kind == ExprKind::index ? source::base_variable(*expr) : nullptr;
+    const auto* base = is<Subscript>(expr) ? source::base_variable(*expr) : nullptr;
     if (base == nullptr) return nullptr;
     const auto found = std::find_if(staged.begin(), staged.end(),
-                                    [&](const StagedBox& one) { return one.tile == base->text; });
+                                    [&](const StagedBox& one) { return one.tile == base->name; });
     return found == staged.end() ? nullptr : &*found;
   }
 
   static ExprPtr read_in_front(const ExprPtr& read, const StagedBox& staged, Names& names,
                                Block& out) {
     for (const StmtPtr& earlier : out) {
-      if (earlier->kind == StmtKind::declare && source::equal(earlier->value, read)) {
-        return source::variable(earlier->variable.name, staged.scalar);
-      }
+      const auto* declaration = as<source::Declaration>(earlier);
+      if (declaration != nullptr && source::equal(declaration->value, read))
+        return source::variable(declaration->variable.name, staged.scalar);
     }
-    source::Variable value;
-    value.name = names.fresh(staged.box.array + "_value");
-    value.type = staged.type;
-    value.scalar = staged.scalar;
+    source::Variable value = source::local_variable(names.fresh(staged.box.array + "_value"),
+                                                    staged.type, staged.scalar);
     value.is_const = true;
     out.push_back(source::declare(value, read));
     return source::variable(value.name, staged.scalar);
@@ -247,29 +244,29 @@ class SmemHalo final : public PlacedStep<StagedBoxes> {
     std::int64_t below = box.elements();
     for (std::size_t d = 0; d < rank; ++d) {
       below /= box.extents[d];
-      ExprPtr value = source::binary("/", source::variable(item), source::integer(below));
+      ExprPtr value = source::divide(source::variable(item), source::integer(below));
       if (below == 1) value = source::variable(item);
-      if (d > 0) value = source::binary("%", value, source::integer(box.extents[d]));
+      if (d > 0) value = source::remainder(value, source::integer(box.extents[d]));
       const std::string name = names.fresh(box.array + kSuffixes[kSuffixes.size() - rank + d]);
       body.push_back(source::declare_integer(name, value));
       place.push_back(source::variable(name));
       index = index + box.strides[d] * (Polynomial::symbol(name) + Polynomial(box.lowest[d]));
     }
     const std::string position = names.fresh(box.array + "_index");
-    source::Variable variable;
-    variable.name = position;
-    variable.type = box.wide_index ? "long long" : "int";
-    variable.scalar = box.wide_index ? ScalarType::i64 : ScalarType::i32;
+    source::Variable variable = box.wide_index
+                                    ? source::local_variable(position, "long long", ScalarType::i64)
+                                    : source::local_variable(position, "int", ScalarType::i32);
     variable.is_const = true;
     body.push_back(source::declare(variable, source::to_expression(index, box.wide_index)));
     const ExprPtr at = source::variable(position, variable.scalar);
-    const ExprPtr inside = source::binary("&&", source::binary(">=", at, source::integer(0)),
-                                          source::binary("<", at, staged.count));
+    const ExprPtr inside =
+        source::both(source::binary(source::BinaryOperator::greater_equal, at, source::integer(0)),
+                     source::less(at, staged.count));
     const ExprPtr value = source::conditional(
         inside, source::element(source::variable(box.array, staged.scalar), {at}),
         source::zero_of(staged.scalar));
     body.push_back(source::assign(
-        source::element(source::variable(staged.tile, staged.scalar), place), "=", value));
+        source::element(source::variable(staged.tile, staged.scalar), place), value));
     return source::counted_loop(item, source::variable(thread), source::integer(box.elements()),
                                 threads, std::move(body));
   }

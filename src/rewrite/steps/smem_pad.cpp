@@ -3,6 +3,8 @@
 // address arithmetic knows the row's length, and the block still has the shared memory.
 #include "rewrite/analysis/shared_memory.h"
 #include "rewrite/steps/step_rewriter.h"
+#include "source/build.h"
+#include "source/visitor.h"
 #include "source/walk.h"
 
 #include <memory>
@@ -14,28 +16,36 @@ namespace {
 // taken as padded already.
 constexpr std::int64_t kUnpaddedMultiple = 8;
 
-bool is_fully_indexed(const source::Kernel& kernel, const source::Variable& array) {
-  bool complete = true;
-  std::function<void(const source::ExprPtr&, std::size_t)> check = [&](const source::ExprPtr& expr,
-                                                                       std::size_t indices_above) {
-    if (!expr) return;
-    if (expr->kind == source::ExprKind::variable && expr->text == array.name &&
-        indices_above != array.extents.size()) {
-      complete = false;
-    }
-    if (expr->kind == source::ExprKind::index) {
-      check(expr->operands[0], indices_above + 1);
-      check(expr->operands[1], 0);
+// Finds uses of the array with fewer or more indices than it has extents.
+class PartialUse final : public source::Visitor {
+ public:
+  explicit PartialUse(const source::Variable& array) : array_(array) {}
+  bool found = false;
+
+ private:
+  void visit(const source::VariableReference& expr) override {
+    if (expr.name == array_.name) found = true;
+  }
+
+  void visit(const source::Subscript& expr) override {
+    const auto* base = source::base_variable(expr);
+    if (base == nullptr || base->name != array_.name) {
+      Visitor::visit(expr);
       return;
     }
-    for (const source::ExprPtr& operand : expr->operands)
-      check(operand, 0);
-  };
-  source::walk(kernel.body, [&](const source::Stmt& stmt) {
-    check(stmt.target, 0);
-    check(stmt.value, 0);
-  });
-  return complete;
+    const std::vector<source::ExprPtr> indices = source::indices_of(expr);
+    found = found || indices.size() != array_.extents.size();
+    for (const source::ExprPtr& index : indices)
+      go(index);
+  }
+
+  const source::Variable& array_;
+};
+
+bool is_fully_indexed(const source::Kernel& kernel, const source::Variable& array) {
+  PartialUse use(array);
+  use.go(kernel.body);
+  return !use.found;
 }
 
 struct PadPlace {
@@ -65,9 +75,10 @@ class SmemPad final : public PlacedStep<PadPlace> {
     PadPlace place{*pad, {}};
     std::int64_t bytes = shared_bytes(kernel.kernel());
     source::walk(kernel.kernel().body, [&](const source::Stmt& stmt) {
-      if (!can_pad(stmt, kernel.kernel())) return;
+      const auto* declaration = source::as<source::Declaration>(stmt);
+      if (declaration == nullptr || !can_pad(declaration->variable, kernel.kernel())) return;
       place.declarations.insert(&stmt);
-      bytes += bytes_of(padded(stmt.variable, *pad)) - bytes_of(stmt.variable);
+      bytes += bytes_of(padded(declaration->variable, *pad)) - bytes_of(declaration->variable);
     });
     if (place.declarations.empty()) {
       return refuse("no shared array with unpadded rows that is always fully indexed");
@@ -84,19 +95,17 @@ class SmemPad final : public PlacedStep<PadPlace> {
     result.unit.kernel.body = source::rewrite_statements(
         kernel.kernel().body, [&](const source::StmtPtr& stmt) -> std::optional<source::Block> {
           if (!place.declarations.contains(stmt.get())) return std::nullopt;
-          auto longer = std::make_shared<source::Stmt>(*stmt);
-          longer->variable = padded(stmt->variable, place.pad);
-          return source::Block{longer};
+          const auto& declaration = source::to<source::Declaration>(stmt);
+          return source::Block{
+              source::declare(padded(declaration.variable, place.pad), declaration.value)};
         });
     return result;
   }
 
  private:
-  static bool can_pad(const source::Stmt& stmt, const source::Kernel& kernel) {
-    const source::Variable& array = stmt.variable;
-    return stmt.kind == source::StmtKind::declare && array.storage == source::Storage::shared &&
-           array.extents.size() >= 2 && array.extents.back() % kUnpaddedMultiple == 0 &&
-           is_fully_indexed(kernel, array);
+  static bool can_pad(const source::Variable& array, const source::Kernel& kernel) {
+    return array.storage == source::Storage::shared && array.extents.size() >= 2 &&
+           array.extents.back() % kUnpaddedMultiple == 0 && is_fully_indexed(kernel, array);
   }
 
   static source::Variable padded(source::Variable array, int pad) {

@@ -19,6 +19,7 @@
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/tile_body.h"
 #include "source/build.h"
+#include "source/match.h"
 #include "source/printer.h"
 #include "source/walk.h"
 
@@ -31,12 +32,9 @@ namespace {
 using source::Analysis;
 using source::Block;
 using source::Expr;
-using source::ExprKind;
 using source::ExprPtr;
 using source::Kernel;
 using source::Polynomial;
-using source::Stmt;
-using source::StmtKind;
 using source::StmtPtr;
 
 // Copies with at most this many items a thread are unrolled, so that their loads are in flight
@@ -44,10 +42,7 @@ using source::StmtPtr;
 constexpr std::int64_t kMostUnrolledCopies = 32;
 
 source::Variable tile_of(const StagedArray& array) {
-  source::Variable tile;
-  tile.name = array.tile;
-  tile.type = array.type;
-  tile.scalar = array.scalar;
+  source::Variable tile = source::local_variable(array.tile, array.type, array.scalar);
   tile.storage = source::Storage::shared;
   for (const FootprintDimension& dimension : array.footprint.dimensions)
     tile.extents.push_back(dimension.extent);
@@ -86,14 +81,13 @@ class Tiler {
     Block body;
     if (even) {
       body.push_back(source::declare_integer(
-          item,
-          source::binary("+", source::variable(thread_),
-                         source::binary("*", source::variable(step), source::integer(threads)))));
+          item, source::add(source::variable(thread_),
+                            source::multiply(source::variable(step), source::integer(threads)))));
     }
     const std::vector<ExprPtr> coordinates = declare_coordinates(array, item, body);
     body.push_back(
         source::assign(source::element(source::variable(array.tile, array.scalar), coordinates),
-                       "=", value_of(array, coordinates)));
+                       value_of(array, coordinates)));
     if (even) {
       return source::counted_loop(step, source::integer(0), source::integer(items / threads), 1,
                                   std::move(body), source::kUnrollFully);
@@ -110,12 +104,11 @@ class Tiler {
     std::vector<ExprPtr> coordinates;
     if (has_rows) {
       out.push_back(source::declare_integer(
-          array.coordinates[0],
-          source::binary("/", source::variable(item), source::integer(columns))));
+          array.coordinates[0], source::divide(source::variable(item), source::integer(columns))));
       coordinates.push_back(source::variable(array.coordinates[0]));
     }
     ExprPtr column = source::variable(item);
-    if (has_rows) column = source::binary("%", column, source::integer(columns));
+    if (has_rows) column = source::remainder(column, source::integer(columns));
     out.push_back(source::declare_integer(array.coordinates.back(), column));
     coordinates.push_back(source::variable(array.coordinates.back()));
     return coordinates;
@@ -131,9 +124,8 @@ class Tiler {
       if (!footprint.dimensions[d].terms.contains(plan_.counted.name)) continue;
       // The strip may reach past the end of the loop.
       index = index + footprint.dimensions[d].stride * Polynomial::symbol(plan_.outer);
-      conditions.push_back(
-          source::binary("<", source::binary("+", source::variable(plan_.outer), coordinates[d]),
-                         plan_.counted.limit));
+      conditions.push_back(source::less(source::add(source::variable(plan_.outer), coordinates[d]),
+                                        plan_.counted.limit));
     }
     const ExprPtr value = source::element(source::variable(array.name, array.scalar),
                                           {source::to_expression(index, array.wide_index)});
@@ -153,21 +145,20 @@ class Tiler {
     ExprPtr limit = source::integer(plan_.depth);
     if (!tiled.adds_only_vanishing_terms(body)) {
       limit = source::call(
-          "min", {limit, source::binary("-", plan_.counted.limit, source::variable(plan_.outer))});
+          "min", {limit, source::subtract(plan_.counted.limit, source::variable(plan_.outer))});
     }
     bool uses_variable = false;
     source::walk_expressions(body, [&](const Expr& node) {
-      uses_variable =
-          uses_variable || (node.kind == ExprKind::variable && node.text == plan_.counted.name);
+      uses_variable = uses_variable || source::is_named(node, plan_.counted.name);
     });
     if (uses_variable) {
-      body.insert(body.begin(),
-                  source::declare_integer(plan_.counted.name,
-                                          source::binary("+", source::variable(plan_.outer),
-                                                         source::variable(plan_.inner))));
+      body.insert(
+          body.begin(),
+          source::declare_integer(plan_.counted.name, source::add(source::variable(plan_.outer),
+                                                                  source::variable(plan_.inner))));
     }
     strip.push_back(source::counted_loop(plan_.inner, source::integer(0), limit, 1, std::move(body),
-                                         plan_.loop->unroll));
+                                         source::to<source::ForLoop>(plan_.loop).unroll));
     strip.push_back(source::barrier());
     return source::counted_loop(plan_.outer, plan_.counted.first, plan_.counted.limit, plan_.depth,
                                 std::move(strip));

@@ -10,6 +10,7 @@
 #include "rewrite/analysis/shared_memory.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "source/build.h"
+#include "source/match.h"
 #include "source/walk.h"
 
 #include <algorithm>
@@ -19,24 +20,30 @@ namespace regraph::rewrite {
 namespace {
 
 using source::Analysis;
+using source::as;
+using source::Assignment;
+using source::AssignmentOperator;
 using source::Block;
+using source::Branch;
+using source::Builtin;
 using source::Expr;
-using source::ExprKind;
 using source::ExprPtr;
+using source::is;
 using source::Kernel;
 using source::Polynomial;
-using source::Stmt;
-using source::StmtKind;
 using source::StmtPtr;
+using source::Subscript;
+using source::to;
+using source::VariableReference;
 
 bool mentions_thread(const ExprPtr& expr, const Analysis& analysis) {
   bool found = false;
   source::walk(expr, [&](const Expr& node) {
-    if (node.kind == ExprKind::builtin && node.text.starts_with("threadIdx")) found = true;
-    if (node.kind == ExprKind::variable) {
-      if (const ExprPtr definition = analysis.definition(node.text)) {
-        found = found || mentions_thread(definition, analysis);
-      }
+    const auto* builtin = as<Builtin>(node);
+    if (builtin != nullptr && builtin->name.starts_with("threadIdx")) found = true;
+    if (const auto* variable = as<VariableReference>(node)) {
+      const ExprPtr definition = analysis.definition(variable->name);
+      found = found || (definition && mentions_thread(definition, analysis));
     }
   });
   return found;
@@ -53,22 +60,19 @@ class Exchanger {
     Status status;
     const ExprPtr result =
         source::rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
-          if (node->kind == ExprKind::builtin) {
-            if (node->text == "threadIdx.x") return source::builtin("threadIdx.y");
-            if (node->text == "threadIdx.y") return source::builtin("threadIdx.x");
+          if (source::is_builtin(*node, "threadIdx.x")) return source::builtin("threadIdx.y");
+          if (source::is_builtin(*node, "threadIdx.y")) return source::builtin("threadIdx.x");
+          const auto* variable = as<VariableReference>(node);
+          if (variable == nullptr || analysis_.local(variable->name) == nullptr)
             return std::nullopt;
-          }
-          if (node->kind != ExprKind::variable || analysis_.local(node->text) == nullptr) {
-            return std::nullopt;
-          }
-          const ExprPtr definition = analysis_.definition(node->text);
+          const ExprPtr definition = analysis_.definition(variable->name);
           if (!definition || analysis_.reads_memory(definition)) {
-            status = refuse("'" + node->text +
+            status = refuse("'" + variable->name +
                             "' in the store's index or guard changes or comes from memory");
             return std::nullopt;
           }
           if (!mentions_thread(definition, analysis_)) return std::nullopt;
-          return source::variable(exchanged_name(node->text, definition, status), node->type);
+          return source::variable(exchanged_name(variable->name, definition, status), node->type);
         });
     if (!status) return status.error();
     return result;
@@ -127,9 +131,10 @@ class SmemTranspose final : public PlacedStep<StorePlace> {
     const Block& body = (*form)->kernel.body;
     for (std::size_t position = 0; position < body.size(); ++position) {
       const StmtPtr& stmt = body[position];
-      const bool guarded = stmt->kind == StmtKind::branch && stmt->otherwise.empty() &&
-                           !stmt->body.empty() && stmt->body.back()->kind == StmtKind::assign;
-      if (!guarded && stmt->kind != StmtKind::assign) continue;
+      const auto* branch = as<Branch>(stmt);
+      const bool guarded = branch != nullptr && branch->otherwise.empty() &&
+                           !branch->body.empty() && is<Assignment>(branch->body.back());
+      if (!guarded && !is<Assignment>(stmt)) continue;
       if (!is_column_store(store_of(stmt, guarded), (*form)->analysis, block)) continue;
       if (block.x != block.y || block.z != 1) {
         return refuse("the block is " + std::to_string(block.x) + "x" + std::to_string(block.y) +
@@ -156,8 +161,8 @@ class SmemTranspose final : public PlacedStep<StorePlace> {
     const ExprPtr x = source::builtin("threadIdx.x");
     const ExprPtr y = source::builtin("threadIdx.y");
     const StmtPtr put =
-        source::assign(source::element(tile, {y, x}), "=", store_of(stmt, place.guarded).value);
-    const StmtPtr take = source::assign(place.target, "=", source::element(tile, {x, y}));
+        source::assign(source::element(tile, {y, x}), store_of(stmt, place.guarded).value);
+    const StmtPtr take = source::assign(place.target, source::element(tile, {x, y}));
     KernelState result = state.state();
     result.unit.kernel = kernel;
     Block& body = result.unit.kernel.body;
@@ -165,9 +170,10 @@ class SmemTranspose final : public PlacedStep<StorePlace> {
     body.assign(kernel.body.begin(), position);
     body.insert(body.begin(), source::declare(place.tile, nullptr));
     if (place.guarded) {
-      auto filled = std::make_shared<Stmt>(*stmt);
-      filled->body.back() = put;
-      body.push_back(filled);
+      const auto& branch = to<Branch>(stmt);
+      Block filled = branch.body;
+      filled.back() = put;
+      body.push_back(source::branch(branch.condition, std::move(filled), {}, stmt->line));
     } else {
       body.push_back(put);
     }
@@ -179,16 +185,18 @@ class SmemTranspose final : public PlacedStep<StorePlace> {
   }
 
  private:
-  static const Stmt& store_of(const StmtPtr& stmt, bool guarded) {
-    return guarded ? *stmt->body.back() : *stmt;
+  static const Assignment& store_of(const StmtPtr& stmt, bool guarded) {
+    return to<Assignment>(guarded ? to<Branch>(stmt).body.back() : stmt);
   }
 
   // threadIdx.y moves the address by one element and threadIdx.x by more.
-  static bool is_column_store(const Stmt& store, const Analysis& analysis, const Dim3& block) {
-    if (store.text != "=" || store.target->kind != ExprKind::index) return false;
-    const Expr* base = source::base_variable(*store.target);
-    if (base == nullptr || !analysis.is_global_pointer(base->text)) return false;
-    const auto index = analysis.polynomial(store.target->operands[1]);
+  static bool is_column_store(const Assignment& store, const Analysis& analysis,
+                              const Dim3& block) {
+    const auto* target = as<Subscript>(store.target);
+    if (store.op != AssignmentOperator::assign || target == nullptr) return false;
+    const auto* base = source::base_variable(*target);
+    if (base == nullptr || !analysis.is_global_pointer(base->name)) return false;
+    const auto index = analysis.polynomial(target->index);
     if (!index) return false;
     const Polynomial local = with_block_extents(*index, block);
     const auto along_x = local.coefficient("threadIdx.x");
@@ -200,11 +208,11 @@ class SmemTranspose final : public PlacedStep<StorePlace> {
   static Result<StorePlace> exchange(const KernelForm& form, std::size_t position, bool guarded,
                                      const Dim3& block) {
     const StmtPtr& stmt = form.kernel.body[position];
-    const Stmt& store = store_of(stmt, guarded);
-    const Expr* base = source::base_variable(*store.target);
-    const source::KernelParameter* output = form.kernel.parameter(base->text);
+    const Assignment& store = store_of(stmt, guarded);
+    const auto* base = source::base_variable(*store.target);
+    const source::KernelParameter* output = form.kernel.parameter(base->name);
     if (!output->scalar)
-      return refuse("'" + base->text + "' has an element type the tile cannot hold");
+      return refuse("'" + base->name + "' has an element type the tile cannot hold");
 
     StorePlace place;
     place.position = position;
@@ -214,12 +222,12 @@ class SmemTranspose final : public PlacedStep<StorePlace> {
     if (!target) return target.error();
     place.target = *target;
     if (guarded) {
-      auto exchanged = exchanger.run(stmt->value);
+      auto exchanged = exchanger.run(to<Branch>(stmt).condition);
       if (!exchanged) return exchanged.error();
       place.guard = *exchanged;
     }
     place.declarations = exchanger.declarations();
-    place.tile.name = source::fresh_name(form.kernel, base->text + "_tile");
+    place.tile.name = source::fresh_name(form.kernel, base->name + "_tile");
     place.tile.type = output->type;
     place.tile.scalar = output->scalar;
     place.tile.storage = source::Storage::shared;

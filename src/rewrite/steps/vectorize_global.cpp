@@ -17,6 +17,7 @@
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/names.h"
 #include "source/build.h"
+#include "source/match.h"
 #include "source/walk.h"
 
 #include <memory>
@@ -25,25 +26,22 @@ namespace regraph::rewrite {
 namespace {
 
 using source::Analysis;
+using source::as;
+using source::BinaryOperator;
 using source::Block;
-using source::Expr;
-using source::ExprKind;
+using source::Declaration;
 using source::ExprPtr;
 using source::Kernel;
 using source::Polynomial;
 using source::Stmt;
-using source::StmtKind;
 using source::StmtPtr;
+using source::VariableReference;
 
 constexpr std::array<const char*, 4> kComponents = {"x", "y", "z", "w"};
 
 ExprPtr component(const std::string& vector, int number, std::optional<ScalarType> type) {
-  auto expr = std::make_shared<Expr>();
-  expr->kind = ExprKind::member;
-  expr->text = kComponents[static_cast<std::size_t>(number)];
-  expr->operands = {source::variable(vector, std::nullopt)};
-  expr->type = type;
-  return expr;
+  return source::member(source::variable(vector, std::nullopt),
+                        kComponents[static_cast<std::size_t>(number)], type);
 }
 
 class Widener {
@@ -63,14 +61,15 @@ class Widener {
   // for all elements of a vector. Error: refused. To be called once, before `run`.
   Status prepare() {
     for (const StmtPtr& stmt : kernel_.body) {
-      if (stmt->kind == StmtKind::declare && stmt->variable.name == plan_.element) {
-        source::Variable variable = stmt->variable;
+      const auto* declaration = as<Declaration>(stmt);
+      if (declaration != nullptr && declaration->variable.name == plan_.element) {
+        element_ = declaration->variable;
+        source::Variable variable = element_;
         variable.name = first_;
         variable.is_const = true;
-        element_ = stmt->variable;
-        common_.push_back(
-            source::declare(variable, source::binary("*", stmt->value, source::integer(width_))));
-      } else if (stmt->kind == StmtKind::declare && !depends(stmt)) {
+        common_.push_back(source::declare(
+            variable, source::multiply(declaration->value, source::integer(width_))));
+      } else if (declaration != nullptr && !depends(*declaration)) {
         common_.push_back(stmt);
       } else {
         per_element_.push_back(stmt);
@@ -90,30 +89,29 @@ class Widener {
 
  private:
   // Whether a declaration in front of the guard is different for the elements of a thread.
-  bool depends(const StmtPtr& stmt) {
-    if (!stmt->value) return true;
-    for (const std::string& name : source::variables_of(stmt->value)) {
+  bool depends(const Declaration& declaration) {
+    if (!declaration.value) return true;
+    for (const std::string& name : source::variables_of(declaration.value)) {
       if (name == plan_.element || dependent_.contains(name)) {
-        dependent_.insert(stmt->variable.name);
+        dependent_.insert(declaration.variable.name);
         return true;
       }
     }
-    return !analysis_.is_single_definition(stmt->variable.name);
+    return !analysis_.is_single_definition(declaration.variable.name);
   }
 
   ExprPtr first() const { return source::variable(first_, element_.scalar); }
 
-  ExprPtr element_number(int number) const {
-    return source::binary("+", first(), source::integer(number));
-  }
+  ExprPtr element_number(int number) const { return source::add(first(), source::integer(number)); }
 
   // The expression with locals that depend on the element written out, for element `number`.
   ExprPtr at_element(const ExprPtr& expr, int number) const {
     return source::rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
-      if (node->kind != ExprKind::variable) return std::nullopt;
-      if (node->text == plan_.element) return element_number(number);
-      if (!dependent_.contains(node->text)) return std::nullopt;
-      const ExprPtr definition = analysis_.definition(node->text);
+      const auto* variable = as<VariableReference>(node);
+      if (variable == nullptr) return std::nullopt;
+      if (variable->name == plan_.element) return element_number(number);
+      if (!dependent_.contains(variable->name)) return std::nullopt;
+      const ExprPtr definition = analysis_.definition(variable->name);
       return definition ? std::optional(at_element(definition, number)) : std::nullopt;
     });
   }
@@ -121,40 +119,45 @@ class Widener {
   // The guard, for all elements of a vector.
   Result<ExprPtr> whole_vector_condition() const {
     std::vector<ExprPtr> terms;
-    for (const ExprPtr& term : source::conjuncts(plan_.branch->value)) {
-      const bool compares =
-          term->kind == ExprKind::binary &&
-          (term->text == "<" || term->text == "<=" || term->text == ">" || term->text == ">=");
-      if (!compares) {
-        for (const std::string& name : source::variables_of(term)) {
-          if (name == plan_.element || dependent_.contains(name))
-            return refuse("a part of the guard is no comparison of the element's number");
-        }
-        terms.push_back(term);
-        continue;
-      }
-      const auto left = element_polynomial(term->operands[0], plan_.element, analysis_);
-      const auto right = element_polynomial(term->operands[1], plan_.element, analysis_);
-      if (!left || !right) return refuse("a part of the guard is not a known expression");
-      const auto slope = (*left - *right).coefficient(plan_.element);
-      const auto rise = slope ? slope->constant() : std::nullopt;
-      if (!rise) return refuse("a part of the guard is not linear in the element's number");
-      if (*rise == 0) {
-        terms.push_back(at_element(term, 0));
-        continue;
-      }
-      // The element for which the comparison fails first.
-      const bool fails_high = (term->text[0] == '<') == (*rise > 0);
-      terms.push_back(at_element(term, fails_high ? width_ - 1 : 0));
+    for (const ExprPtr& term : source::conjuncts(plan_.branch->condition)) {
+      auto whole = whole_vector_term(term);
+      if (!whole) return whole;
+      terms.push_back(*whole);
     }
     for (const std::string& name : plan_.divisible) {
-      const source::KernelParameter* parameter = kernel_.parameter(name);
-      terms.push_back(source::binary(
-          "==",
-          source::binary("%", source::variable(name, parameter->scalar), source::integer(width_)),
-          source::integer(0)));
+      const ExprPtr size = source::variable(name, kernel_.parameter(name)->scalar);
+      terms.push_back(
+          source::equals(source::remainder(size, source::integer(width_)), source::integer(0)));
     }
     return source::conjunction(terms);
+  }
+
+  Result<ExprPtr> whole_vector_term(const ExprPtr& term) const {
+    const auto* comparison = as<source::Binary>(term);
+    if (comparison == nullptr || !is_order(comparison->op)) {
+      for (const std::string& name : source::variables_of(term)) {
+        if (name == plan_.element || dependent_.contains(name))
+          return refuse("a part of the guard is no comparison of the element's number");
+      }
+      return term;
+    }
+    const auto left = element_polynomial(comparison->left, plan_.element, analysis_);
+    const auto right = element_polynomial(comparison->right, plan_.element, analysis_);
+    if (!left || !right) return refuse("a part of the guard is not a known expression");
+    const auto slope = (*left - *right).coefficient(plan_.element);
+    const auto rise = slope ? slope->constant() : std::nullopt;
+    if (!rise) return refuse("a part of the guard is not linear in the element's number");
+    if (*rise == 0) return at_element(term, 0);
+    // The element for which the comparison fails first.
+    const bool is_upper =
+        comparison->op == BinaryOperator::less || comparison->op == BinaryOperator::less_equal;
+    const bool fails_high = is_upper == (*rise > 0);
+    return at_element(term, fails_high ? width_ - 1 : 0);
+  }
+
+  static bool is_order(BinaryOperator op) {
+    return source::is_comparison(op) && op != BinaryOperator::equal &&
+           op != BinaryOperator::not_equal;
   }
 
   ExprPtr wide_place(const VectorAccess& access, bool stores) const {
@@ -162,10 +165,10 @@ class Widener {
     const bool wide = element_.scalar && size_in_bytes(*element_.scalar) == 8;
     ExprPtr index = first();
     if (!access.rest.is_zero()) {
-      index = source::binary("+", source::to_expression(access.rest, wide), index);
+      index = source::add(source::to_expression(access.rest, wide), index);
     }
     const ExprPtr address =
-        source::unary("&", source::element(source::variable(access.array, scalar), {index}));
+        source::address(source::element(source::variable(access.array, scalar), {index}));
     const std::string type = (stores ? "" : "const ") + access.vector_type + "*";
     return source::element(source::cast(type, address), {source::integer(0)});
   }
@@ -181,14 +184,11 @@ class Widener {
           source::declare(variable, access.loads ? wide_place(access, false) : nullptr));
     }
     for (int number = 0; number < width_; ++number) {
-      auto scope = std::make_shared<Stmt>();
-      scope->kind = StmtKind::scope;
-      scope->body = names_.renamed(element_code(number));
-      result.push_back(scope);
+      result.push_back(source::scope(names_.renamed(element_code(number))));
     }
     for (std::size_t i = 0; i < plan_.accesses.size(); ++i) {
       if (!plan_.accesses[i].stores) continue;
-      result.push_back(source::assign(wide_place(plan_.accesses[i], true), "=",
+      result.push_back(source::assign(wide_place(plan_.accesses[i], true),
                                       source::variable(vectors_[i], std::nullopt)));
     }
     return result;
@@ -201,22 +201,19 @@ class Widener {
       if (stmt.get() != plan_.branch) {
         code.push_back(stmt);
       } else {
-        code.insert(code.end(), stmt->body.begin(), stmt->body.end());
+        code.insert(code.end(), plan_.branch->body.begin(), plan_.branch->body.end());
       }
     }
     const source::ExprRewrite rewrite = [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-      if (expr->kind == ExprKind::variable && expr->text == plan_.element) {
-        return element_number(number);
-      }
-      if (expr->kind != ExprKind::index || expr->operands[0]->kind != ExprKind::variable) {
-        return std::nullopt;
-      }
+      if (source::is_named(expr, plan_.element)) return element_number(number);
+      const auto* access = as<source::Subscript>(expr);
+      const auto* array = access != nullptr ? as<VariableReference>(access->base) : nullptr;
+      if (array == nullptr) return std::nullopt;
       for (std::size_t i = 0; i < plan_.accesses.size(); ++i) {
-        const VectorAccess& access = plan_.accesses[i];
-        if (access.array != expr->operands[0]->text) continue;
-        const auto index = element_polynomial(expr->operands[1], plan_.element, analysis_);
-        const bool matches = index && *index == Polynomial::symbol(plan_.element) + access.rest;
-        if (matches) return component(vectors_[i], number, expr->type);
+        if (plan_.accesses[i].array != array->name) continue;
+        const auto index = element_polynomial(access->index, plan_.element, analysis_);
+        const Polynomial place = Polynomial::symbol(plan_.element) + plan_.accesses[i].rest;
+        if (index && *index == place) return component(vectors_[i], number, expr->type);
       }
       return std::nullopt;
     };
@@ -227,15 +224,16 @@ class Widener {
   Block without_unused(const Block& code) const {
     std::set<std::string> used;
     source::walk(code, [&](const Stmt& stmt) {
-      for (const ExprPtr& expr : {stmt.target, stmt.value}) {
+      for (const ExprPtr& expr : {target_of(stmt), value_of(stmt)}) {
         for (const std::string& name : source::variables_of(expr))
           used.insert(name);
       }
     });
     return source::rewrite_statements(code, [&](const StmtPtr& stmt) -> std::optional<Block> {
-      const bool is_unused = stmt->kind == StmtKind::declare && stmt->value &&
-                             !used.contains(stmt->variable.name) &&
-                             !analysis_.reads_memory(stmt->value);
+      const auto* declaration = as<Declaration>(stmt);
+      const bool is_unused = declaration != nullptr && declaration->value &&
+                             !used.contains(declaration->variable.name) &&
+                             !analysis_.reads_memory(declaration->value);
       return is_unused ? std::optional(Block{}) : std::nullopt;
     });
   }
@@ -243,15 +241,11 @@ class Widener {
   StmtPtr remainder() {
     source::Variable counter = element_;
     counter.is_const = false;
-    auto loop = std::make_shared<Stmt>();
-    loop->kind = StmtKind::loop;
-    loop->init = source::declare(counter, first());
-    loop->value = source::binary("<", source::variable(plan_.element, element_.scalar),
-                                 source::binary("+", first(), source::integer(width_)));
-    loop->step =
-        source::assign(source::variable(plan_.element, element_.scalar), "+=", source::integer(1));
-    loop->body = per_element_;
-    return loop;
+    const ExprPtr element = source::variable(plan_.element, element_.scalar);
+    return source::loop(
+        source::declare(counter, first()),
+        source::less(element, source::add(first(), source::integer(width_))),
+        source::assign(element, source::AssignmentOperator::add, source::integer(1)), per_element_);
   }
 
   const Kernel& kernel_;

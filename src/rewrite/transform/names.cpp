@@ -1,6 +1,7 @@
 #include "rewrite/transform/names.h"
 
 #include "source/build.h"
+#include "source/mutator.h"
 #include "source/walk.h"
 
 #include <map>
@@ -8,19 +9,10 @@
 namespace regraph::rewrite {
 
 using source::Block;
-using source::Expr;
-using source::ExprKind;
 using source::ExprPtr;
-using source::Stmt;
 using source::StmtPtr;
 
-Names::Names(const source::Kernel& kernel) : used_(source::declared_names(kernel.body)) {
-  for (const source::KernelParameter& parameter : kernel.parameters)
-    used_.insert(parameter.name);
-  source::walk_expressions(kernel.body, [&](const Expr& expr) {
-    if (expr.kind == ExprKind::variable || expr.kind == ExprKind::call) used_.insert(expr.text);
-  });
-}
+Names::Names(const source::Kernel& kernel) : used_(source::used_names(kernel)) {}
 
 std::string Names::fresh(const std::string& stem) {
   if (used_.insert(stem).second) return stem;
@@ -34,28 +26,30 @@ namespace {
 
 using Renaming = std::map<std::string, std::string>;
 
-StmtPtr with_declarations(const StmtPtr& stmt, const Renaming& renaming);
+// Replaces names where they are declared and where they are used.
+class Renamer final : public source::Mutator {
+ public:
+  explicit Renamer(const Renaming& renaming) : renaming_(renaming) {}
 
-Block with_declarations(const Block& block, const Renaming& renaming) {
-  Block result;
-  for (const StmtPtr& stmt : block)
-    result.push_back(with_declarations(stmt, renaming));
-  return result;
-}
+ private:
+  using Mutator::mutate;
 
-StmtPtr with_declarations(const StmtPtr& stmt, const Renaming& renaming) {
-  if (!stmt) return stmt;
-  auto copy = std::make_shared<Stmt>(*stmt);
-  const auto found = renaming.find(stmt->variable.name);
-  if (stmt->kind == source::StmtKind::declare && found != renaming.end()) {
-    copy->variable.name = found->second;
+  ExprPtr mutate(const ExprPtr& expr, const source::VariableReference& variable) override {
+    const auto found = renaming_.find(variable.name);
+    return found == renaming_.end() ? expr : source::variable(found->second, expr->type);
   }
-  copy->init = with_declarations(stmt->init, renaming);
-  copy->step = with_declarations(stmt->step, renaming);
-  copy->body = with_declarations(stmt->body, renaming);
-  copy->otherwise = with_declarations(stmt->otherwise, renaming);
-  return copy;
-}
+
+  StmtPtr mutate(const StmtPtr& stmt, const source::Declaration& declaration) override {
+    const auto found = renaming_.find(declaration.variable.name);
+    if (found == renaming_.end()) return Mutator::mutate(stmt, declaration);
+    auto copy = std::make_shared<source::Declaration>(declaration);
+    copy->variable.name = found->second;
+    copy->value = run(declaration.value);
+    return copy;
+  }
+
+  const Renaming& renaming_;
+};
 
 }  // namespace
 
@@ -64,14 +58,7 @@ Block Names::renamed(const Block& block) {
   for (const std::string& name : source::declared_names(block))
     renaming.emplace(name, fresh(name));
   if (renaming.empty()) return block;
-  const Block uses =
-      source::rewrite_expressions(block, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-        if (expr->kind != ExprKind::variable) return std::nullopt;
-        const auto found = renaming.find(expr->text);
-        if (found == renaming.end()) return std::nullopt;
-        return source::variable(found->second, expr->type);
-      });
-  return with_declarations(uses, renaming);
+  return Renamer(renaming).run(block);
 }
 
 }  // namespace regraph::rewrite

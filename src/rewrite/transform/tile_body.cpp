@@ -1,6 +1,7 @@
 #include "rewrite/transform/tile_body.h"
 
 #include "source/build.h"
+#include "source/match.h"
 #include "source/printer.h"
 #include "source/walk.h"
 
@@ -9,14 +10,22 @@
 
 namespace regraph::rewrite {
 
+using source::as;
+using source::AssignmentOperator;
+using source::BinaryOperator;
 using source::Block;
+using source::Branch;
+using source::Declaration;
 using source::Expr;
-using source::ExprKind;
 using source::ExprPtr;
+using source::ForLoop;
+using source::is;
 using source::Polynomial;
 using source::Stmt;
 using source::StmtKind;
 using source::StmtPtr;
+using source::Subscript;
+using source::VariableReference;
 
 const StagedArray* TileBody::staged(const std::string& name) const {
   for (const StagedArray& array : plan_.arrays) {
@@ -28,10 +37,10 @@ const StagedArray* TileBody::staged(const std::string& name) const {
 // The loop's body reading tiles in place of arrays.
 Block TileBody::body_on_tiles() const {
   return source::rewrite_expressions(
-      plan_.loop->body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-        if (expr->kind != ExprKind::index) return std::nullopt;
-        const Expr* base = source::base_variable(*expr);
-        const StagedArray* array = base != nullptr ? staged(base->text) : nullptr;
+      body_of(*plan_.loop), [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+        if (!is<Subscript>(expr)) return std::nullopt;
+        const auto* base = source::base_variable(*expr);
+        const StagedArray* array = base != nullptr ? staged(base->name) : nullptr;
         if (array == nullptr) return std::nullopt;
         std::vector<ExprPtr> coordinates;
         for (const FootprintDimension& dimension : array->footprint.dimensions) {
@@ -51,62 +60,61 @@ bool TileBody::is_register(const std::string& name) const {
 
 // Whether adding the term with zero-filled tiles adds nothing.
 bool TileBody::vanishes(const ExprPtr& term) const {
-  if (term->kind == ExprKind::binary && term->text == "*") {
-    bool zero = false;
-    bool reads_unstaged = false;
-    std::function<void(const ExprPtr&)> factors = [&](const ExprPtr& expr) {
-      if (expr->kind == ExprKind::binary && expr->text == "*") {
-        factors(expr->operands[0]);
-        factors(expr->operands[1]);
-        return;
-      }
-      const Expr* base = source::base_variable(*expr);
-      for (const StagedArray& array : plan_.arrays) {
-        if (base != nullptr && base->text == array.tile) {
-          // A staged factor without the contraction index is not zero-filled and could be
-          // infinite.
-          (array.follows_contraction ? zero : reads_unstaged) = true;
-          return;
-        }
-      }
-      if (analysis_.reads_memory(expr)) reads_unstaged = true;
-    };
-    factors(term);
-    return zero && !reads_unstaged;
-  }
-  return false;
+  if (source::as_binary(term, BinaryOperator::multiply) == nullptr) return false;
+  bool zero = false;
+  bool reads_unstaged = false;
+  std::function<void(const ExprPtr&)> factors = [&](const ExprPtr& expr) {
+    if (const auto* product = source::as_binary(expr, BinaryOperator::multiply)) {
+      factors(product->left);
+      factors(product->right);
+      return;
+    }
+    const auto* base = source::base_variable(*expr);
+    for (const StagedArray& array : plan_.arrays) {
+      if (base == nullptr || base->name != array.tile) continue;
+      // A staged factor without the contraction index is not zero-filled and could be infinite.
+      (array.follows_contraction ? zero : reads_unstaged) = true;
+      return;
+    }
+    if (analysis_.reads_memory(expr)) reads_unstaged = true;
+  };
+  factors(term);
+  return zero && !reads_unstaged;
+}
+
+// target += term, target = target + term, target = fmaf(a, b, target)
+bool TileBody::adds_vanishing_term(const source::Assignment& stmt) const {
+  const auto* base = source::base_variable(*stmt.target);
+  if (base == nullptr || !is_register(base->name)) return false;
+  if (stmt.op == AssignmentOperator::add || stmt.op == AssignmentOperator::subtract)
+    return vanishes(stmt.value);
+  if (stmt.op != AssignmentOperator::assign) return false;
+  ExprPtr a;
+  ExprPtr b;
+  const auto own = source::same(stmt.target);
+  if (source::matches(stmt.value, source::sum(own, source::any(a)))) return vanishes(a);
+  const auto is_fused = [&](const char* function) {
+    return source::matches(stmt.value,
+                           source::called(function, source::any(a), source::any(b), own));
+  };
+  return (is_fused("fmaf") || is_fused("fma")) && vanishes(source::multiply(a, b));
 }
 
 bool TileBody::adds_only_vanishing_terms(const Block& body) const {
   for (const StmtPtr& stmt : body) {
-    switch (stmt->kind) {
-      case StmtKind::declare:
-        if (stmt->value && reads_any(stmt->value)) return false;
+    switch (stmt->kind()) {
+      case StmtKind::declaration:
+        if (value_of(*stmt) && reads_any(value_of(*stmt))) return false;
         break;
-      case StmtKind::loop:
+      case StmtKind::for_loop:
       case StmtKind::scope:
       case StmtKind::branch:
-        if (!stmt->otherwise.empty() || !adds_only_vanishing_terms(stmt->body)) return false;
+        if (!otherwise_of(*stmt).empty() || !adds_only_vanishing_terms(body_of(*stmt)))
+          return false;
         break;
-      case StmtKind::assign: {
-        const Expr* base = source::base_variable(*stmt->target);
-        if (base == nullptr || !is_register(base->text)) return false;
-        if (stmt->text == "+=" || stmt->text == "-=") {
-          if (!vanishes(stmt->value)) return false;
-          break;
-        }
-        const Expr& value = *stmt->value;
-        const bool sum = stmt->text == "=" && value.kind == ExprKind::binary && value.text == "+" &&
-                         source::equal(value.operands[0], stmt->target) &&
-                         vanishes(value.operands[1]);
-        const bool fused = stmt->text == "=" && value.kind == ExprKind::call &&
-                           value.operands.size() == 3 &&
-                           (value.text == "fmaf" || value.text == "fma") &&
-                           source::equal(value.operands[2], stmt->target) &&
-                           vanishes(source::binary("*", value.operands[0], value.operands[1]));
-        if (!sum && !fused) return false;
+      case StmtKind::assignment:
+        if (!adds_vanishing_term(source::to<source::Assignment>(stmt))) return false;
         break;
-      }
       default:
         return false;
     }
@@ -119,7 +127,7 @@ bool TileBody::reads_any(const ExprPtr& expr) const {
   bool found = analysis_.reads_memory(expr);
   source::walk(expr, [&](const Expr& node) {
     for (const StagedArray& array : plan_.arrays) {
-      found = found || (node.kind == ExprKind::variable && node.text == array.tile);
+      found = found || source::is_named(node, array.tile);
     }
   });
   return found;
@@ -128,7 +136,8 @@ bool TileBody::reads_any(const ExprPtr& expr) const {
 bool TileBody::reads_global(const Block& body) const {
   bool found = false;
   source::walk_expressions(body, [&](const Expr& node) {
-    if (node.kind == ExprKind::variable && analysis_.is_global_pointer(node.text)) found = true;
+    const auto* variable = as<VariableReference>(node);
+    found = found || (variable != nullptr && analysis_.is_global_pointer(variable->name));
   });
   return found;
 }
@@ -139,48 +148,51 @@ bool TileBody::read_only_under(const Block& block, const std::string& name,
                                const std::set<std::string>& held) {
   for (const StmtPtr& stmt : block) {
     std::set<std::string> inside = held;
-    if (stmt->kind == StmtKind::branch) {
-      for (const ExprPtr& term : source::conjuncts(stmt->value))
+    if (const auto* branch = as<Branch>(stmt)) {
+      for (const ExprPtr& term : source::conjuncts(branch->condition))
         inside.insert(source::print(term));
     }
-    const Expr* base = stmt->target ? source::base_variable(*stmt->target) : nullptr;
-    const bool updates_itself = base != nullptr && base->text == name;
-    bool reads = stmt->value && source::variables_of(stmt->value).contains(name) && !updates_itself;
-    if (stmt->target) {
-      for (const ExprPtr& index : source::indices_of(stmt->target)) {
+    const ExprPtr& target = target_of(*stmt);
+    const auto* base = target ? source::base_variable(*target) : nullptr;
+    const bool updates_itself = base != nullptr && base->name == name;
+    bool reads = source::variables_of(value_of(*stmt)).contains(name) && !updates_itself;
+    if (target) {
+      for (const ExprPtr& index : source::indices_of(*target)) {
         reads = reads || source::variables_of(index).contains(name);
       }
     }
     if (reads && !std::includes(held.begin(), held.end(), guards.begin(), guards.end()))
       return false;
-    if (!read_only_under(stmt->body, name, guards, inside)) return false;
-    if (!read_only_under(stmt->otherwise, name, guards, held)) return false;
+    if (!read_only_under(body_of(*stmt), name, guards, inside)) return false;
+    if (!read_only_under(otherwise_of(*stmt), name, guards, held)) return false;
   }
   return true;
 }
 
-bool TileBody::can_drop_guard(const Stmt& branch) const {
+bool TileBody::can_drop_guard(const Branch& branch) const {
   if (!branch.otherwise.empty() || reads_global(branch.body)) return false;
   std::set<std::string> guards;
-  for (const ExprPtr& term : source::conjuncts(branch.value))
+  for (const ExprPtr& term : source::conjuncts(branch.condition))
     guards.insert(source::print(term));
   bool droppable = true;
   source::walk(branch.body, [&](const Stmt& stmt) {
-    if (stmt.kind != StmtKind::assign) {
-      droppable = droppable && (stmt.kind == StmtKind::loop || stmt.kind == StmtKind::declare);
+    const ExprPtr& target = target_of(stmt);
+    if (!target) {
+      droppable = droppable && (is<ForLoop>(stmt) || is<Declaration>(stmt));
       return;
     }
-    const Expr* base = source::base_variable(*stmt.target);
-    droppable = droppable && base != nullptr && is_register(base->text) &&
-                read_only_under(kernel_.body, base->text, guards, {});
+    const auto* base = source::base_variable(*target);
+    droppable = droppable && base != nullptr && is_register(base->name) &&
+                read_only_under(kernel_.body, base->name, guards, {});
   });
   return droppable;
 }
 
 Block TileBody::without_guards(const Block& body) const {
   return source::rewrite_statements(body, [&](const StmtPtr& stmt) -> std::optional<Block> {
-    if (stmt->kind == StmtKind::branch && can_drop_guard(*stmt)) return stmt->body;
-    return std::nullopt;
+    const auto* branch = as<Branch>(stmt);
+    const bool drops = branch != nullptr && can_drop_guard(*branch);
+    return drops ? std::optional(branch->body) : std::nullopt;
   });
 }
 
@@ -191,14 +203,14 @@ Block TileBody::without_dead_declarations(const Block& body) {
     changed = false;
     std::set<std::string> used;
     source::walk(result, [&](const Stmt& stmt) {
-      for (const ExprPtr& expr : {stmt.target, stmt.value}) {
+      for (const ExprPtr& expr : {target_of(stmt), value_of(stmt)}) {
         for (const std::string& name : source::variables_of(expr))
           used.insert(name);
       }
     });
     result = source::rewrite_statements(result, [&](const StmtPtr& stmt) -> std::optional<Block> {
-      if (stmt->kind != StmtKind::declare || used.contains(stmt->variable.name))
-        return std::nullopt;
+      const auto* declaration = as<Declaration>(stmt);
+      if (declaration == nullptr || used.contains(declaration->variable.name)) return std::nullopt;
       changed = true;
       return Block{};
     });

@@ -30,9 +30,10 @@ class TileBody {
   [[nodiscard]] source::Block body_on_tiles() const;
   [[nodiscard]] bool is_register(const std::string& name) const;
   [[nodiscard]] bool vanishes(const source::ExprPtr& term) const;
+  [[nodiscard]] bool adds_vanishing_term(const source::Assignment& stmt) const;
   [[nodiscard]] bool reads_any(const source::ExprPtr& expr) const;
   [[nodiscard]] bool reads_global(const source::Block& body) const;
-  [[nodiscard]] bool can_drop_guard(const source::Stmt& branch) const;
+  [[nodiscard]] bool can_drop_guard(const source::Branch& branch) const;
   [[nodiscard]] source::Block without_guards(const source::Block& body) const;
   [[nodiscard]] static bool read_only_under(const source::Block& block, const std::string& name,
                                             const std::set<std::string>& guards,

@@ -7,29 +7,20 @@
 namespace regraph::rewrite {
 
 using source::ExprPtr;
-using source::Stmt;
 using source::StmtPtr;
 
 ExprPtr full_mask() {
-  auto mask = std::make_shared<source::Expr>(*source::integer(0xffffffff));
-  mask->text = "0xffffffffu";
-  mask->type = ScalarType::u32;
-  return mask;
+  return source::integer(0xffffffff, "0xffffffffu", ScalarType::u32);
 }
 
 StmtPtr halving_loop(const std::string& offset, int lanes, source::Block body) {
-  auto loop = std::make_shared<Stmt>();
-  loop->kind = source::StmtKind::loop;
-  source::Variable counter;
-  counter.name = offset;
-  counter.type = "int";
-  counter.scalar = ScalarType::i32;
-  loop->init = source::declare(counter, source::integer(lanes / 2));
-  loop->value = source::binary(">", source::variable(offset), source::integer(0));
-  loop->step = source::assign(source::variable(offset), ">>=", source::integer(1));
-  loop->body = std::move(body);
-  loop->unroll = source::kUnrollFully;
-  return loop;
+  using source::AssignmentOperator;
+  using source::BinaryOperator;
+  return source::loop(
+      source::declare_integer(offset, source::integer(lanes / 2), false),
+      source::binary(BinaryOperator::greater, source::variable(offset), source::integer(0)),
+      source::assign(source::variable(offset), AssignmentOperator::shift_right, source::integer(1)),
+      std::move(body), source::kUnrollFully);
 }
 
 StmtPtr all_reduce(const Reduction& reduction, int lanes, const std::string& offset,
@@ -41,10 +32,8 @@ StmtPtr all_reduce(const Reduction& reduction, int lanes, const std::string& off
     return halving_loop(offset, lanes, {reduction.combine(own, other)});
   }
   // A comparison names the partner twice, and a shuffle must be executed once.
-  source::Variable received;
-  received.name = partner;
-  received.type = reduction.type;
-  received.scalar = reduction.scalar;
+  const source::Variable received =
+      source::local_variable(partner, reduction.type, reduction.scalar);
   return halving_loop(offset, lanes,
                       {source::declare(received, other),
                        reduction.combine(own, source::variable(partner, reduction.scalar))});

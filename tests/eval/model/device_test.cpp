@@ -30,6 +30,30 @@ TEST(Device, UnknownNamesAreAnsweredWithTheKnownOnes) {
   }
 }
 
+TEST(Device, LimitsAreThoseOfTheTable) {
+  DeviceSpec device = *find_device("h200");
+  DeviceLimits limits = limits_of(device);
+  EXPECT_EQ(limits.architecture, "sm_90");
+  EXPECT_EQ(limits.max_threads_per_multiprocessor, 2048);
+  EXPECT_EQ(limits.max_threads_per_block, 1024);
+  EXPECT_EQ(limits.shared_bytes_per_block, 48 << 10);
+  EXPECT_EQ(limits.shared_bytes_per_block_opt_in, 227 << 10);
+  EXPECT_EQ(limits.shared_bytes_per_multiprocessor, 228 << 10);
+  EXPECT_EQ(limits.registers_per_multiprocessor, 65536);
+  // As a file with numbers of another device may say.
+  device.architecture = "sm_86";
+  device.max_warps = 48;
+  device.max_blocks = 16;
+  device.shared_bytes = 100 << 10;
+  device.shared_bytes_per_block = 99 << 10;
+  limits = limits_of(device);
+  EXPECT_EQ(limits.architecture, "sm_86");
+  EXPECT_EQ(limits.max_threads_per_multiprocessor, 1536);
+  EXPECT_EQ(limits.max_blocks_per_multiprocessor, 16);
+  EXPECT_EQ(limits.shared_bytes_per_block_opt_in, 99 << 10);
+  EXPECT_EQ(limits.shared_bytes_per_multiprocessor, 100 << 10);
+}
+
 TEST(Device, NumbersArePlausible) {
   std::set<std::string_view> names;
   for (const DeviceSpec& d : known_devices()) {

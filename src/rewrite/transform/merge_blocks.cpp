@@ -1,0 +1,328 @@
+#include "rewrite/transform/merge_blocks.h"
+
+#include "rewrite/analysis/shared_memory.h"
+#include "rewrite/analysis/varying.h"
+#include "source/build.h"
+#include "source/match.h"
+#include "source/walk.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace regraph::rewrite {
+
+using source::Analysis;
+using source::as;
+using source::Barrier;
+using source::Block;
+using source::Declaration;
+using source::Evaluation;
+using source::ExprPtr;
+using source::ForLoop;
+using source::is;
+using source::Kernel;
+using source::Stmt;
+using source::StmtPtr;
+using source::to;
+using source::VariableReference;
+
+namespace {
+
+// Rewrites one kernel. Statements that depend on the merged block index are collected into groups,
+// and each group becomes one unrolled loop over c.
+class Coarsener {
+ public:
+  explicit Coarsener(const BlockMerge& merge)
+      : kernel_(merge.form.kernel),
+        analysis_(merge.form.analysis),
+        builtin_("blockIdx." + merge.axis),
+        factor_(merge.factor),
+        counter_(source::fresh_name(kernel_, "c" + merge.axis)),
+        varying_(varying_names(kernel_, builtin_)),
+        grid_limit_(merge.grid_limit) {
+    collect_recomputed(kernel_.body);
+  }
+
+  // Whether `run` may be called. Error: refused.
+  Status check(int most_copies) const { return check(kernel_.body, most_copies); }
+
+  // Bytes of static shared memory that the result declares.
+  std::int64_t shared_bytes_after() const {
+    std::int64_t bytes = shared_bytes(kernel_);
+    source::walk(kernel_.body, [&](const Stmt& stmt) {
+      const auto* declaration = as<Declaration>(stmt);
+      if (declaration == nullptr || declaration->variable.storage != source::Storage::shared ||
+          !varying_.contains(declaration->variable.name)) {
+        return;
+      }
+      bytes += bytes_of(declaration->variable) * (factor_ - 1);
+    });
+    return bytes;
+  }
+
+  Block run() {
+    Block result;
+    convert(kernel_.body, result);
+    return result;
+  }
+
+ private:
+  // Locals that are cheaper to compute again for every c than to keep: index arithmetic.
+  // Those inside a branch stay where they are: the branch as a whole is repeated.
+  void collect_recomputed(const Block& block) {
+    for (const StmtPtr& stmt : block) {
+      if (is_opened(*stmt)) collect_recomputed(body_of(*stmt));
+      const auto* declaration = as<Declaration>(stmt);
+      if (declaration == nullptr || !declaration->value) continue;
+      const std::string& declared = declaration->variable.name;
+      if (!varying_.contains(declared) || !analysis_.definition(declared) ||
+          analysis_.reads_memory(declaration->value)) {
+        continue;
+      }
+      const std::set<std::string> used = source::variables_of(declaration->value);
+      const bool stable = std::all_of(used.begin(), used.end(), [&](const std::string& name) {
+        return recomputed_.contains(name) || kernel_.parameter(name) != nullptr ||
+               (analysis_.is_single_definition(name) && !varying_.contains(name));
+      });
+      if (stable) recomputed_.emplace(declared, stmt);
+    }
+  }
+
+  bool varies(const ExprPtr& expr) const { return is_varying(expr, builtin_, varying_); }
+
+  // The statement, or anything below it, is different for different c. What other blocks can see
+  // happens once per merged block.
+  bool varies(const StmtPtr& stmt) const {
+    bool found = false;
+    source::walk(Block{stmt}, [&](const Stmt& inner) {
+      if (is<Evaluation>(inner)) found = true;
+      if (const ExprPtr& target = target_of(inner)) {
+        const auto* base = source::base_variable(*target);
+        found = found || !is_local(base) || varying_.contains(base->name);
+      }
+      const auto* declaration = as<Declaration>(inner);
+      if (declaration != nullptr && varying_.contains(declaration->variable.name)) found = true;
+      if (varies(target_of(inner)) || varies(value_of(inner))) found = true;
+    });
+    return found;
+  }
+
+  // A register or shared memory.
+  bool is_local(const VariableReference* variable) const {
+    const source::Variable* local = variable != nullptr ? analysis_.local(variable->name) : nullptr;
+    return local != nullptr && !local->is_pointer;
+  }
+
+  // Replaces the block index and the names that are kept once per c.
+  ExprPtr renamed(const ExprPtr& expr) const {
+    return source::rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
+      if (source::is_builtin(*node, builtin_)) return block_number(node);
+      const auto* variable = as<VariableReference>(node);
+      if (variable != nullptr && copied_.contains(variable->name))
+        return source::element(node, {source::variable(counter_)});
+      return std::nullopt;
+    });
+  }
+
+  // Of the original grid.
+  ExprPtr block_number(const ExprPtr& merged) const {
+    return source::add(source::multiply(merged, source::integer(factor_)),
+                       source::variable(counter_));
+  }
+
+  Block renamed(const Block& block) const {
+    return source::rewrite_expressions(
+        block, [&](const ExprPtr& expr) -> std::optional<ExprPtr> { return renamed(expr); });
+  }
+
+  // Blocks past the end of the grid may work on their own registers and shared memory.
+  bool touches_global(const Block& block) const {
+    bool found = false;
+    source::walk(block, [&](const Stmt& stmt) {
+      const auto* evaluation = as<Evaluation>(stmt);
+      if (evaluation != nullptr && !source::is_warp_intrinsic(evaluation->call().function))
+        found = true;
+      if (value_of(stmt) && analysis_.reads_global(value_of(stmt))) found = true;
+      const ExprPtr& target = target_of(stmt);
+      if (target && !is_local(source::base_variable(*target))) found = true;
+    });
+    return found;
+  }
+
+  void flush(Block& out) {
+    if (group_.empty()) return;
+    std::set<std::string> needed = needed_by(group_);
+    Block body;
+    source::walk(kernel_.body, [&](const Stmt& stmt) {
+      const auto* declaration = as<Declaration>(stmt);
+      if (declaration == nullptr || needed.erase(declaration->variable.name) == 0) return;
+      body.push_back(renamed(Block{recomputed_.at(declaration->variable.name)}).front());
+    });
+    Block work = renamed(group_);
+    if (grid_limit_ && touches_global(group_)) {
+      const ExprPtr number = source::cast("int", block_number(source::builtin(builtin_)));
+      work = {source::branch(source::less(number, grid_limit_), std::move(work))};
+    }
+    body.insert(body.end(), work.begin(), work.end());
+    out.push_back(source::counted_loop(counter_, source::integer(0), source::integer(factor_), 1,
+                                       std::move(body), source::kUnrollFully));
+    group_.clear();
+  }
+
+  // Names that have to be computed again for the block, with those that they need in turn.
+  std::set<std::string> needed_by(const Block& block) const {
+    std::set<std::string> needed;
+    std::function<void(const ExprPtr&)> need = [&](const ExprPtr& expr) {
+      for (const std::string& name : source::variables_of(expr)) {
+        const auto found = recomputed_.find(name);
+        if (found != recomputed_.end() && needed.insert(name).second)
+          need(value_of(*found->second));
+      }
+    };
+    source::walk(block, [&](const Stmt& stmt) {
+      need(target_of(stmt));
+      need(value_of(stmt));
+    });
+    return needed;
+  }
+
+  source::Variable copies_of(source::Variable variable) const {
+    variable.extents.insert(variable.extents.begin(), factor_);
+    variable.is_const = false;
+    return variable;
+  }
+
+  Status check_declaration(const source::Variable& variable, int most_copies) const {
+    if (recomputed_.contains(variable.name) || !varying_.contains(variable.name)) return {};
+    if (variable.storage == source::Storage::dynamic_shared) {
+      return refuse("the dynamic shared array '" + variable.name +
+                    "' cannot be kept once per block");
+    }
+    if (!variable.is_pointer && !source::zero_value(variable.type, variable.scalar)) {
+      return refuse("'" + variable.name + "' has a type the rewriter cannot make an array of");
+    }
+    std::int64_t count = 1;
+    for (const std::int64_t extent_value : copies_of(variable).extents)
+      count *= extent_value;
+    if (variable.storage == source::Storage::automatic && count > most_copies) {
+      return refuse("'" + variable.name + "' would need " + std::to_string(count) + " registers");
+    }
+    return {};
+  }
+
+  // What `convert` goes through, without converting it.
+  Status check(const Block& block, int most_copies) const {
+    for (const StmtPtr& stmt : block) {
+      if (const auto* declaration = as<Declaration>(stmt)) {
+        if (Status status = check_declaration(declaration->variable, most_copies); !status)
+          return status;
+        continue;
+      }
+      if (is<Barrier>(stmt) || !varies(stmt)) continue;
+      if (is_opened(*stmt)) {
+        if (Status status = check(body_of(*stmt), most_copies); !status) return status;
+        continue;
+      }
+      bool is_whole = true;
+      source::walk(Block{stmt}, [&](const Stmt& inner) {
+        const auto* declaration = as<Declaration>(inner);
+        const bool declares_shared =
+            declaration != nullptr && declaration->variable.storage != source::Storage::automatic;
+        is_whole = is_whole && !is<Barrier>(inner) && !declares_shared;
+      });
+      if (!is_whole) {
+        return refuse("line " + std::to_string(stmt->line) +
+                      ": a barrier whose reach depends on the block");
+      }
+    }
+    return {};
+  }
+
+  // Whether the loop over c goes inside the statement.
+  bool is_opened(const Stmt& stmt) const {
+    const auto* loop = as<ForLoop>(stmt);
+    return is<source::Scope>(stmt) || (loop != nullptr && has_uniform_header(*loop));
+  }
+
+  void convert_declaration(const StmtPtr& stmt, Block& out) {
+    const source::Variable& variable = to<Declaration>(stmt).variable;
+    const ExprPtr& value = to<Declaration>(stmt).value;
+    if (recomputed_.contains(variable.name)) return;
+    if (!varying_.contains(variable.name)) {
+      flush(out);
+      out.push_back(stmt);
+      return;
+    }
+    copied_.insert(variable.name);
+    // The declaration must precede the loop over c that fills it, not the group collected so far.
+    out.push_back(source::declare(copies_of(variable), nullptr));
+    if (value) {
+      group_.push_back(source::assign(source::variable(variable.name, variable.scalar), value));
+    }
+  }
+
+  void convert(const Block& block, Block& out) {
+    for (const StmtPtr& stmt : block) {
+      if (is<Declaration>(stmt)) {
+        convert_declaration(stmt, out);
+      } else if (is<Barrier>(stmt) || !varies(stmt)) {
+        flush(out);
+        out.push_back(stmt);
+      } else if (const auto* scope = as<source::Scope>(stmt)) {
+        convert(scope->body, out);
+      } else if (is_opened(*stmt)) {
+        flush(out);
+        Block body;
+        convert(body_of(*stmt), body);
+        out.push_back(source::with_blocks(stmt, std::move(body), {}));
+      } else {
+        group_.push_back(stmt);
+      }
+    }
+    flush(out);
+  }
+
+  bool has_uniform_header(const ForLoop& loop) const {
+    bool uniform = !varies(loop.condition);
+    source::for_each_header(loop, [&](const StmtPtr& part) {
+      uniform = uniform && !varies(value_of(*part)) && !varies(target_of(*part));
+    });
+    const Declaration* counter = loop.declaration();
+    if (!uniform || (counter != nullptr && varying_.contains(counter->variable.name))) return false;
+    bool jumps = false;
+    source::walk(loop.body, [&](const Stmt& inner) {
+      jumps = jumps || is<source::Jump>(inner) || is<source::Return>(inner);
+    });
+    return !jumps;
+  }
+
+  const Kernel& kernel_;
+  const Analysis& analysis_;
+  std::string builtin_;
+  int factor_;
+  std::string counter_;
+  std::set<std::string> varying_;
+  ExprPtr grid_limit_;
+  std::map<std::string, StmtPtr> recomputed_;
+  std::set<std::string> copied_;
+  Block group_;
+};
+
+}  // namespace
+
+Status check_merge(const BlockMerge& merge, int most_copies) {
+  return Coarsener(merge).check(most_copies);
+}
+
+std::int64_t merged_shared_bytes(const BlockMerge& merge) {
+  return Coarsener(merge).shared_bytes_after();
+}
+
+Block merge_blocks(const BlockMerge& merge) {
+  return Coarsener(merge).run();
+}
+
+}  // namespace regraph::rewrite

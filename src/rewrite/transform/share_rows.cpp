@@ -1,0 +1,273 @@
+#include "rewrite/transform/share_rows.h"
+
+#include "rewrite/transform/names.h"
+#include "rewrite/transform/warp_shuffle.h"
+#include "source/build.h"
+#include "source/mutator.h"
+#include "source/walk.h"
+
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace regraph::rewrite {
+
+using source::as;
+using source::Assignment;
+using source::AssignmentOperator;
+using source::Block;
+using source::Branch;
+using source::Declaration;
+using source::Evaluation;
+using source::ExprPtr;
+using source::ForLoop;
+using source::is;
+using source::Kernel;
+using source::Stmt;
+using source::StmtPtr;
+using source::to;
+
+namespace {
+
+// The value of a literal.
+std::optional<double> literal_value(const ExprPtr& expr) {
+  if (const auto* integer = as<source::IntegerLiteral>(expr))
+    return static_cast<double>(integer->value);
+  if (const auto* floating = as<source::FloatingLiteral>(expr))
+    return std::strtod(floating->spelling.c_str(), nullptr);
+  return std::nullopt;
+}
+
+// Emits the kernel in which `threads` threads share a row and a block has `rows` rows.
+class RowSharer {
+ public:
+  RowSharer(const Kernel& kernel, const RowPlan& plan, int threads, int rows)
+      : kernel_(kernel), plan_(plan), names_(kernel), threads_(threads), rows_(rows) {
+    lane_ = names_.fresh("lane");
+    row_in_block_ = names_.fresh("row_in_block");
+    offset_ = names_.fresh("offset");
+    warp_offset_ = names_.fresh("warp_offset");
+    count_loops();
+  }
+
+  Block run() {
+    const Block body = with_new_indices(convert(kernel_.body));
+    const ExprPtr thread = source::builtin("threadIdx.x");
+    const bool block_per_row = rows_ == 1;
+    Block result = shared_;
+    result.push_back(source::declare_integer(
+        lane_,
+        source::cast(
+            "int", block_per_row ? thread : source::remainder(thread, source::integer(threads_)))));
+    if (!block_per_row) {
+      result.push_back(source::declare_integer(
+          row_in_block_, source::cast("int", source::divide(thread, source::integer(threads_)))));
+    }
+    result.insert(result.end(), body.begin(), body.end());
+    return result;
+  }
+
+ private:
+  ExprPtr lane() const { return source::variable(lane_); }
+
+  // A loop variable's name keeps one meaning, so shared loops need another where some are not.
+  void count_loops() {
+    std::map<std::string, int> loops;
+    std::map<std::string, int> shared;
+    source::walk(kernel_.body, [&](const Stmt& stmt) {
+      const auto* loop = as<ForLoop>(stmt);
+      const Declaration* counter = loop != nullptr ? loop->declaration() : nullptr;
+      if (counter == nullptr) return;
+      ++loops[counter->variable.name];
+      if (plan_.contains(&stmt)) ++shared[counter->variable.name];
+    });
+    for (const auto& [name, count] : shared) {
+      if (loops.at(name) != count) mixed_.insert(name);
+    }
+  }
+
+  Block convert(const Block& block) {
+    Block result;
+    std::set<std::string> fresh;  // accumulators that hold their neutral value here
+    for (const StmtPtr& stmt : block) {
+      const auto found = plan_.find(stmt.get());
+      if (found != plan_.end()) {
+        share(to<ForLoop>(stmt), found->second, fresh, result);
+        fresh.clear();
+      } else if (const auto* declaration = as<Declaration>(stmt)) {
+        note_literal(*declaration, fresh);
+        result.push_back(stmt);
+      } else if (const auto* assignment = as<Assignment>(stmt)) {
+        const auto* base = source::base_variable(*assignment->target);
+        if (base != nullptr) fresh.erase(base->name);
+        const auto* parameter = base != nullptr ? kernel_.parameter(base->name) : nullptr;
+        if (parameter != nullptr && parameter->is_pointer) {
+          once_a_row(stmt, result);
+        } else {
+          result.push_back(stmt);
+        }
+      } else if (is<Evaluation>(stmt)) {
+        once_a_row(stmt, result);
+      } else {
+        const bool has_blocks = !body_of(*stmt).empty() || !otherwise_of(*stmt).empty();
+        result.push_back(
+            source::with_blocks(stmt, convert(body_of(*stmt)), convert(otherwise_of(*stmt))));
+        if (has_blocks) fresh.clear();
+      }
+    }
+    return result;
+  }
+
+  void note_literal(const Declaration& declaration, std::set<std::string>& fresh) {
+    const auto value = literal_value(declaration.value);
+    if (value != 0.0 && value != 1.0) return;
+    fresh.insert(declaration.variable.name);
+    literals_[declaration.variable.name] = *value;
+  }
+
+  void once_a_row(const StmtPtr& stmt, Block& out) const {
+    const ExprPtr first = source::equals(lane(), source::integer(0));
+    const auto* last = !out.empty() ? as<Branch>(out.back()) : nullptr;
+    if (last == nullptr || !last->otherwise.empty() || !source::equal(last->condition, first)) {
+      out.push_back(source::branch(first, {stmt}));
+      return;
+    }
+    Block longer = last->body;
+    longer.push_back(stmt);
+    out.back() = source::branch(first, std::move(longer), {}, last->line);
+  }
+
+  // Deals the loop's iterations out to the lanes of the row.
+  StmtPtr dealt(const ForLoop& loop, const SharedLoop& shared) {
+    auto result = std::make_shared<ForLoop>(loop);
+    const Declaration& counter = *loop.declaration();
+    result->init = source::declare(
+        counter.variable,
+        source::add(counter.value,
+                    source::multiply(lane(), source::integer(shared.counted.stride))));
+    result->step = source::assign(loop.advance()->target, AssignmentOperator::add,
+                                  source::integer(shared.counted.stride * threads_));
+    if (!mixed_.contains(shared.counted.name)) return result;
+    return names_.renamed(Block{result}).front();
+  }
+
+  // Whether the accumulator holds the value that changes nothing when the loop begins.
+  bool starts_neutral(const Reduction& reduction, const std::set<std::string>& fresh) const {
+    const ExprPtr neutral = reduction.neutral();
+    if (!neutral) return true;
+    return fresh.contains(reduction.variable) &&
+           literals_.at(reduction.variable) == literal_value(neutral);
+  }
+
+  void share(const ForLoop& loop, const SharedLoop& shared, const std::set<std::string>& fresh,
+             Block& out) {
+    StmtPtr result = dealt(loop, shared);
+    std::vector<Reduction> partial;
+    std::vector<StmtPtr> merges;
+    for (const Reduction& reduction : shared.reductions) {
+      if (starts_neutral(reduction, fresh)) {
+        partial.push_back(reduction);
+        continue;
+      }
+      Reduction part = reduction;
+      part.variable = names_.fresh(reduction.variable + "_part");
+      out.push_back(source::declare(source::local_variable(part.variable, part.type, part.scalar),
+                                    reduction.neutral()));
+      const ExprPtr part_value = source::variable(part.variable, part.scalar);
+      result = source::rewrite_expressions(Block{result},
+                                           source::replace_variable(reduction.variable, part_value))
+                   .front();
+      merges.push_back(
+          reduction.combine(source::variable(reduction.variable, reduction.scalar), part_value));
+      partial.push_back(part);
+    }
+    out.push_back(result);
+    combine(partial, shared.repeats, out);
+    out.insert(out.end(), merges.begin(), merges.end());
+  }
+
+  // Leaves every thread of the row with the row's result.
+  void combine(const std::vector<Reduction>& reductions, bool repeats, Block& out) {
+    const int warps = threads_ / kWarpLanes;
+    for (const Reduction& reduction : reductions) {
+      out.push_back(
+          all_reduce(reduction, kWarpLanes, offset_, names_.fresh(reduction.variable + "_other")));
+    }
+    if (warps == 1 || reductions.empty()) return;
+    Block stores;
+    Block loads;
+    for (const Reduction& reduction : reductions) {
+      source::Variable array = source::local_variable(names_.fresh(reduction.variable + "_of_warp"),
+                                                      reduction.type, reduction.scalar, {warps});
+      array.storage = source::Storage::shared;
+      shared_.push_back(source::declare(array, nullptr));
+      const ExprPtr value = source::variable(reduction.variable, reduction.scalar);
+      const ExprPtr slots = source::variable(array.name, reduction.scalar);
+      stores.push_back(source::assign(
+          source::element(slots, {source::divide(lane(), source::integer(kWarpLanes))}), value));
+      loads.push_back(source::assign(
+          value, source::element(slots, {source::remainder(lane(), source::integer(warps))})));
+      loads.push_back(
+          all_reduce(reduction, warps, warp_offset_, names_.fresh(reduction.variable + "_other")));
+    }
+    out.push_back(source::branch(
+        source::equals(source::remainder(lane(), source::integer(kWarpLanes)), source::integer(0)),
+        std::move(stores)));
+    out.push_back(source::barrier());
+    out.insert(out.end(), loads.begin(), loads.end());
+    // The slots are written again the next time round.
+    if (repeats) out.push_back(source::barrier());
+  }
+
+  // threadIdx.x and blockDim.x as rows see them. What becomes constant is folded.
+  class RowIndices final : public source::Mutator {
+   public:
+    RowIndices(ExprPtr thread, ExprPtr extent)
+        : thread_(std::move(thread)), extent_(std::move(extent)) {}
+
+   private:
+    using Mutator::mutate;
+
+    ExprPtr mutate(const ExprPtr& expr, const source::Builtin& builtin) override {
+      if (builtin.name == "threadIdx.x") return thread_;
+      return builtin.name == "blockDim.x" ? extent_ : expr;
+    }
+
+    ExprPtr mutate(const ExprPtr& expr, const source::Binary& binary) override {
+      ExprPtr left = run(binary.left);
+      ExprPtr right = run(binary.right);
+      if (left == binary.left && right == binary.right) return expr;
+      return source::binary(binary.op, std::move(left), std::move(right));
+    }
+
+    ExprPtr thread_;
+    ExprPtr extent_;
+  };
+
+  Block with_new_indices(const Block& block) const {
+    const ExprPtr thread = rows_ == 1 ? source::integer(0) : source::variable(row_in_block_);
+    return RowIndices(thread, source::integer(rows_)).run(block);
+  }
+
+  const Kernel& kernel_;
+  const RowPlan& plan_;
+  Names names_;
+  int threads_;
+  int rows_;
+  std::string lane_;
+  std::string row_in_block_;
+  std::string offset_;
+  std::string warp_offset_;
+  std::set<std::string> mixed_;
+  std::map<std::string, double> literals_;
+  Block shared_;
+};
+
+}  // namespace
+
+Block share_rows(const Kernel& kernel, const RowPlan& plan, int threads, int rows) {
+  return RowSharer(kernel, plan, threads, rows).run();
+}
+
+}  // namespace regraph::rewrite

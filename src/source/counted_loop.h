@@ -1,0 +1,26 @@
+// Loops that count up to a limit.
+#pragma once
+
+#include "source/ir.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace regraph::source {
+
+// for (int name = first; name < limit; name += stride), nothing else assigning name.
+struct CountedLoop {
+  std::string name;
+  ExprPtr first;
+  ExprPtr limit;  // exclusive
+  std::int64_t stride = 1;
+  // Number of iterations when first and limit are made of integer literals.
+  [[nodiscard]] std::optional<std::int64_t> trip_count() const;
+  [[nodiscard]] bool starts_at_zero() const;
+};
+
+// Returns the counted form of a loop statement, or nothing for any other shape.
+[[nodiscard]] std::optional<CountedLoop> counted_loop_of(const Stmt& stmt);
+
+}  // namespace regraph::source

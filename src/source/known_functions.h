@@ -1,0 +1,15 @@
+// What is known of functions that kernels call.
+#pragma once
+
+#include <string_view>
+
+namespace regraph::source {
+
+[[nodiscard]] bool is_atomic(std::string_view function);
+[[nodiscard]] bool is_warp_intrinsic(std::string_view function);
+// Side-effect-free scalar mathematics.
+[[nodiscard]] bool is_pure_function(std::string_view function);
+// Functions that read memory through their argument and do nothing else.
+[[nodiscard]] bool reads_through_argument(std::string_view function);
+
+}  // namespace regraph::source

@@ -1,0 +1,174 @@
+// Recognising shapes of expressions. A pattern is made of smaller ones and is asked with `matches`:
+//
+//   ExprPtr a, b;
+//   if (matches(expr, sum(any(a), any(b)))) ...                        // a + b
+//   if (matches(expr, called("fmaf", any(a), any(b), named("s")))) ...   // fmaf(a, b, s)
+//
+// Variables given to `any` are set as the match goes on, also where it fails in the end.
+#pragma once
+
+#include "source/ir.h"
+#include "source/walk.h"
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace regraph::source {
+
+// Plain questions.
+[[nodiscard]] bool is_named(const Expr& expr, std::string_view name);  // the variable
+[[nodiscard]] bool is_named(const ExprPtr& expr, std::string_view name);
+[[nodiscard]] bool is_builtin(const Expr& expr, std::string_view name);
+[[nodiscard]] bool is_number(const ExprPtr& expr, std::int64_t value);  // the integer literal
+// The node when it is that operation, else null.
+[[nodiscard]] const Unary* as_unary(const Expr& expr, UnaryOperator op);
+[[nodiscard]] const Unary* as_unary(const ExprPtr& expr, UnaryOperator op);
+[[nodiscard]] const Binary* as_binary(const ExprPtr& expr, BinaryOperator op);
+// What stands behind &, null for anything else.
+[[nodiscard]] ExprPtr addressed(const Expr& expr);
+
+namespace pattern {
+
+// Anything.
+struct Any {
+  ExprPtr* found = nullptr;
+  bool operator()(const ExprPtr& expr) const {
+    if (found != nullptr) *found = expr;
+    return expr != nullptr;
+  }
+};
+
+// The variable of this name.
+struct Named {
+  std::string_view name;
+  bool operator()(const ExprPtr& expr) const { return is_named(expr, name); }
+};
+
+// Any variable; its name.
+struct SomeVariable {
+  std::string* name = nullptr;
+  bool operator()(const ExprPtr& expr) const {
+    const auto* variable = as<VariableReference>(expr);
+    if (variable != nullptr && name != nullptr) *name = variable->name;
+    return variable != nullptr;
+  }
+};
+
+struct Number {
+  std::int64_t value;
+  bool operator()(const ExprPtr& expr) const { return is_number(expr, value); }
+};
+
+// Structurally equal.
+struct Same {
+  const ExprPtr& other;
+  bool operator()(const ExprPtr& expr) const { return equal(expr, other); }
+};
+
+template <typename Left, typename Right>
+struct Operation {
+  BinaryOperator op;
+  Left left;
+  Right right;
+  bool operator()(const ExprPtr& expr) const {
+    const auto* binary = as<Binary>(expr);
+    return binary != nullptr && binary->op == op && left(binary->left) && right(binary->right);
+  }
+};
+
+template <typename Operand>
+struct Address {
+  Operand operand;
+  bool operator()(const ExprPtr& expr) const {
+    const auto* unary = as<Unary>(expr);
+    return unary != nullptr && unary->op == UnaryOperator::address_of && operand(unary->operand);
+  }
+};
+
+template <typename Base, typename Index>
+struct Element {
+  Base base;
+  Index index;
+  bool operator()(const ExprPtr& expr) const {
+    const auto* subscript = as<Subscript>(expr);
+    return subscript != nullptr && base(subscript->base) && index(subscript->index);
+  }
+};
+
+template <typename... Arguments>
+struct FunctionCall {
+  std::string_view function;
+  std::tuple<Arguments...> arguments;
+  bool operator()(const ExprPtr& expr) const {
+    const auto* call = as<Call>(expr);
+    if (call == nullptr || call->function != function ||
+        call->arguments.size() != sizeof...(Arguments)) {
+      return false;
+    }
+    return all(*call, std::index_sequence_for<Arguments...>());
+  }
+
+ private:
+  template <std::size_t... Positions>
+  bool all(const Call& call, std::index_sequence<Positions...>) const {
+    return (std::get<Positions>(arguments)(call.arguments[Positions]) && ...);
+  }
+};
+
+}  // namespace pattern
+
+[[nodiscard]] inline pattern::Any any() {
+  return {};
+}
+[[nodiscard]] inline pattern::Any any(ExprPtr& found) {
+  return {&found};
+}
+[[nodiscard]] inline pattern::Named named(std::string_view name) {
+  return {name};
+}
+[[nodiscard]] inline pattern::SomeVariable some_variable(std::string& name) {
+  return {&name};
+}
+[[nodiscard]] inline pattern::Number number(std::int64_t value) {
+  return {value};
+}
+// `other` must outlive the pattern.
+[[nodiscard]] inline pattern::Same same(const ExprPtr& other) {
+  return {other};
+}
+template <typename Left, typename Right>
+[[nodiscard]] pattern::Operation<Left, Right> operation(BinaryOperator op, Left left, Right right) {
+  return {op, std::move(left), std::move(right)};
+}
+template <typename Left, typename Right>
+[[nodiscard]] pattern::Operation<Left, Right> sum(Left left, Right right) {
+  return {BinaryOperator::add, std::move(left), std::move(right)};
+}
+template <typename Left, typename Right>
+[[nodiscard]] pattern::Operation<Left, Right> quotient(Left left, Right right) {
+  return {BinaryOperator::divide, std::move(left), std::move(right)};
+}
+template <typename Operand>
+[[nodiscard]] pattern::Address<Operand> address_of(Operand operand) {
+  return {std::move(operand)};
+}
+template <typename Base, typename Index>
+[[nodiscard]] pattern::Element<Base, Index> subscript(Base base, Index index) {
+  return {std::move(base), std::move(index)};
+}
+template <typename... Arguments>
+[[nodiscard]] pattern::FunctionCall<Arguments...> called(std::string_view function,
+                                                         Arguments... arguments) {
+  return {function, std::tuple<Arguments...>(std::move(arguments)...)};
+}
+
+template <typename Pattern>
+[[nodiscard]] bool matches(const ExprPtr& expr, const Pattern& pattern) {
+  return pattern(expr);
+}
+
+}  // namespace regraph::source
