@@ -112,9 +112,9 @@ TEST(ClangFrontEnd, GivesEveryNameOneMeaning) {
   ASSERT_TRUE(parsed.ok() && parsed->unit.has_value());
   const Block& body = parsed->unit->kernel.body;
   ASSERT_EQ(body.size(), 3u);
-  EXPECT_EQ(body[0]->init->variable.name, "i");
-  EXPECT_EQ(body[1]->init->variable.name, "i_2");
-  EXPECT_EQ(body[2]->init->variable.name, "i");
+  EXPECT_EQ(to<ForLoop>(body[0]).declaration()->variable.name, "i");
+  EXPECT_EQ(to<ForLoop>(body[1]).declaration()->variable.name, "i_2");
+  EXPECT_EQ(to<ForLoop>(body[2]).declaration()->variable.name, "i");
 }
 
 TEST(ClangFrontEnd, ParsesForTheArchitecture) {
