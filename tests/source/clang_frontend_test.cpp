@@ -112,9 +112,28 @@ TEST(ClangFrontEnd, GivesEveryNameOneMeaning) {
   ASSERT_TRUE(parsed.ok() && parsed->unit.has_value());
   const Block& body = parsed->unit->kernel.body;
   ASSERT_EQ(body.size(), 3u);
-  EXPECT_EQ(body[0]->init->variable.name, "i");
-  EXPECT_EQ(body[1]->init->variable.name, "i_2");
-  EXPECT_EQ(body[2]->init->variable.name, "i");
+  EXPECT_EQ(to<ForLoop>(body[0]).declaration()->variable.name, "i");
+  EXPECT_EQ(to<ForLoop>(body[1]).declaration()->variable.name, "i_2");
+  EXPECT_EQ(to<ForLoop>(body[2]).declaration()->variable.name, "i");
+}
+
+TEST(ClangFrontEnd, ParsesForTheArchitecture) {
+  const std::string source =
+      "#if __CUDA_ARCH__ >= 900\n#define KEPT 9\n#elif __CUDA_ARCH__ == 860\n#define KEPT "
+      "8\n#else\n"
+      "#define KEPT 0\n#endif\n__global__ void f(float* a) { a[KEPT] = 1.0f; }\n";
+  // The last is newer than this Clang.
+  for (const auto& [architecture, kept] :
+       {std::pair("sm_80", 0), {"sm_86", 8}, {"sm_90", 9}, {"sm_100", 9}}) {
+    const auto configuration = default_front_end(test::cuda_root(), architecture);
+    ASSERT_TRUE(configuration.ok());
+    const auto parsed = parse_kernel(source, "kernel.cu", "", *configuration);
+    ASSERT_TRUE(parsed.ok()) << architecture << ": " << parsed.error().message;
+    ASSERT_TRUE(parsed->unit.has_value()) << architecture << ": " << parsed->opaque_reason;
+    EXPECT_NE(print(parsed->unit->kernel).find("a[" + std::to_string(kept) + "]"),
+              std::string::npos)
+        << architecture << print(parsed->unit->kernel);
+  }
 }
 
 TEST(ClangFrontEnd, ParsesForTheArchitecture) {
