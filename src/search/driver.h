@@ -1,4 +1,4 @@
-// Runs a search: one thread owns the state graph, oneTBB workers rewrite and evaluate.
+// Runs a search: one thread owns the state graph, worker threads rewrite and evaluate.
 //
 //   owner:   next ticket ──> worker: Expander::apply ──> owner: known state? ──> worker: evaluate ──┐
 //              ^                                                                                  │

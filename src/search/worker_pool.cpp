@@ -1,25 +1,22 @@
 #include "search/worker_pool.h"
 
-#include <tbb/info.h>
-
 #include <algorithm>
 #include <utility>
 
 namespace regraph {
 
 WorkerPool::WorkerPool(int workers, int processors)
-    : workers_(std::max(workers, 1)),
-      processors_(processors),
-      // Jobs mostly wait for compilers and devices, so there may be more of them than cores.
-      // Threads are only made when they are needed.
-      parallelism_(
-          tbb::global_control::max_allowed_parallelism,
-          static_cast<std::size_t>(std::max(workers_ + std::max(processors, 0) + kSpareWorkers + 1,
-                                            tbb::info::default_concurrency()))),
-      arena_(workers_ + std::max(processors, 0) + kSpareWorkers, 0) {}
+    : workers_(std::max(workers, 1)), processors_(processors) {}
 
 WorkerPool::~WorkerPool() {
   finish();
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    over_ = true;
+  }
+  wake_.notify_all();
+  for (std::thread& thread : threads_)
+    thread.join();
 }
 
 void WorkerPool::submit(std::shared_ptr<Job> job, Completion done) {
@@ -47,31 +44,34 @@ void WorkerPool::start(Task task) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     starting_.push_back(task.job);
+    if (starting_.size() > resting_) threads_.emplace_back([this] { work(); });
   }
+  wake_.notify_one();
   running_.push_back(std::move(task));
-  arena_.enqueue([this] { work(); });
 }
 
 void WorkerPool::work() {
-  std::shared_ptr<Job> job;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    job = std::move(starting_.front());
+  std::unique_lock<std::mutex> lock(mutex_);
+  for (;;) {
+    ++resting_;
+    wake_.wait(lock, [&] { return over_ || !starting_.empty(); });
+    --resting_;
+    if (starting_.empty()) return;
+    std::shared_ptr<Job> job = std::move(starting_.front());
     starting_.pop_front();
+    lock.unlock();
+    const auto started = Clock::now();
+    Ending ending = Ending::finished;
+    try {
+      job->run();
+    } catch (...) {
+      ending = Ending::threw;
+    }
+    job->seconds = std::chrono::duration<double>(Clock::now() - started).count();
+    lock.lock();
+    ended_.push_back({std::move(job), ending});
+    completion_.notify_one();
   }
-  const auto started = Clock::now();
-  Ending ending = Ending::finished;
-  try {
-    // An arena of its own: parallel algorithms inside the job must not pick up other jobs.
-    tbb::task_arena(tbb::info::default_concurrency()).execute([&] { job->run(); });
-  } catch (...) {
-    ending = Ending::threw;
-  }
-  job->seconds = std::chrono::duration<double>(Clock::now() - started).count();
-  // Signalled under the lock: once that is free, this thread is done with the pool.
-  const std::lock_guard<std::mutex> lock(mutex_);
-  ended_.push_back({std::move(job), ending});
-  completion_.notify_one();
 }
 
 bool WorkerPool::wait(std::chrono::milliseconds timeout) {
@@ -134,7 +134,6 @@ void WorkerPool::finish() {
   }
   while (!running_.empty())
     static_cast<void>(wait(std::chrono::milliseconds(100)));
-  const std::lock_guard<std::mutex> lock(mutex_);
 }
 
 }  // namespace regraph

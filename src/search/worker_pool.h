@@ -1,4 +1,4 @@
-// Runs jobs on oneTBB workers and hands their completions to one owner thread.
+// Runs jobs on threads and hands their completions to one owner thread.
 //
 //   submit        what the search needs: at most `workers` at once, the rest waits in order
 //   start_ahead   what may be needed later: runs only on a worker that would idle, never waits
@@ -9,9 +9,6 @@
 
 #include "base/cancellation.h"
 
-#include <tbb/global_control.h>
-#include <tbb/task_arena.h>
-
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -19,6 +16,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 namespace regraph {
@@ -95,7 +93,7 @@ class WorkerPool {
 
   void dispatch();
   void start(Task task);
-  void work();  // on a worker
+  void work();  // what a thread does
 
   int workers_;
   int processors_;
@@ -105,14 +103,16 @@ class WorkerPool {
   double ahead_seconds_ = 0.0;
   std::deque<Task> waiting_;
   std::deque<Task> running_;
-  tbb::global_control parallelism_;
-  tbb::task_arena arena_;
 
   // Guards what is handed from thread to thread.
   std::mutex mutex_;
-  std::condition_variable completion_;
+  std::condition_variable completion_;  // something has ended
+  std::condition_variable wake_;        // something is to be started, or all is over
   std::deque<std::shared_ptr<Job>> starting_;
   std::deque<Ended> ended_;
+  std::size_t resting_ = 0;  // threads with nothing to do
+  bool over_ = false;
+  std::vector<std::thread> threads_;  // made when they are needed
 };
 
 }  // namespace regraph
