@@ -136,25 +136,6 @@ TEST(ClangFrontEnd, ParsesForTheArchitecture) {
   }
 }
 
-TEST(ClangFrontEnd, ParsesForTheArchitecture) {
-  const std::string source =
-      "#if __CUDA_ARCH__ >= 900\n#define KEPT 9\n#elif __CUDA_ARCH__ == 860\n#define KEPT "
-      "8\n#else\n"
-      "#define KEPT 0\n#endif\n__global__ void f(float* a) { a[KEPT] = 1.0f; }\n";
-  // The last is newer than this Clang.
-  for (const auto& [architecture, kept] :
-       {std::pair("sm_80", 0), {"sm_86", 8}, {"sm_90", 9}, {"sm_100", 9}}) {
-    const auto configuration = default_front_end(test::cuda_root(), architecture);
-    ASSERT_TRUE(configuration.ok());
-    const auto parsed = parse_kernel(source, "kernel.cu", "", *configuration);
-    ASSERT_TRUE(parsed.ok()) << architecture << ": " << parsed.error().message;
-    ASSERT_TRUE(parsed->unit.has_value()) << architecture << ": " << parsed->opaque_reason;
-    EXPECT_NE(print(parsed->unit->kernel).find("a[" + std::to_string(kept) + "]"),
-              std::string::npos)
-        << architecture << print(parsed->unit->kernel);
-  }
-}
-
 TEST(ClangFrontEnd, KeepsWhatItCannotExpressAsOpaqueText) {
   const auto parsed = parse(
       "__global__ void f(float* a) {\n"

@@ -42,8 +42,9 @@ class GpuLane {
   // Replaces verdict, time and facts of `result`, which holds the model's, by the GPU's. A machine
   // that fails gives Verdict::unsupported with what went wrong. Returns whether what it left at the
   // bench sizes was compared with the original's, as it is unless it was far too slow to matter.
-  [[nodiscard]] bool judge(const std::shared_ptr<const PreparedCandidate>& kernel, const EvaluationBudget& budget,
-             Evaluation& result, const Cancellation& stop);
+  [[nodiscard]] bool judge(const std::shared_ptr<const PreparedCandidate>& kernel,
+                           const EvaluationBudget& budget, Evaluation& result,
+                           const Cancellation& stop);
 
   // The answer of a search beside the original, in fresh processes. What the lane held on the GPU
   // is given back before.
@@ -88,8 +89,8 @@ class GpuLane {
   std::unique_ptr<Probation> probation_;
   std::unique_ptr<TimingSession> session_;
   std::unique_ptr<ProfilingSession> profiling_;
-  std::optional<TimingReport> baseline_;               // the original's times on this GPU
-  std::optional<CounterValues> original_counters_;     // on this GPU
+  std::optional<TimingReport> baseline_;            // the original's times on this GPU
+  std::optional<CounterValues> original_counters_;  // on this GPU
   bool compared_ = false;  // the outputs of the kernel that is being judged, at all bench sizes
   std::shared_ptr<const PreparedCandidate> followed_;  // the last best that was raced here
   int earlier_processes_ = 0;                          // of sessions that are gone

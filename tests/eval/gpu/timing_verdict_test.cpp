@@ -73,9 +73,11 @@ TEST(TimingVerdict, FindsThreePercentAtHalfAPercentOfNoise) {
   constexpr int kTrials = 500;
   for (std::uint64_t trial = 0; trial < kTrials; ++trial) {
     const double noise = calibrated(model, 100e-6, trial);
-    if (judged(interleaved(model, 97e-6, 100e-6, trial, 200), noise, true).word == SpeedVerdict::fast)
+    if (judged(interleaved(model, 97e-6, 100e-6, trial, 200), noise, true).word ==
+        SpeedVerdict::fast)
       ++fast;
-    if (judged(interleaved(model, 100e-6, 97e-6, trial, 200), noise, true).word == SpeedVerdict::slow)
+    if (judged(interleaved(model, 100e-6, 97e-6, trial, 200), noise, true).word ==
+        SpeedVerdict::slow)
       ++slow;
   }
   EXPECT_GE(fast, 0.95 * kTrials);
@@ -125,10 +127,11 @@ TEST(TimingVerdict, ATickIsNoGain) {
 }
 
 TEST(TimingVerdict, SwappingTheSidesSwapsTheWord) {
-  const std::map<SpeedVerdict, SpeedVerdict> swapped = {{SpeedVerdict::fast, SpeedVerdict::slow},
-                                                    {SpeedVerdict::slow, SpeedVerdict::fast},
-                                                    {SpeedVerdict::same, SpeedVerdict::same},
-                                                    {SpeedVerdict::ambiguous, SpeedVerdict::ambiguous}};
+  const std::map<SpeedVerdict, SpeedVerdict> swapped = {
+      {SpeedVerdict::fast, SpeedVerdict::slow},
+      {SpeedVerdict::slow, SpeedVerdict::fast},
+      {SpeedVerdict::same, SpeedVerdict::same},
+      {SpeedVerdict::ambiguous, SpeedVerdict::ambiguous}};
   for (const test::NoiseModel& model : test::noise_models()) {
     for (std::uint64_t trial = 0; trial < 40; ++trial) {
       const double candidate = 100e-6 * (0.9 + 0.005 * static_cast<double>(trial));
