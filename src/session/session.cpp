@@ -60,9 +60,9 @@ struct Session::State {
   [[nodiscard]] std::string verification_text(const SearchOutcome& outcome) const {
     std::string text = fmt::format(
         "against the original on {} sizes with {} input distributions each, on the PTX "
-        "interpreter{}",
+        "interpreter, and at the bench size{}",
         opened->problem.tests.size(), verify::choose_distributions(opened->problem).size(),
-        opened->device.gpu ? " and on the GPU; what timed launches left at the bench size, too"
+        opened->device.gpu ? " on the GPU"
                            : "");
     if (outcome.verdict == SpeedVerdict::fast && outcome.confirmed)
       text += ", and once more with fresh inputs";
