@@ -179,7 +179,7 @@ GainStatistics read_statistics(const YAML::Node& node, const std::string& what) 
   return statistics;
 }
 
-void read_transition(const YAML::Node& node, ReGraph& graph) {
+void read_transition(const YAML::Node& node, StepGraph& graph) {
   require_keys(node, "transition", {"from", "to", "gain", "weight", "statistics"});
   const std::string from = text_of(field(node, "from", "transition"), "transition: from");
   const std::string to = text_of(field(node, "to", "transition"), "transition: to");
@@ -205,13 +205,13 @@ void read_transition(const YAML::Node& node, ReGraph& graph) {
   }
 }
 
-ReGraph read_graph(const YAML::Node& root) {
+StepGraph read_graph(const YAML::Node& root) {
   require_keys(root, "graph", {"format", "steps", "transitions"});
   const YAML::Node format = field(root, "format", "graph");
   if (text_of(format, "format") != "regraph/1") {
     reject(format, "unknown format, this version reads 'regraph/1'");
   }
-  ReGraph graph;
+  StepGraph graph;
   const YAML::Node steps = field(root, "steps", "graph");
   if (!steps.IsSequence()) reject(steps, "steps must be a list");
   for (const YAML::Node& node : steps) {
@@ -227,7 +227,7 @@ ReGraph read_graph(const YAML::Node& root) {
 
 }  // namespace
 
-Result<ReGraph> parse_regraph(std::string_view text, std::string_view name) {
+Result<StepGraph> parse_regraph(std::string_view text, std::string_view name) {
   const auto error = [&](int line, const std::string& message) {
     return fail(ErrorCode::parse,
                 std::string(name) + ":" + std::to_string(std::max(line, 1)) + ": " + message);
@@ -248,7 +248,7 @@ Result<ReGraph> parse_regraph(std::string_view text, std::string_view name) {
   }
 }
 
-Result<ReGraph> load_regraph(const std::filesystem::path& path) {
+Result<StepGraph> load_regraph(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::stringstream text;
   if (!file || !(text << file.rdbuf())) {

@@ -18,7 +18,7 @@
 //
 // The score is linear in the expected log-gain because log-gains add along a path. A step that does
 // not appear to pay keeps the floor, and 10 % of the mass is uniform, so that nothing is excluded.
-#include "regraph/regraph.h"
+#include "regraph/step_graph.h"
 
 #include <algorithm>
 #include <map>
@@ -39,8 +39,8 @@ constexpr double kPriorOpinions = 2.0;
 
 }  // namespace
 
-double ReGraph::step_score(std::string_view step, std::span<const std::string> history,
-                           const Facts& facts, std::string_view device) const {
+double StepGraph::step_score(std::string_view step, std::span<const std::string> history,
+                             const Facts& facts, std::string_view device) const {
   const Step* known = find(step);
   if (known == nullptr) return kScoreFloor + 0.5 * kUnknownGain;
 
@@ -80,9 +80,9 @@ double ReGraph::step_score(std::string_view step, std::span<const std::string> h
                            (success / total_weight);
 }
 
-std::vector<double> ReGraph::priors(std::span<const std::string> history, const Facts& facts,
-                                    std::string_view device,
-                                    std::span<const StepProposal> proposals) const {
+std::vector<double> StepGraph::priors(std::span<const std::string> history, const Facts& facts,
+                                      std::string_view device,
+                                      std::span<const StepProposal> proposals) const {
   struct Share {
     double score = 0.0;
     int proposals = 0;

@@ -15,7 +15,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "regraph/regraph.h"
+#include "regraph/step_graph.h"
 
 #include <filesystem>
 #include <string>
@@ -26,15 +26,15 @@ namespace regraph {
 // Reads a graph from `text`. Every error is "name:line: what is wrong" (ErrorCode::parse): bad
 // YAML, an unknown or missing key, a value out of range, an unknown fact, operator or step, a
 // duplicate. Any bytes are safe to pass.
-[[nodiscard]] Result<ReGraph> parse_regraph(std::string_view text, std::string_view name);
+[[nodiscard]] Result<StepGraph> parse_regraph(std::string_view text, std::string_view name);
 
 // Reads a file. Errors as parse_regraph, or not_found.
-[[nodiscard]] Result<ReGraph> load_regraph(const std::filesystem::path& path);
+[[nodiscard]] Result<StepGraph> load_regraph(const std::filesystem::path& path);
 
 // Returns the YAML text; parse_regraph gives back an equal graph.
-[[nodiscard]] std::string regraph_text(const ReGraph& graph);
+[[nodiscard]] std::string regraph_text(const StepGraph& graph);
 
 // Writes the file so that a reader never sees half of it (temporary file, then rename). Error: io.
-[[nodiscard]] Status save_regraph(const ReGraph& graph, const std::filesystem::path& path);
+[[nodiscard]] Status save_regraph(const StepGraph& graph, const std::filesystem::path& path);
 
 }  // namespace regraph

@@ -217,13 +217,13 @@ std::string regrapht_text(const ReGraphTGraph& graph) {
   return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-Result<ReGraph> to_regraph(const ReGraphTGraph& graph, const ReGraph& vocabulary) {
-  ReGraph result;
+Result<StepGraph> to_regraph(const ReGraphTGraph& graph, const StepGraph& vocabulary) {
+  StepGraph result;
   std::vector<std::string> ids;
   for (std::size_t index = 0; index < graph.names.size(); ++index) {
     const std::string& name = graph.names[index];
     if (index == 0) {
-      ids.emplace_back(ReGraph::kInit);
+      ids.emplace_back(StepGraph::kInit);
       continue;
     }
     const Step* known = vocabulary.find_by_any_name(name);
@@ -233,7 +233,7 @@ Result<ReGraph> to_regraph(const ReGraphTGraph& graph, const ReGraph& vocabulary
       step = *known;
     } else {
       step.id = id_of(name);
-      if (step.id.empty() || step.id == ReGraph::kInit) {
+      if (step.id.empty() || step.id == StepGraph::kInit) {
         return fail(ErrorCode::invalid_argument, "a method cannot be called '" + name + "'");
       }
       step.name = name;
@@ -254,7 +254,7 @@ Result<ReGraph> to_regraph(const ReGraphTGraph& graph, const ReGraph& vocabulary
   std::vector<std::pair<std::string, std::string>> order;
   for (const ReGraphTEdge& edge : graph.edges) {
     const std::pair<std::string, std::string> ends = {ids[edge.source], ids[edge.target]};
-    if (ends.second == ReGraph::kInit) continue;
+    if (ends.second == StepGraph::kInit) continue;
     if (!weights.contains(ends)) order.push_back(ends);
     weights[ends] += static_cast<double>(edge.examples.size());
   }
@@ -270,15 +270,15 @@ Result<ReGraph> to_regraph(const ReGraphTGraph& graph, const ReGraph& vocabulary
   return result;
 }
 
-ReGraphTGraph from_regraph(const ReGraph& graph) {
+ReGraphTGraph from_regraph(const StepGraph& graph) {
   ReGraphTGraph result;
   result.names.emplace_back(kInitialState);
-  std::map<std::string, std::uint32_t, std::less<>> indices = {{std::string(ReGraph::kInit), 0}};
+  std::map<std::string, std::uint32_t, std::less<>> indices = {{std::string(StepGraph::kInit), 0}};
   for (const Step* step : graph.steps()) {
     indices.emplace(step->id, static_cast<std::uint32_t>(result.names.size()));
     result.names.push_back(step->id);
   }
-  for (const ReGraph::TransitionView& transition : graph.transitions()) {
+  for (const StepGraph::TransitionView& transition : graph.transitions()) {
     result.edges.push_back(
         {indices.find(transition.from)->second, indices.find(transition.to)->second, {}});
   }

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "regraph/regraph.h"
+#include "regraph/step_graph.h"
 
 #include <cstdint>
 #include <string>
@@ -58,10 +58,10 @@ struct ReGraphTGraph {
 // least 1. Edges to the initial state are left out, as nothing leads to it. Error
 // (invalid_argument): a method whose name has no letter or digit.
 inline constexpr double kUnknownGain = 1.2;  // methods worth telling paid; how much is not known
-[[nodiscard]] Result<ReGraph> to_regraph(const ReGraphTGraph& graph, const ReGraph& vocabulary);
+[[nodiscard]] Result<StepGraph> to_regraph(const ReGraphTGraph& graph, const StepGraph& vocabulary);
 
 // Steps by id and transitions without examples. Gains, evidence and statistics have no place in the
 // format.
-[[nodiscard]] ReGraphTGraph from_regraph(const ReGraph& graph);
+[[nodiscard]] ReGraphTGraph from_regraph(const StepGraph& graph);
 
 }  // namespace regraph

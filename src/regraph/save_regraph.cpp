@@ -65,7 +65,7 @@ void write_step(YAML::Emitter& out, const Step& step) {
   out << YAML::EndMap;
 }
 
-void write_transition(YAML::Emitter& out, const ReGraph::TransitionView& view) {
+void write_transition(YAML::Emitter& out, const StepGraph::TransitionView& view) {
   if (view.transition.statistics.empty()) out << YAML::Flow;
   out << YAML::BeginMap;
   write_text(out, "from", std::string(view.from));
@@ -92,7 +92,7 @@ void write_transition(YAML::Emitter& out, const ReGraph::TransitionView& view) {
 
 }  // namespace
 
-std::string regraph_text(const ReGraph& graph) {
+std::string regraph_text(const StepGraph& graph) {
   YAML::Emitter out;
   out << YAML::BeginMap << YAML::Key << "format" << YAML::Value << "regraph/1";
   out << YAML::Key << "steps" << YAML::Value << YAML::BeginSeq;
@@ -100,13 +100,13 @@ std::string regraph_text(const ReGraph& graph) {
     write_step(out, *step);
   out << YAML::EndSeq;
   out << YAML::Key << "transitions" << YAML::Value << YAML::BeginSeq;
-  for (const ReGraph::TransitionView& view : graph.transitions())
+  for (const StepGraph::TransitionView& view : graph.transitions())
     write_transition(out, view);
   out << YAML::EndSeq << YAML::EndMap;
   return std::string(out.c_str(), out.size()) + "\n";
 }
 
-Status save_regraph(const ReGraph& graph, const std::filesystem::path& path) {
+Status save_regraph(const StepGraph& graph, const std::filesystem::path& path) {
   std::filesystem::path temporary = path;
   temporary += ".part";
   {

@@ -67,7 +67,7 @@ const char* name(StopReason reason) {
 }
 
 Result<SearchOutcome> run_search(const Candidate& baseline, const Expander& expander,
-                                 Evaluator& evaluator, const ReGraph& graph,
+                                 Evaluator& evaluator, const StepGraph& graph,
                                  const SearchConfig& config, SearchObserver* observer,
                                  const Cancellation& cancellation, SearchJournal* journal) {
   if (Status checked = check(config); !checked) return checked.error();

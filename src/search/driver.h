@@ -14,7 +14,7 @@
 #include "eval/evaluator.h"
 #include "kernel/candidate.h"
 #include "regraph/expander.h"
-#include "regraph/regraph.h"
+#include "regraph/step_graph.h"
 #include "search/config.h"
 #include "search/journal.h"
 #include "search/observer.h"
@@ -40,7 +40,7 @@ namespace regraph {
 // Further errors then: parse when what is
 // recorded cannot be read or is another search's, io when nothing more can be recorded.
 [[nodiscard]] Result<SearchOutcome> run_search(const Candidate& baseline, const Expander& expander,
-                                               Evaluator& evaluator, const ReGraph& graph,
+                                               Evaluator& evaluator, const StepGraph& graph,
                                                const SearchConfig& config, SearchObserver* observer,
                                                const Cancellation& cancellation,
                                                SearchJournal* journal = nullptr);

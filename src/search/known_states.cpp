@@ -106,7 +106,7 @@ ExpansionContext KnownStates::context_of(std::uint32_t state, const StepProposal
   if (const auto known = failures.find(step.step); known != failures.end())
     context.failures = known->second;
   const std::string from =
-      context.history.empty() ? std::string(ReGraph::kInit) : context.history.back();
+      context.history.empty() ? std::string(StepGraph::kInit) : context.history.back();
   const auto paid = paid_.find({from, step.step});
   if (paid == paid_.end()) return context;
   for (const PaidStep& one : paid->second) {

@@ -2,7 +2,7 @@
 // them, and what came of it. States are numbered as in the StateGraph.
 #pragma once
 
-#include "regraph/regraph.h"
+#include "regraph/step_graph.h"
 #include "search/config.h"
 #include "search/outcome.h"
 #include "search/searcher.h"
@@ -34,7 +34,8 @@ class StepNumbers {
 class KnownStates {
  public:
   // The references must outlive this.
-  KnownStates(const ReGraph& graph, const SearchConfig& config) : graph_(graph), config_(config) {}
+  KnownStates(const StepGraph& graph, const SearchConfig& config)
+      : graph_(graph), config_(config) {}
 
   // State 0, not judged yet.
   void add_original(const Candidate& original);
@@ -99,7 +100,7 @@ class KnownStates {
     double log_gain = 0.0;
   };
 
-  const ReGraph& graph_;
+  const StepGraph& graph_;
   const SearchConfig& config_;
   std::vector<Known> states_;
   StepNumbers numbers_;

@@ -5,7 +5,7 @@
 #include "eval/evaluator.h"
 #include "kernel/candidate.h"
 #include "regraph/expander.h"
-#include "regraph/regraph.h"
+#include "regraph/step_graph.h"
 #include "search/config.h"
 #include "search/journal.h"
 #include "search/observer.h"
@@ -23,7 +23,7 @@ namespace regraph {
 struct SearchInputs {
   const Expander& expander;
   Evaluator& evaluator;
-  const ReGraph& graph;
+  const StepGraph& graph;
   const SearchConfig& config;
   SearchObserver* observer;  // may be null
   const Cancellation& cancellation;

@@ -297,7 +297,7 @@ void SearchRun::note(const Resolution& resolution) {
   AttemptRecord attempt;
   std::string message;
   attempt.parent = ticket.parent;
-  attempt.from = parent.parent ? parent.step.step : std::string(ReGraph::kInit);
+  attempt.from = parent.parent ? parent.step.step : std::string(StepGraph::kInit);
   attempt.step = states_.step_of(ticket);
   attempt.variant = static_cast<int>(ticket.variant);
   attempt.verified = resolution.edge != EdgeState::failed;

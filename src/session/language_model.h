@@ -56,7 +56,7 @@ class LanguageModel {
 // What an expander of a session works with; everything must outlive it.
 struct ExpanderPlace {
   const OpenedProblem& opened;
-  const ReGraph& graph;
+  const StepGraph& graph;
   Toolchain& toolchain;
   Evaluator& evaluator;
   const Installation& installation;

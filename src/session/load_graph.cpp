@@ -14,7 +14,7 @@ constexpr std::size_t kGraphLimitBytes = std::size_t{256} << 20;
 
 }  // namespace
 
-Result<ReGraph> load_graph(const std::string& file, const Installation& installation) {
+Result<StepGraph> load_graph(const std::string& file, const Installation& installation) {
   const bool foreign = std::filesystem::path(file).extension() == ".json";
   if (!file.empty() && !foreign) return load_regraph(file);
   auto shipped = load_regraph(installation.shipped("cuda.yaml"));

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "regraph/regraph.h"
+#include "regraph/step_graph.h"
 #include "session/installation.h"
 
 #include <string>
@@ -12,7 +12,8 @@ namespace regraph {
 // Loads `file`: YAML, or for a name that ends in .json ReGraphT's format, whose methods the shipped
 // graph's steps are recognised in. An empty name means the shipped graph. Errors: not_found, parse
 // with file and place.
-[[nodiscard]] Result<ReGraph> load_graph(const std::string& file, const Installation& installation);
+[[nodiscard]] Result<StepGraph> load_graph(const std::string& file,
+                                           const Installation& installation);
 
 // Writes the graph that load_graph gives to `target`: ReGraphT's format for .json, YAML for .yaml
 // and .yml. Errors: invalid_argument for another ending, io, those of load_graph.

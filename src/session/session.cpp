@@ -19,12 +19,12 @@
 namespace regraph {
 
 struct Session::State {
-  State(Installation at, Toolchain with, ReGraph by)
+  State(Installation at, Toolchain with, StepGraph by)
       : installation(std::move(at)), toolchain(std::move(with)), graph(std::move(by)) {}
 
   const Installation installation;
   Toolchain toolchain;
-  const ReGraph graph;
+  const StepGraph graph;
   OpenOptions options;
   std::unique_ptr<OpenedProblem> opened;
   SessionEvaluator evaluator;
@@ -32,7 +32,7 @@ struct Session::State {
 
   static Result<std::unique_ptr<State>, SessionError> make(const Installation& installation,
                                                            const ChosenDevice& device,
-                                                           Result<ReGraph> graph) {
+                                                           Result<StepGraph> graph) {
     if (!graph) return usage(graph.error().message);
     auto toolchain = find_toolchain(installation, device.device.architecture);
     if (!toolchain) return std::move(toolchain).error();
@@ -62,8 +62,7 @@ struct Session::State {
         "against the original on {} sizes with {} input distributions each, on the PTX "
         "interpreter, and at the bench size{}",
         opened->problem.tests.size(), verify::choose_distributions(opened->problem).size(),
-        opened->device.gpu ? " on the GPU"
-                           : "");
+        opened->device.gpu ? " on the GPU" : "");
     if (outcome.verdict == SpeedVerdict::fast && outcome.confirmed)
       text += ", and once more with fresh inputs";
     return text;
@@ -123,7 +122,7 @@ const DeviceSpec& Session::device() const {
   return state_->opened->device.device;
 }
 
-const ReGraph& Session::graph() const {
+const StepGraph& Session::graph() const {
   return state_->graph;
 }
 

@@ -30,7 +30,7 @@
 
 namespace regraph {
 
-class ReGraph;
+class StepGraph;
 class SearchJournal;
 class SessionExpander;  // session/expanders.h
 struct OpenedProblem;   // session/opened_problem.h
@@ -71,7 +71,7 @@ class Session {
   [[nodiscard]] const Problem& problem() const;
   [[nodiscard]] const Candidate& original() const;
   [[nodiscard]] const DeviceSpec& device() const;
-  [[nodiscard]] const ReGraph& graph() const;
+  [[nodiscard]] const StepGraph& graph() const;
   // A kind of evaluator_kinds(), "auto" resolved.
   [[nodiscard]] const std::string& evaluator_name() const;
   // What opening found out: warnings, why the rewriter cannot work on the kernel, what is missing.

@@ -74,7 +74,7 @@ constexpr std::string_view kWords[] = {
 struct Surroundings {
   Problem problem = sample::problem();
   Candidate base = sample::candidate(problem);
-  ReGraph graph = *load_regraph(std::string(REGRAPH_SOURCE_DIR) + "/graphs/cuda.yaml");
+  StepGraph graph = *load_regraph(std::string(REGRAPH_SOURCE_DIR) + "/graphs/cuda.yaml");
   PromptLibrary library = *PromptLibrary::load(std::string(REGRAPH_SOURCE_DIR) + "/graphs/prompts");
 };
 

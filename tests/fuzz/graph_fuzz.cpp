@@ -49,7 +49,7 @@ transitions:
 
 int main(int argc, char** argv) {
   fuzz::Rounds rounds(fuzz::settings(argc, argv));
-  const Result<ReGraph> shipped =
+  const Result<StepGraph> shipped =
       load_regraph(std::string(REGRAPH_SOURCE_DIR) + "/graphs/cuda.yaml");
   if (!shipped) rounds.fail(shipped.error().message);
   const std::string large_yaml = regraph_text(*shipped);
@@ -63,12 +63,12 @@ int main(int argc, char** argv) {
     if (random() % 2 == 0) {
       std::string text = large ? large_yaml : std::string(kSmallGraph);
       fuzz::damage(text, random, kWords);
-      const Result<ReGraph> read = parse_regraph(text, "fuzz.yaml");
+      const Result<StepGraph> read = parse_regraph(text, "fuzz.yaml");
       if (!read) {
         if (read.error().code != ErrorCode::parse) rounds.fail(read.error().message);
         return;
       }
-      const Result<ReGraph> again = parse_regraph(regraph_text(*read), "again.yaml");
+      const Result<StepGraph> again = parse_regraph(regraph_text(*read), "again.yaml");
       if (!again) rounds.fail("what was written cannot be read: " + again.error().message);
       if (!(*again == *read)) rounds.fail("what was written is another graph: " + text);
       std::vector<StepProposal> proposals;
@@ -90,7 +90,7 @@ int main(int argc, char** argv) {
       const Result<ReGraphTGraph> again = parse_regrapht(regrapht_text(*read), "again.json");
       if (!again) rounds.fail("what was written cannot be read: " + again.error().message);
       if (!(*again == *read)) rounds.fail("what was written is another graph: " + text);
-      const Result<ReGraph> made = to_regraph(*read, *shipped);
+      const Result<StepGraph> made = to_regraph(*read, *shipped);
       if (made && !parse_regraph(regraph_text(*made), "made.yaml")) {
         rounds.fail("what was made of it cannot be read");
       }

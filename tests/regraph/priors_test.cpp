@@ -1,4 +1,4 @@
-#include "regraph/regraph.h"
+#include "regraph/step_graph.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 namespace regraph {
 namespace {
 
-ReGraph example() {
-  ReGraph graph;
+StepGraph example() {
+  StepGraph graph;
   for (const char* id : {"strong", "weak", "late"}) {
     Step step;
     step.id = step.name = id;
@@ -25,7 +25,7 @@ ReGraph example() {
 const std::vector<StepProposal> kAll = {{"strong", {}, 1}, {"weak", {}, 1}, {"late", {}, 1}};
 
 TEST(Priors, AreADistributionThatExcludesNothing) {
-  const ReGraph graph = example();
+  const StepGraph graph = example();
   const std::vector<StepProposal> proposals = {
       {"strong", {{"f", "2"}}, 1}, {"strong", {{"f", "4"}}, 1}, {"weak", {}, 1}, {"alien", {}, 1}};
   const std::vector<double> priors = graph.priors({}, {}, "h200", proposals);
@@ -37,7 +37,7 @@ TEST(Priors, AreADistributionThatExcludesNothing) {
 }
 
 TEST(Priors, ParameterChoicesShareTheirStepsMass) {
-  const ReGraph graph = example();
+  const StepGraph graph = example();
   const std::vector<StepProposal> one = {{"strong", {}, 1}, {"weak", {}, 1}};
   const std::vector<StepProposal> three = {{"strong", {{"f", "2"}}, 1},
                                            {"strong", {{"f", "4"}}, 1},
@@ -55,13 +55,13 @@ TEST(Priors, FollowThePublishedGains) {
 }
 
 TEST(Priors, FollowTheHistory) {
-  const ReGraph graph = example();
+  const StepGraph graph = example();
   const std::vector<std::string> history = {"strong"};
   EXPECT_GT(graph.priors(history, {}, "", kAll)[2], graph.priors({}, {}, "", kAll)[2]);
 }
 
 TEST(Priors, FollowTheEvidence) {
-  const ReGraph graph = example();
+  const StepGraph graph = example();
   const std::vector<StepProposal> proposals = {{"strong", {}, 1}, {"alien", {}, 1}};
   const double argued = graph.priors({}, {{"occupancy", 0.1}}, "", proposals)[0];
   const double unknown = graph.priors({}, {}, "", proposals)[0];
@@ -71,7 +71,7 @@ TEST(Priors, FollowTheEvidence) {
 }
 
 TEST(Priors, FollowMeasurementsOnTheDevice) {
-  ReGraph graph = example();
+  StepGraph graph = example();
   const double before = graph.priors({}, {}, "h200", kAll)[1];
   for (int count = 0; count < 30; ++count) {
     EXPECT_TRUE(graph.record("init", "weak", "h200", {true, 1.5}));
@@ -81,7 +81,7 @@ TEST(Priors, FollowMeasurementsOnTheDevice) {
   EXPECT_GT(after[1], before);
   EXPECT_GT(after[1], after[0]);
   // Failures lower a step's prior, although they say nothing about its gain.
-  ReGraph failing = example();
+  StepGraph failing = example();
   const double hopeful = failing.priors({}, {}, "h200", kAll)[0];
   for (int count = 0; count < 30; ++count) {
     EXPECT_TRUE(failing.record("init", "strong", "h200", {false, 0.0}));
@@ -91,7 +91,7 @@ TEST(Priors, FollowMeasurementsOnTheDevice) {
 
 // The formula of priors.cpp, computed by hand for one case.
 TEST(Priors, FollowTheFormula) {
-  const ReGraph graph = example();
+  const StepGraph graph = example();
   const std::vector<std::string> history = {"strong"};
   const Facts facts = {{"occupancy", 0.1}};
   const double success = 0.8;
@@ -115,7 +115,7 @@ StepProposal named(const char* step, double share, int opinions) {
 
 // (k P + n share) / (k + n) with k = 2.
 TEST(Priors, OpinionsEnterLikeObservations) {
-  const ReGraph graph = example();
+  const StepGraph graph = example();
   const std::vector<double> without = graph.priors({}, {}, "", kAll);
   const std::vector<StepProposal> one = {named("strong", 0.0, 1), named("weak", 0.75, 1),
                                          named("late", 0.25, 1)};
@@ -130,7 +130,7 @@ TEST(Priors, OpinionsEnterLikeObservations) {
 }
 
 TEST(Priors, OpinionsOnWhatCannotBeDoneAreShared) {
-  const ReGraph graph = example();
+  const StepGraph graph = example();
   // Half of the opinions named a step that is not proposed here; the other half counts in full.
   std::vector<StepProposal> proposals = {named("strong", 0.0, 2), named("weak", 0.5, 2),
                                          named("weak", 0.5, 2)};

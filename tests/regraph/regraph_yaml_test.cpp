@@ -26,14 +26,14 @@ std::string step_text(const std::string& extra) {
 }
 
 std::string message_for(const std::string& text) {
-  const Result<ReGraph> graph = parse_regraph(text, "g.yaml");
+  const Result<StepGraph> graph = parse_regraph(text, "g.yaml");
   if (graph) return "accepted";
   EXPECT_EQ(graph.error().code, ErrorCode::parse);
   return graph.error().message;
 }
 
 TEST(RegraphYaml, ShippedGraphIsComplete) {
-  const Result<ReGraph> graph = load_regraph(kShipped);
+  const Result<StepGraph> graph = load_regraph(kShipped);
   ASSERT_TRUE(graph) << graph.error().message;
   EXPECT_EQ(graph->steps().size(), 40U);
   std::set<std::string_view> targets;
@@ -57,12 +57,12 @@ TEST(RegraphYaml, ShippedGraphIsComplete) {
 }
 
 TEST(RegraphYaml, ShippedGraphSurvivesSavingAndLoading) {
-  const Result<ReGraph> graph = load_regraph(kShipped);
+  const Result<StepGraph> graph = load_regraph(kShipped);
   ASSERT_TRUE(graph);
   const auto path = std::filesystem::temp_directory_path() /
                     ("regraph_yaml_test_" + std::to_string(std::random_device{}()) + ".yaml");
   ASSERT_TRUE(save_regraph(*graph, path));
-  const Result<ReGraph> again = load_regraph(path);
+  const Result<StepGraph> again = load_regraph(path);
   std::filesystem::remove(path);
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_TRUE(*again == *graph);
@@ -110,9 +110,9 @@ std::string random_text(std::mt19937& random) {
   return text;
 }
 
-ReGraph random_graph(std::mt19937& random) {
+StepGraph random_graph(std::mt19937& random) {
   std::uniform_real_distribution<double> unit(0.0, 1.0);
-  ReGraph graph;
+  StepGraph graph;
   std::vector<std::string> ids = {"init"};
   for (auto count = random() % 8; count > 0; --count) {
     Step step;
@@ -153,8 +153,8 @@ ReGraph random_graph(std::mt19937& random) {
 TEST(RegraphYaml, RandomGraphsSurviveSavingAndLoading) {
   std::mt19937 random(5);
   for (int round = 0; round < 200; ++round) {
-    const ReGraph graph = random_graph(random);
-    const Result<ReGraph> again = parse_regraph(regraph_text(graph), "round trip");
+    const StepGraph graph = random_graph(random);
+    const Result<StepGraph> again = parse_regraph(regraph_text(graph), "round trip");
     ASSERT_TRUE(again) << again.error().message << "\n" << regraph_text(graph);
     ASSERT_TRUE(*again == graph) << "round " << round << "\n" << regraph_text(graph);
   }
@@ -193,7 +193,7 @@ TEST(RegraphYaml, SurvivesMutations) {
           break;
       }
     }
-    const Result<ReGraph> graph = parse_regraph(text, "fuzz");
+    const Result<StepGraph> graph = parse_regraph(text, "fuzz");
     if (graph) {
       ++accepted;
     } else {

@@ -23,7 +23,7 @@ ReGraphTGraph sample() {
   return graph;
 }
 
-ReGraph shipped() {
+StepGraph shipped() {
   auto graph = load_regraph(std::string(REGRAPH_SOURCE_DIR) + "/graphs/cuda.yaml");
   EXPECT_TRUE(graph) << graph.error().message;
   return std::move(*graph);
@@ -50,7 +50,7 @@ TEST(ReGraphTJson, EdgesThatOnlyTheNodesNameAreRestored) {
 }
 
 TEST(ReGraphTJson, KnownMethodsBecomeTheStepsOfTheVocabulary) {
-  const ReGraph vocabulary = shipped();
+  const StepGraph vocabulary = shipped();
   const auto graph = to_regraph(sample(), vocabulary);
   ASSERT_TRUE(graph) << graph.error().message;
   ASSERT_NE(graph->find("coalesce_swap"), nullptr);
@@ -73,7 +73,7 @@ TEST(ReGraphTJson, KnownMethodsBecomeTheStepsOfTheVocabulary) {
 }
 
 TEST(ReGraphTJson, TheShippedGraphSurvivesTheRoundTrip) {
-  const ReGraph graph = shipped();
+  const StepGraph graph = shipped();
   const auto read = parse_regrapht(regrapht_text(from_regraph(graph)), "graph.json");
   ASSERT_TRUE(read) << read.error().message;
   const auto back = to_regraph(*read, graph);
@@ -112,13 +112,13 @@ TEST(ReGraphTJson, ErrorsNameTheirPlace) {
             "g.json: edge[0].examples[0].name must be text");
   ReGraphTGraph nameless = sample();
   nameless.names[1] = "!?";
-  EXPECT_EQ(to_regraph(nameless, ReGraph()).error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(to_regraph(nameless, StepGraph()).error().code, ErrorCode::invalid_argument);
 }
 
 // Property: any damage gives an error or a graph that can be written and made into a ReGraph.
 TEST(ReGraphTJson, SurvivesDamage) {
   const std::string whole = regrapht_text(sample());
-  const ReGraph vocabulary = shipped();
+  const StepGraph vocabulary = shipped();
   std::mt19937 random(1);
   for (int round = 0; round < 3000; ++round) {
     std::string text = whole;

@@ -29,7 +29,7 @@ Result<SearchOutcome> search(const World& world, const SearchConfig& config,
                              std::uint64_t shuffle = 0, SearchObserver* observer = nullptr) {
   const WorldExpander expander(world, shuffle);
   WorldEvaluator evaluator(world, shuffle);
-  const ReGraph graph = world.graph();
+  const StepGraph graph = world.graph();
   const Cancellation cancellation;
   return run_search(World::candidate(0), expander, evaluator, graph, config, observer,
                     cancellation);

@@ -92,7 +92,7 @@ Talk talk(const World& world, int jobs, std::uint64_t shuffle) {
   config.expansions_first = false;
   const Talkative expander(world, shuffle);
   WorldEvaluator evaluator(world, shuffle);
-  const ReGraph graph = world.graph();
+  const StepGraph graph = world.graph();
   auto outcome =
       run_search(World::candidate(0), expander, evaluator, graph, config, nullptr, Cancellation{});
   EXPECT_TRUE(outcome);

@@ -37,7 +37,7 @@ class Chain {
   [[nodiscard]] double correction() const { return states_.measured_over_predicted(last_); }
 
  private:
-  const ReGraph graph_;
+  const StepGraph graph_;
   const SearchConfig config_;
   KnownStates states_;
   std::uint32_t last_ = 0;

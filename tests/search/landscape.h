@@ -5,7 +5,7 @@
 #include "base/random.h"
 #include "eval/evaluator.h"
 #include "regraph/expander.h"
-#include "regraph/regraph.h"
+#include "regraph/step_graph.h"
 
 #include <algorithm>
 #include <chrono>
@@ -91,8 +91,8 @@ class World {
   }
 
   // Published gains that are the main effects with noise on them.
-  [[nodiscard]] ReGraph graph() const {
-    ReGraph graph;
+  [[nodiscard]] StepGraph graph() const {
+    StepGraph graph;
     for (int step = 0; step < shape_.steps; ++step) {
       Step vertex;
       vertex.id = vertex.name = step_id(step);
@@ -100,7 +100,7 @@ class World {
       const double noise = shape_.prior_noise * (2.0 * draw(7, step) - 1.0);
       Transition transition;
       transition.expected_speedup = std::exp(main_effect(step) + noise);
-      static_cast<void>(graph.add_transition(ReGraph::kInit, vertex.id, transition));
+      static_cast<void>(graph.add_transition(StepGraph::kInit, vertex.id, transition));
     }
     return graph;
   }

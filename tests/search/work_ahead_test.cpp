@@ -68,7 +68,7 @@ class SlowEvaluator : public Evaluator {
 Result<SearchOutcome> search(const World& world, const SearchConfig& config, Evaluator& evaluator,
                              SearchJournal* journal = nullptr, std::uint64_t shuffle = 0) {
   const WorldExpander expander(world, shuffle);
-  const ReGraph graph = world.graph();
+  const StepGraph graph = world.graph();
   return run_search(World::candidate(0), expander, evaluator, graph, config, nullptr,
                     Cancellation{}, journal);
 }

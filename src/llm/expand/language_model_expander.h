@@ -17,7 +17,7 @@
 #include "llm/prompt/answer_parser.h"
 #include "llm/prompt/prompt_library.h"
 #include "regraph/expander.h"
-#include "regraph/regraph.h"
+#include "regraph/step_graph.h"
 
 #include <cstdint>
 #include <optional>
@@ -43,7 +43,7 @@ struct LanguageModelConfig {
 // What the expander works with; everything must outlive it.
 struct ExpanderParts {
   const Problem& problem;
-  const ReGraph& graph;
+  const StepGraph& graph;
   const PromptLibrary& prompts;
   const PromptDevice& device;
   const CandidateReader& reader;

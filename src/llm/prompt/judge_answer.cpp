@@ -41,7 +41,7 @@ Result<CorrectionAdvice> parse_correction(const ChatChoice& choice, const JsonSc
 }
 
 Result<OptimisationAdvice> parse_optimisation(const ChatChoice& choice, const JsonSchema& schema,
-                                              const ReGraph& graph) {
+                                              const StepGraph& graph) {
   const Result<Json> answer = checked(choice, schema);
   if (!answer) return answer.error();
   OptimisationAdvice advice{line_of(*answer, "bottleneck"),

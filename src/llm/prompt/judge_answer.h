@@ -5,7 +5,7 @@
 #include "llm/chat/chat.h"
 #include "llm/prompt/json_schema.h"
 #include "llm/prompt/step_answer.h"
-#include "regraph/regraph.h"
+#include "regraph/step_graph.h"
 
 #include <string>
 
@@ -34,6 +34,6 @@ struct OptimisationAdvice {
                                                         const JsonSchema& schema);
 [[nodiscard]] Result<OptimisationAdvice> parse_optimisation(const ChatChoice& choice,
                                                             const JsonSchema& schema,
-                                                            const ReGraph& graph);
+                                                            const StepGraph& graph);
 
 }  // namespace regraph::llm

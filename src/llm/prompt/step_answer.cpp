@@ -83,7 +83,7 @@ void make_parameters_text(Json& answer) {
 
 }  // namespace
 
-NamedStep relabelled(std::string_view name, const ReGraph& graph) {
+NamedStep relabelled(std::string_view name, const StepGraph& graph) {
   NamedStep result;
   result.name = one_line(name, kLongestName);
   result.id = id_from(result.name);
@@ -100,7 +100,7 @@ NamedStep relabelled(std::string_view name, const ReGraph& graph) {
 }
 
 Result<std::vector<NamedStep>> parse_steps(const ChatChoice& choice, const JsonSchema& schema,
-                                           const ReGraph& graph, std::size_t limit) {
+                                           const StepGraph& graph, std::size_t limit) {
   Result<Json> answer = read_json_answer(choice);
   if (!answer) return answer.error();
   if (answer->is_array()) {

@@ -4,7 +4,7 @@
 #include "base/result.h"
 #include "llm/chat/chat.h"
 #include "llm/prompt/json_schema.h"
-#include "regraph/regraph.h"
+#include "regraph/step_graph.h"
 
 #include <string>
 #include <string_view>
@@ -24,7 +24,7 @@ struct NamedStep {
 // Relabels a name to the step that `graph` knows by it, by id, name or alias. Another name becomes
 // a new step: its id is the name in lower case with underscores, at most 48 characters. Nothing
 // (an empty id) when the name has no letter or means the initial state.
-[[nodiscard]] NamedStep relabelled(std::string_view name, const ReGraph& graph);
+[[nodiscard]] NamedStep relabelled(std::string_view name, const StepGraph& graph);
 
 // Reads the answer to a prompt of the kind `propose`, {"steps": [{"step", "why", "parameters"}]} or
 // the list alone, checked against `schema`. Steps keep their order, those with equal id and
@@ -32,6 +32,6 @@ struct NamedStep {
 // (parse): no JSON of that form. An empty list is an answer.
 [[nodiscard]] Result<std::vector<NamedStep>> parse_steps(const ChatChoice& choice,
                                                          const JsonSchema& schema,
-                                                         const ReGraph& graph, std::size_t limit);
+                                                         const StepGraph& graph, std::size_t limit);
 
 }  // namespace regraph::llm

@@ -111,7 +111,7 @@ class ExpansionCase : public testing::Test {
   CudaToolkit toolkit_;
   source::FrontEndConfiguration front_end_;
   std::unique_ptr<Compiler> compiler_;
-  ReGraph graph_;
+  StepGraph graph_;
   llm::PromptLibrary prompts_;
   Problem problem_;
   DeviceSpec device_;

@@ -27,7 +27,7 @@ class JudgeAnswerTest : public ::testing::Test {
   }
 
   PromptLibrary library = *PromptLibrary::load(kRoot / "graphs" / "prompts");
-  ReGraph graph = *load_regraph(kRoot / "graphs" / "cuda.yaml");
+  StepGraph graph = *load_regraph(kRoot / "graphs" / "cuda.yaml");
 };
 
 TEST_F(JudgeAnswerTest, ReadsACorrection) {

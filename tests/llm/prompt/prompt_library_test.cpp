@@ -47,7 +47,7 @@ class PromptLibraryTest : public ::testing::Test {
   }
 
   PromptLibrary library;
-  ReGraph graph;
+  StepGraph graph;
   Problem problem;
   Candidate candidate;
   Candidate failing;

@@ -20,7 +20,7 @@ class StepAnswerTest : public ::testing::Test {
   }
 
   PromptLibrary library = *PromptLibrary::load(kRoot / "graphs" / "prompts");
-  ReGraph graph = *load_regraph(kRoot / "graphs" / "cuda.yaml");
+  StepGraph graph = *load_regraph(kRoot / "graphs" / "cuda.yaml");
 };
 
 TEST_F(StepAnswerTest, ReadsStepsInOrder) {

@@ -1,4 +1,4 @@
-#include "regraph/regraph.h"
+#include "regraph/step_graph.h"
 
 #include <gtest/gtest.h>
 
@@ -13,8 +13,8 @@ Step named(const char* id, std::vector<std::string> aliases = {}) {
   return step;
 }
 
-ReGraph example() {
-  ReGraph graph;
+StepGraph example() {
+  StepGraph graph;
   EXPECT_TRUE(graph.add_step(named("swap", {"Memory Coalescing"})));
   EXPECT_TRUE(graph.add_step(named("tile", {"#pragma tile"})));
   EXPECT_TRUE(graph.add_transition("init", "swap", {6.0, 2.0, {}}));
@@ -22,8 +22,8 @@ ReGraph example() {
   return graph;
 }
 
-TEST(ReGraph, FindsStepsByIdNameAndAlias) {
-  const ReGraph graph = example();
+TEST(StepGraph, FindsStepsByIdNameAndAlias) {
+  const StepGraph graph = example();
   ASSERT_NE(graph.find("swap"), nullptr);
   EXPECT_EQ(graph.find("memory coalescing"), nullptr);
   EXPECT_EQ(graph.find("init"), nullptr);
@@ -34,8 +34,8 @@ TEST(ReGraph, FindsStepsByIdNameAndAlias) {
   EXPECT_EQ(graph.find_by_any_name("unknown"), nullptr);
 }
 
-TEST(ReGraph, RejectsDuplicatesAndUnknownNames) {
-  ReGraph graph = example();
+TEST(StepGraph, RejectsDuplicatesAndUnknownNames) {
+  StepGraph graph = example();
   const auto code = [](const Status& status) {
     return status ? std::string("ok") : std::string(name(status.error().code));
   };
@@ -54,15 +54,15 @@ TEST(ReGraph, RejectsDuplicatesAndUnknownNames) {
   EXPECT_EQ(graph, example());  // nothing of all this left a trace
 }
 
-TEST(ReGraph, AllowsCyclesAndSelfLoops) {
-  ReGraph graph = example();
+TEST(StepGraph, AllowsCyclesAndSelfLoops) {
+  StepGraph graph = example();
   EXPECT_TRUE(graph.add_transition("tile", "swap", {}));
   EXPECT_TRUE(graph.add_transition("tile", "tile", {}));
   EXPECT_EQ(graph.transitions().size(), 4U);
 }
 
-TEST(ReGraph, RecordsOutcomesByDevice) {
-  ReGraph graph = example();
+TEST(StepGraph, RecordsOutcomesByDevice) {
+  StepGraph graph = example();
   EXPECT_TRUE(graph.record("swap", "tile", "h200", {true, 0.4}));
   EXPECT_TRUE(graph.record("swap", "tile", "h200", {false, 0.0}));
   EXPECT_TRUE(graph.record("swap", "tile", "a100", {true, 0.2}));

@@ -25,7 +25,7 @@
 
 namespace regraph {
 
-class ReGraph {
+class StepGraph {
  public:
   // The vertex of the untouched kernel. Not a step: nothing leads to it.
   static constexpr std::string_view kInit = "init";
@@ -37,7 +37,7 @@ class ReGraph {
   };
 
   // An empty graph: only "init".
-  ReGraph();
+  StepGraph();
 
   // Adds a step. Errors (invalid_argument): an empty or taken id, an alias that names another step,
   // an unknown fact in its evidence.
@@ -71,7 +71,7 @@ class ReGraph {
                                            std::span<const StepProposal> proposals) const;
 
   // Equal steps in equal order and equal transitions.
-  bool operator==(const ReGraph& other) const;
+  bool operator==(const StepGraph& other) const;
 
  private:
   using Vertex = std::size_t;  // place in vertices_

@@ -1,4 +1,4 @@
-#include "regraph/regraph.h"
+#include "regraph/step_graph.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 
 namespace regraph {
 
-ReGraph::ReGraph() {
+StepGraph::StepGraph() {
   Step init;
   init.id = std::string(kInit);
   by_id_.emplace(init.id, 0);
@@ -14,7 +14,7 @@ ReGraph::ReGraph() {
   incoming_.emplace_back();
 }
 
-Status ReGraph::add_step(Step step) {
+Status StepGraph::add_step(Step step) {
   if (step.id.empty()) return fail(ErrorCode::invalid_argument, "a step has an empty id");
   if (by_id_.contains(step.id)) {
     return fail(ErrorCode::invalid_argument, "duplicate step id '" + step.id + "'");
@@ -47,7 +47,8 @@ Status ReGraph::add_step(Step step) {
   return {};
 }
 
-Status ReGraph::add_transition(std::string_view from, std::string_view to, Transition transition) {
+Status StepGraph::add_transition(std::string_view from, std::string_view to,
+                                 Transition transition) {
   const Vertex* source = vertex(from);
   const Vertex* target = vertex(to);
   if (source == nullptr || target == nullptr) {
@@ -71,8 +72,8 @@ Status ReGraph::add_transition(std::string_view from, std::string_view to, Trans
   return {};
 }
 
-Status ReGraph::record(std::string_view from, std::string_view to, std::string_view device,
-                       const TransitionOutcome& outcome) {
+Status StepGraph::record(std::string_view from, std::string_view to, std::string_view device,
+                         const TransitionOutcome& outcome) {
   if (transition(from, to) == nullptr) {
     if (Status added = add_transition(from, to, Transition{}); !added) return added;
   }
@@ -80,12 +81,12 @@ Status ReGraph::record(std::string_view from, std::string_view to, std::string_v
   return {};
 }
 
-const ReGraph::Vertex* ReGraph::vertex(std::string_view id) const {
+const StepGraph::Vertex* StepGraph::vertex(std::string_view id) const {
   const auto found = by_id_.find(id);
   return found == by_id_.end() ? nullptr : &found->second;
 }
 
-std::optional<std::size_t> ReGraph::edge(std::string_view from, std::string_view to) const {
+std::optional<std::size_t> StepGraph::edge(std::string_view from, std::string_view to) const {
   const Vertex* source = vertex(from);
   const Vertex* target = vertex(to);
   if (source == nullptr || target == nullptr) return std::nullopt;
@@ -94,22 +95,22 @@ std::optional<std::size_t> ReGraph::edge(std::string_view from, std::string_view
   return found->second;
 }
 
-const Step* ReGraph::find(std::string_view id) const {
+const Step* StepGraph::find(std::string_view id) const {
   const Vertex* found = id == kInit ? nullptr : vertex(id);
   return found == nullptr ? nullptr : &vertices_[*found];
 }
 
-const Step* ReGraph::find_by_any_name(std::string_view text) const {
+const Step* StepGraph::find_by_any_name(std::string_view text) const {
   const auto found = by_any_name_.find(normalised_name(text));
   return found == by_any_name_.end() ? nullptr : &vertices_[found->second];
 }
 
-const Transition* ReGraph::transition(std::string_view from, std::string_view to) const {
+const Transition* StepGraph::transition(std::string_view from, std::string_view to) const {
   const auto found = edge(from, to);
   return found ? &edges_[*found].transition : nullptr;
 }
 
-std::vector<const Step*> ReGraph::steps() const {
+std::vector<const Step*> StepGraph::steps() const {
   std::vector<const Step*> result;
   for (const Step& step : vertices_) {
     if (step.id != kInit) result.push_back(&step);
@@ -117,7 +118,7 @@ std::vector<const Step*> ReGraph::steps() const {
   return result;
 }
 
-std::vector<ReGraph::TransitionView> ReGraph::transitions() const {
+std::vector<StepGraph::TransitionView> StepGraph::transitions() const {
   std::vector<TransitionView> result;
   for (const auto& [ends, place] : edge_of_) {
     result.push_back(
@@ -126,7 +127,7 @@ std::vector<ReGraph::TransitionView> ReGraph::transitions() const {
   return result;
 }
 
-bool ReGraph::operator==(const ReGraph& other) const {
+bool StepGraph::operator==(const StepGraph& other) const {
   const auto same_step = [](const Step* a, const Step* b) { return *a == *b; };
   const auto same_transition = [](const TransitionView& a, const TransitionView& b) {
     return a.from == b.from && a.to == b.to && a.transition == b.transition;
