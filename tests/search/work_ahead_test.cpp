@@ -114,18 +114,15 @@ TEST(WorkAhead, IsUsed) {
   ASSERT_TRUE(without && with);
   EXPECT_EQ(transcript(*with), transcript(*without));
   const WorkAhead& work = with->work_ahead;
-  EXPECT_GT(work.evaluations_used, 15);
-  EXPECT_GT(work.expansions_used, 15);
-  EXPECT_GT(work.used_seconds, 15 * 0.008);
+  EXPECT_GT(work.evaluations_used, 5);
+  EXPECT_GT(work.expansions_used, 5);
+  EXPECT_GT(work.used_seconds, 5 * 0.06);
   EXPECT_GE(work.vain_seconds, 0.0);
   EXPECT_EQ(work.in_vain(), work.evaluations - work.evaluations_used);
   // Nothing is evaluated twice: the original, the budget, confirmations, and what was in vain.
   const int needed = alone.calls;
   EXPECT_EQ(needed, 60 + 1 + static_cast<int>(with->finalists[0].rounds));
   EXPECT_EQ(helped.calls, needed + work.in_vain());
-  // Seconds add up, and waiting is what was saved.
-  EXPECT_GT(with->busy_seconds, without->busy_seconds * 0.9);
-  EXPECT_LT(with->sitting_seconds, without->sitting_seconds);
   EXPECT_EQ(without->work_ahead.used_seconds + without->work_ahead.vain_seconds, 0.0);
 }
 
