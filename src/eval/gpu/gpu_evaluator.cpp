@@ -111,8 +111,9 @@ struct GpuEvaluator::State {
   bool judge_here(const Candidate& candidate, const EvaluationBudget& budget,
                   StagedCandidate& staged, const Cancellation& stop) {
     const auto rejected = [&](StageResult result) {
-      if (!result) reject(staged.evaluation, std::move(result).error());
-      return !result;
+      if (result) return false;
+      reject(staged.evaluation, std::move(result).error());
+      return true;
     };
     {
       const Stopwatch watch(log, &GpuStatistics::compile_and_verify_seconds);
