@@ -49,7 +49,7 @@ class Sleeper final : public Evaluator {
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     return inner_.evaluate(candidate, budget, cancellation);
   }
-  [[nodiscard]] bool may_work_ahead() const override { return true; }
+  [[nodiscard]] Ahead may_work_ahead() const override { return Ahead::evaluation; }
 
  private:
   WorldEvaluator inner_;

@@ -18,7 +18,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kPollMilliseconds = 20;
+constexpr int kServicePollMilliseconds = 20;
 constexpr std::size_t kLengthBytes = 4;
 // Of standard error, the end.
 constexpr std::size_t kKeptErrorBytes = 4096;
@@ -77,7 +77,7 @@ struct ServiceProcess::State {
   Error gone(const std::string& what) {
     // It may be about to end by itself: how it does says more than that we killed it.
     for (int i = 0; i < 10 && alive && !ended(); ++i)
-      ::poll(nullptr, 0, kPollMilliseconds);
+      ::poll(nullptr, 0, kServicePollMilliseconds);
     kill();
     while (!said.empty() && said.back() == '\n')
       said.pop_back();
@@ -190,7 +190,7 @@ Result<std::string> ServiceProcess::ask(std::string_view message, double seconds
         pollfd{state.process.output.get(), POLLIN, 0}, pollfd{state.process.error.get(), POLLIN, 0},
         pollfd{rest.empty() ? -1 : state.process.input.get(), POLLOUT, 0}};
     ::poll(wanted.data(), wanted.size(),
-           std::clamp(static_cast<int>(std::min(left, 1e3) * 1000.0), 1, kPollMilliseconds));
+           std::clamp(static_cast<int>(std::min(left, 1e3) * 1000.0), 1, kServicePollMilliseconds));
     if (!rest.empty()) {
       const ssize_t sent =
           ::send(state.process.input.get(), rest.data(), rest.size(), MSG_NOSIGNAL);

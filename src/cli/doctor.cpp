@@ -24,7 +24,6 @@ using Level = Finding::Level;
 
 // What the examination compiles for: any architecture would do.
 constexpr const char* kArchitecture = "sm_90";
-constexpr double kGibibyte = 1024.0 * 1024.0 * 1024.0;
 // A run of the examples takes 0.6 GiB; two workers and a desktop want more.
 constexpr double kComfortableMemoryBytes = 4.0 * kGibibyte;
 constexpr double kComfortableDiskBytes = 1.0 * kGibibyte;

@@ -9,6 +9,8 @@
 
 namespace regraph::cli {
 
+inline constexpr double kGibibyte = 1024.0 * 1024.0 * 1024.0;
+
 struct Finding {
   enum class Level : unsigned char {
     fine,

@@ -23,7 +23,6 @@ namespace {
 
 using Level = Finding::Level;
 
-constexpr double kGibibyte = 1024.0 * 1024.0 * 1024.0;
 constexpr std::size_t kProbeSamples = 20;
 
 class GpuExamination {

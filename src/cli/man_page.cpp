@@ -41,7 +41,7 @@ std::vector<const CLI::Option*> named_options(const CLI::App& app) {
   return options;
 }
 
-std::string names(const CLI::Option& option) {
+std::string option_names(const CLI::Option& option) {
   std::string text;
   for (const std::string& name : option.get_snames())
     text += (text.empty() ? "-" : ", -") + name;
@@ -187,7 +187,7 @@ std::string man_page(const CLI::App& app, const std::string& version) {
                      [](unsigned char c) { return std::toupper(c); });
       text += ".SH " + escaped(title) + "\n";
     }
-    text += ".TP\n.B " + escaped(names(*option));
+    text += ".TP\n.B " + escaped(option_names(*option));
     if (takes_value(*option)) {
       const auto words = choices(*option);
       std::string values;

@@ -46,9 +46,23 @@ class Evaluator {
   // use several. Changes how long calls take, never what they return. Before any call.
   virtual void limit_threads(int threads) { (void)threads; }
 
-  // Whether candidates may be evaluated that nobody may ever ask for: the results are deterministic
-  // and nothing but processor time is spent on them.
-  [[nodiscard]] virtual bool may_work_ahead() const { return false; }
+  // What may be done for a candidate that nobody may ever ask for.
+  enum class Ahead : std::uint8_t {
+    nothing,
+    preparation,  // prepare(); evaluate() needs more than processor time, or is not deterministic
+    evaluation,   // evaluate(): it is deterministic and costs processor time only
+  };
+  [[nodiscard]] virtual Ahead may_work_ahead() const { return Ahead::nothing; }
+
+  // Does, and keeps for a while, what evaluate() with the same candidate and budget would begin
+  // with. Returns how that would judge it, as far as can be told: a rejection will be the same, a
+  // time is predicted. May be called while evaluate() runs.
+  [[nodiscard]] virtual Evaluation prepare(const Candidate& candidate,
+                                           const EvaluationBudget& budget,
+                                           const Cancellation& cancellation) {
+    (void)candidate, (void)budget, (void)cancellation;
+    return {};
+  }
 };
 
 }  // namespace regraph

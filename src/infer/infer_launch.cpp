@@ -18,7 +18,7 @@ using source::Polynomial;
 
 namespace {
 
-constexpr std::array<const char*, 3> kAxes = {"x", "y", "z"};
+constexpr std::array<const char*, 3> kAxisNames = {"x", "y", "z"};
 constexpr std::uint32_t kThreadsInOneAxis = 256;
 constexpr std::uint32_t kThreadsInTwoAxes = 16;
 // Blocks of a grid-stride kernel: several for each multiprocessor of any current GPU.
@@ -37,8 +37,8 @@ void fit_shared_arrays(const source::Kernel& kernel, const source::Analysis& ana
       const auto index = analysis.polynomial(indices[level]);
       const auto extent = array->extents[level];
       if (!index || extent < 1) continue;
-      for (std::size_t axis = 0; axis < kAxes.size(); ++axis) {
-        if (*index != Polynomial::symbol(fmt::format("threadIdx.{}", kAxes[axis]))) continue;
+      for (std::size_t axis = 0; axis < kAxisNames.size(); ++axis) {
+        if (*index != Polynomial::symbol(fmt::format("threadIdx.{}", kAxisNames[axis]))) continue;
         const auto fitting = std::bit_floor(static_cast<std::uint32_t>(extent));
         extents[axis] = extents[axis] == 0 ? fitting : std::min(extents[axis], fitting);
       }
@@ -51,7 +51,7 @@ void fit_shared_arrays(const source::Kernel& kernel, const source::Analysis& ana
 Dim3 default_block(const source::Kernel& kernel) {
   const source::Analysis analysis(kernel);
   const auto uses = [&](std::size_t axis) {
-    return analysis.uses_builtin(fmt::format("threadIdx.{}", kAxes[axis]));
+    return analysis.uses_builtin(fmt::format("threadIdx.{}", kAxisNames[axis]));
   };
   std::array<std::uint32_t, 3> extents = {0, 0, 0};
   fit_shared_arrays(kernel, analysis, extents);
@@ -75,7 +75,7 @@ Dim3 block_of_fractions(const AccessSummary& summary, const Dim3& block) {
     for (const std::string& symbol : inequality.symbols()) {
       const auto fraction = thread_fraction(symbol);
       if (!fraction || !fraction->is_quotient || fraction->index != "threadIdx.x") continue;
-      for (const char* axis : kAxes) {
+      for (const char* axis : kAxisNames) {
         const auto of_block = inequality.coefficient(fmt::format("blockIdx.{}", axis));
         if (!of_block || !of_block->constant() || *of_block->constant() >= 0) continue;
         const std::int64_t threads = -*of_block->constant() * fraction->divisor;
@@ -93,11 +93,11 @@ Result<Launch> infer_launch(const source::Kernel& kernel, const AccessSummary& s
   launch.block = block;
   const source::Analysis& analysis = summary.analysis();
   const std::array<std::uint32_t, 3> extents = {block.x, block.y, block.z};
-  for (std::size_t axis = 0; axis < kAxes.size(); ++axis) {
-    const std::string thread = fmt::format("threadIdx.{}", kAxes[axis]);
-    const std::string number = fmt::format("blockIdx.{}", kAxes[axis]);
+  for (std::size_t axis = 0; axis < kAxisNames.size(); ++axis) {
+    const std::string thread = fmt::format("threadIdx.{}", kAxisNames[axis]);
+    const std::string number = fmt::format("blockIdx.{}", kAxisNames[axis]);
     if (!analysis.uses_builtin(number)) continue;
-    const bool strides = analysis.uses_builtin(fmt::format("gridDim.{}", kAxes[axis]));
+    const bool strides = analysis.uses_builtin(fmt::format("gridDim.{}", kAxisNames[axis]));
     std::set<std::string> counts;
     for (const Inequality& inequality : summary.inequalities()) {
       // bound - c * (blockIdx * blockDim + threadIdx) >= 0, or without threadIdx.
@@ -127,15 +127,15 @@ Result<Launch> infer_launch(const source::Kernel& kernel, const AccessSummary& s
       if (per_thread == per_block) {
         counts.insert(per_block == 1 ? count : fmt::format("cdiv({}, {})", count, per_block));
       } else if (per_thread == 1) {
-        counts.insert(fmt::format("cdiv({}, b{})", count, kAxes[axis]));
+        counts.insert(fmt::format("cdiv({}, b{})", count, kAxisNames[axis]));
       } else {
-        counts.insert(fmt::format("cdiv({}, b{} * {})", count, kAxes[axis], per_thread));
+        counts.insert(fmt::format("cdiv({}, b{} * {})", count, kAxisNames[axis], per_thread));
       }
     }
     if (counts.empty()) {
       return fail(
           ErrorCode::not_found,
-          fmt::format("no guard such as '{} < n' bounds the grid in {}", number, kAxes[axis]));
+          fmt::format("no guard such as '{} < n' bounds the grid in {}", number, kAxisNames[axis]));
     }
     std::string text;
     for (const std::string& count : counts)

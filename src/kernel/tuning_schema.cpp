@@ -13,7 +13,7 @@ namespace {
 
 using YAML::Node;
 
-constexpr std::size_t kMaximumBytes = std::size_t{1} << 20;
+constexpr std::size_t kLargestFile = std::size_t{1} << 20;
 constexpr std::array<const char*, 3> kAxes = {"X", "Y", "Z"};
 
 class SchemaReader {
@@ -223,9 +223,9 @@ bool is_tuning_schema(std::string_view text) {
 }
 
 Result<TuningSchema> parse_tuning_schema(std::string_view text, std::string path) {
-  if (text.size() > kMaximumBytes) {
+  if (text.size() > kLargestFile) {
     return fail(ErrorCode::resource,
-                fmt::format("{}: a T1 file is limited to {} bytes", path, kMaximumBytes));
+                fmt::format("{}: a T1 file is limited to {} bytes", path, kLargestFile));
   }
   // JSON is YAML. yaml-cpp reports by exceptions, also for a wrong node type.
   try {

@@ -43,6 +43,10 @@ enum class InstructionClass : std::uint8_t {
   other,
 };
 [[nodiscard]] std::string_view name(InstructionClass instruction_class);
+[[nodiscard]] constexpr bool is_atomic(InstructionClass instruction_class) {
+  return instruction_class == InstructionClass::atomic_global ||
+         instruction_class == InstructionClass::atomic_shared;
+}
 
 // Static facts and counters of one PTX instruction.
 struct InstructionProfile {

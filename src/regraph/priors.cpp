@@ -33,7 +33,7 @@ constexpr double kHistoryDecay = 0.5;
 constexpr double kUnlistedDiscount = 0.5;
 constexpr std::size_t kHistoryLength = 8;  // 2^-8: older steps no longer change a score visibly
 // Steps nobody described: a gain of 2 %, the smallest that a timing can tell from noise.
-constexpr double kUnknownGain = 0.02;
+constexpr double kGainOfUnknown = 0.02;
 // One opinion moves a third of the mass: enough to be tried first, not enough to silence the rest.
 constexpr double kPriorOpinions = 2.0;
 
@@ -42,7 +42,7 @@ constexpr double kPriorOpinions = 2.0;
 double StepGraph::step_score(std::string_view step, std::span<const std::string> history,
                              const Facts& facts, std::string_view device) const {
   const Step* known = find(step);
-  if (known == nullptr) return kScoreFloor + 0.5 * kUnknownGain;
+  if (known == nullptr) return kScoreFloor + 0.5 * kGainOfUnknown;
 
   double mean_gain = 0.0;
   double mean_success = 0.0;
@@ -55,7 +55,7 @@ double StepGraph::step_score(std::string_view step, std::span<const std::string>
     mean_gain /= count;
     mean_success /= count;
   } else {
-    mean_gain = kUnknownGain;
+    mean_gain = kGainOfUnknown;
     mean_success = Transition{}.success_rate();
   }
 

@@ -17,7 +17,7 @@ constexpr std::string_view kInitialState = "init state";
 constexpr std::size_t kMostNodes = 100'000;
 
 // Carries an error to the room's border, parse_regrapht.
-struct Malformed {
+struct MalformedJson {
   std::string place;
   std::string message;
 };
@@ -28,26 +28,26 @@ std::string element(const char* list, std::size_t index, const char* key) {
 
 const Json& field(const Json& object, const char* key, const std::string& place) {
   const auto found = object.find(key);
-  if (found == object.end()) throw Malformed{place, "is missing"};
+  if (found == object.end()) throw MalformedJson{place, "is missing"};
   return *found;
 }
 
 std::string text_field(const Json& object, const char* key, const std::string& place) {
   const Json& value = field(object, key, place);
-  if (!value.is_string()) throw Malformed{place, "must be text"};
+  if (!value.is_string()) throw MalformedJson{place, "must be text"};
   return value.get<std::string>();
 }
 
 std::size_t index_of(const Json& value, const std::string& place) {
-  if (!value.is_number_unsigned()) throw Malformed{place, "must be the index of a node"};
+  if (!value.is_number_unsigned()) throw MalformedJson{place, "must be the index of a node"};
   const auto index = value.get<std::uint64_t>();
-  if (index >= kMostNodes) throw Malformed{place, "is beyond any node"};
+  if (index >= kMostNodes) throw MalformedJson{place, "is beyond any node"};
   return static_cast<std::size_t>(index);
 }
 
 const Json& list_field(const Json& object, const char* key, const std::string& place) {
   const Json& value = field(object, key, place);
-  if (!value.is_array()) throw Malformed{place, "must be a list"};
+  if (!value.is_array()) throw MalformedJson{place, "must be a list"};
   return value;
 }
 
@@ -56,7 +56,7 @@ class Reader {
   explicit Reader(const Json& root) : root_(root) {}
 
   ReGraphTGraph read() {
-    if (!root_.is_object()) throw Malformed{"the document", "must be an object"};
+    if (!root_.is_object()) throw MalformedJson{"the document", "must be an object"};
     read_nodes();
     read_edges();
     restore_edges();
@@ -66,22 +66,22 @@ class Reader {
  private:
   void read_nodes() {
     const Json& nodes = list_field(root_, "node", "node");
-    if (nodes.empty()) throw Malformed{"node", "holds no initial state"};
-    if (nodes.size() > kMostNodes) throw Malformed{"node", "holds too many nodes"};
+    if (nodes.empty()) throw MalformedJson{"node", "holds no initial state"};
+    if (nodes.size() > kMostNodes) throw MalformedJson{"node", "holds too many nodes"};
     graph_.names.resize(nodes.size());
     std::vector<bool> seen(nodes.size());
     std::set<std::string> names;
     for (std::size_t at = 0; at < nodes.size(); ++at) {
       const Json& node = nodes[at];
-      if (!node.is_object()) throw Malformed{element("node", at, ""), "must be an object"};
+      if (!node.is_object()) throw MalformedJson{element("node", at, ""), "must be an object"};
       const std::string place = element("node", at, "index");
       const std::size_t index = index_of(field(node, "index", place), place);
-      if (index >= nodes.size()) throw Malformed{place, "is beyond the last node"};
-      if (seen[index]) throw Malformed{place, "is taken by another node"};
+      if (index >= nodes.size()) throw MalformedJson{place, "is beyond the last node"};
+      if (seen[index]) throw MalformedJson{place, "is taken by another node"};
       seen[index] = true;
       std::string name = text_field(node, "name", element("node", at, "name"));
       if (!names.insert(name).second) {
-        throw Malformed{element("node", at, "name"), "'" + name + "' names another node"};
+        throw MalformedJson{element("node", at, "name"), "'" + name + "' names another node"};
       }
       graph_.names[index] = std::move(name);
     }
@@ -90,7 +90,7 @@ class Reader {
   std::uint32_t node_at(const Json& value, const std::string& place) const {
     const std::size_t index = index_of(value, place);
     if (index >= graph_.names.size()) {
-      throw Malformed{place, "there is no node " + std::to_string(index)};
+      throw MalformedJson{place, "there is no node " + std::to_string(index)};
     }
     return static_cast<std::uint32_t>(index);
   }
@@ -99,14 +99,14 @@ class Reader {
     const Json& edges = list_field(root_, "edge", "edge");
     for (std::size_t at = 0; at < edges.size(); ++at) {
       const Json& json = edges[at];
-      if (!json.is_object()) throw Malformed{element("edge", at, ""), "must be an object"};
+      if (!json.is_object()) throw MalformedJson{element("edge", at, ""), "must be an object"};
       ReGraphTEdge edge;
       edge.source =
           node_at(field(json, "src", element("edge", at, "src")), element("edge", at, "src"));
       edge.target =
           node_at(field(json, "tgt", element("edge", at, "tgt")), element("edge", at, "tgt"));
       if (!known_.emplace(edge.source, edge.target).second) {
-        throw Malformed{element("edge", at, "tgt"), "the edge is given twice"};
+        throw MalformedJson{element("edge", at, "tgt"), "the edge is given twice"};
       }
       const Json& examples = list_field(json, "examples", element("edge", at, "examples"));
       for (std::size_t place = 0; place < examples.size(); ++place) {
@@ -119,7 +119,7 @@ class Reader {
   }
 
   static ReGraphTExample read_example(const Json& json, const std::string& where) {
-    if (!json.is_object()) throw Malformed{where, "must be an object"};
+    if (!json.is_object()) throw MalformedJson{where, "must be an object"};
     ReGraphTExample example;
     const std::pair<const char*, std::string*> texts[] = {{"name", &example.name},
                                                           {"think", &example.think},
@@ -179,7 +179,7 @@ Result<ReGraphTGraph> parse_regrapht(std::string_view text, std::string_view nam
   };
   try {
     return Reader(Json::parse(text)).read();
-  } catch (const Malformed& malformed) {
+  } catch (const MalformedJson& malformed) {
     return error(" ", malformed.place + " " + malformed.message);
   } catch (const nlohmann::json::parse_error& wrong) {
     const auto read = text.substr(0, std::min(wrong.byte, text.size()));

@@ -29,10 +29,6 @@ bool is_memory(Kind kind) {
   }
 }
 
-bool is_atomic(InstructionClass kind) {
-  return kind == InstructionClass::atomic_global || kind == InstructionClass::atomic_shared;
-}
-
 class Counter {
  public:
   Counter(const MachineCode& code, const LoopMatch& match, ExecutionCounts& counts)

@@ -19,10 +19,6 @@ constexpr double kLoopShare = 0.8;
 // The number of the one stretch of a PTX loop that was unrolled wholly, and of no loop.
 constexpr std::uint32_t kWhole = 0xffffffffU;
 
-bool is_atomic(InstructionClass kind) {
-  return kind == InstructionClass::atomic_global || kind == InstructionClass::atomic_shared;
-}
-
 std::size_t at(std::int32_t index) {
   return static_cast<std::size_t>(index);
 }

@@ -25,7 +25,7 @@ int architecture_of(const ElfImage& image) {
   return 0;
 }
 
-using Place = std::pair<std::uint32_t, std::uint64_t>;  // code section, offset
+using CodePlace = std::pair<std::uint32_t, std::uint64_t>;  // code section, offset
 
 class Reader {
  public:
@@ -79,7 +79,7 @@ class Reader {
       CodeInstruction one;
       one.what = decode(words[0], words[1], code_.architecture, address);
       one.ptx_line = line_at(rows_, index, address);
-      places_.emplace(Place{index, address}, base + static_cast<std::uint32_t>(i));
+      places_.emplace(CodePlace{index, address}, base + static_cast<std::uint32_t>(i));
       code_.instructions.push_back(one);
     }
     add_functions(index, base);
@@ -116,8 +116,8 @@ class Reader {
   }
 
   // Direct calls that the linker fills in: the place of the instruction -> that of the function.
-  std::map<Place, Place> relocated_calls() const {
-    std::map<Place, Place> calls;
+  std::map<CodePlace, CodePlace> relocated_calls() const {
+    std::map<CodePlace, CodePlace> calls;
     for (const Elf64_Shdr& section : image_.sections()) {
       if (section.sh_type != SHT_RELA || !image_.name(section).starts_with(".rela.text.")) continue;
       for (const auto& one : image_.table<Elf64_Rela>(section)) {
@@ -133,11 +133,11 @@ class Reader {
   }
 
   void resolve_targets() {
-    const std::map<Place, Place> calls = relocated_calls();
+    const std::map<CodePlace, CodePlace> calls = relocated_calls();
     for (const auto& [place, index] : places_) {
       CodeInstruction& one = code_.instructions[index];
       if (!one.what.has_target) continue;
-      Place wanted{place.first, static_cast<std::uint64_t>(one.what.target)};
+      CodePlace wanted{place.first, static_cast<std::uint64_t>(one.what.target)};
       if (one.what.operation == kCallRelative) {
         if (const auto call = calls.find(place); call != calls.end()) wanted = call->second;
       }
@@ -176,7 +176,7 @@ class Reader {
   const ElfImage& image_;
   std::string_view entry_;
   std::vector<LineRow> rows_;
-  std::map<Place, std::uint32_t> places_;
+  std::map<CodePlace, std::uint32_t> places_;
   MachineCode code_;
 };
 

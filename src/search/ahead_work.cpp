@@ -18,13 +18,23 @@ bool lasting(const JudgeJob& job) {
   return job.evaluation.verdict != Verdict::timeout && job.evaluation.verdict != Verdict::crash;
 }
 
+// Whether a result is still of use after it was asked for: what a candidate was prepared with tells
+// what to expect while it is evaluated.
+bool stays(const ApplyJob& /*job*/) {
+  return false;
+}
+bool stays(const JudgeJob& job) {
+  return job.prepares_only;
+}
+
 }  // namespace
 
 AheadWork::AheadWork(const SearchInputs& inputs, WorkerPool& pool)
     : inputs_(inputs),
       pool_(pool),
       possible_(inputs.config.work_ahead && inputs.config.jobs > 1 &&
-                inputs.evaluator.may_work_ahead()),
+                inputs.evaluator.may_work_ahead() != Evaluator::Ahead::nothing),
+      prepares_only_(inputs.evaluator.may_work_ahead() == Evaluator::Ahead::preparation),
       proposes_(inputs.expander.proposes_freely()),
       most_kept_(kKeptPerWorker * static_cast<std::size_t>(inputs.config.jobs)) {}
 
@@ -57,7 +67,7 @@ void AheadWork::start(std::vector<Wish> wishes) {
     } else {
       auto& judge = std::get<JudgeRequest>(wish.work);
       const JudgeKey key = key_of(judge);
-      auto job = std::make_shared<JudgeJob>(inputs_, std::move(judge));
+      auto job = std::make_shared<JudgeJob>(inputs_, std::move(judge), prepares_only_);
       room = start_one(judged_, key, std::move(job), wish.probability);
     }
     if (!room) break;
@@ -91,9 +101,13 @@ void AheadWork::ended(Table& table, const Key& key, const Job* job, Ending endin
   if (entry == nullptr || entry->job.get() != job) return;
   const bool of_use =
       ending == Ending::finished && !entry->job->cancellation.requested() && lasting(*entry->job);
-  if (of_use && !entry->asked) {
+  if (of_use && (!entry->asked || stays(*entry->job))) {
+    const auto done = entry->job;
+    const auto asked = std::exchange(entry->asked, nullptr);
     table.keep(key, most_kept_);
-    return;
+    if (!asked) return;
+    used(*done);
+    return asked(nullptr);
   }
   const auto taken = of_use ? table.take(key) : table.give_up(key);
   if (!taken.asked) return;
@@ -123,7 +137,11 @@ bool AheadWork::take(const ApplyRequest& request, Applied asked) {
 }
 
 bool AheadWork::take(const JudgeRequest& request, Judged asked) {
-  return take_from(judged_, key_of(request), std::move(asked));
+  if (!prepares_only_) return take_from(judged_, key_of(request), std::move(asked));
+  const JudgeJob* job = ready(request);
+  if (job == nullptr) return take_from(judged_, key_of(request), std::move(asked));
+  used(*job);
+  return false;
 }
 
 const ApplyJob* AheadWork::done(const ApplyRequest& request) {
@@ -131,9 +149,17 @@ const ApplyJob* AheadWork::done(const ApplyRequest& request) {
   return entry != nullptr && entry->ready ? entry->job.get() : nullptr;
 }
 
-const JudgeJob* AheadWork::done(const JudgeRequest& request) {
+const JudgeJob* AheadWork::ready(const JudgeRequest& request) {
   const auto* entry = judged_.find(key_of(request));
   return entry != nullptr && entry->ready ? entry->job.get() : nullptr;
+}
+
+const JudgeJob* AheadWork::done(const JudgeRequest& request) {
+  return prepares_only_ ? nullptr : ready(request);
+}
+
+const JudgeJob* AheadWork::prepared(const JudgeRequest& request) {
+  return prepares_only_ ? ready(request) : nullptr;
 }
 
 bool AheadWork::tried(const ApplyRequest& request) const {

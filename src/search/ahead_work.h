@@ -4,6 +4,9 @@
 // result is taken over only when it cannot depend on when and under what load it came about: what
 // threw, was refused for want of time, timed out, crashed or was told to stop is done again when it
 // is asked for, as if nothing had been done ahead. So work ahead never changes an answer.
+//
+// Where a GPU measures, only what comes before that is done ahead (Evaluator::prepare): the
+// candidate is still evaluated when it is asked for, and that is quicker then.
 #pragma once
 
 #include "search/outcome.h"
@@ -99,6 +102,12 @@ class AheadWork {
   // The job in question when it is done, else null.
   [[nodiscard]] const ApplyJob* done(const ApplyRequest& request);
   [[nodiscard]] const JudgeJob* done(const JudgeRequest& request);
+  // The job that prepared a candidate, where nothing more is done ahead; else null.
+  [[nodiscard]] const JudgeJob* prepared(const JudgeRequest& request);
+  // One or the other.
+  [[nodiscard]] const JudgeJob* ready(const JudgeRequest& request);
+  // Candidates are not judged ahead but prepared.
+  [[nodiscard]] bool prepares_only() const { return prepares_only_; }
   // Whether it was started, with whatever result.
   [[nodiscard]] bool tried(const ApplyRequest& request) const;
   [[nodiscard]] bool tried(const JudgeRequest& request) const;
@@ -131,6 +140,7 @@ class AheadWork {
   const SearchInputs& inputs_;
   WorkerPool& pool_;
   bool possible_;
+  bool prepares_only_;
   bool proposes_;
   std::size_t most_kept_;
   AheadTable<ApplyKey, ApplyJob> applied_;

@@ -4,11 +4,15 @@
 #include "base/sqlite_table.h"
 #include "search/journal.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace regraph::journal {
+
+// The key of tables of one row.
+inline constexpr std::int64_t kOnlyRow = 1;
 
 // Columns of an evaluation, to be put at the end of a table's own.
 [[nodiscard]] std::vector<SqlColumn> with_evaluation(std::vector<SqlColumn> columns);

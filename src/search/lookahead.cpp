@@ -107,7 +107,8 @@ class Foresight {
       if (next == course.tickets.end()) return wish_for_confirmations(course);
       const Ticket ticket = next->second.ticket;
       if (ticket.kind == TicketKind::measure) {
-        const std::optional<Measured> known = measured(course, ticket);
+        std::optional<Measured> known = measured(course, ticket);
+        if (!known) known = expected(course, ticket);
         if (!known) return branch(course, ticket);
         course.tickets.erase(next);
         commit(course, ticket, *known);
@@ -220,7 +221,7 @@ class Foresight {
   }
 
   struct Measured {
-    std::shared_ptr<const Judgement> judgement;
+    std::shared_ptr<Judgement> judgement;
     Hash128 executable;
   };
   // What is known of the result of a MEASURE ticket.
@@ -240,15 +241,40 @@ class Foresight {
       evaluation = &job->evaluation;
       if (job->request.context) next = &job->proposals;
     }
+    return told(course, ticket, *evaluation, next);
+  }
+
+  // What it will be where the candidate is prepared, taking the model to be off as much as it was
+  // on the way there.
+  [[nodiscard]] std::optional<Measured> expected(const Course& course, const Ticket& ticket) {
+    if (candidate(course, ticket.node) == nullptr) return std::nullopt;
+    const JudgeJob* job = ahead_.prepared(judge_request(course, ticket.node));
+    if (job == nullptr) return std::nullopt;
+    std::uint32_t known = ticket.parent;
+    while (const Imagined* one = imagined(course, known))
+      known = one->parent;
+    const double scale = position_.states.measured_over_predicted(known);
+    Evaluation evaluation = job->evaluation;
+    if (scale > 0.0) evaluation.time.median_seconds *= scale;
+    Measured result = told(course, ticket, evaluation, &job->proposals);
+    result.judgement->guessed = true;
+    return result;
+  }
+
+  // The result of a MEASURE ticket with that evaluation. `next`: what can be done from there, null
+  // when that is not known.
+  [[nodiscard]] Measured told(const Course& course, const Ticket& ticket,
+                              const Evaluation& evaluation,
+                              const std::vector<StepProposal>* next) const {
     auto judgement = std::make_shared<Judgement>();
-    judgement->correct = evaluation->correct();
-    judgement->facts = evaluation->facts;
+    judgement->correct = evaluation.correct();
+    judgement->facts = evaluation.facts;
     if (judgement->correct) {
       judgement->log_speedup =
-          std::log(position_.states.original_seconds() / evaluation->time.median_seconds);
+          std::log(position_.states.original_seconds() / evaluation.time.median_seconds);
       judgement->proposals = next != nullptr ? *next : likely_proposals(course, ticket);
     }
-    return Measured{std::move(judgement), executable_of(*candidate, *evaluation)};
+    return {std::move(judgement), executable_of(*candidate(course, ticket.node), evaluation)};
   }
 
   // What could be done at the parent can mostly be done after one of its steps as well.
@@ -306,7 +332,7 @@ class Foresight {
     }
     if (candidate(course, ticket.node) == nullptr) return;
     JudgeRequest request = judge_request(course, ticket.node);
-    if (ahead_.done(request) != nullptr) return;
+    if (ahead_.ready(request) != nullptr) return;
     const bool fresh = !ahead_.tried(request);
     wish({std::move(request), course.probability}, fresh, true);
   }
@@ -324,7 +350,7 @@ class Foresight {
     }
     if (best_log_speedup <= 0.0) return;
     JudgeRequest request{candidate(course, best), second_look(inputs_.config), std::nullopt};
-    if (request.candidate == nullptr || ahead_.done(request) != nullptr) return;
+    if (request.candidate == nullptr || ahead_.ready(request) != nullptr) return;
     const bool fresh = !ahead_.tried(request);
     wish({std::move(request), course.probability * kConfirmedAtOnce}, fresh, true);
   }

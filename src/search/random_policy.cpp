@@ -9,7 +9,7 @@ namespace regraph {
 
 namespace {
 
-constexpr std::uint64_t kPurpose = 0x7A1D0;
+constexpr std::uint64_t kRandomDraws = 0x7A1D0;
 
 // A walk may come by many known states before it finds something to try. What is left may also be
 // out of its reach, below states whose results are all under way; then anything untried will do.
@@ -61,7 +61,7 @@ class RandomPolicy final : public EdgePolicy {
     bool waiting = false;
   };
 
-  [[nodiscard]] std::uint64_t draw() { return random_bits(seed_, kPurpose, draws_++); }
+  [[nodiscard]] std::uint64_t draw() { return random_bits(seed_, kRandomDraws, draws_++); }
 
   // To where its step led, once that is known.
   static void follow(const StateGraph& graph, Walk& walk) {

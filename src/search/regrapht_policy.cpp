@@ -29,12 +29,12 @@ namespace regraph {
 
 namespace {
 
-constexpr std::uint64_t kPurpose = 0x2E67A;
+constexpr std::uint64_t kRegraphtDraws = 0x2E67A;
 constexpr std::uint32_t kInit = 0xFFFFFFFF;  // the "step" that made the original
 constexpr double kFailure = -1.0;
 
 // Moves over known results before anything untried will do.
-constexpr int kMostMoves = 256;
+constexpr int kMostMovesOfWalk = 256;
 
 struct Statistic {
   double visits = 0.0;
@@ -69,7 +69,7 @@ class ReGraphTPolicy final : public EdgePolicy {
     if (!anything_untried(graph)) return false;
     const auto free = std::ranges::find(walks_, false, &Walk::waiting);
     Walk& walk = free != walks_.end() ? *free : walks_.emplace_back();
-    for (int move = 0; move < kMostMoves; ++move) {
+    for (int move = 0; move < kMostMovesOfWalk; ++move) {
       const std::vector<Group> groups = groups_at(graph, walk.at);
       if (groups.empty()) {
         finish(walk);
@@ -204,7 +204,7 @@ class ReGraphTPolicy final : public EdgePolicy {
     choice.slot = slot;
   }
 
-  [[nodiscard]] std::uint64_t draw() { return random_bits(seed_, kPurpose, draws_++); }
+  [[nodiscard]] std::uint64_t draw() { return random_bits(seed_, kRegraphtDraws, draws_++); }
 
   ReGraphTConfig config_;
   std::uint64_t seed_;

@@ -19,7 +19,6 @@ using Type = SqlColumn::Type;
 constexpr std::int64_t kApplicationId = 0x52477266;
 
 // The one key of tables with one row.
-constexpr std::int64_t kOnlyRow = 1;
 
 Result<std::int64_t> pragma(SqliteDatabase& database, const char* name) {
   Result<SqliteStatement> statement = database.prepare(std::string("PRAGMA ") + name);
@@ -151,10 +150,10 @@ Status RunDatabase::write_description(const RunDescription& description) {
     if (Status put = blob_.put({hashes[index], *texts[index]}); !put) return put;
   }
   Status put =
-      run_.put({kOnlyRow, description.tool_version, description.kernel, description.source_path,
-                hashes[0], hashes[1], hashes[2], journal::texts_text(description.notes),
-                config_text(description.config), description.config.device,
-                static_cast<std::int64_t>(description.config.seed),
+      run_.put({journal::kOnlyRow, description.tool_version, description.kernel,
+                description.source_path, hashes[0], hashes[1], hashes[2],
+                journal::texts_text(description.notes), config_text(description.config),
+                description.config.device, static_cast<std::int64_t>(description.config.seed),
                 std::int64_t{description.jobs_chosen ? 1 : 0}});
   if (!put) return put;
   return database_.execute("COMMIT");
@@ -249,7 +248,7 @@ Status RunDatabase::check_tables() {
 }
 
 Status RunDatabase::read_description() {
-  const Result<std::optional<SqlRow>> row = run_.find(kOnlyRow);
+  const Result<std::optional<SqlRow>> row = run_.find(journal::kOnlyRow);
   if (!row) return row.error();
   if (!*row) return damaged("the description of the run");
   const SqlRow& values = **row;
@@ -283,7 +282,7 @@ Status RunDatabase::read_description() {
 }
 
 Status RunDatabase::read_progress() {
-  const Result<std::optional<SqlRow>> row = progress_.find(kOnlyRow);
+  const Result<std::optional<SqlRow>> row = progress_.find(journal::kOnlyRow);
   if (!row) return row.error();
   if (!*row) return {};
   const auto commits = journal::integer_at(**row, 1);

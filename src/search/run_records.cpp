@@ -11,8 +11,6 @@ namespace regraph {
 
 namespace {
 
-constexpr std::int64_t kOnlyRow = 1;
-
 std::int64_t key_of(const Ticket& ticket) {
   return static_cast<std::int64_t>(ticket.number);
 }
@@ -53,8 +51,8 @@ Status RunDatabase::commit(SqliteTable& table, const SqlRow& row,
     if (Status written = put(*one.table, one.row, one.blobs); !written) return written;
   }
   if (Status written = put(table, row, blobs); !written) return written;
-  Status written = progress_.put({kOnlyRow, static_cast<std::int64_t>(now_.commits), now_.seconds,
-                                  std::string(now_.end ? name(*now_.end) : "")});
+  Status written = progress_.put({journal::kOnlyRow, static_cast<std::int64_t>(now_.commits),
+                                  now_.seconds, std::string(now_.end ? name(*now_.end) : "")});
   if (!written) return written;
   if (Status committed = transaction->commit(); !committed) return committed;
   waiting_.clear();
@@ -74,7 +72,7 @@ Result<std::int64_t> RunDatabase::measurements() {
 }
 
 Result<std::optional<FinishedRun>> RunDatabase::finished() {
-  const Result<std::optional<SqlRow>> row = result_.find(kOnlyRow);
+  const Result<std::optional<SqlRow>> row = result_.find(journal::kOnlyRow);
   if (!row) return row.error();
   if (!*row) return std::optional<FinishedRun>();
   const auto exit_code = journal::integer_at(**row, 1);
@@ -87,12 +85,13 @@ Result<std::optional<FinishedRun>> RunDatabase::finished() {
 }
 
 Status RunDatabase::record_finished(const FinishedRun& run) {
-  return commit(result_, {kOnlyRow, std::int64_t{run.exit_code}, run.directory, run.text, run.json},
+  return commit(result_,
+                {journal::kOnlyRow, std::int64_t{run.exit_code}, run.directory, run.text, run.json},
                 {});
 }
 
 Result<std::optional<MeasurementRecord>> RunDatabase::baseline() {
-  const Result<std::optional<SqlRow>> row = baseline_.find(kOnlyRow);
+  const Result<std::optional<SqlRow>> row = baseline_.find(journal::kOnlyRow);
   if (!row) return row.error();
   if (!*row) return std::optional<MeasurementRecord>();
   const std::string* proposals = journal::text_at(**row, 1);
@@ -106,7 +105,7 @@ Result<std::optional<MeasurementRecord>> RunDatabase::baseline() {
 }
 
 Status RunDatabase::record_baseline(const MeasurementRecord& record) {
-  SqlRow row = {kOnlyRow, journal::proposals_text(record.proposals)};
+  SqlRow row = {journal::kOnlyRow, journal::proposals_text(record.proposals)};
   journal::append(record.evaluation, row);
   return commit(baseline_, row, {});
 }
@@ -250,10 +249,10 @@ void RunDatabase::advance(std::uint64_t commits, double seconds) {
 Status RunDatabase::record_end(StopReason reason) {
   now_.end = reason;
   // The progress row itself is all there is to write.
-  return commit(
-      progress_,
-      {kOnlyRow, static_cast<std::int64_t>(now_.commits), now_.seconds, std::string(name(reason))},
-      {});
+  return commit(progress_,
+                {journal::kOnlyRow, static_cast<std::int64_t>(now_.commits), now_.seconds,
+                 std::string(name(reason))},
+                {});
 }
 
 }  // namespace regraph

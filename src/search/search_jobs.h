@@ -81,13 +81,16 @@ class ApplyJob final : public Job {
 
 class JudgeJob final : public Job {
  public:
-  JudgeJob(const SearchInputs& inputs, JudgeRequest asked)
-      : request(std::move(asked)), expander_(inputs.expander), evaluator_(inputs.evaluator) {}
+  // `prepares_only`: so that the same job without it is done sooner; what it finds is what is to
+  // be expected then.
+  JudgeJob(const SearchInputs& inputs, JudgeRequest asked, bool prepares_only = false)
+      : request(std::move(asked)),
+        prepares_only(prepares_only),
+        expander_(inputs.expander),
+        evaluator_(inputs.evaluator) {}
 
   void run() override {
-    evaluation = request.evaluation
-                     ? *request.evaluation
-                     : evaluator_.evaluate(*request.candidate, request.budget, cancellation);
+    evaluation = evaluate();
     const double seconds = evaluation.time.median_seconds;
     if (evaluation.correct() && !(seconds > 0.0 && std::isfinite(seconds))) {
       evaluation.verdict = Verdict::suspicious;
@@ -100,10 +103,17 @@ class JudgeJob final : public Job {
   }
 
   const JudgeRequest request;
+  const bool prepares_only;
   Evaluation evaluation;
   std::vector<StepProposal> proposals;
 
  private:
+  [[nodiscard]] Evaluation evaluate() {
+    if (request.evaluation) return *request.evaluation;
+    return prepares_only ? evaluator_.prepare(*request.candidate, request.budget, cancellation)
+                         : evaluator_.evaluate(*request.candidate, request.budget, cancellation);
+  }
+
   const Expander& expander_;
   Evaluator& evaluator_;
 };

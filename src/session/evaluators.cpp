@@ -10,7 +10,7 @@
 namespace regraph {
 namespace {
 
-constexpr EvaluatorKind kKinds[] = {
+constexpr EvaluatorKind kEvaluators[] = {
     {"auto", "gpu if the device is here, else model"},
     {"gpu", "measured; what the model puts far behind is not"},
     {"gpu-only", "all measured"},
@@ -41,7 +41,7 @@ EqualGpus equal_gpus(const gpu::DeviceProperties& first, const std::filesystem::
 }  // namespace
 
 std::span<const EvaluatorKind> evaluator_kinds() {
-  return kKinds;
+  return kEvaluators;
 }
 
 Result<SessionEvaluator, SessionError> make_evaluator(

@@ -5,7 +5,7 @@
 namespace regraph {
 namespace {
 
-constexpr ExpanderKind kKinds[] = {
+constexpr ExpanderKind kExpanders[] = {
     {"rewriter", "the built-in rewriter", false, true},
     {"llm", "a language model", true, false},
     {"both", "the rewriter where it can, the model where it refuses", true, true},
@@ -14,12 +14,12 @@ constexpr ExpanderKind kKinds[] = {
 }  // namespace
 
 std::span<const ExpanderKind> expander_kinds() {
-  return kKinds;
+  return kExpanders;
 }
 
 const ExpanderKind* find_expander_kind(std::string_view name) {
-  const auto* const found = std::ranges::find(kKinds, name, &ExpanderKind::name);
-  return found == std::end(kKinds) ? nullptr : found;
+  const auto* const found = std::ranges::find(kExpanders, name, &ExpanderKind::name);
+  return found == std::end(kExpanders) ? nullptr : found;
 }
 
 Result<std::shared_ptr<const SessionExpander>, SessionError> make_expander(

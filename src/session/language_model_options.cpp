@@ -8,7 +8,7 @@ namespace regraph {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // Visits every field by name, so that writing and reading cannot differ.
 template <typename Options, typename Field>
@@ -43,15 +43,15 @@ void for_each_field(Options& options, Field&& field) {
 
 std::string settings_of(const LanguageModelOptions& options) {
   if (options == LanguageModelOptions{}) return "";
-  Json json;
+  OrderedJson json;
   for_each_field(options, FieldWriter(json));
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
 std::optional<LanguageModelOptions> read_language_model_settings(const std::string& text) {
   LanguageModelOptions options;
   if (text.empty()) return options;
-  const Json json = Json::parse(text, nullptr, false);
+  const OrderedJson json = OrderedJson::parse(text, nullptr, false);
   if (!json.is_object()) return std::nullopt;
   FieldReader reader(json);
   for_each_field(options, reader);

@@ -175,7 +175,7 @@ class WorldEvaluator final : public Evaluator {
     evaluation.machine_code = candidate.identity;
     return evaluation;
   }
-  [[nodiscard]] bool may_work_ahead() const override { return true; }
+  [[nodiscard]] Ahead may_work_ahead() const override { return Ahead::evaluation; }
 
  private:
   const World& world_;

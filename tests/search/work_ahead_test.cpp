@@ -11,8 +11,11 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <mutex>
+#include <set>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 namespace regraph {
 namespace {
@@ -55,7 +58,7 @@ class SlowEvaluator : public Evaluator {
     }
     return inner_.evaluate(candidate, budget, cancellation);
   }
-  [[nodiscard]] bool may_work_ahead() const override { return true; }
+  [[nodiscard]] Ahead may_work_ahead() const override { return Ahead::evaluation; }
 
   std::atomic<int> calls{0};
 
@@ -131,7 +134,7 @@ TEST(WorkAhead, IsLeftWhereTheEvaluatorIsNotForIt) {
    public:
     explicit Measured(const World& world)
         : SlowEvaluator(world, milliseconds(1), milliseconds(2)) {}
-    [[nodiscard]] bool may_work_ahead() const override { return false; }
+    [[nodiscard]] Ahead may_work_ahead() const override { return Ahead::nothing; }
   };
   const World world(11, Shape{});
   Measured evaluator(world);
@@ -140,6 +143,63 @@ TEST(WorkAhead, IsLeftWhereTheEvaluatorIsNotForIt) {
   EXPECT_EQ(outcome->work_ahead.evaluations, 0);
   EXPECT_EQ(outcome->work_ahead.expansions, 0);
   EXPECT_EQ(evaluator.calls, 42);
+}
+
+// Takes less time for what it was asked to prepare, as one that has a GPU to wait for.
+class PreparingEvaluator final : public Evaluator {
+ public:
+  PreparingEvaluator(const World& world, milliseconds preparation)
+      : inner_(world), preparation_(preparation) {}
+
+  Evaluation evaluate(const Candidate& candidate, const EvaluationBudget& budget,
+                      const Cancellation& cancellation) override {
+    {
+      const std::lock_guard lock(mutex_);
+      if (prepared_.erase(key_of(candidate, budget)) == 0)
+        std::this_thread::sleep_for(preparation_);
+    }
+    ++calls;
+    return inner_.evaluate(candidate, budget, cancellation);
+  }
+  [[nodiscard]] Ahead may_work_ahead() const override { return Ahead::preparation; }
+  [[nodiscard]] Evaluation prepare(const Candidate& candidate, const EvaluationBudget& budget,
+                                   const Cancellation& cancellation) override {
+    std::this_thread::sleep_for(preparation_);
+    {
+      const std::lock_guard lock(mutex_);
+      prepared_.insert(key_of(candidate, budget));
+    }
+    // A model that is off.
+    Evaluation expected = inner_.evaluate(candidate, budget, cancellation);
+    expected.time.median_seconds *= 1.3;
+    return expected;
+  }
+
+  std::atomic<int> calls{0};
+
+ private:
+  using Key = std::pair<std::uint32_t, std::uint64_t>;
+  static Key key_of(const Candidate& candidate, const EvaluationBudget& budget) {
+    return {World::set_of(candidate), budget.seed};
+  }
+
+  WorldEvaluator inner_;
+  milliseconds preparation_;
+  std::mutex mutex_;
+  std::set<Key> prepared_;
+};
+
+TEST(WorkAhead, CandidatesArePreparedWhereTheyAreNotEvaluatedAhead) {
+  const World world(11, Shape{});
+  PreparingEvaluator alone(world, milliseconds(5));
+  const auto without = search(world, config_for(60, 8, false), alone);
+  PreparingEvaluator helped(world, milliseconds(5));
+  const auto with = search(world, config_for(60, 8), helped);
+  ASSERT_TRUE(without && with);
+  EXPECT_EQ(transcript(*with), transcript(*without));
+  EXPECT_EQ(helped.calls, alone.calls) << "what nobody asked for was evaluated";
+  EXPECT_GT(with->work_ahead.evaluations, with->work_ahead.evaluations_used - 1);
+  EXPECT_GT(with->work_ahead.evaluations_used, 20);
 }
 
 // Evaluations made ahead go wrong, as they may under load; made again they do not. The one that the
@@ -163,7 +223,7 @@ class FirstFails final : public Evaluator {
     }
     return inner_.evaluate(candidate, budget, cancellation);
   }
-  [[nodiscard]] bool may_work_ahead() const override { return true; }
+  [[nodiscard]] Ahead may_work_ahead() const override { return Ahead::evaluation; }
 
   std::atomic<int> struck{0};
 
@@ -221,7 +281,7 @@ TEST(WorkAhead, EndsPromptly) {
       if (real) std::this_thread::sleep_for(milliseconds(50));
       return inner_.evaluate(candidate, budget, cancellation);
     }
-    [[nodiscard]] bool may_work_ahead() const override { return true; }
+    [[nodiscard]] Ahead may_work_ahead() const override { return Ahead::evaluation; }
     std::atomic<int> outlived{0};
 
    private:

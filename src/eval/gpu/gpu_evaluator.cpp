@@ -2,6 +2,7 @@
 
 #include "base/deadline.h"
 #include "eval/gpu/gpu_lane.h"
+#include "eval/gpu/prepared_store.h"
 #include "eval/model/candidate_stages.h"
 #include "eval/verify/loaded_plan.h"
 
@@ -35,6 +36,7 @@ struct GpuEvaluator::State {
   const GpuEvaluatorConfig config;
   CandidateStages stages;
   std::shared_ptr<const PreparedCandidate> original;
+  PreparedStore prepared;
   MeasuredBest best;
   mutable GpuStatisticsLog log;
 
@@ -77,16 +79,52 @@ struct GpuEvaluator::State {
 
   Evaluation judge(const Candidate& candidate, const EvaluationBudget& budget,
                    const Cancellation& cancellation) {
-    StagedCandidate staged;
-    bool goes_on = false;
+    JudgedHere here;
     {
       const Deadline deadline(budget.wall_seconds, cancellation);
-      goes_on = judge_here(candidate, budget, staged, deadline.cancellation());
-      if (!goes_on) judge_by_time(staged.evaluation, deadline, budget.wall_seconds);
+      if (auto known = prepared.take(PreparedStore::key_of(candidate, budget))) {
+        here = std::move(*known);
+      } else {
+        here = judge_here(candidate, budget, deadline.cancellation());
+      }
+      if (here.goes_on) leave_if_behind(here, budget, deadline.cancellation());
+      if (!here.goes_on) judge_by_time(here.staged.evaluation, deadline, budget.wall_seconds);
     }
-    if (!goes_on) return std::move(staged.evaluation);
-    judge_there(budget, staged, cancellation);
-    return std::move(staged.evaluation);
+    if (here.goes_on) judge_there(budget, here.staged, cancellation);
+    return std::move(here.staged.evaluation);
+  }
+
+  // The stages that need no GPU.
+  JudgedHere judge_here(const Candidate& candidate, const EvaluationBudget& budget,
+                        const Cancellation& stop) {
+    const ThreadBudget::Share calling = stages.threads().enter();
+    JudgedHere here;
+    const auto rejected = [&](StageResult result) {
+      if (result) return false;
+      reject(here.staged.evaluation, std::move(result).error());
+      return true;
+    };
+    const Stopwatch watch(log, &GpuStatistics::compile_and_verify_seconds);
+    if (rejected(stages.prepare(candidate, here.staged, stop))) return here;
+    auto findings = stages.verify_and_predict(here.staged, budget, false, stop);
+    log.add(&GpuStatistics::model_seconds, here.staged.predict_seconds);
+    if (rejected(std::move(findings.verified))) return here;
+    // A kernel that the model has no time for can still be timed; one that does wrong cannot.
+    here.goes_on = !rejected(std::move(findings.predicted)) ||
+                   here.staged.evaluation.verdict == Verdict::unsupported;
+    return here;
+  }
+
+  // A candidate that is predicted to be far behind goes no further. What is timed is compared at
+  // the bench sizes on the GPU; what is not, here.
+  void leave_if_behind(JudgedHere& here, const EvaluationBudget& budget, const Cancellation& stop) {
+    const bool confirming = budget.effort == EvaluationBudget::Effort::confirmation;
+    if (confirming || !here.staged.evaluation.correct() || !prune(budget, here.staged.evaluation))
+      return;
+    here.goes_on = false;
+    const ThreadBudget::Share calling = stages.threads().enter();
+    if (auto same = stages.verify_bench(here.staged, budget, stop); !same)
+      reject(here.staged.evaluation, std::move(same).error());
   }
 
   // The stages on a GPU.
@@ -105,30 +143,6 @@ struct GpuEvaluator::State {
         reject(staged.evaluation, std::move(done).error());
     }
     judge_by_time(staged.evaluation, deadline, budget.wall_seconds);
-  }
-
-  // The stages that need no GPU. Whether the GPU is to go on.
-  bool judge_here(const Candidate& candidate, const EvaluationBudget& budget,
-                  StagedCandidate& staged, const Cancellation& stop) {
-    const auto rejected = [&](StageResult result) {
-      if (result) return false;
-      reject(staged.evaluation, std::move(result).error());
-      return true;
-    };
-    {
-      const Stopwatch watch(log, &GpuStatistics::compile_and_verify_seconds);
-      if (rejected(stages.prepare(candidate, staged, stop))) return false;
-      if (rejected(stages.verify(staged, budget.seed, stop))) return false;
-    }
-    const Stopwatch watch(log, &GpuStatistics::model_seconds);
-    // A kernel that the model has no time for can still be timed; one that does wrong cannot.
-    if (rejected(stages.predict(staged, stop)))
-      return staged.evaluation.verdict == Verdict::unsupported;
-    const bool confirming = budget.effort == EvaluationBudget::Effort::confirmation;
-    if (confirming || !prune(budget, staged.evaluation)) return true;
-    // What is timed is compared at the bench sizes on the GPU; what is not, here.
-    (void)rejected(stages.verify_bench(staged, budget, stop));
-    return false;
   }
 
   // Whether the prediction, as far as this run's measurements correct it, is far behind the best.
@@ -166,6 +180,23 @@ Evaluation GpuEvaluator::evaluate(const Candidate& candidate, const EvaluationBu
   Evaluation result = state_->judge(candidate, budget, cancellation);
   state_->log.count(&GpuStatistics::evaluated);
   return result;
+}
+
+Evaluation GpuEvaluator::prepare(const Candidate& candidate, const EvaluationBudget& budget,
+                                 const Cancellation& cancellation) {
+  const Deadline deadline(budget.wall_seconds, cancellation);
+  JudgedHere here = state_->judge_here(candidate, budget, deadline.cancellation());
+  Evaluation expected = here.staged.evaluation;
+  if (deadline.cancellation().requested()) {
+    expected.verdict = Verdict::timeout;
+  } else {
+    state_->prepared.put(PreparedStore::key_of(candidate, budget), std::move(here));
+  }
+  return expected;
+}
+
+void GpuEvaluator::limit_threads(int threads) {
+  state_->stages.threads().limit(threads);
 }
 
 double GpuEvaluator::longest_seconds(const EvaluationBudget& budget, int calls) const {

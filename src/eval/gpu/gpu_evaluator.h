@@ -1,7 +1,7 @@
 // The evaluator for machines with a GPU: what the interpreter finds sound is run on the GPU between
 // guard pages, then timed against the best kernel so far.
 //
-//   compile -> interpreter -> model -> [ GPU: probation -> race -> outputs of timed launches
+//   compile -> interpreter, model -> [ GPU: probation -> race -> outputs of timed launches
 //                                             -> counters of the original and of each new best ]
 //   any thread, several at once          one candidate at a time on each GPU
 //
@@ -49,6 +49,12 @@ class GpuEvaluator final : public Evaluator {
   // Verdict::unsupported with what went wrong.
   [[nodiscard]] Evaluation evaluate(const Candidate& candidate, const EvaluationBudget& budget,
                                     const Cancellation& cancellation) override;
+
+  // What needs no GPU of evaluate(), kept for the candidates that were prepared last.
+  [[nodiscard]] Ahead may_work_ahead() const override { return Ahead::preparation; }
+  [[nodiscard]] Evaluation prepare(const Candidate& candidate, const EvaluationBudget& budget,
+                                   const Cancellation& cancellation) override;
+  void limit_threads(int threads) override;
 
   // The budget's wall time holds twice: before the GPU is free for the candidate, and from then on.
   [[nodiscard]] double longest_seconds(const EvaluationBudget& budget, int calls) const override;

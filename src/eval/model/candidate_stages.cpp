@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
+#include <chrono>
 #include <utility>
 
 namespace regraph {
@@ -49,11 +51,39 @@ StageResult CandidateStages::verify(StagedCandidate& staged, std::uint64_t seed,
   return result_of(staged.tested);
 }
 
+CandidateStages::Findings CandidateStages::verify_and_predict(StagedCandidate& staged,
+                                                              const EvaluationBudget& budget,
+                                                              bool bench,
+                                                              const Cancellation& stop) {
+  // Predicting needs nothing that verifying finds out.
+  StagedCandidate predicted;
+  predicted.prepared = staged.prepared;
+  predicted.evaluation = staged.evaluation;
+  Findings findings;
+  std::atomic<bool> wrong{false};
+  threads().for_each_index(2, [&](std::size_t part) {
+    if (part == 0) {
+      findings.verified = verify(staged, budget.seed, stop);
+      wrong = !findings.verified;
+      if (findings.verified && bench) findings.same_work = verify_bench(staged, budget, stop);
+    } else if (!wrong) {
+      findings.predicted = predict(predicted, stop);
+    }
+  });
+  if (!findings.verified) return findings;
+  staged.evaluation = std::move(predicted.evaluation);
+  staged.predict_seconds = predicted.predict_seconds;
+  return findings;
+}
+
 StageResult CandidateStages::predict(StagedCandidate& staged, const Cancellation& stop) {
+  const auto start = std::chrono::steady_clock::now();
   std::call_once(counting_chosen_,
                  [this] { counting_ = choose_counting(compiler_, device_.architecture); });
   auto predicted = predict_time(device_, problem_, staged.prepared->compiled,
                                 staged.prepared->loaded, stop, counting_);
+  staged.predict_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!predicted) return std::move(predicted).error();
   Evaluation& evaluation = staged.evaluation;
   evaluation.time = predicted->time;

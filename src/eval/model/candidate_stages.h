@@ -32,6 +32,7 @@ namespace regraph {
 struct StagedCandidate {
   std::shared_ptr<const PreparedCandidate> prepared;  // null before prepare
   VerificationResult tested;                          // set by verify
+  double predict_seconds = 0.0;                       // that predict took
   Evaluation evaluation;                              // as far as it got; correct after predict
 };
 
@@ -52,11 +53,27 @@ class CandidateStages {
                                    const Cancellation& stop);
   // Sets time, facts, bottleneck and roofline, and the verdict to correct.
   [[nodiscard]] StageResult predict(StagedCandidate& staged, const Cancellation& stop);
+  // verify and predict, at the same time where the verifier has a thread to spare; with `bench`,
+  // verify_bench as well. `staged` is as after all that passed; what is returned is the same
+  // however many threads there were.
+  struct Findings {
+    StageResult verified;   // of verify; when it is not passed, the others say nothing
+    StageResult predicted;  // of predict
+    StageResult same_work;  // of verify_bench
+    [[nodiscard]] StageResult first_failure() && {
+      if (!verified) return std::move(verified);
+      return predicted ? std::move(same_work) : std::move(predicted);
+    }
+  };
+  [[nodiscard]] Findings verify_and_predict(StagedCandidate& staged, const EvaluationBudget& budget,
+                                            bool bench, const Cancellation& stop);
   // For candidates whose outputs at the bench sizes nobody compares elsewhere.
   [[nodiscard]] StageResult verify_bench(const StagedCandidate& staged,
                                          const EvaluationBudget& budget, const Cancellation& stop);
 
   [[nodiscard]] const Problem& problem() const { return problem_; }
+  // The threads that all candidates share.
+  [[nodiscard]] ThreadBudget& threads() { return verifier_.threads(); }
 
  private:
   const Problem& problem_;

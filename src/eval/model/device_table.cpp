@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kMaximumBytes = 64 << 10;
 constexpr std::size_t kLongestText = 200;
-constexpr double kMebi = 1 << 20;
+constexpr double kMost = 1 << 20;  // of registers; of bytes, a few times that
 constexpr double kGibi = 1 << 30;
 
 constexpr std::array kFields = {
@@ -26,11 +26,11 @@ constexpr std::array kFields = {
     DeviceField{"clock_hertz", &DeviceSpec::clock_hertz, 1e8, 1e11},
     DeviceField{"max_warps", &DeviceSpec::max_warps, 1, 256},
     DeviceField{"max_blocks", &DeviceSpec::max_blocks, 1, 256},
-    DeviceField{"registers", &DeviceSpec::registers, 1024, kMebi},
-    DeviceField{"shared_bytes", &DeviceSpec::shared_bytes, 1024, 4 * kMebi},
-    DeviceField{"shared_bytes_per_block", &DeviceSpec::shared_bytes_per_block, 1024, 4 * kMebi},
+    DeviceField{"registers", &DeviceSpec::registers, 1024, kMost},
+    DeviceField{"shared_bytes", &DeviceSpec::shared_bytes, 1024, 4 * kMost},
+    DeviceField{"shared_bytes_per_block", &DeviceSpec::shared_bytes_per_block, 1024, 4 * kMost},
     DeviceField{"reserved_shared_bytes", &DeviceSpec::reserved_shared_bytes, 0, 65536},
-    DeviceField{"unified_bytes", &DeviceSpec::unified_bytes, 1024, 4 * kMebi},
+    DeviceField{"unified_bytes", &DeviceSpec::unified_bytes, 1024, 4 * kMost},
     DeviceField{"fp32_lanes", &DeviceSpec::fp32_lanes, 1, 4096},
     DeviceField{"fp64_lanes", &DeviceSpec::fp64_lanes, 1, 4096},
     DeviceField{"int32_lanes", &DeviceSpec::int32_lanes, 1, 4096},

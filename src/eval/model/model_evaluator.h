@@ -5,7 +5,6 @@
 #include "eval/evaluator.h"
 #include "eval/model/candidate_stages.h"
 
-#include <atomic>
 #include <utility>
 
 namespace regraph {
@@ -18,17 +17,11 @@ class ModelEvaluator final : public Evaluator {
 
   [[nodiscard]] Evaluation evaluate(const Candidate& candidate, const EvaluationBudget& budget,
                                     const Cancellation& cancellation) override;
-  void limit_threads(int threads) override { most_threads_ = threads; }
-  [[nodiscard]] bool may_work_ahead() const override { return true; }
+  void limit_threads(int threads) override { stages_.threads().limit(threads); }
+  [[nodiscard]] Ahead may_work_ahead() const override { return Ahead::evaluation; }
 
  private:
-  [[nodiscard]] StageResult verify_and_predict(StagedCandidate& staged,
-                                               const EvaluationBudget& budget,
-                                               const Cancellation& stop);
-
   CandidateStages stages_;
-  int most_threads_ = 1;
-  std::atomic<int> threads_{0};  // in use
 };
 
 }  // namespace regraph

@@ -17,7 +17,21 @@ Hash128 key_of(const Candidate& candidate, const EvaluationBudget& budget) {
       .finish();
 }
 
+Evaluation cancelled() {
+  Evaluation evaluation;
+  evaluation.verdict = Verdict::timeout;
+  evaluation.message = "cancelled before it was evaluated";
+  return evaluation;
+}
+
 }  // namespace
+
+Evaluation SharedEvaluator::prepare(const Candidate& candidate, const EvaluationBudget& budget,
+                                    const Cancellation& cancellation) {
+  if (!enter(cancellation)) return cancelled();
+  const Turn turn{*this};
+  return inner_.prepare(candidate, budget, cancellation);
+}
 
 bool SharedEvaluator::enter(const Cancellation& cancellation) {
   std::unique_lock lock(mutex_);
@@ -48,17 +62,9 @@ Evaluation SharedEvaluator::evaluate(const Candidate& candidate, const Evaluatio
       return known->second;
     }
   }
-  Evaluation evaluation;
-  if (!enter(cancellation)) {
-    evaluation.verdict = Verdict::timeout;
-    evaluation.message = "cancelled before it was evaluated";
-    return evaluation;
-  }
-  struct Turn {
-    SharedEvaluator& owner;
-    ~Turn() { owner.leave(); }
-  } const turn{*this};
-  evaluation = inner_.evaluate(candidate, budget, cancellation);
+  if (!enter(cancellation)) return cancelled();
+  const Turn turn{*this};
+  Evaluation evaluation = inner_.evaluate(candidate, budget, cancellation);
   const bool lasting = !cancellation.requested() && evaluation.verdict != Verdict::timeout;
   if (screening && lasting) {
     const std::lock_guard lock(mutex_);

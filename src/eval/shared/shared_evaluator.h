@@ -28,12 +28,20 @@ class SharedEvaluator final : public Evaluator {
                                     const Cancellation& cancellation) override;
   [[nodiscard]] double longest_seconds(const EvaluationBudget& budget, int calls) const override;
   void limit_threads(int threads) override { inner_.limit_threads(threads); }
-  [[nodiscard]] bool may_work_ahead() const override { return inner_.may_work_ahead(); }
+  [[nodiscard]] Ahead may_work_ahead() const override { return inner_.may_work_ahead(); }
+  // Waits for its turn as evaluate() does.
+  [[nodiscard]] Evaluation prepare(const Candidate& candidate, const EvaluationBudget& budget,
+                                   const Cancellation& cancellation) override;
 
   // Calls that were answered from memory.
   [[nodiscard]] int recalled() const;
 
  private:
+  // Its turn ends with it.
+  struct Turn {
+    SharedEvaluator& owner;
+    ~Turn() { owner.leave(); }
+  };
   [[nodiscard]] bool enter(const Cancellation& cancellation);
   void leave();
 

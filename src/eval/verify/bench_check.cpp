@@ -5,6 +5,7 @@
 #include "eval/verify/comparison.h"
 #include "eval/verify/examination.h"
 #include "eval/verify/fault_verdict.h"
+#include "eval/verify/random_streams.h"
 #include "eval/verify/reference.h"
 
 #include <fmt/format.h>
@@ -16,8 +17,6 @@ namespace regraph::verify {
 
 namespace {
 
-// Launches before the last one, which have to run before any block of it.
-constexpr std::uint64_t kEarlierInstructions = 128'000'000;
 // Sampled whatever they cost: an inner block, the last and the first.
 constexpr std::size_t kFewestBlocks = 3;
 // Elements of each sampled block whose blocks of the original are asked for.
@@ -25,8 +24,6 @@ constexpr std::size_t kAskedElements = 3;
 // A rounding analysis of the bench size would allow more than that of a test size: what is looked
 // for is another path, not a lower precision, which the tests see.
 constexpr double kToleranceFactor = 4.0;
-
-enum Stream : std::uint64_t { kCandidatePoison = 6, kCandidateBlocks = 7 };
 
 // Faults that say nothing when a block ran alone, or took too long for this check.
 bool says_nothing(ptx::FaultKind kind) {

@@ -1,6 +1,7 @@
 #include "eval/verify/bench_reference.h"
 
 #include "base/random.h"
+#include "eval/verify/random_streams.h"
 #include "eval/verify/reference.h"
 
 #include <algorithm>
@@ -13,14 +14,10 @@ namespace {
 // The original may take this many warp instructions as a whole: a second or two, once a run.
 constexpr double kWholeInstructions = 256e6;
 constexpr std::uint64_t kWholeBytes = std::uint64_t{64} << 20;
-// Launches before the last, which have to run before any block of it.
-constexpr std::uint64_t kEarlierInstructions = 128'000'000;
 // Blocks that are always known may take this many; at least three are.
 constexpr std::uint64_t kSampledInstructions = 48'000'000;
 constexpr std::size_t kFewestSampled = 3;
 constexpr int kDrawnBlocks = 8;
-
-enum Stream : std::uint64_t { kBenchPoison = 4, kBenchBlocks = 5 };
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #include "eval/verify/inputs.h"
 #include "eval/verify/parameters.h"
 #include "eval/verify/poison.h"
+#include "eval/verify/random_streams.h"
 
 #include <fmt/format.h>
 
@@ -21,8 +22,6 @@ constexpr std::size_t kPatternBytes = 61 * kPage;
 constexpr std::uint64_t kMostBufferBytes = std::uint64_t{1} << 40;
 // Blocks of a whole launch whose writes are logged together.
 constexpr std::uint64_t kLoggedBlocks = 256;
-
-enum Stream : std::uint64_t { kBenchInputs = 3 };
 
 }  // namespace
 

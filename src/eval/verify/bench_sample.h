@@ -14,6 +14,10 @@
 
 namespace regraph::verify {
 
+// Warp instructions that launches before the last one may take, which have to run before any block
+// of it.
+inline constexpr std::uint64_t kEarlierInstructions = 128'000'000;
+
 class BenchSample {
  public:
   // All must outlive the sample.

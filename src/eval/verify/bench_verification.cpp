@@ -63,8 +63,8 @@ std::string describe_path(const LoadedPlan& plan, const PathSet& paths) {
 }  // namespace
 
 BenchVerification::BenchVerification(const Problem& problem, const LoadedPlan& original,
-                                     ReferenceSettings settings)
-    : problem_(problem), original_(original), settings_(std::move(settings)) {}
+                                     ReferenceSettings settings, ThreadBudget& threads)
+    : problem_(problem), original_(original), settings_(std::move(settings)), threads_(threads) {}
 
 std::shared_ptr<BenchReference> BenchVerification::bench_reference(std::size_t bench,
                                                                    std::uint64_t seed) {
@@ -171,7 +171,7 @@ VerificationResult BenchVerification::add_sizes(const LoadedPlan& candidate, con
       return run_kernel(added->single, candidate, sizes, inputs, how, cancellation);
     };
     VerificationResult verified = examine(added->single, *added->reference, &candidate, runner,
-                                          settings_.threads, cancellation);
+                                          threads_, settings_.threads, cancellation);
     result.runs += verified.runs;
     if (!verified.correct()) {
       result.verdict = verified.verdict;

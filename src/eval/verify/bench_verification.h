@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/cancellation.h"
+#include "base/thread_budget.h"
 #include "eval/evaluator.h"
 #include "eval/verify/bench_reference.h"
 #include "eval/verify/reference.h"
@@ -26,7 +27,8 @@ namespace regraph::verify {
 class BenchVerification {
  public:
   // References must outlive this. `settings` as for the tests' references.
-  BenchVerification(const Problem& problem, const LoadedPlan& original, ReferenceSettings settings);
+  BenchVerification(const Problem& problem, const LoadedPlan& original, ReferenceSettings settings,
+                    ThreadBudget& threads);
 
   // `tested`: what verification at the test sizes said of `candidate`. Deterministic in its
   // arguments.
@@ -55,6 +57,7 @@ class BenchVerification {
   const Problem& problem_;
   const LoadedPlan& original_;
   ReferenceSettings settings_;
+  ThreadBudget& threads_;
   std::mutex mutex_;
   // Latest first; the oldest go.
   std::list<std::pair<std::pair<std::size_t, std::uint64_t>, std::shared_ptr<BenchReference>>>

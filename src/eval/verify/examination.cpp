@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 #include <string>
 #include <utility>
@@ -21,28 +22,50 @@ constexpr std::uint64_t kBudgetFloor = std::uint64_t{1} << 20;
 // Grids beyond this are not run in reverse: the list of blocks alone would be large.
 constexpr std::uint64_t kLargestReversedGrid = std::uint64_t{1} << 20;
 
-// The verification of one candidate.
+// One case of each size runs twice, the second time after the case before it, in its memory.
+bool comes_before_a_second_launch(const Reference& reference, std::size_t index) {
+  return index + 1 < reference.case_count() &&
+         reference.distribution(index + 1) == Distribution::uniform;
+}
+
+// Cases that one thread has to run one after the other.
+struct CaseRange {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+std::vector<CaseRange> independent_cases(const Reference& reference) {
+  std::vector<CaseRange> ranges;
+  for (std::size_t i = 0; i < reference.case_count(); ++i) {
+    const bool joined = i > 0 && comes_before_a_second_launch(reference, i - 1);
+    if (!joined) ranges.push_back({i, i});
+    ranges.back().end = i + 1;
+  }
+  return ranges;
+}
+
+// The verification of one candidate with some of the cases.
 class Examination {
  public:
   // `plan` is null when the candidate is run elsewhere than on the interpreter.
   Examination(const Problem& problem, Reference& reference, const LoadedPlan* plan,
-              KernelRunner runner, int threads, const Cancellation& cancellation)
+              const KernelRunner& runner, int threads, const Cancellation& cancellation)
       : problem_(problem),
         reference_(reference),
         plan_(plan),
-        runner_(std::move(runner)),
+        runner_(runner),
         threads_(threads),
         cancellation_(cancellation) {}
 
-  VerificationResult run() {
-    for (std::size_t i = 0; i < reference_.case_count(); ++i) {
+  VerificationResult run(CaseRange cases) {
+    for (std::size_t i = cases.begin; i < cases.end; ++i) {
       const Result<const Case*> one = reference_.at(i, cancellation_);
       if (!one.ok()) {
         result_.cancelled = one.error().code == ErrorCode::cancelled;
         return failed(result_.cancelled ? Verdict::timeout : Verdict::unsupported,
                       one.error().message);
       }
-      keeps_memory_ = i + 1 < reference_.case_count() && comes_before_a_second_launch(i);
+      keeps_memory_ = comes_before_a_second_launch(reference_, i);
       const std::optional<KernelRun> earlier = std::exchange(earlier_, std::nullopt);
       if (!passes(**one, false)) return std::move(result_);
       if (earlier && !survives(**one, *earlier)) return std::move(result_);
@@ -55,11 +78,6 @@ class Examination {
   }
 
  private:
-  // One case of each size runs twice, the second time after the case before it.
-  bool comes_before_a_second_launch(std::size_t index) const {
-    return reference_.distribution(index + 1) == Distribution::uniform;
-  }
-
   bool worth_reversing(const Case& one) const {
     if (plan_ == nullptr) return false;
     bool differs = false;
@@ -188,7 +206,7 @@ class Examination {
   const Problem& problem_;
   Reference& reference_;
   const LoadedPlan* plan_;
-  KernelRunner runner_;
+  const KernelRunner& runner_;
   int threads_;
   const Cancellation& cancellation_;
   VerificationResult result_;
@@ -213,9 +231,35 @@ Verdict launch_verdict(ErrorCode code) {
 }
 
 VerificationResult examine(const Problem& problem, Reference& reference, const LoadedPlan* plan,
-                           const KernelRunner& runner, int threads,
+                           const KernelRunner& runner, ThreadBudget& budget, int launch_threads,
                            const Cancellation& cancellation) {
-  return Examination(problem, reference, plan, runner, threads, cancellation).run();
+  const std::vector<CaseRange> ranges = independent_cases(reference);
+  std::vector<VerificationResult> results(ranges.size());
+  std::atomic<std::size_t> first_failure{ranges.size()};
+  budget.for_each_index(ranges.size(), [&](std::size_t i) {
+    if (i > first_failure) return;
+    results[i] =
+        Examination(problem, reference, plan, runner, launch_threads, cancellation).run(ranges[i]);
+    std::size_t first = first_failure;
+    while (!results[i].correct() && i < first) {
+      if (first_failure.compare_exchange_weak(first, i)) break;
+    }
+  });
+  // As if they had run one after the other, to the first failure.
+  VerificationResult total;
+  total.verdict = Verdict::correct;
+  for (VerificationResult& one : results) {
+    total.runs += one.runs;
+    total.thread_instructions += one.thread_instructions;
+    total.relative_error = std::max(total.relative_error, one.relative_error);
+    total.paths.add(one.paths);
+    if (one.correct()) continue;
+    total.verdict = one.verdict;
+    total.message = std::move(one.message);
+    total.cancelled = one.cancelled;
+    break;
+  }
+  return total;
 }
 
 }  // namespace regraph::verify

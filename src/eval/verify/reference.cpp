@@ -1,10 +1,12 @@
 #include "eval/verify/reference.h"
 
 #include "base/random.h"
+#include "eval/verify/random_streams.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <utility>
 
@@ -21,8 +23,6 @@ constexpr std::uint64_t kOriginalBudget = std::uint64_t{1} << 34;
 // Races are looked for where the original takes at most this many warp instructions, which then
 // cost about 0.2 microseconds each instead of 0.006: a twentieth of a second in all.
 constexpr std::uint64_t kRaceCheckedInstructions = std::uint64_t{1} << 18;
-
-enum Stream : std::uint64_t { kInputStream = 1, kPoisonStream = 2 };
 
 std::string describe(const ptx::Fault& fault) {
   std::string text = fault.message.empty() ? std::string(ptx::name(fault.kind)) : fault.message;
@@ -130,6 +130,13 @@ Result<const Case*> Reference::at(std::size_t index, const Cancellation& cancell
   }
   if (!slot.status.ok()) return slot.status.error();
   return &slot.content;
+}
+
+void Reference::work_out_all(ThreadBudget& budget, const Cancellation& cancellation) {
+  std::atomic<bool> failed{false};
+  budget.for_each_index(slots_.size(), [&](std::size_t index) {
+    if (!failed && !at(index, cancellation).ok()) failed = true;
+  });
 }
 
 std::shared_ptr<const Buffers> Reference::inputs(const Case& one) {

@@ -3,6 +3,7 @@
 
 #include "base/cancellation.h"
 #include "base/result.h"
+#include "base/thread_budget.h"
 #include "eval/verify/comparison.h"
 #include "eval/verify/double_shadow.h"
 #include "eval/verify/inputs.h"
@@ -81,6 +82,10 @@ class Reference {
   // Returns the case, running the original if nobody has yet. Errors: what is wrong with the
   // original; cancelled. Thread-safe.
   [[nodiscard]] Result<const Case*> at(std::size_t index, const Cancellation& cancellation);
+
+  // Works out what at() would for every case, on the threads that `budget` has to spare; ends early
+  // once one fails. Thread-safe.
+  void work_out_all(ThreadBudget& budget, const Cancellation& cancellation);
 
   // The inputs of a case. Kept while small, else generated anew.
   [[nodiscard]] std::shared_ptr<const Buffers> inputs(const Case& one);

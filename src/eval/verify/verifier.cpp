@@ -115,7 +115,8 @@ struct Verifier::State {
     }
     admission.emplace(original_ptx, problem.assume);
     if (original.ok()) {
-      bench = std::make_unique<BenchVerification>(problem, *original, reference_settings());
+      bench =
+          std::make_unique<BenchVerification>(problem, *original, reference_settings(), threads);
     }
   }
 
@@ -132,6 +133,8 @@ struct Verifier::State {
   std::string original_ptx;
   std::optional<Admission> admission;
   std::unique_ptr<BenchVerification> bench;  // null: there is no original to compare with
+
+  ThreadBudget threads;
 
   std::mutex shadow_mutex;
   bool shadow_tried = false;
@@ -200,6 +203,7 @@ Result<std::vector<std::string>> Verifier::check_original(std::uint64_t seed,
                                                           const Cancellation& cancellation) {
   const Result<std::shared_ptr<Reference>> reference = state_->reference(seed);
   if (!reference.ok()) return reference.error();
+  (*reference)->work_out_all(state_->threads, cancellation);
   std::vector<const Case*> cases;
   for (std::size_t i = 0; i < (*reference)->case_count(); ++i) {
     const Result<const Case*> one = (*reference)->at(i, cancellation);
@@ -269,7 +273,7 @@ VerificationResult Verifier::verify(const PreparedCandidate& candidate, std::uin
                                        const RunSettings& settings) {
     return run_kernel(state_->problem, candidate.loaded, symbols, inputs, settings, cancellation);
   };
-  return examine(state_->problem, **reference, &candidate.loaded, interpreter,
+  return examine(state_->problem, **reference, &candidate.loaded, interpreter, state_->threads,
                  state_->configuration.threads, cancellation);
 }
 
@@ -291,6 +295,10 @@ Result<Verifier::Scale> Verifier::largest_test(std::uint64_t seed,
   return Scale{(*last)->arithmetic, *(*last)->symbols};
 }
 
+ThreadBudget& Verifier::threads() {
+  return state_->threads;
+}
+
 const LoadedPlan* Verifier::original() const {
   return state_->original.ok() ? &*state_->original : nullptr;
 }
@@ -303,7 +311,8 @@ VerificationResult Verifier::verify_on(const KernelRunner& runner, std::uint64_t
     result.message = reference.error().message;
     return result;
   }
-  return examine(state_->problem, **reference, nullptr, runner, 1, cancellation);
+  ThreadBudget one_thread;  // the runner is for one at a time
+  return examine(state_->problem, **reference, nullptr, runner, one_thread, 1, cancellation);
 }
 
 }  // namespace regraph

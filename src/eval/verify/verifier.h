@@ -3,6 +3,7 @@
 
 #include "base/cancellation.h"
 #include "base/result.h"
+#include "base/thread_budget.h"
 #include "eval/compile/compiled_plan.h"
 #include "eval/compile/compiler.h"
 #include "eval/evaluator.h"
@@ -44,7 +45,7 @@ struct VerifierConfiguration {
   // Terms summed into one output element, for tolerances. None: estimated from the original's
   // floating-point operations per written element.
   std::optional<double> reduction_length;
-  int threads = 1;  // host threads a launch may use
+  int threads = 1;  // host threads a single launch may use
   // Makes the original in double precision, for example with verify::make_double_shadow; called
   // once, when a candidate's fp32 output first differs from the original's. Null, or an error:
   // tolerances decide alone.
@@ -71,6 +72,10 @@ class Verifier {
   ~Verifier();
   Verifier(const Verifier&) = delete;
   Verifier& operator=(const Verifier&) = delete;
+
+  // The threads that all calls share: cases are divided among those to spare. One, unless it is
+  // told more. What calls return does not depend on it.
+  [[nodiscard]] ThreadBudget& threads();
 
   // Checks that the original itself is sound at all test sizes: it loads, runs without a fault,
   // writes its outputs, does not depend on what they held before, and is well-conditioned for some

@@ -7,7 +7,7 @@
 namespace regraph::llm {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 Status check(const ChatRequest& request) {
   const auto refuse = [](const char* why) { return fail(ErrorCode::invalid_argument, why); };
@@ -20,12 +20,12 @@ Status check(const ChatRequest& request) {
   return {};
 }
 
-Result<Json> response_format(const std::string& schema, JsonFormat format) {
-  Json parsed = Json::parse(schema, nullptr, false);
+Result<OrderedJson> response_format(const std::string& schema, JsonFormat format) {
+  OrderedJson parsed = OrderedJson::parse(schema, nullptr, false);
   if (!parsed.is_object())
     return fail(ErrorCode::invalid_argument, "the schema of an answer is not a JSON object");
-  if (format == JsonFormat::json_object) return Json{{"type", "json_object"}};
-  return Json{
+  if (format == JsonFormat::json_object) return OrderedJson{{"type", "json_object"}};
+  return OrderedJson{
       {"type", "json_schema"},
       {"json_schema", {{"name", "answer"}, {"strict", true}, {"schema", std::move(parsed)}}}};
 }
@@ -34,9 +34,9 @@ Result<Json> response_format(const std::string& schema, JsonFormat format) {
 
 Result<std::string> encode_request(const ChatRequest& request, const ServerDialect& dialect) {
   if (Status status = check(request); !status.ok()) return status.error();
-  Json body;
+  OrderedJson body;
   body["model"] = request.model;
-  body["messages"] = Json::array();
+  body["messages"] = OrderedJson::array();
   for (const ChatMessage& message : request.messages)
     body["messages"].push_back({{"role", name(message.role)}, {"content", message.text}});
   if (request.temperature && dialect.temperature) body["temperature"] = *request.temperature;
@@ -52,7 +52,7 @@ Result<std::string> encode_request(const ChatRequest& request, const ServerDiale
     body["response_format"] = std::move(*format);
   }
   body["stream"] = false;
-  return body.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return body.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
 }  // namespace regraph::llm

@@ -22,10 +22,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-Error unusable(std::string what) {
-  return fail(ErrorCode::parse, std::move(what));
-}
-
 bool is_code_language(std::string_view language) {
   constexpr auto kNames = std::to_array<std::string_view>({"", "c", "c++", "cc", "cpp", "cxx"});
   return language.substr(0, 2) == "cu" || std::ranges::find(kNames, language) != kNames.end();

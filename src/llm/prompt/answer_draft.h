@@ -7,8 +7,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace regraph::llm {
+
+// What is wrong with an answer.
+[[nodiscard]] inline Error unusable(std::string what) {
+  return {ErrorCode::parse, std::move(what)};
+}
 
 struct AnswerDraft {
   std::string code;

@@ -19,10 +19,6 @@ namespace regraph::llm {
 
 namespace {
 
-Error unusable(std::string what) {
-  return fail(ErrorCode::parse, std::move(what));
-}
-
 // Every kernel of the base's plan must be there, with the parameters it has in the base.
 Status check_kernels(std::string_view source, const Problem& problem, const Candidate& base) {
   const std::vector<std::string_view> tokens = code_tokens(source);

@@ -15,7 +15,7 @@ namespace regraph::llm {
 
 namespace {
 
-constexpr std::size_t kShown = 80;
+constexpr std::size_t kShownOfDirective = 80;
 
 Error wrong(std::string what) {
   return fail(ErrorCode::parse, std::move(what));
@@ -47,7 +47,8 @@ Status check_include(std::string_view rest) {
   }
   const std::string_view header = rest.substr(first + 1, close - first - 1);
   if (!is_allowed_header(header)) {
-    return wrong(fmt::format("#include of '{}' is not accepted", one_line(header, kShown)));
+    return wrong(
+        fmt::format("#include of '{}' is not accepted", one_line(header, kShownOfDirective)));
   }
   const std::size_t after = rest.find_first_not_of(" \t", close + 1);
   if (after != std::string_view::npos && rest[after] != '/') {
@@ -62,7 +63,7 @@ Status check_macro(const std::vector<std::string_view>& words) {
   if (!is_name(name)) return wrong("a macro needs a name");
   if (has_meaning(name)) {
     return wrong(fmt::format("the macro '{}' gives a reserved name another meaning",
-                             one_line(name, kShown)));
+                             one_line(name, kShownOfDirective)));
   }
   for (std::size_t place = 3; place + 1 < words.size(); ++place) {
     if (words[place] == "#" && words[place + 1] == "#") {
@@ -120,8 +121,8 @@ Status check_directive(std::string_view directive) {
   constexpr auto kHarmless =
       std::to_array<std::string_view>({"if", "ifdef", "ifndef", "elif", "else", "endif", "error"});
   if (std::ranges::find(kHarmless, name) != kHarmless.end()) return {};
-  return wrong(
-      fmt::format("the preprocessor line '{}' is not accepted", one_line(directive, kShown)));
+  return wrong(fmt::format("the preprocessor line '{}' is not accepted",
+                           one_line(directive, kShownOfDirective)));
 }
 
 }  // namespace regraph::llm

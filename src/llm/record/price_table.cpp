@@ -11,8 +11,8 @@ namespace regraph::llm {
 
 namespace {
 
-constexpr const char* kFormat = "regraph-prices/1";
-constexpr std::size_t kLargestFile = std::size_t{1} << 20;
+constexpr const char* kPriceFormat = "regraph-prices/1";
+constexpr std::size_t kLargestTable = std::size_t{1} << 20;
 constexpr double kTokensOfAPrice = 1e6;
 
 Error at(const std::string& file, const YAML::Node& node, const std::string& what) {
@@ -53,7 +53,7 @@ bool fits_pattern(std::string_view text, std::string_view pattern) {
 }
 
 Result<PriceTable> PriceTable::load(const std::filesystem::path& path) {
-  Result<std::string> text = read_file(path, kLargestFile);
+  Result<std::string> text = read_file(path, kLargestTable);
   if (!text) return text.error();
   return parse(*text, path.string());
 }
@@ -67,9 +67,9 @@ Result<PriceTable> PriceTable::parse(const std::string& text, const std::string&
                 fmt::format("{}:{}: not valid YAML: {}", file, error.mark.line + 1, error.msg));
   }
   if (!root.IsMap() || !root["format"] || !root["format"].IsScalar() ||
-      root["format"].Scalar() != kFormat) {
+      root["format"].Scalar() != kPriceFormat) {
     return fail(ErrorCode::parse,
-                fmt::format("{}:1: a price table begins with 'format: {}'", file, kFormat));
+                fmt::format("{}:1: a price table begins with 'format: {}'", file, kPriceFormat));
   }
   const YAML::Node prices = root["prices"];
   if (!prices || !prices.IsSequence()) return at(file, root, "'prices' must be a list");

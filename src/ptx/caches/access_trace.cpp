@@ -1,14 +1,12 @@
 #include "ptx/caches/access_trace.h"
 
 #include "base/random.h"
+#include "ptx/memory/sectors.h"
 
 #include <algorithm>
 
 namespace regraph::ptx {
 namespace {
-
-constexpr std::uint64_t kLineBytes = 128;
-constexpr std::uint64_t kSectorBytes = 32;
 
 AccessPattern::Kind kind_of(const Program::Code& code, std::uint32_t site) {
   const SiteInfo& info = code.sites[site];

@@ -30,7 +30,6 @@ struct AtomicTraffic {
 
 class AtomicContention {
  public:
-  static constexpr std::uint64_t kSectorBytes = 32;
   static constexpr std::uint64_t kStretchBytes = 512;
   // Requests that are looked at; later ones count as if they were like them. Bounds time and
   // memory.

@@ -1,13 +1,11 @@
 #include "ptx/caches/cache_model.h"
 
+#include "ptx/memory/sectors.h"
+
 #include <algorithm>
 
 namespace regraph::ptx {
-namespace {
-
-constexpr std::uint64_t kLineBytes = 128;
-
-}  // namespace
+namespace {}  // namespace
 
 SectoredCache::SectoredCache(std::uint64_t bytes, int ways)
     : way_count_(std::max(ways, 1)),

@@ -4,6 +4,7 @@
 #include "ptx/caches/cache_replay.h"
 #include "ptx/decode/slice.h"
 #include "ptx/execute/block_runner.h"
+#include "ptx/memory/sectors.h"
 
 #include <fmt/format.h>
 
@@ -13,7 +14,6 @@
 namespace regraph::ptx {
 namespace {
 
-constexpr double kSectorBytes = 32.0;
 // A request may touch up to 32 lines; beyond this many line accesses a request on average, time is
 // what limits the trace.
 constexpr double kLineAccessesPerRequest = 6.0;

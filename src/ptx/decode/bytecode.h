@@ -235,6 +235,11 @@ struct Warp;
 // Warp::status).
 using Handler = const Record* (*)(const Record* record, Warp& warp);
 
+// Enters the handler of an operation that has one for all types.
+inline void put(Handler* table, Operation operation, Handler handler) {
+  table[handler_id(operation, LaneType::u32)] = handler;
+}
+
 struct alignas(64) Record {
   Handler handler = nullptr;  // bound per run from handler_id
   std::uint32_t d = 0;        // byte offsets into the register file

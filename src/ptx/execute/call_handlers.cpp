@@ -165,10 +165,6 @@ const Record* trap(const Record* r, Warp& w) {
                           local_value<std::uint32_t>(w, lane, r->c), text(r->e)));
 }
 
-void put(Handler* table, Operation operation, Handler handler) {
-  table[handler_id(operation, LaneType::u32)] = handler;
-}
-
 }  // namespace
 
 void fill_call_handlers(Handler* table) {

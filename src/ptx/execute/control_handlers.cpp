@@ -170,10 +170,6 @@ const Record* barrier(const Record* r, Warp& w) {
   return nullptr;
 }
 
-void put(Handler* table, Operation operation, Handler handler) {
-  table[handler_id(operation, LaneType::u32)] = handler;
-}
-
 }  // namespace
 
 void fill_control_handlers(Handler* table) {

@@ -209,10 +209,6 @@ const Record* reduce_xor(const Record* r, Warp& w) {
   return reduce<Word>(r, w, [](Word a, Word b) { return a ^ b; });
 }
 
-void put(Handler* table, Operation operation, Handler handler) {
-  table[handler_id(operation, LaneType::u32)] = handler;
-}
-
 }  // namespace
 
 void fill_lane_exchange_handlers(Handler* table) {

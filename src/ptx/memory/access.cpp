@@ -1,5 +1,6 @@
 // The slow half of loads and stores: finding memory, checking it, remembering the pattern.
 #include "ptx/memory/block_context.h"
+#include "ptx/memory/sectors.h"
 
 #include <fmt/format.h>
 
@@ -267,10 +268,10 @@ AccessOutcome resolve_access(const Record* record, Warp& warp, AccessSite& site,
   RequestCost cost;
   if (site.count) {
     if (site.space == StateSpace::local) {
+      constexpr auto kSector = static_cast<std::uint32_t>(kSectorBytes);
       // Local memory interleaves lanes by word: lanes that agree on the address are coalesced.
-      constexpr std::uint32_t kSectorBytes = 32;
       const auto lanes = static_cast<std::uint32_t>(__builtin_popcount(mask));
-      cost = {(lanes * site.bytes + kSectorBytes - 1) / kSectorBytes, site.bytes / 4 + 1, 1};
+      cost = {(lanes * site.bytes + kSector - 1) / kSector, site.bytes / 4 + 1, 1};
     } else {
       cost = request_cost(addresses, mask, site.bytes);
       if (site.space == StateSpace::shared && block.code->sites[record->site].atomic) {

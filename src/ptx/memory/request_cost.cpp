@@ -1,5 +1,6 @@
 // Coalescing and bank conflicts of one warp request.
 #include "ptx/memory/block_context.h"
+#include "ptx/memory/sectors.h"
 
 #include <algorithm>
 #include <array>
@@ -8,8 +9,6 @@ namespace regraph::ptx {
 namespace {
 
 constexpr std::uint32_t kBanks = 32;
-constexpr std::uint64_t kSectorBytes = 32;
-constexpr std::uint64_t kLineBytes = 128;
 
 // A small open-addressed set of what one request touches; at most 32 lanes x 2 granules.
 class TouchedSet {

@@ -32,9 +32,9 @@ namespace {
 // Stands for the variable of whichever shared loop an access is in.
 constexpr const char* kIteration = "#iteration";
 
-class Planner {
+class SharingPlanner {
  public:
-  Planner(const Analysis& analysis, int threads, const Problem& problem)
+  SharingPlanner(const Analysis& analysis, int threads, const Problem& problem)
       : analysis_(analysis), threads_(threads), problem_(problem) {}
 
   Result<RowPlan> plan(const Block& body) {
@@ -249,7 +249,7 @@ class Planner {
 
 Result<RowPlan> plan_rows(const Kernel& kernel, const Analysis& analysis, int threads,
                           const Problem& problem) {
-  return Planner(analysis, threads, problem).plan(kernel.body);
+  return SharingPlanner(analysis, threads, problem).plan(kernel.body);
 }
 
 }  // namespace regraph::rewrite

@@ -34,9 +34,9 @@ struct ArrayUse {
   std::string obstacle;  // why it cannot be staged; empty: it can
 };
 
-class Planner {
+class TilePlanner {
  public:
-  Planner(const Kernel& kernel, const Analysis& analysis, const Dim3& block, std::int64_t depth)
+  TilePlanner(const Kernel& kernel, const Analysis& analysis, const Dim3& block, std::int64_t depth)
       : kernel_(kernel), analysis_(analysis), block_(block), depth_(depth) {}
 
   Result<TilePlan> plan(const StmtPtr& loop) {
@@ -284,7 +284,7 @@ class Planner {
 
 Result<TilePlan> plan_tile(const Kernel& kernel, const Analysis& analysis, const StmtPtr& loop,
                            const Dim3& block, std::int64_t depth) {
-  return Planner(kernel, analysis, block, depth).plan(loop);
+  return TilePlanner(kernel, analysis, block, depth).plan(loop);
 }
 
 }  // namespace regraph::rewrite

@@ -45,9 +45,9 @@ std::string vector_type(ScalarType scalar, int width) {
   return found->second + std::to_string(width);
 }
 
-class Planner {
+class VectorPlanner {
  public:
-  Planner(const Kernel& kernel, const Analysis& analysis, int width, int alignment)
+  VectorPlanner(const Kernel& kernel, const Analysis& analysis, int width, int alignment)
       : kernel_(kernel), analysis_(analysis), width_(width), alignment_(alignment) {}
 
   Result<VectorPlan> plan() {
@@ -240,7 +240,7 @@ std::optional<Polynomial> element_polynomial(const ExprPtr& expr, const std::str
 
 Result<VectorPlan> plan_vectors(const Kernel& kernel, const Analysis& analysis, int width,
                                 int alignment) {
-  return Planner(kernel, analysis, width, alignment).plan();
+  return VectorPlanner(kernel, analysis, width, alignment).plan();
 }
 
 }  // namespace regraph::rewrite
