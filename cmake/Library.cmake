@@ -1,8 +1,6 @@
 # The library that is installed: all rooms below the programs in one archive, one target, and the headers that
 # its front door, session/session.h, needs. tests/consumer is built against it outside this tree.
-set(REGRAPH_ROOMS base kernel regraph source rewrite infer ptx sass eval_compile eval_verify eval_model
-  eval_model_calibration eval_gpu eval_shared llm_chat llm_client llm_prompt llm_record llm_expand search report
-  session)
+get_property(REGRAPH_ROOMS GLOBAL PROPERTY REGRAPH_ROOMS)
 set(REGRAPH_PUBLIC_HEADERS
   base/cancellation.h base/hash.h base/result.h
   eval/evaluator.h eval/model/device.h
@@ -15,7 +13,7 @@ set(REGRAPH_PUBLIC_HEADERS
 
 set(REGRAPH_OBJECTS "")
 foreach(room ${REGRAPH_ROOMS})
-  list(APPEND REGRAPH_OBJECTS $<TARGET_OBJECTS:regraph_${room}>)
+  list(APPEND REGRAPH_OBJECTS $<TARGET_OBJECTS:${room}>)
 endforeach()
 add_library(regraph STATIC ${REGRAPH_OBJECTS})
 target_include_directories(regraph INTERFACE $<INSTALL_INTERFACE:include/regraph>)

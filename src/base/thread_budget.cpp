@@ -67,8 +67,9 @@ void ThreadBudget::for_each_index(std::size_t count, const std::function<void(st
     while (helpers.size() + 1 < count && loop.divisible() && spare()) {
       auto share = std::make_shared<Share>(*this);
       try {
-        helpers.emplace_back([share, &loop] {
-          while (loop.step()) {
+        helpers.emplace_back([this, share, &loop] {
+          // Gives way to calls that began meanwhile.
+          while (used_ <= most_ && loop.step()) {
           }
         });
       } catch (const std::system_error&) {

@@ -27,7 +27,7 @@ class ThreadBudget {
     ThreadBudget* budget_;
   };
 
-  // Without a limit set there is one thread: nothing is ever to spare.
+  // Without a limit set nothing is ever to spare.
   void limit(int most) { most_ = most; }
 
   // Counts a thread that works anyway: the caller's.
@@ -44,7 +44,7 @@ class ThreadBudget {
  private:
   [[nodiscard]] bool spare();
 
-  int most_ = 1;
+  int most_ = 0;
   std::atomic<int> used_{0};
 };
 

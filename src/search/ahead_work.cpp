@@ -36,7 +36,8 @@ AheadWork::AheadWork(const SearchInputs& inputs, WorkerPool& pool)
                 inputs.evaluator.may_work_ahead() != Evaluator::Ahead::nothing),
       prepares_only_(inputs.evaluator.may_work_ahead() == Evaluator::Ahead::preparation),
       proposes_(inputs.expander.proposes_freely()),
-      most_kept_(kKeptPerWorker * static_cast<std::size_t>(inputs.config.jobs)) {}
+      most_kept_(kKeptPerWorker * static_cast<std::size_t>(inputs.config.jobs)),
+      left_idle_(std::max(inputs.config.jobs / 2 - 1, 0)) {}
 
 AheadWork::ApplyKey AheadWork::key_of(const ApplyRequest& request) {
   return {request.parent.get(), request.proposal.text()};
@@ -83,8 +84,10 @@ bool AheadWork::start_one(Table& table, const Key& key, std::shared_ptr<AnyJob> 
     return true;
   }
   if (table.tried(key)) return true;
-  const bool started = pool_.start_ahead(
-      job, [this, &table, key, raw = job.get()](Ending ending) { ended(table, key, raw, ending); });
+  const bool started =
+      room() > 0 && pool_.start_ahead(job, [this, &table, key, raw = job.get()](Ending ending) {
+        ended(table, key, raw, ending);
+      });
   if (!started) return false;
   table.add(key, std::move(job), probability);
   if constexpr (std::is_same_v<AnyJob, JudgeJob>) {

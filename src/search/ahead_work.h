@@ -91,7 +91,10 @@ class AheadWork {
   // Whether candidates judged ahead come with what can be done next.
   [[nodiscard]] bool proposes() const { return proposes_; }
 
-  // Starts what is wished for, the likeliest first, while workers idle.
+  // Workers that idle and may be given something to do ahead; the others are left for the threads
+  // that an evaluation can use.
+  [[nodiscard]] int room() const { return pool_.idle() - left_idle_; }
+  // Starts what is wished for, the likeliest first, while there is room.
   void start(std::vector<Wish> wishes);
   // Asks the least likely jobs to stop until no more jobs run than there are processors.
   void make_room();
@@ -143,6 +146,7 @@ class AheadWork {
   bool prepares_only_;
   bool proposes_;
   std::size_t most_kept_;
+  int left_idle_;
   AheadTable<ApplyKey, ApplyJob> applied_;
   AheadTable<JudgeKey, JudgeJob> judged_;
   WorkAhead statistics_;

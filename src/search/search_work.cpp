@@ -125,11 +125,11 @@ bool SearchWork::call_due() {
 }
 
 void SearchWork::work_ahead() {
-  if (!planner_ || !news_ || !ahead_.possible() || pool_.idle() <= 0) return;
+  if (!planner_ || !news_ || !ahead_.possible() || ahead_.room() <= 0) return;
   const auto begin = WorkerPool::Clock::now();
   if (begin < plan_again_) return;
   news_ = false;
-  ahead_.start(planner_(pool_.idle()));
+  ahead_.start(planner_(ahead_.room()));
   const auto end = WorkerPool::Clock::now();
   plan_again_ = end + kPlanningPause * (end - begin);
 }

@@ -311,8 +311,8 @@ VerificationResult Verifier::verify_on(const KernelRunner& runner, std::uint64_t
     result.message = reference.error().message;
     return result;
   }
-  ThreadBudget one_thread;  // the runner is for one at a time
-  return examine(state_->problem, **reference, nullptr, runner, one_thread, 1, cancellation);
+  ThreadBudget none_to_spare;  // the runner is for one at a time
+  return examine(state_->problem, **reference, nullptr, runner, none_to_spare, 1, cancellation);
 }
 
 }  // namespace regraph

@@ -1,0 +1,88 @@
+#include "session/session.h"
+
+#include "report/run_report.h"
+#include "session/opened_session.h"
+
+namespace regraph {
+namespace {
+
+class SessionOf : public test::SessionTest {};
+
+TEST_F(SessionOf, OpensJudgesAndSearches) {
+  write_row_sums();
+  const auto session = open();
+  ASSERT_TRUE(session) << session.error().message;
+  EXPECT_EQ((*session)->problem().signature.name, "row_sums");
+  EXPECT_EQ((*session)->evaluator_name(), "model");
+  const Evaluation original = (*session)->evaluate((*session)->original(), {.seed = 1}, never_);
+  ASSERT_TRUE(original.correct()) << original.message;
+
+  SearchConfig config = (*session)->configuration();
+  config.budget.evaluations = 4;
+  config.jobs = 2;
+  const auto expander = (*session)->expander({}, config);
+  ASSERT_TRUE(expander) << expander.error().message;
+  const auto found = (*session)->search({config, **expander});
+  ASSERT_TRUE(found) << found.error().message;
+  const SearchOutcome& outcome = found->outcome;
+  EXPECT_EQ(outcome.verdict, SpeedVerdict::fast);
+  EXPECT_GT(outcome.log_speedup, 0.5);
+  // The library's answer is the text's: nobody has to decide once more.
+  EXPECT_NE((*session)->text(*found, config).find("row_sums"), std::string::npos);
+
+  // What was found can be judged again from its text alone.
+  const auto again = (*session)->read_candidate(outcome.best.source, never_);
+  ASSERT_TRUE(again) << again.error().message;
+}
+
+TEST_F(SessionOf, JudgesACandidateThatComputesSomethingElse) {
+  write_row_sums();
+  const auto session = open();
+  ASSERT_TRUE(session) << session.error().message;
+  std::string wrong = test::kRowSums;
+  wrong.replace(wrong.find("i < columns"), 11, "i < columns - 1");
+  const auto candidate = (*session)->read_candidate(wrong, never_);
+  ASSERT_TRUE(candidate) << candidate.error().message;
+  const Evaluation evaluation = (*session)->evaluate(*candidate, {.seed = 1}, never_);
+  EXPECT_EQ(evaluation.verdict, Verdict::wrong_result) << evaluation.message;
+}
+
+TEST_F(SessionOf, RefusesACandidateWithOtherParameters) {
+  write_row_sums();
+  const auto session = open();
+  ASSERT_TRUE(session) << session.error().message;
+  const auto candidate = (*session)->read_candidate(
+      "__global__ void row_sums(const float* in, float* out) { out[0] = in[0]; }", never_);
+  ASSERT_FALSE(candidate);
+  EXPECT_EQ(candidate.error().code, ErrorCode::refused);
+}
+
+TEST_F(SessionOf, TellsWhoseFaultAFailureIs) {
+  const auto missing = open();
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().cause, FailureCause::usage);
+  EXPECT_NE(missing.error().message.find("k.cu"), std::string::npos) << missing.error().message;
+
+  write("k.cu", "int main() { return 0; }\n");
+  const auto empty = open();
+  ASSERT_FALSE(empty);
+  EXPECT_EQ(empty.error().cause, FailureCause::unusable_kernel);
+
+  write_row_sums();
+  SessionOptions nowhere = options();
+  nowhere.device = "h9000";
+  const auto device = Session::open(nowhere, installation_, never_);
+  ASSERT_FALSE(device);
+  EXPECT_EQ(device.error().cause, FailureCause::usage);
+  EXPECT_NE(device.error().message.find("h200"), std::string::npos)
+      << "known devices are not listed: " << device.error().message;
+
+  Cancellation stopped;
+  stopped.request();
+  const auto interrupted = Session::open(options(), installation_, stopped);
+  ASSERT_FALSE(interrupted);
+  EXPECT_EQ(interrupted.error().cause, FailureCause::interrupted);
+}
+
+}  // namespace
+}  // namespace regraph
