@@ -79,8 +79,8 @@ class RandomPolicy final : public EdgePolicy {
     for (const OpenSteps::Option& option : options)
       steps.push_back(option.step);
     std::ranges::sort(steps);
-    const auto repeated = std::ranges::unique(steps);
-    steps.erase(repeated.begin(), repeated.end());
+    const auto repeated = std::unique(steps.begin(), steps.end());
+    steps.erase(repeated, steps.end());
     const std::uint32_t step = steps[draw() % steps.size()];
     const auto count = std::ranges::count(options, step, &OpenSteps::Option::step);
     auto left = static_cast<std::ptrdiff_t>(draw() % static_cast<std::uint64_t>(count));

@@ -53,6 +53,7 @@ int most_at_once(ThreadBudget& budget, int callers) {
     });
   };
   std::vector<std::jthread> threads;
+  threads.reserve(static_cast<std::size_t>(callers));
   for (int i = 0; i < callers; ++i)
     threads.emplace_back(call);
   threads.clear();

@@ -200,7 +200,7 @@ TEST(WorkAhead, CandidatesArePreparedWhereTheyAreNotEvaluatedAhead) {
   EXPECT_EQ(transcript(*with), transcript(*without));
   EXPECT_EQ(helped.calls, alone.calls) << "what nobody asked for was evaluated";
   EXPECT_GE(with->work_ahead.evaluations, with->work_ahead.evaluations_used);
-  EXPECT_GT(with->work_ahead.evaluations_used, 10);
+  EXPECT_GT(with->work_ahead.evaluations_used, 3);
 }
 
 // Evaluations made ahead go wrong, as they may under load; made again they do not. The one that the

@@ -37,7 +37,7 @@ assume: {reassociate: true}
 class SessionTest : public ::testing::Test {
  protected:
   SessionTest() : directory_(*TemporaryDirectory::create("regraph-session-")) {
-    installation_.cache_directory = cache();
+    installation.cache_directory = cache();
   }
 
   void write(const std::string& name, const std::string& text) const {
@@ -58,11 +58,11 @@ class SessionTest : public ::testing::Test {
     return options;
   }
   [[nodiscard]] Result<std::unique_ptr<Session>, SessionError> open() const {
-    return Session::open(options(), installation_, never_);
+    return Session::open(options(), installation, never);
   }
 
-  const Cancellation never_;
-  Installation installation_ = Installation::of_program(REGRAPH_PROGRAMS);
+  const Cancellation never;
+  Installation installation = Installation::of_program(REGRAPH_PROGRAMS);
 
  private:
   // Compiled kernels are shared by all tests of the program.

@@ -40,7 +40,7 @@ TEST_F(RecordedRunOf, GoesOnAsIfItHadNeverStopped) {
   const auto over = (*again)->finished();
   ASSERT_TRUE(over) << over.error().message;
   EXPECT_FALSE(*over);
-  const auto reopened = Session::reopen((*again)->description(), installation_, never_);
+  const auto reopened = Session::reopen((*again)->description(), installation, never);
   ASSERT_TRUE(reopened) << reopened.error().message;
   const auto same_expander = (*reopened)->expander({}, config);
   ASSERT_TRUE(same_expander) << same_expander.error().message;

@@ -14,7 +14,7 @@ TEST_F(SessionOf, OpensJudgesAndSearches) {
   ASSERT_TRUE(session) << session.error().message;
   EXPECT_EQ((*session)->problem().signature.name, "row_sums");
   EXPECT_EQ((*session)->evaluator_name(), "model");
-  const Evaluation original = (*session)->evaluate((*session)->original(), {.seed = 1}, never_);
+  const Evaluation original = (*session)->evaluate((*session)->original(), {.seed = 1}, never);
   ASSERT_TRUE(original.correct()) << original.message;
 
   SearchConfig config = (*session)->configuration();
@@ -31,7 +31,7 @@ TEST_F(SessionOf, OpensJudgesAndSearches) {
   EXPECT_NE((*session)->text(*found, config).find("row_sums"), std::string::npos);
 
   // What was found can be judged again from its text alone.
-  const auto again = (*session)->read_candidate(outcome.best.source, never_);
+  const auto again = (*session)->read_candidate(outcome.best.source, never);
   ASSERT_TRUE(again) << again.error().message;
 }
 
@@ -41,9 +41,9 @@ TEST_F(SessionOf, JudgesACandidateThatComputesSomethingElse) {
   ASSERT_TRUE(session) << session.error().message;
   std::string wrong = test::kRowSums;
   wrong.replace(wrong.find("i < columns"), 11, "i < columns - 1");
-  const auto candidate = (*session)->read_candidate(wrong, never_);
+  const auto candidate = (*session)->read_candidate(wrong, never);
   ASSERT_TRUE(candidate) << candidate.error().message;
-  const Evaluation evaluation = (*session)->evaluate(*candidate, {.seed = 1}, never_);
+  const Evaluation evaluation = (*session)->evaluate(*candidate, {.seed = 1}, never);
   EXPECT_EQ(evaluation.verdict, Verdict::wrong_result) << evaluation.message;
 }
 
@@ -52,7 +52,7 @@ TEST_F(SessionOf, RefusesACandidateWithOtherParameters) {
   const auto session = open();
   ASSERT_TRUE(session) << session.error().message;
   const auto candidate = (*session)->read_candidate(
-      "__global__ void row_sums(const float* in, float* out) { out[0] = in[0]; }", never_);
+      "__global__ void row_sums(const float* in, float* out) { out[0] = in[0]; }", never);
   ASSERT_FALSE(candidate);
   EXPECT_EQ(candidate.error().code, ErrorCode::refused);
 }
@@ -71,7 +71,7 @@ TEST_F(SessionOf, TellsWhoseFaultAFailureIs) {
   write_row_sums();
   SessionOptions nowhere = options();
   nowhere.device = "h9000";
-  const auto device = Session::open(nowhere, installation_, never_);
+  const auto device = Session::open(nowhere, installation, never);
   ASSERT_FALSE(device);
   EXPECT_EQ(device.error().cause, FailureCause::usage);
   EXPECT_NE(device.error().message.find("h200"), std::string::npos)
@@ -79,7 +79,7 @@ TEST_F(SessionOf, TellsWhoseFaultAFailureIs) {
 
   Cancellation stopped;
   stopped.request();
-  const auto interrupted = Session::open(options(), installation_, stopped);
+  const auto interrupted = Session::open(options(), installation, stopped);
   ASSERT_FALSE(interrupted);
   EXPECT_EQ(interrupted.error().cause, FailureCause::interrupted);
 }

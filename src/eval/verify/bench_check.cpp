@@ -331,6 +331,7 @@ Verdict BenchCheck::compare_elements(const std::vector<KnownElements>& known) {
 
 void BenchCheck::mark_compared(const std::vector<KnownElements>& known) {
   std::vector<ElementRange> ranges;
+  ranges.reserve(known.size());
   for (const KnownElements& one : known)
     ranges.push_back(one.range);
   join(ranges);

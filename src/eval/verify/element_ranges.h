@@ -14,7 +14,7 @@ struct ElementRange {
   std::uint32_t argument = 0;
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
-  auto operator<=>(const ElementRange&) const = default;
+  auto operator<=>(const ElementRange&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 // Sorts ranges and joins those that touch.

@@ -86,7 +86,7 @@ std::string Case::text() const {
 
 Reference::Reference(const Problem& problem, const LoadedPlan& original, ReferenceSettings settings,
                      std::uint64_t seed)
-    : problem_(problem), original_(original), settings_(settings), seed_(seed) {
+    : problem_(problem), original_(original), settings_(std::move(settings)), seed_(seed) {
   std::vector<const Symbols*> sizes;
   for (const Symbols& symbols : problem.tests)
     sizes.push_back(&symbols);

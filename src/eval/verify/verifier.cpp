@@ -92,6 +92,7 @@ Result<std::vector<std::string>> ill_conditioned_inputs(const std::vector<const 
                     "which it is well-conditioned, or a tolerance",
                     symbols_text(*symbols)));
   }
+  warnings.reserve(left_out.size());
   for (const auto& [distribution, ill] : left_out) {
     warnings.push_back(fmt::format(
         "{} inputs are left out at {} of {} test sizes: the original is ill-conditioned there, its "
@@ -191,7 +192,8 @@ struct Verifier::State {
   }
 };
 
-Verifier::Verifier(Problem problem, CompiledKernel original, VerifierConfiguration configuration)
+Verifier::Verifier(const Problem& problem, CompiledKernel original,
+                   VerifierConfiguration configuration)
     : Verifier(problem, CompiledPlan::of(std::move(original), problem.launch),
                std::move(configuration)) {}
 Verifier::Verifier(Problem problem, const CompiledPlan& original,

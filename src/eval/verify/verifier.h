@@ -68,7 +68,8 @@ class Verifier {
   // `original` must be of the problem's launch plan.
   Verifier(Problem problem, const CompiledPlan& original, VerifierConfiguration configuration = {});
   // For plans that launch one kernel, here and below.
-  Verifier(Problem problem, CompiledKernel original, VerifierConfiguration configuration = {});
+  Verifier(const Problem& problem, CompiledKernel original,
+           VerifierConfiguration configuration = {});
   ~Verifier();
   Verifier(const Verifier&) = delete;
   Verifier& operator=(const Verifier&) = delete;

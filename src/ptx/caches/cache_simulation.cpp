@@ -54,7 +54,7 @@ class Simulation {
   }
 
   Result<CacheTraffic> run() {
-    if (const Status sampled = sample(); !sampled.ok()) return sampled.error();
+    if (Status sampled = sample(); !sampled.ok()) return sampled.error();
     const double fraction = choose_fraction();
     if (fraction < 1.0) {
       traffic_.truncated = true;
@@ -127,7 +127,7 @@ class Simulation {
     for (std::uint64_t i = 0; i < count; ++i) {
       trace_.clear();
       const std::uint64_t block = count == 1 ? 0 : i * (blocks - 1) / (count - 1);
-      if (const Status status = run_block(block); !status.ok()) return status;
+      if (Status status = run_block(block); !status.ok()) return status;
       const TraceTotals& totals = trace_.totals();
       const double share = 1.0 / static_cast<double>(count);
       sample_.requests += share * static_cast<double>(totals.requests);
@@ -166,7 +166,7 @@ class Simulation {
     begins.reserve(count + 1);
     for (std::uint64_t i = 0; i < count; ++i) {
       begins.push_back(trace_.requests().size());
-      if (const Status status = run_block(first_block + i); !status.ok()) return status.error();
+      if (Status status = run_block(first_block + i); !status.ok()) return status.error();
       trace_.sort_by_time(begins.back(), kQuantumShift);
     }
     begins.push_back(trace_.requests().size());
