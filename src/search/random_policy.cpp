@@ -76,6 +76,7 @@ class RandomPolicy final : public EdgePolicy {
 
   const OpenSteps::Option& pick(const std::vector<OpenSteps::Option>& options) {
     std::vector<std::uint32_t> steps;
+    steps.reserve(options.size());
     for (const OpenSteps::Option& option : options)
       steps.push_back(option.step);
     std::ranges::sort(steps);
