@@ -18,8 +18,6 @@ using Type = SqlColumn::Type;
 // "RGrf": tells `file` and others whose database this is.
 constexpr std::int64_t kApplicationId = 0x52477266;
 
-// The one key of tables with one row.
-
 Result<std::int64_t> pragma(SqliteDatabase& database, const char* name) {
   Result<SqliteStatement> statement = database.prepare(std::string("PRAGMA ") + name);
   if (!statement) return statement.error();
