@@ -16,38 +16,13 @@
 #include "search/ahead_work.h"
 #include "search/budget_meter.h"
 #include "search/known_states.h"
+#include "search/outcome_rates.h"
 #include "search/searcher.h"
 #include "search/ticket_table.h"
 
-#include <memory>
 #include <vector>
 
 namespace regraph {
-
-// What measurements came to, for guesses at the next ones.
-class OutcomeRates {
- public:
-  void failed() { failed_ += 1.0; }
-  // Correct; ln(the parent's time / the candidate's).
-  void measured(double log_gain);
-
-  struct Guess {
-    double probability = 0.0;
-    bool correct = false;
-    double log_gain = 0.0;
-  };
-  // Faster than the parent; and not, as most often: failed, or correct and slower.
-  [[nodiscard]] std::vector<Guess> guesses() const;
-
- private:
-  struct Share {
-    double count = 1.0;  // as if each had been seen once
-    double log_gain = 0.0;
-  };
-  double failed_ = 1.0;
-  Share slower_{1.0, -0.1};
-  Share faster_{1.0, 0.2};
-};
 
 // Where a search stands; what it refers to must not change meanwhile.
 struct SearchPosition {
