@@ -135,11 +135,10 @@ void AccessTrace::clear() {
   totals_ = TraceTotals{};
 }
 
-void AccessTrace::sort_by_time(std::size_t first, int shift) {
-  std::stable_sort(requests_.begin() + static_cast<std::ptrdiff_t>(first), requests_.end(),
-                   [shift](const TracedRequest& a, const TracedRequest& b) {
-                     return (a.time >> shift) < (b.time >> shift);
-                   });
+void AccessTrace::sort_by_quantum(std::size_t first) {
+  std::stable_sort(
+      requests_.begin() + static_cast<std::ptrdiff_t>(first), requests_.end(),
+      [](const TracedRequest& a, const TracedRequest& b) { return quantum_of(a) < quantum_of(b); });
 }
 
 }  // namespace regraph::ptx

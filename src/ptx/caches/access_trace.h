@@ -31,6 +31,14 @@ struct TracedRequest {
   std::uint32_t time = 0;  // instructions the warp had executed
 };
 
+// Resident blocks take turns after 1 << kQuantumShift instructions of a warp.
+inline constexpr int kQuantumShift = 6;
+
+// The turn in which a request is made.
+[[nodiscard]] inline std::uint32_t quantum_of(const TracedRequest& request) {
+  return request.time >> kQuantumShift;
+}
+
 // What was traced, in sums.
 struct TraceTotals {
   std::uint64_t requests = 0;
@@ -59,8 +67,8 @@ class AccessTrace : public AccessSink {
   [[nodiscard]] std::uint64_t atomic_sectors() const { return atomic_written_.size(); }
   // Forgets requests and sums; patterns and atomics stay.
   void clear();
-  // Puts the requests from `first` on in order of time, stably, by quanta of 2^shift instructions.
-  void sort_by_time(std::size_t first, int shift);
+  // Puts the requests from `first` on in order of their quanta, stably.
+  void sort_by_quantum(std::size_t first);
 
  private:
   std::uint32_t intern(AccessPattern::Kind kind, std::uint32_t instruction, std::uint64_t base_line,

@@ -1,20 +1,25 @@
-// Plays the accesses of one wave of blocks to the caches: a sectored L1 for each SM, one L2.
+// Plays the accesses of a wave of blocks to the caches: a sectored L1 for each SM, one L2.
+//
+//   SM 0   blocks 0, n, 2n, ..   -> L1 -+
+//   SM 1   blocks 1, n+1, ..     -> L1 -+-> L2, which hears them quantum by quantum, within one
+//    ..                                 |   SM after SM
+//   SM n-1                       -> L1 -+
+//
+// L1s know nothing of each other, so SMs are played by several threads, some quanta at a time,
+// while another plays to the L2 what they sent it in the quanta before.
 #pragma once
 
-#include "ptx/caches/access_trace.h"
+#include "base/thread_budget.h"
 #include "ptx/caches/cache_model.h"
 #include "ptx/caches/cache_simulation.h"
+#include "ptx/caches/sm_replay.h"
+#include "ptx/caches/wave_tracer.h"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace regraph::ptx {
-
-// Resident blocks take turns after 1 << kQuantumShift instructions of a warp.
-inline constexpr int kQuantumShift = 6;
-static_assert(1 << kQuantumShift == kQuantumInstructions);
 
 // Counts of one wave, of the part that was simulated.
 struct WaveCounts {
@@ -32,12 +37,13 @@ struct WaveCounts {
 
 class CacheReplay {
  public:
-  // `loads` is of the program's instructions and is counted up; it must outlive the replay.
-  CacheReplay(const CacheGeometry& geometry, std::vector<LoadService>& loads);
+  // `loads` is of the program's instructions and is counted up; it and `threads` must outlive the
+  // replay.
+  CacheReplay(const CacheGeometry& geometry, std::vector<LoadService>& loads,
+              ThreadBudget& threads);
 
-  // Blocks of a wave: block i's requests are [begins[i], begins[i + 1]) of the trace, sorted by
-  // time. Caches keep what earlier waves left.
-  void replay(const AccessTrace& trace, const std::vector<std::size_t>& begins, WaveCounts& counts);
+  // Caches keep what earlier waves left.
+  [[nodiscard]] WaveCounts replay(const TracedWave& wave);
 
   void clear_l1();
   void clear_l2() { l2_.clear(); }
@@ -45,47 +51,29 @@ class CacheReplay {
  private:
   // Where a sector comes from, the slowest last.
   enum class Source : std::uint8_t { l1, shared_l2, l2, shared_dram, dram };
-
-  // What one SM has asked the L2 for in the current quantum: another request that wants the same
-  // may have to wait for it, though the cache has a place for it already.
-  class RecentFills {
-   public:
-    // From where the slowest of `hit` sectors of a line, found in L1, comes.
-    [[nodiscard]] Source source(std::uint64_t line, std::uint32_t hit,
-                                std::uint32_t quantum) const {
-      const Entry& entry = entries_[line % kEntries];
-      if (entry.line != line || entry.quantum != quantum) return Source::l1;
-      if ((entry.from_dram & hit) != 0) return Source::shared_dram;
-      return (entry.from_l2 & hit) != 0 ? Source::shared_l2 : Source::l1;
-    }
-    void add(std::uint64_t line, std::uint32_t from_l2, std::uint32_t from_dram,
-             std::uint32_t quantum) {
-      Entry& entry = entries_[line % kEntries];
-      if (entry.line != line || entry.quantum != quantum) entry = {line, quantum, 0, 0};
-      entry.from_l2 = static_cast<std::uint8_t>(entry.from_l2 | from_l2);
-      entry.from_dram = static_cast<std::uint8_t>(entry.from_dram | from_dram);
-    }
-
-   private:
-    static constexpr std::size_t kEntries = 256;
-    struct Entry {
-      std::uint64_t line = ~std::uint64_t{0};
-      std::uint32_t quantum = 0;
-      std::uint8_t from_l2 = 0;  // sectors
-      std::uint8_t from_dram = 0;
-    };
-    std::array<Entry, kEntries> entries_;
+  // Sectors of a line that the L2 was asked for, by where it had them from.
+  struct Fill {
+    std::uint8_t from_l2 = 0;
+    std::uint8_t from_dram = 0;
+  };
+  // What is kept of one SM at the L2's side.
+  struct L2Side {
+    RecentFills<Fill> fills;
+    Source slowest = Source::l1;  // so far, of the request whose lines are being played
   };
 
-  void replay_request(const AccessTrace& trace, const TracedRequest& request, SectoredCache& l1,
-                      RecentFills& recent, std::uint32_t quantum, WaveCounts& counts);
-  static void count(LoadService& service, Source source);
+  void play_l2(const std::vector<SmOutput>& sent, WaveCounts& counts);
+  // Of the `which`th quantum that an SM sent accesses of.
+  void play_quantum(const SmOutput& sent, std::size_t which, L2Side& side, WaveCounts& counts);
+  void play_access(const L2Access& access, std::uint32_t quantum, L2Side& side, WaveCounts& counts);
+  void play_load(const L2Access& access, std::uint32_t quantum, L2Side& side, WaveCounts& counts);
+  static void count(LoadService& service, Source source, double requests);
 
-  std::size_t sms_;
+  ThreadBudget& threads_;
   std::vector<LoadService>& loads_;
   SectoredCache l2_;
-  std::vector<SectoredCache> l1_;
-  std::vector<RecentFills> recent_;  // of each SM
+  std::vector<SmReplay> sms_;
+  std::vector<L2Side> l2_sides_;  // of each SM
 };
 
 }  // namespace regraph::ptx

@@ -1,12 +1,10 @@
 #include "ptx/caches/cache_simulation.h"
 
-#include "ptx/caches/access_trace.h"
+#include "ptx/caches/block_tracer.h"
 #include "ptx/caches/cache_replay.h"
+#include "ptx/caches/wave_tracer.h"
 #include "ptx/decode/slice.h"
-#include "ptx/execute/block_runner.h"
 #include "ptx/memory/sectors.h"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -19,6 +17,7 @@ namespace {
 constexpr double kLineAccessesPerRequest = 6.0;
 // Blocks run in full to learn what a whole block does.
 constexpr std::uint64_t kSampledBlocks = 3;
+static_assert(1 << kQuantumShift == kQuantumInstructions);
 
 // What one whole block does, on average over the sampled ones.
 struct BlockSample {
@@ -34,53 +33,50 @@ struct BlockSample {
 
 class Simulation {
  public:
-  Simulation(const Program::Code& slice, const LaunchArguments& arguments,
-             std::unique_ptr<LaunchMemory> launch_memory, const CacheGeometry& geometry,
-             const CacheSimulationLimits& limits, const Cancellation& cancellation,
-             bool runs_atomics, Fault* found)
-      : runs_atomics_(runs_atomics),
-        found_(found),
-        geometry_(geometry),
+  Simulation(const SlicedLaunch& launch, const CacheGeometry& geometry,
+             const CacheSimulationLimits& limits, ThreadBudget& threads)
+      : geometry_(geometry),
         limits_(limits),
-        cancellation_(cancellation),
-        grid_blocks_(arguments.grid.count()),
-        launch_memory_(std::move(launch_memory)),
-        runner_(slice, arguments, *launch_memory_, run_options()),
-        replay_(geometry, traffic_.loads) {
-    traffic_.loads.resize(slice.instructions.size());
-    runner_.set_sink(&trace_);
-    wave_blocks_ = static_cast<std::uint64_t>(geometry.sm_count) *
-                   static_cast<std::uint64_t>(geometry.resident_blocks_per_sm);
-  }
+        threads_(threads),
+        grid_blocks_(launch.arguments.grid.count()),
+        wave_blocks_(static_cast<std::uint64_t>(geometry.sm_count) *
+                     static_cast<std::uint64_t>(geometry.resident_blocks_per_sm)),
+        tracer_(launch, threads),
+        traffic_(nothing_yet(launch.slice.instructions.size())),
+        replay_(geometry, traffic_.loads, threads) {}
 
-  Result<CacheTraffic> run() {
-    if (Status sampled = sample(); !sampled.ok()) return sampled.error();
+  Result<CacheTraffic, TraceFailure> run() {
+    if (auto sampled = sample(); !sampled) return std::move(sampled).error();
     const double fraction = choose_fraction();
     if (fraction < 1.0) {
       traffic_.truncated = true;
-      runner_.set_time_limit(
+      tracer_.set_time_limit(
           std::max<std::int64_t>(1, static_cast<std::int64_t>(sample_.duration * fraction)));
     }
     traffic_.grid_blocks = grid_blocks_;
     const std::uint64_t first_blocks = std::min(wave_blocks_, grid_blocks_);
-    auto first = simulate_wave(0, first_blocks);
-    if (!first.ok()) return first.error();
-    scale(*first, first_blocks);
-    add(*first, 1.0);
-    if (grid_blocks_ > first_blocks) {
-      // A truncated wave leaves only its beginning in the cache; a whole one would have replaced it
-      // wherever it reads more than the cache holds.
-      const double footprint =
-          (first->dram_read_sectors + first->dram_write_sectors) * kSectorBytes;
-      if (traffic_.truncated) replay_.clear_l1();
-      if (traffic_.truncated && footprint > static_cast<double>(geometry_.l2_bytes)) {
-        replay_.clear_l2();
+    const std::uint64_t second_blocks = std::min(wave_blocks_, grid_blocks_ - first_blocks);
+    auto first = trace(0, first_blocks);
+    if (!first) return std::move(first).error();
+    Result<TracedWave, TraceFailure> second = TracedWave{};
+    WaveCounts counts;
+    threads_.for_each_index(2, [&](std::size_t part) {
+      if (part == 1) {
+        second = trace(first_blocks, second_blocks);
+        return;
       }
-      const std::uint64_t second_blocks = std::min(wave_blocks_, grid_blocks_ - first_blocks);
-      auto second = simulate_wave(first_blocks, second_blocks);
-      if (!second.ok()) return second.error();
-      scale(*second, second_blocks);
-      add(*second,
+      counts = replay_.replay(*first);
+      tracer_.give_back(*std::move(first));
+    });
+    if (!second) return std::move(second).error();
+    scale(counts, first_blocks);
+    add(counts, 1.0);
+    if (second_blocks > 0) {
+      keep_in_caches(counts);
+      WaveCounts later = replay_.replay(*second);
+      tracer_.give_back(*std::move(second));
+      scale(later, second_blocks);
+      add(later,
           static_cast<double>(grid_blocks_ - first_blocks) / static_cast<double>(second_blocks));
     }
     add_atomics();
@@ -88,62 +84,55 @@ class Simulation {
   }
 
  private:
-  static RunOptions run_options() {
-    RunOptions options;
-    options.count = false;
-    options.exited_threads_arrive = true;
-    return options;
-  }
-
-  Status run_block(std::uint64_t block) {
-    runner_.run(block, limits_.instructions_per_wave, cancellation_);
-    const Fault& fault = runner_.fault();
-    if (fault.kind == FaultKind::none) return {};
-    // Blocks that were sampled run again in their wave: what depends on atomics they already did,
-    // such as a place in an output, may run out.
-    const bool is_access = fault.kind == FaultKind::out_of_bounds ||
-                           fault.kind == FaultKind::misaligned ||
-                           fault.kind == FaultKind::write_to_read_only;
-    if (is_access && !runs_atomics_ && found_ != nullptr) *found_ = fault;
-    // Else the slice, which has only what addresses depend on, is no help: a wait for memory that
-    // nobody writes in it never ends.
-    ErrorCode code = ErrorCode::unsupported;
-    if (fault.kind == FaultKind::cancelled) {
-      code = ErrorCode::cancelled;
-    } else if (fault.kind == FaultKind::instruction_budget && !runs_atomics_) {
-      code = ErrorCode::resource;
-    } else if (is_access && !runs_atomics_) {
-      code = ErrorCode::invalid_argument;
-    }
-    return fail(code, fmt::format("{} (PTX line {}, block {},{},{})", fault.message, fault.ptx_line,
-                                  fault.block.x, fault.block.y, fault.block.z));
+  static CacheTraffic nothing_yet(std::size_t instructions) {
+    CacheTraffic traffic;
+    traffic.loads.resize(instructions);
+    return traffic;
   }
 
   // First, middle and last block of the first wave.
-  Status sample() {
+  Result<void, TraceFailure> sample() {
     const std::uint64_t blocks = std::min(wave_blocks_, grid_blocks_);
     const std::uint64_t count = std::min(kSampledBlocks, blocks);
-    trace_.count_written_sectors(true);
+    std::unique_ptr<BlockTracer> tracer = tracer_.take();
+    AccessTrace& trace = tracer->trace();
+    trace.count_written_sectors(true);
     for (std::uint64_t i = 0; i < count; ++i) {
-      trace_.clear();
+      trace.clear();
       const std::uint64_t block = count == 1 ? 0 : i * (blocks - 1) / (count - 1);
-      if (Status status = run_block(block); !status.ok()) return status;
-      const TraceTotals& totals = trace_.totals();
+      if (auto run = tracer->run(block); !run) return run;
+      const TraceTotals& totals = trace.totals();
       const double share = 1.0 / static_cast<double>(count);
       sample_.requests += share * static_cast<double>(totals.requests);
       sample_.line_accesses += share * static_cast<double>(totals.line_accesses);
       sample_.load_sectors += share * static_cast<double>(totals.load_sectors);
       sample_.write_sectors += share * static_cast<double>(totals.write_sectors);
-      sample_.written_sectors += share * static_cast<double>(trace_.written_sectors());
-      sample_.atomic_sectors += share * static_cast<double>(trace_.atomic_sectors());
-      sample_.instructions += share * static_cast<double>(runner_.executed());
-      sample_.duration = std::max(sample_.duration, static_cast<double>(runner_.duration()));
+      sample_.written_sectors += share * static_cast<double>(trace.written_sectors());
+      sample_.atomic_sectors += share * static_cast<double>(trace.atomic_sectors());
+      sample_.instructions += share * static_cast<double>(tracer->executed());
+      sample_.duration = std::max(sample_.duration, static_cast<double>(tracer->duration()));
     }
-    trace_.count_written_sectors(false);
-    sample_atomics_ = trace_.atomics().traffic();
+    trace.count_written_sectors(false);
+    sample_atomics_ = trace.atomics().traffic();
     sample_blocks_ = static_cast<double>(count);
-    trace_.clear_atomics();
+    trace.clear_atomics();
+    tracer_.give_back(std::move(tracer));
     return {};
+  }
+
+  Result<TracedWave, TraceFailure> trace(std::uint64_t first_block, std::uint64_t count) {
+    auto wave = tracer_.trace(first_block, count);
+    if (wave) traffic_.blocks_simulated += count;
+    return wave;
+  }
+
+  // A truncated wave leaves only its beginning in the caches; a whole one would have replaced it
+  // wherever it reads more than the cache holds.
+  void keep_in_caches(const WaveCounts& first) {
+    if (!traffic_.truncated) return;
+    const double footprint = (first.dram_read_sectors + first.dram_write_sectors) * kSectorBytes;
+    replay_.clear_l1();
+    if (footprint > static_cast<double>(geometry_.l2_bytes)) replay_.clear_l2();
   }
 
   // The part of every block that the limits allow, in time.
@@ -160,28 +149,12 @@ class Simulation {
     return fraction;
   }
 
-  Result<WaveCounts> simulate_wave(std::uint64_t first_block, std::uint64_t count) {
-    trace_.clear();
-    std::vector<std::size_t> begins;
-    begins.reserve(count + 1);
-    for (std::uint64_t i = 0; i < count; ++i) {
-      begins.push_back(trace_.requests().size());
-      if (Status status = run_block(first_block + i); !status.ok()) return status.error();
-      trace_.sort_by_time(begins.back(), kQuantumShift);
-    }
-    begins.push_back(trace_.requests().size());
-    traffic_.blocks_simulated += count;
-    WaveCounts counts;
-    counts.requests = static_cast<double>(trace_.totals().requests);
-    replay_.replay(trace_, begins, counts);
-    return counts;
-  }
-
-  // Atomics of the whole grid, from the blocks that ran in full.
+  // Atomics of the whole grid, from the blocks that ran in full. Where there are any, one tracer
+  // ran all blocks.
   void add_atomics() {
     const auto grid = static_cast<double>(grid_blocks_);
     const bool cut = traffic_.truncated;
-    AtomicTraffic atomics = cut ? sample_atomics_ : trace_.atomics().traffic();
+    AtomicTraffic atomics = cut ? sample_atomics_ : tracer_.take()->trace().atomics().traffic();
     const double blocks = cut ? sample_blocks_ : static_cast<double>(traffic_.blocks_simulated);
     if (atomics.lanes <= 0.0) return;
     atomics.scale(grid / blocks);
@@ -235,16 +208,12 @@ class Simulation {
     traffic_.atomic_joint_dram_sectors += waves * counts.atomic_joint_sectors;
   }
 
-  bool runs_atomics_;  // the slice has global atomics that also happen
-  Fault* found_;       // may be null
   const CacheGeometry& geometry_;
   const CacheSimulationLimits& limits_;
-  const Cancellation& cancellation_;
+  ThreadBudget& threads_;
   std::uint64_t grid_blocks_;
-  std::uint64_t wave_blocks_ = 1;
-  std::unique_ptr<LaunchMemory> launch_memory_;
-  AccessTrace trace_;
-  BlockRunner runner_;
+  std::uint64_t wave_blocks_;
+  WaveTracer tracer_;
   CacheTraffic traffic_;
   CacheReplay replay_;  // counts into traffic_
   BlockSample sample_;
@@ -278,9 +247,17 @@ Result<CacheTraffic> simulate_caches(const Program& program, const LaunchArgumen
                    (slice->execute[i] &&
                     (*code)->instructions[i].instruction_class == InstructionClass::atomic_global);
   }
-  return Simulation(**code, arguments, *std::move(launch_memory), geometry, limits, cancellation,
-                    runs_atomics, found)
-      .run();
+  const SlicedLaunch sliced{
+      **code, arguments, **launch_memory, cancellation, limits.instructions_per_wave, runs_atomics};
+  ThreadBudget none;
+  // Atomics happen, and are counted up to a limit, in the order of the blocks.
+  const bool in_order = program.code().has_global_atomics || limits.threads == nullptr;
+  auto traffic = Simulation(sliced, geometry, limits, in_order ? none : *limits.threads).run();
+  if (traffic) return *std::move(traffic);
+  TraceFailure failure = std::move(traffic).error();
+  if (found != nullptr && failure.kernel_fault.kind != FaultKind::none)
+    *found = std::move(failure.kernel_fault);
+  return std::move(failure).error;
 }
 
 }  // namespace regraph::ptx

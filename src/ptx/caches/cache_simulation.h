@@ -9,6 +9,7 @@
 
 #include "base/cancellation.h"
 #include "base/result.h"
+#include "base/thread_budget.h"
 #include "ptx/caches/atomic_contention.h"
 #include "ptx/interpreter.h"
 
@@ -30,6 +31,7 @@ struct CacheGeometry {
 struct CacheSimulationLimits {
   std::uint64_t requests_per_wave = 2'000'000;  // warp requests kept; beyond it loops are truncated
   std::uint64_t instructions_per_wave = 200'000'000;  // warp instructions of the slice
+  ThreadBudget* threads = nullptr;  // null: the caller's alone. The result does not depend on it
 };
 
 // Where the requests of one load instruction were served: each by the slowest of its sectors.
