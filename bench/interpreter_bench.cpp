@@ -167,7 +167,7 @@ void against_scalar(benchmark::State& state) {
 }
 BENCHMARK(against_scalar)->DenseRange(0, 3)->Unit(benchmark::kMillisecond);
 
-// 4096^3: grids of the sizes the search meets.
+// 4096^3: grids of the sizes the search meets; by threads that may work at once.
 void caches(benchmark::State& state, const char* file, const char* kernel, Dim3 grid, Dim3 block,
             int resident) {
   const std::size_t n = 4096;
@@ -191,8 +191,13 @@ void caches(benchmark::State& state, const char* file, const char* kernel, Dim3 
   geometry.l1_bytes = 200 << 10;
   geometry.l2_bytes = 50 << 20;
   CacheTraffic traffic;
+  regraph::ThreadBudget threads;
+  threads.limit(static_cast<int>(state.range(0)));
+  const regraph::ThreadBudget::Share calling = threads.enter();
+  CacheSimulationLimits limits;
+  limits.threads = &threads;
   for (auto _ : state) {
-    auto result = simulate_caches(program, arguments, memory, geometry, {}, Cancellation());
+    auto result = simulate_caches(program, arguments, memory, geometry, limits, Cancellation());
     if (!result.ok()) {
       state.SkipWithError(result.error().message.c_str());
       return;
@@ -207,15 +212,27 @@ void caches(benchmark::State& state, const char* file, const char* kernel, Dim3 
 }
 BENCHMARK_CAPTURE(caches, naive_32x8, "matmul_naive", "matmul_naive", Dim3{128, 512, 1},
                   Dim3{32, 8, 1}, 8)
+    ->RangeMultiplier(2)
+    ->Range(1, 8)
+    ->UseRealTime()
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(caches, naive_1x256, "matmul_naive", "matmul_naive", Dim3{4096, 16, 1},
                   Dim3{1, 256, 1}, 8)
+    ->RangeMultiplier(2)
+    ->Range(1, 8)
+    ->UseRealTime()
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(caches, tiled_32x32, "matmul_tiled", "matmul_tiled", Dim3{128, 128, 1},
                   Dim3{32, 32, 1}, 2)
+    ->RangeMultiplier(2)
+    ->Range(1, 8)
+    ->UseRealTime()
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(caches, register_tiled, "sgemm_register_tiled", "sgemm_register_tiled",
                   Dim3{32, 32, 1}, Dim3{256, 1, 1}, 2)
+    ->RangeMultiplier(2)
+    ->Range(1, 8)
+    ->UseRealTime()
     ->Unit(benchmark::kMillisecond);
 
 }  // namespace

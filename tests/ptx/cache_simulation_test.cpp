@@ -4,6 +4,10 @@
 #include "ptx/caches/cache_model.h"
 #include "ptx/ptx_test_support.h"
 
+#include <fmt/format.h>
+
+#include <iterator>
+
 namespace regraph::ptx {
 namespace {
 
@@ -155,6 +159,70 @@ TEST(CacheSimulationTest, IndirectAddressesAreRead) {
   EXPECT_DOUBLE_EQ(sectors(1), 4 + 4.0);
   EXPECT_DOUBLE_EQ(sectors(8), 4 + 32.0);
   EXPECT_DOUBLE_EQ(sectors(0), 4 + 1.0);
+}
+
+std::string text_of(const CacheTraffic& traffic) {
+  std::string text = fmt::format(
+      "{} {} {} | {} {} {} | {} {} | {} {} {}\n", traffic.global_requests, traffic.l1_load_sectors,
+      traffic.l1_hit_sectors, traffic.l2_read_bytes, traffic.l2_hit_bytes, traffic.l2_write_bytes,
+      traffic.dram_read_bytes, traffic.dram_write_bytes, traffic.blocks_simulated,
+      traffic.grid_blocks, traffic.truncated);
+  for (const LoadService& load : traffic.loads) {
+    fmt::format_to(std::back_inserter(text), "{} {} {} {} {}\n", load.l1, load.l2, load.dram,
+                   load.shared_l2, load.shared_dram);
+  }
+  return text;
+}
+
+TEST(CacheSimulationTest, IsTheSameWithAnyNumberOfThreads) {
+  const int n = 256;
+  const std::size_t bytes = static_cast<std::size_t>(n) * n * sizeof(float);
+  CacheGeometry gpu = small_gpu();
+  gpu.sm_count = 17;         // groups of SMs of unequal sizes
+  gpu.l2_bytes = 128 << 10;  // misses of all kinds
+  for (const std::uint64_t requests : {1'000'000, 20'000}) {
+    for (const bool tiled : {false, true}) {
+      const auto run = [&](ThreadBudget* threads) {
+        CacheSimulationLimits limits;
+        limits.requests_per_wave = requests;
+        limits.threads = threads;
+        return tiled ? simulate("matmul_tiled.sm_90", "matmul_tiled", {8, 8, 1}, {32, 32, 1},
+                                {bytes, bytes, bytes}, {n, n, n}, gpu, limits)
+                     : simulate("matmul_naive.sm_90", "matmul_naive", {8, 32, 1}, {32, 8, 1},
+                                {bytes, bytes, bytes}, {n, n, n}, gpu, limits);
+      };
+      const auto alone = run(nullptr);
+      ASSERT_TRUE(alone.ok());
+      for (const int count : {2, 7}) {
+        ThreadBudget threads;
+        threads.limit(count);
+        const ThreadBudget::Share calling = threads.enter();
+        const auto together = run(&threads);
+        ASSERT_TRUE(together.ok());
+        EXPECT_EQ(text_of(*together), text_of(*alone)) << requests << (tiled ? " tiled" : " naive");
+      }
+    }
+  }
+}
+
+// Blocks 4, 5, .. run outside the buffer; the earliest is the one that is told of.
+TEST(CacheSimulationTest, TheEarliestFaultIsToldWithAnyNumberOfThreads) {
+  CacheGeometry gpu = small_gpu();
+  gpu.sm_count = 64;
+  const auto message = [&](int count) {
+    ThreadBudget threads;
+    threads.limit(count);
+    const ThreadBudget::Share calling = threads.enter();
+    CacheSimulationLimits limits;
+    limits.threads = &threads;
+    const auto traffic = simulate("vector_add.sm_90", "vector_add", {96, 1, 1}, {256, 1, 1},
+                                  {4096, 1 << 20, 1 << 20}, {96 * 256}, gpu, limits);
+    return traffic.ok() ? std::string() : traffic.error().message;
+  };
+  const std::string alone = message(1);
+  EXPECT_NE(alone, "");
+  for (int i = 0; i < 20; ++i)
+    EXPECT_EQ(message(5), alone);
 }
 
 TEST(CacheSimulationTest, FaultsAndBadInputsAreErrors) {

@@ -81,7 +81,7 @@ StageResult CandidateStages::predict(StagedCandidate& staged, const Cancellation
   std::call_once(counting_chosen_,
                  [this] { counting_ = choose_counting(compiler_, device_.architecture); });
   auto predicted = predict_time(device_, problem_, staged.prepared->compiled,
-                                staged.prepared->loaded, stop, counting_);
+                                staged.prepared->loaded, stop, counting_, &threads());
   staged.predict_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!predicted) return std::move(predicted).error();

@@ -51,7 +51,8 @@ ModelInput GatheredLaunch::input() const {
 Result<GatheredLaunch, Rejection> gather_launch(const DeviceSpec& device, const Problem& problem,
                                                 const verify::LoadedLaunch& loaded,
                                                 const KernelBinary& binary, const Symbols& symbols,
-                                                const Cancellation& cancellation) {
+                                                const Cancellation& cancellation,
+                                                ThreadBudget* threads) {
   auto launch = concretise(loaded.launch, symbols);
   if (!launch) return Rejection{Verdict::launch_error, launch.error().message};
   const ResourceUsage& resources = binary.kernel->resources;
@@ -61,7 +62,7 @@ Result<GatheredLaunch, Rejection> gather_launch(const DeviceSpec& device, const 
                                 resources.registers_per_thread, shared);
   if (!occupancy) return Rejection{Verdict::launch_error, occupancy.error().message};
   auto sample = sample_launch(problem, loaded.program, *launch, symbols, device, *occupancy, shared,
-                              cancellation);
+                              cancellation, threads);
   if (!sample) return Rejection{verify::verdict_of(sample.error().code), sample.error().message};
   if (sample->fault.kind != ptx::FaultKind::none) return failed_at(symbols, sample->fault);
   return GatheredLaunch{&loaded.program, std::move(*sample), &binary,     std::move(*launch),

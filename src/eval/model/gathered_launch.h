@@ -50,10 +50,11 @@ struct GatheredLaunch {
 
 // Samples one launch at one size. Of `device` the SMs, their residency limits and the sizes of the
 // caches count, not how fast anything is. A Rejection says why there is nothing to predict from.
-// Thread-safe.
+// `threads` as in sample_launch. Thread-safe.
 [[nodiscard]] Result<GatheredLaunch, Rejection> gather_launch(
     const DeviceSpec& device, const Problem& problem, const verify::LoadedLaunch& loaded,
-    const KernelBinary& binary, const Symbols& symbols, const Cancellation& cancellation);
+    const KernelBinary& binary, const Symbols& symbols, const Cancellation& cancellation,
+    ThreadBudget* threads = nullptr);
 
 // All launches of a plan at all bench sizes of a problem. Movable; const functions are thread-safe.
 class GatheredPlan {

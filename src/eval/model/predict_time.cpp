@@ -24,13 +24,11 @@ std::optional<double> amount(const std::optional<IntegerExpression>& expression,
 
 // The prediction for one launch at one size, or why there is none. `flops` and `bytes` are of this
 // launch.
-Result<Prediction, Rejection> predict_launch(const DeviceSpec& device, const Problem& problem,
-                                             const verify::LoadedLaunch& loaded,
-                                             const KernelBinary& binary, const Symbols& symbols,
-                                             std::optional<double> flops,
-                                             std::optional<double> bytes,
-                                             const Cancellation& cancellation) {
-  auto gathered = gather_launch(device, problem, loaded, binary, symbols, cancellation);
+Result<Prediction, Rejection> predict_launch(
+    const DeviceSpec& device, const Problem& problem, const verify::LoadedLaunch& loaded,
+    const KernelBinary& binary, const Symbols& symbols, std::optional<double> flops,
+    std::optional<double> bytes, const Cancellation& cancellation, ThreadBudget* threads) {
+  auto gathered = gather_launch(device, problem, loaded, binary, symbols, cancellation, threads);
   if (!gathered) return std::move(gathered).error();
   gathered->flops = flops;
   gathered->bytes = bytes;
@@ -41,12 +39,13 @@ Result<Prediction, Rejection> predict_launch(const DeviceSpec& device, const Pro
 Result<Prediction, Rejection> predict_plan(const DeviceSpec& device, const Problem& problem,
                                            const std::vector<KernelBinary>& binaries,
                                            const verify::LoadedPlan& plan, const Symbols& symbols,
-                                           const Cancellation& cancellation) {
+                                           const Cancellation& cancellation,
+                                           ThreadBudget* threads) {
   const auto flops = amount(problem.flops, symbols);
   const auto bytes = amount(problem.bytes, symbols);
   if (plan.size() == 1) {
     return predict_launch(device, problem, plan.front(), binaries.front(), symbols, flops, bytes,
-                          cancellation);
+                          cancellation, threads);
   }
   Prediction total;
   TimeEstimate sum;
@@ -55,7 +54,7 @@ Result<Prediction, Rejection> predict_plan(const DeviceSpec& device, const Probl
   for (std::size_t i = 0; i < plan.size(); ++i) {
     // The useful work is known of all launches together only.
     auto one = predict_launch(device, problem, plan[i], binaries[i], symbols, std::nullopt,
-                              std::nullopt, cancellation);
+                              std::nullopt, cancellation, threads);
     if (!one) return one;
     sum.median_seconds += one->time.median_seconds;
     sum.low_seconds += one->time.low_seconds;
@@ -96,8 +95,8 @@ WorkCounting choose_counting(Compiler& compiler, const std::string& architecture
 Result<Prediction, Rejection> predict_time(const DeviceSpec& device, const Problem& problem,
                                            const CompiledPlan& compiled,
                                            const verify::LoadedPlan& loaded,
-                                           const Cancellation& cancellation,
-                                           WorkCounting counting) {
+                                           const Cancellation& cancellation, WorkCounting counting,
+                                           ThreadBudget* threads) {
   if (problem.bench.empty())
     return Rejection{Verdict::unsupported, "the problem has no bench sizes"};
   const std::vector<KernelBinary> binaries = read_binaries(compiled, counting);
@@ -107,7 +106,8 @@ Result<Prediction, Rejection> predict_time(const DeviceSpec& device, const Probl
   double log_high = 0.0;
   double log_roofline = 0.0;
   for (const Symbols& symbols : problem.bench) {
-    auto predicted = predict_plan(device, problem, binaries, loaded, symbols, cancellation);
+    auto predicted =
+        predict_plan(device, problem, binaries, loaded, symbols, cancellation, threads);
     if (!predicted) return predicted;
     log_sum += std::log(predicted->time.median_seconds);
     log_low += std::log(predicted->time.low_seconds);

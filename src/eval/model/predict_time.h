@@ -23,11 +23,12 @@ namespace regraph {
 // The prediction alone, for kernels that are taken to be correct. Several bench sizes give the
 // geometric mean of their times; facts and bottleneck are the last size's. Times of several
 // launches add up, bounds of the interval too; facts and bottleneck are then of the launch that
-// takes longest. A Rejection says why there is no prediction. Thread-safe.
+// takes longest. A Rejection says why there is no prediction. `threads` as in sample_launch.
+// Thread-safe.
 [[nodiscard]] Result<Prediction, Rejection> predict_time(
     const DeviceSpec& device, const Problem& problem, const CompiledPlan& compiled,
     const verify::LoadedPlan& loaded, const Cancellation& cancellation,
-    WorkCounting counting = WorkCounting::machine_code);
+    WorkCounting counting = WorkCounting::machine_code, ThreadBudget* threads = nullptr);
 // Loads the plan first.
 [[nodiscard]] Result<Prediction, Rejection> predict_time(
     const DeviceSpec& device, const Problem& problem, const CompiledPlan& compiled,

@@ -94,6 +94,40 @@ ptx::CacheGeometry geometry_of(const DeviceSpec& device, const Occupancy& occupa
   return geometry;
 }
 
+struct SampledTraffic {
+  ptx::Fault fault;  // of the kernel, met on the way
+  Result<ptx::CacheTraffic> traffic = ptx::CacheTraffic{};
+};
+
+// Error: the launch cannot be prepared.
+Result<SampledTraffic> sample_traffic(const Problem& problem, const ptx::Program& program,
+                                      const ConcreteLaunch& launch, const Symbols& symbols,
+                                      const ptx::CacheGeometry& geometry,
+                                      const Cancellation& cancellation, ThreadBudget* threads) {
+  auto prepared = prepare(problem, program, launch, symbols);
+  if (!prepared) return prepared.error();
+  ptx::CacheSimulationLimits limits;
+  limits.threads = threads;
+  SampledTraffic result;
+  result.traffic = ptx::simulate_caches(program, prepared->arguments, prepared->memory, geometry,
+                                        limits, cancellation, &prepared->variables, &result.fault);
+  return result;
+}
+
+// Error: the launch cannot be prepared.
+Result<ptx::RunResult> run_representatives(const Problem& problem, const ptx::Program& program,
+                                           const ConcreteLaunch& launch, const Symbols& symbols,
+                                           const Cancellation& cancellation) {
+  auto prepared = prepare(problem, program, launch, symbols);
+  if (!prepared) return prepared.error();
+  ptx::RunOptions options;
+  options.variables = &prepared->variables;
+  options.blocks = representative_blocks(launch.grid);
+  options.instruction_budget = kSampleInstructions;
+  options.threads = 1;
+  return ptx::run(program, prepared->arguments, prepared->memory, options, cancellation);
+}
+
 }  // namespace
 
 std::vector<std::uint64_t> representative_blocks(const Dim3& grid) {
@@ -118,36 +152,35 @@ Result<LaunchSample> sample_launch(const Problem& problem, const ptx::Program& p
                                    const ConcreteLaunch& launch, const Symbols& symbols,
                                    const DeviceSpec& device, const Occupancy& occupancy,
                                    std::int64_t shared_bytes_per_block,
-                                   const Cancellation& cancellation) {
-  auto prepared = prepare(problem, program, launch, symbols);
-  if (!prepared) return prepared.error();
+                                   const Cancellation& cancellation, ThreadBudget* threads) {
+  // Each part has memory of its own: neither must find done what the other does.
+  Result<SampledTraffic> traffic = SampledTraffic{};
+  Result<ptx::RunResult> run = ptx::RunResult{};
+  ThreadBudget none;
+  (threads != nullptr ? *threads : none).for_each_index(2, [&](std::size_t part) {
+    if (part == 1) {
+      run = run_representatives(problem, program, launch, symbols, cancellation);
+      return;
+    }
+    traffic = sample_traffic(problem, program, launch, symbols,
+                             geometry_of(device, occupancy, shared_bytes_per_block), cancellation,
+                             threads);
+  });
+  if (!traffic) return traffic.error();
   LaunchSample sample;
-  auto traffic = ptx::simulate_caches(program, prepared->arguments, prepared->memory,
-                                      geometry_of(device, occupancy, shared_bytes_per_block), {},
-                                      cancellation, &prepared->variables, &sample.fault);
-  // In a block that the sample below does not hold.
+  // Of a block that may not be among the representatives.
+  sample.fault = std::move(traffic->fault);
   if (sample.fault.kind != ptx::FaultKind::none) return sample;
-  // The simulation may have done atomics that the sampled blocks must not find done.
-  if (program.code().has_global_atomics) {
-    prepared = prepare(problem, program, launch, symbols);
-    if (!prepared) return prepared.error();
-  }
-  ptx::RunOptions options;
-  options.variables = &prepared->variables;
-  options.blocks = representative_blocks(launch.grid);
-  options.instruction_budget = kSampleInstructions;
-  options.threads = 1;
-  ptx::RunResult run =
-      ptx::run(program, prepared->arguments, prepared->memory, options, cancellation);
-  if (run.fault.kind == ptx::FaultKind::cancelled) {
+  if (!run) return run.error();
+  if (run->fault.kind == ptx::FaultKind::cancelled) {
     return fail(ErrorCode::cancelled, "cancelled while the benchmark size was sampled");
   }
-  sample.fault = std::move(run.fault);
+  sample.fault = std::move(run->fault);
   // A fault explains why the traffic could not be had either.
   if (sample.fault.kind != ptx::FaultKind::none) return sample;
-  if (!traffic) return traffic.error();
-  sample.traffic = *traffic;
-  sample.profile = std::move(run.profile);
+  if (!traffic->traffic) return traffic->traffic.error();
+  sample.traffic = *std::move(traffic->traffic);
+  sample.profile = std::move(run->profile);
   return sample;
 }
 

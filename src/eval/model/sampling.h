@@ -3,6 +3,7 @@
 
 #include "base/cancellation.h"
 #include "base/result.h"
+#include "base/thread_budget.h"
 #include "eval/model/device.h"
 #include "eval/model/occupancy.h"
 #include "kernel/problem.h"
@@ -28,10 +29,13 @@ struct LaunchSample {
 // the arguments' inits and are backed only where they are touched. Errors: buffers too large for
 // any device or arguments that do not fit the kernel (invalid_argument, not_found), address
 // computations the cache simulation cannot follow (unsupported), no memory (resource), cancelled.
+// `threads`: those it may use beside the caller's; null for none. The result does not depend on
+// them.
 [[nodiscard]] Result<LaunchSample> sample_launch(
     const Problem& problem, const ptx::Program& program, const ConcreteLaunch& launch,
     const Symbols& symbols, const DeviceSpec& device, const Occupancy& occupancy,
-    std::int64_t shared_bytes_per_block, const Cancellation& cancellation);
+    std::int64_t shared_bytes_per_block, const Cancellation& cancellation,
+    ThreadBudget* threads = nullptr);
 
 // Runs the given blocks of the launch alone, one after another, until they have taken
 // `instructions` warp instructions; the profile says how many it were, at least one. Errors as

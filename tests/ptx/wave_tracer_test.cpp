@@ -1,0 +1,99 @@
+#include "ptx/caches/wave_tracer.h"
+
+#include "ptx/decode/code.h"
+#include "ptx/decode/slice.h"
+#include "ptx/ptx_test_support.h"
+
+namespace regraph::ptx {
+namespace {
+
+class WaveTracerTest : public testing::Test {
+ protected:
+  // vector_add over `elements`, buffers of which hold as many.
+  void launch(int elements, int buffer_elements) {
+    program_ = load_or_die(read_kernel("vector_add.sm_90"), "vector_add");
+    Parameters parameters;
+    for (int i = 0; i < 3; ++i) {
+      parameters.add(*memory_.allocate("buffer", static_cast<std::size_t>(buffer_elements) * 4,
+                                       BufferAccess::read_write));
+    }
+    arguments_.grid = {static_cast<std::uint32_t>(elements / 256), 1, 1};
+    arguments_.block = {256, 1, 1};
+    arguments_.parameters = parameters.add(elements).bytes();
+    slice_ = *decode(program_->code().module, program_->code().function->name,
+                     *address_slice(program_->code()));
+    launch_memory_ = *make_launch_memory(*slice_, arguments_, memory_, nullptr);
+    sliced_.emplace(SlicedLaunch{*slice_, arguments_, *launch_memory_, never_, 1'000'000, false});
+  }
+
+  DeviceMemory memory_;
+  LaunchArguments arguments_;
+  Cancellation never_;
+  std::optional<Program> program_;
+  std::shared_ptr<const Program::Code> slice_;
+  std::unique_ptr<LaunchMemory> launch_memory_;
+  std::optional<SlicedLaunch> sliced_;
+};
+
+// What the block addresses, in order; lines as they are.
+std::vector<std::uint64_t> lines_of(const BlockRequests& block) {
+  std::vector<std::uint64_t> lines;
+  for (std::size_t i = block.begin; i < block.end; ++i)
+    lines.push_back(block.trace->requests()[i].line);
+  return lines;
+}
+
+TEST_F(WaveTracerTest, BlocksAreInOrderWhoeverTracedThem) {
+  launch(100 * 256, 100 * 256);
+  ThreadBudget none;
+  ThreadBudget four;
+  four.limit(4);
+  const ThreadBudget::Share calling = four.enter();
+  WaveTracer alone(*sliced_, none);
+  WaveTracer together(*sliced_, four);
+  for (const std::uint64_t first : {0, 50}) {
+    const auto a = alone.trace(first, 50);
+    auto b = together.trace(first, 50);
+    ASSERT_TRUE(a && b);
+    EXPECT_EQ(a->tracers.size(), 1U);
+    EXPECT_EQ(a->requests, 50U * 8 * 3);
+    EXPECT_EQ(b->requests, a->requests);
+    ASSERT_EQ(b->blocks.size(), 50U);
+    for (std::size_t block = 0; block < 50; ++block)
+      EXPECT_EQ(lines_of(b->blocks[block]), lines_of(a->blocks[block])) << block;
+    together.give_back(*std::move(b));
+  }
+}
+
+TEST_F(WaveTracerTest, ATracerGivenBackIsUsedAgainWithoutItsRequests) {
+  launch(8 * 256, 8 * 256);
+  ThreadBudget none;
+  WaveTracer tracer(*sliced_, none);
+  auto first = tracer.trace(0, 4);
+  ASSERT_TRUE(first);
+  const BlockTracer* used = first->tracers.front().get();
+  tracer.give_back(*std::move(first));
+  const auto second = tracer.trace(4, 4);
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->tracers.front().get(), used);
+  EXPECT_EQ(second->blocks.front().begin, 0U);
+  EXPECT_EQ(second->requests, 4U * 8 * 3);
+}
+
+TEST_F(WaveTracerTest, TheEarliestFailureIsTold) {
+  launch(64 * 256, 10 * 256);
+  ThreadBudget threads;
+  threads.limit(4);
+  const ThreadBudget::Share calling = threads.enter();
+  WaveTracer tracer(*sliced_, threads);
+  for (int i = 0; i < 20; ++i) {
+    const auto wave = tracer.trace(0, 64);
+    ASSERT_FALSE(wave);
+    EXPECT_EQ(wave.error().error.code, ErrorCode::invalid_argument);
+    EXPECT_EQ(wave.error().kernel_fault.kind, FaultKind::out_of_bounds);
+    EXPECT_EQ(wave.error().kernel_fault.block.x, 10U);
+  }
+}
+
+}  // namespace
+}  // namespace regraph::ptx
