@@ -10,7 +10,6 @@ NodeId StateGraph::add_node(const Hash128& identity) {
   assert(nodes_.size() < kMaxNodes && table_.find(identity, identities_) == table_.kAbsent);
   const auto node = static_cast<NodeId>(nodes_.size());
   nodes_.emplace_back();
-  prefetch(node + 2);  // stores to lines that are far away would hold up those that follow
   identities_.push_back(identity);
   scores_.push_back(0);
   table_.add(node, identities_);

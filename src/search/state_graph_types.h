@@ -3,7 +3,6 @@
 
 #include <bit>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -169,25 +168,5 @@ struct ProposalWord {
 };
 inline constexpr std::uint16_t kNoSlot = 0xFFFF;
 inline constexpr std::uint32_t kMaxEdges = 0xFFFE;
-
-// Puts arrays on cache-line borders, which std::vector's usual allocator does not, and asks for
-// huge pages for large ones: a descent jumps about in memory and would miss the TLB at every step.
-[[nodiscard]] void* allocate_lines(std::size_t bytes);
-void free_lines(void* memory, std::size_t bytes);
-
-template <typename T>
-struct CacheLineAllocator {
-  using value_type = T;  // NOLINT(readability-identifier-naming): the standard's name
-  CacheLineAllocator() = default;
-  template <typename U>
-  CacheLineAllocator(const CacheLineAllocator<U>&) {}  // NOLINT: required conversion
-  [[nodiscard]] T* allocate(std::size_t count) {
-    return static_cast<T*>(allocate_lines(count * sizeof(T)));
-  }
-  void deallocate(T* memory, std::size_t count) { free_lines(memory, count * sizeof(T)); }
-  bool operator==(const CacheLineAllocator&) const { return true; }
-};
-template <typename T>
-using CacheLineVector = std::vector<T, CacheLineAllocator<T>>;
 
 }  // namespace regraph

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace regraph {
 
@@ -34,7 +35,7 @@ class TranspositionTable {
   void place(std::uint32_t node, const Hash128& identity);
   void rehash(std::size_t slot_count, std::span<const Hash128> identities);
 
-  CacheLineVector<std::uint32_t> slots_;  // a power of two of them; kAbsent when free
+  std::vector<std::uint32_t> slots_;  // a power of two of them; kAbsent when free
   std::size_t used_ = 0;
 };
 

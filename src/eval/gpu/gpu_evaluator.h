@@ -7,8 +7,7 @@
 //
 // The model's prediction comes first and is cheap: a candidate that it puts far behind the best is
 // not timed, and its time stays predicted, corrected by what this run has measured of its nearest
-// relative. Nothing that was not
-// measured can win: finalists are confirmed by measuring.
+// relative. Nothing that was not measured can win: finalists are confirmed by measuring.
 #pragma once
 
 #include "eval/compile/compiler.h"
@@ -31,8 +30,8 @@ struct GpuEvaluatorConfig {
   DeviceSpec model;         // of the GPU, for predictions and facts
   bool model_first = true;  // false: every sound candidate is timed
   // Predicted, corrected, to take that many times as long as the best kernel so far was measured
-  // to.
-  double pruned_beyond = 1.4;
+  // to. What is left at 1.4 or 2 is near enough that its errors turn a search (docs/h200.md).
+  double pruned_beyond = 4.0;
   std::vector<int> devices = {0};  // ordinals of equal GPUs; not empty
   std::vector<std::string> cupti;  // files that may be CUPTI, best first; empty: no counters
   std::uint64_t seed = 0;

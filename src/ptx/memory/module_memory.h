@@ -1,12 +1,11 @@
 // The module-scope variables of a program (__device__, __constant__, tables): set from the host
 // before a launch, kept from one launch to the next, read back after it.
 //
-//   auto variables = ModuleMemory::create(program);      // initialised as the PTX says, the rest
-//   zero variables->set("weights", bytes);                    // as cudaMemcpyToSymbol does
+//   auto variables = ModuleMemory::create(program);  // initialised as the PTX says, the rest zero
+//   variables->set("weights", bytes);                // as cudaMemcpyToSymbol does
 //   options.variables = &*variables;
 //   run(first, arguments, memory, options, cancellation);
-//   run(second, ...);                                    // another entry of the same PTX sees the
-//   stores
+//   run(second, ...);                                // another entry of the PTX sees the stores
 #pragma once
 
 #include "base/result.h"

@@ -4,9 +4,8 @@
 // not both are strong (atomic, volatile, relaxed, acquire, release: PTX ISA, "Memory consistency
 // model") and nothing orders them. What orders:
 //   - a barrier of the block that both warps passed (or arrived at);
-//   - between lanes of one warp, __syncwarp(); and of a read and a later write, every shuffle, vote
-//   or
-//     other exchange of the warp's: the lanes had what they read before they met there;
+//   - between lanes of one warp, __syncwarp(); and of a read and a later write, every other
+//     exchange of the warp's (shuffle, vote): the lanes had what they read before they met there;
 //   - a fence, a strong write, a strong read of the same address that comes later, a fence.
 // Blocks of a launch are never ordered: kernels that order them by fences and strong accesses are
 // not checked across blocks. Writing the value that is there already is no conflict: many correct
