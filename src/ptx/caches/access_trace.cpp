@@ -47,7 +47,7 @@ std::uint32_t AccessTrace::intern(AccessPattern::Kind kind, std::uint32_t instru
   pattern.line_count = static_cast<std::uint32_t>(lines_.size()) - pattern.first_line;
   const AccessPattern::Line* mine = lines(pattern);
   for (std::uint32_t i = 0; i < pattern.line_count; ++i) {
-    pattern.sector_count += static_cast<std::uint32_t>(__builtin_popcount(mine[i].sectors));
+    pattern.sector_count += ptx::sector_count(mine[i].sectors);
     hash = random_bits(hash, static_cast<std::uint64_t>(mine[i].delta), mine[i].sectors);
   }
   const auto [first, last] = by_hash_.equal_range(hash);

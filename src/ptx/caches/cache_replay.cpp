@@ -1,7 +1,8 @@
 #include "ptx/caches/cache_replay.h"
 
+#include "ptx/memory/sectors.h"
+
 #include <algorithm>
-#include <bit>
 
 namespace regraph::ptx {
 namespace {
@@ -21,10 +22,6 @@ std::uint32_t last_quantum(const TracedWave& wave) {
     last = std::max(last, quantum_of(block.trace->requests()[block.end - 1]));
   }
   return last;
-}
-
-double sectors_in(std::uint32_t sectors) {
-  return std::popcount(sectors);
 }
 
 }  // namespace
@@ -112,14 +109,14 @@ void CacheReplay::play_access(const L2Access& access, std::uint32_t quantum, L2S
                               WaveCounts& counts) {
   switch (access.kind) {
     case AccessPattern::Kind::atomic: {
-      const double fetched = sectors_in(l2_.write(access.line, access.wanted));
-      const bool alone = std::popcount(access.wanted) == 1;
+      const std::uint32_t fetched = sector_count(l2_.write(access.line, access.wanted));
+      const bool alone = sector_count(access.wanted) == 1;
       (alone ? counts.atomic_lone_sectors : counts.atomic_joint_sectors) += fetched;
       return;
     }
     case AccessPattern::Kind::store:
-      counts.l2_write_sectors += sectors_in(access.wanted);
-      counts.dram_write_sectors += sectors_in(l2_.write(access.line, access.wanted));
+      counts.l2_write_sectors += sector_count(access.wanted);
+      counts.dram_write_sectors += sector_count(l2_.write(access.line, access.wanted));
       return;
     case AccessPattern::Kind::load:
     case AccessPattern::Kind::load_bypassing_l1:
@@ -150,9 +147,9 @@ void CacheReplay::play_load(const L2Access& access, std::uint32_t quantum, L2Sid
   Fill& fill = side.fills.add(access.line, quantum);
   fill.from_l2 = static_cast<std::uint8_t>(fill.from_l2 | in_l2);
   fill.from_dram = static_cast<std::uint8_t>(fill.from_dram | missing);
-  counts.l2_read_sectors += sectors_in(access.wanted);
-  counts.l2_hit_sectors += sectors_in(in_l2);
-  counts.dram_read_sectors += sectors_in(missing);
+  counts.l2_read_sectors += sector_count(access.wanted);
+  counts.l2_hit_sectors += sector_count(in_l2);
+  counts.dram_read_sectors += sector_count(missing);
 }
 
 void CacheReplay::count(LoadService& service, Source source, double requests) {

@@ -1,7 +1,8 @@
 #include "ptx/caches/sm_replay.h"
 
+#include "ptx/memory/sectors.h"
+
 #include <algorithm>
-#include <bit>
 
 namespace regraph::ptx {
 
@@ -56,11 +57,11 @@ void SmReplay::play_load(const AccessPattern& pattern, const AccessPattern::Line
   for (std::uint32_t i = 0; i < pattern.line_count; ++i) {
     const std::uint64_t line = base_line + static_cast<std::uint64_t>(lines[i].delta);
     const std::uint32_t sectors = lines[i].sectors;
-    counts_.load_sectors += static_cast<std::uint64_t>(std::popcount(sectors));
+    counts_.load_sectors += sector_count(sectors);
     std::uint32_t hit = 0;
     if (pattern.kind == AccessPattern::Kind::load) {
       hit = l1_.read(line, sectors);
-      counts_.l1_hit_sectors += static_cast<std::uint64_t>(std::popcount(hit));
+      counts_.l1_hit_sectors += sector_count(hit);
     }
     const std::uint32_t wanted = sectors & ~hit;
     if (hit != 0 && asked_.find(line, quantum) == nullptr) hit = 0;  // long there
