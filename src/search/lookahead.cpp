@@ -1,5 +1,6 @@
 #include "search/lookahead.h"
 
+#include "search/course.h"
 #include "search/final_selection.h"
 
 #include <algorithm>
@@ -18,56 +19,9 @@ constexpr int kMostCommits = 4096;        // in one of them, between two guesses
 constexpr double kUnlikely = 0.003;       // not worth a worker
 constexpr int kMostSteps = 16;            // to apply, beyond one a worker; they are soon done
 constexpr double kConfirmedAtOnce = 0.9;  // the share of best states that pass once more
-
-// How a state was judged, or is taken to be.
-struct Judgement {
-  bool correct = false;
-  bool guessed = false;
-  double log_speedup = 0.0;
-  Facts facts;
-  std::vector<StepProposal> proposals;
-};
-
-// A state that the search does not know yet.
-struct Imagined {
-  std::uint32_t parent = 0;
-  StepProposal step;
-  std::vector<std::string> history;
-  std::shared_ptr<const Candidate> candidate;  // null: its step has not been applied yet
-};
-
-// As in a TicketTable.
-struct Issued {
-  Ticket ticket;
-};
-
-// One way the search may go on.
-struct Course {
-  Course(const SearchPosition& position)
-      : searcher(position.searcher.clone()),
-        budget(position.budget),
-        numbers(position.states.step_numbers()) {
-    for (const auto& [number, entry] : position.tickets.entries())
-      tickets.emplace(number, Issued{entry.ticket});
-  }
-  Course(const Course& other)
-      : probability(other.probability),
-        searcher(other.searcher->clone()),
-        tickets(other.tickets),
-        budget(other.budget),
-        numbers(other.numbers),
-        imagined(other.imagined),
-        judged(other.judged) {}
-  Course& operator=(const Course&) = delete;
-
-  double probability = 1.0;
-  std::unique_ptr<Searcher> searcher;
-  std::map<std::uint64_t, Issued> tickets;
-  BudgetMeter budget;
-  StepNumbers numbers;
-  std::vector<std::shared_ptr<const Imagined>> imagined;             // after the states known
-  std::map<std::uint32_t, std::shared_ptr<const Judgement>> judged;  // since, by state
-};
+// The best state is confirmed ahead that many evaluations before the end: about as long as a
+// confirmation takes on many processors.
+constexpr int kLastEvaluations = 8;
 
 class Foresight {
  public:
@@ -76,6 +30,7 @@ class Foresight {
       : inputs_(inputs), position_(position), ahead_(ahead), workers_(workers) {}
 
   std::vector<Wish> run() {
+    foresee_confirmation();
     push(std::make_unique<Course>(position_));
     for (int courses = 0; courses < kMostCourses && !queue_.empty() && !enough(); ++courses) {
       std::ranges::pop_heap(queue_, {}, likelihood);
@@ -87,6 +42,19 @@ class Foresight {
   }
 
  private:
+  // Near its end a search has most likely found its best state. A confirmation takes several times
+  // as long as an evaluation, and nothing comes after it that other workers could do meanwhile.
+  void foresee_confirmation() {
+    if (position_.budget.by_clock()) return;
+    const double left = inputs_.config.budget.evaluations - position_.budget.evaluations();
+    if (left > kLastEvaluations) return;
+    // As if all evaluations, done and to come, were equally likely to find the best.
+    const double done = position_.budget.evaluations();
+    wish_for_confirmation(position_.states.best_log_speedup(),
+                          position_.states.at(position_.states.best()).candidate,
+                          done / (done + std::max(left, 0.0)));
+  }
+
   static double likelihood(const std::unique_ptr<Course>& course) { return course->probability; }
 
   void push(std::unique_ptr<Course> course) {
@@ -339,7 +307,6 @@ class Foresight {
 
   // The best states are evaluated once more when the search is over.
   void wish_for_confirmations(const Course& course) {
-    if (inputs_.config.finalists < 1) return;
     std::uint32_t best = position_.states.best();
     double best_log_speedup = position_.states.best_log_speedup();
     for (const auto& [state, judgement] : course.judged) {
@@ -348,11 +315,17 @@ class Foresight {
       best = state;
       best_log_speedup = judgement->log_speedup;
     }
-    if (best_log_speedup <= 0.0) return;
-    JudgeRequest request{candidate(course, best), second_look(inputs_.config), std::nullopt};
-    if (request.candidate == nullptr || ahead_.ready(request) != nullptr) return;
+    wish_for_confirmation(best_log_speedup, candidate(course, best), course.probability);
+  }
+
+  // Of a state that is the answer with that probability.
+  void wish_for_confirmation(double log_speedup, const std::shared_ptr<const Candidate>& candidate,
+                             double probability) {
+    if (inputs_.config.finalists < 1 || log_speedup <= 0.0 || candidate == nullptr) return;
+    JudgeRequest request{candidate, second_look(inputs_.config), std::nullopt};
+    if (ahead_.ready(request) != nullptr) return;
     const bool fresh = !ahead_.tried(request);
-    wish({std::move(request), course.probability * kConfirmedAtOnce}, fresh, true);
+    wish({std::move(request), probability * kConfirmedAtOnce}, fresh, true);
   }
 
   void wish(Wish wish, bool fresh, bool judgement) {

@@ -1,5 +1,6 @@
 // Candidates are prepared by idle workers where nothing may be evaluated ahead.
 #include "search/driver.h"
+#include "search/instrumented.h"
 #include "search/landscape.h"
 #include "search/transcript.h"
 
@@ -85,9 +86,9 @@ class PreparingEvaluator final : public Evaluator {
 
 TEST(Preparation, IsDoneAheadWhereEvaluationsAreNot) {
   const World world(11, Shape{});
-  PreparingEvaluator alone(world, milliseconds(5));
+  PreparingEvaluator alone(world, milliseconds(5) * test::kInstrumentedSlowness);
   const auto without = search(world, config_for(false), alone);
-  PreparingEvaluator helped(world, milliseconds(5));
+  PreparingEvaluator helped(world, milliseconds(5) * test::kInstrumentedSlowness);
   const auto with = search(world, config_for(true), helped);
   ASSERT_TRUE(without && with);
   EXPECT_EQ(transcript(*with), transcript(*without));

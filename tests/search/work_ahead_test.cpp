@@ -2,6 +2,7 @@
 #include "base/files.h"
 #include "search/driver.h"
 #include "search/ending_journal.h"
+#include "search/instrumented.h"
 #include "search/landscape.h"
 #include "search/run_database.h"
 #include "search/transcript.h"
@@ -124,6 +125,36 @@ TEST(WorkAhead, IsUsed) {
   EXPECT_EQ(needed, 60 + 1 + static_cast<int>(with->finalists[0].rounds));
   EXPECT_EQ(helped.calls, needed + work.in_vain());
   EXPECT_EQ(without->work_ahead.used_seconds + without->work_ahead.vain_seconds, 0.0);
+}
+
+// The last evaluations of a search are waited for; what confirms its answer meanwhile need not be.
+TEST(WorkAhead, TheAnswerIsConfirmedBeforeTheSearchEnds) {
+  class Watched final : public SlowEvaluator {
+   public:
+    explicit Watched(const World& world)
+        : SlowEvaluator(world, milliseconds(10) * test::kInstrumentedSlowness,
+                        milliseconds(20) * test::kInstrumentedSlowness) {}
+    Evaluation evaluate(const Candidate& candidate, const EvaluationBudget& budget,
+                        const Cancellation& cancellation) override {
+      const bool confirms = budget.effort == EvaluationBudget::Effort::confirmation;
+      if (confirms) screened_first = screened.load();
+      Evaluation result = SlowEvaluator::evaluate(candidate, budget, cancellation);
+      if (!confirms) ++screened;
+      return result;
+    }
+    std::atomic<int> screened{0};
+    std::atomic<int> screened_first{-1};  // before the last confirmation was begun
+  };
+  const World world(11, Shape{});
+  Watched alone(world);
+  const auto without = search(world, config_for(40, 16, false), alone);
+  Watched helped(world);
+  const auto with = search(world, config_for(40, 16), helped);
+  ASSERT_TRUE(without && with);
+  EXPECT_EQ(transcript(*with), transcript(*without));
+  ASSERT_TRUE(with->confirmed);
+  EXPECT_EQ(alone.screened_first, alone.screened);
+  EXPECT_LT(helped.screened_first, helped.screened);
 }
 
 TEST(WorkAhead, IsLeftWhereTheEvaluatorIsNotForIt) {
@@ -330,7 +361,8 @@ TEST(WorkAhead, AsksNobodyWhoIsPaid) {
   std::string reference;
   for (const int jobs : {1, 8}) {
     const Paid expander(world);
-    SlowEvaluator evaluator(world, milliseconds(10), milliseconds(20));
+    SlowEvaluator evaluator(world, milliseconds(10) * test::kInstrumentedSlowness,
+                            milliseconds(20) * test::kInstrumentedSlowness);
     const auto outcome = run_search(World::candidate(0), expander, evaluator, world.graph(),
                                     config_for(40, jobs), nullptr, Cancellation{});
     ASSERT_TRUE(outcome);
