@@ -11,28 +11,28 @@ class WaveTracerTest : public testing::Test {
  protected:
   // vector_add over `elements`, buffers of which hold as many.
   void launch(int elements, int buffer_elements) {
-    program_ = load_or_die(read_kernel("vector_add.sm_90"), "vector_add");
+    program = load_or_die(read_kernel("vector_add.sm_90"), "vector_add");
     Parameters parameters;
     for (int i = 0; i < 3; ++i) {
-      parameters.add(*memory_.allocate("buffer", static_cast<std::size_t>(buffer_elements) * 4,
-                                       BufferAccess::read_write));
+      parameters.add(*memory.allocate("buffer", static_cast<std::size_t>(buffer_elements) * 4,
+                                      BufferAccess::read_write));
     }
-    arguments_.grid = {static_cast<std::uint32_t>(elements / 256), 1, 1};
-    arguments_.block = {256, 1, 1};
-    arguments_.parameters = parameters.add(elements).bytes();
-    slice_ = *decode(program_->code().module, program_->code().function->name,
-                     *address_slice(program_->code()));
-    launch_memory_ = *make_launch_memory(*slice_, arguments_, memory_, nullptr);
-    sliced_.emplace(SlicedLaunch{*slice_, arguments_, *launch_memory_, never_, 1'000'000, false});
+    arguments.grid = {static_cast<std::uint32_t>(elements / 256), 1, 1};
+    arguments.block = {256, 1, 1};
+    arguments.parameters = parameters.add(elements).bytes();
+    slice = *decode(program->code().module, program->code().function->name,
+                    *address_slice(program->code()));
+    launch_memory = *make_launch_memory(*slice, arguments, memory, nullptr);
+    sliced.emplace(SlicedLaunch{*slice, arguments, *launch_memory, never, 1'000'000, false});
   }
 
-  DeviceMemory memory_;
-  LaunchArguments arguments_;
-  Cancellation never_;
-  std::optional<Program> program_;
-  std::shared_ptr<const Program::Code> slice_;
-  std::unique_ptr<LaunchMemory> launch_memory_;
-  std::optional<SlicedLaunch> sliced_;
+  DeviceMemory memory;
+  LaunchArguments arguments;
+  Cancellation never;
+  std::optional<Program> program;
+  std::shared_ptr<const Program::Code> slice;
+  std::unique_ptr<LaunchMemory> launch_memory;
+  std::optional<SlicedLaunch> sliced;
 };
 
 // What the block addresses, in order; lines as they are.
@@ -49,8 +49,8 @@ TEST_F(WaveTracerTest, BlocksAreInOrderWhoeverTracedThem) {
   ThreadBudget four;
   four.limit(4);
   const ThreadBudget::Share calling = four.enter();
-  WaveTracer alone(*sliced_, none);
-  WaveTracer together(*sliced_, four);
+  WaveTracer alone(*sliced, none);
+  WaveTracer together(*sliced, four);
   for (const std::uint64_t first : {0, 50}) {
     const auto a = alone.trace(first, 50);
     auto b = together.trace(first, 50);
@@ -68,7 +68,7 @@ TEST_F(WaveTracerTest, BlocksAreInOrderWhoeverTracedThem) {
 TEST_F(WaveTracerTest, ATracerGivenBackIsUsedAgainWithoutItsRequests) {
   launch(8 * 256, 8 * 256);
   ThreadBudget none;
-  WaveTracer tracer(*sliced_, none);
+  WaveTracer tracer(*sliced, none);
   auto first = tracer.trace(0, 4);
   ASSERT_TRUE(first);
   const BlockTracer* used = first->tracers.front().get();
@@ -85,7 +85,7 @@ TEST_F(WaveTracerTest, TheEarliestFailureIsTold) {
   ThreadBudget threads;
   threads.limit(4);
   const ThreadBudget::Share calling = threads.enter();
-  WaveTracer tracer(*sliced_, threads);
+  WaveTracer tracer(*sliced, threads);
   for (int i = 0; i < 20; ++i) {
     const auto wave = tracer.trace(0, 64);
     ASSERT_FALSE(wave);
