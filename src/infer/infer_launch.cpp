@@ -65,7 +65,8 @@ Dim3 default_block(const source::Kernel& kernel) {
     if (extents[axis] == 0) extents[axis] = standard[axis];
   }
   Dim3 block{extents[0], extents[1], extents[2]};
-  if (block.count() > 1024 || block.count() == 0) block = {standard[0], standard[1], standard[2]};
+  if (block.count() > kMaxThreadsPerBlock || block.count() == 0)
+    block = {standard[0], standard[1], standard[2]};
   return block;
 }
 
@@ -79,7 +80,7 @@ Dim3 block_of_fractions(const AccessSummary& summary, const Dim3& block) {
         const auto of_block = inequality.coefficient(fmt::format("blockIdx.{}", axis));
         if (!of_block || !of_block->constant() || *of_block->constant() >= 0) continue;
         const std::int64_t threads = -*of_block->constant() * fraction->divisor;
-        if (threads <= 1024) result.x = static_cast<std::uint32_t>(threads);
+        if (threads <= kMaxThreadsPerBlock) result.x = static_cast<std::uint32_t>(threads);
       }
     }
   }

@@ -8,8 +8,7 @@ namespace {
 
 // CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
 constexpr std::array<std::int64_t, 3> kMaximumGrid = {2147483647, 65535, 65535};
-constexpr Dim3 kMaximumBlock = {1024, 1024, 64};
-constexpr std::uint64_t kMaximumThreadsPerBlock = 1024;
+constexpr Dim3 kMaximumBlock = {kMaxThreadsPerBlock, kMaxThreadsPerBlock, 64};
 constexpr std::int64_t kMaximumDynamicSharedBytes = std::int64_t{1} << 30;
 constexpr std::array<char, 3> kAxes = {'x', 'y', 'z'};
 
@@ -45,10 +44,10 @@ Result<ConcreteLaunch> concretise(const Launch& launch, const Symbols& sizes) {
   const Dim3& block = launch.block;
   if (block.x < 1 || block.y < 1 || block.z < 1 || block.x > kMaximumBlock.x ||
       block.y > kMaximumBlock.y || block.z > kMaximumBlock.z ||
-      block.count() > kMaximumThreadsPerBlock) {
+      block.count() > kMaxThreadsPerBlock) {
     return in_launch(launch, fmt::format("a block of {} x {} x {} threads is not possible; CUDA "
-                                         "allows 1 to 1024 threads, at most 64 in z",
-                                         block.x, block.y, block.z));
+                                         "allows 1 to {} threads, at most 64 in z",
+                                         block.x, block.y, block.z, kMaxThreadsPerBlock));
   }
   Symbols symbols = sizes;
   symbols["bx"] = block.x;

@@ -14,6 +14,10 @@
 
 namespace regraph {
 
+// What every CUDA device allows (CUDA C++ Programming Guide, "Technical Specifications per Compute
+// Capability"); what one of them has at a time is in its table (eval/model/device.h).
+inline constexpr std::uint32_t kMaxThreadsPerBlock = 1024;
+
 struct Dim3 {
   std::uint32_t x = 1;
   std::uint32_t y = 1;

@@ -247,16 +247,17 @@ Result<Dim3> read_block(const YAML::Node& node, const Place& place) {
   }
   if (extents.empty() || extents.size() > 3) return place.error(node, "expected 1 to 3 extents");
   for (const std::int64_t extent : extents) {
-    if (extent < 1 || extent > 1024) {
-      return place.error(node, fmt::format("a block extent must be 1 to 1024, found {}", extent));
+    if (extent < 1 || extent > kMaxThreadsPerBlock) {
+      return place.error(node, fmt::format("a block extent must be 1 to {}, found {}",
+                                           kMaxThreadsPerBlock, extent));
     }
   }
   extents.resize(3, 1);
   const Dim3 block{static_cast<std::uint32_t>(extents[0]), static_cast<std::uint32_t>(extents[1]),
                    static_cast<std::uint32_t>(extents[2])};
-  if (block.count() > 1024) {
-    return place.error(
-        node, fmt::format("a block of {} threads is over CUDA's limit of 1024", block.count()));
+  if (block.count() > kMaxThreadsPerBlock) {
+    return place.error(node, fmt::format("a block of {} threads is over CUDA's limit of {}",
+                                         block.count(), kMaxThreadsPerBlock));
   }
   return block;
 }

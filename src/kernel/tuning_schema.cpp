@@ -126,7 +126,9 @@ class SchemaReader {
     for (std::size_t axis = 0; axis < kAxes.size(); ++axis) {
       const auto block = number(local[kAxes[axis]], 1);
       if (!block) return block.error();
-      if (*block < 1 || *block > 1024) return error(local, "a block extent must be 1 to 1024");
+      if (*block < 1 || *block > kMaxThreadsPerBlock) {
+        return error(local, fmt::format("a block extent must be 1 to {}", kMaxThreadsPerBlock));
+      }
       *extents[axis] = static_cast<std::uint32_t>(*block);
       auto grid = number(global[kAxes[axis]], 1);
       if (!grid) return grid.error();

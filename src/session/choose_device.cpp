@@ -2,6 +2,7 @@
 
 #include "eval/gpu/protocol/gpu_device.h"
 #include "eval/gpu/protocol/gpu_process.h"
+#include "session/evaluators.h"
 
 #include <fmt/format.h>
 
@@ -21,6 +22,12 @@ struct NamedDevice {
   std::string gpu_name;
 };
 
+// Names of evaluators are checked with the options; a library's user may give another.
+EvaluatorKind::Gpu use_of_gpu(const DeviceRequest& request) {
+  const EvaluatorKind* kind = find_evaluator_kind(request.evaluator);
+  return kind != nullptr ? kind->gpu : EvaluatorKind::Gpu::if_there;
+}
+
 Result<NamedDevice, SessionError> find_named(const DeviceRequest& request) {
   NamedDevice result;
   result.gpu_name = request.name;
@@ -28,7 +35,8 @@ Result<NamedDevice, SessionError> find_named(const DeviceRequest& request) {
                                      : parse_device_table(request.table, "the recorded device");
   if (named) {
     result.chosen.device = std::move(named->device);
-  } else if (!request.name.starts_with("sm_") || request.evaluator == "model") {
+  } else if (!request.name.starts_with("sm_") ||
+             use_of_gpu(request) == EvaluatorKind::Gpu::not_used) {
     return usage("--device: " + named.error().message);
   }
   if (!request.table.empty() || is_device_file(request.name)) {
@@ -62,7 +70,7 @@ Result<DeviceTable> named_device(const std::string& device) {
 Result<ChosenDevice, SessionError> choose_device(const DeviceRequest& request,
                                                  const std::filesystem::path& worker,
                                                  const Cancellation& cancellation) {
-  const bool must_measure = request.evaluator == "gpu" || request.evaluator == "gpu-only";
+  const EvaluatorKind::Gpu use = use_of_gpu(request);
   // "gpu" is what runs on an unnamed one are for. A name that is wrong is wrong on every machine.
   const bool any = request.table.empty() && (request.name.empty() || request.name == "gpu");
   NamedDevice named;
@@ -72,9 +80,10 @@ Result<ChosenDevice, SessionError> choose_device(const DeviceRequest& request,
     named = std::move(*found);
   }
   ChosenDevice& chosen = named.chosen;
-  if (request.evaluator == "model") {
+  if (use == EvaluatorKind::Gpu::not_used) {
     if (!any) return std::move(chosen);
-    return no_device("--evaluator model predicts: name the device with --device");
+    return no_device("--evaluator " + request.evaluator +
+                     " uses no GPU: name the device with --device");
   }
   const auto gpu = gpu::probe_gpu(worker, 0, cancellation);
   if (gpu.ok() && (any || gpu::is_device(*gpu, named.gpu_name))) {
@@ -92,7 +101,8 @@ Result<ChosenDevice, SessionError> choose_device(const DeviceRequest& request,
   const std::string why = !gpu.ok() ? gpu.error().message
                                     : fmt::format("the GPU here is an {} ({}), not '{}'", gpu->name,
                                                   gpu->architecture, named.gpu_name);
-  if (must_measure) return no_device("--evaluator " + request.evaluator + ": " + why);
+  if (use == EvaluatorKind::Gpu::required)
+    return no_device("--evaluator " + request.evaluator + ": " + why);
   if (any) {
     return no_device(fmt::format(
         "there is no GPU to measure on ({}); name the device to predict for with --device ({})",

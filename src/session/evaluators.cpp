@@ -5,16 +5,17 @@
 #include "eval/gpu/protocol/gpu_process.h"
 #include "eval/model/model_evaluator.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace regraph {
 namespace {
 
 constexpr EvaluatorKind kEvaluators[] = {
-    {"auto", "gpu if the device is here, else model"},
-    {"gpu", "measured; what the model puts far behind is not"},
-    {"gpu-only", "all measured"},
-    {"model", "predicted"},
+    {"auto", "gpu if the device is here, else model", EvaluatorKind::Gpu::if_there},
+    {"gpu", "measured; what the model puts far behind is not", EvaluatorKind::Gpu::required},
+    {"gpu-only", "all measured", EvaluatorKind::Gpu::required},
+    {"model", "predicted", EvaluatorKind::Gpu::not_used},
 };
 
 // The GPUs that CUDA shows which are like the first one.
@@ -42,6 +43,11 @@ EqualGpus equal_gpus(const gpu::DeviceProperties& first, const std::filesystem::
 
 std::span<const EvaluatorKind> evaluator_kinds() {
   return kEvaluators;
+}
+
+const EvaluatorKind* find_evaluator_kind(std::string_view name) {
+  const auto* const found = std::ranges::find(kEvaluators, name, &EvaluatorKind::name);
+  return found == std::end(kEvaluators) ? nullptr : found;
 }
 
 Result<SessionEvaluator, SessionError> make_evaluator(

@@ -7,6 +7,7 @@
 #include "eval/gpu/gpu_evaluator.h"
 #include "session/opened_problem.h"
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -16,12 +17,17 @@
 namespace regraph {
 
 struct EvaluatorKind {
+  enum class Gpu : std::uint8_t { not_used, if_there, required };
+
   std::string_view name;         // of --evaluator
   std::string_view description;  // after the name, in the help text
+  Gpu gpu = Gpu::not_used;
 };
 
 // In the order they are listed to users.
 [[nodiscard]] std::span<const EvaluatorKind> evaluator_kinds();
+// Null for an unknown name.
+[[nodiscard]] const EvaluatorKind* find_evaluator_kind(std::string_view name);
 
 // An evaluator and, where it measures, what it measures on.
 struct SessionEvaluator {

@@ -41,6 +41,10 @@ Result<std::shared_ptr<const SessionExpander>, SessionError> make_expander(
     made->evaluator_ = &made->model_->evaluator();
     members.push_back(&made->model_->expander());
   }
+  if (members.empty()) {
+    return SessionError{FailureCause::internal,
+                        "--expander " + options.expander + " is listed, and nothing makes it"};
+  }
   if (members.size() > 1) {
     made->composite_ = std::make_unique<CompositeExpander>(members);
     members = {made->composite_.get()};

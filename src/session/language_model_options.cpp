@@ -1,6 +1,7 @@
 #include "session/language_model_options.h"
 
 #include "base/field_json.h"
+#include "session/expanders.h"
 
 #include <nlohmann/json.hpp>
 
@@ -40,6 +41,11 @@ void for_each_field(Options& options, Field&& field) {
 }
 
 }  // namespace
+
+bool LanguageModelOptions::asks() const {
+  const ExpanderKind* kind = find_expander_kind(expander);
+  return kind != nullptr && kind->asks_model;
+}
 
 std::string settings_of(const LanguageModelOptions& options) {
   if (options == LanguageModelOptions{}) return "";

@@ -34,7 +34,8 @@ struct LanguageModelOptions {
   std::string replay;
   bool no_store = false;
 
-  [[nodiscard]] bool asks() const { return expander != "rewriter"; }
+  // Whether the expander asks a model at all.
+  [[nodiscard]] bool asks() const;
   bool operator==(const LanguageModelOptions&) const = default;
 };
 

@@ -192,10 +192,10 @@ class LaunchFinder {
       const auto value = expression_of(axes[axis], 0);
       if (!value) return std::nullopt;
       const auto extent = value->evaluate({});
-      if (!extent.ok() || *extent < 1 || *extent > 1024) return std::nullopt;
+      if (!extent.ok() || *extent < 1 || *extent > kMaxThreadsPerBlock) return std::nullopt;
       *extents[axis] = static_cast<std::uint32_t>(*extent);
     }
-    if (block.count() > 1024) return std::nullopt;
+    if (block.count() > kMaxThreadsPerBlock) return std::nullopt;
     return block;
   }
 

@@ -30,6 +30,19 @@ TEST(EvaluatorKinds, AreToldApart) {
     EXPECT_FALSE(kind.description.empty());
   }
   EXPECT_TRUE(names.contains("auto"));
+  EXPECT_EQ(find_evaluator_kind("nobody"), nullptr);
+  EXPECT_EQ(find_evaluator_kind("gpu-only")->gpu, EvaluatorKind::Gpu::required);
+  EXPECT_EQ(find_evaluator_kind("model")->gpu, EvaluatorKind::Gpu::not_used);
+}
+
+TEST(ExpanderKinds, SayWhetherAModelIsAsked) {
+  LanguageModelOptions options;
+  for (const ExpanderKind& kind : expander_kinds()) {
+    options.expander = kind.name;
+    EXPECT_EQ(options.asks(), kind.asks_model) << kind.name;
+  }
+  options.expander = "nobody";
+  EXPECT_FALSE(options.asks());
 }
 
 TEST(ChooseDevice, PredictsForADeviceThatIsNotHere) {

@@ -8,6 +8,8 @@
 //   [guess]  an estimate nobody measured; see docs/simulator.md
 #include "eval/model/device.h"
 
+#include "kernel/launch_plan.h"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -19,7 +21,6 @@ constexpr std::uint64_t kMebi = 1 << 20;
 
 // The same on every compute capability from 3.5 on [guide].
 constexpr int kWarpSize = 32;
-constexpr int kMaxThreadsPerBlock = 1024;
 constexpr int kMaxRegistersPerThread = 255;
 constexpr std::int64_t kSharedBytesWithoutOptIn = 48 << 10;
 
@@ -150,8 +151,8 @@ std::string lower(std::string_view text) {
 
 // The first device of an architecture is the one `sm_XX` names.
 std::span<const DeviceSpec> known_devices() {
-  static const std::array devices = {make_a100(), make_h100(), make_h200(), make_b200()};
-  return devices;
+  static const std::array kDevices = {make_a100(), make_h100(), make_h200(), make_b200()};
+  return kDevices;
 }
 
 Result<DeviceSpec> find_device(std::string_view name) {

@@ -1,5 +1,7 @@
 #include "eval/model/occupancy.h"
 
+#include "kernel/launch_plan.h"
+
 #include <algorithm>
 #include <string>
 
@@ -34,9 +36,10 @@ std::string_view name(Occupancy::Limiter limiter) {
 
 Result<Occupancy> occupancy_of(const DeviceSpec& device, int threads_per_block,
                                int registers_per_thread, std::int64_t shared_bytes_per_block) {
-  if (threads_per_block < 1 || threads_per_block > 1024) {
-    return fail(ErrorCode::invalid_argument, "a block of " + std::to_string(threads_per_block) +
-                                                 " threads; 1 to 1024 are possible");
+  if (threads_per_block < 1 || threads_per_block > static_cast<int>(kMaxThreadsPerBlock)) {
+    return fail(ErrorCode::invalid_argument,
+                "a block of " + std::to_string(threads_per_block) + " threads; 1 to " +
+                    std::to_string(kMaxThreadsPerBlock) + " are possible");
   }
   if (shared_bytes_per_block > device.shared_bytes_per_block) {
     return fail(ErrorCode::invalid_argument,

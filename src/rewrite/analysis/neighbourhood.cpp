@@ -66,7 +66,8 @@ std::optional<std::vector<std::int64_t>> in_strides(Polynomial distance,
 void extend_to_reach(const Polynomial& distance, std::vector<Polynomial>& strides) {
   while (!in_strides(distance, strides)) {
     const Monomial* missing = nullptr;
-    for (const auto& [monomial, factor] : distance.terms()) {
+    for (const auto& term : distance.terms()) {
+      const Monomial& monomial = term.first;
       const bool is_known =
           std::any_of(strides.begin(), strides.end(),
                       [&](const Polynomial& stride) { return leading(stride) == monomial; });
@@ -156,14 +157,9 @@ Result<std::vector<Polynomial>> NeighbourhoodFinder::place(const Polynomial& ind
   return result;
 }
 
-Result<Neighbourhood> NeighbourhoodFinder::find(const std::string& array) const {
-  if (analysis_.is_written(array)) return refuse("it is written in the kernel");
-  struct Access {
-    Polynomial index;
-    std::int64_t repeats;
-  };
-  std::vector<Access> accesses;
-  bool wide = false;
+Result<std::vector<NeighbourhoodFinder::Read>> NeighbourhoodFinder::reads_of(
+    const std::string& array, bool& wide_index) const {
+  std::vector<Read> reads;
   bool known = true;
   std::int64_t mentions = 0;
   for_each_guarded_access(kernel_.body, [&](const GuardedAccess& access) {
@@ -174,12 +170,12 @@ Result<Neighbourhood> NeighbourhoodFinder::find(const std::string& array) const 
     const auto polynomial = local_polynomial(index);
     known = known && polynomial.has_value() && source::is<VariableReference>(access.access->base);
     if (!polynomial) return;
-    wide = wide || (index->type && size_in_bytes(*index->type) == 8);
+    wide_index = wide_index || (index->type && size_in_bytes(*index->type) == 8);
     std::int64_t repeats = 1;
     for (const std::string& symbol : polynomial->symbols()) {
       if (const auto range = range_of(symbol)) repeats *= range->count;
     }
-    accesses.push_back({*polynomial, repeats});
+    reads.push_back({*polynomial, repeats});
   });
   if (!known) return refuse("its index is not a polynomial of known symbols");
   source::walk_expressions(kernel_.body, [&](const Expr& expr) {
@@ -190,75 +186,96 @@ Result<Neighbourhood> NeighbourhoodFinder::find(const std::string& array) const 
     known = known && (base == nullptr || base->name != array);
   });
   if (mentions != 0 || !known) return refuse("its address is used for more than plain reads");
-  if (accesses.empty()) return refuse("it is not read");
+  if (reads.empty()) return refuse("it is not read");
+  return reads;
+}
 
-  Neighbourhood result;
-  result.array = array;
-  result.wide_index = wide;
-  std::set<std::string> moving;
+Result<std::vector<Polynomial>> NeighbourhoodFinder::strides_of_threads(
+    const Polynomial& index) const {
+  std::vector<Polynomial> strides;
   for (const Axis& axis : axes()) {
-    moving.insert(axis.symbol);
-    const auto stride = accesses.front().index.coefficient(axis.symbol);
+    const auto stride = index.coefficient(axis.symbol);
     if (!stride) return refuse("its index is not linear in " + axis.symbol);
-    if (!stride->is_zero()) result.strides.push_back(*stride);
+    if (!stride->is_zero()) strides.push_back(*stride);
   }
-  if (result.strides.empty()) return refuse("all threads read the same elements");
-  for (const Polynomial& stride : result.strides) {
+  if (strides.empty()) return refuse("all threads read the same elements");
+  for (const Polynomial& stride : strides) {
     if (stride.terms().at(leading(stride)) < 0) return refuse("its index falls as threads rise");
   }
-  std::sort(result.strides.begin(), result.strides.end(), is_larger);
-  for (std::size_t d = 1; d < result.strides.size(); ++d) {
-    if (!is_larger(result.strides[d - 1], result.strides[d])) {
+  std::sort(strides.begin(), strides.end(), is_larger);
+  for (std::size_t d = 1; d < strides.size(); ++d) {
+    if (!is_larger(strides[d - 1], strides[d])) {
       return refuse("two axes of the block move along the same direction of it");
     }
   }
-  for (const std::string& symbol : accesses.front().index.symbols()) {
+  return strides;
+}
+
+void NeighbourhoodFinder::extend_by_loops(const Polynomial& index, const Polynomial& base,
+                                          std::vector<Polynomial>& strides) const {
+  Polynomial fixed = index;
+  for (const std::string& symbol : index.symbols()) {
+    const auto factor = index.coefficient(symbol);
+    const bool is_loop = range_of(symbol).has_value();
+    if (!factor || (!is_loop && !symbol.starts_with("threadIdx"))) continue;
+    if (is_loop) extend_to_reach(*factor, strides);
+    fixed = fixed.without({symbol});
+  }
+  extend_to_reach(fixed - base, strides);
+}
+
+NeighbourhoodFinder::Bounds NeighbourhoodFinder::bounds_of(const Polynomial& coordinate) const {
+  Bounds bounds;
+  for (const auto& [monomial, factor] : coordinate.terms()) {
+    Range range{1, 1, 1};
+    for (const Axis& axis : axes()) {
+      if (!monomial.empty() && monomial[0] == axis.symbol) range = {0, axis.count - 1, 0};
+    }
+    if (!monomial.empty() && !monomial[0].starts_with("threadIdx")) range = *range_of(monomial[0]);
+    bounds.lowest += std::min(factor * range.first, factor * range.last);
+    bounds.highest += std::max(factor * range.first, factor * range.last);
+  }
+  return bounds;
+}
+
+Result<Neighbourhood> NeighbourhoodFinder::find(const std::string& array) const {
+  if (analysis_.is_written(array)) return refuse("it is written in the kernel");
+  Neighbourhood result;
+  result.array = array;
+  auto reads = reads_of(array, result.wide_index);
+  if (!reads) return std::move(reads).error();
+  const Polynomial& first = reads->front().index;
+  auto strides = strides_of_threads(first);
+  if (!strides) return std::move(strides).error();
+  result.strides = *std::move(strides);
+
+  std::set<std::string> moving;
+  for (const Axis& axis : axes())
+    moving.insert(axis.symbol);
+  for (const std::string& symbol : first.symbols()) {
     if (range_of(symbol)) moving.insert(symbol);
   }
-  result.base = accesses.front().index.without(moving);
-
-  for (const Access& access : accesses) {
-    Polynomial base = access.index;
-    for (const std::string& symbol : access.index.symbols()) {
-      const auto factor = access.index.coefficient(symbol);
-      const bool moves = range_of(symbol).has_value() || symbol.starts_with("threadIdx");
-      if (!factor || !moves) continue;
-      if (range_of(symbol)) extend_to_reach(*factor, result.strides);
-      base = base.without({symbol});
-    }
-    extend_to_reach(base - result.base, result.strides);
-  }
+  result.base = first.without(moving);
+  for (const Read& read : *reads)
+    extend_by_loops(read.index, result.base, result.strides);
   if (result.strides.size() > kMostDirections) return refuse("it is read in too many directions");
 
-  std::vector<std::int64_t> highest;
-  for (const Access& access : accesses) {
-    auto coordinates = place(access.index, result.strides, result.base);
+  std::vector<Bounds> box;
+  for (const Read& read : *reads) {
+    auto coordinates = place(read.index, result.strides, result.base);
     if (!coordinates) return std::move(coordinates).error();
-    result.reads += access.repeats * static_cast<std::int64_t>(block_.count());
+    result.reads += read.repeats * static_cast<std::int64_t>(block_.count());
     for (std::size_t d = 0; d < coordinates->size(); ++d) {
-      std::int64_t low = 0;
-      std::int64_t high = 0;
-      for (const auto& [monomial, factor] : (*coordinates)[d].terms()) {
-        Range range{1, 1, 1};
-        for (const Axis& axis : axes()) {
-          if (!monomial.empty() && monomial[0] == axis.symbol) range = {0, axis.count - 1, 0};
-        }
-        if (!monomial.empty() && !monomial[0].starts_with("threadIdx")) {
-          range = *range_of(monomial[0]);
-        }
-        low += std::min(factor * range.first, factor * range.last);
-        high += std::max(factor * range.first, factor * range.last);
-      }
-      if (result.lowest.size() <= d) {
-        result.lowest.push_back(low);
-        highest.push_back(high);
-      }
-      result.lowest[d] = std::min(result.lowest[d], low);
-      highest[d] = std::max(highest[d], high);
+      const Bounds bounds = bounds_of((*coordinates)[d]);
+      if (box.size() <= d) box.push_back(bounds);
+      box[d].lowest = std::min(box[d].lowest, bounds.lowest);
+      box[d].highest = std::max(box[d].highest, bounds.highest);
     }
   }
-  for (std::size_t d = 0; d < highest.size(); ++d)
-    result.extents.push_back(highest[d] - result.lowest[d] + 1);
+  for (const Bounds& bounds : box) {
+    result.lowest.push_back(bounds.lowest);
+    result.extents.push_back(bounds.highest - bounds.lowest + 1);
+  }
   return result;
 }
 

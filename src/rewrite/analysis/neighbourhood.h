@@ -51,12 +51,31 @@ class NeighbourhoodFinder {
     std::int64_t last;
     std::int64_t count;
   };
+  // One access of the array, and how often a thread makes it.
+  struct Read {
+    source::Polynomial index;
+    std::int64_t repeats;
+  };
+  struct Bounds {
+    std::int64_t lowest = 0;
+    std::int64_t highest = 0;
+  };
 
   [[nodiscard]] std::optional<source::Polynomial> local_polynomial(
       const source::ExprPtr& index) const;
   [[nodiscard]] std::vector<Axis> axes() const;
   // Values of a loop variable with constant bounds.
   [[nodiscard]] std::optional<Range> range_of(const std::string& variable) const;
+  // All accesses of the array; `wide_index` is set when an index is 64-bit. Error: refused.
+  [[nodiscard]] Result<std::vector<Read>> reads_of(const std::string& array,
+                                                   bool& wide_index) const;
+  // The directions in which an index moves with the block's axes, largest first. Error: refused.
+  [[nodiscard]] Result<std::vector<source::Polynomial>> strides_of_threads(
+      const source::Polynomial& index) const;
+  // Adds directions in which loops and fixed distances from `base` lead beyond `strides`.
+  void extend_by_loops(const source::Polynomial& index, const source::Polynomial& base,
+                       std::vector<source::Polynomial>& strides) const;
+  [[nodiscard]] Bounds bounds_of(const source::Polynomial& coordinate) const;
   // Coordinates counted from `base`.
   [[nodiscard]] Result<std::vector<source::Polynomial>> place(
       const source::Polynomial& index, const std::vector<source::Polynomial>& strides,
