@@ -317,10 +317,12 @@ TEST_F(BadInput, AnIncludeOfASystemFileShowsNothingOfIt) {
   const std::string rest(std::string(kScale).substr(head.size()));
   for (const char* directive : {"#include </etc/passwd>", "#inc\\\nlude </etc/passwd>",
                                 "#include_next </etc/passwd>", "%:include </etc/passwd>"}) {
-    file("scale.cu", head + "#ifdef __clang__\n" + directive + "\n#endif\n" + rest);
+    std::string text = head;
+    text.append("#ifdef __clang__\n").append(directive).append("\n#endif\n").append(rest);
+    file("scale.cu", text);
     const ProgramRun done = run({"scale.cu", "--device", "h200", "--dry-run"});
-    for (const std::string* text : {&done.output, &done.error})
-      EXPECT_EQ(text->find("root"), std::string::npos) << directive << "\n" << *text;
+    for (const std::string* said : {&done.output, &done.error})
+      EXPECT_EQ(said->find("root"), std::string::npos) << directive << "\n" << *said;
   }
   std::filesystem::remove_all(path("regraph-runs"));
 }
@@ -378,7 +380,7 @@ TEST_F(BadInput, NotCudaAtAll) {
 TEST_F(BadInput, EvaluatorsThatCannotBeUsed) {
   expect(kUsage, {"--evaluator"}, {kernel(kScale), "--evaluator", "guess"});
   // A prediction needs to know for what.
-  expect(kNoDevice, {"--evaluator model predicts", "--device"},
+  expect(kNoDevice, {"--evaluator model uses no GPU", "--device"},
          {kernel(kScale), "--evaluator", "model"});
   // Where there is a GPU it is used; an H200 and a B200 are never the same machine.
   for (const char* evaluator : {"gpu", "gpu-only"}) {
