@@ -1,66 +1,9 @@
 // What the program says to input it cannot use: a clear message on standard error, nothing on
 // standard output, and the documented exit code.
-#include "cli/search_program.h"
+#include "cli/bad_input.h"
 
-#include <sys/stat.h>
-
-namespace regraph {
+namespace regraph::test {
 namespace {
-
-using test::ProgramRun;
-
-constexpr int kUsage = 2;
-constexpr int kUnusableKernel = 4;
-constexpr int kNoDevice = 5;
-
-constexpr const char* kScale = R"cuda(__global__ void scale(const float* in, float* out, int n) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) out[i] = 2.0f * in[i];
-}
-)cuda";
-// Nothing bounds the index into 'in'.
-constexpr const char* kIndirect =
-    R"cuda(__global__ void scale(const float* in, const int* at, float* out, int n) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) out[i] = in[at[i]];
-}
-)cuda";
-constexpr const char* kManifest = R"yaml(sizes: {n: 100000}
-args:
-  in: {shape: [n]}
-  out: {dir: out, shape: [n]}
-launch: {block: 128, grid: "cdiv(n, bx)"}
-tests: [{n: 300}]
-)yaml";
-
-class BadInput : public test::SearchProgram {
- protected:
-  // A kernel file with its manifest beside it.
-  std::string kernel(const std::string& source, const std::string& manifest = kManifest) const {
-    file("scale.regraph.yaml", manifest);
-    return file("scale.cu", source);
-  }
-
-  ProgramRun expect(int exit_code, const std::vector<std::string>& parts,
-                    std::vector<std::string> arguments) const {
-    ProgramRun done = run(std::move(arguments));
-    EXPECT_EQ(done.exit_code, exit_code) << done.error;
-    EXPECT_EQ(done.output, "");
-    for (const std::string& part : parts) {
-      EXPECT_TRUE(done.complains_of(part)) << "wanted: " << part << "\ngot: " << done.error;
-    }
-    EXPECT_EQ(done.error.rfind("internal error"), std::string::npos) << done.error;
-    // Nothing is left behind by a run that did not start.
-    EXPECT_FALSE(std::filesystem::exists(path("regraph-runs")));
-    return done;
-  }
-
-  // As expect, for a problem in the kernel's file or its manifest.
-  ProgramRun expect_for(int exit_code, const std::vector<std::string>& parts,
-                        const std::string& source, const std::string& manifest = kManifest) const {
-    return expect(exit_code, parts, {kernel(source, manifest), "--device", "h200"});
-  }
-};
 
 // --- The command line ---
 
@@ -300,74 +243,6 @@ TEST_F(BadInput, InlinePtxThatTheInterpreterLacksIsNamed) {
 
 // --- Sources that attack the machine ---
 
-TEST_F(BadInput, AnIncludeOfASystemFileShowsNothingOfIt) {
-  file("scale.regraph.yaml", kManifest);
-  for (const char* name : {"\"/etc/passwd\"", "\"../../../../etc/passwd\"", "</etc/passwd>"}) {
-    file("scale.cu", std::string("#include ") + name + "\n" + kScale);
-    const ProgramRun done = run({"scale.cu", "--device", "h200", "--dry-run"});
-    for (const std::string* text : {&done.output, &done.error})
-      EXPECT_EQ(text->find("root:"), std::string::npos) << *text;
-    if (name[0] == '"') {
-      EXPECT_EQ(done.exit_code, kUnusableKernel) << done.error;
-      EXPECT_TRUE(done.complains_of("scale.cu:1: #include")) << done.error;
-    }
-  }
-  // Behind what only the front end defines, in places that are not cut out.
-  const std::string head = "__global__ void scale(const float* in, float* out, int n) {\n";
-  const std::string rest(std::string(kScale).substr(head.size()));
-  for (const char* directive : {"#include </etc/passwd>", "#inc\\\nlude </etc/passwd>",
-                                "#include_next </etc/passwd>", "%:include </etc/passwd>"}) {
-    std::string text = head;
-    text.append("#ifdef __clang__\n").append(directive).append("\n#endif\n").append(rest);
-    file("scale.cu", text);
-    const ProgramRun done = run({"scale.cu", "--device", "h200", "--dry-run"});
-    for (const std::string* said : {&done.output, &done.error})
-      EXPECT_EQ(said->find("root"), std::string::npos) << directive << "\n" << *said;
-  }
-  std::filesystem::remove_all(path("regraph-runs"));
-}
-
-TEST_F(BadInput, AnIncludeThatIsAFifoDoesNotBlock) {
-  ASSERT_EQ(mkfifo(path("pipe.h").c_str(), 0600), 0);
-  expect_for(kUnusableKernel, {"scale.cu:1: #include \"pipe.h\"", "not a regular file"},
-             std::string("#include \"pipe.h\"\n") + kScale);
-}
-
-TEST_F(BadInput, AKernelFileThatIsAFifoDoesNotBlock) {
-  ASSERT_EQ(mkfifo(path("pipe.cu").c_str(), 0600), 0);
-  expect(kUsage, {"pipe.cu"}, {"pipe.cu", "--device", "h200"});
-}
-
-TEST_F(BadInput, ATemplateBombEnds) {
-  expect_for(
-      kUnusableKernel, {"does not compile"},
-      "template <int N, int M> struct Bomb {\n"
-      "  static constexpr int value = Bomb<N - 1, M>::value + Bomb<N - 1, M + 1>::value;\n};\n"
-      "template <int M> struct Bomb<0, M> { static constexpr int value = 1; };\n"
-      "__global__ void scale(const float* in, float* out, int n) {\n"
-      "  out[0] = Bomb<4000, 0>::value;\n}\n");
-}
-
-// The compiler gives up unrolling; what is left would run for minutes.
-TEST_F(BadInput, AnUnrollBombEnds) {
-  const std::string bomb =
-      "__global__ void scale(const float* in, float* out, int n) {\n  float s = 0;\n"
-      "#pragma unroll\n  for (int i = 0; i < 400000; ++i) {\n"
-      "#pragma unroll\n    for (int j = 0; j < 1000; ++j) s = s * in[i % 300] + in[j % 300];\n  }\n"
-      "  out[0] = s;\n}\n";
-  const ProgramRun done =
-      expect(kUnusableKernel, {"does not end within 5 seconds", "--evaluation-time"},
-             {kernel(bomb), "--device", "h200", "--evaluation-time", "5"});
-  EXPECT_LT(done.wall_seconds, 110.0);
-}
-
-TEST_F(BadInput, DeepNestingIsRefused) {
-  constexpr int kDepth = 200'000;
-  expect_for(kUnusableKernel, {"does not compile"},
-             "__global__ void scale(const float* in, float* out, int n) {\n  out[0] = " +
-                 std::string(kDepth, '(') + "in[0]" + std::string(kDepth, ')') + ";\n}\n");
-}
-
 TEST_F(BadInput, NotCudaAtAll) {
   expect_for(kUnusableKernel, {"no __global__ function"},
              "\x7f"
@@ -424,4 +299,4 @@ TEST_F(BadInput, AT1FileIsAnInput) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::test

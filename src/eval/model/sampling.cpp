@@ -7,6 +7,7 @@
 #include "ptx/memory/module_memory.h"
 
 #include <algorithm>
+#include <atomic>
 #include <set>
 #include <string>
 #include <utility>
@@ -156,15 +157,18 @@ Result<LaunchSample> sample_launch(const Problem& problem, const ptx::Program& p
   // Each part has memory of its own: neither must find done what the other does.
   Result<SampledTraffic> traffic = SampledTraffic{};
   Result<ptx::RunResult> run = ptx::RunResult{};
+  std::atomic<bool> faulty{false};
   ThreadBudget none;
   (threads != nullptr ? *threads : none).for_each_index(2, [&](std::size_t part) {
     if (part == 1) {
-      run = run_representatives(problem, program, launch, symbols, cancellation);
+      // A fault is all that there will be to tell.
+      if (!faulty) run = run_representatives(problem, program, launch, symbols, cancellation);
       return;
     }
     traffic = sample_traffic(problem, program, launch, symbols,
                              geometry_of(device, occupancy, shared_bytes_per_block), cancellation,
                              threads);
+    faulty = traffic && traffic->fault.kind != ptx::FaultKind::none;
   });
   if (!traffic) return traffic.error();
   LaunchSample sample;
