@@ -51,7 +51,7 @@ Result<std::string, SessionError> dry_run(Session& session, const SearchOptions&
         fmt::format("the original: {}: {}", name(evaluation.verdict), evaluation.message)};
   }
   auto proposals = (*expander)->expander().propose(session.original(), context, cancellation);
-  auto priors = session.graph().priors({}, evaluation.facts, session.device().name, proposals);
+  auto priors = session.graph().priors({}, evaluation.facts, {session.device().name, evaluation.time.method}, proposals);
   DryRunReport report{session.problem(),    session.device(),  evaluation,
                       std::move(proposals), std::move(priors), session.opened().opaque_reason};
   if (const LanguageModel* model = (*expander)->model()) {

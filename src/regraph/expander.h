@@ -26,6 +26,10 @@ struct StepProposal {
   // Of `opinions` asked (answers of a language model, say), the share that named this step, 0 to 1.
   double named_share = 0.0;
   int opinions = 0;
+  // What a policy makes of it (EdgeScorer): added to the logit of its prior, and the log-gain that
+  // it expects.
+  double correction = 0.0;
+  double expected_log_gain = 0.0;
 
   // "thread_coarsen(axis=x, factor=4)"; unique per (step, parameters).
   [[nodiscard]] std::string text() const;

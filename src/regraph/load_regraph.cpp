@@ -118,10 +118,49 @@ std::map<std::string, std::vector<std::string>> read_parameters(const YAML::Node
   return result;
 }
 
+GainStatistics read_statistics(const YAML::Node& node, const std::string& what) {
+  require_keys(
+      node, what,
+      {"families", "kernels", "observations", "sum_positive", "tries", "verified", "sum_log_gain"});
+  const auto count = [&](const char* key) {
+    return number_of<std::int64_t>(field(node, key, what), what + ": " + key);
+  };
+  const auto sum = [&](const char* key) {
+    return number_of<double>(field(node, key, what), what + ": " + key);
+  };
+  GainStatistics statistics;
+  statistics.families = count("families");
+  statistics.kernels = count("kernels");
+  statistics.observations = count("observations");
+  statistics.sum_positive = sum("sum_positive");
+  statistics.tries = count("tries");
+  statistics.verified = count("verified");
+  statistics.sum_log_gain = sum("sum_log_gain");
+  if (const std::string wrong = statistics.nonsense(); !wrong.empty())
+    reject(node, what + ": " + wrong + "; train the graph again, it is not for editing by hand");
+  return statistics;
+}
+
+LearnedGains read_learned(const YAML::Node& node, const std::string& what) {
+  require_keys(node, what, {name(TimeMethod::predicted), name(TimeMethod::measured)});
+  LearnedGains learned;
+  for (const TimeMethod method : {TimeMethod::predicted, TimeMethod::measured}) {
+    const YAML::Node devices = node[name(method)];
+    if (!devices.IsDefined()) continue;
+    require_map(devices, what);
+    for (const auto& entry : devices) {
+      const std::string device = text_of(entry.first, what + ": a device's name");
+      if (!learned.by(method).emplace(device, read_statistics(entry.second, what)).second)
+        reject(entry.first, what + ": a device is given twice");
+    }
+  }
+  return learned;
+}
+
 Step read_step(const YAML::Node& node) {
   require_keys(node, "step",
                {"id", "name", "aliases", "what", "legality", "parameters", "evidence",
-                "instruction", "rewriter", "needs"});
+                "instruction", "rewriter", "needs", "candidate", "learned"});
   Step step;
   step.id = text_of(field(node, "id", "step"), "step: id");
   const std::string what = "step '" + step.id + "'";
@@ -145,42 +184,21 @@ Step read_step(const YAML::Node& node) {
         reject(needs, what + ": '" + need + "' is nothing that a manifest's assume grants");
     }
   }
-  if (const YAML::Node rewriter = node["rewriter"]) {
-    if (!rewriter.IsScalar() || !YAML::convert<bool>::decode(rewriter, step.rewriter)) {
-      reject(rewriter, what + ": rewriter must be true or false");
-    }
-  }
+  const auto read_flag = [&](const char* key, bool& flag) {
+    const YAML::Node value = node[key];
+    if (!value.IsDefined()) return;
+    if (!value.IsScalar() || !YAML::convert<bool>::decode(value, flag))
+      reject(value, what + ": " + key + " must be true or false");
+  };
+  read_flag("rewriter", step.rewriter);
+  read_flag("candidate", step.candidate);
+  if (const YAML::Node learned = node["learned"])
+    step.learned = read_learned(learned, what + ": learned");
   return step;
 }
 
-GainStatistics read_statistics(const YAML::Node& node, const std::string& what) {
-  require_keys(node, what,
-               {"attempts", "verified", "failures", "sum_log_gain", "sum_squared_log_gain"});
-  const auto count = [&](const char* key) {
-    const YAML::Node value = field(node, key, what);
-    const auto number = number_of<std::int64_t>(value, what + ": " + key);
-    if (number < 0) reject(value, what + ": " + key + " must not be negative");
-    return number;
-  };
-  GainStatistics statistics;
-  statistics.attempts = count("attempts");
-  statistics.verified = count("verified");
-  statistics.failures = count("failures");
-  if (statistics.verified > statistics.attempts ||
-      statistics.attempts - statistics.verified != statistics.failures) {
-    reject(node, what + ": attempts must equal verified plus failures");
-  }
-  statistics.sum_log_gain =
-      number_of<double>(field(node, "sum_log_gain", what), what + ": sum_log_gain");
-  const YAML::Node squares = field(node, "sum_squared_log_gain", what);
-  statistics.sum_squared_log_gain = number_of<double>(squares, what + ": sum_squared_log_gain");
-  if (statistics.sum_squared_log_gain < 0.0)
-    reject(squares, what + ": a sum of squares is negative");
-  return statistics;
-}
-
 void read_transition(const YAML::Node& node, StepGraph& graph) {
-  require_keys(node, "transition", {"from", "to", "gain", "weight", "statistics"});
+  require_keys(node, "transition", {"from", "to", "gain", "weight", "learned"});
   const std::string from = text_of(field(node, "from", "transition"), "transition: from");
   const std::string to = text_of(field(node, "to", "transition"), "transition: to");
   const std::string what = "transition " + from + " -> " + to;
@@ -189,29 +207,22 @@ void read_transition(const YAML::Node& node, StepGraph& graph) {
   if (const YAML::Node weight = node["weight"]) {
     transition.prior_weight = number_of<double>(weight, what + ": weight");
   }
-  if (const YAML::Node devices = node["statistics"]) {
-    require_map(devices, what + ": statistics");
-    for (const auto& entry : devices) {
-      std::string device = text_of(entry.first, what + ": a device's name");
-      if (!transition.statistics
-               .emplace(std::move(device), read_statistics(entry.second, what + ": statistics"))
-               .second) {
-        reject(entry.first, what + ": a device is given twice");
-      }
-    }
-  }
+  if (const YAML::Node learned = node["learned"])
+    transition.learned = read_learned(learned, what + ": learned");
   if (Status added = graph.add_transition(from, to, std::move(transition)); !added) {
     reject(node, added.error().message);
   }
 }
 
 StepGraph read_graph(const YAML::Node& root) {
-  require_keys(root, "graph", {"format", "steps", "transitions"});
+  require_keys(root, "graph", {"format", "learned_from", "steps", "transitions"});
   const YAML::Node format = field(root, "format", "graph");
   if (text_of(format, "format") != "regraph/1") {
     reject(format, "unknown format, this version reads 'regraph/1'");
   }
   StepGraph graph;
+  if (const YAML::Node table = root["learned_from"])
+    graph.set_learned_from(text_of(table, "learned_from"));
   const YAML::Node steps = field(root, "steps", "graph");
   if (!steps.IsSequence()) reject(steps, "steps must be a list");
   for (const YAML::Node& node : steps) {

@@ -10,8 +10,10 @@
 //       rewriter: true
 //   transitions:
 //     - {from: smem_tile, to: smem_pad, gain: 1.1, weight: 2,
-//        statistics: {NVIDIA H200: {attempts: 3, verified: 2, failures: 1, sum_log_gain: 0.1,
-//                                   sum_squared_log_gain: 0.01}}}
+//        learned: {predicted: {h200: {families: 3, kernels: 5, observations: 9, sum_positive: 0.4,
+//                                     tries: 14, verified: 14, sum_log_gain: -0.2}}}}
+//
+// A step may have `learned`, too; `learned_from` beside them names the table of observations.
 #pragma once
 
 #include "base/result.h"

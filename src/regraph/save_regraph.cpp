@@ -26,6 +26,29 @@ void write_texts(YAML::Emitter& out, const std::vector<std::string>& texts) {
   out << YAML::EndSeq;
 }
 
+void write_learned(YAML::Emitter& out, const LearnedGains& learned) {
+  if (learned.empty()) return;
+  out << YAML::Key << "learned" << YAML::Value << YAML::BeginMap;
+  for (const TimeMethod method : {TimeMethod::predicted, TimeMethod::measured}) {
+    if (learned.by(method).empty()) continue;
+    out << YAML::Key << name(method) << YAML::Value << YAML::BeginMap;
+    for (const auto& [device, entry] : learned.by(method)) {
+      out << YAML::Key << YAML::DoubleQuoted << device << YAML::Value;
+      out << YAML::Flow << YAML::BeginMap;
+      out << YAML::Key << "families" << YAML::Value << entry.families;
+      out << YAML::Key << "kernels" << YAML::Value << entry.kernels;
+      out << YAML::Key << "observations" << YAML::Value << entry.observations;
+      out << YAML::Key << "sum_positive" << YAML::Value << number_text(entry.sum_positive);
+      out << YAML::Key << "tries" << YAML::Value << entry.tries;
+      out << YAML::Key << "verified" << YAML::Value << entry.verified;
+      out << YAML::Key << "sum_log_gain" << YAML::Value << number_text(entry.sum_log_gain);
+      out << YAML::EndMap;
+    }
+    out << YAML::EndMap;
+  }
+  out << YAML::EndMap;
+}
+
 void write_step(YAML::Emitter& out, const Step& step) {
   out << YAML::BeginMap;
   write_text(out, "id", step.id);
@@ -62,31 +85,19 @@ void write_step(YAML::Emitter& out, const Step& step) {
   }
   out << YAML::Key << "rewriter" << YAML::Value << (step.rewriter ? "true" : "false");
   write_text(out, "instruction", step.instruction);
+  if (step.candidate) out << YAML::Key << "candidate" << YAML::Value << "true";
+  write_learned(out, step.learned);
   out << YAML::EndMap;
 }
 
 void write_transition(YAML::Emitter& out, const StepGraph::TransitionView& view) {
-  if (view.transition.statistics.empty()) out << YAML::Flow;
+  if (view.transition.learned.empty()) out << YAML::Flow;
   out << YAML::BeginMap;
   write_text(out, "from", std::string(view.from));
   write_text(out, "to", std::string(view.to));
   out << YAML::Key << "gain" << YAML::Value << number_text(view.transition.expected_speedup);
   out << YAML::Key << "weight" << YAML::Value << number_text(view.transition.prior_weight);
-  if (!view.transition.statistics.empty()) {
-    out << YAML::Key << "statistics" << YAML::Value << YAML::BeginMap;
-    for (const auto& [device, entry] : view.transition.statistics) {
-      out << YAML::Key << YAML::DoubleQuoted << device << YAML::Value;
-      out << YAML::Flow << YAML::BeginMap;
-      out << YAML::Key << "attempts" << YAML::Value << entry.attempts;
-      out << YAML::Key << "verified" << YAML::Value << entry.verified;
-      out << YAML::Key << "failures" << YAML::Value << entry.failures;
-      out << YAML::Key << "sum_log_gain" << YAML::Value << number_text(entry.sum_log_gain);
-      out << YAML::Key << "sum_squared_log_gain" << YAML::Value
-          << number_text(entry.sum_squared_log_gain);
-      out << YAML::EndMap;
-    }
-    out << YAML::EndMap;
-  }
+  write_learned(out, view.transition.learned);
   out << YAML::EndMap;
 }
 
@@ -95,6 +106,7 @@ void write_transition(YAML::Emitter& out, const StepGraph::TransitionView& view)
 std::string regraph_text(const StepGraph& graph) {
   YAML::Emitter out;
   out << YAML::BeginMap << YAML::Key << "format" << YAML::Value << "regraph/1";
+  if (!graph.learned_from().empty()) write_text(out, "learned_from", graph.learned_from());
   out << YAML::Key << "steps" << YAML::Value << YAML::BeginSeq;
   for (const Step* step : graph.steps())
     write_step(out, *step);

@@ -3,6 +3,7 @@
 
 #include "kernel/facts.h"
 #include "kernel/problem.h"
+#include "regraph/gain_statistics.h"
 
 #include <cstdint>
 #include <map>
@@ -42,6 +43,9 @@ struct Step {
   bool rewriter = false;    // the built-in rewriter implements it
   // What the user must have granted: names of Assumptions, e.g. "fast_math".
   std::vector<std::string> needs = {};
+  // A language model named it and nobody has described it yet: name and instruction are its own.
+  bool candidate = false;
+  LearnedGains learned = {};  // whatever step came before
 
   // Whether `assume` grants all that the step needs.
   [[nodiscard]] bool granted(const Assumptions& assume) const;

@@ -72,13 +72,41 @@ Status StepGraph::add_transition(std::string_view from, std::string_view to,
   return {};
 }
 
-Status StepGraph::record(std::string_view from, std::string_view to, std::string_view device,
-                         const TransitionOutcome& outcome) {
-  if (transition(from, to) == nullptr) {
-    if (Status added = add_transition(from, to, Transition{}); !added) return added;
-  }
-  edges_[*edge(from, to)].transition.statistics[std::string(device)].add(outcome);
+Status StepGraph::set_learned(std::string_view step, LearnedGains learned) {
+  const Vertex* known = vertex(step);
+  if (known == nullptr || step == kInit)
+    return fail(ErrorCode::not_found, "unknown step '" + std::string(step) + "'");
+  vertices_[*known].learned = std::move(learned);
   return {};
+}
+
+Status StepGraph::set_learned(std::string_view from, std::string_view to, LearnedGains learned) {
+  if (transition(from, to) == nullptr) {
+    Transition unpublished;
+    unpublished.prior_weight = 0.0;
+    if (Status added = add_transition(from, to, std::move(unpublished)); !added) return added;
+  }
+  edges_[*edge(from, to)].transition.learned = std::move(learned);
+  return {};
+}
+
+StepGraph StepGraph::published() const {
+  StepGraph result;
+  for (const Step* step : steps()) {
+    if (step->candidate) continue;
+    Step forgetful = *step;
+    forgetful.learned = {};
+    static_cast<void>(result.add_step(std::move(forgetful)));
+  }
+  // In the order they were added, because sums over them are made in it.
+  for (const Edge& edge : edges_) {
+    Transition forgetful = edge.transition;
+    forgetful.learned = {};
+    if (!forgetful.published()) continue;
+    static_cast<void>(result.add_transition(vertices_[edge.from].id, vertices_[edge.to].id,
+                                            std::move(forgetful)));
+  }
+  return result;
 }
 
 const StepGraph::Vertex* StepGraph::vertex(std::string_view id) const {
@@ -132,7 +160,8 @@ bool StepGraph::operator==(const StepGraph& other) const {
   const auto same_transition = [](const TransitionView& a, const TransitionView& b) {
     return a.from == b.from && a.to == b.to && a.transition == b.transition;
   };
-  return std::ranges::equal(steps(), other.steps(), same_step) &&
+  return learned_from_ == other.learned_from_ &&
+         std::ranges::equal(steps(), other.steps(), same_step) &&
          std::ranges::equal(transitions(), other.transitions(), same_transition);
 }
 

@@ -4,7 +4,8 @@
 //     └──1.2x──> loop_unroll                    └──1.9x──┘ (cycles and self-loops are allowed)
 //
 // Vertices are steps plus "init", the kernel as the user gave it. An edge carries the published
-// speedup of the second step after the first, and the statistics of verified attempts by device.
+// speedup of the second step after the first, and what was learned of it; so does a step, whatever
+// came before it.
 // Reading is safe from several threads at once; changing it needs exclusive access.
 #pragma once
 
@@ -47,10 +48,18 @@ class StepGraph {
   // exists, a speedup that is not positive and finite, a negative weight (invalid_argument).
   Status add_transition(std::string_view from, std::string_view to, Transition transition);
 
-  // Counts one attempt of `to` right after `from` on `device`; adds a transition of expected
-  // speedup 1 if there was none. Error: an unknown step (not_found).
-  Status record(std::string_view from, std::string_view to, std::string_view device,
-                const TransitionOutcome& outcome);
+  // Sets what was learned of a step, or of a transition, which is added as one that nobody
+  // published if there was none. Errors: an unknown step (not_found), "init" as target
+  // (invalid_argument).
+  Status set_learned(std::string_view step, LearnedGains learned);
+  Status set_learned(std::string_view from, std::string_view to, LearnedGains learned);
+  // Forgets all that was learned: transitions that nobody published, candidates, statistics.
+  [[nodiscard]] StepGraph published() const;
+
+  // Which table of observations the statistics were derived from: its hash and its size, as
+  // written by whoever derived them. Empty for a graph that learned nothing.
+  [[nodiscard]] const std::string& learned_from() const { return learned_from_; }
+  void set_learned_from(std::string table) { learned_from_ = std::move(table); }
 
   // Returns the step with that id, or null. Valid until the next change.
   [[nodiscard]] const Step* find(std::string_view id) const;
@@ -63,12 +72,28 @@ class StepGraph {
   // All transitions, by source and then target in the order the steps were added.
   [[nodiscard]] std::vector<TransitionView> transitions() const;
 
-  // Returns the prior probability of each proposal at a state reached by applying `history` (step
-  // ids, oldest first) to the original kernel; they sum to 1. Formula in priors.cpp. Proposals of
-  // unknown steps get the score of an unlisted transition. Empty proposals give an empty result.
+  // What a prior is made of.
+  struct Expectation {
+    double evidence = 0.0;   // 0 to 1, how far the facts argue for the step
+    double published = 0.0;  // log-gain to expect of the step after this history, as published
+    double log_gain = 0.0;   // the same with what was learned
+    double success = 0.0;    // chance that the result is correct
+    double score = 0.0;      // see priors.cpp
+  };
+  // What to expect of `step` at a state reached by applying `history` (step ids, oldest first) to
+  // the original kernel. `by_rewriter`: the built-in rewriter applies it.
+  [[nodiscard]] Expectation expectation(std::string_view step, bool by_rewriter,
+                                        std::span<const std::string> history, const Facts& facts,
+                                        const GainSource& source) const;
+
+  // Returns the prior probability of each proposal at such a state; they sum to 1. Formula in
+  // priors.cpp. `shifts`: what is added to each proposal's logit besides its own correction; empty
+  // for nothing. Proposals of unknown steps get the score of an unlisted transition. Empty
+  // proposals give an empty result.
   [[nodiscard]] std::vector<double> priors(std::span<const std::string> history, const Facts& facts,
-                                           std::string_view device,
-                                           std::span<const StepProposal> proposals) const;
+                                           const GainSource& source,
+                                           std::span<const StepProposal> proposals,
+                                           std::span<const double> shifts = {}) const;
 
   // Equal steps in equal order and equal transitions.
   bool operator==(const StepGraph& other) const;
@@ -84,8 +109,8 @@ class StepGraph {
   [[nodiscard]] const Vertex* vertex(std::string_view id) const;
   // Place in edges_, or nothing.
   [[nodiscard]] std::optional<std::size_t> edge(std::string_view from, std::string_view to) const;
-  [[nodiscard]] double step_score(std::string_view step, std::span<const std::string> history,
-                                  const Facts& facts, std::string_view device) const;
+  // Mean over the published transitions into a vertex of max(0, ln published); nothing without one.
+  [[nodiscard]] std::optional<double> published_gain(Vertex target) const;
 
   std::vector<Step> vertices_;                      // in the order they were added, "init" first
   std::vector<std::vector<std::size_t>> incoming_;  // by vertex: places in edges_
@@ -93,6 +118,7 @@ class StepGraph {
   std::map<std::pair<Vertex, Vertex>, std::size_t> edge_of_;  // by source and target
   std::map<std::string, Vertex, std::less<>> by_id_;
   std::map<std::string, Vertex, std::less<>> by_any_name_;  // by normalised id, name and aliases
+  std::string learned_from_;
 };
 
 }  // namespace regraph

@@ -41,6 +41,9 @@ struct SelectionConfig {
   std::optional<std::pair<double, double>> value_range;
   // Value of an untried edge, 0 to 1. None: the node's own value less the reduction above.
   std::optional<double> first_play_value;
+  // Every so many expansions one is chosen by the greedy rule on the same graph; 0: none. Where
+  // priors are good, half of the budget spent so finds early what greedy finds.
+  int greedy_every = 0;
   // The baselines.
   int beam_width = 2;           // states kept of a level, see make_beam_policy
   double random_restart = 0.1;  // chance that a random walk goes back to the original
@@ -64,10 +67,12 @@ struct SearchConfig {
   int finalists = 8;                      // re-measured at the end
   int final_repetitions = 64;             // samples a finalist that survives every round gets
   double evaluation_wall_seconds = 60.0;  // per evaluation
-  std::string device;                     // key of the ReGraph's statistics
-  std::string device_table;               // the device's numbers as YAML; empty: they are built in
-  std::string evaluator = "model";        // what judges candidates: a run goes on with the same
-  std::string expander_settings;          // of whoever applies steps, as text of its own making
+  bool learn = true;         // priors follow what this very search finds out, see run_experience.h
+  std::string policy;        // the EdgeScorer's description; empty: none
+  std::string device;        // key of the ReGraph's statistics
+  std::string device_table;  // the device's numbers as YAML; empty: they are built in
+  std::string evaluator = "model";  // what judges candidates: a run goes on with the same
+  std::string expander_settings;    // of whoever applies steps, as text of its own making
 };
 
 }  // namespace regraph

@@ -44,7 +44,8 @@ struct Course {
   Course(const SearchPosition& position)
       : searcher(position.searcher.clone()),
         budget(position.budget),
-        numbers(position.states.step_numbers()) {
+        numbers(position.states.step_numbers()),
+        experience(position.states.experience()) {
     for (const auto& [number, entry] : position.tickets.entries())
       tickets.emplace(number, Issued{entry.ticket});
   }
@@ -54,6 +55,7 @@ struct Course {
         tickets(other.tickets),
         budget(other.budget),
         numbers(other.numbers),
+        experience(other.experience),
         imagined(other.imagined),
         judged(other.judged) {}
   Course& operator=(const Course&) = delete;
@@ -63,6 +65,7 @@ struct Course {
   std::map<std::uint64_t, Issued> tickets;
   BudgetMeter budget;
   StepNumbers numbers;
+  RunExperience experience;
   std::vector<std::shared_ptr<const Imagined>> imagined;             // after the states known
   std::map<std::uint32_t, std::shared_ptr<const Judgement>> judged;  // since, by state
 };

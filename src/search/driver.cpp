@@ -34,6 +34,7 @@ Status check(const SearchConfig& config) {
   if (!(selection.variant_decay >= 0.0 && selection.variant_decay <= 1.0)) {
     return bad("variant_decay must be 0 to 1");
   }
+  if (selection.greedy_every < 0) return bad("greedy_every must be 0 or more");
   if (selection.beam_width < 1) return bad("the beam must be at least 1 wide");
   if (!(selection.random_restart >= 0.0 && selection.random_restart <= 1.0)) {
     return bad("the chance of a restart must be 0 to 1");
@@ -69,7 +70,8 @@ const char* name(StopReason reason) {
 Result<SearchOutcome> run_search(const Candidate& baseline, const Expander& expander,
                                  Evaluator& evaluator, const StepGraph& graph,
                                  const SearchConfig& config, SearchObserver* observer,
-                                 const Cancellation& cancellation, SearchJournal* journal) {
+                                 const Cancellation& cancellation, SearchJournal* journal,
+                                 const EdgeScorer* scorer) {
   if (Status checked = check(config); !checked) return checked.error();
   Result<std::unique_ptr<Searcher>> searcher =
       make_searcher(config.searcher, config.selection, config.seed);
@@ -77,7 +79,7 @@ Result<SearchOutcome> run_search(const Candidate& baseline, const Expander& expa
   NullJournal nothing;
   evaluator.limit_threads(config.jobs);
   SearchRun run({expander, evaluator, graph, config, observer, cancellation,
-                 journal != nullptr ? *journal : nothing},
+                 journal != nullptr ? *journal : nothing, scorer},
                 std::move(searcher).value());
   return run.run(baseline);
 }

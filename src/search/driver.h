@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "eval/evaluator.h"
 #include "kernel/candidate.h"
+#include "regraph/edge_scorer.h"
 #include "regraph/expander.h"
 #include "regraph/step_graph.h"
 #include "search/config.h"
@@ -37,12 +38,15 @@ namespace regraph {
 // that are in it are not worked out again: a run that ended early, in whatever way, goes on where
 // it was and comes to the answer it would have come to. The other arguments, `config.jobs` aside,
 // must be those the journal was begun with. Seconds of earlier sittings count toward the budget.
+// `scorer` may be null; what it made of an edge is recorded, so a run goes on without it where it
+// was.
 // Further errors then: parse when what is
 // recorded cannot be read or is another search's, io when nothing more can be recorded.
 [[nodiscard]] Result<SearchOutcome> run_search(const Candidate& baseline, const Expander& expander,
                                                Evaluator& evaluator, const StepGraph& graph,
                                                const SearchConfig& config, SearchObserver* observer,
                                                const Cancellation& cancellation,
-                                               SearchJournal* journal = nullptr);
+                                               SearchJournal* journal = nullptr,
+                                               const EdgeScorer* scorer = nullptr);
 
 }  // namespace regraph

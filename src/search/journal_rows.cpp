@@ -247,9 +247,13 @@ std::string proposals_text(const std::vector<StepProposal>& proposals) {
   Json json = Json::array();
   for (const StepProposal& proposal : proposals) {
     json.push_back({proposal.step, proposal.parameters, proposal.variant_limit});
-    if (proposal.opinions == 0) continue;
+    const bool scored = proposal.correction != 0.0 || proposal.expected_log_gain != 0.0;
+    if (proposal.opinions == 0 && !scored) continue;
     json.back().push_back(proposal.named_share);
     json.back().push_back(proposal.opinions);
+    if (!scored) continue;
+    json.back().push_back(proposal.correction);
+    json.back().push_back(proposal.expected_log_gain);
   }
   return dump(json);
 }
@@ -259,7 +263,7 @@ std::optional<std::vector<StepProposal>> read_proposals(const std::string& text)
   if (!json.is_array()) return std::nullopt;
   std::vector<StepProposal> result;
   for (const Json& entry : json) {
-    const bool shaped = entry.is_array() && (entry.size() == 3 || entry.size() == 5);
+    const bool shaped = entry.is_array() && (entry.size() == 3 || entry.size() == 5 || entry.size() == 7);
     if (!shaped || !entry[0].is_string()) return std::nullopt;
     auto parameters = parameters_of(entry[1]);
     const auto variants = read_integer<int>(entry[2]);
@@ -268,11 +272,16 @@ std::optional<std::vector<StepProposal>> read_proposals(const std::string& text)
     proposal.step = entry[0].get<std::string>();
     proposal.parameters = std::move(*parameters);
     proposal.variant_limit = *variants;
-    if (entry.size() == 5) {
+    if (entry.size() >= 5) {
       const auto opinions = read_integer<int>(entry[4]);
       if (!entry[3].is_number() || !opinions || *opinions < 0) return std::nullopt;
       proposal.named_share = std::clamp(entry[3].get<double>(), 0.0, 1.0);
       proposal.opinions = *opinions;
+    }
+    if (entry.size() == 7) {
+      if (!entry[5].is_number() || !entry[6].is_number()) return std::nullopt;
+      proposal.correction = entry[5].get<double>();
+      proposal.expected_log_gain = entry[6].get<double>();
     }
     result.push_back(std::move(proposal));
   }

@@ -47,7 +47,33 @@ bool KnownStates::judge(std::uint32_t state, Evaluation evaluation,
   return true;
 }
 
+GainSource KnownStates::gain_source() const {
+  return {config_.device, states_.front().record.evaluation.time.method};
+}
+
+double KnownStates::expected_gain(const std::vector<std::string>& history, const Facts& facts,
+                                  const StepProposal& step) const {
+  if (!config_.policy.empty()) return step.expected_log_gain;
+  return graph_
+      .expectation(step.step, !step.parameters.contains(kAppliedBy), history, facts, gain_source())
+      .log_gain;
+}
+
+void KnownStates::observe(const std::vector<std::string>& history, const Facts& facts,
+                          const StepProposal& step, std::optional<double> log_gain,
+                          RunExperience& experience) const {
+  if (!config_.learn) return;
+  const double expected = expected_gain(history, facts, step);
+  if (log_gain) {
+    experience.observe(step, *log_gain, expected);
+  } else {
+    experience.observe_failure(step, expected);
+  }
+}
+
 void KnownStates::learn(const AttemptRecord& attempt, std::string message, bool keep_failures) {
+  observe(history(attempt.parent), at(attempt.parent).evaluation.facts, attempt.step,
+          attempt.verified ? std::optional(attempt.log_gain) : std::nullopt, experience_);
   if (!attempt.verified) {
     if (!keep_failures) return;
     auto& failures = states_[attempt.parent].failures[attempt.step.step];
@@ -86,8 +112,22 @@ std::vector<std::string> KnownStates::history(std::uint32_t state) const {
 std::vector<EdgeSeed> KnownStates::seeds(const std::vector<std::string>& history,
                                          const Facts& facts,
                                          const std::vector<StepProposal>& proposals,
+                                         const RunExperience& experience,
                                          StepNumbers& numbers) const {
-  const std::vector<double> priors = graph_.priors(history, facts, config_.device, proposals);
+  std::vector<double> shifts;
+  if (config_.learn) {
+    std::map<std::string_view, double> expected;
+    for (const StepProposal& proposal : proposals) {
+      auto known = expected.find(proposal.step);
+      if (known == expected.end() || !config_.policy.empty()) {
+        known =
+            expected.insert_or_assign(proposal.step, expected_gain(history, facts, proposal)).first;
+      }
+      shifts.push_back(experience.shift(proposal, known->second));
+    }
+  }
+  const std::vector<double> priors =
+      graph_.priors(history, facts, gain_source(), proposals, shifts);
   std::vector<EdgeSeed> result;
   for (std::size_t index = 0; index < proposals.size(); ++index) {
     const int variants =
@@ -131,8 +171,10 @@ double KnownStates::measured_over_predicted(std::uint32_t state) const {
 
 std::vector<StateRecord> KnownStates::take() {
   std::vector<StateRecord> records;
-  for (Known& known : states_)
+  for (Known& known : states_) {
+    known.record.proposals = std::move(known.proposals);
     records.push_back(std::move(known.record));
+  }
   states_.clear();
   return records;
 }

@@ -5,11 +5,13 @@
 #include "regraph/step_graph.h"
 #include "search/config.h"
 #include "search/outcome.h"
+#include "search/run_experience.h"
 #include "search/searcher.h"
 
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -73,13 +75,22 @@ class KnownStates {
   [[nodiscard]] double measured_over_predicted(std::uint32_t state) const;
   // What can be tried from a judged state, with priors.
   [[nodiscard]] std::vector<EdgeSeed> seeds(std::uint32_t state) {
-    return seeds(history(state), at(state).evaluation.facts, proposals(state), numbers_);
+    return seeds(history(state), at(state).evaluation.facts, proposals(state), experience_,
+                 numbers_);
   }
-  // The same for a state that need not exist.
+  // The same for a state that need not exist, and after other tries.
   [[nodiscard]] std::vector<EdgeSeed> seeds(const std::vector<std::string>& history,
                                             const Facts& facts,
                                             const std::vector<StepProposal>& proposals,
+                                            const RunExperience& experience,
                                             StepNumbers& numbers) const;
+  // What this search has learned of steps; a copy can go on by itself.
+  [[nodiscard]] const RunExperience& experience() const { return experience_; }
+  // A try of `step` at a state of that history and those facts came to `log_gain`; nothing: it
+  // failed.
+  void observe(const std::vector<std::string>& history, const Facts& facts,
+               const StepProposal& step, std::optional<double> log_gain,
+               RunExperience& experience) const;
   [[nodiscard]] const StepNumbers& step_numbers() const { return numbers_; }
   // What an expander is told about a step at a state, as far as it is committed.
   [[nodiscard]] ExpansionContext context_of(std::uint32_t state, const StepProposal& step) const;
@@ -93,6 +104,11 @@ class KnownStates {
     std::vector<StepProposal> proposals;
     std::map<std::string, std::vector<FailedVariant>> failures;  // by step, the latest few
   };
+  [[nodiscard]] GainSource gain_source() const;
+  // What is expected of `step`: by the policy where there is one, else by the graph.
+  [[nodiscard]] double expected_gain(const std::vector<std::string>& history, const Facts& facts,
+                                     const StepProposal& step) const;
+
   // An application that paid.
   struct PaidStep {
     std::uint32_t parent = 0;
@@ -104,6 +120,7 @@ class KnownStates {
   const SearchConfig& config_;
   std::vector<Known> states_;
   StepNumbers numbers_;
+  RunExperience experience_;
   // By edge of the ReGraph (the step before, the step): the best two, at different states.
   std::map<std::pair<std::string, std::string>, std::vector<PaidStep>> paid_;
   double best_log_speedup_ = 0.0;

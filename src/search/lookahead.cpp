@@ -163,6 +163,7 @@ class Foresight {
     }
     const StepProposal step = proposals(course, ticket.parent)[ticket.proposal];
     const Commit committed = course.searcher->commit_expansion(ticket.number, identity);
+    learn(course, committed);
     if (!committed.measure) {
       if (!inputs_.expander.repeatable(step)) course.budget.fruitless();
       return;
@@ -261,11 +262,25 @@ class Foresight {
     if (result.correct) {
       result.score = judgement.log_speedup;
       result.executable = measured.executable;
-      result.proposals = position_.states.seeds(history(course, ticket.node), judgement.facts,
-                                                judgement.proposals, course.numbers);
+      result.proposals =
+          position_.states.seeds(history(course, ticket.node), judgement.facts, judgement.proposals,
+                                 course.experience, course.numbers);
     }
     course.judged[ticket.node] = measured.judgement;
-    static_cast<void>(course.searcher->commit_measurement(ticket.number, result));
+    learn(course, course.searcher->commit_measurement(ticket.number, result));
+  }
+
+  // What the search will have learned of the steps that came to their end, as in SearchRun::note.
+  void learn(Course& course, const Commit& committed) {
+    for (const Resolution& resolution : committed.resolved) {
+      const Ticket& ticket = resolution.expansion;
+      std::optional<double> gain;
+      if (resolution.edge != EdgeState::failed)
+        gain = log_speedup(course, resolution.child) - log_speedup(course, ticket.parent);
+      position_.states.observe(history(course, ticket.parent), facts(course, ticket.parent),
+                               proposals(course, ticket.parent)[ticket.proposal], gain,
+                               course.experience);
+    }
   }
 
   void branch(const Course& course, const Ticket& ticket) {

@@ -33,6 +33,7 @@ struct StateRecord {
   double log_speedup = 0.0;              // ln(original time / time); valid when correct
   std::uint64_t visits = 0;              // searches that passed through or ended here
   std::optional<std::uint32_t> same_as;  // an earlier state with the same machine code and plan
+  std::vector<StepProposal> proposals;   // what could be done next
 };
 
 // One step of the path from the original to the best candidate.
@@ -52,6 +53,8 @@ struct AttemptRecord {
   int variant = 0;
   bool verified = false;
   double log_gain = 0.0;  // valid when verified
+  // It led where another step of the same parent leads, or back to where the search had come from.
+  bool repeats = false;
   std::string reason;     // why not verified, e.g. "refused" or "wrong_result"
 };
 

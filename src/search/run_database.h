@@ -38,7 +38,7 @@ struct FinishedRun {
 class RunDatabase final : public SearchJournal {
  public:
   static constexpr const char* kFileName = "run.db";
-  static constexpr int kSchemaVersion = 3;
+  static constexpr int kSchemaVersion = 4;
 
   // Makes the database of a new run in an existing directory and locks the directory. Errors:
   // invalid_argument when a run is in it already, resource when another process uses the directory

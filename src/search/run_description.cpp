@@ -28,6 +28,7 @@ void for_each_field(Config& config, Field field) {
   field("widening_exponent", selection.widening_exponent);
   field("value_range", selection.value_range);
   field("first_play_value", selection.first_play_value);
+  field("greedy_every", selection.greedy_every);
   field("beam_width", selection.beam_width);
   field("random_restart", selection.random_restart);
   field("regrapht_exploration", selection.regrapht.exploration);
@@ -41,6 +42,8 @@ void for_each_field(Config& config, Field field) {
   field("finalists", config.finalists);
   field("final_repetitions", config.final_repetitions);
   field("evaluation_wall_seconds", config.evaluation_wall_seconds);
+  field("learn", config.learn);
+  field("policy", config.policy);
   field("device", config.device);
   field("device_table", config.device_table);
   field("evaluator", config.evaluator);

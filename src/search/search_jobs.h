@@ -4,6 +4,7 @@
 #include "base/cancellation.h"
 #include "eval/evaluator.h"
 #include "kernel/candidate.h"
+#include "regraph/edge_scorer.h"
 #include "regraph/expander.h"
 #include "regraph/step_graph.h"
 #include "search/config.h"
@@ -28,6 +29,7 @@ struct SearchInputs {
   SearchObserver* observer;  // may be null
   const Cancellation& cancellation;
   SearchJournal& journal;
+  const EdgeScorer* scorer = nullptr;  // null: priors come from the graph alone
 };
 
 // What a candidate is given when the search judges it.
@@ -87,6 +89,7 @@ class JudgeJob final : public Job {
       : request(std::move(asked)),
         prepares_only(prepares_only),
         expander_(inputs.expander),
+        scorer_(inputs.scorer),
         evaluator_(inputs.evaluator) {}
 
   void run() override {
@@ -100,6 +103,7 @@ class JudgeJob final : public Job {
     ExpansionContext context = *request.context;
     context.evaluation = evaluation;
     proposals = expander_.propose(*request.candidate, context, cancellation);
+    if (scorer_ != nullptr) scorer_->score(*request.candidate, context, proposals);
   }
 
   const JudgeRequest request;
@@ -115,6 +119,7 @@ class JudgeJob final : public Job {
   }
 
   const Expander& expander_;
+  const EdgeScorer* scorer_;
   Evaluator& evaluator_;
 };
 

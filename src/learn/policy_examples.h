@@ -1,0 +1,35 @@
+// Sibling groups made ready for training: rows standardised, targets worked out. Internal to the
+// trainers.
+#pragma once
+
+#include "learn/sibling_groups.h"
+#include "policy/policy_model.h"
+
+#include <span>
+#include <vector>
+
+namespace regraph::learn {
+
+struct PolicyExample {
+  std::vector<std::vector<float>> rows;  // [edges][inputs]
+  std::vector<double> log_priors;        // by edge, of the graph
+  std::vector<double> returns;           // R
+  std::vector<double> gains;
+  std::vector<bool> verified;
+  double weight = 0.0;  // groups of a family together weigh as much as those of another
+  bool decided = false;  // R differs enough to prefer one
+};
+
+// Names, means and scales of the inputs worth having: those that are not the same everywhere. Steps
+// are left as they are, 0 or 1.
+[[nodiscard]] policy::PolicyModel describe_inputs(std::span<const SiblingGroup> groups,
+                                                  const policy::FeatureLayout& layout);
+
+[[nodiscard]] std::vector<PolicyExample> make_examples(std::span<const SiblingGroup> groups,
+                                                       const policy::FeatureLayout& layout,
+                                                       const policy::PolicyModel& inputs);
+
+// softmax of `logits`.
+[[nodiscard]] std::vector<double> softmax(std::span<const double> logits);
+
+}  // namespace regraph::learn

@@ -1,0 +1,25 @@
+// The seam between the search and a model that has learned which edges pay.
+#pragma once
+
+#include "kernel/candidate.h"
+#include "regraph/expander.h"
+
+#include <string>
+#include <vector>
+
+namespace regraph {
+
+// Called from worker threads, several calls at once; must be thread-safe and deterministic, bit for
+// bit on any machine: a search that is done again has to come to the same priors.
+class EdgeScorer {
+ public:
+  virtual ~EdgeScorer() = default;
+  // Sets correction and expected_log_gain of each proposal. Of `context` evaluation, history and
+  // original_seconds are set.
+  virtual void score(const Candidate& candidate, const ExpansionContext& context,
+                     std::vector<StepProposal>& proposals) const = 0;
+  // Names the model in results, with the hash of its file.
+  [[nodiscard]] virtual std::string description() const = 0;
+};
+
+}  // namespace regraph
