@@ -9,6 +9,7 @@
 #include "session/evaluators.h"
 #include "session/expanders.h"
 #include "session/load_graph.h"
+#include "session/session_policy.h"
 #include "session/opened_problem.h"
 #include "session/recorded_run.h"
 #include "session/session.h"
@@ -41,7 +42,9 @@ SearchConfig config_of(const SearchOptions& options, const Session& session) {
       options.evaluations.value_or(options.time_seconds > 0.0 ? 0 : kDefaultEvaluations);
   config.budget.wall_seconds = options.time_seconds;
   config.jobs = options.jobs > 0 ? options.jobs : default_jobs();
+  config.learn = !options.forget;
   configure_for(options.language_model, config);
+  adapt_to_policy(config);
   return config;
 }
 

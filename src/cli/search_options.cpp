@@ -142,7 +142,13 @@ void add_search_options(CLI::App& app, SearchOptions& options) {
   app.add_option("--jobs", options.jobs, "parallel workers (default: processors)")
       ->check(CLI::Range(1, 1024));
   app.add_option("--graph", session.graph,
-                 "ReGraph to take priors from, YAML or ReGraphT's JSON (default: the shipped one)");
+                 "ReGraph to take priors from: YAML, ReGraphT's JSON, or 'published' for the "
+                 "shipped one without what it has learned (default: the shipped one)");
+  app.add_option("--policy", session.policy,
+                 "policy that corrects the ReGraph's priors: a file of regraph-train, or 'none' "
+                 "(default: the shipped one, with the shipped ReGraph)");
+  app.add_flag("--no-learn", options.forget,
+               "priors do not follow what this search itself finds out");
   app.add_option("--export-graph", options.export_graph,
                  "write that ReGraph to a file, .json as ReGraphT's or .yaml, and stop");
 }

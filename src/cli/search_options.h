@@ -22,6 +22,7 @@ struct SearchOptions {
   std::string export_graph;        // file to write the graph to, and stop
   std::string output;
   std::string resume;  // directory of a run to continue
+  bool forget = false;  // nothing is learned inside the run
   bool json = false;
   bool dry_run = false;
   bool verbose = false;

@@ -38,6 +38,7 @@ RunDatabase::RunDatabase(DirectoryLock lock, SqliteDatabase database)
                    {"source", Type::text},
                    {"manifest", Type::text},
                    {"graph", Type::text},
+                   {"policy", Type::text},
                    {"notes", Type::text},
                    {"configuration", Type::text},
                    {"device", Type::text},
@@ -141,15 +142,15 @@ Status RunDatabase::attach() {
 Status RunDatabase::write_description(const RunDescription& description) {
   if (Status attached = attach(); !attached) return attached;
   const std::string* const texts[] = {&description.source, &description.manifest,
-                                      &description.graph};
-  std::array<std::string, 3> hashes;
+                                      &description.graph, &description.policy};
+  std::array<std::string, 4> hashes;
   for (std::size_t index = 0; index < hashes.size(); ++index) {
     hashes[index] = hash_text(*texts[index]).hex();
     if (Status put = blob_.put({hashes[index], *texts[index]}); !put) return put;
   }
   Status put =
       run_.put({journal::kOnlyRow, description.tool_version, description.kernel,
-                description.source_path, hashes[0], hashes[1], hashes[2],
+                description.source_path, hashes[0], hashes[1], hashes[2], hashes[3],
                 journal::texts_text(description.notes), config_text(description.config),
                 description.config.device, static_cast<std::int64_t>(description.config.seed),
                 std::int64_t{description.jobs_chosen ? 1 : 0}});
@@ -252,21 +253,22 @@ Status RunDatabase::read_description() {
   const SqlRow& values = **row;
   std::string* const texts[] = {&description_.tool_version, &description_.kernel,
                                 &description_.source_path,  &description_.source,
-                                &description_.manifest,     &description_.graph};
+                                &description_.manifest,     &description_.graph,
+                                &description_.policy};
   for (std::size_t index = 0; index < std::size(texts); ++index) {
     const std::string* value = journal::text_at(values, 1 + index);
     if (value == nullptr) return damaged("the description of the run");
     *texts[index] = *value;
   }
   for (std::string* reference :
-       {&description_.source, &description_.manifest, &description_.graph}) {
+       {&description_.source, &description_.manifest, &description_.graph, &description_.policy}) {
     Result<std::string> content = blob(*reference);
     if (!content) return content.error();
     *reference = std::move(*content);
   }
-  const std::string* notes = journal::text_at(values, 7);
-  const std::string* config = journal::text_at(values, 8);
-  const auto jobs_chosen = journal::integer_at(values, 11);
+  const std::string* notes = journal::text_at(values, 8);
+  const std::string* config = journal::text_at(values, 9);
+  const auto jobs_chosen = journal::integer_at(values, 12);
   if (notes == nullptr || config == nullptr || !jobs_chosen) {
     return damaged("the description of the run");
   }

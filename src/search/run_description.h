@@ -16,6 +16,7 @@ struct RunDescription {
   std::string source;              // CUDA C++ text
   std::string manifest;            // YAML, complete: nothing is left to defaults or flags
   std::string graph;               // the ReGraph as YAML
+  std::string policy;              // the policy's file, two hexadecimal digits a byte; or empty
   std::vector<std::string> notes;  // what was assumed when the problem was read
   SearchConfig config;             // config.device names the device
   bool jobs_chosen = false;        // false: as many workers as there are processors

@@ -15,6 +15,11 @@ constexpr std::size_t kGraphLimitBytes = std::size_t{256} << 20;
 }  // namespace
 
 Result<StepGraph> load_graph(const std::string& file, const Installation& installation) {
+  if (file == kPublishedGraph) {
+    auto shipped = load_regraph(installation.shipped("cuda.yaml"));
+    if (!shipped) return shipped;
+    return shipped->published();
+  }
   const bool foreign = std::filesystem::path(file).extension() == ".json";
   if (!file.empty() && !foreign) return load_regraph(file);
   auto shipped = load_regraph(installation.shipped("cuda.yaml"));

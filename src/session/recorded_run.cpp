@@ -3,6 +3,7 @@
 #include "kernel/manifest.h"
 #include "regraph/regraph_yaml.h"
 #include "report/run_directory.h"
+#include "session/session_policy.h"
 
 #include <utility>
 
@@ -19,6 +20,7 @@ RunDescription describe(const Session& session, const SearchConfig& config, bool
   description.source = problem.source;
   description.manifest = write_manifest(problem, problem.launch);
   description.graph = regraph_text(session.graph());
+  description.policy = hexadecimal(session.policy());
   description.notes = problem.notes;
   description.config = config;
   description.jobs_chosen = jobs_chosen;

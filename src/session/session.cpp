@@ -11,6 +11,7 @@
 #include "session/measured_answer.h"
 #include "session/opened_problem.h"
 #include "session/search_evidence.h"
+#include "session/session_policy.h"
 
 #include <fmt/format.h>
 
@@ -28,6 +29,7 @@ struct Session::State {
   OpenOptions options;
   std::unique_ptr<OpenedProblem> opened;
   SessionEvaluator evaluator;
+  std::unique_ptr<SessionPolicy> policy;  // null: priors come from the graph alone
   std::unique_ptr<gpu::DisturbanceLog> disturbances;
 
   static Result<std::unique_ptr<State>, SessionError> make(const Installation& installation,
@@ -40,8 +42,8 @@ struct Session::State {
   }
 
   Result<void, SessionError> prepare(ProblemSource source, ChosenDevice device,
-                                     const std::string& evaluator_name, const OpenOptions& chosen,
-                                     const Cancellation& cancellation) {
+                                     const std::string& evaluator_name, PolicyBlob blob,
+                                     const OpenOptions& chosen, const Cancellation& cancellation) {
     options = chosen;
     auto ready =
         open_problem(std::move(source), std::move(device), toolchain, options, cancellation);
@@ -52,6 +54,9 @@ struct Session::State {
                                cancellation);
     if (!made) return std::move(made).error();
     evaluator = std::move(*made);
+    auto read = SessionPolicy::make(std::move(blob), graph, *opened);
+    if (!read) return std::move(read).error();
+    policy = std::move(*read);
     disturbances =
         std::make_unique<gpu::DisturbanceLog>(evaluator.gpu_bus_ids, gpu::nvml_candidates());
     return {};
@@ -84,8 +89,12 @@ Result<std::unique_ptr<Session>, SessionError> Session::open(const SessionOption
   if (!source) return std::move(source).error();
   auto state = State::make(installation, *device, load_graph(options.graph, installation));
   if (!state) return std::move(state).error();
+  // A graph of one's own, or none that has learned, has no policy but one that is named.
+  const bool own = !options.graph.empty() && options.policy.empty();
+  auto blob = find_policy(own ? kNoPolicy : options.policy, installation);
+  if (!blob) return std::move(blob).error();
   auto done = (*state)->prepare(std::move(*source), std::move(*device), options.evaluator,
-                                options.open, cancellation);
+                                std::move(*blob), options.open, cancellation);
   if (!done) return std::move(done).error();
   return std::unique_ptr<Session>(new Session(std::move(*state)));
 }
@@ -103,8 +112,9 @@ Result<std::unique_ptr<Session>, SessionError> Session::reopen(const RunDescript
       State::make(installation, *device, parse_regraph(description.graph, "the recorded ReGraph"));
   if (!state) return std::move(state).error();
   const OpenOptions options{false, config.seed, config.evaluation_wall_seconds};
-  auto done = (*state)->prepare(std::move(*source), std::move(*device), config.evaluator, options,
-                                cancellation);
+  auto done = (*state)->prepare(std::move(*source), std::move(*device), config.evaluator,
+                                {from_hexadecimal(description.policy), "the recorded policy"},
+                                options, cancellation);
   if (!done) return std::move(done).error();
   (*state)->opened->problem.notes = description.notes;
   return std::unique_ptr<Session>(new Session(std::move(*state)));
@@ -124,6 +134,15 @@ const DeviceSpec& Session::device() const {
 
 const StepGraph& Session::graph() const {
   return state_->graph;
+}
+
+const std::string& Session::policy() const {
+  static const std::string none;
+  return state_->policy ? state_->policy->bytes() : none;
+}
+
+const EdgeScorer* Session::scorer() const {
+  return state_->policy ? &state_->policy->scorer() : nullptr;
 }
 
 const std::string& Session::evaluator_name() const {
@@ -153,6 +172,7 @@ SearchConfig Session::configuration() const {
   config.device = device().name;
   config.device_table = state_->opened->device.table;
   config.evaluator = state_->evaluator.name;
+  if (state_->policy) config.policy = state_->policy->scorer().description();
   return config;
 }
 
@@ -177,9 +197,13 @@ Result<SearchResult> Session::search(const SearchRequest& request) {
   const Cancellation never;
   const Cancellation& cancellation =
       request.cancellation != nullptr ? *request.cancellation : never;
-  auto outcome =
-      run_search(original(), request.expander.expander(), request.expander.evaluator(),
-                 state_->graph, request.config, request.observer, cancellation, request.journal);
+  Evaluator& evaluator =
+      request.evaluator != nullptr ? *request.evaluator : request.expander.evaluator();
+  const EdgeScorer* own = request.graph == nullptr ? scorer() : nullptr;
+  auto outcome = run_search(
+      original(), request.expander.expander(), evaluator,
+      request.graph != nullptr ? *request.graph : state_->graph, request.config, request.observer,
+      cancellation, request.journal, request.scorer != nullptr ? request.scorer : own);
   if (!outcome) return outcome.error();
   SearchResult result;
   result.outcome = std::move(*outcome);

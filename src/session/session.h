@@ -32,6 +32,7 @@ namespace regraph {
 
 class StepGraph;
 class SearchJournal;
+class EdgeScorer;       // regraph/edge_scorer.h
 class SessionExpander;  // session/expanders.h
 struct OpenedProblem;   // session/opened_problem.h
 struct RunDescription;  // search/run_description.h
@@ -45,6 +46,11 @@ struct SearchRequest {
   SearchJournal* journal = nullptr;            // keeps every result; null: nothing is kept
   bool sanitize = true;                        // measured answers are checked by compute-sanitizer
   const Cancellation* cancellation = nullptr;  // null: it cannot be stopped
+  // Instead of the session's own, to compare them; null: the session's. With a graph of its own a
+  // search has the scorer given here, or none.
+  const StepGraph* graph = nullptr;
+  const EdgeScorer* scorer = nullptr;
+  Evaluator* evaluator = nullptr;
 };
 
 struct SearchResult {
@@ -72,6 +78,10 @@ class Session {
   [[nodiscard]] const Candidate& original() const;
   [[nodiscard]] const DeviceSpec& device() const;
   [[nodiscard]] const StepGraph& graph() const;
+  // The policy's bytes; empty without one.
+  [[nodiscard]] const std::string& policy() const;
+  // What has learned which edges pay; null without a policy.
+  [[nodiscard]] const EdgeScorer* scorer() const;
   // A kind of evaluator_kinds(), "auto" resolved.
   [[nodiscard]] const std::string& evaluator_name() const;
   // What opening found out: warnings, why the rewriter cannot work on the kernel, what is missing.

@@ -29,7 +29,9 @@ struct SessionOptions {
   ProblemOptions problem;
   std::string device;              // a name, an architecture, a .yaml file; empty: the GPU here
   std::string evaluator = "auto";  // a name of evaluator_kinds() (session/evaluators.h)
-  std::string graph;               // file of the ReGraph; empty: the shipped one
+  // File of the ReGraph; empty: the shipped one; "published": that without what it has learned.
+  std::string graph;
+  std::string policy;  // file; empty: the shipped one; "none": priors come from the graph alone
   OpenOptions open;
 };
 

@@ -1,0 +1,92 @@
+// regraph-train: makes the ReGraph and a policy better from searches.
+#include "base/files.h"
+#include "cli/program.h"
+#include "cli/train_commands.h"
+#include "cli/train_options.h"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <iterator>
+#include <string>
+
+namespace regraph::cli {
+namespace {
+
+void add_sources(CLI::App& app, TrainOptions& options, bool required) {
+  auto* sources = app.add_option(
+      "SOURCES", options.sources,
+      "folders of kernels, kernels, directories of finished runs, tables of observations");
+  if (required) sources->required();
+  app.add_option("--device", options.device, "GPU to search for")->capture_default_str();
+  app.add_option("--evaluator", options.evaluator, "where times come from, as of regraph-search")
+      ->capture_default_str();
+  app.add_option("--work", options.work, "folder for searches; what is in it is not done again")
+      ->capture_default_str();
+  app.add_option("--jobs", options.jobs, "kernels searched at once (default: processors)")
+      ->check(CLI::Range(1, 1024));
+  app.add_option("--evaluations", options.evaluations, "candidates a search evaluates at most")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  app.add_option("--without", options.without, "families to leave out");
+  app.add_flag("--sealed", options.sealed, "sealed families of the corpus, too");
+  app.add_flag("-q,--quiet", options.quiet, "no line a kernel");
+}
+
+int study_from_input(const Program& program) {
+  std::string text;
+  char buffer[1 << 16];
+  for (std::size_t count = 0; (count = std::fread(buffer, 1, sizeof buffer, stdin)) > 0;)
+    text.append(buffer, count);
+  return train_study(program, text);
+}
+
+int run(int argc, char** argv) {
+  const Program program("regraph-train", argv[0]);
+  TrainOptions options;
+  CLI::App app{"Makes the ReGraph and a policy better from searches.", "regraph-train"};
+  app.set_version_flag("--version", std::string("regraph-train ") + REGRAPH_VERSION);
+  app.require_subcommand(1);
+
+  CLI::App* graph = app.add_subcommand(
+      "graph", "searches kernels and writes a ReGraph with the statistics of what paid");
+  add_sources(*graph, options, true);
+  graph->add_option("--graph", options.graph, "ReGraph to start from (default: the shipped one)");
+  graph->add_option("--output", options.output, "ReGraph to write, .yaml; its table of observations "
+                                                "lies beside it and is added to")
+      ->required();
+
+  CLI::App* model = app.add_subcommand("model", "trains a policy on the searches of a work folder");
+  add_sources(*model, options, true);
+  model->add_option("--graph", options.graph, "ReGraph that the policy will correct")->required();
+  model->add_option("--output", options.output, "policy to write")->required();
+  model->add_option("--label", options.labels, "searches to learn from (default: all)");
+  model->add_option("--seed", options.seed, "seed of the first network")->capture_default_str();
+
+  CLI::App* search = app.add_subcommand("search", "searches kernels with a graph and a policy");
+  add_sources(*search, options, true);
+  search->add_option("--graph", options.graph, "ReGraph to take priors from");
+  search->add_option("--policy", options.policy, "policy to correct them");
+  search->add_option("--label", options.labels, "name of the searches")->required();
+
+  CLI::App* study = app.add_subcommand("study", "")->group("");
+  std::string ignored;
+  study->add_option("FILE", ignored);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kUsage;
+  }
+  if (*study) return study_from_input(program);
+  if (*graph) return train_graph_file(program, options);
+  if (*model) return train_policy_file(program, options);
+  return search_for_training(program, options);
+}
+
+}  // namespace
+}  // namespace regraph::cli
+
+int main(int argc, char** argv) {
+  return regraph::cli::guarded("regraph-train", argc, argv, regraph::cli::run);
+}

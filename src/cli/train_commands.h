@@ -1,0 +1,20 @@
+// The commands of regraph-train. Each returns an exit code.
+#pragma once
+
+#include "cli/program.h"
+#include "cli/train_options.h"
+
+#include <string>
+
+namespace regraph::cli {
+
+// `regraph-train graph`
+[[nodiscard]] int train_graph_file(const Program& program, const TrainOptions& options);
+// `regraph-train model`
+[[nodiscard]] int train_policy_file(const Program& program, const TrainOptions& options);
+// `regraph-train search`
+[[nodiscard]] int search_for_training(const Program& program, const TrainOptions& options);
+// `regraph-train study -`: the searches of one kernel, for run_studies (learn/study_pool.h).
+[[nodiscard]] int train_study(const Program& program, const std::string& text);
+
+}  // namespace regraph::cli

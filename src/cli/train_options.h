@@ -1,0 +1,28 @@
+// What regraph-train is asked for. Plain data.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace regraph::cli {
+
+struct TrainOptions {
+  std::vector<std::string> sources;  // folders of kernels, kernels, run directories, tables
+  std::string device = "h200";
+  std::string evaluator = "model";
+  std::string work = "regraph-training";  // folder for searches, kept between calls
+  std::string output;                     // file
+  std::string graph;                      // file; empty: the shipped one
+  std::string policy;                     // file; empty: none
+  std::vector<std::string> without;       // families to leave out
+  std::vector<std::string> labels;        // of searches to learn from; empty: all
+  int evaluations = 60;
+  int jobs = 0;  // 0: as many as there are processors
+  int iterations = 3;
+  std::uint64_t seed = 1;
+  bool sealed = false;  // sealed families too
+  bool quiet = false;
+};
+
+}  // namespace regraph::cli

@@ -1,0 +1,138 @@
+#include "cli/train_work.h"
+
+#include "base/files.h"
+#include "base/hash.h"
+#include "kernel/manifest.h"
+#include "learn/study_pool.h"
+#include "session/expanders.h"
+#include "session/recorded_run.h"
+#include "session/session.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace regraph::cli {
+
+namespace {
+
+constexpr std::size_t kLargestDigest = std::size_t{256} << 20;
+constexpr const char* kTableEnding = ".observations";
+
+int jobs_of(const TrainOptions& options) {
+  return options.jobs > 0 ? options.jobs
+                          : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+}  // namespace
+
+Result<TrainSources> find_sources(const TrainOptions& options) {
+  TrainSources found;
+  for (const std::string& source : options.sources) {
+    const std::filesystem::path place(source);
+    std::error_code ignored;
+    if (std::filesystem::exists(place / RunDatabase::kFileName, ignored)) {
+      found.runs.push_back(place);
+      continue;
+    }
+    if (place.extension() == kTableEnding) {
+      found.tables.push_back(place);
+      continue;
+    }
+    auto corpus = learn::read_corpus(place);
+    if (!corpus) return std::move(corpus).error();
+    for (learn::CorpusKernel kernel : corpus->kernels) {
+      if (kernel.sealed && !options.sealed) continue;
+      if (std::ranges::find(options.without, kernel.family) != options.without.end()) continue;
+      found.kernels.push_back(std::move(kernel));
+    }
+    found.corpus = std::move(*corpus);
+  }
+  return found;
+}
+
+std::filesystem::path study_folder(const TrainOptions& options,
+                                   const learn::CorpusKernel& kernel) {
+  return std::filesystem::path(options.work) / kernel.name;
+}
+
+std::size_t search_kernels(const Program& program, const TrainOptions& options,
+                           const std::vector<learn::CorpusKernel>& kernels,
+                           const std::vector<learn::StudySearch>& searches, bool replace) {
+  std::vector<learn::StudyRequest> studies;
+  for (const learn::CorpusKernel& kernel : kernels) {
+    studies.push_back({std::filesystem::absolute(kernel.file), kernel.family, options.device,
+                       options.evaluator, std::filesystem::absolute(study_folder(options, kernel)),
+                       replace, searches});
+  }
+  learn::StudyPool pool;
+  pool.program = std::filesystem::read_symlink("/proc/self/exe");
+  pool.jobs = jobs_of(options);
+  const auto failed =
+      learn::run_studies(pool, studies, program.interrupted(), [&](const std::string& line) {
+        if (!options.quiet) program.say(line);
+      });
+  return failed.size();
+}
+
+std::vector<learn::RunDigest> kept_digests(const Program& program, const TrainOptions& options,
+                                           const std::vector<learn::CorpusKernel>& kernels,
+                                           const std::vector<std::string>& labels) {
+  std::vector<learn::RunDigest> digests;
+  for (const learn::CorpusKernel& kernel : kernels) {
+    std::vector<std::filesystem::path> files;
+    std::error_code error;
+    for (std::filesystem::directory_iterator at(study_folder(options, kernel), error), end;
+         !error && at != end; at.increment(error)) {
+      const std::filesystem::path& file = at->path();
+      const std::string label = file.stem().string();
+      const bool wanted = labels.empty() || std::ranges::find(labels, label) != labels.end();
+      if (file.extension() == ".json" && wanted) files.push_back(file);
+    }
+    std::ranges::sort(files);
+    for (const std::filesystem::path& file : files) {
+      const auto text = read_file(file, kLargestDigest);
+      auto digest = text ? learn::read_digest(*text, file.string())
+                         : Result<learn::RunDigest>(text.error());
+      if (!digest) {
+        program.say("left out: " + digest.error().message);
+        continue;
+      }
+      digests.push_back(std::move(*digest));
+    }
+  }
+  return digests;
+}
+
+Result<learn::RunDigest, SessionError> digest_of_run(const Program& program,
+                                                     const std::filesystem::path& directory) {
+  auto run = RecordedRun::open(directory.string());
+  if (!run) return std::move(run).error();
+  const auto finished = (*run)->finished();
+  if (!finished) return finished.error();
+  if (!*finished) {
+    return usage(directory.string() + ": the run is not over; go on with it first, by regraph-search "
+                                      "--resume " + directory.string());
+  }
+  const RunDescription& description = (*run)->description();
+  auto session = Session::reopen(description, program.installation(), program.interrupted());
+  if (!session) return std::move(session).error();
+  const SearchConfig& config = description.config;
+  auto expander = (*session)->expander({}, config);
+  if (!expander) return std::move(expander).error();
+  SearchRequest request{config, **expander};
+  request.cancellation = &program.interrupted();
+  auto result = (*run)->search(**session, request);
+  if (!result) return std::move(result).error();
+  const Problem& problem = (*session)->problem();
+  const std::string hash = Hasher()
+                               .add(problem.source)
+                               .add(write_manifest(problem, problem.launch))
+                               .finish()
+                               .hex();
+  const learn::DigestSource source{result->outcome, (*expander)->expander(),
+                                   problem.signature.name, config.device,
+                                   description.tool_version};
+  return learn::digest_of(source, {hash, hash, directory.filename().string()}, {});
+}
+
+}  // namespace regraph::cli

@@ -1,0 +1,48 @@
+// What regraph-train's commands share: the kernels that are meant, searches of them, what those left.
+#pragma once
+
+#include "cli/program.h"
+#include "cli/train_options.h"
+#include "learn/corpus.h"
+#include "learn/kernel_study.h"
+#include "learn/observation_table.h"
+#include "learn/run_digest.h"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace regraph::cli {
+
+// Sources by their kinds.
+struct TrainSources {
+  std::vector<learn::CorpusKernel> kernels;
+  std::vector<std::filesystem::path> runs;    // directories with a run.db
+  std::vector<std::filesystem::path> tables;  // of observations
+  learn::Corpus corpus;                       // of the last folder
+};
+[[nodiscard]] Result<TrainSources> find_sources(const TrainOptions& options);
+
+// Where the searches of a kernel are kept.
+[[nodiscard]] std::filesystem::path study_folder(const TrainOptions& options,
+                                                 const learn::CorpusKernel& kernel);
+
+// Carries out the searches on every kernel, in processes of their own. Kernels that cannot be
+// searched are reported and left out. Returns how many of them.
+[[nodiscard]] std::size_t search_kernels(const Program& program, const TrainOptions& options,
+                                         const std::vector<learn::CorpusKernel>& kernels,
+                                         const std::vector<learn::StudySearch>& searches,
+                                         bool replace = false);
+
+// The digests of these kernels in the work folder; `labels` empty: all. Damaged ones are reported
+// and left out.
+[[nodiscard]] std::vector<learn::RunDigest> kept_digests(
+    const Program& program, const TrainOptions& options,
+    const std::vector<learn::CorpusKernel>& kernels, const std::vector<std::string>& labels);
+
+// The digest of a finished run, found by doing it again from its records: nothing is evaluated.
+// Errors: as RecordedRun::open and Session::reopen.
+[[nodiscard]] Result<learn::RunDigest, SessionError> digest_of_run(
+    const Program& program, const std::filesystem::path& directory);
+
+}  // namespace regraph::cli

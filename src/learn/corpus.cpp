@@ -1,0 +1,124 @@
+#include "learn/corpus.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace regraph::learn {
+
+namespace {
+
+constexpr const char* kDescription = "corpus.yaml";
+
+struct Description {
+  std::set<std::string> sealed;
+  std::set<std::string> controls;
+  std::vector<std::vector<std::string>> kin;
+};
+
+Result<Description> read_description(const std::filesystem::path& file) {
+  Description description;
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored)) return description;
+  const auto wrong = [&](int line, const std::string& what) {
+    return fail(ErrorCode::parse, file.string() + ":" + std::to_string(line + 1) + ": " + what);
+  };
+  try {
+    const YAML::Node root = YAML::LoadFile(file.string());
+    for (const auto& entry : root) {
+      const auto key = entry.first.as<std::string>();
+      if (key == "sealed" || key == "controls") {
+        const auto names = entry.second.as<std::vector<std::string>>();
+        (key == "sealed" ? description.sealed : description.controls)
+            .insert(names.begin(), names.end());
+      } else if (key == "kin") {
+        description.kin = entry.second.as<std::vector<std::vector<std::string>>>();
+      } else {
+        return wrong(entry.first.Mark().line, "unknown key '" + key + "'");
+      }
+    }
+  } catch (const YAML::Exception& exception) {
+    return wrong(std::max(exception.mark.line, 0), exception.msg);
+  }
+  return description;
+}
+
+}  // namespace
+
+std::vector<std::string> Corpus::open_families() const {
+  std::set<std::string> families;
+  for (const CorpusKernel& kernel : kernels) {
+    if (!kernel.sealed) families.insert(kernel.family);
+  }
+  return {families.begin(), families.end()};
+}
+
+std::vector<std::vector<std::string>> Corpus::folds(int count) const {
+  // Groups that stay together, by their first family; controls are in no test.
+  std::map<std::string, std::string> leader;
+  for (const CorpusKernel& kernel : kernels) {
+    if (!kernel.sealed && !kernel.control) leader[kernel.family] = kernel.family;
+  }
+  for (const std::vector<std::string>& families : kin) {
+    for (const std::string& family : families) {
+      if (leader.contains(family) && leader.contains(families.front()))
+        leader[family] = families.front();
+    }
+  }
+  std::map<std::string, std::vector<std::string>> groups;
+  for (const auto& [family, first] : leader)
+    groups[first].push_back(family);
+  std::vector<std::vector<std::string>> largest_first;
+  for (const auto& [first, families] : groups)
+    largest_first.push_back(families);
+  std::ranges::stable_sort(largest_first, std::ranges::greater(),
+                           [](const auto& group) { return group.size(); });
+  std::vector<std::vector<std::string>> folds(static_cast<std::size_t>(std::max(count, 1)));
+  for (const std::vector<std::string>& group : largest_first) {
+    auto& smallest =
+        *std::ranges::min_element(folds, {}, [](const auto& fold) { return fold.size(); });
+    smallest.insert(smallest.end(), group.begin(), group.end());
+  }
+  std::erase_if(folds, [](const auto& fold) { return fold.empty(); });
+  return folds;
+}
+
+Result<Corpus> read_corpus(const std::filesystem::path& place) {
+  Corpus corpus;
+  std::error_code error;
+  if (std::filesystem::is_regular_file(place, error)) {
+    const std::string name = place.stem().string();
+    corpus.kernels.push_back({place, name, name});
+    return corpus;
+  }
+  if (!std::filesystem::is_directory(place, error)) {
+    return fail(ErrorCode::not_found,
+                place.string() + ": no such folder of kernels, nor a kernel");
+  }
+  auto description = read_description(place / kDescription);
+  if (!description) return std::move(description).error();
+  corpus.kin = description->kin;
+  for (std::filesystem::recursive_directory_iterator at(place, error), end; at != end;
+       at.increment(error)) {
+    if (error) return fail(ErrorCode::io, place.string() + ": " + error.message());
+    if (!at->is_regular_file(error) || at->path().extension() != ".cu") continue;
+    const std::filesystem::path relative = std::filesystem::relative(at->path(), place, error);
+    const bool nested = relative.has_parent_path();
+    CorpusKernel kernel;
+    kernel.file = at->path();
+    kernel.family = nested ? relative.begin()->string() : relative.stem().string();
+    kernel.name = (relative.parent_path() / relative.stem()).string();
+    kernel.sealed = description->sealed.contains(kernel.family);
+    kernel.control = description->controls.contains(kernel.family);
+    corpus.kernels.push_back(std::move(kernel));
+  }
+  if (corpus.kernels.empty()) {
+    return fail(ErrorCode::not_found, place.string() + ": there is no .cu file in this folder");
+  }
+  std::ranges::sort(corpus.kernels, {}, &CorpusKernel::name);
+  return corpus;
+}
+
+}  // namespace regraph::learn
