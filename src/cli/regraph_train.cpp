@@ -69,6 +69,17 @@ int run(int argc, char** argv) {
   search->add_option("--policy", options.policy, "policy to correct them");
   search->add_option("--label", options.labels, "name of the searches")->required();
 
+  CLI::App* eval = app.add_subcommand(
+      "eval", "leaves families out, learns from the others and compares searches of the families");
+  add_sources(*eval, options, true);
+  eval->add_option("--folds", options.folds, "groups of families")->capture_default_str();
+  eval->add_option("--searcher", options.searchers, "search methods")->capture_default_str();
+  eval->add_option("--prior", options.priors,
+                   "flat, published, graph, policy; +run: learning inside the run")
+      ->capture_default_str();
+  eval->add_option("--seed", options.seed, "seed of searches and networks")->capture_default_str();
+  eval->add_option("--output", options.output, "folder for table, JSON and picture");
+
   CLI::App* study = app.add_subcommand("study", "")->group("");
   std::string ignored;
   study->add_option("FILE", ignored);
@@ -81,6 +92,7 @@ int run(int argc, char** argv) {
   if (*study) return study_from_input(program);
   if (*graph) return train_graph_file(program, options);
   if (*model) return train_policy_file(program, options);
+  if (*eval) return evaluate_learning(program, options);
   return search_for_training(program, options);
 }
 

@@ -4,8 +4,6 @@
 #include "base/files.h"
 #include "cli/train_work.h"
 #include "learn/graph_training.h"
-#include "learn/policy_training.h"
-#include "learn/sibling_groups.h"
 #include "policy/policy_file.h"
 #include "regraph/regraph_yaml.h"
 #include "session/load_graph.h"
@@ -15,28 +13,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
-#include <thread>
 
 namespace regraph::cli {
 
 namespace {
 
 constexpr std::size_t kLargestTable = std::size_t{1} << 30;
-
-// The two searches a kernel is learned from at first: one that tries every step of the best states,
-// so that siblings can be compared, and one that goes deep.
-std::vector<learn::StudySearch> first_searches(const TrainOptions& options) {
-  learn::StudySearch wide;
-  wide.label = "wide";
-  wide.searcher = "beam";
-  wide.graph = kPublishedGraph;
-  wide.evaluations = options.evaluations;
-  learn::StudySearch deep;
-  deep.label = "deep";
-  deep.graph = kPublishedGraph;
-  deep.evaluations = options.evaluations;
-  return {wide, deep};
-}
 
 std::filesystem::path table_beside(const std::filesystem::path& graph) {
   return std::filesystem::path(graph).replace_extension(".observations");
@@ -149,41 +131,13 @@ int train_policy_file(const Program& program, const TrainOptions& options) {
   const auto graph = load_graph(options.graph, program.installation());
   if (!graph) return said(program, graph.error());
   const auto digests = kept_digests(program, options, sources->kernels, options.labels);
-  std::set<std::string> steps;
-  for (const learn::RunDigest& digest : digests) {
-    for (const learn::DigestState& state : digest.states) {
-      for (const StepProposal& proposal : state.view.proposals)
-        steps.insert(proposal.step);
-    }
-  }
-  const policy::FeatureLayout layout({steps.begin(), steps.end()});
-  const auto groups = learn::sibling_groups(digests, layout, *graph);
-  learn::PolicyTrainingConfig config;
-  config.seed = options.seed;
-  config.threads = std::min(config.networks,
-                            std::max(1, static_cast<int>(std::thread::hardware_concurrency())));
-  auto trained = learn::train_policy(groups, layout, config);
+  auto trained = policy_from(digests, *graph, options);
   if (!trained) return said(program, trained.error());
-  trained->metadata = {{"trainer", REGRAPH_VERSION},
-                       {"graph", graph->learned_from()},
-                       {"seed", std::to_string(options.seed)},
-                       {"groups", std::to_string(groups.size())},
-                       {"licence", "Apache-2.0"}};
   if (Status written = policy::save_policy(*trained, options.output); !written)
     return said(program, written.error());
-  const auto reader = policy::PolicyReader::make(std::move(*trained));
-  if (!reader) return said(program, reader.error());
-  std::string text;
-  for (const auto by : {learn::RankedBy::log_gain, learn::RankedBy::best_below}) {
-    for (const policy::PolicyReader* one : {static_cast<const policy::PolicyReader*>(nullptr), &*reader}) {
-      const auto score = learn::rank_siblings(groups, layout, one, by);
-      text += fmt::format("{:10} {:6}: top-1 {:.2f}, top-3 {:.2f}, mean rank {:.1f} ({} states, {} families)\n",
-                          by == learn::RankedBy::log_gain ? "gain" : "best below",
-                          one == nullptr ? "graph" : "policy", score.top_one, score.top_three,
-                          score.mean_rank, score.groups, score.families);
-    }
-  }
-  return program.print(text, 0);
+  return program.print(fmt::format("{}: trained on {} searches, states: {}\n", options.output,
+                                   digests.size(), trained->metadata.at("groups")),
+                       0);
 }
 
 }  // namespace regraph::cli

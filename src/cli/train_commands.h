@@ -14,6 +14,8 @@ namespace regraph::cli {
 [[nodiscard]] int train_policy_file(const Program& program, const TrainOptions& options);
 // `regraph-train search`
 [[nodiscard]] int search_for_training(const Program& program, const TrainOptions& options);
+// `regraph-train eval`
+[[nodiscard]] int evaluate_learning(const Program& program, const TrainOptions& options);
 // `regraph-train study -`: the searches of one kernel, for run_studies (learn/study_pool.h).
 [[nodiscard]] int train_study(const Program& program, const std::string& text);
 

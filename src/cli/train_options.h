@@ -20,6 +20,9 @@ struct TrainOptions {
   int evaluations = 60;
   int jobs = 0;  // 0: as many as there are processors
   int iterations = 3;
+  int folds = 7;
+  std::vector<std::string> searchers = {"mcgs", "greedy"};
+  std::vector<std::string> priors = {"published", "graph", "graph+run", "policy", "policy+run"};
   std::uint64_t seed = 1;
   bool sealed = false;  // sealed families too
   bool quiet = false;

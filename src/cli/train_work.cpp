@@ -3,12 +3,16 @@
 #include "base/files.h"
 #include "base/hash.h"
 #include "kernel/manifest.h"
+#include "learn/policy_training.h"
+#include "learn/sibling_groups.h"
 #include "learn/study_pool.h"
+#include "session/load_graph.h"
 #include "session/expanders.h"
 #include "session/recorded_run.h"
 #include "session/session.h"
 
 #include <algorithm>
+#include <set>
 #include <thread>
 
 namespace regraph::cli {
@@ -17,6 +21,8 @@ namespace {
 
 constexpr std::size_t kLargestDigest = std::size_t{256} << 20;
 constexpr const char* kTableEnding = ".observations";
+constexpr const char* kWide = "wide";
+constexpr const char* kDeep = "deep";
 
 int jobs_of(const TrainOptions& options) {
   return options.jobs > 0 ? options.jobs
@@ -55,15 +61,45 @@ std::filesystem::path study_folder(const TrainOptions& options,
   return std::filesystem::path(options.work) / kernel.name;
 }
 
+std::vector<learn::StudySearch> first_searches(const TrainOptions& options) {
+  learn::StudySearch wide;
+  wide.label = kWide;
+  wide.searcher = "beam";
+  wide.graph = kPublishedGraph;
+  wide.learn = false;
+  wide.evaluations = options.evaluations;
+  learn::StudySearch deep = wide;
+  deep.label = kDeep;
+  deep.searcher = "mcgs";
+  return {wide, deep};
+}
+
+std::vector<std::string> first_labels() {
+  return {kWide, kDeep};
+}
+
+learn::StudyRequest study_of(const TrainOptions& options, const learn::CorpusKernel& kernel,
+                             std::vector<learn::StudySearch> searches, bool replace) {
+  return {std::filesystem::absolute(kernel.file),
+          kernel.family,
+          options.device,
+          options.evaluator,
+          std::filesystem::absolute(study_folder(options, kernel)),
+          replace,
+          std::move(searches)};
+}
+
 std::size_t search_kernels(const Program& program, const TrainOptions& options,
                            const std::vector<learn::CorpusKernel>& kernels,
                            const std::vector<learn::StudySearch>& searches, bool replace) {
   std::vector<learn::StudyRequest> studies;
-  for (const learn::CorpusKernel& kernel : kernels) {
-    studies.push_back({std::filesystem::absolute(kernel.file), kernel.family, options.device,
-                       options.evaluator, std::filesystem::absolute(study_folder(options, kernel)),
-                       replace, searches});
-  }
+  for (const learn::CorpusKernel& kernel : kernels)
+    studies.push_back(study_of(options, kernel, searches, replace));
+  return run_all(program, options, studies);
+}
+
+std::size_t run_all(const Program& program, const TrainOptions& options,
+                    const std::vector<learn::StudyRequest>& studies) {
   learn::StudyPool pool;
   pool.program = std::filesystem::read_symlink("/proc/self/exe");
   pool.jobs = jobs_of(options);
@@ -101,6 +137,30 @@ std::vector<learn::RunDigest> kept_digests(const Program& program, const TrainOp
     }
   }
   return digests;
+}
+
+Result<policy::PolicyModel> policy_from(const std::vector<learn::RunDigest>& digests,
+                                        const StepGraph& graph, const TrainOptions& options) {
+  std::set<std::string> steps;
+  for (const learn::RunDigest& digest : digests) {
+    for (const learn::DigestState& state : digest.states) {
+      for (const StepProposal& proposal : state.view.proposals)
+        steps.insert(proposal.step);
+    }
+  }
+  const policy::FeatureLayout layout({steps.begin(), steps.end()});
+  const auto groups = learn::sibling_groups(digests, layout, graph);
+  learn::PolicyTrainingConfig config;
+  config.seed = options.seed;
+  config.threads = std::min(config.networks, jobs_of(options));
+  auto model = learn::train_policy(groups, layout, config);
+  if (!model) return model;
+  model->metadata = {{"trainer", REGRAPH_VERSION},
+                     {"graph", graph.learned_from()},
+                     {"seed", std::to_string(options.seed)},
+                     {"groups", std::to_string(groups.size())},
+                     {"licence", "Apache-2.0"}};
+  return model;
 }
 
 Result<learn::RunDigest, SessionError> digest_of_run(const Program& program,

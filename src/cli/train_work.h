@@ -7,6 +7,8 @@
 #include "learn/kernel_study.h"
 #include "learn/observation_table.h"
 #include "learn/run_digest.h"
+#include "policy/policy_model.h"
+#include "regraph/step_graph.h"
 
 #include <filesystem>
 #include <string>
@@ -27,6 +29,18 @@ struct TrainSources {
 [[nodiscard]] std::filesystem::path study_folder(const TrainOptions& options,
                                                  const learn::CorpusKernel& kernel);
 
+// The two searches a kernel is learned from at first: "wide" tries every step of the best states, so
+// that siblings can be compared, "deep" goes on as a search does. Both with published priors.
+[[nodiscard]] std::vector<learn::StudySearch> first_searches(const TrainOptions& options);
+[[nodiscard]] std::vector<std::string> first_labels();
+
+[[nodiscard]] learn::StudyRequest study_of(const TrainOptions& options,
+                                           const learn::CorpusKernel& kernel,
+                                           std::vector<learn::StudySearch> searches, bool replace);
+// Carries studies out, each in a process of its own. Those that failed are reported; returns their
+// number.
+[[nodiscard]] std::size_t run_all(const Program& program, const TrainOptions& options,
+                                  const std::vector<learn::StudyRequest>& studies);
 // Carries out the searches on every kernel, in processes of their own. Kernels that cannot be
 // searched are reported and left out. Returns how many of them.
 [[nodiscard]] std::size_t search_kernels(const Program& program, const TrainOptions& options,
@@ -39,6 +53,11 @@ struct TrainSources {
 [[nodiscard]] std::vector<learn::RunDigest> kept_digests(
     const Program& program, const TrainOptions& options,
     const std::vector<learn::CorpusKernel>& kernels, const std::vector<std::string>& labels);
+
+// A policy that corrects `graph`, trained on these searches. Errors: as learn::train_policy.
+[[nodiscard]] Result<policy::PolicyModel> policy_from(const std::vector<learn::RunDigest>& digests,
+                                                      const StepGraph& graph,
+                                                      const TrainOptions& options);
 
 // The digest of a finished run, found by doing it again from its records: nothing is evaluated.
 // Errors: as RecordedRun::open and Session::reopen.

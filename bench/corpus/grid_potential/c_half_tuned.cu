@@ -11,8 +11,7 @@ __global__ void box_potential(const float4* atoms, float* map, int n, int sx, in
   float first = 0.0f, second = 0.0f;
   for (int from = 0; from < n; from += GROUP) {
     if (lane < GROUP) {
-      float4 none = {0.0f, 0.0f, 0.0f, 0.0f};
-      part[lane] = from + lane < n ? atoms[from + lane] : none;
+      part[lane] = from + lane < n ? atoms[from + lane] : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     }
     __syncthreads();
     for (int a = 0; a < GROUP; a++) {
