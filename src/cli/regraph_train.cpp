@@ -30,6 +30,8 @@ void add_sources(CLI::App& app, TrainOptions& options, bool required) {
       ->capture_default_str();
   app.add_option("--without", options.without, "families to leave out");
   app.add_flag("--sealed", options.sealed, "sealed families of the corpus, too");
+  app.add_flag("--any-build", options.any_build,
+               "evaluations in the work folder count whatever build of the program made them");
   app.add_flag("-q,--quiet", options.quiet, "no line a kernel");
 }
 

@@ -86,6 +86,7 @@ learn::StudyRequest study_of(const TrainOptions& options, const learn::CorpusKer
           options.evaluator,
           std::filesystem::absolute(study_folder(options, kernel)),
           replace,
+          options.any_build,
           std::move(searches)};
 }
 

@@ -74,7 +74,7 @@ class Study {
     const std::string manifest = write_manifest(problem, problem.launch);
     kernel_hash_ = Hasher().add(problem.source).add(manifest).finish().hex();
     if (expander_->evaluator().may_work_ahead() != Evaluator::Ahead::evaluation) return {};
-    const std::string scope = program_identity() + kernel_hash_ + config_.device +
+    const std::string scope = (request_.any_build ? std::string("any") : program_identity()) + kernel_hash_ + config_.device +
                               config_.device_table + session_->evaluator_name();
     auto memory =
         EvaluationMemory::open(expander_->evaluator(), request_.output / kMemoryFile, scope);
@@ -151,6 +151,7 @@ std::string study_text(const StudyRequest& request) {
   Json json = {{"kernel", request.kernel.string()}, {"family", request.family},
                {"device", request.device},          {"evaluator", request.evaluator},
                {"output", request.output.string()}, {"replace", request.replace},
+               {"any_build", request.any_build},
                {"searches", Json::array()}};
   for (const StudySearch& search : request.searches) {
     Json entry = Json::object();
@@ -170,6 +171,7 @@ Result<StudyRequest> read_study(std::string_view text) {
     request.evaluator = json.at("evaluator").get<std::string>();
     request.output = json.at("output").get<std::string>();
     request.replace = json.at("replace").get<bool>();
+    request.any_build = json.at("any_build").get<bool>();
     for (const Json& entry : json.at("searches")) {
       FieldReader reader(entry);
       for_each_field(request.searches.emplace_back(), std::ref(reader));

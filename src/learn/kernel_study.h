@@ -41,6 +41,7 @@ struct StudyRequest {
   std::string evaluator = "model";
   std::filesystem::path output;  // folder; digests that are there already are kept
   bool replace = false;          // or are made anew
+  bool any_build = false;        // evaluations kept by other builds of the program count, too
   std::vector<StudySearch> searches;
 };
 

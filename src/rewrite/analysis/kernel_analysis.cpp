@@ -2,7 +2,9 @@
 
 #include "rewrite/forms/local_pointers.h"
 #include "rewrite/forms/normal_form.h"
+#include "source/lexer.h"
 
+#include <string_view>
 #include <utility>
 
 namespace regraph::rewrite {
@@ -23,15 +25,25 @@ Result<const KernelForm*> view(const Result<Form>& form) {
   return form->get();
 }
 
+// Whether the code says `name`; comments and literals do not count, macros do.
+bool mentions(std::string_view text, std::string_view name) {
+  if (text.find(name) == std::string_view::npos) return false;
+  for (const source::Token& token : source::tokenize(text)) {
+    const std::string_view word = token.in(text);
+    if (token.kind == source::TokenKind::identifier && word == name) return true;
+    if (token.kind == source::TokenKind::directive && word.find(name) != std::string_view::npos)
+      return true;
+  }
+  return false;
+}
+
 Status require_transparent(const source::Unit& unit, const source::Analysis& analysis) {
   if (const auto opaque = analysis.opaque()) {
     return refuse("the kernel holds code the rewriter has no form for, " + *opaque);
   }
   if (analysis.unknown_calls().empty()) return {};
   for (const char* index : {"threadIdx", "blockIdx", "blockDim", "gridDim", "__syncthreads"}) {
-    const bool outside =
-        unit.before.find(index) != std::string::npos || unit.after.find(index) != std::string::npos;
-    if (outside) {
+    if (mentions(unit.before, index) || mentions(unit.after, index)) {
       return refuse("the kernel calls '" + *analysis.unknown_calls().begin() +
                     "' and functions of the file use " + index +
                     ", which the rewriter does not follow");
