@@ -35,6 +35,24 @@ void add_sources(CLI::App& app, TrainOptions& options, bool required) {
   app.add_flag("-q,--quiet", options.quiet, "no line a kernel");
 }
 
+void add_training(CLI::App& app, TrainOptions& options) {
+  constexpr const char* kGroup = "Policy";
+  learn::PolicyTrainingConfig& config = options.training;
+  const auto option = [&](const char* name, auto& value, const char* what) {
+    app.add_option(name, value, what)->capture_default_str()->group(kGroup);
+  };
+  option("--networks", config.networks, "networks that are averaged");
+  option("--hidden", config.hidden, "hidden units of a network");
+  option("--epochs", config.epochs, "passes over the states");
+  option("--temperature", config.temperature, "of the preference among siblings, in log-gain");
+  option("--dropout", config.dropout, "share of hidden units left out of a pass");
+  option("--weight-decay", config.weight_decay, "of the weights, a step");
+  option("--learning-rate", config.learning_rate, "of Adam at the start");
+  app.add_option("--without-input", config.without_inputs,
+                 "inputs to leave out, by the beginning of their names")
+      ->group(kGroup);
+}
+
 int study_from_input(const Program& program) {
   std::string text;
   char buffer[1 << 16];
@@ -65,6 +83,8 @@ int run(int argc, char** argv) {
   model->add_option("--label", options.labels, "searches to learn from (default: all)");
   model->add_option("--seed", options.seed, "seed of the first network")->capture_default_str();
 
+  add_training(*model, options);
+
   CLI::App* search = app.add_subcommand("search", "searches kernels with a graph and a policy");
   add_sources(*search, options, true);
   search->add_option("--graph", options.graph, "ReGraph to take priors from");
@@ -77,9 +97,10 @@ int run(int argc, char** argv) {
   eval->add_option("--folds", options.folds, "groups of families")->capture_default_str();
   eval->add_option("--searcher", options.searchers, "search methods")->capture_default_str();
   eval->add_option("--prior", options.priors,
-                   "flat, published, graph, policy; +run: learning inside the run")
+                   "flat, published, graph, policy; +run: learning inside the run; none: only rankings")
       ->capture_default_str();
   eval->add_option("--seed", options.seed, "seed of searches and networks")->capture_default_str();
+  add_training(*eval, options);
   eval->add_option("--output", options.output, "folder for table, JSON and picture");
 
   CLI::App* study = app.add_subcommand("study", "")->group("");

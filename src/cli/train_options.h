@@ -1,6 +1,8 @@
 // What regraph-train is asked for. Plain data.
 #pragma once
 
+#include "learn/policy_training.h"
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -21,6 +23,7 @@ struct TrainOptions {
   int jobs = 0;  // 0: as many as there are processors
   int iterations = 3;
   int folds = 7;
+  learn::PolicyTrainingConfig training;  // seed and threads aside
   std::vector<std::string> searchers = {"mcgs", "greedy"};
   std::vector<std::string> priors = {"published", "graph", "graph+run", "policy", "policy+run"};
   std::uint64_t seed = 1;

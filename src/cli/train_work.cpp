@@ -151,7 +151,7 @@ Result<policy::PolicyModel> policy_from(const std::vector<learn::RunDigest>& dig
   }
   const policy::FeatureLayout layout({steps.begin(), steps.end()});
   const auto groups = learn::sibling_groups(digests, layout, graph);
-  learn::PolicyTrainingConfig config;
+  learn::PolicyTrainingConfig config = options.training;
   config.seed = options.seed;
   config.threads = std::min(config.networks, jobs_of(options));
   auto model = learn::train_policy(groups, layout, config);

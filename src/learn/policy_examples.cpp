@@ -16,7 +16,8 @@ constexpr double kSame = 1e-6;
 }  // namespace
 
 policy::PolicyModel describe_inputs(std::span<const SiblingGroup> groups,
-                                    const policy::FeatureLayout& layout) {
+                                    const policy::FeatureLayout& layout,
+                                    std::span<const std::string> without) {
   struct Moments {
     double sum = 0.0;
     double squares = 0.0;
@@ -42,6 +43,8 @@ policy::PolicyModel describe_inputs(std::span<const SiblingGroup> groups,
     const double variance = moments[at].squares / moments[at].count - mean * mean;
     if (variance < kSame) continue;
     const std::string& name = layout.names()[at];
+    if (std::ranges::any_of(without, [&](const std::string& one) { return name.starts_with(one); }))
+      continue;
     const bool flag = name.starts_with("step.") || name.starts_with("last.");
     model.inputs.push_back(name);
     model.means.push_back(flag ? 0.0F : static_cast<float>(mean));

@@ -21,9 +21,10 @@ struct PolicyExample {
 };
 
 // Names, means and scales of the inputs worth having: those that are not the same everywhere. Steps
-// are left as they are, 0 or 1.
+// are left as they are, 0 or 1. `without`: beginnings of names that are left out.
 [[nodiscard]] policy::PolicyModel describe_inputs(std::span<const SiblingGroup> groups,
-                                                  const policy::FeatureLayout& layout);
+                                                  const policy::FeatureLayout& layout,
+                                                  std::span<const std::string> without = {});
 
 [[nodiscard]] std::vector<PolicyExample> make_examples(std::span<const SiblingGroup> groups,
                                                        const policy::FeatureLayout& layout,

@@ -120,7 +120,7 @@ Result<policy::PolicyModel> train_policy(std::span<const SiblingGroup> groups,
                                                    "' has a gain that is not a number");
     }
   }
-  policy::PolicyModel model = describe_inputs(groups, layout);
+  policy::PolicyModel model = describe_inputs(groups, layout, config.without_inputs);
   const std::vector<PolicyExample> examples = make_examples(groups, layout, model);
   if (std::ranges::none_of(examples, &PolicyExample::decided)) {
     return fail(ErrorCode::invalid_argument,

@@ -30,6 +30,7 @@ struct PolicyTrainingConfig {
   double learning_rate = 3e-3;
   double weight_decay = 1e-3;
   double dropout = 0.2;
+  std::vector<std::string> without_inputs = {};  // beginnings of names, for ablations
   std::uint64_t seed = 1;
   int threads = 1;  // networks are trained side by side; changes nothing else
 };
