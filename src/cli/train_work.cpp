@@ -22,6 +22,8 @@ namespace {
 constexpr std::size_t kLargestDigest = std::size_t{256} << 20;
 constexpr const char* kTableEnding = ".observations";
 constexpr const char* kWide = "wide";
+// A state has some 20 edges: enough for all of half a dozen states.
+constexpr int kWideFactor = 2;
 constexpr const char* kDeep = "deep";
 
 int jobs_of(const TrainOptions& options) {
@@ -67,8 +69,9 @@ std::vector<learn::StudySearch> first_searches(const TrainOptions& options) {
   wide.searcher = "beam";
   wide.graph = kPublishedGraph;
   wide.learn = false;
-  wide.evaluations = options.evaluations;
+  wide.evaluations = kWideFactor * options.evaluations;
   learn::StudySearch deep = wide;
+  deep.evaluations = options.evaluations;
   deep.label = kDeep;
   deep.searcher = "mcgs";
   return {wide, deep};

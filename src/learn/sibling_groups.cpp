@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
 #include <utility>
 
 namespace regraph::learn {
@@ -11,27 +13,41 @@ namespace {
 constexpr double kLeast = -1.0;
 constexpr double kMost = 1.5;
 
-// Best score at or below each state of a run. Edges that led back are left out, so there is no
-// cycle and the values settle after as many rounds as the longest path has steps.
-std::map<std::uint32_t, double> best_below(const RunDigest& digest) {
-  std::map<std::uint32_t, double> best;
-  for (const DigestState& state : digest.states)
-    best[state.id] = state.view.log_speedup;
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const DigestState& state : digest.states) {
-      double& own = best[state.id];
-      for (const DigestEdge& edge : state.edges) {
-        if (!edge.child || edge.repeats) continue;
-        const auto child = best.find(*edge.child);
-        if (child == best.end() || child->second <= own) continue;
-        own = child->second;
-        changed = true;
-      }
-    }
+// The states of a run and the edges between them, those that led back left out.
+class RunStates {
+ public:
+  explicit RunStates(const RunDigest& digest) {
+    for (const DigestState& state : digest.states)
+      by_id_.emplace(state.id, &state);
   }
-  return best;
-}
+
+  // R of an edge of `state` that led to another one.
+  [[nodiscard]] double best_below(const DigestState& state, std::uint32_t child) const {
+    const double own = state.view.log_speedup;
+    double best = kLeast;
+    double discount = 1.0;
+    std::set<std::uint32_t> seen = {state.id, child};
+    // Level by level, so that each state counts by its shortest way.
+    for (std::vector<std::uint32_t> level = {child}; !level.empty(); discount *= kStepDiscount) {
+      std::vector<std::uint32_t> next;
+      for (const std::uint32_t id : level) {
+        const auto known = by_id_.find(id);
+        if (known == by_id_.end()) continue;
+        const double gain = known->second->view.log_speedup - own;
+        best = std::max(best, gain > 0.0 ? gain * discount : gain);
+        for (const DigestEdge& edge : known->second->edges) {
+          if (edge.child && !edge.repeats && seen.insert(*edge.child).second)
+            next.push_back(*edge.child);
+        }
+      }
+      level = std::move(next);
+    }
+    return best;
+  }
+
+ private:
+  std::map<std::uint32_t, const DigestState*> by_id_;
+};
 
 struct Outcome {
   const DigestEdge* edge = nullptr;
@@ -45,7 +61,7 @@ struct MergedState {
 };
 
 void merge(const RunDigest& digest, std::map<std::pair<std::string, std::string>, MergedState>& states) {
-  const std::map<std::uint32_t, double> best = best_below(digest);
+  const RunStates run(digest);
   for (const DigestState& state : digest.states) {
     if (state.edges.empty()) continue;
     MergedState& merged = states[{digest.kernel_hash, state.identity}];
@@ -58,8 +74,8 @@ void merge(const RunDigest& digest, std::map<std::pair<std::string, std::string>
       double value = kLeast;
       if (edge.verified && edge.child == state.id) {
         value = 0.0;
-      } else if (edge.verified && edge.child && best.contains(*edge.child)) {
-        value = best.at(*edge.child) - state.view.log_speedup;
+      } else if (edge.verified && edge.child && !edge.repeats) {
+        value = std::max(edge.log_gain, run.best_below(state, *edge.child));
       } else if (edge.verified) {
         value = edge.log_gain;
       }

@@ -13,12 +13,16 @@
 
 namespace regraph::learn {
 
+inline constexpr double kStepDiscount = 0.85;
+
 struct SiblingEdge {
   std::vector<float> row;  // of EdgeFeatures
   bool verified = false;
   double log_gain = 0.0;   // of the step alone, limited
-  // R: best score found at or below the child less the state's own, within [-1, 1.5]; -1 for a
-  // failure. What was reached below, because steps that lose alone may win before another.
+  // R within [-1, 1.5]: the most that was gained at the child or below it, discounted by
+  // kStepDiscount for each further step; -1 for a failure. What was reached below, because steps
+  // that lose alone may win before another. Discounted, because after any harmless step the one
+  // that pays can still be taken: without it the harmless one would earn as much.
   double best_below = 0.0;
 };
 
