@@ -42,7 +42,7 @@ SearchConfig config_of(const SearchOptions& options, const Session& session) {
       options.evaluations.value_or(options.time_seconds > 0.0 ? 0 : kDefaultEvaluations);
   config.budget.wall_seconds = options.time_seconds;
   config.jobs = options.jobs > 0 ? options.jobs : default_jobs();
-  config.learn = !options.forget;
+  config.learn = options.learn;
   configure_for(options.language_model, config);
   adapt_to_policy(config);
   return config;

@@ -147,8 +147,8 @@ void add_search_options(CLI::App& app, SearchOptions& options) {
   app.add_option("--policy", session.policy,
                  "policy that corrects the ReGraph's priors: a file of regraph-train, or 'none' "
                  "(default: the shipped one, with the shipped ReGraph)");
-  app.add_flag("--no-learn", options.forget,
-               "priors do not follow what this search itself finds out");
+  app.add_flag("--learn,!--no-learn", options.learn,
+               "priors follow what this search itself finds out (default: they do not)");
   app.add_option("--export-graph", options.export_graph,
                  "write that ReGraph to a file, .json as ReGraphT's or .yaml, and stop");
 }

@@ -22,7 +22,7 @@ struct SearchOptions {
   std::string export_graph;        // file to write the graph to, and stop
   std::string output;
   std::string resume;  // directory of a run to continue
-  bool forget = false;  // nothing is learned inside the run
+  bool learn = false;  // priors follow what the search itself finds out
   bool json = false;
   bool dry_run = false;
   bool verbose = false;

@@ -40,8 +40,8 @@ steps:
   - {id: b, name: Second, what: w, legality: l, instruction: i, rewriter: true}
 transitions:
   - {from: init, to: a, gain: 1.5, weight: 2}
-  - {from: a, to: b, gain: 1.1, statistics: {h200: {attempts: 3, verified: 2, failures: 1,
-     sum_log_gain: 0.1, sum_squared_log_gain: 0.01}}}
+  - {from: a, to: b, gain: 1.1, learned: {predicted: {h200: {families: 1, kernels: 1,
+     observations: 2, sum_positive: 0.5, tries: 3, verified: 2, sum_log_gain: 0.1}}}}
   - {from: b, to: b, gain: 0.9}
 )";
 

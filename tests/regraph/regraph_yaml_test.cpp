@@ -110,6 +110,24 @@ std::string random_text(std::mt19937& random) {
   return text;
 }
 
+LearnedGains random_gains(std::mt19937& random) {
+  std::uniform_real_distribution<double> unit(0.0, 1.0);
+  LearnedGains gains;
+  for (const TimeMethod method : {TimeMethod::predicted, TimeMethod::measured}) {
+    for (auto devices = random() % 3; devices > 0; --devices) {
+      GainStatistics& entry = gains.by(method)["gpu " + random_text(random)];
+      entry.families = 1 + static_cast<std::int64_t>(random() % 9);
+      entry.kernels = entry.families + static_cast<std::int64_t>(random() % 9);
+      entry.observations = entry.kernels + static_cast<std::int64_t>(random() % 9);
+      entry.tries = entry.observations + static_cast<std::int64_t>(random() % 9);
+      entry.verified = entry.tries - static_cast<std::int64_t>(random() % 2);
+      entry.sum_positive = unit(random);
+      entry.sum_log_gain = entry.verified > 0 ? unit(random) - 0.3 : 0.0;
+    }
+  }
+  return gains;
+}
+
 StepGraph random_graph(std::mt19937& random) {
   std::uniform_real_distribution<double> unit(0.0, 1.0);
   StepGraph graph;
@@ -123,6 +141,8 @@ StepGraph random_graph(std::mt19937& random) {
     step.legality = random_text(random);
     step.instruction = random_text(random);
     step.rewriter = random() % 2 == 0;
+    step.candidate = random() % 4 == 0;
+    step.learned = random_gains(random);
     if (random() % 3 == 0) step.needs = {"fast_math", "noalias"};
     for (auto number = random() % 3; number > 0; --number) {
       step.parameters["p" + random_text(random)] = {random_text(random), "2"};
@@ -133,16 +153,12 @@ StepGraph random_graph(std::mt19937& random) {
     std::string id = step.id;
     if (graph.add_step(std::move(step))) ids.push_back(std::move(id));
   }
+  if (random() % 2 == 0) graph.set_learned_from("table " + random_text(random));
   for (int attempt = 0; attempt < 20; ++attempt) {
     Transition transition;
     transition.expected_speedup = std::exp(3.0 * unit(random) - 1.0);
     transition.prior_weight = unit(random);
-    for (auto devices = random() % 3; devices > 0; --devices) {
-      GainStatistics& entry = transition.statistics["gpu " + random_text(random)];
-      for (auto outcomes = random() % 5; outcomes > 0; --outcomes) {
-        entry.add(TransitionOutcome{random() % 2 == 0, unit(random) - 0.3});
-      }
-    }
+    transition.learned = random_gains(random);
     static_cast<void>(graph.add_transition(ids[random() % ids.size()], ids[random() % ids.size()],
                                            std::move(transition)));
   }

@@ -61,20 +61,37 @@ TEST(StepGraph, AllowsCyclesAndSelfLoops) {
   EXPECT_EQ(graph.transitions().size(), 4U);
 }
 
-TEST(StepGraph, RecordsOutcomesByDevice) {
+LearnedGains gains(double vote) {
+  LearnedGains learned;
+  learned.predicted["h200"] = {1, 1, 1, vote, 2, 2, vote};
+  return learned;
+}
+
+TEST(StepGraph, KeepsWhatWasLearnedApartFromWhatWasPublished) {
   StepGraph graph = example();
-  EXPECT_TRUE(graph.record("swap", "tile", "h200", {true, 0.4}));
-  EXPECT_TRUE(graph.record("swap", "tile", "h200", {false, 0.0}));
-  EXPECT_TRUE(graph.record("swap", "tile", "a100", {true, 0.2}));
-  const Transition* transition = graph.transition("swap", "tile");
-  ASSERT_NE(transition, nullptr);
-  EXPECT_EQ(transition->statistics.at("h200").attempts, 2);
-  EXPECT_EQ(transition->statistics.at("h200").verified, 1);
-  EXPECT_EQ(transition->statistics.at("a100").verified, 1);
-  EXPECT_TRUE(graph.record("tile", "swap", "h200", {true, 0.1}));  // a transition nobody published
+  const StepGraph before = graph;
+  EXPECT_TRUE(graph.set_learned("tile", gains(0.4)));
+  EXPECT_TRUE(graph.set_learned("swap", "tile", gains(0.3)));
+  EXPECT_TRUE(graph.set_learned("tile", "swap", gains(0.2)));  // a transition nobody published
+  graph.set_learned_from("a table");
   ASSERT_NE(graph.transition("tile", "swap"), nullptr);
-  EXPECT_DOUBLE_EQ(graph.transition("tile", "swap")->expected_speedup, 1.0);
-  EXPECT_FALSE(graph.record("tile", "nowhere", "h200", {true, 0.1}));
+  EXPECT_FALSE(graph.transition("tile", "swap")->published());
+  EXPECT_EQ(graph.transition("swap", "tile")->learned, gains(0.3));
+  EXPECT_EQ(graph.find("tile")->learned, gains(0.4));
+  EXPECT_FALSE(graph == before);
+  EXPECT_TRUE(graph.published() == before);
+  EXPECT_FALSE(graph.set_learned("nowhere", gains(0.1)));
+  EXPECT_FALSE(graph.set_learned("init", gains(0.1)));
+  EXPECT_FALSE(graph.set_learned("tile", "nowhere", gains(0.1)));
+}
+
+TEST(StepGraph, ForgetsCandidates) {
+  StepGraph graph = example();
+  Step step;
+  step.id = step.name = "named by a model";
+  step.candidate = true;
+  ASSERT_TRUE(graph.add_step(step));
+  EXPECT_TRUE(graph.published() == example());
 }
 
 }  // namespace
