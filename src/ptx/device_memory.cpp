@@ -28,25 +28,52 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t step) {
   return (value + step - 1) / step * step;
 }
 
+std::size_t mapped_size(std::size_t bytes) {
+  return round_up(std::max<std::size_t>(bytes, 1), kPage);
+}
+
+Error mapping_failure(const char* what, const std::string& name) {
+  return {ErrorCode::resource,
+          fmt::format("cannot {} for buffer '{}': {}", what, name, std::strerror(errno))};
+}
+
 }  // namespace
 
+// A file in memory that holds a pattern a few times and is mapped again and again.
+struct DeviceMemory::PatternFile {
+  PatternFile() = default;
+  ~PatternFile() {
+    if (descriptor >= 0) close(descriptor);
+  }
+  PatternFile(const PatternFile&) = delete;
+  PatternFile& operator=(const PatternFile&) = delete;
+
+  int descriptor = -1;
+  std::size_t bytes = 0;
+};
+
 struct DeviceMemory::State {
+  // What stands behind a region.
+  struct Backing {
+    std::size_t mapped_bytes = 0;                // 0: another memory's
+    std::shared_ptr<const PatternFile> pattern;  // null: zeros, or nobody may write
+  };
   std::vector<Region> regions;
-  std::vector<std::size_t> mapped_bytes;
+  std::vector<Backing> backings;
   std::uint64_t next = kFirstAddress;
 
   ~State() {
     for (std::size_t i = 0; i < regions.size(); ++i)
-      munmap(regions[i].host, mapped_bytes[i]);
+      if (backings[i].mapped_bytes > 0) munmap(regions[i].host, backings[i].mapped_bytes);
   }
 
   std::uint64_t add(std::string name, std::size_t bytes, BufferAccess access, void* host,
-                    std::size_t mapped) {
+                    Backing backing) {
     const std::uint64_t red_zone = std::max(kSmallestRedZone, round_up(bytes, kSmallestRedZone));
     const std::uint64_t begin = round_up(next + red_zone, kSmallestRedZone);
     regions.push_back(Region{begin, begin + bytes, access == BufferAccess::read_write,
                              static_cast<std::byte*>(host), std::move(name)});
-    mapped_bytes.push_back(mapped);
+    backings.push_back(std::move(backing));
     next = begin + bytes + red_zone;
     return begin;
   }
@@ -63,14 +90,51 @@ Result<std::uint64_t> DeviceMemory::allocate(std::string name, std::size_t bytes
     return fail(ErrorCode::resource,
                 fmt::format("buffer '{}' of {} bytes is too large", name, bytes));
   }
-  const std::size_t mapped = round_up(std::max<std::size_t>(bytes, 1), kPage);
+  const std::size_t mapped = mapped_size(bytes);
   void* host = mmap(nullptr, mapped, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (host == MAP_FAILED) {
     return fail(ErrorCode::resource, fmt::format("cannot allocate {} bytes for buffer '{}': {}",
                                                  bytes, name, std::strerror(errno)));
   }
-  return state_->add(std::move(name), bytes, access, host, mapped);
+  return state_->add(std::move(name), bytes, access, host, {mapped, nullptr});
+}
+
+Result<std::shared_ptr<const DeviceMemory::PatternFile>> DeviceMemory::make_pattern_file(
+    const std::string& name, std::size_t mapped, std::span<const std::byte> pattern) {
+  const std::size_t wanted = std::min(mapped, std::max(kUsualMapping, mapped / kMostMappings));
+  auto file = std::make_shared<PatternFile>();
+  file->bytes = round_up(wanted, pattern.size());
+  file->descriptor = memfd_create("regraph-pattern", MFD_CLOEXEC);
+  if (file->descriptor < 0) return mapping_failure("create a memory file", name);
+  if (ftruncate(file->descriptor, static_cast<off_t>(file->bytes)) != 0) {
+    return mapping_failure("size a memory file", name);
+  }
+  void* filler =
+      mmap(nullptr, file->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file->descriptor, 0);
+  if (filler == MAP_FAILED) return mapping_failure("map memory", name);
+  for (std::size_t at = 0; at < file->bytes; at += pattern.size()) {
+    std::memcpy(static_cast<std::byte*>(filler) + at, pattern.data(), pattern.size());
+  }
+  munmap(filler, file->bytes);
+  return std::shared_ptr<const PatternFile>(std::move(file));
+}
+
+// Private copy-on-write pages.
+Result<void*> DeviceMemory::map_pattern(const std::string& name, std::size_t mapped,
+                                        const PatternFile& file) {
+  void* host = mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (host == MAP_FAILED) return mapping_failure("map memory", name);
+  for (std::size_t at = 0; at < mapped; at += file.bytes) {
+    if (mmap(static_cast<std::byte*>(host) + at, std::min(file.bytes, mapped - at),
+             PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED, file.descriptor,
+             0) == MAP_FAILED) {
+      const Error error = mapping_failure("map memory", name);
+      munmap(host, mapped);
+      return error;
+    }
+  }
+  return host;
 }
 
 Result<std::uint64_t> DeviceMemory::allocate_pattern(std::string name, std::size_t bytes,
@@ -85,41 +149,34 @@ Result<std::uint64_t> DeviceMemory::allocate_pattern(std::string name, std::size
     return fail(ErrorCode::resource,
                 fmt::format("buffer '{}' of {} bytes is too large", name, bytes));
   }
-  const std::size_t mapped = round_up(std::max<std::size_t>(bytes, 1), kPage);
-  // One file holds the pattern a few times and is mapped again and again.
-  const std::size_t wanted = std::min(mapped, std::max(kUsualMapping, mapped / kMostMappings));
-  const std::size_t chunk = round_up(wanted, pattern.size());
-  const auto failure = [&](const char* what) {
-    return fail(ErrorCode::resource,
-                fmt::format("cannot {} for buffer '{}': {}", what, name, std::strerror(errno)));
-  };
-  const int file = memfd_create("regraph-pattern", MFD_CLOEXEC);
-  if (file < 0) return failure("create a memory file");
-  if (ftruncate(file, static_cast<off_t>(chunk)) != 0) {
-    close(file);
-    return failure("size a memory file");
-  }
-  void* filler = mmap(nullptr, chunk, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  void* host = mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  bool ok = filler != MAP_FAILED && host != MAP_FAILED;
-  if (ok) {
-    for (std::size_t at = 0; at < chunk; at += pattern.size()) {
-      std::memcpy(static_cast<std::byte*>(filler) + at, pattern.data(), pattern.size());
+  const std::size_t mapped = mapped_size(bytes);
+  auto file = make_pattern_file(name, mapped, pattern);
+  if (!file.ok()) return file.error();
+  const Result<void*> host = map_pattern(name, mapped, **file);
+  if (!host.ok()) return host.error();
+  // A twin shares what nobody may write, so the file need not stay.
+  if (access == BufferAccess::read_only) file->reset();
+  return state_->add(std::move(name), bytes, access, *host, {mapped, *std::move(file)});
+}
+
+Result<DeviceMemory> DeviceMemory::twin() const {
+  DeviceMemory memory;
+  for (std::size_t i = 0; i < state_->regions.size(); ++i) {
+    const Region& region = state_->regions[i];
+    const State::Backing& backing = state_->backings[i];
+    const std::size_t bytes = region.end - region.begin;
+    if (!region.writable) {
+      memory.state_->add(region.name, bytes, BufferAccess::read_only, region.host, {});
+    } else if (backing.pattern == nullptr) {
+      const auto address = memory.allocate(region.name, bytes, BufferAccess::read_write);
+      if (!address.ok()) return address.error();
+    } else {
+      const Result<void*> host = map_pattern(region.name, backing.mapped_bytes, *backing.pattern);
+      if (!host.ok()) return host.error();
+      memory.state_->add(region.name, bytes, BufferAccess::read_write, *host, backing);
     }
-    for (std::size_t at = 0; ok && at < mapped; at += chunk) {
-      ok = mmap(static_cast<std::byte*>(host) + at, std::min(chunk, mapped - at),
-                PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED, file,
-                0) != MAP_FAILED;
-    }
   }
-  if (filler != MAP_FAILED) munmap(filler, chunk);
-  close(file);
-  if (!ok) {
-    const Error error = failure("map memory");
-    if (host != MAP_FAILED) munmap(host, mapped);
-    return error;
-  }
-  return state_->add(std::move(name), bytes, access, host, mapped);
+  return memory;
 }
 
 std::span<std::byte> DeviceMemory::view(std::uint64_t address) {

@@ -35,6 +35,10 @@ class DeviceMemory {
                                                        BufferAccess access,
                                                        std::span<const std::byte> pattern);
 
+  // Another memory with the same buffers at the same addresses: read-only ones are these, so this
+  // must outlive it, others hold what they held when they were allocated. Error: resource.
+  [[nodiscard]] Result<DeviceMemory> twin() const;
+
   // Host view of the buffer that starts at `address`, for filling and reading back.
   [[nodiscard]] std::span<std::byte> view(std::uint64_t address);
   [[nodiscard]] std::span<const std::byte> view(std::uint64_t address) const;
@@ -50,6 +54,11 @@ class DeviceMemory {
 
  private:
   struct State;
+  struct PatternFile;
+  static Result<std::shared_ptr<const PatternFile>> make_pattern_file(
+      const std::string& name, std::size_t mapped, std::span<const std::byte> pattern);
+  static Result<void*> map_pattern(const std::string& name, std::size_t mapped,
+                                   const PatternFile& file);
   std::unique_ptr<State> state_;
 };
 

@@ -170,9 +170,9 @@ struct LaunchArguments {
   std::vector<std::byte> parameters;  // the packed parameter block, see Program::parameters
 };
 
-// Global memory that a run wrote to, atomics included: ranges of device addresses in the order of
-// the writes, lane by lane, those that continue the one before joined to it.
-struct WriteLog {
+// Global memory that a run accessed: ranges of device addresses in the order of the accesses, lane
+// by lane, those that continue the one before joined to it.
+struct AddressLog {
   struct Range {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;  // one past the last byte
@@ -180,6 +180,16 @@ struct WriteLog {
   std::vector<Range> ranges;
   std::size_t most_ranges = std::size_t{1} << 22;
   bool full = false;  // there were more ranges than that; the last ones are missing
+
+  void add(std::uint64_t address, std::uint64_t bytes) {
+    if (!ranges.empty() && ranges.back().end == address) {
+      ranges.back().end += bytes;
+    } else if (ranges.size() < most_ranges) {
+      ranges.push_back({address, address + bytes});
+    } else {
+      full = true;
+    }
+  }
 };
 
 // Shared and local memory as blocks left them, by linear block: hardware does not clear it.
@@ -206,9 +216,12 @@ struct RunOptions {
   // (race_detector.h says what counts), and for reads of shared memory that was never written.
   // Blocks then run in order on one host thread, several times slower: meant for small problems.
   bool detect_races = false;
-  // Receives what is written to global memory; blocks then run in order on one host thread. Null:
-  // nobody asks.
-  WriteLog* writes = nullptr;
+  // Receives what is written to global memory, atomics included, before it is; blocks then run in
+  // order on one host thread. Null: nobody asks.
+  AddressLog* writes = nullptr;
+  // Receives what is loaded from global memory that a kernel may write to, and costs time for that
+  // alone; until it is full. Blocks then run in order on one host thread. Null: nobody asks.
+  AddressLog* reads = nullptr;
   // What every byte of shared and local memory holds at first. All ones is NaN as a float and -1 as
   // an integer: large as an index, which faults rather than works.
   std::uint8_t shared_fill = 0xff;

@@ -92,6 +92,21 @@ TEST(ModuleMemoryTest, ValuesAreSetAndKeptBetweenLaunches) {
   EXPECT_EQ(read_buffer<std::uint32_t>(memory, out)[0], 41U);
 }
 
+TEST(ModuleMemoryTest, ACopyHasTheValuesAndKeepsThem) {
+  const Program program = load_or_die(kModule, "count");
+  auto variables = ModuleMemory::create(program);
+  ASSERT_TRUE(variables.ok());
+  const std::vector<std::byte> sevens(4, std::byte{7});
+  ASSERT_TRUE(variables->set("counter", sevens).ok());
+  const auto copy = variables->copy();
+  ASSERT_TRUE(copy.ok());
+  EXPECT_TRUE(copy->fits(program));
+  const std::vector<std::byte> nines(4, std::byte{9});
+  ASSERT_TRUE(variables->set("counter", nines).ok());
+  EXPECT_TRUE(std::ranges::equal(*copy->get("counter"), sevens));
+  EXPECT_TRUE(std::ranges::equal(*variables->get("counter"), nines));
+}
+
 TEST(ModuleMemoryTest, MistakesAreErrors) {
   const Program program = load_or_die(kModule, "count");
   auto variables = ModuleMemory::create(program);

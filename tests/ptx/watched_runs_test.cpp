@@ -1,4 +1,4 @@
-// Runs that note which way conditions went and what was written.
+// Runs that note which way conditions went and what was written and read.
 #include "ptx/ptx_test_support.h"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ DONE:
 
 struct Watched {
   RunResult result;
-  WriteLog log;
+  AddressLog log;
   std::uint64_t base = 0;
 };
 
@@ -155,7 +155,7 @@ TEST(WatchedRuns, AFullLogSaysSo) {
   arguments.grid = {5, 1, 1};
   arguments.block = {64, 1, 1};
   arguments.parameters = Parameters().add(out).add(std::uint32_t{320}).bytes();
-  WriteLog log;
+  AddressLog log;
   log.most_ranges = 1;
   RunOptions options;
   options.writes = &log;
@@ -163,6 +163,89 @@ TEST(WatchedRuns, AFullLogSaysSo) {
   ASSERT_TRUE(run(program, arguments, memory, options, kNever).ok());
   EXPECT_EQ(log.ranges.size(), 1U);
   EXPECT_TRUE(log.full);
+}
+
+// Every thread adds to its element of `out`, twice, what it reads of `in`, once through a generic
+// address, and from shared memory.
+constexpr const char* kReads = R"ptx(
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 in, .param .u64 out)
+{
+  .reg .b32 %r<10>;
+  .reg .b64 %rd<9>;
+  .shared .align 4 .b8 tile[256];
+  ld.param.u64 %rd1, [in];
+  ld.param.u64 %rd2, [out];
+  mov.u32 %r1, %ctaid.x;
+  mov.u32 %r2, %tid.x;
+  mad.lo.s32 %r3, %r1, 64, %r2;
+  mul.wide.u32 %rd3, %r3, 4;
+  add.s64 %rd4, %rd1, %rd3;
+  add.s64 %rd5, %rd2, %rd3;
+  mul.wide.u32 %rd6, %r2, 4;
+  mov.u64 %rd7, tile;
+  add.s64 %rd8, %rd7, %rd6;
+  ld.global.u32 %r4, [%rd4];
+  st.shared.u32 [%rd8], %r4;
+  ld.shared.u32 %r5, [%rd8];
+  ld.global.u32 %r6, [%rd5];
+  add.s32 %r7, %r6, %r5;
+  st.global.u32 [%rd5], %r7;
+  ld.u32 %r8, [%rd5];
+  add.s32 %r9, %r8, %r5;
+  st.global.u32 [%rd5], %r9;
+  ret;
+}
+)ptx";
+
+TEST(WatchedRuns, LogWhatIsReadOfMemoryThatMayBeWritten) {
+  static const Program program = load_or_die(kReads, "k");
+  for (const std::size_t most : {std::size_t{1} << 20, std::size_t{1}}) {
+    DeviceMemory first;
+    const std::uint64_t in =
+        make_buffer(first, "in", std::vector<std::uint32_t>(64 * 5, 5), BufferAccess::read_only);
+    const std::vector<std::uint32_t> threes(1024, 3);
+    const std::uint64_t out = *first.allocate_pattern("out", 64 * 5 * 4, BufferAccess::read_write,
+                                                      std::as_bytes(std::span(threes)));
+    const std::uint64_t other = *first.allocate("other", 4, BufferAccess::read_write);
+    first.view(out)[4] = first.view(other)[1] = std::byte{9};
+    // As it was before something was written.
+    Result<DeviceMemory> twin = first.twin();
+    ASSERT_TRUE(twin.ok()) << twin.error().message;
+    DeviceMemory& memory = *twin;
+    EXPECT_EQ(memory.view(in).data(), first.view(in).data());
+    EXPECT_EQ(memory.view(other)[1], std::byte{0});
+    LaunchArguments arguments;
+    arguments.grid = {5, 1, 1};
+    arguments.block = {64, 1, 1};
+    arguments.parameters = Parameters().add(in).add(out).bytes();
+    AddressLog log;
+    log.most_ranges = most;
+    RunOptions options;
+    options.reads = &log;
+    options.blocks = {1, 3};
+    const RunResult result = run(program, arguments, memory, options, kNever);
+    ASSERT_TRUE(result.ok()) << result.fault.message;
+    const auto values = read_buffer<std::uint32_t>(memory, out);
+    EXPECT_EQ(values[0], 3U);
+    EXPECT_EQ(values[1], 3U);
+    EXPECT_EQ(values[64], 13U);
+    EXPECT_EQ(values[3 * 64 + 63], 13U);
+    EXPECT_EQ(read_buffer<std::uint32_t>(first, out)[64], 3U);
+    EXPECT_EQ(log.full, most == 1);
+    std::uint64_t bytes = 0;
+    for (const AddressLog::Range& range : log.ranges) {
+      EXPECT_TRUE((range.begin >= out + 64 * 4 && range.end <= out + 128 * 4) ||
+                  (range.begin >= out + 192 * 4 && range.end <= out + 256 * 4));
+      bytes += range.end - range.begin;
+    }
+    // Twice in each of two blocks.
+    if (most > 1) {
+      EXPECT_EQ(bytes, 2U * 2 * 64 * 4);
+    }
+  }
 }
 
 }  // namespace

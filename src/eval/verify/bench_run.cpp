@@ -129,7 +129,7 @@ ptx::RunOptions BenchRun::options_for(std::uint64_t budget) {
 
 BlockRecord BenchRun::run_block(std::size_t launch, std::uint64_t block, std::uint64_t budget,
                                 const Cancellation& cancellation) {
-  ptx::WriteLog log;
+  ptx::AddressLog log;
   ptx::RunOptions options = options_for(budget);
   options.blocks = {block};
   options.writes = &log;
@@ -163,7 +163,7 @@ ptx::RunResult BenchRun::run_launch(std::size_t launch, std::uint64_t budget, in
   if (!asked) return run_launch(launch, budget, threads, cancellation);
   ptx::RunOptions options = options_for(budget);
   const ptx::Program& program = plan_[launch].program;
-  ptx::WriteLog log;
+  ptx::AddressLog log;
   options.writes = &log;
   const std::uint64_t grid = concrete_[launch].grid.count();
   ptx::RunResult total;
@@ -208,14 +208,14 @@ ptx::RunResult BenchRun::run_launch(std::size_t launch, std::uint64_t budget, in
   return total;
 }
 
-std::vector<ElementRange> BenchRun::elements(const ptx::WriteLog& log) const {
+std::vector<ElementRange> BenchRun::elements(const ptx::AddressLog& log) const {
   std::vector<ElementRange> ranges;
   ranges.reserve(log.ranges.size());
   std::uint32_t argument = 0;
   const auto holds = [&](std::uint32_t i, std::uint64_t address) {
     return bytes_[i] > 0 && address >= addresses_[i] && address < addresses_[i] + bytes_[i];
   };
-  for (const ptx::WriteLog::Range& range : log.ranges) {
+  for (const ptx::AddressLog::Range& range : log.ranges) {
     if (!holds(argument, range.begin)) {
       for (argument = 0; argument + 1 < bytes_.size() && !holds(argument, range.begin);
            ++argument) {

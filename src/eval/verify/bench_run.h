@@ -79,7 +79,7 @@ class BenchRun {
   BenchRun(const Problem& problem, const LoadedPlan& plan, ptx::ModuleMemory variables)
       : problem_(problem), plan_(plan), variables_(std::move(variables)) {}
   Status allocate(const Symbols& symbols, const BenchInputs& inputs, std::uint64_t poison_seed);
-  [[nodiscard]] std::vector<ElementRange> elements(const ptx::WriteLog& log) const;
+  [[nodiscard]] std::vector<ElementRange> elements(const ptx::AddressLog& log) const;
   [[nodiscard]] ptx::RunOptions options_for(std::uint64_t budget);
 
   const Problem& problem_;

@@ -51,6 +51,7 @@ BlockRunner::BlockRunner(const Program::Code& code, const LaunchArguments& argum
     context_.races = races_.get();
   }
   context_.writes = options.writes;
+  context_.reads = options.reads;
   const Watch watch = {races_ != nullptr, code.may_spin, options.record_paths,
                        options.writes != nullptr};
   for (Record& record : records_)

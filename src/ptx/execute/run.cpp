@@ -80,7 +80,8 @@ class Grid {
       options_.left_behind->shared.resize(arguments_.grid.count());
       options_.left_behind->local.resize(arguments_.grid.count());
     }
-    if (code_.has_global_atomics || options_.detect_races || options_.writes != nullptr) {
+    if (code_.has_global_atomics || options_.detect_races || options_.writes != nullptr ||
+        options_.reads != nullptr) {
       threads = 1;
     }
     if (threads <= 1) {

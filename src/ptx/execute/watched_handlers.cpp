@@ -54,18 +54,11 @@ const Record* logged_write(const Record* r, Warp& w) {
   std::uint64_t addresses[kWarpLanes];
   lane_addresses(r, w, addresses);
   const SiteInfo& site = w.block->code->sites[r->site];
-  WriteLog& log = *w.block->writes;
+  AddressLog& log = *w.block->writes;
   const std::uint64_t bytes = std::uint64_t{site.element_bytes} * site.elements;
   for (std::uint32_t left = w.exec; left != 0; left &= left - 1) {
     std::uint64_t address = addresses[__builtin_ctz(left)];
-    if (resolve_address(site.space, address) != StateSpace::global) continue;
-    if (!log.ranges.empty() && log.ranges.back().end == address) {
-      log.ranges.back().end += bytes;
-    } else if (log.ranges.size() < log.most_ranges) {
-      log.ranges.push_back({address, address + bytes});
-    } else {
-      log.full = true;
-    }
+    if (resolve_address(site.space, address) == StateSpace::global) log.add(address, bytes);
   }
   return w.block->handlers[r->handler_id](r, w);
 }

@@ -252,6 +252,9 @@ AccessOutcome resolve_access(const Record* record, Warp& warp, AccessSite& site,
   const std::uint32_t mask = warp.exec;
   const MemoryRegion* common = nullptr;
   bool one_region = site.space != StateSpace::local && site.space != StateSpace::generic;
+  AddressLog* log =
+      site.store || block.reads == nullptr || block.reads->full ? nullptr : block.reads;
+  bool logged = false;
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     const LaneAddress found = find_lane(block, warp, site.space, addresses[lane], site.bytes, lane);
@@ -263,7 +266,14 @@ AccessOutcome resolve_access(const Record* record, Warp& warp, AccessSite& site,
     scattered.host[lane] = found.host;
     if (lane == __builtin_ctz(mask)) common = found.region;
     one_region = one_region && found.region == common;
+    std::uint64_t address = addresses[lane];
+    if (log != nullptr && writable && resolve_address(site.space, address) == StateSpace::global) {
+      log->add(address, site.bytes);
+      logged = true;
+    }
   }
+  // A plan would take the next access past the log.
+  one_region = one_region && !logged;
   if (one_region && recall(site, addresses, common, mask)) return AccessOutcome::planned;
   RequestCost cost;
   if (site.count) {

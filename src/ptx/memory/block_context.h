@@ -47,7 +47,8 @@ struct BlockContext {
   Fault fault;
   AccessSink* sink = nullptr;
   RaceDetector* races = nullptr;      // null: not looked for
-  WriteLog* writes = nullptr;         // null: not asked for
+  AddressLog* writes = nullptr;       // null: not asked for
+  AddressLog* reads = nullptr;        // null: not asked for
   const Handler* handlers = nullptr;  // the usual ones, by Record::handler_id
 
   [[nodiscard]] Dim3 thread_of(const Warp& warp, int lane) const;

@@ -85,6 +85,20 @@ Result<ModuleMemory> ModuleMemory::create(const Program::Code& code) {
   return memory;
 }
 
+Result<ModuleMemory> ModuleMemory::copy() const {
+  ModuleMemory memory;
+  for (const Variable& from : variables_) {
+    auto* host = static_cast<std::byte*>(std::malloc(std::max<std::size_t>(from.bytes, 1)));
+    if (host == nullptr) {
+      return fail(ErrorCode::resource, "not enough memory for the module's variables");
+    }
+    memory.variables_.push_back(
+        Variable{from.name, from.address, from.bytes, from.is_constant, {host, &std::free}});
+    if (from.bytes > 0) std::memcpy(host, from.host.get(), from.bytes);
+  }
+  return memory;
+}
+
 const ModuleMemory::Variable* ModuleMemory::find(std::string_view symbol) const {
   for (const Variable& variable : variables_) {
     if (variable.name == symbol) return &variable;

@@ -31,6 +31,9 @@ class ModuleMemory {
   // variables cost host memory only where they are touched. Error: resource.
   [[nodiscard]] static Result<ModuleMemory> create(const Program& program);
 
+  // Another with the values of this one. Error: resource.
+  [[nodiscard]] Result<ModuleMemory> copy() const;
+
   // Copies `bytes` to the variable, `offset` bytes into it; `__constant__` variables too. `symbol`
   // is a name as in Program::symbols(), or the plain name of a variable that the source declares
   // static at global scope ("w" for "_ZL1w"). Errors: not_found (the message lists what there is),
