@@ -36,6 +36,11 @@ class ThreadBudget {
     return Share(*this);
   }
 
+  // Whether calls may ever divide their work.
+  [[nodiscard]] bool divides() const { return most_ > 1; }
+  // Whether a call would find a thread now; others may take it meanwhile.
+  [[nodiscard]] bool any_to_spare() const { return used_ < most_; }
+
   // Calls work(0) to work(count - 1), once each, on this thread, which counts already, and on those
   // to spare; begun in that order. Returns when all have returned. What one throws is thrown here
   // once all have; later calls may then be left out.
