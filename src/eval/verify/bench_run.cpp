@@ -22,6 +22,9 @@ constexpr std::size_t kPatternBytes = 61 * kPage;
 constexpr std::uint64_t kMostBufferBytes = std::uint64_t{1} << 40;
 // Blocks of a whole launch whose writes are logged together.
 constexpr std::uint64_t kLoggedBlocks = 256;
+// Stretches that a block may read of memory that may be written, before its log is full: logging
+// costs about a microsecond a request.
+constexpr std::size_t kMostReads = std::size_t{1} << 16;
 
 }  // namespace
 
@@ -129,23 +132,30 @@ ptx::RunOptions BenchRun::options_for(std::uint64_t budget) {
 
 BlockRecord BenchRun::run_block(std::size_t launch, std::uint64_t block, std::uint64_t budget,
                                 const Cancellation& cancellation) {
-  ptx::AddressLog log;
+  return trace_block(launch, block, budget, false, cancellation).record;
+}
+
+BlockTrace BenchRun::trace_block(std::size_t launch, std::uint64_t block, std::uint64_t budget,
+                                 bool log_reads, const Cancellation& cancellation) {
+  BlockTrace trace;
+  trace.reads.most_ranges = kMostReads;
   ptx::RunOptions options = options_for(budget);
   options.blocks = {block};
-  options.writes = &log;
+  options.writes = &trace.writes;
+  if (log_reads) options.reads = &trace.reads;
   ptx::RunResult result =
       ptx::run(plan_[launch].program, arguments_[launch], memory_, options, cancellation);
-  BlockRecord record;
+  BlockRecord& record = trace.record;
   record.block = block;
   record.fault = std::move(result.fault);
-  if (record.fault.kind != ptx::FaultKind::none) return record;
+  if (record.fault.kind != ptx::FaultKind::none) return trace;
   for (const ptx::InstructionProfile& one : result.profile.instructions)
     record.warp_instructions += one.warp_executions;
   record.paths.add(result.profile, first_instruction(launch));
   record.profile = std::move(result.profile);
-  record.written = elements(log);
-  record.all_writes_known = !log.full;
-  return record;
+  record.written = elements(trace.writes);
+  record.all_writes_known = !trace.writes.full;
+  return trace;
 }
 
 ptx::RunResult BenchRun::run_launch(std::size_t launch, std::uint64_t budget, int threads,

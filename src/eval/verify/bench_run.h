@@ -43,6 +43,13 @@ struct BlockRecord {
   bool all_writes_known = true;       // false: there were too many to write down
 };
 
+// What one block did to global memory, too.
+struct BlockTrace {
+  BlockRecord record;
+  ptx::AddressLog writes;
+  ptx::AddressLog reads;  // of memory that may be written
+};
+
 class BenchRun {
  public:
   // `plan` and `problem` must outlive the run. Errors: as run_kernel.
@@ -57,6 +64,11 @@ class BenchRun {
   [[nodiscard]] BlockRecord run_block(std::size_t launch, std::uint64_t block, std::uint64_t budget,
                                       const Cancellation& cancellation);
 
+  // The same. Reads are logged where `log_reads` asks for it, until there are many.
+  [[nodiscard]] BlockTrace trace_block(std::size_t launch, std::uint64_t block,
+                                       std::uint64_t budget, bool log_reads,
+                                       const Cancellation& cancellation);
+
   // Runs a whole launch.
   [[nodiscard]] ptx::RunResult run_launch(std::size_t launch, std::uint64_t budget, int threads,
                                           const Cancellation& cancellation);
@@ -65,6 +77,18 @@ class BenchRun {
   [[nodiscard]] ptx::RunResult run_launch(std::size_t launch, std::uint64_t budget, int threads,
                                           std::vector<std::vector<std::uint8_t>>& written,
                                           const Cancellation& cancellation);
+
+  // Runs a whole launch on one thread, and keeps where it writes for beside().
+  [[nodiscard]] ptx::RunResult run_logged(std::size_t launch, std::uint64_t budget,
+                                          const Cancellation& cancellation);
+
+  // Another memory for the same launches, in which run_logged left what it left here, and blocks
+  // have not run. Inputs are shared, so this must outlive it; nothing may run here meanwhile.
+  // Module variables are as they are now. Errors: resource.
+  [[nodiscard]] Result<std::unique_ptr<BenchRun>> beside() const;
+  // What the memory holds at the addresses, in order, and the way back. Addresses must be valid.
+  [[nodiscard]] std::vector<std::byte> values(const ptx::AddressLog& log) const;
+  void write(const ptx::AddressLog& log, std::span<const std::byte> values);
 
   // The number of the launch's first instruction in the plan.
   [[nodiscard]] std::size_t first_instruction(std::size_t launch) const;
@@ -81,6 +105,9 @@ class BenchRun {
   Status allocate(const Symbols& symbols, const BenchInputs& inputs, std::uint64_t poison_seed);
   [[nodiscard]] std::vector<ElementRange> elements(const ptx::AddressLog& log) const;
   [[nodiscard]] ptx::RunOptions options_for(std::uint64_t budget);
+  [[nodiscard]] std::span<std::byte> host_from(std::uint64_t address) const;
+  template <typename Visit>
+  void for_each_stretch(const ptx::AddressLog& log, const Visit& visit) const;
 
   const Problem& problem_;
   const LoadedPlan& plan_;
@@ -92,6 +119,7 @@ class BenchRun {
   std::vector<std::uint64_t> addresses_;  // of the buffers' contents, per argument
   std::vector<std::uint64_t> bytes_;
   std::vector<std::vector<std::byte>> fills_;  // the patterns as allocated
+  ptx::AddressLog logged_;                     // of run_logged
 };
 
 }  // namespace regraph::verify

@@ -7,7 +7,7 @@ namespace regraph::verify {
 namespace {
 
 // Blocks that may write one element; more are not looked at.
-constexpr std::size_t kMostBlocks = 8;
+constexpr std::size_t kMostWriters = 8;
 // Rows of blocks that are searched for an element.
 constexpr std::uint64_t kMostRows = std::uint64_t{1} << 16;
 // Blocks of one row that are tried.
@@ -136,7 +136,7 @@ std::vector<std::uint64_t> BlockMap::blocks_of(std::uint32_t argument, std::uint
   if (!complete) return blocks;
   const std::int64_t span = shape.ranges.back().end - 1;  // offsets are 0..span
   const std::int64_t step = shape.stride[0];
-  for (std::uint64_t row = 0; row < rows && blocks.size() < kMostBlocks; ++row) {
+  for (std::uint64_t row = 0; row < rows && blocks.size() < kMostWriters; ++row) {
     const std::int64_t offset =
         static_cast<std::int64_t>(element) - first_of(shape, row * grid_.x);  // at x = 0
     // 0 <= offset - x * step <= span
@@ -152,13 +152,13 @@ std::vector<std::uint64_t> BlockMap::blocks_of(std::uint32_t argument, std::uint
       complete = complete && high <= low + kMostTried;
       high = std::min(high, low + kMostTried);
     }
-    for (std::int64_t x = low; x <= high && blocks.size() < kMostBlocks; ++x) {
+    for (std::int64_t x = low; x <= high && blocks.size() < kMostWriters; ++x) {
       if (holds(shape, offset - x * step)) {
         blocks.push_back(row * grid_.x + static_cast<std::uint64_t>(x));
       }
     }
   }
-  if (certain != nullptr) *certain = complete && blocks.size() < kMostBlocks;
+  if (certain != nullptr) *certain = complete && blocks.size() < kMostWriters;
   return blocks;
 }
 
