@@ -62,7 +62,8 @@ BenchLimits bench_limits(EvaluationBudget::Effort effort) {
 
 BenchCheck::BenchCheck(const Problem& problem, const LoadedPlan& candidate,
                        BenchReference& reference, const std::vector<std::int64_t>& compared_with,
-                       BenchLimits limits, int threads, const Cancellation& cancellation)
+                       BenchLimits limits, int threads, ThreadBudget& budget,
+                       const Cancellation& cancellation)
     : problem_(problem),
       candidate_(candidate),
       reference_(reference),
@@ -71,7 +72,7 @@ BenchCheck::BenchCheck(const Problem& problem, const LoadedPlan& candidate,
       threads_(threads),
       cancellation_(cancellation),
       sample_(problem, candidate, reference.symbols(), reference.inputs(),
-              random_bits(reference.seed(), kCandidatePoison), loose_alignment(problem)) {}
+              random_bits(reference.seed(), kCandidatePoison), loose_alignment(problem), budget) {}
 
 Verdict BenchCheck::reject(Verdict verdict, const std::string& what) {
   message_ = fmt::format("at the bench size {}: {}", symbols_text(reference_.symbols()), what);
@@ -154,8 +155,10 @@ Verdict BenchCheck::sample_blocks() {
     wanted.push_back(one);
   for (const std::uint64_t one : telling_blocks(grid, seed, limits_.drawn_blocks))
     wanted.push_back(one);
-  for (const std::uint64_t one : wanted) {
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const std::uint64_t one = wanted[i];
     if (sample_.blocks().size() >= kFewestBlocks && sample_.spent() > limits_.blocks) break;
+    sample_.run_ahead(std::span(wanted).subspan(i), limits_.blocks, cancellation_);
     const ptx::Fault& fault = sample_.block(one, cancellation_).fault;
     if (fault.kind == ptx::FaultKind::cancelled) return reject(Verdict::timeout, "cancelled");
     const bool ignored = !sample_.blocks_stand_alone() || says_nothing(fault.kind);
@@ -173,32 +176,47 @@ Verdict BenchCheck::find_missing() {
     map = reference_.map();
   }
   if (!map) return leaves_out_blocks() ? escalate().value_or(Verdict::correct) : Verdict::correct;
+  std::vector<Element> elements;
   for (const std::uint64_t one : reference_.sampled()) {
     const BenchReference::Block* expected = reference_.block(one, cancellation_);
     if (expected == nullptr) continue;
-    std::vector<std::pair<std::uint32_t, std::uint64_t>> elements;
     spread(expected->written, kAskedElements, [&](std::uint32_t argument, std::uint64_t element) {
       elements.emplace_back(argument, element);
     });
-    for (const auto& [argument, element] : elements) {
-      const auto writes = [&, a = argument, e = element](const BlockRecord& record) {
-        return holds(record.written, a, e);
-      };
-      const bool known = std::any_of(sample_.blocks().begin(), sample_.blocks().end(),
-                                     [&](const auto& entry) { return writes(entry.second); });
-      if (known) continue;
-      bool certain = false;
-      const std::vector<std::uint64_t> owners = map->blocks_of(argument, element, &certain);
-      bool found = false;
-      for (const std::uint64_t owner : owners) {
-        if (sample_.spent() > limits_.blocks + limits_.blocks / 2) return Verdict::correct;
-        found = found || writes(sample_.block(owner, cancellation_));
-        if (cancellation_.requested()) return reject(Verdict::timeout, "cancelled");
-      }
-      if (!found) return missing(argument, element, certain);
+  }
+  const std::uint64_t most = limits_.blocks + limits_.blocks / 2;
+  sample_.run_ahead(likely_writers(elements, *map), most, cancellation_);
+  for (const auto& [argument, element] : elements) {
+    if (is_written(argument, element)) continue;
+    bool certain = false;
+    const std::vector<std::uint64_t> owners = map->blocks_of(argument, element, &certain);
+    bool found = false;
+    for (const std::uint64_t owner : owners) {
+      if (sample_.spent() > most) return Verdict::correct;
+      found = found || holds(sample_.block(owner, cancellation_).written, argument, element);
+      if (cancellation_.requested()) return reject(Verdict::timeout, "cancelled");
     }
+    if (!found) return missing(argument, element, certain);
   }
   return Verdict::correct;
+}
+
+bool BenchCheck::is_written(std::uint32_t argument, std::uint64_t element) const {
+  return std::any_of(sample_.blocks().begin(), sample_.blocks().end(), [&](const auto& entry) {
+    return holds(entry.second.written, argument, element);
+  });
+}
+
+// The first block, by `map`, for each of the elements that no block wrote yet.
+std::vector<std::uint64_t> BenchCheck::likely_writers(const std::vector<Element>& elements,
+                                                      const BlockMap& map) const {
+  std::vector<std::uint64_t> blocks;
+  for (const auto& [argument, element] : elements) {
+    if (is_written(argument, element)) continue;
+    const std::vector<std::uint64_t> owners = map.blocks_of(argument, element);
+    if (!owners.empty()) blocks.push_back(owners.front());
+  }
+  return blocks;
 }
 
 // Whether an inner block wrote nothing at all, while others did.
@@ -275,6 +293,7 @@ Verdict BenchCheck::compare_blocks(const OriginalBlocks& blocks) {
     written.insert(written.end(), record.written.begin(), record.written.end());
   join(written);
   std::vector<KnownElements> known;
+  reference_.run_ahead(std::vector(blocks.begin(), blocks.end()), cancellation_);
   for (const std::uint64_t one : blocks) {
     const BenchReference::Block* block = reference_.block(one, cancellation_);
     if (cancellation_.requested()) return reject(Verdict::timeout, "cancelled");

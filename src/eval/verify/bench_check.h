@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/cancellation.h"
+#include "base/thread_budget.h"
 #include "eval/evaluator.h"
 #include "eval/verify/bench_reference.h"
 #include "eval/verify/bench_sample.h"
@@ -15,6 +16,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace regraph::verify {
@@ -32,10 +34,11 @@ struct KnownElements;
 
 class BenchCheck {
  public:
-  // All references must outlive the check. `compared_with`: compared_values of the plan.
+  // All references must outlive the check. `compared_with`: compared_values of the plan. `threads`
+  // run a launch as a whole, those that `budget` has to spare run blocks.
   BenchCheck(const Problem& problem, const LoadedPlan& candidate, BenchReference& reference,
              const std::vector<std::int64_t>& compared_with, BenchLimits limits, int threads,
-             const Cancellation& cancellation);
+             ThreadBudget& budget, const Cancellation& cancellation);
 
   // Correct: nothing speaks against it, as far as anything was compared.
   [[nodiscard]] Verdict run();
@@ -51,12 +54,16 @@ class BenchCheck {
 
  private:
   using OriginalBlocks = std::set<std::uint64_t>;
+  using Element = std::pair<std::uint32_t, std::uint64_t>;  // argument and number
 
   Verdict reject(Verdict verdict, const std::string& what);
   Verdict run_whole(const BenchReference::Whole& whole);
   Verdict run_blocks();
   Verdict sample_blocks();
   Verdict find_missing();
+  [[nodiscard]] bool is_written(std::uint32_t argument, std::uint64_t element) const;
+  [[nodiscard]] std::vector<std::uint64_t> likely_writers(const std::vector<Element>& elements,
+                                                          const BlockMap& map) const;
   [[nodiscard]] bool leaves_out_blocks() const;
   std::optional<Verdict> escalate();
   Verdict missing(std::uint32_t argument, std::uint64_t element, bool certainly);

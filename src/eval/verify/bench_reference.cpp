@@ -23,18 +23,19 @@ constexpr int kDrawnBlocks = 8;
 
 BenchReference::BenchReference(const Problem& problem, const LoadedPlan& original,
                                const Symbols& symbols, BenchReferenceSettings settings,
-                               std::uint64_t seed)
+                               std::uint64_t seed, ThreadBudget& budget)
     : problem_(problem),
       original_(original),
       symbols_(symbols),
       settings_(settings),
       seed_(seed),
+      budget_(budget),
       inputs_(problem, symbols, seed) {}
 
 bool BenchReference::start(const Cancellation& cancellation) {
   if (started_) return *started_;
   sample_ = std::make_unique<BenchSample>(problem_, original_, symbols_, inputs_,
-                                          random_bits(seed_, kBenchPoison), 0);
+                                          random_bits(seed_, kBenchPoison), 0, budget_);
   const Status status = sample_->start(kEarlierInstructions, cancellation);
   if (cancellation.requested()) return false;
   started_ = status.ok() && sample_->fault().kind == ptx::FaultKind::none;
@@ -116,10 +117,13 @@ bool BenchReference::by_blocks(const Cancellation& cancellation) {
 bool BenchReference::learn(const Cancellation& cancellation) {
   const std::uint64_t before = sample_->spent();
   std::uint64_t blocks = 0;
-  for (const std::uint64_t one :
-       telling_blocks(sample_->grid(), random_bits(seed_, kBenchBlocks), kDrawnBlocks)) {
+  const std::vector<std::uint64_t> wanted =
+      telling_blocks(sample_->grid(), random_bits(seed_, kBenchBlocks), kDrawnBlocks);
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const std::uint64_t one = wanted[i];
     const bool enough = sample_->blocks().size() >= kFewestSampled + 2;
     if (enough && sample_->spent() - before > kSampledInstructions) break;
+    sample_->run_ahead(std::span(wanted).subspan(i), before + kSampledInstructions, cancellation);
     const BlockRecord& record = sample_->block(one, cancellation);
     if (record.fault.kind != ptx::FaultKind::none || !record.all_writes_known) return false;
     block_instructions_ += record.warp_instructions;
@@ -134,6 +138,12 @@ bool BenchReference::learn(const Cancellation& cancellation) {
   block_arithmetic_ = arithmetic_of(middle.profile, element_count(middle.written));
   if (settings_.reduction_length) block_arithmetic_.reduction_length = *settings_.reduction_length;
   return true;
+}
+
+void BenchReference::run_ahead(std::span<const std::uint64_t> blocks,
+                               const Cancellation& cancellation) {
+  const std::lock_guard lock(mutex_);
+  sample_->run_ahead(blocks, ~std::uint64_t{0}, cancellation);
 }
 
 const BenchReference::Block* BenchReference::block(std::uint64_t block,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/cancellation.h"
+#include "base/thread_budget.h"
 #include "eval/verify/bench_sample.h"
 #include "eval/verify/comparison.h"
 #include "eval/verify/loaded_plan.h"
@@ -12,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace regraph::verify {
@@ -26,7 +28,7 @@ class BenchReference {
  public:
   // All references must outlive this.
   BenchReference(const Problem& problem, const LoadedPlan& original, const Symbols& symbols,
-                 BenchReferenceSettings settings, std::uint64_t seed);
+                 BenchReferenceSettings settings, std::uint64_t seed, ThreadBudget& budget);
 
   [[nodiscard]] const Symbols& symbols() const { return symbols_; }
   [[nodiscard]] const BenchInputs& inputs() const { return inputs_; }
@@ -64,6 +66,8 @@ class BenchReference {
   [[nodiscard]] std::uint64_t instructions_a_block() const { return block_instructions_; }
   // Null: it fails, or was cancelled. Valid as long as the reference.
   const Block* block(std::uint64_t block, const Cancellation& cancellation);
+  // Says that block() will be asked for these: threads to spare run them. No result depends on it.
+  void run_ahead(std::span<const std::uint64_t> blocks, const Cancellation& cancellation);
   [[nodiscard]] const Arithmetic& block_arithmetic() const { return block_arithmetic_; }
   [[nodiscard]] bool exact_inputs() const { return !settings_.divides_floats; }
 
@@ -77,6 +81,7 @@ class BenchReference {
   const Symbols& symbols_;
   BenchReferenceSettings settings_;
   std::uint64_t seed_;
+  ThreadBudget& budget_;
   BenchInputs inputs_;
 
   std::mutex mutex_;  // guards all below, until they are handed out

@@ -43,13 +43,14 @@ std::vector<std::uint64_t> telling_blocks(const Dim3& grid, std::uint64_t seed, 
 
 BenchSample::BenchSample(const Problem& problem, const LoadedPlan& plan, const Symbols& symbols,
                          const BenchInputs& inputs, std::uint64_t poison_seed,
-                         std::size_t pointer_offset)
+                         std::size_t pointer_offset, ThreadBudget& threads)
     : problem_(problem),
       plan_(plan),
       symbols_(symbols),
       inputs_(inputs),
       poison_seed_(poison_seed),
-      pointer_offset_(pointer_offset) {}
+      pointer_offset_(pointer_offset),
+      threads_(threads) {}
 
 Result<std::unique_ptr<BenchRun>> BenchSample::fresh() const {
   return BenchRun::create(problem_, plan_, symbols_, inputs_, poison_seed_, pointer_offset_);
@@ -60,10 +61,11 @@ Status BenchSample::start(std::uint64_t earlier, const Cancellation& cancellatio
   if (!made.ok()) return made.error();
   run_ = *std::move(made);
   const std::size_t last = run_->launches() - 1;
+  if (last == 0) prepare_last();
   double before_last = 0.0;
   for (std::size_t i = 0; i <= last; ++i) {
     before_last = estimated_;
-    probe(*run_, i, cancellation);
+    probe(i, cancellation);
     if (cancellation.requested()) return fail(ErrorCode::cancelled, "cancelled");
     // What later launches read was not all written here.
     if (i == 0 && fault_.kind != ptx::FaultKind::none) return {};
@@ -82,19 +84,42 @@ Status BenchSample::start(std::uint64_t earlier, const Cancellation& cancellatio
   if (!made.ok()) return made.error();
   run_ = *std::move(made);
   const Status ran = run_earlier(cancellation);
+  prepare_last();
   stands_alone_ = ran.ok() && fault_.kind == ptx::FaultKind::none && !atomics;
   return ran;
 }
 
-void BenchSample::probe(BenchRun& run, std::size_t launch, const Cancellation& cancellation) {
-  const Dim3& grid = run.launch(launch).grid;
+// Blocks that others have to wait for, with atomics, see what those before them did.
+void BenchSample::prepare_last() {
+  if (plan_.back().program.code().has_global_atomics) return;
+  ahead_ = std::make_unique<BlocksAhead>(*run_, run_->launches() - 1, kBlockBudget, threads_);
+}
+
+BlockRecord BenchSample::run_one(std::size_t launch, std::uint64_t block,
+                                 const Cancellation& cancellation) {
+  if (ahead_) return ahead_->take(block, cancellation);
+  return run_->run_block(launch, block, kBlockBudget, cancellation);
+}
+
+void BenchSample::run_ahead(std::span<const std::uint64_t> blocks, std::uint64_t until,
+                            const Cancellation& cancellation) {
+  if (!ahead_) return;
+  std::vector<std::uint64_t> left;
+  for (const std::uint64_t one : blocks)
+    if (records_.count(one) == 0) left.push_back(one);
+  ahead_->run(left, until > spent_ ? until - spent_ : 1, cancellation);
+}
+
+void BenchSample::probe(std::size_t launch, const Cancellation& cancellation) {
+  const Dim3& grid = run_->launch(launch).grid;
   std::vector<std::uint64_t> blocks = {neighbourhood_of(grid).middle};
   add_once(blocks, grid.count() - 1);
   add_once(blocks, 0);
+  run_ahead(blocks, kBlockBudget, cancellation);
   double instructions = 0.0;
   int ran = 0;
   for (const std::uint64_t one : blocks) {
-    BlockRecord record = run.run_block(launch, one, kBlockBudget, cancellation);
+    BlockRecord record = run_one(launch, one, cancellation);
     if (record.fault.kind != ptx::FaultKind::none) {
       fault_ = std::move(record.fault);
       break;
@@ -103,7 +128,7 @@ void BenchSample::probe(BenchRun& run, std::size_t launch, const Cancellation& c
     ++ran;
     // Later launches may have gone other ways than with what earlier blocks would have written.
     if (launch == 0) probed_paths_.add(record.paths);
-    if (launch + 1 == run.launches()) {
+    if (launch + 1 == run_->launches()) {
       spent_ += record.warp_instructions;
       records_.emplace(one, std::move(record));
     }
@@ -113,8 +138,8 @@ void BenchSample::probe(BenchRun& run, std::size_t launch, const Cancellation& c
 
 Status BenchSample::run_earlier(const Cancellation& cancellation) {
   for (std::size_t i = 0; i + 1 < run_->launches(); ++i) {
-    ptx::RunResult result = run_->run_launch(
-        i, 2 * static_cast<std::uint64_t>(estimated_) + kBlockBudget, 1, cancellation);
+    ptx::RunResult result = run_->run_logged(
+        i, 2 * static_cast<std::uint64_t>(estimated_) + kBlockBudget, cancellation);
     if (result.fault.kind == ptx::FaultKind::cancelled) {
       return fail(ErrorCode::cancelled, "cancelled");
     }
@@ -130,7 +155,7 @@ Status BenchSample::run_earlier(const Cancellation& cancellation) {
 const BlockRecord& BenchSample::block(std::uint64_t block, const Cancellation& cancellation) {
   const auto found = records_.find(block);
   if (found != records_.end()) return found->second;
-  BlockRecord record = run_->run_block(run_->launches() - 1, block, kBlockBudget, cancellation);
+  BlockRecord record = run_one(run_->launches() - 1, block, cancellation);
   if (record.fault.kind == ptx::FaultKind::cancelled) return unfinished_ = std::move(record);
   spent_ += record.warp_instructions;
   return records_.emplace(block, std::move(record)).first->second;

@@ -2,13 +2,16 @@
 #pragma once
 
 #include "base/cancellation.h"
+#include "base/thread_budget.h"
 #include "eval/verify/bench_run.h"
 #include "eval/verify/block_map.h"
+#include "eval/verify/blocks_ahead.h"
 
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,7 +25,8 @@ class BenchSample {
  public:
   // All must outlive the sample.
   BenchSample(const Problem& problem, const LoadedPlan& plan, const Symbols& symbols,
-              const BenchInputs& inputs, std::uint64_t poison_seed, std::size_t pointer_offset);
+              const BenchInputs& inputs, std::uint64_t poison_seed, std::size_t pointer_offset,
+              ThreadBudget& threads);
 
   // Runs a few blocks of every launch, then all launches before the last if they take at most
   // `earlier` warp instructions. Errors: the plan cannot be launched. After a fault of a block that
@@ -42,6 +46,10 @@ class BenchSample {
 
   // What a block of the last launch does; it runs when it is first asked for.
   const BlockRecord& block(std::uint64_t block, const Cancellation& cancellation);
+  // Says that block() will be asked for these next, in this order, while no more than `until` warp
+  // instructions are spent: threads to spare run them. What the sample says does not depend on it.
+  void run_ahead(std::span<const std::uint64_t> blocks, std::uint64_t until,
+                 const Cancellation& cancellation);
   // All blocks of the last launch so far, by number.
   [[nodiscard]] const std::map<std::uint64_t, BlockRecord>& blocks() const { return records_; }
   // Warp instructions of those.
@@ -59,8 +67,10 @@ class BenchSample {
 
  private:
   Result<std::unique_ptr<BenchRun>> fresh() const;
-  void probe(BenchRun& run, std::size_t launch, const Cancellation& cancellation);
+  void probe(std::size_t launch, const Cancellation& cancellation);
   Status run_earlier(const Cancellation& cancellation);
+  void prepare_last();
+  BlockRecord run_one(std::size_t launch, std::uint64_t block, const Cancellation& cancellation);
 
   const Problem& problem_;
   const LoadedPlan& plan_;
@@ -68,7 +78,9 @@ class BenchSample {
   const BenchInputs& inputs_;
   std::uint64_t poison_seed_;
   std::size_t pointer_offset_;
+  ThreadBudget& threads_;
   std::unique_ptr<BenchRun> run_;
+  std::unique_ptr<BlocksAhead> ahead_;  // of the last launch; null: its blocks run one by one
   ptx::Fault fault_;
   double estimated_ = 0.0;
   bool stands_alone_ = false;

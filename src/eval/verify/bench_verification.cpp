@@ -1,5 +1,6 @@
 #include "eval/verify/bench_verification.h"
 
+#include "base/ordered_loop.h"
 #include "eval/verify/added_sizes.h"
 #include "eval/verify/bench_check.h"
 #include "eval/verify/compared_values.h"
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace regraph::verify {
 
@@ -21,6 +23,8 @@ constexpr std::size_t kKeptBenchReferences = 4;
 constexpr std::size_t kKeptSizes = 48;
 // Warp instructions that a candidate may take at an added size.
 constexpr std::uint64_t kProbeInstructions = 16'000'000;
+// Sizes that are looked at side by side; the first of them often is enough.
+constexpr std::size_t kProbedAtOnce = 4;
 
 // Finds or makes an entry of a list whose latest stand first.
 template <typename List, typename Key, typename Make>
@@ -73,8 +77,8 @@ std::shared_ptr<BenchReference> BenchVerification::bench_reference(std::size_t b
                 std::max(kKeptBenchReferences, problem_.bench.size()), [&] {
                   const BenchReferenceSettings settings = {
                       settings_.reduction_length, settings_.divides_floats, settings_.threads};
-                  return std::make_shared<BenchReference>(problem_, original_,
-                                                          problem_.bench[bench], settings, seed);
+                  return std::make_shared<BenchReference>(
+                      problem_, original_, problem_.bench[bench], settings, seed, threads_);
                 });
 }
 
@@ -95,95 +99,139 @@ VerificationResult BenchVerification::verify(const LoadedPlan& candidate,
   VerificationResult result;
   result.verdict = Verdict::correct;
   PathSet covered = tested.paths;
-  const std::vector<std::int64_t> compared_with = compared_values(candidate);
+  const Request request = {candidate, compared_values(candidate), seed, cancellation};
+  // Checks do not need each other's results; what they leave open is settled in order.
+  std::vector<std::shared_ptr<BenchReference>> references(problem_.bench.size());
+  std::vector<std::unique_ptr<BenchCheck>> checks(problem_.bench.size());
+  std::vector<Verdict> verdicts(problem_.bench.size(), Verdict::correct);
+  const auto run = [&](std::size_t b) {
+    references[b] = bench_reference(b, seed);
+    checks[b] = std::make_unique<BenchCheck>(problem_, candidate, *references[b],
+                                             request.compared_with, bench_limits(effort),
+                                             settings_.threads, threads_, cancellation);
+    verdicts[b] = checks[b]->run();
+  };
+  for_each_in_order(threads_, checks.size(), run, [&](std::size_t b) {
+    const std::unique_ptr<BenchCheck> check = std::move(checks[b]);
+    VerificationResult one;
+    if (verdicts[b] != Verdict::correct) {
+      one.verdict = verdicts[b];
+      one.message = check->message();
+    } else {
+      one = settle(request, problem_.bench[b], *check, covered);
+    }
+    result.verdict = one.verdict;
+    result.message = std::move(one.message);
+    result.runs += one.runs;
+    result.thread_instructions += one.thread_instructions;
+    result.relative_error = std::max(result.relative_error, one.relative_error);
+    return result.correct();
+  });
+  result.cancelled = !result.correct() && cancellation.requested();
+  return result;
+}
+
+VerificationResult BenchVerification::settle(const Request& request, const Symbols& bench,
+                                             BenchCheck& check, PathSet& covered) {
+  VerificationResult result;
   const auto refuse = [&](Verdict verdict, std::string message) {
     result.verdict = verdict;
     result.message = std::move(message);
-    result.cancelled = cancellation.requested();
     return result;
   };
-  for (std::size_t b = 0; b < problem_.bench.size(); ++b) {
-    const auto reference = bench_reference(b, seed);
-    BenchCheck check(problem_, candidate, *reference, compared_with, bench_limits(effort),
-                     settings_.threads, cancellation);
-    if (const Verdict verdict = check.run(); verdict != Verdict::correct) {
-      return refuse(verdict, check.message());
-    }
-    if (cancellation.requested()) return refuse(Verdict::timeout, "cancelled");
-    PathSet missing = check.ran().without(covered);
-    if (!missing.empty()) {
-      // Comparing at the bench size shows less than a test does: no races, one distribution.
-      const PathSet before = missing;
-      VerificationResult added =
-          add_sizes(candidate, problem_.bench[b], compared_with, missing, seed, cancellation);
-      result.runs += added.runs;
-      if (!added.correct()) return refuse(added.verdict, added.message);
-      covered.add(before.without(missing));
-      if (!missing.without(check.compared()).empty()) {
-        if (const Verdict verdict = check.insist(missing); verdict != Verdict::correct) {
-          return refuse(verdict, check.message());
-        }
+  if (request.cancellation.requested()) return refuse(Verdict::timeout, "cancelled");
+  PathSet missing = check.ran().without(covered);
+  if (!missing.empty()) {
+    // Comparing at the bench size shows less than a test does: no races, one distribution.
+    const PathSet before = missing;
+    VerificationResult added = add_sizes(request, bench, missing);
+    result.runs += added.runs;
+    if (!added.correct()) return refuse(added.verdict, added.message);
+    covered.add(before.without(missing));
+    if (!missing.without(check.compared()).empty()) {
+      if (const Verdict verdict = check.insist(missing); verdict != Verdict::correct) {
+        return refuse(verdict, check.message());
       }
-      missing = missing.without(check.compared());
     }
-    result.thread_instructions += check.thread_instructions();
-    result.relative_error = std::max(result.relative_error, check.relative_error());
-    if (!missing.empty()) {
-      return refuse(
-          Verdict::unverified,
-          fmt::format("at the bench size {} it takes a path that no test size takes, and what it "
-                      "computes there could not be compared: {}; add a test size that takes it to "
-                      "the manifest's tests",
-                      symbols_text(problem_.bench[b]), describe_path(candidate, missing)));
-    }
+    missing = missing.without(check.compared());
+  }
+  result.thread_instructions += check.thread_instructions();
+  result.relative_error = check.relative_error();
+  if (!missing.empty()) {
+    return refuse(
+        Verdict::unverified,
+        fmt::format("at the bench size {} it takes a path that no test size takes, and what it "
+                    "computes there could not be compared: {}; add a test size that takes it to "
+                    "the manifest's tests",
+                    symbols_text(bench), describe_path(request.candidate, missing)));
+  }
+  result.verdict = Verdict::correct;
+  return result;
+}
+
+VerificationResult BenchVerification::add_sizes(const Request& request, const Symbols& bench,
+                                                PathSet& paths) {
+  VerificationResult result;
+  result.verdict = Verdict::correct;
+  const std::vector<Symbols> sizes = sizes_like(problem_, bench, request.compared_with);
+  bool ended = false;
+  for (std::size_t begin = 0; begin < sizes.size() && !ended; begin += kProbedAtOnce) {
+    std::vector<Probe> probes(std::min(kProbedAtOnce, sizes.size() - begin));
+    for_each_in_order(
+        threads_, probes.size(),
+        [&](std::size_t i) { probes[i] = probe(request, sizes[begin + i]); },
+        [&](std::size_t i) {
+          ended = !add_size(request, probes[i], paths, result);
+          return !ended;
+        });
   }
   return result;
 }
 
-VerificationResult BenchVerification::add_sizes(const LoadedPlan& candidate, const Symbols& bench,
-                                                const std::vector<std::int64_t>& compared_with,
-                                                PathSet& paths, std::uint64_t seed,
-                                                const Cancellation& cancellation) {
-  VerificationResult result;
-  result.verdict = Verdict::correct;
-  for (const Symbols& symbols : sizes_like(problem_, bench, compared_with)) {
-    const auto added = added_size(symbols, seed);
-    const Result<const Case*> first = added->reference->at(0, cancellation);
-    if (cancellation.requested()) {
-      result.verdict = Verdict::timeout;
-      result.message = "cancelled";
-      return result;
-    }
-    if (!first.ok()) continue;  // no size for the original
-    RunSettings settings;
-    settings.instruction_budget = kProbeInstructions;
-    settings.record_paths = true;
-    const Result<KernelRun> probe =
-        run_kernel(added->single, candidate, symbols, *added->reference->inputs(**first), settings,
-                   cancellation);
-    ++result.runs;
-    if (!probe.ok() || probe->fault.kind != ptx::FaultKind::none) continue;
-    PathSet taken;
-    taken.add(probe->profile);
-    if (paths.without(taken) == paths) continue;
-    const KernelRunner runner = [&](const Symbols& sizes, const Buffers& inputs,
-                                    const RunSettings& how) {
-      return run_kernel(added->single, candidate, sizes, inputs, how, cancellation);
-    };
-    VerificationResult verified = examine(added->single, *added->reference, &candidate, runner,
-                                          threads_, settings_.threads, cancellation);
-    result.runs += verified.runs;
-    if (!verified.correct()) {
-      result.verdict = verified.verdict;
-      result.message = verified.message +
-                       " (a size that was added because the bench size takes paths that no test "
-                       "size takes)";
-      return result;
-    }
-    paths = paths.without(verified.paths);
-    if (paths.empty()) break;
+BenchVerification::Probe BenchVerification::probe(const Request& request, const Symbols& symbols) {
+  Probe probe;
+  probe.size = added_size(symbols, request.seed);
+  const Result<const Case*> first = probe.size->reference->at(0, request.cancellation);
+  if (!first.ok()) return probe;
+  RunSettings settings;
+  settings.instruction_budget = kProbeInstructions;
+  settings.record_paths = true;
+  const Result<KernelRun> run =
+      run_kernel(probe.size->single, request.candidate, symbols,
+                 *probe.size->reference->inputs(**first), settings, request.cancellation);
+  probe.ran = true;
+  if (run.ok() && run->fault.kind == ptx::FaultKind::none) probe.taken.add(run->profile);
+  return probe;
+}
+
+bool BenchVerification::add_size(const Request& request, const Probe& probe, PathSet& paths,
+                                 VerificationResult& result) {
+  if (request.cancellation.requested()) {
+    result.verdict = Verdict::timeout;
+    result.message = "cancelled";
+    return false;
   }
-  return result;
+  if (!probe.ran) return true;  // no size for the original
+  ++result.runs;
+  if (paths.without(probe.taken) == paths) return true;
+  const Problem& problem = probe.size->single;
+  const KernelRunner runner = [&](const Symbols& sizes, const Buffers& inputs,
+                                  const RunSettings& how) {
+    return run_kernel(problem, request.candidate, sizes, inputs, how, request.cancellation);
+  };
+  const VerificationResult verified =
+      examine(problem, *probe.size->reference, &request.candidate, runner, threads_,
+              settings_.threads, request.cancellation);
+  result.runs += verified.runs;
+  if (!verified.correct()) {
+    result.verdict = verified.verdict;
+    result.message = verified.message +
+                     " (a size that was added because the bench size takes paths that no test "
+                     "size takes)";
+    return false;
+  }
+  paths = paths.without(verified.paths);
+  return !paths.empty();
 }
 
 }  // namespace regraph::verify

@@ -20,8 +20,11 @@
 #include <memory>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 namespace regraph::verify {
+
+class BenchCheck;
 
 // Thread-safe; what is known of the original is shared by all candidates.
 class BenchVerification {
@@ -47,12 +50,31 @@ class BenchVerification {
     std::unique_ptr<Reference> reference;
   };
 
+  // What verify was asked.
+  struct Request {
+    const LoadedPlan& candidate;
+    std::vector<std::int64_t> compared_with;  // compared_values of it
+    std::uint64_t seed = 0;
+    const Cancellation& cancellation;
+  };
+  // What a candidate does at a size that may be added, with the first inputs.
+  struct Probe {
+    std::shared_ptr<AddedSize> size;
+    bool ran = false;  // not where the original has no result
+    PathSet taken;     // empty after a fault
+  };
+
   std::shared_ptr<BenchReference> bench_reference(std::size_t bench, std::uint64_t seed);
   std::shared_ptr<AddedSize> added_size(const Symbols& symbols, std::uint64_t seed);
+  // Looks for what `check`, which found nothing wrong, left open; what was found is `covered` then.
+  VerificationResult settle(const Request& request, const Symbols& bench, BenchCheck& check,
+                            PathSet& covered);
   // Verifies at sizes that take some of `paths`; removes what was covered.
-  VerificationResult add_sizes(const LoadedPlan& candidate, const Symbols& bench,
-                               const std::vector<std::int64_t>& compared_with, PathSet& paths,
-                               std::uint64_t seed, const Cancellation& cancellation);
+  VerificationResult add_sizes(const Request& request, const Symbols& bench, PathSet& paths);
+  Probe probe(const Request& request, const Symbols& symbols);
+  // Verifies at the size if it takes some of `paths`. False: no other is needed.
+  bool add_size(const Request& request, const Probe& probe, PathSet& paths,
+                VerificationResult& result);
 
   const Problem& problem_;
   const LoadedPlan& original_;
