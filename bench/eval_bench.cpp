@@ -1,5 +1,5 @@
 // What one candidate costs before it is timed: compiling (a fresh worker process each), a cache
-// hit, and verifying a tiled matrix product at the default small sizes.
+// hit, and verifying a tiled matrix product at the default small sizes and at the bench size.
 #include "base/files.h"
 #include "eval/compile/compiler.h"
 #include "eval/verify/verifier.h"
@@ -7,7 +7,9 @@
 
 #include <benchmark/benchmark.h>
 
+#include <optional>
 #include <string>
+#include <utility>
 
 namespace {
 
@@ -86,7 +88,15 @@ void compile_from_the_cache(benchmark::State& state) {
 }
 BENCHMARK(compile_from_the_cache)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-void verify_a_matrix_product(benchmark::State& state) {
+// A product, its original and a candidate, compiled.
+struct Product {
+  std::optional<Problem> problem;
+  std::optional<CompiledKernel> original;
+  std::optional<CompiledKernel> candidate;
+  [[nodiscard]] bool complete() const { return problem && original && candidate; }
+};
+
+Product matrix_product() {
   Compiler compiler(configuration_with({}));
   const Cancellation never;
   Parameter pointer{"A", ScalarType::f32, true, true, 1};
@@ -97,17 +107,28 @@ void verify_a_matrix_product(benchmark::State& state) {
   for (const char* size : {"M", "N", "K"}) {
     signature.parameters.push_back({size, ScalarType::i32, false, false, 1});
   }
-  const auto problem = make_problem(*parse_manifest(kManifest, "bench"), signature, "k.cu", kNaive);
-  const auto original = compiler.compile(request(kNaive), never);
-  const auto candidate = compiler.compile(request(kTiled), never);
-  if (!problem.ok() || !original.ok() || !candidate.ok()) {
+  Product product;
+  auto problem = make_problem(*parse_manifest(kManifest, "bench"), signature, "k.cu", kNaive);
+  if (problem.ok()) product.problem = *std::move(problem);
+  auto original = compiler.compile(request(kNaive), never);
+  if (original.ok()) product.original = *std::move(original);
+  auto candidate = compiler.compile(request(kTiled), never);
+  if (candidate.ok()) product.candidate = *std::move(candidate);
+  return product;
+}
+
+void verify_a_matrix_product(benchmark::State& state) {
+  const Product product = matrix_product();
+  if (!product.complete()) {
     state.SkipWithError("the kernels did not compile");
     return;
   }
-  Verifier verifier(*problem, *original);
+  const Cancellation never;
+  const LaunchPlan& launches = product.problem->launch;
+  Verifier verifier(*product.problem, *product.original);
   double instructions = 0.0;
   for (auto _ : state) {
-    const VerificationResult result = verifier.verify(*candidate, problem->launch, 1, never);
+    const VerificationResult result = verifier.verify(*product.candidate, launches, 1, never);
     if (!result.correct()) state.SkipWithError(result.message.c_str());
     instructions += static_cast<double>(result.thread_instructions);
   }
@@ -115,6 +136,38 @@ void verify_a_matrix_product(benchmark::State& state) {
       benchmark::Counter(instructions, benchmark::Counter::kIsRate);
 }
 BENCHMARK(verify_a_matrix_product)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+// The stage at the bench size, 4096 x 4096 x 4096, of which blocks are compared: for the first
+// candidate, so with what it wants to know of the original. Arguments: as for a finalist, threads.
+void verify_a_matrix_product_at_the_bench_size(benchmark::State& state) {
+  const Product product = matrix_product();
+  if (!product.complete()) {
+    state.SkipWithError("the kernels did not compile");
+    return;
+  }
+  const Cancellation never;
+  const LaunchPlan& launches = product.problem->launch;
+  const auto effort = state.range(0) != 0 ? EvaluationBudget::Effort::confirmation
+                                          : EvaluationBudget::Effort::screening;
+  for (auto _ : state) {
+    state.PauseTiming();
+    Verifier verifier(*product.problem, *product.original);
+    verifier.threads().limit(static_cast<int>(state.range(1)));
+    const ThreadBudget::Share calling = verifier.threads().enter();
+    const auto prepared =
+        verifier.prepare(CompiledPlan::of(*product.candidate, launches), launches);
+    const VerificationResult tested = verifier.verify(**prepared, 1, never);
+    state.ResumeTiming();
+    const VerificationResult result = verifier.verify_bench(**prepared, tested, 1, effort, never);
+    if (!result.correct()) state.SkipWithError(result.message.c_str());
+  }
+}
+BENCHMARK(verify_a_matrix_product_at_the_bench_size)
+    ->ArgsProduct({{0, 1}, {1, 2}})
+    ->ArgNames({"finalist", "threads"})
+    ->Unit(benchmark::kMillisecond)
+    ->MeasureProcessCPUTime()
+    ->UseRealTime();
 
 }  // namespace
 
