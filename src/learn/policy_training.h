@@ -24,11 +24,11 @@ namespace regraph::learn {
 struct PolicyTrainingConfig {
   int networks = 3;
   int hidden = 32;
-  int epochs = 150;
+  int epochs = 40;
   int batch = 32;  // groups
   double temperature = 0.1;
   double learning_rate = 3e-3;
-  double weight_decay = 1e-3;
+  double weight_decay = 0.03;
   double dropout = 0.2;
   std::vector<std::string> without_inputs = {};  // beginnings of names, for ablations
   std::uint64_t seed = 1;

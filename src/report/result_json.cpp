@@ -160,6 +160,8 @@ std::string result_json(const RunReport& report) {
   json["speedup"] = report.speedup();
   json["speedup_interval"] = {report.speedup_low(), report.speedup_high()};
   json["search"] = report.config.searcher;
+  if (!report.config.policy.empty()) json["policy"] = report.config.policy;
+  json["learns"] = report.config.learn;
   json["evaluations"] = outcome.evaluations;
   json["verdicts"] = verdicts_json(outcome);
   json["expansions"] = outcome.expansions;

@@ -1,0 +1,188 @@
+// regraph-train from a folder of kernels to a graph, a policy and a search with both.
+#include "cli/bad_input.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace regraph::test {
+namespace {
+
+// Neighbours in x walk down columns: coalesce_swap pays.
+constexpr const char* kColumns =
+    R"cuda(__global__ void add(const float* a, const float* b, float* c, int rows, int columns) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  int column = blockIdx.y * blockDim.y + threadIdx.y;
+  if (row < rows && column < columns)
+    c[row * columns + column] = a[row * columns + column] + b[row * columns + column];
+}
+)cuda";
+constexpr const char* kColumnsManifest = R"yaml(sizes: {rows: 2048, columns: 1024}
+args:
+  a: {shape: [rows, columns]}
+  b: {shape: [rows, columns]}
+  c: {dir: out, shape: [rows, columns]}
+launch: {block: [16, 16], grid: ["cdiv(rows, bx)", "cdiv(columns, by)"]}
+tests: [{rows: 33, columns: 20}]
+)yaml";
+
+class Train : public SearchProgram {
+ protected:
+  void SetUp() override {
+    file("kernels/scaling/plain.cu", kScale);
+    file("kernels/scaling/plain.regraph.yaml", kManifest);
+    file("kernels/adding/columns.cu", kColumns);
+    file("kernels/adding/columns.regraph.yaml", kColumnsManifest);
+  }
+  ProgramRun train(std::vector<std::string> arguments) const {
+    ChildRequest request;
+    request.program = REGRAPH_TRAIN_PROGRAM;
+    request.arguments = std::move(arguments);
+    request.environment = environment();
+    request.working_directory = path("");
+    request.wall_seconds = 300.0;
+    const Cancellation never;
+    const auto outcome = run_child(request, never);
+    if (!outcome.ok()) {
+      ADD_FAILURE() << outcome.error().message;
+      return {};
+    }
+    EXPECT_EQ(outcome->end, ChildEnd::exited) << outcome->error;
+    return {outcome->exit_code, outcome->output, outcome->error, outcome->wall_seconds};
+  }
+  // Of the kernels, with few evaluations.
+  ProgramRun train_graph(std::vector<std::string> more = {}) const {
+    std::vector<std::string> arguments = {"graph",  "kernels",       "--output", "own.yaml",
+                                          "--work", "work",          "--jobs",   "2",
+                                          "-q",     "--evaluations", "6"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return train(arguments);
+  }
+};
+
+TEST_F(Train, AFolderOfKernelsBecomesAGraphThatSearchesUse) {
+  const ProgramRun done = train_graph();
+  ASSERT_EQ(done.exit_code, 0) << done.error;
+  EXPECT_NE(done.output.find("2 kernels of 2 families"), std::string::npos) << done.output;
+  EXPECT_NE(content("own.yaml").find("learned_from"), std::string::npos);
+  const std::string graph = content("own.yaml");
+  const std::string table = content("own.observations");
+  EXPECT_NE(table.find("coalesce_swap"), std::string::npos);
+
+  // What was searched is not searched again, and what is known is not counted twice.
+  const ProgramRun again = train_graph();
+  ASSERT_EQ(again.exit_code, 0) << again.error;
+  EXPECT_EQ(content("own.yaml"), graph);
+  EXPECT_EQ(content("own.observations"), table);
+
+  const ProgramRun found = run({"kernels/adding/columns.cu", "--device", "h200", "--graph",
+                                "own.yaml", "--evaluations", "3", "--json"});
+  EXPECT_EQ(found.exit_code, 0) << found.error;
+}
+
+TEST_F(Train, TablesMergeInAnyOrder) {
+  ASSERT_EQ(train_graph({"--without", "adding"}).exit_code, 0);
+  std::filesystem::rename(path("own.observations"), path("a.observations"));
+  ASSERT_EQ(train_graph({"--without", "scaling"}).exit_code, 0);
+  std::filesystem::rename(path("own.observations"), path("b.observations"));
+  const auto merged = [&](const std::string& output, std::vector<std::string> tables) {
+    tables.insert(tables.begin(), "graph");
+    tables.insert(tables.end(), {"--output", output + ".yaml"});
+    EXPECT_EQ(train(tables).exit_code, 0);
+    return content(output + ".yaml") + content(output + ".observations");
+  };
+  const std::string one = merged("one", {"a.observations", "b.observations"});
+  EXPECT_EQ(merged("two", {"b.observations", "a.observations"}), one);
+  EXPECT_EQ(merged("three", {"b.observations", "a.observations", "b.observations"}), one);
+}
+
+TEST_F(Train, AFinishedRunTeaches) {
+  ASSERT_EQ(run({"kernels/adding/columns.cu", "--device", "h200", "--evaluations", "4", "--output",
+                 "run"})
+                .exit_code,
+            0);
+  const ProgramRun done = train({"graph", "run", "--output", "own.yaml"});
+  EXPECT_EQ(done.exit_code, 0) << done.error;
+  EXPECT_NE(done.output.find("1 kernels of 1 families"), std::string::npos) << done.output;
+  const std::string table = content("own.observations");
+  EXPECT_EQ(std::ranges::count(table, '\n'), 1 + 4) << table;
+}
+
+TEST_F(Train, WhatCannotBeLearnedFromIsLeftOut) {
+  file("kernels/broken/syntax.cu", "__global__ void broken(float* x) { x[0] = ; }\n");
+  file("kernels/broken/syntax.regraph.yaml", kManifest);
+  file("kernels/unsafe/beyond.cu",
+       "__global__ void scale(const float* in, float* out, int n) {\n"
+       "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  out[i] = in[i + 1];\n}\n");
+  file("kernels/unsafe/beyond.regraph.yaml", kManifest);
+  const ProgramRun done = train_graph();
+  EXPECT_EQ(done.exit_code, 0) << done.error;
+  EXPECT_NE(done.output.find("2 kernels of 2 families"), std::string::npos) << done.output;
+  const ProgramRun aloud = train({"graph", "kernels/unsafe", "--output", "none.yaml", "--work",
+                                  "other", "--evaluations", "3"});
+  EXPECT_EQ(aloud.exit_code, kUnusableKernel);
+  EXPECT_TRUE(aloud.complains_of("left out")) << aloud.error;
+  EXPECT_TRUE(aloud.complains_of("nothing to learn from")) << aloud.error;
+  EXPECT_FALSE(std::filesystem::exists(path("none.yaml")));
+}
+
+TEST_F(Train, BadInputIsRefused) {
+  const auto refuses = [&](std::vector<std::string> arguments, const std::string& part) {
+    const ProgramRun done = train(std::move(arguments));
+    EXPECT_EQ(done.exit_code, kUsage) << done.error;
+    EXPECT_TRUE(done.complains_of(part)) << done.error;
+  };
+  refuses({"graph", "nowhere", "--output", "x.yaml"}, "nowhere");
+  file("broken.observations", "regraph-observations/1\nnonsense\n");
+  refuses({"graph", "broken.observations", "--output", "x.yaml"}, "broken.observations:2");
+  file("kernels/corpus.yaml", "sealed: 3\n");
+  refuses({"graph", "kernels", "--output", "x.yaml"}, "corpus.yaml:1");
+}
+
+TEST_F(Train, PoliciesAreTrainedAndForeignOnesRefused) {
+  ASSERT_EQ(train_graph().exit_code, 0);
+  const ProgramRun made =
+      train({"model", "kernels", "--work", "work", "--graph", "own.yaml", "--output",
+             "own.regraph-policy", "--epochs", "3", "--networks", "1"});
+  ASSERT_EQ(made.exit_code, 0) << made.error;
+  const std::vector<std::string> search = {"kernels/adding/columns.cu", "--device", "h200",
+                                           "--evaluations", "3", "--json"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), search.begin(), search.end());
+    return run(more);
+  };
+  const ProgramRun found =
+      with({"--graph", "own.yaml", "--policy", "own.regraph-policy", "--output", "run"});
+  ASSERT_EQ(found.exit_code, 0) << found.error;
+  EXPECT_NE(found.json().at("policy").get<std::string>().find("own.regraph-policy"),
+            std::string::npos);
+  // A run knows its policy where the file is gone.
+  std::filesystem::remove(path("own.regraph-policy"));
+  const ProgramRun resumed = run({"--resume", "run", "--json"});
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.error;
+  EXPECT_EQ(resumed.json().at("policy"), found.json().at("policy"));
+
+  file("foreign.regraph-policy", "nothing of the kind");
+  const ProgramRun refused = with({"--policy", "foreign.regraph-policy"});
+  EXPECT_EQ(refused.exit_code, kUsage);
+  EXPECT_TRUE(refused.complains_of("foreign.regraph-policy: not a policy")) << refused.error;
+  EXPECT_EQ(with({"--policy", "nowhere"}).exit_code, kUsage);
+}
+
+TEST_F(Train, FamiliesLeftOutAreCompared) {
+  const ProgramRun done =
+      train({"eval", "kernels", "--work", "work", "--jobs", "2", "--folds", "2", "--evaluations",
+             "5", "--searcher", "mcgs", "--prior", "published", "--prior", "graph", "--epochs", "2",
+             "--networks", "1", "--output", "report", "-q"});
+  ASSERT_EQ(done.exit_code, 0) << done.error;
+  EXPECT_NE(done.output.find("mcgs-graph against mcgs-published"), std::string::npos)
+      << done.output;
+  EXPECT_EQ(content("report/learning.txt"), done.output);
+  EXPECT_NE(content("report/learning.svg").find("</svg>"), std::string::npos);
+  const auto json = nlohmann::json::parse(content("report/learning.json"));
+  EXPECT_EQ(json.at("schema"), "regraph-learning/1");
+}
+
+}  // namespace
+}  // namespace regraph::test
