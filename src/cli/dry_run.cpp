@@ -1,5 +1,7 @@
 #include "cli/dry_run.h"
 
+#include "regraph/edge_scorer.h"
+#include "regraph/step_graph.h"
 #include "report/dry_run.h"
 #include "session/expanders.h"
 #include "session/opened_problem.h"
@@ -32,6 +34,19 @@ void preview_prompts(const LanguageModel& model, const Candidate& original, int 
   report.cost = model.estimate(evaluations, apply, propose);
 }
 
+PriorParts parts_of(const StepGraph& graph, const StepProposal& proposal, const Facts& facts,
+                    const GainSource& source) {
+  const bool by_rewriter = !proposal.parameters.contains(kAppliedBy);
+  const auto expected = graph.expectation(proposal.step, by_rewriter, {}, facts, source);
+  PriorParts parts{expected.evidence, expected.published, expected.log_gain, 0,
+                   proposal.correction};
+  if (const Step* step = graph.find(proposal.step)) {
+    for (const auto& [device, statistics] : step->learned.by(source.method))
+      parts.families += statistics.families;
+  }
+  return parts;
+}
+
 }  // namespace
 
 Result<std::string, SessionError> dry_run(Session& session, const SearchOptions& options,
@@ -51,9 +66,20 @@ Result<std::string, SessionError> dry_run(Session& session, const SearchOptions&
         fmt::format("the original: {}: {}", name(evaluation.verdict), evaluation.message)};
   }
   auto proposals = (*expander)->expander().propose(session.original(), context, cancellation);
-  auto priors = session.graph().priors({}, evaluation.facts, {session.device().name, evaluation.time.method}, proposals);
-  DryRunReport report{session.problem(),    session.device(),  evaluation,
-                      std::move(proposals), std::move(priors), session.opened().opaque_reason};
+  if (const EdgeScorer* scorer = session.scorer())
+    scorer->score(session.original(), context, proposals);
+  const GainSource source{session.device().name, evaluation.time.method};
+  auto priors = session.graph().priors({}, evaluation.facts, source, proposals);
+  std::vector<PriorParts> parts;
+  for (const StepProposal& proposal : proposals)
+    parts.push_back(parts_of(session.graph(), proposal, evaluation.facts, source));
+  DryRunReport report{session.problem(),
+                      session.device(),
+                      evaluation,
+                      std::move(proposals),
+                      std::move(priors),
+                      std::move(parts),
+                      session.opened().opaque_reason};
   if (const LanguageModel* model = (*expander)->model()) {
     preview_prompts(*model, session.original(), config.budget.evaluations, context, report);
   }

@@ -9,10 +9,10 @@
 #include "session/evaluators.h"
 #include "session/expanders.h"
 #include "session/load_graph.h"
-#include "session/session_policy.h"
 #include "session/opened_problem.h"
 #include "session/recorded_run.h"
 #include "session/session.h"
+#include "session/session_policy.h"
 
 #include <fmt/format.h>
 

@@ -72,8 +72,10 @@ int run(int argc, char** argv) {
       "graph", "searches kernels and writes a ReGraph with the statistics of what paid");
   add_sources(*graph, options, true);
   graph->add_option("--graph", options.graph, "ReGraph to start from (default: the shipped one)");
-  graph->add_option("--output", options.output, "ReGraph to write, .yaml; its table of observations "
-                                                "lies beside it and is added to")
+  graph
+      ->add_option("--output", options.output,
+                   "ReGraph to write, .yaml; its table of observations "
+                   "lies beside it and is added to")
       ->required();
 
   CLI::App* model = app.add_subcommand("model", "trains a policy on the searches of a work folder");
@@ -96,8 +98,9 @@ int run(int argc, char** argv) {
   add_sources(*eval, options, true);
   eval->add_option("--folds", options.folds, "groups of families")->capture_default_str();
   eval->add_option("--searcher", options.searchers, "search methods")->capture_default_str();
-  eval->add_option("--prior", options.priors,
-                   "flat, published, graph, policy; +run: learning inside the run; none: only rankings")
+  eval->add_option(
+          "--prior", options.priors,
+          "flat, published, graph, policy; +run: learning inside the run; none: only rankings")
       ->capture_default_str();
   eval->add_option("--seed", options.seed, "seed of searches and networks")->capture_default_str();
   add_training(*eval, options);

@@ -49,7 +49,8 @@ struct Rankings {
   std::vector<std::pair<std::string, learn::RankingScore>> scores;
 
   void add(const std::string& name, const learn::RankingScore& score) {
-    auto known = std::ranges::find(scores, name, &std::pair<std::string, learn::RankingScore>::first);
+    auto known =
+        std::ranges::find(scores, name, &std::pair<std::string, learn::RankingScore>::first);
     if (known == scores.end()) {
       scores.emplace_back(name, score);
       return;
@@ -68,8 +69,8 @@ struct Rankings {
 };
 
 void rank_fold(const Program& program, const TrainOptions& options, const Fold& fold,
-               const StepGraph& published, const StepGraph& graph,
-               const policy::PolicyModel& model, Rankings& rankings) {
+               const StepGraph& published, const StepGraph& graph, const policy::PolicyModel& model,
+               Rankings& rankings) {
   const auto digests = kept_digests(program, options, fold.tested, first_labels());
   const auto reader = policy::PolicyReader::make(model);
   if (!reader) return;
@@ -77,17 +78,18 @@ void rank_fold(const Program& program, const TrainOptions& options, const Fold& 
     const char* name;
     const StepGraph& graph;
     const policy::PolicyReader* policy;
-  } kinds[] = {{"published", published, nullptr}, {"graph", graph, nullptr}, {"policy", graph, &*reader}};
+  } kinds[] = {
+      {"published", published, nullptr}, {"graph", graph, nullptr}, {"policy", graph, &*reader}};
   for (const auto& kind : kinds) {
     const auto groups = learn::sibling_groups(digests, reader->layout(), kind.graph);
     std::vector<learn::SiblingGroup> originals;
     std::ranges::copy_if(groups, std::back_inserter(originals), &learn::SiblingGroup::at_original);
-    rankings.add(fmt::format("gain at the original, {}", kind.name),
-                 learn::rank_siblings(originals, reader->layout(), kind.policy,
-                                      learn::RankedBy::log_gain));
-    rankings.add(fmt::format("best below, all states, {}", kind.name),
-                 learn::rank_siblings(groups, reader->layout(), kind.policy,
-                                      learn::RankedBy::best_below));
+    rankings.add(
+        fmt::format("gain at the original, {}", kind.name),
+        learn::rank_siblings(originals, reader->layout(), kind.policy, learn::RankedBy::log_gain));
+    rankings.add(
+        fmt::format("best below, all states, {}", kind.name),
+        learn::rank_siblings(groups, reader->layout(), kind.policy, learn::RankedBy::best_below));
   }
 }
 
@@ -139,13 +141,12 @@ std::vector<learn::StudySearch> searches_of(const TrainOptions& options, const F
 }
 
 std::vector<double> mean_shares(const std::vector<learn::RunDigest>& digests,
-                                const std::string& label,
-                                const std::map<std::string, double>& best, int budget) {
+                                const std::string& label, const std::map<std::string, double>& best,
+                                int budget) {
   std::vector<int> every;
   for (int evaluations = 1; evaluations <= budget; ++evaluations)
     every.push_back(evaluations);
-  const auto curves =
-      learn::curves_of(digests, label, best, every, budget, kLeastSpeedup);
+  const auto curves = learn::curves_of(digests, label, best, every, budget, kLeastSpeedup);
   std::vector<double> shares(every.size(), 0.0);
   for (const auto& [family, values] : curves.share) {
     for (std::size_t at = 0; at < shares.size(); ++at)

@@ -6,8 +6,8 @@
 #include "learn/policy_training.h"
 #include "learn/sibling_groups.h"
 #include "learn/study_pool.h"
-#include "session/load_graph.h"
 #include "session/expanders.h"
+#include "session/load_graph.h"
 #include "session/recorded_run.h"
 #include "session/session.h"
 
@@ -58,8 +58,7 @@ Result<TrainSources> find_sources(const TrainOptions& options) {
   return found;
 }
 
-std::filesystem::path study_folder(const TrainOptions& options,
-                                   const learn::CorpusKernel& kernel) {
+std::filesystem::path study_folder(const TrainOptions& options, const learn::CorpusKernel& kernel) {
   return std::filesystem::path(options.work) / kernel.name;
 }
 
@@ -131,8 +130,8 @@ std::vector<learn::RunDigest> kept_digests(const Program& program, const TrainOp
     std::ranges::sort(files);
     for (const std::filesystem::path& file : files) {
       const auto text = read_file(file, kLargestDigest);
-      auto digest = text ? learn::read_digest(*text, file.string())
-                         : Result<learn::RunDigest>(text.error());
+      auto digest =
+          text ? learn::read_digest(*text, file.string()) : Result<learn::RunDigest>(text.error());
       if (!digest) {
         program.say("left out: " + digest.error().message);
         continue;
@@ -174,8 +173,10 @@ Result<learn::RunDigest, SessionError> digest_of_run(const Program& program,
   const auto finished = (*run)->finished();
   if (!finished) return finished.error();
   if (!*finished) {
-    return usage(directory.string() + ": the run is not over; go on with it first, by regraph-search "
-                                      "--resume " + directory.string());
+    return usage(directory.string() +
+                 ": the run is not over; go on with it first, by regraph-search "
+                 "--resume " +
+                 directory.string());
   }
   const RunDescription& description = (*run)->description();
   auto session = Session::reopen(description, program.installation(), program.interrupted());
@@ -188,14 +189,10 @@ Result<learn::RunDigest, SessionError> digest_of_run(const Program& program,
   auto result = (*run)->search(**session, request);
   if (!result) return std::move(result).error();
   const Problem& problem = (*session)->problem();
-  const std::string hash = Hasher()
-                               .add(problem.source)
-                               .add(write_manifest(problem, problem.launch))
-                               .finish()
-                               .hex();
-  const learn::DigestSource source{result->outcome, (*expander)->expander(),
-                                   problem.signature.name, config.device,
-                                   description.tool_version};
+  const std::string hash =
+      Hasher().add(problem.source).add(write_manifest(problem, problem.launch)).finish().hex();
+  const learn::DigestSource source{result->outcome, (*expander)->expander(), problem.signature.name,
+                                   config.device, description.tool_version};
   return learn::digest_of(source, {hash, hash, directory.filename().string()}, {});
 }
 

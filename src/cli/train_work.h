@@ -1,4 +1,5 @@
-// What regraph-train's commands share: the kernels that are meant, searches of them, what those left.
+// What regraph-train's commands share: the kernels that are meant, searches of them, what those
+// left.
 #pragma once
 
 #include "cli/program.h"
@@ -29,8 +30,8 @@ struct TrainSources {
 [[nodiscard]] std::filesystem::path study_folder(const TrainOptions& options,
                                                  const learn::CorpusKernel& kernel);
 
-// The two searches a kernel is learned from at first: "wide" tries every step of the best states, so
-// that siblings can be compared, "deep" goes on as a search does. Both with published priors.
+// The two searches a kernel is learned from at first: "wide" tries every step of the best states,
+// so that siblings can be compared, "deep" goes on as a search does. Both with published priors.
 [[nodiscard]] std::vector<learn::StudySearch> first_searches(const TrainOptions& options);
 [[nodiscard]] std::vector<std::string> first_labels();
 

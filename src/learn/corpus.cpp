@@ -94,8 +94,7 @@ Result<Corpus> read_corpus(const std::filesystem::path& place) {
     return corpus;
   }
   if (!std::filesystem::is_directory(place, error)) {
-    return fail(ErrorCode::not_found,
-                place.string() + ": no such folder of kernels, nor a kernel");
+    return fail(ErrorCode::not_found, place.string() + ": no such folder of kernels, nor a kernel");
   }
   auto description = read_description(place / kDescription);
   if (!description) return std::move(description).error();

@@ -1,5 +1,5 @@
-// A folder of kernels to learn from: FOLDER/FAMILY/NAME.cu, or files that lie in it directly, each a
-// family of its own. `corpus.yaml` in it may say more:
+// A folder of kernels to learn from: FOLDER/FAMILY/NAME.cu, or files that lie in it directly, each
+// a family of its own. `corpus.yaml` in it may say more:
 //
 //   sealed: [attention_row]        families that are for a last test only
 //   kin: [[layer_norm, rms_norm]]  families that are never divided between training and test

@@ -25,8 +25,7 @@ EvaluationMemory::EvaluationMemory(Evaluator& inner, SqliteDatabase database, st
     : inner_(inner),
       scope_(std::move(scope)),
       database_(std::move(database)),
-      table_("remembered",
-             journal::with_evaluation({{"key", SqlColumn::Type::text}})) {}
+      table_("remembered", journal::with_evaluation({{"key", SqlColumn::Type::text}})) {}
 
 Result<std::unique_ptr<EvaluationMemory>> EvaluationMemory::open(Evaluator& inner,
                                                                  const std::filesystem::path& file,
@@ -34,8 +33,7 @@ Result<std::unique_ptr<EvaluationMemory>> EvaluationMemory::open(Evaluator& inne
   std::error_code ignored;
   std::filesystem::create_directories(file.parent_path(), ignored);
   for (const bool anew : {false, true}) {
-    auto database =
-        anew ? fresh(file) : SqliteDatabase::open(file, SqliteDatabase::Mode::create);
+    auto database = anew ? fresh(file) : SqliteDatabase::open(file, SqliteDatabase::Mode::create);
     if (!database) {
       if (anew) return database.error();
       continue;
@@ -45,8 +43,8 @@ Result<std::unique_ptr<EvaluationMemory>> EvaluationMemory::open(Evaluator& inne
     // What is lost in a crash is worked out again.
     std::string table = memory->table_.definition();
     table.insert(std::string("CREATE TABLE ").size(), "IF NOT EXISTS ");
-    Status ready = memory->database_.execute(
-        "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;" + table);
+    Status ready =
+        memory->database_.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;" + table);
     if (ready) ready = memory->table_.attach(memory->database_);
     if (ready) return memory;
     if (anew) return ready.error();

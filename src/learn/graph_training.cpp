@@ -71,8 +71,7 @@ LearnedGains learned(const Tallies& tallies) {
   for (const auto& [source, tally] : tallies) {
     const auto& [method, device] = source;
     const bool measured = method == name(TimeMethod::measured);
-    result.by(measured ? TimeMethod::measured : TimeMethod::predicted)[device] =
-        tally.statistics();
+    result.by(measured ? TimeMethod::measured : TimeMethod::predicted)[device] = tally.statistics();
   }
   return result;
 }

@@ -74,8 +74,9 @@ class Study {
     const std::string manifest = write_manifest(problem, problem.launch);
     kernel_hash_ = Hasher().add(problem.source).add(manifest).finish().hex();
     if (expander_->evaluator().may_work_ahead() != Evaluator::Ahead::evaluation) return {};
-    const std::string scope = (request_.any_build ? std::string("any") : program_identity()) + kernel_hash_ + config_.device +
-                              config_.device_table + session_->evaluator_name();
+    const std::string scope = (request_.any_build ? std::string("any") : program_identity()) +
+                              kernel_hash_ + config_.device + config_.device_table +
+                              session_->evaluator_name();
     auto memory =
         EvaluationMemory::open(expander_->evaluator(), request_.output / kMemoryFile, scope);
     if (!memory) return SessionError{FailureCause::internal, memory.error().message};
@@ -151,8 +152,7 @@ std::string study_text(const StudyRequest& request) {
   Json json = {{"kernel", request.kernel.string()}, {"family", request.family},
                {"device", request.device},          {"evaluator", request.evaluator},
                {"output", request.output.string()}, {"replace", request.replace},
-               {"any_build", request.any_build},
-               {"searches", Json::array()}};
+               {"any_build", request.any_build},    {"searches", Json::array()}};
   for (const StudySearch& search : request.searches) {
     Json entry = Json::object();
     for_each_field(search, FieldWriter(entry));

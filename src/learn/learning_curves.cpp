@@ -84,7 +84,8 @@ FamilyCurves curves_of(std::span<const RunDigest> digests, const std::string& la
     for (std::size_t place = 0; place < at.size(); ++place)
       values.shares[place].push_back(value_at(digest, at[place]) / known->second);
     double needed = kMissed * budget;
-    for (int evaluations = 1; evaluations <= std::min<int>(budget, static_cast<int>(digest.curve.size()));
+    for (int evaluations = 1;
+         evaluations <= std::min<int>(budget, static_cast<int>(digest.curve.size()));
          ++evaluations) {
       if (value_at(digest, evaluations) < kNearlyAll * known->second) continue;
       needed = evaluations;

@@ -33,9 +33,9 @@ struct FamilyCurves {
 // A mean of differences over families, with its interval.
 struct PairedDifference {
   double mean = 0.0;
-  double low = 0.0;   // 95 %, bootstrap over families
+  double low = 0.0;  // 95 %, bootstrap over families
   double high = 0.0;
-  double p = 1.0;     // Wilcoxon's signed ranks, two-sided, normal approximation with ties
+  double p = 1.0;  // Wilcoxon's signed ranks, two-sided, normal approximation with ties
   int families = 0;
 };
 [[nodiscard]] PairedDifference paired(const std::map<std::string, double>& one,

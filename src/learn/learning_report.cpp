@@ -44,8 +44,7 @@ std::vector<Comparison> compare(const LearningReport& report, const FamilyCurves
     result.push_back({fmt::format("share at {}", report.at[place]),
                       paired(share_at(one, place), share_at(other, place))});
   }
-  result.push_back(
-      {"evaluations to 95 %", paired(one.evaluations_to_95, other.evaluations_to_95)});
+  result.push_back({"evaluations to 95 %", paired(one.evaluations_to_95, other.evaluations_to_95)});
   result.push_back({"log-speedup", paired(one.log_speedup, other.log_speedup)});
   return result;
 }
@@ -147,9 +146,10 @@ std::string report_picture(const LearningReport& report) {
       kWidth, kHeight, kLeft, report.title);
   for (int tick = 0; tick <= 5; ++tick) {
     const double share = tick / 5.0;
-    svg += fmt::format("<line x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"#ddd\"/>"
-                       "<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{:.1f}</text>\n",
-                       kLeft, kRight, y_of(share), y_of(share), kLeft - 8, y_of(share) + 4, share);
+    svg += fmt::format(
+        "<line x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"#ddd\"/>"
+        "<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{:.1f}</text>\n",
+        kLeft, kRight, y_of(share), y_of(share), kLeft - 8, y_of(share) + 4, share);
   }
   for (int evaluations = 10; evaluations <= report.budget; evaluations += 10) {
     svg += fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n",
@@ -157,9 +157,10 @@ std::string report_picture(const LearningReport& report) {
   }
   svg += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">evaluations</text>\n",
                      (kLeft + kRight) / 2, kBottom + 36);
-  svg += fmt::format("<text x=\"16\" y=\"{}\" transform=\"rotate(-90 16 {})\" "
-                     "text-anchor=\"middle\">share of the best known log-speedup</text>\n",
-                     (kTop + kBottom) / 2, (kTop + kBottom) / 2);
+  svg += fmt::format(
+      "<text x=\"16\" y=\"{}\" transform=\"rotate(-90 16 {})\" "
+      "text-anchor=\"middle\">share of the best known log-speedup</text>\n",
+      (kTop + kBottom) / 2, (kTop + kBottom) / 2);
   int index = 0;
   for (const std::string& label : report.labels) {
     const auto shares = report.mean_shares.find(label);
@@ -170,11 +171,11 @@ std::string report_picture(const LearningReport& report) {
       points += fmt::format("{:.1f},{:.1f} ", x_of(static_cast<double>(at + 1)),
                             y_of(std::clamp(shares->second[at], 0.0, 1.0)));
     const int y = kTop + 12 + 20 * index++;
-    svg += fmt::format("<polyline fill=\"none\" stroke=\"{}\" stroke-width=\"2\" points=\"{}\"/>\n"
-                       "<line x1=\"{}\" x2=\"{}\" y1=\"{}\" y2=\"{}\" stroke=\"{}\" "
-                       "stroke-width=\"2\"/><text x=\"{}\" y=\"{}\">{}</text>\n",
-                       colour, points, kRight + 16, kRight + 40, y, y, colour, kRight + 46, y + 4,
-                       label);
+    svg += fmt::format(
+        "<polyline fill=\"none\" stroke=\"{}\" stroke-width=\"2\" points=\"{}\"/>\n"
+        "<line x1=\"{}\" x2=\"{}\" y1=\"{}\" y2=\"{}\" stroke=\"{}\" "
+        "stroke-width=\"2\"/><text x=\"{}\" y=\"{}\">{}</text>\n",
+        colour, points, kRight + 16, kRight + 40, y, y, colour, kRight + 46, y + 4, label);
   }
   return svg + "</svg>\n";
 }

@@ -14,9 +14,9 @@ namespace regraph::learn {
 struct LearningReport {
   std::string title;
   int budget = 60;
-  std::vector<int> at;                     // evaluations at which shares are told
-  std::vector<std::string> labels;         // ways of searching, in the order they are told
-  std::map<std::string, FamilyCurves> curves;              // by label
+  std::vector<int> at;                         // evaluations at which shares are told
+  std::vector<std::string> labels;             // ways of searching, in the order they are told
+  std::map<std::string, FamilyCurves> curves;  // by label
   std::map<std::string, std::vector<double>> mean_shares;  // by label, after 1, 2, ... evaluations
   std::vector<std::pair<std::string, std::string>> comparisons;  // of labels, first against second
   // Ranking of steps and settings at the original and below, by prior and kind.

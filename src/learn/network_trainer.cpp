@@ -101,7 +101,8 @@ void NetworkTrainer::step(double rate) {
       float& slope = gradient_[part][at];
       float& first = first_moments_[part][at];
       float& second = second_moments_[part][at];
-      first = static_cast<float>(kFirstDecay) * first + static_cast<float>(1.0 - kFirstDecay) * slope;
+      first =
+          static_cast<float>(kFirstDecay) * first + static_cast<float>(1.0 - kFirstDecay) * slope;
       second = static_cast<float>(kSecondDecay) * second +
                static_cast<float>(1.0 - kSecondDecay) * slope * slope;
       const float size = std::sqrt(second * second_scale) + static_cast<float>(kTiny);

@@ -133,8 +133,8 @@ void ObservationTable::add(const RunDigest& digest) {
       row.kernel = digest.kernel_hash;
       row.run = run;
       row.parent = state.identity;
-      row.from = state.view.history.empty() ? std::string(StepGraph::kInit)
-                                            : state.view.history.back();
+      row.from =
+          state.view.history.empty() ? std::string(StepGraph::kInit) : state.view.history.back();
       row.step = step.step;
       for (const auto& [key, value] : step.parameters) {
         if (key == kAppliedBy) continue;

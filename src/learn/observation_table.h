@@ -17,12 +17,12 @@ namespace regraph::learn {
 
 struct ObservationRow {
   std::string device;
-  std::string method;   // "predicted", "measured"
-  std::string family;   // kernels that vote together
-  std::string kernel;   // hash of the original and what has to be computed
-  std::string run;      // RunDigest::run
-  std::string parent;   // identity of the state
-  std::string from;     // the step before, "init" at the original
+  std::string method;  // "predicted", "measured"
+  std::string family;  // kernels that vote together
+  std::string kernel;  // hash of the original and what has to be computed
+  std::string run;     // RunDigest::run
+  std::string parent;  // identity of the state
+  std::string from;    // the step before, "init" at the original
   std::string step;
   std::string setting;  // parameters, "axis=x, factor=4"
   int variant = 0;

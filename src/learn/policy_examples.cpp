@@ -63,9 +63,9 @@ std::vector<PolicyExample> make_examples(std::span<const SiblingGroup> groups,
   std::map<std::string, int> of_family;
   for (const SiblingGroup& group : groups)
     ++of_family[group.family];
-  const double average =
-      of_family.empty() ? 1.0
-                        : static_cast<double>(groups.size()) / static_cast<double>(of_family.size());
+  const double average = of_family.empty() ? 1.0
+                                           : static_cast<double>(groups.size()) /
+                                                 static_cast<double>(of_family.size());
 
   std::vector<PolicyExample> examples;
   for (const SiblingGroup& group : groups) {

@@ -16,7 +16,7 @@ struct PolicyExample {
   std::vector<double> returns;           // R
   std::vector<double> gains;
   std::vector<bool> verified;
-  double weight = 0.0;  // groups of a family together weigh as much as those of another
+  double weight = 0.0;   // groups of a family together weigh as much as those of another
   bool decided = false;  // R differs enough to prefer one
 };
 

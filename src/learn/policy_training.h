@@ -49,8 +49,8 @@ struct RankingScore {
   int groups = 0;
   int families = 0;
 };
-// By what is reached below, or by the step's own gain. `model` null: the graph's prior alone. Groups
-// in which no edge gains more than 5 % are left out.
+// By what is reached below, or by the step's own gain. `model` null: the graph's prior alone.
+// Groups in which no edge gains more than 5 % are left out.
 enum class RankedBy : std::uint8_t { best_below, log_gain };
 [[nodiscard]] RankingScore rank_siblings(std::span<const SiblingGroup> groups,
                                          const policy::FeatureLayout& layout,

@@ -3,9 +3,10 @@
 #include "base/hash.h"
 #include "regraph/step_graph.h"
 
+#include <nlohmann/json.hpp>
+
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 
 namespace regraph::learn {
 

@@ -55,12 +55,13 @@ struct Outcome {
 };
 struct MergedState {
   const RunDigest* digest = nullptr;
-  const DigestState* state = nullptr;         // of the first run that knew it
-  std::map<std::string, Outcome> outcomes;    // by the proposal's text
+  const DigestState* state = nullptr;       // of the first run that knew it
+  std::map<std::string, Outcome> outcomes;  // by the proposal's text
   std::map<std::string, std::optional<policy::KernelShape>> after;
 };
 
-void merge(const RunDigest& digest, std::map<std::pair<std::string, std::string>, MergedState>& states) {
+void merge(const RunDigest& digest,
+           std::map<std::pair<std::string, std::string>, MergedState>& states) {
   const RunStates run(digest);
   for (const DigestState& state : digest.states) {
     if (state.edges.empty()) continue;

@@ -18,7 +18,7 @@ inline constexpr double kStepDiscount = 0.85;
 struct SiblingEdge {
   std::vector<float> row;  // of EdgeFeatures
   bool verified = false;
-  double log_gain = 0.0;   // of the step alone, limited
+  double log_gain = 0.0;  // of the step alone, limited
   // R within [-1, 1.5]: the most that was gained at the child or below it, discounted by
   // kStepDiscount for each further step; -1 for a failure. What was reached below, because steps
   // that lose alone may win before another. Discounted, because after any harmless step the one
@@ -28,8 +28,8 @@ struct SiblingEdge {
 
 struct SiblingGroup {
   std::string family;
-  std::string kernel;   // hash
-  std::string state;    // identity
+  std::string kernel;  // hash
+  std::string state;   // identity
   bool at_original = false;
   std::vector<SiblingEdge> edges;  // at least two
 };

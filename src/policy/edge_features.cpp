@@ -83,7 +83,8 @@ float log2_of(double value) {
 std::optional<std::pair<double, double>> extents_of(std::string_view text) {
   const std::size_t times = text.find('x');
   const auto x = number_of(text.substr(0, times));
-  const auto y = times == std::string_view::npos ? std::optional(1.0) : number_of(text.substr(times + 1));
+  const auto y =
+      times == std::string_view::npos ? std::optional(1.0) : number_of(text.substr(times + 1));
   if (!x || !y) return std::nullopt;
   return std::pair(*x, *y);
 }
@@ -118,7 +119,8 @@ FeatureLayout::FeatureLayout(std::vector<std::string> steps) : steps_(std::move(
   first_of_edge_ = names_.size();
   group("step.", steps_);
   group("setting.", kSettings);
-  for (const char* name : {"full", "axis_x", "axis_y", "axis_z", "block_x", "block_y", "block_threads"})
+  for (const char* name :
+       {"full", "axis_x", "axis_y", "axis_z", "block_x", "block_y", "block_threads"})
     add(std::string("setting.") + name);
   for (const char* name : {"log_prior", "evidence", "log_gain", "families"})
     add(std::string("graph.") + name);
@@ -147,8 +149,8 @@ void EdgeFeatures::set_state(const StateView& state, std::vector<float>& row) co
     float& value = row[at++];
     value = kUnknown;
     if (known == state.facts.end()) continue;
-    value = static_cast<float>(fact.count ? std::log1p(std::max(known->second, 0.0))
-                                          : known->second);
+    value =
+        static_cast<float>(fact.count ? std::log1p(std::max(known->second, 0.0)) : known->second);
   }
   for (std::size_t one = 0; one < kShapeSize; ++one)
     row[at++] = state.shape ? state.shape->values[one] : kUnknown;
@@ -165,9 +167,8 @@ void EdgeFeatures::set_state(const StateView& state, std::vector<float>& row) co
   if (!state.history.empty()) row[at + layout_.step(state.history.back())] = 1.0F;
 }
 
-void EdgeFeatures::set_edge(const StepProposal& proposal,
-                            const StepGraph::Expectation& expectation, double log_prior,
-                            std::vector<float>& row) const {
+void EdgeFeatures::set_edge(const StepProposal& proposal, const StepGraph::Expectation& expectation,
+                            double log_prior, std::vector<float>& row) const {
   std::size_t at = layout_.first_of_edge();
   const std::size_t steps = layout_.steps().size();
   for (std::size_t one = 0; one < steps; ++one)

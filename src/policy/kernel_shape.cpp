@@ -44,8 +44,8 @@ int deepest_nesting(const source::Block& block) {
   int deepest = 0;
   for (const source::StmtPtr& stmt : block) {
     const bool loop = source::is<source::ForLoop>(stmt) || source::is<source::WhileLoop>(stmt);
-    const int below =
-        std::max(deepest_nesting(source::body_of(*stmt)), deepest_nesting(source::otherwise_of(*stmt)));
+    const int below = std::max(deepest_nesting(source::body_of(*stmt)),
+                               deepest_nesting(source::otherwise_of(*stmt)));
     deepest = std::max(deepest, below + (loop ? 1 : 0));
   }
   return deepest;
@@ -148,8 +148,8 @@ class ShapeCounter final : public source::Visitor {
     Visitor::visit(stmt);
   }
   void visit(const source::Binary& expr) override {
-    const bool division = expr.op == source::BinaryOperator::divide ||
-                          expr.op == source::BinaryOperator::remainder;
+    const bool division =
+        expr.op == source::BinaryOperator::divide || expr.op == source::BinaryOperator::remainder;
     if (division && expr.type && !is_floating(*expr.type)) count<"divisions">();
     Visitor::visit(expr);
   }
@@ -191,8 +191,9 @@ class ShapeCounter final : public source::Visitor {
     if (memory != Memory::global) return;
     const source::VariableReference* base = source::base_variable(expr);
     const source::KernelParameter* parameter = kernel_.parameter(base->name);
-    const double bytes =
-        parameter != nullptr && parameter->scalar ? static_cast<double>(size_in_bytes(*parameter->scalar)) : 16.0;
+    const double bytes = parameter != nullptr && parameter->scalar
+                             ? static_cast<double>(size_in_bytes(*parameter->scalar))
+                             : 16.0;
     counts_[place<"widest_element">] = std::max(counts_[place<"widest_element">], bytes);
     if (bytes > 8.0) count<"vector_accesses">();
     const Stride stride = stride_of(expr);
@@ -229,17 +230,18 @@ class ShapeCounter final : public source::Visitor {
   };
   [[nodiscard]] Stride stride_of(const source::Subscript& expr) const {
     const auto indices = source::indices_of(expr);
-    const auto polynomial = indices.size() == 1 ? analysis_.polynomial(indices.front()) : std::nullopt;
+    const auto polynomial =
+        indices.size() == 1 ? analysis_.polynomial(indices.front()) : std::nullopt;
     if (!polynomial) return {};
     Stride stride;
     stride.reused = !polynomial->mentions("threadIdx.x") || !polynomial->mentions("threadIdx.y");
     const auto along = polynomial->coefficient("threadIdx.x");
     if (!along) return stride;
     const auto constant = along->is_zero() ? std::optional<std::int64_t>(0) : along->constant();
-    stride.kind = !constant                               ? Stride::symbolic
-                  : *constant == 0                        ? Stride::same
-                  : *constant == 1 || *constant == -1     ? Stride::unit
-                                                          : Stride::literal;
+    stride.kind = !constant                           ? Stride::symbolic
+                  : *constant == 0                    ? Stride::same
+                  : *constant == 1 || *constant == -1 ? Stride::unit
+                                                      : Stride::literal;
     return stride;
   }
 

@@ -2,11 +2,12 @@
 
 #include "base/files.h"
 
+#include <nlohmann/json.hpp>
+
 #include <bit>
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
 
@@ -14,7 +15,8 @@ namespace regraph::policy {
 
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "numbers are stored as they lie in memory");
+static_assert(std::endian::native == std::endian::little,
+              "numbers are stored as they lie in memory");
 
 using Json = nlohmann::json;
 

@@ -1,5 +1,5 @@
-// Policies as files, `NAME.regraph-policy`: the safetensors format (8 bytes of length, a JSON header,
-// the numbers), so that other tools read the weights.
+// Policies as files, `NAME.regraph-policy`: the safetensors format (8 bytes of length, a JSON
+// header, the numbers), so that other tools read the weights.
 //
 //   mean, scale                                   F32 [inputs]
 //   network.K.first.weight, network.K.first.bias    F32 [inputs][hidden], [hidden]

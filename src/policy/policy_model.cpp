@@ -60,8 +60,7 @@ Result<PolicyReader> PolicyReader::make(PolicyModel model) {
   return reader;
 }
 
-std::vector<EdgeOpinion> PolicyReader::opinions(
-    const std::vector<std::vector<float>>& rows) const {
+std::vector<EdgeOpinion> PolicyReader::opinions(const std::vector<std::vector<float>>& rows) const {
   std::vector<EdgeOpinion> result(rows.size());
   if (rows.empty()) return result;
   // [rows][inputs], what is not known at its mean
@@ -69,8 +68,7 @@ std::vector<EdgeOpinion> PolicyReader::opinions(
   for (const std::vector<float>& row : rows) {
     std::vector<float>& ready = values.emplace_back(places_.size());
     for (std::size_t input = 0; input < places_.size(); ++input) {
-      ready[input] =
-          standardised(row[places_[input]], model_.means[input], model_.scales[input]);
+      ready[input] = standardised(row[places_[input]], model_.means[input], model_.scales[input]);
     }
   }
   for (const DenseNetwork& network : model_.networks) {

@@ -16,9 +16,9 @@ namespace regraph::policy {
 
 // What a model says of an edge.
 struct EdgeOpinion {
-  float correction = 0.0F;   // added to the logit of the graph's prior
-  float log_gain = 0.0F;     // of this step alone
-  float best_below = 0.0F;   // log-gain of the best state to be found behind the edge
+  float correction = 0.0F;  // added to the logit of the graph's prior
+  float log_gain = 0.0F;    // of this step alone
+  float best_below = 0.0F;  // log-gain of the best state to be found behind the edge
 };
 inline constexpr std::size_t kOpinionSize = 3;
 

@@ -22,8 +22,8 @@ class PolicyScorer final : public EdgeScorer {
 
   void score(const Candidate& candidate, const ExpansionContext& context,
              std::vector<StepProposal>& proposals) const override {
-    const auto opinions = reader_.opinions(
-        features_.rows(view_of(candidate, context, proposals, rewriter_)));
+    const auto opinions =
+        reader_.opinions(features_.rows(view_of(candidate, context, proposals, rewriter_)));
     for (std::size_t index = 0; index < proposals.size(); ++index) {
       proposals[index].correction = opinions[index].correction;
       proposals[index].expected_log_gain = opinions[index].log_gain;

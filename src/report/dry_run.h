@@ -7,6 +7,7 @@
 #include "llm/chat/chat.h"
 #include "regraph/expander.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -18,13 +19,23 @@ struct PromptPreview {
   std::vector<llm::ChatMessage> messages;
 };
 
+// What a prior is made of (regraph/priors.cpp).
+struct PriorParts {
+  double evidence = 0.0;      // 0 to 1
+  double published = 0.0;     // log-gain
+  double expected = 0.0;      // log-gain, with what the graph has learned
+  std::int64_t families = 0;  // that it learned the step from, by the way of timing asked for
+  double policy = 0.0;        // correction of the logit
+};
+
 struct DryRunReport {
   const Problem& problem;
   const DeviceSpec& device;
   const Evaluation& evaluation;  // of the original; correct
   std::vector<StepProposal> proposals;
-  std::vector<double> priors;  // one a proposal
-  std::string opaque_reason;   // why the rewriter has no proposals; empty when it can work
+  std::vector<double> priors;     // one a proposal
+  std::vector<PriorParts> parts;  // one a proposal
+  std::string opaque_reason;      // why the rewriter has no proposals; empty when it can work
   std::vector<PromptPreview> prompts = {};  // empty: no language model
   std::string cost = {};                    // of asking it, in words
 };

@@ -67,7 +67,7 @@ struct SearchConfig {
   int finalists = 8;                      // re-measured at the end
   int final_repetitions = 64;             // samples a finalist that survives every round gets
   double evaluation_wall_seconds = 60.0;  // per evaluation
-  bool learn = false;  // priors follow what this very search finds out, see run_experience.h
+  bool learn = false;        // priors follow what this very search finds out, see run_experience.h
   std::string policy;        // the EdgeScorer's description; empty: none
   std::string device;        // key of the ReGraph's statistics
   std::string device_table;  // the device's numbers as YAML; empty: they are built in

@@ -263,7 +263,8 @@ std::optional<std::vector<StepProposal>> read_proposals(const std::string& text)
   if (!json.is_array()) return std::nullopt;
   std::vector<StepProposal> result;
   for (const Json& entry : json) {
-    const bool shaped = entry.is_array() && (entry.size() == 3 || entry.size() == 5 || entry.size() == 7);
+    const bool shaped =
+        entry.is_array() && (entry.size() == 3 || entry.size() == 5 || entry.size() == 7);
     if (!shaped || !entry[0].is_string()) return std::nullopt;
     auto parameters = parameters_of(entry[1]);
     const auto variants = read_integer<int>(entry[2]);

@@ -1,4 +1,4 @@
-// Records of a journal as rows of its tables. Internal to the run database.
+// Records of a journal as rows of tables, for the run database and others that keep evaluations.
 #pragma once
 
 #include "base/sqlite_table.h"

@@ -55,7 +55,7 @@ struct AttemptRecord {
   double log_gain = 0.0;  // valid when verified
   // It led where another step of the same parent leads, or back to where the search had come from.
   bool repeats = false;
-  std::string reason;     // why not verified, e.g. "refused" or "wrong_result"
+  std::string reason;  // why not verified, e.g. "refused" or "wrong_result"
 };
 
 struct FinalistRecord {

@@ -301,8 +301,7 @@ void SearchRun::note(const Resolution& resolution) {
   attempt.step = states_.step_of(ticket);
   attempt.variant = static_cast<int>(ticket.variant);
   attempt.verified = resolution.edge != EdgeState::failed;
-  attempt.repeats =
-      resolution.edge == EdgeState::duplicate || resolution.edge == EdgeState::back;
+  attempt.repeats = resolution.edge == EdgeState::duplicate || resolution.edge == EdgeState::back;
   if (resolution.child != kNoNode) {
     const StateRecord& child = states_.at(resolution.child);
     attempt.child = resolution.child;

@@ -12,9 +12,9 @@ namespace regraph {
 // The word for the shipped graph without what it has learned.
 inline constexpr const char* kPublishedGraph = "published";
 
-// Loads `file`: kPublishedGraph, YAML, or for a name that ends in .json ReGraphT's format, whose methods the shipped
-// graph's steps are recognised in. An empty name means the shipped graph. Errors: not_found, parse
-// with file and place.
+// Loads `file`: kPublishedGraph, YAML, or for a name that ends in .json ReGraphT's format, whose
+// methods the shipped graph's steps are recognised in. An empty name means the shipped graph.
+// Errors: not_found, parse with file and place.
 [[nodiscard]] Result<StepGraph> load_graph(const std::string& file,
                                            const Installation& installation);
 

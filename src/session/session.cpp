@@ -200,10 +200,10 @@ Result<SearchResult> Session::search(const SearchRequest& request) {
   Evaluator& evaluator =
       request.evaluator != nullptr ? *request.evaluator : request.expander.evaluator();
   const EdgeScorer* own = request.graph == nullptr ? scorer() : nullptr;
-  auto outcome = run_search(
-      original(), request.expander.expander(), evaluator,
-      request.graph != nullptr ? *request.graph : state_->graph, request.config, request.observer,
-      cancellation, request.journal, request.scorer != nullptr ? request.scorer : own);
+  auto outcome = run_search(original(), request.expander.expander(), evaluator,
+                            request.graph != nullptr ? *request.graph : state_->graph,
+                            request.config, request.observer, cancellation, request.journal,
+                            request.scorer != nullptr ? request.scorer : own);
   if (!outcome) return outcome.error();
   SearchResult result;
   result.outcome = std::move(*outcome);

@@ -20,8 +20,8 @@ constexpr std::string_view kDigits = "0123456789abcdef";
 Result<PolicyBlob, SessionError> find_policy(const std::string& file,
                                              const Installation& installation) {
   if (file == kNoPolicy) return PolicyBlob{};
-  const std::filesystem::path path = file.empty() ? installation.shipped(kShippedPolicy)
-                                                  : std::filesystem::path(file);
+  const std::filesystem::path path =
+      file.empty() ? installation.shipped(kShippedPolicy) : std::filesystem::path(file);
   std::error_code ignored;
   if (file.empty() && !std::filesystem::exists(path, ignored)) return PolicyBlob{};
   auto bytes = read_file(path, kPolicyLimitBytes);

@@ -146,8 +146,8 @@ TEST_F(Train, PoliciesAreTrainedAndForeignOnesRefused) {
       train({"model", "kernels", "--work", "work", "--graph", "own.yaml", "--output",
              "own.regraph-policy", "--epochs", "3", "--networks", "1"});
   ASSERT_EQ(made.exit_code, 0) << made.error;
-  const std::vector<std::string> search = {"kernels/adding/columns.cu", "--device", "h200",
-                                           "--evaluations", "3", "--json"};
+  const std::vector<std::string> search = {
+      "kernels/adding/columns.cu", "--device", "h200", "--evaluations", "3", "--json"};
   const auto with = [&](std::vector<std::string> more) {
     more.insert(more.begin(), search.begin(), search.end());
     return run(more);
@@ -172,9 +172,10 @@ TEST_F(Train, PoliciesAreTrainedAndForeignOnesRefused) {
 
 TEST_F(Train, FamiliesLeftOutAreCompared) {
   const ProgramRun done =
-      train({"eval", "kernels", "--work", "work", "--jobs", "2", "--folds", "2", "--evaluations",
-             "5", "--searcher", "mcgs", "--prior", "published", "--prior", "graph", "--epochs", "2",
-             "--networks", "1", "--output", "report", "-q"});
+      train({"eval",       "kernels",   "--work",        "work",   "--jobs",     "2",
+             "--folds",    "2",         "--evaluations", "5",      "--searcher", "mcgs",
+             "--prior",    "published", "--prior",       "graph",  "--epochs",   "2",
+             "--networks", "1",         "--output",      "report", "-q"});
   ASSERT_EQ(done.exit_code, 0) << done.error;
   EXPECT_NE(done.output.find("mcgs-graph against mcgs-published"), std::string::npos)
       << done.output;

@@ -29,8 +29,8 @@ TEST(GainStatistics, KnowsNonsense) {
   EXPECT_TRUE(wrong([](GainStatistics& s) { s.sum_positive = -0.1; }));
   EXPECT_TRUE(wrong([](GainStatistics& s) { s.sum_positive = 1e9; }));
   EXPECT_TRUE(wrong([](GainStatistics& s) { s.sum_log_gain = 1e9; }));
-  EXPECT_TRUE(wrong(
-      [](GainStatistics& s) { s.sum_log_gain = std::numeric_limits<double>::quiet_NaN(); }));
+  EXPECT_TRUE(
+      wrong([](GainStatistics& s) { s.sum_log_gain = std::numeric_limits<double>::quiet_NaN(); }));
   EXPECT_TRUE(wrong([](GainStatistics& s) { s = {0, 0, 0, 0.0, 5, 5, 0.0}; }));
 }
 

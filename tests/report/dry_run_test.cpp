@@ -16,6 +16,7 @@ TEST(DryRun, ListsStepsByPriorAsTextAndJson) {
                             run.outcome.baseline_evaluation,
                             {{"restrict_ldg", {}, 1}, {"block_size", {{"x", "128"}}, 1}},
                             {0.25, 0.75},
+                            {{0.5, 0.0, 0.1, 0, 0.0}, {1.0, 0.2, 0.3, 12, -0.5}},
                             ""};
   const std::string text = dry_run_text(report);
   const std::size_t first = text.find("0.750  block_size(x=128)");
@@ -23,20 +24,27 @@ TEST(DryRun, ListsStepsByPriorAsTextAndJson) {
   EXPECT_NE(first, std::string::npos) << text;
   EXPECT_NE(second, std::string::npos) << text;
   EXPECT_LT(first, second);
+  EXPECT_NE(text.find("1.22x published, 1.35x learned from 12 families, evidence 1.00, policy "
+                      "-0.50"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("1.00x published, evidence 0.50\n"), std::string::npos) << text;
   const auto json = nlohmann::json::parse(dry_run_json(report));
   EXPECT_EQ(json.at("schema"), "regraph-dry-run/1");
   EXPECT_EQ(json.at("kernel"), "scale");
   EXPECT_DOUBLE_EQ(json.at("baseline").at("seconds"), 1e-3);
   EXPECT_EQ(json.at("steps").at(0).at("step"), "block_size");
   EXPECT_DOUBLE_EQ(json.at("steps").at(0).at("prior"), 0.75);
+  EXPECT_EQ(json.at("steps").at(0).at("families"), 12);
+  EXPECT_DOUBLE_EQ(json.at("steps").at(0).at("policy"), -0.5);
   EXPECT_FALSE(json.contains("opaque"));
 }
 
 TEST(DryRun, WithoutProposalsTheReasonIsTold) {
   const test::Run run(false);
   const DeviceSpec device = *find_device("a100");
-  const DryRunReport report{run.problem, device, run.outcome.baseline_evaluation,
-                            {},          {},     "k.cu:2: a do loop"};
+  const DryRunReport report{run.problem,        device, run.outcome.baseline_evaluation, {}, {}, {},
+                            "k.cu:2: a do loop"};
   EXPECT_NE(dry_run_text(report).find("none: k.cu:2: a do loop"), std::string::npos);
   EXPECT_EQ(nlohmann::json::parse(dry_run_json(report)).at("opaque"), "k.cu:2: a do loop");
 }

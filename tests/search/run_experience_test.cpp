@@ -50,8 +50,8 @@ TEST(RunExperience, FollowsItsFormula) {
   const double mean = 0.1;
   const double step = (0.5 - mean) / 5.0;
   const double setting = (0.5 - mean - step) / 3.0;
-  EXPECT_NEAR(experience.shift(proposal("x", "2"), 0.1),
-              std::log((0.1 + step + setting) / 0.1), 1e-12);
+  EXPECT_NEAR(experience.shift(proposal("x", "2"), 0.1), std::log((0.1 + step + setting) / 0.1),
+              1e-12);
   EXPECT_NEAR(experience.shift(proposal("x", "4"), 0.1), std::log((0.1 + step) / 0.1), 1e-12);
 }
 
