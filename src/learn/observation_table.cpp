@@ -1,10 +1,12 @@
 #include "learn/observation_table.h"
 
 #include "base/hash.h"
+#include "regraph/gain_statistics.h"
 #include "regraph/step_graph.h"
 
-#include <array>
+#include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <optional>
 #include <vector>
 
@@ -110,7 +112,8 @@ std::optional<ObservationRow> read_line(std::string_view line, std::string& wron
   if (row.method != "predicted" && row.method != "measured") wrong = "unknown way of timing";
   if (!variant || row.variant < 0) wrong = "a variant must be a number";
   if (verified != "0" && verified != "1") wrong = "verified must be 0 or 1";
-  if (!gain || row.gain != to_fixed(to_score(row.gain))) wrong = "a gain is not one";
+  if (verified == "0" && row.gain != 0) wrong = "a gain of what was not verified";
+  if (!gain || std::abs(to_score(row.gain)) > kLargestLogGain) wrong = "a gain is not one";
   if (row.step.empty() || row.kernel.empty() || row.family.empty())
     wrong = "step, kernel and family must be named";
   return wrong.empty() ? std::optional(std::move(row)) : std::nullopt;
@@ -143,7 +146,8 @@ void ObservationTable::add(const RunDigest& digest) {
       row.variant = edge.variant;
       row.who = step.parameters.contains(kAppliedBy) ? "model" : "rewriter";
       row.verified = edge.verified;
-      row.gain = edge.verified && !nothing ? to_fixed(edge.log_gain) : 0;
+      const double gain = std::clamp(edge.log_gain, -kLargestLogGain, kLargestLogGain);
+      row.gain = edge.verified && !nothing ? to_fixed(gain) : 0;
       if (!edge.verified) row.reason = edge.reason;
       add(std::move(row));
     }
@@ -173,7 +177,10 @@ Result<ObservationTable> ObservationTable::parse(std::string_view text, std::str
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     std::string wrong;
-    if (++number == 1) {
+    ++number;
+    if (end == std::string_view::npos) {
+      wrong = "the line is cut off";
+    } else if (number == 1) {
       if (line != kHeader)
         wrong = "not a table of observations, or another version's (its first line is not '" +
                 std::string(kHeader) + "')";

@@ -6,9 +6,6 @@ namespace regraph {
 
 namespace {
 
-// No kernel is e^64 times faster; a sum beyond that is not one of gains.
-constexpr double kLargestGain = 64.0;
-
 template <typename Member>
 std::int64_t total(const LearnedGains& gains, Member member) {
   std::int64_t sum = 0;
@@ -54,9 +51,9 @@ std::string GainStatistics::nonsense() const {
   if (tries > 0 && families == 0) return "tries without a family";
   if (!std::isfinite(sum_positive) || !std::isfinite(sum_log_gain)) return "a sum is not finite";
   if (sum_positive < 0.0) return "a sum of positive parts is negative";
-  if (sum_positive > kLargestGain * static_cast<double>(families))
+  if (sum_positive > kLargestLogGain * static_cast<double>(families))
     return "the families' votes are larger than any gain";
-  if (std::abs(sum_log_gain) > kLargestGain * static_cast<double>(verified))
+  if (std::abs(sum_log_gain) > kLargestLogGain * static_cast<double>(verified))
     return "the gains are larger than any gain";
   return {};
 }

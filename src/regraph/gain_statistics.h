@@ -18,6 +18,9 @@
 
 namespace regraph {
 
+// No kernel is e^64 times faster; what is beyond that is no gain.
+inline constexpr double kLargestLogGain = 64.0;
+
 // Whose gains are asked for: those of a device, predicted or measured.
 struct GainSource {
   std::string device;
