@@ -52,8 +52,10 @@ Json json_of(const std::optional<policy::KernelShape>& shape) {
 Json json_of(const DigestState& state) {
   const policy::StateView& view = state.view;
   Json facts = Json::object();
-  for (const auto& [name, value] : view.facts)
-    facts[name] = short_number(value);
+  // JSON has no number for the others, and a policy takes them for unknown anyway.
+  for (const auto& [name, value] : view.facts) {
+    if (std::isfinite(value)) facts[name] = short_number(value);
+  }
   Json proposals = Json::array();
   for (const StepProposal& proposal : view.proposals)
     proposals.push_back({proposal.step, proposal.parameters});
