@@ -27,6 +27,8 @@ Result<Description> read_description(const std::filesystem::path& file) {
   };
   try {
     const YAML::Node root = YAML::LoadFile(file.string());
+    if (!root.IsMap() && !root.IsNull())
+      return wrong(std::max(root.Mark().line, 0), "there must be keys and values");
     for (const auto& entry : root) {
       const auto key = entry.first.as<std::string>();
       if (key == "sealed" || key == "controls") {
@@ -62,9 +64,15 @@ std::vector<std::vector<std::string>> Corpus::folds(int count) const {
     if (!kernel.sealed && !kernel.control) leader[kernel.family] = kernel.family;
   }
   for (const std::vector<std::string>& families : kin) {
+    const auto known = [&](const std::string& family) { return leader.contains(family); };
+    const auto front = std::ranges::find_if(families, known);
+    // Kin of kin are kin.
+    std::set<std::string> joined;
     for (const std::string& family : families) {
-      if (leader.contains(family) && leader.contains(families.front()))
-        leader[family] = families.front();
+      if (known(family)) joined.insert(leader.at(family));
+    }
+    for (auto& [family, first] : leader) {
+      if (joined.contains(first)) first = *front;
     }
   }
   std::map<std::string, std::vector<std::string>> groups;
