@@ -32,6 +32,26 @@ std::string told(const PairedDifference& difference) {
                      difference.high, difference.p);
 }
 
+std::string as_xml(const std::string& text) {
+  std::string result;
+  for (const char one : text) {
+    switch (one) {
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '&':
+        result += "&amp;";
+        break;
+      default:
+        result += one;
+    }
+  }
+  return result;
+}
+
 struct Comparison {
   std::string what;
   PairedDifference difference;
@@ -95,11 +115,14 @@ std::string report_json(const LearningReport& report) {
   for (const std::string& label : report.labels) {
     const auto curves = report.curves.find(label);
     if (curves == report.curves.end()) continue;
-    json["ways"].push_back({{"label", label},
-                            {"share", curves->second.share},
-                            {"evaluations_to_95", curves->second.evaluations_to_95},
-                            {"log_speedup", curves->second.log_speedup},
-                            {"mean_share", report.mean_shares.at(label)}});
+    const auto shares = report.mean_shares.find(label);
+    json["ways"].push_back(
+        {{"label", label},
+         {"share", curves->second.share},
+         {"evaluations_to_95", curves->second.evaluations_to_95},
+         {"log_speedup", curves->second.log_speedup},
+         {"mean_share",
+          shares == report.mean_shares.end() ? std::vector<double>() : shares->second}});
   }
   for (const auto& [one, other] : report.comparisons) {
     if (!report.curves.contains(one) || !report.curves.contains(other)) continue;
@@ -143,7 +166,7 @@ std::string report_picture(const LearningReport& report) {
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" "
       "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" "
       "fill=\"white\"/>\n<text x=\"{}\" y=\"22\" font-size=\"14\">{}</text>\n",
-      kWidth, kHeight, kLeft, report.title);
+      kWidth, kHeight, kLeft, as_xml(report.title));
   for (int tick = 0; tick <= 5; ++tick) {
     const double share = tick / 5.0;
     svg += fmt::format(
@@ -175,7 +198,7 @@ std::string report_picture(const LearningReport& report) {
         "<polyline fill=\"none\" stroke=\"{}\" stroke-width=\"2\" points=\"{}\"/>\n"
         "<line x1=\"{}\" x2=\"{}\" y1=\"{}\" y2=\"{}\" stroke=\"{}\" "
         "stroke-width=\"2\"/><text x=\"{}\" y=\"{}\">{}</text>\n",
-        colour, points, kRight + 16, kRight + 40, y, y, colour, kRight + 46, y + 4, label);
+        colour, points, kRight + 16, kRight + 40, y, y, colour, kRight + 46, y + 4, as_xml(label));
   }
   return svg + "</svg>\n";
 }
