@@ -3,14 +3,17 @@
 #include "source/analysis.h"
 #include "source/counted_loop.h"
 #include "source/known_functions.h"
+#include "source/polynomial.h"
 #include "source/visitor.h"
 #include "source/walk.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <map>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace regraph::policy {
@@ -51,14 +54,32 @@ int deepest_nesting(const source::Block& block) {
   return deepest;
 }
 
+constexpr double kWidestAccess = 16.0;  // bytes
+
+// Of an element, by the spelling of its type or of a pointer to it: "const float4*". Types nobody
+// knows are taken for wide ones.
+double bytes_of(std::string_view type) {
+  constexpr std::string_view kConst = "const ";
+  if (type.starts_with(kConst)) type.remove_prefix(kConst.size());
+  while (type.ends_with('*') || type.ends_with(' '))
+    type.remove_suffix(1);
+  double lanes = 1.0;
+  if (!type.empty() && type.back() >= '1' && type.back() <= '4') {
+    lanes = type.back() - '0';
+    type.remove_suffix(1);
+  }
+  const auto scalar = scalar_type_from_cuda_name(type);
+  return scalar ? lanes * static_cast<double>(size_in_bytes(*scalar)) : kWidestAccess;
+}
+
 class ShapeCounter final : public source::Visitor {
  public:
-  explicit ShapeCounter(const source::Kernel& kernel)
-      : kernel_(kernel), analysis_(kernel), deepest_(deepest_nesting(kernel.body)) {
+  ShapeCounter(const source::Kernel& kernel, const Dim3& block)
+      : kernel_(kernel), block_(block), analysis_(kernel), deepest_(deepest_nesting(kernel.body)) {
     go(kernel.body);
   }
 
-  [[nodiscard]] KernelShape finish(const Dim3& block) {
+  [[nodiscard]] KernelShape finish() {
     KernelShape shape;
     std::ranges::transform(counts_, shape.values.begin(), logarithm);
     double pointers = 0.0;
@@ -74,9 +95,9 @@ class ShapeCounter final : public source::Visitor {
     set(place<"launch_bounds">, kernel_.launch_bounds_threads ? 1.0 : 0.0);
     set(place<"loop_depth">, deepest_);
     set(place<"constant_trips">, most_trips_);
-    set(place<"block_x">, std::log2(block.x));
-    set(place<"block_y">, std::log2(block.y));
-    set(place<"block_threads">, std::log2(static_cast<double>(block.count())));
+    set(place<"block_x">, std::log2(block_.x));
+    set(place<"block_y">, std::log2(block_.y));
+    set(place<"block_threads">, std::log2(static_cast<double>(block_.count())));
     return shape;
   }
 
@@ -96,9 +117,15 @@ class ShapeCounter final : public source::Visitor {
     const auto trips = counted ? counted->trip_count() : std::nullopt;
     const double factor = trips && *trips > 0 ? std::log2(static_cast<double>(*trips)) : 0.0;
     trips_ += factor;
-    ++depth_;
     most_trips_ = std::max(most_trips_, trips_);
-    Visitor::visit(stmt);
+    // Counting up is not what the loop is for.
+    in_header_ = true;
+    go(stmt.init);
+    ++depth_;
+    go(stmt.condition);
+    go(stmt.step);
+    in_header_ = false;
+    go(stmt.body);
     --depth_;
     trips_ -= factor;
   }
@@ -133,7 +160,7 @@ class ShapeCounter final : public source::Visitor {
   void visit(const source::Assignment& stmt) override {
     statement();
     const bool accumulates = stmt.op != source::AssignmentOperator::assign;
-    if (accumulates && depth_ > 0 && !memory_of(*stmt.target)) {
+    if (accumulates && depth_ > 0 && !in_header_ && !is_in_memory(*stmt.target)) {
       count<"accumulations">();
       if (innermost()) count<"inner_accumulations">();
     }
@@ -161,42 +188,86 @@ class ShapeCounter final : public source::Visitor {
   }
   void visit(const source::Subscript& expr) override {
     const bool writes = std::exchange(writes_, false);
-    access(expr, writes);
+    const Element element = element_of(expr);
+    access(element, writes);
     // Of an index chain only the whole is an access; its indices may hold others.
-    for (const source::ExprPtr& index : source::indices_of(expr))
+    for (const source::ExprPtr& index : element.indices)
       go(index);
+    for (const source::ExprPtr& index : element.first)
+      go(index);
+    if (element.array == nullptr) go(element.root);
   }
 
   void statement() {
+    if (in_header_) return;
     count<"statements">();
     if (innermost()) count<"inner_statements">();
   }
 
+  // What a subscript is an element of: array[index], or of an array seen as one of wider elements,
+  // ((float4*)array)[index], ((float4*)&array[first])[index].
+  struct Element {
+    source::ExprPtr root;  // below all indices
+    const source::VariableReference* array = nullptr;
+    std::vector<source::ExprPtr> indices;
+    std::vector<source::ExprPtr> first;
+    std::string seen_as;  // the cast's type
+  };
+  [[nodiscard]] static Element element_of(const source::Subscript& expr) {
+    Element element;
+    element.indices = source::indices_of(expr);
+    element.root = expr.base;
+    while (const auto* outer = source::as<source::Subscript>(element.root))
+      element.root = outer->base;
+    const auto* cast = source::as<source::Cast>(element.root);
+    const source::Expr* array = cast != nullptr ? cast->operand.get() : element.root.get();
+    if (cast != nullptr) {
+      element.seen_as = cast->target;
+      const auto* address = source::as<source::Unary>(array);
+      if (address != nullptr && address->op == source::UnaryOperator::address_of) {
+        array = address->operand.get();
+        element.first = source::indices_of(*array);
+      }
+    }
+    element.array = source::base_variable(*array);
+    return element;
+  }
+
   enum class Memory : std::uint8_t { global, shared };
-  [[nodiscard]] std::optional<Memory> memory_of(const source::Expr& expr) const {
-    const source::VariableReference* base = source::base_variable(expr);
-    if (base == nullptr || !source::is<source::Subscript>(expr)) return std::nullopt;
-    if (analysis_.is_global_pointer(base->name)) return Memory::global;
-    if (analysis_.is_shared(base->name)) return Memory::shared;
+  [[nodiscard]] std::optional<Memory> memory_of(const Element& element) const {
+    if (element.array == nullptr) return std::nullopt;
+    if (analysis_.is_global_pointer(element.array->name)) return Memory::global;
+    if (analysis_.is_shared(element.array->name)) return Memory::shared;
     return std::nullopt;
   }
 
+  // The element that an assignment's target is, or is a member of; null for a variable.
+  [[nodiscard]] static const source::Subscript* target_element(const source::Expr& target) {
+    const source::Expr* node = &target;
+    while (const auto* member = source::as<source::Member>(node))
+      node = member->object.get();
+    return source::as<source::Subscript>(node);
+  }
+  [[nodiscard]] bool is_in_memory(const source::Expr& target) const {
+    const source::Subscript* element = target_element(target);
+    return element != nullptr && memory_of(element_of(*element));
+  }
   void reads_too(const source::Expr& target) {
-    if (const auto* element = source::as<source::Subscript>(target)) access(*element, false);
+    if (const auto* element = target_element(target)) access(element_of(*element), false);
   }
 
-  void access(const source::Subscript& expr, bool writes) {
-    const auto memory = memory_of(expr);
+  void access(const Element& element, bool writes) {
+    const auto memory = memory_of(element);
     if (memory == Memory::shared) count<"shared_accesses">();
     if (memory != Memory::global) return;
-    const source::VariableReference* base = source::base_variable(expr);
-    const source::KernelParameter* parameter = kernel_.parameter(base->name);
-    const double bytes = parameter != nullptr && parameter->scalar
-                             ? static_cast<double>(size_in_bytes(*parameter->scalar))
-                             : 16.0;
+    const source::KernelParameter* parameter = kernel_.parameter(element.array->name);
+    const double own = parameter->scalar ? static_cast<double>(size_in_bytes(*parameter->scalar))
+                                         : bytes_of(parameter->type);
+    const double bytes = element.seen_as.empty() ? own : bytes_of(element.seen_as);
     counts_[place<"widest_element">] = std::max(counts_[place<"widest_element">], bytes);
     if (bytes > 8.0) count<"vector_accesses">();
-    const Stride stride = stride_of(expr);
+    const auto width = static_cast<std::int64_t>(std::max(bytes / own, 1.0));
+    const Stride stride = stride_of(element, width);
     if (writes) {
       count<"global_stores">();
       if (stride.kind == Stride::unit) {
@@ -228,28 +299,34 @@ class ShapeCounter final : public source::Visitor {
     enum Kind : std::uint8_t { same, unit, literal, symbolic, unknown } kind = unknown;
     bool reused = false;  // not all threads of a block access elements of their own
   };
-  [[nodiscard]] Stride stride_of(const source::Subscript& expr) const {
-    const auto indices = source::indices_of(expr);
-    const auto polynomial =
-        indices.size() == 1 ? analysis_.polynomial(indices.front()) : std::nullopt;
-    if (!polynomial) return {};
+  // `width`: elements of the array that an access takes.
+  [[nodiscard]] Stride stride_of(const Element& element, std::int64_t width) const {
+    if (element.indices.size() != 1 || element.first.size() > 1) return {};
+    auto index = analysis_.polynomial(element.indices.front());
+    const auto first =
+        element.first.empty() ? source::Polynomial() : analysis_.polynomial(element.first.front());
+    if (!index || !first) return {};
+    index = *index * source::Polynomial(width) + *first;
     Stride stride;
-    stride.reused = !polynomial->mentions("threadIdx.x") || !polynomial->mentions("threadIdx.y");
-    const auto along = polynomial->coefficient("threadIdx.x");
+    stride.reused = (block_.x > 1 && !index->mentions("threadIdx.x")) ||
+                    (block_.y > 1 && !index->mentions("threadIdx.y"));
+    const auto along = index->coefficient("threadIdx.x");
     if (!along) return stride;
     const auto constant = along->is_zero() ? std::optional<std::int64_t>(0) : along->constant();
-    stride.kind = !constant                           ? Stride::symbolic
-                  : *constant == 0                    ? Stride::same
-                  : *constant == 1 || *constant == -1 ? Stride::unit
-                                                      : Stride::literal;
+    stride.kind = !constant                                   ? Stride::symbolic
+                  : *constant == 0                            ? Stride::same
+                  : *constant == width || *constant == -width ? Stride::unit
+                                                              : Stride::literal;
     return stride;
   }
 
   const source::Kernel& kernel_;
+  const Dim3 block_;
   const source::Analysis analysis_;
   const int deepest_;
   int depth_ = 0;
-  double trips_ = 0.0;  // log2, of the loops around
+  bool in_header_ = false;  // of a for loop
+  double trips_ = 0.0;      // log2, of the loops around
   double most_trips_ = 0.0;
   bool writes_ = false;  // the next access is an assignment's target
   std::array<double, kShapeSize> counts_{};
@@ -258,7 +335,7 @@ class ShapeCounter final : public source::Visitor {
 }  // namespace
 
 KernelShape shape_of(const source::Kernel& kernel, const Dim3& block) {
-  return ShapeCounter(kernel).finish(block);
+  return ShapeCounter(kernel, block).finish();
 }
 
 }  // namespace regraph::policy

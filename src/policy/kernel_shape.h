@@ -21,7 +21,7 @@ inline constexpr std::string_view kShapeNames[] = {
     "loop_depth",             // deepest nesting
     "constant_trips",         // product over the deepest nest of trip counts that are literals
     "unrolled_loops",         // with a pragma
-    "statements",             // assignments, declarations and calls
+    "statements",             // assignments, declarations and calls, but for loops' headers
     "inner_statements",       // of them at the deepest nesting
     "branches",               // if statements
     "conditionals",           // ?: expressions
@@ -40,7 +40,7 @@ inline constexpr std::string_view kShapeNames[] = {
     "unknown_stride_loads",   // not a polynomial
     "unit_stride_stores",     // as loads
     "other_stride_stores",    //
-    "reused_loads",           // do not depend on threadIdx.x or .y
+    "reused_loads",           // equal for neighbours in x, or in y, where there are any
     "vector_accesses",        // elements wider than 8 bytes
     "widest_element",         // bytes of a global element
     "shared_arrays",          // declared

@@ -22,7 +22,6 @@ using Json = nlohmann::json;
 
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::size_t kLargestFile = std::size_t{64} << 20;
-constexpr std::size_t kMostNetworks = 64;
 constexpr const char* kFormatKey = "format";
 constexpr const char* kInputsKey = "inputs";
 constexpr const char* kStepsKey = "steps";
@@ -109,7 +108,7 @@ class TensorFile {
     if (begin > end || end > data_.size() || end - begin != count * sizeof(float))
       return std::nullopt;
     std::vector<float> result(count);
-    std::memcpy(result.data(), data_.data() + begin, end - begin);
+    if (count > 0) std::memcpy(result.data(), data_.data() + begin, end - begin);
     return result;
   }
 
@@ -148,7 +147,8 @@ std::string policy_bytes(const PolicyModel& model) {
                              const std::vector<std::size_t>& shape) {
     const std::size_t begin = data.size();
     data.resize(begin + values.size() * sizeof(float));
-    std::memcpy(data.data() + begin, values.data(), values.size() * sizeof(float));
+    if (!values.empty())
+      std::memcpy(data.data() + begin, values.data(), values.size() * sizeof(float));
     header[name] = {{"dtype", "F32"}, {"shape", shape}, {"data_offsets", {begin, data.size()}}};
   });
   std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -180,7 +180,7 @@ Result<PolicyModel> parse_policy(std::string_view bytes, std::string_view name) 
   for (const char* key : {kFormatKey, kInputsKey, kStepsKey})
     metadata->erase(key);
   model.metadata = std::move(*metadata);
-  for (std::size_t index = 0; index < kMostNetworks; ++index) {
+  for (std::size_t index = 0; index <= kMostNetworks; ++index) {
     const std::string prefix = "network." + std::to_string(index) + ".";
     const auto first = file->shape(prefix + "first.weight");
     const auto second = file->shape(prefix + "second.weight");

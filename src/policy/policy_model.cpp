@@ -12,12 +12,22 @@ bool all_finite(const std::vector<float>& values) {
   return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
 }
 
+// Whether each is a line of its own in a file, and none is there twice.
+bool are_names(const std::vector<std::string>& names) {
+  const auto is_line = [](const std::string& name) {
+    return !name.empty() && name.find('\n') == std::string::npos;
+  };
+  return std::ranges::all_of(names, is_line) &&
+         std::set(names.begin(), names.end()).size() == names.size();
+}
+
 }  // namespace
 
 std::string PolicyModel::inconsistency() const {
   if (inputs.empty() || networks.empty()) return "it has no inputs or no networks";
-  if (std::set(inputs.begin(), inputs.end()).size() != inputs.size())
-    return "an input is named twice";
+  if (networks.size() > kMostNetworks) return "it has too many networks";
+  if (!are_names(inputs)) return "an input is named twice, or its name is not one line of text";
+  if (!are_names(steps)) return "a step is named twice, or its name is not one line of text";
   if (means.size() != inputs.size() || scales.size() != inputs.size())
     return "it does not have one mean and one scale for each input";
   if (!all_finite(means) || !all_finite(scales)) return "a mean or scale is not a finite number";
@@ -86,6 +96,12 @@ std::vector<EdgeOpinion> PolicyReader::opinions(const std::vector<std::vector<fl
   }
   const auto count = static_cast<float>(model_.networks.size());
   for (EdgeOpinion& opinion : result) {
+    // Finite weights may still add up to none.
+    if (!std::isfinite(opinion.correction) || !std::isfinite(opinion.log_gain) ||
+        !std::isfinite(opinion.best_below)) {
+      opinion = {};
+      continue;
+    }
     opinion.correction =
         std::clamp(opinion.correction / count, -kLargestCorrection, kLargestCorrection);
     opinion.log_gain /= count;

@@ -22,6 +22,8 @@ struct EdgeOpinion {
 };
 inline constexpr std::size_t kOpinionSize = 3;
 
+inline constexpr std::size_t kMostNetworks = 64;
+
 struct PolicyModel {
   std::vector<std::string> steps;   // vocabulary of the inputs' names
   std::vector<std::string> inputs;  // names, in the networks' order
@@ -54,7 +56,8 @@ class PolicyReader {
 
   [[nodiscard]] const FeatureLayout& layout() const { return layout_; }
   [[nodiscard]] const PolicyModel& model() const { return model_; }
-  // An opinion for each row, which are of one state: what they share is worked out once.
+  // An opinion for each row, which are of one state: what they share is worked out once. Finite;
+  // of an edge for which the weights give no number the model says nothing, 0.
   [[nodiscard]] std::vector<EdgeOpinion> opinions(
       const std::vector<std::vector<float>>& rows) const;
 
