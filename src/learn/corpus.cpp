@@ -121,6 +121,16 @@ Result<Corpus> read_corpus(const std::filesystem::path& place) {
     kernel.control = description->controls.contains(kernel.family);
     corpus.kernels.push_back(std::move(kernel));
   }
+  for (const auto& [names, what] :
+       {std::pair(&description->sealed, "sealed"), std::pair(&description->controls, "controls")}) {
+    for (const std::string& family : *names) {
+      if (std::ranges::find(corpus.kernels, family, &CorpusKernel::family) != corpus.kernels.end())
+        continue;
+      return fail(ErrorCode::parse, (place / kDescription).string() + ":1: " + what +
+                                        " names the family '" + family +
+                                        "', of which there is no kernel");
+    }
+  }
   if (corpus.kernels.empty()) {
     return fail(ErrorCode::not_found, place.string() + ": there is no .cu file in this folder");
   }

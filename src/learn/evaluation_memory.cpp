@@ -77,8 +77,10 @@ Evaluation EvaluationMemory::evaluate(const Candidate& candidate, const Evaluati
     }
   }
   Evaluation evaluation = inner_.evaluate(candidate, budget, cancellation);
-  // How long it took depends on the moment.
-  if (evaluation.verdict == Verdict::timeout || cancellation.requested()) return evaluation;
+  // How long it took depends on the moment, and so may what killed a checker.
+  const bool chance =
+      evaluation.verdict == Verdict::timeout || evaluation.verdict == Verdict::crash;
+  if (chance || cancellation.requested()) return evaluation;
   SqlRow row = {key};
   journal::append(evaluation, row);
   const std::lock_guard lock(mutex_);

@@ -49,6 +49,13 @@ class RunStates {
   std::map<std::uint32_t, const DigestState*> by_id_;
 };
 
+// Of edges that repeat others, those back on the way; the rest led where a sibling had led.
+bool leads_back(const DigestState& state, const DigestEdge& edge) {
+  return edge.repeats && std::ranges::none_of(state.edges, [&](const DigestEdge& other) {
+           return !other.repeats && other.child == edge.child;
+         });
+}
+
 struct Outcome {
   const DigestEdge* edge = nullptr;
   double best = kLeast;
@@ -75,7 +82,7 @@ void merge(const RunDigest& digest,
       double value = kLeast;
       if (edge.verified && edge.child == state.id) {
         value = 0.0;
-      } else if (edge.verified && edge.child && !edge.repeats) {
+      } else if (edge.verified && edge.child && !leads_back(state, edge)) {
         value = std::max(edge.log_gain, run.best_below(state, *edge.child));
       } else if (edge.verified) {
         value = edge.log_gain;

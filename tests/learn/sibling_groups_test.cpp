@@ -174,5 +174,13 @@ TEST(SiblingGroups, RowsAreThoseOfTheirEdges) {
   EXPECT_TRUE(std::isnan(number(0, "change.loops")));                     // nobody knows the code
 }
 
+// Which of two equal results was found first says nothing about the steps.
+TEST(SiblingGroups, AStepThatLedWhereASiblingLedIsWorthAsMuch) {
+  std::vector<DigestState> states = small_dag();
+  states[0].edges[2] = leads(2, 2, 0.3, true);
+  expect_near(best_below(groups_of({digest("k", "map", states)}), "state0"),
+              {discounted(0.9, 1), discounted(0.9, 1), discounted(0.9, 1)});
+}
+
 }  // namespace
 }  // namespace regraph::learn
