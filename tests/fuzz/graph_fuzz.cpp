@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
         proposals.push_back({step->id, {}, 1});
       const std::vector<std::string> history = {"a", "b", "nothing"};
       double sum = 0.0;
-      for (const double prior : read->priors(history, {{"occupancy", 0.1}}, "h200", proposals))
+      for (const double prior : read->priors(history, {{"occupancy", 0.1}}, {"h200"}, proposals))
         sum += prior;
       if (!proposals.empty() && !(std::abs(sum - 1.0) < 1e-6)) rounds.fail("priors do not add up");
     } else {
