@@ -96,6 +96,7 @@ std::size_t search_kernels(const Program& program, const TrainOptions& options,
                            const std::vector<learn::CorpusKernel>& kernels,
                            const std::vector<learn::StudySearch>& searches, bool replace) {
   std::vector<learn::StudyRequest> studies;
+  studies.reserve(kernels.size());
   for (const learn::CorpusKernel& kernel : kernels)
     studies.push_back(study_of(options, kernel, searches, replace));
   return run_all(program, options, studies);

@@ -79,6 +79,7 @@ std::vector<std::vector<std::string>> Corpus::folds(int count) const {
   for (const auto& [family, first] : leader)
     groups[first].push_back(family);
   std::vector<std::vector<std::string>> largest_first;
+  largest_first.reserve(groups.size());
   for (const auto& [first, families] : groups)
     largest_first.push_back(families);
   std::ranges::stable_sort(largest_first, std::ranges::greater(),

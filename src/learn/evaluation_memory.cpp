@@ -29,7 +29,7 @@ EvaluationMemory::EvaluationMemory(Evaluator& inner, SqliteDatabase database, st
 
 Result<std::unique_ptr<EvaluationMemory>> EvaluationMemory::open(Evaluator& inner,
                                                                  const std::filesystem::path& file,
-                                                                 std::string scope) {
+                                                                 const std::string& scope) {
   std::error_code ignored;
   std::filesystem::create_directories(file.parent_path(), ignored);
   for (const bool anew : {false, true}) {
@@ -91,11 +91,11 @@ Evaluation EvaluationMemory::evaluate(const Candidate& candidate, const Evaluati
 }
 
 std::string program_identity() {
-  static const std::string identity = [] {
+  static const std::string kIdentity = [] {
     const auto bytes = read_file(std::filesystem::read_symlink("/proc/self/exe"), kLargestProgram);
     return bytes ? hash_text(*bytes).hex() : std::string("unknown");
   }();
-  return identity;
+  return kIdentity;
 }
 
 }  // namespace regraph::learn

@@ -21,7 +21,7 @@ class EvaluationMemory final : public Evaluator {
   // budget: problem, device, program. A file that cannot be used is begun anew. Errors: resource,
   // io.
   [[nodiscard]] static Result<std::unique_ptr<EvaluationMemory>> open(
-      Evaluator& inner, const std::filesystem::path& file, std::string scope);
+      Evaluator& inner, const std::filesystem::path& file, const std::string& scope);
 
   [[nodiscard]] Evaluation evaluate(const Candidate& candidate, const EvaluationBudget& budget,
                                     const Cancellation& cancellation) override;

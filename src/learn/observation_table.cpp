@@ -141,7 +141,7 @@ void ObservationTable::add(const RunDigest& digest) {
       row.step = step.step;
       for (const auto& [key, value] : step.parameters) {
         if (key == kAppliedBy) continue;
-        row.setting += (row.setting.empty() ? "" : ", ") + key + "=" + value;
+        row.setting.append(row.setting.empty() ? "" : ", ").append(key).append("=").append(value);
       }
       row.variant = edge.variant;
       row.who = step.parameters.contains(kAppliedBy) ? "model" : "rewriter";

@@ -31,7 +31,7 @@ struct ObservationRow {
   FixedScore gain = 0;  // log-gain in units of 2^-11; 0 unless verified
   std::string reason;   // why it failed
 
-  auto operator<=>(const ObservationRow&) const = default;
+  auto operator<=>(const ObservationRow&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 class ObservationTable {

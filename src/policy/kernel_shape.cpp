@@ -24,7 +24,7 @@ constexpr std::size_t place_of(std::string_view name) {
   for (std::size_t at = 0; at < kShapeSize; ++at) {
     if (kShapeNames[at] == name) return at;
   }
-  return kShapeSize;  // not reached: `place` asserts it
+  return kShapeSize;  // not reached: kPlace asserts it
 }
 
 template <std::size_t Length>
@@ -33,10 +33,10 @@ struct ShapeName {
   constexpr ShapeName(const char (&from)[Length]) { std::copy_n(from, Length, text); }  // NOLINT
 };
 template <ShapeName Name>
-constexpr std::size_t place = [] {
-  constexpr std::size_t found = place_of(Name.text);
-  static_assert(found < kShapeSize, "a name of kShapeNames");
-  return found;
+constexpr std::size_t kPlace = [] {
+  constexpr std::size_t kFound = place_of(Name.text);
+  static_assert(kFound < kShapeSize, "a name of kShapeNames");
+  return kFound;
 }();
 
 float logarithm(double count) {
@@ -91,13 +91,13 @@ class ShapeCounter final : public source::Visitor {
     const auto set = [&](std::size_t at, double value) {
       shape.values[at] = static_cast<float>(value);
     };
-    set(place<"restrict_parameters">, pointers > 0.0 ? restricted / pointers : 0.0);
-    set(place<"launch_bounds">, kernel_.launch_bounds_threads ? 1.0 : 0.0);
-    set(place<"loop_depth">, deepest_);
-    set(place<"constant_trips">, most_trips_);
-    set(place<"block_x">, std::log2(block_.x));
-    set(place<"block_y">, std::log2(block_.y));
-    set(place<"block_threads">, std::log2(static_cast<double>(block_.count())));
+    set(kPlace<"restrict_parameters">, pointers > 0.0 ? restricted / pointers : 0.0);
+    set(kPlace<"launch_bounds">, kernel_.launch_bounds_threads ? 1.0 : 0.0);
+    set(kPlace<"loop_depth">, deepest_);
+    set(kPlace<"constant_trips">, most_trips_);
+    set(kPlace<"block_x">, std::log2(block_.x));
+    set(kPlace<"block_y">, std::log2(block_.y));
+    set(kPlace<"block_threads">, std::log2(static_cast<double>(block_.count())));
     return shape;
   }
 
@@ -106,7 +106,7 @@ class ShapeCounter final : public source::Visitor {
 
   template <ShapeName Name>
   void count(double amount = 1.0) {
-    counts_[place<Name>] += amount;
+    counts_[kPlace<Name>] += amount;
   }
   [[nodiscard]] bool innermost() const { return depth_ == deepest_ && deepest_ > 0; }
 
@@ -264,7 +264,7 @@ class ShapeCounter final : public source::Visitor {
     const double own = parameter->scalar ? static_cast<double>(size_in_bytes(*parameter->scalar))
                                          : bytes_of(parameter->type);
     const double bytes = element.seen_as.empty() ? own : bytes_of(element.seen_as);
-    counts_[place<"widest_element">] = std::max(counts_[place<"widest_element">], bytes);
+    counts_[kPlace<"widest_element">] = std::max(counts_[kPlace<"widest_element">], bytes);
     if (bytes > 8.0) count<"vector_accesses">();
     const auto width = static_cast<std::int64_t>(std::max(bytes / own, 1.0));
     const Stride stride = stride_of(element, width);
