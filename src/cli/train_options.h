@@ -21,7 +21,6 @@ struct TrainOptions {
   std::vector<std::string> labels;        // of searches to learn from; empty: all
   int evaluations = 60;
   int jobs = 0;  // 0: as many as there are processors
-  int iterations = 3;
   int folds = 7;
   learn::PolicyTrainingConfig training;  // seed and threads aside
   std::vector<std::string> searchers = {"mcgs", "greedy"};

@@ -15,28 +15,11 @@ using nlohmann::json;
 
 class Calibrate : public SearchProgram {
  protected:
-  // Runs another program of the project as SearchProgram::run does the search.
-  ProgramRun run_other(const std::string& program, std::vector<std::string> arguments) const {
-    ChildRequest request;
-    request.program = program;
-    request.arguments = std::move(arguments);
-    request.environment = environment();
-    request.working_directory = path("");
-    request.wall_seconds = 300.0;
-    const Cancellation never;
-    const auto outcome = run_child(request, never);
-    if (!outcome.ok()) {
-      ADD_FAILURE() << outcome.error().message;
-      return {};
-    }
-    EXPECT_EQ(outcome->end, ChildEnd::exited) << outcome->error;
-    return {outcome->exit_code, outcome->output, outcome->error, outcome->wall_seconds};
-  }
   ProgramRun tool(std::vector<std::string> arguments) const {
-    return run_other(std::string(REGRAPH_SOURCE_DIR) + "/tools/calibrate", std::move(arguments));
+    return run_program(std::string(REGRAPH_SOURCE_DIR) + "/tools/calibrate", std::move(arguments));
   }
   ProgramRun fit(std::vector<std::string> arguments) const {
-    return run_other(REGRAPH_CALIBRATE_PROGRAM, std::move(arguments));
+    return run_program(REGRAPH_CALIBRATE_PROGRAM, std::move(arguments));
   }
 
   [[nodiscard]] double baseline_seconds(const std::string& device) const {

@@ -54,8 +54,13 @@ class SearchProgram : public ::testing::Test {
   void set_environment(const std::string& variable) { extra_environment_.push_back(variable); }
 
   ProgramRun run(std::vector<std::string> arguments, double wall_seconds = 120.0) const {
+    return run_program(REGRAPH_SEARCH_PROGRAM, std::move(arguments), wall_seconds);
+  }
+  // The same with another program of the project.
+  ProgramRun run_program(const std::string& program, std::vector<std::string> arguments,
+                         double wall_seconds = 300.0) const {
     ChildRequest request;
-    request.program = REGRAPH_SEARCH_PROGRAM;
+    request.program = program;
     request.arguments = std::move(arguments);
     request.environment = environment();
     request.working_directory = directory_.path();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace regraph::test {
@@ -36,20 +37,7 @@ class Train : public SearchProgram {
     file("kernels/adding/columns.regraph.yaml", kColumnsManifest);
   }
   ProgramRun train(std::vector<std::string> arguments) const {
-    ChildRequest request;
-    request.program = REGRAPH_TRAIN_PROGRAM;
-    request.arguments = std::move(arguments);
-    request.environment = environment();
-    request.working_directory = path("");
-    request.wall_seconds = 300.0;
-    const Cancellation never;
-    const auto outcome = run_child(request, never);
-    if (!outcome.ok()) {
-      ADD_FAILURE() << outcome.error().message;
-      return {};
-    }
-    EXPECT_EQ(outcome->end, ChildEnd::exited) << outcome->error;
-    return {outcome->exit_code, outcome->output, outcome->error, outcome->wall_seconds};
+    return run_program(REGRAPH_TRAIN_PROGRAM, std::move(arguments));
   }
   // Of the kernels, with few evaluations.
   ProgramRun train_graph(std::vector<std::string> more = {}) const {
@@ -162,6 +150,9 @@ TEST_F(Train, PoliciesAreTrainedAndForeignOnesRefused) {
   const ProgramRun resumed = run({"--resume", "run", "--json"});
   EXPECT_EQ(resumed.exit_code, 0) << resumed.error;
   EXPECT_EQ(resumed.json().at("policy"), found.json().at("policy"));
+  // Searched again from its records, with the policy that they hold.
+  const ProgramRun taught = train({"graph", "run", "--output", "again.yaml"});
+  EXPECT_EQ(taught.exit_code, 0) << taught.error;
 
   file("foreign.regraph-policy", "nothing of the kind");
   const ProgramRun refused = with({"--policy", "foreign.regraph-policy"});
