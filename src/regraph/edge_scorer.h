@@ -9,8 +9,9 @@
 
 namespace regraph {
 
-// Called from worker threads, several calls at once; must be thread-safe and deterministic: a search
-// that is done again has to come to the same priors. What it said is recorded with the states.
+// Called from worker threads, several calls at once; must be thread-safe and deterministic: a
+// search that is done again has to come to the same priors. What it said is recorded with the
+// states.
 class EdgeScorer {
  public:
   virtual ~EdgeScorer() = default;
