@@ -27,7 +27,7 @@ struct StudySearch {
   std::string searcher = "mcgs";
   std::string graph;   // file, "published", kFlatGraph; empty: the shipped one
   std::string policy;  // file; empty or "none": none
-  bool learn = false;   // inside the run
+  bool learn = false;  // inside the run
   int evaluations = 60;
   std::uint64_t seed = 1;
   std::optional<double> exploration;  // c at the start, if not the usual one
