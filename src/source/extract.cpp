@@ -63,7 +63,7 @@ class Extractor {
         declarations_(split_top_level(source, tokens_)) {}
 
   Result<DeviceCode> run() {
-    for (const Declaration& declaration : declarations_) {
+    for (const TopLevelDeclaration& declaration : declarations_) {
       if (declaration.is_kernel() && !declaration.names.empty())
         code_.file_kernels.push_back(declaration.names.front());
     }
@@ -89,12 +89,12 @@ class Extractor {
     return tokens_[token].in(source_);
   }
 
-  [[nodiscard]] std::string at_line(const Declaration& declaration) const {
+  [[nodiscard]] std::string at_line(const TopLevelDeclaration& declaration) const {
     return fmt::format("{}:{}: ", request_.file_name, tokens_[declaration.first].line);
   }
 
-  [[nodiscard]] const Declaration* kernel_called(const std::string& name) const {
-    for (const Declaration& declaration : declarations_) {
+  [[nodiscard]] const TopLevelDeclaration* kernel_called(const std::string& name) const {
+    for (const TopLevelDeclaration& declaration : declarations_) {
       if (declaration.is_kernel() && !declaration.names.empty() &&
           declaration.names.front() == name)
         return &declaration;
@@ -141,7 +141,7 @@ class Extractor {
     }
   }
 
-  [[nodiscard]] bool is_host_code(const Declaration& declaration) const {
+  [[nodiscard]] bool is_host_code(const TopLevelDeclaration& declaration) const {
     switch (declaration.kind) {
       case DeclarationKind::function:
         return !declaration.is_global && !declaration.is_device && !declaration.is_constexpr &&
@@ -167,14 +167,14 @@ class Extractor {
     return !is_device_header(name) && !has_substitute(name);
   }
 
-  [[nodiscard]] bool mentions(const Declaration& declaration, std::string_view name) const {
+  [[nodiscard]] bool mentions(const TopLevelDeclaration& declaration, std::string_view name) const {
     for (std::size_t token = declaration.first; token < declaration.last; ++token) {
       if (word(token) == name) return true;
     }
     return false;
   }
 
-  [[nodiscard]] bool is_texture(const Declaration& declaration) const {
+  [[nodiscard]] bool is_texture(const TopLevelDeclaration& declaration) const {
     for (std::size_t token = declaration.first; token + 1 < declaration.last; ++token) {
       if ((word(token) == "texture" || word(token) == "surface") && word(token + 1) == "<") {
         return true;
@@ -201,7 +201,7 @@ class Extractor {
     keep_.assign(declarations_.size(), false);
     std::map<std::string_view, std::vector<std::size_t>> by_name;
     for (std::size_t i = 0; i < declarations_.size(); ++i) {
-      const Declaration& declaration = declarations_[i];
+      const TopLevelDeclaration& declaration = declarations_[i];
       if (host_[i]) continue;
       const bool always = declaration.kind == DeclarationKind::scope ||
                           declaration.kind == DeclarationKind::directive ||
@@ -255,7 +255,7 @@ class Extractor {
   }
 
   // Name of the macro that the declaration, a directive, defines; empty for any other.
-  [[nodiscard]] std::string_view macro_defined_by(const Declaration& declaration) const {
+  [[nodiscard]] std::string_view macro_defined_by(const TopLevelDeclaration& declaration) const {
     if (declaration.kind != DeclarationKind::directive) return {};
     const std::string_view directive = word(declaration.first);
     if (directive_name(directive) != "define") return {};
@@ -286,7 +286,7 @@ class Extractor {
 
   Status instantiate() {
     for (std::size_t which = 0; which < wanted_.size(); ++which) {
-      const Declaration& kernel = *kernel_called(code_.kernels[which]);
+      const TopLevelDeclaration& kernel = *kernel_called(code_.kernels[which]);
       if (!kernel.template_closer) {
         if (wanted_[which].find('<') != std::string::npos) {
           return fail(ErrorCode::not_found,
@@ -308,7 +308,7 @@ class Extractor {
   void drop_explicit_instantiations() {
     if (bindings_.empty()) return;
     for (std::size_t i = 0; i < declarations_.size(); ++i) {
-      const Declaration& declaration = declarations_[i];
+      const TopLevelDeclaration& declaration = declarations_[i];
       if (word(declaration.first) != "template" || declaration.template_closer) continue;
       for (const auto& [kernel, text] : bindings_) {
         if (mentions(declaration, kernel->names.front())) keep_[i] = false;
@@ -324,7 +324,7 @@ class Extractor {
     std::size_t copied = 0;                   // bytes of the file dealt with
     std::size_t left_out = 0;
     for (std::size_t i = 0; i < declarations_.size(); ++i) {
-      const Declaration& declaration = declarations_[i];
+      const TopLevelDeclaration& declaration = declarations_[i];
       const std::size_t end = tokens_[declaration.last - 1].end;
       if (!keep_[i]) {
         in_step = false;
@@ -370,12 +370,12 @@ class Extractor {
   std::string_view source_;
   const ExtractionRequest& request_;
   std::vector<Token> tokens_;
-  std::vector<Declaration> declarations_;
+  std::vector<TopLevelDeclaration> declarations_;
   std::vector<std::string> wanted_;
   std::vector<bool> host_;
   std::vector<bool> keep_;
   bool has_host_code_ = false;
-  std::map<const Declaration*, std::string> bindings_;  // what stands for a template header
+  std::map<const TopLevelDeclaration*, std::string> bindings_;  // what stands for a template header
   DeviceCode code_;
 };
 

@@ -21,11 +21,11 @@ bool contains(const std::array<std::string_view, N>& names, std::string_view nam
 }  // namespace
 
 std::vector<std::string> prelude_notes(std::string_view text, const std::vector<Token>& tokens,
-                                       const std::vector<Declaration>& declarations,
+                                       const std::vector<TopLevelDeclaration>& declarations,
                                        const std::vector<bool>& kept,
                                        const std::string& file_name) {
   std::set<std::string_view> declared;
-  for (const Declaration& declaration : declarations)
+  for (const TopLevelDeclaration& declaration : declarations)
     declared.insert(declaration.names.begin(), declaration.names.end());
   std::set<std::string_view> used;
   for (std::size_t i = 0; i < declarations.size(); ++i) {

@@ -11,10 +11,9 @@
 namespace regraph::source {
 
 // One sentence for each such name in the kept declarations, unless the file declares it itself.
-[[nodiscard]] std::vector<std::string> prelude_notes(std::string_view text,
-                                                     const std::vector<Token>& tokens,
-                                                     const std::vector<Declaration>& declarations,
-                                                     const std::vector<bool>& kept,
-                                                     const std::string& file_name);
+[[nodiscard]] std::vector<std::string> prelude_notes(
+    std::string_view text, const std::vector<Token>& tokens,
+    const std::vector<TopLevelDeclaration>& declarations, const std::vector<bool>& kept,
+    const std::string& file_name);
 
 }  // namespace regraph::source

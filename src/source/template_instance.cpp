@@ -57,7 +57,7 @@ std::vector<std::string> arguments_of(std::string_view text, const std::vector<T
 
 Result<std::vector<TemplateParameter>> parameters_of(std::string_view text,
                                                      const std::vector<Token>& tokens,
-                                                     const Declaration& kernel) {
+                                                     const TopLevelDeclaration& kernel) {
   std::vector<TemplateParameter> parameters;
   const std::size_t open = kernel.first + 1;
   for (const auto& [first, last] : split_list(text, tokens, open, *kernel.template_closer + 1)) {
@@ -87,7 +87,7 @@ Result<std::vector<TemplateParameter>> parameters_of(std::string_view text,
 // Argument lists with which the file itself instantiates or launches the template.
 std::set<std::vector<std::string>> instances_in_file(std::string_view text,
                                                      const std::vector<Token>& tokens,
-                                                     const Declaration& kernel) {
+                                                     const TopLevelDeclaration& kernel) {
   std::set<std::vector<std::string>> instances;
   for (std::size_t token = 0; token + 1 < tokens.size(); ++token) {
     const bool inside = token >= kernel.first && token < kernel.last;
@@ -114,7 +114,7 @@ std::string list(const std::vector<std::string>& arguments) {
 
 Result<TemplateInstance> instantiate_template(std::string_view text,
                                               const std::vector<Token>& tokens,
-                                              const Declaration& kernel,
+                                              const TopLevelDeclaration& kernel,
                                               const std::string& wanted) {
   auto parameters = parameters_of(text, tokens, kernel);
   if (!parameters) return std::move(parameters).error();

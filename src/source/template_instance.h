@@ -21,7 +21,7 @@ struct TemplateInstance {
 // nothing gives, several different instances).
 [[nodiscard]] Result<TemplateInstance> instantiate_template(std::string_view text,
                                                             const std::vector<Token>& tokens,
-                                                            const Declaration& kernel,
+                                                            const TopLevelDeclaration& kernel,
                                                             const std::string& wanted);
 
 }  // namespace regraph::source

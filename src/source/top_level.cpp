@@ -48,7 +48,7 @@ class Splitter {
   Splitter(std::string_view text, const std::vector<Token>& tokens)
       : text_(text), tokens_(tokens), macros_(object_macros(text, tokens)) {}
 
-  std::vector<Declaration> run() {
+  std::vector<TopLevelDeclaration> run() {
     while (at_ < tokens_.size())
       split_one();
     return std::move(declarations_);
@@ -63,7 +63,7 @@ class Splitter {
   }
 
   void add(DeclarationKind kind, std::size_t last) {
-    Declaration declaration;
+    TopLevelDeclaration declaration;
     declaration.kind = kind;
     declaration.first = at_;
     declaration.last = last;
@@ -97,7 +97,7 @@ class Splitter {
   // Scans one declaration to its end: a semicolon outside all brackets or the end of a function's
   // body.
   void declare() {
-    Declaration found;
+    TopLevelDeclaration found;
     found.first = at_;
     skip_templates(found);
     const std::size_t start = at_;
@@ -137,7 +137,7 @@ class Splitter {
     at_ = declarations_.back().last;
   }
 
-  void skip_templates(Declaration& found) {
+  void skip_templates(TopLevelDeclaration& found) {
     while (word(at_) == "template" && word(at_ + 1) == "<") {
       const std::size_t after = after_angle(text_, tokens_, at_ + 1);
       if (after >= tokens_.size()) return;
@@ -146,7 +146,7 @@ class Splitter {
     }
   }
 
-  void note_specifier(std::string_view token, Declaration& found) const {
+  void note_specifier(std::string_view token, TopLevelDeclaration& found) const {
     if (const auto macro = macros_.find(token); macro != macros_.end()) {
       for (const Token& inner : tokenize(macro->second))
         note_keyword(inner.in(macro->second), found);
@@ -154,7 +154,7 @@ class Splitter {
     note_keyword(token, found);
   }
 
-  static void note_keyword(std::string_view token, Declaration& found) {
+  static void note_keyword(std::string_view token, TopLevelDeclaration& found) {
     if (token == "__global__") found.is_global = true;
     if (token == "__device__") found.is_device = true;
     if (is_one_of(token, {"__constant__", "__managed__"})) found.is_constant_memory = true;
@@ -171,7 +171,7 @@ class Splitter {
                       "requires", "__nv_pure__"});
   }
 
-  void classify(Declaration& found, std::size_t start, bool has_type_keyword) {
+  void classify(TopLevelDeclaration& found, std::size_t start, bool has_type_keyword) {
     const std::string_view first = word(start);
     if (first == "using" && word(start + 1) == "namespace") {
       found.kind = DeclarationKind::using_directive;
@@ -203,7 +203,7 @@ class Splitter {
     return words > 2;
   }
 
-  std::vector<std::string> alias_names(const Declaration& found, std::size_t start) const {
+  std::vector<std::string> alias_names(const TopLevelDeclaration& found, std::size_t start) const {
     if (word(start) != "typedef") return {std::string(word(start + 1))};
     // For function pointers and structures a superset, which is safe.
     return names_before(start + 1, found.last, true, {";", ",", "[", ")"});
@@ -244,7 +244,7 @@ class Splitter {
   const std::vector<Token>& tokens_;
   ObjectMacros macros_;
   std::size_t at_ = 0;
-  std::vector<Declaration> declarations_;
+  std::vector<TopLevelDeclaration> declarations_;
 };
 
 }  // namespace
@@ -293,7 +293,8 @@ ObjectMacros object_macros(std::string_view text, const std::vector<Token>& toke
   return macros;
 }
 
-std::vector<Declaration> split_top_level(std::string_view text, const std::vector<Token>& tokens) {
+std::vector<TopLevelDeclaration> split_top_level(std::string_view text,
+                                                 const std::vector<Token>& tokens) {
   return Splitter(text, tokens).run();
 }
 

@@ -24,7 +24,7 @@ enum class DeclarationKind : std::uint8_t {
 };
 
 // Tokens [first, last) of the file.
-struct Declaration {
+struct TopLevelDeclaration {
   DeclarationKind kind = DeclarationKind::other;
   std::size_t first = 0;
   std::size_t last = 0;
@@ -46,8 +46,8 @@ struct Declaration {
 
 // Returns the declarations in order; together they cover all tokens. Namespaces and linkage
 // blocks are opened up: what they hold stands between two `scope` declarations.
-[[nodiscard]] std::vector<Declaration> split_top_level(std::string_view text,
-                                                       const std::vector<Token>& tokens);
+[[nodiscard]] std::vector<TopLevelDeclaration> split_top_level(std::string_view text,
+                                                               const std::vector<Token>& tokens);
 
 // The token after the bracket that closes the one at `open`, or `tokens.size()`. Brackets of
 // alternative preprocessor branches count once.

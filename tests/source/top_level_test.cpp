@@ -10,15 +10,15 @@ namespace {
 struct Split {
   std::string text;
   std::vector<Token> tokens;
-  std::vector<Declaration> declarations;
+  std::vector<TopLevelDeclaration> declarations;
 
   explicit Split(std::string source)
       : text(std::move(source)),
         tokens(tokenize(text)),
         declarations(split_top_level(text, tokens)) {}
 
-  [[nodiscard]] const Declaration& declaring(const std::string& name) const {
-    for (const Declaration& declaration : declarations) {
+  [[nodiscard]] const TopLevelDeclaration& declaring(const std::string& name) const {
+    for (const TopLevelDeclaration& declaration : declarations) {
       for (const std::string& one : declaration.names) {
         if (one == name) return declaration;
       }
@@ -83,7 +83,7 @@ TEST(TopLevel, AlternativeBranchesCountOnce) {
 TEST(TopLevel, DeclarationsCoverAllTokens) {
   const Split split("a b; } ; struct { int x; } y; f(); template class A<int>; using X = int;");
   std::size_t next = 0;
-  for (const Declaration& declaration : split.declarations) {
+  for (const TopLevelDeclaration& declaration : split.declarations) {
     EXPECT_EQ(declaration.first, next);
     EXPECT_GT(declaration.last, declaration.first);
     next = declaration.last;

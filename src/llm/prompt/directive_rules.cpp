@@ -2,6 +2,7 @@
 
 #include "llm/prompt/code_tokens.h"
 #include "llm/prompt/prompt_text.h"
+#include "source/reserved_names.h"
 #include "source/top_level.h"
 
 #include <fmt/format.h>
@@ -19,22 +20,6 @@ constexpr std::size_t kShownOfDirective = 80;
 
 Error wrong(std::string what) {
   return fail(ErrorCode::parse, std::move(what));
-}
-
-// Names whose meaning the checks and the verifier rely on.
-bool has_meaning(std::string_view name) {
-  constexpr auto kNames = std::to_array<std::string_view>(
-      {"alignas",  "asm",      "auto",      "bool",     "break",   "case",      "char",
-       "class",    "const",    "constexpr", "continue", "default", "delete",    "do",
-       "double",   "else",     "enum",      "extern",   "false",   "float",     "for",
-       "goto",     "if",       "inline",    "int",      "long",    "namespace", "new",
-       "operator", "return",   "short",     "signed",   "sizeof",  "static",    "struct",
-       "switch",   "template", "this",      "true",     "typedef", "typename",  "union",
-       "unsigned", "using",    "void",      "volatile", "while",   "threadIdx", "blockIdx",
-       "blockDim", "gridDim",  "warpSize"});
-  const bool reserved =
-      name.size() > 1 && name[0] == '_' && (name[1] == '_' || (name[1] >= 'A' && name[1] <= 'Z'));
-  return reserved || std::ranges::find(kNames, name) != kNames.end();
 }
 
 Status check_include(std::string_view rest) {
@@ -61,7 +46,8 @@ Status check_macro(const std::vector<std::string_view>& words) {
   // "#", "define", NAME, ...
   const std::string_view name = words.size() > 2 ? words[2] : std::string_view();
   if (!is_name(name)) return wrong("a macro needs a name");
-  if (has_meaning(name)) {
+  // The checks and the verifier rely on what these mean.
+  if (source::is_reserved_name(name)) {
     return wrong(fmt::format("the macro '{}' gives a reserved name another meaning",
                              one_line(name, kShownOfDirective)));
   }
