@@ -19,6 +19,7 @@ enum ExitCode : int {
       4,               // no usable kernel in the file; the original does not compile, run or verify
   kNoDevice = 5,       // no device to search for, or no CUDA toolkit
   kNoAnswer = 6,       // a language model had to apply the steps, and no answer ever came
+  kLeak = 7,           // families of a corpus that must differ do not
   kInterrupted = 130,  // stopped by a signal
 };
 

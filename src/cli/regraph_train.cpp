@@ -106,6 +106,14 @@ int run(int argc, char** argv) {
   add_training(*eval, options);
   eval->add_option("--output", options.output, "folder for table, JSON and picture");
 
+  CLI::App* check = app.add_subcommand(
+      "check", "looks for nearly the same kernels in families that learning is to be tested apart");
+  check->add_option("CORPUS", options.sources, "folder of kernels")->required()->expected(1);
+  check
+      ->add_option("--work", options.work,
+                   "folder with searches of the kernels; what they found is compared, too")
+      ->capture_default_str();
+
   CLI::App* study = app.add_subcommand("study", "")->group("");
   std::string ignored;
   study->add_option("FILE", ignored);
@@ -118,6 +126,7 @@ int run(int argc, char** argv) {
   if (*study) return study_from_input(program);
   if (*graph) return train_graph_file(program, options);
   if (*model) return train_policy_file(program, options);
+  if (*check) return check_corpus(program, options);
   if (*eval) return evaluate_learning(program, options);
   return search_for_training(program, options);
 }

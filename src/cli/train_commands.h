@@ -16,6 +16,8 @@ namespace regraph::cli {
 [[nodiscard]] int search_for_training(const Program& program, const TrainOptions& options);
 // `regraph-train eval`
 [[nodiscard]] int evaluate_learning(const Program& program, const TrainOptions& options);
+// `regraph-train check`
+[[nodiscard]] int check_corpus(const Program& program, const TrainOptions& options);
 // `regraph-train study -`: the searches of one kernel, for run_studies (learn/study_pool.h).
 [[nodiscard]] int train_study(const Program& program, const std::string& text);
 

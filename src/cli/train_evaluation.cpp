@@ -172,6 +172,25 @@ std::vector<std::pair<std::string, std::string>> comparisons_of(const TrainOptio
   return pairs;
 }
 
+// Families that hold nearly the same kernel, by their sources and first searches; said aloud where
+// the corpus does not know of it.
+Result<std::vector<std::vector<std::string>>> joined_families(const Program& program,
+                                                              const TrainOptions& options,
+                                                              const TrainSources& sources) {
+  auto kernels = checked_kernels(sources.kernels);
+  if (!kernels) return std::move(kernels).error();
+  for (learn::CheckedKernel& checked : *kernels)
+    add_states(kept_digests(program, options, {checked.kernel}, first_labels()), checked);
+  learn::LeakCheck check = learn::check_leaks(sources.corpus, *kernels);
+  for (const learn::Leak& leak : check.leaks) {
+    program.say(
+        fmt::format("warning: {} and {} hold nearly the same kernel{}; regraph-train check "
+                    "tells which",
+                    leak.one, leak.other, leak.kinship_mends ? " and are kept in one fold" : ""));
+  }
+  return std::move(check.joined);
+}
+
 Status write_report(const TrainOptions& options, const learn::LearningReport& report) {
   if (options.output.empty()) return {};
   const std::filesystem::path folder(options.output);
@@ -198,7 +217,9 @@ int evaluate_learning(const Program& program, const TrainOptions& options) {
   Rankings rankings;
   std::vector<learn::CorpusKernel> tested;
   std::vector<learn::StudyRequest> studies;
-  const auto folds = sources->corpus.folds(options.folds);
+  const auto joined = joined_families(program, options, *sources);
+  if (!joined) return program.fail(session_error(joined.error()));
+  const auto folds = sources->corpus.folds(options.folds, *joined);
   std::size_t number = 0;
   for (const std::vector<std::string>& families : folds) {
     const auto fold =

@@ -20,6 +20,7 @@ namespace regraph::cli {
 namespace {
 
 constexpr std::size_t kLargestDigest = std::size_t{256} << 20;
+constexpr std::size_t kLargestKernel = std::size_t{16} << 20;
 constexpr const char* kTableEnding = ".observations";
 constexpr const char* kWide = "wide";
 // A state has some 20 edges: enough for all of half a dozen states.
@@ -143,8 +144,25 @@ std::vector<learn::RunDigest> kept_digests(const Program& program, const TrainOp
   return digests;
 }
 
-Result<policy::PolicyModel> policy_from(const std::vector<learn::RunDigest>& digests,
-                                        const StepGraph& graph, const TrainOptions& options) {
+Result<std::vector<learn::CheckedKernel>> checked_kernels(
+    const std::vector<learn::CorpusKernel>& kernels) {
+  std::vector<learn::CheckedKernel> checked;
+  for (const learn::CorpusKernel& kernel : kernels) {
+    auto source = read_file(kernel.file, kLargestKernel);
+    if (!source) return std::move(source).error();
+    checked.push_back({kernel, std::move(*source), {}});
+  }
+  return checked;
+}
+
+void add_states(const std::vector<learn::RunDigest>& digests, learn::CheckedKernel& kernel) {
+  for (const learn::RunDigest& digest : digests) {
+    for (const learn::DigestState& state : digest.states)
+      kernel.states.push_back({state.identity, state.view.history});
+  }
+}
+
+policy::FeatureLayout layout_of(const std::vector<learn::RunDigest>& digests) {
   std::set<std::string> steps;
   for (const learn::RunDigest& digest : digests) {
     for (const learn::DigestState& state : digest.states) {
@@ -152,7 +170,12 @@ Result<policy::PolicyModel> policy_from(const std::vector<learn::RunDigest>& dig
         steps.insert(proposal.step);
     }
   }
-  const policy::FeatureLayout layout({steps.begin(), steps.end()});
+  return policy::FeatureLayout({steps.begin(), steps.end()});
+}
+
+Result<policy::PolicyModel> policy_from(const std::vector<learn::RunDigest>& digests,
+                                        const StepGraph& graph, const TrainOptions& options) {
+  const policy::FeatureLayout layout = layout_of(digests);
   const auto groups = learn::sibling_groups(digests, layout, graph);
   learn::PolicyTrainingConfig config = options.training;
   config.seed = options.seed;

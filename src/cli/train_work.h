@@ -6,6 +6,7 @@
 #include "cli/train_options.h"
 #include "learn/corpus.h"
 #include "learn/kernel_study.h"
+#include "learn/leak_check.h"
 #include "learn/observation_table.h"
 #include "learn/run_digest.h"
 #include "policy/policy_model.h"
@@ -54,6 +55,15 @@ struct TrainSources {
 [[nodiscard]] std::vector<learn::RunDigest> kept_digests(
     const Program& program, const TrainOptions& options,
     const std::vector<learn::CorpusKernel>& kernels, const std::vector<std::string>& labels);
+
+// The kernels with their sources, for learn::check_leaks, without states. Errors: not_found, io.
+[[nodiscard]] Result<std::vector<learn::CheckedKernel>> checked_kernels(
+    const std::vector<learn::CorpusKernel>& kernels);
+// Adds the states that searches of the kernel knew.
+void add_states(const std::vector<learn::RunDigest>& digests, learn::CheckedKernel& kernel);
+
+// The inputs of a policy, with the steps that these searches know.
+[[nodiscard]] policy::FeatureLayout layout_of(const std::vector<learn::RunDigest>& digests);
 
 // A policy that corrects `graph`, trained on these searches. Errors: as learn::train_policy.
 [[nodiscard]] Result<policy::PolicyModel> policy_from(const std::vector<learn::RunDigest>& digests,

@@ -57,31 +57,28 @@ std::vector<std::string> Corpus::open_families() const {
   return {families.begin(), families.end()};
 }
 
-std::vector<std::vector<std::string>> Corpus::folds(int count) const {
-  // Groups that stay together, by their first family; controls are in no test.
-  std::map<std::string, std::string> leader;
+NameGroups Corpus::kinships() const {
+  NameGroups groups;
+  for (const std::vector<std::string>& families : kin)
+    groups.join(families);
+  return groups;
+}
+
+std::vector<std::vector<std::string>> Corpus::folds(
+    int count, std::span<const std::vector<std::string>> joined) const {
+  NameGroups together = kinships();
+  for (const std::vector<std::string>& families : joined)
+    together.join(families);
+  // Controls are in no test.
+  std::map<std::string, std::set<std::string>> groups;
   for (const CorpusKernel& kernel : kernels) {
-    if (!kernel.sealed && !kernel.control) leader[kernel.family] = kernel.family;
+    if (!kernel.sealed && !kernel.control)
+      groups[together.leader(kernel.family)].insert(kernel.family);
   }
-  for (const std::vector<std::string>& families : kin) {
-    const auto known = [&](const std::string& family) { return leader.contains(family); };
-    const auto front = std::ranges::find_if(families, known);
-    // Kin of kin are kin.
-    std::set<std::string> joined;
-    for (const std::string& family : families) {
-      if (known(family)) joined.insert(leader.at(family));
-    }
-    for (auto& [family, first] : leader) {
-      if (joined.contains(first)) first = *front;
-    }
-  }
-  std::map<std::string, std::vector<std::string>> groups;
-  for (const auto& [family, first] : leader)
-    groups[first].push_back(family);
   std::vector<std::vector<std::string>> largest_first;
   largest_first.reserve(groups.size());
   for (const auto& [first, families] : groups)
-    largest_first.push_back(families);
+    largest_first.emplace_back(families.begin(), families.end());
   std::ranges::stable_sort(largest_first, std::ranges::greater(),
                            [](const auto& group) { return group.size(); });
   std::vector<std::vector<std::string>> folds(static_cast<std::size_t>(std::max(count, 1)));

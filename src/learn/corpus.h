@@ -7,8 +7,10 @@
 #pragma once
 
 #include "base/result.h"
+#include "learn/name_groups.h"
 
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,9 +30,13 @@ struct Corpus {
 
   // Families, sealed ones aside.
   [[nodiscard]] std::vector<std::string> open_families() const;
-  // The open families, controls aside, in `count` groups of nearly equal size; kin stay together.
-  // Always the same for the same corpus.
-  [[nodiscard]] std::vector<std::vector<std::string>> folds(int count) const;
+  // Families by kinship; kin of kin are kin, whatever family lies between.
+  [[nodiscard]] NameGroups kinships() const;
+  // The open families, controls aside, in `count` groups of nearly equal size; kin stay together,
+  // and so do the families of each entry of `joined` (LeakCheck::joined). Always the same for the
+  // same corpus.
+  [[nodiscard]] std::vector<std::vector<std::string>> folds(
+      int count, std::span<const std::vector<std::string>> joined = {}) const;
 };
 
 // Reads a folder, or takes one .cu file. Errors: not_found (no such place, no kernel in it), parse

@@ -13,6 +13,7 @@ namespace regraph::test {
 inline constexpr int kUsage = 2;
 inline constexpr int kUnusableKernel = 4;
 inline constexpr int kNoDevice = 5;
+inline constexpr int kLeak = 7;
 
 inline constexpr const char* kScale =
     R"cuda(__global__ void scale(const float* in, float* out, int n) {

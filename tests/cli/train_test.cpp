@@ -161,6 +161,59 @@ TEST_F(Train, PoliciesAreTrainedAndForeignOnesRefused) {
   EXPECT_EQ(with({"--policy", "nowhere"}).exit_code, kUsage);
 }
 
+TEST_F(Train, ACopyInAnotherFamilyIsALeak) {
+  EXPECT_EQ(train({"check", "kernels"}).exit_code, 0);
+  // Renamed and laid out anew.
+  file("kernels/copy/other.cu",
+       "__global__ void twice(float const* from, float* __restrict__ to, const int count) {\n"
+       "  const int at = blockIdx.x*blockDim.x + threadIdx.x; // one a thread\n"
+       "  if (at < count) { to[at] = 3.0f*from[at]; }\n}\n");
+  const ProgramRun leak = train({"check", "kernels"});
+  EXPECT_EQ(leak.exit_code, kLeak);
+  EXPECT_NE(leak.output.find("3 kernels of 3 families, 0 of them sealed; 0 kernels with searches "
+                             "in regraph-training\n"),
+            std::string::npos)
+      << leak.output;
+  EXPECT_NE(leak.output.find("leak: copy and scaling\n  kernels/copy/other.cu\n"
+                             "  kernels/scaling/plain.cu\n    sources alike to 1.00\n"),
+            std::string::npos)
+      << leak.output;
+  file("kernels/corpus.yaml", "kin: [[copy, scaling]]\n");
+  EXPECT_EQ(train({"check", "kernels"}).exit_code, 0);
+
+  const ProgramRun nowhere = train({"check", "nowhere"});
+  EXPECT_EQ(nowhere.exit_code, kUsage);
+  EXPECT_TRUE(nowhere.complains_of("nowhere: no such folder of kernels")) << nowhere.error;
+  file("empty/README.md", "no kernel\n");
+  const ProgramRun empty = train({"check", "empty"});
+  EXPECT_EQ(empty.exit_code, kUsage);
+  EXPECT_TRUE(empty.complains_of("there is no .cu file in this folder")) << empty.error;
+}
+
+TEST_F(Train, StatesThatSearchesFoundAreComparedToo) {
+  ASSERT_EQ(train_graph().exit_code, 0);
+  file("kernels/adding/other.cu", kIndirect);
+  file("kernels/moving/other.cu", "__global__ void nothing() {}\n");
+  std::filesystem::create_directory(path("work/moving"));
+  std::filesystem::copy(path("work/adding/columns"), path("work/moving/other"),
+                        std::filesystem::copy_options::recursive);
+  std::filesystem::copy(path("work/scaling/plain"), path("work/adding/other"),
+                        std::filesystem::copy_options::recursive);
+  file("work/adding/columns/wide.json", "{\"format\": \"regraph-digest/1\"}");
+  file("kernels/corpus.yaml", "kin: [[adding, scaling]]\n");
+  const ProgramRun done = train({"check", "kernels", "--work", "work"});
+  EXPECT_EQ(done.exit_code, kLeak) << done.error;
+  EXPECT_TRUE(done.complains_of("left out: work/adding/columns/wide.json: not a digest"))
+      << done.error;
+  EXPECT_NE(done.output.find("4 kernels with searches in work"), std::string::npos) << done.output;
+  EXPECT_NE(done.output.find("leak: adding and moving\n  kernels/adding/columns.cu\n"
+                             "  kernels/moving/other.cu\n    the same kernel and launch: of the "
+                             "first the original, of the second the original;"),
+            std::string::npos)
+      << done.output;
+  EXPECT_NE(done.output.find("inputs that give a family away"), std::string::npos) << done.output;
+}
+
 TEST_F(Train, FamiliesLeftOutAreCompared) {
   const ProgramRun done =
       train({"eval",       "kernels",   "--work",        "work",   "--jobs",     "2",

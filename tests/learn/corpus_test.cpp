@@ -118,6 +118,24 @@ TEST_F(CorpusTest, KinStayInOneFold) {
   EXPECT_EQ(corpus->folds(5).size(), 3U);
 }
 
+TEST_F(CorpusTest, JoinedFamiliesStayInOneFold) {
+  for (char family = 'a'; family <= 'k'; ++family)
+    write(std::string(1, family) + "/k.cu");
+  // Also over a sealed family, and over kin.
+  write("corpus.yaml", "sealed: [k]\ncontrols: [j]\nkin: [[a, b], [g, k]]\n");
+  const auto corpus = read_corpus(place());
+  ASSERT_TRUE(corpus) << corpus.error().message;
+  const std::vector<std::vector<std::string>> joined = {{"b", "c"}, {"d", "e"}, {"f", "k"}};
+  const auto folds = corpus->folds(8, joined);
+  EXPECT_EQ(folds.size(), 5U);  // a b c, d e, f g, h, i
+  EXPECT_EQ(folds_with(folds, {"a", "b", "c"}), 1U);
+  EXPECT_EQ(folds_with(folds, {"d", "e"}), 1U);
+  EXPECT_EQ(folds_with(folds, {"f", "g"}), 1U);
+  EXPECT_EQ(folds_with(folds, {"k", "j"}), 0U);
+  EXPECT_TRUE(corpus->kinships().together("a", "b"));
+  EXPECT_FALSE(corpus->kinships().together("b", "c"));
+}
+
 TEST_F(CorpusTest, ErrorsNameTheirLine) {
   const std::string yaml = (place() / "corpus.yaml").string();
   EXPECT_EQ(message(), place().string() + ": no such folder of kernels, nor a kernel");
