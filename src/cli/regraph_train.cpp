@@ -2,9 +2,12 @@
 #include "base/files.h"
 #include "cli/program.h"
 #include "cli/train_commands.h"
+#include "cli/train_folds.h"
 #include "cli/train_options.h"
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdio>
 #include <iterator>
@@ -48,6 +51,9 @@ void add_training(CLI::App& app, TrainOptions& options) {
   option("--dropout", config.dropout, "share of hidden units left out of a pass");
   option("--weight-decay", config.weight_decay, "of the weights, a step");
   option("--learning-rate", config.learning_rate, "of Adam at the start");
+  app.add_flag("--policy-gradient", config.second_stage,
+               "go on by group-relative policy optimization after the imitation")
+      ->group(kGroup);
   app.add_option("--without-input", config.without_inputs,
                  "inputs to leave out, by the beginning of their names")
       ->group(kGroup);
@@ -98,10 +104,12 @@ int run(int argc, char** argv) {
   add_sources(*eval, options, true);
   eval->add_option("--folds", options.folds, "groups of families")->capture_default_str();
   eval->add_option("--searcher", options.searchers, "search methods")->capture_default_str();
-  eval->add_option(
-          "--prior", options.priors,
-          "flat, published, graph, policy; +run: learning inside the run; none: only rankings")
+  eval->add_option("--prior", options.priors,
+                   fmt::format("what priors are made of: {}", fmt::join(prior_names(), ", ")))
+      ->check(CLI::IsMember(prior_names()))
       ->capture_default_str();
+  eval->add_flag("--rankings-only", options.rankings_only,
+                 "no searches: only how well priors put tried steps in order");
   eval->add_option("--seed", options.seed, "seed of searches and networks")->capture_default_str();
   add_training(*eval, options);
   eval->add_option("--output", options.output, "folder for table, JSON and picture");

@@ -131,7 +131,7 @@ int train_policy_file(const Program& program, const TrainOptions& options) {
   const auto graph = load_graph(options.graph, program.installation());
   if (!graph) return said(program, graph.error());
   const auto digests = kept_digests(program, options, sources->kernels, options.labels);
-  auto trained = policy_from(digests, *graph, options);
+  auto trained = policy_from(digests, *graph, sources->corpus.kinships(), options);
   if (!trained) return said(program, trained.error());
   if (Status written = policy::save_policy(*trained, options.output); !written)
     return said(program, written.error());

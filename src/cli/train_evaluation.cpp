@@ -1,12 +1,9 @@
 // `regraph-train eval`: what learning brings on families that were not learned from.
 #include "base/files.h"
 #include "cli/train_commands.h"
+#include "cli/train_folds.h"
 #include "cli/train_work.h"
-#include "learn/graph_training.h"
 #include "learn/learning_report.h"
-#include "learn/sibling_groups.h"
-#include "policy/policy_file.h"
-#include "regraph/regraph_yaml.h"
 #include "session/load_graph.h"
 
 #include <fmt/format.h>
@@ -18,127 +15,8 @@ namespace regraph::cli {
 
 namespace {
 
-// What a prior is made of. Searches are called "SEARCHER-PRIOR".
-struct PriorKind {
-  const char* name;
-  const char* graph;  // empty: the fold's own
-  bool policy;
-  bool learn;
-};
-constexpr PriorKind kPriorKinds[] = {
-    {"flat", learn::kFlatGraph, false, false},
-    {"published", kPublishedGraph, false, false},
-    {"published+run", kPublishedGraph, false, true},
-    {"graph", "", false, false},
-    {"graph+run", "", false, true},
-    {"policy", "", true, false},
-    {"policy+run", "", true, true},
-};
 constexpr int kShownAt[] = {5, 10, 20, 25, 60};
 constexpr double kLeastSpeedup = 1.2;
-
-// Families that are tested, and what was learned without them.
-struct Fold {
-  std::vector<learn::CorpusKernel> tested;
-  std::filesystem::path graph;
-  std::filesystem::path policy;
-};
-
-struct Rankings {
-  // Of edges at the original by their own gain, and of all states by what is reached below.
-  std::vector<std::pair<std::string, learn::RankingScore>> scores;
-
-  void add(const std::string& name, const learn::RankingScore& score) {
-    auto known =
-        std::ranges::find(scores, name, &std::pair<std::string, learn::RankingScore>::first);
-    if (known == scores.end()) {
-      scores.emplace_back(name, score);
-      return;
-    }
-    // Families are in one fold each, so means are put together by their numbers.
-    learn::RankingScore& sum = known->second;
-    const double before = sum.families;
-    const double total = before + score.families;
-    if (total == 0.0) return;
-    sum.top_one = (sum.top_one * before + score.top_one * score.families) / total;
-    sum.top_three = (sum.top_three * before + score.top_three * score.families) / total;
-    sum.mean_rank = (sum.mean_rank * before + score.mean_rank * score.families) / total;
-    sum.groups += score.groups;
-    sum.families += score.families;
-  }
-};
-
-void rank_fold(const Program& program, const TrainOptions& options, const Fold& fold,
-               const StepGraph& published, const StepGraph& graph, const policy::PolicyModel& model,
-               Rankings& rankings) {
-  const auto digests = kept_digests(program, options, fold.tested, first_labels());
-  const auto reader = policy::PolicyReader::make(model);
-  if (!reader) return;
-  const struct {
-    const char* name;
-    const StepGraph& graph;
-    const policy::PolicyReader* policy;
-  } kinds[] = {
-      {"published", published, nullptr}, {"graph", graph, nullptr}, {"policy", graph, &*reader}};
-  for (const auto& kind : kinds) {
-    const auto groups = learn::sibling_groups(digests, reader->layout(), kind.graph);
-    std::vector<learn::SiblingGroup> originals;
-    std::ranges::copy_if(groups, std::back_inserter(originals), &learn::SiblingGroup::at_original);
-    rankings.add(
-        fmt::format("gain at the original, {}", kind.name),
-        learn::rank_siblings(originals, reader->layout(), kind.policy, learn::RankedBy::log_gain));
-    rankings.add(
-        fmt::format("best below, all states, {}", kind.name),
-        learn::rank_siblings(groups, reader->layout(), kind.policy, learn::RankedBy::best_below));
-  }
-}
-
-Result<Fold> make_fold(const Program& program, const TrainOptions& options,
-                       const TrainSources& sources, const StepGraph& published,
-                       const std::vector<std::string>& families, std::size_t number,
-                       Rankings& rankings) {
-  Fold fold;
-  std::vector<learn::CorpusKernel> others;
-  for (const learn::CorpusKernel& kernel : sources.kernels) {
-    const bool tested = std::ranges::find(families, kernel.family) != families.end();
-    (tested ? fold.tested : others).push_back(kernel);
-  }
-  const auto folder = std::filesystem::absolute(options.work) / fmt::format("fold-{}", number);
-  fold.graph = folder / "graph.yaml";
-  fold.policy = folder / "fold.regraph-policy";
-  const auto digests = kept_digests(program, options, others, first_labels());
-  learn::ObservationTable table;
-  for (const learn::RunDigest& digest : digests)
-    table.add(digest);
-  const StepGraph graph = learn::train_graph(published, table);
-  if (Status written = write_file(fold.graph, regraph_text(graph)); !written)
-    return written.error();
-  const auto model = policy_from(digests, graph, options);
-  if (!model) return model.error();
-  if (Status written = policy::save_policy(*model, fold.policy); !written) return written.error();
-  rank_fold(program, options, fold, published, graph, *model, rankings);
-  if (!options.quiet) program.say(fmt::format("fold {}: {} kernels", number, fold.tested.size()));
-  return fold;
-}
-
-std::vector<learn::StudySearch> searches_of(const TrainOptions& options, const Fold& fold) {
-  std::vector<learn::StudySearch> searches;
-  for (const std::string& searcher : options.searchers) {
-    for (const PriorKind& prior : kPriorKinds) {
-      if (std::ranges::find(options.priors, prior.name) == options.priors.end()) continue;
-      learn::StudySearch search;
-      search.label = searcher + "-" + prior.name;
-      search.searcher = searcher;
-      search.graph = prior.graph[0] == '\0' ? fold.graph.string() : prior.graph;
-      search.policy = prior.policy ? fold.policy.string() : "";
-      search.learn = prior.learn;
-      search.evaluations = options.evaluations;
-      search.seed = options.seed;
-      searches.push_back(std::move(search));
-    }
-  }
-  return searches;
-}
 
 std::vector<double> mean_shares(const std::vector<learn::RunDigest>& digests,
                                 const std::string& label, const std::map<std::string, double>& best,
@@ -155,6 +33,19 @@ std::vector<double> mean_shares(const std::vector<learn::RunDigest>& digests,
   return shares;
 }
 
+// Families are in one fold each, so scores are put together.
+void add_rankings(const Fold& fold, learn::LearningReport& report) {
+  for (const auto& [name, score] : fold.rankings) {
+    const auto known = std::ranges::find_if(
+        report.rankings, [&](const auto& ranking) { return ranking.first == name; });
+    if (known == report.rankings.end()) {
+      report.rankings.emplace_back(name, score);
+    } else {
+      known->second.add(score);
+    }
+  }
+}
+
 // The pairs of ways that the table compares, where both were run.
 std::vector<std::pair<std::string, std::string>> comparisons_of(const TrainOptions& options) {
   std::vector<std::pair<std::string, std::string>> pairs;
@@ -166,6 +57,10 @@ std::vector<std::pair<std::string, std::string>> comparisons_of(const TrainOptio
     pairs.emplace_back(dash + "policy", dash + "graph");
     pairs.emplace_back(dash + "policy", dash + "published");
     pairs.emplace_back(dash + "policy+run", dash + "policy");
+    pairs.emplace_back(dash + "gradient", dash + "policy");
+    pairs.emplace_back(dash + "gradient+run", dash + "gradient");
+    pairs.emplace_back(dash + "published+policy", dash + "published");
+    pairs.emplace_back(dash + "policy", dash + "published+policy");
   }
   pairs.emplace_back("mcgs-policy", "greedy-policy");
   pairs.emplace_back("mcgs-policy", "greedy-published");
@@ -214,19 +109,21 @@ int evaluate_learning(const Program& program, const TrainOptions& options) {
   if (program.interrupted().requested()) return kInterrupted;
 
   learn::LearningReport report;
-  Rankings rankings;
   std::vector<learn::CorpusKernel> tested;
   std::vector<learn::StudyRequest> studies;
   const auto joined = joined_families(program, options, *sources);
   if (!joined) return program.fail(session_error(joined.error()));
   const auto folds = sources->corpus.folds(options.folds, *joined);
-  std::size_t number = 0;
-  for (const std::vector<std::string>& families : folds) {
-    const auto fold =
-        make_fold(program, options, *sources, *published, families, number++, rankings);
-    if (!fold) return program.fail(session_error(fold.error()));
-    const auto searches = searches_of(options, *fold);
-    for (const learn::CorpusKernel& kernel : fold->tested) {
+  learn::NameGroups together = sources->corpus.kinships();
+  for (const std::vector<std::string>& families : *joined)
+    together.join(families);
+  auto made = make_folds(program, options, *sources, *published, folds, together);
+  if (!made) return program.fail(session_error(made.error()));
+  for (const Fold& fold : *made) {
+    add_rankings(fold, report);
+    if (options.rankings_only) continue;
+    const auto searches = searches_of(options, fold);
+    for (const learn::CorpusKernel& kernel : fold.tested) {
       studies.push_back(study_of(options, kernel, searches, true));
       tested.push_back(kernel);
     }
@@ -251,7 +148,6 @@ int evaluate_learning(const Program& program, const TrainOptions& options) {
     report.mean_shares[label] = mean_shares(digests, label, best, options.evaluations);
   }
   report.comparisons = comparisons_of(options);
-  report.rankings = std::move(rankings.scores);
   if (Status written = write_report(options, report); !written)
     return program.fail(session_error(written.error()));
   return program.print(report_text(report), 0);

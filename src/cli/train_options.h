@@ -26,6 +26,7 @@ struct TrainOptions {
   std::vector<std::string> searchers = {"mcgs", "greedy"};
   std::vector<std::string> priors = {"published", "graph", "graph+run", "policy", "policy+run"};
   std::uint64_t seed = 1;
+  bool rankings_only = false;
   bool sealed = false;     // sealed families too
   bool any_build = false;  // evaluations that another build kept count, too
   bool quiet = false;

@@ -3,8 +3,8 @@
 #include "base/files.h"
 #include "base/hash.h"
 #include "kernel/manifest.h"
+#include "learn/cross_fitting.h"
 #include "learn/policy_training.h"
-#include "learn/sibling_groups.h"
 #include "learn/study_pool.h"
 #include "session/expanders.h"
 #include "session/load_graph.h"
@@ -174,12 +174,15 @@ policy::FeatureLayout layout_of(const std::vector<learn::RunDigest>& digests) {
 }
 
 Result<policy::PolicyModel> policy_from(const std::vector<learn::RunDigest>& digests,
-                                        const StepGraph& graph, const TrainOptions& options) {
+                                        const StepGraph& graph, const learn::NameGroups& together,
+                                        const TrainOptions& options) {
   const policy::FeatureLayout layout = layout_of(digests);
-  const auto groups = learn::sibling_groups(digests, layout, graph);
   learn::PolicyTrainingConfig config = options.training;
+  config.together = together;
+  const auto groups =
+      learn::cross_fitted_groups(digests, layout, graph, together, config.trust_folds);
   config.seed = options.seed;
-  config.threads = std::min(config.networks, jobs_of(options));
+  config.threads = std::min(config.networks + config.trust_folds, jobs_of(options));
   auto model = learn::train_policy(groups, layout, config);
   if (!model) return model;
   model->metadata = {{"trainer", REGRAPH_VERSION},

@@ -7,6 +7,7 @@
 #include "learn/corpus.h"
 #include "learn/kernel_study.h"
 #include "learn/leak_check.h"
+#include "learn/name_groups.h"
 #include "learn/observation_table.h"
 #include "learn/run_digest.h"
 #include "policy/policy_model.h"
@@ -65,9 +66,11 @@ void add_states(const std::vector<learn::RunDigest>& digests, learn::CheckedKern
 // The inputs of a policy, with the steps that these searches know.
 [[nodiscard]] policy::FeatureLayout layout_of(const std::vector<learn::RunDigest>& digests);
 
-// A policy that corrects `graph`, trained on these searches. Errors: as learn::train_policy.
+// A policy that corrects `graph`, trained on these searches. `together`: families that are kin.
+// Errors: as learn::train_policy.
 [[nodiscard]] Result<policy::PolicyModel> policy_from(const std::vector<learn::RunDigest>& digests,
                                                       const StepGraph& graph,
+                                                      const learn::NameGroups& together,
                                                       const TrainOptions& options);
 
 // The digest of a finished run, found by doing it again from its records: nothing is evaluated.

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "learn/learning_curves.h"
-#include "learn/policy_training.h"
+#include "learn/sibling_ranking.h"
 
 #include <map>
 #include <string>

@@ -76,11 +76,12 @@ std::vector<PolicyExample> make_examples(std::span<const SiblingGroup> groups,
         row[input] = policy::standardised(edge.row[places[input]], inputs.means[input],
                                           inputs.scales[input]);
       example.log_priors.push_back(edge.row[prior_place]);
-      example.returns.push_back(edge.best_below);
+      example.returns.push_back(std::max(edge.best_below, 0.0));
       example.gains.push_back(edge.log_gain);
       example.verified.push_back(edge.verified);
     }
     const auto [least, most] = std::ranges::minmax(example.returns);
+    example.at_original = group.at_original;
     example.decided = most - least >= kDifference;
     example.weight = average / of_family[group.family];
   }

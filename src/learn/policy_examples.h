@@ -13,11 +13,14 @@ namespace regraph::learn {
 struct PolicyExample {
   std::vector<std::vector<float>> rows;  // [edges][inputs]
   std::vector<double> log_priors;        // by edge, of the graph
-  std::vector<double> returns;           // R
+  // max(0, R): what a try is worth. A search keeps the best, so a loss costs an evaluation, no
+  // more.
+  std::vector<double> returns;
   std::vector<double> gains;
   std::vector<bool> verified;
   double weight = 0.0;   // groups of a family together weigh as much as those of another
-  bool decided = false;  // R differs enough to prefer one
+  bool decided = false;  // returns differ enough to prefer one
+  bool at_original = false;
 };
 
 // Names, means and scales of the inputs worth having: those that are not the same everywhere. Steps

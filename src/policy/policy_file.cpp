@@ -10,6 +10,7 @@
 #include <limits>
 #include <optional>
 #include <sstream>
+#include <type_traits>
 
 namespace regraph::policy {
 
@@ -47,6 +48,9 @@ void for_each_tensor(Model& model, Visit visit) {
   const std::size_t inputs = model.inputs.size();
   visit("mean", model.means, std::vector{inputs});
   visit("scale", model.scales, std::vector{inputs});
+  std::vector<float> trust = {model.trust.at_original, model.trust.below};
+  visit("trust", trust, std::vector{trust.size()});
+  if constexpr (!std::is_const_v<Model>) model.trust = {trust[0], trust[1]};
   for (std::size_t index = 0; index < model.networks.size(); ++index) {
     auto& network = model.networks[index];
     const std::string prefix = "network." + std::to_string(index) + ".";

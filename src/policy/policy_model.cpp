@@ -31,6 +31,9 @@ std::string PolicyModel::inconsistency() const {
   if (means.size() != inputs.size() || scales.size() != inputs.size())
     return "it does not have one mean and one scale for each input";
   if (!all_finite(means) || !all_finite(scales)) return "a mean or scale is not a finite number";
+  for (const float share : {trust.at_original, trust.below}) {
+    if (!(share >= 0.0F && share <= 1.0F)) return "a trust is not between 0 and 1";
+  }
   for (const DenseNetwork& network : networks) {
     if (network.inputs != inputs.size()) return "a network takes another number of inputs";
     if (network.outputs != kOpinionSize || network.hidden == 0)
@@ -55,6 +58,7 @@ Result<PolicyReader> PolicyReader::make(PolicyModel model) {
     return fail(ErrorCode::parse, wrong);
   FeatureLayout layout(model.steps);
   PolicyReader reader(std::move(model), std::move(layout));
+  reader.depth_place_ = *reader.layout_.place("history.depth");
   bool edges = false;
   for (const std::string& input : reader.model_.inputs) {
     const auto place = reader.layout_.place(input);
@@ -95,6 +99,8 @@ std::vector<EdgeOpinion> PolicyReader::opinions(const std::vector<std::vector<fl
     }
   }
   const auto count = static_cast<float>(model_.networks.size());
+  const bool at_original = rows.front()[depth_place_] == 0.0F;
+  const float trust = at_original ? model_.trust.at_original : model_.trust.below;
   for (EdgeOpinion& opinion : result) {
     // Finite weights may still add up to none.
     if (!std::isfinite(opinion.correction) || !std::isfinite(opinion.log_gain) ||
@@ -103,7 +109,7 @@ std::vector<EdgeOpinion> PolicyReader::opinions(const std::vector<std::vector<fl
       continue;
     }
     opinion.correction =
-        std::clamp(opinion.correction / count, -kLargestCorrection, kLargestCorrection);
+        std::clamp(trust * opinion.correction / count, -kLargestCorrection, kLargestCorrection);
     opinion.log_gain /= count;
     opinion.best_below /= count;
   }

@@ -16,7 +16,7 @@ namespace regraph::policy {
 
 // What a model says of an edge.
 struct EdgeOpinion {
-  float correction = 0.0F;  // added to the logit of the graph's prior
+  float correction = 0.0F;  // added to the logit of the graph's prior; trust is in it
   float log_gain = 0.0F;    // of this step alone
   float best_below = 0.0F;  // log-gain of the best state to be found behind the edge
 };
@@ -24,12 +24,20 @@ inline constexpr std::size_t kOpinionSize = 3;
 
 inline constexpr std::size_t kMostNetworks = 64;
 
+// How far corrections are believed, 0 to 1, at the original and at later states
+// (learn/correction_trust.h).
+struct CorrectionTrust {
+  float at_original = 1.0F;
+  float below = 1.0F;
+};
+
 struct PolicyModel {
   std::vector<std::string> steps;   // vocabulary of the inputs' names
   std::vector<std::string> inputs;  // names, in the networks' order
   std::vector<float> means;         // by input, subtracted
   std::vector<float> scales;        // by input, then multiplied
   std::vector<DenseNetwork> networks;
+  CorrectionTrust trust;
   std::map<std::string, std::string> metadata;  // who made it of what, see docs/learning.md
 
   // Whether all parts fit each other and all numbers are finite; else what is wrong.
@@ -67,6 +75,7 @@ class PolicyReader {
   PolicyModel model_;
   FeatureLayout layout_;
   std::vector<std::size_t> places_;  // by input of the model: in a row of the layout
+  std::size_t depth_place_ = 0;      // of history.depth
   std::size_t shared_ = 0;           // inputs before this are the state's
 };
 

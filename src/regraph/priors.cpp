@@ -52,8 +52,8 @@ constexpr double kGainOfUnknown = 0.02;
 constexpr double kPriorOpinions = 2.0;
 // What a published figure and a coarser level are worth, in families. Leaving kernels out, the
 // error of an edge's gain is flat in these weights from 1 to 16.
-constexpr double kStepWeight = 2.0;
-constexpr double kEdgeWeight = 2.0;  // beside the transition's own
+constexpr double kStepWeight = 8.0;
+constexpr double kEdgeWeight = 4.0;  // beside the transition's own
 constexpr double kDeviceWeight = 4.0;
 constexpr double kLargestRatio = 4.0;  // of a published gain to the step's mean
 // Beta priors of the chance that a result is correct.
