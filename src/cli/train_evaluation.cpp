@@ -101,6 +101,8 @@ Result<Fold> make_fold(const Program& program, const TrainOptions& options,
   std::vector<learn::CorpusKernel> others;
   for (const learn::CorpusKernel& kernel : sources.kernels) {
     const bool tested = std::ranges::find(families, kernel.family) != families.end();
+    // Variants are to learn from: what they are worth is told by kernels that people wrote.
+    if (tested && kernel.derived) continue;
     (tested ? fold.tested : others).push_back(kernel);
   }
   const auto folder = std::filesystem::absolute(options.work) / fmt::format("fold-{}", number);

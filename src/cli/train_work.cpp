@@ -5,7 +5,6 @@
 #include "kernel/manifest.h"
 #include "learn/policy_training.h"
 #include "learn/sibling_groups.h"
-#include "learn/study_pool.h"
 #include "session/expanders.h"
 #include "session/load_graph.h"
 #include "session/recorded_run.h"
@@ -53,7 +52,7 @@ Result<TrainSources> find_sources(const TrainOptions& options) {
       if (std::ranges::find(options.without, kernel.family) != options.without.end()) continue;
       found.kernels.push_back(std::move(kernel));
     }
-    found.corpus = std::move(*corpus);
+    found.corpus.add(std::move(*corpus));
   }
   return found;
 }
@@ -89,6 +88,7 @@ learn::StudyRequest study_of(const TrainOptions& options, const learn::CorpusKer
           std::filesystem::absolute(study_folder(options, kernel)),
           replace,
           options.any_build,
+          kernel.derived,
           std::move(searches)};
 }
 
@@ -102,15 +102,19 @@ std::size_t search_kernels(const Program& program, const TrainOptions& options,
   return run_all(program, options, studies);
 }
 
-std::size_t run_all(const Program& program, const TrainOptions& options,
-                    const std::vector<learn::StudyRequest>& studies) {
+learn::StudyPool pool_of(const TrainOptions& options) {
   learn::StudyPool pool;
   pool.program = std::filesystem::read_symlink("/proc/self/exe");
   pool.jobs = jobs_of(options);
-  const auto failed =
-      learn::run_studies(pool, studies, program.interrupted(), [&](const std::string& line) {
-        if (!options.quiet) program.say(line);
-      });
+  return pool;
+}
+
+std::size_t run_all(const Program& program, const TrainOptions& options,
+                    const std::vector<learn::StudyRequest>& studies) {
+  const auto failed = learn::run_studies(pool_of(options), studies, program.interrupted(),
+                                         [&](const std::string& line) {
+                                           if (!options.quiet) program.say(line);
+                                         });
   return failed.size();
 }
 

@@ -16,7 +16,9 @@ struct PolicyExample {
   std::vector<double> returns;           // R
   std::vector<double> gains;
   std::vector<bool> verified;
-  double weight = 0.0;   // groups of a family together weigh as much as those of another
+  // Groups of a family together weigh as much as those of another; those of kernels that were made
+  // from others half as much each, and together at most half of the family.
+  double weight = 0.0;
   bool decided = false;  // R differs enough to prefer one
 };
 
