@@ -99,7 +99,7 @@ class Variation {
     }
     for (const Ablation& ablation : ablated->ablations) {
       consider(end, ablation.candidate, "without_" + step_name(ablation.step),
-               fmt::format("the step {} from {}", ablation.step, end.words));
+               fmt::format("from {}: the step {}", end.words, ablation.step));
     }
     fast_.push_back(std::move(end));
   }
@@ -112,7 +112,7 @@ class Variation {
         const auto slower = rewriter.apply(*inverse, fast.candidate);
         if (!slower) continue;
         consider(fast, *slower, fast.prefix + inverse->id(),
-                 fmt::format("{} from {}", inverse->taken_away(), fast.words));
+                 fmt::format("from {}: {}", fast.words, inverse->taken_away()));
       }
     }
   }

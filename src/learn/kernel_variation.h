@@ -30,7 +30,7 @@ struct VariationRequest {
 // A kernel of its own that computes what the one it was made from does.
 struct KernelVariant {
   std::string label;       // unique among the variants of a kernel, fit for a file name
-  std::string taken_away;  // in words
+  std::string taken_away;  // in words: "from the kernel: ..."
   double slowdown = 1.0;   // times, against what it was made from
   std::string source;
   std::string manifest;  // YAML

@@ -43,8 +43,8 @@ std::string one_line(std::string text) {
 std::string file_text(const VariedKernel& varied, const KernelVariant& variant) {
   return fmt::format(
       "// A slow variant of {}, to learn from.\n"
-      "// Taken away: {}.\n"
-      "// {:.2f} times as slow as that on {}, {}.\n"
+      "// Taken away {}.\n"
+      "// It takes {:.2f} times as long as that on {}, {}.\n"
       "{}{}\n{}",
       varied.kernel.name, one_line(variant.taken_away), variant.slowdown,
       one_line(varied.report.device), name(varied.report.method), kIdentityLine, variant.identity,

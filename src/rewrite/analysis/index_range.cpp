@@ -36,6 +36,10 @@ class RangeFinder {
     if (const auto* builtin = source::as<source::Builtin>(expr)) return of_builtin(builtin->name);
     if (const auto* variable = source::as<source::VariableReference>(expr))
       return of_variable(variable->name, depth);
+    if (const auto* minus = source::as_unary(expr, source::UnaryOperator::minus)) {
+      const Range negated = find(minus->operand, depth + 1);
+      return negated ? Range(IndexRange{-negated->high, -negated->low}) : std::nullopt;
+    }
     if (const auto* binary = source::as<source::Binary>(expr)) return of_binary(*binary, depth);
     if (const auto* cast = source::as<source::Cast>(expr)) {
       return is_wide_integer(expr->type) ? find(cast->operand, depth + 1) : std::nullopt;

@@ -22,7 +22,7 @@ class InverseRewrite {
   [[nodiscard]] virtual std::string id() const = 0;
   // Id of the step that leads back, or near to it.
   [[nodiscard]] virtual std::string_view undone_by() const = 0;
-  // What the kernel has lost, in words: "the padding of its shared rows".
+  // What the kernel has lost, in words: "the padding of shared rows".
   [[nodiscard]] virtual std::string taken_away() const = 0;
   [[nodiscard]] virtual Result<KernelState> apply(const KernelAnalysis& kernel) const = 0;
 };

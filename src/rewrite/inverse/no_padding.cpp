@@ -16,7 +16,7 @@ class NoPadding final : public InverseRewrite {
  public:
   std::string id() const override { return "no_padding"; }
   std::string_view undone_by() const override { return "smem_pad"; }
-  std::string taken_away() const override { return "the padding of its shared rows"; }
+  std::string taken_away() const override { return "the padding of shared rows"; }
 
   Result<KernelState> apply(const KernelAnalysis& kernel) const override {
     const source::Analysis& analysis = kernel.analysis();

@@ -10,7 +10,7 @@ class NoRestrict final : public InverseRewrite {
  public:
   std::string id() const override { return "no_restrict"; }
   std::string_view undone_by() const override { return "restrict_ldg"; }
-  std::string taken_away() const override { return "__restrict__ on its pointers"; }
+  std::string taken_away() const override { return "__restrict__ on pointers"; }
 
   Result<KernelState> apply(const KernelAnalysis& kernel) const override {
     KernelState result = kernel.state();

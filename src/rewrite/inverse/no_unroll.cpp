@@ -27,7 +27,7 @@ class NoUnroll final : public InverseRewrite {
  public:
   std::string id() const override { return "no_unroll"; }
   std::string_view undone_by() const override { return "loop_unroll"; }
-  std::string taken_away() const override { return "#pragma unroll on its loops"; }
+  std::string taken_away() const override { return "#pragma unroll on loops"; }
 
   Result<KernelState> apply(const KernelAnalysis& kernel) const override {
     KernelState result = kernel.state();

@@ -13,7 +13,7 @@ class SwappedAxes final : public InverseRewrite {
  public:
   std::string id() const override { return "swapped_axes"; }
   std::string_view undone_by() const override { return "coalesce_swap"; }
-  std::string taken_away() const override { return "the order of its axes x and y"; }
+  std::string taken_away() const override { return "the order of the axes x and y"; }
 
   Result<KernelState> apply(const KernelAnalysis& kernel) const override {
     auto launch = launch_with_axes_exchanged(kernel);
