@@ -6,6 +6,7 @@
 #include "learn/path_ablation.h"
 #include "rewrite/inverse_rewriter.h"
 #include "session/opened_problem.h"
+#include "session/session_policy.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

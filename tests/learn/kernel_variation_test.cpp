@@ -65,9 +65,9 @@ TEST_F(KernelVariationTest, AStepLeftOutIsLegalOrSkipped) {
         "launch: {block: [16, 16], grid: ['cdiv(n, bx)', 'cdiv(n, by)']}\ntests: [{n: 33}]\n");
   auto product = StudiedKernel::open(place("product.cu"), installation, never);
   ASSERT_TRUE(product) << product.error().message;
-  const auto tiled = ablate_path(
-      (*product)->session().original(), (*product)->expander().expander(),
-      {kRestrict, "smem_tile(depth=16, loop=1)", "smem_pad(pad=1)"}, never);
+  const auto tiled =
+      ablate_path((*product)->session().original(), (*product)->expander().expander(),
+                  {kRestrict, "smem_tile(depth=16, loop=1)", "smem_pad(pad=1)"}, never);
   ASSERT_TRUE(tiled) << tiled.error().message;
   ASSERT_EQ(tiled->ablations.size(), 1U);
   EXPECT_EQ(tiled->ablations[0].step, kRestrict);
@@ -86,8 +86,8 @@ TEST_F(KernelVariationTest, PathsThatCannotBeDoneAreRefused) {
   EXPECT_EQ(missing.error().message, "magic is not offered");
   Cancellation stop;
   stop.request();
-  const auto stopped = ablate_path((*kernel)->session().original(),
-                                   (*kernel)->expander().expander(), {kSwap}, stop);
+  const auto stopped =
+      ablate_path((*kernel)->session().original(), (*kernel)->expander().expander(), {kSwap}, stop);
   ASSERT_FALSE(stopped);
   EXPECT_EQ(stopped.error().code, ErrorCode::cancelled);
 }
@@ -121,8 +121,7 @@ TEST_F(KernelVariationTest, KeepsWhatIsCorrectAndSlower) {
   auto kernel = StudiedKernel::open(place("slow.cu"), installation, never);
   ASSERT_TRUE(kernel) << kernel.error().message;
   const Candidate& original = (*kernel)->session().original();
-  const auto back =
-      ablate_path(original, (*kernel)->expander().expander(), {kSwap}, never);
+  const auto back = ablate_path(original, (*kernel)->expander().expander(), {kSwap}, never);
   ASSERT_TRUE(back) << back.error().message;
   const Evaluation before = (*kernel)->evaluator().evaluate(original, {}, never);
   const Evaluation after = (*kernel)->evaluator().evaluate(back->states.back(), {}, never);

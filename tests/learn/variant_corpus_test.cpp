@@ -9,8 +9,10 @@ namespace {
 
 KernelVariant variant(const std::string& label, const std::string& identity,
                       const std::string& machine_code = "") {
-  return {label,    "from the kernel: its\nwits", 1.5,         "__global__ void f() {}\n", "sizes: {}\n",
-          identity, machine_code};
+  return {label,         "from the kernel: its\nwits",
+          1.5,           "__global__ void f() {}\n",
+          "sizes: {}\n", identity,
+          machine_code};
 }
 
 VariedKernel varied(const std::string& family, const std::string& name,
@@ -77,8 +79,9 @@ TEST_F(VariantCorpus, IsACorpusOfTheSameFamilies) {
 
 TEST_F(VariantCorpus, HoldsEachKernelOnce) {
   const VariedKernel first =
-      varied("map", "map/a", {variant("one", "1", "code"), variant("other", "1"),
-                              variant("third", "original of map/b"), variant("fourth", "4", "code")});
+      varied("map", "map/a",
+             {variant("one", "1", "code"), variant("other", "1"),
+              variant("third", "original of map/b"), variant("fourth", "4", "code")});
   const VariedKernel second = varied("map", "map/b", {variant("one", "1"), variant("two", "2")});
   const std::vector<std::string> names = {"map/a--one", "map/b--two"};
   const auto written = write_variants(folder(), corpus, {first, second});

@@ -71,17 +71,18 @@ TEST(IndexRange, FollowsLoops) {
 }
 
 TEST(IndexRange, SaysNothingOfWhatItCannotKnow) {
-  expect_ranges("int x = threadIdx.x; if (n < 0) x = 900;\n"
-                "unsigned char c = 100 * threadIdx.x;",
-                {{"n", kUnknown},
-                 {"a[0]", kUnknown},
-                 {"blockIdx.x", kUnknown},
-                 {"x", kUnknown},
-                 {"((int)threadIdx.x - 8) % 4", kUnknown},
-                 // What is cut off is not what it was.
-                 {"c", kUnknown},
-                 {"(unsigned char)(100 * threadIdx.x)", kUnknown},
-                 {"threadIdx.x * 100000 * 100000", kUnknown}});
+  expect_ranges(
+      "int x = threadIdx.x; if (n < 0) x = 900;\n"
+      "unsigned char c = 100 * threadIdx.x;",
+      {{"n", kUnknown},
+       {"a[0]", kUnknown},
+       {"blockIdx.x", kUnknown},
+       {"x", kUnknown},
+       {"((int)threadIdx.x - 8) % 4", kUnknown},
+       // What is cut off is not what it was.
+       {"c", kUnknown},
+       {"(unsigned char)(100 * threadIdx.x)", kUnknown},
+       {"threadIdx.x * 100000 * 100000", kUnknown}});
 }
 
 }  // namespace

@@ -1,8 +1,7 @@
 // Inverse rewrites on kernels of the corpus: what they take away the step gives back, and what must
 // not be taken is refused.
-#include "rewrite/inverse/inverse_rewrite.h"
-
 #include "base/files.h"
+#include "rewrite/inverse/inverse_rewrite.h"
 #include "rewrite/inverse_rewriter.h"
 #include "rewrite/step_checks.h"
 
@@ -123,13 +122,14 @@ TEST(InverseRewrites, RowsThatAreUsedKeepTheirLength) {
       "launch: {block: [32, 32], grid: 'cdiv(n, 1024)'}\n"
       "tests: [{n: 2048}]\n";
   const auto with = [&](const std::string& use) {
-    return kernel_of("__global__ void f(const float* a, float* b) {\n"
-                     "  __shared__ float t[32][33];\n"
-                     "  int i = threadIdx.x + 32 * threadIdx.y;\n"
-                     "  t[threadIdx.y][threadIdx.x] = a[blockIdx.x * 1024 + i];\n"
-                     "  __syncthreads();\n" +
-                         use + "\n}",
-                     manifest);
+    return kernel_of(
+        "__global__ void f(const float* a, float* b) {\n"
+        "  __shared__ float t[32][33];\n"
+        "  int i = threadIdx.x + 32 * threadIdx.y;\n"
+        "  t[threadIdx.y][threadIdx.x] = a[blockIdx.x * 1024 + i];\n"
+        "  __syncthreads();\n" +
+            use + "\n}",
+        manifest);
   };
   const std::string plain = "b[blockIdx.x * 1024 + i] = t[threadIdx.x][threadIdx.y];";
   expect_taken(*with(plain), "no_padding");
@@ -193,8 +193,7 @@ TEST(InverseRewrites, BlocksThatTheCodeKnowsStay) {
 TEST(InverseRewriter, WorksOnCandidatesAndRefusesOpaqueOnes) {
   const auto kernel = corpus_kernel("transpose/c_half_tuned");
   const rewrite::InverseRewriter rewriter(kernel->problem(), sm_90_limits());
-  Candidate candidate =
-      source::make_candidate(kernel->original().unit, kernel->original().plan);
+  Candidate candidate = source::make_candidate(kernel->original().unit, kernel->original().plan);
   candidate.assumptions = {"some"};
   const auto slower = rewriter.apply(inverse("no_restrict"), candidate);
   ASSERT_TRUE(slower) << slower.error().message;

@@ -14,7 +14,9 @@ class BadBlock final : public InverseRewrite {
 
   std::string id() const override { return "block_" + block_; }
   std::string_view undone_by() const override { return "block_size"; }
-  std::string taken_away() const override { return "the block's extents, which are " + block_ + " now"; }
+  std::string taken_away() const override {
+    return "the block's extents, which are " + block_ + " now";
+  }
 
   Result<KernelState> apply(const KernelAnalysis& kernel) const override {
     return find_built_in_step(undone_by())->apply(kernel, {{"block", block_}});

@@ -21,6 +21,7 @@ const std::vector<const InverseRewrite*>& inverse_rewrites() {
   }();
   static const std::vector<const InverseRewrite*> kAll = [] {
     std::vector<const InverseRewrite*> all;
+    all.reserve(kOwned.size());
     for (const auto& inverse : kOwned)
       all.push_back(inverse.get());
     return all;
