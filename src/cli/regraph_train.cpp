@@ -16,26 +16,31 @@
 namespace regraph::cli {
 namespace {
 
-void add_sources(CLI::App& app, TrainOptions& options, bool required) {
-  auto* sources = app.add_option(
-      "SOURCES", options.sources,
-      "folders of kernels, kernels, directories of finished runs, tables of observations");
-  if (required) sources->required();
+// What every command has.
+void add_places(CLI::App& app, TrainOptions& options) {
   app.add_option("--device", options.device, "GPU to search for")->capture_default_str();
   app.add_option("--evaluator", options.evaluator, "where times come from, as of regraph-search")
       ->capture_default_str();
   app.add_option("--work", options.work, "folder for searches; what is in it is not done again")
       ->capture_default_str();
-  app.add_option("--jobs", options.jobs, "kernels searched at once (default: processors)")
+  app.add_option("--jobs", options.jobs, "kernels worked on at once (default: processors)")
       ->check(CLI::Range(1, 1024));
-  app.add_option("--evaluations", options.evaluations, "candidates a search evaluates at most")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
   app.add_option("--without", options.without, "families to leave out");
   app.add_flag("--sealed", options.sealed, "sealed families of the corpus, too");
   app.add_flag("--any-build", options.any_build,
                "evaluations in the work folder count whatever build of the program made them");
   app.add_flag("-q,--quiet", options.quiet, "no line a kernel");
+}
+
+void add_sources(CLI::App& app, TrainOptions& options) {
+  app.add_option(
+         "SOURCES", options.sources,
+         "folders of kernels, kernels, directories of finished runs, tables of observations")
+      ->required();
+  add_places(app, options);
+  app.add_option("--evaluations", options.evaluations, "candidates a search evaluates at most")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
 }
 
 void add_training(CLI::App& app, TrainOptions& options) {
@@ -59,12 +64,12 @@ void add_training(CLI::App& app, TrainOptions& options) {
       ->group(kGroup);
 }
 
-int study_from_input(const Program& program) {
+std::string standard_input() {
   std::string text;
   char buffer[1 << 16];
   for (std::size_t count = 0; (count = std::fread(buffer, 1, sizeof buffer, stdin)) > 0;)
     text.append(buffer, count);
-  return train_study(program, text);
+  return text;
 }
 
 int run(int argc, char** argv) {
@@ -76,7 +81,7 @@ int run(int argc, char** argv) {
 
   CLI::App* graph = app.add_subcommand(
       "graph", "searches kernels and writes a ReGraph with the statistics of what paid");
-  add_sources(*graph, options, true);
+  add_sources(*graph, options);
   graph->add_option("--graph", options.graph, "ReGraph to start from (default: the shipped one)");
   graph
       ->add_option("--output", options.output,
@@ -85,7 +90,7 @@ int run(int argc, char** argv) {
       ->required();
 
   CLI::App* model = app.add_subcommand("model", "trains a policy on the searches of a work folder");
-  add_sources(*model, options, true);
+  add_sources(*model, options);
   model->add_option("--graph", options.graph, "ReGraph that the policy will correct")->required();
   model->add_option("--output", options.output, "policy to write")->required();
   model->add_option("--label", options.labels, "searches to learn from (default: all)");
@@ -94,14 +99,14 @@ int run(int argc, char** argv) {
   add_training(*model, options);
 
   CLI::App* search = app.add_subcommand("search", "searches kernels with a graph and a policy");
-  add_sources(*search, options, true);
+  add_sources(*search, options);
   search->add_option("--graph", options.graph, "ReGraph to take priors from");
   search->add_option("--policy", options.policy, "policy to correct them");
   search->add_option("--label", options.labels, "name of the searches")->required();
 
   CLI::App* eval = app.add_subcommand(
       "eval", "leaves families out, learns from the others and compares searches of the families");
-  add_sources(*eval, options, true);
+  add_sources(*eval, options);
   eval->add_option("--folds", options.folds, "groups of families")->capture_default_str();
   eval->add_option("--searcher", options.searchers, "search methods")->capture_default_str();
   eval->add_option("--prior", options.priors,
@@ -122,16 +127,27 @@ int run(int argc, char** argv) {
                    "folder with searches of the kernels; what they found is compared, too")
       ->capture_default_str();
 
+  CLI::App* slow = app.add_subcommand(
+      "slow", "makes slow variants of kernels with a known way back, to learn from them, too");
+  slow->add_option("CORPUS", options.sources, "folder of kernels")->required()->expected(1);
+  add_places(*slow, options);
+  slow->add_option("--output", options.output, "folder for the variants")->required();
+  slow->add_option("--label", options.labels, "searches whose paths are taken (default: all)");
+
   CLI::App* study = app.add_subcommand("study", "")->group("");
+  CLI::App* vary = app.add_subcommand("vary", "")->group("");
   std::string ignored;
   study->add_option("FILE", ignored);
+  vary->add_option("FILE", ignored);
 
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kUsage;
   }
-  if (*study) return study_from_input(program);
+  if (*study) return train_study(program, standard_input());
+  if (*vary) return train_variation(program, standard_input());
+  if (*slow) return write_slow_variants(program, options);
   if (*graph) return train_graph_file(program, options);
   if (*model) return train_policy_file(program, options);
   if (*check) return check_corpus(program, options);

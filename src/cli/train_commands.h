@@ -18,6 +18,10 @@ namespace regraph::cli {
 [[nodiscard]] int evaluate_learning(const Program& program, const TrainOptions& options);
 // `regraph-train check`
 [[nodiscard]] int check_corpus(const Program& program, const TrainOptions& options);
+// `regraph-train slow`
+[[nodiscard]] int write_slow_variants(const Program& program, const TrainOptions& options);
+// `regraph-train vary -`: the variants of one kernel, for learn::run_tasks.
+[[nodiscard]] int train_variation(const Program& program, const std::string& text);
 // `regraph-train study -`: the searches of one kernel, for run_studies (learn/study_pool.h).
 [[nodiscard]] int train_study(const Program& program, const std::string& text);
 

@@ -77,6 +77,8 @@ class FoldMaker {
     std::vector<learn::CorpusKernel> others;
     for (const learn::CorpusKernel& kernel : sources_.kernels) {
       const bool tested = std::ranges::find(families, kernel.family) != families.end();
+      // Variants are to learn from: what they are worth is told by kernels that people wrote.
+      if (tested && kernel.derived) continue;
       (tested ? fold.tested : others).push_back(kernel);
     }
     const auto folder = std::filesystem::absolute(options_.work) / fmt::format("fold-{}", number);

@@ -54,7 +54,7 @@ Result<TrainSources> find_sources(const TrainOptions& options) {
       if (std::ranges::find(options.without, kernel.family) != options.without.end()) continue;
       found.kernels.push_back(std::move(kernel));
     }
-    found.corpus = std::move(*corpus);
+    found.corpus.add(std::move(*corpus));
   }
   return found;
 }
@@ -90,6 +90,7 @@ learn::StudyRequest study_of(const TrainOptions& options, const learn::CorpusKer
           std::filesystem::absolute(study_folder(options, kernel)),
           replace,
           options.any_build,
+          kernel.derived,
           std::move(searches)};
 }
 
@@ -103,15 +104,19 @@ std::size_t search_kernels(const Program& program, const TrainOptions& options,
   return run_all(program, options, studies);
 }
 
-std::size_t run_all(const Program& program, const TrainOptions& options,
-                    const std::vector<learn::StudyRequest>& studies) {
+learn::StudyPool pool_of(const TrainOptions& options) {
   learn::StudyPool pool;
   pool.program = std::filesystem::read_symlink("/proc/self/exe");
   pool.jobs = jobs_of(options);
-  const auto failed =
-      learn::run_studies(pool, studies, program.interrupted(), [&](const std::string& line) {
-        if (!options.quiet) program.say(line);
-      });
+  return pool;
+}
+
+std::size_t run_all(const Program& program, const TrainOptions& options,
+                    const std::vector<learn::StudyRequest>& studies) {
+  const auto failed = learn::run_studies(pool_of(options), studies, program.interrupted(),
+                                         [&](const std::string& line) {
+                                           if (!options.quiet) program.say(line);
+                                         });
   return failed.size();
 }
 

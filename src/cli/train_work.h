@@ -10,6 +10,7 @@
 #include "learn/name_groups.h"
 #include "learn/observation_table.h"
 #include "learn/run_digest.h"
+#include "learn/study_pool.h"
 #include "policy/policy_model.h"
 #include "regraph/step_graph.h"
 
@@ -24,7 +25,7 @@ struct TrainSources {
   std::vector<learn::CorpusKernel> kernels;
   std::vector<std::filesystem::path> runs;    // directories with a run.db
   std::vector<std::filesystem::path> tables;  // of observations
-  learn::Corpus corpus;                       // of the last folder
+  learn::Corpus corpus;                       // all folders together
 };
 [[nodiscard]] Result<TrainSources> find_sources(const TrainOptions& options);
 
@@ -40,6 +41,8 @@ struct TrainSources {
 [[nodiscard]] learn::StudyRequest study_of(const TrainOptions& options,
                                            const learn::CorpusKernel& kernel,
                                            std::vector<learn::StudySearch> searches, bool replace);
+// Processes of this program.
+[[nodiscard]] learn::StudyPool pool_of(const TrainOptions& options);
 // Carries studies out, each in a process of its own. Those that failed are reported; returns their
 // number.
 [[nodiscard]] std::size_t run_all(const Program& program, const TrainOptions& options,

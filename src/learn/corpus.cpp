@@ -16,6 +16,7 @@ struct Description {
   std::set<std::string> sealed;
   std::set<std::string> controls;
   std::vector<std::vector<std::string>> kin;
+  bool derived = false;
 };
 
 Result<Description> read_description(const std::filesystem::path& file) {
@@ -37,6 +38,8 @@ Result<Description> read_description(const std::filesystem::path& file) {
             .insert(names.begin(), names.end());
       } else if (key == "kin") {
         description.kin = entry.second.as<std::vector<std::vector<std::string>>>();
+      } else if (key == "derived") {
+        description.derived = entry.second.as<bool>();
       } else {
         return wrong(entry.first.Mark().line, "unknown key '" + key + "'");
       }
@@ -91,6 +94,11 @@ std::vector<std::vector<std::string>> Corpus::folds(
   return folds;
 }
 
+void Corpus::add(Corpus other) {
+  std::ranges::move(other.kernels, std::back_inserter(kernels));
+  std::ranges::move(other.kin, std::back_inserter(kin));
+}
+
 Result<Corpus> read_corpus(const std::filesystem::path& place) {
   Corpus corpus;
   std::error_code error;
@@ -117,6 +125,7 @@ Result<Corpus> read_corpus(const std::filesystem::path& place) {
     kernel.name = (relative.parent_path() / relative.stem()).string();
     kernel.sealed = description->sealed.contains(kernel.family);
     kernel.control = description->controls.contains(kernel.family);
+    kernel.derived = description->derived;
     corpus.kernels.push_back(std::move(kernel));
   }
   for (const auto& [names, what] :

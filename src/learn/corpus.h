@@ -4,6 +4,7 @@
 //   sealed: [attention_row]        families that are for a last test only
 //   kin: [[layer_norm, rms_norm]]  families that are never divided between training and test
 //   controls: [control]            families in which nothing is expected to pay
+//   derived: true                  its kernels were made from others (variant_corpus.h)
 #pragma once
 
 #include "base/result.h"
@@ -22,6 +23,7 @@ struct CorpusKernel {
   std::string name;  // "FAMILY/NAME": unique in the corpus
   bool sealed = false;
   bool control = false;
+  bool derived = false;
 };
 
 struct Corpus {
@@ -37,6 +39,8 @@ struct Corpus {
   // same corpus.
   [[nodiscard]] std::vector<std::vector<std::string>> folds(
       int count, std::span<const std::vector<std::string>> joined = {}) const;
+  // Adds the kernels and kin of another one.
+  void add(Corpus other);
 };
 
 // Reads a folder, or takes one .cu file. Errors: not_found (no such place, no kernel in it), parse

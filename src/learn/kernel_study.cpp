@@ -2,14 +2,9 @@
 
 #include "base/field_json.h"
 #include "base/files.h"
-#include "base/hash.h"
-#include "kernel/manifest.h"
-#include "learn/evaluation_memory.h"
+#include "learn/studied_kernel.h"
 #include "search/observer.h"
-#include "session/expanders.h"
 #include "session/load_graph.h"
-#include "session/opened_problem.h"
-#include "session/session.h"
 #include "session/session_policy.h"
 
 #include <fmt/format.h>
@@ -25,8 +20,6 @@ namespace regraph::learn {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr const char* kMemoryFile = "evaluations.db";
 
 template <typename Search, typename Field>
 void for_each_field(Search& search, Field field) {
@@ -57,30 +50,11 @@ class Study {
       : request_(request), installation_(installation), program_(std::move(program)) {}
 
   [[nodiscard]] Result<void, SessionError> open(const Cancellation& cancellation) {
-    SessionOptions options;
-    options.problem.kernel_file = request_.kernel.string();
-    options.device = request_.device;
-    options.evaluator = request_.evaluator;
-    options.policy = kNoPolicy;
-    auto session = Session::open(options, installation_, cancellation);
-    if (!session) return std::move(session).error();
-    session_ = std::move(*session);
-    config_ = session_->configuration();
-    config_.finalists = 1;
-    auto expander = session_->expander({}, config_);
-    if (!expander) return std::move(expander).error();
-    expander_ = std::move(*expander);
-    const Problem& problem = session_->problem();
-    const std::string manifest = write_manifest(problem, problem.launch);
-    kernel_hash_ = Hasher().add(problem.source).add(manifest).finish().hex();
-    if (expander_->evaluator().may_work_ahead() != Evaluator::Ahead::evaluation) return {};
-    const std::string scope = (request_.any_build ? std::string("any") : program_identity()) +
-                              kernel_hash_ + config_.device + config_.device_table +
-                              session_->evaluator_name();
-    auto memory =
-        EvaluationMemory::open(expander_->evaluator(), request_.output / kMemoryFile, scope);
-    if (!memory) return SessionError{FailureCause::internal, memory.error().message};
-    memory_ = std::move(*memory);
+    auto kernel = StudiedKernel::open(
+        {request_.kernel, request_.device, request_.evaluator, request_.output, request_.any_build},
+        installation_, cancellation);
+    if (!kernel) return std::move(kernel).error();
+    kernel_ = std::move(*kernel);
     return {};
   }
 
@@ -90,9 +64,10 @@ class Study {
     if (!graph) return usage(graph.error().message);
     auto blob = find_policy(search.policy.empty() ? kNoPolicy : search.policy, installation_);
     if (!blob) return std::move(blob).error();
-    auto policy = SessionPolicy::make(std::move(*blob), **graph, session_->opened());
+    Session& session = kernel_->session();
+    auto policy = SessionPolicy::make(std::move(*blob), **graph, session.opened());
     if (!policy) return std::move(policy).error();
-    SearchConfig config = config_;
+    SearchConfig config = kernel_->config();
     config.searcher = search.searcher;
     config.seed = search.seed;
     config.budget.evaluations = search.evaluations;
@@ -102,23 +77,23 @@ class Study {
     if (search.exploration) config.selection.exploration_first = *search.exploration;
     if (search.greedy_every) config.selection.greedy_every = *search.greedy_every;
     Curve curve;
-    SearchRequest request{config, *expander_};
+    SearchRequest request{config, kernel_->expander()};
     request.observer = &curve;
     request.cancellation = &cancellation;
     request.graph = graph->get();
     request.scorer = *policy ? &(*policy)->scorer() : nullptr;
-    request.evaluator = memory_.get();
-    auto result = session_->search(request);
+    request.evaluator = &kernel_->evaluator();
+    auto result = session.search(request);
     if (!result) return session_error(std::move(result).error());
     if (result->outcome.stopped == StopReason::cancelled)
       return SessionError{FailureCause::interrupted, "interrupted"};
-    const DigestSource source{result->outcome, expander_->expander(),
-                              session_->problem().signature.name, config.device, program_};
-    return digest_of(source, {kernel_hash_, request_.family, search.label},
+    const DigestSource source{result->outcome, kernel_->expander().expander(),
+                              session.problem().signature.name, config.device, program_};
+    return digest_of(source, {kernel_->hash(), request_.family, search.label, request_.derived},
                      std::move(curve.values));
   }
 
-  [[nodiscard]] int evaluated() const { return memory_ ? memory_->evaluated() : 0; }
+  [[nodiscard]] int evaluated() const { return kernel_->evaluated(); }
 
  private:
   // Graphs that several searches use are read once.
@@ -138,11 +113,7 @@ class Study {
   const StudyRequest& request_;
   const Installation& installation_;
   const std::string program_;
-  std::unique_ptr<Session> session_;
-  std::shared_ptr<const SessionExpander> expander_;
-  std::unique_ptr<EvaluationMemory> memory_;
-  SearchConfig config_;
-  std::string kernel_hash_;
+  std::unique_ptr<StudiedKernel> kernel_;
   std::map<std::string, std::shared_ptr<const StepGraph>> graphs_;
 };
 
@@ -152,7 +123,8 @@ std::string study_text(const StudyRequest& request) {
   Json json = {{"kernel", request.kernel.string()}, {"family", request.family},
                {"device", request.device},          {"evaluator", request.evaluator},
                {"output", request.output.string()}, {"replace", request.replace},
-               {"any_build", request.any_build},    {"searches", Json::array()}};
+               {"any_build", request.any_build},    {"derived", request.derived},
+               {"searches", Json::array()}};
   for (const StudySearch& search : request.searches) {
     Json entry = Json::object();
     for_each_field(search, FieldWriter(entry));
@@ -172,6 +144,7 @@ Result<StudyRequest> read_study(std::string_view text) {
     request.output = json.at("output").get<std::string>();
     request.replace = json.at("replace").get<bool>();
     request.any_build = json.at("any_build").get<bool>();
+    request.derived = json.at("derived").get<bool>();
     for (const Json& entry : json.at("searches")) {
       FieldReader reader(entry);
       for_each_field(request.searches.emplace_back(), std::ref(reader));

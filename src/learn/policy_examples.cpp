@@ -13,6 +13,31 @@ namespace {
 constexpr double kDifference = 0.02;
 constexpr double kSame = 1e-6;
 
+// Code that was made slow is easily told from code that people wrote: a group of it counts for half
+// a group, and all of a family's together for no more than those of its own kernels.
+constexpr double kDerivedWeight = 0.5;
+
+// What a group of a family weighs; all its groups together weigh 1.
+struct FamilyWeights {
+  double own = 0.0;
+  double derived = 0.0;
+};
+
+std::map<std::string, FamilyWeights> weights_of(std::span<const SiblingGroup> groups) {
+  std::map<std::string, FamilyWeights> counts;
+  for (const SiblingGroup& group : groups)
+    (group.derived ? counts[group.family].derived : counts[group.family].own) += 1.0;
+  std::map<std::string, FamilyWeights> weights;
+  for (const auto& [family, count] : counts) {
+    double derived = kDerivedWeight;
+    if (count.own > 0.0 && count.derived > 0.0)
+      derived = std::min(derived, count.own / count.derived);
+    const double total = count.own + derived * count.derived;
+    weights[family] = {1.0 / total, derived / total};
+  }
+  return weights;
+}
+
 }  // namespace
 
 policy::PolicyModel describe_inputs(std::span<const SiblingGroup> groups,
@@ -60,9 +85,7 @@ std::vector<PolicyExample> make_examples(std::span<const SiblingGroup> groups,
   for (const std::string& input : inputs.inputs)
     places.push_back(*layout.place(input));
   const std::size_t prior_place = *layout.place("graph.log_prior");
-  std::map<std::string, int> of_family;
-  for (const SiblingGroup& group : groups)
-    ++of_family[group.family];
+  const std::map<std::string, FamilyWeights> of_family = weights_of(groups);
   const double average = of_family.empty() ? 1.0
                                            : static_cast<double>(groups.size()) /
                                                  static_cast<double>(of_family.size());
@@ -83,7 +106,8 @@ std::vector<PolicyExample> make_examples(std::span<const SiblingGroup> groups,
     const auto [least, most] = std::ranges::minmax(example.returns);
     example.at_original = group.at_original;
     example.decided = most - least >= kDifference;
-    example.weight = average / of_family[group.family];
+    const FamilyWeights& family = of_family.at(group.family);
+    example.weight = average * (group.derived ? family.derived : family.own);
   }
   return examples;
 }

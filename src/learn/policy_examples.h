@@ -18,7 +18,9 @@ struct PolicyExample {
   std::vector<double> returns;
   std::vector<double> gains;
   std::vector<bool> verified;
-  double weight = 0.0;   // groups of a family together weigh as much as those of another
+  // Groups of a family together weigh as much as those of another; those of kernels that were made
+  // from others half as much each, and together at most half of the family.
+  double weight = 0.0;
   bool decided = false;  // returns differ enough to prefer one
   bool at_original = false;
 };

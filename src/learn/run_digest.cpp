@@ -146,6 +146,7 @@ RunDigest digest_of(const DigestSource& source, const DigestLabels& labels,
   digest.kernel_hash = labels.kernel_hash;
   digest.family = labels.family;
   digest.label = labels.label;
+  digest.derived = labels.derived;
   digest.device = source.device;
   digest.program = source.program;
   digest.method = states.front().evaluation.time.method;
@@ -183,19 +184,21 @@ std::string digest_text(const RunDigest& digest) {
   Json states = Json::array();
   for (const DigestState& state : digest.states)
     states.push_back(json_of(state));
-  const Json json = {{"format", kFormat},
-                     {"kernel", digest.kernel},
-                     {"kernel_hash", digest.kernel_hash},
-                     {"family", digest.family},
-                     {"label", digest.label},
-                     {"device", digest.device},
-                     {"method", name(digest.method)},
-                     {"program", digest.program},
-                     {"evaluations", digest.evaluations},
-                     {"curve", digest.curve},
-                     {"best_log_speedup", digest.best_log_speedup},
-                     {"best_path", digest.best_path},
-                     {"states", std::move(states)}};
+  Json json = {{"format", kFormat},
+               {"kernel", digest.kernel},
+               {"kernel_hash", digest.kernel_hash},
+               {"family", digest.family},
+               {"label", digest.label},
+               {"device", digest.device},
+               {"method", name(digest.method)},
+               {"program", digest.program},
+               {"evaluations", digest.evaluations},
+               {"curve", digest.curve},
+               {"best_log_speedup", digest.best_log_speedup},
+               {"best_path", digest.best_path},
+               {"states", std::move(states)}};
+  // Of most kernels there is nothing to say.
+  if (digest.derived) json["derived"] = true;
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -215,6 +218,7 @@ Result<RunDigest> read_digest(std::string_view text, std::string_view file) {
     digest.family = json.at("family").get<std::string>();
     digest.label = json.at("label").get<std::string>();
     digest.device = json.at("device").get<std::string>();
+    digest.derived = json.value("derived", false);
     digest.program = json.at("program").get<std::string>();
     const auto method = json.at("method").get<std::string>();
     if (method != name(TimeMethod::predicted) && method != name(TimeMethod::measured))

@@ -40,7 +40,8 @@ struct RunDigest {
   std::string label;        // of the search, as whoever ran it called it
   std::string device;
   TimeMethod method = TimeMethod::predicted;
-  std::string program;  // version of the program
+  bool derived = false;  // the kernel was made from another one of its family
+  std::string program;   // version of the program
   int evaluations = 0;
   // Best log-speedup after 1, 2, ... evaluations; empty when nobody watched.
   std::vector<double> curve;
@@ -57,6 +58,7 @@ struct DigestLabels {
   std::string kernel_hash;
   std::string family;
   std::string label;
+  bool derived = false;
 };
 
 // `rewriter` looks at what tried steps make. `names` is copied in.

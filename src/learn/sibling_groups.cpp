@@ -112,7 +112,8 @@ std::vector<SiblingGroup> sibling_groups(std::span<const RunDigest> digests,
     }
     const policy::EdgeFeatures features(layout, graph, merged.digest->device);
     std::vector<std::vector<float>> rows = features.rows(view);
-    SiblingGroup group{merged.digest->family, key.first, key.second, view.history.empty(), {}};
+    SiblingGroup group{merged.digest->family, key.first, key.second,
+                       view.history.empty(),  {},        merged.digest->derived};
     for (std::size_t at = 0; at < view.proposals.size(); ++at) {
       const auto known = merged.outcomes.find(view.proposals[at].text());
       if (known == merged.outcomes.end()) continue;

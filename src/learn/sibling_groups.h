@@ -32,6 +32,7 @@ struct SiblingGroup {
   std::string state;   // identity
   bool at_original = false;
   std::vector<SiblingEdge> edges;  // at least two
+  bool derived = false;            // of a kernel that was made from another one of its family
 };
 
 // The groups of all digests of one device and way of timing. A state that several runs knew is one

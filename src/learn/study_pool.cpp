@@ -39,16 +39,15 @@ std::string last_line(const std::string& text) {
 }
 
 // Empty when all went well.
-std::string carry_out(const StudyPool& pool, const StudyRequest& study,
+std::string carry_out(const StudyPool& pool, const PoolTask& task,
                       const Cancellation& cancellation) {
-  const std::string text = study_text(study);
   ChildRequest request;
   request.program = pool.program;
-  request.arguments = {"study", "-"};
+  request.arguments = {task.command, "-"};
   request.environment = own_environment();
-  request.input = text;
+  request.input = task.input;
   request.wall_seconds =
-      pool.seconds_a_search * static_cast<double>(std::max<std::size_t>(study.searches.size(), 1));
+      pool.seconds_a_search * static_cast<double>(std::max<std::size_t>(task.searches, 1));
   const auto outcome = run_child(request, cancellation);
   if (!outcome) return outcome.error().message;
   switch (outcome->end) {
@@ -68,10 +67,9 @@ std::string carry_out(const StudyPool& pool, const StudyRequest& study,
 
 }  // namespace
 
-std::vector<FailedStudy> run_studies(const StudyPool& pool,
-                                     const std::vector<StudyRequest>& studies,
-                                     const Cancellation& cancellation,
-                                     const std::function<void(const std::string&)>& tell) {
+std::vector<FailedStudy> run_tasks(const StudyPool& pool, const std::vector<PoolTask>& tasks,
+                                   const Cancellation& cancellation,
+                                   const std::function<void(const std::string&)>& tell) {
   std::vector<FailedStudy> failed;
   std::mutex mutex;
   std::atomic<std::size_t> next = 0;
@@ -79,14 +77,13 @@ std::vector<FailedStudy> run_studies(const StudyPool& pool,
   const auto work = [&] {
     while (!cancellation.requested()) {
       const std::size_t at = next++;
-      if (at >= studies.size()) return;
-      const StudyRequest& study = studies[at];
-      const std::string reason =
-          complete(study) ? std::string() : carry_out(pool, study, cancellation);
+      if (at >= tasks.size()) return;
+      const PoolTask& task = tasks[at];
+      const std::string reason = task.done ? std::string() : carry_out(pool, task, cancellation);
       const std::lock_guard lock(mutex);
       ++done;
-      if (!reason.empty()) failed.push_back({study.kernel, reason});
-      tell(fmt::format("[{}/{}] {}{}", done, studies.size(), study.kernel.string(),
+      if (!reason.empty()) failed.push_back({task.kernel, reason});
+      tell(fmt::format("[{}/{}] {}{}", done, tasks.size(), task.kernel.string(),
                        reason.empty() ? "" : ": left out: " + reason));
     }
   };
@@ -97,6 +94,18 @@ std::vector<FailedStudy> run_studies(const StudyPool& pool,
   }
   std::ranges::sort(failed, {}, &FailedStudy::kernel);
   return failed;
+}
+
+std::vector<FailedStudy> run_studies(const StudyPool& pool,
+                                     const std::vector<StudyRequest>& studies,
+                                     const Cancellation& cancellation,
+                                     const std::function<void(const std::string&)>& tell) {
+  std::vector<PoolTask> tasks;
+  tasks.reserve(studies.size());
+  for (const StudyRequest& study : studies)
+    tasks.push_back(
+        {study.kernel, "study", study_text(study), study.searches.size(), complete(study)});
+  return run_tasks(pool, tasks, cancellation, tell);
 }
 
 }  // namespace regraph::learn

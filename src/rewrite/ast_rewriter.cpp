@@ -1,26 +1,13 @@
 #include "rewrite/ast_rewriter.h"
 
 #include "rewrite/analysis/kernel_analysis.h"
+#include "rewrite/candidate_state.h"
 #include "rewrite/steps/step_rewriter.h"
-#include "source/printer.h"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
 namespace regraph::rewrite {
-
-namespace {
-
-Result<KernelState> state_of(const Candidate& candidate, const LaunchView& view) {
-  const auto* form = dynamic_cast<const source::UnitForm*>(candidate.form.get());
-  if (form == nullptr) return refuse("the kernel is opaque to the rewriter");
-  auto plan = view.out_of(candidate.plan);
-  if (!plan) return std::move(plan).error();
-  return KernelState{form->unit(), std::move(*plan), candidate.assumptions};
-}
-
-}  // namespace
 
 std::vector<StepProposal> AstRewriter::propose(const Candidate& candidate, const ExpansionContext&,
                                                const Cancellation&) const {
@@ -46,10 +33,7 @@ Result<Candidate> AstRewriter::apply(const Candidate& candidate, const StepPropo
   auto rewritten =
       step->apply(KernelAnalysis(*state, view_.problem(), limits_), proposal.parameters);
   if (!rewritten) return rewritten.error();
-  Candidate result = source::make_candidate(std::move(rewritten->unit),
-                                            view_.back_into(candidate.plan, rewritten->plan));
-  result.assumptions = std::move(rewritten->assumptions);
-  return result;
+  return candidate_of(std::move(*rewritten), candidate, view_);
 }
 
 std::map<std::string, std::string> AstRewriter::refusals(const Candidate& candidate) const {

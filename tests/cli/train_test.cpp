@@ -214,6 +214,68 @@ TEST_F(Train, StatesThatSearchesFoundAreComparedToo) {
   EXPECT_NE(done.output.find("inputs that give a family away"), std::string::npos) << done.output;
 }
 
+TEST_F(Train, SlowVariantsAreKernelsToLearnFrom) {
+  file("kernels/corpus.yaml", "sealed: [scaling]\nkin: [[adding, scaling]]\n");
+  ASSERT_EQ(train_graph().exit_code, 0);
+  const auto slow = [&](const std::string& output) {
+    return train({"slow", "kernels", "--work", "work", "--output", output, "--jobs", "2"});
+  };
+  const ProgramRun done = slow("slow");
+  ASSERT_EQ(done.exit_code, 0) << done.error;
+  EXPECT_TRUE(done.complains_of("adding/columns: ")) << done.error;
+  // Sealed kernels are left alone.
+  EXPECT_FALSE(done.complains_of("scaling")) << done.error;
+  const std::string description = content("slow/corpus.yaml");
+  EXPECT_NE(description.find("derived: true"), std::string::npos);
+  EXPECT_NE(description.find("[adding, scaling]"), std::string::npos);
+  std::vector<std::string> variants;
+  for (const auto& entry : std::filesystem::directory_iterator(path("slow/adding"))) {
+    if (entry.path().extension() == ".cu") variants.push_back(entry.path().stem().string());
+  }
+  ASSERT_FALSE(variants.empty());
+  const std::string text = content("slow/adding/" + variants[0] + ".cu");
+  EXPECT_TRUE(text.starts_with("// A slow variant of adding/columns")) << text;
+  // Nothing is judged twice, and the same comes out.
+  std::filesystem::remove(path("work/adding/columns/evaluations.db"));
+  const ProgramRun again = slow("slow");
+  EXPECT_EQ(again.output, done.output);
+  EXPECT_EQ(content("slow/adding/" + variants[0] + ".cu"), text);
+  EXPECT_FALSE(std::filesystem::exists(path("work/adding/columns/evaluations.db")));
+
+  // One of them is enough to learn from.
+  file("few/corpus.yaml", description);
+  for (const char* ending : {".cu", ".regraph.yaml"}) {
+    const std::string name = "adding/" + variants[0] + ending;
+    file("few/" + name, content("slow/" + name));
+  }
+  const ProgramRun learned = train({"graph", "kernels", "few", "--output", "both.yaml", "--work",
+                                    "work", "--jobs", "2", "-q", "--evaluations", "2"});
+  ASSERT_EQ(learned.exit_code, 0) << learned.error;
+  EXPECT_NE(learned.output.find("2 kernels of 1 families"), std::string::npos) << learned.output;
+  const auto digest = nlohmann::json::parse(content("work/adding/" + variants[0] + "/wide.json"));
+  EXPECT_TRUE(digest.at("derived").get<bool>());
+  EXPECT_FALSE(nlohmann::json::parse(content("work/adding/columns/wide.json")).contains("derived"));
+
+  for (const char* folder : {"kernels", "kernels/slow"}) {
+    const ProgramRun refused = slow(folder);
+    EXPECT_EQ(refused.exit_code, kUsage);
+    EXPECT_TRUE(refused.complains_of("lies in the corpus")) << refused.error;
+  }
+}
+
+TEST_F(Train, AKernelThatCannotBeVariedIsLeftOut) {
+  file("kernels/broken/syntax.cu", "__global__ void broken(float* x) { x[0] = ; }\n");
+  file("kernels/broken/syntax.regraph.yaml", kManifest);
+  const ProgramRun done = train({"slow", "kernels", "--work", "work", "--output", "slow"});
+  EXPECT_EQ(done.exit_code, 0) << done.error;
+  EXPECT_TRUE(done.complains_of("syntax.cu: left out: ")) << done.error;
+  EXPECT_TRUE(done.complains_of("only the kernels themselves")) << done.error;
+  EXPECT_NE(done.output.find("1 kernels left out"), std::string::npos) << done.output;
+  const ProgramRun none = train({"slow", "kernels/broken", "--work", "work", "--output", "none"});
+  EXPECT_EQ(none.exit_code, kUnusableKernel);
+  EXPECT_FALSE(std::filesystem::exists(path("none")));
+}
+
 TEST_F(Train, FamiliesLeftOutAreCompared) {
   const ProgramRun done =
       train({"eval",       "kernels",   "--work",        "work",   "--jobs",     "2",

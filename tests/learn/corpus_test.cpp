@@ -136,6 +136,21 @@ TEST_F(CorpusTest, JoinedFamiliesStayInOneFold) {
   EXPECT_FALSE(corpus->kinships().together("b", "c"));
 }
 
+TEST_F(CorpusTest, KernelsMayBeMadeFromOthers) {
+  write("map/scale.cu");
+  EXPECT_FALSE(read_corpus(place())->kernels[0].derived);
+  write("corpus.yaml", "derived: true\nkin: [[map, sum]]\n");
+  auto corpus = read_corpus(place());
+  ASSERT_TRUE(corpus) << corpus.error().message;
+  EXPECT_TRUE(corpus->kernels[0].derived);
+  // Several corpora are one.
+  Corpus whole;
+  whole.kernels.push_back({"elsewhere", "sum", "sum/rows"});
+  whole.add(std::move(*corpus));
+  EXPECT_EQ(whole.kernels.size(), 2U);
+  EXPECT_EQ(whole.folds(2).size(), 1U);
+}
+
 TEST_F(CorpusTest, ErrorsNameTheirLine) {
   const std::string yaml = (place() / "corpus.yaml").string();
   EXPECT_EQ(message(), place().string() + ": no such folder of kernels, nor a kernel");
@@ -149,8 +164,8 @@ TEST_F(CorpusTest, ErrorsNameTheirLine) {
   write("corpus.yaml", "sealed: []\nseeled: [map]\n");
   EXPECT_EQ(message(), yaml + ":2: unknown key 'seeled'");
   EXPECT_EQ(read_corpus(place()).error().code, ErrorCode::parse);
-  for (const char* bad :
-       {"sealed: []\nkin: [a, b]\n", "sealed: []\ncontrols: map\n", "sealed: []\nkin: [[a, b]\n"}) {
+  for (const char* bad : {"sealed: []\nkin: [a, b]\n", "sealed: []\nderived: perhaps\n",
+                          "sealed: []\ncontrols: map\n", "sealed: []\nkin: [[a, b]\n"}) {
     write("corpus.yaml", bad);
     EXPECT_TRUE(message().starts_with(yaml + ":")) << message();
     EXPECT_FALSE(message().starts_with(yaml + ":1:")) << message();

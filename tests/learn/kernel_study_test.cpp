@@ -15,6 +15,7 @@ StudyRequest example() {
   request.output = "out";
   request.replace = true;
   request.any_build = true;
+  request.derived = true;
   StudySearch all{"all",     "beam", kFlatGraph, "p.regraph-policy", false, 17, 0xFFFFFFFFFFFFFFFF,
                   1.0 / 3.0, 4};
   request.searches = {all, {}};
@@ -32,6 +33,7 @@ TEST(KernelStudy, SurvivesItsText) {
   EXPECT_EQ(again->output, request.output);
   EXPECT_TRUE(again->replace);
   EXPECT_TRUE(again->any_build);
+  EXPECT_TRUE(again->derived);
   ASSERT_EQ(again->searches.size(), 2U);
   for (std::size_t at = 0; at < 2; ++at) {
     const StudySearch& one = again->searches[at];

@@ -215,6 +215,31 @@ TEST(PolicyExamples, FamiliesWeighTheSame) {
   EXPECT_EQ(examples[1].verified, (std::vector<bool>{true, false}));
 }
 
+TEST(PolicyExamples, GroupsOfVariantsWeighLess) {
+  const SiblingGroup own = group_of("map", {edge_of(0.1, -1.0), edge_of(-1.0, -1.0)});
+  SiblingGroup derived = own;
+  derived.derived = true;
+  const auto weights = [&](const std::vector<SiblingGroup>& groups) {
+    std::vector<double> result;
+    for (const PolicyExample& example : make_examples(groups, layout(), {}))
+      result.push_back(example.weight);
+    return result;
+  };
+  // Half as much each ...
+  const std::vector<double> few = weights({own, derived, own});
+  EXPECT_DOUBLE_EQ(few[0], 3.0 / 2.5);
+  EXPECT_DOUBLE_EQ(few[1], 1.5 / 2.5);
+  // ... and all of them no more than the others.
+  const std::vector<double> many = weights({own, derived, derived, derived, derived});
+  EXPECT_DOUBLE_EQ(many[0], 2.5);
+  EXPECT_DOUBLE_EQ(many[1], 2.5 / 4.0);
+  // A family weighs the same whether it has variants, or nothing else.
+  SiblingGroup alone = derived;
+  alone.family = "sum";
+  const std::vector<double> families = weights({own, derived, alone});
+  EXPECT_DOUBLE_EQ(families[0] + families[1], families[2]);
+}
+
 TEST(PolicyExamples, SoftmaxStandsLargeLogits) {
   const std::vector<double> even = softmax(std::vector<double>{1e4, 1e4, -1e4});
   EXPECT_NEAR(even[0], 0.5, 1e-12);

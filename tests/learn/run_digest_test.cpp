@@ -89,6 +89,12 @@ RunDigest small_digest() {
                    {0.25, 0.5, 2.0});
 }
 
+TEST(RunDigest, KnowsWhetherItsKernelWasMadeFromAnother) {
+  const Refuser rewriter;
+  const DigestSource source{small_outcome(), rewriter, "scale", "h200", "1.2.3"};
+  EXPECT_TRUE(digest_of(source, {"hash", "map", "mcgs", true}, {}).derived);
+}
+
 void expect_equal(const RunDigest& one, const RunDigest& other) {
   EXPECT_EQ(one.kernel, other.kernel);
   EXPECT_EQ(one.kernel_hash, other.kernel_hash);
@@ -96,6 +102,7 @@ void expect_equal(const RunDigest& one, const RunDigest& other) {
   EXPECT_EQ(one.label, other.label);
   EXPECT_EQ(one.device, other.device);
   EXPECT_EQ(one.method, other.method);
+  EXPECT_EQ(one.derived, other.derived);
   EXPECT_EQ(one.program, other.program);
   EXPECT_EQ(one.evaluations, other.evaluations);
   EXPECT_EQ(one.curve, other.curve);
@@ -191,6 +198,8 @@ TEST(RunDigest, RunsThatFoundTheSameAreTheSame) {
 
 TEST(RunDigest, SurvivesItsText) {
   RunDigest digest = small_digest();
+  EXPECT_FALSE(digest.derived);
+  digest.derived = true;
   digest.family = "a \"quoted\" \\ name\n";
   digest.method = TimeMethod::measured;
   for (DigestState& state : digest.states)

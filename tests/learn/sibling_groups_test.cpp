@@ -151,6 +151,10 @@ TEST(SiblingGroups, AStateOfSeveralRunsIsOneGroup) {
   const auto apart = groups_of({other, digest("another kernel", "map", other.states)});
   ASSERT_EQ(apart.size(), 2U);
   EXPECT_EQ(apart[0].kernel, "another kernel");
+  EXPECT_FALSE(apart[0].derived);
+  RunDigest variant = other;
+  variant.derived = true;
+  EXPECT_TRUE(groups_of({variant})[0].derived);
 }
 
 TEST(SiblingGroups, RowsAreThoseOfTheirEdges) {

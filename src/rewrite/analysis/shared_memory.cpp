@@ -1,8 +1,39 @@
 #include "rewrite/analysis/shared_memory.h"
 
+#include "source/visitor.h"
 #include "source/walk.h"
 
 namespace regraph::rewrite {
+
+namespace {
+
+// Finds uses of the array with fewer or more indices than it has extents.
+class PartialUse final : public source::Visitor {
+ public:
+  explicit PartialUse(const source::Variable& array) : array_(array) {}
+  bool found = false;
+
+ private:
+  void visit(const source::VariableReference& expr) override {
+    if (expr.name == array_.name) found = true;
+  }
+
+  void visit(const source::Subscript& expr) override {
+    const auto* base = source::base_variable(expr);
+    if (base == nullptr || base->name != array_.name) {
+      Visitor::visit(expr);
+      return;
+    }
+    const std::vector<source::ExprPtr> indices = source::indices_of(expr);
+    found = found || indices.size() != array_.extents.size();
+    for (const source::ExprPtr& index : indices)
+      go(index);
+  }
+
+  const source::Variable& array_;
+};
+
+}  // namespace
 
 std::int64_t bytes_of(const source::Variable& variable) {
   // The widest vector types for those that are no scalars.
@@ -22,6 +53,12 @@ std::int64_t shared_bytes(const source::Kernel& kernel) {
       bytes += bytes_of(declaration->variable);
   });
   return bytes;
+}
+
+bool is_fully_indexed(const source::Kernel& kernel, const source::Variable& array) {
+  PartialUse use(array);
+  use.go(kernel.body);
+  return !use.found;
 }
 
 }  // namespace regraph::rewrite

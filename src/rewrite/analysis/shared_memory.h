@@ -13,4 +13,12 @@ namespace regraph::rewrite {
 // Bytes of all statically declared shared arrays.
 [[nodiscard]] std::int64_t shared_bytes(const source::Kernel& kernel);
 
+// Rows whose length is a multiple of this many elements put columns into few banks; others are
+// taken as padded already.
+inline constexpr std::int64_t kUnpaddedRowMultiple = 8;
+
+// Whether every use of the array has an index for each extent, so that no address arithmetic knows
+// the rows' length.
+[[nodiscard]] bool is_fully_indexed(const source::Kernel& kernel, const source::Variable& array);
+
 }  // namespace regraph::rewrite

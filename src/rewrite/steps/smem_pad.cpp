@@ -4,49 +4,12 @@
 #include "rewrite/analysis/shared_memory.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "source/build.h"
-#include "source/visitor.h"
 #include "source/walk.h"
 
 #include <memory>
 
 namespace regraph::rewrite {
 namespace {
-
-// Rows whose length is a multiple of this many elements put columns into few banks; others are
-// taken as padded already.
-constexpr std::int64_t kUnpaddedMultiple = 8;
-
-// Finds uses of the array with fewer or more indices than it has extents.
-class PartialUse final : public source::Visitor {
- public:
-  explicit PartialUse(const source::Variable& array) : array_(array) {}
-  bool found = false;
-
- private:
-  void visit(const source::VariableReference& expr) override {
-    if (expr.name == array_.name) found = true;
-  }
-
-  void visit(const source::Subscript& expr) override {
-    const auto* base = source::base_variable(expr);
-    if (base == nullptr || base->name != array_.name) {
-      Visitor::visit(expr);
-      return;
-    }
-    const std::vector<source::ExprPtr> indices = source::indices_of(expr);
-    found = found || indices.size() != array_.extents.size();
-    for (const source::ExprPtr& index : indices)
-      go(index);
-  }
-
-  const source::Variable& array_;
-};
-
-bool is_fully_indexed(const source::Kernel& kernel, const source::Variable& array) {
-  PartialUse use(array);
-  use.go(kernel.body);
-  return !use.found;
-}
 
 struct PadPlace {
   int pad = 0;
@@ -64,7 +27,7 @@ class SmemPad final : public PlacedStep<PadPlace> {
                         const StepParameters& parameters) const override {
     auto pad = integer_parameter(parameters, "pad");
     if (!pad) return pad.error();
-    if (*pad < 1 || *pad >= kUnpaddedMultiple) {
+    if (*pad < 1 || *pad >= kUnpaddedRowMultiple) {
       return fail(ErrorCode::invalid_argument, "'pad' must be 1 to 7 elements");
     }
     const source::Analysis& analysis = kernel.analysis();
@@ -105,7 +68,7 @@ class SmemPad final : public PlacedStep<PadPlace> {
  private:
   static bool can_pad(const source::Variable& array, const source::Kernel& kernel) {
     return array.storage == source::Storage::shared && array.extents.size() >= 2 &&
-           array.extents.back() % kUnpaddedMultiple == 0 && is_fully_indexed(kernel, array);
+           array.extents.back() % kUnpaddedRowMultiple == 0 && is_fully_indexed(kernel, array);
   }
 
   static source::Variable padded(source::Variable array, int pad) {

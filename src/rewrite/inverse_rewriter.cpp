@@ -1,0 +1,16 @@
+#include "rewrite/inverse_rewriter.h"
+
+#include "rewrite/candidate_state.h"
+
+namespace regraph::rewrite {
+
+Result<Candidate> InverseRewriter::apply(const InverseRewrite& inverse,
+                                         const Candidate& candidate) const {
+  const auto state = state_of(candidate, view_);
+  if (!state) return state.error();
+  auto slower = apply_inverse(inverse, KernelAnalysis(*state, view_.problem(), limits_));
+  if (!slower) return std::move(slower).error();
+  return candidate_of(std::move(*slower), candidate, view_);
+}
+
+}  // namespace regraph::rewrite
