@@ -113,11 +113,32 @@ int run(int argc, char** argv) {
                    fmt::format("what priors are made of: {}", fmt::join(prior_names(), ", ")))
       ->check(CLI::IsMember(prior_names()))
       ->capture_default_str();
+  eval->add_option("--label", options.labels, "searches to learn from (default: wide, deep)");
   eval->add_flag("--rankings-only", options.rankings_only,
                  "no searches: only how well priors put tried steps in order");
   eval->add_option("--seed", options.seed, "seed of searches and networks")->capture_default_str();
   add_training(*eval, options);
   eval->add_option("--output", options.output, "folder for table, JSON and picture");
+
+  CLI::App* loop = app.add_subcommand(
+      "loop",
+      "searches and learns in turn; what was learned is kept if it does better on families that "
+      "are held out");
+  add_sources(*loop, options);
+  loop->add_option("--iterations", options.iterations, "times to search and learn")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  loop->add_option("--start", options.start,
+                   "priors of the first searches: published, flat, or a ReGraph file")
+      ->capture_default_str();
+  loop->add_option("--folds", options.folds,
+                   "families are divided into so many groups; one is held out")
+      ->check(CLI::Range(2, 1000))
+      ->capture_default_str();
+  loop->add_option("--seed", options.seed, "seed of searches and networks")->capture_default_str();
+  add_training(*loop, options);
+  loop->add_option("--output", options.output, "folder for what is learned and how it did")
+      ->required();
 
   CLI::App* check = app.add_subcommand(
       "check", "looks for nearly the same kernels in families that learning is to be tested apart");
@@ -150,6 +171,7 @@ int run(int argc, char** argv) {
   if (*slow) return write_slow_variants(program, options);
   if (*graph) return train_graph_file(program, options);
   if (*model) return train_policy_file(program, options);
+  if (*loop) return run_learning_loop(program, options);
   if (*check) return check_corpus(program, options);
   if (*eval) return evaluate_learning(program, options);
   return search_for_training(program, options);

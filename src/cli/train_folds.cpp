@@ -82,7 +82,8 @@ class FoldMaker {
       (tested ? fold.tested : others).push_back(kernel);
     }
     const auto folder = std::filesystem::absolute(options_.work) / fmt::format("fold-{}", number);
-    const auto digests = kept_digests(program_, options_, others, first_labels());
+    const auto labels = options_.labels.empty() ? first_labels() : options_.labels;
+    const auto digests = kept_digests(program_, options_, others, labels);
     const auto unseen = kept_digests(program_, options_, fold.tested, first_labels());
     learn::ObservationTable table;
     for (const learn::RunDigest& digest : digests)

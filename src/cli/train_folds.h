@@ -37,8 +37,9 @@ struct Fold {
   std::vector<std::pair<std::string, learn::RankingScore>> rankings;
 };
 
-// Learns for each of `folds` from the first searches of the other families; `together`: families
-// that no training may part. Several at once. Errors: as policy_from and write_file.
+// Learns for each of `folds` from searches of the other families (--label, or the first ones);
+// `together`: families that no training may part. Several at once. Errors: as policy_from and
+// write_file.
 [[nodiscard]] Result<std::vector<Fold>> make_folds(
     const Program& program, const TrainOptions& options, const TrainSources& sources,
     const StepGraph& published, const std::vector<std::vector<std::string>>& folds,

@@ -19,6 +19,8 @@ struct TrainOptions {
   std::string policy;                     // file; empty: none
   std::vector<std::string> without;       // families to leave out
   std::vector<std::string> labels;        // of searches to learn from; empty: all
+  std::string start = "published";        // priors that a loop starts from; as --graph, or "flat"
+  int iterations = 3;                     // of a loop
   int evaluations = 60;
   int jobs = 0;  // 0: as many as there are processors
   int folds = 7;

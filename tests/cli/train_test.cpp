@@ -291,5 +291,46 @@ TEST_F(Train, FamiliesLeftOutAreCompared) {
   EXPECT_EQ(json.at("schema"), "regraph-learning/1");
 }
 
+TEST_F(Train, SearchesAndLearnsInTurn) {
+  const auto loop = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {
+        "loop",    "kernels",  "--work",  "work",       "--jobs", "2",        "--evaluations",
+        "3",       "--output", "learned", "--networks", "1",      "--epochs", "1",
+        "--folds", "2",        "--start", "flat",       "-q"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return train(arguments);
+  };
+  const ProgramRun once = loop({"--iterations", "1"});
+  ASSERT_EQ(once.exit_code, 0) << once.error;
+  EXPECT_TRUE(once.complains_of("iteration 1: 1 kernels searched")) << once.error;
+  const std::string graph = content("learned/iteration-1.yaml");
+  const std::string policy = content("learned/iteration-1.regraph-policy");
+  const std::string digest = content("work/adding/columns/held-out-0.json");
+  EXPECT_FALSE(graph.empty());
+
+  // Goes on where it was, and what was done is not done again.
+  const ProgramRun twice = loop({"--iterations", "2"});
+  ASSERT_EQ(twice.exit_code, 0) << twice.error;
+  EXPECT_TRUE(twice.complains_of("iteration 2: 1 kernels searched")) << twice.error;
+  EXPECT_EQ(content("learned/iteration-1.yaml"), graph);
+  EXPECT_EQ(content("learned/iteration-1.regraph-policy"), policy);
+  const auto record = nlohmann::json::parse(content("learned/loop.json"));
+  ASSERT_EQ(record.at("iterations").size(), 2U);
+  const bool better = record["iterations"][0]["promoted"].get<bool>() ||
+                      record["iterations"][1]["promoted"].get<bool>();
+  EXPECT_EQ(twice.output.find("nothing that was learned") == std::string::npos, better)
+      << twice.output;
+
+  const ProgramRun other = loop({"--iterations", "2", "--hidden", "7"});
+  EXPECT_EQ(other.exit_code, kUsage);
+  EXPECT_TRUE(other.complains_of("this folder holds a loop with other settings")) << other.error;
+  file("learned/loop.json", "{}");
+  EXPECT_EQ(loop({}).exit_code, kUsage);
+  file("kernels/corpus.yaml", "kin: [[adding, scaling]]\n");
+  const ProgramRun kin = train({"loop", "kernels", "--work", "work", "--output", "other"});
+  EXPECT_EQ(kin.exit_code, kUsage);
+  EXPECT_TRUE(kin.complains_of("at least two families")) << kin.error;
+}
+
 }  // namespace
 }  // namespace regraph::test

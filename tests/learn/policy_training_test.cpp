@@ -1,6 +1,8 @@
 #include "learn/policy_training.h"
 
-#include "learn/policy_examples.h"
+#include "learn/correction_trust.h"
+#include "learn/sibling_examples.h"
+#include "learn/sibling_ranking.h"
 #include "policy/policy_file.h"
 
 #include <gtest/gtest.h>
@@ -14,54 +16,7 @@
 namespace regraph::learn {
 namespace {
 
-const policy::FeatureLayout& layout() {
-  static const policy::FeatureLayout result({"swap", "tile"});
-  return result;
-}
-
-std::size_t place(const char* name) {
-  return *layout().place(name);
-}
-
-SiblingEdge edge_of(double best_below, double log_prior) {
-  SiblingEdge edge;
-  edge.row.assign(layout().size(), 0.0F);
-  edge.row[place("graph.log_prior")] = static_cast<float>(log_prior);
-  edge.verified = best_below > -1.0;
-  edge.log_gain = edge.verified ? best_below : 0.0;
-  edge.best_below = best_below;
-  return edge;
-}
-
-SiblingGroup group_of(const std::string& family, std::vector<SiblingEdge> edges) {
-  return {family, "kernel", "state", true, std::move(edges)};
-}
-
-// Groups in which "setting.factor" decides which of four siblings pays. Priors and the other inputs
-// say nothing of it.
-std::vector<SiblingGroup> decided_groups(std::uint64_t seed, int count) {
-  std::mt19937_64 random(seed);
-  const auto number = [&] { return static_cast<float>(random() % 1000) / 1000.0F; };
-  std::vector<SiblingGroup> groups;
-  for (int group = 0; group < count; ++group) {
-    std::vector<float> factors = {1.0F, 2.0F, 3.0F, 4.0F};
-    std::ranges::shuffle(factors, random);
-    std::vector<SiblingEdge> edges;
-    const float occupancy = number();
-    for (const float factor : factors) {
-      const double noise = 0.02 * number();
-      SiblingEdge edge = edge_of(0.2 * (factor - 2.0) + noise, std::log(0.1 + 0.5 * number()));
-      edge.row[place("setting.factor")] = factor;
-      edge.row[place("setting.width")] = number();
-      edge.row[place("fact.occupancy")] = occupancy;
-      edge.row[place("change.loops")] =
-          random() % 2 == 0 ? number() : std::numeric_limits<float>::quiet_NaN();
-      edges.push_back(std::move(edge));
-    }
-    groups.push_back(group_of("family" + std::to_string(group % 5), std::move(edges)));
-  }
-  return groups;
-}
+using namespace examples;
 
 PolicyTrainingConfig quick() {
   PolicyTrainingConfig config;
@@ -180,108 +135,50 @@ TEST(PolicyTraining, ExcludedAndConstantInputsAreAbsent) {
   EXPECT_FALSE(train_policy(groups, layout(), config));
 }
 
-TEST(PolicyExamples, InputsAreStandardisedAndStepsLeftAsTheyAre) {
-  std::vector<SiblingEdge> edges = {edge_of(0.0, -1.0), edge_of(0.5, -1.0)};
-  edges[0].row[place("setting.factor")] = 1.0F;
-  edges[1].row[place("setting.factor")] = 5.0F;
-  edges[1].row[place("step.tile")] = 1.0F;
-  edges[0].row[place("change.loops")] = std::nanf("");
-  edges[1].row[place("change.loops")] = std::nanf("");  // never known: no input
-  const std::vector<SiblingGroup> groups = {group_of("map", edges)};
-  const policy::PolicyModel model = describe_inputs(groups, layout());
-  ASSERT_EQ(model.inputs, (std::vector<std::string>{"step.tile", "setting.factor"}));
-  EXPECT_EQ(model.means, (std::vector<float>{0.0F, 3.0F}));
-  EXPECT_EQ(model.scales, (std::vector<float>{1.0F, 0.5F}));
-  const auto examples = make_examples(groups, layout(), model);
-  ASSERT_EQ(examples.size(), 1U);
-  EXPECT_EQ(examples[0].rows[0], (std::vector<float>{0.0F, -1.0F}));
-  EXPECT_EQ(examples[0].rows[1], (std::vector<float>{1.0F, 1.0F}));
-  EXPECT_EQ(examples[0].returns, (std::vector<double>{0.0, 0.5}));
-}
-
-TEST(PolicyExamples, FamiliesWeighTheSame) {
-  const SiblingGroup equal = group_of("big", {edge_of(0.1, -1.0), edge_of(0.11, -1.0)});
-  const SiblingGroup decided = group_of("big", {edge_of(0.1, -1.0), edge_of(-1.0, -1.0)});
-  SiblingGroup alone = decided;
-  alone.family = "small";
-  const std::vector<SiblingGroup> groups = {equal, decided, alone, decided};
-  const auto examples = make_examples(groups, layout(), {});
-  ASSERT_EQ(examples.size(), 4U);
-  EXPECT_DOUBLE_EQ(examples[2].weight, 2.0);
-  for (const std::size_t at : {0U, 1U, 3U})
-    EXPECT_DOUBLE_EQ(examples[at].weight, 2.0 / 3.0);
-  EXPECT_FALSE(examples[0].decided);
-  EXPECT_TRUE(examples[1].decided);
-  EXPECT_EQ(examples[1].verified, (std::vector<bool>{true, false}));
-}
-
-TEST(PolicyExamples, GroupsOfVariantsWeighLess) {
-  const SiblingGroup own = group_of("map", {edge_of(0.1, -1.0), edge_of(-1.0, -1.0)});
-  SiblingGroup derived = own;
-  derived.derived = true;
-  const auto weights = [&](const std::vector<SiblingGroup>& groups) {
-    std::vector<double> result;
-    for (const PolicyExample& example : make_examples(groups, layout(), {}))
-      result.push_back(example.weight);
-    return result;
+TEST(PolicyTraining, WhatDoesNotCarryOverIsNotTrusted) {
+  const auto groups_where = [](bool carries) {
+    auto groups = decided_groups(3, 80);
+    for (std::size_t at = 0; at < groups.size(); ++at) {
+      groups[at].family = "family" + std::to_string(at % 4);
+      groups[at].at_original = at % 8 < 4;
+      // In half of the families the input that decides means the contrary.
+      if (carries || at % 4 < 2) continue;
+      for (SiblingEdge& edge : groups[at].edges) {
+        float& factor = edge.row[place("setting.factor")];
+        factor = 5.0F - factor;
+      }
+    }
+    return groups;
   };
-  // Half as much each ...
-  const std::vector<double> few = weights({own, derived, own});
-  EXPECT_DOUBLE_EQ(few[0], 3.0 / 2.5);
-  EXPECT_DOUBLE_EQ(few[1], 1.5 / 2.5);
-  // ... and all of them no more than the others.
-  const std::vector<double> many = weights({own, derived, derived, derived, derived});
-  EXPECT_DOUBLE_EQ(many[0], 2.5);
-  EXPECT_DOUBLE_EQ(many[1], 2.5 / 4.0);
-  // A family weighs the same whether it has variants, or nothing else.
-  SiblingGroup alone = derived;
-  alone.family = "sum";
-  const std::vector<double> families = weights({own, derived, alone});
-  EXPECT_DOUBLE_EQ(families[0] + families[1], families[2]);
+  PolicyTrainingConfig config = quick();
+  config.epochs = 80;
+  config.batch = 8;
+  config.trust_folds = 4;
+  const auto carries = train_policy(groups_where(true), layout(), config);
+  const auto misleads = train_policy(groups_where(false), layout(), config);
+  ASSERT_TRUE(carries && misleads);
+  EXPECT_GT(carries->trust.at_original, 0.6F);
+  EXPECT_GT(carries->trust.below, 0.6F);
+  EXPECT_LT(misleads->trust.at_original, 0.3F);
+  EXPECT_LT(misleads->trust.below, 0.3F);
 }
 
-TEST(PolicyExamples, SoftmaxStandsLargeLogits) {
-  const std::vector<double> even = softmax(std::vector<double>{1e4, 1e4, -1e4});
-  EXPECT_NEAR(even[0], 0.5, 1e-12);
-  EXPECT_NEAR(even[2], 0.0, 1e-12);
-  const std::vector<double> thirds = softmax(std::vector<double>{std::log(2.0), 0.0});
-  EXPECT_NEAR(thirds[0], 2.0 / 3.0, 1e-12);
-}
-
-TEST(RankSiblings, CountsFamiliesAlike) {
-  // Prior order is that of the edges.
-  const auto ordered = [](const std::string& family, std::vector<double> values) {
-    std::vector<SiblingEdge> edges;
-    for (const double value : values)
-      edges.push_back(edge_of(value, -static_cast<double>(edges.size())));
-    return group_of(family, std::move(edges));
-  };
-  const std::vector<SiblingGroup> groups = {
-      ordered("a", {0.5, 0.1, -1.0}),       // first
-      ordered("a", {0.49, 0.1, 0.5}),       // as good as the best
-      ordered("a", {-1.0, 0.1, 0.2, 0.3}),  // fourth
-      ordered("b", {0.1, 0.5}),             // second
-      ordered("b", {0.04, -1.0, 0.0}),      // nothing pays: left out
-  };
-  const RankingScore score = rank_siblings(groups, layout(), nullptr, RankedBy::best_below);
-  EXPECT_EQ(score.groups, 4);
-  EXPECT_EQ(score.families, 2);
-  EXPECT_DOUBLE_EQ(score.top_one, (2.0 / 3.0 + 0.0) / 2.0);
-  EXPECT_DOUBLE_EQ(score.top_three, (2.0 / 3.0 + 1.0) / 2.0);
-  EXPECT_DOUBLE_EQ(score.mean_rank, ((1.0 + 1.0 + 4.0) / 3.0 + 2.0) / 2.0);
-  const RankingScore none = rank_siblings({}, layout(), nullptr, RankedBy::best_below);
-  EXPECT_EQ(none.groups, 0);
-  EXPECT_EQ(none.mean_rank, 0.0);
-}
-
-TEST(RankSiblings, TellsTheStepsOwnGainFromWhatIsBelow) {
-  SiblingEdge slow = edge_of(0.9, -1.0);
-  slow.log_gain = 0.0;
-  SiblingEdge wrong = edge_of(-1.0, -0.5);
-  wrong.log_gain = 2.0;  // of what was not verified: means nothing
-  const std::vector<SiblingGroup> groups = {group_of("a", {slow, wrong, edge_of(0.3, -2.0)})};
-  EXPECT_DOUBLE_EQ(rank_siblings(groups, layout(), nullptr, RankedBy::best_below).mean_rank, 2.0);
-  EXPECT_DOUBLE_EQ(rank_siblings(groups, layout(), nullptr, RankedBy::log_gain).mean_rank, 3.0);
+TEST(PolicyTraining, OneFamilyAloneGetsTheUsualTrust) {
+  auto groups = decided_groups(1, 30);
+  for (SiblingGroup& group : groups)
+    group.family = "only";
+  PolicyTrainingConfig config = quick();
+  config.epochs = 2;
+  auto model = train_policy(groups, layout(), config);
+  ASSERT_TRUE(model);
+  EXPECT_EQ(model->trust.at_original, kUsualTrust.at_original);
+  EXPECT_EQ(model->trust.below, kUsualTrust.below);
+  // Kin are one family to that.
+  groups[0].family = "kin";
+  config.together.join({"kin", "only"});
+  model = train_policy(groups, layout(), config);
+  ASSERT_TRUE(model);
+  EXPECT_EQ(model->trust.below, kUsualTrust.below);
 }
 
 }  // namespace

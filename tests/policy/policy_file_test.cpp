@@ -45,10 +45,13 @@ void expect_refused(const std::string& bytes, const std::string& what,
 }
 
 TEST(PolicyFile, ReadsWhatItWrote) {
-  const PolicyModel model = test::small_model();
+  PolicyModel model = test::small_model();
+  model.trust = {0.5F, 0.875F};
   const std::string bytes = policy_bytes(model);
   const auto read = parse_policy(bytes, "x");
   ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->trust.at_original, 0.5F);
+  EXPECT_EQ(read->trust.below, 0.875F);
   EXPECT_EQ(read->steps, model.steps);
   EXPECT_EQ(read->inputs, model.inputs);
   EXPECT_EQ(read->means, model.means);

@@ -91,6 +91,17 @@ TEST(Standardised, IsANumberWhateverItIsGiven) {
   EXPECT_EQ(standardised(kHuge, -kHuge, kHuge), 4.0F);
 }
 
+TEST(PolicyModel, CorrectionsAreTrustedByDepth) {
+  PolicyModel model = constant_model(2.0F, 0.5F, 0.25F);
+  model.trust = {0.25F, 0.75F};
+  const EdgeOpinion first = opinion_of(model, 0.0F);
+  EXPECT_EQ(first.correction, 0.5F);
+  EXPECT_EQ(first.log_gain, 0.5F);
+  EXPECT_EQ(first.best_below, 0.25F);
+  EXPECT_EQ(opinion_of(model, 1.0F).correction, 1.5F);
+  EXPECT_EQ(opinion_of(model, 7.0F).correction, 1.5F);
+}
+
 TEST(PolicyModel, FindsWhatDoesNotFit) {
   EXPECT_EQ(test::small_model().inconsistency(), "");
   const std::vector<std::pair<const char*, std::function<void(PolicyModel&)>>> damages = {
@@ -107,6 +118,8 @@ TEST(PolicyModel, FindsWhatDoesNotFit) {
       {"a scale more", [](PolicyModel& model) { model.scales.push_back(1.0F); }},
       {"a mean that is none", [](PolicyModel& model) { model.means[2] = kNaN; }},
       {"an endless scale", [](PolicyModel& model) { model.scales[2] = kInfinity; }},
+      {"a trust beyond one", [](PolicyModel& model) { model.trust.below = 1.5F; }},
+      {"a trust that is none", [](PolicyModel& model) { model.trust.at_original = kNaN; }},
       {"other inputs",
        [](PolicyModel& model) {
          model.networks[1] = {3, 5, kOpinionSize};
