@@ -100,6 +100,10 @@ class FoldMaker {
       TrainOptions options = options_;
       options.training.second_stage = name == kGradientPolicy;
       auto model = policy_from(digests, corrected, together_, options);
+      if (!model && model.error().code == ErrorCode::not_found) {
+        program_.say(fmt::format("fold {}: no policy: {}", number, model.error().message));
+        continue;
+      }
       if (!model) return std::move(model).error();
       const auto file = folder / (name + ".regraph-policy");
       if (Status written = policy::save_policy(*model, file); !written) return written.error();
@@ -155,7 +159,8 @@ std::vector<learn::StudySearch> searches_of(const TrainOptions& options, const F
       search.label = searcher + "-" + kind.name;
       search.searcher = searcher;
       search.graph = kind.graph[0] == '\0' ? fold.graph.string() : kind.graph;
-      if (kind.policy[0] != '\0') search.policy = fold.policies.at(kind.policy).string();
+      const auto policy = fold.policies.find(kind.policy);
+      if (policy != fold.policies.end()) search.policy = policy->second.string();
       search.learn = kind.learn;
       search.evaluations = options.evaluations;
       search.seed = options.seed;

@@ -33,7 +33,8 @@ inline constexpr const char* kPublishedPolicy = "published+policy";  // corrects
 struct Fold {
   std::vector<learn::CorpusKernel> tested;
   std::filesystem::path graph;
-  std::map<std::string, std::filesystem::path> policies;  // by name
+  // By name; none where nothing was to be learned.
+  std::map<std::string, std::filesystem::path> policies;
   std::vector<std::pair<std::string, learn::RankingScore>> rankings;
 };
 

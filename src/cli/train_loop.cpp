@@ -65,7 +65,8 @@ class Loop {
         hasher.finish().hex().substr(0, 16));
   }
 
-  // The next iteration. Nothing: interrupted.
+  // The next iteration; where nothing is to be learned for a policy, of a graph alone. Nothing:
+  // interrupted.
   [[nodiscard]] Result<std::optional<learn::LoopIteration>> iterate(int number) {
     const std::string name = fmt::format("iteration-{}", number);
     static_cast<void>(search(held_out_, fmt::format("held-out-{}", promoted_), current_));
@@ -76,8 +77,8 @@ class Loop {
     learn::LoopIteration iteration;
     iteration.number = number;
     iteration.kernels = static_cast<int>(taught_.size());
-    const Priors candidate = {(folder_ / (name + ".yaml")).string(),
-                              (folder_ / (name + ".regraph-policy")).string()};
+    Priors candidate = {(folder_ / (name + ".yaml")).string(),
+                        (folder_ / (name + ".regraph-policy")).string()};
     if (Status learned = learn_from(digests, candidate, iteration); !learned)
       return std::move(learned).error();
     static_cast<void>(search(held_out_, fmt::format("held-out-{}", number), candidate));
@@ -97,6 +98,7 @@ class Loop {
   }
 
   [[nodiscard]] const Priors& current() const { return current_; }
+  [[nodiscard]] bool promoted() const { return promoted_ > 0; }
 
  private:
   [[nodiscard]] std::size_t search(const std::vector<learn::CorpusKernel>& kernels,
@@ -110,8 +112,8 @@ class Loop {
     return search_kernels(program_, options_, kernels, {search});
   }
 
-  [[nodiscard]] Status learn_from(const std::vector<learn::RunDigest>& digests,
-                                  const Priors& candidate, learn::LoopIteration& iteration) const {
+  [[nodiscard]] Status learn_from(const std::vector<learn::RunDigest>& digests, Priors& candidate,
+                                  learn::LoopIteration& iteration) const {
     learn::ObservationTable table;
     for (const learn::RunDigest& digest : digests)
       table.add(digest);
@@ -119,6 +121,12 @@ class Loop {
     const StepGraph graph = learn::train_graph(start_, table);
     if (Status written = save_regraph(graph, candidate.graph); !written) return written;
     const auto model = policy_from(digests, graph, sources_.corpus.kinships(), options_);
+    if (!model && model.error().code == ErrorCode::not_found) {
+      program_.say(
+          fmt::format("iteration {}: no policy: {}", iteration.number, model.error().message));
+      candidate.policy.clear();
+      return {};
+    }
     if (!model) return model.error();
     iteration.states = std::stoi(model->metadata.at("groups"));
     return policy::save_policy(*model, candidate.policy);
@@ -188,11 +196,12 @@ int run_learning_loop(const Program& program, const TrainOptions& options) {
     if (Status written = write_file(folder / kRecord, text); !written) return said(written.error());
     program.say(learn::iteration_text(iterations.back()));
   }
-  const bool better = !loop.current().policy.empty();
+  if (!loop.promoted()) {
+    return program.print("nothing that was learned did better on the kernels held out\n", 0);
+  }
+  const Priors& best = loop.current();
   return program.print(
-      better ? fmt::format("{}\n{}\n", loop.current().graph, loop.current().policy)
-             : std::string("nothing that was learned did better on the kernels held out\n"),
-      0);
+      best.graph + "\n" + (best.policy.empty() ? std::string() : best.policy + "\n"), 0);
 }
 
 }  // namespace regraph::cli

@@ -69,7 +69,7 @@ Result<policy::PolicyModel> train_policy(std::span<const SiblingGroup> groups,
   policy::PolicyModel model = describe_inputs(groups, layout, config.without_inputs);
   const std::vector<PolicyExample> examples = make_examples(groups, layout, model);
   if (std::ranges::none_of(examples, &PolicyExample::decided)) {
-    return fail(ErrorCode::invalid_argument,
+    return fail(ErrorCode::not_found,
                 "there is nothing to learn from: no state of which two steps were tried that "
                 "differ in what they bring");
   }

@@ -34,8 +34,9 @@ struct PolicyTrainingConfig {
   int threads = 1;  // networks are trained side by side; changes nothing else
 };
 
-// A model of `groups`, whose rows are of `layout`. Errors: invalid_argument (no group whose
-// siblings differ; a group with a number that is not finite, named; weights that became so).
+// A model of `groups`, whose rows are of `layout`. Errors: not_found (no group whose
+// siblings differ in what they bring), invalid_argument (a group with a number that is not finite,
+// named; weights that became so).
 [[nodiscard]] Result<policy::PolicyModel> train_policy(std::span<const SiblingGroup> groups,
                                                        const policy::FeatureLayout& layout,
                                                        const PolicyTrainingConfig& config);
