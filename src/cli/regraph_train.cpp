@@ -103,6 +103,12 @@ int run(int argc, char** argv) {
   search->add_option("--graph", options.graph, "ReGraph to take priors from");
   search->add_option("--policy", options.policy, "policy to correct them");
   search->add_option("--label", options.labels, "name of the searches")->required();
+  search->add_option("--exploration", options.exploration, "c of mcgs at the start")
+      ->check(CLI::Range(0.0, 100.0));
+  search
+      ->add_option("--greedy-every", options.greedy_every,
+                   "every so many expansions of mcgs one by the greedy rule; 0: none")
+      ->check(CLI::Range(0, 1000));
 
   CLI::App* eval = app.add_subcommand(
       "eval", "leaves families out, learns from the others and compares searches of the families");
@@ -119,6 +125,12 @@ int run(int argc, char** argv) {
   eval->add_option("--seed", options.seed, "seed of searches and networks")->capture_default_str();
   add_training(*eval, options);
   eval->add_option("--output", options.output, "folder for table, JSON and picture");
+
+  CLI::App* report = app.add_subcommand(
+      "report", "compares searches that are kept in a work folder, the first with each other one");
+  add_sources(*report, options);
+  report->add_option("--label", options.labels, "names of the searches")->required();
+  report->add_option("--output", options.output, "folder for table, JSON and picture");
 
   CLI::App* loop = app.add_subcommand(
       "loop",
@@ -171,6 +183,7 @@ int run(int argc, char** argv) {
   if (*slow) return write_slow_variants(program, options);
   if (*graph) return train_graph_file(program, options);
   if (*model) return train_policy_file(program, options);
+  if (*report) return report_searches(program, options);
   if (*loop) return run_learning_loop(program, options);
   if (*check) return check_corpus(program, options);
   if (*eval) return evaluate_learning(program, options);

@@ -16,6 +16,8 @@ namespace regraph::cli {
 [[nodiscard]] int search_for_training(const Program& program, const TrainOptions& options);
 // `regraph-train eval`
 [[nodiscard]] int evaluate_learning(const Program& program, const TrainOptions& options);
+// `regraph-train report`
+[[nodiscard]] int report_searches(const Program& program, const TrainOptions& options);
 // `regraph-train loop`
 [[nodiscard]] int run_learning_loop(const Program& program, const TrainOptions& options);
 // `regraph-train check`

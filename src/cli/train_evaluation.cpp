@@ -10,6 +10,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <map>
+#include <set>
 
 namespace regraph::cli {
 
@@ -98,7 +101,63 @@ Status write_report(const TrainOptions& options, const learn::LearningReport& re
   return {};
 }
 
+// Kernels that some of the searches were not done of would count on one side only.
+void leave_out_incomplete(std::vector<learn::RunDigest>& digests, learn::LearningReport& report) {
+  std::map<std::string, std::set<std::string>> labels;  // by kernel hash
+  std::map<std::string, std::string> names;
+  auto best = learn::best_known(digests);
+  for (const learn::RunDigest& digest : digests) {
+    labels[digest.kernel_hash].insert(digest.label);
+    names[digest.kernel_hash] = digest.family + "/" + digest.kernel;
+  }
+  for (const auto& [kernel, known] : labels) {
+    const auto missing = std::ranges::find_if(
+        report.labels, [&](const std::string& label) { return !known.contains(label); });
+    if (missing == report.labels.end()) continue;
+    if (best[kernel] >= std::log(kLeastSpeedup)) {
+      report.notes.push_back(names[kernel] + " is left out: there is no search of it called " +
+                             *missing);
+    }
+    std::erase_if(digests, [&](const learn::RunDigest& one) { return one.kernel_hash == kernel; });
+  }
+}
+
+// Fills in what the kept searches of these kernels came to, prints and writes the report.
+int tell(const Program& program, const TrainOptions& options,
+         const std::vector<learn::CorpusKernel>& kernels, learn::LearningReport& report) {
+  auto digests = kept_digests(program, options, kernels, {});
+  leave_out_incomplete(digests, report);
+  const auto best = learn::best_known(digests);
+  report.budget = options.evaluations;
+  for (const int evaluations : kShownAt) {
+    if (evaluations <= options.evaluations) report.at.push_back(evaluations);
+  }
+  for (const std::string& label : report.labels) {
+    report.curves[label] =
+        learn::curves_of(digests, label, best, report.at, options.evaluations, kLeastSpeedup);
+    report.mean_shares[label] = mean_shares(digests, label, best, options.evaluations);
+  }
+  if (Status written = write_report(options, report); !written)
+    return program.fail(session_error(written.error()));
+  return program.print(report_text(report), 0);
+}
+
 }  // namespace
+
+int report_searches(const Program& program, const TrainOptions& options) {
+  const auto sources = find_sources(options);
+  if (!sources) return program.fail(session_error(sources.error()));
+  std::vector<learn::CorpusKernel> kernels;
+  std::ranges::copy_if(sources->kernels, std::back_inserter(kernels),
+                       [](const auto& kernel) { return !kernel.control && !kernel.derived; });
+  learn::LearningReport report;
+  report.title = fmt::format("Searches kept in {}: {}, {} evaluations", options.work,
+                             options.device, options.evaluations);
+  report.labels = options.labels;
+  for (std::size_t at = 1; at < options.labels.size(); ++at)
+    report.comparisons.emplace_back(options.labels[at], options.labels[0]);
+  return tell(program, options, kernels, report);
+}
 
 int evaluate_learning(const Program& program, const TrainOptions& options) {
   const auto sources = find_sources(options);
@@ -134,23 +193,10 @@ int evaluate_learning(const Program& program, const TrainOptions& options) {
   static_cast<void>(run_all(program, options, studies));
   if (program.interrupted().requested()) return kInterrupted;
 
-  const auto digests = kept_digests(program, options, tested, {});
-  const auto best = learn::best_known(digests);
   report.title = fmt::format("Learning on families left out: {} folds, {}, {} evaluations",
                              folds.size(), options.device, options.evaluations);
-  report.budget = options.evaluations;
-  for (const int evaluations : kShownAt) {
-    if (evaluations <= options.evaluations) report.at.push_back(evaluations);
-  }
-  for (const std::string& label : report.labels) {
-    report.curves[label] =
-        learn::curves_of(digests, label, best, report.at, options.evaluations, kLeastSpeedup);
-    report.mean_shares[label] = mean_shares(digests, label, best, options.evaluations);
-  }
   report.comparisons = comparisons_of(options);
-  if (Status written = write_report(options, report); !written)
-    return program.fail(session_error(written.error()));
-  return program.print(report_text(report), 0);
+  return tell(program, options, tested, report);
 }
 
 }  // namespace regraph::cli

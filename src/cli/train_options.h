@@ -4,6 +4,7 @@
 #include "learn/policy_training.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@ struct TrainOptions {
   int evaluations = 60;
   int jobs = 0;  // 0: as many as there are processors
   int folds = 7;
+  std::optional<double> exploration;     // c at the start of a search, if not the usual one
+  std::optional<int> greedy_every;       // if not the usual one
   learn::PolicyTrainingConfig training;  // seed and threads aside
   std::vector<std::string> searchers = {"mcgs", "greedy"};
   std::vector<std::string> priors = {"published", "graph", "graph+run", "policy", "policy+run"};

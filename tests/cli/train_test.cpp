@@ -289,6 +289,38 @@ TEST_F(Train, FamiliesLeftOutAreCompared) {
   EXPECT_NE(content("report/learning.svg").find("</svg>"), std::string::npos);
   const auto json = nlohmann::json::parse(content("report/learning.json"));
   EXPECT_EQ(json.at("schema"), "regraph-learning/1");
+
+  // The same again from what is kept, without a search; a kernel without one of them is left out.
+  const auto report = [&] {
+    return train({"report", "kernels", "--work", "work", "--evaluations", "5", "--label",
+                  "mcgs-published", "--label", "mcgs-graph"});
+  };
+  const ProgramRun kept = report();
+  ASSERT_EQ(kept.exit_code, 0) << kept.error;
+  EXPECT_NE(kept.output.find("mcgs-graph against mcgs-published"), std::string::npos);
+  EXPECT_EQ(kept.output.find("is left out"), std::string::npos) << kept.output;
+  std::filesystem::remove(path("work/adding/columns/mcgs-graph.json"));
+  const ProgramRun less = report();
+  EXPECT_NE(less.output.find("is left out: there is no search of it called mcgs-graph"),
+            std::string::npos)
+      << less.output;
+}
+
+TEST_F(Train, SearchesAreMadeAsAskedFor) {
+  const auto search = [&](const std::string& label, const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {
+        "search",        "kernels", "--work",  "work",      "--jobs",  "2",  "-q",
+        "--evaluations", "8",       "--graph", "published", "--label", label};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    EXPECT_EQ(train(arguments).exit_code, 0);
+    return nlohmann::json::parse(content("work/adding/columns/" + label + ".json"));
+  };
+  const auto usual = search("usual", {});
+  EXPECT_EQ(usual.at("label"), "usual");
+  EXPECT_EQ(search("same", {"--exploration", "1", "--greedy-every", "0"}).at("states"),
+            usual.at("states"));
+  EXPECT_NE(search("greedy", {"--exploration", "0", "--greedy-every", "1"}).at("states"),
+            usual.at("states"));
 }
 
 TEST_F(Train, SearchesAndLearnsInTurn) {
