@@ -38,7 +38,8 @@ class Loop {
         sources_(std::move(sources)),
         start_(std::move(start)),
         folder_(std::filesystem::absolute(options.output)),
-        current_{options.start, ""} {
+        current_{options.start, ""},
+        newest_(current_) {
     const auto folds = sources_.corpus.folds(options.folds);
     const std::vector<std::string> held =
         folds.size() > 1 ? folds.front() : std::vector<std::string>();
@@ -70,7 +71,7 @@ class Loop {
   [[nodiscard]] Result<std::optional<learn::LoopIteration>> iterate(int number) {
     const std::string name = fmt::format("iteration-{}", number);
     static_cast<void>(search(held_out_, fmt::format("held-out-{}", promoted_), current_));
-    static_cast<void>(search(taught_, name, current_));
+    static_cast<void>(search(taught_, name, newest_));
     if (program_.interrupted().requested()) return std::optional<learn::LoopIteration>();
     labels_.push_back(name);
     const auto digests = kept_digests(program_, options_, taught_, labels_);
@@ -90,6 +91,8 @@ class Loop {
     iteration.before = score(promoted_);
     iteration.after = score(number);
     iteration.promoted = is_better(iteration.after, iteration.before);
+    // Kept or not: the same searches again would teach nothing new.
+    newest_ = candidate;
     if (iteration.promoted) {
       promoted_ = number;
       current_ = candidate;
@@ -139,7 +142,8 @@ class Loop {
   std::filesystem::path folder_;
   std::vector<learn::CorpusKernel> taught_;
   std::vector<learn::CorpusKernel> held_out_;
-  Priors current_;
+  Priors current_;  // the best so far
+  Priors newest_;
   int promoted_ = 0;                 // number of the iteration that is; 0: the start
   std::vector<std::string> labels_;  // of the searches to learn from
 };

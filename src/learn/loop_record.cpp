@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <numeric>
 #include <vector>
 
 namespace regraph::learn {
@@ -21,6 +22,7 @@ Json score_json(const HeldOutScore& score) {
     shares[std::to_string(kLoopShownAt[at])] = score.shares[at];
   return {{"share", std::move(shares)},
           {"share_at_end", score.share_at_end},
+          {"mean_share", score.mean_share},
           {"evaluations_to_95_percent", score.evaluations_to_95},
           {"families", score.families}};
 }
@@ -29,35 +31,39 @@ std::string score_text(const HeldOutScore& score) {
   std::string text;
   for (std::size_t at = 0; at < score.shares.size(); ++at)
     text += fmt::format("{:.3f} at {}, ", score.shares[at], kLoopShownAt[at]);
-  return text + fmt::format("{:.3f} at the end, {:.1f} evaluations to 95 %", score.share_at_end,
-                            score.evaluations_to_95);
+  return text + fmt::format("{:.3f} at the end, {:.3f} on average, {:.1f} evaluations to 95 %",
+                            score.share_at_end, score.mean_share, score.evaluations_to_95);
 }
 
 }  // namespace
 
 HeldOutScore held_out_score(std::span<const RunDigest> digests, const std::string& label,
                             int budget) {
-  std::vector<int> at(kLoopShownAt.begin(), kLoopShownAt.end());
-  at.push_back(budget);
+  std::vector<int> at;
+  for (int evaluations = 1; evaluations <= budget; ++evaluations)
+    at.push_back(evaluations);
   const FamilyCurves curves = curves_of(digests, label, best_known(digests), at, budget);
   HeldOutScore score;
-  score.shares.resize(kLoopShownAt.size());
   score.families = static_cast<int>(curves.share.size());
+  std::vector<double> means(at.size());
   for (const auto& [family, shares] : curves.share) {
-    for (std::size_t place = 0; place < score.shares.size(); ++place)
-      score.shares[place] += shares[place] / score.families;
-    score.share_at_end += shares.back() / score.families;
+    for (std::size_t place = 0; place < means.size(); ++place)
+      means[place] += shares[place] / score.families;
   }
+  for (const int evaluations : kLoopShownAt) {
+    if (evaluations < budget)
+      score.shares.push_back(means[static_cast<std::size_t>(evaluations) - 1]);
+  }
+  score.share_at_end = means.back();
+  score.mean_share = std::accumulate(means.begin(), means.end(), 0.0) / budget;
   for (const auto& [family, evaluations] : curves.evaluations_to_95)
     score.evaluations_to_95 += evaluations / score.families;
   return score;
 }
 
 bool is_better(const HeldOutScore& candidate, const HeldOutScore& before) {
-  if (candidate.share_at_end < before.share_at_end - kTolerance) return false;
-  if (candidate.evaluations_to_95 != before.evaluations_to_95)
-    return candidate.evaluations_to_95 < before.evaluations_to_95;
-  return candidate.share_at_end > before.share_at_end;
+  return candidate.share_at_end >= before.share_at_end - kTolerance &&
+         candidate.mean_share > before.mean_share;
 }
 
 std::string iteration_text(const LoopIteration& iteration) {

@@ -45,6 +45,10 @@ TEST(PolicyExamples, FamiliesWeighTheSame) {
   EXPECT_FALSE(examples[0].decided);
   EXPECT_TRUE(examples[1].decided);
   EXPECT_EQ(examples[1].verified, (std::vector<bool>{true, false}));
+  // What loses is worth as much as what does nothing.
+  EXPECT_EQ(examples[1].returns, (std::vector<double>{0.1, 0.0}));
+  const SiblingGroup losing = group_of("big", {edge_of(-0.5, -1.0), edge_of(0.0, -1.0)});
+  EXPECT_FALSE(make_examples({{losing}}, layout(), {})[0].decided);
 }
 
 TEST(PolicyExamples, GroupsOfVariantsWeighLess) {
