@@ -38,13 +38,13 @@ std::vector<double> mean_shares(const std::vector<learn::RunDigest>& digests,
 
 // Families are in one fold each, so scores are put together.
 void add_rankings(const Fold& fold, learn::LearningReport& report) {
-  for (const auto& [name, score] : fold.rankings) {
+  for (const auto& ranking : fold.rankings) {
     const auto known = std::ranges::find_if(
-        report.rankings, [&](const auto& ranking) { return ranking.first == name; });
+        report.rankings, [&](const auto& other) { return other.first == ranking.first; });
     if (known == report.rankings.end()) {
-      report.rankings.emplace_back(name, score);
+      report.rankings.push_back(ranking);
     } else {
-      known->second.add(score);
+      known->second.add(ranking.second);
     }
   }
 }
@@ -110,9 +110,10 @@ void leave_out_incomplete(std::vector<learn::RunDigest>& digests, learn::Learnin
     labels[digest.kernel_hash].insert(digest.label);
     names[digest.kernel_hash] = digest.family + "/" + digest.kernel;
   }
-  for (const auto& [kernel, known] : labels) {
+  for (const auto& entry : labels) {
+    const std::string& kernel = entry.first;
     const auto missing = std::ranges::find_if(
-        report.labels, [&](const std::string& label) { return !known.contains(label); });
+        report.labels, [&](const std::string& label) { return !entry.second.contains(label); });
     if (missing == report.labels.end()) continue;
     if (best[kernel] >= std::log(kLeastSpeedup)) {
       report.notes.push_back(names[kernel] + " is left out: there is no search of it called " +

@@ -54,6 +54,8 @@ std::vector<bool> standardise(std::vector<Point>& points, std::size_t inputs) {
   for (std::size_t input = 0; input < inputs; ++input) {
     std::vector<double> values;
     std::vector<double> squares;
+    values.reserve(points.size());
+    squares.reserve(points.size());
     for (const Point& point : points)
       values.push_back(point.values[input]);
     const double mean = mean_known(values);

@@ -15,7 +15,7 @@ std::string path_text(const std::vector<std::string>& path) {
 }
 
 std::string reason_text(const KernelPair& pair) {
-  const std::string alike = fmt::format("sources alike to {:.2f}", pair.similarity);
+  std::string alike = fmt::format("sources alike to {:.2f}", pair.similarity);
   if (!pair.shared_state) return alike;
   const auto& [one, other] = *pair.shared_state;
   return fmt::format("the same kernel and launch: of the first {}, of the second {}; {}",
