@@ -188,17 +188,25 @@ std::string report_picture(const LearningReport& report) {
   for (const std::string& label : report.labels) {
     const auto shares = report.mean_shares.find(label);
     if (shares == report.mean_shares.end()) continue;
-    const char* colour = kColours[static_cast<std::size_t>(index) % kColours.size()];
+    const auto number = static_cast<std::size_t>(index);
+    const char* colour = kColours[number % kColours.size()];
+    // Where the colours come round again, lines are broken.
+    const std::string dashes =
+        number < kColours.size()
+            ? std::string()
+            : fmt::format(" stroke-dasharray=\"{} 3\"",
+                          std::max<std::size_t>(9 / (number / kColours.size()), 1));
     std::string points;
     for (std::size_t at = 0; at < shares->second.size(); ++at)
       points += fmt::format("{:.1f},{:.1f} ", x_of(static_cast<double>(at + 1)),
                             y_of(std::clamp(shares->second[at], 0.0, 1.0)));
     const int y = kTop + 12 + 20 * index++;
     svg += fmt::format(
-        "<polyline fill=\"none\" stroke=\"{}\" stroke-width=\"2\" points=\"{}\"/>\n"
+        "<polyline fill=\"none\" stroke=\"{}\" stroke-width=\"2\"{} points=\"{}\"/>\n"
         "<line x1=\"{}\" x2=\"{}\" y1=\"{}\" y2=\"{}\" stroke=\"{}\" "
-        "stroke-width=\"2\"/><text x=\"{}\" y=\"{}\">{}</text>\n",
-        colour, points, kRight + 16, kRight + 40, y, y, colour, kRight + 46, y + 4, as_xml(label));
+        "stroke-width=\"2\"{}/><text x=\"{}\" y=\"{}\">{}</text>\n",
+        colour, dashes, points, kRight + 16, kRight + 40, y, y, colour, dashes, kRight + 46, y + 4,
+        as_xml(label));
   }
   return svg + "</svg>\n";
 }

@@ -74,10 +74,12 @@ Result<policy::PolicyModel> train_policy(std::span<const SiblingGroup> groups,
                 "differ in what they bring");
   }
   std::vector<std::string> families;
+  families.reserve(groups.size());
   for (const SiblingGroup& group : groups)
     families.push_back(group.family);
   const auto part_of = family_parts(families, config.together, config.trust_folds);
   std::vector<int> parts;
+  parts.reserve(families.size());
   for (const std::string& family : families)
     parts.push_back(part_of.at(family));
   const bool measured = std::ranges::max(parts) > 0;

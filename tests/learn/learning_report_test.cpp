@@ -78,6 +78,14 @@ TEST(LearningReport, DrawsALineALabel) {
        at = picture.find("<polyline", at + 1))
     ++lines;
   EXPECT_EQ(lines, 2U);
+  EXPECT_EQ(picture.find("dasharray"), std::string::npos);
+  // Colours come round again after ten; the eleventh line is told from the first by dashes.
+  const std::string label = report.labels[1];
+  for (int more = 0; more < 9; ++more) {
+    report.labels.push_back("more" + std::to_string(more));
+    report.mean_shares[report.labels.back()] = report.mean_shares.at(label);
+  }
+  EXPECT_NE(report_picture(report).find("stroke-dasharray=\"9 3\""), std::string::npos);
   // From the first evaluation on, 0 at the bottom, and never above 1.
   EXPECT_NE(picture.find("points=\"60.0,390.0 86.3,302.5 112.6,40.0 \""), std::string::npos)
       << picture;

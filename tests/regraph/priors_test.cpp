@@ -134,8 +134,8 @@ TEST(Priors, ShrinkAsTheFormulaSays) {
   of_step.predicted["a100"] = {1, 1, 1, 0.25, 1, 1, 0.25};
   EXPECT_TRUE(graph.set_learned("strong", of_step));
   EXPECT_TRUE(graph.set_learned("init", "strong", of_step));
-  const double step = (2.0 * std::log(4.0) + 1.25) / (2.0 + 3.0);
-  const double others = (4.0 * step + 0.25) / (4.0 + 1.0);
+  const double step = (8.0 * std::log(4.0) + 1.25) / (8.0 + 3.0);
+  const double others = (6.0 * step + 0.25) / (6.0 + 1.0);
   const double own = (4.0 * others + 1.0) / (4.0 + 2.0);
   const auto expected = graph.expectation("strong", true, {}, {}, {"h200"});
   EXPECT_NEAR(expected.log_gain, own, 1e-12);
