@@ -11,6 +11,7 @@
 #include "session/load_graph.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
@@ -60,10 +61,12 @@ class Loop {
     const learn::PolicyTrainingConfig& training = options_.training;
     return fmt::format(
         "start {}, device {}, evaluator {}, {} evaluations, seed {}, {} folds, {} networks of {}, "
-        "{} epochs, policy gradient {}, kernels {}",
+        "{} epochs, temperature {}, learning rate {}, weight decay {}, dropout {}, policy gradient "
+        "{}, without inputs [{}], kernels {}",
         options_.start, options_.device, options_.evaluator, options_.evaluations, options_.seed,
-        options_.folds, training.networks, training.hidden, training.epochs, training.second_stage,
-        hasher.finish().hex().substr(0, 16));
+        options_.folds, training.networks, training.hidden, training.epochs, training.temperature,
+        training.learning_rate, training.weight_decay, training.dropout, training.second_stage,
+        fmt::join(training.without_inputs, " "), hasher.finish().hex().substr(0, 16));
   }
 
   // The next iteration; where nothing is to be learned for a policy, of a graph alone. Nothing:
@@ -163,9 +166,19 @@ Status check_folder(const std::filesystem::path& record, const std::string& sett
                           record.string(), *before, settings));
 }
 
+// What statistics are added to. From nothing known: the steps as they are described, without a
+// reason for any and without gains.
 Result<StepGraph> start_graph(const Program& program, const std::string& start) {
-  if (start == learn::kFlatGraph) return StepGraph();
-  return load_graph(start, program.installation());
+  const bool flat = start == learn::kFlatGraph;
+  auto graph = load_graph(flat ? kPublishedGraph : start, program.installation());
+  if (!graph || !flat) return graph;
+  StepGraph bare;
+  for (const Step* step : graph->steps()) {
+    Step known = *step;
+    known.evidence.clear();
+    if (Status added = bare.add_step(std::move(known)); !added) return added.error();
+  }
+  return bare;
 }
 
 }  // namespace
