@@ -15,8 +15,8 @@
 namespace regraph::learn::examples {
 
 inline const policy::FeatureLayout& layout() {
-  static const policy::FeatureLayout result({"swap", "tile"});
-  return result;
+  static const policy::FeatureLayout kLayout({"swap", "tile"});
+  return kLayout;
 }
 
 inline std::size_t place(const char* name) {
