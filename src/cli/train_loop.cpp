@@ -53,7 +53,8 @@ class Loop {
 
   [[nodiscard]] bool can_hold_out() const { return !held_out_.empty() && !taught_.empty(); }
 
-  // All that decides what comes of it.
+  // What decides what comes of it; kernels by their names, so that one that was changed needs
+  // another work folder.
   [[nodiscard]] std::string settings() const {
     Hasher hasher;
     for (const learn::CorpusKernel& kernel : sources_.kernels)

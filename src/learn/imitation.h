@@ -4,7 +4,7 @@
 //   L      = sum over groups of w [ CE(pi*, softmax over siblings of ln P_graph + F)
 //                                   + 0.5 Huber(g - gain) + 0.25 Pinball_0.7(b - R) ]
 //   w      = 1 / (groups of the family) * (1/2 + 1/2 surprise); no CE where R hardly differs
-//   surprise ~ KL(pi* || P_graph), of mean 1
+//   surprise ~ KL(pi* || P_graph), of mean 1;  R: PolicyExample::returns
 //
 // Siblings that were not tried say nothing, which visit counts as a target would deny. Internal to
 // the trainers.

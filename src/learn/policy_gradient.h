@@ -8,7 +8,8 @@
 // pi_1: stage 1's. Siblings are enumerated, not drawn, so each counts with the old policy's
 // probability and no ratio to a behaviour is needed. Advantages are divided by one number for all
 // groups: a group's own deviation would make much of those that hardly differ. The upper clip is
-// the wider one, so that what is unlikely may still grow. Internal to the trainers.
+// the wider one, so that what is unlikely may still grow. The other outputs (gain, best below) are
+// not trained further, and drift with the hidden layer that they share. Internal to the trainers.
 #pragma once
 
 #include "learn/policy_examples.h"

@@ -97,7 +97,6 @@ TEST(PolicyGradient, RaisesWhatTheSiblingsAreWorthAndStaysNear) {
   config.learning_rate = 2e-3;
   const auto second = reinforce(first, examples, config, 1);
   EXPECT_GT(expected_return(second, examples), expected_return(first, examples) + 0.01);
-  // The heads beside the correction are left alone.
   const auto opinion = [&](const policy::DenseNetwork& network) {
     return network.evaluate(examples[0].rows[0]);
   };
@@ -119,7 +118,6 @@ TEST(PolicyGradient, RewardsAreAsAskedFor) {
   }
   policy::PolicyModel inputs;
   const auto examples = examples_of(groups, inputs);
-  const policy::DenseNetwork nothing(inputs.inputs.size(), 8, policy::kOpinionSize);
   PolicyTrainingConfig stage_one;
   stage_one.hidden = 8;
   stage_one.epochs = 1;
