@@ -20,7 +20,7 @@ learn::VariationRequest request_for(const Program& program, const TrainOptions& 
   request.place = {std::filesystem::absolute(kernel.file), options.device, options.evaluator,
                    std::filesystem::absolute(study_folder(options, kernel)), options.any_build};
   for (const learn::RunDigest& digest : kept_digests(program, options, {kernel}, options.labels)) {
-    const auto& path = digest.best_path;
+    const auto path = digest.path_to_fastest();
     const bool known = std::ranges::find(request.paths, path) != request.paths.end();
     if (!path.empty() && !known) request.paths.push_back(path);
   }

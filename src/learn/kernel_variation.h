@@ -24,7 +24,7 @@ inline constexpr double kLeastSlowdown = 1.05;
 
 struct VariationRequest {
   StudyPlace place;
-  std::vector<std::vector<std::string>> paths;  // RunDigest::best_path of searches of the kernel
+  std::vector<std::vector<std::string>> paths;  // RunDigest::path_to_fastest of its searches
 };
 
 // A kernel of its own that computes what the one it was made from does.

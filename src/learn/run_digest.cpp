@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <deque>
 #include <map>
 
 namespace regraph::learn {
@@ -136,6 +137,43 @@ std::string RunDigest::run() const {
     }
   }
   return hasher.finish().hex();
+}
+
+std::vector<std::string> RunDigest::path_to_fastest() const {
+  struct Arrival {
+    std::uint32_t parent;
+    std::string step;
+  };
+  std::map<std::uint32_t, const DigestState*> known;
+  const DigestState* fastest = nullptr;
+  for (const DigestState& state : states) {
+    known[state.id] = &state;
+    if (fastest == nullptr || state.view.log_speedup > fastest->view.log_speedup) fastest = &state;
+  }
+  if (fastest == nullptr) return {};
+  std::map<std::uint32_t, Arrival> arrivals;
+  std::deque<std::uint32_t> ahead = {0};
+  while (!ahead.empty() && !arrivals.contains(fastest->id)) {
+    const std::uint32_t at = ahead.front();
+    ahead.pop_front();
+    const auto state = known.find(at);
+    if (state == known.end()) continue;  // an alias, or wrong
+    for (const DigestEdge& edge : state->second->edges) {
+      const bool new_way = edge.verified && edge.child && edge.variant == 0 && *edge.child != 0;
+      if (!new_way) continue;
+      const auto& step = state->second->view.proposals[edge.proposal];
+      if (arrivals.try_emplace(*edge.child, Arrival{at, step.text()}).second)
+        ahead.push_back(*edge.child);
+    }
+  }
+  std::vector<std::string> path;
+  for (std::uint32_t at = fastest->id; at != 0;) {
+    const auto arrival = arrivals.find(at);
+    if (arrival == arrivals.end()) return {};
+    path.insert(path.begin(), arrival->second.step);
+    at = arrival->second.parent;
+  }
+  return path;
 }
 
 RunDigest digest_of(const DigestSource& source, const DigestLabels& labels,

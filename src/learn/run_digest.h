@@ -49,6 +49,10 @@ struct RunDigest {
   std::vector<std::string> best_path;  // StepProposal::text of its steps
   std::vector<DigestState> states;     // correct ones, aliases aside
 
+  // A shortest way, StepProposal::text of its steps, to the state of the highest log-speedup,
+  // confirmed or not; empty where that is the original, or where no edge of variant 0 leads to it.
+  [[nodiscard]] std::vector<std::string> path_to_fastest() const;
+
   // Names the run by what came of it: runs that found the same are the same.
   [[nodiscard]] std::string run() const;
 };

@@ -27,23 +27,25 @@ struct ReGraphTConfig {
   int rollout_steps = 4;     // after the step that selection ended with
 };
 
-// Backup and selection. Defaults: the values that did best over synthetic landscapes and budgets.
+// Backup and selection. Defaults: what found most in what searches of the training corpus had tried
+// (docs/search.md, Constants).
 struct SelectionConfig {
-  double max_share = 0.5;          // lambda in Q = (1 - lambda) * mean + lambda * best
-  double exploration_first = 1.0;  // c at the start of the budget
+  double max_share = 1.0;          // lambda in Q = (1 - lambda) * mean + lambda * best
+  double exploration_first = 0.5;  // c at the start of the budget
   double exploration_last = 0.1;   // c at its end
-  double first_play_reduction = 0.2;
+  double first_play_reduction = 0.0;
   double variant_decay = 0.5;      // gamma: prior of the next variant over that of this one
   int variant_limit = 4;           // variants of one proposal at one state
-  double widening_factor = 2.0;    // k and a of: untried edges while opened < k * (N + O)^a;
+  double widening_factor = 4.0;    // k and a of: untried edges while opened < k * (N + O)^a;
   double widening_exponent = 0.5;  // k = 0 switches the guard off
   // Scores that map to 0 and 1. None: from the scores seen, see Selector.
   std::optional<std::pair<double, double>> value_range;
   // Value of an untried edge, 0 to 1. None: the node's own value less the reduction above.
   std::optional<double> first_play_value;
-  // Every so many expansions one is chosen by the greedy rule on the same graph; 0: none. Where
-  // priors are good, half of the budget spent so finds early what greedy finds.
-  int greedy_every = 0;
+  // Every so many expansions one is chosen by the greedy rule on the same graph; 0: none. Half of
+  // the budget spent so finds early what greedy finds, and what greedy never comes to is found
+  // still.
+  int greedy_every = 2;
   // The baselines.
   int beam_width = 2;           // states kept of a level, see make_beam_policy
   double random_restart = 0.1;  // chance that a random walk goes back to the original

@@ -158,6 +158,34 @@ TEST(RunDigest, KeepsWhatASearchJudged) {
   EXPECT_EQ(digest.states[0].view.facts.at("occupancy"), 0.5);
 }
 
+TEST(RunDigest, KnowsAShortestWayToTheFastestState) {
+  RunDigest digest = small_digest();
+  const std::string tile = digest.states[1].view.proposals[0].text();
+  EXPECT_EQ(digest.path_to_fastest(), (std::vector<std::string>{"swap", tile}));
+  // Whatever was confirmed in the end.
+  digest.best_path.clear();
+  digest.best_log_speedup = 0.0;
+  EXPECT_EQ(digest.path_to_fastest().size(), 2U);
+  // A step at the original that leads there directly.
+  DigestEdge direct;
+  direct.proposal = 1;
+  direct.child = 2;
+  direct.verified = true;
+  digest.states[0].edges.push_back(direct);
+  EXPECT_EQ(digest.path_to_fastest(), std::vector<std::string>{tile});
+}
+
+TEST(RunDigest, KnowsNoWayToTheOriginalOrOverEdgesThatFailed) {
+  RunDigest digest = small_digest();
+  digest.states[0].view.log_speedup = 9.0;
+  EXPECT_TRUE(digest.path_to_fastest().empty());
+  digest = small_digest();
+  for (DigestEdge& edge : digest.states[0].edges)
+    edge.verified = false;
+  EXPECT_TRUE(digest.path_to_fastest().empty());
+  EXPECT_TRUE(RunDigest().path_to_fastest().empty());
+}
+
 TEST(RunDigest, KeepsTheTriedEdgesOfAState) {
   const RunDigest digest = small_digest();
   const DigestState& original = digest.states[0];
