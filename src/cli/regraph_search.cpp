@@ -44,7 +44,6 @@ SearchConfig config_of(const SearchOptions& options, const Session& session) {
   config.jobs = options.jobs > 0 ? options.jobs : default_jobs();
   config.learn = options.learn;
   configure_for(options.language_model, config);
-  adapt_to_policy(config);
   return config;
 }
 

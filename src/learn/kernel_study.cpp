@@ -73,7 +73,6 @@ class Study {
     config.budget.evaluations = search.evaluations;
     config.learn = search.learn;
     if (*policy) config.policy = (*policy)->scorer().description();
-    adapt_to_policy(config);
     if (search.exploration) config.selection.exploration_first = *search.exploration;
     if (search.greedy_every) config.selection.greedy_every = *search.greedy_every;
     Curve curve;

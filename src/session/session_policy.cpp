@@ -78,10 +78,4 @@ Result<std::unique_ptr<SessionPolicy>, SessionError> SessionPolicy::make(
       new SessionPolicy(std::move(blob.bytes), std::move(*reader), label, graph, opened));
 }
 
-void adapt_to_policy(SearchConfig& config) {
-  if (config.policy.empty()) return;
-  config.selection.exploration_first = 0.3;
-  config.selection.greedy_every = 2;
-}
-
 }  // namespace regraph

@@ -50,8 +50,4 @@ class SessionPolicy {
   const policy::PolicyScorer scorer_;
 };
 
-// The search's constants where priors are a policy's: less exploration, and every second expansion
-// by the greedy rule.
-void adapt_to_policy(SearchConfig& config);
-
 }  // namespace regraph

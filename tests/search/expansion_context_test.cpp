@@ -83,9 +83,9 @@ struct Talk {
   std::size_t examples = 0;
 };
 
-Talk talk(const World& world, int jobs, std::uint64_t shuffle) {
+Talk talk(const World& world, int jobs, std::uint64_t shuffle, int evaluations = 80) {
   SearchConfig config;
-  config.budget.evaluations = 80;
+  config.budget.evaluations = evaluations;
   config.jobs = 1;
   config.extra_workers = jobs;
   config.window = 8;
@@ -101,7 +101,7 @@ Talk talk(const World& world, int jobs, std::uint64_t shuffle) {
 
 TEST(ExpansionContext, TellsWhatFailedAndWhatPaid) {
   const World world(5, Shape{});
-  const Talk once = talk(world, 4, 0);
+  const Talk once = talk(world, 4, 0, 200);
   EXPECT_GT(once.failures, 0U);
   EXPECT_GT(once.examples, 0U);
   bool refusal = false;

@@ -262,7 +262,10 @@ class TreeSearch {
 
 TEST(Mcgs, EqualsATreeSearchWhenNoStatesMeet) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
-    const SelectionConfig config;
+    SelectionConfig config;  // none of its terms left out
+    config.max_share = 0.5;
+    config.first_play_reduction = 0.2;
+    config.greedy_every = 0;
     const auto searcher = make("mcgs", config);
     TreeSearch tree(config);
     const auto seeds_of = [&](std::uint64_t key) {
@@ -305,8 +308,8 @@ TEST(Mcgs, EqualsATreeSearchWhenNoStatesMeet) {
       ASSERT_EQ(expand.proposal, slots.back());
     }
     // A value that is almost half way between two units may go either way.
-    EXPECT_NEAR(to_score(searcher->graph().node(kRootNode).value), tree.root.value(0.5),
-                kScoreUnit);
+    EXPECT_NEAR(to_score(searcher->graph().node(kRootNode).value),
+                tree.root.value(config.max_share), kScoreUnit);
     EXPECT_EQ(searcher->graph().visits(kRootNode), static_cast<std::uint64_t>(tree.root.total()));
   }
 }
