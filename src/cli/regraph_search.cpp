@@ -158,8 +158,17 @@ class SearchCommand {
   const bool resumed_;
 };
 
+// The shipped policy has learned from the rewriter's steps only, so a search that asks a language
+// model has it where it is named.
+SessionOptions session_options(const SearchOptions& options) {
+  SessionOptions result = options.session;
+  if (result.policy.empty() && options.language_model.asks()) result.policy = kNoPolicy;
+  return result;
+}
+
 int start(const Program& program, const SearchOptions& options) {
-  auto session = Session::open(options.session, program.installation(), program.interrupted());
+  auto session =
+      Session::open(session_options(options), program.installation(), program.interrupted());
   if (!session) return program.fail(session.error());
   Session& ready = **session;
   if (options.session.open.fill_in) return program.print(initial_manifest(ready.opened()), 0);

@@ -146,7 +146,7 @@ void add_search_options(CLI::App& app, SearchOptions& options) {
                  "shipped one without what it has learned (default: the shipped one)");
   app.add_option("--policy", session.policy,
                  "policy that corrects the ReGraph's priors: a file of regraph-train, or 'none' "
-                 "(default: the shipped one, with the shipped ReGraph)");
+                 "(default: the shipped one, with the shipped ReGraph and the rewriter alone)");
   app.add_flag("--learn,!--no-learn", options.learn,
                "priors follow what this search itself finds out (default: they do not)");
   app.add_option("--export-graph", options.export_graph,

@@ -2,7 +2,7 @@
 //
 //   S(e)  = q(e) + c(f) P(e) sqrt(N(n) + O(n)) / (1 + N(e) + O(e)),      N(n) = 1 + sum of N(e)
 //   q(e)  = norm(Q(child)) for a DONE edge,
-//           max(0, norm(Q(n)) - 0.2 sqrt(sum of P over issued edges)) for an UNTRIED one
+//           max(0, norm(Q(n)) - r sqrt(sum of P over issued edges)) for an UNTRIED one
 //   c(f)  = c1 + (c0 - c1)(1 - f),      f = fraction of the budget used
 //   norm(x) = clamp((x - lo) / max(hi - lo, ln 1.05), 0, 1),
 //             hi = best score seen, lo = max(worst score seen, root's score - ln 2)

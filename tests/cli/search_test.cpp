@@ -71,6 +71,18 @@ TEST_F(Search, FindsTheSameWithAnyNumberOfJobs) {
   EXPECT_GT(results[0].at("speedup").get<double>(), 2.0);
 }
 
+TEST_F(Search, TheShippedPolicyIsUsedUnlessSomethingElseIsAskedFor) {
+  const auto policy_with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {example("vecadd"), "--device", "h200", "--dry-run"});
+    return run(more).output.find(", policy ") != std::string::npos;
+  };
+  EXPECT_TRUE(policy_with({}));
+  EXPECT_FALSE(policy_with({"--policy", "none"}));
+  EXPECT_FALSE(policy_with({"--graph", "published"}));
+  // It knows the rewriter's steps only.
+  EXPECT_FALSE(policy_with({"--expander", "both", "--llm-model", "m", "--llm-url", "http://h"}));
+}
+
 TEST_F(Search, KeepsStandardOutputForTheResult) {
   const ProgramRun quiet =
       run({example("transpose"), "--device", "a100", "--evaluations", "2", "--json", "--quiet"});
