@@ -331,8 +331,11 @@ TEST_F(Train, SearchesAreMadeAsAskedFor) {
   };
   const auto usual = search("usual", {});
   EXPECT_EQ(usual.at("label"), "usual");
-  EXPECT_EQ(search("same", {"--exploration", "1", "--greedy-every", "0"}).at("states"),
-            usual.at("states"));
+  const auto config = nlohmann::json::parse(usual.at("settings").get<std::string>()).at("config");
+  const auto same = search("same", {"--exploration", config.at("exploration_first").dump(),
+                                    "--greedy-every", config.at("greedy_every").dump()});
+  EXPECT_EQ(same.at("states"), usual.at("states"));
+  EXPECT_EQ(same.at("settings"), usual.at("settings"));
   EXPECT_NE(search("greedy", {"--exploration", "0", "--greedy-every", "1"}).at("states"),
             usual.at("states"));
 }
