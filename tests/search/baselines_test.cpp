@@ -138,6 +138,31 @@ TEST_F(Baseline, RegraphtRollsOutFromANewState) {
   EXPECT_EQ(step(0.1, next).parent, 0U);  // the cap: a new selection, of the step never taken
 }
 
+// What a row says of its method: without lots another seed changes nothing, nor do other priors
+// where nobody looks at them.
+TEST_F(Baseline, ChoosesByWhatItsRowSays) {
+  const auto taken = [&](const SearchMethod& method, std::uint64_t seed, bool rising) {
+    std::vector<EdgeSeed> proposals;
+    for (const double prior : {0.1, 0.2, 0.3, 0.4})
+      proposals.insert(rising ? proposals.end() : proposals.begin(), {prior, 1});
+    make(method.name, SelectionConfig{}, seed, proposals);
+    std::vector<std::uint32_t> places;
+    for (std::size_t at = 0; at < proposals.size(); ++at)
+      places.push_back(step(0.5).proposal);
+    return places;
+  };
+  for (const SearchMethod& method : search_methods()) {
+    const auto usual = taken(method, 1, true);
+    bool same = true;
+    for (std::uint64_t seed = 2; seed < 10; ++seed)
+      same = same && taken(method, seed, true) == usual;
+    if (!method.draws_lots) {
+      EXPECT_TRUE(same) << method.name;
+    }
+    EXPECT_EQ(taken(method, 1, false) == usual, !method.heeds_priors) << method.name;
+  }
+}
+
 // The page has a row for each method but the first, which it is about.
 TEST(SearchMethods, AreDocumentedAndNamedOnce) {
   const auto page =
