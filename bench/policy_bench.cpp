@@ -31,9 +31,9 @@ constexpr std::size_t kHidden = 32;
 constexpr const char* kDevice = "h200";
 
 const StepGraph& shipped_graph() {
-  static const StepGraph graph =
+  static const StepGraph kGraph =
       bench::value_of(load_regraph(std::string(REGRAPH_SOURCE_DIR) + "/graphs/cuda.yaml"));
-  return graph;
+  return kGraph;
 }
 
 policy::FeatureLayout full_layout() {

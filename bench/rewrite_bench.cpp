@@ -42,20 +42,20 @@ void apply(benchmark::State& run, const std::string& example,
 }
 
 const std::vector<StepProposal>& sgemm_steps() {
-  static const std::vector<StepProposal> steps = {
+  static const std::vector<StepProposal> kSteps = {
       {.step = "coalesce_swap", .parameters = {}},
       {.step = "thread_coarsen", .parameters = {{"axis", "x"}, {"factor", "4"}}},
       {.step = "smem_tile", .parameters = {{"depth", "16"}, {"loop", "1"}}}};
-  return steps;
+  return kSteps;
 }
 
 const std::vector<StepProposal>& softmax_steps() {
-  static const std::vector<StepProposal> steps = {
+  static const std::vector<StepProposal> kSteps = {
       {.step = "cross_thread_reduction",
        .parameters = {{"threads_per_row", "256"}, {"rows_per_block", "1"}}},
       {.step = "multi_accumulator", .parameters = {{"accumulators", "4"}, {"loop", "1"}}},
       {.step = "restrict_ldg", .parameters = {}}};
-  return steps;
+  return kSteps;
 }
 
 BENCHMARK_CAPTURE(propose, sgemm, "sgemm", {})->Unit(benchmark::kMillisecond);
