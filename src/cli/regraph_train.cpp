@@ -123,6 +123,11 @@ int run(int argc, char** argv) {
   eval->add_flag("--rankings-only", options.rankings_only,
                  "no searches: only how well priors put tried steps in order");
   eval->add_option("--seed", options.seed, "seed of searches and networks")->capture_default_str();
+  eval->add_option("--seeds", options.seeds,
+                   "times that a method which draws lots searches, with seeds from --seed on; the "
+                   "mean of them is told")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
   add_training(*eval, options);
   eval->add_option("--output", options.output, "folder for table, JSON and picture");
 

@@ -101,8 +101,13 @@ Status write_report(const TrainOptions& options, const learn::LearningReport& re
   return {};
 }
 
+// The searches that a report is about, by label, and what they are called in it: searches that
+// differ in their seed are told as one.
+using ToldAs = std::map<std::string, std::string>;
+
 // Kernels that some of the searches were not done of would count on one side only.
-void leave_out_incomplete(std::vector<learn::RunDigest>& digests, learn::LearningReport& report) {
+void leave_out_incomplete(const ToldAs& searches, std::vector<learn::RunDigest>& digests,
+                          learn::LearningReport& report) {
   std::map<std::string, std::set<std::string>> labels;  // by kernel hash
   std::map<std::string, std::string> names;
   auto best = learn::best_known(digests);
@@ -113,11 +118,11 @@ void leave_out_incomplete(std::vector<learn::RunDigest>& digests, learn::Learnin
   for (const auto& entry : labels) {
     const std::string& kernel = entry.first;
     const auto missing = std::ranges::find_if(
-        report.labels, [&](const std::string& label) { return !entry.second.contains(label); });
-    if (missing == report.labels.end()) continue;
+        searches, [&](const auto& search) { return !entry.second.contains(search.first); });
+    if (missing == searches.end()) continue;
     if (best[kernel] >= std::log(kLeastSpeedup)) {
       report.notes.push_back(names[kernel] + " is left out: there is no search of it called " +
-                             *missing);
+                             missing->first);
     }
     std::erase_if(digests, [&](const learn::RunDigest& one) { return one.kernel_hash == kernel; });
   }
@@ -125,9 +130,14 @@ void leave_out_incomplete(std::vector<learn::RunDigest>& digests, learn::Learnin
 
 // Fills in what the kept searches of these kernels came to, prints and writes the report.
 int tell(const Program& program, const TrainOptions& options,
-         const std::vector<learn::CorpusKernel>& kernels, learn::LearningReport& report) {
+         const std::vector<learn::CorpusKernel>& kernels, const ToldAs& searches,
+         learn::LearningReport& report) {
   auto digests = kept_digests(program, options, kernels, {});
-  leave_out_incomplete(digests, report);
+  leave_out_incomplete(searches, digests, report);
+  for (learn::RunDigest& digest : digests) {
+    const auto told = searches.find(digest.label);
+    if (told != searches.end()) digest.label = told->second;
+  }
   const auto best = learn::best_known(digests);
   report.budget = options.evaluations;
   for (const int evaluations : kShownAt) {
@@ -155,9 +165,12 @@ int report_searches(const Program& program, const TrainOptions& options) {
   report.title = fmt::format("Searches kept in {}: {}, {} evaluations", options.work,
                              options.device, options.evaluations);
   report.labels = options.labels;
+  ToldAs searches;
+  for (const std::string& label : options.labels)
+    searches[label] = label;
   for (std::size_t at = 1; at < options.labels.size(); ++at)
     report.comparisons.emplace_back(options.labels[at], options.labels[0]);
-  return tell(program, options, kernels, report);
+  return tell(program, options, kernels, searches, report);
 }
 
 int evaluate_learning(const Program& program, const TrainOptions& options) {
@@ -171,9 +184,15 @@ int evaluate_learning(const Program& program, const TrainOptions& options) {
   learn::LearningReport report;
   std::vector<learn::CorpusKernel> tested;
   std::vector<learn::StudyRequest> studies;
+  ToldAs told_as;
   const auto joined = joined_families(program, options, *sources);
   if (!joined) return program.fail(session_error(joined.error()));
-  const auto folds = sources->corpus.folds(options.folds, *joined);
+  // Families that are left out altogether must not fill folds.
+  learn::Corpus corpus = sources->corpus;
+  std::erase_if(corpus.kernels, [&](const learn::CorpusKernel& kernel) {
+    return std::ranges::find(options.without, kernel.family) != options.without.end();
+  });
+  const auto folds = corpus.folds(options.folds, *joined);
   learn::NameGroups together = sources->corpus.kinships();
   for (const std::vector<std::string>& families : *joined)
     together.join(families);
@@ -188,8 +207,11 @@ int evaluate_learning(const Program& program, const TrainOptions& options) {
       tested.push_back(kernel);
     }
     report.labels.clear();
-    for (const learn::StudySearch& search : searches)
-      report.labels.push_back(search.label);
+    for (const learn::StudySearch& search : searches) {
+      const std::string way = told_label(search.label);
+      told_as[search.label] = way;
+      if (way == search.label) report.labels.push_back(way);
+    }
   }
   static_cast<void>(run_all(program, options, studies));
   if (program.interrupted().requested()) return kInterrupted;
@@ -197,7 +219,7 @@ int evaluate_learning(const Program& program, const TrainOptions& options) {
   report.title = fmt::format("Learning on families left out: {} folds, {}, {} evaluations",
                              folds.size(), options.device, options.evaluations);
   report.comparisons = comparisons_of(options);
-  return tell(program, options, tested, report);
+  return tell(program, options, tested, told_as, report);
 }
 
 }  // namespace regraph::cli

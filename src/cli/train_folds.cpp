@@ -5,6 +5,7 @@
 #include "learn/sibling_groups.h"
 #include "policy/policy_file.h"
 #include "regraph/regraph_yaml.h"
+#include "search/searcher.h"
 #include "session/load_graph.h"
 
 #include <fmt/format.h>
@@ -32,6 +33,15 @@ constexpr PriorKind kPriorKinds[] = {
     {"gradient+run", "", kGradientPolicy, true},
     {kPublishedPolicy, kPublishedGraph, kPublishedPolicy, false},
 };
+
+constexpr char kSeedMark = '@';
+
+// Null: there is none of this name, which the searches will say.
+const SearchMethod* method_called(const std::string& searcher) {
+  const auto methods = search_methods();
+  const auto found = std::ranges::find(methods, searcher, &SearchMethod::name);
+  return found == methods.end() ? nullptr : &*found;
+}
 
 bool asked_for(const TrainOptions& options, const char* name) {
   return std::ranges::find(options.priors, name) != options.priors.end();
@@ -153,21 +163,38 @@ Result<std::vector<Fold>> make_folds(const Program& program, const TrainOptions&
 std::vector<learn::StudySearch> searches_of(const TrainOptions& options, const Fold& fold) {
   std::vector<learn::StudySearch> searches;
   for (const std::string& searcher : options.searchers) {
+    const SearchMethod* method = method_called(searcher);
+    const int seeds = method != nullptr && method->draws_lots ? options.seeds : 1;
+    const auto add = [&](learn::StudySearch search, const std::string& label) {
+      search.searcher = searcher;
+      search.evaluations = options.evaluations;
+      for (int number = 1; number <= seeds; ++number) {
+        search.label = number == 1 ? label : fmt::format("{}{}{}", label, kSeedMark, number);
+        search.seed = options.seed + static_cast<std::uint64_t>(number - 1);
+        searches.push_back(search);
+      }
+    };
+    if (method != nullptr && !method->heeds_priors) {
+      learn::StudySearch search;
+      search.graph = learn::kFlatGraph;
+      add(search, searcher);
+      continue;
+    }
     for (const PriorKind& kind : kPriorKinds) {
       if (!asked_for(options, kind.name)) continue;
       learn::StudySearch search;
-      search.label = searcher + "-" + kind.name;
-      search.searcher = searcher;
       search.graph = kind.graph[0] == '\0' ? fold.graph.string() : kind.graph;
       const auto policy = fold.policies.find(kind.policy);
       if (policy != fold.policies.end()) search.policy = policy->second.string();
       search.learn = kind.learn;
-      search.evaluations = options.evaluations;
-      search.seed = options.seed;
-      searches.push_back(std::move(search));
+      add(search, searcher + "-" + kind.name);
     }
   }
   return searches;
+}
+
+std::string told_label(const std::string& search_label) {
+  return search_label.substr(0, search_label.find(kSeedMark));
 }
 
 }  // namespace regraph::cli

@@ -46,8 +46,12 @@ struct Fold {
     const StepGraph& published, const std::vector<std::vector<std::string>>& folds,
     const learn::NameGroups& together);
 
-// The searches that options ask for, of a fold's kernels.
+// The searches that options ask for, of a fold's kernels. A method that pays no heed to priors
+// searches once, as "SEARCHER". Searches with a second seed and so on are called
+// "SEARCHER-PRIOR@2".
 [[nodiscard]] std::vector<learn::StudySearch> searches_of(const TrainOptions& options,
                                                           const Fold& fold);
+// Without "@2": what searches that differ in their seed have in common.
+[[nodiscard]] std::string told_label(const std::string& search_label);
 
 }  // namespace regraph::cli

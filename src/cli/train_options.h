@@ -31,6 +31,7 @@ struct TrainOptions {
   std::vector<std::string> searchers = {"mcgs", "greedy"};
   std::vector<std::string> priors = {"published", "graph", "graph+run", "policy", "policy+run"};
   std::uint64_t seed = 1;
+  int seeds = 1;  // searches of a method that draws lots are done with so many
   bool rankings_only = false;
   bool sealed = false;     // sealed families too
   bool any_build = false;  // evaluations that another build kept count, too

@@ -3,6 +3,7 @@
 #include "base/field_json.h"
 #include "base/files.h"
 #include "learn/studied_kernel.h"
+#include "learn/study_settings.h"
 #include "search/observer.h"
 #include "session/load_graph.h"
 #include "session/session_policy.h"
@@ -13,6 +14,7 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace regraph::learn {
@@ -43,7 +45,15 @@ class Curve final : public SearchObserver {
   std::vector<double> values;
 };
 
-// One kernel, open.
+// A search with all that decides what it finds, but for the kernel.
+struct PreparedSearch {
+  const StudySearch& search;
+  std::shared_ptr<const StepGraph> graph;
+  PolicyBlob policy;
+  std::string settings;
+};
+
+// One kernel.
 class Study {
  public:
   Study(const StudyRequest& request, const Installation& installation, std::string program)
@@ -58,29 +68,37 @@ class Study {
     return {};
   }
 
-  [[nodiscard]] Result<RunDigest, SessionError> search(const StudySearch& search,
-                                                       const Cancellation& cancellation) {
+  // Reads what the search takes its priors from. Needs no open kernel.
+  [[nodiscard]] Result<PreparedSearch, SessionError> prepare(const StudySearch& search) {
     auto graph = graph_of(search);
     if (!graph) return usage(graph.error().message);
-    auto blob = find_policy(search.policy.empty() ? kNoPolicy : search.policy, installation_);
-    if (!blob) return std::move(blob).error();
-    Session& session = kernel_->session();
-    auto policy = SessionPolicy::make(std::move(*blob), **graph, session.opened());
+    auto policy = find_policy(search.policy.empty() ? kNoPolicy : search.policy, installation_);
     if (!policy) return std::move(policy).error();
-    SearchConfig config = kernel_->config();
-    config.searcher = search.searcher;
-    config.seed = search.seed;
-    config.budget.evaluations = search.evaluations;
-    config.learn = search.learn;
-    if (*policy) config.policy = (*policy)->scorer().description();
-    if (search.exploration) config.selection.exploration_first = *search.exploration;
-    if (search.greedy_every) config.selection.greedy_every = *search.greedy_every;
+    if (!settings_) {
+      auto settings = StudySettings::of(request_);
+      if (!settings) return std::move(settings).error();
+      settings_ = std::move(*settings);
+    }
+    std::string text = settings_->text(search, **graph, policy->bytes);
+    return PreparedSearch{search, std::move(*graph), std::move(*policy), std::move(text)};
+  }
+
+  [[nodiscard]] Result<RunDigest, SessionError> search(PreparedSearch prepared,
+                                                       const Cancellation& cancellation) {
+    Session& session = kernel_->session();
+    const StepGraph& graph = *prepared.graph;
+    auto policy = SessionPolicy::make(std::move(prepared.policy), graph, session.opened());
+    if (!policy) return std::move(policy).error();
+    const EdgeScorer* scorer = *policy ? &(*policy)->scorer() : nullptr;
+    const SearchConfig config =
+        configured(prepared.search, scorer != nullptr ? scorer->description() : std::string(),
+                   kernel_->config());
     Curve curve;
     SearchRequest request{config, kernel_->expander()};
     request.observer = &curve;
     request.cancellation = &cancellation;
-    request.graph = graph->get();
-    request.scorer = *policy ? &(*policy)->scorer() : nullptr;
+    request.graph = &graph;
+    request.scorer = scorer;
     request.evaluator = &kernel_->evaluator();
     auto result = session.search(request);
     if (!result) return session_error(std::move(result).error());
@@ -88,7 +106,9 @@ class Study {
       return SessionError{FailureCause::interrupted, "interrupted"};
     const DigestSource source{result->outcome, kernel_->expander().expander(),
                               session.problem().signature.name, config.device, program_};
-    return digest_of(source, {kernel_->hash(), request_.family, search.label, request_.derived},
+    return digest_of(source,
+                     {kernel_->hash(), request_.family, prepared.search.label, request_.derived,
+                      std::move(prepared.settings)},
                      std::move(curve.values));
   }
 
@@ -112,6 +132,7 @@ class Study {
   const StudyRequest& request_;
   const Installation& installation_;
   const std::string program_;
+  std::optional<StudySettings> settings_;
   std::unique_ptr<StudiedKernel> kernel_;
   std::map<std::string, std::shared_ptr<const StepGraph>> graphs_;
 };
@@ -170,11 +191,14 @@ Result<void, SessionError> study_kernel(const StudyRequest& request,
     const std::filesystem::path path = digest_path(request.output, search.label);
     std::error_code ignored;
     if (!request.replace && std::filesystem::exists(path, ignored)) continue;
+    auto prepared = study.prepare(search);
+    if (!prepared) return std::move(prepared).error();
+    if (request.replace && made_with(path, prepared->settings)) continue;
     if (!opened) {
       if (auto ready = study.open(cancellation); !ready) return ready;
       opened = true;
     }
-    auto digest = study.search(search, cancellation);
+    auto digest = study.search(std::move(*prepared), cancellation);
     if (!digest) return std::move(digest).error();
     if (Status written = write_file(path, digest_text(*digest)); !written)
       return SessionError{FailureCause::internal, written.error().message};

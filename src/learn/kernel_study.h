@@ -40,7 +40,7 @@ struct StudyRequest {
   std::string device;
   std::string evaluator = "model";
   std::filesystem::path output;  // folder; digests that are there already are kept
-  bool replace = false;          // or are made anew
+  bool replace = false;          // those that were made with other settings are made anew
   bool any_build = false;        // evaluations kept by other builds of the program count, too
   bool derived = false;          // the kernel was made from another one of its family
   std::vector<StudySearch> searches;

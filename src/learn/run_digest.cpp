@@ -185,6 +185,7 @@ RunDigest digest_of(const DigestSource& source, const DigestLabels& labels,
   digest.family = labels.family;
   digest.label = labels.label;
   digest.derived = labels.derived;
+  digest.settings = labels.settings;
   digest.device = source.device;
   digest.program = source.program;
   digest.method = states.front().evaluation.time.method;
@@ -237,6 +238,7 @@ std::string digest_text(const RunDigest& digest) {
                {"states", std::move(states)}};
   // Of most kernels there is nothing to say.
   if (digest.derived) json["derived"] = true;
+  if (!digest.settings.empty()) json["settings"] = digest.settings;
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -258,6 +260,7 @@ Result<RunDigest> read_digest(std::string_view text, std::string_view file) {
     digest.device = json.at("device").get<std::string>();
     digest.derived = json.value("derived", false);
     digest.program = json.at("program").get<std::string>();
+    digest.settings = json.value("settings", std::string());
     const auto method = json.at("method").get<std::string>();
     if (method != name(TimeMethod::predicted) && method != name(TimeMethod::measured))
       return damaged("unknown way of timing '" + method + "'");

@@ -42,6 +42,7 @@ struct RunDigest {
   TimeMethod method = TimeMethod::predicted;
   bool derived = false;  // the kernel was made from another one of its family
   std::string program;   // version of the program
+  std::string settings;  // what decided the search, see study_settings.h; empty: nobody said
   int evaluations = 0;
   // Best log-speedup after 1, 2, ... evaluations; empty when nobody watched.
   std::vector<double> curve;
@@ -63,6 +64,7 @@ struct DigestLabels {
   std::string family;
   std::string label;
   bool derived = false;
+  std::string settings = {};  // as RunDigest::settings
 };
 
 // `rewriter` looks at what tried steps make. `names` is copied in.

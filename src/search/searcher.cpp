@@ -26,11 +26,13 @@ constexpr SearchMethod kMethods[] = {
     {"random", "random walks",
      [](const SelectionConfig& config, std::uint64_t seed) -> Policy {
        return make_random_policy(config.random_restart, seed);
-     }},
+     },
+     true, false},
     {"regrapht", "the rule published for ReGraphT: statistics of steps instead of states",
      [](const SelectionConfig& config, std::uint64_t seed) -> Policy {
        return make_regrapht_policy(config.regrapht, seed);
-     }},
+     },
+     true},
 };
 
 }  // namespace

@@ -105,6 +105,8 @@ struct SearchMethod {
   const char* description;  // a line for people
   // The rule by which its searcher chooses the next edge.
   std::unique_ptr<EdgePolicy> (*make_policy)(const SelectionConfig& config, std::uint64_t seed);
+  bool draws_lots = false;   // what it finds depends on the seed
+  bool heeds_priors = true;  // what it finds depends on them
 };
 
 // The default, mcgs, first.

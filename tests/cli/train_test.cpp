@@ -277,11 +277,16 @@ TEST_F(Train, AKernelThatCannotBeVariedIsLeftOut) {
 }
 
 TEST_F(Train, FamiliesLeftOutAreCompared) {
-  const ProgramRun done =
-      train({"eval",       "kernels",   "--work",        "work",   "--jobs",     "2",
-             "--folds",    "2",         "--evaluations", "5",      "--searcher", "mcgs",
-             "--prior",    "published", "--prior",       "graph",  "--epochs",   "2",
-             "--networks", "1",         "--output",      "report", "-q"});
+  const auto evaluate = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {
+        "eval",       "kernels",   "--work",        "work",   "--jobs",     "2",
+        "--folds",    "2",         "--evaluations", "5",      "--searcher", "mcgs",
+        "--prior",    "published", "--prior",       "graph",  "--epochs",   "2",
+        "--networks", "1",         "--output",      "report", "-q"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return train(arguments);
+  };
+  const ProgramRun done = evaluate({});
   ASSERT_EQ(done.exit_code, 0) << done.error;
   EXPECT_NE(done.output.find("mcgs-graph against mcgs-published"), std::string::npos)
       << done.output;
@@ -289,6 +294,15 @@ TEST_F(Train, FamiliesLeftOutAreCompared) {
   EXPECT_NE(content("report/learning.svg").find("</svg>"), std::string::npos);
   const auto json = nlohmann::json::parse(content("report/learning.json"));
   EXPECT_EQ(json.at("schema"), "regraph-learning/1");
+
+  // Searches that are kept and were asked for in the same way are not done again, others are.
+  const std::filesystem::path evaluations = path("work/adding/columns/evaluations.db");
+  ASSERT_TRUE(std::filesystem::remove(evaluations));
+  const ProgramRun same = evaluate({});
+  EXPECT_EQ(same.output, done.output);
+  EXPECT_FALSE(std::filesystem::exists(evaluations));
+  EXPECT_EQ(evaluate({"--seed", "2"}).exit_code, 0);
+  EXPECT_TRUE(std::filesystem::exists(evaluations));
 
   // The same again from what is kept, without a search; a kernel without one of them is left out.
   const auto report = [&] {
@@ -317,8 +331,11 @@ TEST_F(Train, SearchesAreMadeAsAskedFor) {
   };
   const auto usual = search("usual", {});
   EXPECT_EQ(usual.at("label"), "usual");
-  EXPECT_EQ(search("same", {"--exploration", "1", "--greedy-every", "0"}).at("states"),
-            usual.at("states"));
+  const auto config = nlohmann::json::parse(usual.at("settings").get<std::string>()).at("config");
+  const auto same = search("same", {"--exploration", config.at("exploration_first").dump(),
+                                    "--greedy-every", config.at("greedy_every").dump()});
+  EXPECT_EQ(same.at("states"), usual.at("states"));
+  EXPECT_EQ(same.at("settings"), usual.at("settings"));
   EXPECT_NE(search("greedy", {"--exploration", "0", "--greedy-every", "1"}).at("states"),
             usual.at("states"));
 }

@@ -104,6 +104,7 @@ void expect_equal(const RunDigest& one, const RunDigest& other) {
   EXPECT_EQ(one.method, other.method);
   EXPECT_EQ(one.derived, other.derived);
   EXPECT_EQ(one.program, other.program);
+  EXPECT_EQ(one.settings, other.settings);
   EXPECT_EQ(one.evaluations, other.evaluations);
   EXPECT_EQ(one.curve, other.curve);
   EXPECT_EQ(one.best_log_speedup, other.best_log_speedup);
@@ -216,6 +217,7 @@ TEST(RunDigest, RunsThatFoundTheSameAreTheSame) {
   RunDigest other = digest;
   other.label = "another";
   other.curve.clear();
+  other.settings = "others";
   EXPECT_EQ(other.run(), digest.run());
   other.states[0].edges[0].log_gain += 0.1;
   EXPECT_NE(other.run(), digest.run());
@@ -228,6 +230,8 @@ TEST(RunDigest, SurvivesItsText) {
   RunDigest digest = small_digest();
   EXPECT_FALSE(digest.derived);
   digest.derived = true;
+  EXPECT_TRUE(digest.settings.empty());
+  digest.settings = R"({"searcher":"mcgs"})";
   digest.family = "a \"quoted\" \\ name\n";
   digest.method = TimeMethod::measured;
   for (DigestState& state : digest.states)
@@ -309,6 +313,8 @@ TEST(RunDigest, RefusesWhatIsNoDigest) {
   EXPECT_EQ(with("/states/0/id", 0), "accepted");
   EXPECT_NE(with("/method", "guessed"), "accepted");
   EXPECT_NE(with("/format", "regraph-digest/2"), "accepted");
+  EXPECT_EQ(with("/settings", "any text"), "accepted");
+  EXPECT_NE(with("/settings", 7), "accepted");
   EXPECT_NE(with("/states/0/edges/0/proposal", 4), "accepted");
   EXPECT_NE(with("/states/0/edges/0/log_gain", "much"), "accepted");
   EXPECT_NE(with("/states/0/edges/0/after", Json::array({1, 2})), "accepted");

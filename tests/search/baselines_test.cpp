@@ -17,31 +17,31 @@ class Baseline : public ::testing::Test {
             const std::vector<EdgeSeed>& proposals) {
     auto made = make_searcher(name, config, seed);
     ASSERT_TRUE(made) << made.error().message;
-    searcher_ = std::move(*made);
-    searcher_->start({0, 1}, {}, proposals);
-    next_identity_ = 1;
+    searcher = std::move(*made);
+    searcher->start({0, 1}, {}, proposals);
+    next_identity = 1;
   }
   // The next ticket, which comes to a state of that score; none: it fails.
   Ticket step(std::optional<double> score, const std::vector<EdgeSeed>& proposals = {}) {
-    const std::optional<Ticket> ticket = searcher_->next(0.0);
+    const std::optional<Ticket> ticket = searcher->next(0.0);
     EXPECT_TRUE(ticket);
     if (!ticket) return {};
     if (!score) {
-      static_cast<void>(searcher_->commit_expansion(ticket->number, std::nullopt));
+      static_cast<void>(searcher->commit_expansion(ticket->number, std::nullopt));
       return *ticket;
     }
-    const Commit commit = searcher_->commit_expansion(ticket->number, Hash128{next_identity_++, 1});
+    const Commit commit = searcher->commit_expansion(ticket->number, Hash128{next_identity++, 1});
     MeasurementResult result;
     result.correct = true;
     result.score = *score;
     result.proposals = proposals;
-    static_cast<void>(searcher_->commit_measurement(commit.measure->number, result));
-    EXPECT_TRUE(searcher_->verify());
+    static_cast<void>(searcher->commit_measurement(commit.measure->number, result));
+    EXPECT_TRUE(searcher->verify());
     return *ticket;
   }
 
-  std::unique_ptr<Searcher> searcher_;
-  std::uint64_t next_identity_ = 1;
+  std::unique_ptr<Searcher> searcher;
+  std::uint64_t next_identity = 1;
 };
 
 TEST_F(Baseline, BeamKeepsTheBestOfALevelAndReturnsForTheRest) {
@@ -56,22 +56,22 @@ TEST_F(Baseline, BeamKeepsTheBestOfALevelAndReturnsForTheRest) {
   EXPECT_EQ(step(std::nullopt).parent, 3U);
   // Nothing new below node 4: what was never kept.
   EXPECT_EQ(step(0.9).parent, 1U);
-  EXPECT_FALSE(searcher_->next(0.0));
-  EXPECT_TRUE(searcher_->exhausted());
+  EXPECT_FALSE(searcher->next(0.0));
+  EXPECT_TRUE(searcher->exhausted());
 }
 
 TEST_F(Baseline, BeamWaitsForItsLevel) {
   make("beam", {}, 0, {{0.5, 1}, {0.5, 1}});
-  const Ticket first = *searcher_->next(0.0);
-  EXPECT_TRUE(searcher_->next(0.0));
-  const Commit commit = searcher_->commit_expansion(first.number, Hash128{7, 7});
+  const Ticket first = *searcher->next(0.0);
+  EXPECT_TRUE(searcher->next(0.0));
+  const Commit commit = searcher->commit_expansion(first.number, Hash128{7, 7});
   MeasurementResult result;
   result.correct = true;
   result.score = 1.0;
   result.proposals = {{1.0, 1}};
-  static_cast<void>(searcher_->commit_measurement(commit.measure->number, result));
-  EXPECT_FALSE(searcher_->next(0.0));  // the second may be better
-  EXPECT_FALSE(searcher_->exhausted());
+  static_cast<void>(searcher->commit_measurement(commit.measure->number, result));
+  EXPECT_FALSE(searcher->next(0.0));  // the second may be better
+  EXPECT_FALSE(searcher->exhausted());
 }
 
 TEST_F(Baseline, RandomDrawsStepsUniformlyWhateverTheirSettings) {
@@ -83,11 +83,11 @@ TEST_F(Baseline, RandomDrawsStepsUniformlyWhateverTheirSettings) {
   constexpr int kSeeds = 2000;
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     make("random", {}, seed, proposals);
-    const std::uint32_t proposal = searcher_->next(0.0)->proposal;
+    const std::uint32_t proposal = searcher->next(0.0)->proposal;
     first_step += proposal == 0 ? 1 : 0;
     settings.insert(proposal);
   }
-  EXPECT_NEAR(first_step, kSeeds / 2, 100);  // over four standard deviations
+  EXPECT_NEAR(first_step, kSeeds / 2.0, 100);  // over four standard deviations
   EXPECT_EQ(settings.size(), proposals.size());
 }
 
@@ -136,6 +136,31 @@ TEST_F(Baseline, RegraphtRollsOutFromANewState) {
   EXPECT_EQ(step(0.5, next).parent, 1U);
   EXPECT_EQ(step(0.2, next).parent, 2U);
   EXPECT_EQ(step(0.1, next).parent, 0U);  // the cap: a new selection, of the step never taken
+}
+
+// What a row says of its method: without lots another seed changes nothing, nor do other priors
+// where nobody looks at them.
+TEST_F(Baseline, ChoosesByWhatItsRowSays) {
+  const auto taken = [&](const SearchMethod& method, std::uint64_t seed, bool rising) {
+    std::vector<EdgeSeed> proposals;
+    for (const double prior : {0.1, 0.2, 0.3, 0.4})
+      proposals.insert(rising ? proposals.end() : proposals.begin(), {prior, 1});
+    make(method.name, SelectionConfig{}, seed, proposals);
+    std::vector<std::uint32_t> places;
+    for (std::size_t at = 0; at < proposals.size(); ++at)
+      places.push_back(step(0.5).proposal);
+    return places;
+  };
+  for (const SearchMethod& method : search_methods()) {
+    const auto usual = taken(method, 1, true);
+    bool same = true;
+    for (std::uint64_t seed = 2; seed < 10; ++seed)
+      same = same && taken(method, seed, true) == usual;
+    if (!method.draws_lots) {
+      EXPECT_TRUE(same) << method.name;
+    }
+    EXPECT_EQ(taken(method, 1, false) == usual, !method.heeds_priors) << method.name;
+  }
 }
 
 // The page has a row for each method but the first, which it is about.

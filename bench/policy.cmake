@@ -1,0 +1,2 @@
+regraph_bench(policy DEPENDS regraph_policy regraph_rewrite regraph_eval_model)
+target_compile_definitions(policy_bench PRIVATE REGRAPH_CUDA_INCLUDE_DIRECTORY="${REGRAPH_CUDA_INCLUDE}")
