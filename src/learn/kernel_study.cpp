@@ -2,6 +2,7 @@
 
 #include "base/field_json.h"
 #include "base/files.h"
+#include "learn/example_table.h"
 #include "learn/studied_kernel.h"
 #include "search/observer.h"
 #include "session/load_graph.h"
@@ -43,6 +44,12 @@ class Curve final : public SearchObserver {
   std::vector<double> values;
 };
 
+// What is kept of a search.
+struct StudyResult {
+  RunDigest digest;
+  ExampleTable examples;
+};
+
 // One kernel, open.
 class Study {
  public:
@@ -58,8 +65,8 @@ class Study {
     return {};
   }
 
-  [[nodiscard]] Result<RunDigest, SessionError> search(const StudySearch& search,
-                                                       const Cancellation& cancellation) {
+  [[nodiscard]] Result<StudyResult, SessionError> search(const StudySearch& search,
+                                                         const Cancellation& cancellation) {
     auto graph = graph_of(search);
     if (!graph) return usage(graph.error().message);
     auto blob = find_policy(search.policy.empty() ? kNoPolicy : search.policy, installation_);
@@ -88,8 +95,12 @@ class Study {
       return SessionError{FailureCause::interrupted, "interrupted"};
     const DigestSource source{result->outcome, kernel_->expander().expander(),
                               session.problem().signature.name, config.device, program_};
-    return digest_of(source, {kernel_->hash(), request_.family, search.label, request_.derived},
-                     std::move(curve.values));
+    StudyResult found;
+    found.digest =
+        digest_of(source, {kernel_->hash(), request_.family, search.label, request_.derived},
+                  std::move(curve.values));
+    found.examples = examples_of(result->outcome, found.digest);
+    return found;
   }
 
   [[nodiscard]] int evaluated() const { return kernel_->evaluated(); }
@@ -159,6 +170,10 @@ std::filesystem::path digest_path(const std::filesystem::path& output, const std
   return output / (label + ".json");
 }
 
+std::filesystem::path examples_path(const std::filesystem::path& output, const std::string& label) {
+  return output / (label + kExamplesEnding);
+}
+
 Result<void, SessionError> study_kernel(const StudyRequest& request,
                                         const Installation& installation,
                                         const std::string& program,
@@ -174,12 +189,16 @@ Result<void, SessionError> study_kernel(const StudyRequest& request,
       if (auto ready = study.open(cancellation); !ready) return ready;
       opened = true;
     }
-    auto digest = study.search(search, cancellation);
-    if (!digest) return std::move(digest).error();
-    if (Status written = write_file(path, digest_text(*digest)); !written)
-      return SessionError{FailureCause::internal, written.error().message};
+    const auto found = study.search(search, cancellation);
+    if (!found) return found.error();
+    // The digest last: where it is, the search is done.
+    Status written =
+        write_file(examples_path(request.output, search.label), found->examples.text());
+    if (written) written = write_file(path, digest_text(found->digest));
+    if (!written) return SessionError{FailureCause::internal, written.error().message};
     tell(fmt::format("{}: {:.2f}x after {} evaluations, {} new", search.label,
-                     std::exp(digest->best_log_speedup), digest->evaluations, study.evaluated()));
+                     std::exp(found->digest.best_log_speedup), found->digest.evaluations,
+                     study.evaluated()));
   }
   return {};
 }
