@@ -98,8 +98,7 @@ int train_graph_file(const Program& program, const TrainOptions& options) {
   auto known = known_tables(*sources);
   if (!known) return said(program, known.error());
   if (!sources->kernels.empty()) {
-    static_cast<void>(
-        search_kernels(program, options, sources->kernels, first_searches(options)));
+    static_cast<void>(search_kernels(program, options, sources->kernels, first_searches(options)));
   }
   if (program.interrupted().requested()) return kInterrupted;
   add_searches(program, options, *sources, *known);
@@ -108,8 +107,8 @@ int train_graph_file(const Program& program, const TrainOptions& options) {
     return kUnusableKernel;
   }
   const std::filesystem::path output(options.output);
-  const auto whole = add_to_table(table_beside(output, kObservationsEnding),
-                                  std::move(known->observations));
+  const auto whole =
+      add_to_table(table_beside(output, kObservationsEnding), std::move(known->observations));
   if (!whole) return said(program, whole.error());
   const auto examples =
       add_to_table(table_beside(output, learn::kExamplesEnding), std::move(known->examples));

@@ -126,9 +126,8 @@ class Loop {
     for (const learn::RunDigest& digest : digests)
       table.add(digest);
     iteration.tries = static_cast<int>(table.size());
-    const StepGraph graph =
-        learn::with_examples(learn::train_graph(start_, table),
-                             kept_examples(program_, options_, taught_, labels_));
+    const StepGraph graph = learn::with_examples(
+        learn::train_graph(start_, table), kept_examples(program_, options_, taught_, labels_));
     if (Status written = save_regraph(graph, candidate.graph); !written) return written;
     const auto model = policy_from(digests, graph, sources_.corpus.kinships(), options_);
     if (!model && model.error().code == ErrorCode::not_found) {

@@ -24,7 +24,7 @@ namespace regraph::cli {
 // Sources by their kinds.
 struct TrainSources {
   std::vector<learn::CorpusKernel> kernels;
-  std::vector<std::filesystem::path> runs;    // directories with a run.db
+  std::vector<std::filesystem::path> runs;      // directories with a run.db
   std::vector<std::filesystem::path> tables;    // of observations
   std::vector<std::filesystem::path> examples;  // tables of examples
   learn::Corpus corpus;                         // all folders together

@@ -60,7 +60,8 @@ std::string nonsense_of(const ExampleTable::Transition& transition,
   return example.log_gain < rounded_gain(kLeastExampleGain) ? "the gain is too small" : "";
 }
 
-std::string example_text(const ExampleTable::Transition& transition, const TransitionExample& example) {
+std::string example_text(const ExampleTable::Transition& transition,
+                         const TransitionExample& example) {
   const ExampleLine line{transition.first, transition.second, name(example.method),
                          to_fixed(example.log_gain), example};
   Json json = Json::object();
@@ -71,9 +72,7 @@ std::string example_text(const ExampleTable::Transition& transition, const Trans
 // Adds it to the table; returns what is wrong, or nothing.
 std::string read_example_line(std::string_view text, ExampleTable& table) {
   constexpr int kDeepest = 1;
-  const auto shallow = [](int depth, Json::parse_event_t, Json&) {
-    return depth <= kDeepest;
-  };
+  const auto shallow = [](int depth, Json::parse_event_t, Json&) { return depth <= kDeepest; };
   const Json json = Json::parse(text.begin(), text.end(), shallow, false);
   if (!json.is_object()) return "an example must be an object of JSON";
   ExampleLine line;

@@ -1,6 +1,6 @@
-// The best verified applications of each transition that searches found, code before and after: what
-// a trained ReGraph shows language models. A table is what is best of a set, so tables can be put
-// together in any order and as often as one likes: the same bytes come out.
+// The best verified applications of each transition that searches found, code before and after:
+// what a trained ReGraph shows language models. A table is what is best of a set, so tables can be
+// put together in any order and as often as one likes: the same bytes come out.
 #pragma once
 
 #include "base/result.h"

@@ -18,8 +18,7 @@ bool is_plain_text(std::string_view text) {
   constexpr unsigned char kDelete = 0x7f;
   const bool printable = std::ranges::all_of(text, [](char one) {
     const auto byte = static_cast<unsigned char>(one);
-    return (byte >= kBlank && byte != kDelete) || one == '\n' || one == '\t' ||
-           one == '\r';
+    return (byte >= kBlank && byte != kDelete) || one == '\n' || one == '\t' || one == '\r';
   });
   return printable && !find_invalid_utf8(text);
 }

@@ -201,7 +201,8 @@ TEST(RegraphYaml, RandomGraphsSurviveSavingAndLoading) {
 }
 
 std::string with_examples(const std::string& examples) {
-  return step_text("transitions:\n  - from: init\n    to: a\n    gain: 2\n    examples:\n" + examples);
+  return step_text("transitions:\n  - from: init\n    to: a\n    gain: 2\n    examples:\n" +
+                   examples);
 }
 
 TEST(RegraphYaml, DamagedExamplesAreRefused) {
@@ -229,8 +230,7 @@ TEST(RegraphYaml, DamagedExamplesAreRefused) {
   std::string many;
   for (const char* family : {"one", "two", "three", "four"})
     many += example(family, "c", rest);
-  EXPECT_EQ(message_for(with_examples(many)),
-            "g.yaml:13: transition init -> a: too many examples");
+  EXPECT_EQ(message_for(with_examples(many)), "g.yaml:13: transition init -> a: too many examples");
   EXPECT_EQ(message_for(with_examples("      7\n")),
             "g.yaml:13: transition init -> a: examples must be a list");
 }
