@@ -125,7 +125,7 @@ TEST_F(Train, SealedKernelsAreNotShown) {
   ASSERT_EQ(train_graph({"--sealed"}).exit_code, 0);
   EXPECT_NE(content("own.observations").find("\tadding\t"), std::string::npos);
   EXPECT_EQ(content("own.examples").find("adding"), std::string::npos) << content("own.examples");
-  EXPECT_EQ(content("own.yaml").find("adding"), std::string::npos);
+  EXPECT_EQ(content("own.yaml").find("family: \"adding\""), std::string::npos);
 }
 
 TEST_F(Train, AFinishedRunTeaches) {
