@@ -101,12 +101,13 @@ Status StepGraph::set_examples(std::string_view from, std::string_view to,
                 label + ": more than " + std::to_string(kMostExamples) + " examples");
   }
   std::set<std::string_view> families;
+  std::string wrong;
   for (const TransitionExample& example : examples) {
-    if (const std::string wrong = example.nonsense(); !wrong.empty())
-      return fail(ErrorCode::invalid_argument, label + ": " + wrong);
-    if (!families.insert(example.family).second)
-      return fail(ErrorCode::invalid_argument, label + ": two examples of one family");
+    if (wrong.empty()) wrong = example.nonsense();
+    const bool another = families.insert(example.family).second;
+    if (wrong.empty() && !another) wrong = "two examples of one family";
   }
+  if (!wrong.empty()) return fail(ErrorCode::invalid_argument, label + ": " + wrong);
   edges_[*known].transition.examples = std::move(examples);
   return {};
 }

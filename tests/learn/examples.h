@@ -79,7 +79,8 @@ inline std::pair<ExampleTable::Transition, TransitionExample> random_example(
   example.kernel = one_of({"k1", "k2"});
   example.family = one_of({"map", "sum", "scan", "sort", "gather"});
   example.run = one_of({"r1", "r2"});
-  return {{one_of({"init", "swap"}), one_of({"tile", "odd \"step\"\n"})}, std::move(example)};
+  return {ExampleTable::Transition(one_of({"init", "swap"}), one_of({"tile", "odd \"step\"\n"})),
+          std::move(example)};
 }
 
 inline ExampleTable random_example_table(std::mt19937_64& random, std::size_t most) {
