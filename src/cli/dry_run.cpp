@@ -1,6 +1,7 @@
 #include "cli/dry_run.h"
 
 #include "regraph/edge_scorer.h"
+#include "regraph/graph_example.h"
 #include "regraph/step_graph.h"
 #include "report/dry_run.h"
 #include "session/expanders.h"
@@ -16,8 +17,9 @@ namespace regraph::cli {
 namespace {
 
 // The prompts for the original: which steps, and how to do the one that would be tried first.
-void preview_prompts(const LanguageModel& model, const Candidate& original, int evaluations,
-                     const ExpansionContext& context, DryRunReport& report) {
+void preview_prompts(const LanguageModel& model, const Session& session, int evaluations,
+                     ExpansionContext context, DryRunReport& report) {
+  const Candidate& original = session.original();
   const llm::LanguageModelExpander& expander = model.expander();
   const StepProposal* first = nullptr;
   double highest = -1.0;
@@ -29,6 +31,8 @@ void preview_prompts(const LanguageModel& model, const Candidate& original, int 
   const llm::ChatRequest propose = expander.propose_request(original, context);
   report.prompts.push_back({"which steps", propose.messages});
   if (first == nullptr) return;
+  context.example = graph_example(session.graph(), StepGraph::kInit, first->step,
+                                  {original, original, session.device().name});
   const llm::ChatRequest apply = expander.apply_request(original, *first, 0, context);
   report.prompts.push_back({first->text(), apply.messages});
   report.cost = model.estimate(evaluations, apply, propose);
@@ -81,7 +85,7 @@ Result<std::string, SessionError> dry_run(Session& session, const SearchOptions&
                       std::move(parts),
                       session.opened().opaque_reason};
   if (const LanguageModel* model = (*expander)->model()) {
-    preview_prompts(*model, session.original(), config.budget.evaluations, context, report);
+    preview_prompts(*model, session, config.budget.evaluations, context, report);
   }
   return options.json ? dry_run_json(report) : dry_run_text(report);
 }

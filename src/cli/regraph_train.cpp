@@ -35,7 +35,8 @@ void add_places(CLI::App& app, TrainOptions& options) {
 void add_sources(CLI::App& app, TrainOptions& options) {
   app.add_option(
          "SOURCES", options.sources,
-         "folders of kernels, kernels, directories of finished runs, tables of observations")
+         "folders of kernels, kernels, directories of finished runs, tables of observations and "
+         "of examples")
       ->required();
   add_places(app, options);
   app.add_option("--evaluations", options.evaluations, "candidates a search evaluates at most")
@@ -85,8 +86,8 @@ int run(int argc, char** argv) {
   graph->add_option("--graph", options.graph, "ReGraph to start from (default: the shipped one)");
   graph
       ->add_option("--output", options.output,
-                   "ReGraph to write, .yaml; its table of observations "
-                   "lies beside it and is added to")
+                   "ReGraph to write, .yaml; its tables of observations and of examples "
+                   "lie beside it and are added to")
       ->required();
 
   CLI::App* model = app.add_subcommand("model", "trains a policy on the searches of a work folder");

@@ -1,8 +1,8 @@
 #include "cli/train_commands.h"
 
-#include "base/directory_lock.h"
-#include "base/files.h"
+#include "cli/train_tables.h"
 #include "cli/train_work.h"
+#include "learn/example_table.h"
 #include "learn/graph_training.h"
 #include "policy/policy_file.h"
 #include "regraph/regraph_yaml.h"
@@ -18,38 +18,47 @@ namespace regraph::cli {
 
 namespace {
 
-constexpr std::size_t kLargestTable = std::size_t{1} << 30;
-
-std::filesystem::path table_beside(const std::filesystem::path& graph) {
-  return std::filesystem::path(graph).replace_extension(".observations");
-}
-
-Result<learn::ObservationTable> read_table(const std::filesystem::path& file) {
-  auto text = read_file(file, kLargestTable);
-  if (!text) return std::move(text).error();
-  return learn::ObservationTable::parse(*text, file.string());
-}
-
-// Adds what is known to the table beside the graph, and writes both. One process at a time does.
-Result<learn::ObservationTable> add_to_table(const std::filesystem::path& file,
-                                             learn::ObservationTable table) {
-  const std::filesystem::path folder =
-      file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
-  auto lock = DirectoryLock::take(folder);
-  if (!lock) return std::move(lock).error();
-  std::error_code ignored;
-  if (std::filesystem::exists(file, ignored)) {
-    auto before = read_table(file);
-    if (!before) return std::move(before).error();
-    table.merge(*before);
-  }
-  if (Status written = write_file(file, table.text(), Durability::disk); !written)
-    return written.error();
-  return table;
-}
-
 int said(const Program& program, const Error& error) {
   return program.fail(session_error(error));
+}
+
+// What is learned from.
+struct TrainTables {
+  learn::ObservationTable observations;
+  learn::ExampleTable examples;
+};
+
+// Those among the sources.
+Result<TrainTables> known_tables(const TrainSources& sources) {
+  TrainTables known;
+  for (const std::filesystem::path& file : sources.tables) {
+    const auto other = read_table<learn::ObservationTable>(file);
+    if (!other) return other.error();
+    known.observations.merge(*other);
+  }
+  for (const std::filesystem::path& file : sources.examples) {
+    const auto other = read_table<learn::ExampleTable>(file);
+    if (!other) return other.error();
+    known.examples.merge(*other);
+  }
+  return known;
+}
+
+// Adds what searches of the kernels, and finished runs, left.
+void add_searches(const Program& program, const TrainOptions& options, const TrainSources& sources,
+                  TrainTables& known) {
+  for (const learn::RunDigest& digest : kept_digests(program, options, sources.kernels, {}))
+    known.observations.add(digest);
+  known.examples.merge(kept_examples(program, options, sources.kernels, {}));
+  for (const std::filesystem::path& run : sources.runs) {
+    const auto lesson = lesson_of_run(program, run);
+    if (!lesson) {
+      program.say("left out: " + lesson.error().message);
+      continue;
+    }
+    known.observations.add(lesson->digest);
+    known.examples.merge(lesson->examples);
+  }
 }
 
 }  // namespace
@@ -86,34 +95,25 @@ int train_graph_file(const Program& program, const TrainOptions& options) {
   if (!sources) return said(program, sources.error());
   const auto start = load_graph(options.graph, program.installation());
   if (!start) return said(program, start.error());
-  learn::ObservationTable table;
-  for (const std::filesystem::path& file : sources->tables) {
-    const auto other = read_table(file);
-    if (!other) return said(program, other.error());
-    table.merge(*other);
+  auto known = known_tables(*sources);
+  if (!known) return said(program, known.error());
+  if (!sources->kernels.empty()) {
+    static_cast<void>(search_kernels(program, options, sources->kernels, first_searches(options)));
   }
-  const auto searches = first_searches(options);
-  if (!sources->kernels.empty())
-    static_cast<void>(search_kernels(program, options, sources->kernels, searches));
   if (program.interrupted().requested()) return kInterrupted;
-  for (const learn::RunDigest& digest : kept_digests(program, options, sources->kernels, {}))
-    table.add(digest);
-  for (const std::filesystem::path& run : sources->runs) {
-    const auto digest = digest_of_run(program, run);
-    if (!digest) {
-      program.say("left out: " + digest.error().message);
-      continue;
-    }
-    table.add(*digest);
-  }
-  if (table.size() == 0) {
+  add_searches(program, options, *sources, *known);
+  if (known->observations.size() == 0) {
     program.say("there is nothing to learn from: no search of these sources tried a step");
     return kUnusableKernel;
   }
   const std::filesystem::path output(options.output);
-  auto whole = add_to_table(table_beside(output), std::move(table));
+  const auto whole =
+      add_to_table(table_beside(output, kObservationsEnding), std::move(known->observations));
   if (!whole) return said(program, whole.error());
-  const StepGraph trained = learn::train_graph(*start, *whole);
+  const auto examples =
+      add_to_table(table_beside(output, learn::kExamplesEnding), std::move(known->examples));
+  if (!examples) return said(program, examples.error());
+  const StepGraph trained = learn::with_examples(learn::train_graph(*start, *whole), *examples);
   if (Status written = save_regraph(trained, output); !written)
     return said(program, written.error());
   std::set<std::string> families;
@@ -122,9 +122,10 @@ int train_graph_file(const Program& program, const TrainOptions& options) {
     families.insert(row.family);
     kernels.insert(row.kernel);
   }
-  return program.print(fmt::format("{}: {} tries on {} kernels of {} families\n", options.output,
-                                   whole->size(), kernels.size(), families.size()),
-                       0);
+  return program.print(
+      fmt::format("{}: {} tries on {} kernels of {} families, {} examples\n", options.output,
+                  whole->size(), kernels.size(), families.size(), examples->size()),
+      0);
 }
 
 int train_policy_file(const Program& program, const TrainOptions& options) {

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "cli/train_commands.h"
 #include "cli/train_work.h"
+#include "learn/example_table.h"
 #include "learn/graph_training.h"
 #include "learn/loop_record.h"
 #include "policy/policy_file.h"
@@ -125,7 +126,8 @@ class Loop {
     for (const learn::RunDigest& digest : digests)
       table.add(digest);
     iteration.tries = static_cast<int>(table.size());
-    const StepGraph graph = learn::train_graph(start_, table);
+    const StepGraph graph = learn::with_examples(
+        learn::train_graph(start_, table), kept_examples(program_, options_, taught_, labels_));
     if (Status written = save_regraph(graph, candidate.graph); !written) return written;
     const auto model = policy_from(digests, graph, sources_.corpus.kinships(), options_);
     if (!model && model.error().code == ErrorCode::not_found) {

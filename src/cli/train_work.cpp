@@ -2,6 +2,7 @@
 
 #include "base/files.h"
 #include "base/hash.h"
+#include "cli/train_tables.h"
 #include "kernel/manifest.h"
 #include "learn/cross_fitting.h"
 #include "learn/policy_training.h"
@@ -21,7 +22,7 @@ namespace {
 
 constexpr std::size_t kLargestDigest = std::size_t{256} << 20;
 constexpr std::size_t kLargestKernel = std::size_t{16} << 20;
-constexpr const char* kTableEnding = ".observations";
+constexpr const char* kDigestEnding = ".json";
 constexpr const char* kWide = "wide";
 // A state has some 20 edges: enough for all of half a dozen states.
 constexpr int kWideFactor = 2;
@@ -30,6 +31,23 @@ constexpr const char* kDeep = "deep";
 int jobs_of(const TrainOptions& options) {
   return options.jobs > 0 ? options.jobs
                           : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+// What searches with these labels (empty: all) left in a folder, by name.
+std::vector<std::filesystem::path> kept_files(const std::filesystem::path& folder,
+                                              const char* ending,
+                                              const std::vector<std::string>& labels) {
+  std::vector<std::filesystem::path> files;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
+       at.increment(error)) {
+    const std::filesystem::path& file = at->path();
+    const bool wanted =
+        labels.empty() || std::ranges::find(labels, file.stem().string()) != labels.end();
+    if (file.extension() == ending && wanted) files.push_back(file);
+  }
+  std::ranges::sort(files);
+  return files;
 }
 
 }  // namespace
@@ -43,8 +61,12 @@ Result<TrainSources> find_sources(const TrainOptions& options) {
       found.runs.push_back(place);
       continue;
     }
-    if (place.extension() == kTableEnding) {
+    if (place.extension() == kObservationsEnding) {
       found.tables.push_back(place);
+      continue;
+    }
+    if (place.extension() == learn::kExamplesEnding) {
+      found.examples.push_back(place);
       continue;
     }
     auto corpus = learn::read_corpus(place);
@@ -125,17 +147,8 @@ std::vector<learn::RunDigest> kept_digests(const Program& program, const TrainOp
                                            const std::vector<std::string>& labels) {
   std::vector<learn::RunDigest> digests;
   for (const learn::CorpusKernel& kernel : kernels) {
-    std::vector<std::filesystem::path> files;
-    std::error_code error;
-    for (std::filesystem::directory_iterator at(study_folder(options, kernel), error), end;
-         !error && at != end; at.increment(error)) {
-      const std::filesystem::path& file = at->path();
-      const std::string label = file.stem().string();
-      const bool wanted = labels.empty() || std::ranges::find(labels, label) != labels.end();
-      if (file.extension() == ".json" && wanted) files.push_back(file);
-    }
-    std::ranges::sort(files);
-    for (const std::filesystem::path& file : files) {
+    for (const std::filesystem::path& file :
+         kept_files(study_folder(options, kernel), kDigestEnding, labels)) {
       const auto text = read_file(file, kLargestDigest);
       auto digest =
           text ? learn::read_digest(*text, file.string()) : Result<learn::RunDigest>(text.error());
@@ -147,6 +160,25 @@ std::vector<learn::RunDigest> kept_digests(const Program& program, const TrainOp
     }
   }
   return digests;
+}
+
+learn::ExampleTable kept_examples(const Program& program, const TrainOptions& options,
+                                  const std::vector<learn::CorpusKernel>& kernels,
+                                  const std::vector<std::string>& labels) {
+  learn::ExampleTable table;
+  for (const learn::CorpusKernel& kernel : kernels) {
+    if (kernel.sealed || kernel.derived) continue;
+    for (const std::filesystem::path& file :
+         kept_files(study_folder(options, kernel), learn::kExamplesEnding, labels)) {
+      const auto examples = read_table<learn::ExampleTable>(file);
+      if (!examples) {
+        program.say("left out: " + examples.error().message);
+        continue;
+      }
+      table.merge(*examples);
+    }
+  }
+  return table;
 }
 
 Result<std::vector<learn::CheckedKernel>> checked_kernels(
@@ -198,8 +230,8 @@ Result<policy::PolicyModel> policy_from(const std::vector<learn::RunDigest>& dig
   return model;
 }
 
-Result<learn::RunDigest, SessionError> digest_of_run(const Program& program,
-                                                     const std::filesystem::path& directory) {
+Result<RunLesson, SessionError> lesson_of_run(const Program& program,
+                                              const std::filesystem::path& directory) {
   auto run = RecordedRun::open(directory.string());
   if (!run) return std::move(run).error();
   const auto finished = (*run)->finished();
@@ -225,7 +257,10 @@ Result<learn::RunDigest, SessionError> digest_of_run(const Program& program,
       Hasher().add(problem.source).add(write_manifest(problem, problem.launch)).finish().hex();
   const learn::DigestSource source{result->outcome, (*expander)->expander(), problem.signature.name,
                                    config.device, description.tool_version};
-  return learn::digest_of(source, {hash, hash, directory.filename().string()}, {});
+  RunLesson lesson;
+  lesson.digest = learn::digest_of(source, {hash, hash, directory.filename().string()}, {});
+  lesson.examples = learn::examples_of(result->outcome, lesson.digest);
+  return lesson;
 }
 
 }  // namespace regraph::cli

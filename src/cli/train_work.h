@@ -5,6 +5,7 @@
 #include "cli/program.h"
 #include "cli/train_options.h"
 #include "learn/corpus.h"
+#include "learn/example_table.h"
 #include "learn/kernel_study.h"
 #include "learn/leak_check.h"
 #include "learn/name_groups.h"
@@ -23,9 +24,10 @@ namespace regraph::cli {
 // Sources by their kinds.
 struct TrainSources {
   std::vector<learn::CorpusKernel> kernels;
-  std::vector<std::filesystem::path> runs;    // directories with a run.db
-  std::vector<std::filesystem::path> tables;  // of observations
-  learn::Corpus corpus;                       // all folders together
+  std::vector<std::filesystem::path> runs;      // directories with a run.db
+  std::vector<std::filesystem::path> tables;    // of observations
+  std::vector<std::filesystem::path> examples;  // tables of examples
+  learn::Corpus corpus;                         // all folders together
 };
 [[nodiscard]] Result<TrainSources> find_sources(const TrainOptions& options);
 
@@ -60,6 +62,12 @@ struct TrainSources {
     const Program& program, const TrainOptions& options,
     const std::vector<learn::CorpusKernel>& kernels, const std::vector<std::string>& labels);
 
+// What these searches have to show, likewise. Nothing of sealed kernels and of those made from
+// others: the ones are for a last test, the others are code that nobody wrote.
+[[nodiscard]] learn::ExampleTable kept_examples(const Program& program, const TrainOptions& options,
+                                                const std::vector<learn::CorpusKernel>& kernels,
+                                                const std::vector<std::string>& labels);
+
 // The kernels with their sources, for learn::check_leaks, without states. Errors: not_found, io.
 [[nodiscard]] Result<std::vector<learn::CheckedKernel>> checked_kernels(
     const std::vector<learn::CorpusKernel>& kernels);
@@ -76,9 +84,14 @@ void add_states(const std::vector<learn::RunDigest>& digests, learn::CheckedKern
                                                       const learn::NameGroups& together,
                                                       const TrainOptions& options);
 
-// The digest of a finished run, found by doing it again from its records: nothing is evaluated.
+// What a search teaches.
+struct RunLesson {
+  learn::RunDigest digest;
+  learn::ExampleTable examples;
+};
+// That of a finished run, found by doing it again from its records: nothing is evaluated.
 // Errors: as RecordedRun::open and Session::reopen.
-[[nodiscard]] Result<learn::RunDigest, SessionError> digest_of_run(
-    const Program& program, const std::filesystem::path& directory);
+[[nodiscard]] Result<RunLesson, SessionError> lesson_of_run(const Program& program,
+                                                            const std::filesystem::path& directory);
 
 }  // namespace regraph::cli

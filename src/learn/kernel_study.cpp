@@ -2,6 +2,7 @@
 
 #include "base/field_json.h"
 #include "base/files.h"
+#include "learn/example_table.h"
 #include "learn/studied_kernel.h"
 #include "learn/study_settings.h"
 #include "search/observer.h"
@@ -53,6 +54,12 @@ struct PreparedSearch {
   std::string settings;
 };
 
+// What is kept of a search.
+struct StudyResult {
+  RunDigest digest;
+  ExampleTable examples;
+};
+
 // One kernel.
 class Study {
  public:
@@ -83,8 +90,8 @@ class Study {
     return PreparedSearch{search, std::move(*graph), std::move(*policy), std::move(text)};
   }
 
-  [[nodiscard]] Result<RunDigest, SessionError> search(PreparedSearch prepared,
-                                                       const Cancellation& cancellation) {
+  [[nodiscard]] Result<StudyResult, SessionError> search(PreparedSearch prepared,
+                                                         const Cancellation& cancellation) {
     Session& session = kernel_->session();
     const StepGraph& graph = *prepared.graph;
     auto policy = SessionPolicy::make(std::move(prepared.policy), graph, session.opened());
@@ -106,10 +113,13 @@ class Study {
       return SessionError{FailureCause::interrupted, "interrupted"};
     const DigestSource source{result->outcome, kernel_->expander().expander(),
                               session.problem().signature.name, config.device, program_};
-    return digest_of(source,
-                     {kernel_->hash(), request_.family, prepared.search.label, request_.derived,
-                      std::move(prepared.settings)},
-                     std::move(curve.values));
+    StudyResult found;
+    found.digest = digest_of(source,
+                             {kernel_->hash(), request_.family, prepared.search.label,
+                              request_.derived, std::move(prepared.settings)},
+                             std::move(curve.values));
+    found.examples = examples_of(result->outcome, found.digest);
+    return found;
   }
 
   [[nodiscard]] int evaluated() const { return kernel_->evaluated(); }
@@ -180,6 +190,10 @@ std::filesystem::path digest_path(const std::filesystem::path& output, const std
   return output / (label + ".json");
 }
 
+std::filesystem::path examples_path(const std::filesystem::path& output, const std::string& label) {
+  return output / (label + kExamplesEnding);
+}
+
 Result<void, SessionError> study_kernel(const StudyRequest& request,
                                         const Installation& installation,
                                         const std::string& program,
@@ -198,12 +212,16 @@ Result<void, SessionError> study_kernel(const StudyRequest& request,
       if (auto ready = study.open(cancellation); !ready) return ready;
       opened = true;
     }
-    auto digest = study.search(std::move(*prepared), cancellation);
-    if (!digest) return std::move(digest).error();
-    if (Status written = write_file(path, digest_text(*digest)); !written)
-      return SessionError{FailureCause::internal, written.error().message};
+    const auto found = study.search(std::move(*prepared), cancellation);
+    if (!found) return found.error();
+    // The digest last: where it is, the search is done.
+    Status written =
+        write_file(examples_path(request.output, search.label), found->examples.text());
+    if (written) written = write_file(path, digest_text(found->digest));
+    if (!written) return SessionError{FailureCause::internal, written.error().message};
     tell(fmt::format("{}: {:.2f}x after {} evaluations, {} new", search.label,
-                     std::exp(digest->best_log_speedup), digest->evaluations, study.evaluated()));
+                     std::exp(found->digest.best_log_speedup), found->digest.evaluations,
+                     study.evaluated()));
   }
   return {};
 }

@@ -54,8 +54,12 @@ struct StudyRequest {
 [[nodiscard]] std::filesystem::path digest_path(const std::filesystem::path& output,
                                                 const std::string& label);
 
-// Carries out the searches one after the other and writes a digest for each. `tell` gets a line a
-// search. Errors: as Session::open; what was written until then is kept.
+// OUTPUT/LABEL.examples: what the search has to show (example_table.h).
+[[nodiscard]] std::filesystem::path examples_path(const std::filesystem::path& output,
+                                                  const std::string& label);
+
+// Carries out the searches one after the other and writes a digest and examples for each. `tell`
+// gets a line a search. Errors: as Session::open; what was written until then is kept.
 [[nodiscard]] Result<void, SessionError> study_kernel(
     const StudyRequest& request, const Installation& installation, const std::string& program,
     const Cancellation& cancellation, const std::function<void(const std::string&)>& tell);

@@ -43,12 +43,14 @@ struct FailedVariant {
   std::string message;  // the evaluator's or the expander's
 };
 
-// A pair of verified candidates that one application of a step lies between.
+// A pair of verified candidates that one application of a step lies between. Of one that another
+// search found (TransitionExample) the sources alone are known.
 struct StepExample {
   std::string from;  // the step applied right before, "init" for none
   std::shared_ptr<const Candidate> before;
   std::shared_ptr<const Candidate> after;
-  double log_gain = 0.0;  // ln(time before / time after)
+  double log_gain = 0.0;    // ln(time before / time after)
+  std::string kernel = {};  // name of another kernel that it was found on; empty: this one
 };
 
 // What the search knows when it asks for something. It depends on what was committed by then, so it
@@ -58,7 +60,8 @@ struct ExpansionContext {
   std::vector<std::string> history;     // ids of the steps from the original to the candidate
   double original_seconds = 0.0;        // median time of the original; 0 when not known yet
   std::vector<FailedVariant> failures;  // of the step at this candidate, the latest last
-  // Of this edge of the ReGraph (the step after the one before), elsewhere: what paid most.
+  // Of this edge of the ReGraph (the step after the one before), elsewhere: what paid most in this
+  // search, else what the ReGraph shows (graph_example.h).
   std::optional<StepExample> example;
 };
 

@@ -197,8 +197,31 @@ Step read_step(const YAML::Node& node) {
   return step;
 }
 
+TransitionExample read_example(const YAML::Node& node, const std::string& what) {
+  require_keys(
+      node, what,
+      {"name", "kernel", "family", "run", "device", "method", "log_gain", "before", "after"});
+  const auto text = [&](const char* key) {
+    return text_of(field(node, key, what), what + ": " + key);
+  };
+  TransitionExample example;
+  example.name = text("name");
+  example.kernel = text("kernel");
+  example.family = text("family");
+  example.run = text("run");
+  example.device = text("device");
+  const std::string method = text("method");
+  if (method != name(TimeMethod::predicted) && method != name(TimeMethod::measured))
+    reject(node["method"], what + ": unknown way of timing '" + method + "'");
+  if (method == name(TimeMethod::measured)) example.method = TimeMethod::measured;
+  example.log_gain = number_of<double>(field(node, "log_gain", what), what + ": log_gain");
+  example.before = text("before");
+  example.after = text("after");
+  return example;
+}
+
 void read_transition(const YAML::Node& node, StepGraph& graph) {
-  require_keys(node, "transition", {"from", "to", "gain", "weight", "learned"});
+  require_keys(node, "transition", {"from", "to", "gain", "weight", "learned", "examples"});
   const std::string from = text_of(field(node, "from", "transition"), "transition: from");
   const std::string to = text_of(field(node, "to", "transition"), "transition: to");
   const std::string what = "transition " + from + " -> " + to;
@@ -212,6 +235,15 @@ void read_transition(const YAML::Node& node, StepGraph& graph) {
   if (Status added = graph.add_transition(from, to, std::move(transition)); !added) {
     reject(node, added.error().message);
   }
+  const YAML::Node list = node["examples"];
+  if (!list.IsDefined()) return;
+  if (!list.IsSequence()) reject(list, what + ": examples must be a list");
+  if (list.size() > kMostExamples) reject(list, what + ": too many examples");
+  std::vector<TransitionExample> examples;
+  for (const YAML::Node& entry : list)
+    examples.push_back(read_example(entry, what + ": example"));
+  if (Status set = graph.set_examples(from, to, std::move(examples)); !set)
+    reject(list, set.error().message);
 }
 
 StepGraph read_graph(const YAML::Node& root) {

@@ -14,6 +14,7 @@
 //                                     tries: 14, verified: 14, sum_log_gain: -0.2}}}}
 //
 // A step may have `learned`, too; `learned_from` beside them names the table of observations.
+// A transition may have `examples`, each with `before` and `after` (transition_example.h).
 #pragma once
 
 #include "base/result.h"

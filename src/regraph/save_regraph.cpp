@@ -90,14 +90,35 @@ void write_step(YAML::Emitter& out, const Step& step) {
   out << YAML::EndMap;
 }
 
+void write_example(YAML::Emitter& out, const TransitionExample& example) {
+  out << YAML::BeginMap;
+  write_text(out, "name", example.name);
+  write_text(out, "kernel", example.kernel);
+  write_text(out, "family", example.family);
+  write_text(out, "run", example.run);
+  write_text(out, "device", example.device);
+  out << YAML::Key << "method" << YAML::Value << name(example.method);
+  out << YAML::Key << "log_gain" << YAML::Value << number_text(example.log_gain);
+  write_text(out, "before", example.before);
+  write_text(out, "after", example.after);
+  out << YAML::EndMap;
+}
+
 void write_transition(YAML::Emitter& out, const StepGraph::TransitionView& view) {
-  if (view.transition.learned.empty()) out << YAML::Flow;
+  const Transition& transition = view.transition;
+  if (transition.learned.empty() && transition.examples.empty()) out << YAML::Flow;
   out << YAML::BeginMap;
   write_text(out, "from", std::string(view.from));
   write_text(out, "to", std::string(view.to));
-  out << YAML::Key << "gain" << YAML::Value << number_text(view.transition.expected_speedup);
-  out << YAML::Key << "weight" << YAML::Value << number_text(view.transition.prior_weight);
-  write_learned(out, view.transition.learned);
+  out << YAML::Key << "gain" << YAML::Value << number_text(transition.expected_speedup);
+  out << YAML::Key << "weight" << YAML::Value << number_text(transition.prior_weight);
+  write_learned(out, transition.learned);
+  if (!transition.examples.empty()) {
+    out << YAML::Key << "examples" << YAML::Value << YAML::BeginSeq;
+    for (const TransitionExample& example : transition.examples)
+      write_example(out, example);
+    out << YAML::EndSeq;
+  }
   out << YAML::EndMap;
 }
 

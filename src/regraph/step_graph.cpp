@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 namespace regraph {
@@ -90,6 +91,27 @@ Status StepGraph::set_learned(std::string_view from, std::string_view to, Learne
   return {};
 }
 
+Status StepGraph::set_examples(std::string_view from, std::string_view to,
+                               std::vector<TransitionExample> examples) {
+  const std::string label = "transition " + std::string(from) + " -> " + std::string(to);
+  const auto known = edge(from, to);
+  if (!known) return fail(ErrorCode::not_found, label + ": there is none");
+  if (examples.size() > kMostExamples) {
+    return fail(ErrorCode::invalid_argument,
+                label + ": more than " + std::to_string(kMostExamples) + " examples");
+  }
+  std::set<std::string_view> families;
+  std::string wrong;
+  for (const TransitionExample& example : examples) {
+    if (wrong.empty()) wrong = example.nonsense();
+    const bool another = families.insert(example.family).second;
+    if (wrong.empty() && !another) wrong = "two examples of one family";
+  }
+  if (!wrong.empty()) return fail(ErrorCode::invalid_argument, label + ": " + wrong);
+  edges_[*known].transition.examples = std::move(examples);
+  return {};
+}
+
 StepGraph StepGraph::published() const {
   StepGraph result;
   for (const Step* step : steps()) {
@@ -102,6 +124,7 @@ StepGraph StepGraph::published() const {
   for (const Edge& edge : edges_) {
     Transition forgetful = edge.transition;
     forgetful.learned = {};
+    forgetful.examples.clear();
     if (!forgetful.published()) continue;
     static_cast<void>(result.add_transition(vertices_[edge.from].id, vertices_[edge.to].id,
                                             std::move(forgetful)));

@@ -53,7 +53,12 @@ class StepGraph {
   // (invalid_argument).
   Status set_learned(std::string_view step, LearnedGains learned);
   Status set_learned(std::string_view from, std::string_view to, LearnedGains learned);
-  // Forgets all that was learned: transitions that nobody published, candidates, statistics.
+  // Sets what is shown of a transition, the best first. Errors (invalid_argument): more than
+  // kMostExamples, two of one family, one that is nonsense; not_found: no such transition.
+  Status set_examples(std::string_view from, std::string_view to,
+                      std::vector<TransitionExample> examples);
+  // Forgets all that was learned: transitions that nobody published, candidates, statistics,
+  // examples.
   [[nodiscard]] StepGraph published() const;
 
   // Which table of observations the statistics were derived from: its hash and its size, as

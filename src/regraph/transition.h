@@ -2,6 +2,9 @@
 #pragma once
 
 #include "regraph/gain_statistics.h"
+#include "regraph/transition_example.h"
+
+#include <vector>
 
 namespace regraph {
 
@@ -11,6 +14,7 @@ struct Transition {
   // means nothing.
   double prior_weight = 1.0;
   LearnedGains learned;
+  std::vector<TransitionExample> examples = {};  // the best first, at most kMostExamples
 
   [[nodiscard]] bool published() const { return prior_weight > 0.0; }
   bool operator==(const Transition&) const = default;

@@ -1,5 +1,7 @@
 #include "search/known_states.h"
 
+#include "regraph/graph_example.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -147,15 +149,20 @@ ExpansionContext KnownStates::context_of(std::uint32_t state, const StepProposal
     context.failures = known->second;
   const std::string from =
       context.history.empty() ? std::string(StepGraph::kInit) : context.history.back();
-  const auto paid = paid_.find({from, step.step});
-  if (paid == paid_.end()) return context;
-  for (const PaidStep& one : paid->second) {
-    if (one.parent == state) continue;
-    context.example =
-        StepExample{from, at(one.parent).candidate, at(one.child).candidate, one.log_gain};
-    break;
-  }
+  context.example = example_for(state, from, step.step);
   return context;
+}
+
+std::optional<StepExample> KnownStates::example_for(std::uint32_t state, const std::string& from,
+                                                    const std::string& step) const {
+  if (const auto paid = paid_.find({from, step}); paid != paid_.end()) {
+    for (const PaidStep& one : paid->second) {
+      if (one.parent == state) continue;
+      return StepExample{from, at(one.parent).candidate, at(one.child).candidate, one.log_gain};
+    }
+  }
+  const ExampleReader reader{*at(0).candidate, *at(state).candidate, config_.device};
+  return graph_example(graph_, from, step, reader);
 }
 
 double KnownStates::measured_over_predicted(std::uint32_t state) const {

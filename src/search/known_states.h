@@ -105,6 +105,10 @@ class KnownStates {
     std::map<std::string, std::vector<FailedVariant>> failures;  // by step, the latest few
   };
   [[nodiscard]] GainSource gain_source() const;
+  // What is shown of `step` after `from` at a state: what this search has seen elsewhere, else what
+  // the graph has.
+  [[nodiscard]] std::optional<StepExample> example_for(std::uint32_t state, const std::string& from,
+                                                       const std::string& step) const;
   // What is expected of `step`: by the policy where there is one, else by the graph.
   [[nodiscard]] double expected_gain(const std::vector<std::string>& history, const Facts& facts,
                                      const StepProposal& step) const;

@@ -57,12 +57,15 @@ TEST_F(Train, AFolderOfKernelsBecomesAGraphThatSearchesUse) {
   const std::string graph = content("own.yaml");
   const std::string table = content("own.observations");
   EXPECT_NE(table.find("coalesce_swap"), std::string::npos);
+  const std::string examples = content("own.examples");
+  EXPECT_NE(examples.find("coalesce_swap"), std::string::npos) << examples;
 
   // What was searched is not searched again, and what is known is not counted twice.
   const ProgramRun again = train_graph();
   ASSERT_EQ(again.exit_code, 0) << again.error;
   EXPECT_EQ(content("own.yaml"), graph);
   EXPECT_EQ(content("own.observations"), table);
+  EXPECT_EQ(content("own.examples"), examples);
 
   const ProgramRun found = run({"kernels/adding/columns.cu", "--device", "h200", "--graph",
                                 "own.yaml", "--evaluations", "3", "--json"});
@@ -70,19 +73,59 @@ TEST_F(Train, AFolderOfKernelsBecomesAGraphThatSearchesUse) {
 }
 
 TEST_F(Train, TablesMergeInAnyOrder) {
-  ASSERT_EQ(train_graph({"--without", "adding"}).exit_code, 0);
-  std::filesystem::rename(path("own.observations"), path("a.observations"));
-  ASSERT_EQ(train_graph({"--without", "scaling"}).exit_code, 0);
-  std::filesystem::rename(path("own.observations"), path("b.observations"));
-  const auto merged = [&](const std::string& output, std::vector<std::string> tables) {
-    tables.insert(tables.begin(), "graph");
-    tables.insert(tables.end(), {"--output", output + ".yaml"});
-    EXPECT_EQ(train(tables).exit_code, 0);
-    return content(output + ".yaml") + content(output + ".observations");
+  const auto train_without = [&](const std::string& family, const std::string& table) {
+    ASSERT_EQ(train_graph({"--without", family}).exit_code, 0);
+    for (const char* ending : {".observations", ".examples"})
+      std::filesystem::rename(path("own" + std::string(ending)), path(table + ending));
   };
-  const std::string one = merged("one", {"a.observations", "b.observations"});
-  EXPECT_EQ(merged("two", {"b.observations", "a.observations"}), one);
-  EXPECT_EQ(merged("three", {"b.observations", "a.observations", "b.observations"}), one);
+  train_without("adding", "a");
+  train_without("scaling", "b");
+  const auto merged = [&](const std::string& output, const std::vector<std::string>& tables) {
+    std::vector<std::string> arguments = {"graph", "--output", output + ".yaml"};
+    for (const std::string& table : tables) {
+      arguments.push_back(table + ".observations");
+      arguments.push_back(table + ".examples");
+    }
+    EXPECT_EQ(train(arguments).exit_code, 0);
+    return content(output + ".yaml") + content(output + ".observations") +
+           content(output + ".examples");
+  };
+  const std::string one = merged("one", {"a", "b"});
+  EXPECT_NE(one.find("regraph-examples/1\n{"), std::string::npos);
+  EXPECT_EQ(merged("two", {"b", "a"}), one);
+  EXPECT_EQ(merged("three", {"b", "a", "b"}), one);
+}
+
+TEST_F(Train, AGraphShowsLanguageModelsWhatPaidOnOtherKernels) {
+  ASSERT_EQ(train_graph().exit_code, 0);
+  // The graph is enough.
+  std::filesystem::remove(path("own.examples"));
+  std::filesystem::remove(path("own.observations"));
+  std::string other = kColumns;
+  for (const auto& [what, with] : {std::pair("add", "less"), std::pair("] + b", "] - b")})
+    other.replace(other.find(what), std::string(what).size(), with);
+  file("other.cu", other);
+  file("other.regraph.yaml", kColumnsManifest);
+  const auto prompts = [&](const std::string& kernel) {
+    const ProgramRun done = run({kernel, "--device", "h200", "--graph", "own.yaml", "--expander",
+                                 "llm", "--llm-model", "nobody", "--dry-run"});
+    EXPECT_EQ(done.exit_code, 0) << done.error;
+    return done.output;
+  };
+  const std::string shown = prompts("other.cu");
+  EXPECT_NE(shown.find("after init, verified, "), std::string::npos) << shown;
+  EXPECT_NE(shown.find("on kernel add"), std::string::npos) << shown;
+  // Nobody is shown what was found on himself.
+  const std::string own = prompts("kernels/adding/columns.cu");
+  EXPECT_EQ(own.find("after init, verified, "), std::string::npos) << own;
+}
+
+TEST_F(Train, SealedKernelsAreNotShown) {
+  file("kernels/corpus.yaml", "sealed: [adding]\n");
+  ASSERT_EQ(train_graph({"--sealed"}).exit_code, 0);
+  EXPECT_NE(content("own.observations").find("\tadding\t"), std::string::npos);
+  EXPECT_EQ(content("own.examples").find("adding"), std::string::npos) << content("own.examples");
+  EXPECT_EQ(content("own.yaml").find("family: \"adding\""), std::string::npos);
 }
 
 TEST_F(Train, AFinishedRunTeaches) {
@@ -95,6 +138,7 @@ TEST_F(Train, AFinishedRunTeaches) {
   EXPECT_NE(done.output.find("1 kernels of 1 families"), std::string::npos) << done.output;
   const std::string table = content("own.observations");
   EXPECT_EQ(std::ranges::count(table, '\n'), 1 + 4) << table;
+  EXPECT_NE(content("own.examples").find("coalesce_swap"), std::string::npos);
 }
 
 TEST_F(Train, WhatCannotBeLearnedFromIsLeftOut) {
@@ -124,6 +168,8 @@ TEST_F(Train, BadInputIsRefused) {
   refuses({"graph", "nowhere", "--output", "x.yaml"}, "nowhere");
   file("broken.observations", "regraph-observations/1\nnonsense\n");
   refuses({"graph", "broken.observations", "--output", "x.yaml"}, "broken.observations:2");
+  file("broken.examples", "regraph-examples/1\nnonsense\n");
+  refuses({"graph", "broken.examples", "--output", "x.yaml"}, "broken.examples:2");
   file("kernels/corpus.yaml", "sealed: 3\n");
   refuses({"graph", "kernels", "--output", "x.yaml"}, "corpus.yaml:1");
 }

@@ -42,7 +42,8 @@ transitions:
   - {from: init, to: a, gain: 1.5, weight: 2}
   - {from: a, to: b, gain: 1.1, learned: {predicted: {h200: {families: 1, kernels: 1,
      observations: 2, sum_positive: 0.5, tries: 3, verified: 2, sum_log_gain: 0.1}}}}
-  - {from: b, to: b, gain: 0.9}
+  - {from: b, to: b, gain: 0.9, examples: [{name: f, kernel: k, run: r, device: h200, family: map,
+     method: measured, log_gain: 0.5, before: "x = 1;\\n", after: "x = 2;"}]}
 )";
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Observations, digests and sibling groups made by hand.
 #pragma once
 
+#include "learn/example_table.h"
 #include "learn/observation_table.h"
 #include "learn/run_digest.h"
 #include "regraph/step_graph.h"
@@ -8,6 +9,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace regraph::learn::examples {
@@ -58,6 +60,35 @@ inline ObservationTable random_table(std::mt19937_64& random, std::size_t rows) 
   ObservationTable table;
   for (std::size_t count = random() % (rows + 1); count > 0; --count)
     table.add(random_observation(random));
+  return table;
+}
+
+// Few values a field, so that random tables share examples, families and gains.
+inline std::pair<ExampleTable::Transition, TransitionExample> random_example(
+    std::mt19937_64& random) {
+  const auto one_of = [&](std::vector<std::string> texts) {
+    return texts[random() % texts.size()];
+  };
+  TransitionExample example;
+  example.before = one_of({"b", "b\"\n\t", "\\u0000 {"});
+  example.after = one_of({"a", "longer", "\xc3\xa9\n"});
+  example.log_gain = 0.1 * static_cast<double>(1 + random() % 4);
+  example.method = random() % 4 == 0 ? TimeMethod::measured : TimeMethod::predicted;
+  example.device = one_of({"a100", "h200"});
+  example.name = one_of({"f", ""});
+  example.kernel = one_of({"k1", "k2"});
+  example.family = one_of({"map", "sum", "scan", "sort", "gather"});
+  example.run = one_of({"r1", "r2"});
+  return {ExampleTable::Transition(one_of({"init", "swap"}), one_of({"tile", "odd \"step\"\n"})),
+          std::move(example)};
+}
+
+inline ExampleTable random_example_table(std::mt19937_64& random, std::size_t most) {
+  ExampleTable table;
+  for (std::size_t count = random() % (most + 1); count > 0; --count) {
+    auto [transition, example] = random_example(random);
+    table.add(transition, std::move(example));
+  }
   return table;
 }
 

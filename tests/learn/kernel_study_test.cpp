@@ -87,6 +87,7 @@ TEST(KernelStudy, RefusesWhatIsNoStudy) {
 
 TEST(KernelStudy, DigestsAreCalledAfterTheirSearches) {
   EXPECT_EQ(digest_path("out", "mcgs-1"), std::filesystem::path("out/mcgs-1.json"));
+  EXPECT_EQ(examples_path("out", "mcgs-1"), std::filesystem::path("out/mcgs-1.examples"));
 }
 
 }  // namespace

@@ -128,6 +128,24 @@ LearnedGains random_gains(std::mt19937& random) {
   return gains;
 }
 
+std::vector<TransitionExample> random_examples(std::mt19937& random) {
+  std::vector<TransitionExample> examples;
+  for (auto count = random() % 4; count > 0; --count) {
+    TransitionExample example;
+    example.before = "before" + random_text(random);
+    example.after = "after" + random_text(random);
+    example.log_gain = 1e-3 + std::generate_canonical<double, 53>(random);
+    example.method = random() % 2 == 0 ? TimeMethod::measured : TimeMethod::predicted;
+    example.device = random_text(random);
+    example.name = random_text(random);
+    example.kernel = "kernel" + random_text(random);
+    example.family = std::to_string(count) + random_text(random);
+    example.run = random_text(random);
+    examples.push_back(std::move(example));
+  }
+  return examples;
+}
+
 StepGraph random_graph(std::mt19937& random) {
   std::uniform_real_distribution<double> unit(0.0, 1.0);
   StepGraph graph;
@@ -159,8 +177,10 @@ StepGraph random_graph(std::mt19937& random) {
     transition.expected_speedup = std::exp(3.0 * unit(random) - 1.0);
     transition.prior_weight = unit(random);
     transition.learned = random_gains(random);
-    static_cast<void>(graph.add_transition(ids[random() % ids.size()], ids[random() % ids.size()],
-                                           std::move(transition)));
+    const std::string from = ids[random() % ids.size()];
+    const std::string to = ids[random() % ids.size()];
+    static_cast<void>(graph.add_transition(from, to, std::move(transition)));
+    static_cast<void>(graph.set_examples(from, to, random_examples(random)));
   }
   return graph;
 }
@@ -168,12 +188,51 @@ StepGraph random_graph(std::mt19937& random) {
 // Property: saving and loading loses nothing, not the last bit of a sum nor a character of a text.
 TEST(RegraphYaml, RandomGraphsSurviveSavingAndLoading) {
   std::mt19937 random(5);
+  std::size_t examples = 0;
   for (int round = 0; round < 200; ++round) {
     const StepGraph graph = random_graph(random);
     const Result<StepGraph> again = parse_regraph(regraph_text(graph), "round trip");
     ASSERT_TRUE(again) << again.error().message << "\n" << regraph_text(graph);
     ASSERT_TRUE(*again == graph) << "round " << round << "\n" << regraph_text(graph);
+    for (const auto& view : graph.transitions())
+      examples += view.transition.examples.size();
   }
+  EXPECT_GT(examples, 100U);
+}
+
+std::string with_examples(const std::string& examples) {
+  return step_text("transitions:\n  - from: init\n    to: a\n    gain: 2\n    examples:\n" +
+                   examples);
+}
+
+TEST(RegraphYaml, DamagedExamplesAreRefused) {
+  const auto example = [](const std::string& family, const std::string& after,
+                          const std::string& more) {
+    return "      - {name: f, kernel: k, run: r, device: h200, family: " + family +
+           ", before: b, after: " + after + ", " + more + "}\n";
+  };
+  const std::string rest = "method: predicted, log_gain: 0.5";
+  EXPECT_EQ(message_for(with_examples(example("map", "c", rest))), "accepted");
+  EXPECT_EQ(message_for(with_examples(example("map", "c", "method: guessed, log_gain: 0.5"))),
+            "g.yaml:13: transition init -> a: example: unknown way of timing 'guessed'");
+  EXPECT_EQ(message_for(with_examples(example("map", "c", "log_gain: 0.5"))),
+            "g.yaml:13: transition init -> a: example: missing field 'method'");
+  EXPECT_EQ(message_for(with_examples(example("map", "c", rest + ", colour: red"))),
+            "g.yaml:13: transition init -> a: example: unknown key 'colour'");
+  EXPECT_EQ(message_for(with_examples(example("map", "c", "method: predicted, log_gain: .nan"))),
+            "g.yaml:13: transition init -> a: example: log_gain must be finite");
+  EXPECT_EQ(message_for(with_examples(example("map", "c", "method: predicted, log_gain: -1"))),
+            "g.yaml:13: transition init -> a: an example must have gained something");
+  EXPECT_EQ(message_for(with_examples(example("map", "b", rest))),
+            "g.yaml:13: transition init -> a: an example's step changed nothing");
+  EXPECT_EQ(message_for(with_examples(example("map", "c", rest) + example("map", "d", rest))),
+            "g.yaml:13: transition init -> a: two examples of one family");
+  std::string many;
+  for (const char* family : {"one", "two", "three", "four"})
+    many += example(family, "c", rest);
+  EXPECT_EQ(message_for(with_examples(many)), "g.yaml:13: transition init -> a: too many examples");
+  EXPECT_EQ(message_for(with_examples("      7\n")),
+            "g.yaml:13: transition init -> a: examples must be a list");
 }
 
 // Any bytes give a graph or an error with a position; nothing throws, crashes or hangs.

@@ -1,10 +1,15 @@
 // What expanders are told, and what asking them costs.
+#include "base/files.h"
+#include "regraph/regraph_yaml.h"
 #include "search/driver.h"
+#include "search/ending_journal.h"
 #include "search/landscape.h"
+#include "search/run_database.h"
 #include "search/transcript.h"
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <set>
@@ -45,7 +50,8 @@ class Talkative final : public Expander {
     for (const std::string& step : context.history)
       told += step + ">";
     if (context.example) {
-      told += context.example->before->source + "->" + context.example->after->source;
+      told += context.example->before->source + "->" + context.example->after->source +
+              context.example->kernel;
       EXPECT_GT(context.example->log_gain, 0.0);
       EXPECT_EQ(context.example->from, context.history.empty() ? "init" : context.history.back());
       EXPECT_NE(context.example->before->source, candidate.source);
@@ -83,13 +89,18 @@ struct Talk {
   std::size_t examples = 0;
 };
 
-Talk talk(const World& world, int jobs, std::uint64_t shuffle, int evaluations = 80) {
+SearchConfig talking(int jobs, int evaluations) {
   SearchConfig config;
   config.budget.evaluations = evaluations;
   config.jobs = 1;
   config.extra_workers = jobs;
   config.window = 8;
   config.expansions_first = false;
+  return config;
+}
+
+Talk talk(const World& world, int jobs, std::uint64_t shuffle, int evaluations = 80) {
+  const SearchConfig config = talking(jobs, evaluations);
   const Talkative expander(world, shuffle);
   WorldEvaluator evaluator(world, shuffle);
   const StepGraph graph = world.graph();
@@ -122,6 +133,79 @@ TEST(ExpansionContext, DoesNotDependOnTiming) {
     const Talk other = talk(world, 7, shuffle);
     EXPECT_EQ(other.told, reference.told);
     EXPECT_EQ(test::transcript(other.outcome), test::transcript(reference.outcome));
+  }
+}
+
+// The graph with an example of each transition.
+StepGraph telling_graph(const World& world) {
+  StepGraph graph = world.graph();
+  for (const StepGraph::TransitionView& view : graph.transitions()) {
+    TransitionExample example;
+    example.before = "elsewhere before " + std::string(view.to);
+    example.after = "elsewhere after " + std::string(view.to);
+    example.log_gain = 0.5;
+    example.name = "elsewhere";
+    example.kernel = "k";
+    example.family = "map";
+    EXPECT_TRUE(graph.set_examples(view.from, view.to, {example}));
+  }
+  return graph;
+}
+
+TEST(ExpansionContext, TheGraphShowsWhatTheSearchHasNotSeen) {
+  const World world(5, Shape{});
+  const Talkative expander(world, 0);
+  WorldEvaluator evaluator(world);
+  const auto outcome = run_search(World::candidate(0), expander, evaluator, telling_graph(world),
+                                  talking(4, 200), nullptr, Cancellation{});
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  int brought = 0;
+  int own = 0;
+  for (const auto& [what, told] : expander.told()) {
+    const bool original = what.starts_with("0 ");
+    const bool elsewhere = told.find("elsewhere before") != std::string::npos;
+    // The graph has transitions from the original alone, and there is no other state of these.
+    EXPECT_EQ(elsewhere, original) << what << ": " << told;
+    brought += elsewhere ? 1 : 0;
+    own += !elsewhere && told.find("->") != std::string::npos ? 1 : 0;
+  }
+  EXPECT_GT(brought, 0);
+  EXPECT_GT(own, 0);
+}
+
+// Whatever has become of the files that the graph came from.
+TEST(ExpansionContext, AResumedRunIsToldTheSame) {
+  const World world(5, Shape{});
+  const auto directory = *TemporaryDirectory::create("regraph-context-test-");
+  const auto search = [&](const StepGraph& graph, SearchJournal* journal) {
+    const Talkative expander(world, 0);
+    WorldEvaluator evaluator(world);
+    static_cast<void>(run_search(World::candidate(0), expander, evaluator, graph, talking(4, 200),
+                                 nullptr, Cancellation{}, journal));
+    return expander.told();
+  };
+  const StepGraph graph = telling_graph(world);
+  const auto reference = search(graph, nullptr);
+  for (const int records : {0, 3, 20, 60}) {
+    const auto path = directory.path() / std::to_string(records);
+    std::filesystem::create_directory(path);
+    RunDescription description;
+    description.config = talking(4, 200);
+    description.graph = regraph_text(graph);
+    {
+      const auto run = RunDatabase::create(path, description);
+      ASSERT_TRUE(run) << run.error().message;
+      test::EndsAfter ends(**run, records);
+      static_cast<void>(search(graph, &ends));
+    }
+    const auto run = RunDatabase::open(path);
+    ASSERT_TRUE(run) << run.error().message;
+    const auto recorded = parse_regraph((*run)->description().graph, "recorded");
+    ASSERT_TRUE(recorded) << recorded.error().message;
+    const auto told = search(*recorded, run->get());
+    EXPECT_FALSE(told.empty());
+    for (const auto& [what, words] : told)
+      EXPECT_EQ(words, reference.at(what)) << what << " after " << records;
   }
 }
 

@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "llm/prompt/judge_answer.h"
 #include "llm/prompt/step_answer.h"
+#include "regraph/transition_example.h"
 
 #include <fmt/format.h>
 
@@ -19,6 +20,8 @@ constexpr std::size_t kMostNamed = 8;
 // Weighted share of a step's conditions on counters that must hold for it to be tried unasked.
 constexpr double kStrongEvidence = 0.9;
 constexpr const char* kModel = "model";
+// What a ReGraph brings is shown whole.
+static_assert(PromptLimits{}.example >= kLargestExampleSide);
 
 // How an error of the client is told to the search: it knows no language models.
 Error as_error(const ChatError& error) {
@@ -93,9 +96,10 @@ ChatRequest LanguageModelExpander::apply_request(const Candidate& candidate,
   const Step* step = parts_.graph.find(proposal.step);
   ApplyInputs inputs{state_of(candidate, context.evaluation), *step, chosen_values(proposal)};
   if (context.example) {
-    inputs.example = EdgeExample{context.example->from, parts_.problem.signature.name,
-                                 context.example->before->source, context.example->after->source,
-                                 std::exp(context.example->log_gain)};
+    const StepExample& example = *context.example;
+    inputs.example = EdgeExample{
+        example.from, example.kernel.empty() ? parts_.problem.signature.name : example.kernel,
+        example.before->source, example.after->source, std::exp(example.log_gain)};
   }
   for (const FailedVariant& failure : context.failures)
     inputs.failed.push_back({failure.reason, failure.message});

@@ -244,6 +244,10 @@ TEST_F(LanguageModelExpander, RequestsDependOnTheirInputsAlone) {
                               std::make_shared<Candidate>(original_), 0.7};
   EXPECT_TRUE(mentions(expander.apply_request(original_, step, 1, wiser), "after smem_tile"));
   EXPECT_TRUE(mentions(expander.apply_request(original_, step, 1, wiser), "2.01x"));
+  EXPECT_TRUE(mentions(expander.apply_request(original_, step, 1, wiser),
+                       "on kernel " + problem_.signature.name));
+  wiser.example->kernel = "elsewhere";
+  EXPECT_TRUE(mentions(expander.apply_request(original_, step, 1, wiser), "on kernel elsewhere"));
 }
 
 }  // namespace
