@@ -73,6 +73,27 @@ std::string standard_input() {
   return text;
 }
 
+void add_selection_changes(CLI::App& search, learn::SelectionChanges& changes) {
+  search.add_option("--exploration", changes.exploration, "c of mcgs at the start")
+      ->check(CLI::Range(0.0, 100.0));
+  search
+      .add_option("--greedy-every", changes.greedy_every,
+                  "every so many expansions of mcgs one by the greedy rule; 0: none")
+      ->check(CLI::Range(0, 1000));
+  search
+      .add_option("--max-share", changes.max_share,
+                  "what a state's best descendant counts in its value, beside the mean")
+      ->check(CLI::Range(0.0, 1.0));
+  search
+      .add_option("--first-play-reduction", changes.first_play_reduction,
+                  "what an untried edge is worth less where others were tried")
+      ->check(CLI::Range(0.0, 1.0));
+  search
+      .add_option("--widening", changes.widening,
+                  "edges that are opened at a state: so many by the root of its visits; 0: all")
+      ->check(CLI::Range(0.0, 1000.0));
+}
+
 int run(int argc, char** argv) {
   const Program program("regraph-train", argv[0]);
   TrainOptions options;
@@ -104,12 +125,7 @@ int run(int argc, char** argv) {
   search->add_option("--graph", options.graph, "ReGraph to take priors from");
   search->add_option("--policy", options.policy, "policy to correct them");
   search->add_option("--label", options.labels, "name of the searches")->required();
-  search->add_option("--exploration", options.exploration, "c of mcgs at the start")
-      ->check(CLI::Range(0.0, 100.0));
-  search
-      ->add_option("--greedy-every", options.greedy_every,
-                   "every so many expansions of mcgs one by the greedy rule; 0: none")
-      ->check(CLI::Range(0, 1000));
+  add_selection_changes(*search, options.changes);
 
   CLI::App* eval = app.add_subcommand(
       "eval", "leaves families out, learns from the others and compares searches of the families");

@@ -82,8 +82,7 @@ int search_for_training(const Program& program, const TrainOptions& options) {
     search.graph = options.graph;
     search.policy = options.policy;
     search.evaluations = options.evaluations;
-    search.exploration = options.exploration;
-    search.greedy_every = options.greedy_every;
+    search.changes = options.changes;
     searches.push_back(std::move(search));
   }
   const std::size_t failed = search_kernels(program, options, sources->kernels, searches);

@@ -1,6 +1,7 @@
 // What regraph-train is asked for. Plain data.
 #pragma once
 
+#include "learn/kernel_study.h"
 #include "learn/policy_training.h"
 
 #include <cstdint>
@@ -25,8 +26,7 @@ struct TrainOptions {
   int evaluations = 60;
   int jobs = 0;  // 0: as many as there are processors
   int folds = 7;
-  std::optional<double> exploration;     // c at the start of a search, if not the usual one
-  std::optional<int> greedy_every;       // if not the usual one
+  learn::SelectionChanges changes;       // of a search
   learn::PolicyTrainingConfig training;  // seed and threads aside
   std::vector<std::string> searchers = {"mcgs", "greedy"};
   std::vector<std::string> priors = {"published", "graph", "graph+run", "policy", "policy+run"};

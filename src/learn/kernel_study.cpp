@@ -33,8 +33,11 @@ void for_each_field(Search& search, Field field) {
   field("learn", search.learn);
   field("evaluations", search.evaluations);
   field("seed", search.seed);
-  field("exploration", search.exploration);
-  field("greedy_every", search.greedy_every);
+  field("exploration", search.changes.exploration);
+  field("greedy_every", search.changes.greedy_every);
+  field("max_share", search.changes.max_share);
+  field("first_play_reduction", search.changes.first_play_reduction);
+  field("widening", search.changes.widening);
 }
 
 // Best log-speedup after each evaluation.

@@ -22,6 +22,15 @@ namespace regraph::learn {
 // Words for StudySearch::graph besides files.
 inline constexpr const char* kFlatGraph = "flat";  // all steps alike
 
+// Constants of mcgs (search/config.h) that a search is to have instead of the usual ones.
+struct SelectionChanges {
+  std::optional<double> exploration;  // c at the start
+  std::optional<int> greedy_every;
+  std::optional<double> max_share;
+  std::optional<double> first_play_reduction;
+  std::optional<double> widening;  // k
+};
+
 struct StudySearch {
   std::string label;  // also the digest's file name
   std::string searcher = "mcgs";
@@ -30,8 +39,7 @@ struct StudySearch {
   bool learn = false;  // inside the run
   int evaluations = 60;
   std::uint64_t seed = 1;
-  std::optional<double> exploration;  // c at the start, if not the usual one
-  std::optional<int> greedy_every;    // if not the usual one
+  SelectionChanges changes;
 };
 
 struct StudyRequest {

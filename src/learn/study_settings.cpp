@@ -30,8 +30,14 @@ SearchConfig configured(const StudySearch& search, const std::string& policy, Se
   base.budget.evaluations = search.evaluations;
   base.learn = search.learn;
   base.policy = policy;
-  if (search.exploration) base.selection.exploration_first = *search.exploration;
-  if (search.greedy_every) base.selection.greedy_every = *search.greedy_every;
+  const SelectionChanges& changes = search.changes;
+  SelectionConfig& selection = base.selection;
+  selection.exploration_first = changes.exploration.value_or(selection.exploration_first);
+  selection.greedy_every = changes.greedy_every.value_or(selection.greedy_every);
+  selection.max_share = changes.max_share.value_or(selection.max_share);
+  selection.first_play_reduction =
+      changes.first_play_reduction.value_or(selection.first_play_reduction);
+  selection.widening_factor = changes.widening.value_or(selection.widening_factor);
   return base;
 }
 

@@ -16,8 +16,8 @@ StudyRequest example() {
   request.replace = true;
   request.any_build = true;
   request.derived = true;
-  StudySearch all{"all",     "beam", kFlatGraph, "p.regraph-policy", false, 17, 0xFFFFFFFFFFFFFFFF,
-                  1.0 / 3.0, 4};
+  StudySearch all{"all", "beam", kFlatGraph,         "p.regraph-policy",
+                  false, 17,     0xFFFFFFFFFFFFFFFF, {1.0 / 3.0, 4, 0.25, 0.125, 3.0}};
   request.searches = {all, {}};
   return request;
 }
@@ -45,8 +45,11 @@ TEST(KernelStudy, SurvivesItsText) {
     EXPECT_EQ(one.learn, other.learn);
     EXPECT_EQ(one.evaluations, other.evaluations);
     EXPECT_EQ(one.seed, other.seed);
-    EXPECT_EQ(one.exploration, other.exploration);
-    EXPECT_EQ(one.greedy_every, other.greedy_every);
+    EXPECT_EQ(one.changes.exploration, other.changes.exploration);
+    EXPECT_EQ(one.changes.greedy_every, other.changes.greedy_every);
+    EXPECT_EQ(one.changes.max_share, other.changes.max_share);
+    EXPECT_EQ(one.changes.first_play_reduction, other.changes.first_play_reduction);
+    EXPECT_EQ(one.changes.widening, other.changes.widening);
   }
   EXPECT_EQ(study_text(*again), study_text(request));
 }

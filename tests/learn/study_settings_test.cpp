@@ -81,8 +81,11 @@ TEST_F(StudySettingsTest, TellSearchesApartByWhatDecidesThem) {
            [](StudySearch& one) { one.learn = true; },
            [](StudySearch& one) { one.evaluations = 3; },
            [](StudySearch& one) { one.seed = 2; },
-           [](StudySearch& one) { one.exploration = 0.75; },
-           [](StudySearch& one) { one.greedy_every = 5; },
+           [](StudySearch& one) { one.changes.exploration = 0.75; },
+           [](StudySearch& one) { one.changes.greedy_every = 5; },
+           [](StudySearch& one) { one.changes.max_share = 0.5; },
+           [](StudySearch& one) { one.changes.first_play_reduction = 0.2; },
+           [](StudySearch& one) { one.changes.widening = 2.0; },
        }) {
     StudySearch other = search();
     change(other);
