@@ -75,6 +75,7 @@ Result<std::string, SessionError> dry_run(Session& session, const SearchOptions&
   const GainSource source{session.device().name, evaluation.time.method};
   auto priors = session.graph().priors({}, evaluation.facts, source, proposals);
   std::vector<PriorParts> parts;
+  parts.reserve(proposals.size());
   for (const StepProposal& proposal : proposals)
     parts.push_back(parts_of(session.graph(), proposal, evaluation.facts, source));
   DryRunReport report{session.problem(),

@@ -1,6 +1,7 @@
 #include "base/utf8.h"
 #include "regraph/regraph_yaml.h"
 
+#include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
@@ -109,11 +110,11 @@ std::map<std::string, std::vector<std::string>> read_parameters(const YAML::Node
   std::map<std::string, std::vector<std::string>> result;
   for (const auto& entry : node) {
     const std::string key = text_of(entry.first, what + ": a parameter's name");
-    std::vector<std::string> values = texts_of(entry.second, what + ": parameter '" + key + "'");
-    if (values.empty()) reject(entry.second, what + ": parameter '" + key + "' allows no value");
-    if (!result.emplace(key, std::move(values)).second) {
-      reject(entry.first, what + ": parameter '" + key + "' is given twice");
-    }
+    const std::string parameter = fmt::format("{}: parameter '{}'", what, key);
+    std::vector<std::string> values = texts_of(entry.second, parameter);
+    if (values.empty()) reject(entry.second, parameter + " allows no value");
+    if (!result.emplace(key, std::move(values)).second)
+      reject(entry.first, parameter + " is given twice");
   }
   return result;
 }
@@ -181,7 +182,8 @@ Step read_step(const YAML::Node& node) {
     step.needs = texts_of(needs, what + ": needs");
     for (const std::string& need : step.needs) {
       if (std::ranges::find(kGrants, need) == std::end(kGrants))
-        reject(needs, what + ": '" + need + "' is nothing that a manifest's assume grants");
+        reject(needs,
+               fmt::format("{}: '{}' is nothing that a manifest's assume grants", what, need));
     }
   }
   const auto read_flag = [&](const char* key, bool& flag) {

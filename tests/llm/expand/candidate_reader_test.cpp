@@ -15,39 +15,39 @@ __global__ void transpose(const float *source, float *target, int width, int hei
   int row = blockIdx.y * blockDim.y + threadIdx.y;
   if (column < width && row < height) { target[column * height + row] = source[row * width + column]; }
 })";
-  const auto read = reader_->read(other, problem_.launch, problem_.signature, {}, never_);
+  const auto read = reader->read(other, problem.launch, problem.signature, {}, never);
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_NE(read->form, nullptr);
   // Parameters keep their names, which are the problem's; locals do not count.
-  const auto same = reader_->read(problem_.source, problem_.launch, problem_.signature, {}, never_);
+  const auto same = reader->read(problem.source, problem.launch, problem.signature, {}, never);
   ASSERT_TRUE(same);
-  EXPECT_EQ(same->identity, original_.identity);
+  EXPECT_EQ(same->identity, original.identity);
 }
 
 TEST_F(CandidateReader, WhatHasNoFormIsKnownByItsTokens) {
   const std::string moving =
       "__global__ void transpose(const float* in, float* out, int width, int height) "
       "{ out[0] = unknown; }";
-  const auto read = reader_->read(moving, problem_.launch, problem_.signature, {"a"}, never_);
+  const auto read = reader->read(moving, problem.launch, problem.signature, {"a"}, never);
   ASSERT_TRUE(read);
   EXPECT_EQ(read->form, nullptr);
   EXPECT_EQ(read->assumptions, std::vector<std::string>{"a"});
   const auto spaced =
-      reader_->read("/* x */ " + moving + "\n\n", problem_.launch, problem_.signature, {}, never_);
+      reader->read("/* x */ " + moving + "\n\n", problem.launch, problem.signature, {}, never);
   EXPECT_EQ(spaced->identity, read->identity);
-  LaunchPlan wider = problem_.launch;
+  LaunchPlan wider = problem.launch;
   wider.launches[0].block.x = 64;
-  EXPECT_NE(reader_->read(moving, wider, problem_.signature, {}, never_)->identity, read->identity);
+  EXPECT_NE(reader->read(moving, wider, problem.signature, {}, never)->identity, read->identity);
 }
 
 TEST_F(CandidateReader, WhatDoesNotCompileIsLeftToTheEvaluator) {
-  const auto read = reader_->read(
+  const auto read = reader->read(
       "__global__ void transpose(const float* in, float* out, int width, int height) "
       "{ out[0] = undeclared; }",
-      problem_.launch, problem_.signature, {}, never_);
+      problem.launch, problem.signature, {}, never);
   ASSERT_TRUE(read);
   EXPECT_EQ(read->form, nullptr);
-  EXPECT_EQ(evaluator_->evaluate(*read, {}, never_).verdict, Verdict::compile_error);
+  EXPECT_EQ(evaluator->evaluate(*read, {}, never).verdict, Verdict::compile_error);
 }
 
 TEST_F(CandidateReader, OtherParametersAreRefused) {
@@ -55,9 +55,9 @@ TEST_F(CandidateReader, OtherParametersAreRefused) {
                                  "const float* in, float* out, int width",
                                  "const float* in, float* out, int width, int height, int more",
                                  "const float4* in, float* out, int width, int height"}) {
-    const auto read = reader_->read(
+    const auto read = reader->read(
         std::string("__global__ void transpose(") + parameters + ") { out[0] = 0.0f; }",
-        problem_.launch, problem_.signature, {}, never_);
+        problem.launch, problem.signature, {}, never);
     ASSERT_FALSE(read) << parameters;
     EXPECT_EQ(read.error().code, ErrorCode::refused);
   }

@@ -57,43 +57,43 @@ class Oracle final : public llm::ChatModel {
 class ExpansionCase : public testing::Test {
  protected:
   void SetUp() override {
-    toolkit_ = *find_cuda_toolkit();
-    front_end_ = *source::default_front_end(toolkit_.root, "sm_90");
+    cuda_toolkit = *find_cuda_toolkit();
+    front_end = *source::default_front_end(cuda_toolkit.root, "sm_90");
     CompilerConfiguration configuration;
-    configuration.toolkit = toolkit_;
+    configuration.toolkit = cuda_toolkit;
     configuration.worker = REGRAPH_COMPILE_WORKER;
-    compiler_ = std::make_unique<Compiler>(std::move(configuration));
+    compiler = std::make_unique<Compiler>(std::move(configuration));
     const std::string root = REGRAPH_SOURCE_DIR;
-    graph_ = *load_regraph(root + "/graphs/cuda.yaml");
-    prompts_ = *llm::PromptLibrary::load(root + "/graphs/prompts");
+    graph = *load_regraph(root + "/graphs/cuda.yaml");
+    prompts = *llm::PromptLibrary::load(root + "/graphs/prompts");
     const std::string base = root + "/examples/transpose/transpose";
     const std::string source = *read_file(base + ".cu", 1 << 20);
     const auto manifest = *parse_manifest(*read_file(base + ".regraph.yaml", 1 << 20), "t.yaml");
-    const auto parsed = *source::parse_kernel(source, "t.cu", "", front_end_);
-    problem_ = *make_problem(manifest, parsed.signature, "t.cu", source);
+    const auto parsed = *source::parse_kernel(source, "t.cu", "", front_end);
+    problem = *make_problem(manifest, parsed.signature, "t.cu", source);
     // A size that the model predicts in a moment.
-    for (Symbols& sizes : problem_.bench)
+    for (Symbols& sizes : problem.bench)
       sizes["width"] = sizes["height"] = 512;
     CompileRequest request;
     request.source = source;
-    request.kernel = problem_.signature.name;
+    request.kernel = problem.signature.name;
     request.architecture = "sm_90";
-    verifier_ = std::make_unique<Verifier>(problem_, *compiler_->compile(request, never_));
-    ASSERT_TRUE(verifier_->check_original(1, never_).ok());
-    device_ = *find_device("h200");
-    model_ = std::make_unique<ModelEvaluator>(problem_, *compiler_, *verifier_, device_);
-    evaluator_ = std::make_unique<SharedEvaluator>(*model_, 2);
-    reader_ = std::make_unique<llm::CandidateReader>(*compiler_, front_end_, "sm_90");
-    original_ = source::make_candidate(*parsed.unit, problem_.launch);
-    context_.evaluation = evaluator_->evaluate(original_, config_.evaluation, never_);
-    ASSERT_TRUE(context_.evaluation.correct()) << context_.evaluation.message;
-    rewriter_ = std::make_unique<rewrite::AstRewriter>(problem_, limits_of(device_));
-    prompt_device_.name = "NVIDIA H200 SXM";
-    config_.model = "tiny";
+    verifier = std::make_unique<Verifier>(problem, *compiler->compile(request, never));
+    ASSERT_TRUE(verifier->check_original(1, never).ok());
+    device = *find_device("h200");
+    timing_model = std::make_unique<ModelEvaluator>(problem, *compiler, *verifier, device);
+    evaluator = std::make_unique<SharedEvaluator>(*timing_model, 2);
+    reader = std::make_unique<llm::CandidateReader>(*compiler, front_end, "sm_90");
+    original = source::make_candidate(*parsed.unit, problem.launch);
+    context.evaluation = evaluator->evaluate(original, config.evaluation, never);
+    ASSERT_TRUE(context.evaluation.correct()) << context.evaluation.message;
+    rewriter = std::make_unique<rewrite::AstRewriter>(problem, limits_of(device));
+    prompt_device.name = "NVIDIA H200 SXM";
+    config.model = "tiny";
   }
 
   [[nodiscard]] llm::LanguageModelExpander expander() {
-    return {{problem_, graph_, prompts_, prompt_device_, *reader_, oracle_, *evaluator_}, config_};
+    return {{problem, graph, prompts, prompt_device, *reader, oracle, *evaluator}, config};
   }
   [[nodiscard]] static StepProposal by_model(const std::string& step) {
     StepProposal proposal;
@@ -107,24 +107,24 @@ class ExpansionCase : public testing::Test {
                       1 << 20);
   }
 
-  const Cancellation never_;
-  CudaToolkit toolkit_;
-  source::FrontEndConfiguration front_end_;
-  std::unique_ptr<Compiler> compiler_;
-  StepGraph graph_;
-  llm::PromptLibrary prompts_;
-  Problem problem_;
-  DeviceSpec device_;
-  std::unique_ptr<Verifier> verifier_;
-  std::unique_ptr<ModelEvaluator> model_;
-  std::unique_ptr<SharedEvaluator> evaluator_;
-  std::unique_ptr<llm::CandidateReader> reader_;
-  std::unique_ptr<rewrite::AstRewriter> rewriter_;
-  llm::PromptDevice prompt_device_;
-  llm::LanguageModelConfig config_;
-  Candidate original_;
-  ExpansionContext context_;
-  Oracle oracle_;
+  Cancellation never;
+  CudaToolkit cuda_toolkit;
+  source::FrontEndConfiguration front_end;
+  std::unique_ptr<Compiler> compiler;
+  StepGraph graph;
+  llm::PromptLibrary prompts;
+  Problem problem;
+  DeviceSpec device;
+  std::unique_ptr<Verifier> verifier;
+  std::unique_ptr<ModelEvaluator> timing_model;
+  std::unique_ptr<SharedEvaluator> evaluator;
+  std::unique_ptr<llm::CandidateReader> reader;
+  std::unique_ptr<rewrite::AstRewriter> rewriter;
+  llm::PromptDevice prompt_device;
+  llm::LanguageModelConfig config;
+  Candidate original;
+  ExpansionContext context;
+  Oracle oracle;
 };
 
 }  // namespace regraph::test

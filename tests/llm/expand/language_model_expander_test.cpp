@@ -18,15 +18,15 @@ bool mentions(const llm::ChatRequest& request, const std::string& text) {
 }
 
 TEST_F(LanguageModelExpander, ProposesTheCatalogueAndHeedsWhatTheModelNames) {
-  oracle_.say({answer("propose.json")});
+  oracle.say({answer("propose.json")});
   const auto expander = this->expander();
-  const auto proposals = expander.propose(original_, context_, never_);
+  const auto proposals = expander.propose(original, context, never);
   std::map<std::string, StepProposal> by_step;
   for (const StepProposal& proposal : proposals)
     by_step[proposal.step] = proposal;
   EXPECT_EQ(by_step.size(), proposals.size());
   EXPECT_FALSE(by_step.contains("fast_math"));  // not granted
-  EXPECT_EQ(proposals.size(), graph_.steps().size() - 1);
+  EXPECT_EQ(proposals.size(), graph.steps().size() - 1);
   ASSERT_TRUE(by_step.contains("smem_transpose"));
   // Two of the three names are of the catalogue, one by an alias; the third is kept as news.
   EXPECT_NEAR(by_step["smem_transpose"].named_share, 1.0 / 3, 1e-12);
@@ -37,29 +37,29 @@ TEST_F(LanguageModelExpander, ProposesTheCatalogueAndHeedsWhatTheModelNames) {
   ASSERT_EQ(statistics.new_steps.size(), 1U);
   EXPECT_EQ(statistics.new_steps.begin()->second.named, 1);
   EXPECT_EQ(statistics.proposals_of_use, 1);
-  ASSERT_EQ(oracle_.requests.size(), 1U);
-  EXPECT_TRUE(oracle_.requests[0].json_schema);
-  EXPECT_TRUE(mentions(oracle_.requests[0], "out[x * height + y]"));
+  ASSERT_EQ(oracle.requests.size(), 1U);
+  EXPECT_TRUE(oracle.requests[0].json_schema);
+  EXPECT_TRUE(mentions(oracle.requests[0], "out[x * height + y]"));
 }
 
 TEST_F(LanguageModelExpander, ProposesWithoutOpinionsWhenNobodyAnswers) {
-  oracle_.answerer = [](const llm::ChatRequest&) {
+  oracle.answerer = [](const llm::ChatRequest&) {
     return llm::ChatError{llm::ChatFailure::unreachable, "no", 1, {}};
   };
-  for (const StepProposal& proposal : expander().propose(original_, context_, never_)) {
+  for (const StepProposal& proposal : expander().propose(original, context, never)) {
     EXPECT_EQ(proposal.opinions, 0);
     EXPECT_TRUE(llm::is_by_model(proposal));
   }
-  oracle_.say({"I would pad the tile."});
-  EXPECT_EQ(expander().propose(original_, context_, never_).front().opinions, 0);
+  oracle.say({"I would pad the tile."});
+  EXPECT_EQ(expander().propose(original, context, never).front().opinions, 0);
 }
 
 TEST_F(LanguageModelExpander, LeavesToTheRewriterWhatItCanDo) {
-  config_.propose = false;
+  config.propose = false;
   const auto model = this->expander();
-  const CompositeExpander expander({rewriter_.get(), &model});
-  const auto own = rewriter_->propose(original_, context_, never_);
-  const auto proposals = expander.propose(original_, context_, never_);
+  const CompositeExpander expander({rewriter.get(), &model});
+  const auto own = rewriter->propose(original, context, never);
+  const auto proposals = expander.propose(original, context, never);
   ASSERT_GT(proposals.size(), own.size());
   EXPECT_TRUE(std::equal(own.begin(), own.end(), proposals.begin()));
   for (std::size_t index = own.size(); index < proposals.size(); ++index) {
@@ -69,19 +69,18 @@ TEST_F(LanguageModelExpander, LeavesToTheRewriterWhatItCanDo) {
       EXPECT_NE(other.step, proposals[index].step);
   }
   EXPECT_TRUE(expander.repeatable(own.front()));
-  const auto applied = expander.apply(original_, own.front(), 0, context_, never_);
+  const auto applied = expander.apply(original, own.front(), 0, context, never);
   ASSERT_TRUE(applied);
-  EXPECT_EQ(applied->identity,
-            rewriter_->apply(original_, own.front(), 0, context_, never_)->identity);
-  EXPECT_TRUE(oracle_.requests.empty());
+  EXPECT_EQ(applied->identity, rewriter->apply(original, own.front(), 0, context, never)->identity);
+  EXPECT_TRUE(oracle.requests.empty());
 }
 
 TEST_F(LanguageModelExpander, BesideTheRewriterTriesWhatTheModelRecommends) {
-  oracle_.say({R"({"steps": [{"step": "cache_hints", "why": "written once"}]})"});
-  const auto own = rewriter_->propose(original_, context_, never_);
+  oracle.say({R"({"steps": [{"step": "cache_hints", "why": "written once"}]})"});
+  const auto own = rewriter->propose(original, context, never);
   const auto model = this->expander();
-  const CompositeExpander both({rewriter_.get(), &model});
-  const auto proposals = both.propose(original_, context_, never_);
+  const CompositeExpander both({rewriter.get(), &model});
+  const auto proposals = both.propose(original, context, never);
   int by_model = 0;
   bool named = false;
   for (const StepProposal& proposal : proposals) {
@@ -89,26 +88,26 @@ TEST_F(LanguageModelExpander, BesideTheRewriterTriesWhatTheModelRecommends) {
     ++by_model;
     named = named || (proposal.step == "cache_hints" && proposal.named_share == 1.0);
     EXPECT_TRUE(proposal.named_share > 0.0 ||
-                graph_.find(proposal.step)->evidence_match(context_.evaluation.facts) > 0.89)
+                graph.find(proposal.step)->evidence_match(context.evaluation.facts) > 0.89)
         << proposal.text();
   }
   EXPECT_TRUE(named);
   EXPECT_EQ(proposals.size(), own.size() + static_cast<std::size_t>(by_model));
   // Without an opinion there is nothing to choose by.
-  oracle_.say({"no idea"});
-  EXPECT_GT(both.propose(original_, context_, never_).size(), proposals.size());
+  oracle.say({"no idea"});
+  EXPECT_GT(both.propose(original, context, never).size(), proposals.size());
 }
 
 TEST_F(LanguageModelExpander, AppliesAnAnswerThatIsRight) {
-  oracle_.say({answer("smem_transpose.0.md")});
+  oracle.say({answer("smem_transpose.0.md")});
   const auto expander = this->expander();
-  const auto applied = expander.apply(original_, by_model("smem_transpose"), 0, context_, never_);
+  const auto applied = expander.apply(original, by_model("smem_transpose"), 0, context, never);
   ASSERT_TRUE(applied) << applied.error().message;
   EXPECT_EQ(applied->plan.launches[0].block.y, 8U);
   EXPECT_NE(applied->form, nullptr);  // the rewriter can go on from it
-  EXPECT_FALSE(rewriter_->propose(*applied, context_, never_).empty());
-  EXPECT_TRUE(evaluator_->evaluate(*applied, config_.evaluation, never_).correct());
-  EXPECT_EQ(evaluator_->recalled(), 1);  // the search pays nothing for it
+  EXPECT_FALSE(rewriter->propose(*applied, context, never).empty());
+  EXPECT_TRUE(evaluator->evaluate(*applied, config.evaluation, never).correct());
+  EXPECT_EQ(evaluator->recalled(), 1);  // the search pays nothing for it
   const auto statistics = expander.statistics();
   EXPECT_EQ(statistics.candidates, 1);
   EXPECT_EQ(statistics.repairs, 0);
@@ -121,14 +120,14 @@ TEST_F(LanguageModelExpander, AppliesAnAnswerThatIsRight) {
 }
 
 TEST_F(LanguageModelExpander, SendsBackWhatFailsWithTheReason) {
-  oracle_.say({answer("thread_coarsen.0.md"), answer("thread_coarsen.repair.md")});
+  oracle.say({answer("thread_coarsen.0.md"), answer("thread_coarsen.repair.md")});
   const auto expander = this->expander();
-  const auto applied = expander.apply(original_, by_model("thread_coarsen"), 0, context_, never_);
+  const auto applied = expander.apply(original, by_model("thread_coarsen"), 0, context, never);
   ASSERT_TRUE(applied) << applied.error().message;
-  EXPECT_TRUE(evaluator_->evaluate(*applied, config_.evaluation, never_).correct());
-  ASSERT_EQ(oracle_.requests.size(), 2U);
-  EXPECT_TRUE(mentions(oracle_.requests[1], "compile_error"));
-  EXPECT_TRUE(mentions(oracle_.requests[1], "identifier \"COARSE\" is undefined"));
+  EXPECT_TRUE(evaluator->evaluate(*applied, config.evaluation, never).correct());
+  ASSERT_EQ(oracle.requests.size(), 2U);
+  EXPECT_TRUE(mentions(oracle.requests[1], "compile_error"));
+  EXPECT_TRUE(mentions(oracle.requests[1], "identifier \"COARSE\" is undefined"));
   const auto statistics = expander.statistics();
   EXPECT_EQ(statistics.repairs, 1);
   EXPECT_EQ(statistics.repaired, 1);
@@ -139,40 +138,40 @@ TEST_F(LanguageModelExpander, SendsBackWhatFailsWithTheReason) {
 TEST_F(LanguageModelExpander, ARepairWithoutALaunchKeepsThatOfWhatItRepairs) {
   std::string repaired = answer("thread_coarsen.repair.md");
   repaired.resize(repaired.find("```json"));
-  oracle_.say({answer("thread_coarsen.0.md"), repaired});
-  const auto applied = expander().apply(original_, by_model("thread_coarsen"), 0, context_, never_);
+  oracle.say({answer("thread_coarsen.0.md"), repaired});
+  const auto applied = expander().apply(original, by_model("thread_coarsen"), 0, context, never);
   ASSERT_TRUE(applied) << applied.error().message;
   EXPECT_EQ(applied->plan.launches[0].block.y, 8U);
-  EXPECT_EQ(evaluator_->evaluate(*applied, config_.evaluation, never_).verdict, Verdict::correct);
+  EXPECT_EQ(evaluator->evaluate(*applied, config.evaluation, never).verdict, Verdict::correct);
 }
 
 TEST_F(LanguageModelExpander, AJudgesDiagnosisGoesIntoTheRepair) {
-  config_.judge = true;
-  oracle_.say({answer("thread_coarsen.0.md"),
-               R"({"critical_issue": "COARSE is not declared", "where": "line 3",
+  config.judge = true;
+  oracle.say({answer("thread_coarsen.0.md"),
+              R"({"critical_issue": "COARSE is not declared", "where": "line 3",
                    "minimal_fix": "declare it as a constant"})",
-               answer("thread_coarsen.repair.md")});
+              answer("thread_coarsen.repair.md")});
   const auto expander = this->expander();
-  ASSERT_TRUE(expander.apply(original_, by_model("thread_coarsen"), 0, context_, never_));
-  ASSERT_EQ(oracle_.requests.size(), 3U);
-  EXPECT_TRUE(mentions(oracle_.requests[2], "declare it as a constant"));
+  ASSERT_TRUE(expander.apply(original, by_model("thread_coarsen"), 0, context, never));
+  ASSERT_EQ(oracle.requests.size(), 3U);
+  EXPECT_TRUE(mentions(oracle.requests[2], "declare it as a constant"));
   EXPECT_EQ(expander.statistics().judged, 1);
 }
 
 TEST_F(LanguageModelExpander, AWrongCandidateIsHandedOverForItsVerdict) {
-  config_.repair_rounds = 0;
-  oracle_.say({answer("smem_transpose.1.md")});
+  config.repair_rounds = 0;
+  oracle.say({answer("smem_transpose.1.md")});
   const auto expander = this->expander();
-  const auto applied = expander.apply(original_, by_model("smem_transpose"), 0, context_, never_);
+  const auto applied = expander.apply(original, by_model("smem_transpose"), 0, context, never);
   ASSERT_TRUE(applied);
-  const Evaluation evaluation = evaluator_->evaluate(*applied, config_.evaluation, never_);
+  const Evaluation evaluation = evaluator->evaluate(*applied, config.evaluation, never);
   EXPECT_EQ(evaluation.verdict, Verdict::out_of_bounds) << evaluation.message;
   EXPECT_EQ(expander.statistics().verdicts[static_cast<std::size_t>(Verdict::out_of_bounds)], 1);
 }
 
 // A model that was rewarded for speed alone would answer like this.
 TEST_F(LanguageModelExpander, CheatsAreFoundOut) {
-  config_.repair_rounds = 0;
+  config.repair_rounds = 0;
   const std::string head =
       "__global__ void transpose(const float* in, float* out, int width, int height) {\n"
       "  int x = blockIdx.x * blockDim.x + threadIdx.x;\n"
@@ -180,47 +179,49 @@ TEST_F(LanguageModelExpander, CheatsAreFoundOut) {
   const std::string work =
       "  if (x < width && y < height) out[x * height + y] = in[y * width + x];\n";
   for (const std::string& cheat : {
-           head + "  if (width > 256) return;\n" + work + "}\n",
-           "__device__ int done;\n" + head +
-               "  if (done > 100000) return;\n  atomicAdd(&done, 1);\n" + work + "}\n",
-           head + "  if (width == 70 || width == 1 || width == 128) {\n" + work + "  }\n}\n",
+           fmt::format("{}  if (width > 256) return;\n{}}}\n", head, work),
+           fmt::format("__device__ int done;\n{}  if (done > 100000) return;\n  atomicAdd(&done, "
+                       "1);\n{}}}\n",
+                       head, work),
+           fmt::format("{}  if (width == 70 || width == 1 || width == 128) {{\n{}  }}\n}}\n", head,
+                       work),
        }) {
-    oracle_.say({"```cuda\n" + cheat + "```"});
+    oracle.say({"```cuda\n" + cheat + "```"});
     const auto expander = this->expander();
-    const auto applied = expander.apply(original_, by_model("loop_unroll"), 0, context_, never_);
+    const auto applied = expander.apply(original, by_model("loop_unroll"), 0, context, never);
     if (!applied) continue;  // refused on sight
-    const Evaluation evaluation = evaluator_->evaluate(*applied, config_.evaluation, never_);
+    const Evaluation evaluation = evaluator->evaluate(*applied, config.evaluation, never);
     EXPECT_FALSE(evaluation.correct()) << cheat;
   }
 }
 
 TEST_F(LanguageModelExpander, AnswersThatAreNoCandidateAreRefusedWithTheReason) {
   for (const char* file : {"block_size.0.md", "grid_stride.0.md", "loop_unroll.0.md"}) {
-    oracle_.requests.clear();
-    oracle_.say({answer(file)});
+    oracle.requests.clear();
+    oracle.say({answer(file)});
     const auto expander = this->expander();
-    const auto applied = expander.apply(original_, by_model("loop_unroll"), 0, context_, never_);
+    const auto applied = expander.apply(original, by_model("loop_unroll"), 0, context, never);
     ASSERT_FALSE(applied) << file;
     EXPECT_EQ(applied.error().code, ErrorCode::refused);
     // The reason went back once.
-    ASSERT_EQ(oracle_.requests.size(), 2U) << file;
-    EXPECT_EQ(oracle_.requests[1].messages.size(), 4U);
-    EXPECT_TRUE(mentions(oracle_.requests[1], "cannot be used")) << file;
+    ASSERT_EQ(oracle.requests.size(), 2U) << file;
+    EXPECT_EQ(oracle.requests[1].messages.size(), 4U);
+    EXPECT_TRUE(mentions(oracle.requests[1], "cannot be used")) << file;
     EXPECT_EQ(expander.statistics().candidates, 0);
   }
-  oracle_.say({"```cuda\n" + problem_.source + "\n```"});
-  const auto unchanged = expander().apply(original_, by_model("smem_pad"), 0, context_, never_);
+  oracle.say({"```cuda\n" + problem.source + "\n```"});
+  const auto unchanged = expander().apply(original, by_model("smem_pad"), 0, context, never);
   ASSERT_FALSE(unchanged);
   EXPECT_NE(unchanged.error().message.find("chang"), std::string::npos);
 }
 
 TEST_F(LanguageModelExpander, SaysWhyThereIsNoAnswer) {
   const auto code_of = [&](llm::ChatFailure failure) {
-    oracle_.answerer = [=](const llm::ChatRequest&) {
+    oracle.answerer = [=](const llm::ChatRequest&) {
       return llm::ChatError{failure, "why", 1, {}};
     };
     const auto expander = this->expander();
-    const auto applied = expander.apply(original_, by_model("smem_pad"), 0, context_, never_);
+    const auto applied = expander.apply(original, by_model("smem_pad"), 0, context, never);
     EXPECT_FALSE(applied);
     EXPECT_EQ(expander.statistics().no_answer, 1);
     EXPECT_EQ(expander.statistics().repairs, 0);  // the client has tried again already
@@ -234,20 +235,20 @@ TEST_F(LanguageModelExpander, SaysWhyThereIsNoAnswer) {
 TEST_F(LanguageModelExpander, RequestsDependOnTheirInputsAlone) {
   const auto expander = this->expander();
   const StepProposal step = by_model("smem_transpose");
-  const auto first = expander.apply_request(original_, step, 0, context_);
-  EXPECT_EQ(expander.apply_request(original_, step, 0, context_), first);
-  EXPECT_NE(expander.apply_request(original_, step, 1, context_).seed, first.seed);
-  ExpansionContext wiser = context_;
+  const auto first = expander.apply_request(original, step, 0, context);
+  EXPECT_EQ(expander.apply_request(original, step, 0, context), first);
+  EXPECT_NE(expander.apply_request(original, step, 1, context).seed, first.seed);
+  ExpansionContext wiser = context;
   wiser.failures.push_back({0, "data_race", "threads 3 and 4 write tile[7]"});
-  EXPECT_TRUE(mentions(expander.apply_request(original_, step, 1, wiser), "threads 3 and 4"));
-  wiser.example = StepExample{"smem_tile", std::make_shared<Candidate>(original_),
-                              std::make_shared<Candidate>(original_), 0.7};
-  EXPECT_TRUE(mentions(expander.apply_request(original_, step, 1, wiser), "after smem_tile"));
-  EXPECT_TRUE(mentions(expander.apply_request(original_, step, 1, wiser), "2.01x"));
-  EXPECT_TRUE(mentions(expander.apply_request(original_, step, 1, wiser),
-                       "on kernel " + problem_.signature.name));
+  EXPECT_TRUE(mentions(expander.apply_request(original, step, 1, wiser), "threads 3 and 4"));
+  wiser.example = StepExample{"smem_tile", std::make_shared<Candidate>(original),
+                              std::make_shared<Candidate>(original), 0.7};
+  EXPECT_TRUE(mentions(expander.apply_request(original, step, 1, wiser), "after smem_tile"));
+  EXPECT_TRUE(mentions(expander.apply_request(original, step, 1, wiser), "2.01x"));
+  EXPECT_TRUE(mentions(expander.apply_request(original, step, 1, wiser),
+                       "on kernel " + problem.signature.name));
   wiser.example->kernel = "elsewhere";
-  EXPECT_TRUE(mentions(expander.apply_request(original_, step, 1, wiser), "on kernel elsewhere"));
+  EXPECT_TRUE(mentions(expander.apply_request(original, step, 1, wiser), "on kernel elsewhere"));
 }
 
 }  // namespace
