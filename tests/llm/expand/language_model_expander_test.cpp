@@ -3,6 +3,8 @@
 #include "llm/expand/expansion_case.h"
 #include "regraph/composite_expander.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
