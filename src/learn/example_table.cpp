@@ -2,6 +2,7 @@
 
 #include "base/field_json.h"
 #include "base/utf8.h"
+#include "learn/table_lines.h"
 #include "search/state_graph_types.h"
 
 #include <nlohmann/json.hpp>
@@ -133,28 +134,10 @@ std::string ExampleTable::text() const {
 
 Result<ExampleTable> ExampleTable::parse(std::string_view text, std::string_view name) {
   ExampleTable table;
-  int number = 0;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    std::string wrong;
-    ++number;
-    if (end == std::string_view::npos) {
-      wrong = "the line is cut off";
-    } else if (number == 1) {
-      if (line != kExampleHeader)
-        wrong = "not a table of examples, or another version's (its first line is not '" +
-                std::string(kExampleHeader) + "')";
-    } else {
-      wrong = read_example_line(line, table);
-    }
-    if (!wrong.empty()) {
-      return fail(ErrorCode::parse,
-                  std::string(name) + ":" + std::to_string(number) + ": " + wrong);
-    }
-  }
-  if (number == 0) return fail(ErrorCode::parse, std::string(name) + ":1: the file is empty");
+  const Status read =
+      read_table_lines(text, name, {kExampleHeader, "examples"},
+                       [&](std::string_view line) { return read_example_line(line, table); });
+  if (!read) return read.error();
   return table;
 }
 

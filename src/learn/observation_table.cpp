@@ -1,6 +1,7 @@
 #include "learn/observation_table.h"
 
 #include "base/hash.h"
+#include "learn/table_lines.h"
 #include "regraph/gain_statistics.h"
 #include "regraph/step_graph.h"
 
@@ -171,28 +172,13 @@ std::string ObservationTable::name() const {
 
 Result<ObservationTable> ObservationTable::parse(std::string_view text, std::string_view name) {
   ObservationTable table;
-  int number = 0;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    std::string wrong;
-    ++number;
-    if (end == std::string_view::npos) {
-      wrong = "the line is cut off";
-    } else if (number == 1) {
-      if (line != kHeader)
-        wrong = "not a table of observations, or another version's (its first line is not '" +
-                std::string(kHeader) + "')";
-    } else if (auto row = read_line(line, wrong)) {
-      table.add(std::move(*row));
-    }
-    if (!wrong.empty()) {
-      return fail(ErrorCode::parse,
-                  std::string(name) + ":" + std::to_string(number) + ": " + wrong);
-    }
-  }
-  if (number == 0) return fail(ErrorCode::parse, std::string(name) + ":1: the file is empty");
+  const Status read =
+      read_table_lines(text, name, {kHeader, "observations"}, [&](std::string_view line) {
+        std::string wrong;
+        if (auto row = read_line(line, wrong)) table.add(std::move(*row));
+        return wrong;
+      });
+  if (!read) return read.error();
   return table;
 }
 

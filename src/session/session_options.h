@@ -31,7 +31,9 @@ struct SessionOptions {
   std::string evaluator = "auto";  // a name of evaluator_kinds() (session/evaluators.h)
   // File of the ReGraph; empty: the shipped one; "published": that without what it has learned.
   std::string graph;
-  std::string policy;  // file; empty: the shipped one; "none": priors come from the graph alone
+  // File; empty: the shipped one, which has learned from the rewriter's steps only; "none": priors
+  // come from the graph alone.
+  std::string policy;
   OpenOptions open;
 };
 
