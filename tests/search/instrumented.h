@@ -6,6 +6,8 @@ namespace regraph::test {
 
 #ifdef __SANITIZE_THREAD__
 inline constexpr int kInstrumentedSlowness = 20;
+#elif defined(__SANITIZE_ADDRESS__)
+inline constexpr int kInstrumentedSlowness = 5;
 #else
 inline constexpr int kInstrumentedSlowness = 1;
 #endif
