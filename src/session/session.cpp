@@ -155,9 +155,15 @@ const OpenedProblem& Session::opened() const {
 
 Result<Candidate> Session::read_candidate(const std::string& source,
                                           const Cancellation& cancellation) const {
+  return read_candidate(source, problem().launch, {}, cancellation);
+}
+
+Result<Candidate> Session::read_candidate(const std::string& source, const LaunchPlan& plan,
+                                          std::vector<std::string> assumptions,
+                                          const Cancellation& cancellation) const {
   const llm::CandidateReader reader(*state_->toolchain.compiler, state_->toolchain.front_end,
                                     device().architecture);
-  return reader.read(source, problem().launch, problem().signature, {}, cancellation);
+  return reader.read(source, plan, problem().signature, std::move(assumptions), cancellation);
 }
 
 Evaluation Session::evaluate(const Candidate& candidate, const EvaluationBudget& budget,

@@ -91,6 +91,10 @@ class Session {
   // where its text can be read. Error: refused, its parameters are not the original's.
   [[nodiscard]] Result<Candidate> read_candidate(const std::string& source,
                                                  const Cancellation& cancellation) const;
+  // The same with a launch of its own; `assumptions` are what it needs beyond the original.
+  [[nodiscard]] Result<Candidate> read_candidate(const std::string& source, const LaunchPlan& plan,
+                                                 std::vector<std::string> assumptions,
+                                                 const Cancellation& cancellation) const;
   // Compiles, verifies and times one candidate of the problem. Thread-safe.
   [[nodiscard]] Evaluation evaluate(const Candidate& candidate, const EvaluationBudget& budget,
                                     const Cancellation& cancellation) const;
