@@ -20,6 +20,7 @@
 #include "search/observer.h"
 #include "search/outcome.h"
 #include "session/installation.h"
+#include "session/kernel_comparison.h"
 #include "session/language_model_options.h"
 #include "session/session_error.h"
 #include "session/session_options.h"
@@ -98,6 +99,10 @@ class Session {
   // Compiles, verifies and times one candidate of the problem. Thread-safe.
   [[nodiscard]] Evaluation evaluate(const Candidate& candidate, const EvaluationBudget& budget,
                                     const Cancellation& cancellation) const;
+  // The candidate beside the original: evaluated twice, the second time with fresh inputs, and
+  // where times are measured timed interleaved with it, in fresh processes.
+  [[nodiscard]] KernelComparison compare(const Candidate& candidate,
+                                         const Cancellation& cancellation);
 
   // A configuration of this session, with the defaults of every search.
   [[nodiscard]] SearchConfig configuration() const;
