@@ -28,21 +28,6 @@ constexpr const char* kChoiceSchema =
              "parameters": {"type": "object", "maxProperties": 8,
                             "additionalProperties": {"type": "string", "maxLength": 60}}}}}}})";
 
-AnswerOutcome outcome_of(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::correct:
-      return AnswerOutcome::correct;
-    case Verdict::compile_error:
-      return AnswerOutcome::not_compiled;
-    case Verdict::launch_error:
-      return AnswerOutcome::not_launched;
-    case Verdict::suspicious:
-      return AnswerOutcome::suspicious;
-    default:
-      return AnswerOutcome::wrong;
-  }
-}
-
 // An answer that is no candidate, and why.
 struct NoCandidate {
   AnswerOutcome outcome;
@@ -64,6 +49,21 @@ bool runs_the_same(const Candidate& one, const Evaluation& of_one, const Candida
 }
 
 }  // namespace
+
+AnswerOutcome outcome_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::correct:
+      return AnswerOutcome::correct;
+    case Verdict::compile_error:
+      return AnswerOutcome::not_compiled;
+    case Verdict::launch_error:
+      return AnswerOutcome::not_launched;
+    case Verdict::suspicious:
+      return AnswerOutcome::suspicious;
+    default:
+      return AnswerOutcome::wrong;
+  }
+}
 
 struct Scorer::State {
   State(ScorerOptions chosen, Installation at, StateRegistry of, llm::JsonSchema schema)
