@@ -12,7 +12,7 @@ namespace regraph::dataset {
 
 struct SlowdownSource {
   KernelSource kernel;  // a fast one
-  int depth = 2;  // things taken away one after the other, at most
+  int depth = 2;        // things taken away one after the other, at most
 };
 
 // Takes away what makes the kernel fast (rewrite/inverse), and what steps of the rewriter make

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 namespace regraph::dataset {
@@ -48,12 +49,12 @@ std::map<std::string, std::string> split_families(
   learn::NameGroups together;
   for (auto one = families.begin(); one != families.end(); ++one) {
     for (auto other = std::next(one); other != families.end(); ++other) {
-      if (are_alike(one->second, other->second)) together.join(one->first, other->first);
+      if (are_alike(one->second, other->second)) together.join({one->first, other->first});
     }
   }
   std::map<std::string, std::vector<std::string>> groups;
   for (const auto& [family, kernels] : families)
-    groups[together.group_of(family)].push_back(family);
+    groups[together.leader(family)].push_back(family);
 
   std::vector<std::pair<std::uint64_t, std::string>> order;
   for (const auto& [group, members] : groups)
@@ -65,9 +66,7 @@ std::map<std::string, std::string> split_families(
   const std::size_t validations = divided ? share_of(shares.validation, order.size()) : 0;
   std::map<std::string, std::string> splits;
   for (std::size_t place = 0; place < order.size(); ++place) {
-    const char* split = place < tests                 ? kTest
-                        : place < tests + validations ? kValidation
-                                                      : kTrain;
+    const char* split = place < tests ? kTest : place < tests + validations ? kValidation : kTrain;
     for (const std::string& family : groups[order[place].second])
       splits.emplace(family, split);
   }
