@@ -127,7 +127,7 @@ int run(int argc, char** argv) {
 
   CLI::App* unit = app.add_subcommand("unit", "")->group("");
   std::string dash;
-  unit->add_option("-", dash, "");
+  unit->add_option("FILE", dash);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
