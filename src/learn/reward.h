@@ -61,7 +61,7 @@ enum class RewardKind : std::uint8_t {
   toronto_frontend,  // +1 correct, -10 otherwise
   toronto_mid_end,   // 1 + s against the original; -10 otherwise
   triton_gym,        // -10 does not compile, -5 wrong, max(0, 10 / milliseconds) else
-  cuda_agent,        // -1 fails, 1 correct, 2 faster, 3 faster by a margin; thresholds of 5 %
+  cuda_agent,        // -1 fails, 1 correct, 5 % faster than the original 2, than the parent too 3
   triton_rl_plan,    // hierarchical: valid * clipped speedup, for the tokens of the plan
   triton_rl_code,    // hierarchical: valid * correct, for the tokens of the code
 };
@@ -71,7 +71,9 @@ inline constexpr int kRewardKindCount = static_cast<int>(RewardKind::triton_rl_c
 [[nodiscard]] std::array<const char*, kRewardKindCount> reward_names();
 
 // The reward, a finite number; nothing where the outcome is no_verdict, or correct without usable
-// times.
+// times. `regraph` needs no time of a same_machine_code. To the formulas of others, which know no
+// copies, `unchanged` is a correct answer that takes the parent's time, and `suspicious` is
+// unreadable.
 [[nodiscard]] std::optional<double> reward(RewardKind kind, const RewardFacts& facts);
 
 }  // namespace regraph::learn

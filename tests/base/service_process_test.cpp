@@ -1,5 +1,6 @@
 #include "base/service_process.h"
 
+#include "base/frame_stream.h"
 #include "base/shared_memory.h"
 
 #include <gtest/gtest.h>
@@ -128,6 +129,21 @@ TEST(ServiceProcess, MayCleanUpWithinItsGrace) {
   ASSERT_TRUE(process->ask("", kPatience, Cancellation()).ok());
   process->kill();
   EXPECT_FALSE(process->alive());
+}
+
+TEST(FrameStream, ReadsWhatWasWritten) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  FileDescriptor reading(ends[0]);
+  FileDescriptor writing(ends[1]);
+  for (const std::string& message : {std::string("one"), std::string(), std::string("\0x", 2)}) {
+    ASSERT_TRUE(write_frame(writing.get(), message));
+    EXPECT_EQ(read_frame(reading.get()), message);
+  }
+  ASSERT_EQ(::write(writing.get(), "\005\0\0\0abc", 7), 7);  // broken off
+  writing.reset();
+  EXPECT_FALSE(read_frame(reading.get()));
+  EXPECT_FALSE(read_frame(reading.get()));  // the end
 }
 
 TEST(SharedMemory, IsSeenByTheChild) {

@@ -6,13 +6,12 @@
 //   regraph-eval --keep PROGRAM ...   runs a program that runs a worker, and leaves nothing of it
 //   regraph-eval --shared FILE        the worker below such a program: FILE is the shared memory,
 //                                     whatever became of the descriptor
-#include "base/service_process.h"
+#include "base/frame_stream.h"
 #include "base/shared_memory.h"
 #include "eval/gpu/driver/driver_api.h"
 #include "eval/gpu/worker/keeper.h"
 #include "eval/gpu/worker/service.h"
 
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -26,46 +25,6 @@ namespace {
 using namespace regraph;
 
 constexpr int kSharedDescriptor = 3;
-
-bool read_exactly(int descriptor, char* target, std::size_t bytes) {
-  std::size_t done = 0;
-  while (done < bytes) {
-    const ssize_t count = ::read(descriptor, target + done, bytes - done);
-    if (count > 0) {
-      done += static_cast<std::size_t>(count);
-    } else if (count == 0 || errno != EINTR) {
-      return false;
-    }
-  }
-  return true;
-}
-
-std::optional<std::string> receive() {
-  unsigned char length[4];
-  if (!read_exactly(STDIN_FILENO, reinterpret_cast<char*>(length), sizeof(length))) {
-    return std::nullopt;
-  }
-  std::size_t bytes = 0;
-  for (std::size_t i = 0; i < sizeof(length); ++i)
-    bytes |= std::size_t{length[i]} << (8 * i);
-  if (bytes > ServiceProcess::kLargestMessage) return std::nullopt;
-  std::string message(bytes, '\0');
-  if (!read_exactly(STDIN_FILENO, message.data(), bytes)) return std::nullopt;
-  return message;
-}
-
-bool send(int descriptor, const std::string& framed) {
-  std::size_t done = 0;
-  while (done < framed.size()) {
-    const ssize_t count = ::write(descriptor, framed.data() + done, framed.size() - done);
-    if (count > 0) {
-      done += static_cast<std::size_t>(count);
-    } else if (count < 0 && errno != EINTR) {
-      return false;
-    }
-  }
-  return true;
-}
 
 int probe() {
   const Result<gpu::Driver> driver = gpu::Driver::load();
@@ -115,14 +74,14 @@ int main(int count, char** arguments) {
   const Result<gpu::Driver> driver = gpu::Driver::load();
   std::optional<gpu::worker::Service> service;
   if (driver.ok()) service.emplace(*driver, std::move(*shared));
-  while (const std::optional<std::string> request = receive()) {
+  while (const std::optional<std::string> request = read_frame(STDIN_FILENO)) {
     gpu::worker::Service::Answer answer;
     if (service) {
       answer = service->answer(*request);
     } else {
       answer = {gpu::encode("failure", gpu::Failure{0, true, false, driver.error().message}), true};
     }
-    if (!send(answers, frame(answer.message))) return 1;
+    if (!write_frame(answers, answer.message)) return 1;
     if (answer.last) end(watched);
   }
   end(watched);
