@@ -2,7 +2,8 @@
 # It holds the programs, the libraries they need beyond the C and C++ runtime, Clang's own headers, the
 # shipped ReGraph and the examples. Where it is unpacked, a CUDA toolkit and a C++ standard library's
 # headers (g++) must be there; a driver, to measure.
-install(TARGETS regraph-search regraph-train regraph-calibrate regraph-eval regraph-compile-worker
+install(TARGETS regraph-search regraph-score regraph-train regraph-dataset regraph-calibrate regraph-eval
+  regraph-compile-worker
   RUNTIME_DEPENDENCY_SET regraph_libraries
   RUNTIME DESTINATION bin)
 install(RUNTIME_DEPENDENCY_SET regraph_libraries
@@ -10,8 +11,8 @@ install(RUNTIME_DEPENDENCY_SET regraph_libraries
   LIBRARY DESTINATION lib)
 install(DIRECTORY ${REGRAPH_LLVM_ROOT}/lib/clang/19/include DESTINATION lib/clang/19)
 install(FILES graphs/cuda.yaml graphs/cuda.regraph-policy graphs/prices.yaml DESTINATION share/regraph)
-install(DIRECTORY graphs/prompts DESTINATION share/regraph)
-install(DIRECTORY examples docs DESTINATION share/regraph)
+install(DIRECTORY graphs/prompts graphs/prompts-small DESTINATION share/regraph)
+install(DIRECTORY examples docs python DESTINATION share/regraph PATTERN __pycache__ EXCLUDE)
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION share/regraph)
 
 set(CPACK_GENERATOR TXZ)

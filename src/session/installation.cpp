@@ -37,6 +37,13 @@ std::filesystem::path Installation::shipped(std::string_view name) const {
   return shared_files / name;
 }
 
+std::filesystem::path Installation::python_script(std::string_view name) const {
+  const std::filesystem::path installed = shared_files / "python" / name;
+  std::error_code ignored;
+  if (std::filesystem::exists(installed, ignored)) return installed;
+  return std::filesystem::path(REGRAPH_SOURCE_DIRECTORY) / "python" / name;
+}
+
 std::filesystem::path default_cache_directory() {
   if (const char* own = std::getenv("REGRAPH_CACHE_DIR")) return own;
   if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg != nullptr && *xdg != '\0') {

@@ -20,8 +20,10 @@ struct Installation {
 
   [[nodiscard]] std::filesystem::path compile_worker() const;
   [[nodiscard]] std::filesystem::path gpu_worker() const;
-  // "cuda.yaml", "prices.yaml", "prompts".
+  // "cuda.yaml", "prices.yaml", "prompts", "prompts-small".
   [[nodiscard]] std::filesystem::path shipped(std::string_view name) const;
+  // A script of python/, e.g. "regraph_parquet.py".
+  [[nodiscard]] std::filesystem::path python_script(std::string_view name) const;
 };
 
 // REGRAPH_CACHE_DIR, else regraph/ in XDG_CACHE_HOME or in ~/.cache; empty without any of them.

@@ -137,14 +137,18 @@ class Reader {
   // A prompt without these could not be answered.
   static void require_placeholders(const YAML::Node& root, const PromptFile& file) {
     Names needed = {"candidate.source", "kernel.name"};
-    if (file.kind == PromptKind::apply) needed.emplace_back("step.instruction");
-    if (file.kind == PromptKind::propose) needed.emplace_back("catalogue");
+    // A model that was trained on the steps needs their names alone, or not even those.
+    const auto uses = [&](std::string_view name) {
+      return file.user.uses(name) || file.system.uses(name);
+    };
+    if (file.kind == PromptKind::apply && !uses("step.id"))
+      needed.emplace_back("step.instruction");
     if (file.kind == PromptKind::judge_correction || file.kind == PromptKind::repair) {
       needed.emplace_back("candidate.message");
       needed.emplace_back("parent.source");
     }
     for (const std::string_view wanted : needed) {
-      if (file.user.uses(wanted) || file.system.uses(wanted)) continue;
+      if (uses(wanted)) continue;
       reject(root["user"], fmt::format("a prompt of this kind must use '{}'", wanted));
     }
   }
