@@ -131,9 +131,9 @@ TEST(Score, IsReadStrictly) {
   const auto changed = [](const char* key, const nlohmann::ordered_json& value) {
     nlohmann::ordered_json json = json_of(some_score());
     json[key] = value;
-    return score_of(json).ok();
+    return read_score(json_line(json)).ok();
   };
-  EXPECT_TRUE(changed("samples", 3U));
+  EXPECT_TRUE(changed("samples", 3));
   EXPECT_FALSE(changed("samples", -3));
   EXPECT_FALSE(changed("outcome", "fine"));
   EXPECT_FALSE(changed("verdict", ""));
@@ -141,7 +141,7 @@ TEST(Score, IsReadStrictly) {
   EXPECT_FALSE(changed("reward", 1.0));
   nlohmann::ordered_json json = json_of(some_score());
   json.erase("bottleneck");
-  EXPECT_FALSE(score_of(json).ok());
+  EXPECT_FALSE(read_score(json_line(json)).ok());
   EXPECT_FALSE(read_score("[]").ok());
   EXPECT_FALSE(read_score("").ok());
   // A time that is no number must not become one.
