@@ -89,12 +89,12 @@ score::ScoreWorkersOptions workers_of(const ServerOptions& options,
   request.program = program;
   request.arguments = {"--states",
                        options.scorer.states.string(),
-                       "--device",
-                       options.scorer.device,
                        "--evaluator",
                        options.scorer.evaluator,
                        "--candidate-seconds",
                        fmt::format("{}", options.scorer.candidate_seconds)};
+  if (!options.scorer.device.empty())
+    request.arguments.insert(request.arguments.end(), {"--device", options.scorer.device});
   for (char** variable = environ; *variable != nullptr; ++variable)
     request.environment.emplace_back(*variable);
   return result;
