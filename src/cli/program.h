@@ -16,10 +16,11 @@ enum ExitCode : int {
   kUsage = 2,          // a flag, file, device name, manifest, graph or run that cannot be read
   kNoImprovement = 3,  // the search ended and nothing was faster beyond the uncertainty
   kUnusableKernel =
-      4,               // no usable kernel in the file; the original does not compile, run or verify
-  kNoDevice = 5,       // no device to search for, or no CUDA toolkit
-  kNoAnswer = 6,       // a language model had to apply the steps, and no answer ever came
-  kLeak = 7,           // families of a corpus that must differ do not
+      4,          // no usable kernel in the file; the original does not compile, run or verify
+  kNoDevice = 5,  // no device to search for, or no CUDA toolkit
+  kNoAnswer = 6,  // a language model had to apply the steps, and no answer ever came
+  kLeak = 7,      // families of a corpus that must differ do not
+  kNotEqual = 8,  // a candidate does not compute what the original does, or could not be judged
   kInterrupted = 130,  // stopped by a signal
 };
 

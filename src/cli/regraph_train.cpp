@@ -1,6 +1,7 @@
 // regraph-train: makes the ReGraph and a policy better from searches.
 #include "base/files.h"
 #include "cli/program.h"
+#include "cli/standard_input.h"
 #include "cli/train_commands.h"
 #include "cli/train_folds.h"
 #include "cli/train_options.h"
@@ -9,7 +10,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cstdio>
 #include <iterator>
 #include <string>
 
@@ -63,14 +63,6 @@ void add_training(CLI::App& app, TrainOptions& options) {
   app.add_option("--without-input", config.without_inputs,
                  "inputs to leave out, by the beginning of their names")
       ->group(kGroup);
-}
-
-std::string standard_input() {
-  std::string text;
-  char buffer[1 << 16];
-  for (std::size_t count = 0; (count = std::fread(buffer, 1, sizeof buffer, stdin)) > 0;)
-    text.append(buffer, count);
-  return text;
 }
 
 void add_selection_changes(CLI::App& search, learn::SelectionChanges& changes) {

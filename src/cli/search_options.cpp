@@ -3,6 +3,7 @@
 #include "cli/kinds.h"
 #include "cli/language_model_flags.h"
 #include "cli/man_page.h"
+#include "cli/problem_flags.h"
 #include "cli/program.h"
 #include "cli/settings.h"
 #include "eval/model/device.h"
@@ -109,14 +110,7 @@ void add_method_options(CLI::App& app, SelectionConfig& selection) {
 void add_target_options(CLI::App& app, SearchOptions& options) {
   SessionOptions& session = options.session;
   app.add_option("KERNEL.cu", session.problem.kernel_file, "CUDA source with the kernel");
-  app.add_option(
-      "--device", session.device,
-      "GPU to optimise for: a name, an architecture or a .yaml file with its numbers (default: "
-      "the one that is here)");
-  app.add_option("--evaluator", session.evaluator,
-                 "where times come from: " + described(evaluator_kinds()))
-      ->check(CLI::IsMember(names(evaluator_kinds())))
-      ->capture_default_str();
+  add_device_options(app, session);
   app.add_option("--sanitizer", options.sanitizer,
                  "measured answers are checked by compute-sanitizer: auto (where it is installed), "
                  "off")
@@ -151,20 +145,6 @@ void add_search_options(CLI::App& app, SearchOptions& options) {
                "priors follow what this search itself finds out (default: they do not)");
   app.add_option("--export-graph", options.export_graph,
                  "write that ReGraph to a file, .json as ReGraphT's or .yaml, and stop");
-}
-
-void add_problem_options(CLI::App& app, ProblemOptions& problem) {
-  app.add_option("--manifest", problem.manifest, "problem manifest (default: KERNEL.regraph.yaml)");
-  app.add_option("--kernel", problem.kernel,
-                 "kernel of the file to optimise, e.g. scale or 'scale<float, 4>'");
-  app.add_option("-D,--define", problem.defines, "macro for the source, e.g. TILE=16; repeatable")
-      ->allow_extra_args(false);
-  app.add_option("-I,--include-dir", problem.include_directories,
-                 "further folder for the source's own headers; repeatable")
-      ->allow_extra_args(false);
-  app.add_option("--size", problem.sizes, "size symbol, e.g. N=4096; repeatable")
-      ->allow_extra_args(false);
-  app.add_option("--block", problem.block, "block of the original launch, e.g. 32x8");
 }
 
 void add_output_options(CLI::App& app, SearchOptions& options) {

@@ -15,6 +15,9 @@
 
 namespace regraph::score {
 
+// What a verdict of the evaluator means for an answer.
+[[nodiscard]] learn::AnswerOutcome outcome_of(Verdict verdict);
+
 struct ScorerOptions {
   std::filesystem::path states;  // a StateRegistry's folder
   std::string device;            // as of SessionOptions

@@ -5,6 +5,7 @@
 #include "llm/expand/candidate_reader.h"
 #include "regraph/regraph_yaml.h"
 #include "search/driver.h"
+#include "search/final_selection.h"
 #include "session/evaluators.h"
 #include "session/expanders.h"
 #include "session/load_graph.h"
@@ -155,14 +156,52 @@ const OpenedProblem& Session::opened() const {
 
 Result<Candidate> Session::read_candidate(const std::string& source,
                                           const Cancellation& cancellation) const {
+  return read_candidate(source, problem().launch, {}, cancellation);
+}
+
+Result<Candidate> Session::read_candidate(const std::string& source, const LaunchPlan& plan,
+                                          std::vector<std::string> assumptions,
+                                          const Cancellation& cancellation) const {
   const llm::CandidateReader reader(*state_->toolchain.compiler, state_->toolchain.front_end,
                                     device().architecture);
-  return reader.read(source, problem().launch, problem().signature, {}, cancellation);
+  return reader.read(source, plan, problem().signature, std::move(assumptions), cancellation);
 }
 
 Evaluation Session::evaluate(const Candidate& candidate, const EvaluationBudget& budget,
                              const Cancellation& cancellation) const {
   return state_->evaluator.evaluator->evaluate(candidate, budget, cancellation);
+}
+
+KernelComparison Session::compare(const Candidate& candidate, const Cancellation& cancellation) {
+  KernelComparison comparison;
+  const SearchConfig config = configuration();
+  EvaluationBudget first;
+  first.seed = config.seed;
+  first.wall_seconds = config.evaluation_wall_seconds;
+  comparison.original = evaluate(original(), first, cancellation);
+  comparison.candidate = evaluate(candidate, first, cancellation);
+  if (!comparison.original.correct() || !comparison.candidate.correct()) return comparison;
+  Evaluation again = evaluate(candidate, second_look(config), cancellation);
+  if (!again.correct()) {
+    comparison.candidate = std::move(again);
+    return comparison;
+  }
+  comparison.confirmed = true;
+  comparison.speedup = speedup_of(comparison.original.time, comparison.candidate.time);
+  if (state_->evaluator.gpu == nullptr) {
+    comparison.verdict = compare_times(comparison.candidate.time, comparison.original.time);
+    return comparison;
+  }
+  auto measured = state_->evaluator.gpu->measure_answer(candidate, cancellation);
+  if (!measured) {
+    comparison.notes.push_back("the two could not be timed beside each other: " +
+                               measured.error().message);
+    return comparison;
+  }
+  comparison.speedup = measured->cold;
+  comparison.verdict = verdict_of(comparison.speedup);
+  comparison.measured = std::move(*measured);
+  return comparison;
 }
 
 SearchConfig Session::configuration() const {

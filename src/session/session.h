@@ -20,6 +20,7 @@
 #include "search/observer.h"
 #include "search/outcome.h"
 #include "session/installation.h"
+#include "session/kernel_comparison.h"
 #include "session/language_model_options.h"
 #include "session/session_error.h"
 #include "session/session_options.h"
@@ -91,9 +92,17 @@ class Session {
   // where its text can be read. Error: refused, its parameters are not the original's.
   [[nodiscard]] Result<Candidate> read_candidate(const std::string& source,
                                                  const Cancellation& cancellation) const;
+  // The same with a launch of its own; `assumptions` are what it needs beyond the original.
+  [[nodiscard]] Result<Candidate> read_candidate(const std::string& source, const LaunchPlan& plan,
+                                                 std::vector<std::string> assumptions,
+                                                 const Cancellation& cancellation) const;
   // Compiles, verifies and times one candidate of the problem. Thread-safe.
   [[nodiscard]] Evaluation evaluate(const Candidate& candidate, const EvaluationBudget& budget,
                                     const Cancellation& cancellation) const;
+  // The candidate beside the original: evaluated twice, the second time with fresh inputs, and
+  // where times are measured timed interleaved with it, in fresh processes.
+  [[nodiscard]] KernelComparison compare(const Candidate& candidate,
+                                         const Cancellation& cancellation);
 
   // A configuration of this session, with the defaults of every search.
   [[nodiscard]] SearchConfig configuration() const;

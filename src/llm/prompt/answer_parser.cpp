@@ -83,7 +83,8 @@ Result<ParsedAnswer> AnswerParser::parse(const ChatChoice& choice, const Problem
     }
   }
   if (is_same_launch(draft->launch, base.plan, kernel) && same_tokens(*source, base.source)) {
-    return unusable("nothing was changed: code and launch are those that were given");
+    return fail(ErrorCode::refused,
+                "nothing was changed: code and launch are those that were given");
   }
   return ParsedAnswer{std::move(*source), std::move(draft->launch),
                       cut_text(clean_text(draft->notes), limits_.notes)};

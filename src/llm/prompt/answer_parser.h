@@ -31,15 +31,15 @@ struct ParsedAnswer {
 //   - a fenced block of CUDA C++, and perhaps one of JSON or YAML with the launch;
 //   - one object {"code": ..., "launch": {...}, "notes": ...}, fenced or not;
 //   - code that gives the launch in a comment "launch: {...}", which is then taken out.
-// Every error has the code `parse` and is a sentence or two that the model can act on;
-// docs/prompts.md lists them. Thread-safe.
+// Every error is a sentence or two that the model can act on, docs/prompts.md lists them; its code is
+// `parse`, or `refused` where nothing was changed. Thread-safe.
 class AnswerParser {
  public:
   explicit AnswerParser(AnswerLimits limits = {}) : limits_(limits) {}
 
   // `base` is the candidate that the model was given: the parent, or for a repair the candidate
-  // that failed. Code with the tokens of `base` and no other launch is an error: nothing was
-  // changed.
+  // that failed. Code with the tokens of `base` and no other launch is an error (refused):
+  // nothing was changed.
   [[nodiscard]] Result<ParsedAnswer> parse(const ChatChoice& choice, const Problem& problem,
                                            const Candidate& base) const;
 

@@ -78,6 +78,14 @@ std::string sizes_text(const Problem& problem, std::size_t most) {
                      list(problem.tests));
 }
 
+std::string tolerance_text(const CheckPolicy& check) {
+  if (!check.relative_tolerance) {
+    return "chosen by type and length of the sums; integers must match exactly";
+  }
+  return fmt::format("relative {:g} for floating types; integers must match exactly",
+                     *check.relative_tolerance);
+}
+
 std::string grants_text(const Assumptions& assume) {
   std::vector<std::string> granted = {
       fmt::format("every buffer is aligned to {} bytes", assume.align)};

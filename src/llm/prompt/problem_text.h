@@ -25,6 +25,9 @@ namespace regraph::llm {
 // What the user grants to a step, and what not. Two lines.
 [[nodiscard]] std::string grants_text(const Assumptions& assume);
 
+// How exact results must be.
+[[nodiscard]] std::string tolerance_text(const CheckPolicy& check);
+
 // The launch of `kernel` in the JSON form that an answer takes, e.g.
 // {"block": [32, 8, 1], "grid": ["cdiv(M, bx)", "cdiv(N, by)", "1"], "smem": "0"}. Empty when the
 // plan does not launch it.

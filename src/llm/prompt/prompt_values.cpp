@@ -21,14 +21,6 @@ std::string allowed_values(const Step& step, std::string_view separator) {
   return fmt::format("{}", fmt::join(entries, separator));
 }
 
-std::string tolerance_text(const CheckPolicy& check) {
-  if (!check.relative_tolerance) {
-    return "chosen by type and length of the sums; integers must match exactly";
-  }
-  return fmt::format("relative {:g} for floating types; integers must match exactly",
-                     *check.relative_tolerance);
-}
-
 }  // namespace
 
 std::string source_text(std::string_view label, std::string_view source, std::size_t limit) {

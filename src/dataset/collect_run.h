@@ -1,0 +1,28 @@
+// Pairs, states and answers of a finished run, read back from its directory.
+#pragma once
+
+#include "base/cancellation.h"
+#include "dataset/collected.h"
+#include "session/installation.h"
+#include "session/session_error.h"
+
+#include <filesystem>
+#include <string>
+
+namespace regraph::dataset {
+
+struct RunSource {
+  std::filesystem::path directory;
+  std::string name;               // "FAMILY/NAME"
+  std::string family;             // empty: the kernel's name
+  std::filesystem::path prompts;  // empty: the shipped ones
+  int most_pairs = 40;            // the largest gains of the run
+};
+
+// Searches again from the run's records, and executes each pair again. Errors: usage (no run,
+// another version's, one that was cut short), as Session::reopen, interrupted.
+[[nodiscard]] Result<Collected, SessionError> collect_run(const RunSource& source,
+                                                          const Installation& installation,
+                                                          const Cancellation& cancellation);
+
+}  // namespace regraph::dataset

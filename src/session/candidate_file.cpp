@@ -1,0 +1,87 @@
+#include "session/candidate_file.h"
+
+#include "llm/prompt/launch_change.h"
+#include "session/problem_source.h"
+#include "session/session.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace regraph {
+
+namespace {
+
+SessionError unusable(const std::string& name, const std::string& why) {
+  return {FailureCause::unusable_kernel, fmt::format("{}: {}", name, why)};
+}
+
+// The original's plan with the launch of its one kernel replaced.
+Result<LaunchPlan, SessionError> plan_with(const Session& session, const std::string& name,
+                                           const llm::LaunchChange& change) {
+  const Problem& problem = session.problem();
+  if (Status possible = llm::check_launch_change(change, problem); !possible)
+    return unusable(name, possible.error().message);
+  return llm::changed_plan(problem.launch, problem.signature.name, change);
+}
+
+Result<Candidate, SessionError> candidate_of(const Session& session, const std::string& name,
+                                             const std::string& source, const LaunchPlan& plan,
+                                             const Cancellation& cancellation) {
+  auto candidate = session.read_candidate(source, plan, {}, cancellation);
+  if (!candidate) return unusable(name, candidate.error().message);
+  return std::move(*candidate);
+}
+
+}  // namespace
+
+Result<Candidate, SessionError> read_candidate_file(const Session& session,
+                                                    const CandidateFileOptions& options,
+                                                    const Cancellation& cancellation) {
+  const Problem& problem = session.problem();
+  ProblemOptions wanted;
+  wanted.kernel_file = options.file;
+  wanted.kernel = problem.signature.name;
+  wanted.include_directories = options.include_directories;
+  wanted.defines = options.defines;
+  wanted.block = options.block;
+  auto source = read_problem_source(wanted);
+  if (!source) return std::move(source).error();
+  const Manifest& manifest = source->manifest;
+  LaunchPlan plan = problem.launch;
+  if (!manifest.launches.empty()) {
+    if (problem.launch.launches.size() < 2)
+      return unusable(options.file, "it is launched several times, the original once");
+  } else if (manifest.launch || source->block) {
+    const Launch* const own = problem.launch.launch_of(problem.signature.name);
+    if (own == nullptr) return unusable(options.file, "the original's launch is not known");
+    llm::LaunchChange change{own->block, own->grid, own->dynamic_shared_bytes};
+    if (manifest.launch) {
+      change = {manifest.launch->block, manifest.launch->grid,
+                manifest.launch->dynamic_shared_bytes};
+    } else {
+      change.block = *source->block;
+    }
+    auto changed = plan_with(session, options.file, change);
+    if (!changed) return std::move(changed).error();
+    plan = std::move(*changed);
+  }
+  return candidate_of(session, options.file, source->source, plan, cancellation);
+}
+
+Result<Candidate, SessionError> read_candidate_text(const Session& session, const std::string& name,
+                                                    const std::string& source,
+                                                    const std::string& launch,
+                                                    const Cancellation& cancellation) {
+  LaunchPlan plan = session.problem().launch;
+  if (!launch.empty()) {
+    const auto change = llm::read_launch_change(launch);
+    if (!change) return unusable(name, change.error().message);
+    auto changed = plan_with(session, name, *change);
+    if (!changed) return std::move(changed).error();
+    plan = std::move(*changed);
+  }
+  return candidate_of(session, name, source, plan, cancellation);
+}
+
+}  // namespace regraph

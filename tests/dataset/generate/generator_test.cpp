@@ -1,0 +1,3 @@
+#include "dataset/generate/generator.h"
+
+#include <gtest/gtest.h>
