@@ -1,13 +1,15 @@
 // regraph-reward-server: rewards for answers of language models, over HTTP.
 #include "base/files.h"
 #include "base/hash.h"
+#include "cli/problem_flags.h"
 #include "cli/program.h"
-#include "score/scorer.h"
 #include "score/server/http_server.h"
 #include "score/server/reward_service.h"
 #include "score/server/score_store.h"
 #include "score/server/score_workers.h"
 #include "score/state_registry.h"
+#include "session/choose_device.h"
+#include "session/session_options.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -35,7 +37,9 @@ constexpr std::size_t kLargestProgramFile = std::size_t{1} << 30;
 constexpr rlim_t kMostDescriptors = 1024;
 
 struct ServerOptions {
-  score::ScorerOptions scorer;
+  std::filesystem::path states;
+  SessionOptions session;  // device and evaluator
+  double candidate_seconds = 10.0;
   score::HttpServerOptions http;
   int workers = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 2);
   std::size_t queue = 16384;
@@ -44,16 +48,11 @@ struct ServerOptions {
 };
 
 void add_server_options(CLI::App& app, ServerOptions& options) {
-  app.add_option("STATES", options.scorer.states,
+  app.add_option("STATES", options.states,
                  "folder of the states that answers may be about (problems.jsonl, states.jsonl)")
       ->required();
-  app.add_option(
-      "--device", options.scorer.device,
-      "GPU that answers are for: a name, an architecture or a .yaml file with its numbers "
-      "(default: the one that is here)");
-  app.add_option("--evaluator", options.scorer.evaluator,
-                 "where times come from, as of regraph-search")
-      ->capture_default_str();
+  options.session.evaluator = "model";
+  add_device_options(app, options.session);
   app.add_option("--host", options.http.host, "address to listen on")->capture_default_str();
   app.add_option("--port", options.http.port, "port to listen on; 0: any that is free")
       ->check(CLI::Range(0, 65535))
@@ -61,7 +60,7 @@ void add_server_options(CLI::App& app, ServerOptions& options) {
   app.add_option("--workers", options.workers,
                  "answers judged at once (default: processors less two)")
       ->check(CLI::Range(1, 128));
-  app.add_option("--candidate-seconds", options.scorer.candidate_seconds,
+  app.add_option("--candidate-seconds", options.candidate_seconds,
                  "that an answer may take, compiling included")
       ->check(CLI::Range(0.1, 3600.0))
       ->capture_default_str();
@@ -84,17 +83,17 @@ score::ScoreWorkersOptions workers_of(const ServerOptions& options,
                                       const std::filesystem::path& program) {
   score::ScoreWorkersOptions result;
   result.workers = options.workers;
-  result.worker.candidate_seconds = options.scorer.candidate_seconds;
+  result.worker.candidate_seconds = options.candidate_seconds;
   SpawnRequest& request = result.worker.program;
   request.program = program;
   request.arguments = {"--states",
-                       options.scorer.states.string(),
+                       options.states.string(),
                        "--evaluator",
-                       options.scorer.evaluator,
+                       options.session.evaluator,
                        "--candidate-seconds",
-                       fmt::format("{}", options.scorer.candidate_seconds)};
-  if (!options.scorer.device.empty())
-    request.arguments.insert(request.arguments.end(), {"--device", options.scorer.device});
+                       fmt::format("{}", options.candidate_seconds)};
+  if (!options.session.device.empty())
+    request.arguments.insert(request.arguments.end(), {"--device", options.session.device});
   for (char** variable = environ; *variable != nullptr; ++variable)
     request.environment.emplace_back(*variable);
   return result;
@@ -102,12 +101,14 @@ score::ScoreWorkersOptions workers_of(const ServerOptions& options,
 
 // What decides a score beside the answer.
 std::string context_of(const ServerOptions& options, const score::StateRegistry& registry,
-                       const std::string& identity) {
+                       const ChosenDevice& chosen, const std::string& identity) {
   return Hasher()
       .add(registry.hash())
-      .add(options.scorer.device)
-      .add(options.scorer.evaluator)
-      .add(fmt::format("{}", options.scorer.candidate_seconds))
+      .add(chosen.device.name)
+      .add(chosen.table)
+      .add(chosen.gpu ? "measured" : "predicted")
+      .add(options.session.evaluator)
+      .add(fmt::format("{}", options.candidate_seconds))
       .add(identity)
       .finish()
       .hex();
@@ -122,12 +123,11 @@ void end_soon() {
 }
 
 int serve(const Program& program, const ServerOptions& options) {
-  // Wrong options are found here, with words and an exit code, not by the workers.
-  if (const auto scorer =
-          score::Scorer::open(options.scorer, program.installation(), program.interrupted());
-      !scorer.ok())
-    return program.fail(scorer.error());
-  const Result<score::StateRegistry> registry = score::StateRegistry::load(options.scorer.states);
+  // Wrong options are found here, with words and an exit code, and not by the workers.
+  const auto chosen = choose_device({options.session.device, "", options.session.evaluator},
+                                    program.installation().gpu_worker(), program.interrupted());
+  if (!chosen) return program.fail(chosen.error());
+  const Result<score::StateRegistry> registry = score::StateRegistry::load(options.states);
   if (!registry) return program.fail(session_error(registry.error()));
 
   const std::filesystem::path worker = program.installation().programs / "regraph-score-worker";
@@ -136,7 +136,7 @@ int serve(const Program& program, const ServerOptions& options) {
     if (!options.quiet) program.say(text);
   };
   score::ScoreStoreOptions of_store;
-  of_store.context = context_of(options, *registry, identity);
+  of_store.context = context_of(options, *registry, *chosen, identity);
   of_store.file = options.store;
   of_store.report = [&](const std::string& text) { program.say(text); };
   const auto store = score::ScoreStore::open(of_store);
@@ -156,7 +156,7 @@ int serve(const Program& program, const ServerOptions& options) {
   of_service.queue = options.queue;
   of_service.version = fmt::format("{}+{}", REGRAPH_VERSION, identity.substr(0, 12));
   of_service.registry = registry->hash();
-  of_service.device = options.scorer.device;
+  of_service.device = chosen->device.name;
   score::RewardService service(of_service, **workers, **store);
   const auto server = score::HttpServer::start(options.http, service);
   if (!server) return program.fail(usage(server.error().message));

@@ -2,9 +2,11 @@
 // on standard input, scores go to standard output, one message each (base/frame_stream.h,
 // score/score_item.h). It ends when nobody asks it any more.
 #include "base/frame_stream.h"
+#include "cli/problem_flags.h"
 #include "cli/program.h"
 #include "score/scorer.h"
 #include "score/server/score_worker.h"
+#include "session/session_options.h"
 
 #include <CLI/CLI.hpp>
 
@@ -30,8 +32,9 @@ int run(int argc, char** argv) {
                "regraph-score-worker"};
   app.set_version_flag("--version", std::string("regraph-score-worker ") + REGRAPH_VERSION);
   app.add_option("--states", options.states, "folder of the registered states")->required();
-  app.add_option("--device", options.device, "GPU that answers are for");
-  app.add_option("--evaluator", options.evaluator, "where times come from")->capture_default_str();
+  SessionOptions session;
+  session.evaluator = options.evaluator;
+  add_device_options(app, session);
   app.add_option("--candidate-seconds", options.candidate_seconds, "that an answer may take")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
@@ -40,6 +43,8 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kUsage;
   }
+  options.device = session.device;
+  options.evaluator = session.evaluator;
   // Whatever else prints must not end up between the answers.
   const int answers = ::dup(STDOUT_FILENO);
   if (answers < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return kInternalError;
