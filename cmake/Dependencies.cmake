@@ -8,6 +8,9 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
 find_package(Threads REQUIRED)
+# The server of rewards; with the definitions that Debian's library was built with, hence OpenSSL's headers.
+pkg_check_modules(HTTPLIB REQUIRED IMPORTED_TARGET cpp-httplib)
+find_package(OpenSSL REQUIRED)
 # Headers only: libcurl is loaded at run time (src/llm/client).
 find_path(REGRAPH_CURL_INCLUDE curl/curl.h)
 if(NOT REGRAPH_CURL_INCLUDE)
@@ -15,7 +18,6 @@ if(NOT REGRAPH_CURL_INCLUDE)
 endif()
 if(REGRAPH_TESTS)
   find_package(GTest REQUIRED)
-  find_package(OpenSSL REQUIRED)  # certificates of servers in tests
 endif()
 if(REGRAPH_BENCH)
   find_package(benchmark REQUIRED)
