@@ -114,7 +114,7 @@ TEST(ThreadLayout, GuardsEveryAxisAndFollowsTheBlock) {
     KernelDraft draft({"drafts", 1, index}, {"f"}, {Element::float32});
     draft.size("rows", fixed(64));
     draft.size("cols", fixed(96));
-    over_elements(draft, {{"row", "$rows"}, {"col", "$cols"}}, {.loops = true});
+    over_elements(draft, {{"row", "$rows"}, {"col", "$cols"}}, {.loops = kRowLoops});
     draft.line("$out[$row * $cols + $col] = $zero;");
     const std::string rows = draft.say("$rows");
     const std::string cols = draft.say("$cols");
