@@ -15,7 +15,7 @@ std::string over_one_or_two(KernelDraft& draft, double two) {
     over_elements(draft, {{"i", "$n"}});
     return "$i";
   }
-  over_elements(draft, {{"row", "$rows"}, {"col", "$cols"}}, {.loops = true});
+  over_elements(draft, {{"row", "$rows"}, {"col", "$cols"}}, {.loops = kRowLoops});
   return "$row * $cols + $col";
 }
 

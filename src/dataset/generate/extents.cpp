@@ -36,6 +36,14 @@ Extent side(const Dice& dice, std::string_view site, std::int64_t low, std::int6
        dice.one_of<std::int64_t>(name + " even", {32, 64, 96}), dice.between(name + " few", 1, 4)}};
 }
 
+Extent box_side(const Dice& dice, std::string_view site, std::int64_t low, std::int64_t high) {
+  const std::string name(site);
+  Extent extent = side(dice, site, low, high);
+  extent.tests[0] = dice.one_of<std::int64_t>(name + " odd in box", {9, 11, 13, 17, 19, 21, 35});
+  extent.tests[1] = dice.one_of<std::int64_t>(name + " even in box", {8, 16, 16, 32});
+  return extent;
+}
+
 Extent fixed(std::int64_t value) {
   return {value, {value, value, value}};
 }

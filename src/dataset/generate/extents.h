@@ -22,6 +22,9 @@ struct Extent {
 // A side of `low` to `high` elements: a power of two, a multiple of 32, or neither.
 [[nodiscard]] Extent side(const Dice& dice, std::string_view site, std::int64_t low,
                           std::int64_t high);
+// The same for a box of three sides, whose tests would grow too long.
+[[nodiscard]] Extent box_side(const Dice& dice, std::string_view site, std::int64_t low,
+                              std::int64_t high);
 // A size that stays what it is at every test, such as a table's length.
 [[nodiscard]] Extent fixed(std::int64_t value);
 // `extent` times `factor`: lengths that must be whole multiples.

@@ -69,7 +69,7 @@ GeneratedKernel write_transpose(const KernelPlace& place) {
     store(turned_in_tile(draft, false));
     return draft.finish();
   }
-  over_elements(draft, {{"row", "$rows"}, {"col", "$cols"}}, {.loops = true});
+  over_elements(draft, {{"row", "$rows"}, {"col", "$cols"}}, {.loops = kRowLoops});
   if (dice.chance("local", 0.3)) {
     draft.line("$T $v = $in[$row * $cols + $col];");
     store("$v");
@@ -86,7 +86,7 @@ GeneratedKernel write_permutation(const KernelPlace& place) {
   constexpr std::array<std::string_view, 3> kIndices = {"plane", "row", "col"};
   constexpr std::array<std::string_view, 3> kExtents = {"planes", "rows", "cols"};
   for (const std::string_view extent : kExtents)
-    draft.size(extent, side(dice, extent, 40, 100));
+    draft.size(extent, box_side(dice, extent, 40, 90));
   using Order = std::array<std::size_t, 3>;
   const Order order = dice.one_of<Order>(
       "order", {{0, 2, 1}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}});
@@ -113,7 +113,7 @@ GeneratedKernel write_permutation(const KernelPlace& place) {
     element = turned_in_tile(draft, true);
   } else {
     over_elements(draft, {{"plane", "$planes"}, {"row", "$rows"}, {"col", "$cols"}},
-                  {.loops = true});
+                  {.loops = kRowLoops});
     std::string from = place_in({0, 1, 2});
     if (dice.chance("named places", 0.4)) {
       draft.index("lo", from);
@@ -164,7 +164,7 @@ GeneratedKernel write_gather(const KernelPlace& place) {
       {"out", Direction::out,
        rows ? std::vector<std::string>{"$rows", "$cols"} : std::vector<std::string>{"$n"}});
   if (rows) {
-    over_elements(draft, {{"row", "$rows"}, {"col", "$cols"}}, {.loops = true});
+    over_elements(draft, {{"row", "$rows"}, {"col", "$cols"}}, {.loops = kRowLoops});
     target = "$row * $cols + $col";
   } else {
     over_elements(draft, {{"i", "$n"}});
@@ -206,7 +206,7 @@ GeneratedKernel write_scatter(const KernelPlace& place) {
   if (form == "list") draft.buffer({"index", Direction::in, {count}, "iota", Element::int32});
   draft.buffer({"out", Direction::out, shape});
   if (rows) {
-    over_elements(draft, {{"row", "$rows"}, {"col", "$cols"}}, {.loops = true});
+    over_elements(draft, {{"row", "$rows"}, {"col", "$cols"}}, {.loops = kRowLoops});
   } else {
     over_elements(draft, {{"i", "$n"}});
   }
@@ -234,13 +234,25 @@ GeneratedKernel write_upsampling(const KernelPlace& place) {
   KernelDraft draft(place, {"upsample", "enlarge", "zoom", "expand", "magnify", "resize_up"});
   const Dice& dice = draft.dice();
   const std::int64_t factor = dice.between("factor", 2, 4);
-  draft.size("rows", side(dice, "rows", 120, 300));
-  draft.size("cols", side(dice, "cols", 120, 300));
-  const std::string wide = fmt::format("($cols * {})", factor);
-  const std::string high = fmt::format("($rows * {})", factor);
-  draft.buffer({"in", Direction::in, {"$rows", "$cols"}, draft.init()});
+  // The sizes that are passed are those of the source or those of the result.
+  const bool from_source = dice.chance("from the source", 0.35);
+  const bool of_source = from_source || dice.chance("sizes of the source", 0.4);
+  const Extent high_extent = side(dice, "rows", 120, 300);
+  const Extent wide_extent = side(dice, "cols", 120, 300);
+  draft.size("rows", of_source ? high_extent : times(high_extent, factor));
+  draft.size("cols", of_source ? wide_extent : times(wide_extent, factor));
+  const auto larger = [&](const char* size) {
+    return of_source ? fmt::format("({} * {})", size, factor) : std::string(size);
+  };
+  const auto smaller = [&](const char* size) {
+    return of_source ? std::string(size) : fmt::format("({} / {})", size, factor);
+  };
+  const std::string wide = larger("$cols");
+  const std::string high = larger("$rows");
+  const std::string pitch = smaller("$cols");
+  draft.buffer({"in", Direction::in, {smaller("$rows"), pitch}, draft.init()});
   draft.buffer({"out", Direction::out, {high, wide}});
-  if (dice.chance("from the source", 0.4)) {
+  if (from_source) {
     // A thread writes all copies of its element.
     over_elements(draft, {{"row", "$rows"}, {"col", "$cols"}});
     draft.line("$T $v = " + moved(draft, "$in[$row * $cols + $col]") + ";");
@@ -253,13 +265,14 @@ GeneratedKernel write_upsampling(const KernelPlace& place) {
   over_elements(draft, {{"row", high}, {"col", wide}});
   draft.index("lo", fmt::format("$row / {}", factor));
   draft.index("hi", fmt::format("$col / {}", factor));
-  std::vector<Operand> operands = {{"$in[$lo * $cols + $hi]"}};
+  const std::string near = "$in[$lo * " + pitch + " + $hi]";
+  std::vector<Operand> operands = {{near}};
   if (draft.floating() && dice.chance("linear", 0.5)) {
-    draft.index("place", "min($hi + 1, $cols - 1)");
+    draft.index("place", "min($hi + 1, " + bare(pitch) + " - 1)");
     draft.line(fmt::format("$T $w = ($T)($col % {}) / {};", factor,
                            draft.literal(static_cast<double>(factor))));
-    operands = {{"($one - $w) * $in[$lo * $cols + $hi] + $w * $in[$lo * $cols + $place]", 8.0,
-                 Binding::sum}};
+    operands = {
+        {"($one - $w) * " + near + " + $w * $in[$lo * " + pitch + " + $place]", 8.0, Binding::sum}};
   }
   const std::string value =
       draft.expression("value", operands, static_cast<int>(dice.between("size", 0, 3)));

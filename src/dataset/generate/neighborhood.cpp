@@ -43,7 +43,8 @@ std::vector<std::string> Neighborhood::shape() const {
 }
 
 void Neighborhood::begin(std::string_view copied) {
-  over_elements(draft_, axes_);
+  // Neighbours of a number that is taken apart are hard to tell: rarer than elsewhere.
+  over_elements(draft_, axes_, {.flat = 0.1});
   if (border_ != Border::inner) return;
   std::string outside;
   for (const Axis& axis : axes_) {

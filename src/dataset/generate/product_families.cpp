@@ -176,9 +176,9 @@ GeneratedKernel write_batched_product(const KernelPlace& place) {
                     {"batched_matmul", "small_products", "bmm", "many_products", "batch_gemm"});
   const Dice& dice = draft.dice();
   draft.size("batch", Extent{dice.between("batch", 24, 80), {5, 3, 1}});
-  draft.size("rows", side(dice, "rows", 16, 40));
-  draft.size("cols", side(dice, "cols", 16, 40));
-  draft.size("inner", side(dice, "inner", 16, 40));
+  draft.size("rows", box_side(dice, "rows", 16, 40));
+  draft.size("cols", box_side(dice, "cols", 16, 40));
+  draft.size("inner", box_side(dice, "inner", 16, 40));
   const bool tiled = dice.chance("tiled", 0.2);
   const bool shared = !tiled && dice.chance("shared operand", 0.2);
   const bool right = !tiled && dice.chance("right transposed", 0.3);
@@ -223,7 +223,7 @@ GeneratedKernel write_outer_product(const KernelPlace& place) {
                 {"$rows", "$cols"},
                 update ? draft.init("init out") : ""});
   if (scaled) draft.scalar("alpha", dice.one_of("alpha", {2.0, 3.0, 5.0}));
-  over_elements(draft, {{"row", "$rows"}, {"col", "$cols"}}, {.loops = true});
+  over_elements(draft, {{"row", "$rows"}, {"col", "$cols"}}, {.loops = kRowLoops});
   std::vector<Operand> operands = {{"$in[$row]"}, {"$in2[$col]"}};
   if (dice.chance("plain product", 0.5))
     operands = {{"$in[$row] * $in2[$col]", 64.0, Binding::product}};

@@ -168,7 +168,7 @@ GeneratedKernel write_histogram(const KernelPlace& place) {
   draft.buffer({"bins", Direction::inout, {count}, "int(0,9)", Element::int32});
   std::string at = "$i";
   if (two_sides) {
-    over_elements(draft, {{"row", "$rows"}, {"col", "$cols"}}, {.loops = true});
+    over_elements(draft, {{"row", "$rows"}, {"col", "$cols"}}, {.loops = kRowLoops});
     at = "$row * $cols + $col";
   } else {
     over_elements(draft, {{"i", "$n"}});

@@ -128,7 +128,7 @@ GeneratedKernel write_stencil_3d(const KernelPlace& place) {
       place, {"stencil3d", "heat_3d", "seven_point", "diffuse_volume", "smooth_3d", "volume_step"});
   const Dice& dice = draft.dice();
   for (const std::string_view extent : {"planes", "rows", "cols"})
-    draft.size(extent, side(dice, extent, 40, 90));
+    draft.size(extent, box_side(dice, extent, 40, 75));
   const std::string form = dice.word("form", {"cross", "cross", "split", "far", "planes"});
   Neighborhood around(draft, {{"plane", "$planes"}, {"row", "$rows"}, {"col", "$cols"}},
                       form == "far" ? 2 : 1);

@@ -36,7 +36,7 @@ std::vector<int> drawn_block(const Dice& dice, std::size_t axes) {
 }
 
 // Returns early, or opens an if around what follows.
-void guard(KernelDraft& draft, const std::vector<Axis>& axes, bool may_return) {
+void guard(KernelDraft& draft, const std::vector<Axis>& axes) {
   const Dice& dice = draft.dice();
   std::string outside;
   std::string inside;
@@ -48,7 +48,7 @@ void guard(KernelDraft& draft, const std::vector<Axis>& axes, bool may_return) {
     outside += fmt::format("${} >= {}", axis.role, bare(axis.extent));
     inside += fmt::format("${} < {}", axis.role, bare(axis.extent));
   }
-  if (!may_return || dice.chance("guard", 0.5)) {
+  if (dice.chance("guard", 0.5)) {
     draft.open("if (" + inside + ")");
   } else if (axes.size() > 1 && dice.chance("guards apart", 0.25)) {
     for (const Axis& axis : axes)
@@ -85,9 +85,9 @@ void take_apart(KernelDraft& draft, std::vector<Axis> axes) {
 }
 
 void one_number(KernelDraft& draft, std::vector<Axis> axes, const LayoutChoice& choice) {
-  if (choice.swapped && draft.dice().chance("swapped", 0.3)) std::ranges::reverse(axes);
+  if (draft.dice().chance("swapped", choice.swapped)) std::ranges::reverse(axes);
   draft.index("flat", global_index(draft, 'x'));
-  guard(draft, {{"flat", product(axes)}}, choice.early_return);
+  guard(draft, {{"flat", product(axes)}});
   take_apart(draft, axes);
   draft.launch(drawn_block(draft.dice(), 1), {"cdiv(" + product(axes) + ", bx)"});
 }
@@ -105,21 +105,21 @@ std::string global_index(const KernelDraft& draft, char axis) {
 
 void over_elements(KernelDraft& draft, const std::vector<Axis>& axes, const LayoutChoice& choice) {
   const Dice& dice = draft.dice();
-  if (axes.size() > 1 && choice.loops && dice.chance("row loop", 0.3)) {
+  if (axes.size() > 1 && dice.chance("row loop", choice.loops)) {
     const std::vector<Axis> outer(axes.begin(), axes.end() - 1);
     LayoutChoice rest = choice;
-    rest.loops = false;
+    rest.loops = 0.0;
     over_elements(draft, outer, rest);
     draft.loop(axes.back().role, "0", bare(axes.back().extent));
     return;
   }
-  if (axes.size() > 1 && choice.flat && dice.chance("flat", 0.22)) {
+  if (axes.size() > 1 && dice.chance("flat", choice.flat)) {
     one_number(draft, axes, choice);
     return;
   }
   // x belongs to the last axis of `order`.
   std::vector<Axis> order = axes;
-  if (choice.swapped && dice.chance("swapped", 0.35)) std::ranges::reverse(order);
+  if (dice.chance("swapped", choice.swapped)) std::ranges::reverse(order);
   const std::vector<int> block = drawn_block(dice, axes.size());
   std::vector<std::string> grid;
   constexpr std::string_view kAxes = "xyz";
@@ -132,7 +132,7 @@ void over_elements(KernelDraft& draft, const std::vector<Axis>& axes, const Layo
     const std::size_t axis = inner_first ? step : order.size() - 1 - step;
     draft.index(order[order.size() - 1 - axis].role, global_index(draft, kAxes[axis]));
   }
-  guard(draft, axes, choice.early_return);
+  guard(draft, axes);
   draft.launch(block, grid);
 }
 

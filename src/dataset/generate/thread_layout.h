@@ -14,12 +14,13 @@ struct Axis {
   std::string extent;  // text
 };
 
+// How often a layout is what it says, 0 to 1.
 struct LayoutChoice {
-  bool flat = true;          // one number for all axes, taken apart with / and %
-  bool swapped = true;       // neighbours in x an outer axis apart
-  bool loops = false;        // the innermost axis is a loop of one thread
-  bool early_return = true;  // else the body stands under an if: barriers come after
+  double flat = 0.2;      // one number for all axes, taken apart with / and %
+  double swapped = 0.38;  // neighbours in x an outer axis apart
+  double loops = 0.0;     // the innermost axis is a loop of one thread
 };
+inline constexpr double kRowLoops = 0.3;  // for families in which such a loop is natural
 
 // One thread an element of the box whose axes are given, outermost first (one to three): declares
 // their indices, guards the rest of the kernel and sets the launch.
