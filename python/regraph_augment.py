@@ -26,6 +26,7 @@ Messages = list[dict[str, str]]
 # Device code in a question: fenced with a mark, or by backticks; in an answer by backticks.
 _MARKED = re.compile(r"(\[begin (?P<label>[\w ]*code[\w ]*|source) (?P<mark>\w+)\]\n)(?P<code>.*?)"
                      r"(\[end (?P=label) (?P=mark)\])", re.DOTALL)
+_OTHER_FENCE = re.compile(r"\[begin [^\]\n]+ (\w+)\]\n.*?\[end [^\]\n]+ \1\]", re.DOTALL)
 _FENCED = re.compile(r"(```(?:cuda|cpp|c\+\+|cu|c)\n)(?P<code>.*?)(```)", re.DOTALL)
 # Where other lines mean the kernel's names: [shapes], {sizes}, "launch expressions", argument lines.
 _STRUCTURE = re.compile(r'"[^"\n]*"|\{[^{}\n]*\}|\[[^\[\]\n]*\]')
@@ -104,7 +105,13 @@ def rename_code(code: str, renaming: Mapping[str, str]) -> str:
 
 
 def rename_around(text: str, renaming: Mapping[str, str]) -> str:
-    """Text that is no code: the kernel's names where the text's structure says that they are meant."""
+    """Text that is no code: the kernel's names where the text's structure says that they are meant. Other
+    fenced text, of another kernel or a message, stays."""
+    fence = _OTHER_FENCE.search(text)
+    if fence:
+        return (rename_around(text[:fence.start()], renaming) + fence.group()
+                + rename_around(text[fence.end():], renaming))
+
     def in_structure(match: re.Match[str]) -> str:
         if match.group().startswith(("[begin ", "[end ")):
             return match.group()
