@@ -54,13 +54,16 @@ def load_data(options: argparse.Namespace, preset: Preset) -> tuple[list[Row], l
 
 
 def start_model(options: argparse.Namespace, preset: Preset, rows: list[Row], device: str) -> tuple[Any, Any]:
-    """Model in float32 and tokenizer: a new one, the folder's, or on --resume the one that the run began with."""
+    """Model and tokenizer: a new one, the folder's, or on --resume the one that the run began with. In float32, as
+    bf16 weights would have no exact copy to add small steps to; but below adapters, where they are not trained."""
     from regraph_training import model_folder
     begun = options.output / "initial"
     if options.resume and begun.exists():
         return model_folder.load_model(begun, "float32", device), model_folder.load_tokenizer(begun)
     if options.model:
-        return model_folder.load_model(options.model, "float32", device), model_folder.load_tokenizer(options.model)
+        below_adapters = preset.sft.trainer == "trl" and preset.lora and device == "cuda"
+        return (model_folder.load_model(options.model, "bfloat16" if below_adapters else "float32", device),
+                model_folder.load_tokenizer(options.model))
     if not preset.model.scratch:
         raise BadInput(f"preset {preset.name} begins with {preset.model.base}: name a folder that holds it by --model")
     from regraph_model import model_from_scratch
