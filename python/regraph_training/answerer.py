@@ -33,6 +33,7 @@ class Answerer:
         pad = tokenizer.pad_token_id
         self.pad = pad if pad is not None else self.ends[0]
         self.context = int(model.config.max_position_embeddings)
+        tokenizer.model_max_length = 1 << 40  # the check is ours; transformers would only warn
         self._queue: queue.Queue[_Waiting] = queue.Queue()
         self._lock = threading.Lock()  # tokenizers are not for several threads at once
         self.batches = 0

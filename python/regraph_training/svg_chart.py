@@ -77,7 +77,7 @@ def chart(title: str, panels: Sequence[Panel], axis: str) -> str:
     def at_x(x: float) -> float:
         return LEFT + (x - x_low) / span * (WIDTH - LEFT - RIGHT)
 
-    colour = 0
+    labels = list(dict.fromkeys(line.label for panel in panels for line in panel.lines))
     for number, panel in enumerate(shown):
         top = TOP + number * (PANEL + GAP) + 16
         bottom = top + PANEL - 16
@@ -95,15 +95,17 @@ def chart(title: str, panels: Sequence[Panel], axis: str) -> str:
                    'stroke="#888888"/>')
         label_x = WIDTH - RIGHT
         for line in reversed(panel.lines):
-            line_colour = COLOURS[(colour + panel.lines.index(line)) % len(COLOURS)]
+            line_colour = COLOURS[labels.index(line.label) % len(COLOURS)]
             for points, style in ((line.faint, 'stroke-width="1" opacity="0.25"'), (line.points, 'stroke-width="1.8"')):
-                if points:
+                if len(points) == 1:
+                    out.append(f'<circle cx="{at_x(points[0][0]):.1f}" cy="{at_y(points[0][1]):.1f}" r="3" '
+                               f'fill="{line_colour}"/>')
+                elif points:
                     path = " ".join(f"{at_x(x):.1f},{at_y(y):.1f}" for x, y in points)
                     out.append(f'<polyline points="{path}" fill="none" stroke="{line_colour}" {style}/>')
             out.append(f'<text x="{label_x}" y="{top - 6}" text-anchor="end" fill="{line_colour}">'
                        f"{html.escape(line.label)}</text>")
             label_x -= 7 * len(line.label) + 14
-        colour += len(panel.lines)
     base = TOP + len(shown) * (PANEL + GAP)
     for tick in ticks(x_low, x_high, 7):
         out.append(f'<text x="{at_x(tick):.1f}" y="{base}" text-anchor="middle">{tick:g}</text>')

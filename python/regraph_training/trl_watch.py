@@ -28,15 +28,20 @@ class Watch(TrainerCallback):
         self.checkpoint_seconds = checkpoint_seconds
         self.reason = "the budget is used up"
         self._terminated = False
+        self._handler_before: Any = None
         self._longest = 0.0
         self._granule_begin = self._last_save = self._last_said = time.monotonic()
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         self._granule_begin = self._last_save = time.monotonic()
         try:
-            signal.signal(signal.SIGTERM, self._on_signal)
+            self._handler_before = signal.signal(signal.SIGTERM, self._on_signal)
         except ValueError:
             pass  # not the main thread
+
+    def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        if self._handler_before is not None:
+            signal.signal(signal.SIGTERM, self._handler_before)
 
     def _on_signal(self, *_: Any) -> None:
         self._terminated = True

@@ -1,11 +1,17 @@
 """What the tests share: the path of python/, whether the training packages are there, a fake reward server."""
 
+import contextlib
 import http.server
 import importlib.util
+import io
 import json
+import os
 import pathlib
 import sys
 import threading
+from unittest import mock
+
+os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PYTHON = ROOT / "python"
@@ -20,6 +26,45 @@ def lacking(packages):
     """Why tests that need these are skipped, or nothing."""
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
     return f"not installed: {', '.join(missing)} (python/requirements.txt)" if missing else ""
+
+
+def run_main(module, *arguments):
+    """A script's main in this process, which has loaded torch already: (exit code, its lines)."""
+    import importlib
+    from regraph_training.errors import run_main as run
+    out = io.StringIO()
+    with mock.patch.object(sys, "argv", [f"{module}.py", *map(str, arguments)]), contextlib.redirect_stdout(out), \
+            contextlib.redirect_stderr(out):
+        code = run(importlib.import_module(module).main)
+    return code, out.getvalue()
+
+
+def one_thread():
+    """Toy models are quickest so, and other tests may run beside."""
+    import torch
+    torch.set_num_threads(1)
+
+
+def toy_preset(path, **changes):
+    """presets/toy.json with changes by section, written to a file."""
+    preset = json.loads((PYTHON / "presets" / "toy.json").read_text())
+    for section, values in changes.items():
+        if isinstance(values, dict):
+            preset.setdefault(section, {}).update(values)
+        else:
+            preset[section] = values
+    path.write_text(json.dumps(preset))
+    return path
+
+
+def write_rows(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def journal(folder, kind="step"):
+    lines = [json.loads(line) for line in (folder / "training.jsonl").read_text().splitlines()]
+    return [line for line in lines if line["kind"] == kind]
 
 
 class FakeRewardServer:
