@@ -34,7 +34,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if self.path == "/health":
-            self.reply(200, {"status": "ok", "model": self.server.name})
+            from regraph_training.static_decoder import decoder_text
+            self.reply(200, {"status": "ok", "model": self.server.name,
+                             "decoder": decoder_text(self.server.answerer.model)})
         elif self.path.rstrip("/") == "/v1/models":
             self.reply(200, {"object": "list", "data": [{"id": self.server.name, "object": "model",
                                                          "created": self.server.begun, "owned_by": "regraph"}]})

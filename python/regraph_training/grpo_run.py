@@ -122,7 +122,8 @@ def train_grpo(options: argparse.Namespace, preset: Preset, rows: list[Row], jou
         if log.batches != last_batch["seen"]:
             last_batch["seen"] = log.batches
             found.update(reward_seconds=reward.seconds, generation_seconds=rollouts.seconds or None,
-                         generated_tokens=rollouts.tokens or None, waiting_prompts=len(curriculum.waits))
+                         generated_tokens=rollouts.tokens or None, decoder=rollouts.decoder or "transformers",
+                         waiting_prompts=len(curriculum.waits))
         return found
 
     watch = Watch(journal, options.minutes, preset.grpo.checkpoint_seconds, repeats, phases)

@@ -11,6 +11,7 @@ from typing import Any
 
 from .merging import SamplingCopy
 from .sampling import Request, generate, seed_of
+from .static_decoder import decoder_text
 from .tokenizer import token_ids
 
 
@@ -20,6 +21,7 @@ class Rollouts:
     def __init__(self, seed: int, rows_at_once: int = 512):
         self.seed, self.rows_at_once = seed, rows_at_once
         self.seconds, self.tokens = 0.0, 0
+        self.decoder = ""
         self._copy: SamplingCopy | None = None
 
     def __call__(self, prompts: list[Any], trainer: Any) -> dict[str, Any]:
@@ -40,6 +42,7 @@ class Rollouts:
                                     seed_of(self.seed, trainer.state.global_step, number)))
         answers = generate(sampler, requests, trainer.eos_token_ids, tokenizer.pad_token_id, self.rows_at_once)
         self.seconds = time.monotonic() - begin
+        self.decoder = decoder_text(sampler)
         self.tokens = sum(len(answer.tokens) for answer in answers)
         return {"prompt_ids": [list(request.prompt) for request in requests],
                 "completion_ids": [answer.tokens for answer in answers], "logprobs": None}

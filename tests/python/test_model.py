@@ -176,6 +176,27 @@ class Sampling(unittest.TestCase):
                          [answer.tokens for answer in self.answers(requests, rows_at_once=4)])
         self.assertGreater(len({tuple(answer.tokens) for answer in together}), 12)
 
+    def test_the_decoder_with_fixed_shapes_gives_the_same(self):
+        from regraph_training.sampling import Request
+        from regraph_training.static_decoder import StaticDecoder, suits
+        self.assertTrue(suits(self.model))
+        decoder = StaticDecoder(self.model, graphs=False)
+        decoder.check()
+        self.assertEqual(decoder.why_not, "")
+        for rows in (1, 18):  # the second makes it grow; rows leave, and padding rows are beside
+            requests = [Request(self.prompts[number % 3], 3 + 17 * number, 1.0 if number % 4 else 0.0, number)
+                        for number in range(rows)]
+            self.assertEqual([answer.tokens for answer in self.answers(requests, decoder=decoder)],
+                             [answer.tokens for answer in self.answers(requests)])
+
+    def test_a_decoder_that_computes_otherwise_is_not_used(self):
+        from regraph_training.static_decoder import StaticDecoder
+        decoder = StaticDecoder(self.model, graphs=False)
+        decoder.checked = False
+        decoder.heads = 1
+        self.assertFalse(decoder.usable)
+        self.assertTrue(decoder.why_not)
+
     def test_limits_are_kept_and_a_longer_one_goes_on(self):
         from regraph_training.sampling import Request
         short, long = self.answers([Request(self.prompts[0], limit, 1.0, 3) for limit in (5, 30)])
