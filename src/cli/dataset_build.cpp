@@ -20,8 +20,7 @@ constexpr double kParquetSeconds = 600.0;
 
 // Lets pyarrow write the rows once more as Parquet; what it says when it cannot.
 std::string write_parquet(const Program& program, const std::filesystem::path& folder) {
-  const std::filesystem::path script =
-      program.installation().python_script("regraph_parquet.py");
+  const std::filesystem::path script = program.installation().python_script("regraph_parquet.py");
   const char* const chosen = std::getenv("REGRAPH_PYTHON");
   ChildRequest request;
   request.program = chosen != nullptr ? chosen : "/usr/bin/python3";

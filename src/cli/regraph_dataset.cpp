@@ -42,6 +42,14 @@ void add_building(CLI::App& app, DatasetOptions& options) {
   app.add_option("--seed", options.seed, "seed of walks")->capture_default_str();
   app.add_option("--split-seed", options.set.seed, "seed of the division into splits")
       ->capture_default_str();
+  app.add_option("--validation", options.set.shares.validation,
+                 "share of the families that are for validation")
+      ->check(CLI::Range(0.0, 0.5))
+      ->capture_default_str();
+  app.add_option("--test", options.set.shares.test,
+                 "share of the families that are for a last test")
+      ->check(CLI::Range(0.0, 0.5))
+      ->capture_default_str();
   app.add_option("--title", options.set.title, "name of the set, for the card")
       ->capture_default_str();
   app.add_option("--licence", options.set.licence, "licence of the kernels, for the card")

@@ -32,6 +32,7 @@ std::uint64_t order_of(const std::string& family, std::uint64_t seed) {
 }
 
 std::size_t share_of(double share, std::size_t groups) {
+  if (share <= 0.0) return 0;
   const double count = std::round(share * static_cast<double>(groups));
   return std::max<std::size_t>(1, static_cast<std::size_t>(count));
 }

@@ -22,9 +22,9 @@ struct SplitShares {
 };
 
 // Family -> split. Families that hold nearly the same kernel (learn/source_shingles.h) stay
-// together. With three groups or more each split has at least one; with fewer all is for training.
-// A function of the families' names, of who stays together and of the seed: more kernels of a
-// family move nothing.
+// together. With three groups or more each split of a share above 0 has at least one; with fewer
+// all is for training. A function of the families' names, of who stays together and of the seed:
+// more kernels of a family move nothing.
 [[nodiscard]] std::map<std::string, std::string> split_families(
     const std::vector<score::RegisteredProblem>& problems, std::uint64_t seed,
     const SplitShares& shares = {});
