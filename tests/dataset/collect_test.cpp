@@ -4,6 +4,7 @@
 #include "dataset/collect_walks.h"
 #include "dataset/data_set.h"
 #include "dataset/pair_maker.h"
+#include "report/run_report.h"
 #include "score/score_problem.h"
 #include "session/expanders.h"
 #include "session/opened_session.h"
@@ -138,7 +139,7 @@ TEST_F(CollectTest, ASlowedKernelComesWithTheStepThatRepairsIt) {
         "sizes: {rows: 2048, columns: 2048}\n"
         "args:\n  in: {dir: in, shape: [rows, columns]}\n"
         "  out: {dir: out, shape: [rows, columns]}\n"
-        "launch: {block: [32, 8], grid: [\"cdiv(columns, bx)\", \"cdiv(rows, by)\"]}\n"
+        "launch: {block: [32, 32], grid: [\"cdiv(columns, bx)\", \"cdiv(rows, by)\"]}\n"
         "tests: [{rows: 33, columns: 70}]\n");
   const auto collected = collect_slowdowns({kernel(), 1}, installation, never);
   ASSERT_TRUE(collected.ok()) << collected.error().message;
@@ -148,7 +149,10 @@ TEST_F(CollectTest, ASlowedKernelComesWithTheStepThatRepairsIt) {
     EXPECT_FALSE(pair.step.empty());
     swapped = swapped || pair.step == "coalesce_swap";
   }
-  EXPECT_TRUE(swapped) << collected->pairs.size() << " pairs";
+  std::string dropped;
+  for (const auto& [reason, count] : collected->dropped)
+    dropped += std::to_string(count) + " " + reason + "; ";
+  EXPECT_TRUE(swapped) << collected->pairs.size() << " pairs; " << dropped;
 }
 
 }  // namespace

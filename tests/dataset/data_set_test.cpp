@@ -46,7 +46,9 @@ TEST_F(DataSetTest, IsReadBackAndTheSameTwice) {
 }
 
 TEST_F(DataSetTest, TheCardSaysWhatIsInIt) {
-  ASSERT_TRUE(write_data_set(folder(), collected, {.title = "Small: one"}).ok());
+  DataSetOptions options;
+  options.title = "Small: one";
+  ASSERT_TRUE(write_data_set(folder(), collected, options).ok());
   const std::string card = text_of("README.md");
   EXPECT_EQ(card.substr(0, 4), "---\n");
   for (const char* part : {"pretty_name: \"Small: one\"", "4 pairs of 4 kernels in 4 families",

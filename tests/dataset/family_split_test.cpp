@@ -17,17 +17,14 @@ score::RegisteredProblem problem_with(const std::string& family, const std::stri
   return problem;
 }
 
-// A body of so many statements that no other number makes it alike.
+// A body of functions that no other number has.
 std::string body_of(int kind) {
-  const char* const functions[] = {"sqrtf", "expf",  "logf",  "sinf",
-                                   "cosf",  "tanhf", "fabsf", "floorf"};
+  const char* const functions[] = {"sqrtf", "expf",  "logf",   "sinf",  "cosf",
+                                   "tanhf", "fabsf", "floorf", "ceilf", "rsqrtf"};
+  const std::string own = functions[kind];
   std::string body;
-  for (int line = 0; line < 12; ++line) {
-    body += std::string("  y[i + ") + functions[(kind + line * (kind + 1)) % 8] + "(x[i])] " +
-            ((kind + line) % 3 == 0 ? "+=" : "*=") + " x[i" +
-            std::string(kind % 2 == 0 ? " * " : " / ") + "n] " + functions[(kind * 3 + line) % 8] +
-            "(y[i]);\n";
-  }
+  for (int line = 0; line < 6; ++line)
+    body += "  y[i] = " + own + "(" + own + "(x[i]) + " + own + "(y[" + own + "(n)]));\n";
   return body;
 }
 
