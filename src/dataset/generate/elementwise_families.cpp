@@ -201,9 +201,11 @@ GeneratedKernel write_color_conversion(const KernelPlace& place) {
   if (named) draft.index("k", at);
   const std::string first = named ? "$k" : at;
   const auto element = [&](std::string_view buffer, int channel, int count) {
-    if (planar && channel == 0) return fmt::format("${}[{}]", buffer, first);
-    const std::string place = planar ? fmt::format("{} * {} + {}", channel, area, first)
-                                     : fmt::format("{} * {} + {}", first, count, channel);
+    std::string place = first;
+    if (planar && channel > 0)
+      place = (channel > 1 ? fmt::format("{} * ", channel) : "") + area + " + " + first;
+    if (!planar && count > 1) place = fmt::format("{} * {}", first, count);
+    if (!planar && channel > 0) place += fmt::format(" + {}", channel);
     return fmt::format("${}[{}]", buffer, place);
   };
   constexpr std::string_view kChannels[] = {"red", "green", "blue", "opacity"};

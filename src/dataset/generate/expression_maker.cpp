@@ -52,9 +52,15 @@ Operand ExpressionMaker::product(const Operand& left, const Operand& right) cons
           left.bound * right.bound, Binding::product};
 }
 
+std::string ExpressionMaker::magnitude_of(const Operand& value) const {
+  const bool is_one = value.binding == Binding::primary &&
+                      value.text.starts_with(function_name(element_, "fabs") + "(");
+  return is_one ? value.text : call("fabs", value.text, 0.0).text;
+}
+
 Operand ExpressionMaker::floating_function(const std::string& site, const Operand& value) const {
   const auto literal = [&](double amount) { return number(element_, amount); };
-  const std::string magnitude = call("fabs", value.text, 0.0).text;
+  const std::string magnitude = magnitude_of(value);
   const double c = constant(site + " c");
   switch (dice_.below(site + " function", 9)) {
     case 0:
@@ -174,7 +180,7 @@ Operand ExpressionMaker::binary(const std::string& site, const Operand& left,
           c * (left.bound + right.bound), Binding::product};
     default:
       return {within(left, Binding::product) + " / (" + number(element_, 1.0) + " + " +
-                  call("fabs", right.text, 0.0).text + ")",
+                  magnitude_of(right) + ")",
               left.bound, Binding::product};
   }
   return {within(left, Binding::sum) + " + " + within(right, Binding::sum),

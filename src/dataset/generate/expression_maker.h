@@ -40,6 +40,7 @@ class ExpressionMaker {
   [[nodiscard]] Operand integer_binary(const std::string& site, const Operand& left,
                                        const Operand& right) const;
   [[nodiscard]] Operand product(const Operand& left, const Operand& right) const;
+  [[nodiscard]] std::string magnitude_of(const Operand& value) const;
   // A positive constant, and one for int that is whole.
   [[nodiscard]] double constant(const std::string& site) const;
   [[nodiscard]] Operand call(std::string_view function, const std::string& arguments,

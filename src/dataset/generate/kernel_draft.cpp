@@ -230,7 +230,7 @@ std::string KernelDraft::parameter_list(std::size_t column) const {
     sizes.push_back("int " + size.name);
   std::vector<std::vector<std::string>> groups = {buffers_, scalars_, sizes};
   if (style_.parameters == 1) std::swap(groups[1], groups[2]);
-  if (style_.parameters == 2) std::ranges::rotate(groups, groups.begin() + 2);
+  if (style_.parameters == 2) std::rotate(groups.begin(), groups.begin() + 2, groups.end());
   std::string result;
   for (const std::vector<std::string>& group : groups) {
     for (const std::string& parameter : group) {

@@ -75,7 +75,9 @@ GeneratedKernel finish_stencil(KernelDraft& draft, Neighborhood& around,
     }
   }
   if (source) operands.push_back({"$in2[" + around.own() + "]"});
-  if (parameter) operands[0] = {"$alpha * (" + operands[0].text + ")", 24.0, Binding::product};
+  if (parameter)
+    operands[0] = {"$alpha * " + draft.expression("scaled", {operands[0]}, 0, Binding::product),
+                   24.0, Binding::product};
   draft.line("$out[" + around.own() + "] = " +
              draft.expression("value", operands, static_cast<int>(dice.between("size", 0, 2))) +
              ";");

@@ -21,7 +21,7 @@ std::string filter_length(KernelDraft& draft, std::int64_t taps, bool may_be_par
     return "$taps";
   }
   if (form == "macro") {
-    const std::string name = draft.dice().word("macro", {"TAPS", "WIDTH", "WINDOW", "FILTER"});
+    std::string name = draft.dice().word("macro", {"TAPS", "WIDTH", "WINDOW", "FILTER"});
     draft.preamble(fmt::format("#define {} {}", name, taps));
     return name;
   }

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 #include <system_error>
+#include <unordered_set>
 
 namespace regraph::dataset {
 
@@ -62,7 +62,7 @@ Status check_request(const std::filesystem::path& folder, const GeneratorRequest
 Result<GeneratorReport> write_kernels(const std::filesystem::path& folder,
                                       const GeneratorRequest& request) {
   GeneratorReport report;
-  std::set<Hash128> known;
+  std::unordered_set<Hash128> known;
   const std::vector<std::string>& names =
       request.families.empty() ? generator_families() : request.families;
   for (const std::string& family : names) {

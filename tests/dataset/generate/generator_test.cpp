@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <set>
 #include <string>
+#include <unordered_set>
 
 namespace regraph::dataset {
 namespace {
@@ -73,9 +74,9 @@ TEST(Generator, NamesAreUniqueInAFamily) {
 
 TEST(Generator, ManyTextsAreDistinctAndSmall) {
   constexpr std::uint64_t kEach = 200;
-  std::set<Hash128> all;
+  std::unordered_set<Hash128> all;
   for (const std::string& family : generator_families()) {
-    std::set<Hash128> texts;
+    std::unordered_set<Hash128> texts;
     for (std::uint64_t index = 0; index < kEach; ++index) {
       const GeneratedKernel made = kernel(family, 1, index);
       texts.insert(canonical_identity(made.source));

@@ -9,9 +9,9 @@
 #include <csignal>
 #include <cstddef>
 #include <filesystem>
-#include <set>
 #include <string>
 #include <sys/resource.h>
+#include <unordered_set>
 
 namespace regraph::dataset {
 namespace {
@@ -88,7 +88,7 @@ TEST_F(WriteGenerated, IsACorpus) {
 
 TEST_F(WriteGenerated, LeavesOutWhatOnlyNamesTellApart) {
   const GeneratorRequest request = {{"transpose", "map"}, 1, 400};
-  std::set<Hash128> texts;
+  std::unordered_set<Hash128> texts;
   for (const std::string& family : request.families) {
     for (std::uint64_t index = 0; index < request.per_family; ++index)
       texts.insert(canonical_identity(generate_kernel(family, 1, index)->source));
