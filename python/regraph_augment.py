@@ -32,6 +32,9 @@ _FENCED = re.compile(r"(```(?:cuda|cpp|c\+\+|cu|c)\n)(?P<code>.*?)(```)", re.DOT
 _STRUCTURE = re.compile(r'"[^"\n]*"|\{[^{}\n]*\}|\[[^\[\]\n]*\]')
 _ARGUMENT = re.compile(r"^(?P<name>[A-Za-z_]\w*)(?=: (?:__constant__ )?[\w ]+\*?[,;])", re.MULTILINE)
 _SIZE = re.compile(r"(?<=, size )[A-Za-z_]\w*$", re.MULTILINE)
+# The kernel's own name: "# Kernel NAME", "`__global__` function NAME", and graphs/prompts-small's "rewrite NAME".
+_TITLE = re.compile(r"(?<=[Kk]ernel )[A-Za-z_]\w*(?=$|[\s.,;:])|(?<=function )[A-Za-z_]\w*(?=$|[\s.,;:])"
+                    r"|(?<=^rewrite )[A-Za-z_]\w*$", re.MULTILINE)
 _SIZES = re.compile(r"\{[A-Za-z_]\w*: -?\d+(?:, [A-Za-z_]\w*: -?\d+)*\}")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
@@ -126,8 +129,7 @@ def rename_around(text: str, renaming: Mapping[str, str]) -> str:
     text = _STRUCTURE.sub(in_structure, text)
     text = _ARGUMENT.sub(by_name, text)
     text = _SIZE.sub(by_name, text)
-    return re.sub(r"(?<=[Kk]ernel )[A-Za-z_]\w*(?=$|[\s.,;:])|(?<=function )[A-Za-z_]\w*(?=$|[\s.,;:])", by_name,
-                  text, flags=re.MULTILINE)
+    return _TITLE.sub(by_name, text)
 
 
 def _apart(text: str, pattern: re.Pattern[str], code: Callable[[str], str], around: Callable[[str], str]) -> str:

@@ -88,13 +88,18 @@ def train_own(options: argparse.Namespace, preset: Preset, rows: list[Row], held
                        "with \"trainer\": \"trl\" for others")
     pairs = [split_pair(row, f"training row {number + 1}") for number, row in enumerate(rows)]
     examples = Examples(pairs, tokenizer.backend_tokenizer.to_str(), preset.sft.variants, options.seed)
-    held = [example for example in encode([split_pair(row, "held-out row") for row in held_out],
-                                          tokenizer.backend_tokenizer) if len(example) <= preset.sft.max_length]
+    encoded = encode([split_pair(row, "held-out row") for row in held_out], tokenizer.backend_tokenizer)
+    held = [(example, str(row.get("step") or "")) for example, row in zip(encoded, held_out, strict=True)
+            if len(example) <= preset.sft.max_length]
+    gate_steps = frozenset(options.gate_steps.split(",")) - {""}
+    if gate_steps - {step for _, step in held}:
+        raise BadInput(f"--gate-steps {','.join(sorted(gate_steps - {step for _, step in held}))}: no held-out pair has it in "
+                       f"its column `step` (there are: {', '.join(sorted({step for _, step in held if step})) or 'none'})")
     what = what_it_is(options, preset, rows, held_out)
     identity = provenance.hash_of_rows([what, str(options.model)])
-    loop = OwnLoop(model, tokenizer.pad_token_id, examples, held, preset.sft,
-                   Limits(options.minutes, options.total_minutes, options.gate, options.gate_after), journal,
-                   options.output, options.seed, identity)
+    loop = OwnLoop(model, tokenizer.pad_token_id, examples, [example for example, _ in held], preset.sft,
+                   Limits(options.minutes, options.total_minutes, options.gate, options.gate_after, gate_steps), journal,
+                   options.output, options.seed, identity, [step for _, step in held])
     if options.resume:
         loop.resume()
     journal.run(script="regraph_sft.py", **what, parent=str(options.model) if options.model else None, device=device,
@@ -134,6 +139,7 @@ def read_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--gate", type=float, default=0.0, help="stop unless held-out exact match reaches this share")
     parser.add_argument("--gate-after", type=float, default=180.0, metavar="SECONDS", help="when (%(default)s)")
+    parser.add_argument("--gate-steps", default="", metavar="STEP,...", help="over pairs of these steps; default: all")
     return parser.parse_args(arguments)
 
 

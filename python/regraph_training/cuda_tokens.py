@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import NamedTuple
 
@@ -42,9 +43,10 @@ class Token(NamedTuple):
     text: str
 
 
-def tokens(code: str) -> list[Token]:
-    """All of the code; "".join of the texts is the code."""
-    return [Token(match.lastgroup or "operator", match.group()) for match in _TOKEN.finditer(code)]
+@functools.lru_cache(maxsize=64)
+def tokens(code: str) -> tuple[Token, ...]:
+    """All of the code; "".join of the texts is the code. Kept for a while: a pair's code is looked at many times."""
+    return tuple(Token(match.lastgroup or "operator", match.group()) for match in _TOKEN.finditer(code))
 
 
 def code_tokens(code: str) -> list[str]:

@@ -22,7 +22,7 @@ def pad_batch(examples: Sequence[Example], pad_id: int, device: Any) -> tuple[An
     tokens = torch.full((len(examples), width), pad_id, dtype=torch.long)
     spans = torch.tensor([[example.answer, len(example)] for example in examples])
     for row, example in enumerate(examples):
-        tokens[row, :len(example)] = torch.tensor(example.tokens, dtype=torch.long)
+        tokens[row, :len(example)] = torch.frombuffer(example.tokens, dtype=torch.int32)
     if str(device).startswith("cuda"):
         return tokens.pin_memory().to(device, non_blocking=True), spans.pin_memory().to(device, non_blocking=True)
     return tokens, spans

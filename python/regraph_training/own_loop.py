@@ -13,7 +13,7 @@ import math
 import pathlib
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +33,7 @@ class Limits:
     total_minutes: float = 0.0  # of all parts: the schedule ends by then; 0: by tokens alone
     gate: float = 0.0           # least exact match on held-out pairs ...
     gate_after: float = 180.0   # ... at the first evaluation after so many seconds
+    gate_steps: frozenset[str] = frozenset()  # of these optimization steps' pairs; empty: of all
 
 
 @dataclass
@@ -43,14 +44,20 @@ class Outcome:
     evaluation: dict[str, Any]
 
 
+def _share(matches: Iterable[bool]) -> float:
+    found = list(matches)
+    return sum(found) / max(1, len(found))
+
+
 class OwnLoop:
     def __init__(self, model: Any, pad_id: int, examples: Examples, held_out: Sequence[Example],
                  settings: SftSettings, limits: Limits, journal: Journal, output: pathlib.Path, seed: int,
-                 identity: str):
+                 identity: str, held_out_steps: Sequence[str] = ()):
         import torch
         self.model, self.pad_id, self.examples, self.held_out = model, pad_id, examples, held_out
         self.settings, self.limits, self.journal, self.output = settings, limits, journal, output
         self.seed, self.identity = seed, identity
+        self.held_out_steps = list(held_out_steps) or [""] * len(held_out)
         self.on_gpu = model.device.type == "cuda"
         if self.on_gpu:
             torch.set_float32_matmul_precision("high")
@@ -129,17 +136,21 @@ class OwnLoop:
             return
         begin = time.monotonic()
         found = evaluate(self.model, self.held_out, self.pad_id, self.settings.tokens_per_step, self.autocast)
-        found.pop("matches")
+        matches = list(zip(self.held_out_steps, found.pop("matches"), strict=True))
+        found["exact_by_step"] = {step: _share(match for other, match in matches if other == step)
+                                  for step in sorted(set(self.held_out_steps)) if step}
         self.last_evaluation = found
         self.journal.line("evaluation", step=self.step, tokens=self.tokens, rows=len(self.held_out),
                           evaluation_seconds=time.monotonic() - begin, **found)
         self.journal.say(f"step {self.step}: held out: exact {found['exact']:.1%}, loss {found['loss']:.4f}, "
                          f"tokens {found['token_accuracy']:.2%}")
         if self.limits.gate and not self.gate_passed and self.journal.seconds() >= self.limits.gate_after:
-            if found["exact"] < self.limits.gate:
+            reached = _share(match for step, match in matches
+                             if not self.limits.gate_steps or step in self.limits.gate_steps)
+            if reached < self.limits.gate:
                 where = self.save()
                 raise TrainingStopped(
-                    f"the gate: after {self.journal.seconds():.0f} s exact match is {found['exact']:.1%}, below "
+                    f"the gate: after {self.journal.seconds():.0f} s exact match is {reached:.1%}, below "
                     f"{self.limits.gate:.1%}. State: {where}. See {self.journal.output}/training.jsonl whether the loss "
                     "still falls; then more time, a higher rate or a larger model")
             self.gate_passed = True

@@ -84,6 +84,18 @@ class Augment(unittest.TestCase):
             self.assertEqual(answered["first_row"], "first_" + renaming["row"])
             self.assertIn("Launch: ", text)
 
+    def test_prompts_for_small_models(self):
+        user = "smem_tile\nwith depth = 32\n" + QUESTION[QUESTION.index("Launch"):].split("\n")[0][8:] + \
+            "\n[begin device code ab]\n" + CODE + "[end device code ab]"
+        small = [{"role": "system", "content": "rewrite row_sum"}, {"role": "user", "content": user}]
+        for variant in range(1, 30):
+            prompt, answer = augment(small, ANSWER, variant, 4)
+            renaming = dict(zip(code_tokens(CODE), code_tokens(question_code(prompt))))
+            self.assertEqual(prompt[0]["content"], f"rewrite {renaming['row_sum']}")
+            self.assertTrue(prompt[1]["content"].startswith("smem_tile\nwith depth = 32\n{\"block\": [128, 1, 1]"))
+            self.assertIn(f"cdiv({renaming['rows']}, bx)", prompt[1]["content"])
+            self.assertIn(f"cdiv({renaming['rows']}, bx)", answer)
+
     def test_names_do_change(self):
         kernels = {augment(PROMPT, ANSWER, variant, 3)[0][0]["content"] for variant in range(1, 30)}
         self.assertGreater(len(kernels), 20)

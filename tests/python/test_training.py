@@ -84,6 +84,14 @@ class Supervised(WithFolder):
         code, said = run_main("regraph_sft", self.data, "--preset", "toy", "--output", self.root / "gate", "--gate", 0.99,
                               "--gate-after", 0)
         self.assertEqual((code, "the gate: after" in said), (3, True), said)
+        rows = write_rows(self.root / "steps.jsonl", [dict(row, step="ab"[number % 2]) for number, row in
+                                                      enumerate(pairs(50))])
+        code, said = run_main("regraph_sft", rows, "--preset", "toy", "--output", self.root / "steps", "--tokens", 2000,
+                              "--gate", 0.5, "--gate-steps", "a,c")
+        self.assertEqual((code, "--gate-steps c:" in said), (2, True), said)
+        code, said = run_main("regraph_sft", rows, "--preset", "toy", "--output", self.root / "steps", "--tokens", 2000,
+                              "--gate-steps", "a")
+        self.assertEqual((code, list(journal(self.root / "steps", "evaluation")[-1]["exact_by_step"])), (0, ["a", "b"]))
         from regraph_training.own_loop import OwnLoop
         whole = OwnLoop._loss
 
@@ -95,6 +103,23 @@ class Supervised(WithFolder):
             code, said = run_main("regraph_sft", self.data, "--preset", "toy", "--output", self.root / "nan")
         self.assertEqual(code, 3, said)
         self.assertRegex(said, "step 2: the loss is nan.*last good state: .*step-0000")
+
+    def test_other_processes_make_the_same_variants(self):
+        from test_model import TEXTS
+        from regraph_training import examples
+        from regraph_training.records import split_pair
+        from regraph_training.tokenizer import train_tokenizer
+        text = train_tokenizer(TEXTS, 400, 1024).backend_tokenizer.to_str()
+        split = [split_pair(row, "x") for row in pairs(300)]
+        alone = examples.Examples(split, text, 3, 7)
+        with mock.patch.object(examples, "_FEWEST_TO_SHARE", 1):
+            shared = examples.Examples(split, text, 3, 7, workers=1)
+        self.addCleanup(shared.close)
+        shared.prepare(1)
+        for epoch in (0, 1, 4):
+            self.assertEqual(alone.epoch(epoch), shared.epoch(epoch))
+        self.assertNotEqual(alone.epoch(1), alone.epoch(4))
+        self.assertEqual(alone.epoch(0), alone.epoch(3))
 
     def test_bad_input_is_one_line(self):
         for arguments, expected in ((["none.jsonl"], "no such file"), ([self.data, "--resume"], "nothing to resume"),
@@ -170,6 +195,33 @@ class ThroughTrl(WithFolder):
                                   self.root / "hf", "--reward-url", server.url, "--steps", 1, "--full")
         self.assertEqual(code, 0, said)
         self.assertFalse((self.root / "hf" / "adapter").exists())
+
+    def test_it_ends_in_time_and_before_bad_numbers(self):
+        arguments = [self.prompts, "--model", self.model, "--preset", "toy"]
+        with FakeRewardServer(self.by_length) as server:
+            code, said = run_main("regraph_grpo", *arguments, "--output", self.root / "time", "--reward-url", server.url,
+                                  "--minutes", 0.001)
+            self.assertEqual((code, "the time is up after 2 steps" in said), (0, True), said)
+            self.assertTrue((self.root / "time" / "checkpoints" / "checkpoint-2" / "curriculum.json").exists())
+            preset = toy_preset(self.root / "wild.json", grpo={"trl": {
+                **json.loads((PYTHON / "presets" / "toy.json").read_text())["grpo"]["trl"], "learning_rate": 1e30,
+                "max_grad_norm": 0.0, "warmup_steps": 0}})
+            code, said = run_main("regraph_grpo", self.prompts, "--model", self.model, "--preset", preset, "--output",
+                                  self.root / "wild", "--reward-url", server.url)
+        self.assertEqual(code, 3, said)
+        self.assertRegex(said, "stopped: .*no number|stopped: .*nan")
+
+    def test_rows_from_parquet(self):
+        import pyarrow
+        import pyarrow.parquet
+        from regraph_training.records import read_rows, training_rows
+        rows = pairs(3)
+        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), self.root / "rows.parquet")
+        self.assertEqual(read_rows(self.root / "rows.parquet", "train", ("sft",)), rows)
+        (self.root / "bad.parquet").write_text("no")
+        from regraph_training.errors import BadInput
+        with self.assertRaisesRegex(BadInput, "bad.parquet: cannot be read"):
+            training_rows(self.root / "bad.parquet", ("sft",))
 
     def test_a_failing_service_ends_it(self):
         with FakeRewardServer(lambda item: {"reward": None, "outcome": "no_verdict", "message": "no worker"}) as server, \
