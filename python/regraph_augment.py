@@ -201,11 +201,14 @@ def augment(prompt: Messages, answer: str, variant: int, seed: int = 0) -> tuple
     pattern = _MARKED if _MARKED.search(question) else _FENCED
     question_code = "\n".join(match.group("code") for match in pattern.finditer(question))
     answer_code = "\n".join(match.group("code") for match in _FENCED.finditer(answer))
-    if not question_code or not answer_code:
+    if not question_code:
         return prompt, answer  # nothing to rename that could be told from prose
     names = names_in(question_code)
     # Words of the questions' text are no new names: they would seem to be meant.
     renaming = choose_names(question_code, answer_code, draw, set(_NAME.findall(question)))
+    if not answer_code:  # an answer that names a step: what it says itself keeps its name
+        said = set(_NAME.findall(answer))
+        renaming = {old: new for old, new in renaming.items() if old not in said and new not in said}
     renaming |= derived_names(answer_code, names, renaming)
     if len(set(renaming.values())) != len(renaming) or set(renaming.values()) & names_in(answer_code):
         renaming = {}  # two names became one: rather none changed

@@ -104,6 +104,16 @@ class Augment(unittest.TestCase):
         prompt = [{"role": "user", "content": "What is row_sum?"}]
         self.assertEqual(augment(prompt, "A sum.", 2, 1), (prompt, "A sum."))
 
+    def test_answers_that_name_a_step_stay(self):
+        answer = '{"step": "loop_unroll", "parameters": {"factor": "4", "loop": "sum"}}'
+        changed = set()
+        for variant in range(1, 10):
+            prompt, same = augment(PROMPT, answer, variant, 1)
+            self.assertEqual(same, answer)
+            self.assertIn(" sum = 0.0f", question_code(prompt).replace("sum=0.0f", "sum = 0.0f"))
+            changed.add(prompt[0]["content"])
+        self.assertGreater(len(changed), 5)
+
     def test_parts(self):
         self.assertEqual(rename_code("x.a + a /* a */", {"a": "b"}), "x.a + b /* a */")
         self.assertEqual(rename_around("a: int, size a\nsee a [a, 1] {z: 1, a: 2}", {"a": "zz"}),
