@@ -109,7 +109,8 @@ int run(int argc, char** argv) {
       ->default_val(2);
 
   CLI::App* verify = app.add_subcommand("verify", "executes pairs of a data set again");
-  verify->add_option("FOLDER", options.sources, "the data set")->required()->expected(1);
+  std::string folder;
+  verify->add_option("FOLDER", folder, "the data set")->required();
   verify->add_option("--sample", options.sample, "pairs to execute (default: all)")
       ->check(CLI::Range(1, 1'000'000));
   verify->add_option("--seed", options.seed, "seed of the sample and of the inputs")
@@ -120,7 +121,7 @@ int run(int argc, char** argv) {
       ->capture_default_str();
 
   CLI::App* show = app.add_subcommand("show", "a pair with its difference and its evidence");
-  show->add_option("FOLDER", options.sources, "the data set")->required()->expected(1);
+  show->add_option("FOLDER", folder, "the data set")->required();
   show->add_option("ID", options.id, "of the pair, or its beginning")->required();
 
   CLI::App* generate =
@@ -145,6 +146,7 @@ int run(int argc, char** argv) {
   if (*build) return dataset_build(program, options);
   if (*slowdown) return dataset_slowdown(program, options);
   if (*generate) return dataset_generate(program, options);
+  options.sources = {folder};
   if (*show) return dataset_show(program, options);
   options.device = verify_device;
   return dataset_verify(program, options);
