@@ -2,6 +2,10 @@
 
 #include "fake_service.h"
 
+#include <cmath>
+#include <utility>
+#include <vector>
+
 namespace regraph::score {
 namespace {
 
