@@ -3,7 +3,7 @@
 
 #include "session/session_options.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming)
 class App;
 }
 

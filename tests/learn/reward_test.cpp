@@ -17,6 +17,7 @@ constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
 std::vector<AnswerOutcome> all_outcomes() {
   std::vector<AnswerOutcome> result;
+  result.reserve(kAnswerOutcomeCount);
   for (int i = 0; i < kAnswerOutcomeCount; ++i)
     result.push_back(static_cast<AnswerOutcome>(i));
   return result;
@@ -24,6 +25,7 @@ std::vector<AnswerOutcome> all_outcomes() {
 
 std::vector<RewardKind> all_kinds() {
   std::vector<RewardKind> result;
+  result.reserve(kRewardKindCount);
   for (int i = 0; i < kRewardKindCount; ++i)
     result.push_back(static_cast<RewardKind>(i));
   return result;

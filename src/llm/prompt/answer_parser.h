@@ -31,8 +31,8 @@ struct ParsedAnswer {
 //   - a fenced block of CUDA C++, and perhaps one of JSON or YAML with the launch;
 //   - one object {"code": ..., "launch": {...}, "notes": ...}, fenced or not;
 //   - code that gives the launch in a comment "launch: {...}", which is then taken out.
-// Every error is a sentence or two that the model can act on, docs/prompts.md lists them; its code is
-// `parse`, or `refused` where nothing was changed. Thread-safe.
+// Every error is a sentence or two that the model can act on, docs/prompts.md lists them; its code
+// is `parse`, or `refused` where nothing was changed. Thread-safe.
 class AnswerParser {
  public:
   explicit AnswerParser(AnswerLimits limits = {}) : limits_(limits) {}

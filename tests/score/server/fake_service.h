@@ -17,9 +17,9 @@ class FakeService : public FakeWorkers {
  protected:
   void serve(int workers, std::size_t queue = 16384) { serve(options(workers), queue); }
   void serve(const ScoreWorkersOptions& options, std::size_t queue = 16384) {
-    workers_ = start(options);
-    ASSERT_NE(workers_, nullptr);
-    store_ = *ScoreStore::open({});
+    workers = start(options);
+    ASSERT_NE(workers, nullptr);
+    store = *ScoreStore::open({});
     RewardServiceOptions of_service;
     of_service.problem_of = [](std::string_view state) -> std::optional<std::string> {
       if (state.size() != 1 || state[0] < 'a' || state[0] > 'z') return std::nullopt;
@@ -29,7 +29,7 @@ class FakeService : public FakeWorkers {
     of_service.version = "1.2.3";
     of_service.registry = "0123";
     of_service.device = "h200";
-    service_ = std::make_unique<RewardService>(of_service, *workers_, *store_);
+    service = std::make_unique<RewardService>(of_service, *workers, *store);
   }
 
   // {"id", "state", "completion"} objects, with their places as ids.
@@ -46,16 +46,16 @@ class FakeService : public FakeWorkers {
   }
   // Waits for what the service makes of it.
   nlohmann::json results(const std::string& body) {
-    const auto batch = service_->admit(body);
+    const auto batch = service->admit(body);
     EXPECT_TRUE(batch.ok()) << batch.error().message;
     if (!batch.ok()) return {};
     EXPECT_TRUE((*batch)->wait(kPatience));
     return nlohmann::json::parse((*batch)->results());
   }
 
-  std::unique_ptr<ScoreStore> store_;
-  std::unique_ptr<ScoreWorkers> workers_;
-  std::unique_ptr<RewardService> service_;
+  std::unique_ptr<ScoreStore> store;
+  std::unique_ptr<ScoreWorkers> workers;
+  std::unique_ptr<RewardService> service;
 };
 
 }  // namespace regraph::score::test

@@ -22,12 +22,12 @@ class Http : public test::FakeService {
  protected:
   void listen(int workers, std::size_t queue = 16384) {
     serve(workers, queue);
-    auto server = HttpServer::start({}, *service_);
-    ASSERT_TRUE(server.ok()) << server.error().message;
-    server_ = *std::move(server);
+    auto started = HttpServer::start({}, *service);
+    ASSERT_TRUE(started.ok()) << started.error().message;
+    server = *std::move(started);
   }
   [[nodiscard]] httplib::Client client() const {
-    httplib::Client client("127.0.0.1", server_->port());
+    httplib::Client client("127.0.0.1", server->port());
     client.set_read_timeout(static_cast<time_t>(kPatience));
     return client;
   }
@@ -38,7 +38,7 @@ class Http : public test::FakeService {
     return {response->status, json::parse(response->body, nullptr, false)};
   }
 
-  std::unique_ptr<HttpServer> server_;
+  std::unique_ptr<HttpServer> server;
 };
 
 TEST_F(Http, Scores) {
@@ -84,7 +84,7 @@ TEST_F(Http, SaysWhyNot) {
 
 TEST_F(Http, SaysWhenToComeBack) {
   listen(1, 1);
-  auto waiting = service_->admit(body_of(items({{"a", "wait go"}})));
+  auto waiting = service->admit(body_of(items({{"a", "wait go"}})));
   ASSERT_TRUE(waiting.ok());
   const auto busy = client().Post("/v1/score", body_of(items({{"a", "1"}})), kJsonType);
   ASSERT_TRUE(busy);
@@ -100,7 +100,7 @@ TEST_F(Http, ServesFiveHundredAtOnce) {
   ChildRequest request;
   request.program = REGRAPH_PYTHON;
   request.arguments = {std::string(REGRAPH_SOURCE_DIR) + "/bench/score/requests",
-                       "http://127.0.0.1:" + std::to_string(server_->port()),
+                       "http://127.0.0.1:" + std::to_string(server->port()),
                        "--state",
                        "a",
                        "--items",
@@ -115,7 +115,7 @@ TEST_F(Http, ServesFiveHundredAtOnce) {
   EXPECT_TRUE(outcome->succeeded()) << outcome->error;
   EXPECT_TRUE(outcome->output.starts_with("1024 items in ")) << outcome->output;
   EXPECT_NE(outcome->output.find("0 cached; 1024 correct"), std::string::npos) << outcome->output;
-  EXPECT_EQ(workers_->counts().scored, 1024U);
+  EXPECT_EQ(workers->counts().scored, 1024U);
 }
 
 TEST_F(Http, DropsWhatAClientLeftBehind) {
@@ -124,7 +124,7 @@ TEST_F(Http, DropsWhatAClientLeftBehind) {
   const int connection = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<std::uint16_t>(server_->port()));
+  address.sin_port = htons(static_cast<std::uint16_t>(server->port()));
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   ASSERT_EQ(::connect(connection, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
   const std::string request =
@@ -150,8 +150,8 @@ TEST_F(Http, StopsWithRequestsInFlight) {
     EXPECT_TRUE(status == 0 || answer["results"][0]["reward"].is_null());
   });
   ASSERT_TRUE(comes_true([&] { return asked("a").size() == 1; }));
-  workers_->stop();
-  server_->stop();
+  workers->stop();
+  server->stop();
   waiting.join();
   EXPECT_EQ(post("{}").first, 0);
 }
@@ -160,7 +160,7 @@ TEST_F(Http, NeedsAFreePort) {
   listen(1);
   HttpServerOptions options;
   options.host = "192.0.2.1";  // of no machine
-  EXPECT_FALSE(HttpServer::start(options, *service_).ok());
+  EXPECT_FALSE(HttpServer::start(options, *service).ok());
 }
 
 }  // namespace

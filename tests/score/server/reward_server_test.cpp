@@ -52,7 +52,7 @@ class RewardServer : public ::testing::Test {
  protected:
   RewardServer() : folder_(*TemporaryDirectory::create("regraph-reward-server-")) {}
   ~RewardServer() override {
-    if (server_) (void)end(SIGKILL);
+    if (server) (void)end(SIGKILL);
   }
 
   // Registers the kernel and one state of it, the kernel itself.
@@ -68,14 +68,14 @@ class RewardServer : public ::testing::Test {
     const auto session = Session::open(
         options, Installation::of_program(REGRAPH_REWARD_SERVER_PROGRAM), Cancellation());
     ASSERT_TRUE(session.ok()) << session.error().message;
-    state_.problem = problem.id;
-    state_.source = (*session)->original().source;
-    state_.plan = journal::plan_text((*session)->original().plan);
-    state_.step = "loop_unroll";
-    state_.id = state_id(state_);
+    state.problem = problem.id;
+    state.source = (*session)->original().source;
+    state.plan = journal::plan_text((*session)->original().plan);
+    state.step = "loop_unroll";
+    state.id = state_id(state);
     ASSERT_TRUE(
         write_file(states() / StateRegistry::kProblemsFile, problem_text(problem) + "\n").ok());
-    ASSERT_TRUE(write_file(states() / StateRegistry::kStatesFile, state_text(state_) + "\n").ok());
+    ASSERT_TRUE(write_file(states() / StateRegistry::kStatesFile, state_text(state) + "\n").ok());
   }
   [[nodiscard]] std::filesystem::path states() const { return folder_.path() / "states"; }
   [[nodiscard]] std::string store() const { return (folder_.path() / "scores.jsonl").string(); }
@@ -93,37 +93,37 @@ class RewardServer : public ::testing::Test {
       request.environment.emplace_back(*variable);
     auto spawned = spawn_process(request);
     EXPECT_TRUE(spawned.ok());
-    server_ = std::move(*spawned);
+    server = std::move(*spawned);
     std::string said;
     const auto until =
         std::chrono::steady_clock::now() + std::chrono::duration<double>(kServerPatience);
     while (said.find('\n') == std::string::npos && std::chrono::steady_clock::now() < until) {
-      pollfd wanted{server_->output.get(), POLLIN, 0};
+      pollfd wanted{server->output.get(), POLLIN, 0};
       ::poll(&wanted, 1, 100);
       char buffer[256];
-      const ssize_t count = ::read(server_->output.get(), buffer, sizeof(buffer));
+      const ssize_t count = ::read(server->output.get(), buffer, sizeof(buffer));
       if (count == 0) break;
       if (count > 0) said.append(buffer, static_cast<std::size_t>(count));
     }
     const std::string prefix = "listening on http://127.0.0.1:";
-    if (said.starts_with(prefix)) port_ = std::atoi(said.c_str() + prefix.size());
+    if (said.starts_with(prefix)) port = std::atoi(said.c_str() + prefix.size());
     return said;
   }
   // Sends a signal and returns the exit code, or minus the signal that ended it.
   int end(int signal) {
-    ::kill(server_->id, signal);
+    ::kill(server->id, signal);
     int status = 0;
-    ::waitpid(server_->id, &status, 0);
-    server_.reset();
+    ::waitpid(server->id, &status, 0);
+    server.reset();
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   }
   [[nodiscard]] json post(const std::vector<std::string>& completions) const {
     json items = json::array();
     for (const std::string& completion : completions) {
       items.push_back(
-          {{"id", std::to_string(items.size())}, {"state", state_.id}, {"completion", completion}});
+          {{"id", std::to_string(items.size())}, {"state", state.id}, {"completion", completion}});
     }
-    httplib::Client client("127.0.0.1", port_);
+    httplib::Client client("127.0.0.1", port);
     client.set_read_timeout(static_cast<time_t>(kServerPatience));
     const auto response =
         client.Post("/v1/score", json{{"items", items}}.dump(), "application/json");
@@ -132,16 +132,16 @@ class RewardServer : public ::testing::Test {
   }
   // The state's kernel with a part of it changed, as an answer.
   [[nodiscard]] std::string answer(const std::string& from, const std::string& to) const {
-    std::string source = state_.source;
+    std::string source = state.source;
     const std::size_t at = source.find(from);
     EXPECT_NE(at, std::string::npos) << source;
     if (at != std::string::npos) source.replace(at, from.size(), to);
     return "```cuda\n" + source + "\n```\n";
   }
 
-  RegisteredState state_;
-  std::optional<SpawnedProcess> server_;
-  int port_ = 0;
+  RegisteredState state;
+  std::optional<SpawnedProcess> server;
+  int port = 0;
 
  private:
   TemporaryDirectory folder_;

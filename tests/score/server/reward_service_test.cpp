@@ -2,6 +2,10 @@
 
 #include "fake_service.h"
 
+#include <cmath>
+#include <utility>
+#include <vector>
+
 namespace regraph::score {
 namespace {
 
@@ -12,12 +16,12 @@ using test::kPatience;
 class Service : public test::FakeService {
  protected:
   Refusal refusal(const std::string& body) {
-    const auto batch = service_->admit(body);
+    const auto batch = service->admit(body);
     EXPECT_FALSE(batch.ok()) << body.substr(0, 200);
     return batch.ok() ? Refusal{} : batch.error();
   }
   Refusal query_refusal(const json& body) {
-    const auto batch = service_->admit_queries(body.dump());
+    const auto batch = service->admit_queries(body.dump());
     if (!batch.ok()) return batch.error();
     EXPECT_TRUE((*batch)->wait(kPatience));
     const auto results = (*batch)->plain_results();
@@ -58,6 +62,7 @@ TEST_F(Service, SaysAllOfEachItem) {
 TEST_F(Service, KeepsTheOrder) {
   serve(3);
   std::vector<std::pair<std::string, std::string>> wanted;
+  wanted.reserve(300);
   for (int i = 0; i < 300; ++i)
     wanted.emplace_back(std::string(1, static_cast<char>('a' + i % 7)), std::to_string(1 + i));
   const json answer = results(body_of(items(wanted), "toronto_mid_end"));
@@ -83,7 +88,7 @@ TEST_F(Service, JudgesEqualAnswersOnce) {
   EXPECT_EQ(asked().size(), 2U);
   EXPECT_TRUE(second["results"][0]["cached"].get<bool>());
   EXPECT_NEAR(second["results"][0]["reward"].get<double>(), std::log(2.0), 1e-12);
-  EXPECT_EQ(json::parse(service_->health())["cached"], 4);
+  EXPECT_EQ(json::parse(service->health())["cached"], 4);
 }
 
 TEST_F(Service, HasNoRewardWithoutAVerdict) {
@@ -142,11 +147,11 @@ TEST_F(Service, RefusesTooMany) {
 
 TEST_F(Service, RefusesWhenItsQueueIsFull) {
   serve(1, 3);
-  auto waiting = service_->admit(body_of(items({{"a", "wait go"}, {"a", "2"}})));
+  auto waiting = service->admit(body_of(items({{"a", "wait go"}, {"a", "2"}})));
   ASSERT_TRUE(waiting.ok());
   const Refusal full = refusal(body_of(items({{"a", "3"}, {"a", "4"}})));
   EXPECT_EQ(full.status, 503);
-  auto third = service_->admit(body_of(items({{"a", "3"}})));
+  auto third = service->admit(body_of(items({{"a", "3"}})));
   EXPECT_TRUE(third.ok());
   make_file("go");
   EXPECT_TRUE((*waiting)->wait(kPatience));
@@ -159,9 +164,9 @@ TEST_F(Service, RefusesWhenItsQueueIsFull) {
 
 TEST_F(Service, DropsABatchThatIsGivenUp) {
   serve(1);
-  auto batch = service_->admit(body_of(items({{"a", "wait go"}, {"b", "1"}, {"c", "1"}})));
+  auto batch = service->admit(body_of(items({{"a", "wait go"}, {"b", "1"}, {"c", "1"}})));
   ASSERT_TRUE(batch.ok());
-  auto other = service_->admit(body_of(items({{"c", "1"}})));  // shares an item
+  auto other = service->admit(body_of(items({{"c", "1"}})));  // shares an item
   ASSERT_TRUE(other.ok());
   ASSERT_TRUE(comes_true([&] { return asked("a").size() == 1; }));
   *batch = nullptr;
@@ -175,7 +180,7 @@ TEST_F(Service, DropsABatchThatIsGivenUp) {
 
 TEST_F(Service, AnswersOpenRlhf) {
   serve(2);
-  const auto batch = service_->admit_queries(json{
+  const auto batch = service->admit_queries(json{
       {"query", {"<s>Make it fast.2", "Make it fast.wrong"}},
       {"prompts", {"Make it fast.", "Make it fast."}},
       {"labels", {"a", "b"}}}.dump());
@@ -209,8 +214,8 @@ TEST_F(Service, AnswersOpenRlhf) {
 TEST_F(Service, SaysHowItIs) {
   serve(2);
   (void)results(body_of(items({{"a", "die"}, {"a", "1"}})));
-  ASSERT_TRUE(comes_true([&] { return workers_->counts().alive == 2; }));
-  const json health = json::parse(service_->health());
+  ASSERT_TRUE(comes_true([&] { return workers->counts().alive == 2; }));
+  const json health = json::parse(service->health());
   EXPECT_EQ(health, (json{{"status", "ok"},
                           {"workers", 2},
                           {"alive", 2},

@@ -2,6 +2,11 @@
 
 #include "fake_workers.h"
 
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
 namespace regraph::score {
 namespace {
 
