@@ -141,8 +141,7 @@ class Reader {
     const auto uses = [&](std::string_view name) {
       return file.user.uses(name) || file.system.uses(name);
     };
-    if (file.kind == PromptKind::apply && !uses("step.id"))
-      needed.emplace_back("step.instruction");
+    if (file.kind == PromptKind::apply && !uses("step.id")) needed.emplace_back("step.instruction");
     if (file.kind == PromptKind::judge_correction || file.kind == PromptKind::repair) {
       needed.emplace_back("candidate.message");
       needed.emplace_back("parent.source");
