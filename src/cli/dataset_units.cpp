@@ -151,6 +151,7 @@ dataset::Collected collect_units(const Program& program, const DatasetOptions& o
                                  const std::vector<DatasetUnit>& units,
                                  const std::vector<std::filesystem::path>& sets) {
   std::vector<learn::PoolTask> tasks;
+  tasks.reserve(units.size());
   std::error_code ignored;
   for (const DatasetUnit& unit : units) {
     tasks.push_back(

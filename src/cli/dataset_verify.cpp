@@ -25,11 +25,13 @@ constexpr std::uint64_t kSampling = 0x5A3B1E;
 std::vector<const dataset::PairRecord*> sample_of(const std::vector<dataset::PairRecord>& pairs,
                                                   const DatasetOptions& options) {
   std::vector<std::pair<std::uint64_t, const dataset::PairRecord*>> order;
+  order.reserve(pairs.size());
   for (const dataset::PairRecord& pair : pairs)
     order.emplace_back(random_bits(options.seed, kSampling, hash_text(pair.id).low), &pair);
   std::ranges::sort(order);
   if (options.sample > 0) order.resize(std::min<std::size_t>(order.size(), options.sample));
   std::vector<const dataset::PairRecord*> sample;
+  sample.reserve(order.size());
   for (const auto& entry : order)
     sample.push_back(entry.second);
   // Pairs of a problem one after the other: it is opened once.
