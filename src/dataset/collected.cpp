@@ -66,7 +66,7 @@ void CollectionMerger::add(Collected other) {
            [](const AnswerItem& answer) { return answer.state + '\n' + answer.completion; });
   for (const auto& [reason, count] : other.dropped)
     merged_.dropped[reason] += count;
-  if (equal > 0) merged_.dropped["equal pair in another source"] += equal;
+  if (equal > 0) merged_.dropped["equal to another pair"] += equal;
   merged_.considered += other.considered;
 }
 

@@ -104,7 +104,7 @@ TEST_F(DataSetTest, EqualPairsOfTwoSetsAreOne) {
   const Collected merged = std::move(merger).finish();
   EXPECT_EQ(merged.pairs.size(), collected.pairs.size());
   EXPECT_EQ(merged.states.size(), collected.states.size());
-  EXPECT_EQ(merged.dropped.at("equal pair in another source"), 4);
+  EXPECT_EQ(merged.dropped.at("equal to another pair"), 4);
 }
 
 TEST_F(DataSetTest, DamagedCollectionsAreRefusedWithTheirLine) {
