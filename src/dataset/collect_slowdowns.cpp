@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include <optional>
-#include <set>
+#include <unordered_set>
 #include <utility>
 
 namespace regraph::dataset {
@@ -110,7 +110,7 @@ class SlowdownCollector {
   const Cancellation& cancellation_;
   const score::RegisteredProblem problem_;
   PairMaker maker_;
-  std::set<Hash128> known_;
+  std::unordered_set<Hash128> known_;
   Collected collected_;
 };
 

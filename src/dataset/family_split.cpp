@@ -58,6 +58,7 @@ std::map<std::string, std::string> split_families(
     groups[together.leader(family)].push_back(family);
 
   std::vector<std::pair<std::uint64_t, std::string>> order;
+  order.reserve(groups.size());
   for (const auto& [group, members] : groups)
     order.emplace_back(order_of(group, seed), group);
   std::ranges::sort(order);

@@ -12,8 +12,8 @@
 #include "session/session.h"
 
 #include <cstdint>
-#include <map>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace regraph::dataset {
@@ -58,7 +58,7 @@ class PairMaker {
   const std::string source_file_;
   const std::string origin_;
   const std::uint64_t seed_;
-  std::map<Hash128, Evaluation> executed_;
+  std::unordered_map<Hash128, Evaluation> executed_;
 };
 
 // Executes a pair again in a session of its problem; the reason why it does not hold, or success.

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>
 
 namespace regraph::score {
 
@@ -45,7 +46,7 @@ class ScoreProblem {
   std::unique_ptr<Session> session_;
   std::shared_ptr<const SessionExpander> rewriter_;
   double candidate_seconds_ = 10.0;
-  std::map<Hash128, Evaluation> judged_;
+  std::unordered_map<Hash128, Evaluation> judged_;
   std::map<std::string, Candidate> parents_;  // by id of their state
 };
 

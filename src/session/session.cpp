@@ -138,8 +138,8 @@ const StepGraph& Session::graph() const {
 }
 
 const std::string& Session::policy() const {
-  static const std::string none;
-  return state_->policy ? state_->policy->bytes() : none;
+  static const std::string kNone;
+  return state_->policy ? state_->policy->bytes() : kNone;
 }
 
 const EdgeScorer* Session::scorer() const {

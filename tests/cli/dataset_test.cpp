@@ -19,7 +19,7 @@ TEST_F(Dataset, SourcesThatCannotBeUsedAreCountedAndTheOthersCount) {
                                   "0", "--output", "set", "--no-parquet", "--jobs", "2"});
   ASSERT_EQ(run.exit_code, 0) << run.error;
   EXPECT_NE(run.output.find("1: source that could not be used"), std::string::npos) << run.output;
-  EXPECT_TRUE(run.complains_of("undeclared")) << run.error;
+  EXPECT_TRUE(run.complains_of("broken.cu: left out")) << run.error;
   const ProgramRun verified = dataset({"verify", "set"});
   EXPECT_EQ(verified.exit_code, 0) << verified.error;
 }

@@ -1,5 +1,6 @@
 #include "dataset/family_split.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <set>
@@ -24,12 +25,13 @@ std::string body_of(int kind) {
   const std::string own = functions[kind];
   std::string body;
   for (int line = 0; line < 6; ++line)
-    body += "  y[i] = " + own + "(" + own + "(x[i]) + " + own + "(y[" + own + "(n)]));\n";
+    body += fmt::format("  y[i] = {0}({0}(x[i]) + {0}(y[{0}(n)]));\n", own);
   return body;
 }
 
 std::vector<score::RegisteredProblem> ten_families() {
   std::vector<score::RegisteredProblem> problems;
+  problems.reserve(10);
   for (int kind = 0; kind < 10; ++kind)
     problems.push_back(problem_with("family" + std::to_string(kind), body_of(kind)));
   return problems;

@@ -17,15 +17,15 @@ using learn::AnswerOutcome;
 class ScorerTest : public test::SessionTest {
  protected:
   void SetUp() override {
-    problem_.kernel = "sums/row_sums";
-    problem_.family = "sums";
-    problem_.source = test::kRowSums;
-    problem_.manifest = test::kRowSumsManifest;
-    problem_.id = problem_id(problem_);
+    problem.kernel = "sums/row_sums";
+    problem.family = "sums";
+    problem.source = test::kRowSums;
+    problem.manifest = test::kRowSumsManifest;
+    problem.id = problem_id(problem);
     write_row_sums();
     const auto session = open();
     ASSERT_TRUE(session.ok()) << session.error().message;
-    plan_ = journal::plan_text((*session)->original().plan);
+    plan = journal::plan_text((*session)->original().plan);
     register_states({state("loop_unroll", {{"factor", "4"}, {"loop", "all"}}),
                      state("cross_thread_reduction", {}), choice()});
   }
@@ -33,9 +33,9 @@ class ScorerTest : public test::SessionTest {
   [[nodiscard]] RegisteredState state(const std::string& step,
                                       const StepParameters& parameters) const {
     RegisteredState result;
-    result.problem = problem_.id;
+    result.problem = problem.id;
     result.source = test::kRowSums;
-    result.plan = plan_;
+    result.plan = plan;
     result.step = step;
     result.parameters = parameters;
     result.id = state_id(result);
@@ -51,9 +51,9 @@ class ScorerTest : public test::SessionTest {
     std::string text;
     for (const RegisteredState& one : states) {
       text += state_text(one) + '\n';
-      ids_.push_back(one.id);
+      ids.push_back(one.id);
     }
-    write(StateRegistry::kProblemsFile, problem_text(problem_) + '\n');
+    write(StateRegistry::kProblemsFile, problem_text(problem) + '\n');
     write(StateRegistry::kStatesFile, text);
     ScorerOptions options;
     options.states = path("");
@@ -61,11 +61,11 @@ class ScorerTest : public test::SessionTest {
     options.candidate_seconds = 60.0;
     auto scorer = Scorer::open(options, installation, never);
     ASSERT_TRUE(scorer.ok()) << scorer.error().message;
-    scorer_ = std::move(*scorer);
+    scorer = std::move(*scorer);
   }
   [[nodiscard]] Score score(const std::string& completion, std::size_t state = 1,
                             bool cut_off = false) {
-    return scorer_->score({"item", ids_[state], completion, cut_off}, never);
+    return scorer->score({"item", ids[state], completion, cut_off}, never);
   }
   [[nodiscard]] static std::string fenced(const std::string& code) {
     return "```cuda\n" + code + "```\n";
@@ -87,10 +87,10 @@ class ScorerTest : public test::SessionTest {
       "  for (int d = 16; d > 0; d /= 2) sum += __shfl_down_sync(0xffffffffu, sum, d);\n"
       "  if (threadIdx.x % 32 == 0) out[row] = sum;\n";
 
-  RegisteredProblem problem_;
-  std::string plan_;
-  std::vector<std::string> ids_;
-  std::unique_ptr<Scorer> scorer_;
+  RegisteredProblem problem;
+  std::string plan;
+  std::vector<std::string> ids;
+  std::unique_ptr<Scorer> scorer;
 };
 
 TEST_F(ScorerTest, ARightAndFastAnswerIsCorrectAndTimed) {
@@ -185,7 +185,7 @@ TEST_F(ScorerTest, AChoiceIsAppliedByTheRewriter) {
 }
 
 TEST_F(ScorerTest, WhatIsNotKnownGetsNoReward) {
-  const Score found = scorer_->score({"1", "no such state", "anything", false}, never);
+  const Score found = scorer->score({"1", "no such state", "anything", false}, never);
   EXPECT_EQ(found.facts.outcome, AnswerOutcome::no_verdict);
   EXPECT_FALSE(learn::reward(learn::RewardKind::regraph, found.facts).has_value());
 }

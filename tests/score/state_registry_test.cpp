@@ -67,7 +67,7 @@ TEST_F(StateRegistryTest, EveryFieldDecidesTheId) {
   changed([](RegisteredState& other) { other.parameters["factor"] = "8"; });
   changed([](RegisteredState& other) { other.parameters.clear(); });
   changed([](RegisteredState& other) { other.assumptions.clear(); });
-  changed([](RegisteredState& other) { other.history.push_back("loop_unroll"); });
+  changed([](RegisteredState& other) { other.history.emplace_back("loop_unroll"); });
 }
 
 TEST_F(StateRegistryTest, SaysWhereItIsDamaged) {
