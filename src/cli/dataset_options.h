@@ -17,6 +17,7 @@ struct DatasetOptions {
   std::string prompts;
   std::string work;  // folder for what single sources gave; empty: a temporary one
   std::string family;
+  bool families_by_folder = false;
   dataset::DataSetOptions set;
   std::uint64_t seed = 1;
   int jobs = 0;  // 0: processors

@@ -48,6 +48,7 @@ void visit_unit(Unit& unit, Field&& field) {
   field("walks", unit.walks);
   field("depth", unit.depth);
   field("most_pairs", unit.most_pairs);
+  field("family_by_folder", unit.family_by_folder);
   field("judge", unit.judge);
   field("task", unit.task);
   field("result", unit.result);
@@ -64,6 +65,7 @@ DatasetUnit unit_with(const DatasetOptions& options, UnitKind kind, const std::s
   unit.walks = options.walks;
   unit.depth = options.depth;
   unit.most_pairs = options.most_pairs;
+  unit.family_by_folder = options.families_by_folder;
   unit.task = options.task;
   return unit;
 }
@@ -192,9 +194,9 @@ int dataset_unit(const Program& program, const std::string& text) {
   const Cancellation& stop = program.interrupted();
   switch (unit->kind) {
     case UnitKind::run:
-      collected = dataset::collect_run(
-          {unit->place, unit->name, unit->family, unit->prompts, unit->most_pairs},
-          program.installation(), stop);
+      collected = dataset::collect_run({unit->place, unit->name, unit->family, unit->prompts,
+                                        unit->most_pairs, unit->family_by_folder},
+                                       program.installation(), stop);
       break;
     case UnitKind::walks: {
       dataset::WalkSource source;

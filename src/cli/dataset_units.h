@@ -27,6 +27,7 @@ struct DatasetUnit {
   int walks = 0;
   int depth = 3;
   int most_pairs = 40;
+  bool family_by_folder = false;
   bool judge = true;
   std::string task = "apply";
   std::string result;  // file that it is to write

@@ -39,6 +39,9 @@ void add_building(CLI::App& app, DatasetOptions& options) {
   app.add_option("--work", options.work,
                  "folder for what single sources gave; what is in it is not done again");
   app.add_option("--family", options.family, "family of all kernels (default: folder or name)");
+  app.add_flag("--families-by-folder", options.families_by_folder,
+               "families of runs are the folders that their kernels lay in (FAMILY/NAME.cu), as of "
+               "kernels (default: each kernel is a family of its own)");
   app.add_option("--seed", options.seed, "seed of walks")->capture_default_str();
   app.add_option("--split-seed", options.set.seed, "seed of the division into splits")
       ->capture_default_str();
@@ -96,7 +99,10 @@ int run(int argc, char** argv) {
                    "of walks: apply (answers are kernels) or choose (answers name a step)")
       ->check(CLI::IsMember({"apply", "choose"}))
       ->capture_default_str();
-  build->add_option("--most-pairs", options.most_pairs, "pairs of a run, the largest gains")
+  build
+      ->add_option(
+          "--most-pairs", options.most_pairs,
+          "of a run: single steps, and as many kernels that several steps lead to, by gain")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
 

@@ -7,6 +7,7 @@
 #include "session/recorded_run.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -70,6 +71,8 @@ class RunCollector {
     collected_.problems.push_back(problem_);
     for (const AttemptRecord* attempt : by_gain())
       consider(*attempt);
+    for (const StateRecord* fast : far_from_the_original())
+      consider_path(*fast);
     for (const AttemptRecord& attempt : run_.outcome.attempts)
       take_answer(attempt);
     return std::move(collected_);
@@ -97,19 +100,44 @@ class RunCollector {
     return gains;
   }
 
+  // States that several steps lead to, the fastest first, as many as are wanted.
+  [[nodiscard]] std::vector<const StateRecord*> far_from_the_original() const {
+    std::vector<const StateRecord*> found;
+    for (const StateRecord& one : run_.outcome.states) {
+      const bool far = one.parent && *one.parent != 0 && !one.same_as;
+      if (far && one.evaluation.correct() && one.log_speedup > 0.0) found.push_back(&one);
+    }
+    std::ranges::stable_sort(found, std::greater<>{}, &StateRecord::log_speedup);
+    const auto most = static_cast<std::size_t>(source_.most_pairs);
+    if (found.size() > most) found.resize(most);
+    return found;
+  }
+
   void consider(const AttemptRecord& attempt) {
-    if (cancellation_.requested()) return;
-    ++collected_.considered;
     const StateRecord& before = state(attempt.parent);
     const StateRecord& after = state(*attempt.child);
-    auto pair = maker_.make({*before.candidate, *after.candidate, attempt.step,
-                             history_of(attempt.parent), attempt.step.text()},
-                            cancellation_);
-    if (!pair) {
+    keep({*before.candidate, *after.candidate, attempt.step, history_of(attempt.parent),
+          attempt.step.text()});
+  }
+
+  // The original and what several steps made of it.
+  void consider_path(const StateRecord& fast) {
+    std::vector<std::string> steps;
+    for (const StateRecord* at = &fast; at->parent; at = &state(*at->parent))
+      steps.insert(steps.begin(), at->step.text());
+    keep(
+        {*state(0).candidate, *fast.candidate, {}, {}, fmt::format("{}", fmt::join(steps, " > "))});
+  }
+
+  void keep(const PairRequest& request) {
+    if (cancellation_.requested()) return;
+    ++collected_.considered;
+    auto pair = maker_.make(request, cancellation_);
+    if (pair) {
+      collected_.pairs.push_back(std::move(*pair));
+    } else {
       ++collected_.dropped[pair.error().message];
-      return;
     }
-    collected_.pairs.push_back(std::move(*pair));
   }
 
   // What a model would have been asked, and this as its answer.
@@ -160,6 +188,9 @@ Result<Collected, SessionError> collect_run(const RunSource& source,
   if (!run) return std::move(run).error();
   RunSource named = source;
   const std::string& kernel = run->session->problem().signature.name;
+  const std::filesystem::path file(run->run->description().source_path);
+  if (named.family.empty() && source.family_by_folder)
+    named.family = file.parent_path().filename().string();
   if (named.family.empty()) named.family = kernel;
   if (named.name.empty()) named.name = named.family + '/' + kernel;
   const auto prompts = PromptMaker::make(*run->session, source.prompts);

@@ -16,7 +16,9 @@ struct RunSource {
   std::string name;               // "FAMILY/NAME"
   std::string family;             // empty: the kernel's name
   std::filesystem::path prompts;  // empty: the shipped ones
-  int most_pairs = 40;            // the largest gains of the run
+  // Single steps, and as many kernels that several steps lead to: those of the largest gains.
+  int most_pairs = 40;
+  bool family_by_folder = false;  // the family is the folder that the kernel lay in
 };
 
 // Searches again from the run's records, and executes each pair again. Errors: usage (no run,

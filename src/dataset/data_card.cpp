@@ -32,7 +32,7 @@ constexpr const char* kAboutVerification = R"(
 Both kernels of a pair were compiled in a sandbox and compared with the original at every test size and at the
 bench size, once when they were found and again, with other inputs, before the pair was written. A pair is left out when
 one of the two does not come out correct again, when the interval of its speedup touches 1, or when it differs from
-an earlier pair in names, numbers and layout only. `regraph-dataset verify FOLDER` does it once more.
+an earlier pair in names, constants and layout only. `regraph-dataset verify FOLDER` does it once more.
 
 Rows of `sft` and `pc` with `verdict: unjudged` were made by the built-in rewriter and not executed.
 

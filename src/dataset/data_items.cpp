@@ -3,7 +3,9 @@
 #include "base/field_json.h"
 #include "base/hash.h"
 #include "learn/source_shingles.h"
+#include "search/journal_rows.h"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <array>
@@ -110,6 +112,16 @@ Result<Item> read_as(std::string_view line, const char* what) {
   return item;
 }
 
+// Of a plan's launches, grids left out: they are made of the sizes' names.
+std::string blocks_of(const std::string& plan_text) {
+  const auto plan = journal::read_plan(plan_text);
+  if (!plan) return plan_text;
+  std::string text;
+  for (const Launch& launch : plan->launches)
+    text += fmt::format("{}x{}x{};", launch.block.x, launch.block.y, launch.block.z);
+  return text;
+}
+
 std::string shingle_hash(std::string_view source) {
   Hasher hasher;
   for (const std::uint64_t shingle : learn::source_shingles(source))
@@ -132,8 +144,11 @@ std::string pair_id(const PairRecord& pair) {
       .hex();
 }
 
-std::string pair_fingerprint(std::string_view slow, std::string_view fast, std::string_view step) {
-  return Hasher().add(shingle_hash(slow)).add(shingle_hash(fast)).add(step).finish().hex();
+std::string pair_fingerprint(const PairRecord& pair) {
+  Hasher hasher;
+  hasher.add(shingle_hash(pair.slow)).add(shingle_hash(pair.fast)).add(pair.step);
+  hasher.add(pair.parameters).add(blocks_of(pair.launch_slow)).add(blocks_of(pair.launch_fast));
+  return hasher.finish().hex();
 }
 
 std::string item_text(const PairRecord& pair) {

@@ -47,13 +47,14 @@ struct PairRecord {
   std::string origin;  // run, walk, slowdown
   std::string tool_version;
   std::string licence;      // of the kernel; empty: its owner's
-  std::string fingerprint;  // equal for pairs that differ in names, numbers and layout only
+  std::string fingerprint;  // equal for pairs that differ in names, constants and layout only
 };
 
 // Of problem, both kernels, both launches and step.
 [[nodiscard]] std::string pair_id(const PairRecord& pair);
-[[nodiscard]] std::string pair_fingerprint(std::string_view slow, std::string_view fast,
-                                           std::string_view step);
+// Of both sources without names, numbers and layout, of the step with its values, and of the blocks
+// that both are launched with.
+[[nodiscard]] std::string pair_fingerprint(const PairRecord& pair);
 
 // A prompt about a registered state (score/state_registry.h).
 struct StateItem {

@@ -139,7 +139,7 @@ Result<DataSetSummary> write_data_set(
   if (std::filesystem::exists(folder, error) && !std::filesystem::is_empty(folder, error))
     return drop_in_the_way(folder);
   if (const int alike = leave_out_alike(collected.pairs); alike > 0)
-    collected.dropped["like an earlier pair but for names, numbers and layout"] += alike;
+    collected.dropped["like an earlier pair but for names, constants and layout"] += alike;
   auto splits = split_families(collected.problems, options.seed, options.shares);
   DataForms forms = data_forms(collected, splits);
   std::erase_if(forms, [&](const auto& form) { return !is_wanted(options, form.first); });

@@ -50,7 +50,7 @@ struct DataSetSummary {
   std::string device;                          // of the first pair
 };
 
-// Leaves out pairs that differ from an earlier one in names, numbers and layout only (counted as
+// Leaves out pairs that differ from an earlier one in names, constants and layout only (counted as
 // dropped), divides the rest by family and writes the folder, which must be missing or empty.
 // Files are written beside it and moved at once when all are there. `finish` may add files to the
 // folder before checksums are taken (Parquet); empty: nothing. Errors: invalid_argument, resource,

@@ -139,7 +139,7 @@ Result<PairRecord> PairMaker::make(const PairRequest& request, const Cancellatio
   pair.tolerance = llm::tolerance_text(problem.check);
   pair.origin = origin_;
   pair.tool_version = REGRAPH_VERSION;
-  pair.fingerprint = pair_fingerprint(pair.slow, pair.fast, pair.step);
+  pair.fingerprint = pair_fingerprint(pair);
   pair.id = pair_id(pair);
   return pair;
 }

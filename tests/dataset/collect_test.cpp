@@ -42,7 +42,7 @@ class CollectTest : public test::SessionTest {
 
 TEST_F(CollectTest, ARunGivesPairsThatHoldAgain) {
   make_run();
-  const auto collected = collect_run({path("run"), "", "sums", {}, 40}, installation, never);
+  const auto collected = collect_run({path("run"), "", "sums", {}, 40, false}, installation, never);
   ASSERT_TRUE(collected.ok()) << collected.error().message;
   ASSERT_FALSE(collected->pairs.empty());
   EXPECT_GE(collected->answers.size(), collected->pairs.size());
@@ -60,7 +60,7 @@ TEST_F(CollectTest, ARunGivesPairsThatHoldAgain) {
 
 TEST_F(CollectTest, AKnownWrongPairIsRefused) {
   make_run();
-  const auto collected = collect_run({path("run"), "", "sums", {}, 40}, installation, never);
+  const auto collected = collect_run({path("run"), "", "sums", {}, 40, false}, installation, never);
   ASSERT_TRUE(collected.ok() && !collected->pairs.empty());
   // The same name and parameters, another result: the sum of all rows.
   PairRecord pair = collected->pairs.front();
@@ -85,14 +85,14 @@ TEST_F(CollectTest, AKnownWrongPairIsRefused) {
 
 TEST_F(CollectTest, ARunThatWasCutShortSaysSo) {
   make_run();
-  EXPECT_FALSE(collect_run({path("nowhere"), "", "", {}, 1}, installation, never).ok());
+  EXPECT_FALSE(collect_run({path("nowhere"), "", "", {}, 1, false}, installation, never).ok());
   // No result in it: as if it had been killed before.
   std::filesystem::create_directories(path("cut"));
   const auto session = open();
   ASSERT_TRUE(session.ok());
   const SearchConfig config = (*session)->configuration();
   { ASSERT_TRUE(RecordedRun::begin(**session, config, false, path("begun")).ok()); }
-  const auto cut = collect_run({path("begun"), "", "", {}, 1}, installation, never);
+  const auto cut = collect_run({path("begun"), "", "", {}, 1, false}, installation, never);
   ASSERT_FALSE(cut.ok());
   EXPECT_EQ(cut.error().cause, FailureCause::usage);
 }

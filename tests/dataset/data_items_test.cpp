@@ -53,9 +53,17 @@ TEST(DataItems, NamesNumbersAndLayoutMakeNoOtherFingerprint) {
       "__global__ void add(const float* a, float* b, int n) {\n"
       "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) b[i] = sqrtf(a[i]) * "
       "a[i];\n}\n";
-  EXPECT_EQ(pair_fingerprint(slow, slow, "s"), pair_fingerprint(renamed, renamed, "s"));
-  EXPECT_NE(pair_fingerprint(slow, slow, "s"), pair_fingerprint(other, other, "s"));
-  EXPECT_NE(pair_fingerprint(slow, slow, "s"), pair_fingerprint(slow, slow, "t"));
+  const auto fingerprint = [](const char* text, const char* step, const char* parameters) {
+    PairRecord pair;
+    pair.slow = pair.fast = text;
+    pair.step = step;
+    pair.parameters = parameters;
+    return pair_fingerprint(pair);
+  };
+  EXPECT_EQ(fingerprint(slow, "s", "{}"), fingerprint(renamed, "s", "{}"));
+  EXPECT_NE(fingerprint(slow, "s", "{}"), fingerprint(other, "s", "{}"));
+  EXPECT_NE(fingerprint(slow, "s", "{}"), fingerprint(slow, "t", "{}"));
+  EXPECT_NE(fingerprint(slow, "s", "{}"), fingerprint(slow, "s", R"({"factor":"4"})"));
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ TEST_F(DataSetTest, PairsThatDifferInNamesOnlyCountOnce) {
   collected.pairs.push_back(renamed);
   const auto summary = write_data_set(folder(), collected, {});
   ASSERT_TRUE(summary.ok());
-  EXPECT_EQ(summary->dropped.at("like an earlier pair but for names, numbers and layout"), 1);
+  EXPECT_EQ(summary->dropped.at("like an earlier pair but for names, constants and layout"), 1);
   std::size_t pairs = 0;
   for (const auto& [split, rows] : summary->rows.at("pairs"))
     pairs += rows;

@@ -49,7 +49,7 @@ inline PairRecord pair(const score::RegisteredProblem& problem, const std::strin
   pair.tolerance = "exact";
   pair.origin = "run";
   pair.tool_version = "0";
-  pair.fingerprint = pair_fingerprint(pair.slow, pair.fast, pair.step);
+  pair.fingerprint = pair_fingerprint(pair);
   pair.id = pair_id(pair);
   return pair;
 }
