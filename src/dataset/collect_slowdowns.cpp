@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -65,9 +66,27 @@ class SlowdownCollector {
     return std::nullopt;
   }
 
+  // As a search would, once; pairs are executed again.
+  [[nodiscard]] Verdict judge(const Candidate& candidate) {
+    const auto known = judged_.find(candidate.identity);
+    if (known != judged_.end()) return known->second;
+    EvaluationBudget budget;
+    budget.seed = session_.configuration().seed;
+    budget.wall_seconds = session_.configuration().evaluation_wall_seconds;
+    const Verdict verdict = session_.evaluate(candidate, budget, cancellation_).verdict;
+    judged_.emplace(candidate.identity, verdict);
+    return verdict;
+  }
+
   void consider(const Candidate& slow, const Candidate& fast, const std::string& step,
                 const std::string& taken) {
     ++collected_.considered;
+    for (const Candidate* one : {&slow, &fast}) {
+      const Verdict found = judge(*one);
+      if (found == Verdict::correct) continue;
+      ++collected_.dropped[name(found)];
+      return;
+    }
     const auto proposal = repair(slow, fast, step);
     const StepProposal back = proposal.value_or(StepProposal{step, {}});
     auto pair =
@@ -111,6 +130,7 @@ class SlowdownCollector {
   const score::RegisteredProblem problem_;
   PairMaker maker_;
   std::unordered_set<Hash128> known_;
+  std::unordered_map<Hash128, Verdict> judged_;
   Collected collected_;
 };
 

@@ -5,26 +5,33 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <iterator>
+#include <string_view>
 
 namespace regraph::dataset {
 
 namespace {
 
-constexpr const char* kAboutForms = R"(
-| form | for | columns |
-|---|---|---|
-| `pairs` | the evidence | a slow and a fast kernel, launches, times with intervals, what was compared; see below |
-| `sft` | supervised fine-tuning | `messages` |
-| `pc` | the same, divided | `prompt`, `completion` |
-| `rl` | reinforcement learning with the reward server | `prompt`, `state` (what the server knows it by), `stage`, `settings` |
-| `pref` | preference learning | `prompt`, `chosen`, `rejected` |
-| `kto` | single judgements | `prompt`, `completion`, `label` |
-| `verl` | verl | `data_source`, `prompt`, `ability`, `reward_model`, `extra_info` |
-
-All but `pairs` and `verl` also have `state`, `step`, `kernel` and `family`. Maps with changing keys
-(`parameters`, `history`, launches) are JSON text.
-)";
+struct AboutForm {
+  std::string_view form;
+  const char* text;
+};
+constexpr AboutForm kAboutForms[] = {
+    {"pairs",
+     "the evidence | a slow and a fast kernel, launches, times with intervals, what was compared"},
+    {"sft", "supervised fine-tuning | `messages`"},
+    {"pc", "the same, divided | `prompt`, `completion`"},
+    {"rl",
+     "reinforcement learning with the reward server | `prompt`, `state` (what the server knows it "
+     "by), `stage`, `settings`"},
+    {"pref", "preference learning | `prompt`, `chosen`, `rejected`"},
+    {"kto", "single judgements | `prompt`, `completion`, `label`"},
+    {"verl", "verl | `data_source`, `prompt`, `ability`, `reward_model`, `extra_info`"},
+};
+constexpr const char* kAboutColumns =
+    "\nAll but `pairs` and `verl` also have `state`, `step`, `kernel` and `family`. Maps with "
+    "changing keys\n(`parameters`, `history`, launches) are JSON text.\n";
 
 constexpr const char* kAboutVerification = R"(
 ## How a pair was verified
@@ -117,7 +124,12 @@ std::string data_card(const DataSetSummary& summary, const DataSetOptions& optio
     fmt::format_to(out, "| `{}` | {} | {} | {} |\n", form, count(kTrain), count(kValidation),
                    count(kTest));
   }
-  text += kAboutForms;
+  text += "\n| form | for | columns |\n|---|---|---|\n";
+  for (const AboutForm& about : kAboutForms) {
+    if (summary.rows.contains(std::string(about.form)))
+      fmt::format_to(out, "| `{}` | {} |\n", about.form, about.text);
+  }
+  text += kAboutColumns;
   fmt::format_to(out, "\n## What was left out\n\nOf {} pairs that were looked at:\n\n",
                  summary.considered);
   for (const auto& [reason, count] : summary.dropped)

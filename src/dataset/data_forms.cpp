@@ -55,11 +55,8 @@ class FormMaker {
       : collected_(collected), splits_(splits) {}
 
   DataForms make() && {
-    for (const PairRecord& pair : collected_.pairs) {
-      PairRecord divided = pair;
-      divided.split = split_of(pair.family);
-      add("pairs", divided.split, item_text(divided) + '\n');
-    }
+    for (const PairRecord& pair : collected_.pairs)
+      add("pairs", split_of(pair.family), item_text(pair) + '\n');
     std::map<std::string, std::vector<const AnswerItem*>> answers;
     for (const AnswerItem& answer : collected_.answers)
       answers[answer.state].push_back(&answer);

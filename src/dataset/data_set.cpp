@@ -141,6 +141,8 @@ Result<DataSetSummary> write_data_set(
   if (const int alike = leave_out_alike(collected.pairs); alike > 0)
     collected.dropped["like an earlier pair but for names, constants and layout"] += alike;
   auto splits = split_families(collected.problems, options.seed, options.shares);
+  for (PairRecord& pair : collected.pairs)
+    pair.split = splits.at(pair.family);
   DataForms forms = data_forms(collected, splits);
   std::erase_if(forms, [&](const auto& form) { return !is_wanted(options, form.first); });
   const DataSetSummary summary = summary_of(collected, forms, std::move(splits));
