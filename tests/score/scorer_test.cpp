@@ -59,9 +59,9 @@ class ScorerTest : public test::SessionTest {
     options.states = path("");
     options.device = "h200";
     options.candidate_seconds = 60.0;
-    auto scorer = Scorer::open(options, installation, never);
-    ASSERT_TRUE(scorer.ok()) << scorer.error().message;
-    scorer = std::move(*scorer);
+    auto opened = Scorer::open(options, installation, never);
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    scorer = std::move(*opened);
   }
   [[nodiscard]] Score score(const std::string& completion, std::size_t state = 1,
                             bool cut_off = false) {
