@@ -1,6 +1,8 @@
 #include "score/scorer.h"
 
+#include "llm/expand/candidate_reader.h"
 #include "llm/prompt/answer_parser.h"
+#include "llm/prompt/code_tokens.h"
 #include "llm/prompt/launch_change.h"
 #include "llm/prompt/step_answer.h"
 #include "regraph/step_graph.h"
@@ -40,6 +42,18 @@ struct ReadAnswer {
   // compared with.
   std::optional<StepProposal> proposal;
 };
+
+// No step is applied to an answer, so it needs no form: giving it one takes as long as judging it.
+// What the evaluator finds out does not depend on it.
+Candidate opaque_candidate(const std::string& source, const LaunchPlan& plan,
+                           const std::vector<std::string>& assumptions) {
+  Candidate candidate;
+  candidate.source = source;
+  candidate.plan = plan;
+  candidate.assumptions = assumptions;
+  candidate.identity = candidate_identity(llm::token_text(source), plan);
+  return candidate;
+}
 
 // Whether what runs is the same.
 bool runs_the_same(const Candidate& one, const Evaluation& of_one, const Candidate& other,
@@ -102,14 +116,14 @@ struct Scorer::State {
     llm::ChatChoice choice;
     choice.text = item.completion;
     choice.finish = item.cut_off ? llm::FinishReason::length : llm::FinishReason::stop;
-    return state.task == Task::apply
-               ? read_kernel(choice, state, parent, problem.session(), cancellation)
-               : read_choice(choice, parent, problem, cancellation);
+    return state.task == Task::apply ? read_kernel(choice, state, parent, problem.session())
+                                     : read_choice(choice, parent, problem, cancellation);
   }
 
-  [[nodiscard]] static Result<ReadAnswer, NoCandidate> read_kernel(
-      const llm::ChatChoice& choice, const RegisteredState& state, const Candidate& parent,
-      const Session& session, const Cancellation& cancellation) {
+  [[nodiscard]] static Result<ReadAnswer, NoCandidate> read_kernel(const llm::ChatChoice& choice,
+                                                                   const RegisteredState& state,
+                                                                   const Candidate& parent,
+                                                                   const Session& session) {
     const Problem& problem = session.problem();
     auto parsed = llm::AnswerParser().parse(choice, problem, parent);
     if (!parsed) {
@@ -120,11 +134,9 @@ struct Scorer::State {
     const LaunchPlan plan =
         parsed->launch ? llm::changed_plan(parent.plan, problem.signature.name, *parsed->launch)
                        : parent.plan;
-    auto candidate = session.read_candidate(parsed->source, plan, parent.assumptions, cancellation);
-    if (!candidate) return NoCandidate{AnswerOutcome::unreadable, candidate.error().message};
-    if (candidate->identity == parent.identity)
-      return NoCandidate{AnswerOutcome::unchanged, "the answer changes nothing but the layout"};
-    ReadAnswer answer{std::move(*candidate), std::nullopt};
+    if (plan == parent.plan && llm::same_tokens(parsed->source, state.source))
+      return NoCandidate{AnswerOutcome::unchanged, "nothing was changed but the layout"};
+    ReadAnswer answer{opaque_candidate(parsed->source, plan, parent.assumptions), std::nullopt};
     const Step* step = session.graph().find(state.step);
     const bool all_said = step != nullptr && state.parameters.size() == step->parameters.size();
     if (all_said) answer.proposal = StepProposal{state.step, state.parameters};
