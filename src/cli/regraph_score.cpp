@@ -3,6 +3,7 @@
 #include "cli/program.h"
 #include "cli/score_lines.h"
 #include "report/comparison_text.h"
+#include "search/final_selection.h"
 #include "session/candidate_file.h"
 #include "session/opened_problem.h"
 #include "session/session.h"
@@ -85,10 +86,7 @@ int score(const Program& program, const ScoreOptions& options) {
     for (const std::string& warning : (*session)->opened().warnings)
       say("warning: " + warning + "\n");
   }
-  const SearchConfig config = (*session)->configuration();
-  EvaluationBudget budget;
-  budget.seed = config.seed;
-  budget.wall_seconds = config.evaluation_wall_seconds;
+  const EvaluationBudget budget = first_look((*session)->configuration());
   const Evaluation original =
       (*session)->evaluate((*session)->original(), budget, program.interrupted());
   if (program.interrupted().requested())

@@ -4,6 +4,7 @@
 #include "eval/model/device.h"
 #include "rewrite/inverse/inverse_rewrite.h"
 #include "rewrite/inverse_rewriter.h"
+#include "search/final_selection.h"
 
 #include <fmt/format.h>
 
@@ -70,9 +71,7 @@ class SlowdownCollector {
   [[nodiscard]] Verdict judge(const Candidate& candidate) {
     const auto known = judged_.find(candidate.identity);
     if (known != judged_.end()) return known->second;
-    EvaluationBudget budget;
-    budget.seed = session_.configuration().seed;
-    budget.wall_seconds = session_.configuration().evaluation_wall_seconds;
+    const EvaluationBudget budget = first_look(session_.configuration());
     const Verdict verdict = session_.evaluate(candidate, budget, cancellation_).verdict;
     judged_.emplace(candidate.identity, verdict);
     return verdict;

@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/random.h"
 #include "dataset/pair_maker.h"
+#include "search/final_selection.h"
 
 #include <algorithm>
 #include <set>
@@ -84,10 +85,7 @@ class Walker {
   };
 
   [[nodiscard]] Evaluation judge(const Candidate& candidate) const {
-    EvaluationBudget budget;
-    budget.seed = session_.configuration().seed;
-    budget.wall_seconds = session_.configuration().evaluation_wall_seconds;
-    return session_.evaluate(candidate, budget, cancellation_);
+    return session_.evaluate(candidate, first_look(session_.configuration()), cancellation_);
   }
 
   void take_edge(const Edge& edge, const std::vector<std::string>& history) {

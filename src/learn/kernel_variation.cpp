@@ -5,6 +5,7 @@
 #include "kernel/manifest.h"
 #include "learn/path_ablation.h"
 #include "rewrite/inverse_rewriter.h"
+#include "search/final_selection.h"
 #include "session/opened_problem.h"
 #include "session/session_policy.h"
 
@@ -71,10 +72,7 @@ class Variation {
  private:
   [[nodiscard]] Evaluation judge(const Candidate& candidate) {
     // As searches ask, so that what they found out is known.
-    EvaluationBudget budget;
-    budget.seed = kernel_->config().seed;
-    budget.wall_seconds = kernel_->config().evaluation_wall_seconds;
-    return kernel_->evaluator().evaluate(candidate, budget, cancellation_);
+    return kernel_->evaluator().evaluate(candidate, first_look(kernel_->config()), cancellation_);
   }
 
   void note(const FastKernel& fast) {

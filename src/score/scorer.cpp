@@ -168,8 +168,7 @@ struct Scorer::State {
     const auto own = problem.rewriter().apply(parent, *answer.proposal, 0, {}, cancellation);
     if (!own) return;
     const Evaluation of_own = problem.judge(*own, cancellation);
-    score.same_as_rewriter = answer.candidate.identity == own->identity ||
-                             runs_the_same(answer.candidate, evaluation, *own, of_own);
+    score.same_as_rewriter = runs_the_same(answer.candidate, evaluation, *own, of_own);
     score.facts.step_is_no_op = runs_the_same(*own, of_own, parent, of_parent);
   }
 

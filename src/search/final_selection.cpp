@@ -147,6 +147,13 @@ FinalSelectionConfig final_selection_config(const SearchConfig& config) {
   return {config.seed, config.final_repetitions, config.evaluation_wall_seconds};
 }
 
+EvaluationBudget first_look(const SearchConfig& config) {
+  EvaluationBudget budget;
+  budget.seed = config.seed;
+  budget.wall_seconds = config.evaluation_wall_seconds;
+  return budget;
+}
+
 EvaluationBudget second_look(const SearchConfig& config) {
   return confirmation(final_selection_config(config), 0, 1);
 }

@@ -26,6 +26,8 @@ struct FinalSelectionConfig {
 };
 
 [[nodiscard]] FinalSelectionConfig final_selection_config(const SearchConfig& config);
+// What a candidate is given when a search first looks at it.
+[[nodiscard]] EvaluationBudget first_look(const SearchConfig& config);
 // What a finalist is given when its predicted time is confirmed.
 [[nodiscard]] EvaluationBudget second_look(const SearchConfig& config);
 

@@ -175,9 +175,7 @@ Evaluation Session::evaluate(const Candidate& candidate, const EvaluationBudget&
 KernelComparison Session::compare(const Candidate& candidate, const Cancellation& cancellation) {
   KernelComparison comparison;
   const SearchConfig config = configuration();
-  EvaluationBudget first;
-  first.seed = config.seed;
-  first.wall_seconds = config.evaluation_wall_seconds;
+  const EvaluationBudget first = first_look(config);
   comparison.original = evaluate(original(), first, cancellation);
   comparison.candidate = evaluate(candidate, first, cancellation);
   if (!comparison.original.correct() || !comparison.candidate.correct()) return comparison;

@@ -71,6 +71,15 @@ TEST_F(PromptLibraryTest, ApplyPromptIsTheGoldenOne) {
   EXPECT_EQ(text, *golden);
 }
 
+TEST_F(PromptLibraryTest, SmallPromptsNameTheStepAndExplainNothing) {
+  const auto small = PromptLibrary::load(kRoot / "graphs" / "prompts-small");
+  ASSERT_TRUE(small.ok()) << small.error().message;
+  const std::string asked = small->apply(apply_inputs()).back().text;
+  EXPECT_EQ(asked.find("smem_tile\nwith depth = 32\n"), 0U) << asked;
+  EXPECT_EQ(asked.find(graph.find("smem_tile")->instruction), std::string::npos);
+  EXPECT_LT(asked.size(), library.apply(apply_inputs()).back().text.size() / 2);
+}
+
 TEST_F(PromptLibraryTest, RenderingIsDeterministic) {
   EXPECT_EQ(library.apply(apply_inputs()), library.apply(apply_inputs()));
   const auto other = PromptLibrary::load(kShipped);
