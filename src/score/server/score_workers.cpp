@@ -34,14 +34,15 @@ struct ScoreWorkers::State {
     std::string failure;  // of the first attempt
   };
 
-  // A worker, its thread, and what it is handed.
+  // A worker and its thread.
   struct Slot {
     explicit Slot(const ScoreWorkerOptions& options) : worker(options) {}
     ScoreWorker worker;  // its thread's alone, but while it is idle: then it is whose lock it is
     std::condition_variable wake;
     bool idle = false;
+    bool called = false;  // there is something in the queue
     bool alive = false;
-    std::optional<Job> handed;
+    std::string problem;  // of the item that it has; empty: none
     int bypassed = 0;
     std::thread thread;
   };
@@ -78,11 +79,13 @@ struct ScoreWorkers::State {
       job.done(no_verdict(job.item, "the scorer is stopping"));
       return;
     }
+    // Not handed to the worker: by when it wakes there may be more, and it can choose.
     if (Slot* const slot = idle_worker(job.problem)) {
       slot->idle = false;
-      slot->handed = std::move(job);
+      slot->called = true;
       slot->wake.notify_one();
-    } else if (again) {
+    }
+    if (again) {
       queue.push_front(std::move(job));
     } else {
       queue.push_back(std::move(job));
@@ -98,12 +101,23 @@ struct ScoreWorkers::State {
     return dropped;
   }
 
+  // With the lock: the item that costs least to open: of a problem that the worker has open, else
+  // of one that no other is busy with, as that one would take its items without opening it again.
+  std::deque<Job>::iterator cheapest(const Slot& slot) {
+    const auto open = std::ranges::find_if(
+        queue, [&](const Job& job) { return slot.worker.has_open(job.problem); });
+    if (open != queue.end()) return open;
+    const auto untouched = std::ranges::find_if(queue, [&](const Job& job) {
+      return std::ranges::none_of(slots,
+                                  [&](const auto& other) { return other->problem == job.problem; });
+    });
+    return untouched != queue.end() ? untouched : queue.begin();
+  }
+
   // With the lock: the next of the queue for a worker.
   std::optional<Job> take_queued(Slot& slot) {
     if (queue.empty()) return std::nullopt;
-    auto chosen = std::ranges::find_if(
-        queue, [&](const Job& job) { return slot.worker.has_open(job.problem); });
-    if (chosen == queue.end() || slot.bypassed >= kMostBypassed) chosen = queue.begin();
+    const auto chosen = slot.bypassed < kMostBypassed ? cheapest(slot) : queue.begin();
     slot.bypassed = chosen == queue.begin() ? 0 : slot.bypassed + 1;
     Job job = std::move(*chosen);
     queue.erase(chosen);
@@ -113,7 +127,9 @@ struct ScoreWorkers::State {
   // Waits for an item. Nothing when the workers stop.
   std::optional<Job> next(Slot& slot) {
     std::unique_lock lock(mutex);
+    slot.problem.clear();
     while (!stopping.requested()) {
+      slot.called = false;
       if (std::vector<Job> dropped = take_cancelled(); !dropped.empty()) {
         lock.unlock();
         for (const Job& job : dropped)
@@ -121,15 +137,14 @@ struct ScoreWorkers::State {
         lock.lock();
         continue;
       }
-      std::optional<Job> job = std::exchange(slot.handed, std::nullopt);
-      if (!job) job = take_queued(slot);
-      if (job) {
-        slot.idle = false;
+      if (std::optional<Job> job = take_queued(slot)) {
+        slot.problem = job->problem;
         ++counts.running;
         return job;
       }
       slot.idle = true;
-      slot.wake.wait(lock, [&] { return slot.handed || stopping.requested(); });
+      slot.wake.wait(lock, [&] { return slot.called || stopping.requested(); });
+      slot.idle = false;
     }
     return std::nullopt;
   }
@@ -167,6 +182,7 @@ struct ScoreWorkers::State {
     {
       const std::lock_guard lock(mutex);
       slot.alive = false;
+      slot.problem.clear();
       ++counts.restarts;
     }
     if (options.report) {
@@ -216,10 +232,8 @@ struct ScoreWorkers::State {
       const std::lock_guard lock(mutex);
       stopping.request();
       left.swap(queue);
-      for (const auto& slot : slots) {
-        if (slot->handed) left.push_back(*std::exchange(slot->handed, std::nullopt));
+      for (const auto& slot : slots)
         slot->wake.notify_one();
-      }
     }
     for (const Job& job : left)
       job.done(no_verdict(job.item, "the scorer is stopping"));
@@ -295,7 +309,6 @@ ScoreWorkersCounts ScoreWorkers::counts() const {
   for (const auto& slot : state_->slots) {
     if (slot->alive) ++counts.alive;
     if (slot->alive && slot->idle) ++counts.idle;
-    if (slot->handed) ++counts.queued;
   }
   return counts;
 }

@@ -137,6 +137,29 @@ TEST_F(Workers, KeepToTheirProblems) {
   EXPECT_EQ(asked().size(), 22U);
 }
 
+TEST_F(Workers, LeaveAProblemToTheWorkerThatHasIt) {
+  const auto workers = start(options(2));
+  std::atomic<int> ended{0};
+  const auto submit = [&](const ScoreItem& what, const std::string& problem) {
+    workers->submit(what, problem, std::make_shared<Cancellation>(),
+                    [&](const Score&) { ++ended; });
+  };
+  submit(item("a", "wait go last"), "p");
+  submit(item("b", "wait go"), "r");
+  ASSERT_TRUE(comes_true([&] { return asked().size() == 2; }));
+  submit(item("c", "1"), "p");
+  submit(item("d", "1"), "q");
+  make_file("go");  // b's worker is free: p has a worker, q has none
+  EXPECT_TRUE(comes_true([&] { return ended == 3; }));
+  make_file("go last");
+  EXPECT_TRUE(comes_true([&] { return ended == 4; }));
+  const auto order = asked();
+  ASSERT_EQ(order.size(), 4U);
+  EXPECT_EQ(order[2].state, "d");
+  EXPECT_EQ(order[3].state, "c");
+  EXPECT_EQ(order[3].process, asked("b")[0].process);  // sooner than to wait
+}
+
 TEST_F(Workers, DropWhatNobodyWaitsFor) {
   const auto workers = start(options(1));
   Cancellation gone;
