@@ -11,7 +11,7 @@ from typing import Any
 
 from regraph_rewards import RewardClient, ServiceFailing, ServiceRefused, reward_for_trl
 
-from . import model_folder, provenance
+from . import gpu_settings, model_folder, provenance
 from .answer_log import AnswerLog
 from .curriculum import Curriculum, CurriculumSampler
 from .errors import BadInput, TrainingStopped
@@ -95,6 +95,7 @@ def train_grpo(options: argparse.Namespace, preset: Preset, rows: list[Row], jou
     datasets.disable_progress_bars()
     client = _client(options, preset)
     on_gpu = torch.cuda.is_available()
+    gpu_settings.set_up()
     model_folder.check_model_folder(options.model)
     model_folder.quiet()
     tokenizer = model_folder.load_tokenizer(options.model)

@@ -9,7 +9,7 @@ import struct
 from typing import Any
 
 from .errors import BadInput
-from . import provenance
+from . import gpu_settings, provenance
 
 LINEAGE = "lineage.json"
 NEEDED = ("config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json")
@@ -166,6 +166,7 @@ def load_model(folder: str | pathlib.Path, dtype: str, device: str) -> Any:
     from transformers import AutoModelForCausalLM
     quiet()
     check_model_folder(folder)
+    gpu_settings.set_up()
     try:
         model = AutoModelForCausalLM.from_pretrained(str(folder), local_files_only=True, dtype=getattr(torch, dtype))
     except (OSError, ValueError, KeyError) as error:

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from . import checkpoints
+from . import checkpoints, gpu_settings
 from .batches import make_batches
 from .errors import BadInput, TrainingStopped
 from .exact_match import evaluate, hidden_states, pad_batch
@@ -60,7 +60,7 @@ class OwnLoop:
         self.held_out_steps = list(held_out_steps) or [""] * len(held_out)
         self.on_gpu = model.device.type == "cuda"
         if self.on_gpu:
-            torch.set_float32_matmul_precision("high")
+            gpu_settings.set_up()
         if settings.compile:
             model.model.compile(dynamic=True)
         decayed = [parameter for parameter in model.parameters() if parameter.dim() >= 2]

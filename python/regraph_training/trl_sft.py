@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from . import model_folder, provenance
+from . import gpu_settings, model_folder, provenance
 from .errors import BadInput, TrainingStopped
 from .journal import Journal
 from .preset import Preset, check_trl_settings
@@ -32,6 +32,7 @@ def train_trl(options: argparse.Namespace, preset: Preset, rows: list[Row], held
         raise BadInput("--gate is of presets with \"trainer\": \"own\"; here see mean_token_accuracy in training.jsonl")
     check_trl_settings(SFTConfig, preset.sft.trl, f"preset {preset.name}: sft: trl")
     on_gpu = torch.cuda.is_available()
+    gpu_settings.set_up()
     model, tokenizer = start_model(options, preset, rows, "cuda" if on_gpu else "cpu")
     settings = {"max_length": preset.sft.max_length, "learning_rate": preset.sft.learning_rate,
                 "bf16": on_gpu, "use_cpu": not on_gpu, "logging_steps": 1, **preset.sft.trl}

@@ -43,11 +43,11 @@ ExampleTable both(ExampleTable one, const ExampleTable& other) {
   return one;
 }
 
-const ExampleTable::Transition swap_tile("swap", "tile");
+const ExampleTable::Transition kSwapTile("swap", "tile");
 
 std::vector<std::string> families(const ExampleTable& table) {
   std::vector<std::string> result;
-  for (const TransitionExample& one : table.examples().at(swap_tile))
+  for (const TransitionExample& one : table.examples().at(kSwapTile))
     result.push_back(one.family);
   return result;
 }
@@ -56,23 +56,23 @@ TEST(ExampleTable, KeepsTheBestOfTheBestFamilies) {
   ExampleTable table;
   for (const auto& [family, gain] : {std::pair("a", 0.1), std::pair("b", 0.2), std::pair("b", 0.9),
                                      std::pair("c", 0.3), std::pair("d", 0.4)})
-    table.add(swap_tile, example(family, gain));
+    table.add(kSwapTile, example(family, gain));
   EXPECT_EQ(families(table), (std::vector<std::string>{"b", "d", "c"}));
-  EXPECT_NEAR(table.examples().at(swap_tile).front().log_gain, 0.9, 1e-3);
+  EXPECT_NEAR(table.examples().at(kSwapTile).front().log_gain, 0.9, 1e-3);
   TransitionExample measured = example("a", 0.1);
   measured.method = TimeMethod::measured;
-  table.add(swap_tile, measured);
+  table.add(kSwapTile, measured);
   EXPECT_EQ(families(table), (std::vector<std::string>{"a", "b", "d"}));
   EXPECT_EQ(table.size(), kMostExamples);
 }
 
 TEST(ExampleTable, LeavesOutWhatIsNotToBeShown) {
   ExampleTable table;
-  table.add(swap_tile, example("a", 0.01));
-  table.add(swap_tile, example("a", std::numeric_limits<double>::quiet_NaN()));
+  table.add(kSwapTile, example("a", 0.01));
+  table.add(kSwapTile, example("a", std::numeric_limits<double>::quiet_NaN()));
   TransitionExample large = example("a", 0.5);
   large.after.resize(kLargestExampleSide + 1, 'x');
-  table.add(swap_tile, large);
+  table.add(kSwapTile, large);
   table.add({"swap", ""}, example("a", 0.5));
   table.add({"\xff", "tile"}, example("a", 0.5));
   EXPECT_EQ(table.size(), 0U);
@@ -129,7 +129,7 @@ TEST(ExampleTable, SurvivesItsText) {
 
 TEST(ExampleTable, RefusesDamagedLinesByNumber) {
   ExampleTable table;
-  table.add(swap_tile, example("map", 0.5));
+  table.add(kSwapTile, example("map", 0.5));
   const std::string good = table.text();
   const std::string line = good.substr(good.find('\n') + 1);
   ASSERT_EQ(message_for(good + line), "accepted");  // the same twice is once
@@ -241,7 +241,7 @@ TEST(ExampleTable, TakesWhatPaidInASearch) {
   digest.method = TimeMethod::measured;
   const ExampleTable table = examples_of(outcome, digest);
   ASSERT_EQ(table.size(), 2U) << table.text();
-  const TransitionExample& tile = table.examples().at(swap_tile).front();
+  const TransitionExample& tile = table.examples().at(kSwapTile).front();
   EXPECT_EQ(tile.before, "one");
   EXPECT_EQ(tile.after, "two");
   EXPECT_EQ(tile.log_gain, 0.25);

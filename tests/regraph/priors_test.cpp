@@ -22,7 +22,7 @@ StepGraph example() {
   return graph;
 }
 
-const std::vector<StepProposal> all_steps = {{"strong", {}, 1}, {"weak", {}, 1}, {"late", {}, 1}};
+const std::vector<StepProposal> kAllSteps = {{"strong", {}, 1}, {"weak", {}, 1}, {"late", {}, 1}};
 
 TEST(Priors, AreADistributionThatExcludesNothing) {
   const StepGraph graph = example();
@@ -50,15 +50,15 @@ TEST(Priors, ParameterChoicesShareTheirStepsMass) {
 }
 
 TEST(Priors, FollowThePublishedGains) {
-  const std::vector<double> priors = example().priors({}, {}, {""}, all_steps);
+  const std::vector<double> priors = example().priors({}, {}, {""}, kAllSteps);
   EXPECT_GT(priors[0], 3 * priors[1]);
 }
 
 TEST(Priors, FollowTheHistory) {
   const StepGraph graph = example();
   const std::vector<std::string> history = {"strong"};
-  EXPECT_GT(graph.priors(history, {}, {""}, all_steps)[2],
-            graph.priors({}, {}, {""}, all_steps)[2]);
+  EXPECT_GT(graph.priors(history, {}, {""}, kAllSteps)[2],
+            graph.priors({}, {}, {""}, kAllSteps)[2]);
 }
 
 TEST(Priors, FollowTheEvidence) {
@@ -86,12 +86,12 @@ LearnedGains learned(TimeMethod method, std::int64_t families, double vote,
 
 TEST(Priors, FollowWhatFamiliesSaid) {
   StepGraph graph = example();
-  const double before = graph.priors({}, {}, {"h200"}, all_steps)[1];
+  const double before = graph.priors({}, {}, {"h200"}, kAllSteps)[1];
   for (const auto& [step, vote] : {std::pair("weak", 1.5), std::pair("strong", 0.0)}) {
     EXPECT_TRUE(graph.set_learned(step, learned(TimeMethod::predicted, 30, vote)));
     EXPECT_TRUE(graph.set_learned("init", step, learned(TimeMethod::predicted, 30, vote)));
   }
-  const std::vector<double> after = graph.priors({}, {}, {"h200"}, all_steps);
+  const std::vector<double> after = graph.priors({}, {}, {"h200"}, kAllSteps);
   EXPECT_GT(after[1], before);
   EXPECT_GT(after[1], after[0]);
 }
@@ -124,8 +124,8 @@ TEST(Priors, FailuresLowerAStepsPriorAlthoughTheySayNothingOfItsGain) {
   StepGraph failing = example();
   EXPECT_TRUE(sound.set_learned("strong", learned(TimeMethod::predicted, 10, 1.0)));
   EXPECT_TRUE(failing.set_learned("strong", learned(TimeMethod::predicted, 10, 1.0, 90)));
-  EXPECT_LT(failing.priors({}, {}, {"h200"}, all_steps)[0],
-            sound.priors({}, {}, {"h200"}, all_steps)[0]);
+  EXPECT_LT(failing.priors({}, {}, {"h200"}, kAllSteps)[0],
+            sound.priors({}, {}, {"h200"}, kAllSteps)[0]);
 }
 
 // mu of priors.cpp by hand: strong, pi = ln 4, w0 = 2; the edge's own weight is 2, so w1 = 4.
@@ -148,7 +148,7 @@ TEST(Priors, ShrinkAsTheFormulaSays) {
 
 TEST(Priors, CorrectionsAreAddedToLogits) {
   const StepGraph graph = example();
-  std::vector<StepProposal> proposals = all_steps;
+  std::vector<StepProposal> proposals = kAllSteps;
   const auto share = [](double prior) { return (prior - 0.1 / 3.0) / 0.9; };
   const std::vector<double> before = graph.priors({}, {}, {"h200"}, proposals);
   proposals[1].correction = 1.0;
@@ -186,7 +186,7 @@ StepProposal named(const char* step, double share, int opinions) {
 // (k P + n share) / (k + n) with k = 2.
 TEST(Priors, OpinionsEnterLikeObservations) {
   const StepGraph graph = example();
-  const std::vector<double> without = graph.priors({}, {}, {""}, all_steps);
+  const std::vector<double> without = graph.priors({}, {}, {""}, kAllSteps);
   const std::vector<StepProposal> one = {named("strong", 0.0, 1), named("weak", 0.75, 1),
                                          named("late", 0.25, 1)};
   const std::vector<double> with = graph.priors({}, {}, {""}, one);
@@ -212,7 +212,7 @@ TEST(Priors, OpinionsOnWhatCannotBeDoneAreShared) {
   // Opinions that named nothing of use change nothing.
   const std::vector<StepProposal> nothing = {named("strong", 0.0, 5), named("weak", 0.0, 5),
                                              named("late", 0.0, 5)};
-  EXPECT_EQ(graph.priors({}, {}, {""}, nothing), graph.priors({}, {}, {""}, all_steps));
+  EXPECT_EQ(graph.priors({}, {}, {""}, nothing), graph.priors({}, {}, {""}, kAllSteps));
 }
 
 }  // namespace

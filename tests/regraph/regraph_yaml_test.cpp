@@ -12,7 +12,7 @@
 namespace regraph {
 namespace {
 
-const std::string shipped = std::string(REGRAPH_SOURCE_DIR) + "/graphs/cuda.yaml";
+const std::string kShipped = std::string(REGRAPH_SOURCE_DIR) + "/graphs/cuda.yaml";
 
 std::string step_text(const std::string& extra) {
   return "format: regraph/1\n"
@@ -33,7 +33,7 @@ std::string message_for(const std::string& text) {
 }
 
 TEST(RegraphYaml, ShippedGraphIsComplete) {
-  const Result<StepGraph> graph = load_regraph(shipped);
+  const Result<StepGraph> graph = load_regraph(kShipped);
   ASSERT_TRUE(graph) << graph.error().message;
   EXPECT_GE(graph->steps().size(), 40U);
   std::set<std::string_view> targets;
@@ -57,7 +57,7 @@ TEST(RegraphYaml, ShippedGraphIsComplete) {
 }
 
 TEST(RegraphYaml, ShippedGraphSurvivesSavingAndLoading) {
-  const Result<StepGraph> graph = load_regraph(shipped);
+  const Result<StepGraph> graph = load_regraph(kShipped);
   ASSERT_TRUE(graph);
   const auto path = std::filesystem::temp_directory_path() /
                     ("regraph_yaml_test_" + std::to_string(std::random_device{}()) + ".yaml");
@@ -237,7 +237,7 @@ TEST(RegraphYaml, DamagedExamplesAreRefused) {
 
 // Any bytes give a graph or an error with a position; nothing throws, crashes or hangs.
 TEST(RegraphYaml, SurvivesMutations) {
-  std::ifstream file(shipped);
+  std::ifstream file(kShipped);
   std::stringstream stream;
   stream << file.rdbuf();
   const std::string shipped = stream.str();
