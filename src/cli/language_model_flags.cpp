@@ -75,6 +75,8 @@ void add_asking(Adder& add, LanguageModelOptions& options, CLI::App& app) {
               "times an answer that fails is sent back with the reason");
   add.flag("--llm-no-proposals", options.no_proposals,
            "do not ask which steps to try: the ReGraph decides alone");
+  add.integer("--llm-opinions", options.opinions, 1, 16,
+              "answers to the question which steps to try, each a vote");
   add.flag("--llm-judge", options.judge,
            "ask for a diagnosis before a repair, and of what limits a candidate");
 }
@@ -119,6 +121,10 @@ std::string misuse(const LanguageModelOptions& options) {
   if (!options.asks()) return "";
   if (!options.record.empty() && !options.replay.empty()) {
     return "--llm-record and --llm-replay exclude each other: a replay asks nobody";
+  }
+  if (options.no_proposals && !options.applies()) {
+    return "--llm-no-proposals leaves nothing to ask: with --expander " + options.expander +
+           " the model only names steps; leave one of them out";
   }
   return "";
 }

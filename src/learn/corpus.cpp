@@ -1,5 +1,7 @@
 #include "learn/corpus.h"
 
+#include "base/files.h"
+
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
@@ -11,6 +13,7 @@ namespace regraph::learn {
 namespace {
 
 constexpr const char* kDescription = "corpus.yaml";
+constexpr std::size_t kLongestDescription = 1 << 20;  // bytes
 
 struct Description {
   std::set<std::string> sealed;
@@ -26,8 +29,10 @@ Result<Description> read_description(const std::filesystem::path& file) {
   const auto wrong = [&](int line, const std::string& what) {
     return fail(ErrorCode::parse, file.string() + ":" + std::to_string(line + 1) + ": " + what);
   };
+  const Result<std::string> text = read_file(file, kLongestDescription);
+  if (!text) return text.error();
   try {
-    const YAML::Node root = YAML::LoadFile(file.string());
+    const YAML::Node root = YAML::Load(*text);
     if (!root.IsMap() && !root.IsNull())
       return wrong(std::max(root.Mark().line, 0), "there must be keys and values");
     for (const auto& entry : root) {

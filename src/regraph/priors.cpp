@@ -26,8 +26,8 @@
 // Where opinions were asked for (answers of a language model), they enter as if each were one
 // more observation beside a prior worth kPriorOpinions of them, as in a Dirichlet posterior mean:
 //
-//   P'(a) = (k P(a) + n share(a)) / (k + n)     share(a) = how many of n opinions named a's step,
-//                                               each opinion shared among the steps it names
+//   P'(a) = (k P(a) + n share(a)) / (k + n)     share(a) = how many of n opinions named a, each
+//                                               shared among the proposals that it names
 //
 // The score is linear in the expected log-gain because log-gains add along a path. A step that does
 // not appear to pay keeps the floor, and 10 % of the mass is uniform, so that nothing is excluded.
@@ -168,7 +168,7 @@ std::vector<double> StepGraph::priors(std::span<const std::string> history, cons
         share.score / share.proposals * std::exp(std::clamp(shift, -kLargestShift, kLargestShift));
     result.push_back(score);
     total += score;
-    named += proposal.named_share / share.proposals;
+    named += proposal.named_share;
     opinions = std::max(opinions, proposal.opinions);
   }
   const double uniform =
@@ -178,11 +178,8 @@ std::vector<double> StepGraph::priors(std::span<const std::string> history, cons
   if (opinions == 0 || !(named > 0.0)) return result;
   // What was named and cannot be done is left out, so the shares are of what can.
   const double trust = opinions / (kPriorOpinions + opinions);
-  for (std::size_t index = 0; index < proposals.size(); ++index) {
-    const StepProposal& proposal = proposals[index];
-    const double share = proposal.named_share / shares.at(proposal.step).proposals / named;
-    result[index] = (1.0 - trust) * result[index] + trust * share;
-  }
+  for (std::size_t index = 0; index < proposals.size(); ++index)
+    result[index] = (1.0 - trust) * result[index] + trust * proposals[index].named_share / named;
   return result;
 }
 

@@ -11,7 +11,7 @@
 namespace regraph {
 
 struct ModelUse {
-  std::string expander;  // "llm" or "both"
+  std::string expander;  // as of --expander
   std::string model;
   std::string from;  // where answers came from: a URL, or the file of a recording
   llm::ChatStatistics chat;

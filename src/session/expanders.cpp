@@ -7,8 +7,9 @@ namespace {
 
 constexpr ExpanderKind kExpanders[] = {
     {"rewriter", "the built-in rewriter", false, true},
-    {"llm", "a language model", true, false},
-    {"both", "the rewriter where it can, the model where it refuses", true, true},
+    {"llm", "a language model", true, false, true},
+    {"both", "the rewriter where it can, the model where it refuses", true, true, true},
+    {"advised", "the rewriter; a language model says which steps pay", true, true},
 };
 
 }  // namespace

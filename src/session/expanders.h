@@ -18,7 +18,8 @@ struct ExpanderKind {
   std::string_view name;         // of --expander
   std::string_view description;  // after the name, in the help text
   bool asks_model = false;
-  bool rewrites = false;
+  bool rewrites = false;       // the rewriter applies steps
+  bool model_applies = false;  // the model does; else it only names them
 };
 
 // In the order they are listed to users.

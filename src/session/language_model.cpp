@@ -225,6 +225,8 @@ class LanguageModelBuilder {
     config.variants = options_.variants;
     config.repair_rounds = options_.repairs;
     config.propose = !options_.no_proposals;
+    config.apply = options_.applies();
+    config.opinions = options_.opinions;
     config.judge = options_.judge;
     config.request_seconds = options_.timeout_seconds;
     config.evaluation.seed = place_.seed;
@@ -283,7 +285,8 @@ std::string LanguageModel::estimate(int evaluations, const llm::ChatRequest& app
     usage.completion_tokens *= count;
     return usage;
   };
-  llm::TokenUsage usage = most(apply, evaluations * (1 + options_.repairs));
+  llm::TokenUsage usage;
+  if (options_.applies()) usage += most(apply, evaluations * (1 + options_.repairs));
   if (!options_.no_proposals) usage += most(propose, evaluations + 1);
   std::string text = fmt::format("{} evaluations: at most {} tokens in and {} tokens out",
                                  evaluations, usage.prompt_tokens, usage.completion_tokens);

@@ -24,6 +24,7 @@ void for_each_field(Options& options, Field&& field) {
   field("variants", options.variants);
   field("repairs", options.repairs);
   field("no_proposals", options.no_proposals);
+  field("opinions", options.opinions);
   field("judge", options.judge);
   field("in_flight", options.in_flight);
   field("timeout_seconds", options.timeout_seconds);
@@ -45,6 +46,11 @@ void for_each_field(Options& options, Field&& field) {
 bool LanguageModelOptions::asks() const {
   const ExpanderKind* kind = find_expander_kind(expander);
   return kind != nullptr && kind->asks_model;
+}
+
+bool LanguageModelOptions::applies() const {
+  const ExpanderKind* kind = find_expander_kind(expander);
+  return kind != nullptr && kind->model_applies;
 }
 
 std::string settings_of(const LanguageModelOptions& options) {

@@ -19,6 +19,7 @@ struct LanguageModelOptions {
   int variants = 2;
   int repairs = 1;
   bool no_proposals = false;
+  int opinions = 1;  // answers to the question which steps to try
   bool judge = false;
   int in_flight = 8;
   double timeout_seconds = 180.0;  // a call, retries included
@@ -36,6 +37,8 @@ struct LanguageModelOptions {
 
   // Whether the expander asks a model at all.
   [[nodiscard]] bool asks() const;
+  // Whether the model applies steps itself.
+  [[nodiscard]] bool applies() const;
   bool operator==(const LanguageModelOptions&) const = default;
 };
 

@@ -174,6 +174,9 @@ TEST_F(CorpusTest, ErrorsNameTheirLine) {
     write("corpus.yaml", bad);
     EXPECT_TRUE(message().starts_with(yaml + ":1: ")) << message();
   }
+  std::filesystem::remove(place() / "corpus.yaml");
+  std::filesystem::create_directory(place() / "corpus.yaml");
+  EXPECT_EQ(message(), "'" + yaml + "' is not a regular file");
 }
 
 }  // namespace

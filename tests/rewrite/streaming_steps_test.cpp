@@ -153,6 +153,44 @@ TEST(MultiAccumulator, RefusesWithAReason) {
   expect_refusal(**exact, step, "reassociate");
 }
 
+// An accumulator that another one reads is no accumulator of this loop.
+TEST(MultiAccumulator, RefusesWhatAnotherAccumulatorReads) {
+  const auto kernel = [](const std::string& loop) {
+    return KernelCase::make(
+        "__global__ void series(const float* x, const float* c, float* y, int n, int terms) {\n"
+        "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+        "  if (i >= n) return;\n"
+        "  float sum = 0.0f;\n"
+        "  float power = 1.0f;\n"
+        "  for (int k = 0; k < terms; ++k) {\n" +
+            loop +
+            "  }\n"
+            "  y[i] = sum + power;\n"
+            "}\n",
+        "kernel: series\n"
+        "sizes: {n: 100, terms: 9}\n"
+        "args:\n"
+        "  x: {dir: in, shape: [n]}\n"
+        "  c: {dir: in, shape: [terms]}\n"
+        "  y: {dir: out, shape: [n]}\n"
+        "launch: {block: [128, 1, 1], grid: [\"cdiv(n, bx)\", 1, 1]}\n");
+  };
+  const Application split = {"multi_accumulator", {{"loop", "1"}, {"accumulators", "2"}}};
+  for (const char* loop :
+       {"    sum += power * c[k];\n    power *= x[i];\n",
+        "    sum = fmaf(c[k], power, sum);\n    power = x[i] * power;\n",
+        "    if (c[k] > power) power = c[k];\n    sum = sum + power;\n",
+        "    power = fmaxf(power, c[k]);\n    if (power > sum) sum = power;\n"}) {
+    SCOPED_TRACE(loop);
+    auto made = kernel(loop);
+    ASSERT_TRUE(made.ok()) << made.error().message;
+    expect_refusal(**made, split, "'power' is read before the loop is over");
+  }
+  auto apart = kernel("    sum += c[k];\n    power = fmaxf(power, c[k]);\n");
+  ASSERT_TRUE(apart.ok()) << apart.error().message;
+  expect_correct(**apart, {split});
+}
+
 TEST(FastMath, ReplacesWhatWasAskedFor) {
   const auto softmax = sample("softmax_rows");
   const auto state = expect_correct(*softmax, {{"fast_math", {{"functions", "all"}}}});

@@ -17,7 +17,8 @@ TEST(ExpanderKinds, AreFoundByName) {
   for (const ExpanderKind& kind : expander_kinds()) {
     EXPECT_TRUE(names.insert(kind.name).second) << kind.name << " is listed twice";
     EXPECT_FALSE(kind.description.empty());
-    EXPECT_TRUE(kind.asks_model || kind.rewrites) << kind.name << " applies no step";
+    EXPECT_TRUE(kind.model_applies || kind.rewrites) << kind.name << " applies no step";
+    EXPECT_TRUE(kind.asks_model || !kind.model_applies) << kind.name << " asks nobody";
     EXPECT_EQ(find_expander_kind(kind.name), &kind);
   }
   EXPECT_EQ(find_expander_kind("nobody"), nullptr);
@@ -40,6 +41,7 @@ TEST(ExpanderKinds, SayWhetherAModelIsAsked) {
   for (const ExpanderKind& kind : expander_kinds()) {
     options.expander = kind.name;
     EXPECT_EQ(options.asks(), kind.asks_model) << kind.name;
+    EXPECT_EQ(options.applies(), kind.model_applies) << kind.name;
   }
   options.expander = "nobody";
   EXPECT_FALSE(options.asks());

@@ -37,6 +37,26 @@ Error as_error(const ChatError& error) {
   }
 }
 
+// Places of the proposals that a named step means: those with the values that were named, or, where
+// none has them or none were named, all of the step.
+std::vector<std::size_t> meant_by(const NamedStep& named,
+                                  const std::vector<StepProposal>& proposals) {
+  std::vector<std::size_t> of_step;
+  std::vector<std::size_t> with_values;
+  if (named.is_new) return of_step;
+  for (std::size_t place = 0; place < proposals.size(); ++place) {
+    const StepProposal& proposal = proposals[place];
+    if (proposal.step != named.id) continue;
+    of_step.push_back(place);
+    const bool agrees = std::ranges::all_of(named.parameters, [&](const auto& value) {
+      const auto own = proposal.parameters.find(value.first);
+      return own != proposal.parameters.end() && own->second == value.second;
+    });
+    if (agrees) with_values.push_back(place);
+  }
+  return with_values.empty() ? of_step : with_values;
+}
+
 StepParameters chosen_values(const StepProposal& proposal) {
   StepParameters values = proposal.parameters;
   values.erase(kAppliedBy);
@@ -114,7 +134,10 @@ ChatRequest LanguageModelExpander::apply_request(const Candidate& candidate,
 ChatRequest LanguageModelExpander::propose_request(const Candidate& candidate,
                                                    const ExpansionContext& context) const {
   ProposeInputs inputs{state_of(candidate, context.evaluation), catalogue(), context.history};
-  return request(parts_.prompts.propose(inputs), candidate.identity.low, PromptKind::propose);
+  ChatRequest result =
+      request(parts_.prompts.propose(inputs), candidate.identity.low, PromptKind::propose);
+  result.choices = config_.opinions;
+  return result;
 }
 
 std::vector<StepProposal> LanguageModelExpander::propose(const Candidate& candidate,
@@ -129,6 +152,11 @@ void LanguageModelExpander::add_proposals(const Candidate& candidate,
                                           const ExpansionContext& context,
                                           std::vector<StepProposal>& proposals,
                                           const Cancellation& cancellation) const {
+  if (!config_.apply) {
+    if (config_.propose && !proposals.empty())
+      name_steps(candidate, context, cancellation, proposals);
+    return;
+  }
   const std::size_t others = proposals.size();
   for (const Step* step : catalogue()) {
     const bool taken =
@@ -168,13 +196,15 @@ void LanguageModelExpander::name_steps(const Candidate& candidate, const Expansi
   const ChatResult result =
       parts_.model.complete(propose_request(candidate, context), cancellation);
   if (!result) return;
-  std::map<std::string, double> shares;
+  std::vector<double> votes(proposals.size(), 0.0);
   int opinions = 0;
   const auto add = [&](const std::vector<NamedStep>& named) {
     if (named.empty()) return;
     ++opinions;
     for (const NamedStep& one : named) {
-      if (!one.is_new) shares[one.id] += 1.0 / static_cast<double>(named.size());
+      const std::vector<std::size_t> meant = meant_by(one, proposals);
+      for (const std::size_t place : meant)
+        votes[place] += 1.0 / static_cast<double>(named.size() * meant.size());
     }
     tally_.change([&](ExpansionStatistics& tally) {
       for (const NamedStep& one : named) {
@@ -210,10 +240,9 @@ void LanguageModelExpander::name_steps(const Candidate& candidate, const Expansi
     }
   }
   if (opinions == 0) return;
-  for (StepProposal& proposal : proposals) {
-    proposal.opinions = opinions;
-    const auto share = shares.find(proposal.step);
-    if (share != shares.end()) proposal.named_share = share->second / opinions;
+  for (std::size_t place = 0; place < proposals.size(); ++place) {
+    proposals[place].opinions = opinions;
+    proposals[place].named_share = votes[place] / opinions;
   }
 }
 

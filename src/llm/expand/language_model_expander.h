@@ -35,6 +35,8 @@ struct LanguageModelConfig {
   int variants = 2;                   // answers to a step at a candidate, at most
   int repair_rounds = 1;              // corrections of an answer that fails, at most
   bool propose = true;                // ask which steps to try
+  bool apply = true;                  // offer steps to be applied by the model; else it only names
+  int opinions = 1;                   // answers to the question which steps to try
   bool judge = false;                 // ask a judge before a repair and about bottlenecks
   double request_seconds = 120.0;     // a call may take, retries included
   EvaluationBudget evaluation;        // of a candidate, as the search itself does it
@@ -51,7 +53,8 @@ struct ExpanderParts {
   Evaluator& evaluator;  // one that remembers: the search asks for the same evaluation again
 };
 
-// Thread-safe. Proposals of the model carry the parameter {"by", "model"}. After other expanders
+// Thread-safe. Where it applies nothing, it only says which of the others' proposals it would try.
+// Else proposals of the model carry the parameter {"by", "model"}. After other expanders
 // (CompositeExpander) it offers steps that they do not, names the best of theirs too, and leaves
 // out its own that neither it nor the facts recommend.
 class LanguageModelExpander final : public Expander {

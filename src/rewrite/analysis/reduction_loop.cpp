@@ -6,6 +6,7 @@
 #include "source/walk.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 namespace regraph::rewrite {
@@ -294,7 +295,7 @@ class EffectCollector {
       return refuse(where() + "'" + reduction.variable + "' has type " + reduction.type +
                     ", for which partial results are not supported");
     }
-    updates_.insert(stmt);
+    updates_.emplace(stmt, reduction.variable);
     for (const Reduction& known : effects_.reductions) {
       if (known.variable != reduction.variable) continue;
       if (known.same_operation(reduction)) return {};
@@ -304,11 +305,13 @@ class EffectCollector {
     return {};
   }
 
+  // Also by the update of another: `sum += power * x; power *= y;`.
   bool is_read_elsewhere(const std::string& name) const {
     bool found = false;
     std::function<void(const Block&)> visit = [&](const Block& statements) {
       for (const StmtPtr& stmt : statements) {
-        if (updates_.contains(stmt.get())) continue;
+        const auto update = updates_.find(stmt.get());
+        if (update != updates_.end() && update->second == name) continue;
         source::for_each_header(*stmt, [&](const StmtPtr& part) {
           found = found || mentions(value_of(*part), name) || mentions(target_of(*part), name);
         });
@@ -324,7 +327,7 @@ class EffectCollector {
   const ForLoop& loop_;
   const Analysis& analysis_;
   std::set<std::string> inside_;
-  std::set<const Stmt*> updates_;
+  std::map<const Stmt*, std::string> updates_;  // and what each updates
   LoopEffects effects_;
 };
 

@@ -100,6 +100,46 @@ TEST_F(LanguageModelExpander, BesideTheRewriterTriesWhatTheModelRecommends) {
   EXPECT_GT(both.propose(original, context, never).size(), proposals.size());
 }
 
+TEST_F(LanguageModelExpander, OnlyAdvises) {
+  config.apply = false;
+  config.opinions = 3;
+  const auto own = rewriter->propose(original, context, never);
+  const auto of_step = [&](const std::string& step) {
+    return std::ranges::count(own, step, &StepProposal::step);
+  };
+  ASSERT_GT(of_step("block_size"), 1);
+  const auto chosen = std::ranges::find(own, std::string("block_size"), &StepProposal::step);
+  std::string parameters;
+  for (const auto& [key, value] : chosen->parameters)
+    parameters += fmt::format("{}\"{}\": \"{}\"", parameters.empty() ? "" : ", ", key, value);
+  oracle.answerer = [&](const llm::ChatRequest&) {
+    llm::ChatAnswer answer;
+    const auto say = [&](const std::string& text) {
+      answer.choices.push_back({text, "", "", llm::FinishReason::stop});
+    };
+    say(R"({"steps": [{"step": "block_size", "parameters": {)" + parameters + R"(}, "why": ""}]})");
+    say(R"({"steps": [{"step": "block_size", "why": ""}]})");
+    say(R"({"steps": [{"step": "reduce_shuffle", "why": ""}]})");  // cannot be done here
+    return answer;
+  };
+  const auto model = this->expander();
+  const CompositeExpander advised({rewriter.get(), &model});
+  const auto proposals = advised.propose(original, context, never);
+  EXPECT_TRUE(std::ranges::equal(own, proposals, {}, &StepProposal::text, &StepProposal::text));
+  ASSERT_EQ(oracle.requests.size(), 1U);
+  EXPECT_EQ(oracle.requests[0].choices, 3);
+  const double each = 1.0 / 3 / static_cast<double>(of_step("block_size"));
+  for (const StepProposal& proposal : proposals) {
+    EXPECT_EQ(proposal.opinions, 3);
+    const double named = proposal.text() == chosen->text() ? 1.0 / 3 : 0.0;
+    const double share = proposal.step == "block_size" ? each + named : 0.0;
+    EXPECT_NEAR(proposal.named_share, share, 1e-12) << proposal.text();
+  }
+  // Alone it offers nothing and asks nothing.
+  EXPECT_TRUE(model.propose(original, context, never).empty());
+  EXPECT_EQ(oracle.requests.size(), 1U);
+}
+
 TEST_F(LanguageModelExpander, AppliesAnAnswerThatIsRight) {
   oracle.say({answer("smem_transpose.0.md")});
   const auto expander = this->expander();
