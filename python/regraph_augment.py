@@ -51,12 +51,20 @@ _WORDS = ("alpha beta gamma delta value total sum acc count index offset base wi
 _VERBS = ("compute apply run update fill make do eval calc process transform build step kernel launch map pass "
           "stage solve mix fold").split()
 
+_STRANGE = 0.35  # share of words that are made up: kernels of other families have words that training never saw
+
+
+def _made_up(draw: random.Random) -> str:
+    """A word that is none: only who copies it letter by letter gets it right."""
+    return "".join(draw.choice("bcdfghjklmnprstvwz") + draw.choice("aeiou") + draw.choice(["", "", "n", "r", "s", "x"])
+                   for _ in range(draw.randrange(1, 4)))
+
 
 def _new_name(kind: str, draw: random.Random) -> str:
-    """A name as people write them: one letter, a word, two words, with a number."""
-    first, second = draw.choice(_WORDS), draw.choice(_WORDS)
+    """A name as people write them: one letter, a word, two words, with a number; or of words that nobody knows."""
+    first, second = ((_made_up(draw) if draw.random() < _STRANGE else draw.choice(_WORDS)) for _ in range(2))
     if kind == "kernel":
-        first = draw.choice(_VERBS)
+        first = first if draw.random() < _STRANGE else draw.choice(_VERBS)
         style = draw.choice(["{a}_{b}", "{a}{B}", "{a}_{b}_kernel", "k_{b}", "{b}_{a}", "{a}{n}"])
     else:
         style = draw.choice(["{b}"] * 5 + ["{a}_{b}", "{a}_{b}", "{a}{B}", "{b}{n}", "{b}_{n}", "my_{b}", "{b}_"])

@@ -65,9 +65,10 @@ def picture(runs: list[tuple[str, list[dict[str, Any]]]], over: str, title: str)
     panels = []
     for panel_title, kind, name in MEASURES:
         drawn = []
-        for label, lines in runs:
-            points = points_of(lines, kind, name, over)
-            smooth = kind == "step" and len(points) > 3 * SMOOTH
+        found = [(label, points_of(lines, kind, name, over)) for label, lines in runs]
+        # All or none: a smoothed run beside a raw one would look like another kind of run.
+        smooth = kind == "step" and max(len(points) for _, points in found) > 2 * SMOOTH
+        for label, points in found:
             drawn.append(Line(label if len(runs) > 1 else "", thinned(smoothed(points, SMOOTH)) if smooth else points,
                               thinned(points) if smooth else []))
         panels.append(Panel(panel_title, drawn))

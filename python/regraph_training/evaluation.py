@@ -51,10 +51,38 @@ def ln_speedup(row: dict[str, Any]) -> float | None:
     return math.log(row["speedup"]) if row["accepted"] and row.get("speedup") else None
 
 
+def gain(row: dict[str, Any]) -> float | None:
+    """What a user gets: ln of the speedup, 0 where the answer is not correct and the kernel stays as it is."""
+    return None if row["reward"] is None else ln_speedup(row) or 0.0
+
+
+def closed_share(first: Sequence[dict[str, Any]], second: Sequence[dict[str, Any]],
+                 every: Sequence[Sequence[dict[str, Any]]]) -> float | None:
+    """How much of the way from the first's mean gain to that of the best answer in `every` the second went; by
+    state, greedy or not as the rows are. None where the first is the best."""
+    best: dict[str, float] = {}
+    for rows in every:
+        for row in rows:
+            best[row["state"]] = max(best.get(row["state"], 0.0), gain(row) or 0.0)
+
+    def mean(rows: Sequence[dict[str, Any]]) -> float:
+        by_state: dict[str, list[float]] = {}
+        for row in rows:
+            if gain(row) is not None:
+                by_state.setdefault(row["state"], []).append(gain(row))
+        return sum(sum(gains) / len(gains) for gains in by_state.values()) / max(1, len(by_state))
+
+    states = {row["state"] for row in first}
+    reachable = sum(best[state] for state in states) / max(1, len(states))
+    begin = mean(first)
+    return (mean(second) - begin) / (reachable - begin) if reachable > begin else None
+
+
 MEASURES = {
     "reward": lambda row: row["reward"],
     "acceptance": lambda row: None if row["reward"] is None else float(row["accepted"]),
     "ln_speedup_of_accepted": ln_speedup,
+    "gain": gain,
 }
 
 

@@ -1,6 +1,7 @@
 """What needs the standard library alone: rows, presets, batches, schedule, curriculum, bootstrap, curves."""
 
 import json
+import math
 import pathlib
 import random
 import tempfile
@@ -13,7 +14,7 @@ from regraph_training.batches import make_batches, padded
 from regraph_training.bootstrap import bootstrap, paired_differences, quantile
 from regraph_training.curriculum import Curriculum, CurriculumSampler
 from regraph_training.errors import BadInput
-from regraph_training.evaluation import compare, summary_of
+from regraph_training.evaluation import closed_share, compare, gain, summary_of
 from regraph_training.journal import Journal
 from regraph_training.preset import check_trl_settings, read_preset
 from regraph_training.records import read_rows, split_pair, training_rows
@@ -197,6 +198,21 @@ class Comparison(WithFolder):
         summary = summary_of(self.rows(0))
         self.assertEqual((summary["kernels"], summary["greedy"]["answers"], summary["sampled"]["answers"]), (60, 60, 480))
         self.assertEqual(summary["sampled"]["outcomes"], {"correct": 480})
+
+    def test_what_a_user_gets(self):
+        def row(state, speedup, accepted=True, reward=0.0):
+            return {"state": state, "speedup": speedup, "accepted": accepted, "reward": reward}
+
+        self.assertAlmostEqual(gain(row("a", math.e)), 1.0)
+        self.assertEqual(gain(row("a", 4.0, accepted=False)), 0.0)  # the kernel stays as it is
+        self.assertEqual(gain(row("a", None, accepted=False)), 0.0)
+        self.assertIsNone(gain(row("a", 4.0, reward=None)))         # nothing is known
+        first = [row("a", 1.0), row("b", math.exp(-1.0)), row("b", 9.0, accepted=False)]  # 0 and -0.5: -0.25
+        second = [row("a", math.e), row("b", 1.0)]                                        # 1 and 0: 0.5
+        other = [row("a", math.exp(3.0)), row("b", math.exp(-2.0))]                       # best: 3 and 0: 1.5
+        self.assertAlmostEqual(closed_share(first, second, [first, second, other]), 0.75 / 1.75)
+        self.assertAlmostEqual(closed_share(first, first, [first, second]), 0.0)
+        self.assertIsNone(closed_share(second, first, [second]))
 
     def test_the_command(self):
         for name, better in (("a", 0), ("b", 0.1)):
