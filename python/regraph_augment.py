@@ -32,9 +32,10 @@ _FENCED = re.compile(r"(```(?:cuda|cpp|c\+\+|cu|c)\n)(?P<code>.*?)(```)", re.DOT
 _STRUCTURE = re.compile(r'"[^"\n]*"|\{[^{}\n]*\}|\[[^\[\]\n]*\]')
 _ARGUMENT = re.compile(r"^(?P<name>[A-Za-z_]\w*)(?=: (?:__constant__ )?[\w ]+\*?[,;])", re.MULTILINE)
 _SIZE = re.compile(r"(?<=, size )[A-Za-z_]\w*$", re.MULTILINE)
-# The kernel's own name: "# Kernel NAME", "`__global__` function NAME", and graphs/prompts-small's "rewrite NAME".
+# The kernel's own name: "# Kernel NAME", "`__global__` function NAME", and graphs/prompts-small's "rewrite NAME"
+# and "choose for NAME".
 _TITLE = re.compile(r"(?<=[Kk]ernel )[A-Za-z_]\w*(?=$|[\s.,;:])|(?<=function )[A-Za-z_]\w*(?=$|[\s.,;:])"
-                    r"|(?<=^rewrite )[A-Za-z_]\w*$", re.MULTILINE)
+                    r"|(?<=^rewrite )[A-Za-z_]\w*$|(?<=^choose for )[A-Za-z_]\w*$", re.MULTILINE)
 _SIZES = re.compile(r"\{[A-Za-z_]\w*: -?\d+(?:, [A-Za-z_]\w*: -?\d+)*\}")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 

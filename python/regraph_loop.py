@@ -3,6 +3,8 @@
 
     python/regraph_loop.py --programs BIN --model START --kernels FOLDER --held SET --replay SFT.jsonl --output OUT
 
+With --task choose the model names steps and the rewriter applies them; else it rewrites kernels.
+
 An iteration: the model is served and searches some of the kernels; the runs become a data set; supervised training on
 its rows (a quarter) and on replayed ones; GRPO on its states; then both models answer the held-out prompts. The new
 one is kept where its reward is higher beyond noise and its acceptance not lower by more than a hundredth. OUT/loop.jsonl
@@ -96,6 +98,12 @@ class Loop:
         return serving([self.program("regraph-reward-server"), states, "--device", self.options.device, "--port", "0",
                         "--quiet"])
 
+    def asking(self) -> list[Any]:
+        """How a search asks the model, as it was taught."""
+        if self.options.task == "choose":
+            return ["--expander", "advised", "--llm-opinions", "8", "--llm-max-tokens", "64"]
+        return ["--expander", self.options.expander, "--llm-no-proposals", "--llm-repairs", "0", "--llm-max-tokens", "1024"]
+
     def search(self, model: pathlib.Path, folder: pathlib.Path, iteration: int) -> list[pathlib.Path]:
         kernels = sorted(self.options.kernels.rglob("*.cu"))
         if not kernels:
@@ -108,16 +116,15 @@ class Loop:
                 runs.append(directory)
                 if (directory / "result.json").exists():
                     continue
-                run([self.program("regraph-search"), kernel, "--device", self.options.device, "--expander",
-                     self.options.expander, "--llm-url", url, "--llm-model", "loop", "--llm-prompts", self.prompts(),
-                     "--llm-no-proposals", "--llm-repairs", "0", "--llm-max-tokens", "1024", "--llm-temperature", "1",
-                     "--evaluations", self.options.evaluations, "--output", directory, "--quiet"], (0, 3, 4, 6))
+                run([self.program("regraph-search"), kernel, "--device", self.options.device, *self.asking(), "--llm-url", url,
+                     "--llm-model", "loop", "--llm-prompts", self.prompts(), "--llm-temperature", "1", "--evaluations",
+                     self.options.evaluations, "--output", directory, "--quiet"], (0, 3, 4, 6))
         return [directory for directory in runs if (directory / "run.db").exists()]
 
     def learn(self, model: pathlib.Path, runs: list[pathlib.Path], folder: pathlib.Path, iteration: int) -> pathlib.Path:
         data = folder / "set"
         if not (data / "checksums.xxh128").exists():
-            run([self.program("regraph-dataset"), "build", *runs, "--output", data, "--prompts", self.prompts(),
+            run([self.program("regraph-dataset"), "build", *runs, "--task", self.options.task, "--output", data, "--prompts", self.prompts(),
                  "--validation", "0", "--test", "0", "--no-parquet", "--quiet"], log=folder / "build.log")
         new_file = data / "data" / "sft" / "train-00000.jsonl"
         new = rows_of(new_file) if new_file.exists() else []
@@ -144,7 +151,8 @@ class Loop:
             with self.reward_server(self.options.held) as url:
                 run([self.python, SCRIPTS / "regraph_evaluate.py", "run",
                      self.options.held / "data" / "rl" / "train-00000.jsonl", "--model", model, "--reward-url", url,
-                     "--output", output, "--prompts", self.options.held_prompts, "--samples", self.options.samples])
+                     "--output", output, "--prompts", self.options.held_prompts, "--samples", self.options.samples,
+                     "--max-tokens", 64 if self.options.task == "choose" else 1024])
         return output
 
     def iterate(self, iteration: int, model: pathlib.Path) -> dict[str, Any]:
@@ -193,10 +201,11 @@ def read_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--iterations", type=int, default=3)
     parser.add_argument("--searches", type=int, default=8, help="kernels searched in an iteration")
     parser.add_argument("--evaluations", type=int, default=40, help="of a search")
+    parser.add_argument("--task", choices=("apply", "choose"), default="apply", help="what the model was taught (%(default)s)")
     parser.add_argument("--expander", choices=("llm", "both"), default="both")
     parser.add_argument("--device", default="h200")
     parser.add_argument("--prompts", type=path, help="folder of prompts (default: the small ones)")
-    parser.add_argument("--preset", default="scratch-25m")
+    parser.add_argument("--preset", default="", help="default: scratch-25m, choose-5m by task")
     parser.add_argument("--sft-minutes", type=float, default=1.0)
     parser.add_argument("--grpo-minutes", type=float, default=3.0)
     parser.add_argument("--held-prompts", type=int, default=0, help="the first so many alone; 0: all")
@@ -204,6 +213,7 @@ def read_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args(arguments)
     options.programs = options.programs.resolve()
+    options.preset = options.preset or {"apply": "scratch-25m", "choose": "choose-5m"}[options.task]
     return options
 
 

@@ -130,7 +130,7 @@ def read_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("data", help="pairs: .jsonl or .parquet file, or a data set's folder")
     parser.add_argument("--output", type=pathlib.Path, required=True, help="folder for the model and the run's record")
     parser.add_argument("--preset", default="scratch-25m", help="file, or name of a shipped one (%(default)s)")
-    parser.add_argument("--model", type=pathlib.Path, help="folder of a model to go on from")
+    parser.add_argument("--model", type=pathlib.Path, help="folder of a model to go on from; our own go on at the preset's last learning rate, by answers alone")
     parser.add_argument("--minutes", type=float, default=0.0, help="end this part cleanly after so long")
     parser.add_argument("--total-minutes", type=float, default=0.0,
                         help="let the learning rate reach its end by then, over all parts, if tokens do not before")
@@ -148,6 +148,10 @@ def main() -> int:
     preset = read_preset(options.preset)
     if options.tokens:
         preset.sft.tokens = options.tokens
+    if options.model and preset.sft.trainer == "own":
+        # Where the schedule of its own training ended: from the beginning it would first be made to forget.
+        preset.sft.learning_rate = preset.sft.last_learning_rate
+        preset.sft.all_tokens_share = 0.0
     rows, held_out = load_data(options, preset)
     print(f"{len(rows)} pairs to train on, {len(held_out)} held out, preset {preset.name}", flush=True)
     journal = Journal(options.output, lambda line: print(line, flush=True), options.resume)

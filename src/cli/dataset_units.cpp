@@ -192,10 +192,12 @@ int dataset_unit(const Program& program, const std::string& text) {
   if (!unit) return program.fail(usage("the request of a unit cannot be read"));
   Result<dataset::Collected, SessionError> collected = dataset::Collected{};
   const Cancellation& stop = program.interrupted();
+  const score::Task task =
+      unit->task == score::name(score::Task::choose) ? score::Task::choose : score::Task::apply;
   switch (unit->kind) {
     case UnitKind::run:
       collected = dataset::collect_run({unit->place, unit->name, unit->family, unit->prompts,
-                                        unit->most_pairs, unit->family_by_folder},
+                                        unit->most_pairs, unit->family_by_folder, task},
                                        program.installation(), stop);
       break;
     case UnitKind::walks: {
@@ -205,8 +207,7 @@ int dataset_unit(const Program& program, const std::string& text) {
       source.walks = unit->walks;
       source.depth = unit->depth;
       source.judge = unit->judge;
-      source.task =
-          unit->task == score::name(score::Task::choose) ? score::Task::choose : score::Task::apply;
+      source.task = task;
       collected = dataset::collect_walks(source, program.installation(), stop);
       break;
     }

@@ -96,7 +96,7 @@ int run(int argc, char** argv) {
       ->capture_default_str();
   build
       ->add_option("--task", options.task,
-                   "of walks: apply (answers are kernels) or choose (answers name a step)")
+                   "of walks and runs: apply (answers are kernels) or choose (answers name a step)")
       ->check(CLI::IsMember({"apply", "choose"}))
       ->capture_default_str();
   build

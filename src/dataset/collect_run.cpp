@@ -146,14 +146,21 @@ class RunCollector {
     const StateRecord& before = state(attempt.parent);
     const StateRecord& after = state(*attempt.child);
     if (after.candidate == nullptr || !before.evaluation.correct()) return;
-    const StepProposal open{attempt.step.step, {}};
-    const score::RegisteredState asked =
+    const bool chooses = source_.task == score::Task::choose;
+    if (chooses && attempt.step.parameters.contains(kAppliedBy)) return;
+    StepProposal open;
+    if (!chooses) open.step = attempt.step.step;
+    score::RegisteredState asked =
         registered_state(problem_, *before.candidate, open, history_of(attempt.parent));
+    asked.task = source_.task;
+    asked.id = score::state_id(asked);
     if (asked_.insert(asked.id).second) {
-      Prompt prompt = prompts_.apply(*before.candidate, before.evaluation, open);
-      const auto settings = std::ranges::count(before.proposals, open.step, &StepProposal::step);
+      Prompt prompt = chooses ? prompts_.choose(*before.candidate, before.evaluation)
+                              : prompts_.apply(*before.candidate, before.evaluation, open);
+      const auto settings =
+          std::ranges::count(before.proposals, attempt.step.step, &StepProposal::step);
       collected_.states.push_back({score::state_text(asked), asked.id, problem_.kernel,
-                                   problem_.family, open.step, stage_of(open.step),
+                                   problem_.family, open.step, stage_of(attempt.step.step),
                                    static_cast<int>(settings), std::move(prompt.system),
                                    std::move(prompt.user)});
     }
@@ -161,9 +168,10 @@ class RunCollector {
     answer.state = asked.id;
     answer.kernel = problem_.kernel;
     answer.family = problem_.family;
-    answer.step = open.step;
-    answer.completion =
-        answer_for(*before.candidate, *after.candidate, run_.session->problem().signature.name);
+    answer.step = attempt.step.step;
+    answer.completion = chooses ? choice_of(attempt.step)
+                                : answer_for(*before.candidate, *after.candidate,
+                                             run_.session->problem().signature.name);
     put_judgement(before.evaluation, after.evaluation, answer);
     answer.origin = "run";
     collected_.answers.push_back(std::move(answer));

@@ -3,6 +3,7 @@
 
 #include "base/cancellation.h"
 #include "dataset/collected.h"
+#include "score/state_registry.h"
 #include "session/installation.h"
 #include "session/session_error.h"
 
@@ -19,6 +20,9 @@ struct RunSource {
   // Single steps, and as many kernels that several steps lead to: those of the largest gains.
   int most_pairs = 40;
   bool family_by_folder = false;  // the family is the folder that the kernel lay in
+  // What its answers answer: apply (the kernel) or choose (the step's name and values; only of
+  // steps that the rewriter applied).
+  score::Task task = score::Task::apply;
 };
 
 // Searches again from the run's records, and executes each pair again. Errors: usage (no run,

@@ -12,6 +12,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace regraph::dataset {
 namespace {
 
@@ -56,6 +58,30 @@ TEST_F(CollectTest, ARunGivesPairsThatHoldAgain) {
   ASSERT_TRUE(problem.ok()) << problem.error().message;
   const Status holds = execute_pair(pair, (*problem)->session(), 99, never);
   EXPECT_TRUE(holds.ok()) << holds.error().message;
+}
+
+TEST_F(CollectTest, ARunTeachesToChooseAsWell) {
+  make_run();
+  RunSource source{path("run"), "", "sums", {}, 40, false};
+  const auto applied = collect_run(source, installation, never);
+  source.task = score::Task::choose;
+  const auto chosen = collect_run(source, installation, never);
+  ASSERT_TRUE(applied.ok() && chosen.ok());
+  EXPECT_EQ(chosen->pairs.size(), applied->pairs.size());
+  ASSERT_EQ(chosen->answers.size(), applied->answers.size());
+  EXPECT_LT(chosen->states.size(), applied->states.size());  // one for each kernel, not each step
+  for (const StateItem& state : chosen->states)
+    EXPECT_EQ(state.step, "");
+  for (std::size_t i = 0; i < chosen->answers.size(); ++i) {
+    const AnswerItem& answer = chosen->answers[i];
+    EXPECT_TRUE(answer.completion.starts_with("{\"steps\":[{\"step\":\"" + answer.step + "\""))
+        << answer.completion;
+    EXPECT_EQ(answer.step, applied->answers[i].step);
+    EXPECT_EQ(answer.outcome, applied->answers[i].outcome);
+    EXPECT_EQ(answer.seconds, applied->answers[i].seconds);
+    EXPECT_TRUE(std::ranges::any_of(
+        chosen->states, [&](const StateItem& state) { return state.id == answer.state; }));
+  }
 }
 
 TEST_F(CollectTest, AKnownWrongPairIsRefused) {

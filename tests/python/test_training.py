@@ -45,6 +45,14 @@ class Supervised(WithFolder):
         for name in ("versions", "preset", "data", "seed", "commit"):
             self.assertIn(name, run)
         self.assertIn("exact", journal(output, "evaluation")[-1])
+        # Going on is no new beginning: neither questions in the loss nor the first rate.
+        code, said = run_main("regraph_sft", self.data, "--preset", "toy", "--model", output / "model", "--output",
+                              self.root / "on", "--tokens", 6000)
+        self.assertEqual(code, 0, said)
+        more = journal(self.root / "on")
+        self.assertEqual({step["loss_over"] for step in more}, {"answers"})
+        self.assertLessEqual(max(step["learning_rate"] for step in more), 0.0005)
+        self.assertLess(more[0]["loss"], 1.5 * steps[-1]["loss"])
 
     def test_a_killed_run_goes_on_and_ends_as_if_it_had_not_been(self):
         preset = toy_preset(self.root / "often.json", sft={"checkpoint_seconds": 0.0})
