@@ -128,14 +128,14 @@ class Loop:
                  "--validation", "0", "--test", "0", "--no-parquet", "--quiet"], log=folder / "build.log")
         new_file = data / "data" / "sft" / "train-00000.jsonl"
         new = rows_of(new_file) if new_file.exists() else []
-        rows = mixed_rows(new, rows_of(self.options.replay), self.options.seed + iteration)
-        if not rows:
-            raise TrainingStopped(f"{folder}: the searches found nothing to learn from, and there is nothing to replay")
-        mixed = folder / "mixed.jsonl"
-        mixed.write_text("\n".join(rows) + "\n", encoding="utf-8")
         preset = ["--preset", self.options.preset, "--seed", self.options.seed + iteration]
         taught = folder / "sft" / "model"
-        if not taught.exists():
+        if not new:
+            taught = model  # nothing was found that is worth imitating; there are states to answer all the same
+        elif not taught.exists():
+            mixed = folder / "mixed.jsonl"
+            rows = mixed_rows(new, rows_of(self.options.replay), self.options.seed + iteration)
+            mixed.write_text("\n".join(rows) + "\n", encoding="utf-8")
             run([self.python, SCRIPTS / "regraph_sft.py", mixed, "--model", model, "--output", folder / "sft",
                  "--minutes", self.options.sft_minutes, *preset], log=folder / "sft.log")
         tuned = folder / "grpo" / "model"
