@@ -52,18 +52,18 @@ class Critic final : public OneStep {
   }
 };
 
-const Cancellation never;
+const Cancellation kNever;
 
 TEST(CompositeExpander, MembersProposeInOrderAndApplyTheirOwn) {
   const OneStep rewriter("smem_pad", "");
   const OneStep model("loop_unroll", "model");
   const CompositeExpander both({&rewriter, &model});
-  const auto proposals = both.propose({}, {}, never);
+  const auto proposals = both.propose({}, {}, kNever);
   ASSERT_EQ(proposals.size(), 2u);
   EXPECT_EQ(proposals[0].step, "smem_pad");
   EXPECT_EQ(proposals[1].step, "loop_unroll");
   for (const StepProposal& proposal : proposals) {
-    const auto made = both.apply({}, proposal, 0, {}, never);
+    const auto made = both.apply({}, proposal, 0, {}, kNever);
     ASSERT_TRUE(made);
     EXPECT_EQ(made->source, proposal.step);
   }
@@ -77,7 +77,7 @@ TEST(CompositeExpander, MembersProposeInOrderAndApplyTheirOwn) {
 TEST(CompositeExpander, LaterMembersSeeWhatIsOffered) {
   const OneStep rewriter("smem_pad", "");
   const Critic critic;
-  const auto proposals = CompositeExpander({&rewriter, &critic}).propose({}, {}, never);
+  const auto proposals = CompositeExpander({&rewriter, &critic}).propose({}, {}, kNever);
   ASSERT_EQ(proposals.size(), 1u);
   EXPECT_EQ(proposals[0].opinions, 1);
 }
@@ -89,7 +89,7 @@ TEST(CompositeExpander, AProposalOfNobodyIsRefused) {
   foreign.step = "smem_pad";
   foreign.parameters = {{kAppliedBy, "somebody"}};
   EXPECT_FALSE(alone.owns(foreign));
-  const auto made = alone.apply({}, foreign, 0, {}, never);
+  const auto made = alone.apply({}, foreign, 0, {}, kNever);
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, ErrorCode::refused);
 }
