@@ -23,9 +23,8 @@ struct StepProposal {
   std::string step;  // id in the ReGraph, e.g. "thread_coarsen"
   StepParameters parameters;
   int variant_limit = 1;  // how many different results repeated application may give
-  // Of `opinions` asked (answers of a language model, say), the share that named this proposal, 0
-  // to
-  // 1. One that names a step without its values is shared among the step's proposals.
+  // Of `opinions` asked (answers of a language model, say), the share that named this proposal;
+  // one that names a step without its values is shared among the step's proposals.
   double named_share = 0.0;
   int opinions = 0;
   // What a policy makes of it (EdgeScorer): added to the logit of its prior, and the log-gain that
