@@ -38,7 +38,7 @@ std::filesystem::path Installation::shipped(std::string_view name) const {
 }
 
 std::filesystem::path Installation::python_script(std::string_view name) const {
-  const std::filesystem::path installed = shared_files / "python" / name;
+  std::filesystem::path installed = shared_files / "python" / name;
   std::error_code ignored;
   if (std::filesystem::exists(installed, ignored)) return installed;
   return std::filesystem::path(REGRAPH_SOURCE_DIRECTORY) / "python" / name;

@@ -194,7 +194,7 @@ class LanguageModelBuilder {
         model = model_->recorder_.get();
       }
     } else {
-      model = &nobody_;
+      model = &nobody();
     }
     return make_expander(*model);
   }
@@ -246,14 +246,16 @@ class LanguageModelBuilder {
     }
   };
 
+  static Nobody& nobody() {
+    static Nobody instance;
+    return instance;
+  }
+
   const LanguageModelOptions& options_;
   const ExpanderPlace& place_;
   const bool ask_;
   std::unique_ptr<LanguageModel> model_;
-  static Nobody nobody_;
 };
-
-LanguageModelBuilder::Nobody LanguageModelBuilder::nobody_;
 
 ModelUse LanguageModel::use() const {
   ModelUse use;

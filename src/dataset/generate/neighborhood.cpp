@@ -68,7 +68,8 @@ std::string Neighborhood::coordinate(std::size_t axis, int step) const {
 std::string Neighborhood::place(const std::vector<std::string>& coordinates) const {
   std::string text = coordinates[0];
   for (std::size_t axis = 1; axis < coordinates.size(); ++axis) {
-    if (text.find(' ') != std::string::npos && !text.starts_with("m")) text = "(" + text + ")";
+    if (text.find(' ') != std::string::npos && !text.starts_with("m"))
+      text = fmt::format("({})", text);
     text += fmt::format(" * {} + {}", extent(axis), coordinates[axis]);
   }
   return text;
@@ -91,9 +92,10 @@ std::string Neighborhood::element(std::string_view buffer, const Offset& offset)
 
 std::string Neighborhood::own() const {
   std::string text = "$" + axes_[0].role;
-  for (std::size_t axis = 1; axis < axes_.size(); ++axis)
-    text = fmt::format("{} * {} + ${}", axis > 1 ? "(" + text + ")" : text, axes_[axis].extent,
-                       axes_[axis].role);
+  for (std::size_t axis = 1; axis < axes_.size(); ++axis) {
+    if (axis > 1) text = fmt::format("({})", text);
+    text = fmt::format("{} * {} + ${}", text, axes_[axis].extent, axes_[axis].role);
+  }
   return text;
 }
 

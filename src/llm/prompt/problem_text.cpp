@@ -97,7 +97,7 @@ std::string grants_text(const Assumptions& assume) {
   add(assume.reassociate, "floating-point sums may be reordered (reassociate)");
   add(assume.fast_math, "less exact functions (fast_math)");
   add(!assume.keep_precision, "lower precision");
-  if (withheld.empty()) withheld.push_back("nothing");
+  if (withheld.empty()) withheld.emplace_back("nothing");
   return fmt::format("granted: {}\nnot granted: {}", fmt::join(granted, "; "),
                      fmt::join(withheld, "; "));
 }
