@@ -5,15 +5,17 @@
 
 With --task choose the model names steps and the rewriter applies them; else it rewrites kernels.
 
-An iteration: the model is served and searches some of the kernels; the runs become a data set; supervised training on
-its rows (a quarter) and on replayed ones; GRPO on its states; then both models answer the held-out prompts. The new
-one is kept where its reward is higher beyond noise and its acceptance not lower by more than a hundredth. OUT/loop.jsonl
-has a line an iteration; what is in it is not done again. Needs what regraph_grpo.py needs, and the programs.
+An iteration: the model is served and searches some of the kernels; the runs of all iterations so far become a data
+set; supervised training on its rows (a quarter) and on replayed ones; GRPO on its states; then both models answer the
+held-out prompts. The new one is kept where its reward is higher beyond noise and its acceptance not lower by more than
+a hundredth. OUT/loop.jsonl has a line an iteration; what is in it is not done again. Needs what regraph_grpo.py needs,
+and the programs.
 """
 
 from __future__ import annotations
 
 import argparse
+import concurrent.futures
 import contextlib
 import json
 import os
@@ -94,9 +96,10 @@ class Loop:
     def prompts(self) -> pathlib.Path:
         return self.options.prompts or SCRIPTS.parent / "graphs" / "prompts-small"
 
-    def reward_server(self, states: pathlib.Path) -> Any:
+    def reward_server(self, states: pathlib.Path, store: str) -> Any:
+        """What it judged is remembered in OUT/STORE, for later iterations, too."""
         return serving([self.program("regraph-reward-server"), states, "--device", self.options.device, "--port", "0",
-                        "--quiet"])
+                        "--store", self.options.output / store, "--quiet"])
 
     def asking(self) -> list[Any]:
         """How a search asks the model, as it was taught."""
@@ -109,23 +112,30 @@ class Loop:
         if not kernels:
             raise BadInput(f"{self.options.kernels}: no kernels (*.cu) in it")
         chosen = random.Random(self.options.seed + iteration).sample(kernels, min(self.options.searches, len(kernels)))
-        runs = []
-        with serving([self.python, SCRIPTS / "regraph_serve.py", model, "--port", "0", "--name", "loop"]) as url:
-            for kernel in chosen:
-                directory = folder / "runs" / kernel.stem
-                runs.append(directory)
-                if (directory / "result.json").exists():
-                    continue
-                run([self.program("regraph-search"), kernel, "--device", self.options.device, *self.asking(), "--llm-url", url,
-                     "--llm-model", "loop", "--llm-prompts", self.prompts(), "--llm-temperature", "1", "--evaluations",
-                     self.options.evaluations, "--output", directory, "--quiet"], (0, 3, 4, 6))
-        return [directory for directory in runs if (directory / "run.db").exists()]
+        directories = [folder / "runs" / f"{kernel.parent.name}-{kernel.stem}" for kernel in chosen]
 
-    def learn(self, model: pathlib.Path, runs: list[pathlib.Path], folder: pathlib.Path, iteration: int) -> pathlib.Path:
+        def one(kernel: pathlib.Path, directory: pathlib.Path) -> None:
+            if (directory / "result.json").exists():
+                return
+            run([self.program("regraph-search"), kernel, "--device", self.options.device, *self.asking(), "--llm-url", url,
+                 "--llm-model", "loop", "--llm-prompts", self.prompts(), "--llm-temperature", "1", "--evaluations",
+                 self.options.evaluations, "--output", directory, "--quiet"], (0, 3, 4, 6))
+
+        with serving([self.python, SCRIPTS / "regraph_serve.py", model, "--port", "0", "--name", "loop"]) as url:
+            with concurrent.futures.ThreadPoolExecutor(self.options.at_once) as pool:
+                list(pool.map(one, chosen, directories))
+        return [directory for directory in directories if (directory / "run.db").exists()]
+
+    def runs_so_far(self, iteration: int) -> list[pathlib.Path]:
+        return sorted(path.parent for number in range(1, iteration + 1)
+                      for path in self.options.output.glob(f"iteration-{number}/runs/*/run.db"))
+
+    def learn(self, model: pathlib.Path, folder: pathlib.Path, iteration: int) -> pathlib.Path:
         data = folder / "set"
         if not (data / "checksums.xxh128").exists():
-            run([self.program("regraph-dataset"), "build", *runs, "--task", self.options.task, "--output", data, "--prompts", self.prompts(),
-                 "--validation", "0", "--test", "0", "--no-parquet", "--quiet"], log=folder / "build.log")
+            run([self.program("regraph-dataset"), "build", *self.runs_so_far(iteration), "--task", self.options.task, "--output",
+                 data, "--work", self.options.output / "work", "--prompts", self.prompts(), "--validation", "0", "--test", "0",
+                 "--no-parquet", "--quiet"], log=folder / "build.log")
         new_file = data / "data" / "sft" / "train-00000.jsonl"
         new = rows_of(new_file) if new_file.exists() else []
         preset = ["--preset", self.options.preset, "--seed", self.options.seed + iteration]
@@ -140,7 +150,7 @@ class Loop:
                  "--minutes", self.options.sft_minutes, *preset], log=folder / "sft.log")
         tuned = folder / "grpo" / "model"
         if not tuned.exists():
-            with self.reward_server(data) as url:
+            with self.reward_server(data, "scores.jsonl") as url:
                 run([self.python, SCRIPTS / "regraph_grpo.py", data / "data" / "rl" / "train-00000.jsonl", "--model", taught,
                      "--reward-url", url, "--output", folder / "grpo", "--minutes", self.options.grpo_minutes, *preset],
                     log=folder / "grpo.log")
@@ -148,7 +158,7 @@ class Loop:
 
     def judge(self, model: pathlib.Path, output: pathlib.Path) -> pathlib.Path:
         if not (output / "summary.json").exists():
-            with self.reward_server(self.options.held) as url:
+            with self.reward_server(self.options.held, "held-scores.jsonl") as url:
                 run([self.python, SCRIPTS / "regraph_evaluate.py", "run",
                      self.options.held / "data" / "rl" / "train-00000.jsonl", "--model", model, "--reward-url", url,
                      "--output", output, "--prompts", self.options.held_prompts, "--samples", self.options.samples,
@@ -160,15 +170,18 @@ class Loop:
         folder = self.options.output / f"iteration-{iteration}"
         folder.mkdir(parents=True, exist_ok=True)
         runs = self.search(model, folder, iteration)
-        tuned = self.learn(model, runs, folder, iteration)
-        before = self.judge(model, folder / "before")
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            judging = pool.submit(self.judge, model, folder / "before")
+            tuned = self.learn(model, folder, iteration)
+            before = judging.result()
         after = self.judge(tuned, folder / "after")
         comparison = json.loads(run([self.python, SCRIPTS / "regraph_evaluate.py", "compare", before, after, "--json"]))
         promoted = is_better(comparison)
         speedups = {}
         for directory in runs:
-            result = json.loads((directory / "result.json").read_text(encoding="utf-8"))
-            speedups[directory.name] = result.get("speedup")
+            if (directory / "result.json").exists():  # a failed search may have states to learn from all the same
+                result = json.loads((directory / "result.json").read_text(encoding="utf-8"))
+                speedups[directory.name] = result.get("speedup")
         return {"iteration": iteration, "model": str(model), "tuned": str(tuned), "comparison": comparison,
                 "promoted": promoted, "next": str(tuned if promoted else model), "searches": speedups,
                 "seconds": time.monotonic() - begin}
@@ -200,6 +213,7 @@ def read_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--output", type=path, required=True)
     parser.add_argument("--iterations", type=int, default=3)
     parser.add_argument("--searches", type=int, default=8, help="kernels searched in an iteration")
+    parser.add_argument("--at-once", type=int, default=max(1, (os.cpu_count() or 2) // 2), help="searches (%(default)s)")
     parser.add_argument("--evaluations", type=int, default=40, help="of a search")
     parser.add_argument("--task", choices=("apply", "choose"), default="apply", help="what the model was taught (%(default)s)")
     parser.add_argument("--expander", choices=("llm", "both"), default="both")

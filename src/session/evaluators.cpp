@@ -68,6 +68,7 @@ Result<SessionEvaluator, SessionError> make_evaluator(
   config.seed = seed;
   EqualGpus gpus = equal_gpus(*opened.device.gpu, config.worker.program, cancellation);
   config.devices = std::move(gpus.devices);
+  config.bus_ids = gpus.bus_ids;
   result.gpu_bus_ids = std::move(gpus.bus_ids);
   auto harness =
       gpu::compile_harness(*toolchain.compiler, opened.device.gpu->architecture, cancellation);

@@ -2,6 +2,7 @@
 
 #include "base/deadline.h"
 #include "eval/gpu/gpu_lane.h"
+#include "eval/gpu/gpu_reservation.h"
 #include "eval/gpu/prepared_store.h"
 #include "eval/model/candidate_stages.h"
 #include "eval/verify/loaded_plan.h"
@@ -45,11 +46,11 @@ struct GpuEvaluator::State {
   mutable std::condition_variable lane_free;
   mutable std::vector<bool> busy;
 
-  // A lane of one's own for as long as this lives.
+  // A lane of one's own for as long as this lives, and its GPU kept from other programs.
   class Turn {
    public:
     // Waits for any lane, or for the first one only.
-    Turn(const State& state, bool first_only) : state_(state) {
+    Turn(const State& state, bool first_only, const Cancellation& stop) : state_(state) {
       const Stopwatch watch(state.log, &GpuStatistics::waiting_seconds);
       std::unique_lock lock(state.lanes_mutex);
       const auto last = first_only ? state.busy.begin() + 1 : state.busy.end();
@@ -60,8 +61,13 @@ struct GpuEvaluator::State {
       });
       *found = true;
       index_ = static_cast<std::size_t>(found - state.busy.begin());
+      lock.unlock();
+      if (index_ < state.config.bus_ids.size())
+        reservation_.emplace(
+            GpuReservation::wait(GpuReservation::file_of(state.config.bus_ids[index_]), stop));
     }
     ~Turn() {
+      reservation_.reset();
       {
         const std::lock_guard lock(state_.lanes_mutex);
         state_.busy[index_] = false;
@@ -75,6 +81,7 @@ struct GpuEvaluator::State {
    private:
     const State& state_;
     std::size_t index_ = 0;
+    std::optional<GpuReservation> reservation_;
   };
 
   Evaluation judge(const Candidate& candidate, const EvaluationBudget& budget,
@@ -131,7 +138,7 @@ struct GpuEvaluator::State {
   void judge_there(const EvaluationBudget& budget, StagedCandidate& staged,
                    const Cancellation& cancellation) {
     std::optional<Turn> turn(std::in_place, *this,
-                             budget.effort == EvaluationBudget::Effort::confirmation);
+                             budget.effort == EvaluationBudget::Effort::confirmation, cancellation);
     // Others' turns on the GPU are not this candidate's time.
     const Deadline deadline(budget.wall_seconds, cancellation);
     const Cancellation& stop = deadline.cancellation();
@@ -207,7 +214,7 @@ Result<MeasuredSpeedup, Failure> GpuEvaluator::measure_answer(const Candidate& b
                                                               const Cancellation& cancellation) {
   auto kernel = state_->prepare(best, cancellation);
   if (!kernel) return Failure{0, false, false, kernel.error().message};
-  const State::Turn turn(*state_, true);
+  const State::Turn turn(*state_, true, cancellation);
   return turn.lane().measure_answer(*kernel, cancellation);
 }
 
@@ -215,7 +222,7 @@ SanitizerReport GpuEvaluator::sanitize_answer(const Candidate& best, const Sanit
                                               const Cancellation& cancellation) {
   auto kernel = state_->prepare(best, cancellation);
   if (!kernel) return {{}, {}, {kernel.error().message}};
-  const State::Turn turn(*state_, true);
+  const State::Turn turn(*state_, true, cancellation);
   return turn.lane().sanitize(config, **kernel, cancellation);
 }
 

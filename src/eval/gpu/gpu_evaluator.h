@@ -3,7 +3,7 @@
 //
 //   compile -> interpreter, model -> [ GPU: probation -> race -> outputs of timed launches
 //                                             -> counters of the original and of each new best ]
-//   any thread, several at once          one candidate at a time on each GPU
+//   any thread, several at once          one candidate at a time on each GPU, of all programs
 //
 // The model's prediction comes first and is cheap: a candidate that it puts far behind the best is
 // not timed, and its time stays predicted, corrected by what this run has measured of its nearest
@@ -33,6 +33,9 @@ struct GpuEvaluatorConfig {
   // to. What is left at 1.4 or 2 is near enough that its errors turn a search (docs/h200.md).
   double pruned_beyond = 4.0;
   std::vector<int> devices = {0};  // ordinals of equal GPUs; not empty
+  // Their PCI bus ids, in that order: other programs are kept off a GPU while it is used. Fewer:
+  // the rest are not reserved.
+  std::vector<std::string> bus_ids;
   std::vector<std::string> cupti;  // files that may be CUPTI, best first; empty: no counters
   std::uint64_t seed = 0;
 };
