@@ -98,8 +98,8 @@ class Loop:
 
     def reward_server(self, states: pathlib.Path, store: str) -> Any:
         """What it judged is remembered in OUT/STORE, for later iterations, too."""
-        return serving([self.program("regraph-reward-server"), states, "--device", self.options.device, "--port", "0",
-                        "--store", self.options.output / store, "--quiet"])
+        return serving([self.program("regraph-reward-server"), states, "--device", self.options.device, "--evaluator",
+                        self.options.evaluator, "--port", "0", "--store", self.options.output / store, "--quiet"])
 
     def asking(self) -> list[Any]:
         """How a search asks the model, as it was taught."""
@@ -117,9 +117,10 @@ class Loop:
         def one(kernel: pathlib.Path, directory: pathlib.Path) -> None:
             if (directory / "result.json").exists():
                 return
-            run([self.program("regraph-search"), kernel, "--device", self.options.device, *self.asking(), "--llm-url", url,
-                 "--llm-model", "loop", "--llm-prompts", self.prompts(), "--llm-temperature", "1", "--evaluations",
-                 self.options.evaluations, "--output", directory, "--quiet"], (0, 3, 4, 6))
+            run([self.program("regraph-search"), kernel, "--device", self.options.device, "--evaluator",
+                 self.options.evaluator, *self.asking(), "--llm-url", url, "--llm-model", "loop", "--llm-prompts",
+                 self.prompts(), "--llm-temperature", "1", "--evaluations", self.options.evaluations, "--output", directory,
+                 "--quiet"], (0, 3, 4, 6))
 
         with serving([self.python, SCRIPTS / "regraph_serve.py", model, "--port", "0", "--name", "loop"]) as url:
             with concurrent.futures.ThreadPoolExecutor(self.options.at_once) as pool:
@@ -133,8 +134,8 @@ class Loop:
     def learn(self, model: pathlib.Path, folder: pathlib.Path, iteration: int) -> pathlib.Path:
         data = folder / "set"
         if not (data / "checksums.xxh128").exists():
-            run([self.program("regraph-dataset"), "build", *self.runs_so_far(iteration), "--task", self.options.task, "--output",
-                 data, "--work", self.options.output / "work", "--prompts", self.prompts(), "--validation", "0", "--test", "0",
+            run([self.program("regraph-dataset"), "build", *self.runs_so_far(iteration), "--task", self.options.task, "--device",
+                 self.options.device, "--evaluator", self.options.evaluator, "--output", data, "--work", self.options.output / "work", "--prompts", self.prompts(), "--validation", "0", "--test", "0",
                  "--no-parquet", "--quiet"], log=folder / "build.log")
         new_file = data / "data" / "sft" / "train-00000.jsonl"
         new = rows_of(new_file) if new_file.exists() else []
@@ -218,6 +219,8 @@ def read_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--task", choices=("apply", "choose"), default="apply", help="what the model was taught (%(default)s)")
     parser.add_argument("--expander", choices=("llm", "both"), default="both")
     parser.add_argument("--device", default="h200")
+    parser.add_argument("--evaluator", default="model", help="where times come from: what is measured on the GPU that a "
+                        "model is trained on says little (%(default)s)")
     parser.add_argument("--prompts", type=path, help="folder of prompts (default: the small ones)")
     parser.add_argument("--preset", default="", help="default: scratch-25m, choose-5m by task")
     parser.add_argument("--sft-minutes", type=float, default=1.0)
