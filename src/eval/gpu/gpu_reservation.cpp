@@ -26,6 +26,16 @@ FileDescriptor open_or_make(const std::filesystem::path& file) {
       ::open(file.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, kForEveryUser));
 }
 
+// Whether it was taken before a cancellation.
+bool lock(const FileDescriptor& file, const Cancellation& cancellation) {
+  while (file.valid()) {
+    if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0) return true;
+    if ((errno != EWOULDBLOCK && errno != EINTR) || cancellation.requested()) return false;
+    std::this_thread::sleep_for(kAskAgain);
+  }
+  return false;
+}
+
 }  // namespace
 
 std::filesystem::path GpuReservation::file_of(const std::string& bus_id) {
@@ -39,12 +49,9 @@ std::filesystem::path GpuReservation::file_of(const std::string& bus_id) {
 
 GpuReservation GpuReservation::wait(const std::filesystem::path& file,
                                     const Cancellation& cancellation) {
+  FileDescriptor next = open_or_make(file.string() + ".next");
   FileDescriptor opened = open_or_make(file);
-  while (opened.valid() && ::flock(opened.get(), LOCK_EX | LOCK_NB) != 0) {
-    const bool taken = errno == EWOULDBLOCK || errno == EINTR;
-    if (!taken || cancellation.requested()) opened.reset();
-    std::this_thread::sleep_for(kAskAgain);
-  }
+  if (!lock(next, cancellation) || !lock(opened, cancellation)) opened.reset();
   return GpuReservation(std::move(opened));
 }
 

@@ -12,11 +12,13 @@
 namespace regraph::gpu {
 
 // Held until destruction; the kernel drops it when the process ends, however it ends. An advisory
-// lock: only programs that ask for it keep each other off.
+// lock: only programs that ask for it keep each other off. Who gives it back and wants it again at
+// once comes after whoever waits: there are two locks, and only the one who has the first waits for
+// the second.
 class GpuReservation {
  public:
   // The lock's file of the GPU with that PCI bus id, in the directory for temporary files. Every
-  // user of a machine has the same.
+  // user of a machine has the same. Beside it lies one of that name and ".next".
   [[nodiscard]] static std::filesystem::path file_of(const std::string& bus_id);
 
   // Waits until nobody else holds the file's lock, in this process or another; returns without it

@@ -2,9 +2,10 @@
 
 #include "base/files.h"
 
+#include <gtest/gtest.h>
+
 #include <atomic>
 #include <chrono>
-#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -68,6 +69,34 @@ TEST(GpuReservationTest, AnotherProcessIsWaitedForUntilItEnds) {
   waitpid(child, nullptr, 0);
   close(ready[0]);
   close(ready[1]);
+}
+
+TEST(GpuReservationTest, WhoComesAgainAtOnceWaitsForOthers) {
+  const auto directory = TemporaryDirectory::create("regraph-reservation-");
+  ASSERT_TRUE(directory.ok());
+  const Cancellation never;
+  std::atomic<bool> served = false;
+  std::atomic<bool> waiting = false;
+  std::thread patient;
+  int turns_before = 0;
+  for (int turn = 0; turn < 200 && !served; ++turn) {
+    const auto greedy = GpuReservation::wait(directory->path() / "gpu", never);
+    ASSERT_TRUE(greedy.held());
+    if (turn == 0) {
+      patient = std::thread([&] {
+        waiting = true;
+        const auto reservation = GpuReservation::wait(directory->path() / "gpu", never);
+        served = true;
+      });
+    }
+    while (!waiting)
+      std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    ++turns_before;
+  }
+  patient.join();
+  // Its own turn, and those until the other stood in line.
+  EXPECT_LE(turns_before, 5);
 }
 
 TEST(GpuReservationTest, WhoIsCancelledDoesNotWait) {
