@@ -49,23 +49,22 @@ class PairVerification {
       problems_.emplace(problem.id, &problem);
   }
 
-  // Why the pair does not hold, or nothing.
-  [[nodiscard]] std::string execute(const dataset::PairRecord& pair) {
+  // The error's message is why the pair does not hold.
+  [[nodiscard]] Result<dataset::PairExecution> execute(const dataset::PairRecord& pair) {
     const auto problem = problems_.find(pair.problem);
-    if (problem == problems_.end()) return "its problem is not in the set";
+    if (problem == problems_.end())
+      return fail(ErrorCode::refused, "its problem is not in the set");
     if (open_id_ != pair.problem) {
       open_.reset();
       score::OpeningPlace place{pair.device, options_.evaluator};
       if (!options_.device.empty()) place.device = options_.device;
       auto opened = score::ScoreProblem::open(*problem->second, place, program_.installation(),
                                               program_.interrupted());
-      if (!opened) return opened.error().message;
+      if (!opened) return fail(ErrorCode::refused, opened.error().message);
       open_ = std::move(*opened);
       open_id_ = pair.problem;
     }
-    const Status holds =
-        dataset::execute_pair(pair, open_->session(), options_.seed, program_.interrupted());
-    return holds ? "" : holds.error().message;
+    return dataset::execute_pair(pair, open_->session(), options_.seed, program_.interrupted());
   }
 
  private:
@@ -111,12 +110,22 @@ int dataset_verify(const Program& program, const DatasetOptions& options) {
   const auto sample = sample_of(set->pairs, options);
   PairVerification verification(program, options, set->problems);
   std::size_t failed = 0;
+  std::size_t only_correct = 0;
   for (const dataset::PairRecord* pair : sample) {
-    const std::string why = verification.execute(*pair);
+    const auto executed = verification.execute(*pair);
     if (program.interrupted().requested()) return kInterrupted;
-    if (why.empty()) continue;
+    if (executed) {
+      only_correct += executed->timed_alike ? 0 : 1;
+      continue;
+    }
     ++failed;
-    program.say(fmt::format("{} ({}): {}", pair->id, pair->benchmark, why));
+    program.say(fmt::format("{} ({}): {}", pair->id, pair->benchmark, executed.error().message));
+  }
+  if (only_correct > 0) {
+    program.say(
+        fmt::format("of {} pairs only correctness was looked at: measured times say nothing about "
+                    "predicted ones, nor the other way round; --evaluator chooses how to time",
+                    only_correct));
   }
   return program.print(
       fmt::format("{}: files as written; {} of {} pairs executed again, {} do not hold\n",

@@ -152,8 +152,8 @@ Result<PairRecord> PairMaker::make(const PairRequest& request, const Cancellatio
   return pair;
 }
 
-Status execute_pair(const PairRecord& pair, const Session& session, std::uint64_t seed,
-                    const Cancellation& cancellation) {
+Result<PairExecution> execute_pair(const PairRecord& pair, const Session& session,
+                                   std::uint64_t seed, const Cancellation& cancellation) {
   if (pair.id != pair_id(pair)) return no_pair("the id is not the content's: it was changed");
   struct Side {
     const std::string& source;
@@ -177,9 +177,11 @@ Status execute_pair(const PairRecord& pair, const Session& session, std::uint64_
                                  name(evaluations.back().verdict), evaluations.back().message));
     }
   }
+  if (cancellation.requested()) return fail(ErrorCode::cancelled, "cancelled");
+  if (name(evaluations[1].time.method) != pair.method) return PairExecution{};
   const auto speedup = judged_speedup(evaluations[0], evaluations[1], kLeastToHold, cancellation);
   if (!speedup) return speedup.error();
-  return {};
+  return PairExecution{true};
 }
 
 }  // namespace regraph::dataset

@@ -61,9 +61,16 @@ class PairMaker {
   std::unordered_map<Hash128, Evaluation> executed_;
 };
 
-// Executes a pair again in a session of its problem; the reason why it does not hold, or success.
-// Errors: refused, cancelled.
-[[nodiscard]] Status execute_pair(const PairRecord& pair, const Session& session,
-                                  std::uint64_t seed, const Cancellation& cancellation);
+struct PairExecution {
+  // Both kernels were timed as the pair was, predicted or measured; else it is only known that both
+  // are still correct.
+  bool timed_alike = false;
+};
+
+// Executes a pair again in a session of its problem. Errors are the reason why it does not hold:
+// refused, cancelled.
+[[nodiscard]] Result<PairExecution> execute_pair(const PairRecord& pair, const Session& session,
+                                                 std::uint64_t seed,
+                                                 const Cancellation& cancellation);
 
 }  // namespace regraph::dataset

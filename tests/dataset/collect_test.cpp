@@ -56,8 +56,29 @@ TEST_F(CollectTest, ARunGivesPairsThatHoldAgain) {
   const auto problem = score::ScoreProblem::open(collected->problems.front(), {"h200", "model"},
                                                  installation, never);
   ASSERT_TRUE(problem.ok()) << problem.error().message;
-  const Status holds = execute_pair(pair, (*problem)->session(), 99, never);
-  EXPECT_TRUE(holds.ok()) << holds.error().message;
+  const auto holds = execute_pair(pair, (*problem)->session(), 99, never);
+  ASSERT_TRUE(holds.ok()) << holds.error().message;
+  EXPECT_TRUE(holds->timed_alike);
+}
+
+TEST_F(CollectTest, MeasuredTimesAreNotJudgedByPredictedOnes) {
+  make_run();
+  const auto collected = collect_run({path("run"), "", "sums", {}, 40, false}, installation, never);
+  ASSERT_TRUE(collected.ok() && !collected->pairs.empty());
+  PairRecord pair = collected->pairs.front();
+  // By predictions it would not hold.
+  std::swap(pair.slow, pair.fast);
+  std::swap(pair.launch_slow, pair.launch_fast);
+  pair.id = pair_id(pair);
+  const auto problem = score::ScoreProblem::open(collected->problems.front(), {"h200", "model"},
+                                                 installation, never);
+  ASSERT_TRUE(problem.ok()) << problem.error().message;
+  EXPECT_FALSE(execute_pair(pair, (*problem)->session(), 99, never).ok());
+  pair.method = "measured";
+  pair.id = pair_id(pair);
+  const auto correct = execute_pair(pair, (*problem)->session(), 99, never);
+  ASSERT_TRUE(correct.ok()) << correct.error().message;
+  EXPECT_FALSE(correct->timed_alike);
 }
 
 TEST_F(CollectTest, ARunTeachesToChooseAsWell) {
@@ -99,7 +120,7 @@ TEST_F(CollectTest, AKnownWrongPairIsRefused) {
   const auto problem = score::ScoreProblem::open(collected->problems.front(), {"h200", "model"},
                                                  installation, never);
   ASSERT_TRUE(problem.ok());
-  const Status refused = execute_pair(pair, (*problem)->session(), 1, never);
+  const auto refused = execute_pair(pair, (*problem)->session(), 1, never);
   ASSERT_FALSE(refused.ok());
   EXPECT_NE(refused.error().message.find("wrong_result"), std::string::npos)
       << refused.error().message;

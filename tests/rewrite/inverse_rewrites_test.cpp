@@ -190,6 +190,99 @@ TEST(InverseRewrites, BlocksThatTheCodeKnowsStay) {
   expect_kept(*corpus_kernel("transpose/d_flat"), "block_2x64", "does not use threadIdx.y");
 }
 
+TEST(InverseRewrites, TilesAreReadWhereTheyCameFrom) {
+  const std::string manifest =
+      "sizes: {n: 64}\nargs: {a: {shape: [n, n]}, b: {shape: [n, n]}, c: {dir: out, shape: [n, "
+      "n]}}\n"
+      "launch: {block: [16, 16], grid: ['n / 16', 'n / 16']}\ntests: [{n: 32}]\n";
+  const auto tiled = [&](const std::string& fill) {
+    return kernel_of(
+        "__global__ void f(const float* a, const float* b, float* c, int n) {\n"
+        "  __shared__ float s[16][16];\n  __shared__ float t[16][17];\n"
+        "  int x = threadIdx.x, y = threadIdx.y;\n"
+        "  int row = blockIdx.y * 16 + y;\n  int column = blockIdx.x * 16 + x;\n"
+        "  float sum = 0.0f;\n"
+        "  for (int k = 0; k < n; k += 16) {\n" +
+            fill +
+            "    __syncthreads();\n"
+            "    for (int i = 0; i < 16; ++i) sum += s[y][i] * t[i][x];\n"
+            "    __syncthreads();\n  }\n"
+            "  c[row * n + column] = sum;\n}",
+        manifest);
+  };
+  const KernelState slower = expect_taken(
+      *tiled("    s[y][x] = a[row * n + k + x];\n    t[y][x] = b[(k + y) * n + column];\n"),
+      "no_tile");
+  const std::string text = source::print(slower.unit);
+  EXPECT_EQ(text.find("__shared__"), std::string::npos) << text;
+  EXPECT_EQ(text.find("__syncthreads"), std::string::npos) << text;
+  // A guard needs a value for the others; and there is one fill.
+  expect_kept(*tiled("    if (k + x < n) s[y][x] = a[row * n + k + x];\n"
+                     "    if (k + y < n) t[y][x] = b[(k + y) * n + column];\n"),
+              "no_tile", "what an earlier round left");
+  expect_kept(*tiled("    s[y][x] = 1.0f;\n    s[y][x] = a[row * n + k + x];\n"
+                     "    t[y][x] = 1.0f;\n    t[y][x] = b[(k + y) * n + column];\n"),
+              "no_tile", "several times");
+}
+
+TEST(InverseRewrites, TurnedTilesAreReadWhereTheyCameFrom) {
+  const std::string manifest =
+      "sizes: {n: 64}\nargs: {a: {shape: [n, n]}, b: {dir: out, shape: [n, n]}}\n"
+      "launch: {block: [16, 16], grid: ['cdiv(n, 16)', 'cdiv(n, 16)']}\ntests: [{n: 50}, {n: "
+      "32}]\n";
+  const auto turned = kernel_of(
+      "__global__ void f(const float* a, float* b, int n) {\n"
+      "  __shared__ float s[16][17];\n"
+      "  int x = blockIdx.x * 16 + threadIdx.x;\n  int y = blockIdx.y * 16 + threadIdx.y;\n"
+      "  if (x < n && y < n) s[threadIdx.y][threadIdx.x] = a[y * n + x];\n"
+      "  __syncthreads();\n"
+      "  int column = blockIdx.y * 16 + threadIdx.x;\n  int row = blockIdx.x * 16 + threadIdx.y;\n"
+      "  if (column < n && row < n) b[row * n + column] = s[threadIdx.x][threadIdx.y];\n}",
+      manifest);
+  const auto slower = inverse("no_tile").apply(turned->analysis(turned->original()));
+  ASSERT_TRUE(slower) << slower.error().message;
+  EXPECT_EQ(turned->verdict(*slower), "correct") << source::print(slower->unit);
+  EXPECT_EQ(source::print(slower->unit).find("__shared__"), std::string::npos);
+  // Its stores are fine, and its loads are not what smem_tile mends.
+  expect_kept(*turned, "no_tile", "'smem_tile' does not apply to the result");
+}
+
+TEST(InverseRewrites, ArraysThatAreNoCopiesStay) {
+  // Tiles filled by rounds; elements that threads exchange; sums.
+  expect_kept(*corpus_kernel("transpose/c_half_tuned"), "no_tile",
+              "does not fill the element of its own indices");
+  expect_kept(*corpus_kernel("transpose/a_textbook"), "no_tile", "no shared array");
+}
+
+TEST(InverseRewrites, ATreeBecomesDivergent) {
+  const std::string manifest =
+      "sizes: {n: 4096}\nargs: {a: {shape: [n]}, b: {dir: out, shape: ['n / 128']}}\n"
+      "launch: {block: 128, grid: 'n / 128'}\ntests: [{n: 512}]\n";
+  const auto tree = [&](const std::string& loop, const std::string& more = "") {
+    return kernel_of(
+        "__global__ void f(const float* a, float* b) {\n"
+        "  __shared__ float s[128];\n  int t = threadIdx.x;\n"
+        "  s[t] = a[blockIdx.x * 128 + t];\n  __syncthreads();\n" +
+            loop + "  if (t == 0) b[blockIdx.x] = s[0];\n}",
+        manifest + more);
+  };
+  const std::string halving =
+      "  for (int d = 64; d > 0; d /= 2) {\n    if (t < d) s[t] += s[t + d];\n"
+      "    __syncthreads();\n  }\n";
+  const auto halves = tree(halving);
+  const KernelState slower = expect_taken(*halves, "divergent_tree");
+  EXPECT_NE(source::print(slower.unit).find("% (2 * "), std::string::npos)
+      << source::print(slower.unit);
+  const auto shuffled = halves->apply(slower, "reduce_shuffle", {});
+  ASSERT_TRUE(shuffled) << shuffled.error().message;
+  EXPECT_EQ(halves->verdict(*shuffled), "correct");
+  expect_kept(
+      *tree("  for (int d = 1; d < 128; d *= 2) {\n    if (t % (2 * d) == 0) s[t] += s[t + d];\n"
+            "    __syncthreads();\n  }\n"),
+      "divergent_tree", "doubles already");
+  expect_kept(*tree(halving, "assume: {reassociate: false}\n"), "divergent_tree", "reassociate");
+}
+
 TEST(InverseRewriter, WorksOnCandidatesAndRefusesOpaqueOnes) {
   const auto kernel = corpus_kernel("transpose/c_half_tuned");
   const rewrite::InverseRewriter rewriter(kernel->problem(), sm_90_limits());

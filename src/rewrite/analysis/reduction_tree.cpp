@@ -76,6 +76,7 @@ class Matcher {
     }
     if (Status status = only_first_is_read_after(position, tree->array); !status)
       return status.error();
+    tree->halves = order_ == Order::halving;
     return tree;
   }
 

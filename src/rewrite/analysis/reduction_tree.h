@@ -15,6 +15,7 @@ struct ReductionTree {
   ScalarType scalar = ScalarType::f32;
   source::AssignmentOperator op = source::AssignmentOperator::add;  // unless `function` is used
   std::string function;                                             // "fmaxf", ... or empty
+  bool halves = false;  // the stride, else it doubles; a halving tree's threads lie side by side
 
   // target = target op other.
   [[nodiscard]] source::StmtPtr combine(const source::ExprPtr& target,

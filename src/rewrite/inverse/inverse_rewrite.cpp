@@ -10,6 +10,8 @@ const std::vector<const InverseRewrite*>& inverse_rewrites() {
   static const std::vector<std::unique_ptr<InverseRewrite>> kOwned = [] {
     std::vector<std::unique_ptr<InverseRewrite>> all;
     all.push_back(make_swapped_axes());
+    all.push_back(make_no_tile());
+    all.push_back(make_divergent_tree());
     all.push_back(make_no_padding());
     all.push_back(make_no_restrict());
     all.push_back(make_no_unroll());

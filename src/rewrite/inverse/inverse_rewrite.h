@@ -38,6 +38,8 @@ class InverseRewrite {
 [[nodiscard]] std::unique_ptr<InverseRewrite> make_no_padding();
 [[nodiscard]] std::unique_ptr<InverseRewrite> make_swapped_axes();
 [[nodiscard]] std::unique_ptr<InverseRewrite> make_no_restrict();
+[[nodiscard]] std::unique_ptr<InverseRewrite> make_divergent_tree();
+[[nodiscard]] std::unique_ptr<InverseRewrite> make_no_tile();
 [[nodiscard]] std::unique_ptr<InverseRewrite> make_no_unroll();
 // `block` as block_size takes it: "32x8".
 [[nodiscard]] std::unique_ptr<InverseRewrite> make_bad_block(std::string block);
