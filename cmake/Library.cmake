@@ -20,7 +20,7 @@ add_library(regraph STATIC ${REGRAPH_OBJECTS})
 target_include_directories(regraph INTERFACE $<INSTALL_INTERFACE:include/regraph>)
 target_compile_features(regraph INTERFACE cxx_std_20)
 # Whoever links the archive links what the rooms use. Names, no paths, where the package is Debian's.
-target_link_libraries(regraph INTERFACE fmt::fmt TBB::tbb yaml-cpp Threads::Threads sqlite3 xxhash
+target_link_libraries(regraph INTERFACE fmt::fmt TBB::tbb yaml-cpp Threads::Threads sqlite3 xxhash zstd
   ${REGRAPH_CLANG_LIBRARIES} ${CMAKE_DL_LIBS})
 
 include(CMakePackageConfigHelpers)

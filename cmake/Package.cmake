@@ -2,7 +2,7 @@
 # It holds the programs, the libraries they need beyond the C and C++ runtime, Clang's own headers, the
 # shipped ReGraph and the examples. Where it is unpacked, a CUDA toolkit and a C++ standard library's
 # headers (g++) must be there; a driver, to measure.
-install(TARGETS regraph-search regraph-score regraph-train regraph-dataset regraph-calibrate regraph-reward-server
+install(TARGETS regraph-search regraph-score regraph-train regraph-dataset regraph-calibrate regraph-capture regraph-reward-server
   regraph-score-worker regraph-eval regraph-compile-worker
   RUNTIME_DEPENDENCY_SET regraph_libraries
   RUNTIME DESTINATION bin)
