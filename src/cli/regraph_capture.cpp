@@ -1,5 +1,7 @@
-// regraph-capture: what programs hold and do. So far: the kernels that one carries.
+// regraph-capture: what programs hold and do: the kernels that one carries, and those it launches.
+#include "capture/kernel_image.h"
 #include "capture/program_kernels.h"
+#include "cli/capture_run.h"
 #include "cli/program.h"
 
 #include <CLI/CLI.hpp>
@@ -22,9 +24,10 @@ struct CaptureOptions {
 constexpr const char* kCaptureFooter = R"(Examples:
   regraph-capture list ./program
   regraph-capture list ./program --kernel softmax --json
+  regraph-capture run -- ./program its arguments
 
-Exit codes: 0 there are kernels, 1 internal error, 2 the file cannot be read or is no program, 4 it has no such
-kernel, 130 interrupted.)";
+Exit codes: 0 there are such kernels, or the program launched some and ended well, 1 internal error, 2 the file
+cannot be read or is no program, 4 it has no such kernel, launched none or failed, 130 interrupted.)";
 
 std::string code_of(const capture::ProgramKernel& kernel) {
   std::vector<std::string> code;
@@ -116,12 +119,29 @@ int run(int argc, char** argv) {
       ->required();
   listing->add_option("--kernel", options.name_contains, "those alone whose name contains this");
   listing->add_flag("--json", options.json, "as JSON");
+  CaptureRunOptions running;
+  CLI::App* run_program = app.add_subcommand(
+      "run",
+      "runs a program without a GPU, its kernels on the interpreter, and says what it launched");
+  run_program->add_option("PROGRAM", running.command, "after --: the program and its arguments")
+      ->required();
+  run_program->add_option("--device", running.device, "GPU that it is told to run on")
+      ->capture_default_str();
+  run_program->add_option("--report", running.report, "file to write all of it to, as JSON");
+  run_program->add_option("--seconds", running.wall_seconds, "that the program may take")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  run_program->add_option("--launch-seconds", running.launch_seconds, "that one launch may take")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  run_program->add_flag("-q,--quiet", running.quiet, "nothing of what was launched");
+  run_program->positionals_at_end();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kUsage;
   }
-  return list(program, options);
+  return run_program->parsed() ? capture_run(program, running) : list(program, options);
 }
 
 }  // namespace

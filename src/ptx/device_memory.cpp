@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <utility>
@@ -157,6 +158,31 @@ Result<std::uint64_t> DeviceMemory::allocate_pattern(std::string name, std::size
   // A twin shares what nobody may write, so the file need not stay.
   if (access == BufferAccess::read_only) file->reset();
   return state_->add(std::move(name), bytes, access, *host, {mapped, *std::move(file)});
+}
+
+Status DeviceMemory::adopt(std::string name, std::uint64_t address, std::span<std::byte> host) {
+  std::vector<Region>& regions = state_->regions;
+  const auto after = std::ranges::upper_bound(regions, address, {}, &Region::begin);
+  const bool overlaps = (after != regions.end() && after->begin - address < host.size()) ||
+                        (after != regions.begin() && std::prev(after)->end > address);
+  if (host.empty() || overlaps) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("buffer '{}' of {} bytes at {:#x} is empty or overlaps another", name,
+                            host.size(), address));
+  }
+  state_->backings.insert(state_->backings.begin() + (after - regions.begin()), State::Backing{});
+  regions.insert(after, Region{address, address + host.size(), true, host.data(), std::move(name)});
+  return {};
+}
+
+bool DeviceMemory::release(std::uint64_t address) {
+  const auto region = std::ranges::find(state_->regions, address, &Region::begin);
+  if (region == state_->regions.end()) return false;
+  const auto backing = state_->backings.begin() + (region - state_->regions.begin());
+  if (backing->mapped_bytes > 0) return false;
+  state_->backings.erase(backing);
+  state_->regions.erase(region);
+  return true;
 }
 
 Result<DeviceMemory> DeviceMemory::twin() const {

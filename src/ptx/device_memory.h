@@ -35,6 +35,13 @@ class DeviceMemory {
                                                        BufferAccess access,
                                                        std::span<const std::byte> pattern);
 
+  // Adds memory of the caller's as a buffer that begins at `address`. It must stay where it is
+  // until it is released or this object goes; twin() does not know it. Error: invalid_argument,
+  // when it is empty or overlaps another buffer.
+  [[nodiscard]] Status adopt(std::string name, std::uint64_t address, std::span<std::byte> host);
+  // Takes an adopted buffer away again; false when none begins there.
+  bool release(std::uint64_t address);
+
   // Another memory with the same buffers at the same addresses: read-only ones are these, so this
   // must outlive it, others hold what they held when they were allocated. Error: resource.
   [[nodiscard]] Result<DeviceMemory> twin() const;

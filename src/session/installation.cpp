@@ -33,6 +33,10 @@ std::filesystem::path Installation::gpu_worker() const {
   return programs / "regraph-eval";
 }
 
+std::filesystem::path Installation::capture_runtime() const {
+  return programs.parent_path() / "lib" / "regraph-capture";
+}
+
 std::filesystem::path Installation::shipped(std::string_view name) const {
   return shared_files / name;
 }

@@ -20,6 +20,8 @@ struct Installation {
 
   [[nodiscard]] std::filesystem::path compile_worker() const;
   [[nodiscard]] std::filesystem::path gpu_worker() const;
+  // Folder of the library that takes libcudart's place in a program that is captured.
+  [[nodiscard]] std::filesystem::path capture_runtime() const;
   // "cuda.yaml", "prices.yaml", "prompts", "prompts-small".
   [[nodiscard]] std::filesystem::path shipped(std::string_view name) const;
   // A script of python/, e.g. "regraph_parquet.py".

@@ -2,11 +2,11 @@
 #include "capture/program_kernels.h"
 
 #include "base/files.h"
+#include "capture/nvcc_program.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace regraph::capture {
 namespace {
@@ -33,36 +33,18 @@ int main() {
 }
 )";
 
-class ProgramKernelsTest : public testing::Test {
+class ProgramKernelsTest : public test::NvccTest {
  protected:
-  void SetUp() override { ASSERT_TRUE(directory.ok()); }
-  [[nodiscard]] std::filesystem::path path(const std::string& name) const {
-    return directory->path() / name;
-  }
-  // Builds the source with those options; false where there is no nvcc.
-  bool build(const std::string& options) const {
-    if (std::string(REGRAPH_NVCC).empty()) return false;
-    EXPECT_TRUE(write_file(path("main.cu"), kSource).ok());
-    const std::string command = std::string(REGRAPH_NVCC) + " " + options + " -o '" +
-                                path("main").string() + "' '" + path("main.cu").string() + "' > '" +
-                                path("log").string() + "' 2>&1";
-    const int status = std::system(command.c_str());
-    const auto log = read_file(path("log"), 1 << 20);
-    EXPECT_EQ(status, 0) << (log ? *log : "");
-    return status == 0;
-  }
   static const ProgramKernel* find(const ProgramKernels& found, const std::string& name) {
     const auto place = std::ranges::find_if(found.kernels, [&](const ProgramKernel& kernel) {
       return readable_name(kernel.image.symbol).find(name) != std::string::npos;
     });
     return place == found.kernels.end() ? nullptr : &*place;
   }
-
-  Result<TemporaryDirectory> directory = TemporaryDirectory::create("regraph-capture-");
 };
 
 TEST_F(ProgramKernelsTest, KernelsOfAProgramWithTheirParameters) {
-  if (!build("-arch=sm_90 -cudart shared")) GTEST_SKIP() << "no nvcc";
+  if (!build(kSource, "-arch=sm_90 -cudart shared")) GTEST_SKIP() << "no nvcc";
   const auto found = read_program_kernels(path("main"));
   ASSERT_TRUE(found.ok()) << found.error().message;
   EXPECT_TRUE(found->shared_runtime);
@@ -82,7 +64,7 @@ TEST_F(ProgramKernelsTest, KernelsOfAProgramWithTheirParameters) {
 }
 
 TEST_F(ProgramKernelsTest, SeveralArchitecturesAndNoPtx) {
-  if (!build("-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90"))
+  if (!build(kSource, "-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90"))
     GTEST_SKIP() << "no nvcc";
   const auto found = read_program_kernels(path("main"));
   ASSERT_TRUE(found.ok()) << found.error().message;
@@ -94,7 +76,7 @@ TEST_F(ProgramKernelsTest, SeveralArchitecturesAndNoPtx) {
 }
 
 TEST_F(ProgramKernelsTest, PtxAloneTellsParameters) {
-  if (!build("-gencode arch=compute_90,code=compute_90 -Xfatbin -compress-all"))
+  if (!build(kSource, "-gencode arch=compute_90,code=compute_90 -Xfatbin -compress-all"))
     GTEST_SKIP() << "no nvcc";
   const auto found = read_program_kernels(path("main"));
   ASSERT_TRUE(found.ok()) << found.error().message;
@@ -115,7 +97,7 @@ TEST_F(ProgramKernelsTest, OtherFilesAreErrors) {
 }
 
 TEST_F(ProgramKernelsTest, DamagedProgramsAreErrorsOrLess) {
-  if (!build("-arch=sm_90 -cudart shared")) GTEST_SKIP() << "no nvcc";
+  if (!build(kSource, "-arch=sm_90 -cudart shared")) GTEST_SKIP() << "no nvcc";
   const auto whole = read_file(path("main"), 64 << 20);
   ASSERT_TRUE(whole.ok());
   std::uint64_t random = 88172645463325252ULL;

@@ -1,0 +1,319 @@
+#include "capture/device/capture_device.h"
+
+#include "base/deadline.h"
+#include "capture/fat_binary.h"
+#include "capture/kernel_image.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <cuda_runtime_api.h>
+#include <span>
+#include <utility>
+
+namespace regraph::capture {
+namespace {
+
+constexpr std::size_t kMostShapes = 64;
+constexpr std::size_t kMostNotes = 200;
+constexpr std::uint32_t kMostThreads = 1024;  // of a block
+constexpr std::size_t kWord = sizeof(std::uint64_t);
+
+// The struct at the begin of a request, and what follows it.
+template <typename Structure>
+bool take(std::string_view& request, Structure& into) {
+  if (request.size() < sizeof into) return false;
+  std::memcpy(&into, request.data(), sizeof into);
+  request.remove_prefix(sizeof into);
+  return true;
+}
+
+template <typename Structure>
+std::string bytes_of(const Structure& structure) {
+  return {reinterpret_cast<const char*>(&structure), sizeof structure};
+}
+
+DeviceAnswer failed(int status) {
+  return {status, {}, -1};
+}
+
+// What the runtime says on a GPU after such a fault.
+int status_of(ptx::FaultKind kind) {
+  switch (kind) {
+    case ptx::FaultKind::none:
+      return cudaSuccess;
+    case ptx::FaultKind::out_of_bounds:
+    case ptx::FaultKind::write_to_read_only:
+      return cudaErrorIllegalAddress;
+    case ptx::FaultKind::misaligned:
+      return cudaErrorMisalignedAddress;
+    case ptx::FaultKind::cancelled:
+    case ptx::FaultKind::instruction_budget:
+    case ptx::FaultKind::deadlock:
+      return cudaErrorLaunchTimeout;
+    default:
+      return cudaErrorLaunchFailure;
+  }
+}
+
+std::string shape_of(const Launch& launch) {
+  return fmt::format("grid {}x{}x{} block {}x{}x{}", launch.grid[0], launch.grid[1], launch.grid[2],
+                     launch.block[0], launch.block[1], launch.block[2]);
+}
+
+}  // namespace
+
+CaptureDevice::CaptureDevice(CaptureDeviceConfig config)
+    : config_(std::move(config)), memory_(config_.facts.total_bytes) {}
+
+DeviceAnswer CaptureDevice::answer(RequestKind kind, std::string_view request,
+                                   const Cancellation& cancellation) {
+  switch (kind) {
+    case RequestKind::hello:
+      return {cudaSuccess, bytes_of(config_.facts), -1};
+    case RequestKind::module:
+      return load_module(request);
+    case RequestKind::kernel:
+      return find_kernel(request);
+    case RequestKind::variable:
+      return find_variable(request);
+    case RequestKind::allocate:
+      return allocate(request);
+    case RequestKind::release:
+      return release(request);
+    case RequestKind::launch:
+      return launch(request, cancellation);
+    case RequestKind::read:
+      return read(request);
+    case RequestKind::write:
+      return write(request);
+    case RequestKind::not_there:
+      ++not_there_[std::string(request.substr(0, 200))];
+      return {};
+  }
+  return failed(cudaErrorInvalidValue);
+}
+
+std::vector<const LaunchedKernel*> CaptureDevice::launched() const {
+  std::vector<const LaunchedKernel*> all;
+  all.reserve(order_.size());
+  for (const std::uint32_t index : order_)
+    all.push_back(&entries_[index]->record);
+  return all;
+}
+
+DeviceAnswer CaptureDevice::load_module(std::string_view request) {
+  Module module;
+  const auto images = read_fat_binaries(std::as_bytes(std::span(request.data(), request.size())));
+  module.trouble = images ? "it has no PTX that this device takes (only code for other GPUs)"
+                          : images.error().message;
+  const int architecture = config_.facts.major * 10 + config_.facts.minor;
+  int best = -1;
+  for (const DeviceImage& image : images ? *images : std::vector<DeviceImage>()) {
+    if (image.kind == DeviceImage::Kind::machine_code) {
+      const auto kernels = kernels_of_cubin(image.content);
+      for (const KernelImage& kernel : kernels ? *kernels : std::vector<KernelImage>())
+        module.registers[kernel.symbol] = kernel.registers;
+    } else if (!image.not_read.empty()) {
+      module.trouble = image.not_read;
+    } else if (image.architecture <= architecture && image.architecture > best) {
+      best = image.architecture;
+      module.ptx = image.content;
+    }
+  }
+  if (best >= 0) module.trouble.clear();
+  if (!module.trouble.empty() && notes_.size() < kMostNotes)
+    notes_.push_back(fmt::format("module {}: {}", modules_.size(), module.trouble));
+  modules_.push_back(std::move(module));
+  return {cudaSuccess, bytes_of(ModuleAnswer{static_cast<std::uint32_t>(modules_.size() - 1)}), -1};
+}
+
+int CaptureDevice::load_entry(Module& module, const std::string& symbol,
+                              std::optional<ptx::Program>& into) {
+  if (!module.trouble.empty()) return cudaErrorNoKernelImageForDevice;
+  auto program =
+      module.program ? module.program->with_entry(symbol) : ptx::Program::load(module.ptx, symbol);
+  if (!program) {
+    if (notes_.size() < kMostNotes)
+      notes_.push_back(fmt::format("{}: {}", readable_name(symbol), program.error().message));
+    return program.error().code == ErrorCode::not_found ? cudaErrorInvalidDeviceFunction
+                                                        : cudaErrorInvalidPtx;
+  }
+  if (!module.program) {
+    auto variables = ptx::ModuleMemory::create(*program);
+    if (!variables) return cudaErrorMemoryAllocation;
+    module.variables.emplace(std::move(*variables));
+    module.program.emplace(*program);
+  }
+  into.emplace(std::move(*program));
+  return cudaSuccess;
+}
+
+DeviceAnswer CaptureDevice::find_kernel(std::string_view request) {
+  NameInModule named;
+  if (!take(request, named) || named.module >= modules_.size())
+    return failed(cudaErrorInvalidValue);
+  const std::string symbol(request);
+  Module& module = modules_[named.module];
+  std::optional<ptx::Program> program;
+  if (const int status = load_entry(module, symbol, program); status != cudaSuccess)
+    return failed(status);
+  const auto& parameters = program->parameters();
+  if (parameters.size() > kMostParameters) return failed(cudaErrorInvalidPtx);
+  KernelAnswer known;
+  known.kernel = static_cast<std::uint32_t>(entries_.size());
+  known.parameters = static_cast<std::uint32_t>(parameters.size());
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    known.slots[i] = {static_cast<std::uint32_t>(parameters[i].offset),
+                      static_cast<std::uint32_t>(parameters[i].bytes)};
+    known.parameter_bytes =
+        std::max(known.parameter_bytes, known.slots[i].offset + known.slots[i].bytes);
+  }
+  known.static_shared_bytes = program->static_shared_bytes();
+  const auto registers = module.registers.find(symbol);
+  if (registers != module.registers.end()) known.registers = registers->second;
+  auto entry = std::make_unique<Entry>(Entry{std::move(*program), named.module, {}});
+  entry->record.symbol = symbol;
+  entry->record.module = named.module;
+  entries_.push_back(std::move(entry));
+  return {cudaSuccess, bytes_of(known), -1};
+}
+
+DeviceAnswer CaptureDevice::find_variable(std::string_view request) {
+  NameInModule named;
+  if (!take(request, named) || named.module >= modules_.size())
+    return failed(cudaErrorInvalidValue);
+  Module& module = modules_[named.module];
+  // Variables come with any entry of the module.
+  if (!module.program) {
+    const std::size_t at = module.ptx.find(".entry ");
+    if (at == std::string::npos) return failed(cudaErrorInvalidSymbol);
+    const std::size_t begin = at + 7;
+    std::optional<ptx::Program> program;
+    const std::string symbol =
+        module.ptx.substr(begin, module.ptx.find_first_of("( \t\r\n", begin) - begin);
+    if (const int status = load_entry(module, symbol, program); status != cudaSuccess)
+      return failed(status);
+  }
+  for (const ptx::ModuleMemory::Variable& variable : module.variables->variables()) {
+    if (variable.name == request)
+      return {cudaSuccess, bytes_of(VariableAnswer{variable.address, variable.bytes}), -1};
+  }
+  return failed(cudaErrorInvalidSymbol);
+}
+
+DeviceAnswer CaptureDevice::allocate(std::string_view request) {
+  Allocation wanted;
+  if (!take(request, wanted)) return failed(cudaErrorInvalidValue);
+  const auto buffer = memory_.allocate(wanted.bytes, wanted.kind);
+  if (!buffer) return failed(cudaErrorMemoryAllocation);
+  return {cudaSuccess, bytes_of(AllocationAnswer{(*buffer)->address, (*buffer)->mapped_bytes}),
+          (*buffer)->file.get()};
+}
+
+DeviceAnswer CaptureDevice::release(std::string_view request) {
+  Address address;
+  const bool released = take(request, address) && memory_.release(address.address);
+  return failed(released ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+std::span<std::byte> CaptureDevice::variable_bytes(std::uint64_t address, std::uint64_t bytes) {
+  for (const Module& module : modules_) {
+    if (!module.variables) continue;
+    for (const ptx::ModuleMemory::Variable& variable : module.variables->variables()) {
+      const std::uint64_t offset = address - variable.address;
+      if (address >= variable.address && offset <= variable.bytes &&
+          bytes <= variable.bytes - offset) {
+        return {variable.host.get() + offset, bytes};
+      }
+    }
+  }
+  return {};
+}
+
+DeviceAnswer CaptureDevice::read(std::string_view request) {
+  Range range;
+  if (!take(request, range)) return failed(cudaErrorInvalidValue);
+  const std::span<const std::byte> found = variable_bytes(range.address, range.bytes);
+  if (found.empty()) return failed(cudaErrorInvalidValue);
+  return {cudaSuccess, {reinterpret_cast<const char*>(found.data()), found.size()}, -1};
+}
+
+DeviceAnswer CaptureDevice::write(std::string_view request) {
+  Range range;
+  if (!take(request, range) || request.size() != range.bytes) return failed(cudaErrorInvalidValue);
+  const std::span<std::byte> found = variable_bytes(range.address, range.bytes);
+  if (found.empty()) return failed(cudaErrorInvalidValue);
+  std::memcpy(found.data(), request.data(), request.size());
+  return {};
+}
+
+void CaptureDevice::record_arguments(const Entry& entry, std::string_view block,
+                                     LaunchedKernel& record) const {
+  std::vector<PointerArgument> pointers;
+  const auto& parameters = entry.program.parameters();
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    for (std::size_t byte = 0; byte + kWord <= parameters[i].bytes; byte += kWord) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, block.data() + parameters[i].offset + byte, kWord);
+      const SharedBuffer* buffer = memory_.find(word);
+      if (buffer == nullptr) continue;
+      pointers.push_back({static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(byte),
+                          buffer->id, word - buffer->address});
+    }
+  }
+  for (std::size_t i = 0; i < pointers.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j)
+      record.aliased = record.aliased || pointers[i].allocation == pointers[j].allocation;
+  }
+  if (record.launches == 0) record.pointers = std::move(pointers);
+}
+
+DeviceAnswer CaptureDevice::launch(std::string_view request, const Cancellation& cancellation) {
+  Launch wanted;
+  if (!take(request, wanted) || wanted.kernel >= entries_.size() ||
+      request.size() != wanted.parameter_bytes) {
+    return failed(cudaErrorInvalidValue);
+  }
+  Entry& entry = *entries_[wanted.kernel];
+  const auto& parameters = entry.program.parameters();
+  const bool complete = std::ranges::all_of(parameters, [&](const auto& parameter) {
+    return parameter.offset + parameter.bytes <= request.size();
+  });
+  const std::uint64_t block_threads =
+      std::uint64_t{wanted.block[0]} * wanted.block[1] * wanted.block[2];
+  const std::uint64_t blocks = std::uint64_t{wanted.grid[0]} * wanted.grid[1] * wanted.grid[2];
+  if (!complete || block_threads == 0 || block_threads > kMostThreads || blocks == 0)
+    return failed(cudaErrorInvalidConfiguration);
+  LaunchedKernel& record = entry.record;
+  if (record.launches == 0) order_.push_back(wanted.kernel);
+  record_arguments(entry, request, record);
+  if (record.shapes.size() < kMostShapes) record.shapes.insert(shape_of(wanted));
+  ++record.launches;
+  record.threads += blocks * block_threads;
+
+  ptx::LaunchArguments arguments;
+  arguments.grid = {wanted.grid[0], wanted.grid[1], wanted.grid[2]};
+  arguments.block = {wanted.block[0], wanted.block[1], wanted.block[2]};
+  arguments.dynamic_shared_bytes = wanted.dynamic_shared_bytes;
+  const auto block = std::as_bytes(std::span(request.data(), request.size()));
+  arguments.parameters.assign(block.begin(), block.end());
+  ptx::RunOptions options;
+  options.count = false;
+  options.threads = config_.threads;
+  options.shared_limit_bytes =
+      static_cast<std::uint32_t>(config_.facts.shared_bytes_per_block_with_opt_in);
+  options.variables = &*modules_[entry.module].variables;
+  const auto start = std::chrono::steady_clock::now();
+  const Deadline deadline(config_.launch_seconds, cancellation);
+  const ptx::RunResult result =
+      ptx::run(entry.program, arguments, memory_.memory(), options, deadline.cancellation());
+  record.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  record.thread_instructions += result.profile.thread_instructions;
+  if (!result.ok() && record.fault.empty()) record.fault = result.fault.message;
+  return failed(status_of(result.fault.kind));
+}
+
+}  // namespace regraph::capture

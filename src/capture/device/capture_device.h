@@ -1,0 +1,113 @@
+// A device without a GPU, as a captured program's runtime asks for it: modules, kernels, memory and
+// launches on the interpreter, and a record of what was launched.
+#pragma once
+
+#include "base/cancellation.h"
+#include "capture/device/shared_device_memory.h"
+#include "capture/runtime/protocol.h"
+#include "ptx/interpreter.h"
+#include "ptx/memory/module_memory.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace regraph::capture {
+
+// What comes back for a request.
+struct DeviceAnswer {
+  int status = 0;  // a cudaError_t
+  std::string payload;
+  int descriptor = -1;  // to be sent along; not the receiver's to close
+};
+
+// A pointer among the arguments of a launch, or inside of a structure among them.
+struct PointerArgument {
+  std::uint32_t parameter = 0;
+  std::uint32_t byte = 0;        // where it stands in the parameter
+  std::uint64_t allocation = 0;  // SharedBuffer::id
+  std::uint64_t offset = 0;      // bytes from its begin
+  friend bool operator==(const PointerArgument&, const PointerArgument&) = default;
+};
+
+// All launches of a kernel.
+struct LaunchedKernel {
+  std::string symbol;
+  std::uint32_t module = 0;
+  std::uint64_t launches = 0;
+  std::uint64_t threads = 0;
+  std::uint64_t thread_instructions = 0;
+  double seconds = 0.0;                   // of the interpreter
+  std::set<std::string> shapes;           // "grid 4x1x1 block 256x1x1", few of them
+  std::vector<PointerArgument> pointers;  // of the first launch
+  bool aliased = false;                   // in some launch two parameters point into one allocation
+  std::string fault;                      // the first that a launch ended with
+};
+
+struct CaptureDeviceConfig {
+  DeviceFacts facts;
+  double launch_seconds = 60.0;  // of one launch; longer ones are ended
+  int threads = 0;               // of the interpreter, 0: as many as fit
+};
+
+// Not thread-safe.
+class CaptureDevice {
+ public:
+  explicit CaptureDevice(CaptureDeviceConfig config);
+
+  // Answers one request: the struct of its kind and what follows, as the program sent it.
+  [[nodiscard]] DeviceAnswer answer(RequestKind kind, std::string_view request,
+                                    const Cancellation& cancellation);
+
+  // In the order of their first launch.
+  [[nodiscard]] std::vector<const LaunchedKernel*> launched() const;
+  // Functions of the runtime that are not there, with how often they were called.
+  [[nodiscard]] const std::map<std::string, int>& not_there() const { return not_there_; }
+  // What could not be used of modules and kernels, and why.
+  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
+  [[nodiscard]] std::uint64_t most_bytes() const { return memory_.most_bytes(); }
+
+ private:
+  struct Module {
+    std::string ptx;
+    std::string trouble;                  // why there is none
+    std::optional<ptx::Program> program;  // of any entry, to make others of
+    std::optional<ptx::ModuleMemory> variables;
+    std::map<std::string, int> registers;  // by symbol, where there is machine code
+  };
+  struct Entry {
+    ptx::Program program;
+    std::uint32_t module = 0;
+    LaunchedKernel record;
+  };
+
+  DeviceAnswer load_module(std::string_view request);
+  DeviceAnswer find_kernel(std::string_view request);
+  DeviceAnswer find_variable(std::string_view request);
+  DeviceAnswer allocate(std::string_view request);
+  DeviceAnswer release(std::string_view request);
+  DeviceAnswer read(std::string_view request);
+  DeviceAnswer write(std::string_view request);
+  DeviceAnswer launch(std::string_view request, const Cancellation& cancellation);
+
+  // Status and program of an entry of a module.
+  int load_entry(Module& module, const std::string& symbol, std::optional<ptx::Program>& into);
+  // The bytes of module variables at that address; empty where they do not all lie in one.
+  std::span<std::byte> variable_bytes(std::uint64_t address, std::uint64_t bytes);
+  void record_arguments(const Entry& entry, std::string_view block, LaunchedKernel& record) const;
+
+  const CaptureDeviceConfig config_;
+  SharedDeviceMemory memory_;
+  std::vector<Module> modules_;
+  std::vector<std::unique_ptr<Entry>> entries_;
+  std::vector<std::uint32_t> order_;  // of first launches
+  std::map<std::string, int> not_there_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace regraph::capture

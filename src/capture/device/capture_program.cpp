@@ -1,0 +1,246 @@
+#include "capture/device/capture_program.h"
+
+#include "base/files.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <mutex>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+extern char** environ;
+
+namespace regraph::capture {
+namespace {
+
+constexpr int kPollMilliseconds = 20;
+constexpr int kBacklog = 64;
+
+Error system_error(const char* what) {
+  return fail(ErrorCode::io, fmt::format("{}: {}", what, std::strerror(errno)));
+}
+
+bool receive_all(int socket, void* data, std::size_t bytes) {
+  auto* at = static_cast<char*>(data);
+  while (bytes > 0) {
+    const ssize_t got = ::recv(socket, at, bytes, 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    at += got;
+    bytes -= static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
+bool send_all(int socket, const void* data, std::size_t bytes) {
+  const auto* at = static_cast<const char*>(data);
+  while (bytes > 0) {
+    const ssize_t sent = ::send(socket, at, bytes, MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return false;
+    at += sent;
+    bytes -= static_cast<std::size_t>(sent);
+  }
+  return true;
+}
+
+bool send_answer(int socket, const DeviceAnswer& answer) {
+  AnswerHead head{answer.status, 0, answer.payload.size()};
+  iovec place{&head, sizeof head};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = &place;
+  message.msg_iovlen = 1;
+  if (answer.descriptor >= 0) {
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    cmsghdr* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int));
+    std::memcpy(CMSG_DATA(header), &answer.descriptor, sizeof(int));
+  }
+  ssize_t sent = 0;
+  do {
+    sent = ::sendmsg(socket, &message, MSG_NOSIGNAL);
+  } while (sent < 0 && errno == EINTR);
+  return sent == static_cast<ssize_t>(sizeof head) &&
+         send_all(socket, answer.payload.data(), answer.payload.size());
+}
+
+// Takes connections and answers them, a thread each, one request at a time.
+class Server {
+ public:
+  Server(CaptureDevice& device, FileDescriptor listening)
+      : device_(device), listening_(std::move(listening)) {
+    accepting_ = std::thread([this] { accept_all(); });
+  }
+  ~Server() {
+    stop_.request();
+    accepting_.join();
+    for (const int socket : sockets_)
+      ::shutdown(socket, SHUT_RDWR);
+    for (std::thread& thread : threads_)
+      thread.join();
+    for (const int socket : sockets_)
+      ::close(socket);
+  }
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  // Ends a kernel that runs, and all that would follow.
+  void stop() { stop_.request(); }
+  [[nodiscard]] bool asked() const { return asked_.load(); }
+
+ private:
+  void accept_all() {
+    while (!stop_.requested()) {
+      pollfd waiting{listening_.get(), POLLIN, 0};
+      if (::poll(&waiting, 1, kPollMilliseconds) <= 0) continue;
+      const int socket = ::accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC);
+      if (socket < 0) continue;
+      sockets_.push_back(socket);
+      threads_.emplace_back([this, socket] { serve(socket); });
+    }
+  }
+
+  void serve(int socket) {
+    RequestHead head;
+    std::string request;
+    while (receive_all(socket, &head, sizeof head) && head.bytes <= kLargestMessage) {
+      request.resize(head.bytes);
+      if (!receive_all(socket, request.data(), request.size())) return;
+      asked_.store(true);
+      DeviceAnswer answer;
+      bool sent = false;
+      {
+        const std::lock_guard lock(device_mutex_);
+        answer = device_.answer(head.kind, request, stop_);
+        sent = send_answer(socket, answer);
+      }
+      if (!sent) return;
+    }
+  }
+
+  CaptureDevice& device_;
+  std::mutex device_mutex_;
+  FileDescriptor listening_;
+  Cancellation stop_;
+  std::atomic<bool> asked_{false};
+  std::vector<int> sockets_;  // the accepting thread's, then the destructor's
+  std::vector<std::thread> threads_;
+  std::thread accepting_;
+};
+
+Result<FileDescriptor> listen_at(const std::filesystem::path& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.string().size() >= sizeof address.sun_path)
+    return fail(ErrorCode::resource, "the path of temporary files is too long for a socket");
+  std::strcpy(address.sun_path, path.c_str());
+  FileDescriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!socket.valid() ||
+      ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      ::listen(socket.get(), kBacklog) != 0) {
+    return system_error("a socket for the program's runtime");
+  }
+  return socket;
+}
+
+// This process's environment with our runtime in front and the socket's path.
+std::vector<std::string> environment_with(const std::filesystem::path& runtime,
+                                          const std::filesystem::path& socket) {
+  constexpr std::string_view kLibraries = "LD_LIBRARY_PATH=";
+  std::vector<std::string> all;
+  std::string libraries(kLibraries);
+  libraries += runtime.string();
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    if (!text.starts_with(kLibraries)) {
+      all.emplace_back(text);
+    } else if (text.size() > kLibraries.size()) {
+      libraries += ':';
+      libraries += text.substr(kLibraries.size());
+    }
+  }
+  all.push_back(std::move(libraries));
+  all.push_back(fmt::format("{}={}", kSocketVariable, socket.string()));
+  return all;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
+  for (std::string& text : texts)
+    pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// In a process group of its own.
+Result<pid_t> start(std::vector<std::string> command, std::vector<std::string> environment) {
+  posix_spawnattr_t attributes;
+  if (posix_spawnattr_init(&attributes) != 0) return system_error("posix_spawnattr_init");
+  (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  (void)posix_spawnattr_setpgroup(&attributes, 0);
+  pid_t child = 0;
+  const std::vector<char*> arguments = pointers_to(command);
+  const std::vector<char*> variables = pointers_to(environment);
+  const int error = ::posix_spawnp(&child, command.front().c_str(), nullptr, &attributes,
+                                   arguments.data(), variables.data());
+  (void)posix_spawnattr_destroy(&attributes);
+  if (error == 0) return child;
+  return fail(error == ENOENT ? ErrorCode::not_found : ErrorCode::io,
+              fmt::format("cannot start '{}': {}", command.front(), std::strerror(error)));
+}
+
+}  // namespace
+
+Result<ProgramEnd> capture_program(const ProgramRun& run, CaptureDevice& device,
+                                   const Cancellation& cancellation) {
+  const auto directory = TemporaryDirectory::create("regraph-capture-");
+  if (!directory) return directory.error();
+  const std::filesystem::path socket = directory->path() / "device";
+  auto listening = listen_at(socket);
+  if (!listening) return listening.error();
+  Server server(device, std::move(*listening));
+  const auto begin = std::chrono::steady_clock::now();
+  const auto child = start(run.command, environment_with(run.runtime_directory, socket));
+  if (!child) return child.error();
+
+  ProgramEnd end;
+  int status = 0;
+  bool killed = false;
+  for (;;) {
+    const pid_t ended = ::waitpid(*child, &status, WNOHANG);
+    end.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (ended == *child) break;
+    if (ended < 0 && errno != EINTR) return system_error("waiting for the program");
+    end.timed_out = end.timed_out || end.seconds > run.wall_seconds;
+    if (!killed && (end.timed_out || cancellation.requested())) {
+      killed = true;
+      server.stop();
+      ::kill(-*child, SIGKILL);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(kPollMilliseconds));
+  }
+  ::kill(-*child, SIGKILL);  // what it left behind
+  if (WIFEXITED(status)) end.exit_code = WEXITSTATUS(status);
+  if (WIFSIGNALED(status)) end.signal = WTERMSIG(status);
+  end.asked = server.asked();
+  return end;
+}
+
+}  // namespace regraph::capture

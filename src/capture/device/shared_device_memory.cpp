@@ -1,0 +1,89 @@
+#include "capture/device/shared_device_memory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <utility>
+
+namespace regraph::capture {
+namespace {
+
+constexpr std::uint64_t kPage = 4096;
+// Between buffers: an index that is wrong by a row misses every other buffer.
+constexpr std::uint64_t kRedZone = 2ULL << 20;
+
+std::uint64_t round_up(std::uint64_t value, std::uint64_t step) {
+  return (value + step - 1) / step * step;
+}
+
+}  // namespace
+
+SharedDeviceMemory::~SharedDeviceMemory() {
+  for (const auto& [address, buffer] : buffers_)
+    unmap(buffer);
+}
+
+Result<const SharedBuffer*> SharedDeviceMemory::allocate(std::uint64_t bytes, MemoryKind kind) {
+  if (bytes == 0 || bytes > limit_bytes_ - std::min(used_bytes_, limit_bytes_)) {
+    return fail(ErrorCode::resource,
+                fmt::format("{} bytes of device memory, of which {} of {} are in use", bytes,
+                            used_bytes_, limit_bytes_));
+  }
+  SharedBuffer buffer;
+  buffer.id = next_id_++;
+  buffer.bytes = bytes;
+  buffer.mapped_bytes = round_up(bytes, kPage);
+  buffer.kind = kind;
+  buffer.file = FileDescriptor(::memfd_create("regraph-device-memory", MFD_CLOEXEC));
+  void* mapped = MAP_FAILED;
+  if (buffer.file.valid() &&
+      ::ftruncate(buffer.file.get(), static_cast<off_t>(buffer.mapped_bytes)) == 0) {
+    mapped = ::mmap(nullptr, buffer.mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+                    buffer.file.get(), 0);
+  }
+  if (mapped == MAP_FAILED) {
+    return fail(ErrorCode::resource, fmt::format("cannot map {} bytes of device memory: {}", bytes,
+                                                 std::strerror(errno)));
+  }
+  buffer.host = static_cast<std::byte*>(mapped);
+  buffer.address = next_address_;
+  next_address_ =
+      round_up(next_address_ + buffer.mapped_bytes + std::max(kRedZone, bytes), kRedZone);
+  const Status adopted = memory_.adopt(fmt::format("allocation {}", buffer.id), buffer.address,
+                                       {buffer.host, buffer.bytes});
+  if (!adopted) {
+    ::munmap(mapped, buffer.mapped_bytes);
+    return adopted.error();
+  }
+  used_bytes_ += bytes;
+  most_bytes_ = std::max(most_bytes_, used_bytes_);
+  const std::uint64_t address = buffer.address;
+  return &buffers_.emplace(address, std::move(buffer)).first->second;
+}
+
+bool SharedDeviceMemory::release(std::uint64_t address) {
+  const auto place = buffers_.find(address);
+  if (place == buffers_.end()) return false;
+  (void)memory_.release(address);
+  used_bytes_ -= place->second.bytes;
+  unmap(place->second);
+  buffers_.erase(place);
+  return true;
+}
+
+const SharedBuffer* SharedDeviceMemory::find(std::uint64_t address) const {
+  auto place = buffers_.upper_bound(address);
+  if (place == buffers_.begin()) return nullptr;
+  --place;
+  return address - place->first < place->second.bytes ? &place->second : nullptr;
+}
+
+void SharedDeviceMemory::unmap(const SharedBuffer& buffer) {
+  ::munmap(buffer.host, buffer.mapped_bytes);
+}
+
+}  // namespace regraph::capture

@@ -1,0 +1,218 @@
+// Whole programs that nvcc builds, run without a GPU.
+#include "capture/device/capture_program.h"
+
+#include "capture/kernel_image.h"
+#include "capture/nvcc_program.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <csignal>
+
+namespace regraph::capture {
+namespace {
+
+DeviceFacts facts() {
+  DeviceFacts device;
+  device.total_bytes = std::uint64_t{8} << 30;
+  device.shared_bytes_per_multiprocessor = 233472;
+  device.shared_bytes_per_block_with_opt_in = 232448;
+  return device;
+}
+
+class CaptureProgramTest : public test::NvccTest {
+ protected:
+  // Runs path("main"); what it writes to its standard output goes to path("output").
+  Result<ProgramEnd> run(double wall_seconds = 60.0) {
+    const std::string command =
+        "exec '" + path("main").string() + "' > '" + path("output").string() + "'";
+    return capture_program({{"/bin/sh", "-c", command}, REGRAPH_CAPTURE_RUNTIME, wall_seconds},
+                           device, never);
+  }
+  std::string output() const {
+    const auto text = read_file(path("output"), 1 << 20);
+    return text ? *text : "";
+  }
+  const LaunchedKernel* launched(const std::string& name) const {
+    const auto all = device.launched();
+    const auto found = std::ranges::find_if(all, [&](const LaunchedKernel* kernel) {
+      return readable_name(kernel->symbol).find(name) != std::string::npos;
+    });
+    return found == all.end() ? nullptr : *found;
+  }
+
+  const Cancellation never;
+  CaptureDevice device{{facts(), 20.0, 0}};
+};
+
+constexpr const char* kHead = "#include <cstdio>\n#include <cstdlib>\n#include <unistd.h>\n";
+
+TEST_F(CaptureProgramTest, AProgramComputesWhatItShould) {
+  const std::string source = std::string(kHead) + R"(
+struct Box { float* in; float* out; int n; };
+__constant__ float factor;
+__device__ int calls;
+template <typename T> __global__ void scale(T* x, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) x[i] *= factor;
+  if (i == 0) atomicAdd(&calls, 1);
+}
+__global__ void add(Box box) {
+  extern __shared__ float s[];
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  s[threadIdx.x] = i < box.n ? box.in[i] : 0.0f;
+  __syncthreads();
+  if (i < box.n) box.out[i] += s[threadIdx.x];
+}
+__global__ void copy(const float* in, float* out) { out[threadIdx.x] = in[threadIdx.x] + 1; }
+int main() {
+  const int n = 1000;
+  float host[n], *a, *b, *m;
+  for (int i = 0; i < n; ++i) host[i] = i;
+  cudaStream_t stream; cudaStreamCreate(&stream);
+  cudaEvent_t from, to; cudaEventCreate(&from); cudaEventCreate(&to);
+  if (cudaMalloc(&a, n * sizeof(float)) || cudaMalloc(&b, n * sizeof(float))) return 1;
+  cudaMallocManaged(&m, 64 * sizeof(float));
+  cudaMemcpyAsync(a, host, sizeof host, cudaMemcpyHostToDevice, stream);
+  cudaMemset(b, 0, sizeof host);
+  float f = 2.0f; cudaMemcpyToSymbol(factor, &f, sizeof f);
+  cudaEventRecord(from, stream);
+  scale<float><<<4, 256, 0, stream>>>(a, n);
+  scale<float><<<8, 128>>>(a, n);
+  add<<<4, 256, 256 * sizeof(float)>>>(Box{a, b, n});
+  for (int i = 0; i < 64; ++i) m[i] = i;
+  copy<<<1, 63>>>(m, m + 1);
+  cudaEventRecord(to, stream);
+  if (cudaDeviceSynchronize() != cudaSuccess) return 2;
+  float ms; cudaEventElapsedTime(&ms, from, to);
+  cudaMemcpy(host, b, sizeof host, cudaMemcpyDeviceToHost);
+  int count; cudaMemcpyFromSymbol(&count, calls, sizeof count);
+  cudaDeviceProp properties; cudaGetDeviceProperties(&properties, 0);
+  bool right = count == 2 && m[0] == 0 && m[1] == 1 && ms > 0 && properties.major == 9;
+  for (int i = 0; i < n; ++i) right = right && host[i] == 4.0f * i;
+  cudaFree(a); cudaFree(b); cudaFree(m);
+  printf(right ? "PASS\n" : "FAIL\n");
+  return right ? 0 : 3;
+}
+)";
+  if (!build(source, "-arch=sm_90 -cudart shared")) GTEST_SKIP() << "no nvcc";
+  const auto end = run();
+  ASSERT_TRUE(end.ok()) << end.error().message;
+  EXPECT_EQ(end->exit_code, 0) << output();
+  EXPECT_EQ(output(), "PASS\n");
+  EXPECT_TRUE(device.not_there().empty());
+  EXPECT_TRUE(device.notes().empty());
+  const LaunchedKernel* scale = launched("scale<float>");
+  ASSERT_NE(scale, nullptr);
+  EXPECT_EQ(scale->launches, 2U);
+  EXPECT_EQ(scale->shapes.size(), 2U);
+  EXPECT_EQ(scale->threads, 2048U);
+  EXPECT_FALSE(scale->aliased);
+  const LaunchedKernel* add = launched("add(Box)");
+  ASSERT_NE(add, nullptr);
+  // Both pointers stand inside of the structure.
+  EXPECT_EQ(add->pointers, (std::vector<PointerArgument>{{0, 0, 0, 0}, {0, 8, 1, 0}}));
+  const LaunchedKernel* copy = launched("copy");
+  ASSERT_NE(copy, nullptr);
+  EXPECT_TRUE(copy->aliased);
+  EXPECT_EQ(copy->pointers, (std::vector<PointerArgument>{{0, 0, 2, 0}, {1, 0, 2, 4}}));
+  EXPECT_EQ(device.most_bytes(), 8256U);
+}
+
+TEST_F(CaptureProgramTest, FaultsAreTheProgramsAndAreTold) {
+  const std::string source = std::string(kHead) + R"(
+__global__ void beyond(int* p) { p[threadIdx.x + 1000] = 1; }
+int main() {
+  int* p; cudaMalloc(&p, 400);
+  beyond<<<1, 32>>>(p);
+  cudaError_t error = cudaDeviceSynchronize();
+  printf("%s; %s\n", cudaGetErrorName(error), cudaGetErrorName(cudaMemset(p, 0, 4)));
+  return 7;
+}
+)";
+  if (!build(source, "-arch=sm_90 -cudart shared")) GTEST_SKIP() << "no nvcc";
+  const auto end = run();
+  ASSERT_TRUE(end.ok()) << end.error().message;
+  EXPECT_EQ(end->exit_code, 7);
+  EXPECT_EQ(output(), "cudaErrorIllegalAddress; cudaErrorIllegalAddress\n");
+  ASSERT_NE(launched("beyond"), nullptr);
+  EXPECT_NE(launched("beyond")->fault.find("allocation 0"), std::string::npos)
+      << launched("beyond")->fault;
+}
+
+TEST_F(CaptureProgramTest, WhatIsNotThereIsNamed) {
+  const std::string source = std::string(kHead) + R"(
+int main() {
+  cudaGraph_t graph;
+  float* p;
+  printf("%s ", cudaGetErrorName(cudaGraphCreate(&graph, 0)));
+  printf("%s ", cudaGetErrorName(cudaMalloc(&p, size_t(1) << 40)));
+  printf("%s\n", cudaGetErrorName(cudaMemcpy((void*)0x10, (void*)&p, 0, cudaMemcpyHostToDevice)));
+}
+)";
+  if (!build(source, "-arch=sm_90 -cudart shared")) GTEST_SKIP() << "no nvcc";
+  const auto end = run();
+  ASSERT_TRUE(end.ok()) << end.error().message;
+  EXPECT_EQ(output(), "cudaErrorNotSupported cudaErrorMemoryAllocation cudaSuccess\n");
+  EXPECT_EQ(device.not_there(), (std::map<std::string, int>{{"cudaGraphCreate", 1}}));
+  EXPECT_TRUE(device.launched().empty());
+}
+
+TEST_F(CaptureProgramTest, AStaticRuntimeAsksNothing) {
+  if (!build("int main() { return 5; }", "-arch=sm_90 -cudart static")) GTEST_SKIP() << "no nvcc";
+  const auto end = run();
+  ASSERT_TRUE(end.ok()) << end.error().message;
+  EXPECT_EQ(end->exit_code, 5);
+  EXPECT_FALSE(end->asked);
+}
+
+TEST_F(CaptureProgramTest, ProgramsThatDoNotEndAreEnded) {
+  const std::string source = std::string(kHead) + R"(
+__global__ void k(int* p) { *p = 1; }
+__global__ void forever(volatile int* p) { while (*p != 5) {} }
+int main(int count, char**) {
+  int* p; cudaMalloc(&p, 4);
+  k<<<1, 1>>>(p);
+  if (fork() == 0) sleep(1000);  // a child that stays behind
+  forever<<<1, 1>>>(p);
+  for (;;) sleep(1);
+}
+)";
+  if (!build(source, "-arch=sm_90 -cudart shared")) GTEST_SKIP() << "no nvcc";
+  const auto end = run(2.0);
+  ASSERT_TRUE(end.ok()) << end.error().message;
+  EXPECT_TRUE(end->timed_out);
+  EXPECT_EQ(end->signal, SIGKILL);
+  EXPECT_LT(end->seconds, 15.0);
+  ASSERT_NE(launched("k(int*)"), nullptr);  // what was known before is not lost
+  EXPECT_EQ(launched("k(int*)")->launches, 1U);
+}
+
+TEST_F(CaptureProgramTest, ProgramsThatAreNotThereAreErrors) {
+  const auto end =
+      capture_program({{path("absent").string()}, REGRAPH_CAPTURE_RUNTIME, 10.0}, device, never);
+  ASSERT_FALSE(end.ok());
+  EXPECT_EQ(end.error().code, ErrorCode::not_found);
+}
+
+// Requests that no runtime of ours would send: an answer comes, an error, for each.
+TEST_F(CaptureProgramTest, ForeignRequestsAreRefused) {
+  std::uint64_t random = 88172645463325252ULL;
+  for (int round = 0; round < 20000; ++round) {
+    std::string request;
+    const auto next = [&] {
+      random ^= random << 13;
+      random ^= random >> 7;
+      random ^= random << 17;
+      return random;
+    };
+    for (std::uint64_t bytes = next() % 100; bytes > 0; --bytes)
+      request.push_back(static_cast<char>(next() % 7 == 0 ? next() : 0));
+    const auto kind = static_cast<RequestKind>(next() % 13);
+    if (kind == RequestKind::allocate) continue;  // zeros but for a few bytes: it may be given
+    (void)device.answer(kind, request, never);
+  }
+}
+
+}  // namespace
+}  // namespace regraph::capture
