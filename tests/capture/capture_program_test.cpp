@@ -41,7 +41,7 @@ class CaptureProgramTest : public test::NvccTest {
     return found == all.end() ? nullptr : *found;
   }
 
-  const Cancellation never;
+  const Cancellation never{};
   CaptureDevice device{{facts(), 20.0, 0}};
 };
 

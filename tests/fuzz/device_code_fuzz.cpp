@@ -20,8 +20,7 @@ constexpr std::string_view kWords[] = {
     std::string_view("\x01\x00\x10\x00", 4),
     std::string_view("\0\0\0\0\0\0\0\0", 8),
     "\xff\xff\xff\xff\xff\xff\xff\xff",
-    "\x7f"
-    "ELF",
+    "\177ELF",
     ".entry ",
     ".nv.info.k",
 };
@@ -30,12 +29,9 @@ constexpr std::string_view kWords[] = {
 
 int main(int argc, char** argv) {
   fuzz::Rounds rounds(fuzz::settings(argc, argv));
-  const std::string sound =
-      container(entry_bytes({1, 90, ".entry k()\n{ ret; }\n", 0x8000}) + entry_bytes({2, 90,
-                                                                                      "\x7f"
-                                                                                      "ELF",
-                                                                                      0})) +
-      container(entry_bytes({1, 80, ".entry k()\n{ ret; }\n", 0}));
+  const std::string sound = container(entry_bytes({1, 90, ".entry k()\n{ ret; }\n", 0x8000}) +
+                                      entry_bytes({2, 90, "\177ELF", 0})) +
+                            container(entry_bytes({1, 80, ".entry k()\n{ ret; }\n", 0}));
   const auto read = [](const std::string& bytes) {
     return capture::read_fat_binaries(std::as_bytes(std::span(bytes.data(), bytes.size())));
   };

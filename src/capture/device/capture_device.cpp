@@ -65,8 +65,8 @@ std::string shape_of(const Launch& launch) {
 
 }  // namespace
 
-CaptureDevice::CaptureDevice(CaptureDeviceConfig config)
-    : config_(std::move(config)), memory_(config_.facts.total_bytes) {}
+CaptureDevice::CaptureDevice(const CaptureDeviceConfig& config)
+    : config_(config), memory_(config_.facts.total_bytes) {}
 
 DeviceAnswer CaptureDevice::answer(RequestKind kind, std::string_view request,
                                    const Cancellation& cancellation) {

@@ -58,7 +58,7 @@ struct CaptureDeviceConfig {
 // Not thread-safe.
 class CaptureDevice {
  public:
-  explicit CaptureDevice(CaptureDeviceConfig config);
+  explicit CaptureDevice(const CaptureDeviceConfig& config);
 
   // Answers one request: the struct of its kind and what follows, as the program sent it.
   [[nodiscard]] DeviceAnswer answer(RequestKind kind, std::string_view request,

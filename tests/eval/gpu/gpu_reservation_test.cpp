@@ -38,6 +38,7 @@ TEST(GpuReservationTest, OneAtATime) {
     }
   };
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int i = 0; i < 4; ++i)
     threads.emplace_back(use);
   for (std::thread& thread : threads)

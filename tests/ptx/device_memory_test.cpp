@@ -1,0 +1,53 @@
+#include "ptx/device_memory.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace regraph::ptx {
+namespace {
+
+std::vector<std::uint64_t> begins(const DeviceMemory& memory) {
+  std::vector<std::uint64_t> all;
+  for (const DeviceMemory::Region& region : memory.regions())
+    all.push_back(region.begin);
+  return all;
+}
+
+TEST(DeviceMemoryTest, AdoptedBuffersAreFoundByAddressAndGoAgain) {
+  DeviceMemory memory;
+  std::vector<std::byte> first(100);
+  std::vector<std::byte> second(64);
+  ASSERT_TRUE(memory.adopt("second", 0x9000, second).ok());
+  ASSERT_TRUE(memory.adopt("first", 0x1000, first).ok());
+  EXPECT_EQ(begins(memory), (std::vector<std::uint64_t>{0x1000, 0x9000}));
+  EXPECT_EQ(memory.view(0x1000).data(), first.data());
+  EXPECT_EQ(memory.view(0x9000).size(), 64U);
+
+  EXPECT_TRUE(memory.release(0x1000));
+  EXPECT_FALSE(memory.release(0x1000));
+  EXPECT_EQ(begins(memory), (std::vector<std::uint64_t>{0x9000}));
+  ASSERT_TRUE(memory.adopt("again", 0x1000, first).ok());
+}
+
+TEST(DeviceMemoryTest, AdoptedBuffersDoNotOverlap) {
+  DeviceMemory memory;
+  std::vector<std::byte> buffer(0x100);
+  ASSERT_TRUE(memory.adopt("one", 0x1000, buffer).ok());
+  for (const std::uint64_t address : {0xf01U, 0x1000U, 0x10ffU})
+    EXPECT_EQ(memory.adopt("two", address, buffer).error().code, ErrorCode::invalid_argument);
+  EXPECT_FALSE(memory.adopt("empty", 0x5000, {}).ok());
+  EXPECT_TRUE(memory.adopt("before", 0xf00, buffer).ok());
+  EXPECT_TRUE(memory.adopt("behind", 0x1100, buffer).ok());
+}
+
+TEST(DeviceMemoryTest, OwnBuffersAreNotReleased) {
+  DeviceMemory memory;
+  const auto own = memory.allocate("own", 256, BufferAccess::read_write);
+  ASSERT_TRUE(own.ok());
+  EXPECT_FALSE(memory.release(*own));
+  EXPECT_EQ(memory.view(*own).size(), 256U);
+}
+
+}  // namespace
+}  // namespace regraph::ptx
