@@ -1,6 +1,7 @@
 #include "capture/device/capture_program.h"
 
 #include "base/files.h"
+#include "capture/runtime/socket_bytes.h"
 
 #include <fmt/format.h>
 
@@ -30,30 +31,6 @@ constexpr int kBacklog = 64;
 
 Error system_error(const char* what) {
   return fail(ErrorCode::io, fmt::format("{}: {}", what, std::strerror(errno)));
-}
-
-bool receive_all(int socket, void* data, std::size_t bytes) {
-  auto* at = static_cast<char*>(data);
-  while (bytes > 0) {
-    const ssize_t got = ::recv(socket, at, bytes, 0);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    at += got;
-    bytes -= static_cast<std::size_t>(got);
-  }
-  return true;
-}
-
-bool send_all(int socket, const void* data, std::size_t bytes) {
-  const auto* at = static_cast<const char*>(data);
-  while (bytes > 0) {
-    const ssize_t sent = ::send(socket, at, bytes, MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent <= 0) return false;
-    at += sent;
-    bytes -= static_cast<std::size_t>(sent);
-  }
-  return true;
 }
 
 bool send_answer(int socket, const DeviceAnswer& answer) {

@@ -14,7 +14,7 @@ namespace regraph::capture {
 inline constexpr const char* kSocketVariable = "REGRAPH_CAPTURE_SOCKET";
 inline constexpr std::uint32_t kProtocolVersion = 1;
 inline constexpr std::uint32_t kMostParameters = 256;
-inline constexpr std::uint64_t kLargestMessage = std::uint64_t{1} << 32;
+inline constexpr std::uint64_t kLargestMessage = std::uint64_t{1} << 30;
 
 enum class RequestKind : std::uint32_t {
   hello = 1,  // Hello -> DeviceFacts

@@ -1,5 +1,7 @@
 #include "capture/runtime/server_connection.h"
 
+#include "capture/runtime/socket_bytes.h"
+
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -14,30 +16,6 @@ namespace regraph::capture {
 namespace {
 
 constexpr int kNobodyAnswers = cudaErrorSystemDriverMismatch;
-
-bool send_all(int socket, const void* data, std::size_t bytes) {
-  const auto* at = static_cast<const char*>(data);
-  while (bytes > 0) {
-    const ssize_t sent = ::send(socket, at, bytes, MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent <= 0) return false;
-    at += sent;
-    bytes -= static_cast<std::size_t>(sent);
-  }
-  return true;
-}
-
-bool receive_all(int socket, void* data, std::size_t bytes) {
-  auto* at = static_cast<char*>(data);
-  while (bytes > 0) {
-    const ssize_t got = ::recv(socket, at, bytes, 0);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    at += got;
-    bytes -= static_cast<std::size_t>(got);
-  }
-  return true;
-}
 
 // The head of an answer, and the descriptor that may come with it.
 bool receive_head(int socket, AnswerHead& head, int& descriptor) {
