@@ -48,10 +48,11 @@ std::string kernel_text(const capture::LaunchedKernel& kernel) {
   const std::string shapes = kernel.shapes.size() == 1
                                  ? *kernel.shapes.begin()
                                  : fmt::format("{} different shapes", kernel.shapes.size());
-  std::string text =
-      fmt::format("  {}\n    launches {}, threads {}, {}; {:.3g} s of the interpreter\n",
-                  capture::readable_name(kernel.symbol), kernel.launches, kernel.threads, shapes,
-                  kernel.seconds);
+  std::string text = fmt::format(
+      "  {}\n    launches {}{}, threads {}, {}; {:.3g} s of the interpreter\n",
+      capture::readable_name(kernel.symbol), kernel.launches,
+      kernel.skipped > 0 ? fmt::format(" ({} would have changed nothing)", kernel.skipped) : "",
+      kernel.threads, shapes, kernel.seconds);
   if (kernel.aliased) text += "    two of its parameters point into one allocation\n";
   if (!kernel.fault.empty()) text += "    FAULT: " + kernel.fault + "\n";
   return text;
@@ -65,15 +66,11 @@ nlohmann::json kernel_json(const capture::LaunchedKernel& kernel) {
                         {"allocation", pointer.allocation},
                         {"offset", pointer.offset}});
   }
-  return {{"symbol", kernel.symbol},
-          {"name", capture::readable_name(kernel.symbol)},
-          {"launches", kernel.launches},
-          {"threads", kernel.threads},
-          {"seconds", kernel.seconds},
-          {"shapes", kernel.shapes},
-          {"pointers", std::move(pointers)},
-          {"aliased", kernel.aliased},
-          {"fault", kernel.fault}};
+  return {{"symbol", kernel.symbol},     {"name", capture::readable_name(kernel.symbol)},
+          {"launches", kernel.launches}, {"skipped", kernel.skipped},
+          {"threads", kernel.threads},   {"seconds", kernel.seconds},
+          {"shapes", kernel.shapes},     {"pointers", std::move(pointers)},
+          {"aliased", kernel.aliased},   {"fault", kernel.fault}};
 }
 
 std::string end_text(const capture::ProgramEnd& end) {

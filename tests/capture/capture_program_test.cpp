@@ -119,6 +119,47 @@ int main() {
   EXPECT_EQ(device.most_bytes(), 8256U);
 }
 
+TEST_F(CaptureProgramTest, LaunchesThatWouldChangeNothingAreSkipped) {
+  const std::string source = std::string(kHead) + R"(
+__global__ void heavy(const float* in, float* out) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float x = in[i];
+  for (int k = 0; k < 20000; ++k) x = x * 0.5f + 1.0f;
+  out[i] = x + in[i];
+}
+__global__ void count(int* n) {
+  for (int k = 0; k < 20000; ++k) atomicAdd(n + 1, k & 0);
+  if (threadIdx.x == 0) ++*n;
+}
+int main() {
+  float host[1024], *in, *out; int *n, counted;
+  cudaMalloc(&in, sizeof host); cudaMalloc(&out, sizeof host); cudaMalloc(&n, 8);
+  cudaMemset(n, 0, 8);
+  for (int i = 0; i < 1024; ++i) host[i] = i;
+  cudaMemcpy(in, host, sizeof host, cudaMemcpyHostToDevice);
+  for (int round = 0; round < 50; ++round) heavy<<<4, 256>>>(in, out);
+  for (int round = 0; round < 10; ++round) count<<<1, 32>>>(n);
+  host[0] = 100;
+  cudaMemcpy(in, host, sizeof host, cudaMemcpyHostToDevice);
+  heavy<<<4, 256>>>(in, out);
+  cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost);
+  cudaMemcpy(&counted, n, 4, cudaMemcpyDeviceToHost);
+  printf("%g %g %d\n", host[0], host[5], counted);
+}
+)";
+  if (!build(source, "-arch=sm_90 -cudart shared")) GTEST_SKIP() << "no nvcc";
+  const auto end = run();
+  ASSERT_TRUE(end.ok()) << end.error().message;
+  EXPECT_EQ(output(), "102 7 10\n");
+  ASSERT_TRUE(launched("heavy") != nullptr && launched("count") != nullptr);
+  EXPECT_EQ(launched("heavy")->launches, 51U);
+  // The first finds another memory than it leaves; the second is seen to leave what it finds; the
+  // last finds other values.
+  EXPECT_EQ(launched("heavy")->skipped, 48U);
+  EXPECT_EQ(launched("count")->launches, 10U);
+  EXPECT_EQ(launched("count")->skipped, 0U);
+}
+
 TEST_F(CaptureProgramTest, FaultsAreTheProgramsAndAreTold) {
   const std::string source = std::string(kHead) + R"(
 __global__ void beyond(int* p) { p[threadIdx.x + 1000] = 1; }

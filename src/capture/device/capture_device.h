@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/cancellation.h"
+#include "base/hash.h"
 #include "capture/device/shared_device_memory.h"
 #include "capture/runtime/protocol.h"
 #include "ptx/interpreter.h"
@@ -40,6 +41,7 @@ struct LaunchedKernel {
   std::string symbol;
   std::uint32_t module = 0;
   std::uint64_t launches = 0;
+  std::uint64_t skipped = 0;  // of them: they would have changed nothing
   std::uint64_t threads = 0;
   std::uint64_t thread_instructions = 0;
   double seconds = 0.0;                   // of the interpreter
@@ -84,6 +86,10 @@ class CaptureDevice {
     ptx::Program program;
     std::uint32_t module = 0;
     LaunchedKernel record;
+    double last_seconds = 0.0;  // of the last launch that was executed
+    // By launch and arguments: memory that such a launch found and left alike. Benchmarks repeat
+    // launches, and in that memory another one need not be executed.
+    std::map<std::string, Hash128> steady;
   };
 
   DeviceAnswer load_module(std::string_view request);
@@ -99,6 +105,9 @@ class CaptureDevice {
   int load_entry(Module& module, const std::string& symbol, std::optional<ptx::Program>& into);
   // The bytes of module variables at that address; empty where they do not all lie in one.
   std::span<std::byte> variable_bytes(std::uint64_t address, std::uint64_t bytes);
+  // Of all buffers and module variables.
+  [[nodiscard]] Hash128 hash_memory() const;
+  [[nodiscard]] bool is_worth_hashing(const Entry& entry) const;
   void record_arguments(const Entry& entry, std::string_view block, LaunchedKernel& record) const;
 
   const CaptureDeviceConfig config_;

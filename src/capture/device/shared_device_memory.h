@@ -41,6 +41,8 @@ class SharedDeviceMemory {
   // The buffer that holds the address; null for none.
   [[nodiscard]] const SharedBuffer* find(std::uint64_t address) const;
 
+  [[nodiscard]] const std::map<std::uint64_t, SharedBuffer>& buffers() const { return buffers_; }
+  [[nodiscard]] std::uint64_t used_bytes() const { return used_bytes_; }
   [[nodiscard]] ptx::DeviceMemory& memory() { return memory_; }
   [[nodiscard]] std::uint64_t most_bytes() const { return most_bytes_; }  // at one time
 
