@@ -348,7 +348,13 @@ DeviceAnswer CaptureDevice::launch(std::string_view request, const Cancellation&
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   record.seconds += entry.last_seconds;
   record.thread_instructions += result.profile.thread_instructions;
-  if (!result.ok() && record.fault.empty()) record.fault = result.fault.message;
+  if (!result.ok() && record.fault.empty()) {
+    if (result.fault.kind != ptx::FaultKind::cancelled) {
+      record.fault = result.fault.message;
+    } else if (deadline.expired()) {
+      record.fault = fmt::format("a launch took longer than {} s", config_.launch_seconds);
+    }
+  }
   if (before) {
     if (entry.steady.size() >= kMostSteady) entry.steady.clear();
     if (result.ok() && hash_memory() == *before) {
