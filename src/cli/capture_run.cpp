@@ -4,45 +4,19 @@
 #include "capture/device/capture_program.h"
 #include "capture/kernel_image.h"
 #include "eval/model/device.h"
+#include "session/captured_device.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <charconv>
-#include <cstring>
 #include <filesystem>
 
 namespace regraph::cli {
 namespace {
 
-// The table of devices does not say how much memory one has; programs ask, to size their data.
-constexpr std::uint64_t kDeviceBytes = std::uint64_t{80} << 30;
 constexpr std::size_t kShownKernels = 20;
-
-capture::DeviceFacts facts_of(const DeviceSpec& device) {
-  capture::DeviceFacts facts;
-  const std::string name = device.description.empty() ? device.name : device.description;
-  std::memcpy(facts.name, name.data(), std::min(name.size(), sizeof facts.name - 1));
-  facts.total_bytes = kDeviceBytes;
-  facts.l2_bytes = device.l2_bytes;
-  // "sm_90"
-  int architecture = 90;
-  const std::string digits = device.architecture.substr(device.architecture.find('_') + 1);
-  (void)std::from_chars(digits.data(), digits.data() + digits.size(), architecture);
-  facts.major = architecture / 10;
-  facts.minor = architecture % 10;
-  facts.multiprocessors = device.sm_count;
-  facts.clock_kilohertz = static_cast<int>(device.clock_hertz / 1e3);
-  facts.threads_per_multiprocessor = device.max_warps * 32;
-  facts.blocks_per_multiprocessor = device.max_blocks;
-  facts.registers_per_multiprocessor = device.registers;
-  facts.shared_bytes_per_multiprocessor = device.shared_bytes;
-  facts.shared_bytes_per_block_with_opt_in = device.shared_bytes_per_block;
-  facts.reserved_shared_bytes_per_block = device.reserved_shared_bytes;
-  return facts;
-}
 
 std::string kernel_text(const capture::LaunchedKernel& kernel) {
   const std::string shapes = kernel.shapes.size() == 1

@@ -1,6 +1,7 @@
 // regraph-capture: what programs hold and do: the kernels that one carries, and those it launches.
 #include "capture/kernel_image.h"
 #include "capture/program_kernels.h"
+#include "cli/capture_keep.h"
 #include "cli/capture_run.h"
 #include "cli/program.h"
 
@@ -9,6 +10,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -21,7 +24,14 @@ struct CaptureOptions {
   bool json = false;
 };
 
-constexpr const char* kCaptureFooter = R"(Examples:
+constexpr const char* kCaptureFooter =
+    R"(Without a command, what follows "--" is run and its launches are kept as problem folders for regraph-search,
+with the contents of their buffers; "--also --" begins a further run, with smaller arguments for tests.
+
+Examples:
+  regraph-capture -- ./program 4096
+  regraph-capture --kernel softmax -o problems -- ./program 4096 --also -- ./program 100
+  regraph-capture --build main.cu -- 4096 --also -- 100
   regraph-capture list ./program
   regraph-capture list ./program --kernel softmax --json
   regraph-capture run -- ./program its arguments
@@ -107,6 +117,49 @@ int list(const Program& program, const CaptureOptions& options) {
   return program.print(text, 0);
 }
 
+void add_keep_options(CLI::App& keep, KeepRequest& request, bool& quiet) {
+  constexpr double kMebibyte = 1 << 20;
+  const auto in_mebibytes = [](std::uint64_t& bytes) {
+    return [&bytes](const double& value) { bytes = static_cast<std::uint64_t>(value * kMebibyte); };
+  };
+  keep.add_option("-o,--output", request.keep.folder, "folder for the problem folders")
+      ->capture_default_str();
+  keep.add_option("--kernel", request.keep.kernel, "those alone whose name contains this");
+  keep.add_option("--launch", request.keep.launch,
+                  "the K-th launch of each kernel (default: the first and the largest)");
+  keep.add_option("--source", request.source,
+                  "file that defines the kernels (default: looked for in this folder)");
+  keep.add_option("--build", request.build,
+                  "a .cu file that nvcc builds the program of; arguments follow after --");
+  keep.add_option(
+      "--make", request.make,
+      "shell command that builds the program, with nvcc told to link the shared runtime");
+  keep.add_option("--device", request.device, "GPU that it is told to run on")
+      ->capture_default_str();
+  keep.add_option("--seconds", request.wall_seconds, "that each run may take")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  keep.add_option("--launch-seconds", request.launch_seconds, "that one launch may take")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  keep.add_option_function<double>("--most-data", in_mebibytes(request.keep.most_bytes),
+                                   "MiB of contents that are kept of a kernel (1024)")
+      ->check(CLI::PositiveNumber);
+  keep.add_option_function<double>("--most-data-in-all",
+                                   in_mebibytes(request.keep.most_bytes_in_all),
+                                   "MiB of contents in all (4096)")
+      ->check(CLI::PositiveNumber);
+  keep.add_flag("-q,--quiet", quiet, "nothing of what was kept, nor of the program's output");
+}
+
+// Whether the first word is an option or the "--" before a program.
+bool names_no_command(const std::vector<std::string>& arguments) {
+  if (arguments.empty()) return false;
+  const std::string& first = arguments.front();
+  return first.starts_with('-') && first != "-h" && first != "--help" && first != "--help-all" &&
+         first != "--version" && first != "--man";
+}
+
 int run(int argc, char** argv) {
   const Program program("regraph-capture", argv[0]);
   CaptureOptions options;
@@ -119,6 +172,11 @@ int run(int argc, char** argv) {
       ->required();
   listing->add_option("--kernel", options.name_contains, "those alone whose name contains this");
   listing->add_flag("--json", options.json, "as JSON");
+  KeepRequest keeping;
+  keeping.keep.folder = "regraph-capture";
+  bool quiet_keeping = false;
+  CLI::App* keep = app.add_subcommand("keep", "launches of a program as problem folders (default)");
+  add_keep_options(*keep, keeping, quiet_keeping);
   CaptureRunOptions running;
   CLI::App* run_program = app.add_subcommand(
       "run",
@@ -136,10 +194,24 @@ int run(int argc, char** argv) {
       ->capture_default_str();
   run_program->add_flag("-q,--quiet", running.quiet, "nothing of what was launched");
   run_program->positionals_at_end();
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  const bool kept = names_no_command(arguments);
+  if (kept) arguments.insert(arguments.begin(), "keep");
+  if (!arguments.empty() && arguments.front() == "keep")
+    keeping.commands = take_commands(arguments);
+  std::ranges::reverse(arguments);  // as CLI11 wants them
   try {
-    app.parse(argc, argv);
+    app.parse(arguments);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kUsage;
+  }
+  if (keep->parsed()) {
+    if (keeping.commands.empty() && keeping.build.empty()) {
+      return program.fail(
+          usage("no program was named: regraph-capture [options] -- ./program its arguments"));
+    }
+    if (keeping.commands.empty()) keeping.commands.emplace_back();
+    return capture_keep(program, keeping, quiet_keeping);
   }
   return run_program->parsed() ? capture_run(program, running) : list(program, options);
 }

@@ -74,7 +74,7 @@ class LaunchInferrer {
   void infer(const Launch& launch, const source::ParsedKernel& kernel) {
     std::vector<std::pair<Parameter, std::string>> passed;  // and what is passed for it
     for (const Parameter& parameter : kernel.signature.parameters) {
-      if (parameter.is_symbol) continue;
+      if (!parameter.is_passed()) continue;
       if (!launch.arguments.empty() && passed.size() >= launch.arguments.size()) return;
       passed.emplace_back(
           parameter, launch.arguments.empty() ? parameter.name : launch.arguments[passed.size()]);

@@ -52,11 +52,29 @@ class Inferrer {
     infer_sizes();
     infer_integers();
     infer_traffic();
+    infer_overlaps();
     return std::move(result_);
   }
 
  private:
   void note(std::string text) { result_.notes.push_back(std::move(text)); }
+
+  // What the program itself passes twice is one buffer here, too.
+  void infer_overlaps() {
+    if (!host_) return;
+    for (const auto& [pointer, buffer] : host_->same_buffer) {
+      ManifestArgument& said = argument(pointer);
+      if (!said.overlaps.empty()) continue;
+      said.overlaps = buffer;
+      note(fmt::format("'{}' is the buffer '{}', as in line {}", pointer, buffer, host_->line));
+    }
+    if (host_->overlapping_line == 0 || !result_.manifest.assume.noalias) return;
+    result_.manifest.assume.noalias = false;
+    note(
+        fmt::format("line {} passes one buffer for two parameters, so no step may assume that "
+                    "buffers do not overlap",
+                    host_->overlapping_line));
+  }
 
   ManifestArgument& argument(const std::string& name) {
     auto& arguments = result_.manifest.arguments;
@@ -123,6 +141,7 @@ class Inferrer {
     for (const Parameter& parameter : signature_.parameters) {
       if (!parameter.is_pointer || parameter.is_symbol) continue;
       ManifestArgument& said = argument(parameter.name);
+      if (said.is_null) continue;
       std::string found;
       if (!said.direction) {
         said.direction =
@@ -149,7 +168,8 @@ class Inferrer {
       result_.unknown.emplace_back("", "the kernel's code could not be analysed");
     }
     for (const Parameter& parameter : signature_.parameters) {
-      if (!parameter.is_pointer || parameter.is_symbol || argument(parameter.name).shape) continue;
+      const ManifestArgument& said = argument(parameter.name);
+      if (!parameter.is_pointer || parameter.is_symbol || said.shape || said.is_null) continue;
       result_.unknown.emplace_back(parameter.name, "the kernel's code could not be analysed");
     }
   }
@@ -158,7 +178,7 @@ class Inferrer {
     return std::any_of(signature_.parameters.begin(), signature_.parameters.end(),
                        [&](const Parameter& parameter) {
                          return parameter.name == name && !parameter.is_pointer &&
-                                !is_floating(parameter.type);
+                                !is_floating(parameter.type) && parameter.record_bytes == 0;
                        });
   }
 
@@ -239,6 +259,7 @@ class Inferrer {
     for (const Parameter& parameter : signature_.parameters) {
       if (!parameter.is_pointer || parameter.is_symbol) continue;
       const ManifestArgument& said = argument(parameter.name);
+      if (said.is_null) continue;
       const auto times = said.direction == Direction::inout ? 2 : 1;
       const auto size = static_cast<std::int64_t>(size_in_bytes(parameter.type));
       text += fmt::format("{}{} * ({})", text.empty() ? "" : " + ",

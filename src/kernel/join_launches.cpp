@@ -58,6 +58,13 @@ class LaunchJoiner {
     }
     std::vector<Parameter> passed;
     for (const Parameter& parameter : signature->parameters) {
+      if (parameter.record_bytes > 0 || !parameter.inside.empty()) {
+        return error_in(manifest_, entry.line,
+                        fmt::format("kernel '{}' takes the structure '{}', and of several launches "
+                                    "none may",
+                                    kernel, parameter.name),
+                        ErrorCode::unsupported);
+      }
       if (!parameter.is_symbol) passed.push_back(parameter);
     }
     Launch launch = entry.launch;

@@ -39,7 +39,7 @@ class Joiner {
          {join_sizes(), join_parameters(), join_arguments(), join_launch()}) {
       if (!status.ok()) return status.error();
     }
-    for (const Status& status : {join_bench(), join_tests()}) {
+    for (const Status& status : {join_bench(), join_tests(), join_captured()}) {
       if (!status.ok()) return status.error();
     }
     return std::move(problem_);
@@ -61,6 +61,8 @@ class Joiner {
         problem_.sizes.insert(entry.begin(), entry.end());
       }
     }
+    for (const ManifestCapture& capture : manifest_.captured)
+      problem_.sizes.insert(capture.sizes.begin(), capture.sizes.end());
     for (const auto& [name, value] : problem_.sizes) {
       if (value < 0)
         return error(0, fmt::format("size {} is {}, must not be negative", name, value));
@@ -98,9 +100,15 @@ class Joiner {
       argument.is_pointer = parameter.is_pointer;
       argument.is_symbol = parameter.is_symbol;
       argument.components = parameter.components;
+      argument.record_bytes = parameter.record_bytes;
+      argument.fields = parameter.fields;
+      argument.inside = parameter.inside;
+      argument.inside_byte = parameter.inside_byte;
       Status status;
       if (const ManifestScratch* scratch = scratch_of(parameter.name)) {
         status = join_scratch_buffer(*scratch, said, parameter, argument);
+      } else if (!parameter.is_pointer && parameter.record_bytes > 0) {
+        status = join_record(said, argument);
       } else {
         status = parameter.is_pointer ? join_buffer(parameter, said, argument)
                                       : join_scalar(said, argument);
@@ -108,7 +116,48 @@ class Joiner {
       if (!status.ok()) return status;
       problem_.arguments.push_back(std::move(argument));
     }
+    return check_overlaps();
+  }
+
+  // What other pointers lead into is not read-only because its own parameter is.
+  Status check_overlaps() {
+    for (const Argument& argument : problem_.arguments) {
+      if (argument.overlaps.empty()) continue;
+      const auto other = std::ranges::find(problem_.arguments, argument.overlaps, &Argument::name);
+      if (other == problem_.arguments.end() || !other->has_memory() || other->is_scratch) {
+        return error(0, fmt::format("args.{}.overlap: '{}' is no buffer of its own", argument.name,
+                                    argument.overlaps));
+      }
+      if (const auto bytes = argument.overlap_bytes.evaluate(problem_.sizes); !bytes.ok())
+        return error(0, fmt::format("args.{}.overlap: {}", argument.name, bytes.error().message));
+      if (argument.direction != Direction::in || other->direction == Direction::out)
+        other->direction = Direction::inout;
+      if (problem_.assume.noalias) {
+        problem_.assume.noalias = false;
+        note(fmt::format("'{}' and '{}' overlap, so no step may assume that buffers do not",
+                         argument.name, argument.overlaps));
+      }
+    }
     return {};
+  }
+
+  Status join_record(const ManifestArgument& said, Argument& argument) {
+    if (said.shape || said.init || said.value || !said.overlaps.empty()) {
+      return error(said.line,
+                   fmt::format("'{}' is a structure: it takes bytes only", argument.name));
+    }
+    const auto bytes = static_cast<std::size_t>(argument.record_bytes);
+    if (said.record && said.record->size() != bytes) {
+      return error(said.line, fmt::format("'{}' has {} bytes, {} are given", argument.name, bytes,
+                                          said.record->size()));
+    }
+    argument.record = said.record.value_or(std::vector<std::byte>(bytes));
+    if (said.record || !manifest_.captured.empty()) return {};
+    return error(said.line,
+                 fmt::format("the content of the structure '{0}' is not known: add args: {{{0}: "
+                             "{{bytes: \"...\"}}}}, {1} bytes as hexadecimal digits, or capture it "
+                             "from its program",
+                             argument.name, bytes));
   }
 
   const ManifestScratch* scratch_of(const std::string& name) const {
@@ -136,6 +185,16 @@ class Joiner {
       return error(said.line,
                    fmt::format("'{}' is a pointer: give it a shape instead of a value", name));
     }
+    if (said.record) return error(said.line, fmt::format("'{}' is no structure", name));
+    argument.overlaps = said.overlaps;
+    argument.is_null = said.is_null;
+    if (said.is_null) {
+      argument.direction = Direction::in;
+      if (said.shape || said.init || !said.overlaps.empty())
+        return error(said.line, fmt::format("'{}' is null, so it has no shape", name));
+      return {};
+    }
+    argument.overlap_bytes = said.overlap_bytes.value_or(IntegerExpression(0));
     if (!said.shape && !parameter.is_symbol) {
       return error(
           said.line,
@@ -184,6 +243,8 @@ class Joiner {
 
   Status join_scalar(const ManifestArgument& said, Argument& argument) {
     const std::string& name = argument.name;
+    if (said.record || !said.overlaps.empty())
+      return error(said.line, fmt::format("'{}' is a scalar: it takes a value only", name));
     if (said.shape || said.init || said.direction.value_or(Direction::in) != Direction::in) {
       return error(said.line, fmt::format("'{}' is not a pointer: it takes a value only", name));
     }
@@ -280,6 +341,27 @@ class Joiner {
       }
     }
     if (problem_.tests.empty()) derive_tests();
+    return {};
+  }
+
+  Status join_captured() {
+    for (const ManifestCapture& capture : manifest_.captured) {
+      CapturedCase one = {complete(capture.sizes), capture.contents};
+      for (const auto& [name, content] : one.contents) {
+        const auto argument = std::ranges::find(problem_.arguments, name, &Argument::name);
+        if (argument == problem_.arguments.end()) {
+          return error(capture.line, fmt::format("captured: there is no argument '{}'", name),
+                       ErrorCode::not_found);
+        }
+      }
+      if (const Status status = feasible(one.symbols); !status.ok())
+        return error(capture.line, "captured: " + status.error().message);
+      if (problem_.captured_at(one.symbols) != nullptr)
+        return error(capture.line, "captured: there are two entries with the same sizes");
+      if (capture.is_test && std::ranges::count(problem_.tests, one.symbols) == 0)
+        problem_.tests.push_back(one.symbols);
+      problem_.captured.push_back(std::move(one));
+    }
     return {};
   }
 

@@ -22,11 +22,22 @@ using YAML::Node;
 
 constexpr std::size_t kMaximumBytes = std::size_t{1} << 20;  // manifests are a page long
 
+// [x, 0]: the buffer and the bytes from its begin.
+Status read_overlap(const Node& node, const Place& place, ManifestArgument& argument) {
+  if (!node.IsSequence() || node.size() != 2)
+    return place.error(node, "expected [the other argument, bytes from its begin]");
+  if (Status status = store(read_text(node[0], place), argument.overlaps); !status.ok())
+    return status;
+  return store(read_expression(node[1], place), argument.overlap_bytes);
+}
+
 Status read_argument(const Node& node, const Place& place, ManifestArgument& argument) {
   argument.line = manifest_internal::line_of(node);
   if (node.IsScalar()) return store(manifest_internal::read_number(node, place), argument.value);
   if (!node.IsMap()) return place.error(node, "expected a number or {dir, shape, init}");
-  if (Status keys = check_keys(node, place, {"dir", "shape", "init", "value"}); !keys.ok()) {
+  if (Status keys =
+          check_keys(node, place, {"dir", "shape", "init", "value", "bytes", "overlap", "null"});
+      !keys.ok()) {
     return keys;
   }
   return for_each_entry(node, place,
@@ -35,6 +46,9 @@ Status read_argument(const Node& node, const Place& place, ManifestArgument& arg
                             return store(read_expressions(value, at), argument.shape);
                           if (key == "init") return store(read_init(value, at), argument.init);
                           if (key == "value") return store(read_number(value, at), argument.value);
+                          if (key == "bytes") return store(read_bytes(value, at), argument.record);
+                          if (key == "overlap") return read_overlap(value, at, argument);
+                          if (key == "null") return store(read_flag(value, at), argument.is_null);
                           Result<std::string> text = read_text(value, at);
                           if (!text.ok()) return text.error();
                           if (*text == "in") {
@@ -84,6 +98,40 @@ Status read_size_list(const Node& node, const Place& place, std::vector<Symbols>
   }
   if (list.empty())
     return place.error(node, "the list is empty; leave the key out for the default");
+  return {};
+}
+
+// [file, bytes from the begin of its content]
+Status read_content(const Node& node, const Place& place, CapturedContent& content) {
+  if (!node.IsSequence() || node.size() != 2)
+    return place.error(node, "expected [a file, bytes from its begin]");
+  Result<std::int64_t> offset = read_integer(node[1], place);
+  if (!offset.ok()) return offset.error();
+  if (*offset < 0) return place.error(node, "an offset is not negative");
+  content.offset = static_cast<std::uint64_t>(*offset);
+  return store(read_text(node[0], place), content.file);
+}
+
+Status read_capture(const Node& node, const Place& place, ManifestCapture& capture) {
+  capture.line = manifest_internal::line_of(node);
+  if (Status keys = check_keys(node, place, {"sizes", "data", "test"}); !keys.ok()) return keys;
+  return for_each_entry(
+      node, place, [&](const std::string& key, const Node& value, const Place& at) -> Status {
+        if (key == "sizes") return store(read_symbols(value, at), capture.sizes);
+        if (key == "test") return store(read_flag(value, at), capture.is_test);
+        if (Status keys = check_keys(value, at, {}); !keys.ok()) return keys;
+        return for_each_entry(value, at,
+                              [&](const std::string& name, const Node& file, const Place& where) {
+                                return read_content(file, where, capture.contents[name]);
+                              });
+      });
+}
+
+Status read_captures(const Node& node, const Place& place, std::vector<ManifestCapture>& list) {
+  if (!node.IsSequence()) return place.error(node, "expected a list of {sizes, data}");
+  for (const Node& item : node) {
+    if (Status status = read_capture(item, place, list.emplace_back()); !status.ok()) return status;
+  }
   return {};
 }
 
@@ -165,6 +213,7 @@ Status read_top_level(const std::string& key, const Node& value, const Place& at
   if (key == "scratch") return manifest_internal::read_scratch(value, at, manifest.scratch);
   if (key == "tests") return read_size_list(value, at, manifest.tests);
   if (key == "bench") return read_size_list(value, at, manifest.bench);
+  if (key == "captured") return read_captures(value, at, manifest.captured);
   if (key == "check") return read_check(value, at, manifest.check);
   if (key == "assume") return read_assumptions(value, at, manifest.assume);
   if (key == "counters") return read_counters(value, at, manifest);
@@ -191,7 +240,7 @@ Result<Manifest> parse_manifest(std::string_view yaml, std::string path) {
     if (const Status keys =
             check_keys(root, place,
                        {"kernel", "defines", "sizes", "args", "launch", "launches", "scratch",
-                        "tests", "bench", "reference", "check", "assume", "counters"});
+                        "tests", "bench", "captured", "reference", "check", "assume", "counters"});
         !keys.ok()) {
       return keys.error();
     }

@@ -5,6 +5,8 @@
 #include "base/result.h"
 #include "kernel/problem.h"
 
+#include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +21,18 @@ struct ManifestArgument {
   std::optional<std::vector<IntegerExpression>> shape;
   std::optional<BufferInit> init;
   std::optional<double> value;
+  std::optional<std::vector<std::byte>> record;  // of a structure by value
+  std::string overlaps;                          // as in Argument
+  std::optional<IntegerExpression> overlap_bytes;
+  bool is_null = false;
+  int line = 0;
+};
+
+// One entry of `captured`.
+struct ManifestCapture {
+  Symbols sizes;  // may be partial
+  std::map<std::string, CapturedContent> contents;
+  bool is_test = false;  // whether `tests` get this size, if they have not got it
   int line = 0;
 };
 
@@ -48,6 +62,7 @@ struct Manifest {
   std::vector<std::pair<std::string, ManifestScratch>> scratch;
   std::vector<Symbols> tests;  // each may be partial: missing symbols come from `sizes`
   std::vector<Symbols> bench;
+  std::vector<ManifestCapture> captured;
   CheckPolicy check;
   Assumptions assume;
   std::optional<IntegerExpression> flops;

@@ -177,6 +177,23 @@ Result<Symbols> read_symbols(const YAML::Node& node, const Place& place) {
   return symbols;
 }
 
+Result<std::vector<std::byte>> read_bytes(const YAML::Node& node, const Place& place) {
+  auto text = read_text(node, place);
+  if (!text.ok()) return text.error();
+  std::string digits;
+  for (const char c : *text) {
+    if (c != ' ') digits += c;
+  }
+  const bool well = !digits.empty() && digits.size() % 2 == 0 &&
+                    digits.find_first_not_of("0123456789abcdefABCDEF") == std::string::npos;
+  if (!well) return place.error(node, "expected bytes as hexadecimal digits, two a byte");
+  std::vector<std::byte> bytes;
+  bytes.reserve(digits.size() / 2);
+  for (std::size_t i = 0; i < digits.size(); i += 2)
+    bytes.push_back(static_cast<std::byte>(std::stoi(digits.substr(i, 2), nullptr, 16)));
+  return bytes;
+}
+
 Result<BufferInit> read_init(const YAML::Node& node, const Place& place) {
   constexpr std::string_view kForms =
       "expected normal, iota, \"uniform(low,high)\" or \"int(low,high)\"";

@@ -8,6 +8,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -49,6 +50,8 @@ class Place {
 // An integer, possibly written as an expression of constants ("64 * 1024").
 [[nodiscard]] Result<std::int64_t> read_integer(const YAML::Node& node, const Place& place);
 [[nodiscard]] Result<Symbols> read_symbols(const YAML::Node& node, const Place& place);
+// An even number of hexadecimal digits, spaces between them allowed.
+[[nodiscard]] Result<std::vector<std::byte>> read_bytes(const YAML::Node& node, const Place& place);
 [[nodiscard]] Result<BufferInit> read_init(const YAML::Node& node, const Place& place);
 // Stores a read value, or hands its error on.
 template <typename Target, typename Value>

@@ -28,6 +28,19 @@ Result<std::int64_t> Argument::element_count(const Symbols& symbols) const {
   return count;
 }
 
+const CapturedCase* Problem::captured_at(const Symbols& symbols) const {
+  const auto found = std::ranges::find(captured, symbols, &CapturedCase::symbols);
+  return found == captured.end() ? nullptr : &*found;
+}
+
+const CapturedContent* Problem::captured_content(const Symbols& symbols,
+                                                 const std::string& argument) const {
+  const CapturedCase* one = captured_at(symbols);
+  if (one == nullptr) return nullptr;
+  const auto found = one->contents.find(argument);
+  return found == one->contents.end() || !found->second.bytes ? nullptr : &found->second;
+}
+
 std::size_t shape_growth(const std::vector<IntegerExpression>& shape) {
   constexpr std::int64_t kSmall = 1 << 10;
   double ratio = 1.0;

@@ -5,12 +5,26 @@
 #include "kernel/launch_plan.h"
 #include "kernel/scalar_type.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace regraph {
+
+// A scalar, a pointer, or an array of scalars inside of a structure.
+struct Field {
+  std::string name;                   // "origin.x" inside of structures
+  std::int64_t byte = 0;              // from the structure's begin
+  ScalarType type = ScalarType::f32;  // of what a pointer points to
+  std::int64_t components = 1;        // scalars: of the field, or of what a pointer points to
+  bool is_pointer = false;
+  bool points_to_const = false;
+  bool operator==(const Field&) const = default;
+};
 
 // One parameter of a __global__ function as the front end saw it.
 struct Parameter {
@@ -25,11 +39,22 @@ struct Parameter {
   // of elements is fixed.
   bool is_symbol = false;
   std::int64_t symbol_elements = 0;
+  // A structure with this layout: the parameter itself, or an element of the buffer, which counts
+  // as so many components of type u8 then. 0: none.
+  std::int64_t record_bytes = 0;
+  std::vector<Field> fields = {};
+  // A pointer in the structure that parameter `inside` is: a buffer like others, but not passed.
+  std::string inside = {};
+  std::int64_t inside_byte = 0;
+
+  // Whether it is one of the function's parameters.
+  [[nodiscard]] bool is_passed() const { return !is_symbol && inside.empty(); }
 };
 
 struct KernelSignature {
   std::string name;
-  std::vector<Parameter> parameters;  // of the function in order, then symbols
+  // Of the function in order, then pointers inside of structures, then symbols.
+  std::vector<Parameter> parameters;
 };
 
 enum class Direction : std::uint8_t { in, out, inout };
@@ -55,14 +80,30 @@ struct Argument {
   std::optional<double> value;  // scalars that are not size symbols
   // A buffer of the harness that launches hand data on with: neither input nor output.
   bool is_scratch = false;
+  std::int64_t record_bytes = 0;  // structures: as in Parameter
+  std::vector<Field> fields;
+  std::vector<std::byte> record;  // what a structure by value holds, pointers aside
+  std::string inside;             // a pointer in that structure, at inside_byte
+  std::int64_t inside_byte = 0;
+  // A pointer into the buffer of that argument, so many bytes from its begin: it has no memory of
+  // its own. Empty: it has.
+  std::string overlaps;
+  IntegerExpression overlap_bytes = 0;
+  bool is_null = false;  // a pointer that is passed as null
 
+  // Whether it is one of the kernel's parameters.
+  [[nodiscard]] bool is_passed() const { return !is_symbol && inside.empty(); }
+  // Whether it has contents of its own.
+  [[nodiscard]] bool has_content() const { return is_pointer && overlaps.empty() && !is_null; }
+  // Whether it has memory that a launch is given the address of.
+  [[nodiscard]] bool has_memory() const { return has_content() && !is_symbol; }
   // Whether what the kernels leave in it is a result.
   [[nodiscard]] bool is_output() const {
-    return is_pointer && !is_scratch && direction != Direction::in;
+    return has_content() && !is_scratch && direction != Direction::in;
   }
   // Whether it is filled with values before the first launch; other buffers hold poison then.
   [[nodiscard]] bool is_input() const {
-    return is_pointer && !is_scratch && direction != Direction::out;
+    return has_content() && !is_scratch && direction != Direction::out;
   }
 
   // Scalars in the buffer for `symbols` (product of the shape and `components`), 1 for scalars.
@@ -86,6 +127,20 @@ struct Assumptions {
   bool keep_precision = true;
 };
 
+// What a buffer, or a structure by value, held when a program launched the kernel.
+struct CapturedContent {
+  std::string file;          // of the data; its name begins with their hash
+  std::uint64_t offset = 0;  // of the first byte in the file
+  // From there to the file's end; null until they are loaded (captured_data.h).
+  std::shared_ptr<const std::vector<std::byte>> bytes;
+};
+
+// One launch of a program as it was: at these sizes the kernel is judged on these contents, too.
+struct CapturedCase {
+  Symbols symbols;  // complete
+  std::map<std::string, CapturedContent> contents;
+};
+
 struct Problem {
   std::string source_path;
   std::string source;               // CUDA C++ text as the user gave it
@@ -99,7 +154,14 @@ struct Problem {
   Assumptions assume;
   std::optional<IntegerExpression> flops;  // per launch at given sizes
   std::optional<IntegerExpression> bytes;  // compulsory memory traffic
-  std::vector<std::string> notes;          // what was assumed because nothing said it
+  std::vector<CapturedCase> captured;
+  std::vector<std::string> notes;  // what was assumed because nothing said it
+
+  // Null when nothing was captured at these sizes. Valid as long as the problem.
+  [[nodiscard]] const CapturedCase* captured_at(const Symbols& symbols) const;
+  // The bytes captured of an argument at these sizes; null where there are none.
+  [[nodiscard]] const CapturedContent* captured_content(const Symbols& symbols,
+                                                        const std::string& argument) const;
 };
 
 }  // namespace regraph

@@ -81,24 +81,71 @@ void emit_scratch(YAML::Emitter& out, const Problem& problem) {
   if (begun) out << YAML::EndMap;
 }
 
+bool is_written(const Argument& argument) {
+  return !argument.is_scratch &&
+         (argument.is_pointer || argument.value || !argument.record.empty());
+}
+
+std::string digits_of(const std::vector<std::byte>& bytes) {
+  std::string digits;
+  for (const std::byte byte : bytes)
+    digits += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
+  return digits;
+}
+
+void emit_captured(YAML::Emitter& out, const std::vector<CapturedCase>& captured) {
+  if (captured.empty()) return;
+  out << YAML::Key << "captured" << YAML::Value << YAML::BeginSeq;
+  for (const CapturedCase& one : captured) {
+    out << YAML::BeginMap << YAML::Key << "sizes" << YAML::Value;
+    emit_symbols(out, one.symbols);
+    out << YAML::Key << "data" << YAML::Value << YAML::BeginMap;
+    for (const auto& [name, content] : one.contents) {
+      out << YAML::Key;
+      emit_text(out, name);
+      out << YAML::Value << YAML::Flow << YAML::BeginSeq << YAML::DoubleQuoted << content.file
+          << content.offset << YAML::EndSeq;
+    }
+    out << YAML::EndMap << YAML::EndMap;
+  }
+  out << YAML::EndSeq;
+}
+
 void emit_arguments(YAML::Emitter& out, const Problem& problem) {
   bool any = false;
   for (const Argument& argument : problem.arguments)
-    any |= !argument.is_scratch && (argument.is_pointer || argument.value);
+    any |= is_written(argument);
   if (!any) return;
   out << YAML::Key << "args" << YAML::Value << YAML::BeginMap;
   for (const Argument& argument : problem.arguments) {
-    if (argument.is_scratch || (!argument.is_pointer && !argument.value)) continue;
-    out << YAML::Key << argument.name << YAML::Value;
+    if (!is_written(argument)) continue;
+    out << YAML::Key;
+    emit_text(out, argument.name);
+    out << YAML::Value;
+    if (!argument.record.empty()) {
+      out << YAML::Flow << YAML::BeginMap << YAML::Key << "bytes" << YAML::Value
+          << YAML::DoubleQuoted << digits_of(argument.record) << YAML::EndMap;
+      continue;
+    }
     if (!argument.is_pointer) {
       out << number(*argument.value);
       continue;
     }
     out << YAML::Flow << YAML::BeginMap;
+    if (argument.is_null) {
+      out << YAML::Key << "null" << YAML::Value << true << YAML::EndMap;
+      continue;
+    }
     out << YAML::Key << "dir" << YAML::Value << direction_text(argument.direction);
     emit_shape(out, argument);
     out << YAML::Key << "init" << YAML::Value;
     emit_text(out, init_text(argument.init));
+    if (!argument.overlaps.empty()) {
+      out << YAML::Key << "overlap" << YAML::Value << YAML::Flow << YAML::BeginSeq;
+      emit_text(out, argument.overlaps);
+      emit_text(out, argument.overlap_bytes.text());
+      out << YAML::EndSeq;
+    }
     out << YAML::EndMap;
   }
   out << YAML::EndMap;
@@ -179,6 +226,7 @@ std::string write_manifest(const Problem& problem, const LaunchPlan& plan) {
   }
   emit_size_list(out, "tests", problem.tests);
   emit_size_list(out, "bench", problem.bench);
+  emit_captured(out, problem.captured);
   emit_policies(out, problem);
   out << YAML::EndMap;
   return std::string(out.c_str()) + "\n";

@@ -41,11 +41,11 @@ LaunchView::LaunchView(const Problem& problem) : original_(problem) {
 void LaunchView::bind(const Launch& launch) {
   std::size_t next = 0;
   for (const Parameter& parameter : original_.signature.parameters) {
-    if (!parameter.is_symbol && next >= launch.arguments.size()) {
+    if (parameter.is_passed() && next >= launch.arguments.size()) {
       refusal_ = "the launch does not say what is passed to the kernel";
       return;
     }
-    const std::string& passed = parameter.is_symbol ? parameter.name : launch.arguments[next++];
+    const std::string& passed = parameter.is_passed() ? launch.arguments[next++] : parameter.name;
     const auto found =
         std::find_if(original_.arguments.begin(), original_.arguments.end(),
                      [&](const Argument& argument) { return argument.name == passed; });

@@ -1,13 +1,16 @@
 #include "session/infer_problem.h"
 
+#include "capture/problem/derive_manifest.h"
 #include "infer/infer_launches.h"
 #include "infer/infer_manifest.h"
+#include "kernel/captured_data.h"
 #include "source/extract.h"
 #include "source/host_launch.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <utility>
 
@@ -24,7 +27,7 @@ std::optional<std::string> oversized_test(const Problem& problem) {
     double bytes = 0.0;
     for (const Argument& argument : problem.arguments) {
       const auto count = argument.element_count(symbols);
-      if (!count || !argument.is_pointer) continue;  // the verifier explains what has no length
+      if (!count || !argument.has_content()) continue;  // the verifier explains what has no length
       bytes += static_cast<double>(*count) * static_cast<double>(size_in_bytes(argument.type));
     }
     if (bytes <= kMostTestBytes) continue;
@@ -59,6 +62,24 @@ Result<Manifest> bind_schema(const ProblemSource& input, const source::ParsedKer
   return bound;
 }
 
+// What the launches of a captured program say, with the options applied.
+Result<capture::DerivedManifest> manifest_of_capture(const ProblemSource& input,
+                                                     const KernelSignature& signature) {
+  const std::filesystem::path folder = std::filesystem::path(input.kernel_file).parent_path();
+  auto derived = capture::derive_manifest(*input.capture, signature, folder);
+  if (!derived) return derived;
+  Manifest& manifest = derived->manifest;
+  manifest.kernel = input.manifest.kernel;
+  manifest.defines = input.manifest.defines;
+  if (input.block) manifest.launch->block = *input.block;
+  for (const auto& [name, value] : input.manifest.sizes) {
+    manifest.sizes[name] = value;
+    for (Symbols& bench : manifest.bench)
+      bench[name] = value;
+  }
+  return derived;
+}
+
 // So that a manifest can be printed although something is missing; returns what to correct.
 std::vector<std::string> fill_in_unknown(infer::InferredManifest& inferred) {
   std::vector<std::string> missing;
@@ -87,6 +108,13 @@ Result<InferredProblem> infer_problem(const ProblemSource& input,
     auto bound = bind_schema(input, parsed);
     if (!bound) return bound.error();
     manifest = *std::move(bound);
+  }
+  std::vector<std::string> capture_notes;
+  if (input.capture && !input.has_manifest) {
+    auto derived = manifest_of_capture(input, parsed.signature);
+    if (!derived) return derived.error();
+    manifest = std::move(derived->manifest);
+    capture_notes = std::move(derived->notes);
   }
   auto host = source::find_host_launch(input.file_text, parsed.signature);
   if (input.block) {
@@ -123,8 +151,11 @@ Result<InferredProblem> infer_problem(const ProblemSource& input,
     return fail(ErrorCode::invalid_argument, message);
   }
   result.problem = std::move(*problem);
+  const std::filesystem::path folder = std::filesystem::path(inferred.manifest.path).parent_path();
+  if (Status loaded = load_captured(result.problem, folder); !loaded) return loaded.error();
   auto& notes = result.problem.notes;
   notes.insert(notes.begin(), inferred.notes.begin(), inferred.notes.end());
+  notes.insert(notes.begin(), capture_notes.begin(), capture_notes.end());
   notes.insert(notes.begin(), input.notes.begin(), input.notes.end());
   const auto with_shape = std::ranges::count_if(
       manifest.arguments, [](const auto& argument) { return argument.second.shape.has_value(); });

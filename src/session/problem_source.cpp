@@ -1,6 +1,7 @@
 #include "session/problem_source.h"
 
 #include "base/files.h"
+#include "capture/problem/kernel_source.h"
 #include "kernel/front_matter.h"
 #include "source/extract.h"
 #include "source/local_includes.h"
@@ -134,6 +135,7 @@ class SourceReader {
 
   Result<ProblemSource, SessionError> run() {
     input_.kernel_file = options_.kernel_file;
+    if (Status status = read_capture(); !status) return usage(status.error().message);
     if (Status status = read_schema(); !status) return usage(status.error().message);
     if (auto read = read_text(); !read) return std::move(read).error();
     if (Status status = read_manifest_of(); !status) return usage(status.error().message);
@@ -143,6 +145,33 @@ class SourceReader {
   }
 
  private:
+  // A folder that regraph-capture made.
+  Status read_capture() {
+    std::error_code ignored;
+    const std::filesystem::path folder = options_.kernel_file;
+    if (!std::filesystem::is_directory(folder, ignored)) return {};
+    auto capture = capture::read_captured_kernel(folder);
+    if (!capture) {
+      return fail(
+          capture.error().code,
+          capture.error().code == ErrorCode::not_found
+              ? fmt::format("'{}' is a folder without {}; give a kernel's file, or a folder "
+                            "that regraph-capture made",
+                            folder.string(), capture::kCaptureFile)
+              : capture.error().message);
+    }
+    const std::filesystem::path source = folder / capture::kCapturedSource;
+    if (!std::filesystem::exists(source, ignored)) {
+      return fail(ErrorCode::not_found,
+                  fmt::format("{} is not there: the file that defines '{}' was not found when the "
+                              "program was captured; put it there, or capture with --source",
+                              source.string(), capture::kernel_name_of(capture->symbol)));
+    }
+    input_.kernel_file = source.string();
+    input_.capture = *std::move(capture);
+    return {};
+  }
+
   // A T1 file in place of a kernel, or as --manifest.
   Status read_schema() {
     const bool in_place = options_.kernel_file.ends_with(".json");
@@ -202,6 +231,11 @@ class SourceReader {
 
   Status apply_options() {
     Manifest& manifest = input_.manifest;
+    // A manifest that was printed for editing says "k" of "k<float, 3>".
+    const std::string plain =
+        input_.capture ? capture::plain_name_of(input_.capture->symbol) : std::string();
+    if (input_.capture && manifest.kernel.value_or(plain) == plain)
+      manifest.kernel = capture::kernel_name_of(input_.capture->symbol);
     if (!options_.kernel.empty()) manifest.kernel = options_.kernel;
     choose_launched_kernel();
     for (const std::string& size : options_.sizes) {

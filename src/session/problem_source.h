@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "capture/problem/captured_kernel.h"
 #include "kernel/manifest.h"
 #include "kernel/tuning_schema.h"
 #include "search/run_description.h"
@@ -24,7 +25,9 @@ struct ProblemSource {
   bool has_manifest = false;
   std::optional<Dim3> block;           // of the options, for a launch that is yet to be inferred
   std::optional<TuningSchema> schema;  // instead of a manifest, when the input is a T1 file
-  std::string kernel_file;             // the .cu, also when a T1 file names it
+  std::string kernel_file;             // the .cu, also when a T1 file or a folder names it
+  // What a program launched, when the input is a folder of it; the manifest is made of that.
+  std::optional<capture::CapturedKernel> capture;
   std::vector<std::string> notes;
 };
 

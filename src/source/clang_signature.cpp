@@ -1,45 +1,19 @@
 #include "source/clang_signature.h"
 
 #include "source/clang_expressions.h"
+#include "source/clang_records.h"
 
 #include <clang/AST/Attr.h>
 #include <clang/AST/ExprCXX.h>
 #include <clang/Basic/SourceManager.h>
 
-#include <algorithm>
-#include <array>
-#include <string_view>
+#include <iterator>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 namespace regraph::source {
 namespace {
-
-// Scalar type and number of scalars of float4 and its like, and of arrays of scalars.
-std::pair<std::optional<ScalarType>, std::int64_t> components_of(clang::QualType type,
-                                                                 const clang::ASTContext& context) {
-  if (type->isConstantArrayType()) {
-    std::int64_t count = 1;
-    while (const auto* array = context.getAsConstantArrayType(type)) {
-      count *= static_cast<std::int64_t>(array->getSize().getZExtValue());
-      type = array->getElementType();
-    }
-    return {scalar_type_of(type), count};
-  }
-  const auto* record = type->getAsCXXRecordDecl();
-  if (record == nullptr || !record->hasDefinition()) return {};
-  std::string name = type.getCanonicalType().getUnqualifiedType().getAsString();
-  name = name.substr(name.find(' ') == std::string::npos ? 0 : name.find(' ') + 1);
-  constexpr std::array<std::string_view, 12> kFamilies = {
-      "char", "uchar", "short",    "ushort",    "int",   "uint",
-      "long", "ulong", "longlong", "ulonglong", "float", "double"};
-  const bool is_vector =
-      name.size() > 1 && name.back() >= '1' && name.back() <= '4' &&
-      std::find(kFamilies.begin(), kFamilies.end(),
-                std::string_view(name).substr(0, name.size() - 1)) != kFamilies.end();
-  if (!is_vector) return {};
-  return {scalar_type_of(record->field_begin()->getType()), name.back() - '0'};
-}
 
 // A variable of constant memory that the host fills, as an input of the kernel.
 Result<Parameter> constant_symbol(const clang::VarDecl& variable, const clang::ASTContext& context,
@@ -112,39 +86,85 @@ Status collect_symbols(const clang::DeclContext& scope, const clang::ASTContext&
   return {};
 }
 
+namespace {
+
+// A structure behind a pointer, in bytes; of scalars that are all alike as those. False: it cannot
+// be passed.
+bool take_elements(clang::QualType type, const clang::ASTContext& context, Parameter& parameter) {
+  auto record = layout_of_record(type, context);
+  if (!record || record->has_pointers) return false;
+  parameter.type = record->only_type.value_or(ScalarType::u8);
+  parameter.components = record->bytes / static_cast<std::int64_t>(size_in_bytes(parameter.type));
+  if (record->only_type) return true;
+  parameter.record_bytes = record->bytes;
+  parameter.fields = std::move(record->fields);
+  return true;
+}
+
+// A structure by value; the pointers in it become parameters that are not passed.
+bool take_record(clang::QualType type, const clang::ASTContext& context, Parameter& parameter,
+                 std::vector<Parameter>& inside) {
+  auto record = layout_of_record(type, context);
+  if (!record) return false;
+  parameter.type = ScalarType::u8;
+  parameter.record_bytes = record->bytes;
+  for (const Field& field : record->fields) {
+    if (!field.is_pointer) continue;
+    Parameter pointer;
+    pointer.name = parameter.name + "." + field.name;
+    pointer.type = field.type;
+    pointer.components = field.components;
+    pointer.is_pointer = true;
+    pointer.points_to_const = field.points_to_const;
+    pointer.line = parameter.line;
+    pointer.inside = parameter.name;
+    pointer.inside_byte = field.byte;
+    inside.push_back(std::move(pointer));
+  }
+  parameter.fields = std::move(record->fields);
+  return true;
+}
+
+}  // namespace
+
 Result<KernelSignature> signature_of(const clang::FunctionDecl& function,
                                      const clang::ASTContext& context,
                                      const std::string& file_name) {
   const clang::SourceManager& sources = context.getSourceManager();
   KernelSignature signature;
   signature.name = function.getQualifiedNameAsString();
+  std::vector<Parameter> inside;  // of structures
   for (const clang::ParmVarDecl* declaration : function.parameters()) {
     Parameter parameter;
     parameter.name = declaration->getNameAsString();
     parameter.line = static_cast<int>(sources.getExpansionLineNumber(declaration->getLocation()));
+    const std::string where = file_name + ":" + std::to_string(parameter.line) + ": ";
+    if (parameter.name.empty()) {
+      return fail(ErrorCode::unsupported, where + "a parameter of the kernel has no name");
+    }
     clang::QualType type = declaration->getType();
     parameter.is_pointer = type->isPointerType();
     if (parameter.is_pointer) type = type->getPointeeType();
     parameter.points_to_const = parameter.is_pointer && type.isConstQualified();
+    if (type->isEnumeralType()) type = type->castAs<clang::EnumType>()->getDecl()->getIntegerType();
     auto scalar = scalar_type_of(type);
     if (!scalar && parameter.is_pointer) {
       std::tie(scalar, parameter.components) = components_of(type, context);
     }
-    const std::string where = file_name + ":" + std::to_string(parameter.line) + ": ";
-    if (!scalar) {
-      return fail(
-          ErrorCode::unsupported,
-          where + "parameter '" + parameter.name + "' has type '" +
-              declaration->getType().getAsString() +
-              "'; only scalars and pointers to scalars, vectors such as float4 and arrays of "
-              "scalars can be passed");
+    if (scalar) {
+      parameter.type = *scalar;
+    } else if (!(parameter.is_pointer ? take_elements(type, context, parameter)
+                                      : take_record(type, context, parameter, inside))) {
+      return fail(ErrorCode::unsupported,
+                  where + "parameter '" + parameter.name + "' has type '" +
+                      declaration->getType().getAsString() +
+                      "'; scalars and structures can be passed, and pointers to either, unless the "
+                      "structures hold pointers themselves");
     }
-    if (parameter.name.empty()) {
-      return fail(ErrorCode::unsupported, where + "a parameter of the kernel has no name");
-    }
-    parameter.type = *scalar;
     signature.parameters.push_back(std::move(parameter));
   }
+  signature.parameters.insert(signature.parameters.end(), std::make_move_iterator(inside.begin()),
+                              std::make_move_iterator(inside.end()));
   return signature;
 }
 

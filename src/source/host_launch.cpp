@@ -27,11 +27,17 @@ class LaunchFinder {
   }
 
   std::optional<HostLaunch> run() {
+    std::optional<HostLaunch> first;
     for (std::size_t at = 1; at < tokens_.size(); ++at) {
       if (word(at) != "<<<" || !names_kernel(at)) continue;
-      return read(at);
+      HostLaunch found = read(at);
+      if (!first) {
+        first = std::move(found);
+      } else if (first->overlapping_line == 0) {
+        first->overlapping_line = found.overlapping_line;
+      }
     }
-    return std::nullopt;
+    return first;
   }
 
  private:
@@ -137,12 +143,28 @@ class LaunchFinder {
     return found;
   }
 
+  static bool is_null(const std::string& text) {
+    return text == "nullptr" || text == "NULL" || text == "0";
+  }
+
   void read_arguments(std::size_t open, HostLaunch& found) {
     const std::size_t after = after_bracket(source_, tokens_, open);
     const std::vector<std::string> arguments = split(open + 1, after - 1);
     for (std::size_t i = 0; i < arguments.size() && i < kernel_.parameters.size(); ++i) {
       const Parameter& parameter = kernel_.parameters[i];
-      if (parameter.is_pointer || is_floating(parameter.type)) continue;
+      if (!parameter.is_passed()) break;
+      if (parameter.is_pointer) {
+        for (std::size_t earlier = 0; earlier < i; ++earlier) {
+          const Parameter& other = kernel_.parameters[earlier];
+          if (!other.is_pointer || arguments[earlier] != arguments[i] || is_null(arguments[i]))
+            continue;
+          found.same_buffer.emplace(parameter.name, other.name);
+          found.overlapping_line = found.line;
+          break;
+        }
+        continue;
+      }
+      if (is_floating(parameter.type) || parameter.record_bytes > 0) continue;
       if (const auto value = expression_of(arguments[i], 0)) {
         if (const auto constant = value->evaluate({}); constant.ok())
           found.integers[parameter.name] = *constant;

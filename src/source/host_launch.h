@@ -21,6 +21,9 @@ struct HostLaunch {
   std::optional<std::array<IntegerExpression, 3>> grid;
   std::optional<IntegerExpression> dynamic_shared_bytes;
   std::map<std::string, std::int64_t> integers;  // kernel parameters passed constants
+  // Pointers that are passed the same text as an earlier one, and that.
+  std::map<std::string, std::string> same_buffer;
+  int overlapping_line = 0;  // of the first launch in the file with such pointers; 0: none
 };
 
 // Returns the first launch of the kernel in `source` (the whole file). Macros, integers and dim3

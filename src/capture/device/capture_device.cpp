@@ -178,7 +178,8 @@ DeviceAnswer CaptureDevice::find_kernel(std::string_view request) {
   known.static_shared_bytes = program->static_shared_bytes();
   const auto registers = module.registers.find(symbol);
   if (registers != module.registers.end()) known.registers = registers->second;
-  auto entry = std::make_unique<Entry>(Entry{std::move(*program), named.module, {}, 0.0, {}});
+  auto entry = std::make_unique<Entry>(Entry{std::move(*program), named.module, {}, 0.0, {}, {}});
+  entry->slots.assign(known.slots, known.slots + known.parameters);
   entry->record.symbol = symbol;
   entry->record.module = named.module;
   entries_.push_back(std::move(entry));
@@ -254,8 +255,8 @@ DeviceAnswer CaptureDevice::write(std::string_view request) {
   return {};
 }
 
-void CaptureDevice::record_arguments(const Entry& entry, std::string_view block,
-                                     LaunchedKernel& record) const {
+std::vector<PointerArgument> CaptureDevice::pointers_in(const Entry& entry,
+                                                        std::string_view block) const {
   std::vector<PointerArgument> pointers;
   const auto& parameters = entry.program.parameters();
   for (std::size_t i = 0; i < parameters.size(); ++i) {
@@ -268,6 +269,38 @@ void CaptureDevice::record_arguments(const Entry& entry, std::string_view block,
                           buffer->id, word - buffer->address});
     }
   }
+  return pointers;
+}
+
+ObservedLaunch CaptureDevice::observed(const Entry& entry, const Launch& launch,
+                                       std::string_view block) const {
+  const auto dim = [](const std::uint32_t(&axes)[3]) { return Dim3{axes[0], axes[1], axes[2]}; };
+  ObservedLaunch one{entry.record.symbol,
+                     dim(launch.grid),
+                     dim(launch.block),
+                     launch.dynamic_shared_bytes,
+                     std::as_bytes(std::span(block.data(), block.size())),
+                     entry.slots,
+                     {},
+                     {}};
+  for (const PointerArgument& pointer : pointers_in(entry, block)) {
+    for (const auto& [address, buffer] : memory_.buffers()) {
+      if (buffer.id != pointer.allocation) continue;
+      one.pointers.push_back({pointer.parameter,
+                              pointer.byte,
+                              pointer.allocation,
+                              pointer.offset,
+                              {buffer.host, buffer.bytes}});
+    }
+  }
+  for (const ptx::ModuleMemory::Variable& variable : modules_[entry.module].variables->variables())
+    one.variables.push_back({variable.name, {variable.host.get(), variable.bytes}});
+  return one;
+}
+
+void CaptureDevice::record_arguments(const Entry& entry, std::string_view block,
+                                     LaunchedKernel& record) const {
+  std::vector<PointerArgument> pointers = pointers_in(entry, block);
   for (std::size_t i = 0; i < pointers.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j)
       record.aliased = record.aliased || pointers[i].allocation == pointers[j].allocation;
@@ -319,12 +352,18 @@ DeviceAnswer CaptureDevice::launch(std::string_view request, const Cancellation&
   ++record.launches;
   record.threads += blocks * block_threads;
 
+  std::optional<ObservedLaunch> watched;
+  if (config_.observer != nullptr) {
+    watched.emplace(observed(entry, wanted, request));
+    config_.observer->before_launch(*watched);
+  }
   const std::string asked = bytes_of(wanted) + std::string(request);
   const auto steady = entry.steady.find(asked);
   std::optional<Hash128> before;
   if (steady != entry.steady.end() || is_worth_hashing(entry)) before = hash_memory();
   if (steady != entry.steady.end() && steady->second == *before) {
     ++record.skipped;
+    if (watched) config_.observer->after_launch(*watched, 0);
     return {};
   }
 
@@ -348,6 +387,8 @@ DeviceAnswer CaptureDevice::launch(std::string_view request, const Cancellation&
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   record.seconds += entry.last_seconds;
   record.thread_instructions += result.profile.thread_instructions;
+  if (watched)
+    config_.observer->after_launch(*watched, result.ok() ? result.profile.thread_instructions : 0);
   if (!result.ok() && record.fault.empty()) {
     if (result.fault.kind != ptx::FaultKind::cancelled) {
       record.fault = result.fault.message;

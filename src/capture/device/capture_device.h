@@ -4,6 +4,7 @@
 
 #include "base/cancellation.h"
 #include "base/hash.h"
+#include "capture/device/launch_observer.h"
 #include "capture/device/shared_device_memory.h"
 #include "capture/runtime/protocol.h"
 #include "ptx/interpreter.h"
@@ -53,8 +54,9 @@ struct LaunchedKernel {
 
 struct CaptureDeviceConfig {
   DeviceFacts facts;
-  double launch_seconds = 60.0;  // of one launch; longer ones are ended
-  int threads = 0;               // of the interpreter, 0: as many as fit
+  double launch_seconds = 60.0;        // of one launch; longer ones are ended
+  int threads = 0;                     // of the interpreter, 0: as many as fit
+  LaunchObserver* observer = nullptr;  // null: nobody looks on
 };
 
 // Not thread-safe.
@@ -90,6 +92,7 @@ class CaptureDevice {
     // By launch and arguments: memory that such a launch found and left alike. Benchmarks repeat
     // launches, and in that memory another one need not be executed.
     std::map<std::string, Hash128> steady;
+    std::vector<KernelAnswer::Slot> slots;
   };
 
   DeviceAnswer load_module(std::string_view request);
@@ -108,7 +111,11 @@ class CaptureDevice {
   // Of all buffers and module variables.
   [[nodiscard]] Hash128 hash_memory() const;
   [[nodiscard]] bool is_worth_hashing(const Entry& entry) const;
+  [[nodiscard]] std::vector<PointerArgument> pointers_in(const Entry& entry,
+                                                         std::string_view block) const;
   void record_arguments(const Entry& entry, std::string_view block, LaunchedKernel& record) const;
+  [[nodiscard]] ObservedLaunch observed(const Entry& entry, const Launch& launch,
+                                        std::string_view block) const;
 
   const CaptureDeviceConfig config_;
   SharedDeviceMemory memory_;

@@ -28,6 +28,7 @@ namespace {
 
 constexpr int kPollMilliseconds = 20;
 constexpr int kBacklog = 64;
+constexpr std::uintmax_t kMostOutputBytes = std::uintmax_t{64} << 20;
 
 Error system_error(const char* what) {
   return fail(ErrorCode::io, fmt::format("{}: {}", what, std::strerror(errno)));
@@ -167,20 +168,36 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 }
 
 // In a process group of its own.
-Result<pid_t> start(std::vector<std::string> command, std::vector<std::string> environment) {
+Result<pid_t> start(std::vector<std::string> command, std::vector<std::string> environment,
+                    const std::filesystem::path& output) {
   posix_spawnattr_t attributes;
   if (posix_spawnattr_init(&attributes) != 0) return system_error("posix_spawnattr_init");
   (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   (void)posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawn_file_actions_t actions;
+  if (posix_spawn_file_actions_init(&actions) != 0)
+    return system_error("posix_spawn_file_actions_init");
+  if (!output.empty()) {
+    (void)posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.c_str(),
+                                           O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
+  }
   pid_t child = 0;
   const std::vector<char*> arguments = pointers_to(command);
   const std::vector<char*> variables = pointers_to(environment);
-  const int error = ::posix_spawnp(&child, command.front().c_str(), nullptr, &attributes,
+  const int error = ::posix_spawnp(&child, command.front().c_str(), &actions, &attributes,
                                    arguments.data(), variables.data());
   (void)posix_spawnattr_destroy(&attributes);
+  (void)posix_spawn_file_actions_destroy(&actions);
   if (error == 0) return child;
   return fail(error == ENOENT ? ErrorCode::not_found : ErrorCode::io,
               fmt::format("cannot start '{}': {}", command.front(), std::strerror(error)));
+}
+
+bool is_too_long(const std::filesystem::path& output) {
+  if (output.empty()) return false;
+  std::error_code none_yet;
+  const auto bytes = std::filesystem::file_size(output, none_yet);
+  return !none_yet && bytes > kMostOutputBytes;
 }
 
 }  // namespace
@@ -194,7 +211,7 @@ Result<ProgramEnd> capture_program(const ProgramRun& run, CaptureDevice& device,
   if (!listening) return listening.error();
   Server server(device, std::move(*listening));
   const auto begin = std::chrono::steady_clock::now();
-  const auto child = start(run.command, environment_with(run.runtime_directory, socket));
+  const auto child = start(run.command, environment_with(run.runtime_directory, socket), run.output);
   if (!child) return child.error();
 
   ProgramEnd end;
@@ -206,7 +223,8 @@ Result<ProgramEnd> capture_program(const ProgramRun& run, CaptureDevice& device,
     if (ended == *child) break;
     if (ended < 0 && errno != EINTR) return system_error("waiting for the program");
     end.timed_out = end.timed_out || end.seconds > run.wall_seconds;
-    if (!killed && (end.timed_out || cancellation.requested())) {
+    end.too_long_output = end.too_long_output || is_too_long(run.output);
+    if (!killed && (end.timed_out || end.too_long_output || cancellation.requested())) {
       killed = true;
       server.stop();
       ::kill(-*child, SIGKILL);

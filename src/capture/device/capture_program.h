@@ -15,13 +15,15 @@ struct ProgramRun {
   std::vector<std::string> command;         // the program's path and its arguments; not empty
   std::filesystem::path runtime_directory;  // folder of our libcudart
   double wall_seconds = 600.0;
+  std::filesystem::path output = {};  // file for its standard output; empty: this process's
 };
 
 struct ProgramEnd {
   int exit_code = 0;  // of the program, when it ended by itself
   int signal = 0;     // that ended it, else 0
   bool timed_out = false;
-  bool asked = false;  // anything of the runtime
+  bool asked = false;            // anything of the runtime
+  bool too_long_output = false;  // it was ended, having written more than anybody reads
   double seconds = 0.0;
 };
 

@@ -26,8 +26,8 @@ verify::Buffers inputs_of(const Problem& problem, const Symbols& symbols, std::u
     const Result<std::int64_t> count = argument.element_count(symbols);
     if (!count.ok()) continue;  // run_on_gpu reports it
     inputs[i].resize(static_cast<std::size_t>(*count) * size_in_bytes(argument.type));
-    verify::fill(argument, verify::Distribution::manifest, random_bits(seed, kInputStream), i,
-                 inputs[i]);
+    verify::fill_input(problem, argument, symbols, verify::Distribution::manifest,
+                       random_bits(seed, kInputStream), i, inputs[i]);
   }
   return inputs;
 }

@@ -18,6 +18,7 @@ namespace {
 // Elements of the repeating pattern that fills large buffers; a multiple of the page size in bytes
 // for every element type.
 constexpr std::size_t kPatternElements = 64 << 10;
+constexpr std::size_t kPage = 4096;
 // Inputs of the timing sample; verification draws its own.
 constexpr std::uint64_t kPatternSeed = 0x5EED;
 // Warp instructions one sampled block may take: far beyond any kernel worth timing.
@@ -32,7 +33,7 @@ Result<std::vector<std::uint64_t>> make_buffers(const Problem& problem, const Sy
   std::vector<std::uint64_t> addresses(problem.arguments.size(), 0);
   for (std::size_t index = 0; index < problem.arguments.size(); ++index) {
     const Argument& argument = problem.arguments[index];
-    if (!argument.is_pointer) continue;
+    if (!argument.has_content()) continue;
     auto count = argument.element_count(symbols);
     if (!count) return count.error();
     const std::size_t size = size_in_bytes(argument.type);
@@ -41,16 +42,20 @@ Result<std::vector<std::uint64_t>> make_buffers(const Problem& problem, const Sy
                                                    "' has " + std::to_string(*count) +
                                                    " elements, more than any device holds");
     }
-    std::vector<std::byte> pattern(argument.is_symbol ? static_cast<std::size_t>(*count) * size
-                                                      : kPatternElements * size);
-    verify::fill(argument, verify::Distribution::manifest, kPatternSeed, index, pattern);
+    const auto bytes = static_cast<std::size_t>(*count) * size;
+    std::size_t drawn = argument.is_symbol ? bytes : kPatternElements * size;
+    if (problem.captured_content(symbols, argument.name) != nullptr && !argument.is_symbol)
+      drawn = (bytes + kPage - 1) / kPage * kPage;
+    std::vector<std::byte> pattern(drawn);
+    verify::fill_input(problem, argument, symbols, verify::Distribution::manifest, kPatternSeed,
+                       index, pattern);
     if (argument.is_symbol) {
       if (Status status = verify::set_symbol(argument, pattern, variables); !status)
         return status.error();
       continue;
     }
     auto address =
-        memory.allocate_pattern(argument.name, static_cast<std::size_t>(*count) * size,
+        memory.allocate_pattern(argument.name, bytes,
                                 argument.direction == Direction::in ? ptx::BufferAccess::read_only
                                                                     : ptx::BufferAccess::read_write,
                                 pattern);

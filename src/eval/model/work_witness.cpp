@@ -57,7 +57,7 @@ GlobalWork work_of_profile(const ptx::Profile& profile) {
 GlobalWork buffer_bytes(const Problem& problem, const Symbols& symbols) {
   GlobalWork bytes;
   for (const Argument& argument : problem.arguments) {
-    if (!argument.is_pointer || argument.is_symbol) continue;
+    if (!argument.has_memory()) continue;
     const Result<std::int64_t> count = argument.element_count(symbols);
     if (!count.ok()) continue;
     const double size =

@@ -28,7 +28,7 @@ std::int64_t alike(std::int64_t value, std::int64_t modulus, std::int64_t least)
 bool affordable(const Problem& problem, const Symbols& symbols) {
   std::int64_t elements = 0;
   for (const Argument& argument : problem.arguments) {
-    if (!argument.is_pointer) continue;
+    if (!argument.has_content()) continue;
     const Result<std::int64_t> count = argument.element_count(symbols);
     if (!count.ok() || *count > kMostElements) return false;
     elements += *count;

@@ -119,8 +119,8 @@ Verdict BenchCheck::run_whole(const BenchReference::Whole& whole) {
     const Argument& argument = problem_.arguments[i];
     if (!argument.is_output()) continue;
     const std::vector<std::byte> before = run.before(i);
-    const double tau = kToleranceFactor *
-                       tolerance(argument.type, whole.arithmetic, problem_.check, problem_.assume);
+    const double tau = kToleranceFactor * tolerance(judged_type(argument), whole.arithmetic,
+                                                    problem_.check, problem_.assume);
     const BufferComparison comparison =
         compare({argument, extents_of(argument, reference_.symbols()), whole.expected[i],
                  run.content(i), before, whole.untouched[i]},
@@ -336,11 +336,18 @@ Verdict BenchCheck::compare_elements(const std::vector<KnownElements>& known) {
     const Arithmetic& arithmetic = reference_.block_arithmetic();
     const bool exact = reference_.exact_inputs() && !arithmetic.special_functions &&
                        exactly_representable(argument, expected, {});
-    const double tau =
-        kToleranceFactor * tolerance(argument.type, arithmetic, problem_.check, problem_.assume);
-    const BufferComparison comparison = compare(
-        {argument, extents_of(argument, reference_.symbols()), expected, actual, {}, {}, places},
-        tau, exact);
+    const double tau = kToleranceFactor * tolerance(judged_type(argument), arithmetic,
+                                                    problem_.check, problem_.assume);
+    const BufferComparison comparison =
+        compare({argument,
+                 extents_of(argument, reference_.symbols()),
+                 expected,
+                 actual,
+                 {},
+                 {},
+                 places,
+                 problem_.captured_at(reference_.symbols()) != nullptr},
+                tau, exact);
     relative_error_ = std::max(relative_error_, comparison.relative_error);
     if (!comparison.equal) return reject(Verdict::wrong_result, comparison.message);
     first = last;

@@ -69,7 +69,9 @@ class BenchReference {
   // Says that block() will be asked for these: threads to spare run them. No result depends on it.
   void run_ahead(std::span<const std::uint64_t> blocks, const Cancellation& cancellation);
   [[nodiscard]] const Arithmetic& block_arithmetic() const { return block_arithmetic_; }
-  [[nodiscard]] bool exact_inputs() const { return !settings_.divides_floats; }
+  [[nodiscard]] bool exact_inputs() const {
+    return !settings_.divides_floats && problem_.captured_at(symbols_) == nullptr;
+  }
 
  private:
   bool start(const Cancellation& cancellation);

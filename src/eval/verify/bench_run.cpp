@@ -34,13 +34,19 @@ BenchInputs::BenchInputs(const Problem& problem, const Symbols& symbols, std::ui
     const Argument& argument = problem.arguments[i];
     if (!argument.is_input()) continue;
     std::size_t bytes = kPatternBytes;
-    if (argument.is_symbol) {
+    const CapturedContent* captured = problem.captured_content(symbols, argument.name);
+    if (captured != nullptr && !argument.is_symbol) {
+      // All of it, and room to begin anywhere in a page.
+      bytes = (captured->bytes->size() + 2 * kPage - 1) / kPage * kPage;
+    } else if (argument.is_symbol) {
       const Result<std::int64_t> count = argument.element_count(symbols);
       if (!count.ok()) continue;  // BenchRun::create reports it
       bytes = static_cast<std::size_t>(*count) * size_in_bytes(argument.type);
     }
     patterns_[i].resize(bytes);
-    fill(argument, Distribution::small_integers, random_bits(seed, kBenchInputs), i, patterns_[i]);
+    fill_input(problem, argument, symbols,
+               captured != nullptr ? Distribution::captured : Distribution::small_integers,
+               random_bits(seed, kBenchInputs), i, patterns_[i]);
   }
 }
 
@@ -85,7 +91,7 @@ Status BenchRun::allocate(const Symbols& symbols, const BenchInputs& inputs,
   fills_.resize(problem_.arguments.size());
   for (std::size_t i = 0; i < problem_.arguments.size(); ++i) {
     const Argument& argument = problem_.arguments[i];
-    if (!argument.is_pointer) continue;
+    if (!argument.has_content()) continue;
     const std::vector<std::byte>& pattern = inputs.patterns()[i];
     if (argument.is_symbol) {
       if (Status status = set_symbol(argument, pattern, variables_); !status.ok()) return status;
@@ -101,7 +107,7 @@ Status BenchRun::allocate(const Symbols& symbols, const BenchInputs& inputs,
     }
     bytes_[i] = static_cast<std::uint64_t>(*count) * size;
     std::vector<std::byte>& filled = fills_[i];
-    filled.resize(kPatternBytes);
+    filled.resize(argument.is_input() ? pattern.size() : kPatternBytes);
     if (argument.is_input()) {
       // The pattern begins where the content does.
       std::rotate_copy(pattern.begin(),

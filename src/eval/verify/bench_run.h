@@ -21,7 +21,8 @@
 namespace regraph::verify {
 
 // What inputs hold at a bench size: small integers (inputs.h) in a pattern that repeats after a
-// prime number of pages, so that an index that wraps at a power of two finds other values.
+// prime number of pages, so that an index that wraps at a power of two finds other values. Where
+// contents were captured, these.
 class BenchInputs {
  public:
   BenchInputs(const Problem& problem, const Symbols& symbols, std::uint64_t seed);

@@ -44,11 +44,18 @@ struct OutputView {
   std::span<const std::byte> before;
   std::span<const std::uint8_t> untouched;
   std::span<const std::uint64_t> places = {};
+  // What the buffer holds is the user's: messages name places, not values.
+  bool is_private = false;
 };
+
+// What decides how exact an argument's elements have to be: its type; of structures fp32 where a
+// field is, else another floating type of a field.
+[[nodiscard]] ScalarType judged_type(const Argument& argument);
 
 // Compares an output: elements the original writes must agree, all others must be as before.
 //   relative error <= tau;  every |e_i| <= 8 tau (|ref_i| + rms(ref));  NaN and infinities in the
 //   same places with the same sign.
+// Of structures every field is compared as its type asks for.
 // `exact` asks for equal values bit for bit (-0 equals 0, any NaN equals any NaN).
 [[nodiscard]] BufferComparison compare(const OutputView& view, double tau, bool exact);
 

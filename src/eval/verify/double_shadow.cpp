@@ -154,6 +154,10 @@ Result<DoubleShadow> make_double_shadow(Compiler& compiler, const Problem& probl
       std::any_of(problem.arguments.begin(), problem.arguments.end(),
                   [](const auto& one) { return one.is_output() && one.type == ScalarType::f32; });
   if (!any) return fail(ErrorCode::unsupported, "no output is in fp32");
+  const bool plain = std::ranges::all_of(problem.arguments, [](const Argument& one) {
+    return one.record_bytes == 0 && one.overlaps.empty();
+  });
+  if (!plain) return fail(ErrorCode::unsupported, "structures and overlaps would be others");
   const Result<std::string> translated = in_double(source);
   if (!translated.ok()) return translated.error();
   DoubleShadow shadow;

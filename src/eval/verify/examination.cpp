@@ -24,8 +24,11 @@ constexpr std::uint64_t kLargestReversedGrid = std::uint64_t{1} << 20;
 
 // One case of each size runs twice, the second time after the case before it, in its memory.
 bool comes_before_a_second_launch(const Reference& reference, std::size_t index) {
-  return index + 1 < reference.case_count() &&
-         reference.distribution(index + 1) == Distribution::uniform;
+  if (index + 1 >= reference.case_count()) return false;
+  const Distribution next = reference.distribution(index + 1);
+  return next == Distribution::uniform ||
+         (reference.distribution(index) == Distribution::captured &&
+          (next == Distribution::perturbed || next == Distribution::exchanged));
 }
 
 // Cases that one thread has to run one after the other.
@@ -65,12 +68,15 @@ class Examination {
         return failed(result_.cancelled ? Verdict::timeout : Verdict::unsupported,
                       one.error().message);
       }
+      if (!(*one)->left_out.empty()) {
+        earlier_.reset();
+        continue;
+      }
       keeps_memory_ = comes_before_a_second_launch(reference_, i);
       const std::optional<KernelRun> earlier = std::exchange(earlier_, std::nullopt);
       if (!passes(**one, false)) return std::move(result_);
       if (earlier && !survives(**one, *earlier)) return std::move(result_);
-      const bool reverse =
-          (*one)->distribution == Distribution::small_integers && !(*one)->order_matters;
+      const bool reverse = (*one)->is_first && !(*one)->order_matters;
       if (reverse && worth_reversing(**one) && !passes(**one, true)) return std::move(result_);
     }
     result_.verdict = Verdict::correct;
@@ -184,9 +190,15 @@ class Examination {
       if (argument.components > 1) extents.push_back(argument.components);
       const Reference::Yardstick yardstick =
           reference_.yardstick(one, i, run.after[i], cancellation_);
-      const BufferComparison comparison = compare(
-          {argument, extents, *yardstick.expected, run.after[i], run.before[i], one.untouched[i]},
-          yardstick.tau, one.exact[i]);
+      const BufferComparison comparison = compare({argument,
+                                                   extents,
+                                                   *yardstick.expected,
+                                                   run.after[i],
+                                                   run.before[i],
+                                                   one.untouched[i],
+                                                   {},
+                                                   problem_.captured_at(*one.symbols) != nullptr},
+                                                  yardstick.tau, one.exact[i]);
       result_.relative_error = std::max(result_.relative_error, comparison.relative_error);
       if (comparison.equal) continue;
       if (reversed) {

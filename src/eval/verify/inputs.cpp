@@ -71,6 +71,10 @@ double value_of(const Argument& argument, Distribution distribution, Draw& draw,
     }
     case Distribution::sparse:
       return draw.bits() % 4 == 0 ? static_cast<double>(index % 97) / 16.0 - 3.0 : 0.0;
+    case Distribution::captured:
+    case Distribution::perturbed:
+    case Distribution::exchanged:
+      return manifest_value(argument, draw, index);  // nothing was captured
   }
   return 0.0;
 }
@@ -91,6 +95,12 @@ std::string_view name(Distribution distribution) {
       return "large values";
     case Distribution::sparse:
       return "sparse ramp";
+    case Distribution::captured:
+      return "captured inputs";
+    case Distribution::perturbed:
+      return "captured inputs, perturbed";
+    case Distribution::exchanged:
+      return "captured inputs, integers exchanged";
   }
   return "unknown";
 }
@@ -112,6 +122,44 @@ std::vector<Distribution> choose_distributions(const Problem& problem) {
   return chosen;
 }
 
+namespace {
+
+bool has_integers(const Argument& argument) {
+  return argument.fields.empty() && !is_floating(argument.type);
+}
+
+}  // namespace
+
+std::vector<Distribution> choose_distributions(const Problem& problem, const Symbols& symbols) {
+  const CapturedCase* captured = problem.captured_at(symbols);
+  if (captured == nullptr) return choose_distributions(problem);
+  std::vector<Distribution> chosen = {Distribution::captured};
+  bool floats = false;
+  bool integers = false;
+  for (const Argument& argument : problem.arguments) {
+    floats = floats || (argument.is_input() && has_floats(argument));
+    integers = integers || (argument.is_input() && has_integers(argument));
+  }
+  if (floats) chosen.push_back(Distribution::perturbed);
+  if (integers) chosen.push_back(Distribution::exchanged);
+  if (floats) {
+    chosen.push_back(Distribution::small_integers);
+    chosen.push_back(Distribution::uniform);
+    chosen.push_back(Distribution::sparse);
+  }
+  const auto count = static_cast<std::size_t>(std::max(problem.check.seeds, 5));
+  while (chosen.size() < count && (floats || integers))
+    chosen.push_back(floats ? Distribution::perturbed : Distribution::exchanged);
+  return chosen;
+}
+
+bool has_floats(const Argument& argument) {
+  if (argument.fields.empty()) return is_floating(argument.type);
+  return std::ranges::any_of(argument.fields, [](const Field& field) {
+    return !field.is_pointer && is_floating(field.type);
+  });
+}
+
 void fill(const Argument& argument, Distribution distribution, std::uint64_t seed,
           std::uint64_t stream, std::span<std::byte> buffer) {
   const std::size_t size = size_in_bytes(argument.type);
@@ -121,6 +169,108 @@ void fill(const Argument& argument, Distribution distribution, std::uint64_t see
     store_element(argument.type, value_of(argument, distribution, draw, i),
                   buffer.data() + i * size);
   }
+}
+
+namespace {
+
+// Floating-point numbers of one type, `count` of them in each of the elements that lie `stride`
+// bytes apart.
+struct FloatPlane {
+  ScalarType type = ScalarType::f32;
+  std::size_t begin = 0;
+  std::size_t count = 1;
+  std::size_t stride = 0;
+};
+
+std::vector<FloatPlane> float_planes(const Argument& argument) {
+  const std::size_t size = size_in_bytes(argument.type);
+  if (argument.fields.empty()) {
+    if (!is_floating(argument.type)) return {};
+    return {{argument.type, 0, 1, size}};
+  }
+  std::vector<FloatPlane> planes;
+  for (const Field& field : argument.fields) {
+    if (field.is_pointer || !is_floating(field.type)) continue;
+    planes.push_back({field.type, static_cast<std::size_t>(field.byte),
+                      static_cast<std::size_t>(field.components),
+                      static_cast<std::size_t>(argument.record_bytes)});
+  }
+  return planes;
+}
+
+// Another value of the same kind: scaled, or that of an element elsewhere. Zeros and what is not
+// finite stay, because they may mean something.
+double perturbed(double value, double elsewhere, Draw& draw) {
+  constexpr std::uint64_t kOfEight = 8;
+  if (value == 0.0 || !std::isfinite(value)) return value;
+  const std::uint64_t kind = draw.bits() % kOfEight;
+  if (kind == 0) return value;
+  if (kind == 1 && std::isfinite(elsewhere) && elsewhere != 0.0) return elsewhere;
+  return value * (0.5 + draw.unit());
+}
+
+void draw_plane(const Argument& argument, const FloatPlane& plane, Distribution distribution,
+                std::uint64_t seed, std::uint64_t stream, std::span<std::byte> buffer,
+                std::span<const std::byte> original) {
+  const std::size_t size = size_in_bytes(plane.type);
+  Argument scalar = argument;
+  scalar.type = plane.type;
+  const std::size_t elements = buffer.size() / plane.stride;
+  for (std::size_t element = 0; element < elements; ++element) {
+    for (std::size_t i = 0; i < plane.count; ++i) {
+      const std::size_t at = element * plane.stride + plane.begin + i * size;
+      Draw draw(seed, stream, at);
+      double value = 0.0;
+      if (distribution == Distribution::perturbed) {
+        const std::size_t other = draw.bits() % elements;
+        value = perturbed(load_element(plane.type, original.data() + at),
+                          load_element(plane.type, original.data() + other * plane.stride +
+                                                       plane.begin + i * size),
+                          draw);
+      } else {
+        value = value_of(scalar, distribution, draw, element);
+      }
+      store_element(plane.type, value, buffer.data() + at);
+    }
+  }
+}
+
+// A quarter of the elements get the values that others have in the original.
+void exchange_integers(std::size_t size, std::uint64_t seed, std::uint64_t stream,
+                       std::span<std::byte> buffer, std::span<const std::byte> original) {
+  constexpr std::uint64_t kOneOf = 4;
+  const std::size_t elements = buffer.size() / size;
+  for (std::size_t i = 0; i < elements; ++i) {
+    Draw draw(seed, stream, i);
+    if (draw.bits() % kOneOf != 0) continue;
+    std::copy_n(original.begin() + static_cast<std::ptrdiff_t>(draw.bits() % elements * size), size,
+                buffer.begin() + static_cast<std::ptrdiff_t>(i * size));
+  }
+}
+
+}  // namespace
+
+void fill_input(const Problem& problem, const Argument& argument, const Symbols& symbols,
+                Distribution distribution, std::uint64_t seed, std::uint64_t stream,
+                std::span<std::byte> buffer) {
+  const CapturedContent* captured = problem.captured_content(symbols, argument.name);
+  if (captured == nullptr) {
+    fill(argument, distribution, seed, stream, buffer);
+    if (argument.fields.empty()) return;
+    for (const FloatPlane& plane : float_planes(argument))
+      draw_plane(argument, plane, distribution, seed, stream, buffer, buffer);
+    return;
+  }
+  const std::size_t bytes = std::min(buffer.size(), captured->bytes->size());
+  std::copy_n(captured->bytes->begin(), bytes, buffer.begin());
+  if (distribution == Distribution::captured || distribution == Distribution::manifest) return;
+  if (distribution == Distribution::exchanged && has_integers(argument)) {
+    exchange_integers(size_in_bytes(argument.type), seed, stream, buffer.first(bytes),
+                      *captured->bytes);
+  }
+  if (distribution == Distribution::exchanged) distribution = Distribution::perturbed;
+  for (const FloatPlane& plane : float_planes(argument))
+    draw_plane(argument, plane, distribution, seed, stream, buffer.first(bytes), *captured->bytes);
 }
 
 }  // namespace regraph::verify

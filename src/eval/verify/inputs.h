@@ -18,6 +18,9 @@ enum class Distribution : std::uint8_t {
   uniform,         // U(0,1): no cancellation, sums grow
   large,           // N(3,10) with rare values a hundred times that: overflow, unstable formulas
   sparse,          // three quarters zeros, the rest a ramp: index mistakes, special cases for 0
+  captured,        // what the user's program launched the kernel on
+  perturbed,       // the same, its floating-point numbers scaled and exchanged
+  exchanged,       // the same, and some integers those of other elements: often no valid input
 };
 
 // Returns words for messages, e.g. "N(0,1)".
@@ -28,10 +31,24 @@ enum class Distribution : std::uint8_t {
 // repeat; their position in the list then makes them differ.
 [[nodiscard]] std::vector<Distribution> choose_distributions(const Problem& problem);
 
+// The same for one size: where contents were captured these come first, and other distributions
+// only where there are floating-point inputs to draw.
+[[nodiscard]] std::vector<Distribution> choose_distributions(const Problem& problem,
+                                                             const Symbols& symbols);
+
 // Fills `buffer` with elements of the argument's type. Every element depends on (seed, stream,
 // index) only. Integer buffers always follow the manifest's init, because they may be indices that
 // must stay in range; distributions are for floating types.
 void fill(const Argument& argument, Distribution distribution, std::uint64_t seed,
           std::uint64_t stream, std::span<std::byte> buffer);
+
+// What an input of the problem holds at these sizes, from its first byte on. Where contents were
+// captured, all but floating-point numbers are as they were.
+void fill_input(const Problem& problem, const Argument& argument, const Symbols& symbols,
+                Distribution distribution, std::uint64_t seed, std::uint64_t stream,
+                std::span<std::byte> buffer);
+
+// Whether the argument's elements are, or have among their fields, floating-point numbers.
+[[nodiscard]] bool has_floats(const Argument& argument);
 
 }  // namespace regraph::verify

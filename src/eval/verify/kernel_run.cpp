@@ -34,7 +34,7 @@ class Session {
     run_.scratch.resize(problem_.arguments.size());
     for (std::size_t i = 0; i < problem_.arguments.size(); ++i) {
       const Argument& argument = problem_.arguments[i];
-      if (!argument.is_pointer) continue;
+      if (!argument.has_content()) continue;
       if (argument.is_symbol) {
         if (Status status = set_symbol(argument, inputs[i], variables_); !status.ok())
           return status;
@@ -185,7 +185,7 @@ class Session {
 
   void collect(std::size_t i, const Buffers& inputs) {
     const Argument& argument = problem_.arguments[i];
-    if (!argument.is_pointer || argument.is_symbol) return;
+    if (!argument.has_memory()) return;
     const std::span<std::byte> now = content(i);
     if (argument.is_scratch && settings_.keep_memory) {
       run_.scratch[i].assign(now.begin(), now.end());

@@ -53,10 +53,39 @@ struct Passed {
   IntegerExpression integer;
 };
 
+// The addresses with those of pointers into other buffers.
+Result<std::vector<std::uint64_t>> all_addresses(const Problem& problem, const Symbols& symbols,
+                                                 std::span<const std::uint64_t> addresses) {
+  std::vector<std::uint64_t> all(addresses.begin(), addresses.end());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Argument& argument = problem.arguments[i];
+    if (argument.overlaps.empty()) continue;
+    const auto buffer = std::ranges::find(problem.arguments, argument.overlaps, &Argument::name);
+    const Result<std::int64_t> bytes = argument.overlap_bytes.evaluate(symbols);
+    if (!bytes.ok()) return bytes.error();
+    all[i] = addresses[static_cast<std::size_t>(buffer - problem.arguments.begin())] +
+             static_cast<std::uint64_t>(*bytes);
+  }
+  return all;
+}
+
+// What the structure holds at these sizes, with the pointers in it.
+void put_record(const Problem& problem, const Argument& argument, const Symbols& symbols,
+                std::span<const std::uint64_t> addresses, std::byte* target) {
+  const CapturedContent* captured = problem.captured_content(symbols, argument.name);
+  const std::vector<std::byte>& content = captured != nullptr ? *captured->bytes : argument.record;
+  std::memcpy(target, content.data(), content.size());
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    const Argument& pointer = problem.arguments[i];
+    if (pointer.inside == argument.name)
+      std::memcpy(target + pointer.inside_byte, &addresses[i], sizeof addresses[i]);
+  }
+}
+
 // Sizes fit integers of every width, so kernels need not agree on one.
 bool is_size(const Argument& argument, const Symbols& symbols) {
-  return !argument.is_pointer && !argument.value && !is_floating(argument.type) &&
-         symbols.find(argument.name) != symbols.end();
+  return !argument.is_pointer && argument.record.empty() && !argument.value &&
+         !is_floating(argument.type) && symbols.find(argument.name) != symbols.end();
 }
 
 Result<std::vector<Passed>> passed_arguments(const Problem& problem,
@@ -67,7 +96,7 @@ Result<std::vector<Passed>> passed_arguments(const Problem& problem,
   if (names.empty()) {
     for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
       const Argument& argument = problem.arguments[i];
-      if (!argument.is_symbol) passed.push_back({&argument, addresses[i], {}});
+      if (argument.is_passed()) passed.push_back({&argument, addresses[i], {}});
     }
     return passed;
   }
@@ -119,7 +148,9 @@ Status check_layout(const std::vector<Passed>& passed,
                               layout[i].bytes, passed[i].integer.text()));
     }
     const Argument& argument = *passed[i].argument;
-    const std::size_t bytes = argument.is_pointer ? kPointerBytes : size_in_bytes(argument.type);
+    const std::size_t bytes = argument.is_pointer         ? kPointerBytes
+                              : argument.record_bytes > 0 ? argument.record.size()
+                                                          : size_in_bytes(argument.type);
     if (layout[i].bytes != bytes) {
       return fail(
           ErrorCode::invalid_argument,
@@ -138,7 +169,9 @@ Result<std::vector<std::byte>> pack_parameters(const Problem& problem, const ptx
                                                const Symbols& symbols,
                                                std::span<const std::uint64_t> addresses) {
   const std::vector<ptx::Program::ParameterLayout>& layout = program.parameters();
-  const auto values = passed_arguments(problem, passed, symbols, addresses);
+  const auto all = all_addresses(problem, symbols, addresses);
+  if (!all.ok()) return all.error();
+  const auto values = passed_arguments(problem, passed, symbols, *all);
   if (!values.ok()) return values.error();
   if (Status status = check_layout(*values, layout); !status.ok()) return status.error();
   std::size_t size = 0;
@@ -153,6 +186,8 @@ Result<std::vector<std::byte>> pack_parameters(const Problem& problem, const ptx
       status = put_integer(value.integer, symbols, layout[i].bytes, target);
     } else if (value.argument->is_pointer) {
       std::memcpy(target, &value.address, sizeof(value.address));
+    } else if (value.argument->record_bytes > 0) {
+      put_record(problem, *value.argument, symbols, *all, target);
     } else {
       status = put_scalar(*value.argument, symbols, target);
     }

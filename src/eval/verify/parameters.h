@@ -13,8 +13,9 @@
 
 namespace regraph::verify {
 
-// Packs one value an argument: `addresses[i]` for pointers, the given value or the size symbol of
-// its name for scalars. `passed` is what a launch passes, as Launch::arguments. Errors:
+// Packs one value an argument: `addresses[i]` for pointers (of those without memory of their own it
+// is worked out), its bytes for a structure, with the pointers in it, the given value or the size
+// symbol of its name for scalars. `passed` is what a launch passes, as Launch::arguments. Errors:
 // invalid_argument when the kernel's parameters are not the problem's or a value does not fit its
 // type, not_found for a scalar without a value.
 [[nodiscard]] Result<std::vector<std::byte>> pack_parameters(

@@ -19,6 +19,8 @@ constexpr std::size_t kKeptInputBytes = std::size_t{256} << 20;
 // The original gets this many warp instructions before it counts as endless: minutes of
 // interpreting.
 constexpr std::uint64_t kOriginalBudget = std::uint64_t{1} << 34;
+// The same for inputs that its program never gave it: exchanged indices may make loops endless.
+constexpr std::uint64_t kOptionalBudget = std::uint64_t{1} << 26;
 
 // Races are looked for where the original takes at most this many warp instructions, which then
 // cost about 0.2 microseconds each instead of 0.006: a twentieth of a second in all.
@@ -46,7 +48,7 @@ double volume(const Problem& problem, const Symbols& symbols) {
     total *= static_cast<double>(std::max<std::int64_t>(value, 1));
   for (const Argument& argument : problem.arguments) {
     const Result<std::int64_t> count = argument.element_count(symbols);
-    if (count.ok() && argument.is_pointer) total += static_cast<double>(*count);
+    if (count.ok() && argument.has_content()) total += static_cast<double>(*count);
   }
   return total;
 }
@@ -93,13 +95,15 @@ Reference::Reference(const Problem& problem, const LoadedPlan& original, Referen
   std::stable_sort(sizes.begin(), sizes.end(), [&](const Symbols* a, const Symbols* b) {
     return volume(problem, *a) < volume(problem, *b);
   });
-  const std::vector<Distribution> distributions = choose_distributions(problem);
   for (const Symbols* symbols : sizes) {
-    for (const Distribution distribution : distributions) {
+    bool first = true;
+    for (const Distribution distribution : choose_distributions(problem, *symbols)) {
       auto slot = std::make_unique<Slot>();
       slot->content.symbols = symbols;
       slot->content.distribution = distribution;
       slot->content.index = slots_.size();
+      slot->content.is_first = std::exchange(first, false);
+      slot->content.must_run = problem.captured.empty() || distribution == Distribution::captured;
       slots_.push_back(std::move(slot));
     }
   }
@@ -117,6 +121,11 @@ Result<const Case*> Reference::at(std::size_t index, const Cancellation& cancell
     slot.inputs = shared;
     slot.status = work_out(slot.content, cancellation);
     if (slot.status.ok()) slot.status = look_at_conditioning(slot.content, cancellation);
+    if (!slot.status.ok() && !slot.content.must_run &&
+        slot.status.error().code != ErrorCode::cancelled) {
+      slot.content.left_out = slot.status.error().message;
+      slot.status = {};
+    }
     {
       const std::lock_guard budget(budget_mutex_);
       if (kept_bytes_ + bytes > kKeptInputBytes) {
@@ -177,7 +186,8 @@ Buffers Reference::generate(const Case& one) const {
     const Result<std::int64_t> count = argument.element_count(*one.symbols);
     if (!count.ok()) continue;  // run_kernel reports it
     inputs[i].resize(static_cast<std::size_t>(*count) * size_in_bytes(argument.type));
-    fill(argument, one.distribution, random_bits(seed_, kInputStream, one.index), i, inputs[i]);
+    fill_input(problem_, argument, *one.symbols, one.distribution,
+               random_bits(seed_, kInputStream, one.index), i, inputs[i]);
   }
   return inputs;
 }
@@ -188,7 +198,7 @@ Status Reference::work_out(Case& one, const Cancellation& cancellation) {
     RunSettings settings;
     settings.poison_seed = poison_seed(one, 0);
     settings.invert_poison = inverted;
-    settings.instruction_budget = kOriginalBudget;
+    settings.instruction_budget = one.must_run ? kOriginalBudget : kOptionalBudget;
     settings.threads = settings_.threads;
     settings.reverse_order = reversed;
     Result<KernelRun> result =
@@ -216,15 +226,14 @@ Status Reference::work_out(Case& one, const Cancellation& cancellation) {
   one.exact.assign(problem_.arguments.size(), false);
 
   // One distribution tells about races: they depend on sizes, not on values.
-  if (one.distribution == Distribution::small_integers &&
-      one.warp_instructions <= kRaceCheckedInstructions) {
+  if (one.is_first && one.warp_instructions <= kRaceCheckedInstructions) {
     if (const Status status = look_for_races(one, inputs, cancellation); !status.ok()) {
       return status.error();
     }
   }
 
   // One distribution tells whether the order of blocks and warps matters to the original.
-  const bool reverses = one.distribution == Distribution::small_integers;
+  const bool reverses = one.is_first;
   const Result<KernelRun> reversed = reverses ? run(false, true) : *second;
   if (!reversed.ok()) return reversed.error();
   const KernelRun* other_order = reverses ? &*reversed : nullptr;
@@ -270,7 +279,8 @@ Status Reference::agree(const KernelRun& first, const KernelRun& second, const K
     const Argument& argument = problem_.arguments[i];
     if (first.after[i].empty()) continue;
     const std::vector<std::int64_t> flat = {static_cast<std::int64_t>(first.after[i].size())};
-    const double tau = tolerance(argument.type, one.arithmetic, problem_.check, problem_.assume);
+    const double tau =
+        tolerance(judged_type(argument), one.arithmetic, problem_.check, problem_.assume);
     const auto agrees = [&](const KernelRun& other) {
       return compare({argument, flat, first.after[i], other.after[i], other.before[i],
                       one.untouched[i]},
@@ -287,7 +297,8 @@ Status Reference::agree(const KernelRun& first, const KernelRun& second, const K
     if (reversed != nullptr && !agrees(*reversed)) one.order_matters = true;
     // Sums and products of small integers are exact; quotients and roots are not, even where they
     // happen to come out whole.
-    one.exact[i] = one.distribution == Distribution::small_integers && !settings_.divides_floats &&
+    one.exact[i] = problem_.captured_at(*one.symbols) == nullptr &&
+                   one.distribution == Distribution::small_integers && !settings_.divides_floats &&
                    !one.arithmetic.special_functions &&
                    exactly_representable(argument, first.after[i], one.untouched[i]);
   }
@@ -320,8 +331,8 @@ Reference::Yardstick Reference::yardstick(const Case& one, std::size_t i,
                                           const std::vector<std::byte>& after,
                                           const Cancellation& cancellation) {
   const Argument& argument = problem_.arguments[i];
-  Yardstick yardstick{&one.expected[i],
-                      tolerance(argument.type, one.arithmetic, problem_.check, problem_.assume)};
+  Yardstick yardstick{&one.expected[i], tolerance(judged_type(argument), one.arithmetic,
+                                                  problem_.check, problem_.assume)};
   if (argument.type != ScalarType::f32 || one.exact[i] || problem_.check.relative_tolerance ||
       after == one.expected[i]) {
     return yardstick;
@@ -352,12 +363,19 @@ Status Reference::look_at_conditioning(Case& one, const Cancellation& cancellati
     if (!argument.is_output() || run->after[i] == one.expected[i]) continue;
     const std::vector<std::int64_t> flat = {static_cast<std::int64_t>(run->after[i].size())};
     const auto differs = [&](const std::vector<std::byte>& expected, double tau) {
-      const BufferComparison comparison =
-          compare({argument, flat, expected, run->after[i], run->before[i], one.untouched[i]}, tau,
-                  one.exact[i]);
+      const BufferComparison comparison = compare({argument,
+                                                   flat,
+                                                   expected,
+                                                   run->after[i],
+                                                   run->before[i],
+                                                   one.untouched[i],
+                                                   {},
+                                                   problem_.captured_at(*one.symbols) != nullptr},
+                                                  tau, one.exact[i]);
       return comparison.equal ? std::string() : comparison.message;
     };
-    const double tau = tolerance(argument.type, one.arithmetic, problem_.check, problem_.assume);
+    const double tau =
+        tolerance(judged_type(argument), one.arithmetic, problem_.check, problem_.assume);
     std::string difference = differs(one.expected[i], tau);
     // Double precision is asked where the table alone would refuse: that takes longer.
     if (!difference.empty()) {

@@ -24,8 +24,10 @@ namespace regraph::verify {
 struct Case {
   const Symbols* symbols = nullptr;
   Distribution distribution = Distribution::normal;
-  std::size_t index = 0;                             // place in the list of all cases
-  Buffers expected;                                  // outputs, per argument
+  std::size_t index = 0;  // place in the list of all cases
+  bool is_first = false;  // of its size: races and order are told by it
+  bool must_run = true;   // else the case is left out where the original fails
+  Buffers expected;       // outputs, per argument
   std::vector<std::vector<std::uint8_t>> untouched;  // per argument and element, see OutputView
   std::vector<bool> exact;                           // per argument: compare bit for bit
   Arithmetic arithmetic;
@@ -40,6 +42,9 @@ struct Case {
   // How far the original's result is off when products are rounded before they are added, where
   // that is more than a candidate may be: nothing is compared then. Empty: as it should be.
   std::string ill_conditioned;
+  // Why there is no result of the original: the program never asked for one with these inputs.
+  // Candidates are not run. Empty: there is.
+  std::string left_out;
 
   // "{K: 45, M: 70, N: 50}, N(0,1) inputs".
   [[nodiscard]] std::string text() const;
@@ -74,7 +79,7 @@ class Reference {
   // Cases in the order in which candidates should meet them: small sizes first.
   [[nodiscard]] std::size_t case_count() const { return slots_.size(); }
 
-  // Of the case; sizes change only before the first distribution, small integers.
+  // Of the case.
   [[nodiscard]] Distribution distribution(std::size_t index) const {
     return slots_[index]->content.distribution;
   }

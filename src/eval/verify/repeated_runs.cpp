@@ -43,8 +43,8 @@ std::optional<std::string> difference_of_runs(const Problem& problem, const Symb
     }
     if (argument.components > 1) extents.push_back(argument.components);
     const double tau = adds_floats_atomically
-                           ? kShareOfTolerance *
-                                 tolerance(argument.type, arithmetic, problem.check, problem.assume)
+                           ? kShareOfTolerance * tolerance(judged_type(argument), arithmetic,
+                                                           problem.check, problem.assume)
                            : 0.0;
     const BufferComparison comparison =
         compare({argument, extents, first[i], again[i], {}, {}}, tau, tau == 0.0);

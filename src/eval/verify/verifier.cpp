@@ -207,16 +207,34 @@ Result<std::vector<std::string>> Verifier::check_original(std::uint64_t seed,
   if (!reference.ok()) return reference.error();
   (*reference)->work_out_all(state_->threads, cancellation);
   std::vector<const Case*> cases;
+  std::size_t left_out_cases = 0;
+  std::string first_left_out;
   for (std::size_t i = 0; i < (*reference)->case_count(); ++i) {
     const Result<const Case*> one = (*reference)->at(i, cancellation);
     if (!one.ok()) return one.error();
-    cases.push_back(*one);
+    if ((*one)->left_out.empty()) {
+      cases.push_back(*one);
+    } else if (left_out_cases++ == 0) {
+      first_left_out = (*one)->left_out;
+    }
+  }
+  if (cases.empty()) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("the original fails at every test size, and what was captured is too "
+                            "large for a test; capture a second run with smaller arguments, too: "
+                            "{}",
+                            first_left_out));
   }
   Result<std::vector<std::string>> warnings = check_outputs(state_->problem, cases);
   if (!warnings.ok()) return warnings;
   if (std::any_of(cases.begin(), cases.end(), [](const Case* one) { return one->order_matters; })) {
     warnings->emplace_back(
         "the original's result depends on the order in which its blocks or warps run");
+  }
+  if (left_out_cases > 0) {
+    warnings->push_back(
+        fmt::format("{} of {} test cases are left out, the original has no result there ({})",
+                    left_out_cases, left_out_cases + cases.size(), first_left_out));
   }
   for (const Case* one : cases) {
     if (one->race.empty()) continue;
@@ -292,9 +310,12 @@ Result<Verifier::Scale> Verifier::largest_test(std::uint64_t seed,
   const Result<std::shared_ptr<Reference>> reference = state_->reference(seed);
   if (!reference.ok()) return reference.error();
   // Small sizes come first.
-  const Result<const Case*> last = (*reference)->at((*reference)->case_count() - 1, cancellation);
-  if (!last.ok()) return last.error();
-  return Scale{(*last)->arithmetic, *(*last)->symbols};
+  for (std::size_t i = (*reference)->case_count(); i-- > 0;) {
+    const Result<const Case*> last = (*reference)->at(i, cancellation);
+    if (!last.ok()) return last.error();
+    if ((*last)->left_out.empty()) return Scale{(*last)->arithmetic, *(*last)->symbols};
+  }
+  return fail(ErrorCode::invalid_argument, "the original fails at every test size");
 }
 
 ThreadBudget& Verifier::threads() {

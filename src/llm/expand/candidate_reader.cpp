@@ -16,14 +16,15 @@ constexpr const char* kFileName = "kernel.cu";
 Status same_parameters(const KernelSignature& found, const KernelSignature& wanted) {
   std::size_t count = 0;
   for (const Parameter& parameter : wanted.parameters)
-    count += parameter.is_symbol ? 0 : 1;
+    count += parameter.is_passed() ? 1 : 0;
   std::size_t at = 0;
   for (const Parameter& parameter : found.parameters) {
-    if (parameter.is_symbol) continue;
+    if (!parameter.is_passed()) continue;
     if (at >= count) break;
     const Parameter& other = wanted.parameters[at++];
     const bool same = parameter.is_pointer == other.is_pointer && parameter.type == other.type &&
-                      parameter.components == other.components;
+                      parameter.components == other.components &&
+                      parameter.record_bytes == other.record_bytes;
     if (!same) {
       return fail(ErrorCode::refused,
                   fmt::format("parameter '{}' of {} has another type than in the original",
@@ -32,7 +33,7 @@ Status same_parameters(const KernelSignature& found, const KernelSignature& want
   }
   std::size_t passed = 0;
   for (const Parameter& parameter : found.parameters)
-    passed += parameter.is_symbol ? 0 : 1;
+    passed += parameter.is_passed() ? 1 : 0;
   if (passed == count) return {};
   return fail(ErrorCode::refused,
               fmt::format("{} has {} parameters, the original {}", wanted.name, passed, count));

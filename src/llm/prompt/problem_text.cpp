@@ -37,6 +37,8 @@ std::string argument_line(const Problem& problem, const Argument& argument) {
     type += '*';
   }
   std::string text = fmt::format("{}: {}, ", argument.name, type);
+  if (!argument.is_pointer && argument.record_bytes > 0)
+    return fmt::format("{}: a structure of {} bytes", argument.name, argument.record_bytes);
   if (!argument.is_pointer) {
     if (argument.value) return text + fmt::format("{:g} in tests", *argument.value);
     const bool is_size = problem.sizes.contains(argument.name);
@@ -45,7 +47,10 @@ std::string argument_line(const Problem& problem, const Argument& argument) {
   std::vector<std::string> extents;
   for (const IntegerExpression& extent : argument.shape)
     extents.push_back(extent.text());
-  return text + fmt::format("{}, shape [{}]", direction_text(argument), fmt::join(extents, ", "));
+  text += fmt::format("{}, shape [{}]", direction_text(argument), fmt::join(extents, ", "));
+  if (argument.overlaps.empty()) return text;
+  return text + fmt::format(", overlaps '{}' from its byte {}", argument.overlaps,
+                            argument.overlap_bytes.text());
 }
 
 }  // namespace

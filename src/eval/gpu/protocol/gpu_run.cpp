@@ -60,7 +60,7 @@ class Session {
     std::uint64_t end = 0;
     for (std::size_t i = 0; i < slots_.size(); ++i) {
       const Argument& argument = runner_.problem.arguments[i];
-      if (!argument.is_pointer || argument.is_symbol) continue;
+      if (!argument.has_memory()) continue;
       const Result<std::int64_t> count = argument.element_count(symbols);
       if (!count.ok()) return count.error();
       const std::uint64_t bytes = static_cast<std::uint64_t>(*count) * size_in_bytes(argument.type);

@@ -21,15 +21,21 @@ constexpr std::size_t kDrawnElements = 4194301;
 constexpr std::size_t kRotation = 1009;
 
 // What `argument` holds at this size.
-std::vector<std::byte> draw(const Argument& argument, std::size_t bytes, std::uint64_t seed,
+std::vector<std::byte> draw(const Problem& problem, const Argument& argument,
+                            const Symbols& symbols, std::size_t bytes, std::uint64_t seed,
                             std::size_t stream) {
   std::vector<std::byte> content(bytes);
+  if (problem.captured_content(symbols, argument.name) != nullptr) {
+    verify::fill_input(problem, argument, symbols, verify::Distribution::manifest, seed, stream,
+                       content);
+    return content;
+  }
   const std::size_t element = size_in_bytes(argument.type);
   const std::size_t drawn = is_floating(argument.type)
                                 ? std::min(bytes, kDrawnElements * element)
                                 : bytes;  // integers may be indices: as the manifest says
-  verify::fill(argument, verify::Distribution::manifest, seed, stream,
-               std::span(content).first(drawn));
+  verify::fill_input(problem, argument, symbols, verify::Distribution::manifest, seed, stream,
+                     std::span(content).first(drawn));
   for (std::size_t at = drawn; at < bytes; at += drawn)
     std::memcpy(content.data() + at, content.data(), std::min(drawn, bytes - at));
   return content;
@@ -78,8 +84,8 @@ Result<BenchMemory> BenchMemory::create(GpuProcess& process, const Problem& prob
     if (!argument.is_input()) continue;
     const Result<std::int64_t> count = argument.element_count(symbols);
     if (!count.ok()) return count.error();
-    inputs[i] =
-        draw(argument, static_cast<std::size_t>(*count) * size_in_bytes(argument.type), seed, i);
+    inputs[i] = draw(problem, argument, symbols,
+                     static_cast<std::size_t>(*count) * size_in_bytes(argument.type), seed, i);
     if (stop.requested()) return fail(ErrorCode::cancelled, "cancelled");
   }
   for (int set = 0; set < sets; ++set) {
@@ -96,7 +102,7 @@ Result<BenchMemory> BenchMemory::create(GpuProcess& process, const Problem& prob
 Status BenchMemory::measure() {
   for (const Argument& argument : problem_->arguments) {
     bytes_.push_back(0);
-    if (!argument.is_pointer || argument.is_symbol) continue;
+    if (!argument.has_memory()) continue;
     const Result<std::int64_t> count = argument.element_count(symbols_);
     if (!count.ok()) return count.error();
     bytes_.back() = static_cast<std::uint64_t>(*count) * size_in_bytes(argument.type);
@@ -135,7 +141,7 @@ Status BenchMemory::add_set(const verify::Buffers& inputs, const Cancellation& s
     side.resize(bytes_.size());
   for (std::size_t i = 0; i < bytes_.size(); ++i) {
     const Argument& argument = problem_->arguments[i];
-    if (!argument.is_pointer || argument.is_symbol) continue;
+    if (!argument.has_memory()) continue;
     if (argument.is_input()) {
       auto buffer = allocate(inputs[i], bytes_[i], stop);
       if (!buffer.ok()) return buffer.error();
@@ -160,7 +166,7 @@ Result<TimedPlan> BenchMemory::plan_of(const GpuPlan& loaded, const verify::Load
   std::vector<std::uint64_t> addresses(bytes_.size(), 0);
   for (std::size_t i = 0; i < bytes_.size(); ++i) {
     const Argument& argument = problem_->arguments[i];
-    if (!argument.is_pointer || argument.is_symbol) continue;
+    if (!argument.has_memory()) continue;
     const bool written = argument.is_output() || argument.is_scratch;
     addresses[i] = (written ? writable[i] : memory.inputs[i]).address;
     if (!written) continue;

@@ -142,10 +142,17 @@ std::optional<std::string> BenchReference::difference(const verify::Buffers& out
       fill_as_device(before, poison_seed);
     };
     if (!untouched_[i].empty()) fill_before();
-    const double tau =
-        verify::tolerance(argument.type, arithmetic_, problem_->check, problem_->assume);
+    const double tau = verify::tolerance(verify::judged_type(argument), arithmetic_,
+                                         problem_->check, problem_->assume);
     const auto compare = [&] {
-      return verify::compare({argument, extents, expected[i], outputs[i], before, untouched_[i]},
+      return verify::compare({argument,
+                              extents,
+                              expected[i],
+                              outputs[i],
+                              before,
+                              untouched_[i],
+                              {},
+                              problem_->captured_at(symbols_) != nullptr},
                              tau, false);
     };
     if (compare().equal) continue;

@@ -1,0 +1,50 @@
+// Who looks on while a captured program launches kernels.
+#pragma once
+
+#include "capture/runtime/protocol.h"
+#include "kernel/launch_plan.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace regraph::capture {
+
+// A pointer argument with the whole allocation that it leads into.
+struct ObservedPointer {
+  std::uint32_t parameter = 0;
+  std::uint32_t byte = 0;
+  std::uint64_t allocation = 0;
+  std::uint64_t offset = 0;  // in it
+  std::span<const std::byte> content;
+};
+
+struct ObservedVariable {
+  std::string name;  // mangled
+  std::span<const std::byte> content;
+};
+
+// Valid during the call it is given to.
+struct ObservedLaunch {
+  const std::string& symbol;
+  Dim3 grid;
+  Dim3 block;
+  std::uint32_t dynamic_shared_bytes = 0;
+  std::span<const std::byte> parameters;
+  std::span<const KernelAnswer::Slot> slots;  // of the parameters in them
+  std::vector<ObservedPointer> pointers;
+  std::vector<ObservedVariable> variables;  // of the kernel's module
+};
+
+class LaunchObserver {
+ public:
+  virtual ~LaunchObserver() = default;
+  // Memory is as the launch finds it.
+  virtual void before_launch(const ObservedLaunch& launch) = 0;
+  // Memory is as the launch left it; 0 instructions where it was not executed, or failed.
+  virtual void after_launch(const ObservedLaunch& launch, std::uint64_t thread_instructions) = 0;
+};
+
+}  // namespace regraph::capture

@@ -1,0 +1,25 @@
+// Which file of a folder defines a kernel, by its name in the program.
+#pragma once
+
+#include "base/result.h"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace regraph::capture {
+
+// The kernel as a source names it, out of a symbol: "k<float, 3>" of
+// "void ns::k<float, 3>(float*, int)".
+[[nodiscard]] std::string kernel_name_of(const std::string& symbol);
+
+// The same without template arguments.
+[[nodiscard]] std::string plain_name_of(const std::string& symbol);
+
+// CUDA sources (.cu, .cpp, .cc, .cxx, in this order) in `folder` and below it, few levels deep,
+// that define the kernel themselves or through headers of their own; the likeliest first. Files
+// that are large or cannot be read are left out.
+[[nodiscard]] std::vector<std::filesystem::path> find_kernel_source(
+    const std::filesystem::path& folder, const std::string& symbol);
+
+}  // namespace regraph::capture

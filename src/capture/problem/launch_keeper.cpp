@@ -1,0 +1,167 @@
+#include "capture/problem/launch_keeper.h"
+
+#include "capture/problem/kernel_source.h"
+#include "kernel/captured_data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+namespace regraph::capture {
+namespace {
+
+// A launch this much larger than those before is kept, too.
+constexpr double kLarger = 1.5;
+constexpr std::size_t kMostKeptLaunches = 8;  // of a kernel and a run
+constexpr std::size_t kMostRemarks = 8;
+// Module variables beyond that are tables that the program's image brings along.
+constexpr std::uint64_t kMostVariableBytes = std::uint64_t{1} << 20;
+
+double threads_of(const ObservedLaunch& launch) {
+  return static_cast<double>(launch.grid.count()) * static_cast<double>(launch.block.count());
+}
+
+// "k<float, 3>" as a folder's name.
+std::string folder_name(const std::string& kernel) {
+  std::string name;
+  for (const char c : kernel) {
+    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    if (plain || c == '_') {
+      name += c;
+    } else if (!name.empty() && name.back() != '-') {
+      name += '-';
+    }
+  }
+  while (!name.empty() && name.back() == '-')
+    name.pop_back();
+  constexpr std::size_t kLongest = 80;
+  return name.empty() ? "kernel" : name.substr(0, kLongest);
+}
+
+}  // namespace
+
+LaunchKeeper::Kept& LaunchKeeper::kernel_of(const ObservedLaunch& launch) {
+  const auto [found, added] = kernels_.try_emplace(launch.symbol);
+  Kept& kept = found->second;
+  if (added) {
+    order_.push_back(launch.symbol);
+    const std::string name = folder_name(kernel_name_of(launch.symbol));
+    std::filesystem::path path = options_.folder / name;
+    std::error_code ignored;
+    for (int number = 2; std::filesystem::exists(path, ignored); ++number)
+      path = options_.folder / fmt::format("{}-{}", name, number);
+    std::filesystem::create_directories(path / kCapturedData, ignored);
+    kept.folder.path = std::move(path);
+    kept.folder.kernel.symbol = launch.symbol;
+    for (const auto& slot : launch.slots)
+      kept.folder.kernel.slots.push_back({slot.offset, slot.bytes});
+  }
+  if (kept.run != run_) {
+    kept.run = run_;
+    kept.seen = 0;
+    kept.largest = 0.0;
+  }
+  return kept;
+}
+
+bool LaunchKeeper::wanted(const Kept& kept, const ObservedLaunch& launch) const {
+  if (options_.launch > 0) return kept.seen == options_.launch;
+  const auto of_run = std::ranges::count(kept.folder.kernel.kept, run_, &KeptLaunch::run);
+  if (static_cast<std::size_t>(of_run) >= kMostKeptLaunches) return false;
+  return kept.seen == 1 || threads_of(launch) > kLarger * kept.largest;
+}
+
+void LaunchKeeper::before_launch(const ObservedLaunch& launch) {
+  const std::string name = kernel_name_of(launch.symbol);
+  if (name.find(options_.kernel) == std::string::npos) return;
+  Kept& kept = kernel_of(launch);
+  ++kept.seen;
+  CapturedKernel& kernel = kept.folder.kernel;
+  if (run_ == 0) ++kernel.launches;
+  for (std::size_t i = 0; i < launch.pointers.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j)
+      kernel.overlapping =
+          kernel.overlapping || launch.pointers[i].allocation == launch.pointers[j].allocation;
+  }
+  kept.pending = 0;
+  if (!wanted(kept, launch)) return;
+  kept.largest = std::max(kept.largest, threads_of(launch));
+  keep(kept, launch);
+  kept.pending = kernel.kept.size();
+}
+
+void LaunchKeeper::keep(Kept& kept, const ObservedLaunch& launch) {
+  KeptLaunch one;
+  one.run = run_;
+  one.sequence = kept.seen;
+  one.grid = launch.grid;
+  one.block = launch.block;
+  one.dynamic_shared_bytes = launch.dynamic_shared_bytes;
+  one.parameters.assign(launch.parameters.begin(), launch.parameters.end());
+  std::map<std::uint64_t, std::string> files;  // by allocation
+  for (const ObservedPointer& pointer : launch.pointers) {
+    const auto [file, added] = files.try_emplace(pointer.allocation);
+    if (added) file->second = store(kept, pointer.content);
+    one.pointers.push_back({pointer.parameter, pointer.byte, pointer.allocation, pointer.offset,
+                            pointer.content.size() - pointer.offset, file->second});
+  }
+  for (const ObservedVariable& variable : launch.variables) {
+    if (variable.content.size() > kMostVariableBytes) continue;
+    one.variables.push_back(
+        {variable.name, variable.content.size(), store(kept, variable.content)});
+  }
+  kept.folder.kernel.kept.push_back(std::move(one));
+}
+
+std::string LaunchKeeper::store(Kept& kept, std::span<const std::byte> bytes) {
+  std::vector<std::string>& remarks = kept.folder.kernel.left_out;
+  const auto leave_out = [&](std::string why) {
+    if (remarks.size() < kMostRemarks) remarks.push_back(std::move(why));
+    return std::string();
+  };
+  if (bytes.size() > kMostCapturedBytes || kept.bytes + bytes.size() > options_.most_bytes ||
+      bytes_ + bytes.size() > options_.most_bytes_in_all) {
+    return leave_out(
+        fmt::format("the contents of a buffer of {} bytes: the limit was reached", bytes.size()));
+  }
+  auto file = store_captured(kept.folder.path / kCapturedData, bytes);
+  if (!file.ok()) {
+    if (trouble_.empty()) trouble_ = file.error().message;
+    return leave_out(file.error().message);
+  }
+  kept.bytes += bytes.size();
+  bytes_ += bytes.size();
+  return std::move(*file);
+}
+
+void LaunchKeeper::after_launch(const ObservedLaunch& launch, std::uint64_t thread_instructions) {
+  const auto found = kernels_.find(launch.symbol);
+  if (found == kernels_.end()) return;
+  Kept& kept = found->second;
+  CapturedKernel& kernel = kept.folder.kernel;
+  if (run_ == 0) kernel.thread_instructions += thread_instructions;
+  if (kept.pending > 0) kernel.kept[kept.pending - 1].thread_instructions = thread_instructions;
+  kept.pending = 0;
+}
+
+std::vector<LaunchKeeper::Folder> LaunchKeeper::take() {
+  std::vector<Folder> folders;
+  folders.reserve(order_.size());
+  for (const std::string& symbol : order_) {
+    Kept& kept = kernels_.at(symbol);
+    auto& launches = kept.folder.kernel.kept;
+    // The largest of the first run is the one to be fast on.
+    std::ranges::stable_sort(launches, [](const KeptLaunch& a, const KeptLaunch& b) {
+      if (a.run != b.run) return a.run < b.run;
+      return a.grid.count() * a.block.count() > b.grid.count() * b.block.count();
+    });
+    if (!launches.empty()) folders.push_back(std::move(kept.folder));
+  }
+  kernels_.clear();
+  order_.clear();
+  return folders;
+}
+
+}  // namespace regraph::capture

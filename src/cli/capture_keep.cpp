@@ -1,0 +1,83 @@
+#include "cli/capture_keep.h"
+
+#include "base/files.h"
+#include "capture/kernel_image.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace regraph::cli {
+namespace {
+
+constexpr std::size_t kShownOutput = std::size_t{64} << 20;
+
+std::string folder_text(const capture::LaunchKeeper::Folder& folder) {
+  const capture::CapturedKernel& kernel = folder.kernel;
+  std::string text =
+      fmt::format("  {}\n    {}: {} of {} launches kept, {:.3g} thread instructions in all\n",
+                  folder.path.string(), capture::readable_name(kernel.symbol), kernel.kept.size(),
+                  kernel.launches, static_cast<double>(kernel.thread_instructions));
+  if (kernel.overlapping) text += "    two of its pointers lead into one allocation\n";
+  for (const std::string& left_out : kernel.left_out)
+    text += "    not kept: " + left_out + "\n";
+  return text;
+}
+
+std::string end_text_of(const capture::ProgramEnd& end) {
+  if (end.timed_out) return "was ended: it took too long";
+  if (end.too_long_output) return "was ended: it wrote too much";
+  if (end.signal != 0) return fmt::format("was ended by signal {}", end.signal);
+  return fmt::format("ended with exit code {}", end.exit_code);
+}
+
+}  // namespace
+
+std::vector<std::vector<std::string>> take_commands(std::vector<std::string>& arguments) {
+  std::vector<std::vector<std::string>> commands;
+  const auto begin = std::ranges::find(arguments, "--");
+  if (begin == arguments.end()) return commands;
+  commands.emplace_back();
+  for (auto one = begin + 1; one != arguments.end(); ++one) {
+    if (*one == "--also" && one + 1 != arguments.end() && *(one + 1) == "--") {
+      commands.emplace_back();
+      ++one;
+    } else {
+      commands.back().push_back(*one);
+    }
+  }
+  arguments.erase(begin, arguments.end());
+  return commands;
+}
+
+int capture_keep(const Program& program, const KeepRequest& request, bool quiet) {
+  const auto kept = keep_program(request, program.installation(), program.interrupted());
+  if (!kept) return program.fail(kept.error());
+  if (!quiet) {
+    const auto output = read_file(kept->output, kShownOutput);
+    if (output && !output->empty()) (void)program.print(*output, 0);
+    std::string text = "\n";
+    for (std::size_t run = 0; run < kept->ends.size(); ++run) {
+      text += fmt::format("regraph-capture: run {} {} after {:.1f} s\n", run + 1,
+                          end_text_of(kept->ends[run]), kept->ends[run].seconds);
+    }
+    text += "problem folders (they hold the program's data):\n";
+    for (const auto& folder : kept->folders)
+      text += folder_text(folder);
+    for (const std::string& note : kept->notes)
+      text += "  note: " + note + "\n";
+    if (!kept->folders.empty()) {
+      text += fmt::format("next: regraph-search {} --device {}\n",
+                          kept->folders.front().path.string(), request.device);
+    }
+    say(text);
+  }
+  if (!kept->folders.empty()) return 0;
+  return program.fail(
+      {FailureCause::unusable_kernel,
+       request.keep.kernel.empty()
+           ? "no launch was kept"
+           : fmt::format("no kernel whose name has '{}' was launched", request.keep.kernel)});
+}
+
+}  // namespace regraph::cli

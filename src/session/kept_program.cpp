@@ -1,0 +1,235 @@
+#include "session/kept_program.h"
+
+#include "base/child_process.h"
+#include "base/files.h"
+#include "base/hash.h"
+#include "capture/kernel_image.h"
+#include "capture/problem/kernel_source.h"
+#include "eval/compile/compiler.h"
+#include "session/captured_device.h"
+#include "source/local_includes.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+extern char** environ;
+
+namespace regraph {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kBuildSeconds = 600.0;
+constexpr std::size_t kSourceBytes = std::size_t{1} << 20;
+constexpr std::size_t kOutputBytes = std::size_t{64} << 20;
+
+std::vector<std::string> own_environment() {
+  std::vector<std::string> all;
+  for (char** entry = environ; *entry != nullptr; ++entry)
+    all.emplace_back(*entry);
+  return all;
+}
+
+SessionError internal(std::string message) {
+  return {FailureCause::internal, std::move(message)};
+}
+
+Result<void, SessionError> run_builder(ChildRequest request, const std::string& what,
+                                       const Cancellation& cancellation) {
+  request.wall_seconds = kBuildSeconds;
+  const auto done = run_child(request, cancellation);
+  if (!done) return session_error(done.error());
+  if (cancellation.requested()) return SessionError{FailureCause::interrupted, "interrupted"};
+  if (done->succeeded()) return {};
+  return usage(
+      fmt::format("{} failed:\n{}", what, done->error.empty() ? done->output : done->error));
+}
+
+class ProgramKeeper {
+ public:
+  ProgramKeeper(const KeepRequest& request, const Installation& installation,
+                const Cancellation& cancellation)
+      : request_(request), installation_(installation), cancellation_(cancellation) {}
+
+  Result<KeptProgram, SessionError> run() {
+    const auto device = find_device(request_.device);
+    if (!device) return usage("--device: " + device.error().message);
+    if (!fs::is_directory(installation_.capture_runtime())) {
+      return internal(
+          fmt::format("'{}', where our CUDA runtime should be, is not there; is the "
+                      "installation complete?",
+                      installation_.capture_runtime().string()));
+    }
+    std::error_code failed;
+    fs::create_directories(request_.keep.folder, failed);
+    if (failed)
+      return usage(fmt::format("{}: {}", request_.keep.folder.string(), failed.message()));
+    fs::permissions(request_.keep.folder, fs::perms::owner_all, failed);
+    if (auto built = build(); !built) return std::move(built).error();
+    capture::LaunchKeeper keeper(request_.keep);
+    for (std::size_t i = 0; i < request_.commands.size(); ++i) {
+      if (i > 0) keeper.begin_run();
+      if (auto done = run_once(request_.commands[i], i, facts_of(*device), keeper); !done)
+        return std::move(done).error();
+    }
+    kept_.folders = keeper.take();
+    if (!keeper.trouble().empty()) kept_.notes.push_back(keeper.trouble());
+    if (auto done = finish_folders(); !done) return std::move(done).error();
+    return std::move(kept_);
+  }
+
+ private:
+  Result<void, SessionError> build() {
+    if (!request_.make.empty()) {
+      ChildRequest shell;
+      shell.program = "/bin/sh";
+      shell.arguments = {"-c", request_.make};
+      shell.environment = own_environment();
+      shell.environment.emplace_back("NVCC_APPEND_FLAGS=-cudart shared");
+      return run_builder(std::move(shell), "'" + request_.make + "'", cancellation_);
+    }
+    if (request_.build.empty()) return {};
+    program_ = fs::absolute(request_.keep.folder / "program");
+    return build_program(request_.build, program_, cancellation_);
+  }
+
+  Result<void, SessionError> run_once(std::vector<std::string> command, std::size_t run,
+                                      const capture::DeviceFacts& facts,
+                                      capture::LaunchKeeper& keeper) {
+    if (!program_.empty()) command.insert(command.begin(), program_.string());
+    if (command.empty()) return usage("no program was named: write it after --");
+    capture::CaptureDeviceConfig config;
+    config.facts = facts;
+    config.launch_seconds = request_.launch_seconds;
+    config.observer = &keeper;
+    capture::CaptureDevice device(config);
+    const fs::path output = request_.keep.folder / fmt::format("output-{}.txt", run);
+    const auto end = capture::capture_program(
+        {command, installation_.capture_runtime(), request_.wall_seconds, output}, device,
+        cancellation_);
+    if (!end) {
+      const bool absent = end.error().code == ErrorCode::not_found;
+      return SessionError{absent ? FailureCause::usage : FailureCause::internal,
+                          end.error().message};
+    }
+    if (cancellation_.requested()) return SessionError{FailureCause::interrupted, "interrupted"};
+    kept_.ends.push_back(*end);
+    if (run == 0) {
+      kept_.output = output;
+      command_ = command;
+    }
+    note(device);
+    if (!device.launched().empty()) return {};
+    return SessionError{
+        FailureCause::unusable_kernel,
+        end->asked ? fmt::format("'{}' launched no kernel", fmt::join(command, " "))
+                   : fmt::format("'{}' did not ask for the CUDA runtime that stands in for "
+                                 "libcudart; build it with 'nvcc -cudart shared' (as in "
+                                 "NVCC_APPEND_FLAGS='-cudart shared' make), and without an RPATH "
+                                 "to another one",
+                                 command.front())};
+  }
+
+  void note(const capture::CaptureDevice& device) {
+    for (const auto& [function, calls] : device.not_there())
+      kept_.notes.push_back(
+          fmt::format("called {} times, and not there without a GPU: {}", calls, function));
+    for (const std::string& text : device.notes())
+      kept_.notes.push_back(text);
+    for (const capture::LaunchedKernel* kernel : device.launched()) {
+      if (kernel->fault.empty()) continue;
+      kept_.notes.push_back(
+          fmt::format("{}: {}", capture::readable_name(kernel->symbol), kernel->fault));
+    }
+  }
+
+  Result<void, SessionError> finish_folders() {
+    const auto text = read_file(kept_.output, kOutputBytes);
+    for (auto& [path, kernel] : kept_.folders) {
+      kernel.command = command_;
+      std::error_code ignored;
+      kernel.directory = fs::current_path(ignored).string();
+      kernel.device = request_.device;
+      kernel.exit_code = kept_.ends.front().exit_code;
+      if (text) kernel.output_hash = hash_text(*text).hex();
+      if (auto put = put_source(path, kernel); !put) return put;
+      if (Status status = capture::write_captured_kernel(path, kernel); !status)
+        return session_error(status.error());
+    }
+    std::ranges::stable_sort(kept_.folders, [](const auto& a, const auto& b) {
+      return a.kernel.thread_instructions > b.kernel.thread_instructions;
+    });
+    return {};
+  }
+
+  Result<void, SessionError> put_source(const fs::path& folder, capture::CapturedKernel& kernel) {
+    fs::path file = request_.source.empty() ? fs::path(request_.build) : request_.source;
+    const std::string name = capture::kernel_name_of(kernel.symbol);
+    if (file.empty()) {
+      const auto found = capture::find_kernel_source(fs::current_path(), kernel.symbol);
+      if (found.empty()) {
+        kept_.notes.push_back(fmt::format(
+            "no file of this folder defines '{}'; name it with --source, or it cannot be searched",
+            name));
+        return {};
+      }
+      file = found.front();
+      if (found.size() > 1) {
+        kept_.notes.push_back(
+            fmt::format("'{}' is defined in {} files, {} was taken; choose "
+                        "another with --source",
+                        name, found.size(), file.string()));
+      }
+    }
+    const auto text = read_file(file, kSourceBytes);
+    if (!text) return usage(text.error().message);
+    const auto whole = source::inline_local_includes(*text, file, {});
+    if (!whole) return SessionError{FailureCause::unusable_kernel, whole.error().message};
+    kernel.source = fs::absolute(file).string();
+    if (Status status = write_file(folder / capture::kCapturedSource, *whole); !status)
+      return session_error(status.error());
+    return {};
+  }
+
+  const KeepRequest& request_;
+  const Installation& installation_;
+  const Cancellation& cancellation_;
+  fs::path program_;                  // that was built here
+  std::vector<std::string> command_;  // of the first run
+  KeptProgram kept_;
+};
+
+}  // namespace
+
+Result<void, SessionError> build_program(const fs::path& file, const fs::path& program,
+                                         const Cancellation& cancellation) {
+  std::error_code failed;
+  if (!fs::exists(file, failed))
+    return usage(fmt::format("cannot open '{}': there is no such file", file.string()));
+  const auto toolkit = find_cuda_toolkit();
+  if (!toolkit) return SessionError{FailureCause::no_device, toolkit.error().message};
+  ChildRequest nvcc;
+  nvcc.program = toolkit->root / "bin" / "nvcc";
+  if (!fs::exists(nvcc.program, failed)) {
+    return SessionError{FailureCause::no_device,
+                        fmt::format("{} is not there: programs are built with nvcc, of a CUDA "
+                                    "toolkit",
+                                    nvcc.program.string())};
+  }
+  nvcc.arguments = {"-cudart",     "shared",      "-O2", "-std=c++17",
+                    "-arch=sm_90", file.string(), "-o",  program.string()};
+  nvcc.environment = own_environment();
+  return run_builder(std::move(nvcc), "nvcc " + file.string(), cancellation);
+}
+
+Result<KeptProgram, SessionError> keep_program(const KeepRequest& request,
+                                               const Installation& installation,
+                                               const Cancellation& cancellation) {
+  return ProgramKeeper(request, installation, cancellation).run();
+}
+
+}  // namespace regraph

@@ -1,0 +1,48 @@
+// A program built, run on the interpreter and kept as problem folders: what regraph-capture does,
+// and regraph-search with a program's source.
+#pragma once
+
+#include "base/cancellation.h"
+#include "base/result.h"
+#include "capture/device/capture_device.h"
+#include "capture/device/capture_program.h"
+#include "capture/problem/launch_keeper.h"
+#include "session/installation.h"
+#include "session/session_error.h"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace regraph {
+
+struct KeepRequest {
+  std::vector<std::vector<std::string>> commands;  // the program and its arguments; further runs
+  std::string build;                               // a .cu file to build the program of
+  std::string make;                                // a shell command that builds it; or nothing
+  std::string device = "h200";
+  std::filesystem::path source;  // of the kernels; empty: looked for in this folder
+  capture::KeepOptions keep;
+  double wall_seconds = 600.0;  // of each run
+  double launch_seconds = 60.0;
+};
+
+struct KeptProgram {
+  std::vector<capture::LaunchKeeper::Folder> folders;  // the kernel with the most work first
+  std::vector<capture::ProgramEnd> ends;               // of the runs
+  std::vector<std::string> notes;
+  std::filesystem::path output;  // file with what the first run wrote
+};
+
+// Builds `file` with nvcc and the shared runtime into `program`. Error: usage, with nvcc's words.
+[[nodiscard]] Result<void, SessionError> build_program(const std::filesystem::path& file,
+                                                       const std::filesystem::path& program,
+                                                       const Cancellation& cancellation);
+
+// Builds and runs what is asked for. Errors: usage, unusable_kernel (nothing was launched),
+// internal, interrupted. What was kept stays also when the program fails.
+[[nodiscard]] Result<KeptProgram, SessionError> keep_program(const KeepRequest& request,
+                                                             const Installation& installation,
+                                                             const Cancellation& cancellation);
+
+}  // namespace regraph
