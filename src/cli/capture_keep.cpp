@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace regraph::cli {
 namespace {
 
@@ -32,23 +30,6 @@ std::string end_text_of(const capture::ProgramEnd& end) {
 }
 
 }  // namespace
-
-std::vector<std::vector<std::string>> take_commands(std::vector<std::string>& arguments) {
-  std::vector<std::vector<std::string>> commands;
-  const auto begin = std::ranges::find(arguments, "--");
-  if (begin == arguments.end()) return commands;
-  commands.emplace_back();
-  for (auto one = begin + 1; one != arguments.end(); ++one) {
-    if (*one == "--also" && one + 1 != arguments.end() && *(one + 1) == "--") {
-      commands.emplace_back();
-      ++one;
-    } else {
-      commands.back().push_back(*one);
-    }
-  }
-  arguments.erase(begin, arguments.end());
-  return commands;
-}
 
 int capture_keep(const Program& program, const KeepRequest& request, bool quiet) {
   const auto kept = keep_program(request, program.installation(), program.interrupted());

@@ -4,6 +4,7 @@
 #include "cli/capture_keep.h"
 #include "cli/capture_run.h"
 #include "cli/program.h"
+#include "cli/program_commands.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

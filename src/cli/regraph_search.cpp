@@ -2,12 +2,14 @@
 #include "cli/doctor.h"
 #include "cli/dry_run.h"
 #include "cli/program.h"
+#include "cli/program_commands.h"
 #include "cli/search_options.h"
 #include "kernel/manifest.h"
 #include "report/progress.h"
 #include "report/run_report.h"
 #include "session/evaluators.h"
 #include "session/expanders.h"
+#include "session/kept_program.h"
 #include "session/load_graph.h"
 #include "session/opened_problem.h"
 #include "session/recorded_run.h"
@@ -24,6 +26,7 @@
 #include <thread>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 namespace regraph::cli {
 namespace {
@@ -215,6 +218,58 @@ int resume(const Program& program, SearchOptions options) {
   return SearchCommand(program, options, **session, **run, config, true).execute();
 }
 
+// A folder for the capture of that file that is not there yet: regraph-capture/main-1.
+std::filesystem::path capture_folder(const std::filesystem::path& file) {
+  std::error_code ignored;
+  for (int number = 1;; ++number) {
+    auto folder = std::filesystem::path("regraph-capture") /
+                  fmt::format("{}-{}", file.stem().string(), number);
+    if (!std::filesystem::exists(folder, ignored)) return folder;
+  }
+}
+
+// Builds and captures the program; `options` then name the folder of the kernel with the most work,
+// among those asked for.
+Result<void, SessionError> capture_first(const Program& program,
+                                         const std::vector<std::vector<std::string>>& commands,
+                                         SearchOptions& options) {
+  ProblemOptions& problem = options.session.problem;
+  KeepRequest request;
+  request.commands = commands;
+  request.build = problem.kernel_file;
+  request.keep.folder = capture_folder(problem.kernel_file);
+  request.keep.kernel = problem.kernel;
+  // Another GPU than the one that is here is named; a table of numbers is no device to run on.
+  if (!options.session.device.empty() && find_device(options.session.device))
+    request.device = options.session.device;
+  if (!options.quiet) say("building and running " + problem.kernel_file + " without a GPU\n");
+  auto kept = keep_program(request, program.installation(), program.interrupted());
+  if (!kept) return std::move(kept).error();
+  if (!options.quiet) {
+    for (const std::string& note : kept->notes)
+      say("note: " + note + "\n");
+  }
+  const auto usable = std::ranges::find_if(
+      kept->folders, [](const auto& folder) { return !folder.kernel.source.empty(); });
+  if (usable == kept->folders.end()) {
+    return SessionError{FailureCause::unusable_kernel,
+                        problem.kernel_file + ": no launch of such a kernel was kept"};
+  }
+  const auto is_work = [](const auto& folder) {
+    return static_cast<double>(folder.kernel.thread_instructions);
+  };
+  double work = 0.0;
+  for (const auto& folder : kept->folders)
+    work += is_work(folder);
+  if (!options.quiet) {
+    say(fmt::format("captured in {}: {:.0f} % of the work of {} kernels\n", usable->path.string(),
+                    100.0 * is_work(*usable) / std::max(work, 1.0), kept->folders.size()));
+  }
+  problem.kernel_file = usable->path.string();
+  problem.kernel.clear();
+  return {};
+}
+
 int doctor(const Program& program) {
   const std::vector<Finding> findings =
       examine_machine(program.installation(), program.interrupted());
@@ -225,13 +280,18 @@ int doctor(const Program& program) {
 
 int run(int argc, char** argv) {
   const Program program("regraph-search", argv[0]);
-  const ParsedOptions parsed = parse_search_options(argc, argv);
+  std::vector<std::string> arguments(argv, argv + argc);
+  const auto commands = take_commands(arguments);
+  std::vector<const char*> words;
+  for (const std::string& argument : arguments)
+    words.push_back(argument.c_str());
+  ParsedOptions parsed = parse_search_options(static_cast<int>(words.size()), words.data());
   if (parsed.exit_code) {
     if (*parsed.exit_code == 0) return program.print(parsed.text, 0);
     say(parsed.text);
     return *parsed.exit_code;
   }
-  const SearchOptions& options = parsed.options;
+  SearchOptions& options = parsed.options;
   std::error_code absent;
   if (options.session.problem.kernel_file == "doctor" &&
       !std::filesystem::exists("doctor", absent)) {
@@ -242,6 +302,15 @@ int run(int argc, char** argv) {
     const Status written =
         export_graph(options.session.graph, options.export_graph, program.installation());
     return written ? 0 : program.fail(usage(written.error().message));
+  }
+  if (!commands.empty()) {
+    if (!options.session.problem.kernel_file.ends_with(".cu"))
+      return program.fail(
+          usage("-- is followed by arguments of a program that is built of a .cu "
+                "file; a program that is built already is captured with "
+                "regraph-capture"));
+    if (auto captured = capture_first(program, commands, options); !captured)
+      return program.fail(captured.error());
   }
   return start(program, options);
 }

@@ -29,6 +29,8 @@ std::string device_names() {
 constexpr const char* kFooter = R"(Examples:
   regraph-search examples/sgemm/sgemm.cu --device h200
   regraph-search kernel.cu --init > kernel.regraph.yaml
+  regraph-search main.cu --device h200 -- its arguments    (builds and captures the program first)
+  regraph-search regraph-capture/sgemm --device h200       (a folder that regraph-capture made)
   regraph-search --resume regraph-runs/sgemm-1
   regraph-search kernel.cu --device sm_90 --size N=8192 --block 32x8 --evaluations 200 --json
 
@@ -109,7 +111,8 @@ void add_method_options(CLI::App& app, SelectionConfig& selection) {
 
 void add_target_options(CLI::App& app, SearchOptions& options) {
   SessionOptions& session = options.session;
-  app.add_option("KERNEL.cu", session.problem.kernel_file, "CUDA source with the kernel");
+  app.add_option("KERNEL.cu", session.problem.kernel_file,
+                 "CUDA source with the kernel, or a folder that regraph-capture made");
   add_device_options(app, session);
   app.add_option("--sanitizer", options.sanitizer,
                  "measured answers are checked by compute-sanitizer: auto (where it is installed), "

@@ -58,6 +58,15 @@ Json sanitizer_json(const SanitizerReport& report) {
   return {{"tools", report.tools}, {"findings", report.findings}, {"notes", report.notes}};
 }
 
+Json program_json(const ProgramRunReport& program) {
+  return {{"ran", program.ran},
+          {"same", program.same},
+          {"trouble", program.trouble},
+          {"launches_replaced", program.replaced},
+          {"launches_kept", program.kept},
+          {"seconds", program.seconds}};
+}
+
 Json measurement_json(const Measurement& measurement) {
   return {{"gpu", measurement.gpu},
           {"devices", measurement.devices},
@@ -153,6 +162,7 @@ std::string result_json(const RunReport& report) {
   json["verification"] = report.verification;
 
   json["work"] = work_json(report.problem);
+  if (report.program) json["program"] = program_json(*report.program);
   if (report.measurement) json["measurement"] = measurement_json(*report.measurement);
   if (report.model_use) json["language_model"] = model_use_json(*report.model_use);
   json["baseline"] = baseline_json(outcome.baseline_evaluation);

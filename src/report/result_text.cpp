@@ -94,6 +94,21 @@ void append_workers(const RunReport& report, std::string& text) {
   text += "\n";
 }
 
+// The program with the winner in it.
+void append_program(const ProgramRunReport& program, std::string& text) {
+  auto out = std::back_inserter(text);
+  if (!program.ran) {
+    fmt::format_to(out, "  program     not run with the winner: {}\n", program.trouble);
+    return;
+  }
+  fmt::format_to(out, "  program     {} with {} launches replaced",
+                 program.same ? "behaves as before" : "BEHAVES DIFFERENTLY", program.replaced);
+  if (program.kept > 0) fmt::format_to(out, " ({} of other shapes were not)", program.kept);
+  if (!program.same)
+    fmt::format_to(out, ", so the best candidate is withdrawn: {}", program.trouble);
+  text += "\n";
+}
+
 void append_measurement(const Measurement& measurement, std::string& text) {
   auto out = std::back_inserter(text);
   fmt::format_to(out, "  timed       {} candidates", measurement.timed);
@@ -165,6 +180,7 @@ std::string result_text(const RunReport& report) {
   for (const std::string_view reason : caveats_of(best.facts))
     fmt::format_to(out, "\n  uncertain   {}", reason);
   fmt::format_to(out, "\n  verified    {}\n", report.verification);
+  if (report.program) append_program(*report.program, text);
   if (report.measurement) append_measurement(*report.measurement, text);
   if (report.model_use) text += model_use_text(*report.model_use);
   fmt::format_to(out, "  evaluated   {} candidates in {:.1f} s ({}); {} merged with known states\n",

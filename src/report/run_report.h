@@ -6,6 +6,7 @@
 #include "kernel/problem.h"
 #include "kernel/sanitizer_report.h"
 #include "report/model_use.h"
+#include "report/program_run.h"
 #include "search/config.h"
 #include "search/outcome.h"
 
@@ -55,6 +56,8 @@ struct RunReport {
   std::string opaque_reason;
   std::optional<Measurement> measurement = std::nullopt;  // none: times are predicted
   std::optional<ModelUse> model_use = std::nullopt;       // none: no language model was asked
+  // The program that the kernel was captured from, with the winner; none: there is no such.
+  std::optional<ProgramRunReport> program = std::nullopt;
 
   // baseline / best, 1 without an improvement. As measured last, where it was.
   [[nodiscard]] double speedup() const;

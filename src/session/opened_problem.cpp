@@ -36,6 +36,7 @@ class ProblemOpener {
         cancellation_(cancellation),
         opened_(std::make_unique<OpenedProblem>()) {
     opened_->device = std::move(device);
+    opened_->capture = source_.capture;
   }
 
   Result<std::unique_ptr<OpenedProblem>, SessionError> run() {

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct OpenedProblem {
   std::vector<std::string> warnings;    // of the original's verification
   std::vector<std::string> to_fill_in;  // with OpenOptions::fill_in: what could not be inferred
   std::unique_ptr<Verifier> verifier;
+  std::optional<capture::CapturedKernel> capture;  // the program that launched it, where known
 };
 
 // Lets NVRTC in its sandbox accept the source, parses it, infers what the manifest leaves out,

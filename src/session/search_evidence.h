@@ -1,6 +1,7 @@
 // How a GPU and a language model took part in a search.
 #pragma once
 
+#include "report/program_run.h"
 #include "report/run_report.h"
 
 #include <optional>
@@ -8,8 +9,9 @@
 namespace regraph {
 
 struct SearchEvidence {
-  std::optional<Measurement> measurement;  // none: times are predicted
-  std::optional<ModelUse> model_use;       // none: no language model was asked
+  std::optional<Measurement> measurement;   // none: times are predicted
+  std::optional<ModelUse> model_use;        // none: no language model was asked
+  std::optional<ProgramRunReport> program;  // none: there is no program, or no winner
 };
 
 }  // namespace regraph

@@ -11,11 +11,13 @@
 #include "session/load_graph.h"
 #include "session/measured_answer.h"
 #include "session/opened_problem.h"
+#include "session/program_check.h"
 #include "session/search_evidence.h"
 #include "session/session_policy.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace regraph {
@@ -63,12 +65,33 @@ struct Session::State {
     return {};
   }
 
+  // The program that launched the kernel has the last word.
+  void run_program(SearchOutcome& outcome, SearchEvidence& evidence,
+                   std::vector<std::string>& notes, const Cancellation& cancellation) {
+    const bool claimed = outcome.improved() && outcome.stopped != StopReason::cancelled;
+    if (!opened->capture || !claimed || cancellation.requested()) return;
+    const auto compiled = compile_plan(*toolchain.compiler, outcome.best.source, outcome.best.plan,
+                                       opened->device.device.architecture, cancellation);
+    if (!compiled) return;  // it was compiled for the search
+    evidence.program = check_program(*opened, outcome.best, *compiled, installation,
+                                     options.program_seconds, cancellation);
+    if (!evidence.program->ran || evidence.program->same) return;
+    outcome.withdraw_claim(SpeedVerdict::ambiguous);
+    notes.push_back("the answer is withdrawn: the program behaves differently with it, " +
+                    evidence.program->trouble);
+  }
+
   [[nodiscard]] std::string verification_text(const SearchOutcome& outcome) const {
     std::string text = fmt::format(
         "against the original on {} sizes with {} input distributions each, on the PTX "
         "interpreter, and at the bench size{}",
         opened->problem.tests.size(), verify::choose_distributions(opened->problem).size(),
         opened->device.gpu ? " on the GPU" : "");
+    const auto captured = std::ranges::count_if(opened->problem.tests, [&](const Symbols& test) {
+      return opened->problem.captured_at(test) != nullptr;
+    });
+    if (captured > 0)
+      text += fmt::format("; {} of the sizes with the program's own data", captured);
     if (outcome.verdict == SpeedVerdict::fast && outcome.confirmed)
       text += ", and once more with fresh inputs";
     return text;
@@ -253,6 +276,7 @@ Result<SearchResult> Session::search(const SearchRequest& request) {
     evidence->measurement = std::move(measured.measurement);
     result.notes = std::move(measured.notes);
   }
+  state_->run_program(result.outcome, *evidence, result.notes, cancellation);
   result.evidence = std::move(evidence);
   result.verification = state_->verification_text(result.outcome);
   return result;
@@ -278,7 +302,8 @@ RunReport Session::report(const SearchResult& result, const SearchConfig& config
           state_->opened->rewritable,
           state_->opened->opaque_reason,
           result.evidence->measurement,
-          result.evidence->model_use};
+          result.evidence->model_use,
+          result.evidence->program};
 }
 
 }  // namespace regraph

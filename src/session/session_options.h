@@ -23,6 +23,7 @@ struct OpenOptions {
   bool fill_in = false;
   std::uint64_t seed = 1;            // of the check's inputs, and of everything random later
   double evaluation_seconds = 60.0;  // one evaluation, or the check of the original, may take
+  double program_seconds = 120.0;    // a captured program may take with the winner in it
 };
 
 struct SessionOptions {

@@ -353,17 +353,16 @@ DeviceAnswer CaptureDevice::launch(std::string_view request, const Cancellation&
   record.threads += blocks * block_threads;
 
   std::optional<ObservedLaunch> watched;
-  if (config_.observer != nullptr) {
+  if (config_.observer != nullptr || config_.substitute != nullptr)
     watched.emplace(observed(entry, wanted, request));
-    config_.observer->before_launch(*watched);
-  }
+  if (config_.observer != nullptr) config_.observer->before_launch(*watched);
   const std::string asked = bytes_of(wanted) + std::string(request);
   const auto steady = entry.steady.find(asked);
   std::optional<Hash128> before;
   if (steady != entry.steady.end() || is_worth_hashing(entry)) before = hash_memory();
   if (steady != entry.steady.end() && steady->second == *before) {
     ++record.skipped;
-    if (watched) config_.observer->after_launch(*watched, 0);
+    if (config_.observer != nullptr) config_.observer->after_launch(*watched, 0);
     return {};
   }
 
@@ -379,15 +378,22 @@ DeviceAnswer CaptureDevice::launch(std::string_view request, const Cancellation&
   options.shared_limit_bytes =
       static_cast<std::uint32_t>(config_.facts.shared_bytes_per_block_with_opt_in);
   options.variables = &*modules_[entry.module].variables;
+  const ptx::Program* program = &entry.program;
+  if (auto other =
+          config_.substitute != nullptr ? config_.substitute->substitute(*watched) : std::nullopt) {
+    program = other->program;
+    arguments = std::move(other->arguments);
+    options.variables = other->variables;
+  }
   const auto start = std::chrono::steady_clock::now();
   const Deadline deadline(config_.launch_seconds, cancellation);
   const ptx::RunResult result =
-      ptx::run(entry.program, arguments, memory_.memory(), options, deadline.cancellation());
+      ptx::run(*program, arguments, memory_.memory(), options, deadline.cancellation());
   entry.last_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   record.seconds += entry.last_seconds;
   record.thread_instructions += result.profile.thread_instructions;
-  if (watched)
+  if (config_.observer != nullptr)
     config_.observer->after_launch(*watched, result.ok() ? result.profile.thread_instructions : 0);
   if (!result.ok() && record.fault.empty()) {
     if (result.fault.kind != ptx::FaultKind::cancelled) {

@@ -5,6 +5,7 @@
 #include "base/cancellation.h"
 #include "base/hash.h"
 #include "capture/device/launch_observer.h"
+#include "capture/device/launch_substitute.h"
 #include "capture/device/shared_device_memory.h"
 #include "capture/runtime/protocol.h"
 #include "ptx/interpreter.h"
@@ -54,9 +55,10 @@ struct LaunchedKernel {
 
 struct CaptureDeviceConfig {
   DeviceFacts facts;
-  double launch_seconds = 60.0;        // of one launch; longer ones are ended
-  int threads = 0;                     // of the interpreter, 0: as many as fit
-  LaunchObserver* observer = nullptr;  // null: nobody looks on
+  double launch_seconds = 60.0;            // of one launch; longer ones are ended
+  int threads = 0;                         // of the interpreter, 0: as many as fit
+  LaunchObserver* observer = nullptr;      // null: nobody looks on
+  LaunchSubstitute* substitute = nullptr;  // null: kernels run as they are
 };
 
 // Not thread-safe.

@@ -169,7 +169,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 
 // In a process group of its own.
 Result<pid_t> start(std::vector<std::string> command, std::vector<std::string> environment,
-                    const std::filesystem::path& output) {
+                    const std::filesystem::path& output, const std::filesystem::path& directory) {
   posix_spawnattr_t attributes;
   if (posix_spawnattr_init(&attributes) != 0) return system_error("posix_spawnattr_init");
   (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
@@ -181,6 +181,7 @@ Result<pid_t> start(std::vector<std::string> command, std::vector<std::string> e
     (void)posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.c_str(),
                                            O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
   }
+  if (!directory.empty()) (void)posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
   pid_t child = 0;
   const std::vector<char*> arguments = pointers_to(command);
   const std::vector<char*> variables = pointers_to(environment);
@@ -211,7 +212,8 @@ Result<ProgramEnd> capture_program(const ProgramRun& run, CaptureDevice& device,
   if (!listening) return listening.error();
   Server server(device, std::move(*listening));
   const auto begin = std::chrono::steady_clock::now();
-  const auto child = start(run.command, environment_with(run.runtime_directory, socket), run.output);
+  const auto child = start(run.command, environment_with(run.runtime_directory, socket), run.output,
+                           run.directory);
   if (!child) return child.error();
 
   ProgramEnd end;

@@ -2,6 +2,7 @@
 
 #include "capture/kernel_image.h"
 #include "capture/problem/kernel_source.h"
+#include "capture/problem/launch_numbers.h"
 #include "capture/problem/match_expressions.h"
 #include "kernel/captured_data.h"
 #include "ptx/memory/module_memory.h"
@@ -43,35 +44,6 @@ Type value_at(const std::vector<std::byte>& bytes, std::size_t at) {
   Type value;
   std::memcpy(&value, bytes.data() + at, sizeof value);
   return value;
-}
-
-std::int64_t integer_at(const std::vector<std::byte>& bytes, std::size_t at, ScalarType type) {
-  switch (type) {
-    case ScalarType::i8:
-      return value_at<std::int8_t>(bytes, at);
-    case ScalarType::i16:
-      return value_at<std::int16_t>(bytes, at);
-    case ScalarType::u16:
-      return value_at<std::uint16_t>(bytes, at);
-    case ScalarType::i32:
-      return value_at<std::int32_t>(bytes, at);
-    case ScalarType::u32:
-      return value_at<std::uint32_t>(bytes, at);
-    case ScalarType::i64:
-    case ScalarType::u64:
-      return value_at<std::int64_t>(bytes, at);
-    default:
-      return value_at<std::uint8_t>(bytes, at);
-  }
-}
-
-// "p.data" as a symbol.
-std::string as_symbol(std::string name) {
-  for (char& c : name) {
-    const bool word = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    if (!word) c = '_';
-  }
-  return name;
 }
 
 bool all_equal(const Numbers& numbers) {
@@ -228,10 +200,7 @@ class Deriver {
     std::vector<Pointer> pointers;
     for (const Parameter& parameter : signature_.parameters) {
       if (!parameter.is_pointer || parameter.is_symbol) continue;
-      const std::string& holder = parameter.inside.empty() ? parameter.name : parameter.inside;
-      const auto place = static_cast<std::size_t>(
-          std::ranges::find(passed_, holder, [](const Parameter* one) { return one->name; }) -
-          passed_.begin());
+      const std::size_t place = place_of(signature_, parameter);
       Pointer pointer{&parameter, {}};
       for (const KeptLaunch* one : cases_)
         pointer.kept.push_back(pointer_of(*one, place, parameter.inside_byte));
@@ -269,8 +238,8 @@ class Deriver {
       return fail(ErrorCode::unsupported,
                   fmt::format("'{}' leads to less than one element", parameter.name));
     }
-    said.shape = std::vector<IntegerExpression>{
-        expression_of(lengths, as_symbol(parameter.name) + "_length")};
+    said.shape =
+        std::vector<IntegerExpression>{expression_of(lengths, length_symbol(parameter.name))};
     const bool plain_integers = !is_floating(parameter.type) && parameter.fields.empty();
     if (plain_integers) said.init = range_of(pointer);
     find_overlap(pointer, all, said);
@@ -316,7 +285,7 @@ class Deriver {
     said.overlaps = first->parameter->name;
     said.overlap_bytes = all_equal(bytes) && bytes.front() == 0
                              ? IntegerExpression(0)
-                             : expression_of(bytes, as_symbol(pointer.parameter->name) + "_begin");
+                             : expression_of(bytes, begin_symbol(pointer.parameter->name));
   }
 
   // What indices are drawn from where nothing was captured.
@@ -350,14 +319,14 @@ class Deriver {
         const std::uint32_t extents[] = {one->grid.x, one->grid.y, one->grid.z};
         numbers.push_back(extents[axis]);
       }
-      launch.grid[axis] = grid_of(numbers, blocks[axis].first, blocks[axis].second,
-                                  fmt::format("grid_{}", "xyz"[axis]));
+      launch.grid[axis] =
+          grid_of(numbers, blocks[axis].first, blocks[axis].second, kGridSymbols[axis]);
     }
     Numbers shared;
     for (const KeptLaunch* one : cases_)
       shared.push_back(one->dynamic_shared_bytes);
     launch.dynamic_shared_bytes =
-        shared.front() == 0 && all_equal(shared) ? 0 : expression_of(shared, "shared_bytes");
+        shared.front() == 0 && all_equal(shared) ? 0 : expression_of(shared, kSharedSymbol);
     result_.manifest.launch = std::move(launch);
     return {};
   }
@@ -431,10 +400,7 @@ class Deriver {
         capture.contents[parameter.name] = {data(found->data), 0, nullptr};
       return true;
     }
-    const std::string& holder = parameter.inside.empty() ? parameter.name : parameter.inside;
-    const auto place = static_cast<std::size_t>(
-        std::ranges::find(passed_, holder, [](const Parameter* one) { return one->name; }) -
-        passed_.begin());
+    const std::size_t place = place_of(signature_, parameter);
     if (!parameter.is_pointer) {
       if (parameter.record_bytes > 0 && cases_.size() > 1) {
         auto stored = store_captured(folder_ / kCapturedData, record_in(launch, place));

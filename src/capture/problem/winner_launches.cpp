@@ -1,0 +1,97 @@
+#include "capture/problem/winner_launches.h"
+
+#include "capture/problem/launch_numbers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace regraph::capture {
+
+Result<WinnerLaunches> WinnerLaunches::create(const CapturedKernel& kernel, const Problem& problem,
+                                              const regraph::Launch& launch, const std::string& ptx,
+                                              const std::string& entry) {
+  auto program = ptx::Program::load(ptx, entry);
+  if (!program.ok()) return program.error();
+  auto variables = ptx::ModuleMemory::create(*program);
+  if (!variables.ok()) return variables.error();
+  return WinnerLaunches(kernel, problem, launch, std::move(*program), std::move(*variables));
+}
+
+std::optional<Substitute> WinnerLaunches::substitute(const ObservedLaunch& launch) {
+  if (launch.symbol != kernel_->symbol) return std::nullopt;
+  auto arguments = arguments_of(launch);
+  if (!arguments.ok()) {
+    if (kept_++ == 0) why_kept_ = arguments.error().message;
+    return std::nullopt;
+  }
+  // What the host put into constant memory.
+  for (const ObservedVariable& variable : launch.variables) {
+    for (const ptx::ModuleMemory::Variable& own : variables_.variables()) {
+      const bool same = ptx::source_name(own.name) == ptx::source_name(variable.name) &&
+                        own.bytes == variable.content.size();
+      if (same) std::ranges::copy(variable.content, own.host.get());
+    }
+  }
+  ++replaced_;
+  return Substitute{&program_, std::move(*arguments), &variables_};
+}
+
+Result<ptx::LaunchArguments> WinnerLaunches::arguments_of(const ObservedLaunch& launch) const {
+  const regraph::Launch* original = problem_->launch.launch_of(problem_->signature.name);
+  if (original == nullptr || !(original->block == launch.block))
+    return fail(ErrorCode::unsupported, "it has another block");
+  auto symbols = symbols_of(launch);
+  if (!symbols.ok()) return symbols.error();
+  // Launches of another grid than the original's expressions give are of another kind.
+  const auto as_original = concretise(*original, *symbols);
+  if (!as_original.ok() || !(as_original->grid == launch.grid))
+    return fail(ErrorCode::unsupported, "its grid is not the problem's");
+  const auto concrete = concretise(launch_, *symbols);
+  if (!concrete.ok()) return concrete.error();
+  ptx::LaunchArguments arguments;
+  arguments.grid = concrete->grid;
+  arguments.block = concrete->block;
+  arguments.dynamic_shared_bytes = static_cast<std::uint32_t>(concrete->dynamic_shared_bytes);
+  arguments.parameters.assign(launch.parameters.begin(), launch.parameters.end());
+  return arguments;
+}
+
+Result<Symbols> WinnerLaunches::symbols_of(const ObservedLaunch& launch) const {
+  Symbols symbols;
+  for (const auto& [name, value] : problem_->sizes) {
+    const auto found = symbol_of(name, launch);
+    if (!found.ok()) return found.error();
+    symbols[name] = *found;
+  }
+  return symbols;
+}
+
+Result<std::int64_t> WinnerLaunches::symbol_of(const std::string& name,
+                                               const ObservedLaunch& launch) const {
+  std::size_t place = 0;
+  for (const Parameter& parameter : problem_->signature.parameters) {
+    const bool integer = !parameter.is_pointer && parameter.record_bytes == 0;
+    if (parameter.is_passed() && integer && parameter.name == name)
+      return integer_at(launch.parameters, kernel_->slots[place].offset, parameter.type);
+    if (parameter.is_pointer && !parameter.is_symbol && name == length_symbol(parameter.name)) {
+      const std::size_t holder = place_of(problem_->signature, parameter);
+      for (const ObservedPointer& pointer : launch.pointers) {
+        if (pointer.parameter != holder || pointer.byte != parameter.inside_byte) continue;
+        const auto element =
+            parameter.components * static_cast<std::int64_t>(size_in_bytes(parameter.type));
+        return static_cast<std::int64_t>(pointer.content.size() - pointer.offset) / element;
+      }
+    }
+    place += parameter.is_passed() ? 1 : 0;
+  }
+  if (name == kGridSymbols[0]) return launch.grid.x;
+  if (name == kGridSymbols[1]) return launch.grid.y;
+  if (name == kGridSymbols[2]) return launch.grid.z;
+  if (name == kSharedSymbol) return launch.dynamic_shared_bytes;
+  return fail(ErrorCode::unsupported, fmt::format("nothing in a launch says what '{}' is", name));
+}
+
+}  // namespace regraph::capture
