@@ -160,6 +160,41 @@ int main() {
   EXPECT_EQ(launched("count")->skipped, 0U);
 }
 
+TEST_F(CaptureProgramTest, AccessesWhereAGpuRoundsUpPassAndAreTold) {
+  const std::string source = std::string(kHead) + R"(
+__global__ void shift(const float* in, float* out, int n) {
+  int i = threadIdx.x;
+  if (i < n) out[i] = in[i + 1];
+}
+__global__ void clear(int* p) { p[threadIdx.x] = 0; }
+__global__ void clean(int* p) { if (threadIdx.x < 100) p[threadIdx.x] = 0; }
+int main() {
+  float host[100], *in, *out;
+  cudaMalloc(&in, sizeof host); cudaMalloc(&out, sizeof host);
+  for (int i = 0; i < 100; ++i) host[i] = i;
+  cudaMemcpy(in, host, sizeof host, cudaMemcpyHostToDevice);
+  for (int round = 0; round < 3; ++round) shift<<<1, 128>>>(in, out, 100);
+  cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost);
+  clear<<<1, 128>>>((int*)in);
+  clean<<<1, 128>>>((int*)in);
+  printf("%g %g %s\n", host[0], host[98], cudaGetErrorName(cudaDeviceSynchronize()));
+}
+)";
+  if (!build(source, "-arch=sm_90 -cudart shared")) GTEST_SKIP() << "no nvcc";
+  const auto end = run();
+  ASSERT_TRUE(end.ok()) << end.error().message;
+  EXPECT_EQ(output(), "1 99 cudaSuccess\n");
+  ASSERT_TRUE(launched("shift") && launched("clear") && launched("clean"));
+  EXPECT_EQ(launched("shift")->slack_reads + launched("shift")->skipped, 3U);
+  EXPECT_EQ(launched("shift")->slack_writes, 0U);
+  EXPECT_NE(launched("shift")->first_slack.find("past the end of 'allocation 0' (400 bytes)"),
+            std::string::npos)
+      << launched("shift")->first_slack;
+  EXPECT_EQ(launched("clear")->slack_writes, 28U);
+  EXPECT_TRUE(launched("clear")->fault.empty());
+  EXPECT_EQ(launched("clean")->slack_writes, 0U);
+}
+
 TEST_F(CaptureProgramTest, FaultsAreTheProgramsAndAreTold) {
   const std::string source = std::string(kHead) + R"(
 __global__ void beyond(int* p) { p[threadIdx.x + 1000] = 1; }

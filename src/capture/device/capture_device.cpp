@@ -315,13 +315,19 @@ Hash128 CaptureDevice::hash_memory() const {
     all.add(address).add(content.low).add(content.high);
   };
   for (const auto& [address, buffer] : memory_.buffers())
-    add(address, {buffer.host, buffer.bytes});
+    add(address, {buffer.host, buffer.usable_bytes});
   for (const Module& module : modules_) {
     if (!module.variables) continue;
     for (const ptx::ModuleMemory::Variable& variable : module.variables->variables())
       add(variable.address, {variable.host.get(), variable.bytes});
   }
   return all.finish();
+}
+
+void CaptureDevice::record_slack(const ptx::SlackUse& slack, LaunchedKernel& record) {
+  record.slack_reads += slack.reads;
+  record.slack_writes += slack.writes;
+  if (record.first_slack.empty()) record.first_slack = slack.first.message;
 }
 
 bool CaptureDevice::is_worth_hashing(const Entry& entry) const {
@@ -389,6 +395,7 @@ DeviceAnswer CaptureDevice::launch(std::string_view request, const Cancellation&
   record.thread_instructions += result.profile.thread_instructions;
   if (watched)
     config_.observer->after_launch(*watched, result.ok() ? result.profile.thread_instructions : 0);
+  record_slack(result.slack, record);
   if (!result.ok() && record.fault.empty()) {
     if (result.fault.kind != ptx::FaultKind::cancelled) {
       record.fault = result.fault.message;

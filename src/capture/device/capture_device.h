@@ -48,8 +48,11 @@ struct LaunchedKernel {
   double seconds = 0.0;                   // of the interpreter
   std::set<std::string> shapes;           // "grid 4x1x1 block 256x1x1", few of them
   std::vector<PointerArgument> pointers;  // of the first launch
-  bool aliased = false;                   // in some launch two parameters point into one allocation
-  std::string fault;                      // the first that a launch ended with
+  std::uint64_t slack_reads = 0;   // of single threads, behind the end of an allocation where it
+  std::uint64_t slack_writes = 0;  // is rounded up: hardware lets them pass
+  std::string first_slack;         // what the first of them was
+  bool aliased = false;            // in some launch two parameters point into one allocation
+  std::string fault;               // the first that a launch ended with
 };
 
 struct CaptureDeviceConfig {
@@ -110,6 +113,8 @@ class CaptureDevice {
   std::span<std::byte> variable_bytes(std::uint64_t address, std::uint64_t bytes);
   // Of all buffers and module variables.
   [[nodiscard]] Hash128 hash_memory() const;
+  // What a launch did that hardware lets pass.
+  static void record_slack(const ptx::SlackUse& slack, LaunchedKernel& record);
   [[nodiscard]] bool is_worth_hashing(const Entry& entry) const;
   [[nodiscard]] std::vector<PointerArgument> pointers_in(const Entry& entry,
                                                          std::string_view block) const;

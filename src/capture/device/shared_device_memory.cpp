@@ -13,6 +13,7 @@ namespace regraph::capture {
 namespace {
 
 constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kDeviceGranule = 512;  // of cudaMalloc
 // Between buffers: an index that is wrong by a row misses every other buffer.
 constexpr std::uint64_t kRedZone = 2ULL << 20;
 
@@ -36,6 +37,7 @@ Result<const SharedBuffer*> SharedDeviceMemory::allocate(std::uint64_t bytes, Me
   SharedBuffer buffer;
   buffer.id = next_id_++;
   buffer.bytes = bytes;
+  buffer.usable_bytes = round_up(bytes, kDeviceGranule);
   buffer.mapped_bytes = round_up(bytes, kPage);
   buffer.kind = kind;
   buffer.file = FileDescriptor(::memfd_create("regraph-device-memory", MFD_CLOEXEC));
@@ -53,8 +55,9 @@ Result<const SharedBuffer*> SharedDeviceMemory::allocate(std::uint64_t bytes, Me
   buffer.address = next_address_;
   next_address_ =
       round_up(next_address_ + buffer.mapped_bytes + std::max(kRedZone, bytes), kRedZone);
-  const Status adopted = memory_.adopt(fmt::format("allocation {}", buffer.id), buffer.address,
-                                       {buffer.host, buffer.bytes});
+  const Status adopted =
+      memory_.adopt(fmt::format("allocation {}", buffer.id), buffer.address,
+                    {buffer.host, buffer.usable_bytes}, buffer.usable_bytes - bytes);
   if (!adopted) {
     ::munmap(mapped, buffer.mapped_bytes);
     return adopted.error();

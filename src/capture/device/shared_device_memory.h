@@ -18,6 +18,8 @@ struct SharedBuffer {
   std::uint64_t id = 0;  // by order of allocation, from 0
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
+  // What a device's allocator would round up to: kernels that go on to there run on hardware.
+  std::uint64_t usable_bytes = 0;
   std::uint64_t mapped_bytes = 0;
   MemoryKind kind = MemoryKind::device;
   FileDescriptor file;  // for the program to map
