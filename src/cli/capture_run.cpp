@@ -25,7 +25,7 @@ std::string kernel_text(const capture::LaunchedKernel& kernel) {
   std::string text = fmt::format(
       "  {}\n    launches {}{}, threads {}, {}; {:.3g} s of the interpreter\n",
       capture::readable_name(kernel.symbol), kernel.launches,
-      kernel.skipped > 0 ? fmt::format(" ({} would have changed nothing)", kernel.skipped) : "",
+      kernel.skipped > 0 ? fmt::format(" ({} need not be executed again)", kernel.skipped) : "",
       kernel.threads, shapes, kernel.seconds);
   if (kernel.aliased) text += "    two of its parameters point into one allocation\n";
   if (kernel.slack_reads + kernel.slack_writes > 0) {

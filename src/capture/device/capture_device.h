@@ -5,6 +5,7 @@
 #include "base/cancellation.h"
 #include "base/hash.h"
 #include "capture/device/launch_observer.h"
+#include "capture/device/periodic_work.h"
 #include "capture/device/shared_device_memory.h"
 #include "capture/runtime/protocol.h"
 #include "ptx/interpreter.h"
@@ -42,7 +43,7 @@ struct LaunchedKernel {
   std::string symbol;
   std::uint32_t module = 0;
   std::uint64_t launches = 0;
-  std::uint64_t skipped = 0;  // of them: they would have changed nothing
+  std::uint64_t skipped = 0;  // of them: what they would leave in memory was known
   std::uint64_t threads = 0;
   std::uint64_t thread_instructions = 0;
   double seconds = 0.0;                   // of the interpreter
@@ -60,6 +61,7 @@ struct CaptureDeviceConfig {
   double launch_seconds = 60.0;        // of one launch; longer ones are ended
   int threads = 0;                     // of the interpreter, 0: as many as fit
   LaunchObserver* observer = nullptr;  // null: nobody looks on
+  bool skip_repeats = true;            // of launches whose outcome is known
 };
 
 // Not thread-safe.
@@ -70,6 +72,10 @@ class CaptureDevice {
   // Answers one request: the struct of its kind and what follows, as the program sent it.
   [[nodiscard]] DeviceAnswer answer(RequestKind kind, std::string_view request,
                                     const Cancellation& cancellation);
+
+  // How many processes ask at the moment, 1 at first. With several none knows what the others
+  // write, and no repeats are skipped.
+  void set_clients(int clients) { clients_ = clients; }
 
   // In the order of their first launch.
   [[nodiscard]] std::vector<const LaunchedKernel*> launched() const;
@@ -105,16 +111,33 @@ class CaptureDevice {
   DeviceAnswer release(std::string_view request);
   DeviceAnswer read(std::string_view request);
   DeviceAnswer write(std::string_view request);
+  // What is no work of the device, but needs memory as it should be, or changes it.
+  DeviceAnswer touch(RequestKind kind, std::string_view request);
+  DeviceAnswer fill(std::string_view request);
+  DeviceAnswer move(std::string_view request);
   DeviceAnswer launch(std::string_view request, const Cancellation& cancellation);
+
+  // Device work: does it, or leaves it out where memory would come out as is known.
+  DeviceAnswer work(RequestKind kind, std::string_view request, const Cancellation& cancellation);
+  DeviceAnswer execute(RequestKind kind, std::string_view request,
+                       const Cancellation& cancellation);
+  // Does what was left out and matters. Returns a status; afterwards memory is as it should be.
+  int catch_up(const Cancellation& cancellation);
+  // Whether all that changes memory is asked for.
+  [[nodiscard]] bool sees_all_writes() const;
+  void record_skip(std::string_view launch, bool skipped);
 
   // Status and program of an entry of a module.
   int load_entry(Module& module, const std::string& symbol, std::optional<ptx::Program>& into);
-  // The bytes of module variables at that address; empty where they do not all lie in one.
+  // The bytes of a module variable or a buffer at that address; empty where they do not all lie in
+  // one.
   std::span<std::byte> variable_bytes(std::uint64_t address, std::uint64_t bytes);
+  std::span<std::byte> device_bytes(std::uint64_t address, std::uint64_t bytes);
   // Of all buffers and module variables.
   [[nodiscard]] Hash128 hash_memory() const;
   // What a launch did that hardware lets pass.
   static void record_slack(const ptx::SlackUse& slack, LaunchedKernel& record);
+  [[nodiscard]] double hash_seconds() const;
   [[nodiscard]] bool is_worth_hashing(const Entry& entry) const;
   [[nodiscard]] std::vector<PointerArgument> pointers_in(const Entry& entry,
                                                          std::string_view block) const;
@@ -124,6 +147,8 @@ class CaptureDevice {
 
   const CaptureDeviceConfig config_;
   SharedDeviceMemory memory_;
+  PeriodicWork repeats_;
+  int clients_ = 1;
   std::vector<Module> modules_;
   std::vector<std::unique_ptr<Entry>> entries_;
   std::vector<std::uint32_t> order_;  // of first launches

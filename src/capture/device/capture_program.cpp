@@ -95,6 +95,18 @@ class Server {
   }
 
   void serve(int socket) {
+    count_client(1);
+    answer_all(socket);
+    count_client(-1);
+  }
+
+  void count_client(int more) {
+    const std::lock_guard lock(device_mutex_);
+    clients_ += more;
+    device_.set_clients(clients_);
+  }
+
+  void answer_all(int socket) {
     RequestHead head;
     std::string request;
     while (receive_all(socket, &head, sizeof head) && head.bytes <= kLargestMessage) {
@@ -114,6 +126,7 @@ class Server {
 
   CaptureDevice& device_;
   std::mutex device_mutex_;
+  int clients_ = 0;
   FileDescriptor listening_;
   Cancellation stop_;
   std::atomic<bool> asked_{false};

@@ -23,13 +23,6 @@ std::vector<Configuration>& pushed() {
   return configurations;
 }
 
-// Faults of a kernel that leave the device unusable, as on a GPU.
-bool is_sticky(int status) {
-  return status == cudaErrorIllegalAddress || status == cudaErrorLaunchFailure ||
-         status == cudaErrorMisalignedAddress || status == cudaErrorAssert ||
-         status == cudaErrorLaunchTimeout;
-}
-
 cudaError_t launch(const void* function, const Configuration& with, void** arguments,
                    bool cooperative) {
   RuntimeState& state = runtime();
@@ -52,10 +45,8 @@ cudaError_t launch(const void* function, const Configuration& with, void** argum
   request.stream = reinterpret_cast<std::uint64_t>(with.stream);
   request.parameter_bytes = known.parameter_bytes;
   request.cooperative = cooperative ? 1 : 0;
-  const int status =
-      ask(RequestKind::launch, {&request, sizeof request}, {block.data(), block.size()}).status;
-  if (is_sticky(status)) state.sticky_error = static_cast<cudaError_t>(status);
-  return state.note(static_cast<cudaError_t>(status));
+  return state.note_answer(
+      ask(RequestKind::launch, {&request, sizeof request}, {block.data(), block.size()}).status);
 }
 
 }  // namespace

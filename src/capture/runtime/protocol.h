@@ -12,9 +12,11 @@ namespace regraph::capture {
 
 // Environment variable with the socket's path.
 inline constexpr const char* kSocketVariable = "REGRAPH_CAPTURE_SOCKET";
-inline constexpr std::uint32_t kProtocolVersion = 1;
+inline constexpr std::uint32_t kProtocolVersion = 2;
 inline constexpr std::uint32_t kMostParameters = 256;
 inline constexpr std::uint64_t kLargestMessage = std::uint64_t{1} << 30;
+// Larger copies to the device are the program's own, which says `access`.
+inline constexpr std::uint64_t kLargestSentCopy = std::uint64_t{16} << 20;
 
 enum class RequestKind : std::uint32_t {
   hello = 1,  // Hello -> DeviceFacts
@@ -25,7 +27,10 @@ enum class RequestKind : std::uint32_t {
   release,    // Address -> nothing
   launch,     // Launch, parameter block -> nothing
   read,       // Range -> bytes; of module variables
-  write,      // Range, bytes -> nothing; likewise
+  write,      // Range, bytes -> nothing; variables and memory of the device
+  fill,       // Fill -> nothing; likewise
+  move,       // Move -> nothing; likewise
+  access,     // Access -> nothing; before the program reads or writes device memory itself
   not_there,  // name of a function that this runtime lacks -> nothing
 };
 
@@ -110,6 +115,24 @@ struct Address {
 struct Range {
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
+};
+
+struct Fill {
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+  std::uint32_t value = 0;  // of a byte
+  std::uint32_t reserved = 0;
+};
+
+struct Move {
+  std::uint64_t to = 0;
+  std::uint64_t from = 0;
+  std::uint64_t bytes = 0;
+};
+
+struct Access {
+  std::uint32_t writes = 0;
+  std::uint32_t reserved = 0;
 };
 
 struct Launch {

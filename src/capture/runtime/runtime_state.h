@@ -56,6 +56,8 @@ struct RuntimeState {
   [[nodiscard]] const MappedMemory* find(std::uint64_t address) const;
   // Notes the error for cudaGetLastError, and returns it.
   cudaError_t note(cudaError_t error);
+  // Likewise of an answer's status, which may say that a kernel failed.
+  cudaError_t note_answer(int status);
 };
 
 // Never destroyed: programs call the runtime while they end.
