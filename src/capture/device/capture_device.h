@@ -77,6 +77,9 @@ class CaptureDevice {
   // write, and no repeats are skipped.
   void set_clients(int clients) { clients_ = clients; }
 
+  // Releases what a process that has ended had allocated.
+  void release_left(const std::vector<std::uint64_t>& addresses, const Cancellation& cancellation);
+
   // In the order of their first launch.
   [[nodiscard]] std::vector<const LaunchedKernel*> launched() const;
   // Functions of the runtime that are not there, with how often they were called.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <utility>
@@ -40,10 +41,13 @@ Result<const SharedBuffer*> SharedDeviceMemory::allocate(std::uint64_t bytes, Me
   buffer.usable_bytes = round_up(bytes, kDeviceGranule);
   buffer.mapped_bytes = round_up(bytes, kPage);
   buffer.kind = kind;
-  buffer.file = FileDescriptor(::memfd_create("regraph-device-memory", MFD_CLOEXEC));
+  buffer.file =
+      FileDescriptor(::memfd_create("regraph-device-memory", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   void* mapped = MAP_FAILED;
+  // Sealed: a program that shrinks it would end this process, too.
   if (buffer.file.valid() &&
-      ::ftruncate(buffer.file.get(), static_cast<off_t>(buffer.mapped_bytes)) == 0) {
+      ::ftruncate(buffer.file.get(), static_cast<off_t>(buffer.mapped_bytes)) == 0 &&
+      ::fcntl(buffer.file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0) {
     mapped = ::mmap(nullptr, buffer.mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
                     buffer.file.get(), 0);
   }

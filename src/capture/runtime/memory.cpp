@@ -39,6 +39,15 @@ cudaError_t allocate(void** pointer, std::size_t bytes, MemoryKind kind) {
   return state.note(cudaSuccess);
 }
 
+cudaError_t allocate_rows(void** pointer, std::size_t& pitch, std::size_t width, std::size_t rows) {
+  std::size_t bytes = ~std::size_t{0};  // more than there is
+  if (!__builtin_add_overflow(width, kPitch - 1, &pitch)) {
+    pitch = pitch / kPitch * kPitch;
+    if (__builtin_mul_overflow(pitch, rows, &bytes)) bytes = ~std::size_t{0};
+  }
+  return allocate(pointer, bytes, MemoryKind::device);
+}
+
 cudaError_t release(void* pointer) {
   RuntimeState& state = runtime();
   const std::lock_guard lock(state.mutex);
@@ -255,13 +264,13 @@ cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned) {
 }
 cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width,
                             std::size_t height) {
-  *pitch = (width + kPitch - 1) / kPitch * kPitch;
-  return allocate(pointer, *pitch * height, MemoryKind::device);
+  return allocate_rows(pointer, *pitch, width, height);
 }
 cudaError_t cudaMalloc3D(cudaPitchedPtr* pointer, cudaExtent extent) {
-  const std::size_t pitch = (extent.width + kPitch - 1) / kPitch * kPitch;
-  *pointer = {nullptr, pitch, extent.width, extent.height};
-  return allocate(&pointer->ptr, pitch * extent.height * extent.depth, MemoryKind::device);
+  *pointer = {nullptr, 0, extent.width, extent.height};
+  std::size_t rows = 0;
+  if (__builtin_mul_overflow(extent.height, extent.depth, &rows)) rows = ~std::size_t{0};
+  return allocate_rows(&pointer->ptr, pointer->pitch, extent.width, rows);
 }
 
 cudaError_t cudaFree(void* pointer) {
