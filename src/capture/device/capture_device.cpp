@@ -227,7 +227,10 @@ DeviceAnswer CaptureDevice::allocate(std::string_view request) {
   Allocation wanted;
   if (!take(request, wanted)) return failed(cudaErrorInvalidValue);
   const auto buffer = memory_.allocate(wanted.bytes, wanted.kind);
-  if (!buffer) return failed(cudaErrorMemoryAllocation);
+  if (!buffer) {
+    if (notes_.size() < kMostNotes) notes_.push_back(buffer.error().message);
+    return failed(cudaErrorMemoryAllocation);
+  }
   return {cudaSuccess, bytes_of(AllocationAnswer{(*buffer)->address, (*buffer)->mapped_bytes}),
           (*buffer)->file.get()};
 }

@@ -32,8 +32,8 @@ SharedDeviceMemory::~SharedDeviceMemory() {
 Result<const SharedBuffer*> SharedDeviceMemory::allocate(std::uint64_t bytes, MemoryKind kind) {
   if (bytes == 0 || bytes > limit_bytes_ - std::min(used_bytes_, limit_bytes_)) {
     return fail(ErrorCode::resource,
-                fmt::format("{} bytes of device memory, of which {} of {} are in use", bytes,
-                            used_bytes_, limit_bytes_));
+                fmt::format("no {} bytes of device memory: {} of {} are in use", bytes, used_bytes_,
+                            limit_bytes_));
   }
   SharedBuffer buffer;
   buffer.id = next_id_++;
