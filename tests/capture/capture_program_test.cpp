@@ -164,6 +164,45 @@ int main() {
   EXPECT_EQ(launched("count")->skipped, 0U);
 }
 
+TEST_F(CaptureProgramTest, SmallFunctionsAreThere) {
+  const std::string source = std::string(kHead) + R"(
+#include <cstring>
+__global__ void k(int* p) { __shared__ int s[1024]; s[threadIdx.x] = p[0]; p[threadIdx.x] = s[0]; }
+int main() {
+  cudaMemPool_t pool, own; int* p;
+  if (cudaDeviceGetDefaultMemPool(&pool, 0)) return 1;
+  unsigned long long threshold = ~0ull, got = 0; int reuse = -1;
+  if (cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold)) return 2;
+  if (cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &got) || got != threshold) return 3;
+  if (cudaMemPoolGetAttribute(pool, cudaMemPoolReuseAllowOpportunistic, &reuse) || reuse != 1) return 4;
+  cudaMemPoolProps props = {};
+  if (cudaMemPoolCreate(&own, &props) || cudaDeviceSetMemPool(0, own)) return 5;
+  if (cudaMallocFromPoolAsync((void**)&p, 4096, own, 0) || cudaMemsetAsync(p, 0, 4096, 0)) return 6;
+  k<<<1, 32>>>(p);
+  if (cudaFreeAsync(p, 0) || cudaMemPoolTrimTo(own, 0) || cudaMemPoolDestroy(own)) return 7;
+  if (cudaDeviceGetMemPool(&own, 0) || own != pool) return 8;
+  size_t limit;
+  if (cudaDeviceSetLimit(cudaLimitStackSize, 4096) || cudaDeviceGetLimit(&limit, cudaLimitStackSize)) return 9;
+  if (limit != 4096) return 10;
+  char id[32]; int device = -1;
+  if (cudaDeviceGetPCIBusId(id, sizeof id, 0) || cudaDeviceGetByPCIBusId(&device, id) || device) return 11;
+  if (cudaDeviceEnablePeerAccess(1, 0) != cudaErrorInvalidDevice || cudaGetLastError() == cudaSuccess) return 12;
+  const char* name; if (cudaFuncGetName(&name, (const void*)k) || strcmp(name, "_Z1kPi")) return 13;
+  size_t shared; if (cudaOccupancyAvailableDynamicSMemPerBlock(&shared, k, 2, 128)) return 14;
+  if (shared != 116736 - 1024 - 4096) return 15;
+  int blocks, threads; if (cudaOccupancyMaxPotentialBlockSize(&blocks, &threads, k) || threads < 32) return 16;
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+  if (cudaThreadExchangeStreamCaptureMode(&mode) || mode != cudaStreamCaptureModeGlobal) return 17;
+  return 0;
+}
+)";
+  if (!build(source, "-arch=sm_90 -cudart shared")) GTEST_SKIP() << "no nvcc";
+  const auto end = run();
+  ASSERT_TRUE(end.ok()) << end.error().message;
+  EXPECT_EQ(end->exit_code, 0);
+  EXPECT_TRUE(device.not_there().empty());
+}
+
 // What a program prints does not depend on what was skipped.
 TEST_F(CaptureProgramTest, RoundsThatRepeatAreSkippedAndCaughtUp) {
   const std::string source = std::string(kHead) + R"(
