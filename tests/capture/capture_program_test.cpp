@@ -164,6 +164,63 @@ int main() {
   EXPECT_EQ(launched("count")->skipped, 0U);
 }
 
+TEST_F(CaptureProgramTest, RegisteredMemoryOfTheProgramIsSeenByKernels) {
+  const std::string source = std::string(kHead) + R"(
+#include <sys/wait.h>
+#include <thread>
+__global__ void twice(int* p, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) p[i] *= 2; }
+__global__ void beyond(int* p) { p[threadIdx.x] = 1; }
+int small[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+int main() {
+  const int n = 100000; const size_t bytes = n * sizeof(int);
+  int* before = (int*)malloc(64); before[0] = 77;
+  int* p = (int*)malloc(bytes); int* device;
+  for (int i = 0; i < n; ++i) p[i] = i;
+  if (cudaHostRegister(p, bytes, cudaHostRegisterMapped)) return 1;
+  if (cudaHostRegister(p + 5, 8, 0) != cudaErrorHostMemoryAlreadyRegistered) return 2;
+  if (cudaHostGetDevicePointer(&device, p, 0)) return 3;
+  twice<<<(n + 255) / 256, 256>>>(device, n);
+  for (int i = 0; i < n; ++i) if (p[i] != 2 * i) return 4;
+  p[0] = 21;
+  twice<<<1, 1>>>(device, n);
+  if (p[0] != 42) return 5;
+  // What a child writes is its own.
+  pid_t child = fork();
+  if (child == 0) { p[0] = 1; p[1] = 2; _exit(p[2] == 4 ? 0 : 1); }
+  int status = 1; waitpid(child, &status, 0);
+  if (status != 0 || p[0] != 42) return 6;
+  if (cudaFreeHost(p) != cudaErrorInvalidValue) return 7;
+  if (cudaHostUnregister(p) || cudaHostUnregister(p) != cudaErrorHostMemoryNotRegistered) return 8;
+  p[3] = 5;
+  if (p[0] != 42 || p[n - 1] != 2 * n - 2) return 9;
+  free(p);
+  // Static memory, and what lies around it.
+  if (cudaHostRegister(small, sizeof small, 0)) return 10;
+  if (cudaHostRegister(small - 4, 8, 0) != cudaErrorNotSupported) return 11;  // on the same page
+  twice<<<1, 8>>>(small, 8);
+  if (small[7] != 16 || before[0] != 77) return 12;
+  if (cudaHostUnregister(small) || small[7] != 16) return 13;
+  int local[4];
+  if (cudaHostRegister(local, sizeof local, 0) != cudaErrorNotSupported) return 14;
+  if (cudaHostRegister((void*)0x1000, 4096, 0) != cudaErrorNotSupported) return 15;
+  if (cudaHostRegister((void*)~0ull, 4096, 0) != cudaErrorInvalidValue) return 16;
+  std::thread other([] { sleep(1); });
+  const bool refused = cudaHostRegister(small, sizeof small, 0) == cudaErrorNotSupported;
+  other.join();
+  if (!refused) return 17;
+  cudaGetLastError();
+  if (cudaHostRegister(small, sizeof small, 0)) return 18;
+  beyond<<<1, 32>>>(small);
+  return cudaDeviceSynchronize() == cudaErrorIllegalAddress ? 0 : 19;
+}
+)";
+  if (!build(source, "-arch=sm_90 -cudart shared")) GTEST_SKIP() << "no nvcc";
+  const auto end = run();
+  ASSERT_TRUE(end.ok()) << end.error().message;
+  EXPECT_EQ(end->exit_code, 0);
+  EXPECT_EQ(end->signal, 0);
+}
+
 TEST_F(CaptureProgramTest, SmallFunctionsAreThere) {
   const std::string source = std::string(kHead) + R"(
 #include <cstring>
@@ -596,7 +653,7 @@ TEST_F(CaptureProgramTest, ForeignRequestsAreRefused) {
     };
     for (std::uint64_t bytes = next() % 100; bytes > 0; --bytes)
       request.push_back(static_cast<char>(next() % 7 == 0 ? next() : 0));
-    const auto kind = static_cast<RequestKind>(next() % 16);
+    const auto kind = static_cast<RequestKind>(next() % 17);
     if (kind == RequestKind::allocate) continue;  // zeros but for a few bytes: it may be given
     (void)device.answer(kind, request, never);
   }

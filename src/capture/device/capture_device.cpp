@@ -90,6 +90,7 @@ DeviceAnswer CaptureDevice::answer(RequestKind kind, std::string_view request,
     case RequestKind::move:
       return work(kind, request, cancellation);
     case RequestKind::allocate:
+    case RequestKind::host_memory:
     case RequestKind::release:
     case RequestKind::read:
     case RequestKind::access:
@@ -111,7 +112,8 @@ DeviceAnswer CaptureDevice::touch(RequestKind kind, std::string_view request) {
     return {};
   }
   repeats_.forget();
-  return kind == RequestKind::allocate ? allocate(request) : release(request);
+  if (kind == RequestKind::release) return release(request);
+  return kind == RequestKind::allocate ? allocate(request) : register_host(request);
 }
 
 std::vector<const LaunchedKernel*> CaptureDevice::launched() const {
@@ -231,6 +233,15 @@ DeviceAnswer CaptureDevice::allocate(std::string_view request) {
     if (notes_.size() < kMostNotes) notes_.push_back(buffer.error().message);
     return failed(cudaErrorMemoryAllocation);
   }
+  return {cudaSuccess, bytes_of(AllocationAnswer{(*buffer)->address, (*buffer)->mapped_bytes}),
+          (*buffer)->file.get()};
+}
+
+DeviceAnswer CaptureDevice::register_host(std::string_view request) {
+  HostMemory wanted;
+  if (!take(request, wanted)) return failed(cudaErrorInvalidValue);
+  const auto buffer = memory_.register_host(wanted);
+  if (!buffer) return failed(cudaErrorMemoryAllocation);
   return {cudaSuccess, bytes_of(AllocationAnswer{(*buffer)->address, (*buffer)->mapped_bytes}),
           (*buffer)->file.get()};
 }

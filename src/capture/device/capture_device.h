@@ -111,6 +111,7 @@ class CaptureDevice {
   DeviceAnswer find_kernel(std::string_view request);
   DeviceAnswer find_variable(std::string_view request);
   DeviceAnswer allocate(std::string_view request);
+  DeviceAnswer register_host(std::string_view request);
   DeviceAnswer release(std::string_view request);
   DeviceAnswer read(std::string_view request);
   DeviceAnswer write(std::string_view request);

@@ -136,7 +136,7 @@ class Server {
   static void keep_track(RequestKind kind, const std::string& request, const DeviceAnswer& answer,
                          std::set<std::uint64_t>& allocated) {
     std::uint64_t address = 0;  // both structs begin with it
-    if (kind == RequestKind::allocate) {
+    if (kind == RequestKind::allocate || kind == RequestKind::host_memory) {
       std::memcpy(&address, answer.payload.data(), sizeof address);
       allocated.insert(address);
     } else if (kind == RequestKind::release) {

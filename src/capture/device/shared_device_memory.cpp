@@ -30,17 +30,47 @@ SharedDeviceMemory::~SharedDeviceMemory() {
 }
 
 Result<const SharedBuffer*> SharedDeviceMemory::allocate(std::uint64_t bytes, MemoryKind kind) {
+  SharedBuffer buffer;
+  buffer.bytes = bytes;
+  buffer.kind = kind;
+  // More is refused, and would overflow.
+  if (bytes <= limit_bytes_) {
+    buffer.usable_bytes = round_up(bytes, kDeviceGranule);
+    buffer.mapped_bytes = round_up(bytes, kPage);
+  }
+  buffer.address = next_address_;
+  auto added = add(std::move(buffer), 0);
+  if (added) {
+    const std::uint64_t end = (*added)->address + (*added)->mapped_bytes;
+    next_address_ = round_up(end + std::max(kRedZone, bytes), kRedZone);
+  }
+  return added;
+}
+
+Result<const SharedBuffer*> SharedDeviceMemory::register_host(const HostMemory& memory) {
+  const std::uint64_t offset = memory.address - memory.mapped_begin;
+  if (memory.mapped_begin % kPage != 0 || memory.mapped_bytes % kPage != 0 ||
+      offset > memory.mapped_bytes || memory.bytes > memory.mapped_bytes - offset ||
+      memory.mapped_begin + memory.mapped_bytes < memory.mapped_begin ||
+      memory.mapped_bytes > limit_bytes_) {
+    return fail(ErrorCode::invalid_argument, "memory that lies on no such pages");
+  }
+  SharedBuffer buffer;
+  buffer.bytes = buffer.usable_bytes = memory.bytes;
+  buffer.mapped_bytes = memory.mapped_bytes;
+  buffer.kind = MemoryKind::pinned;
+  buffer.address = memory.address;
+  return add(std::move(buffer), offset);
+}
+
+Result<const SharedBuffer*> SharedDeviceMemory::add(SharedBuffer buffer, std::uint64_t offset) {
+  const std::uint64_t bytes = buffer.bytes;
   if (bytes == 0 || bytes > limit_bytes_ - std::min(used_bytes_, limit_bytes_)) {
     return fail(ErrorCode::resource,
                 fmt::format("no {} bytes of device memory: {} of {} are in use", bytes, used_bytes_,
                             limit_bytes_));
   }
-  SharedBuffer buffer;
-  buffer.id = next_id_++;
-  buffer.bytes = bytes;
-  buffer.usable_bytes = round_up(bytes, kDeviceGranule);
-  buffer.mapped_bytes = round_up(bytes, kPage);
-  buffer.kind = kind;
+  buffer.id = next_id_;
   buffer.file =
       FileDescriptor(::memfd_create("regraph-device-memory", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   void* mapped = MAP_FAILED;
@@ -55,17 +85,16 @@ Result<const SharedBuffer*> SharedDeviceMemory::allocate(std::uint64_t bytes, Me
     return fail(ErrorCode::resource, fmt::format("cannot map {} bytes of device memory: {}", bytes,
                                                  std::strerror(errno)));
   }
-  buffer.host = static_cast<std::byte*>(mapped);
-  buffer.address = next_address_;
-  next_address_ =
-      round_up(next_address_ + buffer.mapped_bytes + std::max(kRedZone, bytes), kRedZone);
+  buffer.mapping = static_cast<std::byte*>(mapped);
+  buffer.host = buffer.mapping + offset;
   const Status adopted =
       memory_.adopt(fmt::format("allocation {}", buffer.id), buffer.address,
                     {buffer.host, buffer.usable_bytes}, buffer.usable_bytes - bytes);
   if (!adopted) {
-    ::munmap(mapped, buffer.mapped_bytes);
+    unmap(buffer);
     return adopted.error();
   }
+  ++next_id_;
   used_bytes_ += bytes;
   most_bytes_ = std::max(most_bytes_, used_bytes_);
   const std::uint64_t address = buffer.address;
@@ -90,7 +119,7 @@ const SharedBuffer* SharedDeviceMemory::find(std::uint64_t address) const {
 }
 
 void SharedDeviceMemory::unmap(const SharedBuffer& buffer) {
-  ::munmap(buffer.host, buffer.mapped_bytes);
+  ::munmap(buffer.mapping, buffer.mapped_bytes);
 }
 
 }  // namespace regraph::capture

@@ -34,7 +34,7 @@ cudaError_t allocate(void** pointer, std::size_t bytes, MemoryKind kind) {
   }
   if (answer.descriptor >= 0) ::close(answer.descriptor);
   if (mapped == MAP_FAILED) return state.note(cudaErrorMemoryAllocation);
-  state.allocations[given.address] = {given.address, bytes, given.mapped_bytes, kind};
+  state.allocations[given.address] = {given.address, bytes, given.mapped_bytes, kind, false};
   *pointer = mapped;
   return state.note(cudaSuccess);
 }
@@ -53,7 +53,8 @@ cudaError_t release(void* pointer) {
   const std::lock_guard lock(state.mutex);
   if (pointer == nullptr) return state.note(cudaSuccess);
   const auto place = state.allocations.find(address_of(pointer));
-  if (place == state.allocations.end()) return state.note(cudaErrorInvalidValue);
+  if (place == state.allocations.end() || place->second.registered)
+    return state.note(cudaErrorInvalidValue);
   const Address request{place->first};
   (void)ask(RequestKind::release, {&request, sizeof request});
   ::munmap(pointer, place->second.mapped_bytes);

@@ -39,6 +39,7 @@ struct MappedMemory {
   std::uint64_t bytes = 0;
   std::uint64_t mapped_bytes = 0;
   MemoryKind kind = MemoryKind::device;
+  bool registered = false;  // the program's own
 };
 
 // All of it behind one lock, which every function of the runtime takes.
