@@ -25,9 +25,15 @@ std::string kernel_text(const capture::LaunchedKernel& kernel) {
   std::string text = fmt::format(
       "  {}\n    launches {}{}, threads {}, {}; {:.3g} s of the interpreter\n",
       capture::readable_name(kernel.symbol), kernel.launches,
-      kernel.skipped > 0 ? fmt::format(" ({} would have changed nothing)", kernel.skipped) : "",
+      kernel.skipped > 0 ? fmt::format(" ({} need not be executed again)", kernel.skipped) : "",
       kernel.threads, shapes, kernel.seconds);
   if (kernel.aliased) text += "    two of its parameters point into one allocation\n";
+  if (kernel.slack_reads + kernel.slack_writes > 0) {
+    text += fmt::format(
+        "    past the end of an allocation, where a GPU rounds it up: {} reads, {} writes; the "
+        "first: {}\n",
+        kernel.slack_reads, kernel.slack_writes, kernel.first_slack);
+  }
   if (!kernel.fault.empty()) text += "    FAULT: " + kernel.fault + "\n";
   return text;
 }
@@ -40,11 +46,20 @@ nlohmann::json kernel_json(const capture::LaunchedKernel& kernel) {
                         {"allocation", pointer.allocation},
                         {"offset", pointer.offset}});
   }
-  return {{"symbol", kernel.symbol},     {"name", capture::readable_name(kernel.symbol)},
-          {"launches", kernel.launches}, {"skipped", kernel.skipped},
-          {"threads", kernel.threads},   {"seconds", kernel.seconds},
-          {"shapes", kernel.shapes},     {"pointers", std::move(pointers)},
-          {"aliased", kernel.aliased},   {"fault", kernel.fault}};
+  return {{"symbol", kernel.symbol},
+          {"name", capture::readable_name(kernel.symbol)},
+          {"launches", kernel.launches},
+          {"skipped", kernel.skipped},
+          {"threads", kernel.threads},
+          {"seconds", kernel.seconds},
+          {"shapes", kernel.shapes},
+          {"pointers", std::move(pointers)},
+          {"aliased", kernel.aliased},
+          {"fault", kernel.fault},
+          {"slack",
+           {{"reads", kernel.slack_reads},
+            {"writes", kernel.slack_writes},
+            {"first", kernel.first_slack}}}};
 }
 
 std::string end_text(const capture::ProgramEnd& end) {

@@ -73,7 +73,7 @@ struct DeviceMemory::State {
     const std::uint64_t red_zone = std::max(kSmallestRedZone, round_up(bytes, kSmallestRedZone));
     const std::uint64_t begin = round_up(next + red_zone, kSmallestRedZone);
     regions.push_back(Region{begin, begin + bytes, access == BufferAccess::read_write,
-                             static_cast<std::byte*>(host), std::move(name)});
+                             static_cast<std::byte*>(host), std::move(name), 0});
     backings.push_back(std::move(backing));
     next = begin + bytes + red_zone;
     return begin;
@@ -160,18 +160,21 @@ Result<std::uint64_t> DeviceMemory::allocate_pattern(std::string name, std::size
   return state_->add(std::move(name), bytes, access, *host, {mapped, *std::move(file)});
 }
 
-Status DeviceMemory::adopt(std::string name, std::uint64_t address, std::span<std::byte> host) {
+Status DeviceMemory::adopt(std::string name, std::uint64_t address, std::span<std::byte> host,
+                           std::size_t slack) {
   std::vector<Region>& regions = state_->regions;
   const auto after = std::ranges::upper_bound(regions, address, {}, &Region::begin);
-  const bool overlaps = (after != regions.end() && after->begin - address < host.size()) ||
-                        (after != regions.begin() && std::prev(after)->end > address);
-  if (host.empty() || overlaps) {
+  const bool overlaps =
+      (after != regions.end() && after->begin - address < host.size()) ||
+      (after != regions.begin() && std::prev(after)->end + std::prev(after)->slack > address);
+  if (host.size() <= slack || overlaps) {
     return fail(ErrorCode::invalid_argument,
                 fmt::format("buffer '{}' of {} bytes at {:#x} is empty or overlaps another", name,
                             host.size(), address));
   }
   state_->backings.insert(state_->backings.begin() + (after - regions.begin()), State::Backing{});
-  regions.insert(after, Region{address, address + host.size(), true, host.data(), std::move(name)});
+  regions.insert(after, Region{address, address + host.size() - slack, true, host.data(),
+                               std::move(name), slack});
   return {};
 }
 

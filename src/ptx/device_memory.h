@@ -36,9 +36,11 @@ class DeviceMemory {
                                                        std::span<const std::byte> pattern);
 
   // Adds memory of the caller's as a buffer that begins at `address`. It must stay where it is
-  // until it is released or this object goes; twin() does not know it. Error: invalid_argument,
-  // when it is empty or overlaps another buffer.
-  [[nodiscard]] Status adopt(std::string name, std::uint64_t address, std::span<std::byte> host);
+  // until it is released or this object goes; twin() does not know it. The last `slack` bytes of it
+  // are no part of the buffer, but may be accessed: what an allocator rounds up to
+  // (RunResult::slack). Error: invalid_argument, when it is empty or overlaps another buffer.
+  [[nodiscard]] Status adopt(std::string name, std::uint64_t address, std::span<std::byte> host,
+                             std::size_t slack = 0);
   // Takes an adopted buffer away again; false when none begins there.
   bool release(std::uint64_t address);
 
@@ -56,6 +58,7 @@ class DeviceMemory {
     bool writable;
     std::byte* host;
     std::string name;
+    std::size_t slack = 0;  // bytes behind the end that may be accessed, too
   };
   [[nodiscard]] std::span<const Region> regions() const;  // sorted by begin
 

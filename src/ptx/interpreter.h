@@ -198,6 +198,16 @@ struct LeftBehind {
   std::vector<std::vector<std::byte>> local;
 };
 
+// Accesses of single threads that touch the slack behind a buffer (DeviceMemory::adopt).
+struct SlackUse {
+  std::uint64_t reads = 0;
+  std::uint64_t writes = 0;  // atomics are among them
+  Fault first;               // of the lowest block that has one; kind none: there is none
+
+  // Adds those of other blocks.
+  void add(const SlackUse& other, const Dim3& grid);
+};
+
 enum class HandlerSet : std::uint8_t { automatic, baseline, x86_64_v3, x86_64_v4 };
 
 struct RunOptions {
@@ -240,6 +250,7 @@ struct RunResult {
   // With detect_races: the first read of shared memory that no thread of its block had written. No
   // fault, since what was read may never be used.
   std::optional<Fault> uninitialised_read;
+  SlackUse slack;  // no fault; after a fault it depends on the number of threads
   [[nodiscard]] bool ok() const { return fault.kind == FaultKind::none; }
 };
 

@@ -1,5 +1,7 @@
 #include "session/captured_device.h"
 
+#include "capture/device/host_memory.h"
+
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
@@ -18,7 +20,8 @@ capture::DeviceFacts facts_of(const DeviceSpec& device) {
   capture::DeviceFacts facts;
   const std::string name = device.description.empty() ? device.name : device.description;
   std::memcpy(facts.name, name.data(), std::min(name.size(), sizeof facts.name - 1));
-  facts.total_bytes = kDeviceBytes;
+  // Device memory lies in this machine's: more would end whoever touches it last.
+  facts.total_bytes = std::min(kDeviceBytes, capture::spare_host_bytes() / 10 * 9);
   facts.l2_bytes = device.l2_bytes;
   // "sm_90"
   int architecture = 90;

@@ -13,6 +13,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <system_error>
 #include <utility>
 
@@ -123,6 +125,10 @@ class ProgramKeeper {
       command_ = command;
     }
     note(device);
+    if (run == 0) {
+      for (const capture::LaunchedKernel* kernel : device.launched())
+        launches_[kernel->symbol] += kernel->launches;
+    }
     if (!device.launched().empty()) return {};
     return SessionError{
         FailureCause::unusable_kernel,
@@ -151,6 +157,7 @@ class ProgramKeeper {
     const auto text = read_file(kept_.output, kOutputBytes);
     for (auto& [path, kernel] : kept_.folders) {
       kernel.command = command_;
+      kernel.launches = launches_[kernel.symbol];  // those that were skipped, too
       std::error_code ignored;
       kernel.directory = fs::current_path(ignored).string();
       kernel.device = request_.device;
@@ -200,6 +207,7 @@ class ProgramKeeper {
   const Cancellation& cancellation_;
   fs::path program_;                  // that was built here
   std::vector<std::string> command_;  // of the first run
+  std::map<std::string, std::uint64_t> launches_;
   KeptProgram kept_;
 };
 

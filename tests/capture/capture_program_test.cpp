@@ -7,7 +7,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
+#include <sstream>
+#include <thread>
+#include <unistd.h>
 
 namespace regraph::capture {
 namespace {
@@ -160,6 +164,267 @@ int main() {
   EXPECT_EQ(launched("count")->skipped, 0U);
 }
 
+TEST_F(CaptureProgramTest, RegisteredMemoryOfTheProgramIsSeenByKernels) {
+  const std::string source = std::string(kHead) + R"(
+#include <sys/wait.h>
+#include <thread>
+__global__ void twice(int* p, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) p[i] *= 2; }
+__global__ void beyond(int* p) { p[threadIdx.x] = 1; }
+int small[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+int main() {
+  const int n = 100000; const size_t bytes = n * sizeof(int);
+  int* before = (int*)malloc(64); before[0] = 77;
+  int* p = (int*)malloc(bytes); int* device;
+  for (int i = 0; i < n; ++i) p[i] = i;
+  if (cudaHostRegister(p, bytes, cudaHostRegisterMapped)) return 1;
+  if (cudaHostRegister(p + 5, 8, 0) != cudaErrorHostMemoryAlreadyRegistered) return 2;
+  if (cudaHostGetDevicePointer(&device, p, 0)) return 3;
+  twice<<<(n + 255) / 256, 256>>>(device, n);
+  for (int i = 0; i < n; ++i) if (p[i] != 2 * i) return 4;
+  p[0] = 21;
+  twice<<<1, 1>>>(device, n);
+  if (p[0] != 42) return 5;
+  // What a child writes is its own.
+  pid_t child = fork();
+  if (child == 0) { p[0] = 1; p[1] = 2; _exit(p[2] == 4 ? 0 : 1); }
+  int status = 1; waitpid(child, &status, 0);
+  if (status != 0 || p[0] != 42) return 6;
+  if (cudaFreeHost(p) != cudaErrorInvalidValue) return 7;
+  if (cudaHostUnregister(p) || cudaHostUnregister(p) != cudaErrorHostMemoryNotRegistered) return 8;
+  p[3] = 5;
+  if (p[0] != 42 || p[n - 1] != 2 * n - 2) return 9;
+  free(p);
+  // Static memory, and what lies around it.
+  if (cudaHostRegister(small, sizeof small, 0)) return 10;
+  if (cudaHostRegister(small - 4, 8, 0) != cudaErrorNotSupported) return 11;  // on the same page
+  twice<<<1, 8>>>(small, 8);
+  if (small[7] != 16 || before[0] != 77) return 12;
+  if (cudaHostUnregister(small) || small[7] != 16) return 13;
+  int local[4];
+  if (cudaHostRegister(local, sizeof local, 0) != cudaErrorNotSupported) return 14;
+  if (cudaHostRegister((void*)0x1000, 4096, 0) != cudaErrorNotSupported) return 15;
+  if (cudaHostRegister((void*)~0ull, 4096, 0) != cudaErrorInvalidValue) return 16;
+  std::thread other([] { sleep(1); });
+  const bool refused = cudaHostRegister(small, sizeof small, 0) == cudaErrorNotSupported;
+  other.join();
+  if (!refused) return 17;
+  cudaGetLastError();
+  if (cudaHostRegister(small, sizeof small, 0)) return 18;
+  beyond<<<1, 32>>>(small);
+  return cudaDeviceSynchronize() == cudaErrorIllegalAddress ? 0 : 19;
+}
+)";
+  if (!build(source, "-arch=sm_90 -cudart shared")) GTEST_SKIP() << "no nvcc";
+  const auto end = run();
+  ASSERT_TRUE(end.ok()) << end.error().message;
+  EXPECT_EQ(end->exit_code, 0);
+  EXPECT_EQ(end->signal, 0);
+}
+
+TEST_F(CaptureProgramTest, SmallFunctionsAreThere) {
+  const std::string source = std::string(kHead) + R"(
+#include <cstring>
+__global__ void k(int* p) { __shared__ int s[1024]; s[threadIdx.x] = p[0]; p[threadIdx.x] = s[0]; }
+int main() {
+  cudaMemPool_t pool, own; int* p;
+  if (cudaDeviceGetDefaultMemPool(&pool, 0)) return 1;
+  unsigned long long threshold = ~0ull, got = 0; int reuse = -1;
+  if (cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold)) return 2;
+  if (cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &got) || got != threshold) return 3;
+  if (cudaMemPoolGetAttribute(pool, cudaMemPoolReuseAllowOpportunistic, &reuse) || reuse != 1) return 4;
+  cudaMemPoolProps props = {};
+  if (cudaMemPoolCreate(&own, &props) || cudaDeviceSetMemPool(0, own)) return 5;
+  if (cudaMallocFromPoolAsync((void**)&p, 4096, own, 0) || cudaMemsetAsync(p, 0, 4096, 0)) return 6;
+  k<<<1, 32>>>(p);
+  if (cudaFreeAsync(p, 0) || cudaMemPoolTrimTo(own, 0) || cudaMemPoolDestroy(own)) return 7;
+  if (cudaDeviceGetMemPool(&own, 0) || own != pool) return 8;
+  size_t limit;
+  if (cudaDeviceSetLimit(cudaLimitStackSize, 4096) || cudaDeviceGetLimit(&limit, cudaLimitStackSize)) return 9;
+  if (limit != 4096) return 10;
+  char id[32]; int device = -1;
+  if (cudaDeviceGetPCIBusId(id, sizeof id, 0) || cudaDeviceGetByPCIBusId(&device, id) || device) return 11;
+  if (cudaDeviceEnablePeerAccess(1, 0) != cudaErrorInvalidDevice || cudaGetLastError() == cudaSuccess) return 12;
+  const char* name; if (cudaFuncGetName(&name, (const void*)k) || strcmp(name, "_Z1kPi")) return 13;
+  size_t shared; if (cudaOccupancyAvailableDynamicSMemPerBlock(&shared, k, 2, 128)) return 14;
+  if (shared != 116736 - 1024 - 4096) return 15;
+  int blocks, threads; if (cudaOccupancyMaxPotentialBlockSize(&blocks, &threads, k) || threads < 32) return 16;
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+  if (cudaThreadExchangeStreamCaptureMode(&mode) || mode != cudaStreamCaptureModeGlobal) return 17;
+  return 0;
+}
+)";
+  if (!build(source, "-arch=sm_90 -cudart shared")) GTEST_SKIP() << "no nvcc";
+  const auto end = run();
+  ASSERT_TRUE(end.ok()) << end.error().message;
+  EXPECT_EQ(end->exit_code, 0);
+  EXPECT_TRUE(device.not_there().empty());
+}
+
+// What a program prints does not depend on what was skipped.
+TEST_F(CaptureProgramTest, RoundsThatRepeatAreSkippedAndCaughtUp) {
+  const std::string source = std::string(kHead) + R"(
+__device__ int total;
+__global__ void step(const float* in, float* out) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float x = in[i];
+  for (int k = 0; k < 3000; ++k) x = x * 0.5f + 1.0f;
+  out[i] = x + in[i];
+}
+__global__ void grow(float* x) { x[threadIdx.x] += 1; }
+__global__ void sum(const float* x) { atomicAdd(&total, (int)x[threadIdx.x]); }
+const int n = 1024;
+float host[n], back[n], *a, *b, *c;
+void show(const char* what) {
+  cudaMemcpy(back, a, sizeof back, cudaMemcpyDeviceToHost);
+  float s = 0; for (float x : back) s += x;
+  cudaMemcpy(back, b, sizeof back, cudaMemcpyDeviceToHost);
+  float t = 0; for (float x : back) t += x;
+  int v; cudaMemcpyFromSymbol(&v, total, sizeof v);
+  printf("%s %g %g %d\n", what, s, t, v);
+}
+int main() {
+  cudaMalloc(&a, sizeof host); cudaMalloc(&b, sizeof host); cudaMalloc(&c, sizeof host);
+  for (int i = 0; i < n; ++i) host[i] = i % 10;
+  cudaMemcpy(c, host, sizeof host, cudaMemcpyHostToDevice);
+  // Input set anew, changed in place, results copied: four pieces of work.
+  for (int round = 0; round < 60; ++round) {
+    cudaMemcpy(a, host, sizeof host, cudaMemcpyHostToDevice);
+    step<<<4, 256>>>(a, b);
+    grow<<<1, 1024>>>(a);
+    cudaMemset(b, 0, 16);
+    if (round == 30) show("within");
+  }
+  show("set anew");
+  for (int round = 0; round < 40; ++round) {
+    cudaMemcpy(a, c, sizeof host, cudaMemcpyDeviceToDevice);
+    step<<<4, 256>>>(a, b);
+    if (round == 20) show("between");
+    step<<<4, 256>>>(b, a);
+    int zero = 0; cudaMemcpyToSymbol(total, &zero, sizeof zero);
+    sum<<<1, 256>>>(a);
+  }
+  show("swapped");
+  for (int round = 0; round < 40; ++round) grow<<<1, 1024>>>(a);
+  show("grown");
+  float* pinned; cudaMallocHost(&pinned, sizeof host);
+  for (int i = 0; i < n; ++i) pinned[i] = 1;
+  for (int round = 0; round < 20; ++round) { step<<<4, 256>>>(pinned, b); pinned[0] = round; }
+  show("pinned");
+  return 0;
+}
+)";
+  if (!build(source, "-arch=sm_90 -cudart shared")) GTEST_SKIP() << "no nvcc";
+  const auto end = run();
+  ASSERT_TRUE(end.ok()) << end.error().message;
+  const std::string skipping = output();
+  ASSERT_TRUE(launched("step") && launched("grow") && launched("sum"));
+  EXPECT_EQ(launched("step")->launches, 160U);
+  EXPECT_GT(launched("step")->skipped, 70U);
+  EXPECT_EQ(launched("grow")->launches, 100U);
+  EXPECT_GT(launched("grow")->skipped, 30U);
+  EXPECT_LT(launched("grow")->skipped, 60U);
+
+  CaptureDevice patient{{facts(), 20.0, 0, nullptr, false}};
+  const std::string command =
+      "exec '" + path("main").string() + "' > '" + path("output").string() + "'";
+  const auto all =
+      capture_program({{"/bin/sh", "-c", command}, REGRAPH_CAPTURE_RUNTIME, 60.0}, patient, never);
+  ASSERT_TRUE(all.ok()) << all.error().message;
+  EXPECT_EQ(output(), skipping);
+  EXPECT_NE(skipping.find("grown"), std::string::npos);
+  for (const LaunchedKernel* kernel : patient.launched()) {
+    EXPECT_EQ(kernel->skipped, 0U);
+    const LaunchedKernel* other = launched(readable_name(kernel->symbol));
+    ASSERT_NE(other, nullptr);
+    EXPECT_EQ(kernel->launches, other->launches);
+    EXPECT_EQ(kernel->threads, other->threads);
+  }
+}
+
+TEST_F(CaptureProgramTest, CopiesOfBoxes) {
+  const std::string source = std::string(kHead) + R"(
+__device__ char table[4][16];
+__global__ void k() { table[0][0] = 1; }
+int main() {
+  char host[3 * 4 * 8], back[3 * 4 * 8] = {};
+  for (int i = 0; i < 96; ++i) host[i] = i;
+  cudaPitchedPtr box; cudaExtent extent = make_cudaExtent(8, 4, 3);
+  if (cudaMalloc3D(&box, extent) || box.pitch < 8) return 1;
+  if (cudaMemset3D(box, 9, extent)) return 2;
+  cudaMemcpy3DParms in = {};
+  in.srcPtr = make_cudaPitchedPtr(host, 8, 8, 4); in.dstPtr = box;
+  in.extent = make_cudaExtent(7, 4, 3); in.kind = cudaMemcpyHostToDevice;
+  if (cudaMemcpy3D(&in)) return 3;
+  cudaMemcpy3DParms out = {};
+  out.srcPtr = box; out.dstPtr = make_cudaPitchedPtr(back, 8, 8, 4);
+  out.srcPos = make_cudaPos(0, 1, 0); out.extent = make_cudaExtent(8, 3, 3);
+  if (cudaMemcpy3DAsync(&out, 0)) return 4;
+  for (int z = 0; z < 3; ++z) for (int y = 0; y < 3; ++y) for (int x = 0; x < 8; ++x)
+    if (back[(z * 4 + y) * 8 + x] != (x < 7 ? host[(z * 4 + y + 1) * 8 + x] : 9)) return 5;
+  char* rows; size_t pitch;
+  if (cudaMallocPitch(&rows, &pitch, 10, 4) || cudaMemset2DAsync(rows, pitch, 3, 10, 4, 0)) return 6;
+  if (cudaMemset2D(rows, pitch, 4, pitch, 5) != cudaErrorInvalidValue) return 7;
+  if (cudaMemcpy2D(rows, pitch, host, 8, 8, 4, cudaMemcpyHostToDevice)) return 8;
+  void* symbol; if (cudaGetSymbolAddress(&symbol, table)) return 9;
+  if (cudaMemcpy2D(symbol, 16, rows, pitch, 10, 4, cudaMemcpyDeviceToDevice)) return 10;
+  char all[64]; if (cudaMemcpyFromSymbol(all, table, 64)) return 11;
+  for (int y = 0; y < 4; ++y) for (int x = 0; x < 16; ++x)
+    if (all[y * 16 + x] != (x < 8 ? host[y * 8 + x] : x < 10 ? 3 : 0)) return 12;
+  if (cudaMemcpy2D(rows, 4, host, 8, 8, 4, cudaMemcpyHostToDevice) != cudaErrorInvalidPitchValue)
+    return 13;
+  // Larger than what is sent.
+  size_t large = size_t(40) << 20; char *big, *from = (char*)malloc(large);
+  for (size_t i = 0; i < large; ++i) from[i] = i % 251;
+  if (cudaMalloc(&big, large) || cudaMemcpy(big, from, large, cudaMemcpyHostToDevice)) return 14;
+  if (cudaMemcpy(back, big + large - 96, 96, cudaMemcpyDeviceToHost)) return 15;
+  for (int i = 0; i < 96; ++i) if (back[i] != from[large - 96 + i]) return 16;
+  if (cudaMemcpy(big, from, large + 1, cudaMemcpyHostToDevice) != cudaErrorInvalidValue) return 17;
+  if (cudaMemset(big + 1, 0, large) != cudaErrorInvalidValue) return 18;
+  return 0;
+}
+)";
+  if (!build(source, "-arch=sm_90 -cudart shared")) GTEST_SKIP() << "no nvcc";
+  const auto end = run();
+  ASSERT_TRUE(end.ok()) << end.error().message;
+  EXPECT_EQ(end->exit_code, 0);
+  EXPECT_TRUE(device.not_there().empty());
+}
+
+TEST_F(CaptureProgramTest, AccessesWhereAGpuRoundsUpPassAndAreTold) {
+  const std::string source = std::string(kHead) + R"(
+__global__ void shift(const float* in, float* out, int n) {
+  int i = threadIdx.x;
+  if (i < n) out[i] = in[i + 1];
+}
+__global__ void clear(int* p) { p[threadIdx.x] = 0; }
+__global__ void clean(int* p) { if (threadIdx.x < 100) p[threadIdx.x] = 0; }
+int main() {
+  float host[100], *in, *out;
+  cudaMalloc(&in, sizeof host); cudaMalloc(&out, sizeof host);
+  for (int i = 0; i < 100; ++i) host[i] = i;
+  cudaMemcpy(in, host, sizeof host, cudaMemcpyHostToDevice);
+  for (int round = 0; round < 3; ++round) shift<<<1, 128>>>(in, out, 100);
+  cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost);
+  clear<<<1, 128>>>((int*)in);
+  clean<<<1, 128>>>((int*)in);
+  printf("%g %g %s\n", host[0], host[98], cudaGetErrorName(cudaDeviceSynchronize()));
+}
+)";
+  if (!build(source, "-arch=sm_90 -cudart shared")) GTEST_SKIP() << "no nvcc";
+  const auto end = run();
+  ASSERT_TRUE(end.ok()) << end.error().message;
+  EXPECT_EQ(output(), "1 99 cudaSuccess\n");
+  ASSERT_TRUE(launched("shift") && launched("clear") && launched("clean"));
+  EXPECT_EQ(launched("shift")->slack_reads + launched("shift")->skipped, 3U);
+  EXPECT_EQ(launched("shift")->slack_writes, 0U);
+  EXPECT_NE(launched("shift")->first_slack.find("past the end of 'allocation 0' (400 bytes)"),
+            std::string::npos)
+      << launched("shift")->first_slack;
+  EXPECT_EQ(launched("clear")->slack_writes, 28U);
+  EXPECT_TRUE(launched("clear")->fault.empty());
+  EXPECT_EQ(launched("clean")->slack_writes, 0U);
+}
+
 TEST_F(CaptureProgramTest, FaultsAreTheProgramsAndAreTold) {
   const std::string source = std::string(kHead) + R"(
 __global__ void beyond(int* p) { p[threadIdx.x + 1000] = 1; }
@@ -236,6 +501,145 @@ TEST_F(CaptureProgramTest, ProgramsThatAreNotThereAreErrors) {
   EXPECT_EQ(end.error().code, ErrorCode::not_found);
 }
 
+bool is_alive(const std::string& process) {
+  // Killed ones may wait for somebody to take note.
+  const auto status = read_file("/proc/" + process + "/stat", 1 << 12);
+  return status.ok() && status->find(") Z ") == std::string::npos;
+}
+
+TEST_F(CaptureProgramTest, ChildrenThatStayBehindAreEnded) {
+  const std::string source = std::string(kHead) + R"(
+__global__ void k(int* p) { *p = 1; }
+int main(int, char**) {
+  int* p; cudaMalloc(&p, 4);
+  k<<<1, 1>>>(p);
+  for (int i = 0; i < 3; ++i) {
+    if (fork() != 0) continue;
+    if (i > 0) setsid();  // in no group of ours
+    if (i > 1 && fork() != 0) _exit(0);
+    int* q;
+    bool own = cudaMalloc(&q, 4) == cudaSuccess;  // asks on its own
+    printf("%d %d\n", (int)getpid(), own); fflush(stdout);
+    for (;;) sleep(1000);
+  }
+  sleep(1);
+  return 3;
+}
+)";
+  if (!build(source, "-arch=sm_90 -cudart shared")) GTEST_SKIP() << "no nvcc";
+  const auto end = run();
+  ASSERT_TRUE(end.ok()) << end.error().message;
+  EXPECT_EQ(end->exit_code, 3);
+  EXPECT_LT(end->seconds, 15.0);
+  std::istringstream children(output());
+  std::string process;
+  int own = 0;
+  int count = 0;
+  for (; children >> process >> own; ++count) {
+    EXPECT_EQ(own, 1);
+    for (int wait = 0; wait < 100 && is_alive(process); ++wait)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_FALSE(is_alive(process)) << process;
+  }
+  EXPECT_EQ(count, 3);
+  ASSERT_NE(launched("k(int*)"), nullptr);
+}
+
+TEST_F(CaptureProgramTest, WhatWasLaunchedBeforeASignalIsKnown) {
+  const std::string source = std::string(kHead) + R"(
+#include <csignal>
+__global__ void k(int* p) { *p = 1; }
+int main() {
+  int* p; cudaMalloc(&p, 4);
+  for (int i = 0; i < 5; ++i) k<<<1, 32>>>(p);
+  *(volatile int*)nullptr = 0;
+}
+)";
+  if (!build(source, "-arch=sm_90 -cudart shared")) GTEST_SKIP() << "no nvcc";
+  const auto end = run();
+  ASSERT_TRUE(end.ok()) << end.error().message;
+  EXPECT_EQ(end->signal, SIGSEGV);
+  EXPECT_FALSE(end->timed_out);
+  ASSERT_NE(launched("k(int*)"), nullptr);
+  EXPECT_EQ(launched("k(int*)")->launches, 5U);
+}
+
+// Each kernel of a process of its own, since a fault ends the device's use.
+TEST_F(CaptureProgramTest, KernelsThatWriteEverywhereHarmNobody) {
+  const std::string source = std::string(kHead) + R"(
+#include <sys/wait.h>
+__global__ void everywhere(unsigned long long from, unsigned long long step) {
+  unsigned long long i = blockIdx.x * blockDim.x + threadIdx.x;
+  *(unsigned long long*)((from + i * step) & ~7ull) = ~0ull;
+}
+__global__ void wild(void (*f)(int*), int* p) { f(p); }
+__global__ void huge(int* p) { extern __shared__ int s[]; s[threadIdx.x + (1 << 28)] = 1; *p = s[0]; }
+__global__ void random(char* p) {
+  unsigned long long x = threadIdx.x + 1;
+  for (int i = 0; i < 1000; ++i) { x = x * 6364136223846793005ull + 1442695040888963407ull; p[(long long)x >> 20] = 1; }
+}
+int main() {
+  for (int which = 0; which < 7; ++which) {
+    pid_t child = fork();
+    if (child == 0) {
+      int* p; cudaMalloc(&p, 1024);
+      if (which == 0) everywhere<<<1024, 256>>>(0, 1ull << 46);
+      if (which == 1) everywhere<<<1024, 256>>>(0x700000000000ull, 4096);
+      if (which == 2) everywhere<<<64, 256>>>((unsigned long long)p - 8192, 8);
+      if (which == 3) wild<<<1, 32>>>((void (*)(int*))0x1234567, p);
+      if (which == 4) huge<<<1, 32, 1024>>>(p);
+      if (which == 5) random<<<4, 256>>>((char*)p);
+      if (which == 6) everywhere<<<1, 256>>>((unsigned long long)&child, 8);
+      _exit(cudaGetLastError() != cudaSuccess ? 0 : 1);
+    }
+    int status = 0; waitpid(child, &status, 0);
+    printf("%d", WIFEXITED(status) ? WEXITSTATUS(status) : 9);
+  }
+  return 0;
+}
+)";
+  if (!build(source, "-arch=sm_90 -cudart shared")) GTEST_SKIP() << "no nvcc";
+  const auto end = run();
+  ASSERT_TRUE(end.ok()) << end.error().message;
+  EXPECT_EQ(end->exit_code, 0);
+  EXPECT_EQ(output(), "0000000");
+  for (const char* name : {"everywhere", "huge", "random"}) {
+    ASSERT_NE(launched(name), nullptr) << name;
+    EXPECT_FALSE(launched(name)->fault.empty()) << name;
+  }
+}
+
+TEST_F(CaptureProgramTest, TooMuchMemoryIsRefused) {
+  const std::string source = std::string(kHead) + R"(
+int main() {
+  void* p; int given = 0;
+  const size_t sizes[] = {size_t(1) << 40, size_t(1) << 62, ~size_t(0), ~size_t(0) - 4095, (size_t(8) << 30) + 1};
+  for (size_t bytes : sizes) given += cudaMalloc(&p, bytes) != cudaErrorMemoryAllocation;
+  size_t pitch; given += cudaMallocPitch(&p, &pitch, ~size_t(0), ~size_t(0)) == cudaSuccess;
+  int got = 0;
+  while (cudaMalloc(&p, size_t(1) << 30) == cudaSuccess) ++got;
+  size_t left, total; cudaMemGetInfo(&left, &total);
+  printf("%d %d %zu %zu\n", given, got, left, total >> 30);
+}
+)";
+  if (!build(source, "-arch=sm_90 -cudart shared")) GTEST_SKIP() << "no nvcc";
+  for (int round = 0; round < 2; ++round) {  // the second gets what the first had
+    const auto end = run();
+    ASSERT_TRUE(end.ok()) << end.error().message;
+    EXPECT_EQ(output(), "0 8 0 8\n");
+  }
+}
+
+// A program that has the descriptor of device memory cannot take the memory away.
+TEST_F(CaptureProgramTest, MemoryThatIsGivenKeepsItsSize) {
+  const Allocation wanted{8192, MemoryKind::device, 0};
+  const DeviceAnswer given = device.answer(
+      RequestKind::allocate, {reinterpret_cast<const char*>(&wanted), sizeof wanted}, never);
+  ASSERT_EQ(given.status, 0);
+  EXPECT_NE(::ftruncate(given.descriptor, 0), 0);
+  EXPECT_NE(::ftruncate(given.descriptor, 1 << 20), 0);
+}
+
 // Requests that no runtime of ours would send: an answer comes, an error, for each.
 TEST_F(CaptureProgramTest, ForeignRequestsAreRefused) {
   std::uint64_t random = 88172645463325252ULL;
@@ -249,7 +653,7 @@ TEST_F(CaptureProgramTest, ForeignRequestsAreRefused) {
     };
     for (std::uint64_t bytes = next() % 100; bytes > 0; --bytes)
       request.push_back(static_cast<char>(next() % 7 == 0 ? next() : 0));
-    const auto kind = static_cast<RequestKind>(next() % 13);
+    const auto kind = static_cast<RequestKind>(next() % 17);
     if (kind == RequestKind::allocate) continue;  // zeros but for a few bytes: it may be given
     (void)device.answer(kind, request, never);
   }

@@ -51,6 +51,50 @@ TEST(ChecksTest, OutOfBoundsByOneElement) {
                FaultKind::out_of_bounds, "'input'");
 }
 
+// 64 threads; the buffer is 240 bytes, and 16 are slack.
+TEST(ChecksTest, AccessesInTheSlackPassAndAreCounted) {
+  const auto run = [](const std::string& body) {
+    const Program program = load_or_die(kernel(body), "k");
+    DeviceMemory memory;
+    std::vector<std::byte> bytes(256);
+    EXPECT_TRUE(memory.adopt("rounded", 0x10000, bytes, 16).ok());
+    RunResult result =
+        run_kernel(program, memory, {3, 1, 1}, {64, 1, 1},
+                   Parameters().add(std::uint64_t{0x10000}).add(std::uint64_t{0x10000}));
+    return std::pair(std::move(result), std::move(bytes));
+  };
+  const auto [read, untouched] = run("ld.global.f32 %f1, [%rd4];");
+  EXPECT_TRUE(read.ok()) << read.fault.message;
+  EXPECT_EQ(read.slack.reads, 12U);  // four threads in each of three blocks
+  EXPECT_EQ(read.slack.writes, 0U);
+  EXPECT_NE(read.slack.first.message.find("0 bytes past the end of 'rounded' (240 bytes)"),
+            std::string::npos)
+      << read.slack.first.message;
+  EXPECT_EQ(read.slack.first.block, (Dim3{0, 0, 0}));
+  EXPECT_EQ(read.slack.first.thread, (Dim3{60, 0, 0}));
+  const auto [write, written] = run("st.global.u32 [%rd5], %r1;");
+  EXPECT_TRUE(write.ok()) << write.fault.message;
+  EXPECT_EQ(write.slack.writes, 12U);
+  EXPECT_EQ(written[252], std::byte{63});
+  const auto [atomic, added] = run("red.global.add.u32 [%rd2+252], 1;");
+  EXPECT_EQ(atomic.slack.writes, 192U);
+  EXPECT_EQ(added[252], std::byte{192});
+  const auto [wide, same] = run("ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd2+240];");
+  EXPECT_TRUE(wide.ok());
+  EXPECT_EQ(wide.slack.reads, 192U);
+  // A loop on a remembered pattern.
+  const auto [loop, left] =
+      run("mov.u32 %r2, 0;\nL: ld.global.f32 %f1, [%rd2];\nadd.s64 %rd2, %rd2, 4;\n"
+          "add.s32 %r2, %r2, 1;\nsetp.lt.s32 %p, %r2, 64;\n@%p bra L;");
+  EXPECT_TRUE(loop.ok());
+  EXPECT_EQ(loop.slack.reads, 4U * 192);
+  const auto [inside, none] = run("ld.global.f32 %f1, [%rd2+236];");
+  EXPECT_EQ(inside.slack.reads, 0U);
+  EXPECT_EQ(inside.slack.first.kind, FaultKind::none);
+  expect_fault(run("ld.global.f32 %f1, [%rd4+4];").first, FaultKind::out_of_bounds,
+               "past the end of 'rounded' (240 bytes)");
+}
+
 TEST(ChecksTest, ReadOnlyAndMisaligned) {
   EXPECT_TRUE(run_body("st.global.f32 [%rd5], 0f3F800000;").ok());
   expect_fault(run_body("st.global.f32 [%rd4], 0f3F800000;"), FaultKind::write_to_read_only,

@@ -41,6 +41,16 @@ TEST(DeviceMemoryTest, AdoptedBuffersDoNotOverlap) {
   EXPECT_TRUE(memory.adopt("behind", 0x1100, buffer).ok());
 }
 
+TEST(DeviceMemoryTest, SlackIsNoPartOfABuffer) {
+  DeviceMemory memory;
+  std::vector<std::byte> buffer(0x100);
+  ASSERT_TRUE(memory.adopt("one", 0x1000, buffer, 0x10).ok());
+  EXPECT_EQ(memory.view(0x1000).size(), 0xf0U);
+  EXPECT_FALSE(memory.adopt("two", 0x10f0, buffer).ok());
+  EXPECT_TRUE(memory.adopt("behind", 0x1100, buffer).ok());
+  EXPECT_FALSE(memory.adopt("all slack", 0x5000, buffer, 0x100).ok());
+}
+
 TEST(DeviceMemoryTest, OwnBuffersAreNotReleased) {
   DeviceMemory memory;
   const auto own = memory.allocate("own", 256, BufferAccess::read_write);

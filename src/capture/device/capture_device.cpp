@@ -22,6 +22,7 @@ constexpr std::uint32_t kMostThreads = 1024;  // of a block
 constexpr std::size_t kWord = sizeof(std::uint64_t);
 // Memory is hashed before and after a launch where that takes a small part of executing it.
 constexpr double kHashedBytesPerSecond = 4e9;
+constexpr double kSecondsPerHash = 5e-6;
 constexpr double kShareForHashing = 0.25;
 constexpr std::size_t kMostSteady = 16;  // arguments of a kernel; programs swap buffers
 
@@ -83,21 +84,36 @@ DeviceAnswer CaptureDevice::answer(RequestKind kind, std::string_view request,
       return find_kernel(request);
     case RequestKind::variable:
       return find_variable(request);
-    case RequestKind::allocate:
-      return allocate(request);
-    case RequestKind::release:
-      return release(request);
     case RequestKind::launch:
-      return launch(request, cancellation);
-    case RequestKind::read:
-      return read(request);
     case RequestKind::write:
-      return write(request);
+    case RequestKind::fill:
+    case RequestKind::move:
+      return work(kind, request, cancellation);
+    case RequestKind::allocate:
+    case RequestKind::host_memory:
+    case RequestKind::release:
+    case RequestKind::read:
+    case RequestKind::access:
+      if (const int status = catch_up(cancellation); status != cudaSuccess) return failed(status);
+      return touch(kind, request);
     case RequestKind::not_there:
       ++not_there_[std::string(request.substr(0, 200))];
       return {};
   }
   return failed(cudaErrorInvalidValue);
+}
+
+DeviceAnswer CaptureDevice::touch(RequestKind kind, std::string_view request) {
+  if (kind == RequestKind::read) return read(request);
+  Access access;
+  if (kind == RequestKind::access) {
+    if (!take(request, access)) return failed(cudaErrorInvalidValue);
+    if (access.writes != 0) repeats_.forget();
+    return {};
+  }
+  repeats_.forget();
+  if (kind == RequestKind::release) return release(request);
+  return kind == RequestKind::allocate ? allocate(request) : register_host(request);
 }
 
 std::vector<const LaunchedKernel*> CaptureDevice::launched() const {
@@ -213,6 +229,18 @@ DeviceAnswer CaptureDevice::allocate(std::string_view request) {
   Allocation wanted;
   if (!take(request, wanted)) return failed(cudaErrorInvalidValue);
   const auto buffer = memory_.allocate(wanted.bytes, wanted.kind);
+  if (!buffer) {
+    if (notes_.size() < kMostNotes) notes_.push_back(buffer.error().message);
+    return failed(cudaErrorMemoryAllocation);
+  }
+  return {cudaSuccess, bytes_of(AllocationAnswer{(*buffer)->address, (*buffer)->mapped_bytes}),
+          (*buffer)->file.get()};
+}
+
+DeviceAnswer CaptureDevice::register_host(std::string_view request) {
+  HostMemory wanted;
+  if (!take(request, wanted)) return failed(cudaErrorInvalidValue);
+  const auto buffer = memory_.register_host(wanted);
   if (!buffer) return failed(cudaErrorMemoryAllocation);
   return {cudaSuccess, bytes_of(AllocationAnswer{(*buffer)->address, (*buffer)->mapped_bytes}),
           (*buffer)->file.get()};
@@ -222,6 +250,16 @@ DeviceAnswer CaptureDevice::release(std::string_view request) {
   Address address;
   const bool released = take(request, address) && memory_.release(address.address);
   return failed(released ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+void CaptureDevice::release_left(const std::vector<std::uint64_t>& addresses,
+                                 const Cancellation& cancellation) {
+  if (addresses.empty()) return;
+  // With nobody else, nobody will read what was left out.
+  if (clients_ > 1) (void)catch_up(cancellation);
+  repeats_.forget();
+  for (const std::uint64_t address : addresses)
+    (void)memory_.release(address);
 }
 
 std::span<std::byte> CaptureDevice::variable_bytes(std::uint64_t address, std::uint64_t bytes) {
@@ -238,6 +276,14 @@ std::span<std::byte> CaptureDevice::variable_bytes(std::uint64_t address, std::u
   return {};
 }
 
+std::span<std::byte> CaptureDevice::device_bytes(std::uint64_t address, std::uint64_t bytes) {
+  const SharedBuffer* buffer = memory_.find(address);
+  if (buffer == nullptr) return variable_bytes(address, bytes);
+  const std::uint64_t offset = address - buffer->address;
+  if (bytes > buffer->bytes - offset) return {};
+  return {buffer->host + offset, bytes};
+}
+
 DeviceAnswer CaptureDevice::read(std::string_view request) {
   Range range;
   if (!take(request, range)) return failed(cudaErrorInvalidValue);
@@ -249,10 +295,105 @@ DeviceAnswer CaptureDevice::read(std::string_view request) {
 DeviceAnswer CaptureDevice::write(std::string_view request) {
   Range range;
   if (!take(request, range) || request.size() != range.bytes) return failed(cudaErrorInvalidValue);
-  const std::span<std::byte> found = variable_bytes(range.address, range.bytes);
+  const std::span<std::byte> found = device_bytes(range.address, range.bytes);
   if (found.empty()) return failed(cudaErrorInvalidValue);
   std::memcpy(found.data(), request.data(), request.size());
   return {};
+}
+
+DeviceAnswer CaptureDevice::fill(std::string_view request) {
+  Fill wanted;
+  if (!take(request, wanted)) return failed(cudaErrorInvalidValue);
+  const std::span<std::byte> found = device_bytes(wanted.address, wanted.bytes);
+  if (found.empty()) return failed(cudaErrorInvalidValue);
+  std::memset(found.data(), static_cast<int>(wanted.value), found.size());
+  return {};
+}
+
+DeviceAnswer CaptureDevice::move(std::string_view request) {
+  Move wanted;
+  if (!take(request, wanted)) return failed(cudaErrorInvalidValue);
+  const std::span<std::byte> to = device_bytes(wanted.to, wanted.bytes);
+  const std::span<const std::byte> from = device_bytes(wanted.from, wanted.bytes);
+  if (to.empty() || from.empty()) return failed(cudaErrorInvalidValue);
+  std::memmove(to.data(), from.data(), from.size());
+  return {};
+}
+
+DeviceAnswer CaptureDevice::execute(RequestKind kind, std::string_view request,
+                                    const Cancellation& cancellation) {
+  switch (kind) {
+    case RequestKind::launch:
+      return launch(request, cancellation);
+    case RequestKind::write:
+      return write(request);
+    case RequestKind::fill:
+      return fill(request);
+    default:
+      return move(request);
+  }
+}
+
+bool CaptureDevice::sees_all_writes() const {
+  return clients_ == 1 && std::ranges::all_of(memory_.buffers(), [](const auto& buffer) {
+           return buffer.second.kind == MemoryKind::device;
+         });
+}
+
+DeviceAnswer CaptureDevice::work(RequestKind kind, std::string_view request,
+                                 const Cancellation& cancellation) {
+  const bool may_skip = config_.skip_repeats && sees_all_writes();
+  Hash128 key;
+  if (may_skip) {
+    const Hash128 content = hash_text(request);
+    key =
+        Hasher().add(static_cast<std::uint64_t>(kind)).add(content.low).add(content.high).finish();
+    if (repeats_.skip(key)) {
+      if (kind == RequestKind::launch) record_skip(request, true);
+      return {};
+    }
+  }
+  if (const int status = catch_up(cancellation); status != cudaSuccess) return failed(status);
+  const auto start = std::chrono::steady_clock::now();
+  DeviceAnswer answer = execute(kind, request, cancellation);
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  if (!may_skip || answer.status != cudaSuccess) {
+    repeats_.forget();
+  } else if (repeats_.done({key, static_cast<std::uint32_t>(kind), std::string(request)},
+                           taken.count(), hash_seconds())) {
+    repeats_.remember(hash_memory());
+  }
+  return answer;
+}
+
+int CaptureDevice::catch_up(const Cancellation& cancellation) {
+  int status = cudaSuccess;
+  for (const PeriodicWork::Work* behind : repeats_.behind()) {
+    const auto kind = static_cast<RequestKind>(behind->kind);
+    if (kind == RequestKind::launch) record_skip(behind->request, false);
+    status = execute(kind, behind->request, cancellation).status;
+    if (status != cudaSuccess) break;
+  }
+  repeats_.caught_up();
+  if (status != cudaSuccess) repeats_.forget();
+  return status;
+}
+
+void CaptureDevice::record_skip(std::string_view launch, bool skipped) {
+  Launch wanted;
+  if (!take(launch, wanted)) return;
+  const std::uint64_t threads = std::uint64_t{wanted.block[0]} * wanted.block[1] * wanted.block[2] *
+                                wanted.grid[0] * wanted.grid[1] * wanted.grid[2];
+  LaunchedKernel& record = entries_[wanted.kernel]->record;
+  if (skipped) {
+    ++record.launches;
+    ++record.skipped;
+    record.threads += threads;
+  } else {
+    --record.launches;
+    --record.skipped;
+    record.threads -= threads;
+  }
 }
 
 std::vector<PointerArgument> CaptureDevice::pointers_in(const Entry& entry,
@@ -315,7 +456,7 @@ Hash128 CaptureDevice::hash_memory() const {
     all.add(address).add(content.low).add(content.high);
   };
   for (const auto& [address, buffer] : memory_.buffers())
-    add(address, {buffer.host, buffer.bytes});
+    add(address, {buffer.host, buffer.usable_bytes});
   for (const Module& module : modules_) {
     if (!module.variables) continue;
     for (const ptx::ModuleMemory::Variable& variable : module.variables->variables())
@@ -324,9 +465,18 @@ Hash128 CaptureDevice::hash_memory() const {
   return all.finish();
 }
 
+void CaptureDevice::record_slack(const ptx::SlackUse& slack, LaunchedKernel& record) {
+  record.slack_reads += slack.reads;
+  record.slack_writes += slack.writes;
+  if (record.first_slack.empty()) record.first_slack = slack.first.message;
+}
+
+double CaptureDevice::hash_seconds() const {
+  return kSecondsPerHash + static_cast<double>(memory_.used_bytes()) / kHashedBytesPerSecond;
+}
+
 bool CaptureDevice::is_worth_hashing(const Entry& entry) const {
-  const double seconds = 2.0 * static_cast<double>(memory_.used_bytes()) / kHashedBytesPerSecond;
-  return seconds < kShareForHashing * entry.last_seconds;
+  return config_.skip_repeats && 2.0 * hash_seconds() < kShareForHashing * entry.last_seconds;
 }
 
 DeviceAnswer CaptureDevice::launch(std::string_view request, const Cancellation& cancellation) {
@@ -395,6 +545,7 @@ DeviceAnswer CaptureDevice::launch(std::string_view request, const Cancellation&
   record.thread_instructions += result.profile.thread_instructions;
   if (config_.observer != nullptr)
     config_.observer->after_launch(*watched, result.ok() ? result.profile.thread_instructions : 0);
+  record_slack(result.slack, record);
   if (!result.ok() && record.fault.empty()) {
     if (result.fault.kind != ptx::FaultKind::cancelled) {
       record.fault = result.fault.message;

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "capture/device/launch_observer.h"
 #include "capture/device/launch_substitute.h"
+#include "capture/device/periodic_work.h"
 #include "capture/device/shared_device_memory.h"
 #include "capture/runtime/protocol.h"
 #include "ptx/interpreter.h"
@@ -43,14 +44,17 @@ struct LaunchedKernel {
   std::string symbol;
   std::uint32_t module = 0;
   std::uint64_t launches = 0;
-  std::uint64_t skipped = 0;  // of them: they would have changed nothing
+  std::uint64_t skipped = 0;  // of them: what they would leave in memory was known
   std::uint64_t threads = 0;
   std::uint64_t thread_instructions = 0;
   double seconds = 0.0;                   // of the interpreter
   std::set<std::string> shapes;           // "grid 4x1x1 block 256x1x1", few of them
   std::vector<PointerArgument> pointers;  // of the first launch
-  bool aliased = false;                   // in some launch two parameters point into one allocation
-  std::string fault;                      // the first that a launch ended with
+  std::uint64_t slack_reads = 0;   // of single threads, behind the end of an allocation where it
+  std::uint64_t slack_writes = 0;  // is rounded up: hardware lets them pass
+  std::string first_slack;         // what the first of them was
+  bool aliased = false;            // in some launch two parameters point into one allocation
+  std::string fault;               // the first that a launch ended with
 };
 
 struct CaptureDeviceConfig {
@@ -59,6 +63,7 @@ struct CaptureDeviceConfig {
   int threads = 0;                         // of the interpreter, 0: as many as fit
   LaunchObserver* observer = nullptr;      // null: nobody looks on
   LaunchSubstitute* substitute = nullptr;  // null: kernels run as they are
+  bool skip_repeats = true;                // of launches whose outcome is known
 };
 
 // Not thread-safe.
@@ -69,6 +74,13 @@ class CaptureDevice {
   // Answers one request: the struct of its kind and what follows, as the program sent it.
   [[nodiscard]] DeviceAnswer answer(RequestKind kind, std::string_view request,
                                     const Cancellation& cancellation);
+
+  // How many processes ask at the moment, 1 at first. With several none knows what the others
+  // write, and no repeats are skipped.
+  void set_clients(int clients) { clients_ = clients; }
+
+  // Releases what a process that has ended had allocated.
+  void release_left(const std::vector<std::uint64_t>& addresses, const Cancellation& cancellation);
 
   // In the order of their first launch.
   [[nodiscard]] std::vector<const LaunchedKernel*> launched() const;
@@ -101,17 +113,37 @@ class CaptureDevice {
   DeviceAnswer find_kernel(std::string_view request);
   DeviceAnswer find_variable(std::string_view request);
   DeviceAnswer allocate(std::string_view request);
+  DeviceAnswer register_host(std::string_view request);
   DeviceAnswer release(std::string_view request);
   DeviceAnswer read(std::string_view request);
   DeviceAnswer write(std::string_view request);
+  // What is no work of the device, but needs memory as it should be, or changes it.
+  DeviceAnswer touch(RequestKind kind, std::string_view request);
+  DeviceAnswer fill(std::string_view request);
+  DeviceAnswer move(std::string_view request);
   DeviceAnswer launch(std::string_view request, const Cancellation& cancellation);
+
+  // Device work: does it, or leaves it out where memory would come out as is known.
+  DeviceAnswer work(RequestKind kind, std::string_view request, const Cancellation& cancellation);
+  DeviceAnswer execute(RequestKind kind, std::string_view request,
+                       const Cancellation& cancellation);
+  // Does what was left out and matters. Returns a status; afterwards memory is as it should be.
+  int catch_up(const Cancellation& cancellation);
+  // Whether all that changes memory is asked for.
+  [[nodiscard]] bool sees_all_writes() const;
+  void record_skip(std::string_view launch, bool skipped);
 
   // Status and program of an entry of a module.
   int load_entry(Module& module, const std::string& symbol, std::optional<ptx::Program>& into);
-  // The bytes of module variables at that address; empty where they do not all lie in one.
+  // The bytes of a module variable or a buffer at that address; empty where they do not all lie in
+  // one.
   std::span<std::byte> variable_bytes(std::uint64_t address, std::uint64_t bytes);
+  std::span<std::byte> device_bytes(std::uint64_t address, std::uint64_t bytes);
   // Of all buffers and module variables.
   [[nodiscard]] Hash128 hash_memory() const;
+  // What a launch did that hardware lets pass.
+  static void record_slack(const ptx::SlackUse& slack, LaunchedKernel& record);
+  [[nodiscard]] double hash_seconds() const;
   [[nodiscard]] bool is_worth_hashing(const Entry& entry) const;
   [[nodiscard]] std::vector<PointerArgument> pointers_in(const Entry& entry,
                                                          std::string_view block) const;
@@ -121,6 +153,8 @@ class CaptureDevice {
 
   const CaptureDeviceConfig config_;
   SharedDeviceMemory memory_;
+  PeriodicWork repeats_;
+  int clients_ = 1;
   std::vector<Module> modules_;
   std::vector<std::unique_ptr<Entry>> entries_;
   std::vector<std::uint32_t> order_;  // of first launches

@@ -7,13 +7,17 @@
 
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <fstream>
+#include <iterator>
 #include <mutex>
 #include <poll.h>
+#include <set>
 #include <spawn.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -95,11 +99,24 @@ class Server {
   }
 
   void serve(int socket) {
+    count_client(1);
+    answer_all(socket);
+    count_client(-1);
+  }
+
+  void count_client(int more) {
+    const std::lock_guard lock(device_mutex_);
+    clients_ += more;
+    device_.set_clients(clients_);
+  }
+
+  void answer_all(int socket) {
     RequestHead head;
     std::string request;
+    std::set<std::uint64_t> allocated;
     while (receive_all(socket, &head, sizeof head) && head.bytes <= kLargestMessage) {
       request.resize(head.bytes);
-      if (!receive_all(socket, request.data(), request.size())) return;
+      if (!receive_all(socket, request.data(), request.size())) break;
       asked_.store(true);
       DeviceAnswer answer;
       bool sent = false;
@@ -108,12 +125,29 @@ class Server {
         answer = device_.answer(head.kind, request, stop_);
         sent = send_answer(socket, answer);
       }
-      if (!sent) return;
+      if (answer.status == 0) keep_track(head.kind, request, answer, allocated);
+      if (!sent) break;
+    }
+    // Scripts run one program after the other: the memory of those that ended is free again.
+    const std::lock_guard lock(device_mutex_);
+    device_.release_left({allocated.begin(), allocated.end()}, stop_);
+  }
+
+  static void keep_track(RequestKind kind, const std::string& request, const DeviceAnswer& answer,
+                         std::set<std::uint64_t>& allocated) {
+    std::uint64_t address = 0;  // both structs begin with it
+    if (kind == RequestKind::allocate || kind == RequestKind::host_memory) {
+      std::memcpy(&address, answer.payload.data(), sizeof address);
+      allocated.insert(address);
+    } else if (kind == RequestKind::release) {
+      std::memcpy(&address, request.data(), sizeof address);
+      allocated.erase(address);
     }
   }
 
   CaptureDevice& device_;
   std::mutex device_mutex_;
+  int clients_ = 0;
   FileDescriptor listening_;
   Cancellation stop_;
   std::atomic<bool> asked_{false};
@@ -201,6 +235,29 @@ bool is_too_long(const std::filesystem::path& output) {
   return !none_yet && bytes > kMostOutputBytes;
 }
 
+// Kills the processes whose environment has that variable: what the program started and left
+// behind, in whatever process group.
+void kill_those_with(const std::string& variable) {
+  constexpr int kMostRounds = 20;  // they may go on forking
+  const std::string wanted = variable + '\0';
+  bool found = true;
+  for (int round = 0; found && round < kMostRounds; ++round) {
+    found = false;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
+      const std::string name = entry.path().filename();
+      pid_t process = 0;
+      const auto [end, failure] = std::from_chars(name.data(), name.data() + name.size(), process);
+      if (failure != std::errc() || *end != '\0' || process == ::getpid()) continue;
+      std::ifstream file(entry.path() / "environ", std::ios::binary);
+      const std::string environment{std::istreambuf_iterator<char>(file), {}};
+      const std::size_t at = environment.find(wanted);
+      if (at == std::string::npos || (at > 0 && environment[at - 1] != '\0')) continue;
+      found = ::kill(process, SIGKILL) == 0 || found;
+    }
+  }
+}
+
 }  // namespace
 
 Result<ProgramEnd> capture_program(const ProgramRun& run, CaptureDevice& device,
@@ -234,6 +291,7 @@ Result<ProgramEnd> capture_program(const ProgramRun& run, CaptureDevice& device,
     std::this_thread::sleep_for(std::chrono::milliseconds(kPollMilliseconds));
   }
   ::kill(-*child, SIGKILL);  // what it left behind
+  kill_those_with(fmt::format("{}={}", kSocketVariable, socket.string()));
   if (WIFEXITED(status)) end.exit_code = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) end.signal = WTERMSIG(status);
   end.asked = server.asked();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <utility>
@@ -13,6 +14,7 @@ namespace regraph::capture {
 namespace {
 
 constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kDeviceGranule = 512;  // of cudaMalloc
 // Between buffers: an index that is wrong by a row misses every other buffer.
 constexpr std::uint64_t kRedZone = 2ULL << 20;
 
@@ -28,20 +30,54 @@ SharedDeviceMemory::~SharedDeviceMemory() {
 }
 
 Result<const SharedBuffer*> SharedDeviceMemory::allocate(std::uint64_t bytes, MemoryKind kind) {
-  if (bytes == 0 || bytes > limit_bytes_ - std::min(used_bytes_, limit_bytes_)) {
-    return fail(ErrorCode::resource,
-                fmt::format("{} bytes of device memory, of which {} of {} are in use", bytes,
-                            used_bytes_, limit_bytes_));
+  SharedBuffer buffer;
+  buffer.bytes = bytes;
+  buffer.kind = kind;
+  // More is refused, and would overflow.
+  if (bytes <= limit_bytes_) {
+    buffer.usable_bytes = round_up(bytes, kDeviceGranule);
+    buffer.mapped_bytes = round_up(bytes, kPage);
+  }
+  buffer.address = next_address_;
+  auto added = add(std::move(buffer), 0);
+  if (added) {
+    const std::uint64_t end = (*added)->address + (*added)->mapped_bytes;
+    next_address_ = round_up(end + std::max(kRedZone, bytes), kRedZone);
+  }
+  return added;
+}
+
+Result<const SharedBuffer*> SharedDeviceMemory::register_host(const HostMemory& memory) {
+  const std::uint64_t offset = memory.address - memory.mapped_begin;
+  if (memory.mapped_begin % kPage != 0 || memory.mapped_bytes % kPage != 0 ||
+      offset > memory.mapped_bytes || memory.bytes > memory.mapped_bytes - offset ||
+      memory.mapped_begin + memory.mapped_bytes < memory.mapped_begin ||
+      memory.mapped_bytes > limit_bytes_) {
+    return fail(ErrorCode::invalid_argument, "memory that lies on no such pages");
   }
   SharedBuffer buffer;
-  buffer.id = next_id_++;
-  buffer.bytes = bytes;
-  buffer.mapped_bytes = round_up(bytes, kPage);
-  buffer.kind = kind;
-  buffer.file = FileDescriptor(::memfd_create("regraph-device-memory", MFD_CLOEXEC));
+  buffer.bytes = buffer.usable_bytes = memory.bytes;
+  buffer.mapped_bytes = memory.mapped_bytes;
+  buffer.kind = MemoryKind::pinned;
+  buffer.address = memory.address;
+  return add(std::move(buffer), offset);
+}
+
+Result<const SharedBuffer*> SharedDeviceMemory::add(SharedBuffer buffer, std::uint64_t offset) {
+  const std::uint64_t bytes = buffer.bytes;
+  if (bytes == 0 || bytes > limit_bytes_ - std::min(used_bytes_, limit_bytes_)) {
+    return fail(ErrorCode::resource,
+                fmt::format("no {} bytes of device memory: {} of {} are in use", bytes, used_bytes_,
+                            limit_bytes_));
+  }
+  buffer.id = next_id_;
+  buffer.file =
+      FileDescriptor(::memfd_create("regraph-device-memory", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   void* mapped = MAP_FAILED;
+  // Sealed: a program that shrinks it would end this process, too.
   if (buffer.file.valid() &&
-      ::ftruncate(buffer.file.get(), static_cast<off_t>(buffer.mapped_bytes)) == 0) {
+      ::ftruncate(buffer.file.get(), static_cast<off_t>(buffer.mapped_bytes)) == 0 &&
+      ::fcntl(buffer.file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0) {
     mapped = ::mmap(nullptr, buffer.mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
                     buffer.file.get(), 0);
   }
@@ -49,16 +85,16 @@ Result<const SharedBuffer*> SharedDeviceMemory::allocate(std::uint64_t bytes, Me
     return fail(ErrorCode::resource, fmt::format("cannot map {} bytes of device memory: {}", bytes,
                                                  std::strerror(errno)));
   }
-  buffer.host = static_cast<std::byte*>(mapped);
-  buffer.address = next_address_;
-  next_address_ =
-      round_up(next_address_ + buffer.mapped_bytes + std::max(kRedZone, bytes), kRedZone);
-  const Status adopted = memory_.adopt(fmt::format("allocation {}", buffer.id), buffer.address,
-                                       {buffer.host, buffer.bytes});
+  buffer.mapping = static_cast<std::byte*>(mapped);
+  buffer.host = buffer.mapping + offset;
+  const Status adopted =
+      memory_.adopt(fmt::format("allocation {}", buffer.id), buffer.address,
+                    {buffer.host, buffer.usable_bytes}, buffer.usable_bytes - bytes);
   if (!adopted) {
-    ::munmap(mapped, buffer.mapped_bytes);
+    unmap(buffer);
     return adopted.error();
   }
+  ++next_id_;
   used_bytes_ += bytes;
   most_bytes_ = std::max(most_bytes_, used_bytes_);
   const std::uint64_t address = buffer.address;
@@ -83,7 +119,7 @@ const SharedBuffer* SharedDeviceMemory::find(std::uint64_t address) const {
 }
 
 void SharedDeviceMemory::unmap(const SharedBuffer& buffer) {
-  ::munmap(buffer.host, buffer.mapped_bytes);
+  ::munmap(buffer.mapping, buffer.mapped_bytes);
 }
 
 }  // namespace regraph::capture

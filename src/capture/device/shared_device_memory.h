@@ -18,10 +18,13 @@ struct SharedBuffer {
   std::uint64_t id = 0;  // by order of allocation, from 0
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
+  // What a device's allocator would round up to: kernels that go on to there run on hardware.
+  std::uint64_t usable_bytes = 0;
   std::uint64_t mapped_bytes = 0;
   MemoryKind kind = MemoryKind::device;
   FileDescriptor file;  // for the program to map
   std::byte* host = nullptr;
+  std::byte* mapping = nullptr;  // that it lies in
 };
 
 // Not thread-safe.
@@ -36,6 +39,9 @@ class SharedDeviceMemory {
   // A buffer of zeros; addresses are the same in every run. Valid until it is released. Error:
   // resource.
   [[nodiscard]] Result<const SharedBuffer*> allocate(std::uint64_t bytes, MemoryKind kind);
+  // As allocate, of memory that the program has at this address, on those pages, and will replace
+  // by the buffer's. Errors: invalid_argument, resource.
+  [[nodiscard]] Result<const SharedBuffer*> register_host(const HostMemory& memory);
   // False when no buffer begins there.
   bool release(std::uint64_t address);
   // The buffer that holds the address; null for none.
@@ -47,6 +53,9 @@ class SharedDeviceMemory {
   [[nodiscard]] std::uint64_t most_bytes() const { return most_bytes_; }  // at one time
 
  private:
+  // Fills in what is behind a buffer whose size is known, `offset` bytes into the mapping, and adds
+  // it.
+  Result<const SharedBuffer*> add(SharedBuffer buffer, std::uint64_t offset);
   void unmap(const SharedBuffer& buffer);
 
   const std::uint64_t limit_bytes_;

@@ -9,6 +9,18 @@ using namespace regraph::capture;  // NOLINT: these are the library's own functi
 
 constexpr int kRuntimeVersion = CUDART_VERSION;
 
+constexpr char kBusId[] = "0000:01:00.0";
+
+// What hardware says of them, until they are set.
+std::map<int, std::size_t>& limits() {
+  static auto& values = *new std::map<int, std::size_t>{{cudaLimitStackSize, 1024},
+                                                        {cudaLimitPrintfFifoSize, 8 << 20},
+                                                        {cudaLimitMallocHeapSize, 8 << 20},
+                                                        {cudaLimitMaxL2FetchGranularity, 64},
+                                                        {cudaLimitPersistingL2CacheSize, 0}};
+  return values;
+}
+
 cudaError_t only_first(int device) {
   const std::lock_guard lock(runtime().mutex);
   return runtime().note(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
@@ -145,8 +157,57 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) {
   return cudaSuccess;
 }
-cudaError_t cudaDeviceSetLimit(cudaLimit, std::size_t) {
+cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
+  *config = cudaFuncCachePreferNone;
   return cudaSuccess;
+}
+cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) {
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
+  *config = cudaSharedMemBankSizeFourByte;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
+  const std::lock_guard lock(runtime().mutex);
+  limits()[limit] = value;
+  return runtime().note(cudaSuccess);
+}
+cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
+  const std::lock_guard lock(runtime().mutex);
+  const auto known = limits().find(limit);
+  if (known == limits().end()) return runtime().note(cudaErrorUnsupportedLimit);
+  *value = known->second;
+  return runtime().note(cudaSuccess);
+}
+cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp*) {
+  *device = 0;
+  return cudaSuccess;
+}
+cudaError_t cudaSetValidDevices(int*, int) {
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetPCIBusId(char* id, int bytes, int device) {
+  if (device != 0 || bytes < static_cast<int>(sizeof kBusId)) return only_first(-1);
+  std::memcpy(id, kBusId, sizeof kBusId);
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* id) {
+  *device = 0;
+  return only_first(std::strcmp(id, kBusId) == 0 ? 0 : -1);
+}
+cudaError_t cudaCtxResetPersistingL2Cache() {
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr, int, int) {
+  *value = 0;
+  return only_first(-1);  // there are no two
+}
+cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) {
+  return only_first(-1);
+}
+cudaError_t cudaDeviceDisablePeerAccess(int) {
+  return only_first(-1);
 }
 cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) {
   *can = 0;

@@ -23,13 +23,6 @@ std::vector<Configuration>& pushed() {
   return configurations;
 }
 
-// Faults of a kernel that leave the device unusable, as on a GPU.
-bool is_sticky(int status) {
-  return status == cudaErrorIllegalAddress || status == cudaErrorLaunchFailure ||
-         status == cudaErrorMisalignedAddress || status == cudaErrorAssert ||
-         status == cudaErrorLaunchTimeout;
-}
-
 cudaError_t launch(const void* function, const Configuration& with, void** arguments,
                    bool cooperative) {
   RuntimeState& state = runtime();
@@ -52,10 +45,8 @@ cudaError_t launch(const void* function, const Configuration& with, void** argum
   request.stream = reinterpret_cast<std::uint64_t>(with.stream);
   request.parameter_bytes = known.parameter_bytes;
   request.cooperative = cooperative ? 1 : 0;
-  const int status =
-      ask(RequestKind::launch, {&request, sizeof request}, {block.data(), block.size()}).status;
-  if (is_sticky(status)) state.sticky_error = static_cast<cudaError_t>(status);
-  return state.note(static_cast<cudaError_t>(status));
+  return state.note_answer(
+      ask(RequestKind::launch, {&request, sizeof request}, {block.data(), block.size()}).status);
 }
 
 }  // namespace
@@ -108,6 +99,23 @@ cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) {
 cudaError_t cudaFuncSetCacheConfig(const void*, cudaFuncCache) {
   return cudaSuccess;
 }
+cudaError_t cudaFuncSetSharedMemConfig(const void*, cudaSharedMemConfig) {
+  return cudaSuccess;
+}
+cudaError_t cudaFuncGetName(const char** name, const void* function) {
+  RuntimeState& state = runtime();
+  const std::lock_guard lock(state.mutex);
+  const Kernel* kernel = find_kernel(state, function);
+  if (kernel == nullptr) return state.note(cudaErrorInvalidDeviceFunction);
+  *name = kernel->name.c_str();
+  return state.note(cudaSuccess);
+}
+cudaError_t cudaGetKernel(cudaKernel_t* kernel, const void* function) {
+  RuntimeState& state = runtime();
+  const std::lock_guard lock(state.mutex);
+  *kernel = reinterpret_cast<cudaKernel_t>(find_kernel(state, function));
+  return state.note(*kernel == nullptr ? cudaErrorInvalidDeviceFunction : cudaSuccess);
+}
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* function) {
   RuntimeState& state = runtime();
@@ -145,6 +153,24 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
   fit = std::min(fit, static_cast<int>(device.shared_bytes_per_multiprocessor / shared));
   *blocks = std::min(fit, device.blocks_per_multiprocessor);
   return cudaSuccess;
+}
+
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* function,
+                                                      int blocks, int) {
+  constexpr int kSharedUnit = 128;
+  RuntimeState& state = runtime();
+  const std::lock_guard lock(state.mutex);
+  Kernel* kernel = find_kernel(state, function);
+  if (kernel == nullptr || blocks <= 0) return state.note(cudaErrorInvalidValue);
+  if (const cudaError_t error = learn(*kernel); error != cudaSuccess) return state.note(error);
+  const DeviceFacts& device = device_of(state);
+  const int each = device.shared_bytes_per_multiprocessor / blocks / kSharedUnit * kSharedUnit -
+                   device.reserved_shared_bytes_per_block;
+  const auto most = static_cast<std::int64_t>(
+      std::min(each, static_cast<int>(device.shared_bytes_per_block_with_opt_in)));
+  const auto left = most - static_cast<std::int64_t>(kernel->known->static_shared_bytes);
+  *bytes = static_cast<std::size_t>(std::max<std::int64_t>(left, 0));
+  return state.note(cudaSuccess);
 }
 
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function,

@@ -1,5 +1,6 @@
-// Allocations and copies. Device memory is mapped here at its device address, so a copy is a copy;
-// only module variables lie in the other process and are asked for.
+// Allocations and copies. Device memory is mapped here at its device address, so a copy to the host
+// is a copy, once the process that captures knows of it; module variables lie there, and what
+// changes device memory is its work, unless it is large: it may know what comes out.
 #include "capture/runtime/runtime_state.h"
 #include "capture/runtime/server_connection.h"
 
@@ -33,9 +34,18 @@ cudaError_t allocate(void** pointer, std::size_t bytes, MemoryKind kind) {
   }
   if (answer.descriptor >= 0) ::close(answer.descriptor);
   if (mapped == MAP_FAILED) return state.note(cudaErrorMemoryAllocation);
-  state.allocations[given.address] = {given.address, bytes, given.mapped_bytes, kind};
+  state.allocations[given.address] = {given.address, bytes, given.mapped_bytes, kind, false};
   *pointer = mapped;
   return state.note(cudaSuccess);
+}
+
+cudaError_t allocate_rows(void** pointer, std::size_t& pitch, std::size_t width, std::size_t rows) {
+  std::size_t bytes = ~std::size_t{0};  // more than there is
+  if (!__builtin_add_overflow(width, kPitch - 1, &pitch)) {
+    pitch = pitch / kPitch * kPitch;
+    if (__builtin_mul_overflow(pitch, rows, &bytes)) bytes = ~std::size_t{0};
+  }
+  return allocate(pointer, bytes, MemoryKind::device);
 }
 
 cudaError_t release(void* pointer) {
@@ -43,7 +53,8 @@ cudaError_t release(void* pointer) {
   const std::lock_guard lock(state.mutex);
   if (pointer == nullptr) return state.note(cudaSuccess);
   const auto place = state.allocations.find(address_of(pointer));
-  if (place == state.allocations.end()) return state.note(cudaErrorInvalidValue);
+  if (place == state.allocations.end() || place->second.registered)
+    return state.note(cudaErrorInvalidValue);
   const Address request{place->first};
   (void)ask(RequestKind::release, {&request, sizeof request});
   ::munmap(pointer, place->second.mapped_bytes);
@@ -51,36 +62,60 @@ cudaError_t release(void* pointer) {
   return state.note(cudaSuccess);
 }
 
-// Whether it is memory of a module variable, which is not mapped here.
-bool is_variable(const RuntimeState& state, std::uint64_t address) {
+// Where an address lies, as the program sees it.
+enum class Place { host, mapped, variable };
+
+Place place_of(const RuntimeState& state, std::uint64_t address) {
+  if (state.find(address) != nullptr) return Place::mapped;
   for (const auto& [shadow, variable] : state.variables) {
     if (variable.known && address >= variable.known->address &&
         address < variable.known->address + variable.known->bytes) {
-      return true;
+      return Place::variable;
     }
   }
-  return false;
+  return Place::host;
 }
 
-cudaError_t read_remote(void* to, std::uint64_t from, std::size_t bytes) {
+int read_remote(void* to, std::uint64_t from, std::size_t bytes) {
   const Range range{from, bytes};
   const Answer answer = ask(RequestKind::read, {&range, sizeof range});
-  if (answer.status != cudaSuccess) return static_cast<cudaError_t>(answer.status);
+  if (answer.status != cudaSuccess) return answer.status;
   if (answer.payload.size() != bytes) return cudaErrorInvalidValue;
   std::memcpy(to, answer.payload.data(), bytes);
   return cudaSuccess;
 }
 
-cudaError_t write_remote(std::uint64_t to, const void* from, std::size_t bytes) {
+int write_remote(std::uint64_t to, const void* from, std::size_t bytes) {
   const Range range{to, bytes};
-  return static_cast<cudaError_t>(
-      ask(RequestKind::write, {&range, sizeof range}, {from, bytes}).status);
+  return ask(RequestKind::write, {&range, sizeof range}, {from, bytes}).status;
+}
+
+// Before this process reads or writes device memory.
+int say_access(bool writes) {
+  const Access access{writes ? 1U : 0U, 0};
+  return ask(RequestKind::access, {&access, sizeof access}).status;
 }
 
 // Whether a range that begins in an allocation ends in it, too.
 bool fits(const RuntimeState& state, std::uint64_t address, std::size_t bytes) {
   const MappedMemory* memory = state.find(address);
-  return memory == nullptr || address + bytes <= memory->begin + memory->bytes;
+  return memory == nullptr || bytes <= memory->begin + memory->bytes - address;
+}
+
+int copy_bytes(RuntimeState& state, void* to, const void* from, std::size_t bytes) {
+  const Place target = place_of(state, address_of(to));
+  const Place source = place_of(state, address_of(from));
+  if (target != Place::host && source != Place::host) {
+    const Move request{address_of(to), address_of(from), bytes};
+    return ask(RequestKind::move, {&request, sizeof request}).status;
+  }
+  if (source == Place::variable) return read_remote(to, address_of(from), bytes);
+  if (target == Place::variable || (target == Place::mapped && bytes <= kLargestSentCopy))
+    return write_remote(address_of(to), from, bytes);
+  const bool both_host = target == Place::host && source == Place::host;
+  const int status = both_host ? cudaSuccess : say_access(target == Place::mapped);
+  if (status == cudaSuccess) std::memmove(to, from, bytes);
+  return status;
 }
 
 cudaError_t copy(void* to, const void* from, std::size_t bytes) {
@@ -89,45 +124,104 @@ cudaError_t copy(void* to, const void* from, std::size_t bytes) {
   if (state.sticky_error != cudaSuccess || bytes == 0) return state.note(cudaSuccess);
   if (!fits(state, address_of(to), bytes) || !fits(state, address_of(from), bytes))
     return state.note(cudaErrorInvalidValue);
-  const bool to_variable = is_variable(state, address_of(to));
-  if (is_variable(state, address_of(from))) {
-    if (!to_variable) return state.note(read_remote(to, address_of(from), bytes));
-    std::string between(bytes, '\0');
-    const cudaError_t error = read_remote(between.data(), address_of(from), bytes);
-    if (error != cudaSuccess) return state.note(error);
-    return state.note(write_remote(address_of(to), between.data(), bytes));
+  return state.note_answer(copy_bytes(state, to, from, bytes));
+}
+
+// A box of bytes: rows of `width`, `height` of them in a slice, `depth` slices.
+struct Box {
+  std::size_t width = 0;
+  std::size_t height = 1;
+  std::size_t depth = 1;
+  [[nodiscard]] bool empty() const { return width == 0 || height == 0 || depth == 0; }
+};
+struct Pitch {
+  std::size_t row = 0;
+  std::size_t slice = 0;
+  // From the first byte of a box to behind its last.
+  [[nodiscard]] std::size_t span(const Box& box) const {
+    return (box.depth - 1) * slice + (box.height - 1) * row + box.width;
   }
-  if (to_variable) return state.note(write_remote(address_of(to), from, bytes));
-  std::memmove(to, from, bytes);
-  return state.note(cudaSuccess);
+};
+
+cudaError_t copy_box(void* to, const Pitch& to_pitch, const void* from, const Pitch& from_pitch,
+                     const Box& box) {
+  RuntimeState& state = runtime();
+  const std::lock_guard lock(state.mutex);
+  if (box.width > to_pitch.row || box.width > from_pitch.row)
+    return state.note(cudaErrorInvalidPitchValue);
+  if (state.sticky_error != cudaSuccess || box.empty()) return state.note(cudaSuccess);
+  if (!fits(state, address_of(to), to_pitch.span(box)) ||
+      !fits(state, address_of(from), from_pitch.span(box))) {
+    return state.note(cudaErrorInvalidValue);
+  }
+  const Place target = place_of(state, address_of(to));
+  const Place source = place_of(state, address_of(from));
+  const bool remote = target == Place::variable || source == Place::variable;
+  int status = cudaSuccess;
+  if (!remote && (target == Place::mapped || source == Place::mapped))
+    status = say_access(target == Place::mapped);
+  for (std::size_t slice = 0; slice < box.depth; ++slice) {
+    for (std::size_t row = 0; row < box.height && status == cudaSuccess; ++row) {
+      char* const at = static_cast<char*>(to) + slice * to_pitch.slice + row * to_pitch.row;
+      const char* const values =
+          static_cast<const char*>(from) + slice * from_pitch.slice + row * from_pitch.row;
+      if (remote) {
+        status = copy_bytes(state, at, values, box.width);
+      } else {
+        std::memmove(at, values, box.width);
+      }
+    }
+  }
+  return state.note_answer(status);
 }
 
 cudaError_t copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                       std::size_t width, std::size_t height) {
-  if (width > to_pitch || width > from_pitch) {
-    const std::lock_guard lock(runtime().mutex);
-    return runtime().note(cudaErrorInvalidPitchValue);
-  }
-  for (std::size_t row = 0; row < height; ++row) {
-    const cudaError_t error = copy(static_cast<char*>(to) + row * to_pitch,
-                                   static_cast<const char*>(from) + row * from_pitch, width);
-    if (error != cudaSuccess) return error;
-  }
-  return cudaSuccess;
+  return copy_box(to, {to_pitch, 0}, from, {from_pitch, 0}, {width, height, 1});
+}
+
+cudaError_t copy_3d(const cudaMemcpy3DParms* with) {
+  if (with->srcArray != nullptr || with->dstArray != nullptr)
+    return not_there("cudaMemcpy3D of an array");
+  const auto pitch_of = [](const cudaPitchedPtr& pointer) {
+    return Pitch{pointer.pitch, pointer.pitch * pointer.ysize};
+  };
+  const auto at = [](const cudaPitchedPtr& pointer, const Pitch& pitch, const cudaPos& where) {
+    return static_cast<char*>(pointer.ptr) + where.z * pitch.slice + where.y * pitch.row + where.x;
+  };
+  const Pitch to = pitch_of(with->dstPtr);
+  const Pitch from = pitch_of(with->srcPtr);
+  return copy_box(at(with->dstPtr, to, with->dstPos), to, at(with->srcPtr, from, with->srcPos),
+                  from, {with->extent.width, with->extent.height, with->extent.depth});
+}
+
+int set_bytes(void* to, int value, std::size_t bytes) {
+  const Fill request{address_of(to), bytes, static_cast<unsigned char>(value), 0};
+  return ask(RequestKind::fill, {&request, sizeof request}).status;
 }
 
 cudaError_t set(void* to, int value, std::size_t bytes) {
   RuntimeState& state = runtime();
   const std::lock_guard lock(state.mutex);
   if (state.sticky_error != cudaSuccess || bytes == 0) return state.note(cudaSuccess);
-  if (is_variable(state, address_of(to))) {
-    const std::string values(bytes, static_cast<char>(value));
-    return state.note(write_remote(address_of(to), values.data(), bytes));
-  }
-  if (state.find(address_of(to)) == nullptr || !fits(state, address_of(to), bytes))
+  return state.note_answer(set_bytes(to, value, bytes));
+}
+
+cudaError_t set_box(void* to, const Pitch& pitch, int value, const Box& box) {
+  RuntimeState& state = runtime();
+  const std::lock_guard lock(state.mutex);
+  if (box.width > pitch.row) return state.note(cudaErrorInvalidValue);
+  if (state.sticky_error != cudaSuccess || box.empty()) return state.note(cudaSuccess);
+  if (place_of(state, address_of(to)) != Place::mapped ||
+      !fits(state, address_of(to), pitch.span(box))) {
     return state.note(cudaErrorInvalidValue);
-  std::memset(to, value, bytes);
-  return state.note(cudaSuccess);
+  }
+  const int status = say_access(true);
+  for (std::size_t slice = 0; slice < box.depth; ++slice) {
+    for (std::size_t row = 0; row < box.height && status == cudaSuccess; ++row)
+      std::memset(static_cast<char*>(to) + slice * pitch.slice + row * pitch.row, value, box.width);
+  }
+  return state.note_answer(status);
 }
 
 // The device address of a variable; 0 and an error where there is none.
@@ -171,8 +265,13 @@ cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned) {
 }
 cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width,
                             std::size_t height) {
-  *pitch = (width + kPitch - 1) / kPitch * kPitch;
-  return allocate(pointer, *pitch * height, MemoryKind::device);
+  return allocate_rows(pointer, *pitch, width, height);
+}
+cudaError_t cudaMalloc3D(cudaPitchedPtr* pointer, cudaExtent extent) {
+  *pointer = {nullptr, 0, extent.width, extent.height};
+  std::size_t rows = 0;
+  if (__builtin_mul_overflow(extent.height, extent.depth, &rows)) rows = ~std::size_t{0};
+  return allocate_rows(&pointer->ptr, pointer->pitch, extent.width, rows);
 }
 
 cudaError_t cudaFree(void* pointer) {
@@ -226,11 +325,24 @@ cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t
 }
 cudaError_t cudaMemset2D(void* to, std::size_t pitch, int value, std::size_t width,
                          std::size_t height) {
-  for (std::size_t row = 0; row < height; ++row) {
-    const cudaError_t error = set(static_cast<char*>(to) + row * pitch, value, width);
-    if (error != cudaSuccess) return error;
-  }
-  return cudaSuccess;
+  return set_box(to, {pitch, 0}, value, {width, height, 1});
+}
+cudaError_t cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_t width,
+                              std::size_t height, cudaStream_t) {
+  return set_box(to, {pitch, 0}, value, {width, height, 1});
+}
+cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent) {
+  return set_box(to.ptr, {to.pitch, to.pitch * to.ysize}, value,
+                 {extent.width, extent.height, extent.depth});
+}
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent extent, cudaStream_t) {
+  return cudaMemset3D(to, value, extent);
+}
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* with) {
+  return copy_3d(with);
+}
+cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* with, cudaStream_t) {
+  return copy_3d(with);
 }
 
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, std::size_t bytes,

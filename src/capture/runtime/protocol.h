@@ -1,7 +1,8 @@
 // What a captured program's runtime asks of the process that captures it.
 //
 //   request:  RequestHead, then `bytes` bytes: the struct of its kind, then what that says
-//   answer:   AnswerHead, then `bytes` bytes likewise; one descriptor with it for allocate
+//   answer:   AnswerHead, then `bytes` bytes likewise; one descriptor with it for allocate,
+//             and host_memory
 //
 // Over a stream socket of one machine: structs as they lie in memory. Both ends are of one build.
 #pragma once
@@ -12,21 +13,27 @@ namespace regraph::capture {
 
 // Environment variable with the socket's path.
 inline constexpr const char* kSocketVariable = "REGRAPH_CAPTURE_SOCKET";
-inline constexpr std::uint32_t kProtocolVersion = 1;
+inline constexpr std::uint32_t kProtocolVersion = 2;
 inline constexpr std::uint32_t kMostParameters = 256;
 inline constexpr std::uint64_t kLargestMessage = std::uint64_t{1} << 30;
+// Larger copies to the device are the program's own, which says `access`.
+inline constexpr std::uint64_t kLargestSentCopy = std::uint64_t{16} << 20;
 
 enum class RequestKind : std::uint32_t {
-  hello = 1,  // Hello -> DeviceFacts
-  module,     // a fat binary -> ModuleAnswer
-  kernel,     // NameInModule, name -> KernelAnswer
-  variable,   // NameInModule, name -> VariableAnswer
-  allocate,   // Allocation -> AllocationAnswer and a descriptor of the memory
-  release,    // Address -> nothing
-  launch,     // Launch, parameter block -> nothing
-  read,       // Range -> bytes; of module variables
-  write,      // Range, bytes -> nothing; likewise
-  not_there,  // name of a function that this runtime lacks -> nothing
+  hello = 1,    // Hello -> DeviceFacts
+  module,       // a fat binary -> ModuleAnswer
+  kernel,       // NameInModule, name -> KernelAnswer
+  variable,     // NameInModule, name -> VariableAnswer
+  allocate,     // Allocation -> AllocationAnswer and a descriptor of the memory
+  host_memory,  // HostMemory -> AllocationAnswer and a descriptor of its pages, zeros at first
+  release,      // Address -> nothing
+  launch,       // Launch, parameter block -> nothing
+  read,         // Range -> bytes; of module variables
+  write,        // Range, bytes -> nothing; variables and memory of the device
+  fill,         // Fill -> nothing; likewise
+  move,         // Move -> nothing; likewise
+  access,       // Access -> nothing; before the program reads or writes device memory itself
+  not_there,    // name of a function that this runtime lacks -> nothing
 };
 
 struct RequestHead {
@@ -103,6 +110,14 @@ struct AllocationAnswer {
   std::uint64_t mapped_bytes = 0;
 };
 
+// Memory of the program's own, which is to be the device's, too.
+struct HostMemory {
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t mapped_begin = 0;  // of the pages that it lies on
+  std::uint64_t mapped_bytes = 0;
+};
+
 struct Address {
   std::uint64_t address = 0;
 };
@@ -110,6 +125,24 @@ struct Address {
 struct Range {
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
+};
+
+struct Fill {
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+  std::uint32_t value = 0;  // of a byte
+  std::uint32_t reserved = 0;
+};
+
+struct Move {
+  std::uint64_t to = 0;
+  std::uint64_t from = 0;
+  std::uint64_t bytes = 0;
+};
+
+struct Access {
+  std::uint32_t writes = 0;
+  std::uint32_t reserved = 0;
 };
 
 struct Launch {

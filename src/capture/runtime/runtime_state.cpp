@@ -43,6 +43,13 @@ cudaError_t learn(RequestKind kind, Module& module, const std::string& name,
   return cudaSuccess;
 }
 
+// Faults of a kernel that leave the device unusable, as on a GPU.
+bool is_sticky(int status) {
+  return status == cudaErrorIllegalAddress || status == cudaErrorLaunchFailure ||
+         status == cudaErrorMisalignedAddress || status == cudaErrorAssert ||
+         status == cudaErrorLaunchTimeout;
+}
+
 }  // namespace
 
 RuntimeState& runtime() {
@@ -62,6 +69,11 @@ cudaError_t RuntimeState::note(cudaError_t error) {
   if (error == cudaSuccess) error = sticky_error;
   if (error != cudaSuccess) last_error = error;
   return error;
+}
+
+cudaError_t RuntimeState::note_answer(int status) {
+  if (is_sticky(status)) sticky_error = static_cast<cudaError_t>(status);
+  return note(static_cast<cudaError_t>(status));
 }
 
 Kernel* find_kernel(RuntimeState& state, const void* stub_or_handle) {

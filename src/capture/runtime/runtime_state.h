@@ -39,6 +39,7 @@ struct MappedMemory {
   std::uint64_t bytes = 0;
   std::uint64_t mapped_bytes = 0;
   MemoryKind kind = MemoryKind::device;
+  bool registered = false;  // the program's own
 };
 
 // All of it behind one lock, which every function of the runtime takes.
@@ -56,6 +57,8 @@ struct RuntimeState {
   [[nodiscard]] const MappedMemory* find(std::uint64_t address) const;
   // Notes the error for cudaGetLastError, and returns it.
   cudaError_t note(cudaError_t error);
+  // Likewise of an answer's status, which may say that a kernel failed.
+  cudaError_t note_answer(int status);
 };
 
 // Never destroyed: programs call the runtime while they end.

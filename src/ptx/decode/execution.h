@@ -33,6 +33,7 @@ struct MemoryRegion {
   std::byte* host = nullptr;
   bool writable = true;
   const char* name = "";
+  std::uint64_t slack = 0;  // bytes behind the end that may be accessed, which is noted
 };
 
 // The pattern of lane addresses of one access, relative to the first active lane: remembered so

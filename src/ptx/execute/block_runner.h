@@ -42,6 +42,8 @@ class BlockRunner {
   void run(std::uint64_t linear_block, std::uint64_t budget, const Cancellation& cancellation);
 
   [[nodiscard]] const Fault& fault() const { return context_.fault; }
+  // Over all blocks so far.
+  [[nodiscard]] const SlackUse& slack() const { return context_.slack; }
   // As RunResult::uninitialised_read, over all blocks so far.
   [[nodiscard]] std::optional<Fault> uninitialised_read() const {
     return races_ == nullptr ? std::nullopt : races_->uninitialised_read();

@@ -26,11 +26,11 @@ Result<std::unique_ptr<LaunchMemory>> make_launch_memory(const Program::Code& co
   for (const ModuleMemory::Variable& variable : variables->variables()) {
     auto& regions = variable.is_constant ? launch->constant_regions : launch->global_regions;
     regions.push_back({variable.address, variable.address + variable.bytes, variable.host.get(),
-                       !variable.is_constant, variable.name.c_str()});
+                       !variable.is_constant, variable.name.c_str(), 0});
   }
   for (const DeviceMemory::Region& region : memory.regions()) {
-    launch->global_regions.push_back(
-        {region.begin, region.end, region.host, region.writable, region.name.c_str()});
+    launch->global_regions.push_back({region.begin, region.end, region.host, region.writable,
+                                      region.name.c_str(), region.slack});
   }
   std::sort(launch->global_regions.begin(), launch->global_regions.end(),
             [](const MemoryRegion& a, const MemoryRegion& b) { return a.begin < b.begin; });

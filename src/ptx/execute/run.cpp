@@ -12,6 +12,22 @@
 #include <utility>
 
 namespace regraph::ptx {
+namespace {
+
+std::uint64_t linear(const Dim3& block, const Dim3& grid) {
+  return (std::uint64_t{block.z} * grid.y + block.y) * grid.x + block.x;
+}
+
+}  // namespace
+
+void SlackUse::add(const SlackUse& other, const Dim3& grid) {
+  reads += other.reads;
+  writes += other.writes;
+  if (other.first.kind == FaultKind::none) return;
+  if (first.kind == FaultKind::none || linear(other.first.block, grid) < linear(first.block, grid))
+    first = other.first;
+}
+
 Fault check_launch(const Program::Code& code, const LaunchArguments& arguments,
                    const RunOptions& options) {
   constexpr std::uint64_t kMostThreads = 1024;
@@ -51,6 +67,7 @@ struct Shared {
   Fault fault;  // of first_fault
   Profile profile;
   std::optional<Fault> uninitialised_read;
+  SlackUse slack;
   // For the budget: finished blocks after the first unfinished one, and the sum of those before.
   std::map<std::uint64_t, std::uint64_t> ahead;
   std::uint64_t counted = 0;
@@ -115,6 +132,7 @@ class Grid {
     const std::lock_guard lock(shared_.mutex);
     runner.add_to(shared_.profile);
     if (const auto read = runner.uninitialised_read()) shared_.uninitialised_read = read;
+    shared_.slack.add(runner.slack(), arguments_.grid);
   }
 
   void record_fault(std::uint64_t position, const Fault& fault) {
@@ -162,6 +180,7 @@ class Grid {
     RunResult result;
     result.fault = shared_.fault;
     result.uninitialised_read = shared_.uninitialised_read;
+    result.slack = shared_.slack;
     result.profile = std::move(shared_.profile);
     if (!result.ok()) {
       result.profile = Profile{};

@@ -41,7 +41,8 @@ std::uint64_t BlockRunner::state_hash() const {
 std::uint64_t BlockRunner::global_hash() const {
   std::uint64_t hash = 0;
   for (const MemoryRegion& region : context_.global) {
-    if (region.writable) hash = add_hash(hash, region.host, region.end - region.begin);
+    if (region.writable)
+      hash = add_hash(hash, region.host, region.end + region.slack - region.begin);
   }
   return hash;
 }

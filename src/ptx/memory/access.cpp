@@ -191,17 +191,24 @@ Dim3 BlockContext::thread_of(const Warp& warp, int lane) const {
   return Dim3{linear % block.x, linear / block.x % block.y, linear / (block.x * block.y)};
 }
 
+Fault BlockContext::make_fault(FaultKind kind, std::string message, const Record* record,
+                               const Warp& warp, int lane) const {
+  Fault made;
+  made.kind = kind;
+  made.message = std::move(message);
+  if (record != nullptr && record->instruction < code->instructions.size()) {
+    made.ptx_line = code->instructions[record->instruction].line;
+    made.source_line = code->instructions[record->instruction].source_line;
+  }
+  made.block = block_index;
+  made.thread = thread_of(warp, lane);
+  return made;
+}
+
 void BlockContext::set_fault(FaultKind kind, std::string message, const Record* record,
                              const Warp& warp, int lane) {
-  if (fault.kind != FaultKind::none) return;
-  fault.kind = kind;
-  fault.message = std::move(message);
-  if (record != nullptr && record->instruction < code->instructions.size()) {
-    fault.ptx_line = code->instructions[record->instruction].line;
-    fault.source_line = code->instructions[record->instruction].source_line;
-  }
-  fault.block = block_index;
-  fault.thread = thread_of(warp, lane);
+  if (fault.kind == FaultKind::none)
+    fault = make_fault(kind, std::move(message), record, warp, lane);
 }
 
 LaneAddress find_lane(const BlockContext& block, const Warp& warp, StateSpace space,
@@ -212,18 +219,41 @@ LaneAddress find_lane(const BlockContext& block, const Warp& warp, StateSpace sp
     return {warp.local + static_cast<std::uint64_t>(lane) * block.local_bytes + address, nullptr};
   }
   const MemoryRegion* region = region_before(*regions_of(block, resolved), address);
-  if (region == nullptr || address >= region->end || bytes > region->end - address) return {};
-  return {region->host + (address - region->begin), region};
+  if (region == nullptr) return {};
+  const std::uint64_t end = region->end + region->slack;
+  if (address >= end || bytes > end - address) return {};
+  return {region->host + (address - region->begin), region, address + bytes > region->end};
 }
+
+namespace {
+
+std::string describe_access(const BlockContext& block, const Record* record, StateSpace space,
+                            bool store, std::uint64_t address, std::uint64_t bytes) {
+  return fmt::format("{} {} {} bytes at {}address 0x{:x}",
+                     block.code->instructions[record->instruction].mnemonic,
+                     store ? "writes" : "reads", bytes, space_name(space), address);
+}
+
+// Hardware has memory there, since its allocator rounds up.
+void note_slack(const Record* record, Warp& warp, const AccessSite& site, std::uint64_t address,
+                int lane) {
+  BlockContext& block = *warp.block;
+  ++(site.store ? block.slack.writes : block.slack.reads);
+  if (block.slack.first.kind != FaultKind::none) return;
+  const std::string what =
+      describe_access(block, record, site.space, site.store, address, site.bytes);
+  const std::string place = describe_place(block, site.space, address, site.bytes);
+  block.slack.first = block.make_fault(FaultKind::out_of_bounds, fmt::format("{}, {}", what, place),
+                                       record, warp, lane);
+}
+
+}  // namespace
 
 void set_access_fault(const Record* record, Warp& warp, StateSpace space, bool store,
                       std::uint64_t address, std::uint64_t bytes, int lane) {
   BlockContext& block = *warp.block;
-  const std::string_view mnemonic = block.code->instructions[record->instruction].mnemonic;
   const LaneAddress found = find_lane(block, warp, space, address, bytes, lane);
-  const std::string what =
-      fmt::format("{} {} {} bytes at {}address 0x{:x}", mnemonic, store ? "writes" : "reads", bytes,
-                  space_name(space), address);
+  const std::string what = describe_access(block, record, space, store, address, bytes);
   if (address % bytes != 0) {
     block.set_fault(FaultKind::misaligned,
                     fmt::format("{}, which is not a multiple of {}", what, bytes), record, warp,
@@ -263,6 +293,8 @@ AccessOutcome resolve_access(const Record* record, Warp& warp, AccessSite& site,
       set_access_fault(record, warp, site.space, site.store, addresses[lane], site.bytes, lane);
       return AccessOutcome::faulted;
     }
+    if (found.in_slack) [[unlikely]]
+      note_slack(record, warp, site, addresses[lane], lane);
     scattered.host[lane] = found.host;
     if (lane == __builtin_ctz(mask)) common = found.region;
     one_region = one_region && found.region == common;

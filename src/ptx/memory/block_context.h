@@ -45,6 +45,7 @@ struct BlockContext {
   Dim3 block_index{0, 0, 0};
   std::uint64_t local_bytes = 0;  // of one lane
   Fault fault;
+  SlackUse slack;  // of all blocks so far
   AccessSink* sink = nullptr;
   RaceDetector* races = nullptr;      // null: not looked for
   AddressLog* writes = nullptr;       // null: not asked for
@@ -52,7 +53,10 @@ struct BlockContext {
   const Handler* handlers = nullptr;  // the usual ones, by Record::handler_id
 
   [[nodiscard]] Dim3 thread_of(const Warp& warp, int lane) const;
-  // Sets the fault unless an earlier one is set; names the place of `record` and the lane's thread.
+  // With the place of `record` and the lane's thread.
+  [[nodiscard]] Fault make_fault(FaultKind kind, std::string message, const Record* record,
+                                 const Warp& warp, int lane) const;
+  // Sets the fault unless an earlier one is set.
   void set_fault(FaultKind kind, std::string message, const Record* record, const Warp& warp,
                  int lane);
 };
@@ -61,6 +65,7 @@ struct BlockContext {
 struct LaneAddress {
   std::byte* host = nullptr;  // null: not valid
   const MemoryRegion* region = nullptr;
+  bool in_slack = false;  // some of its bytes
 };
 
 // The space of an address, which loses the window it has as a generic one.

@@ -68,7 +68,7 @@ RaceDetector::RaceDetector(const Program::Code& code, const LaunchArguments& arg
   checks_global_ = total <= kMostGlobalBytes && !(strong_global && fences);
   for (const MemoryRegion& region : global) {
     if (checks_global_ && region.writable) {
-      global_.push_back(make_cells(region.begin, region.end, global_granule_));
+      global_.push_back(make_cells(region.begin, region.end + region.slack, global_granule_));
     }
   }
 }
