@@ -1,5 +1,6 @@
 #include "source/extract.h"
 
+#include "source/library_headers.h"
 #include "source/prelude_notes.h"
 #include "source/template_instance.h"
 #include "source/top_level.h"
@@ -7,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 
@@ -30,30 +30,6 @@ std::string plain_name(const std::string& wanted) {
   return name.substr(begin, end - begin);
 }
 
-// Headers that the device compiler has or that hold device code; see eval/compile for its own.
-bool is_device_header(std::string_view name) {
-  constexpr std::array<std::string_view, 12> kFamilies = {
-      "cuda_fp", "cuda_bf",        "cooperative_groups", "cuda/", "cub/",    "nv/",
-      "thrust/", "math_constants", "cuda_pipeline",      "mma.h", "curand_", "cuComplex.h"};
-  if (name.find("..") != std::string_view::npos) return false;
-  return std::any_of(kFamilies.begin(), kFamilies.end(), [&](std::string_view family) {
-    return name.substr(0, family.size()) == family;
-  });
-}
-
-// Standard headers and those of the CUDA runtime: the device compiler is given substitutes.
-bool has_substitute(std::string_view name) {
-  constexpr std::array<std::string_view, 21> kNames = {
-      "stdint.h",       "cstdint",     "inttypes.h",
-      "limits.h",       "climits",     "float.h",
-      "cfloat",         "math.h",      "cmath",
-      "assert.h",       "cassert",     "stddef.h",
-      "cstddef",        "stdio.h",     "cstdio",
-      "stdbool.h",      "type_traits", "utility",
-      "cuda_runtime.h", "cuda.h",      "device_launch_parameters.h"};
-  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
-}
-
 class Extractor {
  public:
   Extractor(std::string_view source, const ExtractionRequest& request)
@@ -74,6 +50,7 @@ class Extractor {
     } else {
       keep_.assign(declarations_.size(), true);
     }
+    use_libraries();
     if (Status status = require_no_textures(); !status) return status.error();
     if (Status status = instantiate(); !status) return status.error();
     drop_explicit_instantiations();
@@ -150,7 +127,7 @@ class Extractor {
         return !declaration.is_device && !declaration.is_constant_memory &&
                !declaration.is_constant && !is_texture(declaration);
       case DeclarationKind::using_directive:
-        return word(declaration.last - 2) == "std";
+        return word(declaration.first + 2) == "std";
       case DeclarationKind::directive:
         return is_host_directive(word(declaration.first));
       default:
@@ -159,12 +136,22 @@ class Extractor {
   }
 
   static bool is_host_directive(std::string_view directive) {
-    if (directive_name(directive) != "include") return false;
-    const std::size_t open = directive.find_first_of("<\"");
-    const std::size_t close = directive.find_first_of(">\"", open + 1);
-    if (open == std::string_view::npos || close == std::string_view::npos) return true;
-    const std::string_view name = directive.substr(open + 1, close - open - 1);
-    return !is_device_header(name) && !has_substitute(name);
+    return directive_name(directive) == "include" && !is_device_header(included_header(directive));
+  }
+
+  // Adds the headers that the kept code needs, and keeps "using namespace" of libraries where
+  // something is taken from them: the namespace exists only then.
+  void use_libraries() {
+    LibraryUse use = library_use(source_, tokens_, declarations_, keep_);
+    headers_ = std::move(use.headers);
+    for (std::size_t i = 0; i < declarations_.size(); ++i) {
+      const TopLevelDeclaration& declaration = declarations_[i];
+      if (declaration.kind != DeclarationKind::using_directive) continue;
+      const std::string_view name = word(declaration.last - 2);
+      const bool whole = declaration.last - declaration.first == 4;  // using namespace name ;
+      if (whole && (name == "std" || name == "cub" || name == "thrust"))
+        keep_[i] = use.namespaces.contains(name);
+    }
   }
 
   [[nodiscard]] bool mentions(const TopLevelDeclaration& declaration, std::string_view name) const {
@@ -320,8 +307,10 @@ class Extractor {
   void write() {
     for (const auto& [name, replacement] : request_.defines)
       code_.text += fmt::format("#define {} {}\n", name, replacement);
-    bool in_step = request_.defines.empty();  // lines of the text and of the file are the same
-    std::size_t copied = 0;                   // bytes of the file dealt with
+    for (const std::string& header : headers_)
+      code_.text += fmt::format("#include <{}>\n", header);
+    bool in_step = code_.text.empty();  // lines of the text and of the file are the same
+    std::size_t copied = 0;             // bytes of the file dealt with
     std::size_t left_out = 0;
     for (std::size_t i = 0; i < declarations_.size(); ++i) {
       const TopLevelDeclaration& declaration = declarations_[i];
@@ -374,6 +363,7 @@ class Extractor {
   std::vector<std::string> wanted_;
   std::vector<bool> host_;
   std::vector<bool> keep_;
+  std::vector<std::string> headers_;  // needed and not included
   bool has_host_code_ = false;
   std::map<const TopLevelDeclaration*, std::string> bindings_;  // what stands for a template header
   DeviceCode code_;

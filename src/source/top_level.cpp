@@ -204,7 +204,11 @@ class Splitter {
   }
 
   std::vector<std::string> alias_names(const TopLevelDeclaration& found, std::size_t start) const {
-    if (word(start) != "typedef") return {std::string(word(start + 1))};
+    if (word(start) != "typedef") {
+      // "using std::max;" declares max.
+      const bool imports = word(start) == "using" && word(start + 2) == "::";
+      return {std::string(word(imports ? found.last - 2 : start + 1))};
+    }
     // For function pointers and structures a superset, which is safe.
     return names_before(start + 1, found.last, true, {";", ",", "[", ")"});
   }
