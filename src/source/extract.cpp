@@ -1,5 +1,6 @@
 #include "source/extract.h"
 
+#include "source/host_members.h"
 #include "source/library_headers.h"
 #include "source/prelude_notes.h"
 #include "source/template_instance.h"
@@ -44,6 +45,7 @@ class Extractor {
         code_.file_kernels.push_back(declaration.names.front());
     }
     if (Status status = choose_kernels(); !status) return status.error();
+    if (Status status = instantiate(); !status) return status.error();
     mark_host_code();
     if (has_host_code_) {
       mark_reachable();
@@ -52,7 +54,6 @@ class Extractor {
     }
     use_libraries();
     if (Status status = require_no_textures(); !status) return status.error();
-    if (Status status = instantiate(); !status) return status.error();
     drop_explicit_instantiations();
     for (std::string& note :
          prelude_notes(source_, tokens_, declarations_, keep_, request_.file_name))
@@ -211,6 +212,10 @@ class Extractor {
     }
     std::vector<std::string_view> open(code_.kernels.begin(), code_.kernels.end());
     open.emplace_back("operator");
+    for (const auto& [kernel, text] : bindings_) {
+      for (const Token& token : tokenize(text))
+        open.push_back(token.in(text));
+    }
     // What decides a conditional counts as used.
     for (const Token& token : tokens_) {
       if (token.kind != TokenKind::directive) continue;
@@ -281,7 +286,7 @@ class Extractor {
         }
         continue;
       }
-      auto instance = instantiate_template(source_, tokens_, kernel, wanted_[which]);
+      auto instance = instantiate_template(source_, tokens_, declarations_, kernel, wanted_[which]);
       if (!instance) {
         return fail(instance.error().code, at_line(kernel) + instance.error().message);
       }
@@ -303,6 +308,44 @@ class Extractor {
     }
   }
 
+  // Conditionals that begin or end in something left out, a declaration whose end was not found:
+  // without them the rest would hang in the air.
+  void write_open_conditionals(const TopLevelDeclaration& declaration) {
+    if (declaration.kind == DeclarationKind::directive) return;
+    std::vector<std::string_view> unmatched;
+    for (std::size_t token = declaration.first; token < declaration.last; ++token) {
+      if (tokens_[token].kind != TokenKind::directive) continue;
+      const std::string_view name = directive_name(word(token));
+      if (name.starts_with("if")) unmatched.push_back(word(token));
+      if (name.starts_with("el") && unmatched.empty()) unmatched.push_back(word(token));
+      if (name != "endif") continue;
+      if (!unmatched.empty() && directive_name(unmatched.back()).starts_with("if")) {
+        unmatched.pop_back();
+      } else {
+        unmatched.push_back(word(token));
+      }
+    }
+    for (const std::string_view directive : unmatched) {
+      if (!code_.text.empty() && code_.text.back() != '\n') code_.text += '\n';
+      code_.text += fmt::format("{}\n", directive);
+    }
+  }
+
+  // Bytes [begin, end) of the file, which hold the declaration.
+  void write_without_host_members(const TopLevelDeclaration& declaration, std::size_t begin,
+                                  std::size_t end) {
+    if (declaration.kind == DeclarationKind::type) {
+      for (const auto& [first, last] : host_members(source_, tokens_, declaration)) {
+        const std::size_t from = tokens_[first].begin;
+        const std::size_t to = tokens_[last - 1].end;
+        code_.text += source_.substr(begin, from - begin);
+        code_.text.append(std::count(source_.begin() + from, source_.begin() + to, '\n'), '\n');
+        begin = to;
+      }
+    }
+    code_.text += source_.substr(begin, end - begin);
+  }
+
   // The text that stands for tokens [first, last), and the byte it begins at.
   void write() {
     for (const auto& [name, replacement] : request_.defines)
@@ -318,6 +361,7 @@ class Extractor {
       if (!keep_[i]) {
         in_step = false;
         copied = end;
+        write_open_conditionals(declaration);
         if (declaration.kind != DeclarationKind::directive &&
             declaration.kind != DeclarationKind::other)
           ++left_out;
@@ -343,7 +387,7 @@ class Extractor {
         code_.text.append(std::count(removed.begin(), removed.end(), '\n'), '\n');
         code_.text += source_.substr(rest, end - rest);
       } else {
-        code_.text += source_.substr(begin, end - begin);
+        write_without_host_members(declaration, begin, end);
       }
       copied = end;
     }
