@@ -3,6 +3,7 @@
 #include "source/host_members.h"
 #include "source/library_headers.h"
 #include "source/prelude_notes.h"
+#include "source/reachable.h"
 #include "source/template_instance.h"
 #include "source/top_level.h"
 
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 namespace regraph::source {
 namespace {
@@ -186,94 +186,12 @@ class Extractor {
 
   // Keeps what the wanted kernels mention, directly or through what they mention.
   void mark_reachable() {
-    keep_.assign(declarations_.size(), false);
-    std::map<std::string_view, std::vector<std::size_t>> by_name;
-    for (std::size_t i = 0; i < declarations_.size(); ++i) {
-      const TopLevelDeclaration& declaration = declarations_[i];
-      if (host_[i]) continue;
-      const bool always = declaration.kind == DeclarationKind::scope ||
-                          declaration.kind == DeclarationKind::directive ||
-                          declaration.kind == DeclarationKind::using_directive;
-      if (always) keep_[i] = true;
-      if (declaration.kind == DeclarationKind::other) continue;
-      for (const std::string& name : declaration.names) {
-        const bool unwanted_kernel =
-            declaration.is_global &&
-            std::find(code_.kernels.begin(), code_.kernels.end(), name) == code_.kernels.end();
-        if (!unwanted_kernel) by_name[name].push_back(i);
-      }
-    }
-    std::map<std::string_view, std::vector<std::string_view>> macro_words = words_of_macros();
-    for (std::size_t i = 0; i < declarations_.size(); ++i) {
-      const std::string_view macro = macro_defined_by(declarations_[i]);
-      if (macro.empty()) continue;
-      keep_[i] = false;
-      by_name[macro].push_back(i);
-    }
-    std::vector<std::string_view> open(code_.kernels.begin(), code_.kernels.end());
-    open.emplace_back("operator");
+    std::vector<std::string_view> roots(code_.kernels.begin(), code_.kernels.end());
     for (const auto& [kernel, text] : bindings_) {
       for (const Token& token : tokenize(text))
-        open.push_back(token.in(text));
+        roots.push_back(token.in(text));
     }
-    // What decides a conditional counts as used.
-    for (const Token& token : tokens_) {
-      if (token.kind != TokenKind::directive) continue;
-      const std::string_view directive = token.in(source_);
-      const std::string_view name = directive_name(directive);
-      if (name.substr(0, 2) != "if" && name.substr(0, 4) != "elif" && name != "undef") continue;
-      for (const Token& inner : tokenize(directive.substr(1)))
-        open.push_back(inner.in(directive.substr(1)));
-    }
-    std::set<std::string_view> seen(open.begin(), open.end());
-    const auto mention = [&](std::string_view name) {
-      if (seen.insert(name).second) open.push_back(name);
-    };
-    while (!open.empty()) {
-      const std::string_view name = open.back();
-      open.pop_back();
-      for (const std::string_view inner : macro_words[name])
-        mention(inner);
-      for (const std::size_t i : by_name[name]) {
-        if (keep_[i]) continue;
-        // Operators are found by their operands' types, not by a name: only device ones can matter.
-        if (name == "operator" && !declarations_[i].is_device) continue;
-        keep_[i] = true;
-        for (std::size_t token = declarations_[i].first; token < declarations_[i].last; ++token) {
-          if (tokens_[token].kind == TokenKind::identifier) mention(word(token));
-        }
-      }
-    }
-  }
-
-  // Name of the macro that the declaration, a directive, defines; empty for any other.
-  [[nodiscard]] std::string_view macro_defined_by(const TopLevelDeclaration& declaration) const {
-    if (declaration.kind != DeclarationKind::directive) return {};
-    const std::string_view directive = word(declaration.first);
-    if (directive_name(directive) != "define") return {};
-    const std::string_view rest = directive.substr(directive.find("define") + 6);
-    const std::vector<Token> words = tokenize(rest);
-    return words.empty() ? std::string_view() : words.front().in(rest);
-  }
-
-  [[nodiscard]] std::map<std::string_view, std::vector<std::string_view>> words_of_macros() const {
-    std::map<std::string_view, std::vector<std::string_view>> words;
-    for (const Token& token : tokens_) {
-      if (token.kind != TokenKind::directive) continue;
-      const std::string_view directive = token.in(source_);
-      if (directive_name(directive) != "define") continue;
-      const std::string_view rest = directive.substr(directive.find("define") + 6);
-      std::string_view macro;
-      for (const Token& inner : tokenize(rest)) {
-        if (inner.kind != TokenKind::identifier) continue;
-        if (macro.empty()) {
-          macro = inner.in(rest);
-        } else {
-          words[macro].push_back(inner.in(rest));
-        }
-      }
-    }
-    return words;
+    keep_ = reachable_declarations({source_, tokens_, declarations_, host_}, code_.kernels, roots);
   }
 
   Status instantiate() {

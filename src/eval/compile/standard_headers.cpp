@@ -161,24 +161,25 @@ constexpr I upper_bound(I first, I last, const T& value) {
 constexpr const char* kStandardFunctional = R"cuda(#pragma once
 #include <utility>
 namespace std {
-#define REGRAPH_BINARY(name, symbol)                                             \
-  template <class T = void>                                                      \
-  struct name {                                                                  \
+#define REGRAPH_BINARY(name, symbol)                                               \
+  template <class T = void>                                                        \
+  struct name {                                                                    \
     constexpr auto operator()(const T& a, const T& b) const { return a symbol b; } \
-  };                                                                             \
-  template <>                                                                    \
-  struct name<void> {                                                            \
-    template <class A, class B>                                                  \
-    constexpr auto operator()(const A& a, const B& b) const {                    \
-      return a symbol b;                                                         \
-    }                                                                            \
+  };                                                                               \
+  template <>                                                                      \
+  struct name<void> {                                                              \
+    template <class A, class B>                                                    \
+    constexpr auto operator()(const A& a, const B& b) const {                      \
+      return a symbol b;                                                           \
+    }                                                                              \
   };
-REGRAPH_BINARY(plus, +) REGRAPH_BINARY(minus, -) REGRAPH_BINARY(multiplies, *)
-REGRAPH_BINARY(divides, /) REGRAPH_BINARY(modulus, %) REGRAPH_BINARY(less, <)
-REGRAPH_BINARY(greater, >) REGRAPH_BINARY(less_equal, <=) REGRAPH_BINARY(greater_equal, >=)
-REGRAPH_BINARY(equal_to, ==) REGRAPH_BINARY(not_equal_to, !=) REGRAPH_BINARY(logical_and, &&)
-REGRAPH_BINARY(logical_or, ||) REGRAPH_BINARY(bit_and, &) REGRAPH_BINARY(bit_or, |)
-REGRAPH_BINARY(bit_xor, ^)
+REGRAPH_BINARY(plus, +)
+REGRAPH_BINARY(minus, -) REGRAPH_BINARY(multiplies, *) REGRAPH_BINARY(divides, /)
+    REGRAPH_BINARY(modulus, %) REGRAPH_BINARY(less, <) REGRAPH_BINARY(greater, >)
+        REGRAPH_BINARY(less_equal, <=) REGRAPH_BINARY(greater_equal, >=)
+            REGRAPH_BINARY(equal_to, ==) REGRAPH_BINARY(not_equal_to, !=)
+                REGRAPH_BINARY(logical_and, &&) REGRAPH_BINARY(logical_or, ||)
+                    REGRAPH_BINARY(bit_and, &) REGRAPH_BINARY(bit_or, |) REGRAPH_BINARY(bit_xor, ^)
 #undef REGRAPH_BINARY
 }
 )cuda";
@@ -219,44 +220,76 @@ array(T, U...) -> array<T, 1 + sizeof...(U)>;
 constexpr const char* kStandardInteger = R"cuda(#pragma once
 #include <stdint.h>
 namespace std {
-using ::int8_t; using ::int16_t; using ::int32_t; using ::int64_t;
-using ::uint8_t; using ::uint16_t; using ::uint32_t; using ::uint64_t;
-using ::intptr_t; using ::uintptr_t;
+using ::int16_t;
+using ::int32_t;
+using ::int64_t;
+using ::int8_t;
+using ::intptr_t;
+using ::uint16_t;
+using ::uint32_t;
+using ::uint64_t;
+using ::uint8_t;
+using ::uintptr_t;
 }
 )cuda";
 
 // Small and used without <cstring>, <cstdlib> or <cstdio> having been included.
 constexpr const char* kStandardFunctions = R"cuda(#pragma once
 namespace std {
-using ::memcpy; using ::memset; using ::printf; using ::malloc; using ::free;
+using ::free;
+using ::malloc;
+using ::memcpy;
+using ::memset;
+using ::printf;
 }
 )cuda";
 
 constexpr const char* kStandardTuple = R"cuda(#pragma once
 #include <cuda/std/tuple>
 namespace std {
-using cuda::std::tuple; using cuda::std::make_tuple; using cuda::std::tie; using cuda::std::get;
-using cuda::std::forward_as_tuple; using cuda::std::tuple_cat; using cuda::std::apply;
+using ::cuda::std::apply;
+using ::cuda::std::forward_as_tuple;
+using ::cuda::std::get;
+using ::cuda::std::make_tuple;
+using ::cuda::std::tie;
+using ::cuda::std::tuple;
+using ::cuda::std::tuple_cat;
 }
 )cuda";
 
 constexpr const char* kStandardComplex = R"cuda(#pragma once
 #include <cuda/std/complex>
 namespace std {
-using cuda::std::complex; using cuda::std::real; using cuda::std::imag; using cuda::std::arg;
-using cuda::std::conj; using cuda::std::norm; using cuda::std::polar; using cuda::std::proj;
-using cuda::std::abs; using cuda::std::exp; using cuda::std::log; using cuda::std::pow;
-using cuda::std::sqrt; using cuda::std::sin; using cuda::std::cos; using cuda::std::tan;
+using ::cuda::std::abs;
+using ::cuda::std::arg;
+using ::cuda::std::complex;
+using ::cuda::std::conj;
+using ::cuda::std::cos;
+using ::cuda::std::exp;
+using ::cuda::std::imag;
+using ::cuda::std::log;
+using ::cuda::std::norm;
+using ::cuda::std::polar;
+using ::cuda::std::pow;
+using ::cuda::std::proj;
+using ::cuda::std::real;
+using ::cuda::std::sin;
+using ::cuda::std::sqrt;
+using ::cuda::std::tan;
 }
 )cuda";
 
 constexpr const char* kStandardAtomic = R"cuda(#pragma once
 #include <cuda/std/atomic>
 namespace std {
-using cuda::std::atomic; using cuda::std::atomic_ref; using cuda::std::memory_order;
-using cuda::std::memory_order_relaxed; using cuda::std::memory_order_acquire;
-using cuda::std::memory_order_release; using cuda::std::memory_order_acq_rel;
-using cuda::std::memory_order_seq_cst;
+using ::cuda::std::atomic;
+using ::cuda::std::atomic_ref;
+using ::cuda::std::memory_order;
+using ::cuda::std::memory_order_acq_rel;
+using ::cuda::std::memory_order_acquire;
+using ::cuda::std::memory_order_relaxed;
+using ::cuda::std::memory_order_release;
+using ::cuda::std::memory_order_seq_cst;
 }
 )cuda";
 
@@ -264,11 +297,24 @@ using cuda::std::memory_order_seq_cst;
 constexpr const char* kThrustComplex = R"cuda(#pragma once
 #include <cuda/std/complex>
 namespace thrust {
-using cuda::std::complex; using cuda::std::arg; using cuda::std::conj; using cuda::std::norm;
-using cuda::std::polar; using cuda::std::proj; using cuda::std::abs; using cuda::std::exp;
-using cuda::std::log; using cuda::std::log10; using cuda::std::pow; using cuda::std::sqrt;
-using cuda::std::sin; using cuda::std::cos; using cuda::std::tan; using cuda::std::sinh;
-using cuda::std::cosh; using cuda::std::tanh;
+using ::cuda::std::abs;
+using ::cuda::std::arg;
+using ::cuda::std::complex;
+using ::cuda::std::conj;
+using ::cuda::std::cos;
+using ::cuda::std::cosh;
+using ::cuda::std::exp;
+using ::cuda::std::log;
+using ::cuda::std::log10;
+using ::cuda::std::norm;
+using ::cuda::std::polar;
+using ::cuda::std::pow;
+using ::cuda::std::proj;
+using ::cuda::std::sin;
+using ::cuda::std::sinh;
+using ::cuda::std::sqrt;
+using ::cuda::std::tan;
+using ::cuda::std::tanh;
 }
 )cuda";
 
@@ -276,6 +322,7 @@ using cuda::std::cosh; using cuda::std::tanh;
 
 std::vector<std::pair<std::string, std::string>> standard_headers() {
   return {
+      {"regraph_type_changes.h", kStandardTypeChanges},
       {"type_traits", kStandardTypeTraits},
       {"limits", kStandardLimits},
       {"cmath", kStandardMath},

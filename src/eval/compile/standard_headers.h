@@ -14,6 +14,7 @@ namespace regraph::compile_internal {
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> standard_headers();
 
 // Texts of the larger ones, for standard_headers().
+extern const char* const kStandardTypeChanges;  // the part of <type_traits> without questions
 extern const char* const kStandardTypeTraits;
 extern const char* const kStandardLimits;
 extern const char* const kStandardMath;
