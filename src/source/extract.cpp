@@ -1,15 +1,16 @@
 #include "source/extract.h"
 
+#include "source/host_members.h"
+#include "source/library_headers.h"
 #include "source/prelude_notes.h"
+#include "source/reachable.h"
 #include "source/template_instance.h"
 #include "source/top_level.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
-#include <set>
 
 namespace regraph::source {
 namespace {
@@ -30,30 +31,6 @@ std::string plain_name(const std::string& wanted) {
   return name.substr(begin, end - begin);
 }
 
-// Headers that the device compiler has or that hold device code; see eval/compile for its own.
-bool is_device_header(std::string_view name) {
-  constexpr std::array<std::string_view, 12> kFamilies = {
-      "cuda_fp", "cuda_bf",        "cooperative_groups", "cuda/", "cub/",    "nv/",
-      "thrust/", "math_constants", "cuda_pipeline",      "mma.h", "curand_", "cuComplex.h"};
-  if (name.find("..") != std::string_view::npos) return false;
-  return std::any_of(kFamilies.begin(), kFamilies.end(), [&](std::string_view family) {
-    return name.substr(0, family.size()) == family;
-  });
-}
-
-// Standard headers and those of the CUDA runtime: the device compiler is given substitutes.
-bool has_substitute(std::string_view name) {
-  constexpr std::array<std::string_view, 21> kNames = {
-      "stdint.h",       "cstdint",     "inttypes.h",
-      "limits.h",       "climits",     "float.h",
-      "cfloat",         "math.h",      "cmath",
-      "assert.h",       "cassert",     "stddef.h",
-      "cstddef",        "stdio.h",     "cstdio",
-      "stdbool.h",      "type_traits", "utility",
-      "cuda_runtime.h", "cuda.h",      "device_launch_parameters.h"};
-  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
-}
-
 class Extractor {
  public:
   Extractor(std::string_view source, const ExtractionRequest& request)
@@ -68,14 +45,15 @@ class Extractor {
         code_.file_kernels.push_back(declaration.names.front());
     }
     if (Status status = choose_kernels(); !status) return status.error();
+    if (Status status = instantiate(); !status) return status.error();
     mark_host_code();
     if (has_host_code_) {
       mark_reachable();
     } else {
       keep_.assign(declarations_.size(), true);
     }
+    use_libraries();
     if (Status status = require_no_textures(); !status) return status.error();
-    if (Status status = instantiate(); !status) return status.error();
     drop_explicit_instantiations();
     for (std::string& note :
          prelude_notes(source_, tokens_, declarations_, keep_, request_.file_name))
@@ -150,7 +128,7 @@ class Extractor {
         return !declaration.is_device && !declaration.is_constant_memory &&
                !declaration.is_constant && !is_texture(declaration);
       case DeclarationKind::using_directive:
-        return word(declaration.last - 2) == "std";
+        return word(declaration.first + 2) == "std";
       case DeclarationKind::directive:
         return is_host_directive(word(declaration.first));
       default:
@@ -159,12 +137,22 @@ class Extractor {
   }
 
   static bool is_host_directive(std::string_view directive) {
-    if (directive_name(directive) != "include") return false;
-    const std::size_t open = directive.find_first_of("<\"");
-    const std::size_t close = directive.find_first_of(">\"", open + 1);
-    if (open == std::string_view::npos || close == std::string_view::npos) return true;
-    const std::string_view name = directive.substr(open + 1, close - open - 1);
-    return !is_device_header(name) && !has_substitute(name);
+    return directive_name(directive) == "include" && !is_device_header(included_header(directive));
+  }
+
+  // Adds the headers that the kept code needs, and keeps "using namespace" of libraries where
+  // something is taken from them: the namespace exists only then.
+  void use_libraries() {
+    LibraryUse use = library_use(source_, tokens_, declarations_, keep_);
+    headers_ = std::move(use.headers);
+    for (std::size_t i = 0; i < declarations_.size(); ++i) {
+      const TopLevelDeclaration& declaration = declarations_[i];
+      if (declaration.kind != DeclarationKind::using_directive) continue;
+      const std::string_view name = word(declaration.last - 2);
+      const bool whole = declaration.last - declaration.first == 4;  // using namespace name ;
+      if (whole && (name == "std" || name == "cub" || name == "thrust"))
+        keep_[i] = use.namespaces.contains(name);
+    }
   }
 
   [[nodiscard]] bool mentions(const TopLevelDeclaration& declaration, std::string_view name) const {
@@ -198,90 +186,12 @@ class Extractor {
 
   // Keeps what the wanted kernels mention, directly or through what they mention.
   void mark_reachable() {
-    keep_.assign(declarations_.size(), false);
-    std::map<std::string_view, std::vector<std::size_t>> by_name;
-    for (std::size_t i = 0; i < declarations_.size(); ++i) {
-      const TopLevelDeclaration& declaration = declarations_[i];
-      if (host_[i]) continue;
-      const bool always = declaration.kind == DeclarationKind::scope ||
-                          declaration.kind == DeclarationKind::directive ||
-                          declaration.kind == DeclarationKind::using_directive;
-      if (always) keep_[i] = true;
-      if (declaration.kind == DeclarationKind::other) continue;
-      for (const std::string& name : declaration.names) {
-        const bool unwanted_kernel =
-            declaration.is_global &&
-            std::find(code_.kernels.begin(), code_.kernels.end(), name) == code_.kernels.end();
-        if (!unwanted_kernel) by_name[name].push_back(i);
-      }
+    std::vector<std::string_view> roots(code_.kernels.begin(), code_.kernels.end());
+    for (const auto& [kernel, text] : bindings_) {
+      for (const Token& token : tokenize(text))
+        roots.push_back(token.in(text));
     }
-    std::map<std::string_view, std::vector<std::string_view>> macro_words = words_of_macros();
-    for (std::size_t i = 0; i < declarations_.size(); ++i) {
-      const std::string_view macro = macro_defined_by(declarations_[i]);
-      if (macro.empty()) continue;
-      keep_[i] = false;
-      by_name[macro].push_back(i);
-    }
-    std::vector<std::string_view> open(code_.kernels.begin(), code_.kernels.end());
-    open.emplace_back("operator");
-    // What decides a conditional counts as used.
-    for (const Token& token : tokens_) {
-      if (token.kind != TokenKind::directive) continue;
-      const std::string_view directive = token.in(source_);
-      const std::string_view name = directive_name(directive);
-      if (name.substr(0, 2) != "if" && name.substr(0, 4) != "elif" && name != "undef") continue;
-      for (const Token& inner : tokenize(directive.substr(1)))
-        open.push_back(inner.in(directive.substr(1)));
-    }
-    std::set<std::string_view> seen(open.begin(), open.end());
-    const auto mention = [&](std::string_view name) {
-      if (seen.insert(name).second) open.push_back(name);
-    };
-    while (!open.empty()) {
-      const std::string_view name = open.back();
-      open.pop_back();
-      for (const std::string_view inner : macro_words[name])
-        mention(inner);
-      for (const std::size_t i : by_name[name]) {
-        if (keep_[i]) continue;
-        // Operators are found by their operands' types, not by a name: only device ones can matter.
-        if (name == "operator" && !declarations_[i].is_device) continue;
-        keep_[i] = true;
-        for (std::size_t token = declarations_[i].first; token < declarations_[i].last; ++token) {
-          if (tokens_[token].kind == TokenKind::identifier) mention(word(token));
-        }
-      }
-    }
-  }
-
-  // Name of the macro that the declaration, a directive, defines; empty for any other.
-  [[nodiscard]] std::string_view macro_defined_by(const TopLevelDeclaration& declaration) const {
-    if (declaration.kind != DeclarationKind::directive) return {};
-    const std::string_view directive = word(declaration.first);
-    if (directive_name(directive) != "define") return {};
-    const std::string_view rest = directive.substr(directive.find("define") + 6);
-    const std::vector<Token> words = tokenize(rest);
-    return words.empty() ? std::string_view() : words.front().in(rest);
-  }
-
-  [[nodiscard]] std::map<std::string_view, std::vector<std::string_view>> words_of_macros() const {
-    std::map<std::string_view, std::vector<std::string_view>> words;
-    for (const Token& token : tokens_) {
-      if (token.kind != TokenKind::directive) continue;
-      const std::string_view directive = token.in(source_);
-      if (directive_name(directive) != "define") continue;
-      const std::string_view rest = directive.substr(directive.find("define") + 6);
-      std::string_view macro;
-      for (const Token& inner : tokenize(rest)) {
-        if (inner.kind != TokenKind::identifier) continue;
-        if (macro.empty()) {
-          macro = inner.in(rest);
-        } else {
-          words[macro].push_back(inner.in(rest));
-        }
-      }
-    }
-    return words;
+    keep_ = reachable_declarations({source_, tokens_, declarations_, host_}, code_.kernels, roots);
   }
 
   Status instantiate() {
@@ -294,7 +204,7 @@ class Extractor {
         }
         continue;
       }
-      auto instance = instantiate_template(source_, tokens_, kernel, wanted_[which]);
+      auto instance = instantiate_template(source_, tokens_, declarations_, kernel, wanted_[which]);
       if (!instance) {
         return fail(instance.error().code, at_line(kernel) + instance.error().message);
       }
@@ -316,12 +226,52 @@ class Extractor {
     }
   }
 
+  // Conditionals that begin or end in something left out, a declaration whose end was not found:
+  // without them the rest would hang in the air.
+  void write_open_conditionals(const TopLevelDeclaration& declaration) {
+    if (declaration.kind == DeclarationKind::directive) return;
+    std::vector<std::string_view> unmatched;
+    for (std::size_t token = declaration.first; token < declaration.last; ++token) {
+      if (tokens_[token].kind != TokenKind::directive) continue;
+      const std::string_view name = directive_name(word(token));
+      if (name.starts_with("if")) unmatched.push_back(word(token));
+      if (name.starts_with("el") && unmatched.empty()) unmatched.push_back(word(token));
+      if (name != "endif") continue;
+      if (!unmatched.empty() && directive_name(unmatched.back()).starts_with("if")) {
+        unmatched.pop_back();
+      } else {
+        unmatched.push_back(word(token));
+      }
+    }
+    for (const std::string_view directive : unmatched) {
+      if (!code_.text.empty() && code_.text.back() != '\n') code_.text += '\n';
+      code_.text += fmt::format("{}\n", directive);
+    }
+  }
+
+  // Bytes [begin, end) of the file, which hold the declaration.
+  void write_without_host_members(const TopLevelDeclaration& declaration, std::size_t begin,
+                                  std::size_t end) {
+    if (declaration.kind == DeclarationKind::type) {
+      for (const auto& [first, last] : host_members(source_, tokens_, declaration)) {
+        const std::size_t from = tokens_[first].begin;
+        const std::size_t to = tokens_[last - 1].end;
+        code_.text += source_.substr(begin, from - begin);
+        code_.text.append(std::count(source_.begin() + from, source_.begin() + to, '\n'), '\n');
+        begin = to;
+      }
+    }
+    code_.text += source_.substr(begin, end - begin);
+  }
+
   // The text that stands for tokens [first, last), and the byte it begins at.
   void write() {
     for (const auto& [name, replacement] : request_.defines)
       code_.text += fmt::format("#define {} {}\n", name, replacement);
-    bool in_step = request_.defines.empty();  // lines of the text and of the file are the same
-    std::size_t copied = 0;                   // bytes of the file dealt with
+    for (const std::string& header : headers_)
+      code_.text += fmt::format("#include <{}>\n", header);
+    bool in_step = code_.text.empty();  // lines of the text and of the file are the same
+    std::size_t copied = 0;             // bytes of the file dealt with
     std::size_t left_out = 0;
     for (std::size_t i = 0; i < declarations_.size(); ++i) {
       const TopLevelDeclaration& declaration = declarations_[i];
@@ -329,6 +279,7 @@ class Extractor {
       if (!keep_[i]) {
         in_step = false;
         copied = end;
+        write_open_conditionals(declaration);
         if (declaration.kind != DeclarationKind::directive &&
             declaration.kind != DeclarationKind::other)
           ++left_out;
@@ -354,7 +305,7 @@ class Extractor {
         code_.text.append(std::count(removed.begin(), removed.end(), '\n'), '\n');
         code_.text += source_.substr(rest, end - rest);
       } else {
-        code_.text += source_.substr(begin, end - begin);
+        write_without_host_members(declaration, begin, end);
       }
       copied = end;
     }
@@ -374,6 +325,7 @@ class Extractor {
   std::vector<std::string> wanted_;
   std::vector<bool> host_;
   std::vector<bool> keep_;
+  std::vector<std::string> headers_;  // needed and not included
   bool has_host_code_ = false;
   std::map<const TopLevelDeclaration*, std::string> bindings_;  // what stands for a template header
   DeviceCode code_;

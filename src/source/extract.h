@@ -32,9 +32,9 @@ struct DeviceCode {
 
 // Templates are made plain functions: their parameters become aliases and constants with the
 // arguments of the request, of an explicit instantiation or launch in the file, or the defaults.
-// A file without host code and templates comes back as it is. Errors: not_found (no kernel,
-// several and none wanted, an unknown name; the message lists them), unsupported (texture
-// references, template arguments that are not known), with "file:line".
+// A file without host code and templates comes back as it is, but for headers that it lacks.
+// Errors: not_found (no kernel, several and none wanted, an unknown name; the message lists them),
+// unsupported (texture references, template arguments that are not known), with "file:line".
 [[nodiscard]] Result<DeviceCode> extract_device_code(std::string_view source,
                                                      const ExtractionRequest& request);
 

@@ -26,8 +26,10 @@ class Inliner {
     folders_.insert(folders_.begin(), own);
   }
 
-  Result<std::string> inline_all(const std::string& text, const std::string& name,
+  Result<std::string> inline_all(std::string_view text, const std::string& name,
                                  const fs::path& folder, int depth) {
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+    if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
     std::string result;
     std::size_t copied = 0;
     for (const Token& token : tokenize(text)) {

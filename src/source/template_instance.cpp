@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 namespace regraph::source {
@@ -84,24 +85,118 @@ Result<std::vector<TemplateParameter>> parameters_of(std::string_view text,
   return parameters;
 }
 
-// Argument lists with which the file itself instantiates or launches the template.
-std::set<std::vector<std::string>> instances_in_file(std::string_view text,
-                                                     const std::vector<Token>& tokens,
-                                                     const TopLevelDeclaration& kernel) {
-  std::set<std::vector<std::string>> instances;
-  for (std::size_t token = 0; token + 1 < tokens.size(); ++token) {
-    const bool inside = token >= kernel.first && token < kernel.last;
-    if (inside || tokens[token].in(text) != kernel.names.front()) continue;
-    if (tokens[token + 1].in(text) != "<") continue;
-    const std::size_t after = after_angle(text, tokens, token + 1);
-    if (after >= tokens.size()) continue;
-    const std::string_view next = tokens[after].in(text);
-    if (next == "<<<" || next == "(" || next == ",") {
-      instances.insert(arguments_of(text, tokens, token + 1, after));
+using Arguments = std::vector<std::string>;
+
+constexpr int kDeepestCaller = 4;
+
+// Finds the argument lists with which the file itself instantiates or launches a template.
+// Arguments that have a meaning only where they stand, in the function that launches, are replaced
+// by what they stand for there.
+class InstanceFinder {
+ public:
+  InstanceFinder(std::string_view text, const std::vector<Token>& tokens,
+                 const std::vector<TopLevelDeclaration>& declarations)
+      : text_(text), tokens_(tokens), declarations_(declarations) {}
+
+  [[nodiscard]] std::set<Arguments> of(const TopLevelDeclaration& function, int depth) const {
+    std::set<Arguments> instances;
+    if (depth == 0 || function.names.empty()) return instances;
+    for (std::size_t token = 0; token + 1 < tokens_.size(); ++token) {
+      const bool inside = token >= function.first && token < function.last;
+      if (inside || word(token) != function.names.front() || word(token + 1) != "<") continue;
+      const std::size_t after = after_angle(text_, tokens_, token + 1);
+      if (after >= tokens_.size()) continue;
+      const std::string_view next = word(after);
+      if (next != "<<<" && next != "(" && next != ",") continue;
+      instances.merge(resolved(arguments_of(text_, tokens_, token + 1, after), token, depth));
     }
+    return instances;
   }
-  return instances;
-}
+
+ private:
+  [[nodiscard]] std::string_view word(std::size_t token) const { return tokens_[token].in(text_); }
+
+  // What the arguments at a token mean to the whole file; none when it cannot be said.
+  [[nodiscard]] std::set<Arguments> resolved(Arguments arguments, std::size_t at, int depth) const {
+    const auto caller = std::ranges::find_if(declarations_, [&](const auto& declaration) {
+      return declaration.first <= at && at < declaration.last;
+    });
+    if (caller == declarations_.end() || !caller->body || *caller->body > at) return {arguments};
+    for (std::string& argument : arguments)
+      argument = with_locals(argument, *caller->body, at);
+    if (!caller->template_closer) return {arguments};
+    const auto parameters = parameters_of(text_, tokens_, *caller);
+    if (!parameters) return {arguments};
+    const auto is_used = [&](const TemplateParameter& parameter) {
+      return std::ranges::any_of(arguments, [&](const std::string& argument) {
+        return replaced(argument, parameter.name, "") != argument;
+      });
+    };
+    if (std::ranges::none_of(*parameters, is_used)) return {arguments};
+    std::set<Arguments> instances;
+    for (const Arguments& outer : of(*caller, depth - 1)) {
+      Arguments inner = arguments;
+      for (std::size_t i = 0; i < parameters->size(); ++i) {
+        const TemplateParameter& parameter = (*parameters)[i];
+        const std::string& value = i < outer.size() ? outer[i] : parameter.standard;
+        for (std::string& argument : inner)
+          argument = replaced(argument, parameter.name, value);
+      }
+      instances.insert(std::move(inner));
+    }
+    return instances;
+  }
+
+  // Constants and aliases of the calling function, "const int size = 256;" and "using T = float;",
+  // put in. Those that are computed from others need several rounds.
+  [[nodiscard]] std::string with_locals(std::string argument, std::size_t body,
+                                        std::size_t at) const {
+    for (int round = 0; round < kDeepestCaller; ++round) {
+      const std::string before = argument;
+      for (std::size_t token = body; token + 2 < at; ++token) {
+        if (tokens_[token + 1].kind != TokenKind::punctuation || word(token + 1) != "=") continue;
+        const std::size_t start = start_of_statement(token, body);
+        const bool is_alias = word(start) == "using";
+        if (!is_alias && word(start) != "const" && word(start) != "constexpr" &&
+            word(start) != "static")
+          continue;
+        std::size_t end = token + 2;
+        while (end < at && word(end) != ";" && word(end) != ",")
+          ++end;
+        std::string value = text_of(text_, tokens_, token + 2, end);
+        if (!is_alias && end - token > 3) value = "(" + value + ")";
+        argument = replaced(argument, word(token), value);
+      }
+      if (argument == before) break;
+    }
+    return argument;
+  }
+
+  [[nodiscard]] std::size_t start_of_statement(std::size_t token, std::size_t body) const {
+    while (token > body + 1 && word(token - 1) != ";" && word(token - 1) != "{" &&
+           word(token - 1) != "}" && tokens_[token - 1].kind != TokenKind::directive)
+      --token;
+    return token;
+  }
+
+  // The text with every use of a name replaced.
+  static std::string replaced(const std::string& argument, std::string_view name,
+                              std::string_view value) {
+    std::string result;
+    std::size_t copied = 0;
+    for (const Token& token : tokenize(argument)) {
+      if (token.kind != TokenKind::identifier || token.in(argument) != name) continue;
+      result += argument.substr(copied, token.begin - copied);
+      result += value;
+      copied = token.end;
+    }
+    return result + argument.substr(copied);
+  }
+
+  std::string_view text_;
+  const std::vector<Token>& tokens_;
+  const std::vector<TopLevelDeclaration>& declarations_;
+};
 
 std::string list(const std::vector<std::string>& arguments) {
   std::string result;
@@ -114,6 +209,7 @@ std::string list(const std::vector<std::string>& arguments) {
 
 Result<TemplateInstance> instantiate_template(std::string_view text,
                                               const std::vector<Token>& tokens,
+                                              const std::vector<TopLevelDeclaration>& declarations,
                                               const TopLevelDeclaration& kernel,
                                               const std::string& wanted) {
   auto parameters = parameters_of(text, tokens, kernel);
@@ -133,7 +229,7 @@ Result<TemplateInstance> instantiate_template(std::string_view text,
                               parameters->size(), wanted, arguments.size()));
     }
   } else {
-    const auto found = instances_in_file(text, tokens, kernel);
+    const auto found = InstanceFinder(text, tokens, declarations).of(kernel, kDeepestCaller);
     if (found.size() > 1) {
       std::string choices;
       for (const auto& one : found)
@@ -156,6 +252,8 @@ Result<TemplateInstance> instantiate_template(std::string_view text,
                               "instance, e.g. --kernel '{0}<{2}>'",
                               name, parameter.name, parameter.type == "typename" ? "float" : "16"));
     }
+    // A constant or type of the file that is called like the parameter.
+    if (value == parameter.name) continue;
     instance.bindings +=
         parameter.type == "typename"
             ? fmt::format("using {} = {}; ", parameter.name, value)

@@ -16,12 +16,14 @@ struct TemplateInstance {
 };
 
 // `kernel` is a template of the file; `wanted` its name, with arguments or without. Without, the
-// file's explicit instantiations and launches are searched, then defaults. Errors: invalid_argument
+// file's explicit instantiations and launches are searched, then defaults; what stands in a launch
+// and is known only there (a constant, an alias or a template parameter of the calling function) is
+// replaced by its value. Errors: invalid_argument
 // (too many arguments), unsupported (parameter packs, templates as parameters, arguments that
 // nothing gives, several different instances).
-[[nodiscard]] Result<TemplateInstance> instantiate_template(std::string_view text,
-                                                            const std::vector<Token>& tokens,
-                                                            const TopLevelDeclaration& kernel,
-                                                            const std::string& wanted);
+[[nodiscard]] Result<TemplateInstance> instantiate_template(
+    std::string_view text, const std::vector<Token>& tokens,
+    const std::vector<TopLevelDeclaration>& declarations, const TopLevelDeclaration& kernel,
+    const std::string& wanted);
 
 }  // namespace regraph::source

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <initializer_list>
+#include <utility>
 
 namespace regraph::source {
 namespace {
@@ -46,7 +47,9 @@ class Depth {
 class Splitter {
  public:
   Splitter(std::string_view text, const std::vector<Token>& tokens)
-      : text_(text), tokens_(tokens), macros_(object_macros(text, tokens)) {}
+      : Splitter(text, tokens, object_macros(text, tokens)) {}
+  Splitter(std::string_view text, const std::vector<Token>& tokens, ObjectMacros macros)
+      : text_(text), tokens_(tokens), macros_(std::move(macros)) {}
 
   std::vector<TopLevelDeclaration> run() {
     while (at_ < tokens_.size())
@@ -115,13 +118,14 @@ class Splitter {
         ++next;
         break;
       }
-      if (token == "=") has_initial_value = true;
+      if (token == "=" && !follows_operator(next, start)) has_initial_value = true;
       if (is_one_of(token, {"struct", "class", "union", "enum"})) has_type_keyword = true;
       note_specifier(token, found);
       // The last one counts: macros may stand in front of a function.
       const bool follows_name = next > start && is_identifier(next - 1) && !is_attribute(next - 1);
       const bool follows_arguments = next > start && word(next - 1) == ">";
-      if (token == "(" && !has_initial_value && (follows_name || follows_arguments)) {
+      if (token == "(" && !has_initial_value &&
+          (follows_name || follows_arguments || follows_operator(next, start))) {
         found.parameters = next;
       }
       if (token != "{" || has_initial_value) continue;
@@ -157,10 +161,19 @@ class Splitter {
   static void note_keyword(std::string_view token, TopLevelDeclaration& found) {
     if (token == "__global__") found.is_global = true;
     if (token == "__device__") found.is_device = true;
+    if (token == "__host__") found.is_host = true;
     if (is_one_of(token, {"__constant__", "__managed__"})) found.is_constant_memory = true;
     if (is_one_of(token, {"const", "constexpr"})) found.is_constant = true;
     if (token == "constexpr") found.is_constexpr = true;
     if (token == "extern") found.is_extern = true;
+  }
+
+  // Whether only the symbols of an operator's name stand between "operator" and here.
+  [[nodiscard]] bool follows_operator(std::size_t index, std::size_t start) const {
+    while (index > start && tokens_[index - 1].kind == TokenKind::punctuation &&
+           !is_one_of(word(index - 1), {";", "{", "}", "(", ")"}))
+      --index;
+    return index > start && word(index - 1) == "operator";
   }
 
   // Whether the identifier takes its parenthesis as an attribute does.
@@ -204,7 +217,11 @@ class Splitter {
   }
 
   std::vector<std::string> alias_names(const TopLevelDeclaration& found, std::size_t start) const {
-    if (word(start) != "typedef") return {std::string(word(start + 1))};
+    if (word(start) != "typedef") {
+      // "using std::max;" declares max.
+      const bool imports = word(start) == "using" && word(start + 2) == "::";
+      return {std::string(word(imports ? found.last - 2 : start + 1))};
+    }
     // For function pointers and structures a superset, which is safe.
     return names_before(start + 1, found.last, true, {";", ",", "[", ")"});
   }
@@ -296,6 +313,28 @@ ObjectMacros object_macros(std::string_view text, const std::vector<Token>& toke
 std::vector<TopLevelDeclaration> split_top_level(std::string_view text,
                                                  const std::vector<Token>& tokens) {
   return Splitter(text, tokens).run();
+}
+
+std::vector<TopLevelDeclaration> split_members(std::string_view text,
+                                               const std::vector<Token>& tokens,
+                                               const TopLevelDeclaration& type) {
+  std::size_t open = type.first;
+  while (open < type.last && tokens[open].in(text) != "{")
+    ++open;
+  if (open == type.last) return {};
+  const std::size_t close = std::min(after_bracket(text, tokens, open), type.last) - 1;
+  if (close <= open) return {};
+  const std::vector<Token> inside(tokens.begin() + static_cast<std::ptrdiff_t>(open) + 1,
+                                  tokens.begin() + static_cast<std::ptrdiff_t>(close));
+  auto members = Splitter(text, inside, object_macros(text, tokens)).run();
+  for (TopLevelDeclaration& member : members) {
+    member.first += open + 1;
+    member.last += open + 1;
+    for (auto* token : {&member.parameters, &member.body, &member.template_closer}) {
+      if (*token) **token += open + 1;
+    }
+  }
+  return members;
 }
 
 std::string_view directive_name(std::string_view directive) {

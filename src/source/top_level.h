@@ -34,6 +34,7 @@ struct TopLevelDeclaration {
   std::optional<std::size_t> template_closer;  // templates: token of the first list's ">"
   bool is_global = false;                      // __global__
   bool is_device = false;                      // __device__
+  bool is_host = false;                        // __host__
   bool is_constant_memory = false;             // __constant__ or __managed__
   bool is_constant = false;                    // const or constexpr
   bool is_constexpr = false;
@@ -48,6 +49,12 @@ struct TopLevelDeclaration {
 // blocks are opened up: what they hold stands between two `scope` declarations.
 [[nodiscard]] std::vector<TopLevelDeclaration> split_top_level(std::string_view text,
                                                                const std::vector<Token>& tokens);
+
+// The members of a class that `split_top_level` found, split the same way; an access specifier
+// belongs to the member behind it. Empty for a type without a body.
+[[nodiscard]] std::vector<TopLevelDeclaration> split_members(std::string_view text,
+                                                             const std::vector<Token>& tokens,
+                                                             const TopLevelDeclaration& type);
 
 // The token after the bracket that closes the one at `open`, or `tokens.size()`. Brackets of
 // alternative preprocessor branches count once.

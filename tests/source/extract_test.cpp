@@ -129,6 +129,91 @@ TEST(Extract, TakesTheInstanceThatTheFileUses) {
   EXPECT_NE(several.error().message.find("k<float>, k<int>"), std::string::npos);
 }
 
+TEST(Extract, ArgumentsAreThoseOfTheCaller) {
+  const std::string kernel =
+      "template <typename T, int N> __global__ void fill(T* a) { a[threadIdx.x] = N; }\n";
+  const auto text_of = [&](const std::string& host) {
+    const auto code = extract(kernel + host);
+    return code.ok() ? code->text : code.error().message;
+  };
+  EXPECT_NE(text_of("void run(float* a) { using T = float; const int size = 2 * 64;\n"
+                    "  fill<T, size><<<1, 32>>>(a); }\n")
+                .find("using T = float; constexpr int N = (2*64);"),
+            std::string::npos);
+  EXPECT_NE(text_of("template <class U> void run(U* a) { fill<U, 4><<<1, 32>>>(a); }\n"
+                    "int main() { run<double>(nullptr); }\n")
+                .find("using T = double; constexpr int N = 4;"),
+            std::string::npos);
+  // Who calls it says nothing either: the user must.
+  EXPECT_NE(text_of("template <class U> void run(U* a) { fill<U, 4><<<1, 32>>>(a); }\n"
+                    "int main() { run((float*)0); }\n")
+                .find("nothing says what 'T' is"),
+            std::string::npos);
+}
+
+TEST(Extract, KeepsWhatATemplateArgumentMentions) {
+  const auto code = extract(
+      "constexpr int N = 8;\nconstexpr int kWidth = 4;\nstruct Item { float v; };\n"
+      "template <class T, int N, int M> __global__ void f(T* a) { a[N].v = M; }\n"
+      "void run(Item* a) { f<Item, N, kWidth><<<1, 1>>>(a); }\n");
+  ASSERT_TRUE(code.ok()) << code.error().message;
+  EXPECT_NE(code->text.find("struct Item"), std::string::npos);
+  EXPECT_NE(code->text.find("constexpr int kWidth = 4;"), std::string::npos);
+  EXPECT_NE(code->text.find("using T = Item; constexpr int M = kWidth;"), std::string::npos);
+}
+
+TEST(Extract, IncludesWhatTheCodeNames) {
+  const auto code = extract(
+      "#include <cub/cub.cuh>\n#include <thrust/host_vector.h>\n#include <vector>\n"
+      "using namespace std;\nusing namespace std::chrono;\nusing std::vector;\n"
+      "__global__ void f(float* a) {\n"
+      "  using Reduce = cub::BlockReduce<float, 64>;\n"
+      "  a[0] = numeric_limits<float>::max() + std::min(a[1], cuda::std::tie(a));\n}\n"
+      "int main() { thrust::host_vector<int> v; }\n");
+  ASSERT_TRUE(code.ok()) << code.error().message;
+  EXPECT_EQ(without_line_directives(code->text).substr(0, 97),
+            "#include <algorithm>\n#include <cub/block/block_reduce.cuh>\n#include <limits>\n"
+            "using namespace std;");
+  EXPECT_EQ(code->text.find("chrono"), std::string::npos);
+  EXPECT_EQ(code->text.find("vector"), std::string::npos);
+  EXPECT_EQ(code->text.find("tuple"), std::string::npos);
+}
+
+TEST(Extract, LeavesOutNamesOfNamespaceStdThatTheFileHasItself) {
+  const auto code = extract(
+      "#include <iostream>\nusing namespace std;\n"
+      "__device__ void swap(float& a, float& b) { float c = a; a = b; b = c; }\n"
+      "__global__ void f(float* a) { swap(a[0], a[1]); }\nint main() {}\n");
+  ASSERT_TRUE(code.ok()) << code.error().message;
+  EXPECT_EQ(code->text.find("using namespace"), std::string::npos);
+}
+
+TEST(Extract, LeavesOutMembersOfTheHost) {
+  const auto code = extract(
+      "#define HOST __host__\n"
+      "struct Pair {\n  float a;\n public:\n  HOST Pair(int n);\n"
+      "  __host__ __device__ Pair() : a(0) {}\n"
+      "  friend std::ostream& operator<<(std::ostream& out, const Pair& p) { return out << p.a; }\n"
+      "  float sum() const { return a; }\n};\n"
+      "__global__ void f(float* a) { Pair p; a[0] = p.sum(); }\nint main() {}\n");
+  ASSERT_TRUE(code.ok()) << code.error().message;
+  EXPECT_EQ(code->text.find("Pair(int"), std::string::npos);
+  EXPECT_EQ(code->text.find("ostream"), std::string::npos);
+  EXPECT_NE(code->text.find("public:"), std::string::npos);
+  EXPECT_NE(code->text.find("Pair() : a(0) {}"), std::string::npos);
+  EXPECT_NE(code->text.find("float sum() const"), std::string::npos);
+  // Lines keep their numbers.
+  EXPECT_NE(code->text.find("\n  \n  float sum()"), std::string::npos);
+}
+
+TEST(Extract, ConditionalsInsideWhatIsLeftOutStay) {
+  const auto code = extract(
+      "#ifndef GUARD\n#define GUARD\nBROKEN_MACRO\n#endif\nint host_function();\n"
+      "__global__ void f(float* a) { a[0] = 1; }\n");
+  ASSERT_TRUE(code.ok()) << code.error().message;
+  EXPECT_NE(code->text.find("#endif"), std::string::npos);
+}
+
 TEST(Extract, DefinesMacrosInFront) {
   ExtractionRequest request;
   request.file_name = "file.cu";

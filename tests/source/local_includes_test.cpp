@@ -39,6 +39,13 @@ TEST_F(LocalIncludes, PutsHeadersInOnce) {
             "int a;\n\n#line 3 \"kernel.cu\"\n\nint c;\n");
 }
 
+TEST_F(LocalIncludes, LeavesByteOrderMarksOut) {
+  file("own/a.h", "\xEF\xBB\xBFint a;\n");
+  const auto text = inlined("\xEF\xBB\xBF#include \"a.h\"\n");
+  ASSERT_TRUE(text.ok()) << text.error().message;
+  EXPECT_EQ(text->find('\xEF'), std::string::npos);
+}
+
 TEST_F(LocalIncludes, LeavesOthersAlone) {
   file("own/kernel.cu", "");
   const std::string text = "#include <cmath>\n#include \"missing.h\"\n";

@@ -65,6 +65,22 @@ TEST(TopLevel, AFunctionThatReturnsAStructIsAFunction) {
   EXPECT_EQ(split.declaring("T").kind, DeclarationKind::type);
 }
 
+TEST(TopLevel, OperatorsAreFunctions) {
+  const Split split(
+      "struct V { float x; };\n__device__ V operator-(V& a) { return a; }\n"
+      "__device__ bool operator==(V a, V b) { return a.x == b.x; }\nint after;\n");
+  ASSERT_EQ(split.declarations.size(), 4U);
+  EXPECT_EQ(split.declarations[1].names, std::vector<std::string>{"operator"});
+  EXPECT_TRUE(split.declarations[1].body.has_value());
+  EXPECT_EQ(split.declarations[2].kind, DeclarationKind::function);
+}
+
+TEST(TopLevel, AUsingDeclarationDeclaresItsLastName) {
+  const Split split("using std::max;\nusing real = float;\n");
+  EXPECT_EQ(split.declaring("max").kind, DeclarationKind::alias);
+  EXPECT_EQ(split.declaring("real").kind, DeclarationKind::alias);
+}
+
 TEST(TopLevel, OpensNamespacesUp) {
   const Split split("namespace a::b {\n__global__ void k() {}\n}\nint main() {}\n");
   EXPECT_TRUE(split.declaring("k").is_kernel());

@@ -1,5 +1,7 @@
 #include "eval/compile/stub_headers.h"
 
+#include "eval/compile/standard_headers.h"
+
 namespace regraph::compile_internal {
 
 namespace {
@@ -93,9 +95,16 @@ constexpr const char* kMath = R"cuda(#pragma once
 )cuda";
 
 constexpr const char* kPrelude = R"cuda(#pragma once
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <limits>
 #include <limits.h>
-#include <math.h>
-#include <stdint.h>
+#include <type_traits>
+#include <utility>
 using uchar = unsigned char;
 using ushort = unsigned short;
 using uint = unsigned int;
@@ -128,21 +137,22 @@ constexpr const char* kEmpty = "#pragma once\n";
 // Host headers that kernel files carry along. What they declare is for host code, which is cut out
 // before a source comes here.
 constexpr const char* kHostHeaders[] = {
-    "algorithm",   "array",      "assert.h",      "cassert",  "chrono",    "complex",
-    "cstddef",     "cstdio",     "cstdlib",       "cstring",  "ctime",     "cuda.h",
-    "fstream",     "functional", "helper_cuda.h", "iomanip",  "iostream",  "map",
-    "memory",      "numeric",    "random",        "sstream",  "stdbool.h", "stddef.h",
-    "stdexcept",   "stdio.h",    "stdlib.h",      "string",   "string.h",  "sys/time.h",
-    "sys/types.h", "thread",     "time.h",        "unistd.h", "utility",   "vector",
+    "assert.h",    "cassert",  "chrono",   "cstddef",       "cstdio",           "cstdlib",
+    "ctime",       "cuda.h",   "fstream",  "helper_cuda.h", "initializer_list", "iomanip",
+    "ios",         "iostream", "iterator", "map",           "memory",           "new",
+    "numeric",     "ostream",  "random",   "sstream",       "stdbool.h",        "stddef.h",
+    "stdexcept",   "stdio.h",  "stdlib.h", "string",        "string.h",         "sys/time.h",
+    "sys/types.h", "thread",   "time.h",   "unistd.h",      "vector",
 };
 
 std::vector<std::pair<std::string, std::string>> make() {
   std::vector<std::pair<std::string, std::string>> headers = {
-      {kPreludeName, kPrelude}, {"stdint.h", kInteger}, {"cstdint", kInteger},
-      {"inttypes.h", kInteger}, {"limits.h", kLimits},  {"climits", kLimits},
-      {"float.h", kFloat},      {"cfloat", kFloat},     {"math.h", kMath},
-      {"cmath", kMath},
+      {kPreludeName, kPrelude}, {"stdint.h", kInteger}, {"inttypes.h", kInteger},
+      {"limits.h", kLimits},    {"climits", kLimits},   {"float.h", kFloat},
+      {"cfloat", kFloat},       {"math.h", kMath},
   };
+  for (auto& [name, text] : standard_headers())
+    headers.emplace_back(std::move(name), std::move(text));
   for (const char* name : kHostHeaders)
     headers.emplace_back(name, kEmpty);
   return headers;

@@ -103,6 +103,65 @@ __global__ void k(float* p, uint n, uint32_t* q, int64_t* r, size_t m) {
   EXPECT_FALSE(contains(kernel->log, "warning")) << kernel->log;
 }
 
+TEST(Compiler, TheStandardLibraryOfDeviceCodeIsThere) {
+  const auto kernel = compile(request_for(R"cuda(
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <type_traits>
+#include <utility>
+static_assert(std::numeric_limits<int>::min() == -2147483647 - 1);
+static_assert(std::numeric_limits<unsigned char>::max() == 255);
+static_assert(std::numeric_limits<long long>::max() == 9223372036854775807ll);
+static_assert(std::numeric_limits<double>::digits == 53 && std::numeric_limits<short>::digits == 15);
+static_assert(std::is_same_v<std::decay_t<const int[3]>, const int*>);
+static_assert(std::is_same_v<std::decay_t<int(int)>, int (*)(int)>);
+static_assert(std::is_same_v<std::common_type_t<int, float>, float>);
+static_assert(std::is_same_v<std::make_unsigned_t<int>, unsigned>);
+static_assert(std::is_same_v<std::remove_cvref_t<const float&>, float>);
+static_assert(std::is_unsigned_v<std::uint32_t> && std::is_pointer_v<int* const>);
+static_assert(std::is_function_v<int()> && !std::is_function_v<int> && !std::is_integral_v<float>);
+template <class T>
+__device__ std::enable_if_t<std::is_same<T, float>::value, T> f(T x) {
+  return std::isinf(x) ? std::numeric_limits<T>::max() : std::sqrt(x);
+}
+__global__ void k(float* a, int n) {
+  std::array<float, 3> v = {1.f, 2.f, 3.f};
+  auto [x, y] = std::make_pair(1.f, 2);
+  const float q = std::max(a[0], std::min(a[1], std::numeric_limits<float>::infinity()));
+  std::swap(a[2], a[3]);
+  a[4] = f(a[n]) + v[1] + x + y + q + std::max({1, 2, n}) + std::plus<>()(y, n);
+  // Ambiguous but for the overloads for integers.
+  a[5] = sqrt(n) + std::pow(2, n) + floor(n / 2) + fmax(a[1], 1);
+  using namespace std;
+  a[6] = sqrt(a[2]) + abs(n) + abs(a[1]) + max(a[1], 2.f) + min(n, 4) + pow(a[1], 2.f);
+}
+)cuda"));
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  EXPECT_FALSE(contains(kernel->log, "warning")) << kernel->log;
+}
+
+TEST(Compiler, LargeStandardHeadersLeadToTheToolkit) {
+  const auto kernel = compile(request_for(R"cuda(
+#include <complex>
+#include <cub/block/block_reduce.cuh>
+#include <cuda/atomic>
+#include <thrust/complex.h>
+#include <tuple>
+__global__ void k(float* a) {
+  using Reduce = cub::BlockReduce<float, 64>;
+  __shared__ Reduce::TempStorage storage;
+  const std::complex<float> c(a[0], a[1]);
+  const thrust::complex<float> d(a[0], a[1]);
+  const auto [one, two] = std::make_tuple(1, 2.f);
+  a[2] = Reduce(storage).Sum(std::abs(c * c) + thrust::abs(d) + one + two);
+}
+)cuda"));
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+}
+
 TEST(Compiler, LargeCudaHeadersGoWithThePrelude) {
   const auto kernel = compile(request_for(R"cuda(
 #include <cooperative_groups.h>

@@ -1,0 +1,18 @@
+// Member functions that only the host can call.
+#pragma once
+
+#include "source/top_level.h"
+
+#include <cstddef>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace regraph::source {
+
+// Token ranges [first, second) of a class that the device compiler would refuse: functions marked
+// __host__ alone, and functions that use streams, strings or containers of the standard library.
+[[nodiscard]] std::vector<std::pair<std::size_t, std::size_t>> host_members(
+    std::string_view text, const std::vector<Token>& tokens, const TopLevelDeclaration& type);
+
+}  // namespace regraph::source

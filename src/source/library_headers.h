@@ -1,0 +1,36 @@
+// Which headers of the C++ and CUDA libraries a piece of device code needs, by the names it uses.
+//
+// Files include umbrella headers (<cub/cub.cuh>, <thrust/host_vector.h>) that hold host code, and
+// lean on standard headers that include each other. The device compiler takes neither, so what the
+// kept code mentions decides.
+#pragma once
+
+#include "source/top_level.h"
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace regraph::source {
+
+// Whether an #include of this header may stay in device code: the device compiler has it or is
+// given a substitute (eval/compile/stub_headers.h).
+[[nodiscard]] bool is_device_header(std::string_view name);
+
+// The header between the brackets or quotes of an #include; empty for other directives.
+[[nodiscard]] std::string_view included_header(std::string_view directive);
+
+struct LibraryUse {
+  std::vector<std::string> headers;  // needed and not included by the kept code, sorted
+  std::set<std::string_view>
+      namespaces;  // of std, cub, thrust: those that the code takes names from
+};
+
+// Looks at the kept declarations, and at macros' replacements. Names of namespace std count without
+// "std::" where the file has "using namespace std" and does not declare them itself.
+[[nodiscard]] LibraryUse library_use(std::string_view text, const std::vector<Token>& tokens,
+                                     const std::vector<TopLevelDeclaration>& declarations,
+                                     const std::vector<bool>& kept);
+
+}  // namespace regraph::source
