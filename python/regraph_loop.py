@@ -135,7 +135,8 @@ class Loop:
         data = folder / "set"
         if not (data / "checksums.xxh128").exists():
             run([self.program("regraph-dataset"), "build", *self.runs_so_far(iteration), "--task", self.options.task, "--device",
-                 self.options.device, "--evaluator", self.options.evaluator, "--output", data, "--work", self.options.output / "work", "--prompts", self.prompts(), "--validation", "0", "--test", "0",
+                 self.options.device, "--evaluator", self.options.evaluator, "--output", data,
+                 "--work", self.options.output / "work", "--prompts", self.prompts(), "--validation", "0", "--test", "0",
                  "--no-parquet", "--quiet"], log=folder / "build.log")
         new_file = data / "data" / "sft" / "train-00000.jsonl"
         new = rows_of(new_file) if new_file.exists() else []

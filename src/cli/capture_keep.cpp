@@ -4,6 +4,9 @@
 #include "capture/kernel_image.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <utility>
 
 namespace regraph::cli {
 namespace {
@@ -29,9 +32,36 @@ std::string end_text_of(const capture::ProgramEnd& end) {
   return fmt::format("ended with exit code {}", end.exit_code);
 }
 
+nlohmann::json report_of(const KeptProgram& kept) {
+  nlohmann::json folders = nlohmann::json::array();
+  for (const auto& [path, kernel] : kept.folders) {
+    folders.push_back({{"folder", path.string()},
+                       {"name", capture::readable_name(kernel.symbol)},
+                       {"source", kernel.source},
+                       {"launches", kernel.launches},
+                       {"kept", kernel.kept.size()},
+                       {"thread_instructions", kernel.thread_instructions},
+                       {"overlapping", kernel.overlapping},
+                       {"left_out", kernel.left_out}});
+  }
+  nlohmann::json runs = nlohmann::json::array();
+  for (const capture::ProgramEnd& end : kept.ends) {
+    runs.push_back({{"exit_code", end.exit_code},
+                    {"signal", end.signal},
+                    {"timed_out", end.timed_out},
+                    {"seconds", end.seconds}});
+  }
+  return {{"schema", "regraph-capture-kept/1"},
+          {"runs", std::move(runs)},
+          {"kernels", std::move(folders)},
+          {"output", kept.output.string()},
+          {"notes", kept.notes}};
+}
+
 }  // namespace
 
-int capture_keep(const Program& program, const KeepRequest& request, bool quiet) {
+int capture_keep(const Program& program, const KeepRequest& request, const std::string& report,
+                 bool quiet) {
   const auto kept = keep_program(request, program.installation(), program.interrupted());
   if (!kept) return program.fail(kept.error());
   if (!quiet) {
@@ -52,6 +82,10 @@ int capture_keep(const Program& program, const KeepRequest& request, bool quiet)
                           kept->folders.front().path.string(), request.device);
     }
     say(text);
+  }
+  if (!report.empty()) {
+    const Status written = write_file(report, report_of(*kept).dump(1) + "\n");
+    if (!written) return program.fail(usage(written.error().message));
   }
   if (!kept->folders.empty()) return 0;
   return program.fail(

@@ -118,7 +118,7 @@ int list(const Program& program, const CaptureOptions& options) {
   return program.print(text, 0);
 }
 
-void add_keep_options(CLI::App& keep, KeepRequest& request, bool& quiet) {
+void add_keep_options(CLI::App& keep, KeepRequest& request, std::string& report, bool& quiet) {
   constexpr double kMebibyte = 1 << 20;
   const auto in_mebibytes = [](std::uint64_t& bytes) {
     return [&bytes](const double& value) { bytes = static_cast<std::uint64_t>(value * kMebibyte); };
@@ -143,6 +143,8 @@ void add_keep_options(CLI::App& keep, KeepRequest& request, bool& quiet) {
   keep.add_option("--launch-seconds", request.launch_seconds, "that one launch may take")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  keep.add_flag("--go-on", request.goes_on,
+                "launches that take longer are said to have gone well, so that others are reached");
   keep.add_option_function<double>("--most-data", in_mebibytes(request.keep.most_bytes),
                                    "MiB of contents that are kept of a kernel (1024)")
       ->check(CLI::PositiveNumber);
@@ -150,6 +152,7 @@ void add_keep_options(CLI::App& keep, KeepRequest& request, bool& quiet) {
                                    in_mebibytes(request.keep.most_bytes_in_all),
                                    "MiB of contents in all (4096)")
       ->check(CLI::PositiveNumber);
+  keep.add_option("--report", report, "file to write what was kept to, as JSON");
   keep.add_flag("-q,--quiet", quiet, "nothing of what was kept, nor of the program's output");
 }
 
@@ -175,9 +178,10 @@ int run(int argc, char** argv) {
   listing->add_flag("--json", options.json, "as JSON");
   KeepRequest keeping;
   keeping.keep.folder = "regraph-capture";
+  std::string kept_report;
   bool quiet_keeping = false;
   CLI::App* keep = app.add_subcommand("keep", "launches of a program as problem folders (default)");
-  add_keep_options(*keep, keeping, quiet_keeping);
+  add_keep_options(*keep, keeping, kept_report, quiet_keeping);
   CaptureRunOptions running;
   CLI::App* run_program = app.add_subcommand(
       "run",
@@ -212,7 +216,7 @@ int run(int argc, char** argv) {
           usage("no program was named: regraph-capture [options] -- ./program its arguments"));
     }
     if (keeping.commands.empty()) keeping.commands.emplace_back();
-    return capture_keep(program, keeping, quiet_keeping);
+    return capture_keep(program, keeping, kept_report, quiet_keeping);
   }
   return run_program->parsed() ? capture_run(program, running) : list(program, options);
 }

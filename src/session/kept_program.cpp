@@ -107,6 +107,7 @@ class ProgramKeeper {
     capture::CaptureDeviceConfig config;
     config.facts = facts;
     config.launch_seconds = request_.launch_seconds;
+    config.goes_on = request_.goes_on;
     config.observer = &keeper;
     capture::CaptureDevice device(config);
     const fs::path output = request_.keep.folder / fmt::format("output-{}.txt", run);

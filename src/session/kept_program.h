@@ -25,6 +25,7 @@ struct KeepRequest {
   capture::KeepOptions keep;
   double wall_seconds = 600.0;  // of each run
   double launch_seconds = 60.0;
+  bool goes_on = false;  // after launches that took longer, as CaptureDeviceConfig
 };
 
 struct KeptProgram {

@@ -423,7 +423,8 @@ ObservedLaunch CaptureDevice::observed(const Entry& entry, const Launch& launch,
                      std::as_bytes(std::span(block.data(), block.size())),
                      entry.slots,
                      {},
-                     {}};
+                     {},
+                     cut_short_};
   for (const PointerArgument& pointer : pointers_in(entry, block)) {
     for (const auto& [address, buffer] : memory_.buffers()) {
       if (buffer.id != pointer.allocation) continue;
@@ -560,6 +561,10 @@ DeviceAnswer CaptureDevice::launch(std::string_view request, const Cancellation&
     } else {
       entry.steady.erase(asked);
     }
+  }
+  if (config_.goes_on && result.fault.kind == ptx::FaultKind::cancelled && deadline.expired()) {
+    cut_short_ = true;
+    return {};
   }
   return failed(status_of(result.fault.kind));
 }

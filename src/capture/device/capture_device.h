@@ -64,6 +64,9 @@ struct CaptureDeviceConfig {
   LaunchObserver* observer = nullptr;      // null: nobody looks on
   LaunchSubstitute* substitute = nullptr;  // null: kernels run as they are
   bool skip_repeats = true;                // of launches whose outcome is known
+  // The program is told that launches that were ended went well: it comes to others, with memory
+  // that is not what it would be.
+  bool goes_on = false;
 };
 
 // Not thread-safe.
@@ -158,6 +161,7 @@ class CaptureDevice {
   std::vector<Module> modules_;
   std::vector<std::unique_ptr<Entry>> entries_;
   std::vector<std::uint32_t> order_;  // of first launches
+  bool cut_short_ = false;            // a launch was ended, and the program went on
   std::map<std::string, int> not_there_;
   std::vector<std::string> notes_;
 };

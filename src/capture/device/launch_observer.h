@@ -36,6 +36,7 @@ struct ObservedLaunch {
   std::span<const KernelAnswer::Slot> slots;  // of the parameters in them
   std::vector<ObservedPointer> pointers;
   std::vector<ObservedVariable> variables;  // of the kernel's module
+  bool after_cut = false;  // an earlier launch was ended, so memory is not what it would be
 };
 
 class LaunchObserver {

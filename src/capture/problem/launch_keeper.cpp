@@ -112,6 +112,12 @@ void LaunchKeeper::keep(Kept& kept, const ObservedLaunch& launch) {
     one.variables.push_back(
         {variable.name, variable.content.size(), store(kept, variable.content)});
   }
+  std::vector<std::string>& remarks = kept.folder.kernel.left_out;
+  if (launch.after_cut && remarks.size() < kMostRemarks) {
+    remarks.emplace_back(
+        "an earlier launch was ended before its time, so the contents are not what "
+        "the program computes");
+  }
   kept.folder.kernel.kept.push_back(std::move(one));
 }
 
