@@ -268,7 +268,8 @@ Result<ProgramEnd> capture_program(const ProgramRun& run, CaptureDevice& device,
   if (!listening) return listening.error();
   Server server(device, std::move(*listening));
   const auto begin = std::chrono::steady_clock::now();
-  const auto child = start(run.command, environment_with(run.runtime_directory, socket), run.output);
+  const auto child =
+      start(run.command, environment_with(run.runtime_directory, socket), run.output);
   if (!child) return child.error();
 
   ProgramEnd end;
