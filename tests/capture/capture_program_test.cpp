@@ -164,6 +164,54 @@ int main() {
   EXPECT_EQ(launched("count")->skipped, 0U);
 }
 
+// Sees launches of a kernel, and lets all be skipped but one.
+class Onlooker final : public LaunchObserver {
+ public:
+  void before_launch(const ObservedLaunch& launch) override {
+    ++seen;
+    if (seen + skipped == kWanted) {
+      found.resize(launch.pointers[0].content.size());
+      std::ranges::copy(launch.pointers[0].content, found.begin());
+    }
+  }
+  bool may_skip(const std::string&) override {
+    if (seen + skipped + 1 == kWanted) return false;
+    ++skipped;
+    return true;
+  }
+  void after_launch(const ObservedLaunch&, std::uint64_t) override {}
+
+  static constexpr int kWanted = 76;
+  int seen = 0;
+  int skipped = 0;
+  std::vector<std::byte> found;
+};
+
+TEST_F(CaptureProgramTest, WhoLooksOnSeesTheLaunchesItWants) {
+  const std::string source = std::string(kHead) + R"(
+__global__ void grow(unsigned char* x) { x[threadIdx.x] += 1; }
+int main() {
+  unsigned char host[32] = {}, *x; cudaMalloc(&x, 32);
+  for (int round = 0; round < 50; ++round) {
+    cudaMemset(x, 3, 32);
+    grow<<<1, 32>>>(x);
+    grow<<<1, 32>>>(x);
+    if (round % 9 == 0) cudaMemcpy(host, x, 32, cudaMemcpyDeviceToHost);
+  }
+}
+)";
+  if (!build(source, "-arch=sm_90 -cudart shared")) GTEST_SKIP() << "no nvcc";
+  Onlooker onlooker;
+  CaptureDevice watched{{facts(), 20.0, 0, &onlooker}};
+  const auto end =
+      capture_program({{path("main").string()}, REGRAPH_CAPTURE_RUNTIME, 60.0}, watched, never);
+  ASSERT_TRUE(end.ok()) << end.error().message;
+  EXPECT_EQ(onlooker.seen + onlooker.skipped, 100);
+  EXPECT_GT(onlooker.skipped, 50);
+  EXPECT_EQ(onlooker.found, std::vector<std::byte>(32, std::byte{4}));  // the second of its round
+  EXPECT_EQ(watched.launched().at(0)->launches, 100U);
+}
+
 TEST_F(CaptureProgramTest, RegisteredMemoryOfTheProgramIsSeenByKernels) {
   const std::string source = std::string(kHead) + R"(
 #include <sys/wait.h>
@@ -324,7 +372,11 @@ int main() {
   EXPECT_GT(launched("grow")->skipped, 30U);
   EXPECT_LT(launched("grow")->skipped, 60U);
 
-  CaptureDevice patient{{facts(), 20.0, 0, nullptr, false}};
+  CaptureDeviceConfig config;
+  config.facts = facts();
+  config.launch_seconds = 20.0;
+  config.skip_repeats = false;
+  CaptureDevice patient(config);
   const std::string command =
       "exec '" + path("main").string() + "' > '" + path("output").string() + "'";
   const auto all =

@@ -342,13 +342,13 @@ bool CaptureDevice::sees_all_writes() const {
 
 DeviceAnswer CaptureDevice::work(RequestKind kind, std::string_view request,
                                  const Cancellation& cancellation) {
-  const bool may_skip = config_.skip_repeats && sees_all_writes();
+  const bool can_skip = config_.skip_repeats && sees_all_writes();
   Hash128 key;
-  if (may_skip) {
+  if (can_skip) {
     const Hash128 content = hash_text(request);
     key =
         Hasher().add(static_cast<std::uint64_t>(kind)).add(content.low).add(content.high).finish();
-    if (repeats_.skip(key)) {
+    if (repeats_.expects(key) && may_skip(kind, request) && repeats_.skip(key)) {
       if (kind == RequestKind::launch) record_skip(request, true);
       return {};
     }
@@ -357,7 +357,7 @@ DeviceAnswer CaptureDevice::work(RequestKind kind, std::string_view request,
   const auto start = std::chrono::steady_clock::now();
   DeviceAnswer answer = execute(kind, request, cancellation);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-  if (!may_skip || answer.status != cudaSuccess) {
+  if (!can_skip || answer.status != cudaSuccess) {
     repeats_.forget();
   } else if (repeats_.done({key, static_cast<std::uint32_t>(kind), std::string(request)},
                            taken.count(), hash_seconds())) {
@@ -368,15 +368,24 @@ DeviceAnswer CaptureDevice::work(RequestKind kind, std::string_view request,
 
 int CaptureDevice::catch_up(const Cancellation& cancellation) {
   int status = cudaSuccess;
+  catching_up_ = true;
   for (const PeriodicWork::Work* behind : repeats_.behind()) {
     const auto kind = static_cast<RequestKind>(behind->kind);
     if (kind == RequestKind::launch) record_skip(behind->request, false);
     status = execute(kind, behind->request, cancellation).status;
     if (status != cudaSuccess) break;
   }
+  catching_up_ = false;
   repeats_.caught_up();
   if (status != cudaSuccess) repeats_.forget();
   return status;
+}
+
+bool CaptureDevice::may_skip(RequestKind kind, std::string_view request) {
+  Launch wanted;
+  if (kind != RequestKind::launch || config_.observer == nullptr) return true;
+  return take(request, wanted) &&
+         config_.observer->may_skip(entries_[wanted.kernel]->record.symbol);
 }
 
 void CaptureDevice::record_skip(std::string_view launch, bool skipped) {
@@ -504,16 +513,18 @@ DeviceAnswer CaptureDevice::launch(std::string_view request, const Cancellation&
   record.threads += blocks * block_threads;
 
   std::optional<ObservedLaunch> watched;
-  if (config_.observer != nullptr || config_.substitute != nullptr)
+  // Those that are caught up with were counted when they were skipped.
+  LaunchObserver* const observer = catching_up_ ? nullptr : config_.observer;
+  if (observer != nullptr || config_.substitute != nullptr)
     watched.emplace(observed(entry, wanted, request));
-  if (config_.observer != nullptr) config_.observer->before_launch(*watched);
+  if (observer != nullptr) observer->before_launch(*watched);
   const std::string asked = bytes_of(wanted) + std::string(request);
   const auto steady = entry.steady.find(asked);
   std::optional<Hash128> before;
   if (steady != entry.steady.end() || is_worth_hashing(entry)) before = hash_memory();
   if (steady != entry.steady.end() && steady->second == *before) {
     ++record.skipped;
-    if (config_.observer != nullptr) config_.observer->after_launch(*watched, 0);
+    if (observer != nullptr) observer->after_launch(*watched, 0);
     return {};
   }
 
@@ -544,8 +555,8 @@ DeviceAnswer CaptureDevice::launch(std::string_view request, const Cancellation&
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   record.seconds += entry.last_seconds;
   record.thread_instructions += result.profile.thread_instructions;
-  if (config_.observer != nullptr)
-    config_.observer->after_launch(*watched, result.ok() ? result.profile.thread_instructions : 0);
+  if (observer != nullptr)
+    observer->after_launch(*watched, result.ok() ? result.profile.thread_instructions : 0);
   record_slack(result.slack, record);
   if (!result.ok() && record.fault.empty()) {
     if (result.fault.kind != ptx::FaultKind::cancelled) {

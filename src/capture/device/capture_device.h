@@ -134,6 +134,8 @@ class CaptureDevice {
   int catch_up(const Cancellation& cancellation);
   // Whether all that changes memory is asked for.
   [[nodiscard]] bool sees_all_writes() const;
+  // Whether nobody wants to see what comes next.
+  bool may_skip(RequestKind kind, std::string_view request);
   void record_skip(std::string_view launch, bool skipped);
 
   // Status and program of an entry of a module.
@@ -157,6 +159,7 @@ class CaptureDevice {
   const CaptureDeviceConfig config_;
   SharedDeviceMemory memory_;
   PeriodicWork repeats_;
+  bool catching_up_ = false;
   int clients_ = 1;
   std::vector<Module> modules_;
   std::vector<std::unique_ptr<Entry>> entries_;

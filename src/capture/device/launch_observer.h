@@ -44,6 +44,10 @@ class LaunchObserver {
   virtual ~LaunchObserver() = default;
   // Memory is as the launch finds it.
   virtual void before_launch(const ObservedLaunch& launch) = 0;
+  // A launch comes with the arguments of an earlier one, and what it would leave in memory is
+  // known. True: it need not be executed, and neither of the calls above and below comes. False:
+  // they do.
+  virtual bool may_skip(const std::string& /*symbol*/) { return false; }
   // Memory is as the launch left it; 0 instructions where it was not executed, or failed.
   virtual void after_launch(const ObservedLaunch& launch, std::uint64_t thread_instructions) = 0;
 };

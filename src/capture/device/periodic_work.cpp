@@ -5,10 +5,12 @@
 
 namespace regraph::capture {
 
+bool PeriodicWork::expects(const Hash128& key) const {
+  return period_ != 0 && last_[last_.size() - period_ + position_ % period_].key == key;
+}
+
 bool PeriodicWork::skip(const Hash128& key) {
-  if (period_ == 0) return false;
-  const std::size_t first = last_.size() - period_;
-  if (last_[first + position_ % period_].key != key) return false;
+  if (!expects(key)) return false;
   ++position_;
   return true;
 }

@@ -40,6 +40,8 @@ class PeriodicWork {
     std::string request;  // to do it again
   };
 
+  // Whether skip() would say so.
+  [[nodiscard]] bool expects(const Hash128& key) const;
   // Whether the work that comes next need not be done now. False: catch up first.
   [[nodiscard]] bool skip(const Hash128& key);
   // What must be executed, in this order, for memory to be as if nothing had been skipped. Valid

@@ -92,6 +92,17 @@ void LaunchKeeper::before_launch(const ObservedLaunch& launch) {
   kept.pending = kernel.kept.size();
 }
 
+// One like it was seen, so it is neither the first nor the largest.
+bool LaunchKeeper::may_skip(const std::string& symbol) {
+  const auto found = kernels_.find(symbol);
+  if (found == kernels_.end()) return true;
+  Kept& kept = found->second;
+  if (kept.run != run_ || kept.seen + 1 == options_.launch) return false;
+  ++kept.seen;
+  if (run_ == 0) ++kept.folder.kernel.launches;
+  return true;
+}
+
 void LaunchKeeper::keep(Kept& kept, const ObservedLaunch& launch) {
   KeptLaunch one;
   one.run = run_;

@@ -27,6 +27,7 @@ class LaunchKeeper final : public LaunchObserver {
   explicit LaunchKeeper(KeepOptions options) : options_(std::move(options)) {}
 
   void before_launch(const ObservedLaunch& launch) override;
+  bool may_skip(const std::string& symbol) override;
   void after_launch(const ObservedLaunch& launch, std::uint64_t thread_instructions) override;
 
   // Launches from now on are those of a further run.
