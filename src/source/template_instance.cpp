@@ -162,7 +162,7 @@ class InstanceFinder {
           continue;
         const std::size_t end = end_of_value(token + 2, at, is_alias);
         std::string value = text_of(text_, tokens_, token + 2, end);
-        if (!is_alias && end - token > 3) value = "(" + value + ")";
+        if (!is_alias && end - token > 3) value = fmt::format("({})", value);
         argument = replaced(argument, word(token), value);
       }
       if (argument == before) break;
