@@ -54,7 +54,7 @@ class Extractor {
     }
     use_libraries();
     if (Status status = require_no_textures(); !status) return status.error();
-    drop_explicit_instantiations();
+    drop_uses_as_template();
     for (std::string& note :
          prelude_notes(source_, tokens_, declarations_, keep_, request_.file_name))
       code_.notes.push_back(std::move(note));
@@ -214,14 +214,20 @@ class Extractor {
     return {};
   }
 
-  // "template __global__ void scale<float>(...);" has no meaning once scale is a plain function.
-  void drop_explicit_instantiations() {
-    if (bindings_.empty()) return;
+  // "template __global__ void scale<float>(...);" and the template's declarations in front of its
+  // definition have no meaning once scale is a plain function.
+  void drop_uses_as_template() {
     for (std::size_t i = 0; i < declarations_.size(); ++i) {
       const TopLevelDeclaration& declaration = declarations_[i];
-      if (word(declaration.first) != "template" || declaration.template_closer) continue;
+      const bool instantiates =
+          word(declaration.first) == "template" && !declaration.template_closer;
+      const bool declares = declaration.kind == DeclarationKind::function &&
+                            declaration.is_global && !declaration.body &&
+                            declaration.template_closer;
       for (const auto& [kernel, text] : bindings_) {
-        if (mentions(declaration, kernel->names.front())) keep_[i] = false;
+        const std::string& name = kernel->names.front();
+        const bool same = !declaration.names.empty() && declaration.names.front() == name;
+        if ((instantiates && mentions(declaration, name)) || (declares && same)) keep_[i] = false;
       }
     }
   }
@@ -252,7 +258,9 @@ class Extractor {
   // Bytes [begin, end) of the file, which hold the declaration.
   void write_without_host_members(const TopLevelDeclaration& declaration, std::size_t begin,
                                   std::size_t end) {
-    if (declaration.kind == DeclarationKind::type) {
+    const bool may_be_class = declaration.kind == DeclarationKind::type ||
+                              declaration.kind == DeclarationKind::alias;  // typedef struct
+    if (may_be_class) {
       for (const auto& [first, last] : host_members(source_, tokens_, declaration)) {
         const std::size_t from = tokens_[first].begin;
         const std::size_t to = tokens_[last - 1].end;
@@ -290,7 +298,9 @@ class Extractor {
         // A comment in front of something belongs to it, blank lines do not.
         const std::size_t visible = source_.find_first_not_of(" \t\r\n", begin);
         begin = visible;
-        if (!code_.text.empty() && code_.text.back() != '\n') code_.text += '\n';
+        // A macro may end with a line that only its continuation mark announces.
+        if (!code_.text.empty() && (code_.text.back() != '\n' || code_.text.ends_with("\\\n")))
+          code_.text += '\n';
         const auto line = 1 + std::count(source_.begin(), source_.begin() + begin, '\n');
         code_.text += fmt::format("#line {} \"{}\"\n", line, request_.file_name);
         in_step = true;

@@ -160,16 +160,24 @@ class InstanceFinder {
         if (!is_alias && word(start) != "const" && word(start) != "constexpr" &&
             word(start) != "static")
           continue;
-        std::size_t end = token + 2;
-        while (end < at && word(end) != ";" && word(end) != ",")
-          ++end;
+        const std::size_t end = end_of_value(token + 2, at, is_alias);
         std::string value = text_of(text_, tokens_, token + 2, end);
-        if (!is_alias && end - token > 3) value = "(" + value + ")";
+        if (!is_alias && end - token > 3) value = fmt::format("({})", value);
         argument = replaced(argument, word(token), value);
       }
       if (argument == before) break;
     }
     return argument;
+  }
+
+  // Of an alias' type or of a constant's initial value, behind which other constants may come.
+  [[nodiscard]] std::size_t end_of_value(std::size_t from, std::size_t at, bool is_alias) const {
+    std::size_t end = from;
+    while (end < at && word(end) != ";" && (is_alias || word(end) != ",")) {
+      const bool opens = word(end) == "(" || word(end) == "[" || word(end) == "{";
+      end = opens ? after_bracket(text_, tokens_, end) : end + 1;
+    }
+    return std::min(end, at);
   }
 
   [[nodiscard]] std::size_t start_of_statement(std::size_t token, std::size_t body) const {

@@ -198,8 +198,8 @@ class Splitter {
       found.names = function_names(*found.parameters, start);
     } else if (has_type_keyword && !has_declarator_only(start)) {
       found.kind = DeclarationKind::type;
-      found.names =
-          names_before(start, found.last, first == "enum", {"{", ":", ";", ",", "=", "}", "final"});
+      found.names = names_before(start, found.last, first == "enum",
+                                 {"{", ":", ";", ",", "=", "}", "final", "<"});
     } else {
       found.kind = DeclarationKind::variable;
       found.names = names_before(start, found.last, false, {"=", ";", "[", "{", ",", "("});

@@ -140,6 +140,14 @@ TEST(Extract, ArgumentsAreThoseOfTheCaller) {
                     "  fill<T, size><<<1, 32>>>(a); }\n")
                 .find("using T = float; constexpr int N = (2*64);"),
             std::string::npos);
+  EXPECT_NE(text_of("void run(float* a) { constexpr int one = 1, two = one + one;\n"
+                    "  using Two = Pair<float, float>; fill<Two, one><<<1, 32>>>(a); }\n")
+                .find("using T = Pair<float,float>; constexpr int N = 1;"),
+            std::string::npos);
+  EXPECT_EQ(text_of("template <typename T, int N> __global__ void fill(T* a);\n"
+                    "void run(float* a) { fill<float, 4><<<1, 32>>>(a); }\n")
+                .find("fill(T* a);"),
+            std::string::npos);
   EXPECT_NE(text_of("template <class U> void run(U* a) { fill<U, 4><<<1, 32>>>(a); }\n"
                     "int main() { run<double>(nullptr); }\n")
                 .find("using T = double; constexpr int N = 4;"),
@@ -204,6 +212,14 @@ TEST(Extract, LeavesOutMembersOfTheHost) {
   EXPECT_NE(code->text.find("float sum() const"), std::string::npos);
   // Lines keep their numbers.
   EXPECT_NE(code->text.find("\n  \n  float sum()"), std::string::npos);
+}
+
+TEST(Extract, AMacroMayEndWithAContinuedBlankLine) {
+  const auto code = extract(
+      "#define HALF(x) ((x) / 2) \\\n\nint host_function();\n"
+      "__global__ void f(float* a) { a[0] = HALF(a[1]); }\n");
+  ASSERT_TRUE(code.ok()) << code.error().message;
+  EXPECT_NE(code->text.find("\\\n\n#line"), std::string::npos) << code->text;
 }
 
 TEST(Extract, ConditionalsInsideWhatIsLeftOutStay) {

@@ -81,6 +81,12 @@ TEST(TopLevel, AUsingDeclarationDeclaresItsLastName) {
   EXPECT_EQ(split.declaring("real").kind, DeclarationKind::alias);
 }
 
+TEST(TopLevel, ASpecialisationHasItsTemplatesName) {
+  const Split split("template <int n> struct Log { };\ntemplate <> struct Log<1> { int a; };\n");
+  ASSERT_EQ(split.declarations.size(), 2U);
+  EXPECT_EQ(split.declarations[1].names, std::vector<std::string>{"Log"});
+}
+
 TEST(TopLevel, OpensNamespacesUp) {
   const Split split("namespace a::b {\n__global__ void k() {}\n}\nint main() {}\n");
   EXPECT_TRUE(split.declaring("k").is_kernel());

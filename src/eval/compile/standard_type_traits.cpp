@@ -161,6 +161,14 @@ requires(is_array<remove_reference_t<T>>::value) struct decay<T> {
 };
 template <class T>
 using decay_t = typename decay<T>::type;
+template <size_t Size, size_t Alignment = 8>
+struct aligned_storage {
+  struct alignas(Alignment) type {
+    unsigned char data[Size];
+  };
+};
+template <size_t Size, size_t Alignment = 8>
+using aligned_storage_t = typename aligned_storage<Size, Alignment>::type;
 template <class T>
 struct underlying_type {
   using type = __underlying_type(T);

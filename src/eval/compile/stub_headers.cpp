@@ -32,6 +32,12 @@ using uintptr_t = uint64_t;
 #define UINT16_MAX USHRT_MAX
 #define UINT32_MAX UINT_MAX
 #define UINT64_MAX ULLONG_MAX
+#define INTPTR_MIN INT64_MIN
+#define INTPTR_MAX INT64_MAX
+#define UINTPTR_MAX UINT64_MAX
+#define PTRDIFF_MIN INT64_MIN
+#define PTRDIFF_MAX INT64_MAX
+#define SIZE_MAX UINT64_MAX
 )cuda";
 
 constexpr const char* kLimits = R"cuda(#pragma once
@@ -105,6 +111,9 @@ constexpr const char* kPrelude = R"cuda(#pragma once
 #include <limits.h>
 #include <type_traits>
 #include <utility>
+#define __const__ const
+#define __volatile__ volatile
+#define __signed__ signed
 using uchar = unsigned char;
 using ushort = unsigned short;
 using uint = unsigned int;
