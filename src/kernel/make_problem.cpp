@@ -365,6 +365,12 @@ class Joiner {
     return {};
   }
 
+  bool is_captured(const Symbols& symbols) const {
+    return std::ranges::any_of(manifest_.captured, [&](const ManifestCapture& capture) {
+      return complete(capture.sizes) == symbols;
+    });
+  }
+
   // Default tests: odd sizes that no tile divides, multiples of 64, and 1. Fewer symbols, and
   // buffers that grow more slowly with them, allow larger extents at the same cost.
   void derive_tests() {
@@ -389,12 +395,14 @@ class Joiner {
       }
       const auto& tests = problem_.tests;
       if (std::find(tests.begin(), tests.end(), symbols) != tests.end()) return;
+      if (is_captured(symbols)) return;  // a test or too large for one, as the capture says
       if (feasible(symbols).ok()) problem_.tests.push_back(std::move(symbols));
     };
     add(kOdd[row]);
     add(kMultiples[row]);
     add({1, 1, 1, 1});
-    if (problem_.tests.empty()) problem_.tests.push_back(problem_.sizes);
+    if (problem_.tests.empty() && manifest_.captured.empty())
+      problem_.tests.push_back(problem_.sizes);
     std::string text;
     for (const Symbols& symbols : problem_.tests) {
       std::string one;
@@ -403,7 +411,7 @@ class Joiner {
       }
       text += (text.empty() ? "{" : ", {") + one + "}";
     }
-    note("tests run at the sizes " + text);
+    if (!text.empty()) note("tests run at the sizes " + text);
   }
 
   const Manifest& manifest_;

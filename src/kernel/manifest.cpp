@@ -36,7 +36,7 @@ Status read_argument(const Node& node, const Place& place, ManifestArgument& arg
   if (node.IsScalar()) return store(manifest_internal::read_number(node, place), argument.value);
   if (!node.IsMap()) return place.error(node, "expected a number or {dir, shape, init}");
   if (Status keys =
-          check_keys(node, place, {"dir", "shape", "init", "value", "bytes", "overlap", "null"});
+          check_keys(node, place, {"dir", "shape", "init", "value", "bytes", "overlap", "is_null"});
       !keys.ok()) {
     return keys;
   }
@@ -48,7 +48,8 @@ Status read_argument(const Node& node, const Place& place, ManifestArgument& arg
                           if (key == "value") return store(read_number(value, at), argument.value);
                           if (key == "bytes") return store(read_bytes(value, at), argument.record);
                           if (key == "overlap") return read_overlap(value, at, argument);
-                          if (key == "null") return store(read_flag(value, at), argument.is_null);
+                          if (key == "is_null")
+                            return store(read_flag(value, at), argument.is_null);
                           Result<std::string> text = read_text(value, at);
                           if (!text.ok()) return text.error();
                           if (*text == "in") {

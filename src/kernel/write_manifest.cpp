@@ -133,7 +133,7 @@ void emit_arguments(YAML::Emitter& out, const Problem& problem) {
     }
     out << YAML::Flow << YAML::BeginMap;
     if (argument.is_null) {
-      out << YAML::Key << "null" << YAML::Value << true << YAML::EndMap;
+      out << YAML::Key << "is_null" << YAML::Value << true << YAML::EndMap;
       continue;
     }
     out << YAML::Key << "dir" << YAML::Value << direction_text(argument.direction);

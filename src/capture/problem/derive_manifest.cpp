@@ -25,8 +25,10 @@ namespace {
 // Smaller integers of a single launch are taken for structural constants, as in make_problem.cpp.
 constexpr std::int64_t kStructuralSize = 32;
 // What a captured launch may cost to be repeated for every candidate, a few times over.
-constexpr std::uint64_t kCheapInstructions = 100'000'000;
-constexpr std::uint64_t kCheapBytes = std::uint64_t{32} << 20;
+constexpr std::uint64_t kCheapInstructions = 200'000'000;
+constexpr std::uint64_t kCheapBytes = std::uint64_t{64} << 20;
+// Longer buffers whose length no size explains have a size of their own: smaller ones can be tried.
+constexpr std::int64_t kLongBuffer = 4096;
 // Contents that are looked through for the range of their integers.
 constexpr std::uint64_t kMostScanned = std::uint64_t{64} << 20;
 constexpr std::size_t kMostCases = 8;
@@ -252,7 +254,7 @@ class Deriver {
         std::ranges::any_of(symbols_, [&](const Symbols& one) { return one != symbols_.front(); });
     if (several && all_equal(numbers)) return numbers.front();
     if (const auto found = match_length(symbols_, numbers)) return *found;
-    if (all_equal(numbers)) return numbers.front();
+    if (all_equal(numbers) && (several || numbers.front() < kLongBuffer)) return numbers.front();
     make_symbol(name, numbers);
     return IntegerExpression::symbol(name);
   }

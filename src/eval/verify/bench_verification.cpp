@@ -92,6 +92,21 @@ std::shared_ptr<BenchVerification::AddedSize> BenchVerification::added_size(cons
   });
 }
 
+Status BenchVerification::check_original(std::uint64_t seed, const Cancellation& cancellation) {
+  for (std::size_t b = 0; b < problem_.bench.size(); ++b) {
+    const auto reference = bench_reference(b, seed);
+    if (reference->by_blocks(cancellation) || reference->whole(cancellation) != nullptr) continue;
+    if (cancellation.requested()) return fail(ErrorCode::cancelled, "cancelled");
+    return fail(
+        ErrorCode::invalid_argument,
+        fmt::format("the original has no result at a test size, and at {} it fails or is too "
+                    "large to be compared; capture a second run with smaller arguments, "
+                    "too",
+                    symbols_text(problem_.bench[b])));
+  }
+  return {};
+}
+
 VerificationResult BenchVerification::verify(const LoadedPlan& candidate,
                                              const VerificationResult& tested, std::uint64_t seed,
                                              EvaluationBudget::Effort effort,

@@ -33,6 +33,10 @@ class BenchVerification {
   BenchVerification(const Problem& problem, const LoadedPlan& original, ReferenceSettings settings,
                     ThreadBudget& threads);
 
+  // Whether candidates can be compared with the original at every bench size, for problems without
+  // another size. Errors: invalid_argument, cancelled.
+  [[nodiscard]] Status check_original(std::uint64_t seed, const Cancellation& cancellation);
+
   // `tested`: what verification at the test sizes said of `candidate`. Deterministic in its
   // arguments.
   [[nodiscard]] VerificationResult verify(const LoadedPlan& candidate,

@@ -174,7 +174,7 @@ struct Verifier::State {
       return Error{original.error().code,
                    "the original kernel cannot be interpreted: " + original.error().message};
     }
-    if (problem.tests.empty()) {
+    if (problem.tests.empty() && problem.captured.empty()) {
       return fail(ErrorCode::unsupported,
                   "verification needs a problem with at least one test size");
     }
@@ -219,11 +219,14 @@ Result<std::vector<std::string>> Verifier::check_original(std::uint64_t seed,
     }
   }
   if (cases.empty()) {
-    return fail(ErrorCode::invalid_argument,
-                fmt::format("the original fails at every test size, and what was captured is too "
-                            "large for a test; capture a second run with smaller arguments, too: "
-                            "{}",
-                            first_left_out));
+    if (Status status = state_->bench->check_original(seed, cancellation); !status.ok())
+      return status.error();
+    std::string warning =
+        "no test size is left, so candidates are compared at the captured size alone, there in "
+        "sampled blocks, and data races are not looked for; a capture of a second run with smaller "
+        "arguments gives tests";
+    if (!first_left_out.empty()) warning += " (" + first_left_out + ")";
+    return std::vector<std::string>{std::move(warning)};
   }
   Result<std::vector<std::string>> warnings = check_outputs(state_->problem, cases);
   if (!warnings.ok()) return warnings;
