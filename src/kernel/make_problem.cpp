@@ -152,7 +152,7 @@ class Joiner {
                                           said.record->size()));
     }
     argument.record = said.record.value_or(std::vector<std::byte>(bytes));
-    if (said.record || !manifest_.captured.empty()) return {};
+    if (said.record) return {};
     return error(said.line,
                  fmt::format("the content of the structure '{0}' is not known: add args: {{{0}: "
                              "{{bytes: \"...\"}}}}, {1} bytes as hexadecimal digits, or capture it "
@@ -345,6 +345,7 @@ class Joiner {
   }
 
   Status join_captured() {
+    problem_.is_captured = manifest_.is_captured;
     for (const ManifestCapture& capture : manifest_.captured) {
       CapturedCase one = {complete(capture.sizes), capture.contents};
       for (const auto& [name, content] : one.contents) {
@@ -395,14 +396,14 @@ class Joiner {
       }
       const auto& tests = problem_.tests;
       if (std::find(tests.begin(), tests.end(), symbols) != tests.end()) return;
-      if (is_captured(symbols)) return;  // a test or too large for one, as the capture says
+      // A test, or too large for one, as the capture says.
+      if (is_captured(symbols) || (manifest_.is_captured && symbols == problem_.sizes)) return;
       if (feasible(symbols).ok()) problem_.tests.push_back(std::move(symbols));
     };
     add(kOdd[row]);
     add(kMultiples[row]);
     add({1, 1, 1, 1});
-    if (problem_.tests.empty() && manifest_.captured.empty())
-      problem_.tests.push_back(problem_.sizes);
+    if (problem_.tests.empty() && !manifest_.is_captured) problem_.tests.push_back(problem_.sizes);
     std::string text;
     for (const Symbols& symbols : problem_.tests) {
       std::string one;

@@ -214,7 +214,10 @@ Status read_top_level(const std::string& key, const Node& value, const Place& at
   if (key == "scratch") return manifest_internal::read_scratch(value, at, manifest.scratch);
   if (key == "tests") return read_size_list(value, at, manifest.tests);
   if (key == "bench") return read_size_list(value, at, manifest.bench);
-  if (key == "captured") return read_captures(value, at, manifest.captured);
+  if (key == "captured") {
+    manifest.is_captured = true;
+    return read_captures(value, at, manifest.captured);
+  }
   if (key == "check") return read_check(value, at, manifest.check);
   if (key == "assume") return read_assumptions(value, at, manifest.assume);
   if (key == "counters") return read_counters(value, at, manifest);

@@ -62,6 +62,7 @@ struct Manifest {
   std::vector<std::pair<std::string, ManifestScratch>> scratch;
   std::vector<Symbols> tests;  // each may be partial: missing symbols come from `sizes`
   std::vector<Symbols> bench;
+  bool is_captured = false;  // `captured` was given, if only as an empty list
   std::vector<ManifestCapture> captured;
   CheckPolicy check;
   Assumptions assume;

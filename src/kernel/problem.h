@@ -154,7 +154,9 @@ struct Problem {
   Assumptions assume;
   std::optional<IntegerExpression> flops;  // per launch at given sizes
   std::optional<IntegerExpression> bytes;  // compulsory memory traffic
-  std::vector<CapturedCase> captured;
+  // Its sizes are those of a program's launches: the original need not have a result at others.
+  bool is_captured = false;
+  std::vector<CapturedCase> captured;  // those of which contents were kept
   std::vector<std::string> notes;  // what was assumed because nothing said it
 
   // Null when nothing was captured at these sizes. Valid as long as the problem.

@@ -93,10 +93,12 @@ std::string digits_of(const std::vector<std::byte>& bytes) {
   return digits;
 }
 
-void emit_captured(YAML::Emitter& out, const std::vector<CapturedCase>& captured) {
-  if (captured.empty()) return;
-  out << YAML::Key << "captured" << YAML::Value << YAML::BeginSeq;
-  for (const CapturedCase& one : captured) {
+void emit_captured(YAML::Emitter& out, const Problem& problem) {
+  if (!problem.is_captured) return;
+  out << YAML::Key << "captured" << YAML::Value;
+  if (problem.captured.empty()) out << YAML::Flow;
+  out << YAML::BeginSeq;
+  for (const CapturedCase& one : problem.captured) {
     out << YAML::BeginMap << YAML::Key << "sizes" << YAML::Value;
     emit_symbols(out, one.symbols);
     out << YAML::Key << "data" << YAML::Value << YAML::BeginMap;
@@ -226,7 +228,7 @@ std::string write_manifest(const Problem& problem, const LaunchPlan& plan) {
   }
   emit_size_list(out, "tests", problem.tests);
   emit_size_list(out, "bench", problem.bench);
-  emit_captured(out, problem.captured);
+  emit_captured(out, problem);
   emit_policies(out, problem);
   out << YAML::EndMap;
   return std::string(out.c_str()) + "\n";

@@ -73,6 +73,7 @@ class Deriver {
     Manifest& manifest = result_.manifest;
     manifest.path = (folder_ / kCaptureFile).string();
     manifest.kernel = kernel_name_of(kernel_.symbol);
+    manifest.is_captured = true;
     if (kernel_.overlapping) manifest.assume.noalias = false;
     return std::move(result_);
   }

@@ -59,6 +59,7 @@ Result<std::vector<std::uint64_t>> all_addresses(const Problem& problem, const S
   std::vector<std::uint64_t> all(addresses.begin(), addresses.end());
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Argument& argument = problem.arguments[i];
+    if (argument.is_null) all[i] = 0;
     if (argument.overlaps.empty()) continue;
     const auto buffer = std::ranges::find(problem.arguments, argument.overlaps, &Argument::name);
     const Result<std::int64_t> bytes = argument.overlap_bytes.evaluate(symbols);

@@ -103,7 +103,7 @@ Reference::Reference(const Problem& problem, const LoadedPlan& original, Referen
       slot->content.distribution = distribution;
       slot->content.index = slots_.size();
       slot->content.is_first = std::exchange(first, false);
-      slot->content.must_run = problem.captured.empty() || distribution == Distribution::captured;
+      slot->content.must_run = !problem.is_captured || distribution == Distribution::captured;
       slots_.push_back(std::move(slot));
     }
   }

@@ -174,7 +174,7 @@ struct Verifier::State {
       return Error{original.error().code,
                    "the original kernel cannot be interpreted: " + original.error().message};
     }
-    if (problem.tests.empty() && problem.captured.empty()) {
+    if (problem.tests.empty() && !problem.is_captured) {
       return fail(ErrorCode::unsupported,
                   "verification needs a problem with at least one test size");
     }
@@ -219,6 +219,9 @@ Result<std::vector<std::string>> Verifier::check_original(std::uint64_t seed,
     }
   }
   if (cases.empty()) {
+    const bool any_output = std::ranges::any_of(
+        state_->problem.arguments, [](const Argument& one) { return one.is_output(); });
+    if (!any_output) return check_outputs(state_->problem, cases);
     if (Status status = state_->bench->check_original(seed, cancellation); !status.ok())
       return status.error();
     std::string warning =

@@ -187,7 +187,8 @@ TEST(Null, StaysNull) {
       {pointer("x", true), pointer("y", false)});
   const std::string original =
       "__global__ void k(const float* x, float* y) { y[threadIdx.x] = x ? x[0] : 4.0f; }\n";
-  EXPECT_TRUE(judge(problem, original, original).correct());
+  const auto same = judge(problem, original, original);
+  EXPECT_TRUE(same.correct()) << same.message;
 }
 
 }  // namespace
