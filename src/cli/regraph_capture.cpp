@@ -130,6 +130,9 @@ void add_keep_options(CLI::App& keep, KeepRequest& request, std::string& report,
                   "the K-th launch of each kernel (default: the first and the largest)");
   keep.add_option("--source", request.source,
                   "file that defines the kernels (default: looked for in this folder)");
+  keep.add_option("-I,--include-dir", request.include_directories,
+                  "further folder for their own headers; repeatable")
+      ->allow_extra_args(false);
   keep.add_option("--build", request.build,
                   "a .cu file that nvcc builds the program of; arguments follow after --");
   keep.add_option(

@@ -237,6 +237,8 @@ Result<void, SessionError> capture_first(const Program& program,
   KeepRequest request;
   request.commands = commands;
   request.build = problem.kernel_file;
+  request.include_directories.assign(problem.include_directories.begin(),
+                                     problem.include_directories.end());
   request.keep.folder = capture_folder(problem.kernel_file);
   request.keep.kernel = problem.kernel;
   // Another GPU than the one that is here is named; a table of numbers is no device to run on.

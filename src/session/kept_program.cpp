@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <system_error>
 #include <utility>
@@ -195,12 +196,30 @@ class ProgramKeeper {
     }
     const auto text = read_file(file, kSourceBytes);
     if (!text) return usage(text.error().message);
-    const auto whole = source::inline_local_includes(*text, file, {});
-    if (!whole) return SessionError{FailureCause::unusable_kernel, whole.error().message};
+    const auto whole = source::inline_local_includes(*text, file, header_folders(file));
+    if (!whole) {
+      kept_.notes.push_back("without a source '" + name +
+                            "' cannot be searched: " + whole.error().message);
+      return {};
+    }
     kernel.source = fs::absolute(file).string();
     if (Status status = write_file(folder / capture::kCapturedSource, *whole); !status)
       return session_error(status.error());
     return {};
+  }
+
+  // Programs of a suite share headers beside their folders.
+  [[nodiscard]] std::vector<fs::path> header_folders(const fs::path& file) const {
+    constexpr int kLevels = 3;
+    constexpr std::ptrdiff_t kFewestNames = 3;  // "/home/user": not all that is below there
+    std::vector<fs::path> folders = request_.include_directories;
+    fs::path folder = fs::absolute(file).lexically_normal().parent_path();
+    for (int level = 0; level < kLevels; ++level) {
+      folder = folder.parent_path();
+      if (std::distance(folder.begin(), folder.end()) <= kFewestNames) break;
+      folders.push_back(folder);
+    }
+    return folders;
   }
 
   const KeepRequest& request_;

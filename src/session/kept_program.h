@@ -22,6 +22,7 @@ struct KeepRequest {
   std::string make;                                // a shell command that builds it; or nothing
   std::string device = "h200";
   std::filesystem::path source;  // of the kernels; empty: looked for in this folder
+  std::vector<std::filesystem::path> include_directories;  // of their own headers, further ones
   capture::KeepOptions keep;
   double wall_seconds = 600.0;  // of each run
   double launch_seconds = 60.0;

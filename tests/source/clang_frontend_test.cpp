@@ -160,12 +160,44 @@ TEST(ClangFrontEnd, VectorsAndArraysHaveComponents) {
   EXPECT_EQ(parameters[2].components, 1);
 }
 
+TEST(ClangFrontEnd, StructuresHaveFieldsAndPointersOfTheirOwn) {
+  const auto parsed = parse(
+      "struct Point { float x, y; };\n"
+      "struct Part { Point at; int kind; unsigned flags : 3; };\n"
+      "struct Table { const float* values; int n; double* out[2]; };\n"
+      "__global__ void f(Table t, Part* parts, const Point* points) {\n"
+      "  parts[0].kind = t.n; t.out[0][0] = t.values[0] + points[0].x;\n}\n");
+  ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+  const auto& parameters = parsed->signature.parameters;
+  ASSERT_EQ(parameters.size(), 6u);
+  EXPECT_EQ(parameters[0].record_bytes, 32);
+  EXPECT_FALSE(parameters[0].is_pointer);
+  EXPECT_EQ(parameters[1].record_bytes, 16);
+  EXPECT_EQ(parameters[1].components, 16);
+  ASSERT_EQ(parameters[1].fields.size(), 4u);
+  EXPECT_EQ(parameters[1].fields[1].name, "at.y");
+  EXPECT_EQ(parameters[1].fields[1].byte, 4);
+  EXPECT_EQ(parameters[1].fields[2].type, ScalarType::i32);
+  // Two floats are two floats.
+  EXPECT_EQ(parameters[2].record_bytes, 0);
+  EXPECT_EQ(parameters[2].type, ScalarType::f32);
+  EXPECT_EQ(parameters[2].components, 2);
+  EXPECT_EQ(parameters[3].name, "t.values");
+  EXPECT_TRUE(parameters[3].points_to_const && !parameters[3].is_passed());
+  EXPECT_EQ(parameters[4].name, "t.out[0]");
+  EXPECT_EQ(parameters[4].inside_byte, 16);
+  EXPECT_EQ(parameters[5].inside_byte, 24);
+  EXPECT_EQ(parameters[5].type, ScalarType::f64);
+}
+
 TEST(ClangFrontEnd, RefusesParametersThatCannotBePassed) {
-  const auto parsed =
-      parse("struct P { float x; };\n__global__ void f(P* p, float* a) { a[0] = p[0].x; }\n");
-  ASSERT_FALSE(parsed.ok());
-  EXPECT_EQ(parsed.error().code, ErrorCode::unsupported);
-  EXPECT_NE(parsed.error().message.find("'p'"), std::string::npos) << parsed.error().message;
+  for (const char* type : {"struct P { float* x; };", "struct P { virtual void g(); float x; };"}) {
+    const auto parsed =
+        parse(std::string(type) + "\n__global__ void f(P* p, float* a) { a[0] = 1; }\n");
+    ASSERT_FALSE(parsed.ok());
+    EXPECT_EQ(parsed.error().code, ErrorCode::unsupported);
+    EXPECT_NE(parsed.error().message.find("'p'"), std::string::npos) << parsed.error().message;
+  }
 }
 
 TEST(ClangFrontEnd, ConstantVariablesThatHostCodeFillsAreInputs) {

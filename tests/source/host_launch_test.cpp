@@ -64,5 +64,25 @@ TEST(HostLaunch, SurvivesCycles) {
   EXPECT_FALSE(launch->block.has_value());
 }
 
+// One buffer for two parameters: in the first launch, or in any.
+TEST(HostLaunch, SeesBuffersThatArePassedTwice) {
+  const KernelSignature kernel = {"k",
+                                  {{.name = "in", .type = ScalarType::f32, .is_pointer = true},
+                                   {.name = "out", .type = ScalarType::f32, .is_pointer = true},
+                                   {.name = "n", .type = ScalarType::i32}}};
+  const auto twice = find_host_launch("void f() { k<<<1, 32>>>(x, x, 5); }", kernel);
+  ASSERT_TRUE(twice.has_value());
+  EXPECT_EQ(twice->same_buffer.at("out"), "in");
+  EXPECT_EQ(twice->overlapping_line, 1);
+  const auto later =
+      find_host_launch("void f() { k<<<1, 32>>>(x, y, 5);\nk<<<1, 32>>>(x, x, 5); }", kernel);
+  ASSERT_TRUE(later.has_value());
+  EXPECT_TRUE(later->same_buffer.empty());
+  EXPECT_EQ(later->overlapping_line, 2);
+  const auto none = find_host_launch("void f() { k<<<1, 32>>>(nullptr, nullptr, 5); }", kernel);
+  ASSERT_TRUE(none.has_value());
+  EXPECT_EQ(none->overlapping_line, 0);
+}
+
 }  // namespace
 }  // namespace regraph::source

@@ -18,6 +18,7 @@ constexpr const char* kFormat = "regraph-capture-folder/1";
 constexpr std::size_t kLargestFile = std::size_t{64} << 20;
 constexpr std::size_t kLargestBlock = 32764;  // CUDA's limit on a kernel's parameters
 constexpr std::size_t kMostKept = 1024;
+constexpr std::uint64_t kMostAddressed = std::uint64_t{1} << 48;
 
 std::string hexadecimal(const std::vector<std::byte>& bytes) {
   std::string text;
@@ -103,6 +104,10 @@ KeptLaunch launch_of(const json& text, const std::vector<KeptSlot>& slots) {
     pointer.data = data_name(one.at("data"));
     if (pointer.parameter >= slots.size())
       throw std::invalid_argument("there is no such parameter");
+    if (std::uint64_t{pointer.byte} + sizeof(std::uint64_t) > slots[pointer.parameter].bytes)
+      throw std::invalid_argument("a pointer lies outside of its parameter");
+    if (pointer.offset > kMostAddressed || pointer.bytes > kMostAddressed)
+      throw std::invalid_argument("an allocation is larger than any device");
     launch.pointers.push_back(std::move(pointer));
   }
   for (const json& one : text.at("variables")) {
