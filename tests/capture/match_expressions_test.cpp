@@ -34,6 +34,7 @@ TEST(MatchExpressions, HoldsInEveryLaunch) {
   EXPECT_EQ(length(two, {4096, 512}), "m * n");
   EXPECT_EQ(length(two, {4096, 1024}), "m * m");
   EXPECT_EQ(length(two, {64, 17}), "none");
+  EXPECT_EQ(length({{{"n", 2000}}, {{"n", 100}}}, {1'280'000, 64'000}), "640 * n");
   // A line through both: 3 * m + 5.
   EXPECT_EQ(length(two, {197, 101}), "3 * m + 5");
 }

@@ -117,8 +117,10 @@ class Matcher {
       if (rise == 0 || rise % run != 0) continue;
       const Expression slope = Expression::multiply(rise / run, Expression::symbol(name));
       const Expression fit = Expression::add(slope, values_[0] - rise / run * from);
-      // Two launches are on a line anyway; a slope that is no small number says so.
-      const bool plausible = launches_.size() > 2 || (rise / run > 0 && rise / run <= 64);
+      // Two launches are on a line anyway; one through 0, or of a small slope, is no accident.
+      const bool through_zero = values_[0] == rise / run * from;
+      const bool plausible =
+          launches_.size() > 2 || through_zero || (rise / run > 0 && rise / run <= 64);
       if (plausible && holds(fit)) return fit;
     }
     return std::nullopt;
