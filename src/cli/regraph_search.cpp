@@ -285,6 +285,7 @@ int run(int argc, char** argv) {
   std::vector<std::string> arguments(argv, argv + argc);
   const auto commands = take_commands(arguments);
   std::vector<const char*> words;
+  words.reserve(arguments.size());
   for (const std::string& argument : arguments)
     words.push_back(argument.c_str());
   ParsedOptions parsed = parse_search_options(static_cast<int>(words.size()), words.data());

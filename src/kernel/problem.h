@@ -157,7 +157,7 @@ struct Problem {
   // Its sizes are those of a program's launches: the original need not have a result at others.
   bool is_captured = false;
   std::vector<CapturedCase> captured;  // those of which contents were kept
-  std::vector<std::string> notes;  // what was assumed because nothing said it
+  std::vector<std::string> notes;      // what was assumed because nothing said it
 
   // Null when nothing was captured at these sizes. Valid as long as the problem.
   [[nodiscard]] const CapturedCase* captured_at(const Symbols& symbols) const;
