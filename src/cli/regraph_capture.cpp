@@ -37,8 +37,9 @@ Examples:
   regraph-capture list ./program --kernel softmax --json
   regraph-capture run -- ./program its arguments
 
-Exit codes: 0 there are such kernels, or the program launched some and ended well, 1 internal error, 2 the file
-cannot be read or is no program, 4 it has no such kernel, launched none or failed, 130 interrupted.)";
+Exit codes: 0 there are such kernels, launches were kept, or (run) the program launched some and ended well, 1 internal error,
+2 the file cannot be read or is no program, or does not build, 4 it has no such kernel, launched none or (run) failed, 5 no
+nvcc, 130 interrupted.)";
 
 std::string code_of(const capture::ProgramKernel& kernel) {
   std::vector<std::string> code;

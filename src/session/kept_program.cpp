@@ -30,6 +30,12 @@ constexpr double kBuildSeconds = 600.0;
 constexpr std::size_t kSourceBytes = std::size_t{1} << 20;
 constexpr std::size_t kOutputBytes = std::size_t{64} << 20;
 
+constexpr const char* kProgram = "program";  // that was built here
+
+fs::path output_file(const KeepRequest& request, std::size_t run) {
+  return request.keep.folder / fmt::format("output-{}.txt", run);
+}
+
 std::vector<std::string> own_environment() {
   std::vector<std::string> all;
   for (char** entry = environ; *entry != nullptr; ++entry)
@@ -76,8 +82,11 @@ class ProgramKeeper {
     capture::LaunchKeeper keeper(request_.keep);
     for (std::size_t i = 0; i < request_.commands.size(); ++i) {
       if (i > 0) keeper.begin_run();
-      if (auto done = run_once(request_.commands[i], i, facts_of(*device), keeper); !done)
+      if (auto done = run_once(request_.commands[i], i, facts_of(*device), keeper); !done) {
+        for (const auto& unfinished : keeper.take())
+          fs::remove_all(unfinished.path, failed);
         return std::move(done).error();
+      }
     }
     kept_.folders = keeper.take();
     if (!keeper.trouble().empty()) kept_.notes.push_back(keeper.trouble());
@@ -96,7 +105,7 @@ class ProgramKeeper {
       return run_builder(std::move(shell), "'" + request_.make + "'", cancellation_);
     }
     if (request_.build.empty()) return {};
-    program_ = fs::absolute(request_.keep.folder / "program");
+    program_ = fs::absolute(request_.keep.folder / kProgram);
     return build_program(request_.build, program_, cancellation_);
   }
 
@@ -111,7 +120,7 @@ class ProgramKeeper {
     config.goes_on = request_.goes_on;
     config.observer = &keeper;
     capture::CaptureDevice device(config);
-    const fs::path output = request_.keep.folder / fmt::format("output-{}.txt", run);
+    const fs::path output = output_file(request_, run);
     const auto end = capture::capture_program(
         {command, installation_.capture_runtime(), request_.wall_seconds, output}, device,
         cancellation_);
@@ -257,7 +266,16 @@ Result<void, SessionError> build_program(const fs::path& file, const fs::path& p
 Result<KeptProgram, SessionError> keep_program(const KeepRequest& request,
                                                const Installation& installation,
                                                const Cancellation& cancellation) {
-  return ProgramKeeper(request, installation, cancellation).run();
+  std::error_code ignored;
+  const bool is_new = !fs::exists(request.keep.folder, ignored);
+  auto kept = ProgramKeeper(request, installation, cancellation).run();
+  if (kept || !is_new) return kept;
+  // Nothing half-done is left: what the program wrote, and what was built.
+  for (std::size_t run = 0; run < request.commands.size(); ++run)
+    fs::remove(output_file(request, run), ignored);
+  fs::remove(request.keep.folder / kProgram, ignored);
+  fs::remove(request.keep.folder, ignored);  // where it is empty
+  return kept;
 }
 
 }  // namespace regraph

@@ -244,6 +244,7 @@ TEST_F(KeptProgramTest, SaysWhyNothingWasKept) {
   ASSERT_FALSE(broken);
   EXPECT_EQ(broken.error().cause, FailureCause::usage);
   EXPECT_NE(broken.error().message.find("error"), std::string::npos) << broken.error().message;
+  EXPECT_FALSE(std::filesystem::exists(path("kept")));
 }
 
 }  // namespace
