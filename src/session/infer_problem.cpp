@@ -130,6 +130,7 @@ Result<InferredProblem> infer_problem(const ProblemSource& input,
   InferredProblem result;
   if (fill_in) result.to_fill_in = fill_in_unknown(inferred);
   std::vector<KernelSignature> signatures;
+  signatures.reserve(kernels.size());
   for (const source::ParsedKernel& kernel : kernels)
     signatures.push_back(kernel.signature);
   auto problem = make_problem_of_launches(inferred.manifest, signatures, input.kernel_file,

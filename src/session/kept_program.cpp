@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "capture/kernel_image.h"
 #include "capture/problem/kernel_source.h"
+#include "capture/program_kernels.h"
 #include "eval/compile/compiler.h"
 #include "session/captured_device.h"
 #include "source/local_includes.h"
@@ -34,6 +35,12 @@ constexpr const char* kProgram = "program";  // that was built here
 
 fs::path output_file(const KeepRequest& request, std::size_t run) {
   return request.keep.folder / fmt::format("output-{}.txt", run);
+}
+
+// Whether the file was linked to a libcudart that another may stand in for.
+bool asks_for_shared_runtime(const fs::path& program) {
+  const auto kernels = capture::read_program_kernels(program);
+  return kernels && kernels->shared_runtime;
 }
 
 std::vector<std::string> own_environment() {
@@ -143,12 +150,14 @@ class ProgramKeeper {
     if (!device.launched().empty()) return {};
     return SessionError{
         FailureCause::unusable_kernel,
-        end->asked ? fmt::format("'{}' launched no kernel", fmt::join(command, " "))
-                   : fmt::format("'{}' did not ask for the CUDA runtime that stands in for "
-                                 "libcudart; build it with 'nvcc -cudart shared' (as in "
-                                 "NVCC_APPEND_FLAGS='-cudart shared' make), and without an RPATH "
-                                 "to another one",
-                                 command.front())};
+        end->asked || asks_for_shared_runtime(command.front())
+            ? fmt::format("'{}' launched no kernel; it ended with exit code {}",
+                          fmt::join(command, " "), end->exit_code)
+            : fmt::format("'{}' did not ask for the CUDA runtime that stands in for "
+                          "libcudart; build it with 'nvcc -cudart shared' (as in "
+                          "NVCC_APPEND_FLAGS='-cudart shared' make), and without an RPATH "
+                          "to another one",
+                          command.front())};
   }
 
   void note(const capture::CaptureDevice& device) {

@@ -290,8 +290,8 @@ Result<ProblemSource, SessionError> recorded_problem_source(const RunDescription
   input.manifest = *std::move(manifest);
   input.has_manifest = true;
   // The program has its say in a run that goes on, too, where its folder is still there.
-  auto capture = capture::read_captured_kernel(
-      std::filesystem::path(description.source_path).parent_path());
+  auto capture =
+      capture::read_captured_kernel(std::filesystem::path(description.source_path).parent_path());
   if (capture) input.capture = *std::move(capture);
   if (auto cut = cut_out_kernels(input); !cut) return std::move(cut).error();
   return input;

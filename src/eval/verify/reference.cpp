@@ -96,13 +96,14 @@ Reference::Reference(const Problem& problem, const LoadedPlan& original, Referen
     return volume(problem, *a) < volume(problem, *b);
   });
   for (const Symbols* symbols : sizes) {
-    bool first = true;
+    const std::size_t first = slots_.size();
     for (const Distribution distribution : choose_distributions(problem, *symbols)) {
       auto slot = std::make_unique<Slot>();
       slot->content.symbols = symbols;
       slot->content.distribution = distribution;
       slot->content.index = slots_.size();
-      slot->content.is_first = std::exchange(first, false);
+      slot->first = first;
+      slot->content.is_first = first == slots_.size();
       slot->content.must_run = !problem.is_captured || distribution == Distribution::captured;
       slots_.push_back(std::move(slot));
     }
@@ -119,8 +120,11 @@ Result<const Case*> Reference::at(std::size_t index, const Cancellation& cancell
       bytes += buffer.size();
     auto shared = std::make_shared<const Buffers>(std::move(inputs));
     slot.inputs = shared;
-    slot.status = work_out(slot.content, cancellation);
+    slot.status = first_has_a_result(slot, cancellation);
+    if (slot.status.ok()) slot.status = work_out(slot.content, cancellation);
     if (slot.status.ok()) slot.status = look_at_conditioning(slot.content, cancellation);
+    if (slot.status.ok() && !slot.content.must_run && !slot.content.race.empty())
+      slot.status = fail(ErrorCode::invalid_argument, slot.content.race);
     if (!slot.status.ok() && !slot.content.must_run &&
         slot.status.error().code != ErrorCode::cancelled) {
       slot.content.left_out = slot.status.error().message;
@@ -139,6 +143,16 @@ Result<const Case*> Reference::at(std::size_t index, const Cancellation& cancell
   }
   if (!slot.status.ok()) return slot.status.error();
   return &slot.content;
+}
+
+// Sizes that no program ever had are left out as a whole.
+Status Reference::first_has_a_result(const Slot& slot, const Cancellation& cancellation) {
+  const Case& one = slot.content;
+  if (one.is_first || one.must_run || problem_.captured_at(*one.symbols) != nullptr) return {};
+  const Result<const Case*> first = at(slot.first, cancellation);
+  if (!first.ok()) return first.error();
+  if ((*first)->left_out.empty()) return {};
+  return fail(ErrorCode::invalid_argument, (*first)->left_out);
 }
 
 void Reference::work_out_all(ThreadBudget& budget, const Cancellation& cancellation) {

@@ -117,6 +117,7 @@ class Reference {
  private:
   struct Slot {
     std::mutex mutex;
+    std::size_t first = 0;  // case of this size
     bool ready = false;
     Status status;
     Case content;
@@ -126,6 +127,7 @@ class Reference {
     std::vector<ExactOutput> exact;  // per argument
   };
 
+  [[nodiscard]] Status first_has_a_result(const Slot& slot, const Cancellation& cancellation);
   [[nodiscard]] Status work_out(Case& one, const Cancellation& cancellation);
   std::uint64_t find_untouched(const KernelRun& first, const KernelRun& second, Case& one) const;
   [[nodiscard]] Status agree(const KernelRun& first, const KernelRun& second,

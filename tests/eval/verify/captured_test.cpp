@@ -94,6 +94,24 @@ TEST_F(Gather, OtherInputsAreLeftOutWhereTheOriginalFails) {
   EXPECT_TRUE(verifier.verify(compiled(original), problem.launch, kSeed, never).correct());
 }
 
+// Sizes that the program never had may break what its kernel takes for granted.
+TEST_F(Gather, OtherSizesAreLeftOutWhereTheOriginalRaces) {
+  const std::string original =
+      "__global__ void k(const float* x, const int* index, float* y, int n) {\n"
+      "  __shared__ float part[32];\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (n % 4 == 0) part[threadIdx.x] = x[i % n]; else part[0] = x[i % n] + i;\n"
+      "  __syncthreads();\n  if (i < n) y[i] = part[n % 4 == 0 ? threadIdx.x : 0];\n}\n";
+  problem.tests.push_back({{"n", 35}});
+  Verifier verifier(problem, compiled(original));
+  const Cancellation never;
+  const auto warnings = verifier.check_original(kSeed, never);
+  ASSERT_TRUE(warnings.ok()) << warnings.error().message;
+  ASSERT_FALSE(warnings->empty());
+  EXPECT_NE(warnings->back().find("left out"), std::string::npos) << warnings->back();
+  const auto same = verifier.verify(compiled(original), problem.launch, kSeed, never);
+  EXPECT_TRUE(same.correct()) << same.message;
+}
+
 constexpr const char* kShift =
     "__global__ void k(const float* x, float* y, int n) {\n"
     "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
