@@ -39,7 +39,7 @@ class Joiner {
          {join_sizes(), join_parameters(), join_arguments(), join_launch()}) {
       if (!status.ok()) return status.error();
     }
-    for (const Status& status : {join_bench(), join_tests(), join_captured()}) {
+    for (const Status& status : {join_bench(), join_tests(), join_captured(), look_at_races()}) {
       if (!status.ok()) return status.error();
     }
     return std::move(problem_);
@@ -52,6 +52,17 @@ class Joiner {
   }
 
   void note(std::string text) { problem_.notes.push_back(std::move(text)); }
+
+  // Races are allowed on outputs alone.
+  Status look_at_races() const {
+    for (const std::string& name : problem_.check.benign_races) {
+      const auto argument = std::ranges::find(problem_.arguments, name, &Argument::name);
+      if (argument == problem_.arguments.end() || !argument->is_output() || !argument->has_memory())
+        return error(
+            0, fmt::format("check.benign_races: '{}' is no buffer that the kernel writes", name));
+    }
+    return {};
+  }
 
   Status join_sizes() {
     problem_.sizes = manifest_.sizes;

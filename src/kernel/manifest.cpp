@@ -137,7 +137,8 @@ Status read_captures(const Node& node, const Place& place, std::vector<ManifestC
 }
 
 Status read_check(const Node& node, const Place& place, CheckPolicy& check) {
-  if (Status keys = check_keys(node, place, {"tolerance", "seeds"}); !keys.ok()) return keys;
+  if (Status keys = check_keys(node, place, {"tolerance", "seeds", "benign_races"}); !keys.ok())
+    return keys;
   return for_each_entry(
       node, place, [&](const std::string& key, const Node& value, const Place& at) -> Status {
         if (key == "tolerance") {
@@ -148,6 +149,16 @@ Status read_check(const Node& node, const Place& place, CheckPolicy& check) {
             return at.error(value, "a relative tolerance must be at least 0 and below 1");
           }
           check.relative_tolerance = *number;
+          return {};
+        }
+        if (key == "benign_races") {
+          if (!value.IsSequence())
+            return at.error(value, "expected a list of arguments, as [x, y]");
+          for (const Node& item : value) {
+            Result<std::string> name = read_text(item, at);
+            if (!name.ok()) return name.error();
+            check.benign_races.push_back(*std::move(name));
+          }
           return {};
         }
         Result<std::int64_t> seeds = read_integer(value, at);

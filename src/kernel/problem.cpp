@@ -28,6 +28,10 @@ Result<std::int64_t> Argument::element_count(const Symbols& symbols) const {
   return count;
 }
 
+bool CheckPolicy::allows_races(const std::string& argument) const {
+  return std::ranges::find(benign_races, argument) != benign_races.end();
+}
+
 const CapturedCase* Problem::captured_at(const Symbols& symbols) const {
   const auto found = std::ranges::find(captured, symbols, &CapturedCase::symbols);
   return found == captured.end() ? nullptr : &*found;

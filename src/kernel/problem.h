@@ -116,6 +116,11 @@ struct Argument {
 struct CheckPolicy {
   std::optional<double> relative_tolerance;  // none: chosen by type and reduction length
   int seeds = 5;                             // input distributions per size, at least 5
+  // Outputs that may be raced on, because the user says that it does no harm: what is left in them
+  // has to lie between what the original leaves in one order of its threads and in another.
+  std::vector<std::string> benign_races = {};
+
+  [[nodiscard]] bool allows_races(const std::string& argument) const;
 };
 
 // The user's licence to the steps: what is not granted here no step may use.

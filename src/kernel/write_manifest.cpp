@@ -180,7 +180,14 @@ void emit_policies(YAML::Emitter& out, const Problem& problem) {
   out << YAML::Key << "check" << YAML::Value << YAML::Flow << YAML::BeginMap;
   out << YAML::Key << "tolerance" << YAML::Value
       << (problem.check.relative_tolerance ? number(*problem.check.relative_tolerance) : "auto");
-  out << YAML::Key << "seeds" << YAML::Value << problem.check.seeds << YAML::EndMap;
+  out << YAML::Key << "seeds" << YAML::Value << problem.check.seeds;
+  if (!problem.check.benign_races.empty()) {
+    out << YAML::Key << "benign_races" << YAML::Value << YAML::Flow << YAML::BeginSeq;
+    for (const std::string& argument : problem.check.benign_races)
+      emit_text(out, argument);
+    out << YAML::EndSeq;
+  }
+  out << YAML::EndMap;
 
   const Assumptions& assume = problem.assume;
   out << YAML::Key << "assume" << YAML::Value << YAML::Flow << YAML::BeginMap;

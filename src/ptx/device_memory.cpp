@@ -219,6 +219,11 @@ std::span<const std::byte> DeviceMemory::view(std::uint64_t address) const {
   return const_cast<DeviceMemory*>(this)->view(address);
 }
 
+void DeviceMemory::allow_races(std::uint64_t address) {
+  const auto region = std::ranges::find(state_->regions, address, &Region::begin);
+  if (region != state_->regions.end()) region->races_allowed = true;
+}
+
 std::span<const DeviceMemory::Region> DeviceMemory::regions() const {
   return state_->regions;
 }

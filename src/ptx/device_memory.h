@@ -41,6 +41,8 @@ class DeviceMemory {
   // (RunResult::slack). Error: invalid_argument, when it is empty or overlaps another buffer.
   [[nodiscard]] Status adopt(std::string name, std::uint64_t address, std::span<std::byte> host,
                              std::size_t slack = 0);
+  // Data races on the buffer that begins at `address` are no faults (RunOptions::detect_races).
+  void allow_races(std::uint64_t address);
   // Takes an adopted buffer away again; false when none begins there.
   bool release(std::uint64_t address);
 
@@ -59,6 +61,7 @@ class DeviceMemory {
     std::byte* host;
     std::string name;
     std::size_t slack = 0;  // bytes behind the end that may be accessed, too
+    bool races_allowed = false;
   };
   [[nodiscard]] std::span<const Region> regions() const;  // sorted by begin
 

@@ -81,7 +81,8 @@ Result<capture::DerivedManifest> manifest_of_capture(const ProblemSource& input,
 }
 
 // So that a manifest can be printed although something is missing; returns what to correct.
-std::vector<std::string> fill_in_unknown(infer::InferredManifest& inferred) {
+std::vector<std::string> fill_in_unknown(infer::InferredManifest& inferred,
+                                         const KernelSignature& signature) {
   std::vector<std::string> missing;
   for (const auto& [name, reason] : inferred.unknown) {
     if (name.empty()) {
@@ -93,6 +94,17 @@ std::vector<std::string> fill_in_unknown(infer::InferredManifest& inferred) {
       if (argument == name) said.shape = std::vector<IntegerExpression>{1};
     }
     missing.push_back(fmt::format("args.{}.shape: {}", name, reason));
+  }
+  auto& arguments = inferred.manifest.arguments;
+  for (const Parameter& parameter : signature.parameters) {
+    if (parameter.is_pointer || parameter.record_bytes == 0) continue;
+    auto said = std::ranges::find(arguments, parameter.name,
+                                  [](const auto& argument) { return argument.first; });
+    if (said == arguments.end()) said = arguments.insert(said, {parameter.name, {}});
+    if (said->second.record) continue;
+    said->second.record.emplace(static_cast<std::size_t>(parameter.record_bytes));
+    missing.push_back(
+        fmt::format("args.{}.bytes: the content of a structure is not known", parameter.name));
   }
   return missing;
 }
@@ -128,7 +140,7 @@ Result<InferredProblem> infer_problem(const ProblemSource& input,
           ? infer::infer_manifest(manifest, parsed.signature, parsed.unit, host)
           : infer::infer_launches(manifest, kernels);
   InferredProblem result;
-  if (fill_in) result.to_fill_in = fill_in_unknown(inferred);
+  if (fill_in) result.to_fill_in = fill_in_unknown(inferred, parsed.signature);
   std::vector<KernelSignature> signatures;
   signatures.reserve(kernels.size());
   for (const source::ParsedKernel& kernel : kernels)

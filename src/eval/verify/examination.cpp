@@ -3,6 +3,7 @@
 #include "eval/verify/comparison.h"
 #include "eval/verify/fault_verdict.h"
 #include "eval/verify/kernel_run.h"
+#include "eval/verify/nearest_between.h"
 #include "ptx/interpreter.h"
 
 #include <fmt/format.h>
@@ -190,9 +191,14 @@ class Examination {
       if (argument.components > 1) extents.push_back(argument.components);
       const Reference::Yardstick yardstick =
           reference_.yardstick(one, i, run.after[i], cancellation_);
+      const bool raced_on = !one.other_order[i].empty();
+      const std::vector<std::byte> between =
+          raced_on
+              ? nearest_between(argument.type, one.expected[i], one.other_order[i], run.after[i])
+              : std::vector<std::byte>();
       const BufferComparison comparison = compare({argument,
                                                    extents,
-                                                   *yardstick.expected,
+                                                   raced_on ? between : *yardstick.expected,
                                                    run.after[i],
                                                    run.before[i],
                                                    one.untouched[i],

@@ -49,6 +49,7 @@ class Session {
                            writable ? ptx::BufferAccess::read_write : ptx::BufferAccess::read_only);
       if (!address.ok()) return address.error();
       addresses_[i] = *address;
+      if (problem_.check.allows_races(argument.name)) memory_.allow_races(*address);
       const std::span<std::byte> slack = memory_.view(*address).first(settings_.pointer_offset);
       fill_with_poison(slack, settings_.poison_seed, slack_stream(i), settings_.invert_poison);
       if (argument.is_input()) {

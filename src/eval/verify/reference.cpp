@@ -247,12 +247,17 @@ Status Reference::work_out(Case& one, const Cancellation& cancellation) {
   }
 
   // One distribution tells whether the order of blocks and warps matters to the original.
-  const bool reverses = one.is_first;
+  const bool reverses = one.is_first || !problem_.check.benign_races.empty();
   const Result<KernelRun> reversed = reverses ? run(false, true) : *second;
   if (!reversed.ok()) return reversed.error();
   const KernelRun* other_order = reverses ? &*reversed : nullptr;
   if (Status status = agree(*first, *second, other_order, one); !status.ok()) return status;
   one.expected = std::move(first->after);
+  one.other_order.assign(problem_.arguments.size(), {});
+  for (std::size_t i = 0; i < problem_.arguments.size(); ++i) {
+    if (problem_.check.allows_races(problem_.arguments[i].name))
+      one.other_order[i] = reversed->after[i];
+  }
   return {};
 }
 
@@ -308,7 +313,8 @@ Status Reference::agree(const KernelRun& first, const KernelRun& second, const K
                       "before, with {1}; declare args: {{{0}: {{dir: inout}}}}",
                       argument.name, one.text()));
     }
-    if (reversed != nullptr && !agrees(*reversed)) one.order_matters = true;
+    if (reversed != nullptr && !problem_.check.allows_races(argument.name) && !agrees(*reversed))
+      one.order_matters = true;
     // Sums and products of small integers are exact; quotients and roots are not, even where they
     // happen to come out whole.
     one.exact[i] = problem_.captured_at(*one.symbols) == nullptr &&
@@ -374,7 +380,10 @@ Status Reference::look_at_conditioning(Case& one, const Cancellation& cancellati
   if (!run.ok() || run->fault.kind != ptx::FaultKind::none) return {};
   for (std::size_t i = 0; i < problem_.arguments.size(); ++i) {
     const Argument& argument = problem_.arguments[i];
-    if (!argument.is_output() || run->after[i] == one.expected[i]) continue;
+    if (!argument.is_output() || run->after[i] == one.expected[i] ||
+        problem_.check.allows_races(argument.name)) {
+      continue;
+    }
     const std::vector<std::int64_t> flat = {static_cast<std::int64_t>(run->after[i].size())};
     const auto differs = [&](const std::vector<std::byte>& expected, double tau) {
       const BufferComparison comparison = compare({argument,

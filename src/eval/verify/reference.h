@@ -28,6 +28,8 @@ struct Case {
   bool is_first = false;  // of its size: races and order are told by it
   bool must_run = true;   // else the case is left out where the original fails
   Buffers expected;       // outputs, per argument
+  // The same where blocks and warps run in reverse; of those that may be raced on, else empty.
+  Buffers other_order;
   std::vector<std::vector<std::uint8_t>> untouched;  // per argument and element, see OutputView
   std::vector<bool> exact;                           // per argument: compare bit for bit
   Arithmetic arithmetic;

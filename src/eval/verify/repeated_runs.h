@@ -17,7 +17,8 @@ namespace regraph::verify {
 
 // How two runs with the same inputs and the same poison differ more than they may, with the
 // element; nothing when they do not. Without atomic additions of floats every bit must agree; with
-// them, floating types may differ by a tenth of their tolerance: the rest is a race.
+// them, floating types may differ by a tenth of their tolerance: the rest is a race. Arguments that
+// may be raced on are not looked at.
 [[nodiscard]] std::optional<std::string> difference_of_runs(
     const Problem& problem, const Symbols& symbols, const Buffers& first, const Buffers& again,
     bool adds_floats_atomically, const Arithmetic& arithmetic);

@@ -237,6 +237,12 @@ Result<std::vector<std::string>> Verifier::check_original(std::uint64_t seed,
     warnings->emplace_back(
         "the original's result depends on the order in which its blocks or warps run");
   }
+  for (const std::string& argument : state_->problem.check.benign_races) {
+    warnings->push_back(
+        fmt::format("data races on '{}' are allowed, and not looked for: what is left in it has to "
+                    "lie between what two orders of the original's threads leave",
+                    argument));
+  }
   if (left_out_cases > 0) {
     warnings->push_back(
         fmt::format("{} of {} test cases are left out, the original has no result there ({})",
@@ -246,7 +252,8 @@ Result<std::vector<std::string>> Verifier::check_original(std::uint64_t seed,
     if (one->race.empty()) continue;
     return fail(ErrorCode::invalid_argument,
                 fmt::format("the original kernel, with {}: {}; what it computes is not defined, so "
-                            "nothing can be compared with it",
+                            "nothing can be compared with it (a race on a buffer x that does no "
+                            "harm is allowed by check: {{benign_races: [x]}} in the manifest)",
                             one->text(), one->race));
   }
   Result<std::vector<std::string>> left_out = ill_conditioned_inputs(cases);

@@ -34,6 +34,7 @@ struct MemoryRegion {
   bool writable = true;
   const char* name = "";
   std::uint64_t slack = 0;  // bytes behind the end that may be accessed, which is noted
+  bool races_allowed = false;
 };
 
 // The pattern of lane addresses of one access, relative to the first active lane: remembered so

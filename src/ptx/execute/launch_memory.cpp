@@ -30,7 +30,7 @@ Result<std::unique_ptr<LaunchMemory>> make_launch_memory(const Program::Code& co
   }
   for (const DeviceMemory::Region& region : memory.regions()) {
     launch->global_regions.push_back({region.begin, region.end, region.host, region.writable,
-                                      region.name.c_str(), region.slack});
+                                      region.name.c_str(), region.slack, region.races_allowed});
   }
   std::sort(launch->global_regions.begin(), launch->global_regions.end(),
             [](const MemoryRegion& a, const MemoryRegion& b) { return a.begin < b.begin; });

@@ -67,7 +67,7 @@ RaceDetector::RaceDetector(const Program::Code& code, const LaunchArguments& arg
     total += region.writable ? region.end - region.begin : 0;
   checks_global_ = total <= kMostGlobalBytes && !(strong_global && fences);
   for (const MemoryRegion& region : global) {
-    if (checks_global_ && region.writable) {
+    if (checks_global_ && region.writable && !region.races_allowed) {
       global_.push_back(make_cells(region.begin, region.end + region.slack, global_granule_));
     }
   }
