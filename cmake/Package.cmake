@@ -6,7 +6,7 @@ install(TARGETS regraph-search regraph-score regraph-train regraph-dataset regra
   regraph-score-worker regraph-eval regraph-compile-worker
   RUNTIME_DEPENDENCY_SET regraph_libraries
   RUNTIME DESTINATION bin)
-install(TARGETS regraph_cudart LIBRARY DESTINATION lib/regraph-capture)
+install(TARGETS regraph_cudart regraph_injection LIBRARY DESTINATION lib/regraph-capture)
 install(RUNTIME_DEPENDENCY_SET regraph_libraries
   PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|m|dl|rt|pthread|stdc\\+\\+|gcc_s)\\.so"
   LIBRARY DESTINATION lib)

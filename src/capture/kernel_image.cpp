@@ -77,6 +77,24 @@ std::map<std::string, int> registers_in(const sass::ElfImage& image, std::string
   return registers;
 }
 
+// Where __device__ and __constant__ variables lie.
+bool holds_variables(std::string_view section) {
+  return section == ".nv.global" || section == ".nv.global.init" || section == ".nv.constant3";
+}
+
+std::vector<std::string> variables_in(const sass::ElfImage& image) {
+  std::vector<std::string> variables;
+  for (const Elf64_Sym& symbol : image.symbols()) {
+    if (ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_size == 0) continue;
+    if (symbol.st_shndx >= image.sections().size()) continue;
+    const std::string name(image.name(symbol));
+    const bool is_own = !name.empty() && name.front() != '$';
+    if (is_own && holds_variables(image.name(image.sections()[symbol.st_shndx])))
+      variables.push_back(name);
+  }
+  return variables;
+}
+
 }  // namespace
 
 Result<std::vector<KernelImage>> kernels_of_cubin(std::string_view elf) {
@@ -108,10 +126,13 @@ Result<std::vector<KernelImage>> kernels_of_cubin(std::string_view elf) {
             section.sh_size - std::min<std::uint64_t>(reserved, section.sh_size);
     }
   }
+  const std::vector<std::string> variables = variables_in(*image);
   std::vector<KernelImage> all;
   all.reserve(kernels.size());
-  for (auto& [name, kernel] : kernels)
+  for (auto& [name, kernel] : kernels) {
+    kernel.variables = variables;
     all.push_back(std::move(kernel));
+  }
   return all;
 }
 

@@ -21,8 +21,9 @@ struct ParameterSlot {
 struct KernelImage {
   std::string symbol;  // mangled: "_Z5scalePff"
   std::vector<ParameterSlot> parameters;
-  int registers = 0;                      // a thread
-  std::uint64_t static_shared_bytes = 0;  // the kernel's own
+  int registers = 0;                        // a thread
+  std::uint64_t static_shared_bytes = 0;    // the kernel's own
+  std::vector<std::string> variables = {};  // of its module, in global and constant memory; mangled
 };
 
 // The kernels of an ELF file of device code, by symbol. Error: parse, when it is none.

@@ -13,12 +13,16 @@ namespace {
 
 constexpr std::size_t kShownOutput = std::size_t{64} << 20;
 
+std::string work_text(const capture::CapturedKernel& kernel) {
+  if (kernel.seconds > 0.0) return fmt::format("{:.3g} ms on the GPU", 1e3 * kernel.seconds);
+  return fmt::format("{:.3g} thread instructions", static_cast<double>(kernel.thread_instructions));
+}
+
 std::string folder_text(const capture::LaunchKeeper::Folder& folder) {
   const capture::CapturedKernel& kernel = folder.kernel;
-  std::string text =
-      fmt::format("  {}\n    {}: {} of {} launches kept, {:.3g} thread instructions in all\n",
-                  folder.path.string(), capture::readable_name(kernel.symbol), kernel.kept.size(),
-                  kernel.launches, static_cast<double>(kernel.thread_instructions));
+  std::string text = fmt::format("  {}\n    {}: {} of {} launches kept, {} in all\n",
+                                 folder.path.string(), capture::readable_name(kernel.symbol),
+                                 kernel.kept.size(), kernel.launches, work_text(kernel));
   if (kernel.overlapping) text += "    two of its pointers lead into one allocation\n";
   for (const std::string& left_out : kernel.left_out)
     text += "    not kept: " + left_out + "\n";
@@ -41,6 +45,7 @@ nlohmann::json report_of(const KeptProgram& kept) {
                        {"launches", kernel.launches},
                        {"kept", kernel.kept.size()},
                        {"thread_instructions", kernel.thread_instructions},
+                       {"seconds", kernel.seconds},
                        {"overlapping", kernel.overlapping},
                        {"left_out", kernel.left_out}});
   }

@@ -1,6 +1,7 @@
 #include "cli/capture_run.h"
 
 #include "base/files.h"
+#include "capture/device/capture_device.h"
 #include "capture/device/capture_program.h"
 #include "capture/kernel_image.h"
 #include "eval/model/device.h"

@@ -5,6 +5,7 @@
 #include "cli/capture_run.h"
 #include "cli/program.h"
 #include "cli/program_commands.h"
+#include "session/injected_run.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -147,6 +148,16 @@ void add_keep_options(CLI::App& keep, KeepRequest& request, std::string& report,
   keep.add_option("--launch-seconds", request.launch_seconds, "that one launch may take")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  keep.add_option_function<std::string>(
+          "--on",
+          [&request](const std::string& place) {
+            const bool gpu = place == "gpu" || (place == "auto" && has_gpu());
+            request.place = gpu ? CapturePlace::gpu : CapturePlace::interpreter;
+          },
+          "where the program runs: gpu (as it is), interpreter (built with the shared runtime), or "
+          "auto: gpu where there is one")
+      ->check(CLI::IsMember({"auto", "gpu", "interpreter"}))
+      ->default_str("auto");
   keep.add_flag("--go-on", request.goes_on,
                 "launches that take longer are said to have gone well, so that others are reached");
   keep.add_option_function<double>("--most-data", in_mebibytes(request.keep.most_bytes),
@@ -182,6 +193,7 @@ int run(int argc, char** argv) {
   listing->add_flag("--json", options.json, "as JSON");
   KeepRequest keeping;
   keeping.keep.folder = "regraph-capture";
+  if (has_gpu()) keeping.place = CapturePlace::gpu;
   std::string kept_report;
   bool quiet_keeping = false;
   CLI::App* keep = app.add_subcommand("keep", "launches of a program as problem folders (default)");

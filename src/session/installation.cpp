@@ -37,6 +37,10 @@ std::filesystem::path Installation::capture_runtime() const {
   return programs.parent_path() / "lib" / "regraph-capture";
 }
 
+std::filesystem::path Installation::capture_injection() const {
+  return capture_runtime() / "libregraph-injection.so";
+}
+
 std::filesystem::path Installation::shipped(std::string_view name) const {
   return shared_files / name;
 }

@@ -22,6 +22,8 @@ struct Installation {
   [[nodiscard]] std::filesystem::path gpu_worker() const;
   // Folder of the library that takes libcudart's place in a program that is captured.
   [[nodiscard]] std::filesystem::path capture_runtime() const;
+  // The library that looks on in a program on a GPU.
+  [[nodiscard]] std::filesystem::path capture_injection() const;
   // "cuda.yaml", "prices.yaml", "prompts", "prompts-small".
   [[nodiscard]] std::filesystem::path shipped(std::string_view name) const;
   // A script of python/, e.g. "regraph_parquet.py".

@@ -8,6 +8,7 @@
 #include "capture/program_kernels.h"
 #include "eval/compile/compiler.h"
 #include "session/captured_device.h"
+#include "session/injected_run.h"
 #include "source/local_includes.h"
 
 #include <fmt/format.h>
@@ -108,12 +109,12 @@ class ProgramKeeper {
       shell.program = "/bin/sh";
       shell.arguments = {"-c", request_.make};
       shell.environment = own_environment();
-      shell.environment.emplace_back("NVCC_APPEND_FLAGS=-cudart shared");
+      if (!on_gpu()) shell.environment.emplace_back("NVCC_APPEND_FLAGS=-cudart shared");
       return run_builder(std::move(shell), "'" + request_.make + "'", cancellation_);
     }
     if (request_.build.empty()) return {};
     program_ = fs::absolute(request_.keep.folder / kProgram);
-    return build_program(request_.build, program_, cancellation_);
+    return build_program(request_.build, program_, request_.place, cancellation_);
   }
 
   Result<void, SessionError> run_once(std::vector<std::string> command, std::size_t run,
@@ -121,6 +122,7 @@ class ProgramKeeper {
                                       capture::LaunchKeeper& keeper) {
     if (!program_.empty()) command.insert(command.begin(), program_.string());
     if (command.empty()) return usage("no program was named: write it after --");
+    if (on_gpu()) return run_on_gpu(command, run, keeper);
     capture::CaptureDeviceConfig config;
     config.facts = facts;
     config.launch_seconds = request_.launch_seconds;
@@ -160,6 +162,31 @@ class ProgramKeeper {
                           command.front())};
   }
 
+  Result<void, SessionError> run_on_gpu(const std::vector<std::string>& command, std::size_t run,
+                                        capture::LaunchKeeper& keeper) {
+    const fs::path output = output_file(request_, run);
+    auto done =
+        run_injected(command, output, request_.wall_seconds, installation_, keeper, cancellation_);
+    if (!done) return std::move(done).error();
+    kept_.ends.push_back(done->end);
+    kept_.notes.insert(kept_.notes.end(), done->notes.begin(), done->notes.end());
+    if (run == 0) {
+      kept_.output = output;
+      command_ = command;
+      launches_ = done->launches;
+    }
+    if (!done->launches.empty()) return {};
+    std::string message =
+        fmt::format("'{}' launched no kernel on the GPU; it ended with exit code {}",
+                    fmt::join(command, " "), done->end.exit_code);
+    for (const std::string& note : done->notes)
+      message += "; " + note;
+    if (!done->end.asked) message += "; the driver did not load the library that looks on";
+    return SessionError{FailureCause::unusable_kernel, std::move(message)};
+  }
+
+  [[nodiscard]] bool on_gpu() const { return request_.place == CapturePlace::gpu; }
+
   void note(const capture::CaptureDevice& device) {
     for (const auto& [function, calls] : device.not_there())
       kept_.notes.push_back(
@@ -188,6 +215,7 @@ class ProgramKeeper {
         return session_error(status.error());
     }
     std::ranges::stable_sort(kept_.folders, [](const auto& a, const auto& b) {
+      if (a.kernel.seconds != b.kernel.seconds) return a.kernel.seconds > b.kernel.seconds;
       return a.kernel.thread_instructions > b.kernel.thread_instructions;
     });
     return {};
@@ -252,7 +280,7 @@ class ProgramKeeper {
 }  // namespace
 
 Result<void, SessionError> build_program(const fs::path& file, const fs::path& program,
-                                         const Cancellation& cancellation) {
+                                         CapturePlace place, const Cancellation& cancellation) {
   std::error_code failed;
   if (!fs::exists(file, failed))
     return usage(fmt::format("cannot open '{}': there is no such file", file.string()));
@@ -266,8 +294,10 @@ Result<void, SessionError> build_program(const fs::path& file, const fs::path& p
                                     "toolkit",
                                     nvcc.program.string())};
   }
-  nvcc.arguments = {"-cudart",     "shared",      "-O2", "-std=c++17",
-                    "-arch=sm_90", file.string(), "-o",  program.string()};
+  nvcc.arguments = {"-cudart",     place == CapturePlace::gpu ? "static" : "shared",
+                    "-O2",         "-std=c++17",
+                    "-arch=sm_90", file.string(),
+                    "-o",          program.string()};
   nvcc.environment = own_environment();
   return run_builder(std::move(nvcc), "nvcc " + file.string(), cancellation);
 }

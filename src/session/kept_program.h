@@ -10,11 +10,15 @@
 #include "session/installation.h"
 #include "session/session_error.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 namespace regraph {
+
+// Where a program runs while it is captured.
+enum class CapturePlace : std::uint8_t { interpreter, gpu };
 
 struct KeepRequest {
   std::vector<std::vector<std::string>> commands;  // the program and its arguments; further runs
@@ -26,6 +30,7 @@ struct KeepRequest {
   capture::KeepOptions keep;
   double wall_seconds = 600.0;  // of each run
   double launch_seconds = 60.0;
+  CapturePlace place = CapturePlace::interpreter;
   bool goes_on = false;  // after launches that took longer, as CaptureDeviceConfig
 };
 
@@ -36,9 +41,11 @@ struct KeptProgram {
   std::filesystem::path output;  // file with what the first run wrote
 };
 
-// Builds `file` with nvcc and the shared runtime into `program`. Error: usage, with nvcc's words.
+// Builds `file` with nvcc into `program`, with the runtime that programs at this place need: shared
+// for the interpreter. Error: usage, with nvcc's words.
 [[nodiscard]] Result<void, SessionError> build_program(const std::filesystem::path& file,
                                                        const std::filesystem::path& program,
+                                                       CapturePlace place,
                                                        const Cancellation& cancellation);
 
 // Builds and runs what is asked for. Errors: usage, unusable_kernel (nothing was launched),

@@ -1,4 +1,5 @@
 // Whole programs that nvcc builds, run without a GPU.
+#include "capture/device/capture_device.h"
 #include "capture/device/capture_program.h"
 
 #include "capture/kernel_image.h"

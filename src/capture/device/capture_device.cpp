@@ -99,8 +99,9 @@ DeviceAnswer CaptureDevice::answer(RequestKind kind, std::string_view request,
     case RequestKind::not_there:
       ++not_there_[std::string(request.substr(0, 200))];
       return {};
+    default:  // what programs on a GPU say
+      return failed(cudaErrorInvalidValue);
   }
-  return failed(cudaErrorInvalidValue);
 }
 
 DeviceAnswer CaptureDevice::touch(RequestKind kind, std::string_view request) {
@@ -441,6 +442,7 @@ ObservedLaunch CaptureDevice::observed(const Entry& entry, const Launch& launch,
                               pointer.byte,
                               pointer.allocation,
                               pointer.offset,
+                              buffer.bytes,
                               {buffer.host, buffer.bytes}});
     }
   }

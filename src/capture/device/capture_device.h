@@ -7,6 +7,7 @@
 #include "capture/device/launch_observer.h"
 #include "capture/device/launch_substitute.h"
 #include "capture/device/periodic_work.h"
+#include "capture/device/program_listener.h"
 #include "capture/device/shared_device_memory.h"
 #include "capture/runtime/protocol.h"
 #include "ptx/interpreter.h"
@@ -22,13 +23,6 @@
 #include <vector>
 
 namespace regraph::capture {
-
-// What comes back for a request.
-struct DeviceAnswer {
-  int status = 0;  // a cudaError_t
-  std::string payload;
-  int descriptor = -1;  // to be sent along; not the receiver's to close
-};
 
 // A pointer among the arguments of a launch, or inside of a structure among them.
 struct PointerArgument {
@@ -70,20 +64,21 @@ struct CaptureDeviceConfig {
 };
 
 // Not thread-safe.
-class CaptureDevice {
+class CaptureDevice final : public ProgramListener {
  public:
   explicit CaptureDevice(const CaptureDeviceConfig& config);
 
   // Answers one request: the struct of its kind and what follows, as the program sent it.
   [[nodiscard]] DeviceAnswer answer(RequestKind kind, std::string_view request,
-                                    const Cancellation& cancellation);
+                                    const Cancellation& cancellation) override;
 
   // How many processes ask at the moment, 1 at first. With several none knows what the others
   // write, and no repeats are skipped.
-  void set_clients(int clients) { clients_ = clients; }
+  void set_clients(int clients) override { clients_ = clients; }
 
   // Releases what a process that has ended had allocated.
-  void release_left(const std::vector<std::uint64_t>& addresses, const Cancellation& cancellation);
+  void release_left(const std::vector<std::uint64_t>& addresses,
+                    const Cancellation& cancellation) override;
 
   // In the order of their first launch.
   [[nodiscard]] std::vector<const LaunchedKernel*> launched() const;

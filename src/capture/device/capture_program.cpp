@@ -65,7 +65,7 @@ bool send_answer(int socket, const DeviceAnswer& answer) {
 // Takes connections and answers them, a thread each, one request at a time.
 class Server {
  public:
-  Server(CaptureDevice& device, FileDescriptor listening)
+  Server(ProgramListener& device, FileDescriptor listening)
       : device_(device), listening_(std::move(listening)) {
     accepting_ = std::thread([this] { accept_all(); });
   }
@@ -145,7 +145,7 @@ class Server {
     }
   }
 
-  CaptureDevice& device_;
+  ProgramListener& device_;
   std::mutex device_mutex_;
   int clients_ = 0;
   FileDescriptor listening_;
@@ -171,24 +171,25 @@ Result<FileDescriptor> listen_at(const std::filesystem::path& path) {
   return socket;
 }
 
-// This process's environment with our runtime in front and the socket's path.
-std::vector<std::string> environment_with(const std::filesystem::path& runtime,
+// This process's environment with our runtime in front, if any, and the socket's path.
+std::vector<std::string> environment_with(const ProgramRun& run,
                                           const std::filesystem::path& socket) {
   constexpr std::string_view kLibraries = "LD_LIBRARY_PATH=";
   std::vector<std::string> all;
   std::string libraries(kLibraries);
-  libraries += runtime.string();
+  libraries += run.runtime_directory.string();
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
-    if (!text.starts_with(kLibraries)) {
+    if (!text.starts_with(kLibraries) || run.runtime_directory.empty()) {
       all.emplace_back(text);
     } else if (text.size() > kLibraries.size()) {
       libraries += ':';
       libraries += text.substr(kLibraries.size());
     }
   }
-  all.push_back(std::move(libraries));
+  if (!run.runtime_directory.empty()) all.push_back(std::move(libraries));
   all.push_back(fmt::format("{}={}", kSocketVariable, socket.string()));
+  all.insert(all.end(), run.variables.begin(), run.variables.end());
   return all;
 }
 
@@ -260,7 +261,7 @@ void kill_those_with(const std::string& variable) {
 
 }  // namespace
 
-Result<ProgramEnd> capture_program(const ProgramRun& run, CaptureDevice& device,
+Result<ProgramEnd> capture_program(const ProgramRun& run, ProgramListener& device,
                                    const Cancellation& cancellation) {
   const auto directory = TemporaryDirectory::create("regraph-capture-");
   if (!directory) return directory.error();
@@ -269,8 +270,7 @@ Result<ProgramEnd> capture_program(const ProgramRun& run, CaptureDevice& device,
   if (!listening) return listening.error();
   Server server(device, std::move(*listening));
   const auto begin = std::chrono::steady_clock::now();
-  const auto child = start(run.command, environment_with(run.runtime_directory, socket), run.output,
-                           run.directory);
+  const auto child = start(run.command, environment_with(run, socket), run.output, run.directory);
   if (!child) return child.error();
 
   ProgramEnd end;

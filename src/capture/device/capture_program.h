@@ -3,7 +3,7 @@
 
 #include "base/cancellation.h"
 #include "base/result.h"
-#include "capture/device/capture_device.h"
+#include "capture/device/program_listener.h"
 
 #include <filesystem>
 #include <string>
@@ -13,10 +13,11 @@ namespace regraph::capture {
 
 struct ProgramRun {
   std::vector<std::string> command;         // the program's path and its arguments; not empty
-  std::filesystem::path runtime_directory;  // folder of our libcudart
+  std::filesystem::path runtime_directory;  // folder of our libcudart; empty: the program's own
   double wall_seconds = 600.0;
-  std::filesystem::path output = {};     // file for its standard output; empty: this process's
-  std::filesystem::path directory = {};  // that it runs in; empty: this process's
+  std::filesystem::path output = {};        // file for its standard output; empty: this process's
+  std::filesystem::path directory = {};     // that it runs in; empty: this process's
+  std::vector<std::string> variables = {};  // "NAME=value", further ones of its environment
 };
 
 struct ProgramEnd {
@@ -31,7 +32,7 @@ struct ProgramEnd {
 // Starts the program with this process's standard streams, environment and folder, and waits for
 // its end; it is killed with all of its process group after wall_seconds and when cancelled. All
 // of its processes see one device. Errors: not_found or io (it cannot be started), resource.
-[[nodiscard]] Result<ProgramEnd> capture_program(const ProgramRun& run, CaptureDevice& device,
+[[nodiscard]] Result<ProgramEnd> capture_program(const ProgramRun& run, ProgramListener& device,
                                                  const Cancellation& cancellation);
 
 }  // namespace regraph::capture

@@ -17,8 +17,9 @@ struct ObservedPointer {
   std::uint32_t parameter = 0;
   std::uint32_t byte = 0;
   std::uint64_t allocation = 0;
-  std::uint64_t offset = 0;  // in it
-  std::span<const std::byte> content;
+  std::uint64_t offset = 0;            // in it
+  std::uint64_t bytes = 0;             // of it
+  std::span<const std::byte> content;  // of it; empty: not at hand
 };
 
 struct ObservedVariable {
@@ -48,6 +49,15 @@ class LaunchObserver {
   // known. True: it need not be executed, and neither of the calls above and below comes. False:
   // they do.
   virtual bool may_skip(const std::string& /*symbol*/) { return false; }
+  // For programs on a GPU, whose memory has to be fetched: whether before_launch would keep the
+  // contents of this launch. They are there then, and else not.
+  [[nodiscard]] virtual bool wants_contents(const ObservedLaunch& /*launch*/) const { return true; }
+  // Launches of up to so many threads whose pointers lead into different allocations need not be
+  // shown any more; they are counted (count_launches).
+  [[nodiscard]] virtual double quiet_threads(const std::string& /*symbol*/) const { return 0.0; }
+  virtual void count_launches(const std::string& /*symbol*/, std::uint64_t /*launches*/) {}
+  // A launch took so long on the GPU, alone.
+  virtual void add_seconds(const std::string& /*symbol*/, double /*seconds*/) {}
   // Memory is as the launch left it; 0 instructions where it was not executed, or failed.
   virtual void after_launch(const ObservedLaunch& launch, std::uint64_t thread_instructions) = 0;
 };

@@ -127,6 +127,7 @@ CapturedKernel kernel_of(const json& text) {
   kernel.exit_code = text.at("exit_code").get<int>();
   kernel.launches = text.at("launches").get<std::uint64_t>();
   kernel.thread_instructions = text.at("thread_instructions").get<std::uint64_t>();
+  kernel.seconds = text.value("seconds", 0.0);
   kernel.overlapping = text.at("overlapping").get<bool>();
   kernel.source = text.at("source").get<std::string>();
   kernel.left_out = text.at("left_out").get<std::vector<std::string>>();
@@ -157,6 +158,7 @@ Status write_captured_kernel(const std::filesystem::path& folder, const Captured
                          {"exit_code", kernel.exit_code},
                          {"launches", kernel.launches},
                          {"thread_instructions", kernel.thread_instructions},
+                         {"seconds", kernel.seconds},
                          {"overlapping", kernel.overlapping},
                          {"source", kernel.source},
                          {"left_out", kernel.left_out},

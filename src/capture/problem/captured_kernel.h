@@ -59,7 +59,8 @@ struct CapturedKernel {
   std::string output_hash;           // of what it wrote to standard output
   int exit_code = 0;
   std::uint64_t launches = 0;             // of the kernel in all
-  std::uint64_t thread_instructions = 0;  // of all
+  std::uint64_t thread_instructions = 0;  // of all; 0: they ran on a GPU
+  double seconds = 0.0;                   // of all on the GPU that they ran on; 0: on none
   bool overlapping = false;               // in some launch two pointers led into one allocation
   std::string source;                     // where it was found; empty: it was not
   std::vector<KeptSlot> slots;

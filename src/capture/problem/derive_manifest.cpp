@@ -26,6 +26,7 @@ namespace {
 constexpr std::int64_t kStructuralSize = 32;
 // What a captured launch may cost to be repeated for every candidate, a few times over.
 constexpr std::uint64_t kCheapInstructions = 200'000'000;
+constexpr std::uint64_t kLikelyInstructions = 500;  // of a thread; half of all kernels take less
 constexpr std::uint64_t kCheapBytes = std::uint64_t{64} << 20;
 // Longer buffers whose length no size explains have a size of their own: smaller ones can be tried.
 constexpr std::int64_t kLongBuffer = 4096;
@@ -368,6 +369,13 @@ class Deriver {
     return bytes;
   }
 
+  // Launches that a GPU executed are judged by their threads.
+  [[nodiscard]] bool is_cheap(const KeptLaunch& launch) const {
+    if (kernel_.seconds > 0.0)
+      return launch.grid.count() * launch.block.count() <= kCheapInstructions / kLikelyInstructions;
+    return launch.thread_instructions > 0 && launch.thread_instructions <= kCheapInstructions;
+  }
+
   void add_cases() {
     Manifest& manifest = result_.manifest;
     manifest.sizes = symbols_.front();
@@ -383,8 +391,7 @@ class Deriver {
         note("contents of a launch were not kept, so it is no test");
         continue;
       }
-      capture.is_test = cases_[i]->thread_instructions <= kCheapInstructions &&
-                        cases_[i]->thread_instructions > 0 && bytes <= kCheapBytes;
+      capture.is_test = is_cheap(*cases_[i]) && bytes <= kCheapBytes;
       manifest.captured.push_back(std::move(capture));
     }
   }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <system_error>
 #include <utility>
 
@@ -92,6 +93,34 @@ void LaunchKeeper::before_launch(const ObservedLaunch& launch) {
   kept.pending = kernel.kept.size();
 }
 
+bool LaunchKeeper::wants_contents(const ObservedLaunch& launch) const {
+  if (kernel_name_of(launch.symbol).find(options_.kernel) == std::string::npos) return false;
+  const auto found = kernels_.find(launch.symbol);
+  Kept next = found == kernels_.end() || found->second.run != run_ ? Kept() : found->second;
+  ++next.seen;
+  return wanted(next, launch);
+}
+
+double LaunchKeeper::quiet_threads(const std::string& symbol) const {
+  if (kernel_name_of(symbol).find(options_.kernel) == std::string::npos)
+    return std::numeric_limits<double>::infinity();
+  const auto found = kernels_.find(symbol);
+  if (options_.launch > 0 || found == kernels_.end() || found->second.run != run_) return 0.0;
+  return kLarger * found->second.largest;
+}
+
+void LaunchKeeper::count_launches(const std::string& symbol, std::uint64_t launches) {
+  const auto found = kernels_.find(symbol);
+  if (found == kernels_.end()) return;
+  found->second.seen += launches;
+  if (run_ == 0) found->second.folder.kernel.launches += launches;
+}
+
+void LaunchKeeper::add_seconds(const std::string& symbol, double seconds) {
+  const auto found = kernels_.find(symbol);
+  if (found != kernels_.end() && run_ == 0) found->second.seconds.push_back(seconds);
+}
+
 // One like it was seen, so it is neither the first nor the largest.
 bool LaunchKeeper::may_skip(const std::string& symbol) {
   const auto found = kernels_.find(symbol);
@@ -114,14 +143,14 @@ void LaunchKeeper::keep(Kept& kept, const ObservedLaunch& launch) {
   std::map<std::uint64_t, std::string> files;  // by allocation
   for (const ObservedPointer& pointer : launch.pointers) {
     const auto [file, added] = files.try_emplace(pointer.allocation);
-    if (added) file->second = store(kept, pointer.content);
+    if (added) file->second = store(kept, pointer.content, pointer.bytes);
     one.pointers.push_back({pointer.parameter, pointer.byte, pointer.allocation, pointer.offset,
-                            pointer.content.size() - pointer.offset, file->second});
+                            pointer.bytes - pointer.offset, file->second});
   }
   for (const ObservedVariable& variable : launch.variables) {
     if (variable.content.size() > kMostVariableBytes) continue;
-    one.variables.push_back(
-        {variable.name, variable.content.size(), store(kept, variable.content)});
+    one.variables.push_back({variable.name, variable.content.size(),
+                             store(kept, variable.content, variable.content.size())});
   }
   std::vector<std::string>& remarks = kept.folder.kernel.left_out;
   if (launch.after_cut && remarks.size() < kMostRemarks) {
@@ -132,16 +161,16 @@ void LaunchKeeper::keep(Kept& kept, const ObservedLaunch& launch) {
   kept.folder.kernel.kept.push_back(std::move(one));
 }
 
-std::string LaunchKeeper::store(Kept& kept, std::span<const std::byte> bytes) {
+std::string LaunchKeeper::store(Kept& kept, std::span<const std::byte> bytes, std::uint64_t size) {
   std::vector<std::string>& remarks = kept.folder.kernel.left_out;
   const auto leave_out = [&](std::string why) {
     if (remarks.size() < kMostRemarks) remarks.push_back(std::move(why));
     return std::string();
   };
-  if (bytes.size() > kMostCapturedBytes || kept.bytes + bytes.size() > options_.most_bytes ||
-      bytes_ + bytes.size() > options_.most_bytes_in_all) {
+  if (bytes.size() < size || size > kMostCapturedBytes || kept.bytes + size > options_.most_bytes ||
+      bytes_ + size > options_.most_bytes_in_all) {
     return leave_out(
-        fmt::format("the contents of a buffer of {} bytes: the limit was reached", bytes.size()));
+        fmt::format("the contents of a buffer of {} bytes: the limit was reached", size));
   }
   auto file = store_captured(kept.folder.path / kCapturedData, bytes);
   if (!file.ok()) {
@@ -174,6 +203,12 @@ std::vector<LaunchKeeper::Folder> LaunchKeeper::take() {
       if (a.run != b.run) return a.run < b.run;
       return a.grid.count() * a.block.count() > b.grid.count() * b.block.count();
     });
+    if (!kept.seconds.empty()) {
+      const auto middle =
+          kept.seconds.begin() + static_cast<std::ptrdiff_t>(kept.seconds.size() / 2);
+      std::ranges::nth_element(kept.seconds, middle);
+      kept.folder.kernel.seconds = *middle * static_cast<double>(kept.folder.kernel.launches);
+    }
     if (!launches.empty()) folders.push_back(std::move(kept.folder));
   }
   kernels_.clear();

@@ -28,6 +28,10 @@ class LaunchKeeper final : public LaunchObserver {
 
   void before_launch(const ObservedLaunch& launch) override;
   bool may_skip(const std::string& symbol) override;
+  [[nodiscard]] bool wants_contents(const ObservedLaunch& launch) const override;
+  [[nodiscard]] double quiet_threads(const std::string& symbol) const override;
+  void count_launches(const std::string& symbol, std::uint64_t launches) override;
+  void add_seconds(const std::string& symbol, double seconds) override;
   void after_launch(const ObservedLaunch& launch, std::uint64_t thread_instructions) override;
 
   // Launches from now on are those of a further run.
@@ -47,16 +51,18 @@ class LaunchKeeper final : public LaunchObserver {
     Folder folder;
     std::uint64_t bytes = 0;
     std::uint64_t run = 0;
-    std::uint64_t seen = 0;   // launches in this run
-    double largest = 0.0;     // threads of a kept launch of this run
-    std::size_t pending = 0;  // 1 + the place of the launch that runs
+    std::uint64_t seen = 0;       // launches in this run
+    double largest = 0.0;         // threads of a kept launch of this run
+    std::size_t pending = 0;      // 1 + the place of the launch that runs
+    std::vector<double> seconds;  // of launches of the first run
   };
 
   [[nodiscard]] Kept& kernel_of(const ObservedLaunch& launch);
   [[nodiscard]] bool wanted(const Kept& kept, const ObservedLaunch& launch) const;
   void keep(Kept& kept, const ObservedLaunch& launch);
-  // The file's name, empty where it was not kept.
-  std::string store(Kept& kept, std::span<const std::byte> bytes);
+  // The file's name, empty where it was not kept. `size`: of the buffer, whose content may not be
+  // there.
+  std::string store(Kept& kept, std::span<const std::byte> bytes, std::uint64_t size);
 
   const KeepOptions options_;
   std::uint64_t run_ = 0;

@@ -82,7 +82,7 @@ Result<std::int64_t> WinnerLaunches::symbol_of(const std::string& name,
         if (pointer.parameter != holder || pointer.byte != parameter.inside_byte) continue;
         const auto element =
             parameter.components * static_cast<std::int64_t>(size_in_bytes(parameter.type));
-        return static_cast<std::int64_t>(pointer.content.size() - pointer.offset) / element;
+        return static_cast<std::int64_t>(pointer.bytes - pointer.offset) / element;
       }
     }
     place += parameter.is_passed() ? 1 : 0;

@@ -13,7 +13,7 @@ namespace regraph::capture {
 
 // Environment variable with the socket's path.
 inline constexpr const char* kSocketVariable = "REGRAPH_CAPTURE_SOCKET";
-inline constexpr std::uint32_t kProtocolVersion = 2;
+inline constexpr std::uint32_t kProtocolVersion = 3;
 inline constexpr std::uint32_t kMostParameters = 256;
 inline constexpr std::uint64_t kLargestMessage = std::uint64_t{1} << 30;
 // Larger copies to the device are the program's own, which says `access`.
@@ -34,6 +34,14 @@ enum class RequestKind : std::uint32_t {
   move,         // Move -> nothing; likewise
   access,       // Access -> nothing; before the program reads or writes device memory itself
   not_there,    // name of a function that this runtime lacks -> nothing
+  // From a program on a GPU (capture/injection), about its launches:
+  seen_kernel,    // its symbol -> SeenKernel, its slots, names of its module's variables with zeros
+  seen_launch,    // SeenLaunch, SeenPointers, symbol, parameter block, slots -> SeenAnswer
+  seen_content,   // SeenContent, a piece of an allocation or variable -> nothing
+  seen_variable,  // SeenContent of `total` bytes, name -> nothing; its content follows
+  seen_all,       // Hello -> nothing; the launch is about to begin
+  seen_time,      // SeenTime, symbol -> nothing
+  seen_trouble,   // a sentence -> nothing
 };
 
 struct RequestHead {
@@ -153,6 +161,51 @@ struct Launch {
   std::uint64_t stream = 0;
   std::uint32_t parameter_bytes = 0;
   std::uint32_t cooperative = 0;
+};
+
+// What the program's file says of a kernel. Nothing is known: without slots.
+struct SeenKernel {
+  std::uint32_t is_known = 0;
+  std::uint32_t slots = 0;  // KernelAnswer::Slot
+};
+
+struct SeenPointer {
+  std::uint32_t parameter = 0;
+  std::uint32_t byte = 0;
+  std::uint64_t base = 0;    // of its allocation
+  std::uint64_t bytes = 0;   // of that
+  std::uint64_t offset = 0;  // in it
+};
+
+struct SeenLaunch {
+  std::uint32_t process = 0;
+  std::uint32_t grid[3] = {1, 1, 1};
+  std::uint32_t block[3] = {1, 1, 1};
+  std::uint32_t dynamic_shared_bytes = 0;
+  std::uint32_t slots = 0;
+  std::uint32_t pointers = 0;
+  std::uint32_t symbol_bytes = 0;
+  std::uint32_t parameter_bytes = 0;
+  std::uint64_t not_shown = 0;  // launches of the kernel since the last one that was
+};
+
+struct SeenAnswer {
+  std::uint32_t wants_contents = 0;
+  std::uint32_t reserved = 0;
+  double quiet_threads = 0.0;  // as LaunchObserver::quiet_threads
+};
+
+struct SeenContent {
+  std::uint32_t process = 0;
+  std::uint32_t is_variable = 0;
+  std::uint64_t base = 0;    // of the allocation or variable
+  std::uint64_t offset = 0;  // of this piece
+  std::uint64_t total = 0;
+};
+
+struct SeenTime {
+  double seconds = 0.0;
+  std::uint64_t not_shown = 0;
 };
 
 }  // namespace regraph::capture
