@@ -1,7 +1,7 @@
 // Whole programs that nvcc builds, run without a GPU.
-#include "capture/device/capture_device.h"
 #include "capture/device/capture_program.h"
 
+#include "capture/device/capture_device.h"
 #include "capture/kernel_image.h"
 #include "capture/nvcc_program.h"
 

@@ -1,5 +1,6 @@
 #include "capture/device/capture_program.h"
 
+#include "base/file_descriptor.h"
 #include "base/files.h"
 #include "capture/runtime/socket_bytes.h"
 

@@ -30,8 +30,8 @@ bool find_all(DriverFunctions& functions) {
 
 const DriverFunctions* DriverFunctions::loaded() {
   static DriverFunctions functions;
-  static const bool complete = find_all(functions);
-  return complete ? &functions : nullptr;
+  static const bool kComplete = find_all(functions);
+  return kComplete ? &functions : nullptr;
 }
 
 }  // namespace regraph::capture

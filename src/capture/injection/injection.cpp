@@ -152,7 +152,8 @@ void begin() {
 }  // namespace regraph::capture
 
 // 1: all is well. The program must run, whatever is not.
-extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
+extern "C" __attribute__((visibility("default"))) int
+InitializeInjection() {  // NOLINT(readability-identifier-naming): the driver asks for it
   regraph::capture::begin();
   return 1;
 }

@@ -112,6 +112,24 @@ TEST_F(Gather, OtherSizesAreLeftOutWhereTheOriginalRaces) {
   EXPECT_TRUE(same.correct()) << same.message;
 }
 
+// Kernels with a size compiled in may do nothing at another.
+TEST_F(Gather, SizesWhereNothingIsWrittenAreNoTests) {
+  const std::string original =
+      "__global__ void k(const float* x, const int* index, float* y, int n) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (n == 100 && i < n) y[i] = x[index[i]];\n}\n";
+  problem.tests = {{{"n", 35}}};
+  Verifier verifier(problem, compiled(original));
+  const Cancellation never;
+  const auto warnings = verifier.check_original(kSeed, never);
+  ASSERT_TRUE(warnings.ok()) << warnings.error().message;
+  ASSERT_EQ(warnings->size(), 1U);
+  EXPECT_NE(warnings->front().find("no test size is left"), std::string::npos);
+  problem.is_captured = false;
+  Verifier asked(problem, compiled(original));
+  EXPECT_FALSE(asked.check_original(kSeed, never).ok());
+}
+
 constexpr const char* kShift =
     "__global__ void k(const float* x, float* y, int n) {\n"
     "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
