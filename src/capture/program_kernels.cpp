@@ -22,17 +22,23 @@ constexpr std::size_t kLargestProgram = std::size_t{4} << 30;
 constexpr const char* kDeviceCode[] = {".nv_fatbin", "__nv_relfatbin"};
 constexpr std::string_view kRuntime = "libcudart.so";
 
+// Followed by their version, or by a part of the library ("libcublasLt.so.13").
+constexpr std::string_view kGpuLibraries[] = {
+    "libcublas",   "libcudnn",    "libcuda.so", "libcufft", "libcurand", "libcusolver",
+    "libcusparse", "libcutensor", "libnccl",    "libnpp",   "libnvjpeg", "libtorch_cuda",
+};
+
 // The libraries that the program names as needed.
-bool needs_runtime(const sass::ElfImage& image) {
+std::vector<std::string> needed_libraries(const sass::ElfImage& image) {
+  std::vector<std::string> libraries;
   const Elf64_Shdr* dynamic = image.find(".dynamic");
-  if (dynamic == nullptr || dynamic->sh_link >= image.sections().size()) return false;
+  if (dynamic == nullptr || dynamic->sh_link >= image.sections().size()) return libraries;
   const std::string_view names = image.content(image.sections()[dynamic->sh_link]);
   for (const auto& entry : image.table<Elf64_Dyn>(*dynamic)) {
-    if (entry.d_tag == DT_NEEDED &&
-        sass::ElfImage::text(names, entry.d_un.d_val).starts_with(kRuntime))
-      return true;
+    if (entry.d_tag == DT_NEEDED)
+      libraries.emplace_back(sass::ElfImage::text(names, entry.d_un.d_val));
   }
-  return false;
+  return libraries;
 }
 
 // The kernels of PTX text, as they stand after ".entry".
@@ -142,7 +148,12 @@ Result<ProgramKernels> read_program_kernels(const std::filesystem::path& program
     return fail(status.error().code,
                 fmt::format("'{}': {}", program.string(), status.error().message));
   ProgramKernels found = std::move(reader).result();
-  found.shared_runtime = needs_runtime(*image);
+  for (const std::string& library : needed_libraries(*image)) {
+    found.shared_runtime = found.shared_runtime || library.starts_with(kRuntime);
+    const bool of_gpu = std::ranges::any_of(
+        kGpuLibraries, [&](std::string_view name) { return library.starts_with(name); });
+    if (of_gpu) found.gpu_libraries.push_back(library);
+  }
   return found;
 }
 

@@ -23,6 +23,9 @@ struct ProgramKernels {
   // The program asks for a runtime library that is loaded when it starts, in whose place another
   // may stand; false: it is linked statically, or not used.
   bool shared_runtime = false;
+  // Libraries it asks for that bring kernels and a runtime of their own: "libcublas.so.13". Without
+  // a GPU they compute nothing.
+  std::vector<std::string> gpu_libraries;
   std::vector<std::string> notes;  // what could not be read, and why
 };
 

@@ -145,6 +145,7 @@ class ProgramKeeper {
       command_ = command;
     }
     note(device);
+    if (run == 0) note_libraries(command.front());
     if (run == 0) {
       for (const capture::LaunchedKernel* kernel : device.launched())
         launches_[kernel->symbol] += kernel->launches;
@@ -187,6 +188,18 @@ class ProgramKeeper {
 
   [[nodiscard]] bool on_gpu() const { return request_.place == CapturePlace::gpu; }
 
+  // What they should have computed is missing in all that follows.
+  void note_libraries(const fs::path& program) {
+    const auto kernels = capture::read_program_kernels(program);
+    if (!kernels || kernels->gpu_libraries.empty()) return;
+    missing_libraries_ = fmt::format(
+        "the program uses {}, which computes nothing without a GPU: contents that go back to it "
+        "are "
+        "not what the program computes on one (capture it there)",
+        fmt::join(kernels->gpu_libraries, ", "));
+    kept_.notes.push_back(missing_libraries_);
+  }
+
   void note(const capture::CaptureDevice& device) {
     for (const auto& [function, calls] : device.not_there())
       kept_.notes.push_back(
@@ -204,6 +217,7 @@ class ProgramKeeper {
     const auto text = read_file(kept_.output, kOutputBytes);
     for (auto& [path, kernel] : kept_.folders) {
       kernel.command = command_;
+      if (!missing_libraries_.empty()) kernel.left_out.push_back(missing_libraries_);
       kernel.launches = launches_[kernel.symbol];  // those that were skipped, too
       std::error_code ignored;
       kernel.directory = fs::current_path(ignored).string();
@@ -273,6 +287,7 @@ class ProgramKeeper {
   const Cancellation& cancellation_;
   fs::path program_;                  // that was built here
   std::vector<std::string> command_;  // of the first run
+  std::string missing_libraries_;     // a sentence; empty: none
   std::map<std::string, std::uint64_t> launches_;
   KeptProgram kept_;
 };

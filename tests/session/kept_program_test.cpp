@@ -247,5 +247,46 @@ TEST_F(KeptProgramTest, SaysWhyNothingWasKept) {
   EXPECT_FALSE(std::filesystem::exists(path("kept")));
 }
 
+constexpr const char* kLibraryMain = R"cuda(
+#include <cublas_v2.h>
+__global__ void shift(const float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i] + 1.0f;
+}
+int main() {
+  const int n = 4096;
+  float *a, *b, two = 2.0f;
+  cudaMalloc(&a, n * sizeof(float));
+  cudaMalloc(&b, n * sizeof(float));
+  cudaMemset(a, 0, n * sizeof(float));
+  shift<<<n / 256, 256>>>(a, b, n);
+  cublasHandle_t blas = nullptr;
+  cublasCreate(&blas);
+  cublasSscal(blas, n, &two, b, 1);
+  shift<<<n / 256, 256>>>(b, a, n);
+  return cudaDeviceSynchronize() == cudaSuccess ? 0 : 1;
+}
+)cuda";
+
+// The library brings a runtime of its own, which finds no GPU.
+TEST_F(KeptProgramTest, LibrariesThatComputeNothingAreNamed) {
+  if (!std::filesystem::exists(std::string(REGRAPH_CUDA_INCLUDE_DIRECTORY) + "/cublas_v2.h"))
+    GTEST_SKIP() << "there is no cuBLAS";
+  write("main.cu", kLibraryMain);
+  KeepRequest request;
+  request.make = std::string(REGRAPH_NVCC) + " -arch=sm_90 -o '" + path("main") + "' '" +
+                 path("main.cu") + "' -lcublas";
+  request.commands = {{path("main")}};
+  request.source = path("main.cu");
+  request.keep.folder = path("kept");
+  request.wall_seconds = 60.0;
+  const auto kept = keep_program(request, installation, never);
+  ASSERT_TRUE(kept) << kept.error().message;
+  ASSERT_EQ(kept->folders.size(), 1U);
+  ASSERT_EQ(kept->notes.size(), 1U);
+  EXPECT_NE(kept->notes.front().find("libcublas.so"), std::string::npos) << kept->notes.front();
+  EXPECT_EQ(kept->folders.front().kernel.left_out, kept->notes);
+}
+
 }  // namespace
 }  // namespace regraph
