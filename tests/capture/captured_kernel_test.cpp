@@ -105,6 +105,15 @@ TEST_F(CapturedKernelTest, FindsTheFileThatDefinesAKernel) {
   ASSERT_EQ(find_kernel_source(directory->path(), "_Z5scalePfi").size(), 2u);
   EXPECT_EQ(find_kernel_source(directory->path(), "_Z5scalePfi")[0].filename(), "d.cu");
   EXPECT_TRUE(find_kernel_source(directory->path(), "_Z5otherPfi").empty());
+  // Not what was captured before, nor the best kernel of a run.
+  for (const auto& [folder, marker] :
+       {std::pair{"kept", "capture.json"}, std::pair{"run", "run.db"}}) {
+    std::filesystem::create_directories(directory->path() / folder);
+    ASSERT_TRUE(
+        write_file(directory->path() / folder / "a.cu", "__global__ void scale(float*, int) {}"));
+    ASSERT_TRUE(write_file(directory->path() / folder / marker, "{}"));
+  }
+  EXPECT_EQ(find_kernel_source(directory->path(), "_Z5scalePfi").size(), 2u);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "base/files.h"
 #include "capture/kernel_image.h"
+#include "capture/problem/captured_kernel.h"
 
 #include <algorithm>
 #include <cctype>
@@ -19,6 +20,7 @@ constexpr int kDeepest = 4;  // folders below
 constexpr std::size_t kMostFiles = 5000;
 constexpr std::size_t kLargestSource = std::size_t{1} << 20;
 constexpr int kMostIncludes = 64;
+constexpr const char* kRunDatabase = "run.db";  // in folders of runs
 
 bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
@@ -80,6 +82,13 @@ int rank_of_ending(const fs::path& file) {
   return found == std::end(kEndings) ? -1 : static_cast<int>(found - std::begin(kEndings));
 }
 
+// What ReGraph wrote: a captured kernel's source, a run's best kernel.
+bool is_own_file(const fs::path& file) {
+  std::error_code ignored;
+  return fs::exists(file.parent_path() / kCaptureFile, ignored) ||
+         fs::exists(file.parent_path() / kRunDatabase, ignored);
+}
+
 }  // namespace
 
 std::string kernel_name_of(const std::string& symbol) {
@@ -120,7 +129,7 @@ std::vector<fs::path> find_kernel_source(const fs::path& folder, const std::stri
     if (entry.depth() >= kDeepest) entry.disable_recursion_pending();
     if (++files > kMostFiles) break;
     const int rank = rank_of_ending(entry->path());
-    if (rank < 0 || !entry->is_regular_file(failed)) continue;
+    if (rank < 0 || !entry->is_regular_file(failed) || is_own_file(entry->path())) continue;
     std::set<fs::path> seen;
     const int distance = distance_to_definition(entry->path(), name, seen);
     if (distance >= 0) found.push_back({{distance + rank, entry.depth()}, entry->path()});
