@@ -12,15 +12,14 @@
 namespace regraph {
 namespace {
 
-constexpr const char* kThrustSums = R"(#include <cstdio>
-#include <thrust/execution_policy.h>
-#include <thrust/reduce.h>
+constexpr const char* kStandardSums = R"(#include <cstdio>
+#include <numeric>
 #include <vector>
 // kernel: row_sums
 __global__ void row_sums(const float* in, float* out, int rows, int columns) {
   int row = blockIdx.x * blockDim.x + threadIdx.x;
   if (row >= rows) return;
-  out[row] = thrust::reduce(thrust::seq, in + row * columns, in + (row + 1) * columns, 0.0f);
+  out[row] = std::accumulate(in + row * columns, in + (row + 1) * columns, 0.0f);
 }
 int main() { std::vector<float> host(4); std::printf("%f\n", host[0]); }
 )";
@@ -39,19 +38,19 @@ class NvccProblem : public test::SessionTest {
     if (!toolkit.ok() || toolkit->nvcc.empty())
       GTEST_SKIP() << "no nvcc with a host compiler on this machine";
   }
-  void write_thrust_sums() const {
-    write("k.cu", kThrustSums);
+  void write_standard_sums() const {
+    write("k.cu", kStandardSums);
     write("k.regraph.yaml", test::kRowSumsManifest);
   }
 };
 
 TEST_F(NvccProblem, IsOpenedAndItsCandidatesAreJudged) {
-  write_thrust_sums();
+  write_standard_sums();
   const auto session = open();
   ASSERT_TRUE(session) << session.error().message;
   const std::string notes = all_notes(**session);
   EXPECT_NE(notes.find("compiled with nvcc, because NVRTC said: k.cu"), std::string::npos) << notes;
-  EXPECT_NE((*session)->problem().source.find("<thrust/reduce.h>"), std::string::npos);
+  EXPECT_NE((*session)->problem().source.find("<numeric>"), std::string::npos);
   EXPECT_EQ((*session)->problem().source.find("main"), std::string::npos);
   EXPECT_TRUE((*session)->opened().rewritable) << (*session)->opened().opaque_reason;
   const auto& compiled = *(*session)->opened().compiled.launches.front();
@@ -59,7 +58,7 @@ TEST_F(NvccProblem, IsOpenedAndItsCandidatesAreJudged) {
   EXPECT_TRUE((*session)->evaluate((*session)->original(), {.seed = 1}, never).correct());
 
   std::string faster = (*session)->problem().source;
-  faster.replace(faster.find("0.0f"), 4, "0.0f, thrust::plus<float>()");
+  faster.replace(faster.find("0.0f"), 4, "0.0f, std::plus<float>()");
   const auto candidate = (*session)->read_candidate(faster, never);
   ASSERT_TRUE(candidate) << candidate.error().message;
   const Evaluation good = (*session)->evaluate(*candidate, {.seed = 1}, never);
@@ -82,8 +81,8 @@ TEST_F(NvccProblem, OthersStayWithNvrtc) {
 
 TEST_F(NvccProblem, WhatBothRefuseIsSaidOfBoth) {
   write("k.cu",
-        "#include <thrust/reduce.h>\n"
-        "__global__ void row_sums(float* a) { a[0] = thrust::no_such_thing(a); }\n");
+        "#include <numeric>\n"
+        "__global__ void row_sums(float* a) { a[0] = std::no_such_thing(a); }\n");
   const auto session = open();
   ASSERT_FALSE(session);
   const std::string& message = session.error().message;
@@ -104,7 +103,7 @@ TEST_F(NvccProblem, WithoutNvccTheMessageSaysWhatWouldHelp) {
   const std::optional<std::string> kept =
       before ? std::optional<std::string>(before) : std::nullopt;
   ::setenv("CUDA_HOME", root.c_str(), 1);
-  write_thrust_sums();
+  write_standard_sums();
   const auto session = open();
   if (kept) {
     ::setenv("CUDA_HOME", kept->c_str(), 1);
@@ -113,7 +112,7 @@ TEST_F(NvccProblem, WithoutNvccTheMessageSaysWhatWouldHelp) {
   }
   ASSERT_FALSE(session);
   const std::string& message = session.error().message;
-  EXPECT_NE(message.find("namespace \"thrust\" has no member \"reduce\""), std::string::npos);
+  EXPECT_NE(message.find("namespace \"std\" has no member \"accumulate\""), std::string::npos);
   EXPECT_NE(message.find("nvcc may take it"), std::string::npos) << message;
 }
 

@@ -105,7 +105,7 @@ TEST(ClangFrontEnd, KeepsTheTextAroundTheKernel) {
 
 TEST(ClangFrontEnd, VariablesOfNamespacesKeepTheirQualifiers) {
   const auto parsed = parse(
-      "namespace a { __device__ float table[4]; }\n"
+      "namespace a { __device__ const float table[4] = {1, 2, 3, 4}; }\n"
       "__global__ void f(float* p) { p[threadIdx.x] = a::table[threadIdx.x & 3]; }");
   ASSERT_TRUE(parsed.ok()) << parsed.error().message;
   ASSERT_TRUE(parsed->unit.has_value()) << parsed->opaque_reason;

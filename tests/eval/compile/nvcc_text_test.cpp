@@ -28,7 +28,7 @@ TEST(NvccText, TheMarkerGoesAndNamesTheKernel) {
   EXPECT_EQ(
       marked->ptx,
       ".version 9.0\n\n.visible .entry _Z1kPf(\n\t.param .u64 _Z1kPf_param_0\n)\n{\n\tret;\n}\n"
-      ".global .b8 _ZN39_GLOBAL__N__00000000_0_000000_00__00000_4tableE[4];\n"
+      ".global .b8 _ZN39_GLOBAL__N__00000000_0_000000_00__000004tableE[4];\n"
       "\t.file 1 \"/kernel.cu\"\n");
 }
 
