@@ -45,7 +45,7 @@ std::optional<NvrtcFile> find_nvrtc(const fs::path& root) {
 
 // nvcc runs the host's compiler and its own assembler.
 fs::path find_nvcc(const fs::path& root) {
-  const fs::path nvcc = root / "bin" / "nvcc";
+  fs::path nvcc = root / "bin" / "nvcc";
   for (const fs::path& program : {nvcc, root / "bin" / "ptxas", fs::path("/usr/bin/gcc")}) {
     if (::access(program.c_str(), X_OK) != 0) return {};
   }

@@ -113,6 +113,20 @@ constexpr const char* kPreludeHeaders = R"cuda(#pragma once
 #include <utility>
 )cuda";
 
+// Without <algorithm> and <functional>, a third of a second of the host's headers: sources that use
+// them include them, as nvcc's users must. std::min and std::max are there all the same.
+constexpr const char* kNvccPreludeHeaders = R"cuda(#pragma once
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <cuda_runtime.h>
+#include <limits>
+#include <limits.h>
+#include <type_traits>
+#include <utility>
+)cuda";
+
 // Keywords of gcc.
 constexpr const char* kKeywords = R"cuda(#define __const__ const
 #define __volatile__ volatile
@@ -186,7 +200,7 @@ const NamedTexts& stub_headers() {
 
 const NamedTexts& nvcc_headers() {
   static const NamedTexts kHeaders = {
-      {kPreludeName, std::string(kPreludeHeaders) + "#include <cuda_runtime.h>\n" + kOldNames},
+      {kPreludeName, std::string(kNvccPreludeHeaders) + kOldNames},
       {"helper_cuda.h", kEmpty},  // of NVIDIA's samples
   };
   return kHeaders;

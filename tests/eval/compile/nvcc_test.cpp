@@ -133,6 +133,21 @@ TEST_F(Nvcc, MakesTheSameOfAPlainKernelAsNvrtc) {
   }
 }
 
+TEST_F(Nvcc, UsualNamesAreThereWithoutBeingAskedFor) {
+  const auto kernel = compile(request_for(R"cuda(
+#include <helper_cuda.h>
+__global__ void k(float* p, uint n, uint32_t* q, int64_t* r) {
+  const uint i = threadIdx.x;
+  const float x = std::max(p[i], std::numeric_limits<float>::min()) + INFINITY + (float)M_PI;
+  p[i] = __shfl_down(x, 1) + std::sqrt(x) + std::min(i, n);
+  q[i] = UINT_MAX;
+  r[i] = INT64_MAX;
+}
+)cuda"));
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  EXPECT_FALSE(contains(kernel->log, "warning")) << kernel->log;
+}
+
 TEST_F(Nvcc, FindsKernelsByTheirNames) {
   constexpr const char* kSource = R"cuda(
 template <typename T, int N> __global__ void __launch_bounds__(128, 2) conv(T* p) { p[threadIdx.x] *= N; }
