@@ -43,6 +43,14 @@ std::string body_of(const std::string& ptx) {
   return code.substr(std::min(code.find(".visible .entry"), code.size()));
 }
 
+// The directive in an asm statement of device code that is kept.
+std::string in_assembly(const std::string& directive, const std::string& path) {
+  std::string text = "__device__ void f() { asm(\"" + directive;
+  text += path;
+  text += "\\\"\"); }\n__device__ void (*g)() = f;";
+  return text;
+}
+
 // The folders that compiles have made and not removed.
 std::set<std::string> folders_left() {
   std::set<std::string> left;
@@ -210,12 +218,10 @@ TEST_F(Nvcc, NoFileOfThisMachineCanBeRead) {
            "#pragma GCC pch_preprocess \"" + path + "\"\n#error end",
            "#pragma GCC dependency \"" + path + "\"\n#error end",
            "__device__ char s[] = {\n#include \"" + path + "\"\n};",
-           "asm(\".incbin \\\"" + path + "\\\"\");\n__device__ void f() { asm(\".incbin \\\"" +
-               path + "\\\"\"); }\n__device__ void (*g)() = f;",
-           "__device__ void f() { asm(\".include \\\"" + path +
-               "\\\"\"); }\n__device__ void (*g)() = f;",
-           "__device__ void f() { asm(\".file 7 \\\"" + path + "\\\"\\n#include \\\"" + path +
-               "\\\"\"); }\n__device__ void (*g)() = f;",
+           in_assembly(".incbin \\\"", path),
+           in_assembly(".include \\\"", path),
+           in_assembly(".file 7 \\\"", path),
+           in_assembly("\\n#include \\\"", path),
            std::string("#include \"/etc/passwd\""),
            std::string("#include \"../../../../../../../../etc/passwd\""),
            std::string("#include \"/proc/self/environ\""),
