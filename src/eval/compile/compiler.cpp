@@ -1,24 +1,22 @@
 #include "eval/compile/compiler.h"
 
 #include "base/child_process.h"
-#include "base/files.h"
 #include "eval/compile/compile_cache.h"
 #include "eval/compile/compiler_log.h"
 #include "eval/compile/cubin.h"
+#include "eval/compile/nvcc_folder.h"
 #include "eval/compile/ptxas_report.h"
 #include "eval/compile/worker_protocol.h"
 #include "eval/compile/worker_requests.h"
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <fstream>
 #include <mutex>
 #include <signal.h>
 #include <string_view>
-#include <thread>
 #include <utility>
 
 namespace regraph {
@@ -53,37 +51,6 @@ std::string fingerprint(const CompilerConfiguration& configuration) {
     text += fingerprint(program);
   return text;
 }
-
-// The place for nvcc's files; it goes whatever becomes of the worker.
-class NvccFolder {
- public:
-  static Result<NvccFolder> make() {
-    auto folder = TemporaryDirectory::create("regraph-nvcc-");
-    if (!folder) return folder.error();
-    return NvccFolder(std::move(*folder));
-  }
-  NvccFolder(NvccFolder&&) = default;
-  NvccFolder& operator=(NvccFolder&&) = default;
-  ~NvccFolder() {
-    constexpr int kTries = 100;
-    constexpr std::chrono::milliseconds kPause(10);
-    std::error_code code;
-    // What was killed a moment ago may still be making files.
-    for (int i = 0; i < kTries; ++i) {
-      std::filesystem::remove_all(folder_.path(), code);
-      if (!code) return;
-      std::this_thread::sleep_for(kPause);
-    }
-  }
-  [[nodiscard]] std::string path() const {
-    std::error_code code;
-    return std::filesystem::canonical(folder_.path(), code).string();
-  }
-
- private:
-  explicit NvccFolder(TemporaryDirectory folder) : folder_(std::move(folder)) {}
-  TemporaryDirectory folder_;
-};
 
 // Why a worker that did not answer ended; an answer is no error.
 Error unfinished(const ChildOutcome& outcome, const CompilerConfiguration& configuration) {
