@@ -77,6 +77,25 @@ void compile_in_a_worker(benchmark::State& state) {
 }
 BENCHMARK(compile_in_a_worker)->Unit(benchmark::kMillisecond)->UseRealTime();
 
+// The same kernel, and with a header that only nvcc takes in front of it.
+void compile_with_nvcc(benchmark::State& state, const char* header) {
+  const auto compiler = Compiler(configuration_with({})).with_nvcc();
+  if (!compiler) return state.SkipWithError("there is no nvcc");
+  const std::string source = std::string(header) + kTiled;
+  const Cancellation never;
+  for (auto _ : state) {
+    const auto kernel = compiler->compile(request(source.c_str()), never);
+    if (!kernel.ok()) state.SkipWithError(kernel.error().message.c_str());
+  }
+}
+BENCHMARK_CAPTURE(compile_with_nvcc, plain, "")->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK_CAPTURE(compile_with_nvcc, vector, "#include <vector>\n")
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(compile_with_nvcc, thrust_sort, "#include <thrust/sort.h>\n")
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+
 void compile_from_the_cache(benchmark::State& state) {
   const auto directory = TemporaryDirectory::create("regraph-bench-");
   Compiler compiler(configuration_with(directory->path()));

@@ -50,15 +50,52 @@ class ProblemOpener {
   }
 
  private:
-  // NVRTC in its sandbox must accept the file before Clang reads it in this process.
+  // A compiler in its sandbox must accept the file before Clang reads it in this process.
   Done accept() {
-    CompileRequest request;
-    request.source = source_.source;
-    request.architecture = architecture();
+    CompileRequest request = request_for(source_.source);
     request.want_cubin = false;
     auto accepted = toolchain_.compiler->compile(request, cancellation_);
-    if (!accepted) return compile_failure(accepted.error());
+    if (accepted) return {};
+    if (accepted.error().code == ErrorCode::compile && needs_nvcc(accepted.error().message))
+      return accept_with_nvcc(accepted.error());
+    return compile_failure(accepted.error());
+  }
+
+  // From here on nvcc compiles everything of this problem: candidates do not try NVRTC first, and
+  // are judged against an original that the same compiler made.
+  Done accept_with_nvcc(Error refused) {
+    auto nvcc = toolchain_.compiler->with_nvcc();
+    if (!nvcc) {
+      refused.message +=
+          "\nnvcc may take it, but there is none here: install a whole CUDA toolkit, and gcc";
+      return compile_failure(refused);
+    }
+    const bool with_headers = !source_.library_source.empty();
+    CompileRequest request = request_for(with_headers ? source_.library_source : source_.source);
+    request.kernel = source_.kernel;  // as it is wanted next: once compiled, it is in the cache
+    auto accepted = nvcc->compile(request, cancellation_);
+    if (!accepted) {
+      if (accepted.error().code != ErrorCode::compile) return compile_failure(accepted.error());
+      return compile_failure(
+          fail(ErrorCode::compile, fmt::format("{}\n(with nvcc, because NVRTC said: {})",
+                                               accepted.error().message, first_line(refused))));
+    }
+    if (with_headers) source_.source = source_.library_source;
+    toolchain_.compiler = std::move(nvcc);
+    source_.notes.push_back(
+        with_own_name("compiled with nvcc, because NVRTC said: " + first_line(refused)));
     return {};
+  }
+
+  [[nodiscard]] CompileRequest request_for(const std::string& text) const {
+    CompileRequest request;
+    request.source = text;
+    request.architecture = architecture();
+    return request;
+  }
+
+  static std::string first_line(const Error& error) {
+    return error.message.substr(0, error.message.find('\n'));
   }
 
   Done parse() {
@@ -110,10 +147,8 @@ class ProblemOpener {
           fmt::format("'{}' is launched {} times, and steps change one launch", name, times);
       return;
     }
-    CompileRequest request;
-    request.source = source::print(*unit_);
+    CompileRequest request = request_for(source::print(*unit_));
     request.kernel = name;
-    request.architecture = architecture();
     const auto printed = toolchain_.compiler->compile(request, cancellation_);
     const auto optimised = std::ranges::find(launches, name, &Launch::kernel) - launches.begin();
     const auto& compiled = opened_->compiled.launches[static_cast<std::size_t>(optimised)];
@@ -221,7 +256,7 @@ class ProblemOpener {
   }
   [[nodiscard]] std::string architecture() const { return opened_->device.device.architecture; }
 
-  const ProblemSource source_;
+  ProblemSource source_;
   Toolchain& toolchain_;
   const OpenOptions& options_;
   const Cancellation& cancellation_;

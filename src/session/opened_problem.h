@@ -31,10 +31,11 @@ struct OpenedProblem {
   std::optional<capture::CapturedKernel> capture;  // the program that launched it, where known
 };
 
-// Lets NVRTC in its sandbox accept the source, parses it, infers what the manifest leaves out,
-// decides whether the rewriter can be trusted with the kernel (what it prints of the kernel must
-// compile to the same PTX), and verifies the original against itself. `toolchain` must outlive the
-// result. Errors: usage, unusable_kernel, internal, interrupted.
+// Lets NVRTC in its sandbox accept the source, or nvcc where that refuses it for want of headers
+// (`toolchain` then compiles with nvcc from here on, and a note says so); parses it, infers what
+// the manifest leaves out, decides whether the rewriter can be trusted with the kernel (what it
+// prints of the kernel must compile to the same PTX), and verifies the original against itself.
+// `toolchain` must outlive the result. Errors: usage, unusable_kernel, internal, interrupted.
 [[nodiscard]] Result<std::unique_ptr<OpenedProblem>, SessionError> open_problem(
     ProblemSource source, ChosenDevice device, Toolchain& toolchain, const OpenOptions& options,
     const Cancellation& cancellation);

@@ -115,6 +115,9 @@ Result<void, SessionError> cut_out_kernels(ProblemSource& input) {
   auto code = source::extract_device_code(input.file_text, request);
   if (!code) return SessionError{FailureCause::unusable_kernel, code.error().message};
   input.source = std::move(code->text);
+  request.keep_library_headers = true;
+  if (auto whole = source::extract_device_code(input.file_text, request); whole)
+    input.library_source = std::move(whole->text);
   input.kernel = code->kernels.front();
   input.others.assign(code->kernels.begin() + 1, code->kernels.end());
   // A template's instance is a plain function from here on.

@@ -17,9 +17,10 @@
 namespace regraph {
 
 struct ProblemSource {
-  std::string file_text;            // as the user wrote it, own headers put in
-  std::string source;               // device code alone, with #line where lines were left out
-  std::string kernel;               // plain name of the kernel to optimise
+  std::string file_text;       // as the user wrote it, own headers put in
+  std::string source;          // device code alone, with #line where lines were left out
+  std::string library_source;  // the same with the includes of libraries that NVRTC cannot take
+  std::string kernel;          // plain name of the kernel to optimise
   std::vector<std::string> others;  // of the other kernels that the manifest launches
   Manifest manifest;                // sidecar, front matter or nothing, with the options applied
   bool has_manifest = false;

@@ -13,7 +13,7 @@
 namespace regraph {
 
 struct Toolchain {
-  std::unique_ptr<Compiler> compiler;       // NVRTC in a sandboxed worker process
+  std::unique_ptr<Compiler> compiler;       // in a sandboxed worker process; NVRTC at first
   source::FrontEndConfiguration front_end;  // Clang, in this process
   std::filesystem::path cuda_root;          // of the toolkit
 };

@@ -109,6 +109,8 @@ ExprPtr ExpressionConverter::convert_reference(const clang::DeclRefExpr* referen
         return integer_literal(result.Val.getInt().getExtValue(), reference->getType());
       }
     }
+    // Of a namespace or class: the name alone would be another's.
+    if (reference->hasQualifier()) return opaque(reference);
     return typed(variable(global->getNameAsString(), std::nullopt), reference->getType());
   }
   return opaque(reference);

@@ -153,18 +153,13 @@ std::vector<std::string> architecture_arguments(const std::string& architecture)
 
 std::vector<std::string> arguments_for(const FrontEndConfiguration& configuration) {
   std::vector<std::string> arguments = {
-      "-x",
-      "cuda",
-      "--cuda-device-only",
-      "--no-cuda-version-check",
-      "-Wno-unknown-cuda-version",
-      "--cuda-path=" + configuration.cuda_root.string(),
-      "-nocudalib",
-      "-std=c++20",
+      "-x", "cuda", "--cuda-device-only", "--no-cuda-version-check", "-Wno-unknown-cuda-version",
+      "--cuda-path=" + configuration.cuda_root.string(), "-nocudalib", "-std=c++20",
       "-fsyntax-only",
-      "-w",
-      "-resource-dir=" + configuration.clang_resources.string(),
-      std::string("-I") + kStubDirectory,
+      // Of a toolkit that is newer than Clang it does not read the version, and takes it for one so
+      // old that thrust's own launches do not parse.
+      "-Xclang", "-target-sdk-version=12.3", "-w",
+      "-resource-dir=" + configuration.clang_resources.string(), std::string("-I") + kStubDirectory,
       "-I" + (configuration.cuda_root / "include" / "cccl").string()};
   const std::vector<std::string> architecture = architecture_arguments(configuration.architecture);
   arguments.insert(arguments.end(), architecture.begin(), architecture.end());

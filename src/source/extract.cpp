@@ -136,8 +136,11 @@ class Extractor {
     }
   }
 
-  static bool is_host_directive(std::string_view directive) {
-    return directive_name(directive) == "include" && !is_device_header(included_header(directive));
+  [[nodiscard]] bool is_host_directive(std::string_view directive) const {
+    if (directive_name(directive) != "include") return false;
+    const std::string_view header = included_header(directive);
+    return !is_device_header(header) &&
+           !(request_.keep_library_headers && is_library_header(header));
   }
 
   // Adds the headers that the kept code needs, and keeps "using namespace" of libraries where

@@ -21,6 +21,9 @@ struct ExtractionRequest {
   std::vector<std::string> kernels;
   // Macros to define in front of the file, name and replacement.
   std::vector<std::pair<std::string, std::string>> defines;
+  // Keep #includes of the C++ standard library, thrust, cub and libcu++ whole: for nvcc, which has
+  // them all.
+  bool keep_library_headers = false;
 };
 
 struct DeviceCode {

@@ -256,6 +256,15 @@ bool is_device_header(std::string_view name) {
                              [&](std::string_view family) { return name.starts_with(family); });
 }
 
+bool is_library_header(std::string_view name) {
+  if (name.empty() || name.find("..") != std::string_view::npos) return false;
+  constexpr std::array<std::string_view, 4> kFolders = {"thrust/", "cub/", "cuda/", "nv/"};
+  // The standard's headers are one word: <vector>.
+  return std::ranges::all_of(name, [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; }) ||
+         std::ranges::any_of(kFolders,
+                             [&](std::string_view folder) { return name.starts_with(folder); });
+}
+
 std::string_view included_header(std::string_view directive) {
   if (directive_name(directive) != "include") return {};
   const std::size_t open = directive.find_first_of("<\"");

@@ -18,6 +18,10 @@ namespace regraph::source {
 // given a substitute (eval/compile/stub_headers.h).
 [[nodiscard]] bool is_device_header(std::string_view name);
 
+// Whether it is one of the C++ standard library, thrust, cub or libcu++, whose code a compiler with
+// a host's headers takes.
+[[nodiscard]] bool is_library_header(std::string_view name);
+
 // The header between the brackets or quotes of an #include; empty for other directives.
 [[nodiscard]] std::string_view included_header(std::string_view directive);
 

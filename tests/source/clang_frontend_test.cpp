@@ -103,6 +103,24 @@ TEST(ClangFrontEnd, KeepsTheTextAroundTheKernel) {
   EXPECT_EQ(parsed->unit->kernel.launch_bounds_min_blocks, 2);
 }
 
+TEST(ClangFrontEnd, VariablesOfNamespacesKeepTheirQualifiers) {
+  const auto parsed = parse(
+      "namespace a { __device__ const float table[4] = {1, 2, 3, 4}; }\n"
+      "__global__ void f(float* p) { p[threadIdx.x] = a::table[threadIdx.x & 3]; }");
+  ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+  ASSERT_TRUE(parsed->unit.has_value()) << parsed->opaque_reason;
+  EXPECT_NE(print(*parsed->unit).find("a::table"), std::string::npos) << print(*parsed->unit);
+}
+
+// Headers that only nvcc takes are read, too: their launches by <<< >>> are host code.
+TEST(ClangFrontEnd, ReadsThrustWhole) {
+  const auto parsed = parse(
+      "#include <thrust/execution_policy.h>\n#include <thrust/reduce.h>\n"
+      "__global__ void f(float* p) { p[0] = thrust::reduce(thrust::seq, p, p + 4); }");
+  ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+  EXPECT_TRUE(parsed->unit.has_value()) << parsed->opaque_reason;
+}
+
 TEST(ClangFrontEnd, GivesEveryNameOneMeaning) {
   const auto parsed = parse(
       "__global__ void f(float* a, int n, int m) {\n"

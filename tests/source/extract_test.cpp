@@ -187,6 +187,24 @@ TEST(Extract, IncludesWhatTheCodeNames) {
   EXPECT_EQ(code->text.find("tuple"), std::string::npos);
 }
 
+TEST(Extract, KeepsTheHeadersOfLibrariesWhereTheCompilerTakesThem) {
+  ExtractionRequest request;
+  request.file_name = "k.cu";
+  request.keep_library_headers = true;
+  const auto code = extract_device_code(
+      "#include <thrust/sort.h>\n#include <vector>\n#include <unordered_map>\n#include "
+      "<cuda/std/span>\n"
+      "#include <unistd.h>\n#include <opencv2/core.hpp>\n#include \"../thrust/own.h\"\n"
+      "__global__ void f(float* a) { thrust::sort(thrust::seq, a, a + 4); }\n"
+      "int main() { std::vector<int> v; }\n",
+      request);
+  ASSERT_TRUE(code.ok()) << code.error().message;
+  for (const char* kept : {"<thrust/sort.h>", "<vector>", "<unordered_map>", "<cuda/std/span>"})
+    EXPECT_NE(code->text.find(kept), std::string::npos) << kept;
+  for (const char* left_out : {"unistd", "opencv", "own.h", "main"})
+    EXPECT_EQ(code->text.find(left_out), std::string::npos) << left_out;
+}
+
 TEST(Extract, LeavesOutNamesOfNamespaceStdThatTheFileHasItself) {
   const auto code = extract(
       "#include <iostream>\nusing namespace std;\n"

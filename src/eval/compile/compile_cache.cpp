@@ -9,7 +9,7 @@ namespace regraph::compile_internal {
 namespace {
 
 // Changes whenever the layout below or the meaning of a field does.
-constexpr std::string_view kMagic = "ReGraphCubin 01\n";
+constexpr std::string_view kMagic = "ReGraphCubin 02\n";
 constexpr std::size_t kLargestEntry = std::size_t{256} << 20;
 
 void put(std::string& bytes, std::string_view text) {
@@ -56,6 +56,7 @@ std::string encode(const CacheEntry& entry) {
     put(body, raw(kernel.resources));
     put(body, kernel.log);
     put(body, raw(kernel.machine_code));
+    put(body, raw(kernel.compiler));
   } else {
     put(body, "refusal");
     put(body, entry.refusal);
@@ -83,7 +84,8 @@ std::optional<CacheEntry> decode_cache_entry(std::string_view bytes) {
   std::string cubin;
   if (kind != "kernel" || !get(body, kernel.ptx) || !get(body, cubin) || !get(body, kernel.entry) ||
       !get_raw(body, kernel.resources) || !get(body, kernel.log) ||
-      !get_raw(body, kernel.machine_code)) {
+      !get_raw(body, kernel.machine_code) || !get_raw(body, kernel.compiler) ||
+      kernel.compiler > CudaCompiler::nvcc) {
     return std::nullopt;
   }
   kernel.cubin.resize(cubin.size());

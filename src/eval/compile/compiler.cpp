@@ -4,9 +4,10 @@
 #include "eval/compile/compile_cache.h"
 #include "eval/compile/compiler_log.h"
 #include "eval/compile/cubin.h"
+#include "eval/compile/nvcc_folder.h"
 #include "eval/compile/ptxas_report.h"
-#include "eval/compile/stub_headers.h"
 #include "eval/compile/worker_protocol.h"
+#include "eval/compile/worker_requests.h"
 
 #include <fmt/format.h>
 
@@ -24,76 +25,31 @@ namespace {
 
 using namespace compile_internal;
 
-constexpr const char* kSourceName = "kernel.cu";
 constexpr std::size_t kLargestResult = std::size_t{256} << 20;
 constexpr std::uint64_t kOpenFiles = 256;  // deep include chains hold many files open
+constexpr double kPatienceWithNvcc = 2.0;
 
-// Tells NVRTC builds apart without loading them: the head of the library file holds its build id.
-std::string fingerprint(const std::filesystem::path& library) {
+// Tells builds of a library or program apart without loading them: the file's head holds a build
+// id.
+std::string fingerprint(const std::filesystem::path& path) {
   constexpr std::streamsize kHead = 64 << 10;
   std::error_code code;
-  std::string text = std::to_string(std::filesystem::file_size(library, code));
-  std::ifstream file(library, std::ios::binary);
+  std::string text = std::to_string(std::filesystem::file_size(path, code));
+  std::ifstream file(path, std::ios::binary);
   std::string head(kHead, '\0');
   file.read(head.data(), kHead);
   head.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
   return text + head;
 }
 
-// "sm_90" -> "90", "sm_90a" -> "90a"; empty when it is not an architecture name.
-std::string architecture_number(const std::string& architecture) {
-  if (architecture.rfind("sm_", 0) != 0 || architecture.size() < 5 || architecture.size() > 7) {
-    return {};
-  }
-  for (std::size_t i = 3; i < architecture.size(); ++i) {
-    const char c = architecture[i];
-    const bool last = i + 1 == architecture.size();
-    if (!(c >= '0' && c <= '9') && !(last && (c == 'a' || c == 'f'))) return {};
-  }
-  return architecture.substr(3);
-}
-
-Result<WorkerRequest> make_worker_request(const CompilerConfiguration& configuration,
-                                          const CompileRequest& request) {
-  if (request.source.size() > configuration.source_limit_bytes) {
-    return fail(ErrorCode::resource,
-                fmt::format("the source has {} bytes, the limit is {}", request.source.size(),
-                            configuration.source_limit_bytes));
-  }
-  // The compiler would silently read up to the zero byte only.
-  if (request.source.find('\0') != std::string::npos) {
-    return fail(ErrorCode::compile, fmt::format("{}: the source holds a zero byte", kSourceName));
-  }
-  const std::string number = architecture_number(request.architecture);
-  if (number.empty()) {
-    return fail(
-        ErrorCode::invalid_argument,
-        fmt::format("'{}' is not an architecture name such as sm_90", request.architecture));
-  }
-  WorkerRequest worker;
-  worker.nvrtc_library = configuration.toolkit.nvrtc_library.string();
-  const std::filesystem::path& include = configuration.toolkit.include;
-  worker.include_directories = {include.string(), (include / "cccl").string()};
-  worker.headers = stub_headers();
-  worker.file_name = kSourceName;
-  worker.source = request.source;
-  worker.kernel = request.kernel;
-  worker.want_cubin = request.want_cubin;
-  worker.options = {
-      "--gpu-architecture=" + (request.want_cubin ? request.architecture : "compute_" + number),
-      "--std=c++20",
-      "-default-device",
-      "-lineinfo",
-      // INFINITY and NAN, which libcu++ defines over the prelude.
-      "--diag-suppress=47",
-      fmt::format("--pre-include={}", kPreludeName),
-  };
-  if (request.want_cubin) worker.options.emplace_back("--ptxas-options=-v");
-  for (const std::string& directory : worker.include_directories) {
-    worker.options.push_back("--include-path=" + directory);
-  }
-  worker.options.insert(worker.options.end(), request.options.begin(), request.options.end());
-  return worker;
+// Of all that makes a result what it is.
+std::string fingerprint(const CompilerConfiguration& configuration) {
+  if (configuration.program == CudaCompiler::nvrtc)
+    return fingerprint(configuration.toolkit.nvrtc_library);
+  std::string text;
+  for (const std::filesystem::path& program : nvcc_programs(configuration.toolkit))
+    text += fingerprint(program);
+  return text;
 }
 
 // Why a worker that did not answer ended; an answer is no error.
@@ -136,7 +92,8 @@ Error unfinished(const ChildOutcome& outcome, const CompilerConfiguration& confi
 }
 
 // Turns the worker's answer into what is cached and returned.
-Result<CacheEntry> interpret(WorkerResponse response, const CompileRequest& request) {
+Result<CacheEntry> interpret(WorkerResponse response, const CompileRequest& request,
+                             CudaCompiler program) {
   CacheEntry entry;
   if (response.status == WorkerResponse::Status::failed) {
     return fail(ErrorCode::io,
@@ -164,6 +121,7 @@ Result<CacheEntry> interpret(WorkerResponse response, const CompileRequest& requ
     kernel.resources = *usage;
     kernel.machine_code = *code;
   }
+  kernel.compiler = program;
   if (!response.sandbox.empty())
     kernel.log = "note: compiled without a sandbox: " + response.sandbox + "\n";
   kernel.log = clean_log(kernel.log + response.log, false);
@@ -177,37 +135,20 @@ struct Compiler::State {
   explicit State(CompilerConfiguration given)
       : configuration(std::move(given)),
         cache(configuration.cache_directory),
-        nvrtc(fingerprint(configuration.toolkit.nvrtc_library)) {}
+        program(fingerprint(configuration)) {}
+
+  // Runs the worker; counts what it cost.
+  Result<ChildOutcome> run_worker(const std::string& input, const Cancellation& cancellation);
 
   const CompilerConfiguration configuration;
   const CompileCache cache;
-  const std::string nvrtc;
-  mutable std::mutex mutex;
+  const std::string program;
+  std::mutex mutex;
   Statistics statistics;  // guarded by mutex
 };
 
-Compiler::Compiler(CompilerConfiguration configuration)
-    : state_(std::make_unique<State>(std::move(configuration))) {}
-Compiler::~Compiler() = default;
-
-Result<CompiledKernel> Compiler::compile(const CompileRequest& request,
-                                         const Cancellation& cancellation) {
-  const CompilerConfiguration& configuration = state_->configuration;
-  const Result<WorkerRequest> worker = make_worker_request(configuration, request);
-  if (!worker.ok()) return worker.error();
-  const std::string input = encode(*worker);
-
-  const auto finish = [](CacheEntry entry) -> Result<CompiledKernel> {
-    if (!entry.kernel) return fail(ErrorCode::compile, std::move(entry.refusal));
-    return std::move(*entry.kernel);
-  };
-  const Hash128 key = Hasher().add(state_->nvrtc).add(input).finish();
-  if (std::optional<CacheEntry> cached = state_->cache.find(key)) {
-    const std::lock_guard lock(state_->mutex);
-    ++state_->statistics.cache_hits;
-    return finish(std::move(*cached));
-  }
-
+Result<ChildOutcome> Compiler::State::run_worker(const std::string& input,
+                                                 const Cancellation& cancellation) {
   ChildRequest child;
   child.program = configuration.worker;
   child.input = input;
@@ -217,22 +158,64 @@ Result<CompiledKernel> Compiler::compile(const CompileRequest& request,
   child.limits.address_space_bytes = configuration.memory_bytes;
   child.limits.cpu_seconds = static_cast<std::uint64_t>(std::ceil(configuration.wall_seconds)) + 1;
   child.limits.open_files = kOpenFiles;
-  child.limits.file_bytes = 1;  // it has no business writing files
-  const Result<ChildOutcome> outcome = run_child(child, cancellation);
+  // NVRTC has no business writing files.
+  child.limits.file_bytes = configuration.program == CudaCompiler::nvcc ? kLargestResult : 1;
+  Result<ChildOutcome> outcome = run_child(child, cancellation);
   if (!outcome.ok()) {
     return Error{
         outcome.error().code == ErrorCode::not_found ? ErrorCode::io : outcome.error().code,
         "compile worker: " + outcome.error().message};
   }
-  {
+  const std::lock_guard lock(mutex);
+  ++statistics.compiled;
+  statistics.compile_seconds += outcome->wall_seconds;
+  return outcome;
+}
+
+Compiler::Compiler(CompilerConfiguration configuration)
+    : state_(std::make_unique<State>(std::move(configuration))) {}
+Compiler::~Compiler() = default;
+
+std::unique_ptr<Compiler> Compiler::with_nvcc() const {
+  CompilerConfiguration configuration = state_->configuration;
+  if (configuration.toolkit.nvcc.empty()) return nullptr;
+  configuration.program = CudaCompiler::nvcc;
+  configuration.wall_seconds *= kPatienceWithNvcc;
+  return std::make_unique<Compiler>(std::move(configuration));
+}
+
+Result<CompiledKernel> Compiler::compile(const CompileRequest& request,
+                                         const Cancellation& cancellation) {
+  const CompilerConfiguration& configuration = state_->configuration;
+  Result<WorkerRequest> worker = make_worker_request(configuration, request);
+  if (!worker.ok()) return worker.error();
+  std::string input = encode(*worker);
+
+  const auto finish = [](CacheEntry entry) -> Result<CompiledKernel> {
+    if (!entry.kernel) return fail(ErrorCode::compile, std::move(entry.refusal));
+    return std::move(*entry.kernel);
+  };
+  const Hash128 key = Hasher().add(state_->program).add(input).finish();
+  if (std::optional<CacheEntry> cached = state_->cache.find(key)) {
     const std::lock_guard lock(state_->mutex);
-    ++state_->statistics.compiled;
-    state_->statistics.compile_seconds += outcome->wall_seconds;
+    ++state_->statistics.cache_hits;
+    return finish(std::move(*cached));
   }
+
+  std::optional<NvccFolder> folder;  // no part of the key: it has another name each time
+  if (configuration.program == CudaCompiler::nvcc) {
+    Result<NvccFolder> made = NvccFolder::make();
+    if (!made.ok()) return made.error();
+    folder.emplace(std::move(*made));
+    worker->nvcc.folder = folder->path();
+    input = encode(*worker);
+  }
+  const Result<ChildOutcome> outcome = state_->run_worker(input, cancellation);
+  if (!outcome.ok()) return outcome.error();
   std::optional<WorkerResponse> response;
   if (outcome->succeeded()) response = decode_response(outcome->output);
   if (!response) return unfinished(*outcome, configuration);
-  Result<CacheEntry> entry = interpret(std::move(*response), request);
+  Result<CacheEntry> entry = interpret(std::move(*response), request, configuration.program);
   if (!entry.ok()) return entry.error();
   state_->cache.store(key, *entry);
   return finish(std::move(*entry));

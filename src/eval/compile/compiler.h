@@ -1,5 +1,5 @@
-// CUDA C++ -> PTX and cubin with NVRTC, in disposable, limited child processes, behind a
-// content-addressed cache on disk.
+// CUDA C++ -> PTX and cubin with NVRTC, or nvcc for what NVRTC cannot take, in disposable, limited
+// child processes, behind a content-addressed cache on disk.
 #pragma once
 
 #include "base/cancellation.h"
@@ -11,9 +11,12 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace regraph {
+
+enum class CudaCompiler : unsigned char { nvrtc, nvcc };
 
 struct CompileRequest {
   std::string source;  // whole translation unit, device code only
@@ -21,7 +24,7 @@ struct CompileRequest {
   // only whether the source compiles is asked, and the entry stays empty.
   std::string kernel;
   std::string architecture;          // "sm_90"
-  std::vector<std::string> options;  // further NVRTC options, e.g. "-DTILE=16"
+  std::vector<std::string> options;  // further ones that NVRTC and nvcc have, e.g. "-DTILE=16"
   bool want_cubin = true;            // false: PTX only, resources stay empty
 };
 
@@ -32,6 +35,7 @@ struct CompiledKernel {
   ResourceUsage resources;  // from ptxas
   std::string log;          // compiler's warnings and ptxas' report, at most 8 KiB
   Hash128 machine_code;  // hash of the kernel's .text in the cubin (name and debug data left out)
+  CudaCompiler compiler = CudaCompiler::nvrtc;  // that made it
 };
 
 // Where the CUDA toolkit is.
@@ -39,6 +43,7 @@ struct CudaToolkit {
   std::filesystem::path root;
   std::filesystem::path include;
   std::filesystem::path nvrtc_library;
+  std::filesystem::path nvcc;  // empty where it, its ptxas or a host compiler is missing
   std::string how_found;  // "CUDA_HOME", "CUDA_PATH", "PATH", "/usr/local/cuda", "project wheels"
 };
 
@@ -46,8 +51,13 @@ struct CudaToolkit {
 // wheel folder. Error: not_found with what was tried and how to get one.
 [[nodiscard]] Result<CudaToolkit> find_cuda_toolkit();
 
+// Whether NVRTC's refusal says that the source needs what only nvcc has: headers of the host's C++
+// library or those that refuse NVRTC, and names out of them.
+[[nodiscard]] bool needs_nvcc(std::string_view refusal);
+
 struct CompilerConfiguration {
   CudaToolkit toolkit;
+  CudaCompiler program = CudaCompiler::nvrtc;
   std::filesystem::path worker;           // the compile worker program
   std::filesystem::path cache_directory;  // empty: no cache on disk
   double wall_seconds = 30.0;             // then SIGKILL
@@ -62,6 +72,10 @@ class Compiler {
   ~Compiler();
   Compiler(const Compiler&) = delete;
   Compiler& operator=(const Compiler&) = delete;
+
+  // One like this that runs nvcc and waits twice as long for it; null where there is no nvcc. Which
+  // of the two compiles is decided once for a problem: one source is then always compiled by one.
+  [[nodiscard]] std::unique_ptr<Compiler> with_nvcc() const;
 
   // Error codes: compile (the compiler's message, paths of this machine removed), resource (time or
   // memory limit hit, or the compiler crashed), cancelled, io.

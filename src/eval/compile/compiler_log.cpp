@@ -1,5 +1,9 @@
 #include "eval/compile/compiler_log.h"
 
+#include "eval/compile/compiler.h"
+
+#include <algorithm>
+
 namespace regraph::compile_internal {
 
 namespace {
@@ -82,3 +86,24 @@ std::string clean_log(std::string_view log, bool errors_first) {
 }
 
 }  // namespace regraph::compile_internal
+
+namespace regraph {
+
+bool needs_nvcc(std::string_view refusal) {
+  // As NVRTC 12 and 13 say it. The last are names out of headers that NVRTC does not have and that
+  // were therefore left out or are empty.
+  constexpr std::string_view kSigns[] = {
+      "could not open source file",
+      "cannot open source file",
+      "JIT mode",
+      "JIT compilation",
+      "NVRTC",
+      "__CUDACC_RTC__",
+      "error: namespace \"",
+      "name followed by \"::\" must be a class or namespace name",
+  };
+  return std::ranges::any_of(
+      kSigns, [&](std::string_view sign) { return refusal.find(sign) != std::string_view::npos; });
+}
+
+}  // namespace regraph

@@ -43,6 +43,15 @@ std::optional<NvrtcFile> find_nvrtc(const fs::path& root) {
   return best;
 }
 
+// nvcc runs the host's compiler and its own assembler.
+fs::path find_nvcc(const fs::path& root) {
+  fs::path nvcc = root / "bin" / "nvcc";
+  for (const fs::path& program : {nvcc, root / "bin" / "ptxas", fs::path("/usr/bin/gcc")}) {
+    if (::access(program.c_str(), X_OK) != 0) return {};
+  }
+  return nvcc;
+}
+
 // Examines one place. On failure adds to `tried` why it will not do.
 std::optional<CudaToolkit> examine(const fs::path& root, const char* how, std::string& tried) {
   const auto refuse = [&](const std::string& why) {
@@ -62,7 +71,7 @@ std::optional<CudaToolkit> examine(const fs::path& root, const char* how, std::s
     return refuse(
         fmt::format("CUDA {} is too old, {} or newer is needed", nvrtc->major, kOldestMajor));
   }
-  return CudaToolkit{real, include, nvrtc->path, how};
+  return CudaToolkit{real, include, nvrtc->path, find_nvcc(real), how};
 }
 
 std::optional<fs::path> environment(const char* name) {

@@ -100,7 +100,7 @@ constexpr const char* kMath = R"cuda(#pragma once
 #endif
 )cuda";
 
-constexpr const char* kPrelude = R"cuda(#pragma once
+constexpr const char* kPreludeHeaders = R"cuda(#pragma once
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -111,10 +111,29 @@ constexpr const char* kPrelude = R"cuda(#pragma once
 #include <limits.h>
 #include <type_traits>
 #include <utility>
-#define __const__ const
+)cuda";
+
+// Without <algorithm> and <functional>, a third of a second of the host's headers: sources that use
+// them include them, as nvcc's users must. std::min and std::max are there all the same.
+constexpr const char* kNvccPreludeHeaders = R"cuda(#pragma once
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <cuda_runtime.h>
+#include <limits>
+#include <limits.h>
+#include <type_traits>
+#include <utility>
+)cuda";
+
+// Keywords of gcc.
+constexpr const char* kKeywords = R"cuda(#define __const__ const
 #define __volatile__ volatile
 #define __signed__ signed
-using uchar = unsigned char;
+)cuda";
+
+constexpr const char* kOldNames = R"cuda(using uchar = unsigned char;
 using ushort = unsigned short;
 using uint = unsigned int;
 using ulong = unsigned long;
@@ -154,11 +173,16 @@ constexpr const char* kHostHeaders[] = {
     "sys/types.h", "thread",   "time.h",   "unistd.h",      "vector",
 };
 
-std::vector<std::pair<std::string, std::string>> make() {
-  std::vector<std::pair<std::string, std::string>> headers = {
-      {kPreludeName, kPrelude}, {"stdint.h", kInteger}, {"inttypes.h", kInteger},
-      {"limits.h", kLimits},    {"climits", kLimits},   {"float.h", kFloat},
-      {"cfloat", kFloat},       {"math.h", kMath},
+NamedTexts make() {
+  NamedTexts headers = {
+      {kPreludeName, std::string(kPreludeHeaders) + kKeywords + kOldNames},
+      {"stdint.h", kInteger},
+      {"inttypes.h", kInteger},
+      {"limits.h", kLimits},
+      {"climits", kLimits},
+      {"float.h", kFloat},
+      {"cfloat", kFloat},
+      {"math.h", kMath},
   };
   for (auto& [name, text] : standard_headers())
     headers.emplace_back(std::move(name), std::move(text));
@@ -169,8 +193,16 @@ std::vector<std::pair<std::string, std::string>> make() {
 
 }  // namespace
 
-const std::vector<std::pair<std::string, std::string>>& stub_headers() {
-  static const std::vector<std::pair<std::string, std::string>> kHeaders = make();
+const NamedTexts& stub_headers() {
+  static const NamedTexts kHeaders = make();
+  return kHeaders;
+}
+
+const NamedTexts& nvcc_headers() {
+  static const NamedTexts kHeaders = {
+      {kPreludeName, std::string(kNvccPreludeHeaders) + kOldNames},
+      {"helper_cuda.h", kEmpty},  // of NVIDIA's samples
+  };
   return kHeaders;
 }
 

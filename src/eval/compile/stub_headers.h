@@ -13,7 +13,12 @@ namespace regraph::compile_internal {
 // 13 no longer has, with the whole warp as mask.
 inline constexpr const char* kPreludeName = "regraph_prelude.h";
 
-// Name -> text, the prelude among them.
-[[nodiscard]] const std::vector<std::pair<std::string, std::string>>& stub_headers();
+using NamedTexts = std::vector<std::pair<std::string, std::string>>;  // name -> text
+
+// For NVRTC, the prelude among them.
+[[nodiscard]] const NamedTexts& stub_headers();
+
+// For nvcc, which has the real ones: a prelude that includes those, and what neither has.
+[[nodiscard]] const NamedTexts& nvcc_headers();
 
 }  // namespace regraph::compile_internal

@@ -10,6 +10,15 @@
 
 namespace regraph::compile_internal {
 
+// What nvcc needs beyond NVRTC, which is a library.
+struct NvccRequest {
+  std::string program;    // absolute path; empty: NVRTC compiles
+  std::string assembler;  // ptxas
+  std::vector<std::string> assembler_options;
+  std::vector<std::string> runnable_directories;  // programs below may be read and run
+  std::string folder;  // fresh and empty: the only place where anything may be written
+};
+
 struct WorkerRequest {
   std::string nvrtc_library;                     // absolute path
   std::vector<std::string> include_directories;  // the only files the worker may read
@@ -18,8 +27,9 @@ struct WorkerRequest {
   std::string file_name;  // of the source, in messages
   std::string source;
   std::string kernel;                // name expression
-  std::vector<std::string> options;  // of NVRTC
+  std::vector<std::string> options;  // of the compiler
   bool want_cubin = true;
+  NvccRequest nvcc;
 };
 
 struct WorkerResponse {

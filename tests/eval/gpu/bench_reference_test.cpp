@@ -32,6 +32,14 @@ TEST(BenchReference, ThePoisonIsThatOfTheDevice) {
   }
 }
 
+// For problems that only nvcc takes it is compiled by that.
+TEST(BenchReference, TheHarnessCompilesWithNvcc) {
+  const auto nvcc = Compiler(test::real_configuration()).with_nvcc();
+  if (!nvcc) GTEST_SKIP() << "no nvcc with a host compiler on this machine";
+  const auto harness = compile_harness(*nvcc, "sm_90", Cancellation());
+  EXPECT_TRUE(harness.ok()) << harness.error().message;
+}
+
 // A buffer whose end is no whole word, and one longer than what a thread takes at once.
 TEST(BenchReference, ThePoisonDoesNotDependOnTheLength) {
   std::vector<std::byte> longer(300001);

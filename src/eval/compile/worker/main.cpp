@@ -1,6 +1,9 @@
 // regraph-compile-worker: compiles one CUDA source and ends. A request comes on standard input, the
 // answer goes to standard output (worker_protocol.h). It is started by Compiler with an empty
-// environment and resource limits; the source may crash it, hang it or try to read files.
+// environment and resource limits; the source may crash it, hang it or try to read files. For nvcc
+// it is two processes: one that compiles, and one outside the sandbox that sees to the folder.
+#include "eval/compile/worker/folder_keeper.h"
+#include "eval/compile/worker/nvcc_session.h"
 #include "eval/compile/worker/nvrtc_session.h"
 #include "eval/compile/worker/sandbox.h"
 #include "eval/compile/worker_protocol.h"
@@ -40,20 +43,27 @@ bool write_all(int descriptor, const std::string& content) {
   return true;
 }
 
-WorkerResponse serve(const std::string& bytes) {
-  WorkerResponse response;
-  const std::optional<WorkerRequest> request = decode_request(bytes);
-  if (!request) {
-    response.log = "malformed request";
-    return response;
-  }
+WorkerResponse compile_with_nvrtc(const WorkerRequest& request) {
   NvrtcLibrary nvrtc;
-  response.log = nvrtc.load(request->nvrtc_library);
+  WorkerResponse response;
+  response.log = nvrtc.load(request.nvrtc_library);
   if (!response.log.empty()) return response;
-  const std::string sandbox = enter_sandbox(request->include_directories);
-  response = nvrtc.compile(*request);
+  const std::string sandbox = enter_sandbox({request.include_directories, {}, {}});
+  response = nvrtc.compile(request);
   response.sandbox = sandbox;
   return response;
+}
+
+// Returns in the process that compiles only.
+void leave_keeper(const std::string& folder, int answer) {
+  expect_orphanage();
+  const pid_t child = ::fork();
+  if (child < 0) ::_exit(2);
+  if (child > 0) {
+    ::close(answer);
+    keep_folder(folder, child);
+  }
+  stop_expecting_orphanage();
 }
 
 }  // namespace
@@ -62,5 +72,15 @@ int main() {
   // The answer gets a descriptor of its own: what libraries print must not mix with it.
   const int answer = ::dup(STDOUT_FILENO);
   if (answer < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return 2;
-  return write_all(answer, encode(serve(read_all(STDIN_FILENO)))) ? 0 : 3;
+  const std::optional<WorkerRequest> request = decode_request(read_all(STDIN_FILENO));
+  WorkerResponse response;
+  if (!request) {
+    response.log = "malformed request";
+  } else if (request->nvcc.program.empty()) {
+    response = compile_with_nvrtc(*request);
+  } else {
+    leave_keeper(request->nvcc.folder, answer);
+    response = compile_with_nvcc(*request);
+  }
+  return write_all(answer, encode(response)) ? 0 : 3;
 }

@@ -6,9 +6,15 @@
 
 namespace regraph::compile_internal {
 
-// From here on the process may read files below `readable` and nothing else: no writing, no other
-// files, no TCP, no new privileges. Returns what the running Linux cannot enforce, in words; empty
-// when everything holds.
-[[nodiscard]] std::string enter_sandbox(const std::vector<std::string>& readable);
+struct SandboxRules {
+  std::vector<std::string> readable;  // folders; files below may be read
+  std::vector<std::string> runnable;  // read and run as programs
+  std::vector<std::string> writable;  // read, made, changed and removed
+};
+
+// From here on the process and all that it starts may do with files what `rules` say and nothing
+// else: no other files, no TCP, no new privileges. Returns what the running Linux cannot enforce,
+// in words; empty when everything holds.
+[[nodiscard]] std::string enter_sandbox(const SandboxRules& rules);
 
 }  // namespace regraph::compile_internal
