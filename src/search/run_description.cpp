@@ -48,6 +48,9 @@ void for_each_field(Config& config, Field field) {
   field("device_table", config.device_table);
   field("evaluator", config.evaluator);
   field("expander_settings", config.expander_settings);
+  field("check_command", config.check_command);
+  field("check_directory", config.check_directory);
+  field("check_seconds", config.check_seconds);
 }
 
 }  // namespace

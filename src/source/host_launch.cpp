@@ -40,6 +40,16 @@ class LaunchFinder {
     return first;
   }
 
+  std::vector<HostLaunch> all() {
+    std::vector<HostLaunch> launches;
+    for (std::size_t at = 1; at < tokens_.size(); ++at) {
+      if (word(at) != "<<<" || !names_kernel(at)) continue;
+      parameter_of_.clear();
+      launches.push_back(read(at));
+    }
+    return launches;
+  }
+
  private:
   [[nodiscard]] std::string_view word(std::size_t token) const {
     return token < tokens_.size() ? tokens_[token].in(source_) : std::string_view();
@@ -130,6 +140,7 @@ class LaunchFinder {
   HostLaunch read(std::size_t launch) {
     HostLaunch found;
     found.line = static_cast<int>(tokens_[launch].line);
+    found.begin = tokens_[launch].begin;
     std::size_t close = launch + 1;
     while (close < tokens_.size() && word(close) != ">>>")
       ++close;
@@ -366,6 +377,10 @@ class LaunchFinder {
 
 std::optional<HostLaunch> find_host_launch(std::string_view source, const KernelSignature& kernel) {
   return LaunchFinder(source, kernel).run();
+}
+
+std::vector<HostLaunch> find_host_launches(std::string_view source, const KernelSignature& kernel) {
+  return LaunchFinder(source, kernel).all();
 }
 
 }  // namespace regraph::source

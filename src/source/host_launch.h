@@ -10,12 +10,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace regraph::source {
 
 // What could be resolved; what could not is left empty.
 struct HostLaunch {
-  int line = 0;  // of the launch, 1-based
+  int line = 0;           // of the launch, 1-based
+  std::size_t begin = 0;  // byte of its "<<<"
   std::optional<Dim3> block;
   // Over the kernel's integer parameters and bx, by, bz.
   std::optional<std::array<IntegerExpression, 3>> grid;
@@ -30,6 +32,10 @@ struct HostLaunch {
 // variables with one constant definition are followed; nothing else is. Nothing when the file does
 // not launch it.
 [[nodiscard]] std::optional<HostLaunch> find_host_launch(std::string_view source,
+                                                         const KernelSignature& kernel);
+
+// Every launch of the kernel, in order.
+[[nodiscard]] std::vector<HostLaunch> find_host_launches(std::string_view source,
                                                          const KernelSignature& kernel);
 
 }  // namespace regraph::source

@@ -15,8 +15,10 @@ struct ProgramRun {
   std::vector<std::string> command;         // the program's path and its arguments; not empty
   std::filesystem::path runtime_directory;  // folder of our libcudart
   double wall_seconds = 600.0;
-  std::filesystem::path output = {};     // file for its standard output; empty: this process's
-  std::filesystem::path directory = {};  // that it runs in; empty: this process's
+  std::filesystem::path output = {};        // file for its standard output; empty: this process's
+  std::filesystem::path directory = {};     // that it runs in; empty: this process's
+  std::filesystem::path errors = {};        // file for its standard error; empty: this process's
+  std::vector<std::string> variables = {};  // "NAME=value", of its environment
 };
 
 struct ProgramEnd {

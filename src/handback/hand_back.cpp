@@ -1,0 +1,314 @@
+#include "handback/hand_back.h"
+
+#include "handback/kernel_change.h"
+#include "handback/text_edits.h"
+#include "source/top_level.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace regraph::handback {
+namespace {
+
+Error refuse(std::string why) {
+  return fail(ErrorCode::unsupported, std::move(why));
+}
+
+// "d_in" of "d_in + n" and of "&d_in[n]": what a pointer begins with.
+std::string base_of(const std::string& argument) {
+  std::string base;
+  for (const source::Token& token : source::tokenize(argument)) {
+    const std::string_view word = token.in(argument);
+    const bool part =
+        token.kind == source::TokenKind::identifier || word == "." || word == "->" || word == "::";
+    if (part) base += word;
+    if (!part && !base.empty()) break;
+  }
+  return base;
+}
+
+bool is_plain(const std::string& argument) {
+  return argument.find_first_of("+-[&") == std::string::npos ||
+         argument.find("->") != std::string::npos;
+}
+
+bool has_word(const std::string& text, std::string_view word) {
+  return std::ranges::any_of(source::tokenize(text),
+                             [&](const source::Token& token) { return token.in(text) == word; });
+}
+
+// The words of a parameter list that make its type.
+std::vector<std::string> typing_words(std::string_view parameters) {
+  std::vector<std::string> words;
+  for (const source::Token& token : source::tokenize(parameters)) {
+    const std::string word(token.in(parameters));
+    if (word.find("restrict") == std::string::npos) words.push_back(word);
+  }
+  return words;
+}
+
+std::vector<std::string> defines_of(std::string_view text) {
+  std::vector<std::string> found;
+  for (const source::Token& token : source::tokenize(text)) {
+    if (token.kind != source::TokenKind::directive) continue;
+    std::string directive(token.in(text));
+    std::erase(directive, '\r');
+    if (source::directive_name(directive) == "define") found.push_back(std::move(directive));
+  }
+  return found;
+}
+
+class HandBacker {
+ public:
+  explicit HandBacker(const HandBackRequest& request)
+      : request_(request), name_(request.problem.signature.name), edits_(request.files.size()) {}
+
+  Result<HandedBack> run() {
+    if (Status status = find_launch(); !status) return status.error();
+    auto change = kernel_change(request_.problem.source, request_.winner.source, name_);
+    if (!change) return change.error();
+    change_ = std::move(*change);
+    if (Status status = find_definition(); !status) return status.error();
+    if (Status status = check_names(); !status) return status.error();
+    replace_kernel();
+    replace_declarations();
+    if (Status status = edit_launches(); !status) return status.error();
+    for (std::size_t i = 0; i < edits_.size(); ++i)
+      result_.texts.push_back(apply_edits(request_.files[i].text, std::move(edits_[i])));
+    return std::move(result_);
+  }
+
+ private:
+  // The launch that changes; a plan may have others, of other kernels, that stay.
+  Status find_launch() {
+    const auto& before = request_.problem.launch.launches;
+    const auto& after = request_.winner.plan.launches;
+    if (before.size() != after.size()) {
+      return refuse(
+          fmt::format("the winner is {} launches where there {} {}: put them where '{}' "
+                      "is launched, with the buffers between them, by hand",
+                      after.size(), before.size() == 1 ? "was" : "were", before.size(), name_));
+    }
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      const bool ours = before[i].kernel == name_;
+      if (!ours && before[i] == after[i]) continue;
+      if (!ours || after[i].kernel != name_ || before_ != nullptr ||
+          before[i].arguments != after[i].arguments)
+        return refuse("the winner changes several launches, or what is passed to them");
+      before_ = &before[i];
+      after_ = &after[i];
+    }
+    if (before_ == nullptr) return refuse("the winner does not launch the kernel");
+    return {};
+  }
+
+  Status find_definition() {
+    for (std::size_t i = 0; i < request_.files.size(); ++i) {
+      for (KernelDefinition& one : find_definitions(request_.files[i].text, name_)) {
+        if (!one.has_body) continue;
+        if (definition_) {
+          return refuse(fmt::format("'{}' is defined more than once, in {} and {}", name_,
+                                    request_.files[file_].name, request_.files[i].name));
+        }
+        definition_ = std::move(one);
+        file_ = i;
+      }
+    }
+    if (!definition_) {
+      return fail(ErrorCode::not_found,
+                  fmt::format("{} does not define '{}' in so many words: a macro does, or a header "
+                              "that is not the file's own",
+                              request_.files.front().name, name_));
+    }
+    if (definition_->tokens != change_.original_head) {
+      return fail(ErrorCode::not_found,
+                  fmt::format("{} has changed since the search began: '{}' is another there",
+                              request_.files[file_].name, name_));
+    }
+    if (definition_->is_template) {
+      return refuse(fmt::format(
+          "'{}' is a template and the winner one instance of it, {}: write it beside the template "
+          "as a kernel of its own, and launch that where the instance is launched",
+          name_, request_.instance.empty() ? "the one that was searched" : request_.instance));
+    }
+    note_defines();
+    if (change_.had_conditionals) {
+      result_.notes.push_back(
+          fmt::format("the conditionals (#if) inside of '{}' are decided as in the search", name_));
+    }
+    return {};
+  }
+
+  // What was defined for the search alone is in the winner's kernel.
+  void note_defines() {
+    std::set<std::string> written;
+    for (const UserFile& file : request_.files) {
+      for (std::string& define : defines_of(file.text))
+        written.insert(std::move(define));
+    }
+    for (const std::string& define : defines_of(request_.problem.source)) {
+      if (!written.contains(define))
+        result_.notes.push_back(
+            fmt::format("the winner was searched with '{}', and is right with that alone", define));
+    }
+  }
+
+  // A new name must not be one that a file has already.
+  Status check_names() {
+    const std::set<std::string> names(change_.new_names.begin(), change_.new_names.end());
+    for (const UserFile& file : request_.files) {
+      for (const source::Token& token : source::tokenize(file.text)) {
+        const std::string word(token.in(file.text));
+        if (names.contains(word)) {
+          return refuse(fmt::format("the winner needs '{}', and {} has something else of that name",
+                                    word, file.name));
+        }
+      }
+    }
+    return {};
+  }
+
+  void replace_kernel() {
+    const std::string& text = request_.files[file_].text;
+    const std::string indentation = indentation_at(text, definition_->begin);
+    std::string block;
+    for (const std::string& helper : change_.helpers)
+      block += helper + "\n\n";
+    for (const std::string& remark : request_.remarks)
+      block += "// " + remark + "\n";
+    // Linkage is the user's.
+    if (has_word(definition_->head, "static") && !has_word(change_.definition, "static"))
+      block += "static ";
+    block += change_.definition;
+    edit(file_, {definition_->begin, definition_->end,
+                 with_line_ends_of(text, indented(block, indentation))});
+    std::string includes;
+    for (const std::string& include : change_.includes) {
+      if (text.find(include) == std::string::npos) includes += include + "\n";
+    }
+    if (includes.empty()) return;
+    const std::size_t place = place_for_includes(text);
+    edit(file_, {place, place, with_line_ends_of(text, includes)});
+  }
+
+  // Parameters may have become const: what is declared must be what is defined.
+  void replace_declarations() {
+    const std::string& own = request_.files[file_].text;
+    const std::string_view defined = std::string_view(own).substr(
+        definition_->parameters_begin, definition_->parameters_end - definition_->parameters_begin);
+    if (typing_words(defined) == typing_words(change_.parameters)) return;
+    for (std::size_t i = 0; i < request_.files.size(); ++i) {
+      const std::string& text = request_.files[i].text;
+      for (const KernelDefinition& one : find_definitions(text, name_)) {
+        if (one.has_body || one.is_template) continue;
+        edit(i, {one.parameters_begin, one.parameters_end,
+                 with_line_ends_of(text, change_.parameters)});
+      }
+    }
+  }
+
+  Status edit_launches() {
+    const LaunchChange change{request_.problem, *before_, *after_};
+    std::size_t sites = 0;
+    for (std::size_t i = 0; i < request_.files.size(); ++i) {
+      const UserFile& file = request_.files[i];
+      const KernelUses uses = find_kernel_uses(file.text, request_.problem.signature);
+      sites += uses.sites.size();
+      for (const LaunchSite& site : uses.sites) {
+        if (Status status = check_buffers(file, site); !status) return status;
+        auto edited = edit_launch(site, change);
+        if (!edited) return refuse(file.name + ", " + edited.error().message);
+        for (const std::string& note : edited->notes)
+          result_.notes.push_back(file.name + ", " + note);
+        if (edited->shape.empty()) continue;
+        edit(i, {site.begin, site.end, edited->shape});
+        result_.launches.push_back({file.name, site.line,
+                                    file.text.substr(site.begin, site.end - site.begin),
+                                    edited->shape});
+      }
+      if (Status status = check_hidden(file, uses, change); !status) return status;
+    }
+    if (sites == 0 && !change.same())
+      return refuse(fmt::format("no launch of '{}' is found in {}", name_, file_names()));
+    return {};
+  }
+
+  // Launches that cannot be edited may stay where nothing about them changes.
+  Status check_hidden(const UserFile& file, const KernelUses& uses, const LaunchChange& change) {
+    for (const auto& [lines, what] : {std::pair(&uses.macro_lines, "a macro launches it"),
+                                      std::pair(&uses.mentioned_lines,
+                                                "its address is taken, so that it may be launched "
+                                                "from elsewhere")}) {
+      if (lines->empty()) continue;
+      const std::string where = fmt::format("{}, line {}: {}", file.name, lines->front(), what);
+      if (!change.same()) return refuse(where);
+      result_.notes.push_back(fmt::format("{}; the launch must be that of the search ({})", where,
+                                          launch_text(*before_)));
+    }
+    return {};
+  }
+
+  // What the winner relies on must not be broken in so many words.
+  Status check_buffers(const UserFile& file, const LaunchSite& site) const {
+    std::set<std::string> bases;
+    std::size_t place = 0;
+    for (const Parameter& parameter : request_.problem.signature.parameters) {
+      if (!parameter.is_passed() || place == site.arguments.size()) break;
+      const std::string& argument = site.arguments[place++];
+      if (!parameter.is_pointer) continue;
+      const std::string base = base_of(argument);
+      const bool null = base == "nullptr" || base == "NULL" || base.empty();
+      if (relies_on("overlap") && !request_.overlap_is_known && !null &&
+          !bases.insert(base).second) {
+        return refuse(
+            fmt::format("{}, line {}: two arguments point into '{}', and the winner "
+                        "relies on buffers that do not overlap",
+                        file.name, site.line, base));
+      }
+      if (relies_on("aligned") && !is_plain(argument)) {
+        return refuse(
+            fmt::format("{}, line {}: '{}' need not be aligned, and the winner relies on "
+                        "aligned buffers",
+                        file.name, site.line, argument));
+      }
+    }
+    return {};
+  }
+
+  [[nodiscard]] bool relies_on(std::string_view word) const {
+    return std::ranges::any_of(request_.winner.assumptions, [&](const std::string& assumption) {
+      return assumption.find(word) != std::string::npos;
+    });
+  }
+
+  [[nodiscard]] std::string file_names() const {
+    std::string names;
+    for (const UserFile& file : request_.files)
+      names += (names.empty() ? "" : ", ") + file.name;
+    return names;
+  }
+
+  void edit(std::size_t file, TextEdit one) { edits_[file].push_back(std::move(one)); }
+
+  const HandBackRequest& request_;
+  const std::string& name_;
+  const Launch* before_ = nullptr;
+  const Launch* after_ = nullptr;
+  KernelChange change_;
+  std::optional<KernelDefinition> definition_;
+  std::size_t file_ = 0;  // that defines it
+  std::vector<std::vector<TextEdit>> edits_;
+  HandedBack result_;
+};
+
+}  // namespace
+
+Result<HandedBack> hand_back(const HandBackRequest& request) {
+  return HandBacker(request).run();
+}
+
+}  // namespace regraph::handback
