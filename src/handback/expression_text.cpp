@@ -20,9 +20,8 @@ bool is_number(const std::string& text) {
 }
 
 bool is_name(const std::string& text) {
-  return std::ranges::all_of(text, [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-  });
+  return std::ranges::all_of(
+      text, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; });
 }
 
 class HostPrinter {

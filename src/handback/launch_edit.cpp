@@ -200,8 +200,7 @@ class LaunchEditor {
 
   Result<std::string> new_grid() {
     // The launch's own words where they stay right.
-    const bool known = std::ranges::all_of(known_, [](bool axis) { return axis; });
-    if (before_ == after_ && (known || !block_unknown_)) return site_.shape[0];
+    if (before_ == after_ && !block_unknown_) return site_.shape[0];
     std::array<std::string, 3> axes;
     for (std::size_t axis = 0; axis < axes.size(); ++axis) {
       auto text = new_axis(axis);

@@ -82,10 +82,25 @@ class LaunchFinder {
         define(word(at), join({at + 2, end_of_value(at + 2)}));
       } else if (is_assignment(at + 1)) {
         define(word(at), "");
-      } else if (word(at - 1) == "dim3" && (word(at + 1) == "(" || word(at + 1) == "{")) {
+      } else if ((word(at + 1) == "(" || word(at + 1) == "{") && is_dim3(at)) {
         define(word(at), "dim3" + join({at + 1, after_bracket(source_, tokens_, at + 1)}));
       }
     }
+  }
+
+  // Whether the name is declared here as a dim3: "dim3 name(" or "dim3 other(...), name(".
+  [[nodiscard]] bool is_dim3(std::size_t at) const {
+    std::size_t back = at - 1;
+    while (word(back) == "," && back > 1 && (word(back - 1) == ")" || word(back - 1) == "}")) {
+      int depth = 0;
+      for (--back; back > 0; --back) {
+        if (word(back) == ")" || word(back) == "}") ++depth;
+        if ((word(back) == "(" || word(back) == "{") && --depth == 0) break;
+      }
+      if (back < 2 || !is_identifier(back - 1)) return false;
+      back -= 2;
+    }
+    return word(back) == "dim3";
   }
 
   [[nodiscard]] bool is_assignment(std::size_t at) const {
