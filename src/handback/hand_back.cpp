@@ -1,6 +1,7 @@
 #include "handback/hand_back.h"
 
 #include "handback/kernel_change.h"
+#include "handback/specialisation.h"
 #include "handback/text_edits.h"
 #include "source/top_level.h"
 
@@ -74,7 +75,7 @@ class HandBacker {
     change_ = std::move(*change);
     if (Status status = find_definition(); !status) return status.error();
     if (Status status = check_names(); !status) return status.error();
-    replace_kernel();
+    if (Status status = replace_kernel(); !status) return status.error();
     replace_declarations();
     if (Status status = edit_launches(); !status) return status.error();
     for (std::size_t i = 0; i < edits_.size(); ++i)
@@ -130,10 +131,9 @@ class HandBacker {
                               request_.files[file_].name, name_));
     }
     if (definition_->is_template) {
-      return refuse(fmt::format(
-          "'{}' is a template and the winner one instance of it, {}: write it beside the template "
-          "as a kernel of its own, and launch that where the instance is launched",
-          name_, request_.instance.empty() ? "the one that was searched" : request_.instance));
+      auto bound = bound_parameters(definition_->template_list, request_.problem.source);
+      if (!bound) return refuse(bound.error().message);
+      instance_ = *std::move(bound);
     }
     note_defines();
     if (change_.had_conditionals) {
@@ -172,7 +172,7 @@ class HandBacker {
     return {};
   }
 
-  void replace_kernel() {
+  Status replace_kernel() {
     const std::string& text = request_.files[file_].text;
     const std::string indentation = indentation_at(text, definition_->begin);
     std::string block;
@@ -180,23 +180,33 @@ class HandBacker {
       block += helper + "\n\n";
     for (const std::string& remark : request_.remarks)
       block += "// " + remark + "\n";
-    // Linkage is the user's.
-    if (has_word(definition_->head, "static") && !has_word(change_.definition, "static"))
-      block += "static ";
-    block += change_.definition;
-    edit(file_, {definition_->begin, definition_->end,
-                 with_line_ends_of(text, indented(block, indentation))});
+    if (definition_->is_template) {
+      auto special = as_specialisation(change_.definition, name_, instance_);
+      if (!special) return refuse(special.error().message);
+      block += *special;
+      edit(file_, {definition_->end, definition_->end,
+                   with_line_ends_of(text, "\n\n" + indentation + indented(block, indentation))});
+    } else {
+      // Linkage is the user's.
+      if (has_word(definition_->head, "static") && !has_word(change_.definition, "static"))
+        block += "static ";
+      block += change_.definition;
+      edit(file_, {definition_->begin, definition_->end,
+                   with_line_ends_of(text, indented(block, indentation))});
+    }
     std::string includes;
     for (const std::string& include : change_.includes) {
       if (text.find(include) == std::string::npos) includes += include + "\n";
     }
-    if (includes.empty()) return;
+    if (includes.empty()) return {};
     const std::size_t place = place_for_includes(text);
     edit(file_, {place, place, with_line_ends_of(text, includes)});
+    return {};
   }
 
   // Parameters may have become const: what is declared must be what is defined.
   void replace_declarations() {
+    if (definition_->is_template) return;
     const std::string& own = request_.files[file_].text;
     const std::string_view defined = std::string_view(own).substr(
         definition_->parameters_begin, definition_->parameters_end - definition_->parameters_begin);
@@ -219,6 +229,9 @@ class HandBacker {
       const KernelUses uses = find_kernel_uses(file.text, request_.problem.signature);
       sites += uses.sites.size();
       for (const LaunchSite& site : uses.sites) {
+        auto ours = is_ours(file, site, change);
+        if (!ours) return ours.error();
+        if (!*ours) continue;
         if (Status status = check_buffers(file, site); !status) return status;
         auto edited = edit_launch(site, change);
         if (!edited) return refuse(file.name + ", " + edited.error().message);
@@ -235,6 +248,27 @@ class HandBacker {
     if (sites == 0 && !change.same())
       return refuse(fmt::format("no launch of '{}' is found in {}", name_, file_names()));
     return {};
+  }
+
+  // Of a template one instance alone is the winner's.
+  Result<bool> is_ours(const UserFile& file, const LaunchSite& site, const LaunchChange& change) {
+    if (!definition_->is_template) return true;
+    const bool before = &file == &request_.files[file_] && site.begin < definition_->begin;
+    const auto same = is_instance(site.instance, instance_);
+    if (before && same != false) {
+      return refuse(
+          fmt::format("{}, line {}: the template is launched before it is defined, where "
+                      "a specialisation is not known yet",
+                      file.name, site.line));
+    }
+    if (same) return *same;
+    if (!change.same()) {
+      return refuse(
+          fmt::format("{}, line {}: whether this launches {} cannot be told, and that "
+                      "alone needs another launch",
+                      file.name, site.line, instance_name(name_, instance_)));
+    }
+    return true;
   }
 
   // Launches that cannot be edited may stay where nothing about them changes.
@@ -300,7 +334,8 @@ class HandBacker {
   const Launch* after_ = nullptr;
   KernelChange change_;
   std::optional<KernelDefinition> definition_;
-  std::size_t file_ = 0;  // that defines it
+  std::vector<BoundParameter> instance_;  // of a template
+  std::size_t file_ = 0;                  // that defines it
   std::vector<std::vector<TextEdit>> edits_;
   HandedBack result_;
 };

@@ -21,7 +21,6 @@ struct HandBackRequest {
   const Candidate& winner;
   std::vector<UserFile> files;       // one of them defines the kernel, others may launch it
   std::vector<std::string> remarks;  // lines of the comment above the kernel
-  std::string instance;              // "k<float, 4>" when the kernel is an instance of a template
   bool overlap_is_known = false;     // a run of the program showed which buffers overlap
 };
 

@@ -1,7 +1,6 @@
 #include "session/winner_patch.h"
 
 #include "base/files.h"
-#include "capture/problem/kernel_source.h"
 #include "handback/hand_back.h"
 #include "handback/kernel_change.h"
 #include "report/unified_diff.h"
@@ -68,11 +67,8 @@ class PatchMaker {
  private:
   Status make() {
     if (Status status = read_files(); !status) return status;
-    handback::HandBackRequest request{opened_.problem, winner_, {}, remarks(), {}, false};
-    if (opened_.capture) {
-      request.instance = capture::kernel_name_of(opened_.capture->symbol);
-      request.overlap_is_known = true;
-    }
+    handback::HandBackRequest request{
+        opened_.problem, winner_, {}, remarks(), opened_.capture.has_value()};
     choose_root();
     for (const FileOnDisk& file : files_)
       request.files.push_back({name_of(file), file.text});

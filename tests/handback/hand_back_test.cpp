@@ -197,5 +197,38 @@ TEST(HandBack, SaysWhatWasDefinedForTheSearchAlone) {
   EXPECT_NE(handed->notes[0].find("#define TILE 16"), std::string::npos);
 }
 
+// The template stays; the winner is its instance for these arguments.
+TEST(HandBack, AnInstanceBecomesASpecialisation) {
+  const std::string kernel =
+      "template <typename T, int WIDTH = 8>\n" + replaced(kSums, "float* in", "T* in");
+  const std::string host =
+      "void f(float* a, float* b, double* c, int m) {\n"
+      "  sums<float, 4><<<(m + 127) / 128, 128>>>(a, b, m, 1);\n"
+      "  sums<double, 4><<<m, 64>>>(c, b, m, 1);\n"
+      "}\n";
+  SearchedSums searched(kernel + host, "sums<float, 4>");
+  searched.win(replaced(test::kFastSums, "const float*", "const T*"));
+  searched.set_launch({256, 1, 1}, "cdiv(rows, 8)");
+  const std::string special =
+      "\n// Faster.\ntemplate <>\n__global__ void sums<float, 4>(\n    const float* __restrict__ "
+      "in,\n    float* __restrict__ out,\n    int rows,\n    int columns) {\n  using T = float;\n  "
+      "constexpr int WIDTH = 4;\n  fast();\n}\n";
+  EXPECT_EQ(text_of(searched.into(kernel + host)),
+            kernel + special +
+                replaced(host, "(m + 127) / 128, 128", "(unsigned)(((long long)m + 7) / 8), 256"));
+  // Which instance this is depends on the arguments' types.
+  const std::string deduced = replaced(host, "sums<float, 4>", "sums");
+  EXPECT_NE(why_not(searched.into(kernel + deduced)).find("sums<float, 4> cannot be told"),
+            std::string::npos);
+  searched.set_launch({128, 1, 1}, "cdiv(rows, bx)");
+  EXPECT_EQ(text_of(searched.into(kernel + deduced)), kernel + special + deduced);
+  // Before the specialisation the template would be taken.
+  const std::string first =
+      "template <typename T, int WIDTH> __global__ void sums(const T* in, "
+      "float* out, int rows, int columns);\n";
+  EXPECT_NE(why_not(searched.into(first + host + kernel)).find("before it is defined"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace regraph::handback

@@ -88,7 +88,7 @@ class SearchedSums {
   }
 
   [[nodiscard]] Result<handback::HandedBack> into(std::vector<handback::UserFile> files) const {
-    return handback::hand_back({problem, winner, std::move(files), {"Faster."}, "", false});
+    return handback::hand_back({problem, winner, std::move(files), {"Faster."}, false});
   }
   [[nodiscard]] Result<handback::HandedBack> into(const std::string& file) const {
     return into(std::vector<handback::UserFile>{{"main.cu", file}});
