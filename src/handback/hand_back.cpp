@@ -66,7 +66,10 @@ std::vector<std::string> defines_of(std::string_view text) {
 class HandBacker {
  public:
   explicit HandBacker(const HandBackRequest& request)
-      : request_(request), name_(request.problem.signature.name), edits_(request.files.size()) {}
+      : request_(request),
+        full_name_(request.problem.signature.name),
+        name_(source::unqualified_name(full_name_)),
+        edits_(request.files.size()) {}
 
   Result<HandedBack> run() {
     if (Status status = find_launch(); !status) return status.error();
@@ -95,9 +98,9 @@ class HandBacker {
                       after.size(), before.size() == 1 ? "was" : "were", before.size(), name_));
     }
     for (std::size_t i = 0; i < before.size(); ++i) {
-      const bool ours = before[i].kernel == name_;
+      const bool ours = before[i].kernel == full_name_;
       if (!ours && before[i] == after[i]) continue;
-      if (!ours || after[i].kernel != name_ || before_ != nullptr ||
+      if (!ours || after[i].kernel != full_name_ || before_ != nullptr ||
           before[i].arguments != after[i].arguments)
         return refuse("the winner changes several launches, or what is passed to them");
       before_ = &before[i];
@@ -329,7 +332,8 @@ class HandBacker {
   void edit(std::size_t file, TextEdit one) { edits_[file].push_back(std::move(one)); }
 
   const HandBackRequest& request_;
-  const std::string& name_;
+  const std::string& full_name_;  // with its namespaces, as in plans
+  const std::string name_;
   const Launch* before_ = nullptr;
   const Launch* after_ = nullptr;
   KernelChange change_;

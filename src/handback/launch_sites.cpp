@@ -19,14 +19,15 @@ class UseFinder {
   UseFinder(std::string_view text, const KernelSignature& kernel)
       : text_(text),
         kernel_(kernel),
+        name_(source::unqualified_name(kernel.name)),
         tokens_(source::tokenize(text)),
         declarations_(source::split_top_level(text, tokens_)) {}
 
   KernelUses run() {
     read_macros();
     for (const TopLevelDeclaration& declaration : declarations_) {
-      const bool own = declaration.is_global && !declaration.names.empty() &&
-                       declaration.names.front() == kernel_.name;
+      const bool own =
+          declaration.is_global && !declaration.names.empty() && declaration.names.front() == name_;
       if (!own && declaration.kind != DeclarationKind::directive) read_declaration(declaration);
     }
     return std::move(uses_);
@@ -45,8 +46,8 @@ class UseFinder {
       if (source::directive_name(directive) != "define") continue;
       const std::string_view body = directive.substr(1);
       const auto words = source::tokenize(body);
-      const bool named = std::ranges::any_of(
-          words, [&](const Token& inner) { return inner.in(body) == kernel_.name; });
+      const bool named =
+          std::ranges::any_of(words, [&](const Token& inner) { return inner.in(body) == name_; });
       if (named) uses_.macro_lines.push_back(static_cast<int>(token.line));
     }
   }
@@ -54,7 +55,7 @@ class UseFinder {
   void read_declaration(const TopLevelDeclaration& declaration) {
     std::vector<std::size_t> launches;
     for (std::size_t at = declaration.first; at < declaration.last; ++at) {
-      if (word(at) != kernel_.name || tokens_[at].kind != TokenKind::identifier) continue;
+      if (word(at) != name_ || tokens_[at].kind != TokenKind::identifier) continue;
       std::size_t after = at + 1;
       if (word(after) == "<") after = source::after_angle(text_, tokens_, after);
       if (word(after) == "<<<") {
@@ -158,6 +159,7 @@ class UseFinder {
 
   std::string_view text_;
   const KernelSignature& kernel_;
+  const std::string name_;
   std::vector<Token> tokens_;
   std::vector<TopLevelDeclaration> declarations_;
   KernelUses uses_;

@@ -8,6 +8,7 @@
 #include "capture/problem/program_output.h"
 #include "session/captured_device.h"
 #include "session/folder_copy.h"
+#include "source/host_launch.h"
 
 #include <fmt/format.h>
 
@@ -197,7 +198,8 @@ class PatchChecker {
     if (const auto errors = read_file(program.errors, kMostCheckOutput))
       run.last_words = last_line(*errors);
     for (const capture::LaunchedKernel* kernel : device.launched()) {
-      if (capture::plain_name_of(kernel->symbol) == opened_.problem.signature.name)
+      if (capture::plain_name_of(kernel->symbol) ==
+          source::unqualified_name(opened_.problem.signature.name))
         run.launches += kernel->launches;
       if (!kernel->fault.empty()) run.faults.push_back(kernel->fault);
     }
@@ -264,12 +266,13 @@ CheckReport check_patch(const CheckRequest& request, const WinnerPatch& patch,
 
 fs::path folder_to_copy(const fs::path& directory, const fs::path& source) {
   constexpr int kLevelsAbove = 2;
-  constexpr std::ptrdiff_t kFewestNames = 2;  // not the root, nor what lies in it
+  constexpr std::ptrdiff_t kFewestNames = 4;  // "/home/user": not all that is below there
+  if (directory.has_relative_path() && is_in(source, directory)) return directory;
   fs::path folder = directory;
-  for (int level = 0; level <= kLevelsAbove; ++level) {
-    if (std::distance(folder.begin(), folder.end()) <= kFewestNames) break;
-    if (is_in(source, folder)) return folder;
+  for (int level = 0; level < kLevelsAbove; ++level) {
     folder = folder.parent_path();
+    if (std::distance(folder.begin(), folder.end()) < kFewestNames) break;
+    if (is_in(source, folder)) return folder;
   }
   return source.parent_path();
 }

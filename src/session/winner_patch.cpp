@@ -69,21 +69,23 @@ class PatchMaker {
     if (Status status = read_files(); !status) return status;
     handback::HandBackRequest request{
         opened_.problem, winner_, {}, remarks(), opened_.capture.has_value()};
-    choose_root();
     for (const FileOnDisk& file : files_)
-      request.files.push_back({name_of(file), file.text});
+      request.files.push_back({name_of(file.path), file.text});
     auto handed = handback::hand_back(request);
     if (!handed) return handed.error();
     for (std::size_t i = 0; i < files_.size(); ++i) {
-      const std::string& text = handed->texts[i];
-      if (text == files_[i].text) continue;
-      const std::string& name = request.files[i].name;
+      if (handed->texts[i] != files_[i].text)
+        patch_.files.push_back({files_[i].path, std::move(handed->texts[i])});
+    }
+    choose_root();
+    for (const PatchedFile& file : patch_.files) {
+      const std::string name = name_of(file.path);
+      const auto before = std::ranges::find(files_, file.path, &FileOnDisk::path);
       // A blank would end the name for patch; a tab behind it does.
       const std::string end = name.find(' ') == std::string::npos ? "" : "\t";
       patch_.report.patch +=
-          unified_diff(files_[i].text, text, "a/" + name + end, "b/" + name + end);
+          unified_diff(before->text, file.text, "a/" + name + end, "b/" + name + end);
       patch_.report.files.push_back(name);
-      patch_.files.push_back({files_[i].path, text});
     }
     for (handback::ChangedLaunch& launch : handed->launches)
       patch_.report.launches.push_back(
@@ -102,6 +104,11 @@ class PatchMaker {
                               patch_.source.string()));
     }
     patch_.source = path;
+    root_ = fs::canonical(fs::current_path(failed), failed);
+    if (!is_below(path, root_)) {
+      root_ = path.parent_path();
+      patch_.report.folder = root_.string();
+    }
     if (!is_source(path))
       return fail(ErrorCode::unsupported, path.filename().string() + " is no C++ file");
     auto text = read_file(path, kMostSourceBytes);
@@ -150,12 +157,12 @@ class PatchMaker {
   [[nodiscard]] bool launches_ours(const fs::path& path, const std::vector<FileOnDisk>& own) const {
     const KernelSignature& kernel = opened_.problem.signature;
     const auto text = read_file(path, kMostSourceBytes);
-    if (!text || text->find(kernel.name) == std::string::npos ||
-        text->find("<<<") == std::string::npos)
+    const std::string name = source::unqualified_name(kernel.name);
+    if (!text || text->find(name) == std::string::npos || text->find("<<<") == std::string::npos)
       return false;
     if (handback::find_kernel_uses(*text, kernel).sites.empty()) return false;
     bool ours = false;
-    for (const auto& one : handback::find_definitions(*text, kernel.name)) {
+    for (const auto& one : handback::find_definitions(*text, name)) {
       if (one.has_body) return false;
       ours = true;
     }
@@ -166,23 +173,22 @@ class PatchMaker {
     return ours;
   }
 
-  // Files are named from the current folder where all lie below it, else from their own.
+  // Files are named from the current folder where those that change lie below it, else from their
+  // own.
   void choose_root() {
-    std::error_code failed;
-    root_ = fs::canonical(fs::current_path(failed), failed);
-    const auto all_below = [&](const fs::path& folder) {
+    const auto all_below = [&] {
       return std::ranges::all_of(
-          files_, [&](const FileOnDisk& file) { return is_below(file.path, folder); });
+          patch_.files, [&](const PatchedFile& file) { return is_below(file.path, root_); });
     };
-    if (all_below(root_)) return;
-    root_ = files_.front().path.parent_path();
-    while (root_.has_relative_path() && !all_below(root_))
+    if (patch_.report.folder.empty() && all_below()) return;
+    root_ = patch_.source.parent_path();
+    while (root_.has_relative_path() && !all_below())
       root_ = root_.parent_path();
     patch_.report.folder = root_.string();
   }
 
-  [[nodiscard]] std::string name_of(const FileOnDisk& file) const {
-    return file.path.lexically_relative(root_).generic_string();
+  [[nodiscard]] std::string name_of(const fs::path& file) const {
+    return file.lexically_relative(root_).generic_string();
   }
 
   [[nodiscard]] std::vector<std::string> remarks() const {

@@ -22,7 +22,10 @@ struct Range {
 class LaunchFinder {
  public:
   LaunchFinder(std::string_view source, const KernelSignature& kernel)
-      : source_(source), kernel_(kernel), tokens_(tokenize(source)) {
+      : source_(source),
+        kernel_(kernel),
+        name_(unqualified_name(kernel.name)),
+        tokens_(tokenize(source)) {
     collect_definitions();
   }
 
@@ -69,7 +72,7 @@ class LaunchFinder {
       }
       if (at > 0) --at;
     }
-    return word(at) == kernel_.name;
+    return word(at) == name_;
   }
 
   // name = value; and name(value): a name with two different definitions is no constant.
@@ -383,12 +386,18 @@ class LaunchFinder {
 
   std::string_view source_;
   const KernelSignature& kernel_;
+  const std::string name_;
   std::vector<Token> tokens_;
   std::map<std::string, std::string, std::less<>> definitions_;   // empty: not a constant
   std::map<std::string, std::string, std::less<>> parameter_of_;  // host text -> manifest symbol
 };
 
 }  // namespace
+
+std::string unqualified_name(const std::string& kernel) {
+  const std::size_t qualifier = kernel.rfind("::");
+  return qualifier == std::string::npos ? kernel : kernel.substr(qualifier + 2);
+}
 
 std::optional<HostLaunch> find_host_launch(std::string_view source, const KernelSignature& kernel) {
   return LaunchFinder(source, kernel).run();

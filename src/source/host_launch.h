@@ -28,6 +28,9 @@ struct HostLaunch {
   int overlapping_line = 0;  // of the first launch in the file with such pointers; 0: none
 };
 
+// "sums" of "math::sums".
+[[nodiscard]] std::string unqualified_name(const std::string& kernel);
+
 // Returns the first launch of the kernel in `source` (the whole file). Macros, integers and dim3
 // variables with one constant definition are followed; nothing else is. Nothing when the file does
 // not launch it.
