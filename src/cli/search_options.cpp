@@ -30,6 +30,7 @@ constexpr const char* kFooter = R"(Examples:
   regraph-search examples/sgemm/sgemm.cu --device h200
   regraph-search kernel.cu --init > kernel.regraph.yaml
   regraph-search main.cu --device h200 -- its arguments    (builds and captures the program first)
+  regraph-search main.cu --device h200 --check "make && ./test"  (asks your own test of the patched file)
   regraph-search regraph-capture/sgemm --device h200       (a folder that regraph-capture made)
   regraph-search --resume regraph-runs/sgemm-1
   regraph-search kernel.cu --device sm_90 --size N=8192 --block 32x8 --evaluations 200 --json

@@ -19,22 +19,36 @@ Error refuse(std::string why) {
   return fail(ErrorCode::unsupported, std::move(why));
 }
 
-// "d_in" of "d_in + n" and of "&d_in[n]": what a pointer begins with.
-std::string base_of(const std::string& argument) {
+// What an argument that is a pointer begins with, and whether it points past that: "d_in" of
+// "d_in + n" and of "&d_in[n]". An element is a pointer of its own.
+struct PointedTo {
   std::string base;
-  for (const source::Token& token : source::tokenize(argument)) {
-    const std::string_view word = token.in(argument);
-    const bool part =
-        token.kind == source::TokenKind::identifier || word == "." || word == "->" || word == "::";
-    if (part) base += word;
-    if (!part && !base.empty()) break;
-  }
-  return base;
-}
+  bool is_offset = false;
+};
 
-bool is_plain(const std::string& argument) {
-  return argument.find_first_of("+-[&") == std::string::npos ||
-         argument.find("->") != std::string::npos;
+PointedTo pointed_to(const std::string& argument) {
+  const std::vector<source::Token> tokens = source::tokenize(argument);
+  const auto word = [&](std::size_t at) {
+    return at < tokens.size() ? tokens[at].in(argument) : std::string_view();
+  };
+  PointedTo found;
+  std::size_t at = 0;
+  while (word(at) == "(") {  // casts, and parentheses around all of it
+    const std::size_t after = source::after_bracket(argument, tokens, at);
+    if (after >= tokens.size()) break;
+    at = after;
+  }
+  const bool address = word(at) == "&";
+  for (at += address ? 1 : 0; at < tokens.size(); ++at) {
+    found.is_offset = word(at) == "+" || word(at) == "-" || (address && word(at) == "[");
+    if (found.is_offset) break;
+    const bool opens = word(at) == "(" || word(at) == "[";
+    const std::size_t last = opens ? source::after_bracket(argument, tokens, at) : at + 1;
+    for (; at < last; ++at)
+      found.base += word(at);
+    --at;
+  }
+  return found;
 }
 
 bool has_word(const std::string& text, std::string_view word) {
@@ -297,8 +311,9 @@ class HandBacker {
       if (!parameter.is_passed() || place == site.arguments.size()) break;
       const std::string& argument = site.arguments[place++];
       if (!parameter.is_pointer) continue;
-      const std::string base = base_of(argument);
-      const bool null = base == "nullptr" || base == "NULL" || base.empty();
+      const PointedTo pointed = pointed_to(argument);
+      const std::string& base = pointed.base;
+      const bool null = base == "nullptr" || base == "NULL" || base == "0";
       if (relies_on("overlap") && !request_.overlap_is_known && !null &&
           !bases.insert(base).second) {
         return refuse(
@@ -306,7 +321,7 @@ class HandBacker {
                         "relies on buffers that do not overlap",
                         file.name, site.line, base));
       }
-      if (relies_on("aligned") && !is_plain(argument)) {
+      if (relies_on("aligned") && pointed.is_offset) {
         return refuse(
             fmt::format("{}, line {}: '{}' need not be aligned, and the winner relies on "
                         "aligned buffers",

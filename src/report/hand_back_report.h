@@ -1,6 +1,7 @@
 // The winner in the user's own files, and what their own check said of it.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,6 +36,8 @@ struct CheckReport {
   double baseline_seconds = 0.0;
   double patched_seconds = 0.0;
   bool on_gpu = false;  // else kernels ran on the interpreter
+  // Of the kernel, with the patch; none where nobody counts: on a GPU, or where it did not run.
+  std::optional<std::uint64_t> launches;
   std::vector<std::string> notes;
 };
 

@@ -113,6 +113,7 @@ Json check_json(const CheckReport& check) {
           {"baseline_seconds", check.baseline_seconds},
           {"patched_seconds", check.patched_seconds},
           {"on_gpu", check.on_gpu},
+          {"launches", check.launches ? Json(*check.launches) : Json()},
           {"notes", check.notes}};
 }
 

@@ -108,10 +108,12 @@ void append_check(const CheckReport& check, std::string& text) {
   if (!check.ran) {
     fmt::format_to(out, "  check       no verdict of '{}': {}\n", check.command, check.trouble);
   } else if (check.same) {
-    fmt::format_to(
-        out, "  check       '{}' passes as before ({} without the patch, {} with it, {})\n",
-        check.command, duration_text(check.baseline_seconds), duration_text(check.patched_seconds),
-        check.on_gpu ? "on the GPU" : "on the interpreter");
+    const bool unseen = check.launches == 0u;
+    fmt::format_to(out, "  check       '{}' {} ({} without the patch, {} with it, {})\n",
+                   check.command,
+                   unseen ? "ends as before, but never launched the kernel" : "passes as before",
+                   duration_text(check.baseline_seconds), duration_text(check.patched_seconds),
+                   check.on_gpu ? "on the GPU" : "on the interpreter");
   } else {
     fmt::format_to(
         out, "  check       '{}' FAILS WITH THE PATCH, so the best candidate is withdrawn: {}\n",

@@ -38,6 +38,7 @@ struct CommandRun {
   std::uint64_t launches = 0;       // of the kernel, on the interpreter
   bool asked = false;               // for the runtime
   std::vector<std::string> faults;  // of kernels
+  std::vector<std::string> notes;   // of the device
 };
 
 std::string last_line(std::string_view text) {
@@ -197,6 +198,7 @@ class PatchChecker {
     run.output = std::move(*output);
     if (const auto errors = read_file(program.errors, kMostCheckOutput))
       run.last_words = last_line(*errors);
+    run.notes = device.notes();
     for (const capture::LaunchedKernel* kernel : device.launched()) {
       if (capture::plain_name_of(kernel->symbol) ==
           source::unqualified_name(opened_.problem.signature.name))
@@ -222,8 +224,13 @@ class PatchChecker {
       report_.trouble = "a launch fails: " + patched.faults.front();
       return {};
     }
-    if (!request_.on_gpu && patched.launches == 0)
-      report_.notes.push_back("the command did not launch the kernel");
+    if (!request_.on_gpu) report_.launches = patched.launches;
+    if (baseline.launches > 0 && patched.launches == 0) {
+      report_.trouble = "the kernel is not launched any more";
+      return {};
+    }
+    if (report_.launches == 0u)
+      report_.notes.insert(report_.notes.end(), patched.notes.begin(), patched.notes.end());
     report_.same = baseline.output == patched.output;
     if (report_.same) return {};
     // What it writes may be another thing every time.

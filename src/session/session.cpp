@@ -97,6 +97,8 @@ struct Session::State {
     const CheckRequest request{config.check_command, config.check_seconds, config.check_directory,
                                evaluator.gpu != nullptr};
     evidence.check = check_patch(request, patch, *opened, installation, cancellation);
+    // A run that goes on asks again.
+    if (cancellation.requested()) outcome.stopped = StopReason::cancelled;
     if (!evidence.check->ran || evidence.check->same) return;
     outcome.withdraw_claim(SpeedVerdict::ambiguous);
     notes.push_back("the answer is withdrawn: with the patch '" + config.check_command +

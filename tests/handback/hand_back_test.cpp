@@ -162,6 +162,26 @@ TEST(HandBack, WhatTheWinnerReliesOnMustHoldAtTheLaunch) {
             std::string::npos);
 }
 
+TEST(HandBack, DifferentBuffersAreNotTakenForOne) {
+  for (const char* arguments :
+       {"(float*)a, (float*)b", "x[0], x[i + 1]", "raw(v.data()), raw(w.data())", "s->a, s->b"}) {
+    const std::string host =
+        std::string("void f(int m) { sums<<<(m + 127) / 128, 128>>>(") + arguments + ", m, 1); }\n";
+    SearchedSums searched(kSums + host);
+    searched.win();
+    searched.winner.assumptions = {"buffers are aligned to 16 bytes", "buffers do not overlap"};
+    EXPECT_NE(text_of(searched.into(kSums + host)), "") << arguments;
+  }
+  for (const char* arguments : {"a, (float*)a", "&a[0], &a[m]", "x[1], x[1]", "s->a + 4, s->b"}) {
+    const std::string host =
+        std::string("void f(int m) { sums<<<(m + 127) / 128, 128>>>(") + arguments + ", m, 1); }\n";
+    SearchedSums searched(kSums + host);
+    searched.win();
+    searched.winner.assumptions = {"buffers are aligned to 16 bytes", "buffers do not overlap"};
+    EXPECT_NE(why_not(searched.into(kSums + host)), "") << arguments;
+  }
+}
+
 TEST(HandBack, SaysWhyItIsToBeDoneByHand) {
   const std::string file = kTop + kSums + kHost;
   SearchedSums searched(file);

@@ -126,7 +126,7 @@ TEST(ResultJson, TellsLaunchesPatchAndCheck) {
   EXPECT_EQ(launch.at("best").at("grid").at(0), "cdiv(n, bx)");
   EXPECT_EQ(launch.at("best").at("bench").at("grid").at(0), 8);
   report.hand_back = HandBackReport{"--- a/k.cu\n", "", "", {"k.cu"}, {{"k.cu", 7, "g", "h"}}, {}};
-  report.check = CheckReport{"make test", true, true, "", 0, 0, 2.0, 1.0, false, {}};
+  report.check = CheckReport{"make test", true, true, "", 0, 0, 2.0, 1.0, false, 3, {}};
   json = nlohmann::json::parse(result_json(report));
   EXPECT_EQ(json.at("patch").at("path"), "out/best.patch");
   EXPECT_EQ(json.at("patch").at("launches").at(0).at("after"), "h");

@@ -73,6 +73,9 @@ TEST(ResultText, TellsWhatTheOwnCheckSaid) {
                        "without the patch, 1.00 s with it, on the "
                        "interpreter)\n"))
       << result_text(report);
+  check.launches = 0;
+  report.check = check;
+  EXPECT_TRUE(contains(result_text(report), "ends as before, but never launched the kernel"));
   check.same = false;
   check.trouble = "line 1 differs";
   report.check = check;

@@ -141,6 +141,7 @@ TEST_F(BuiltPatchCheckTest, TheProgramsOwnTestPassesWithThePatch) {
     EXPECT_TRUE(check.ran) << check.trouble;
     EXPECT_TRUE(check.same) << check.trouble;
     EXPECT_EQ(check.notes, std::vector<std::string>{});
+    EXPECT_EQ(check.launches, 1u);
     EXPECT_FALSE(check.on_gpu);
     EXPECT_NE(text_.find("passes as before"), std::string::npos) << text_;
   }
@@ -188,6 +189,41 @@ TEST_F(PatchCheckTest, ATestThatFailsAnywayHasNoVerdict) {
   ASSERT_TRUE(found);
   EXPECT_NE(found->evidence->check->trouble.find("does not end within 0.3 s"), std::string::npos)
       << found->evidence->check->trouble;
+}
+
+// As where times are measured: the command runs as it is.
+TEST_F(PatchCheckTest, OnAGpuTheCommandRunsByItself) {
+  write_program(in_main());
+  SessionOptions options = this->options();
+  options.problem.kernel_file = path("own/main.cu");
+  options.problem.kernel = "row_sums";
+  const auto session = Session::open(options, installation, never);
+  ASSERT_TRUE(session) << session.error().message;
+  WinnerPatch patch;
+  patch.source = fs::canonical(path("own/main.cu"));
+  patch.report.patch = "a patch";
+  patch.files = {{patch.source, "patched\n"}};
+  CheckRequest request{"pwd | wc -l; head -c 1 main.cu > /dev/null", 20.0, path("own"), true};
+  CheckReport check = check_patch(request, patch, (*session)->opened(), installation, never);
+  EXPECT_TRUE(check.ran && check.same) << check.trouble;
+  EXPECT_TRUE(check.on_gpu);
+  EXPECT_FALSE(check.launches.has_value());
+  request.command = "echo wrong >&2; ! grep -q patched main.cu";
+  check = check_patch(request, patch, (*session)->opened(), installation, never);
+  EXPECT_TRUE(check.ran);
+  EXPECT_FALSE(check.same);
+  EXPECT_EQ(check.trouble, "it ends with 1 with the patch: wrong");
+  request.command = "kill -9 $$";
+  check = check_patch(request, patch, (*session)->opened(), installation, never);
+  EXPECT_EQ(check.baseline_exit_code, 137);
+  request.command = "sleep 30";
+  request.seconds = 0.3;
+  check = check_patch(request, patch, (*session)->opened(), installation, never);
+  EXPECT_NE(check.trouble.find("does not end within 0.3 s;"), std::string::npos) << check.trouble;
+  patch.report.patch.clear();
+  patch.report.why_not = "a macro launches it";
+  check = check_patch(request, patch, (*session)->opened(), installation, never);
+  EXPECT_EQ(check.trouble, "there is no patch: a macro launches it");
 }
 
 TEST_F(PatchCheckTest, FoldersAreCopiedWithoutWhatIsNobodys) {
