@@ -1,5 +1,6 @@
 #include "handback/hand_back.h"
 
+#include "handback/buffer_arguments.h"
 #include "handback/kernel_change.h"
 #include "handback/specialisation.h"
 #include "handback/text_edits.h"
@@ -17,38 +18,6 @@ namespace {
 
 Error refuse(std::string why) {
   return fail(ErrorCode::unsupported, std::move(why));
-}
-
-// What an argument that is a pointer begins with, and whether it points past that: "d_in" of
-// "d_in + n" and of "&d_in[n]". An element is a pointer of its own.
-struct PointedTo {
-  std::string base;
-  bool is_offset = false;
-};
-
-PointedTo pointed_to(const std::string& argument) {
-  const std::vector<source::Token> tokens = source::tokenize(argument);
-  const auto word = [&](std::size_t at) {
-    return at < tokens.size() ? tokens[at].in(argument) : std::string_view();
-  };
-  PointedTo found;
-  std::size_t at = 0;
-  while (word(at) == "(") {  // casts, and parentheses around all of it
-    const std::size_t after = source::after_bracket(argument, tokens, at);
-    if (after >= tokens.size()) break;
-    at = after;
-  }
-  const bool address = word(at) == "&";
-  for (at += address ? 1 : 0; at < tokens.size(); ++at) {
-    found.is_offset = word(at) == "+" || word(at) == "-" || (address && word(at) == "[");
-    if (found.is_offset) break;
-    const bool opens = word(at) == "(" || word(at) == "[";
-    const std::size_t last = opens ? source::after_bracket(argument, tokens, at) : at + 1;
-    for (; at < last; ++at)
-      found.base += word(at);
-    --at;
-  }
-  return found;
 }
 
 bool has_word(const std::string& text, std::string_view word) {
@@ -249,7 +218,10 @@ class HandBacker {
         auto ours = is_ours(file, site, change);
         if (!ours) return ours.error();
         if (!*ours) continue;
-        if (Status status = check_buffers(file, site); !status) return status;
+        const Status buffers =
+            check_buffers(site, request_.problem.signature,
+                          {request_.winner.assumptions, request_.overlap_is_known});
+        if (!buffers) return refuse(file.name + ", " + buffers.error().message);
         auto edited = edit_launch(site, change);
         if (!edited) return refuse(file.name + ", " + edited.error().message);
         for (const std::string& note : edited->notes)
@@ -301,40 +273,6 @@ class HandBacker {
                                           launch_text(*before_)));
     }
     return {};
-  }
-
-  // What the winner relies on must not be broken in so many words.
-  Status check_buffers(const UserFile& file, const LaunchSite& site) const {
-    std::set<std::string> bases;
-    std::size_t place = 0;
-    for (const Parameter& parameter : request_.problem.signature.parameters) {
-      if (!parameter.is_passed() || place == site.arguments.size()) break;
-      const std::string& argument = site.arguments[place++];
-      if (!parameter.is_pointer) continue;
-      const PointedTo pointed = pointed_to(argument);
-      const std::string& base = pointed.base;
-      const bool null = base == "nullptr" || base == "NULL" || base == "0";
-      if (relies_on("overlap") && !request_.overlap_is_known && !null &&
-          !bases.insert(base).second) {
-        return refuse(
-            fmt::format("{}, line {}: two arguments point into '{}', and the winner "
-                        "relies on buffers that do not overlap",
-                        file.name, site.line, base));
-      }
-      if (relies_on("aligned") && pointed.is_offset) {
-        return refuse(
-            fmt::format("{}, line {}: '{}' need not be aligned, and the winner relies on "
-                        "aligned buffers",
-                        file.name, site.line, argument));
-      }
-    }
-    return {};
-  }
-
-  [[nodiscard]] bool relies_on(std::string_view word) const {
-    return std::ranges::any_of(request_.winner.assumptions, [&](const std::string& assumption) {
-      return assumption.find(word) != std::string::npos;
-    });
   }
 
   [[nodiscard]] std::string file_names() const {

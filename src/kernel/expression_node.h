@@ -1,5 +1,5 @@
-// The tree behind IntegerExpression. For expression.cpp, expression_parser.cpp and whoever prints it
-// in another language.
+// The tree behind IntegerExpression. For expression.cpp, expression_parser.cpp and whoever prints
+// it in another language.
 #pragma once
 
 #include "kernel/expression.h"

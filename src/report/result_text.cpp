@@ -1,4 +1,5 @@
 #include "kernel/caveats.h"
+#include "report/hand_back_text.h"
 #include "report/run_report.h"
 
 #include <fmt/format.h>
@@ -28,40 +29,6 @@ std::string verdict_text(const SearchOutcome& outcome) {
   return text.empty() ? "none" : text;
 }
 
-// "block 128, grid cdiv(n, 128) = 32".
-std::string launch_text(const Problem& problem, const LaunchPlan& plan) {
-  const Launch* launch = plan.launch_of(problem.signature.name);
-  if (launch == nullptr) return "none";
-  const auto axes = [](const auto& x, const auto& y, const auto& z) {
-    const std::string first = fmt::format("{}", x);
-    if (fmt::format("{}{}", y, z) == "11") return first;
-    return fmt::format("({}, {}, {})", first, y, z);
-  };
-  std::string text =
-      fmt::format("block {}, grid {}", axes(launch->block.x, launch->block.y, launch->block.z),
-                  axes(launch->grid[0].text(), launch->grid[1].text(), launch->grid[2].text()));
-  const auto numbers = problem.bench.empty()
-                           ? std::nullopt
-                           : std::optional(concretise(*launch, problem.bench.back()));
-  if (numbers && numbers->ok()) {
-    const ConcreteLaunch& bench = **numbers;
-    text += fmt::format(" = {}", axes(bench.grid.x, bench.grid.y, bench.grid.z));
-    if (bench.dynamic_shared_bytes > 0)
-      text += fmt::format(", {} bytes of dynamic shared memory", bench.dynamic_shared_bytes);
-  }
-  if (plan.launches.size() > 1) text += fmt::format(" (of {} launches)", plan.launches.size());
-  return text;
-}
-
-void append_launch(const RunReport& report, std::string& text) {
-  const std::string before = launch_text(report.problem, report.problem.launch);
-  const std::string after = launch_text(report.problem, report.outcome.best.plan);
-  auto out = std::back_inserter(text);
-  fmt::format_to(out, "  launch      {}\n", after);
-  fmt::format_to(out, "              {}{}\n",
-                 before == after ? "as before" : "before: ", before == after ? "" : before);
-}
-
 void append_best(const RunReport& report, std::string& text) {
   const SearchOutcome& outcome = report.outcome;
   const Evaluation& best = outcome.best_evaluation;
@@ -81,46 +48,7 @@ void append_best(const RunReport& report, std::string& text) {
   }
   fmt::format_to(out, "\n  assumes     {}\n",
                  assumptions.empty() ? "nothing beyond the original" : assumptions);
-  append_launch(report, text);
-}
-
-// The winner in the user's own files.
-void append_hand_back(const HandBackReport& back, std::string& text) {
-  auto out = std::back_inserter(text);
-  if (back.patch.empty()) {
-    fmt::format_to(out, "  patch       none: {}\n", back.why_not);
-    return;
-  }
-  fmt::format_to(out, "  patch       of {}", fmt::join(back.files, ", "));
-  if (!back.folder.empty()) fmt::format_to(out, " in {}", back.folder);
-  text += "\n";
-  for (const HandedLaunch& launch : back.launches) {
-    fmt::format_to(out, "              line {} of {}: <<<{}>>> becomes <<<{}>>>\n", launch.line,
-                   launch.file, launch.before, launch.after);
-  }
-  for (const std::string& note : back.notes)
-    fmt::format_to(out, "              {}\n", note);
-}
-
-// The user's own command, with the patch.
-void append_check(const CheckReport& check, std::string& text) {
-  auto out = std::back_inserter(text);
-  if (!check.ran) {
-    fmt::format_to(out, "  check       no verdict of '{}': {}\n", check.command, check.trouble);
-  } else if (check.same) {
-    const bool unseen = check.launches == 0u;
-    fmt::format_to(out, "  check       '{}' {} ({} without the patch, {} with it, {})\n",
-                   check.command,
-                   unseen ? "ends as before, but never launched the kernel" : "passes as before",
-                   duration_text(check.baseline_seconds), duration_text(check.patched_seconds),
-                   check.on_gpu ? "on the GPU" : "on the interpreter");
-  } else {
-    fmt::format_to(
-        out, "  check       '{}' FAILS WITH THE PATCH, so the best candidate is withdrawn: {}\n",
-        check.command, check.trouble);
-  }
-  for (const std::string& note : check.notes)
-    fmt::format_to(out, "              {}\n", note);
+  text += launches_text(report);
 }
 
 // What the speedup was taken from.
@@ -255,8 +183,8 @@ std::string result_text(const RunReport& report) {
     fmt::format_to(out, "\n  uncertain   {}", reason);
   fmt::format_to(out, "\n  verified    {}\n", report.verification);
   if (report.program) append_program(*report.program, text);
-  if (outcome.improved() && report.hand_back) append_hand_back(*report.hand_back, text);
-  if (report.check) append_check(*report.check, text);
+  if (outcome.improved() && report.hand_back) text += hand_back_text(*report.hand_back);
+  if (report.check) text += check_text(*report.check);
   if (report.measurement) append_measurement(*report.measurement, text);
   if (report.model_use) text += model_use_text(*report.model_use);
   fmt::format_to(out, "  evaluated   {} candidates in {:.1f} s ({}); {} merged with known states\n",

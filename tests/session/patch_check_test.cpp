@@ -219,7 +219,13 @@ TEST_F(PatchCheckTest, OnAGpuTheCommandRunsByItself) {
   request.command = "sleep 30";
   request.seconds = 0.3;
   check = check_patch(request, patch, (*session)->opened(), installation, never);
-  EXPECT_NE(check.trouble.find("does not end within 0.3 s;"), std::string::npos) << check.trouble;
+  EXPECT_NE(check.trouble.find("does not end within 0.3 s ("), std::string::npos) << check.trouble;
+  request.command = "if grep -q patched main.cu; then sleep 30; fi";
+  request.seconds = 2.0;
+  check = check_patch(request, patch, (*session)->opened(), installation, never);
+  EXPECT_TRUE(check.ran);
+  EXPECT_FALSE(check.same);
+  EXPECT_NE(check.trouble.find("does not end within 2 s"), std::string::npos) << check.trouble;
   patch.report.patch.clear();
   patch.report.why_not = "a macro launches it";
   check = check_patch(request, patch, (*session)->opened(), installation, never);
