@@ -97,6 +97,7 @@ std::vector<KernelDefinition> find_definitions(std::string_view text, const std:
     if (!code.is_kernel(declaration, kernel)) continue;
     const std::size_t open = *declaration.parameters;
     const std::size_t after = source::after_bracket(text, code.tokens, open);
+    if (after < open + 2) continue;  // the file ends there
     KernelDefinition one;
     one.begin = code.tokens[declaration.first].begin;
     one.end = code.tokens[declaration.last - 1].end;

@@ -82,9 +82,9 @@ class PatchMaker {
       const std::string name = name_of(file.path);
       const auto before = std::ranges::find(files_, file.path, &FileOnDisk::path);
       // A blank would end the name for patch; a tab behind it does.
-      const std::string end = name.find(' ') == std::string::npos ? "" : "\t";
-      patch_.report.patch +=
-          unified_diff(before->text, file.text, "a/" + name + end, "b/" + name + end);
+      const char* const end = name.find(' ') == std::string::npos ? "" : "\t";
+      patch_.report.patch += unified_diff(before->text, file.text, fmt::format("a/{}{}", name, end),
+                                          fmt::format("b/{}{}", name, end));
       patch_.report.files.push_back(name);
     }
     for (handback::ChangedLaunch& launch : handed->launches)

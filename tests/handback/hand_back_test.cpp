@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace regraph::handback {
 namespace {
 
@@ -179,6 +181,18 @@ TEST(HandBack, DifferentBuffersAreNotTakenForOne) {
     searched.win();
     searched.winner.assumptions = {"buffers are aligned to 16 bytes", "buffers do not overlap"};
     EXPECT_NE(why_not(searched.into(kSums + host)), "") << arguments;
+  }
+}
+
+// Files are whatever stands in them.
+TEST(HandBack, SurvivesAnyPartOfAFile) {
+  const std::string file = "template <typename T, int N>\n" + kSums + kTop + kHost;
+  SearchedSums searched(file, "sums<float, 4>");
+  searched.win_with_launch();
+  for (std::size_t length = 0; length <= file.size(); ++length) {
+    (void)searched.into(file.substr(0, length));
+    (void)searched.into(file.substr(length));
+    (void)searched.into(file.substr(0, length) + file.substr(std::min(file.size(), length + 5)));
   }
 }
 
