@@ -262,10 +262,11 @@ class HandBacker {
 
   // Launches that cannot be edited may stay where nothing about them changes.
   Status check_hidden(const UserFile& file, const KernelUses& uses, const LaunchChange& change) {
-    for (const auto& [lines, what] : {std::pair(&uses.macro_lines, "a macro launches it"),
-                                      std::pair(&uses.mentioned_lines,
-                                                "its address is taken, so that it may be launched "
-                                                "from elsewhere")}) {
+    for (const auto& [lines, what] :
+         {std::pair(&uses.macro_lines, "a macro launches it"),
+          std::pair(&uses.mentioned_lines,
+                    "its name is handed on (to a macro, or as an address), so that it may be "
+                    "launched from elsewhere")}) {
       if (lines->empty()) continue;
       const std::string where = fmt::format("{}, line {}: {}", file.name, lines->front(), what);
       if (!change.same()) return refuse(where);

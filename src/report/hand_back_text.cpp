@@ -14,9 +14,8 @@ std::string launch_text(const Problem& problem, const LaunchPlan& plan) {
   const Launch* launch = plan.launch_of(problem.signature.name);
   if (launch == nullptr) return "none";
   const auto axes = [](const auto& x, const auto& y, const auto& z) {
-    const std::string first = fmt::format("{}", x);
-    if (fmt::format("{}{}", y, z) == "11") return first;
-    return fmt::format("({}, {}, {})", first, y, z);
+    if (fmt::format("{} {}", y, z) == "1 1") return fmt::format("{}", x);
+    return fmt::format("({}, {}, {})", x, y, z);
   };
   std::string text =
       fmt::format("block {}, grid {}", axes(launch->block.x, launch->block.y, launch->block.z),
