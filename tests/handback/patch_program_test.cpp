@@ -25,20 +25,20 @@ class PatchProgram : public ::testing::Test {
 
   [[nodiscard]] std::string after(const std::string& text, const std::string& patch,
                                   bool backwards) const {
-    EXPECT_TRUE(write_file(folder_.path() / "main.cu", text).ok());
+    EXPECT_TRUE(write_file(folder.path() / "main.cu", text).ok());
     ChildRequest request;
     request.program = kPatch;
     request.arguments = {"-p1", "-s"};
     if (backwards) request.arguments.emplace_back("-R");
     request.input = patch;
-    request.working_directory = folder_.path();
+    request.working_directory = folder.path();
     const auto done = run_child(request, Cancellation{});
     EXPECT_TRUE(done.ok() && done->succeeded()) << (done.ok() ? done->output : "");
-    const auto result = read_file(folder_.path() / "main.cu", 1 << 20);
+    const auto result = read_file(folder.path() / "main.cu", 1 << 20);
     return result.ok() ? *result : "";
   }
 
-  TemporaryDirectory folder_ = *TemporaryDirectory::create("regraph-handback-");
+  TemporaryDirectory folder = *TemporaryDirectory::create("regraph-handback-");
 };
 
 TEST_F(PatchProgram, MakesWhatWasMeant) {

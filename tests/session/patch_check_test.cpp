@@ -107,7 +107,7 @@ class PatchCheckTest : public test::SessionTest {
     const auto expander = (*session)->expander({}, config);
     EXPECT_TRUE(expander);
     auto found = (*session)->search({config, **expander});
-    if (found) text_ = (*session)->text(*found, config);
+    if (found) shown = (*session)->text(*found, config);
     EXPECT_TRUE(found) << found.error().message;
     // No copy is left.
     EXPECT_EQ(std::distance(fs::directory_iterator(path("own")), fs::directory_iterator()), 2);
@@ -115,7 +115,7 @@ class PatchCheckTest : public test::SessionTest {
     return found;
   }
 
-  std::string text_;
+  std::string shown;
 };
 
 class BuiltPatchCheckTest : public PatchCheckTest {
@@ -143,7 +143,7 @@ TEST_F(BuiltPatchCheckTest, TheProgramsOwnTestPassesWithThePatch) {
     EXPECT_EQ(check.notes, std::vector<std::string>{});
     EXPECT_EQ(check.launches, 1u);
     EXPECT_FALSE(check.on_gpu);
-    EXPECT_NE(text_.find("passes as before"), std::string::npos) << text_;
+    EXPECT_NE(shown.find("passes as before"), std::string::npos) << shown;
   }
 }
 
@@ -157,8 +157,8 @@ TEST_F(PatchCheckTest, AnAnswerThatFailsTheTestIsWithdrawn) {
   EXPECT_FALSE(check.same);
   EXPECT_EQ(check.baseline_exit_code, 0);
   EXPECT_EQ(check.patched_exit_code, 3);
-  EXPECT_NE(text_.find("FAILS WITH THE PATCH"), std::string::npos) << text_;
-  EXPECT_EQ(text_.find("best.patch"), std::string::npos) << text_;
+  EXPECT_NE(shown.find("FAILS WITH THE PATCH"), std::string::npos) << shown;
+  EXPECT_EQ(shown.find("best.patch"), std::string::npos) << shown;
 }
 
 TEST_F(PatchCheckTest, WhatIsWrittenIsCompared) {
