@@ -47,6 +47,12 @@ SearchConfig config_of(const SearchOptions& options, const Session& session) {
   config.jobs = options.jobs > 0 ? options.jobs : default_jobs();
   config.learn = options.learn;
   configure_for(options.language_model, config);
+  if (!options.check.empty()) {
+    std::error_code ignored;
+    config.check_command = options.check;
+    config.check_directory = std::filesystem::current_path(ignored).string();
+    config.check_seconds = options.check_seconds;
+  }
   return config;
 }
 

@@ -30,6 +30,7 @@ constexpr const char* kFooter = R"(Examples:
   regraph-search examples/sgemm/sgemm.cu --device h200
   regraph-search kernel.cu --init > kernel.regraph.yaml
   regraph-search main.cu --device h200 -- its arguments    (builds and captures the program first)
+  regraph-search main.cu --device h200 --check "make && ./test"  (asks your own test of the patched file)
   regraph-search regraph-capture/sgemm --device h200       (a folder that regraph-capture made)
   regraph-search --resume regraph-runs/sgemm-1
   regraph-search kernel.cu --device sm_90 --size N=8192 --block 32x8 --evaluations 200 --json
@@ -155,6 +156,13 @@ void add_output_options(CLI::App& app, SearchOptions& options) {
                  "directory for results (default: regraph-runs/KERNEL-N)");
   app.add_option("--resume", options.resume,
                  "continue the run in this directory, whatever ended it; needs nothing else");
+  app.add_option("--check", options.check,
+                 "shell command that builds and tests your program, e.g. 'make && ./test': run in "
+                 "a copy of its folder without and with the patch");
+  app.add_option("--check-seconds", options.check_seconds,
+                 "seconds that the command of --check may take, each time")
+      ->check(positive_seconds())
+      ->capture_default_str();
   app.add_flag("--json", options.json, "print the result as JSON");
   app.add_flag("--dry-run", options.dry_run,
                "check and evaluate the original, list the first steps, stop");

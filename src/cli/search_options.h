@@ -21,6 +21,8 @@ struct SearchOptions {
   std::string sanitizer = "auto";  // "off"
   std::string export_graph;        // file to write the graph to, and stop
   std::string output;
+  std::string check;  // the user's own test of the answer; empty: none
+  double check_seconds = 600.0;
   std::string resume;  // directory of a run to continue
   bool learn = false;  // priors follow what the search itself finds out
   bool json = false;

@@ -1,4 +1,5 @@
-// The tree behind IntegerExpression. Private to expression.cpp and expression_parser.cpp.
+// The tree behind IntegerExpression. For expression.cpp, expression_parser.cpp and whoever prints
+// it in another language.
 #pragma once
 
 #include "kernel/expression.h"

@@ -67,6 +67,56 @@ Json program_json(const ProgramRunReport& program) {
           {"seconds", program.seconds}};
 }
 
+// The numbers at the last bench size are null where they cannot be told.
+Json launch_json(const Problem& problem, const LaunchPlan& plan) {
+  const Launch* launch = plan.launch_of(problem.signature.name);
+  if (launch == nullptr) return {};
+  Json json = {{"block", {launch->block.x, launch->block.y, launch->block.z}},
+               {"grid", {launch->grid[0].text(), launch->grid[1].text(), launch->grid[2].text()}},
+               {"dynamic_shared_bytes", launch->dynamic_shared_bytes.text()},
+               {"launches", plan.launches.size()},
+               {"bench", nullptr}};
+  if (problem.bench.empty()) return json;
+  if (const auto numbers = concretise(*launch, problem.bench.back())) {
+    json["bench"] = {{"grid", {numbers->grid.x, numbers->grid.y, numbers->grid.z}},
+                     {"dynamic_shared_bytes", numbers->dynamic_shared_bytes}};
+  }
+  return json;
+}
+
+Json hand_back_json(const RunReport& report) {
+  const HandBackReport& back = *report.hand_back;
+  const bool there = report.outcome.improved() && !back.patch.empty();
+  Json json = {{"path", there ? Json(report.directory + "/best.patch") : Json()},
+               {"folder", back.folder},
+               {"files", back.files},
+               {"why_not", back.why_not},
+               {"launches", Json::array()},
+               {"notes", back.notes}};
+  for (const HandedLaunch& launch : back.launches) {
+    json["launches"].push_back({{"file", launch.file},
+                                {"line", launch.line},
+                                {"before", launch.before},
+                                {"after", launch.after}});
+  }
+  return json;
+}
+
+Json check_json(const CheckReport& check) {
+  const auto code = [](const std::optional<int>& value) { return value ? Json(*value) : Json(); };
+  return {{"command", check.command},
+          {"ran", check.ran},
+          {"same", check.same},
+          {"trouble", check.trouble},
+          {"baseline_exit_code", code(check.baseline_exit_code)},
+          {"patched_exit_code", code(check.patched_exit_code)},
+          {"baseline_seconds", check.baseline_seconds},
+          {"patched_seconds", check.patched_seconds},
+          {"on_gpu", check.on_gpu},
+          {"launches", check.launches ? Json(*check.launches) : Json()},
+          {"notes", check.notes}};
+}
+
 Json measurement_json(const Measurement& measurement) {
   return {{"gpu", measurement.gpu},
           {"devices", measurement.devices},
@@ -110,6 +160,8 @@ Json best_json(const RunReport& report) {
     json["steps"].push_back(std::move(entry));
   }
   json["assumptions"] = report.assumptions();
+  json["launch"] = {{"original", launch_json(report.problem, report.problem.launch)},
+                    {"best", launch_json(report.problem, report.outcome.best.plan)}};
   json["bottleneck"] = evaluation.bottleneck;
   json["caveats"] = caveats_of(evaluation.facts);
   json["roofline_seconds"] = evaluation.roofline_seconds;
@@ -163,6 +215,8 @@ std::string result_json(const RunReport& report) {
 
   json["work"] = work_json(report.problem);
   if (report.program) json["program"] = program_json(*report.program);
+  if (report.hand_back) json["patch"] = hand_back_json(report);
+  if (report.check) json["check"] = check_json(*report.check);
   if (report.measurement) json["measurement"] = measurement_json(*report.measurement);
   if (report.model_use) json["language_model"] = model_use_json(*report.model_use);
   json["baseline"] = baseline_json(outcome.baseline_evaluation);

@@ -1,4 +1,5 @@
 #include "kernel/caveats.h"
+#include "report/hand_back_text.h"
 #include "report/run_report.h"
 
 #include <fmt/format.h>
@@ -47,6 +48,7 @@ void append_best(const RunReport& report, std::string& text) {
   }
   fmt::format_to(out, "\n  assumes     {}\n",
                  assumptions.empty() ? "nothing beyond the original" : assumptions);
+  text += launches_text(report);
 }
 
 // What the speedup was taken from.
@@ -181,6 +183,8 @@ std::string result_text(const RunReport& report) {
     fmt::format_to(out, "\n  uncertain   {}", reason);
   fmt::format_to(out, "\n  verified    {}\n", report.verification);
   if (report.program) append_program(*report.program, text);
+  if (outcome.improved() && report.hand_back) text += hand_back_text(*report.hand_back);
+  if (report.check) text += check_text(*report.check);
   if (report.measurement) append_measurement(*report.measurement, text);
   if (report.model_use) text += model_use_text(*report.model_use);
   fmt::format_to(out, "  evaluated   {} candidates in {:.1f} s ({}); {} merged with known states\n",
@@ -195,6 +199,12 @@ std::string result_text(const RunReport& report) {
   fmt::format_to(out, "  {}/best.regraph.yaml its manifest: the two are an input of their own\n",
                  report.directory);
   fmt::format_to(out, "  {}/best.diff         against the original\n", report.directory);
+  if (outcome.improved() && report.hand_back && !report.hand_back->patch.empty()) {
+    const std::string& folder = report.hand_back->folder;
+    fmt::format_to(out,
+                   "  {}/best.patch        your own file with it: patch {}-p1 < {}/best.patch\n",
+                   report.directory, folder.empty() ? "" : "-d " + folder + " ", report.directory);
+  }
   fmt::format_to(out, "  {}/manifest.yaml     the problem as it was understood\n",
                  report.directory);
   fmt::format_to(out, "  {}/result.json       all of this for programs\n", report.directory);

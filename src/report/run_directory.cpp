@@ -88,6 +88,12 @@ Status write_run_directory(const RunReport& report) {
       {"result.json", result_json(report)},
       {"results.t4.json", t4_json(report)},
   };
+  const bool patched =
+      report.outcome.improved() && report.hand_back && !report.hand_back->patch.empty();
+  if (patched) {
+    if (Status status = write_file(directory / "best.patch", report.hand_back->patch); !status)
+      return status;
+  }
   for (const auto& [file, content] : files) {
     if (Status status = write_file(directory / file, content); !status) return status;
   }

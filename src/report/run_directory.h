@@ -20,7 +20,7 @@ namespace regraph {
 void abandon_run_directory(const std::filesystem::path& directory);
 
 // Writes best.cu, best.regraph.yaml, best.diff, manifest.yaml, result.json and results.t4.json,
-// each complete or not at all. Error: io.
+// and best.patch where there is one, each complete or not at all. Error: io.
 [[nodiscard]] Status write_run_directory(const RunReport& report);
 
 }  // namespace regraph

@@ -5,6 +5,7 @@
 #include "kernel/measured_speedup.h"
 #include "kernel/problem.h"
 #include "kernel/sanitizer_report.h"
+#include "report/hand_back_report.h"
 #include "report/model_use.h"
 #include "report/program_run.h"
 #include "search/config.h"
@@ -58,6 +59,8 @@ struct RunReport {
   std::optional<ModelUse> model_use = std::nullopt;       // none: no language model was asked
   // The program that the kernel was captured from, with the winner; none: there is no such.
   std::optional<ProgramRunReport> program = std::nullopt;
+  std::optional<HandBackReport> hand_back = std::nullopt;  // none: there was no winner
+  std::optional<CheckReport> check = std::nullopt;         // none: none was asked for
 
   // baseline / best, 1 without an improvement. As measured last, where it was.
   [[nodiscard]] double speedup() const;

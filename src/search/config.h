@@ -75,6 +75,10 @@ struct SearchConfig {
   std::string device_table;  // the device's numbers as YAML; empty: they are built in
   std::string evaluator = "model";  // what judges candidates: a run goes on with the same
   std::string expander_settings;    // of whoever applies steps, as text of its own making
+  // The user's own test of the answer; none of it changes what is found.
+  std::string check_command;     // for sh -c; empty: there is none
+  std::string check_directory;   // that it is typed in
+  double check_seconds = 600.0;  // that it may take
 };
 
 }  // namespace regraph

@@ -12,7 +12,7 @@ using Json = nlohmann::ordered_json;
 
 // Visits every field of a configuration by name, so that writing and reading cannot differ.
 template <typename Config, typename Field>
-void for_each_field(Config& config, Field field) {
+void for_each_field(Config& config, bool has_check, Field field) {
   field("searcher", config.searcher);
   field("seed", config.seed);
   field("evaluations", config.budget.evaluations);
@@ -48,13 +48,17 @@ void for_each_field(Config& config, Field field) {
   field("device_table", config.device_table);
   field("evaluator", config.evaluator);
   field("expander_settings", config.expander_settings);
+  if (!has_check) return;  // runs without one are written as they were before there was any
+  field("check_command", config.check_command);
+  field("check_directory", config.check_directory);
+  field("check_seconds", config.check_seconds);
 }
 
 }  // namespace
 
 std::string config_text(const SearchConfig& config) {
   Json json = Json::object();
-  for_each_field(config, FieldWriter(json));
+  for_each_field(config, !config.check_command.empty(), FieldWriter(json));
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -65,7 +69,7 @@ std::optional<SearchConfig> read_config(const std::string& text) {
   if (!json.is_object()) return std::nullopt;
   SearchConfig config;
   FieldReader reader(json);
-  for_each_field(config, std::ref(reader));
+  for_each_field(config, json.contains("check_command"), std::ref(reader));
   if (!reader.whole()) return std::nullopt;
   return config;
 }

@@ -11,13 +11,16 @@
 #include "session/load_graph.h"
 #include "session/measured_answer.h"
 #include "session/opened_problem.h"
+#include "session/patch_check.h"
 #include "session/program_check.h"
 #include "session/search_evidence.h"
 #include "session/session_policy.h"
+#include "session/winner_patch.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 namespace regraph {
@@ -30,6 +33,7 @@ struct Session::State {
   Toolchain toolchain;
   const StepGraph graph;
   OpenOptions options;
+  std::vector<std::filesystem::path> header_folders;  // that the user named
   std::unique_ptr<OpenedProblem> opened;
   SessionEvaluator evaluator;
   std::unique_ptr<SessionPolicy> policy;  // null: priors come from the graph alone
@@ -81,6 +85,26 @@ struct Session::State {
                     evidence.program->trouble);
   }
 
+  // The winner in the user's own files, and their own test of it. `speedup` is in words.
+  void hand_back(SearchOutcome& outcome, SearchEvidence& evidence, const SearchConfig& config,
+                 const std::string& speedup, std::vector<std::string>& notes,
+                 const Cancellation& cancellation) {
+    if (!outcome.improved()) return;
+    const WinnerPatch patch = make_winner_patch(*opened, outcome.best, header_folders, speedup);
+    evidence.hand_back = patch.report;
+    const bool stopped = outcome.stopped == StopReason::cancelled || cancellation.requested();
+    if (config.check_command.empty() || stopped) return;
+    const CheckRequest request{config.check_command, config.check_seconds, config.check_directory,
+                               evaluator.gpu != nullptr};
+    evidence.check = check_patch(request, patch, *opened, installation, cancellation);
+    // A run that goes on asks again.
+    if (cancellation.requested()) outcome.stopped = StopReason::cancelled;
+    if (!evidence.check->ran || evidence.check->same) return;
+    outcome.withdraw_claim(SpeedVerdict::ambiguous);
+    notes.push_back("the answer is withdrawn: with the patch '" + config.check_command +
+                    "' does something else, " + evidence.check->trouble);
+  }
+
   [[nodiscard]] std::string verification_text(const SearchOutcome& outcome) const {
     std::string text = fmt::format(
         "against the original on {} sizes with {} input distributions each, on the PTX "
@@ -117,6 +141,8 @@ Result<std::unique_ptr<Session>, SessionError> Session::open(const SessionOption
   const bool own = !options.graph.empty() && options.policy.empty();
   auto blob = find_policy(own ? kNoPolicy : options.policy, installation);
   if (!blob) return std::move(blob).error();
+  (*state)->header_folders.assign(options.problem.include_directories.begin(),
+                                  options.problem.include_directories.end());
   auto done = (*state)->prepare(std::move(*source), std::move(*device), options.evaluator,
                                 std::move(*blob), options.open, cancellation);
   if (!done) return std::move(done).error();
@@ -277,7 +303,11 @@ Result<SearchResult> Session::search(const SearchRequest& request) {
     result.notes = std::move(measured.notes);
   }
   state_->run_program(result.outcome, *evidence, result.notes, cancellation);
-  result.evidence = std::move(evidence);
+  result.evidence = evidence;
+  const RunReport found = report(result, request.config, "");
+  const std::string speedup =
+      fmt::format("{:.2f}x {}", found.speedup(), found.measurement ? "measured" : "predicted");
+  state_->hand_back(result.outcome, *evidence, request.config, speedup, result.notes, cancellation);
   result.verification = state_->verification_text(result.outcome);
   return result;
 }
@@ -303,7 +333,9 @@ RunReport Session::report(const SearchResult& result, const SearchConfig& config
           state_->opened->opaque_reason,
           result.evidence->measurement,
           result.evidence->model_use,
-          result.evidence->program};
+          result.evidence->program,
+          result.evidence->hand_back,
+          result.evidence->check};
 }
 
 }  // namespace regraph

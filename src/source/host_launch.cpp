@@ -22,7 +22,10 @@ struct Range {
 class LaunchFinder {
  public:
   LaunchFinder(std::string_view source, const KernelSignature& kernel)
-      : source_(source), kernel_(kernel), tokens_(tokenize(source)) {
+      : source_(source),
+        kernel_(kernel),
+        name_(unqualified_name(kernel.name)),
+        tokens_(tokenize(source)) {
     collect_definitions();
   }
 
@@ -38,6 +41,16 @@ class LaunchFinder {
       }
     }
     return first;
+  }
+
+  std::vector<HostLaunch> all() {
+    std::vector<HostLaunch> launches;
+    for (std::size_t at = 1; at < tokens_.size(); ++at) {
+      if (word(at) != "<<<" || !names_kernel(at)) continue;
+      parameter_of_.clear();
+      launches.push_back(read(at));
+    }
+    return launches;
   }
 
  private:
@@ -59,7 +72,7 @@ class LaunchFinder {
       }
       if (at > 0) --at;
     }
-    return word(at) == kernel_.name;
+    return word(at) == name_;
   }
 
   // name = value; and name(value): a name with two different definitions is no constant.
@@ -72,10 +85,25 @@ class LaunchFinder {
         define(word(at), join({at + 2, end_of_value(at + 2)}));
       } else if (is_assignment(at + 1)) {
         define(word(at), "");
-      } else if (word(at - 1) == "dim3" && (word(at + 1) == "(" || word(at + 1) == "{")) {
+      } else if ((word(at + 1) == "(" || word(at + 1) == "{") && is_dim3(at)) {
         define(word(at), "dim3" + join({at + 1, after_bracket(source_, tokens_, at + 1)}));
       }
     }
+  }
+
+  // Whether the name is declared here as a dim3: "dim3 name(" or "dim3 other(...), name(".
+  [[nodiscard]] bool is_dim3(std::size_t at) const {
+    std::size_t back = at - 1;
+    while (word(back) == "," && back > 1 && (word(back - 1) == ")" || word(back - 1) == "}")) {
+      int depth = 0;
+      for (--back; back > 0; --back) {
+        if (word(back) == ")" || word(back) == "}") ++depth;
+        if ((word(back) == "(" || word(back) == "{") && --depth == 0) break;
+      }
+      if (back < 2 || !is_identifier(back - 1)) return false;
+      back -= 2;
+    }
+    return word(back) == "dim3";
   }
 
   [[nodiscard]] bool is_assignment(std::size_t at) const {
@@ -130,6 +158,7 @@ class LaunchFinder {
   HostLaunch read(std::size_t launch) {
     HostLaunch found;
     found.line = static_cast<int>(tokens_[launch].line);
+    found.begin = tokens_[launch].begin;
     std::size_t close = launch + 1;
     while (close < tokens_.size() && word(close) != ">>>")
       ++close;
@@ -357,6 +386,7 @@ class LaunchFinder {
 
   std::string_view source_;
   const KernelSignature& kernel_;
+  const std::string name_;
   std::vector<Token> tokens_;
   std::map<std::string, std::string, std::less<>> definitions_;   // empty: not a constant
   std::map<std::string, std::string, std::less<>> parameter_of_;  // host text -> manifest symbol
@@ -364,8 +394,17 @@ class LaunchFinder {
 
 }  // namespace
 
+std::string unqualified_name(const std::string& kernel) {
+  const std::size_t qualifier = kernel.rfind("::");
+  return qualifier == std::string::npos ? kernel : kernel.substr(qualifier + 2);
+}
+
 std::optional<HostLaunch> find_host_launch(std::string_view source, const KernelSignature& kernel) {
   return LaunchFinder(source, kernel).run();
+}
+
+std::vector<HostLaunch> find_host_launches(std::string_view source, const KernelSignature& kernel) {
+  return LaunchFinder(source, kernel).all();
 }
 
 }  // namespace regraph::source

@@ -10,12 +10,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace regraph::source {
 
 // What could be resolved; what could not is left empty.
 struct HostLaunch {
-  int line = 0;  // of the launch, 1-based
+  int line = 0;           // of the launch, 1-based
+  std::size_t begin = 0;  // byte of its "<<<"
   std::optional<Dim3> block;
   // Over the kernel's integer parameters and bx, by, bz.
   std::optional<std::array<IntegerExpression, 3>> grid;
@@ -26,10 +28,17 @@ struct HostLaunch {
   int overlapping_line = 0;  // of the first launch in the file with such pointers; 0: none
 };
 
+// "sums" of "math::sums".
+[[nodiscard]] std::string unqualified_name(const std::string& kernel);
+
 // Returns the first launch of the kernel in `source` (the whole file). Macros, integers and dim3
 // variables with one constant definition are followed; nothing else is. Nothing when the file does
 // not launch it.
 [[nodiscard]] std::optional<HostLaunch> find_host_launch(std::string_view source,
+                                                         const KernelSignature& kernel);
+
+// Every launch of the kernel, in order.
+[[nodiscard]] std::vector<HostLaunch> find_host_launches(std::string_view source,
                                                          const KernelSignature& kernel);
 
 }  // namespace regraph::source

@@ -46,6 +46,7 @@ class Inliner {
       result += text.substr(copied, token.begin - copied);
       copied = token.end;
       if (!seen_.insert(path->string()).second) continue;
+      opened_.push_back(*path);
       if (depth == kDeepestInclude) {
         return fail(ErrorCode::resource, where + "headers are nested too deeply");
       }
@@ -64,6 +65,8 @@ class Inliner {
     result += text.substr(copied);
     return result;
   }
+
+  [[nodiscard]] const std::vector<fs::path>& opened() const { return opened_; }
 
  private:
   // The header's canonical path; empty when it is in none of the folders.
@@ -105,6 +108,7 @@ class Inliner {
 
   std::vector<fs::path> folders_;
   std::set<std::string> seen_;
+  std::vector<fs::path> opened_;
 };
 
 }  // namespace
@@ -112,6 +116,13 @@ class Inliner {
 Result<std::string> inline_local_includes(const std::string& text, const fs::path& file,
                                           const std::vector<fs::path>& folders) {
   return Inliner(file, folders).inline_all(text, file.filename().string(), file.parent_path(), 0);
+}
+
+std::vector<fs::path> local_includes(const std::string& text, const fs::path& file,
+                                     const std::vector<fs::path>& folders) {
+  Inliner inliner(file, folders);
+  (void)inliner.inline_all(text, file.filename().string(), file.parent_path(), 0);
+  return inliner.opened();
 }
 
 }  // namespace regraph::source

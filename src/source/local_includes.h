@@ -18,4 +18,10 @@ namespace regraph::source {
     const std::string& text, const std::filesystem::path& file,
     const std::vector<std::filesystem::path>& folders);
 
+// The headers that inline_local_includes would put into `file`, in the order of their first use;
+// until the first that it refuses.
+[[nodiscard]] std::vector<std::filesystem::path> local_includes(
+    const std::string& text, const std::filesystem::path& file,
+    const std::vector<std::filesystem::path>& folders);
+
 }  // namespace regraph::source

@@ -114,5 +114,29 @@ TEST(ResultJson, DisturbancesAndTheSanitizerAreTold) {
   EXPECT_EQ(json["sanitizer"]["notes"], nlohmann::json::array({"note"}));
 }
 
+TEST(ResultJson, TellsLaunchesPatchAndCheck) {
+  const test::Run run(true);
+  RunReport report = run.report();
+  auto json = nlohmann::json::parse(result_json(report));
+  EXPECT_FALSE(json.contains("patch"));
+  EXPECT_FALSE(json.contains("check"));
+  const auto& launch = json.at("best").at("launch");
+  EXPECT_EQ(launch.at("original").at("block"), nlohmann::json({256, 1, 1}));
+  EXPECT_EQ(launch.at("best").at("block"), nlohmann::json({128, 1, 1}));
+  EXPECT_EQ(launch.at("best").at("grid").at(0), "cdiv(n, bx)");
+  EXPECT_EQ(launch.at("best").at("bench").at("grid").at(0), 8);
+  report.hand_back = HandBackReport{"--- a/k.cu\n", "", "", {"k.cu"}, {{"k.cu", 7, "g", "h"}}, {}};
+  report.check = CheckReport{"make test", true, true, "", 0, 0, 2.0, 1.0, false, 3, {}};
+  json = nlohmann::json::parse(result_json(report));
+  EXPECT_EQ(json.at("patch").at("path"), "out/best.patch");
+  EXPECT_EQ(json.at("patch").at("launches").at(0).at("after"), "h");
+  EXPECT_EQ(json.at("check").at("patched_exit_code"), 0);
+  report.check->patched_exit_code.reset();
+  report.hand_back->patch.clear();
+  json = nlohmann::json::parse(result_json(report));
+  EXPECT_TRUE(json.at("check").at("patched_exit_code").is_null());
+  EXPECT_TRUE(json.at("patch").at("path").is_null());
+}
+
 }  // namespace
 }  // namespace regraph

@@ -32,6 +32,56 @@ TEST(ResultText, TellsAnImprovement) {
   }
 }
 
+TEST(ResultText, TellsBothLaunchesAndThePatch) {
+  const test::Run run(true);
+  RunReport report = run.report();
+  EXPECT_TRUE(contains(result_text(report),
+                       "  launch      block 128, grid cdiv(n, bx) = 8\n"
+                       "              before: block 256, grid cdiv(n, bx) = 4\n"))
+      << result_text(report);
+  EXPECT_FALSE(contains(result_text(report), "best.patch"));
+  HandBackReport back;
+  back.why_not = "a macro launches it";
+  report.hand_back = back;
+  EXPECT_TRUE(contains(result_text(report), "  patch       none: a macro launches it\n"));
+  EXPECT_FALSE(contains(result_text(report), "best.patch"));
+  back = {"--- a/k.cu\n", "", "/src", {"k.cu"}, {{"k.cu", 7, "g, b", "g, 128"}}, {"a note"}};
+  report.hand_back = back;
+  const std::string text = result_text(report);
+  EXPECT_TRUE(contains(text,
+                       "  patch       of k.cu in /src\n"
+                       "              line 7 of k.cu: <<<g, b>>> becomes <<<g, 128>>>\n"
+                       "              a note\n"))
+      << text;
+  EXPECT_TRUE(contains(text, "patch -d /src -p1 < out/best.patch")) << text;
+}
+
+TEST(ResultText, TellsWhatTheOwnCheckSaid) {
+  const test::Run run(true);
+  RunReport report = run.report();
+  CheckReport check;
+  check.command = "make test";
+  check.trouble = "it ends with 2 without the patch, too";
+  report.check = check;
+  EXPECT_TRUE(contains(result_text(report), "  check       no verdict of 'make test': it ends"));
+  check.ran = check.same = true;
+  check.baseline_seconds = 2.0;
+  check.patched_seconds = 1.0;
+  report.check = check;
+  EXPECT_TRUE(contains(result_text(report),
+                       "  check       'make test' passes as before (2.00 s "
+                       "without the patch, 1.00 s with it, on the "
+                       "interpreter)\n"))
+      << result_text(report);
+  check.launches = 0;
+  report.check = check;
+  EXPECT_TRUE(contains(result_text(report), "ends as before, but never launched the kernel"));
+  check.same = false;
+  check.trouble = "line 1 differs";
+  report.check = check;
+  EXPECT_TRUE(contains(result_text(report), "FAILS WITH THE PATCH"));
+}
+
 TEST(ResultText, DoesNotClaimWhatIsNotThere) {
   const test::Run run(false);
   const std::string text = result_text(run.report());

@@ -123,5 +123,21 @@ TEST(RunDirectory, SaysWhenItCannotBeWritten) {
   EXPECT_NE(status.error().message.find("file"), std::string::npos);
 }
 
+TEST(RunDirectory, HoldsAPatchWhereThereIsOne) {
+  for (const bool improved : {true, false}) {
+    const Elsewhere here;
+    const test::Run run(improved);
+    RunReport report = run.report(here.path().string());
+    ASSERT_TRUE(write_run_directory(report).ok());
+    EXPECT_FALSE(fs::exists("best.patch"));
+    report.hand_back = HandBackReport{"--- a/k.cu\n", "", "", {"k.cu"}, {}, {}};
+    ASSERT_TRUE(write_run_directory(report).ok());
+    EXPECT_EQ(fs::exists("best.patch"), improved);
+    if (improved) {
+      EXPECT_EQ(content("best.patch"), "--- a/k.cu\n");
+    }
+  }
+}
+
 }  // namespace
 }  // namespace regraph

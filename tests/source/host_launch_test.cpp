@@ -32,6 +32,29 @@ int main() {
   EXPECT_EQ(launch->integers.at("m"), 128);
 }
 
+TEST(HostLaunch, FollowsSeveralDim3InOneDeclaration) {
+  const auto launch = find_host_launch(
+      "void f(int c) { const dim3 block(64), grid{(unsigned)(c + 63) / 64}, other(1, 2);\n"
+      "  k<<<grid, block>>>(p, c, 1); }",
+      kKernel);
+  ASSERT_TRUE(launch.has_value());
+  EXPECT_EQ(launch->block, (Dim3{64, 1, 1}));
+  ASSERT_TRUE(launch->grid.has_value());
+  EXPECT_EQ((*launch->grid)[0].text(), "cdiv(n, bx)");
+}
+
+TEST(HostLaunch, FindsAll) {
+  const auto launches = find_host_launches(
+      "void f(int c) { k<<<c, 32>>>(p, c, 1); }\nvoid g(int d) { k<<<d, 64>>>(p, d, 2); }",
+      kKernel);
+  ASSERT_EQ(launches.size(), 2u);
+  EXPECT_EQ(launches[0].block, (Dim3{32, 1, 1}));
+  EXPECT_EQ(launches[1].block, (Dim3{64, 1, 1}));
+  EXPECT_EQ((*launches[1].grid)[0].text(), "n");
+  EXPECT_EQ(launches[1].line, 2);
+  EXPECT_GT(launches[1].begin, launches[0].begin);
+}
+
 TEST(HostLaunch, ReadsTemplatesAndPlainNumbers) {
   const auto launch =
       find_host_launch("void f(int n) { k<float, 4><<<n / 256, 256>>>(p, n, 7); }", kKernel);

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <charconv>
@@ -25,6 +26,7 @@
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 extern char** environ;
 
@@ -179,10 +181,15 @@ std::vector<std::string> environment_with(const ProgramRun& run,
   std::vector<std::string> all;
   std::string libraries(kLibraries);
   libraries += run.runtime_directory.string();
+  const auto replaced = [&](std::string_view entry) {
+    return std::ranges::any_of(run.variables, [&](const std::string& variable) {
+      return entry.starts_with(variable.substr(0, variable.find('=') + 1));
+    });
+  };
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
     if (!text.starts_with(kLibraries) || run.runtime_directory.empty()) {
-      all.emplace_back(text);
+      if (!replaced(text)) all.emplace_back(text);
     } else if (text.size() > kLibraries.size()) {
       libraries += ':';
       libraries += text.substr(kLibraries.size());
@@ -204,8 +211,8 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 }
 
 // In a process group of its own.
-Result<pid_t> start(std::vector<std::string> command, std::vector<std::string> environment,
-                    const std::filesystem::path& output, const std::filesystem::path& directory) {
+Result<pid_t> start(const ProgramRun& run, std::vector<std::string> environment) {
+  std::vector<std::string> command = run.command;
   posix_spawnattr_t attributes;
   if (posix_spawnattr_init(&attributes) != 0) return system_error("posix_spawnattr_init");
   (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
@@ -213,11 +220,14 @@ Result<pid_t> start(std::vector<std::string> command, std::vector<std::string> e
   posix_spawn_file_actions_t actions;
   if (posix_spawn_file_actions_init(&actions) != 0)
     return system_error("posix_spawn_file_actions_init");
-  if (!output.empty()) {
-    (void)posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.c_str(),
+  for (const auto& [descriptor, file] :
+       {std::pair(STDOUT_FILENO, &run.output), std::pair(STDERR_FILENO, &run.errors)}) {
+    if (file->empty()) continue;
+    (void)posix_spawn_file_actions_addopen(&actions, descriptor, file->c_str(),
                                            O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
   }
-  if (!directory.empty()) (void)posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
+  if (!run.directory.empty())
+    (void)posix_spawn_file_actions_addchdir_np(&actions, run.directory.c_str());
   pid_t child = 0;
   const std::vector<char*> arguments = pointers_to(command);
   const std::vector<char*> variables = pointers_to(environment);
@@ -271,7 +281,7 @@ Result<ProgramEnd> capture_program(const ProgramRun& run, ProgramListener& devic
   if (!listening) return listening.error();
   Server server(device, std::move(*listening));
   const auto begin = std::chrono::steady_clock::now();
-  const auto child = start(run.command, environment_with(run, socket), run.output, run.directory);
+  const auto child = start(run, environment_with(run, socket));
   if (!child) return child.error();
 
   ProgramEnd end;

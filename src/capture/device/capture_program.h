@@ -17,7 +17,8 @@ struct ProgramRun {
   double wall_seconds = 600.0;
   std::filesystem::path output = {};        // file for its standard output; empty: this process's
   std::filesystem::path directory = {};     // that it runs in; empty: this process's
-  std::vector<std::string> variables = {};  // "NAME=value", further ones of its environment
+  std::filesystem::path errors = {};        // file for its standard error; empty: this process's
+  std::vector<std::string> variables = {};  // "NAME=value", of its environment
 };
 
 struct ProgramEnd {

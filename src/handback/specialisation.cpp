@@ -1,0 +1,156 @@
+#include "handback/specialisation.h"
+
+#include "handback/kernel_change.h"
+#include "kernel/scalar_type.h"
+#include "source/top_level.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+namespace regraph::handback {
+namespace {
+
+using source::Token;
+using source::TokenKind;
+
+// The words of a text, one blank between two.
+std::string normal(std::string_view text) {
+  std::string result;
+  for (const Token& token : source::tokenize(text))
+    result += (result.empty() ? "" : " ") + std::string(token.in(text));
+  return result;
+}
+
+// The parts between commas outside of brackets and angles.
+std::vector<std::string> parts_of(std::string_view text) {
+  std::vector<std::string> parts;
+  int depth = 0;
+  std::size_t begin = 0;
+  for (const Token& token : source::tokenize(text)) {
+    const std::string_view word = token.in(text);
+    if (word == "(" || word == "[" || word == "{" || word == "<") ++depth;
+    if (word == ")" || word == "]" || word == "}" || word == ">") --depth;
+    if (word != "," || depth > 0) continue;
+    parts.push_back(normal(text.substr(begin, token.begin - begin)));
+    begin = token.end;
+  }
+  parts.push_back(normal(text.substr(begin)));
+  return parts;
+}
+
+// Literals and built-in types: what differs in words differs.
+bool is_definite(const std::string& value) {
+  const bool number = !value.empty() && std::isdigit(static_cast<unsigned char>(value[0])) != 0;
+  return number || value == "true" || value == "false" ||
+         scalar_type_from_cuda_name(value).has_value();
+}
+
+// Whether both name one type, as "uint" and "unsigned int".
+bool same_value(const std::string& a, const std::string& b) {
+  if (a == b) return true;
+  const auto left = scalar_type_from_cuda_name(a);
+  return left && left == scalar_type_from_cuda_name(b);
+}
+
+std::string replaced_words(std::string_view text, const std::vector<BoundParameter>& parameters) {
+  std::string result;
+  std::size_t copied = 0;
+  for (const Token& token : source::tokenize(text)) {
+    if (token.kind != TokenKind::identifier) continue;
+    const auto bound = std::ranges::find(parameters, token.in(text), &BoundParameter::name);
+    if (bound == parameters.end()) continue;
+    result += text.substr(copied, token.begin - copied);
+    result += bound->value;
+    copied = token.end;
+  }
+  result += text.substr(copied);
+  return result;
+}
+
+}  // namespace
+
+Result<std::vector<BoundParameter>> bound_parameters(std::string_view list, std::string_view code) {
+  std::vector<BoundParameter> bound;
+  const std::size_t open = list.find('<');
+  const std::size_t close = list.rfind('>');
+  if (open == std::string_view::npos || close <= open)
+    return fail(ErrorCode::unsupported, "the template's parameters cannot be read");
+  for (const std::string& part : parts_of(list.substr(open + 1, close - open - 1))) {
+    BoundParameter one;
+    const std::size_t equals = part.find(" = ");
+    const std::string head = part.substr(0, equals);
+    if (equals != std::string::npos) one.standard = part.substr(equals + 3);
+    one.name = head.substr(head.rfind(' ') + 1);
+    one.value = one.name;
+    bound.push_back(std::move(one));
+  }
+  const std::vector<Token> tokens = source::tokenize(code);
+  for (const auto& declaration : source::split_top_level(code, tokens)) {
+    if (declaration.names.size() != 1) continue;
+    const auto one = std::ranges::find(bound, declaration.names.front(), &BoundParameter::name);
+    if (one == bound.end()) continue;
+    const std::size_t begin = tokens[declaration.first].begin;
+    one->binding = normal(code.substr(begin, tokens[declaration.last - 1].end - begin));
+    const std::size_t equals = one->binding.find(" = ");
+    if (equals == std::string::npos || !one->binding.ends_with(" ;"))
+      return fail(ErrorCode::unsupported,
+                  fmt::format("what '{}' is in the instance cannot be read", one->name));
+    one->value = one->binding.substr(equals + 3, one->binding.size() - equals - 5);
+  }
+  for (BoundParameter& one : bound) {
+    // "a name of the file that is called like the parameter" needs no binding.
+    if (one.binding.empty() && code.find(one.name) == std::string_view::npos)
+      return fail(ErrorCode::unsupported,
+                  fmt::format("nothing says what '{}' is in the instance", one.name));
+    if (one.binding.ends_with(" ;")) one.binding.replace(one.binding.size() - 2, 2, ";");
+  }
+  return bound;
+}
+
+Result<std::string> as_specialisation(const std::string& definition, const std::string& kernel,
+                                      const std::vector<BoundParameter>& parameters) {
+  const auto found = find_definitions(definition, kernel);
+  const std::size_t brace =
+      found.size() == 1 ? definition.find('{', found.front().parameters_end) : std::string::npos;
+  if (brace == std::string::npos)
+    return fail(ErrorCode::unsupported, "the winner's kernel cannot be taken apart");
+  const KernelDefinition& one = found.front();
+  const std::size_t name = one.head.rfind(kernel);
+  std::string text =
+      "template <>\n" + one.head.substr(0, name) + instance_name(kernel, parameters) + "(";
+  const std::string_view whole = definition;
+  text += replaced_words(
+      whole.substr(one.parameters_begin, one.parameters_end - one.parameters_begin), parameters);
+  text += definition.substr(one.parameters_end, brace + 1 - one.parameters_end);
+  for (const BoundParameter& bound : parameters) {
+    if (!bound.binding.empty()) text += "\n  " + bound.binding;
+  }
+  return text + definition.substr(brace + 1);
+}
+
+std::string instance_name(const std::string& kernel,
+                          const std::vector<BoundParameter>& parameters) {
+  std::string text = kernel + "<";
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    text += (i == 0 ? "" : ", ") + parameters[i].value;
+  return text + ">";
+}
+
+std::optional<bool> is_instance(const std::string& arguments,
+                                const std::vector<BoundParameter>& parameters) {
+  if (arguments.empty()) return std::nullopt;
+  const std::vector<std::string> given = parts_of(arguments);
+  bool certain = true;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const std::string value = i < given.size() ? given[i] : normal(parameters[i].standard);
+    const std::string own = normal(parameters[i].value);
+    if (same_value(value, own)) continue;
+    if (is_definite(value) && is_definite(own)) return false;
+    certain = false;
+  }
+  return certain ? std::optional(true) : std::nullopt;
+}
+
+}  // namespace regraph::handback
