@@ -80,7 +80,14 @@ TEST_F(ResumeRun, GoesOnWithoutTheFilesItWasStartedWith) {
   EXPECT_EQ(interrupt_after(11, SIGKILL, {"--resume", "out", "--jobs", "2"}), -1);
   const ProgramRun resumed = run({"--resume", "out", "--json"});
   ASSERT_EQ(resumed.exit_code, 0) << resumed.error;
-  EXPECT_EQ(answer(resumed.json()), answer(reference.json()));
+  // A patch needs the file that it changes.
+  json found = answer(resumed.json());
+  const std::string why_not = found.at("patch").at("why_not");
+  EXPECT_NE(why_not.find("is not there"), std::string::npos) << why_not;
+  found.erase("patch");
+  json expected = answer(reference.json());
+  expected.erase("patch");
+  EXPECT_EQ(found, expected);
   EXPECT_EQ(resumed.json().at("source"), kernel);
   for (const char* name : {"best.cu", "best.regraph.yaml", "manifest.yaml", "results.t4.json"})
     EXPECT_EQ(content(std::string("out/") + name), content(std::string("whole/") + name)) << name;

@@ -1,8 +1,8 @@
 #include "capture/device/injected_program.h"
 
-#include <algorithm>
+#include "kernel/captured_data.h"
+
 #include <cstring>
-#include <optional>
 #include <span>
 #include <utility>
 
@@ -150,7 +150,7 @@ DeviceAnswer InjectedProgram::content(RequestKind kind, std::string_view request
       for (const auto& [base, other] : *all)
         held += other.bytes.size();
     }
-    if (piece.total > kMostPending - std::min(held, kMostPending)) return refused();
+    if (piece.total > kMostCapturedBytes || held > kMostPending - piece.total) return refused();
     content.bytes.resize(piece.total);
   }
   if (kind == RequestKind::seen_variable) {

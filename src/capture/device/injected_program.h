@@ -29,8 +29,8 @@ class InjectedProgram final : public ProgramListener {
   // What the injected library could not do, each once.
   [[nodiscard]] const std::set<std::string>& troubles() const { return troubles_; }
 
-  // Contents of a launch that are kept until it begins; what lies beyond is not asked for.
-  static constexpr std::uint64_t kMostPending = std::uint64_t{8} << 30;
+  // Contents of a launch that are held until it begins; what lies beyond is refused.
+  static constexpr std::uint64_t kMostPending = std::uint64_t{4} << 30;
 
  private:
   struct Content {

@@ -16,6 +16,7 @@ bool find_all(DriverFunctions& functions) {
   void* library = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
   return library != nullptr && find(library, "cuKernelGetParamInfo", functions.kernel_parameter) &&
          find(library, "cuFuncGetParamInfo", functions.function_parameter) &&
+         find(library, "cuKernelGetName", functions.kernel_name) &&
          find(library, "cuKernelGetLibrary", functions.kernel_library) &&
          find(library, "cuLibraryGetGlobal", functions.library_global) &&
          find(library, "cuFuncGetModule", functions.function_module) &&

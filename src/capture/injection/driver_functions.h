@@ -9,6 +9,7 @@ namespace regraph::capture {
 struct DriverFunctions {
   CUresult (*kernel_parameter)(CUkernel, std::size_t, std::size_t*, std::size_t*) = nullptr;
   CUresult (*function_parameter)(CUfunction, std::size_t, std::size_t*, std::size_t*) = nullptr;
+  CUresult (*kernel_name)(const char**, CUkernel) = nullptr;
   CUresult (*kernel_library)(CUlibrary*, CUkernel) = nullptr;
   CUresult (*library_global)(CUdeviceptr*, std::size_t*, CUlibrary, const char*) = nullptr;
   CUresult (*function_module)(CUmodule*, CUfunction) = nullptr;

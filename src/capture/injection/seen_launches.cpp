@@ -72,13 +72,14 @@ void SeenLaunches::ask_for(Kernel& kernel, const DriverLaunch& launch) const {
       kernel.variables.emplace_back(answer.payload.c_str() + at);
     kernel.is_usable = true;
   }
+  if (kernel.is_usable && kernel.variables.empty()) return;
   // The runtime passes a CUkernel for the CUfunction (CUDA 12 and later).
+  auto* const handle = reinterpret_cast<CUkernel>(launch.function);
+  const char* name = nullptr;
+  kernel.is_kernel_handle = driver_.kernel_name(&name, handle) == CUDA_SUCCESS && name != nullptr;
+  if (kernel.is_usable) return;
   std::size_t offset = 0;
   std::size_t bytes = 0;
-  auto* const handle = reinterpret_cast<CUkernel>(launch.function);
-  const CUresult as_kernel = driver_.kernel_parameter(handle, 0, &offset, &bytes);
-  kernel.is_kernel_handle = as_kernel == CUDA_SUCCESS || as_kernel == CUDA_ERROR_INVALID_VALUE;
-  if (kernel.is_usable) return;
   for (std::size_t i = 0; i < kMostParameters; ++i) {
     const CUresult got = kernel.is_kernel_handle
                              ? driver_.kernel_parameter(handle, i, &offset, &bytes)

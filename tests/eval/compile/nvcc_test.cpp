@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <set>
 #include <sys/wait.h>
 #include <thread>
@@ -69,13 +70,22 @@ class Nvcc : public testing::Test {
     const auto toolkit = find_cuda_toolkit();
     if (!toolkit.ok() || toolkit->nvcc.empty())
       GTEST_SKIP() << "no nvcc with a host compiler on this machine";
-    left_before_ = folders_left();
+    // Other tests of this machine make such folders, too.
+    ASSERT_TRUE(temporary_.ok());
+    if (const char* const known = std::getenv("TMPDIR")) usual_ = known;
+    ::setenv("TMPDIR", temporary_->path().c_str(), 1);
   }
   void TearDown() override {
-    // Other tests of this machine may have folders of their own for a moment.
-    for (int i = 0; i < 100 && !new_folders().empty(); ++i)
+    if (IsSkipped()) return;
+    // What was killed is cleaned up after by others.
+    for (int i = 0; i < 100 && !folders_left().empty(); ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    EXPECT_TRUE(new_folders().empty()) << *new_folders().begin();
+    EXPECT_TRUE(folders_left().empty()) << *folders_left().begin();
+    if (usual_.empty()) {
+      ::unsetenv("TMPDIR");
+    } else {
+      ::setenv("TMPDIR", usual_.c_str(), 1);
+    }
   }
 
   static std::unique_ptr<Compiler> nvcc(CompilerConfiguration given = real_configuration()) {
@@ -92,15 +102,9 @@ class Nvcc : public testing::Test {
     return result.ok() ? Error{} : result.error();
   }
 
-  [[nodiscard]] std::set<std::string> new_folders() const {
-    std::set<std::string> left = folders_left();
-    for (const std::string& known : left_before_)
-      left.erase(known);
-    return left;
-  }
-
  private:
-  std::set<std::string> left_before_;
+  Result<TemporaryDirectory> temporary_ = TemporaryDirectory::create("regraph-tests-");
+  std::string usual_;  // temporary directory of this machine; empty: the system's
 };
 
 TEST_F(Nvcc, TakesWhatNvrtcRefuses) {
@@ -286,9 +290,9 @@ TEST_F(Nvcc, TheFolderGoesWhenTheProgramIsKilled) {
     (void)compile(request_for(kSort));
     ::_exit(0);
   }
-  for (int i = 0; i < 200 && new_folders().empty(); ++i)
+  for (int i = 0; i < 200 && folders_left().empty(); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  EXPECT_FALSE(new_folders().empty());
+  EXPECT_FALSE(folders_left().empty());
   std::this_thread::sleep_for(std::chrono::milliseconds(200));  // nvcc is at work
   ::kill(program, SIGKILL);
   ::waitpid(program, nullptr, 0);
