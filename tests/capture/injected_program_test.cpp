@@ -109,14 +109,14 @@ class Injected : public testing::Test {
 
   Recorder recorder;
   InjectedProgram program{kernels(), recorder};
-  const Cancellation never;
+  Cancellation never;
 };
 
 TEST_F(Injected, KnowsTheKernelsOfTheFile) {
   const DeviceAnswer known = say(RequestKind::seen_kernel, kSymbol);
   EXPECT_EQ(struct_of<SeenKernel>(known).is_known, 1U);
   EXPECT_EQ(struct_of<SeenKernel>(known).slots, 3U);
-  const std::string names = {"table\0_ZN1a5limitE", 19};
+  const std::string names = std::string("table") + '\0' + "_ZN1a5limitE" + '\0';
   EXPECT_NE(known.payload.find(names), std::string::npos);
   EXPECT_EQ(struct_of<SeenKernel>(say(RequestKind::seen_kernel, "other")).is_known, 0U);
 }

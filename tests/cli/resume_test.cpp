@@ -32,7 +32,7 @@ class ResumeRun : public test::RunningProgram {
   }
   // Sends the signal once so many evaluations were reported. Returns the exit code.
   int interrupt_after(int evaluations, int signal, std::vector<std::string> arguments) const {
-    arguments.push_back("--verbose");
+    arguments.emplace_back("--verbose");
     const pid_t child = start(std::move(arguments));
     char number[16];
     std::snprintf(number, sizeof(number), "] %4d ", evaluations);

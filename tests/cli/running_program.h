@@ -27,6 +27,7 @@ class RunningProgram : public SearchProgram {
     std::vector<std::string> variables = environment();
     const auto pointers = [](std::vector<std::string>& strings) {
       std::vector<char*> result;
+      result.reserve(strings.size() + 1);
       for (std::string& string : strings)
         result.push_back(string.data());
       result.push_back(nullptr);
