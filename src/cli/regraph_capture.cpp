@@ -157,7 +157,7 @@ void add_keep_options(CLI::App& keep, KeepRequest& request, std::string& report,
           "where the program runs: gpu (as it is), interpreter (built with the shared runtime), or "
           "auto: gpu where there is one")
       ->check(CLI::IsMember({"auto", "gpu", "interpreter"}))
-      ->default_str("auto");
+      ->default_str("interpreter");
   keep.add_flag("--go-on", request.goes_on,
                 "launches that take longer are said to have gone well, so that others are reached");
   keep.add_option_function<double>("--most-data", in_mebibytes(request.keep.most_bytes),
@@ -193,7 +193,6 @@ int run(int argc, char** argv) {
   listing->add_flag("--json", options.json, "as JSON");
   KeepRequest keeping;
   keeping.keep.folder = "regraph-capture";
-  if (has_gpu()) keeping.place = CapturePlace::gpu;
   std::string kept_report;
   bool quiet_keeping = false;
   CLI::App* keep = app.add_subcommand("keep", "launches of a program as problem folders (default)");

@@ -1,6 +1,5 @@
 // Where the driver comes in: it calls InitializeInjection of the library that CUDA_INJECTION64_PATH
-// names, before the program's first call is answered (CUPTI's documentation, "Profiling an
-// application without rebuilding").
+// names, before the program's first call is answered.
 #include "capture/injection/driver_functions.h"
 #include "capture/injection/seen_launches.h"
 #include "capture/runtime/server_connection.h"

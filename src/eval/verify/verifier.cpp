@@ -44,6 +44,10 @@ bool is_written(std::size_t argument, const std::vector<const Case*>& cases) {
 // their own, besides those that they are passed, do nothing at others.
 bool has_untested_output(const Problem& problem, const std::vector<const Case*>& cases) {
   if (!problem.is_captured) return false;
+  // At a captured size what is written is known; an output that stays as it was there is none.
+  const bool any_captured = std::ranges::any_of(
+      cases, [&](const Case* one) { return problem.captured_at(*one->symbols) != nullptr; });
+  if (any_captured) return false;
   for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
     if (problem.arguments[i].is_output() && !is_written(i, cases)) return true;
   }
