@@ -1,6 +1,7 @@
 // regraph-capture: what programs hold and do: the kernels that one carries, and those it launches.
 #include "capture/kernel_image.h"
 #include "capture/program_kernels.h"
+#include "cli/capture_build.h"
 #include "cli/capture_keep.h"
 #include "cli/capture_run.h"
 #include "cli/program.h"
@@ -34,6 +35,7 @@ Examples:
   regraph-capture -- ./program 4096
   regraph-capture --kernel softmax -o problems -- ./program 4096 --also -- ./program 100
   regraph-capture --build main.cu -- 4096 --also -- 100
+  regraph-capture build -- make -j8
   regraph-capture list ./program
   regraph-capture list ./program --kernel softmax --json
   regraph-capture run -- ./program its arguments
@@ -214,6 +216,15 @@ int run(int argc, char** argv) {
       ->capture_default_str();
   run_program->add_flag("-q,--quiet", running.quiet, "nothing of what was launched");
   run_program->positionals_at_end();
+  CaptureBuildOptions building;
+  CLI::App* build = app.add_subcommand(
+      "build", "runs a build for the interpreter and writes down how it compiles each file");
+  build->add_option("COMMAND", building.command, "after --: what builds the program")->required();
+  build->add_option("-o,--output", building.output, "file for the compile commands")
+      ->capture_default_str();
+  build->add_flag("--static", building.links_statically,
+                  "as it is, for programs that run on a GPU");
+  build->positionals_at_end();
   std::vector<std::string> arguments(argv + 1, argv + argc);
   const bool kept = names_no_command(arguments);
   if (kept) arguments.insert(arguments.begin(), "keep");
@@ -233,6 +244,7 @@ int run(int argc, char** argv) {
     if (keeping.commands.empty()) keeping.commands.emplace_back();
     return capture_keep(program, keeping, kept_report, quiet_keeping);
   }
+  if (build->parsed()) return capture_build(program, building);
   return run_program->parsed() ? capture_run(program, running) : list(program, options);
 }
 

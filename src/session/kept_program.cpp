@@ -8,7 +8,9 @@
 #include "capture/program_kernels.h"
 #include "eval/compile/compiler.h"
 #include "session/captured_device.h"
+#include "session/compile_commands.h"
 #include "session/injected_run.h"
+#include "session/recorded_build.h"
 #include "source/local_includes.h"
 
 #include <fmt/format.h>
@@ -18,6 +20,7 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -105,12 +108,10 @@ class ProgramKeeper {
  private:
   Result<void, SessionError> build() {
     if (!request_.make.empty()) {
-      ChildRequest shell;
-      shell.program = "/bin/sh";
-      shell.arguments = {"-c", request_.make};
-      shell.environment = own_environment();
-      if (!on_gpu()) shell.environment.emplace_back("NVCC_APPEND_FLAGS=-cudart shared");
-      return run_builder(std::move(shell), "'" + request_.make + "'", cancellation_);
+      auto commands = run_recorded_build(request_.make, request_.place, cancellation_);
+      if (!commands) return std::move(commands).error();
+      compile_commands_ = std::move(*commands);
+      return {};
     }
     if (request_.build.empty()) return {};
     program_ = fs::absolute(request_.keep.folder / kProgram);
@@ -235,6 +236,26 @@ class ProgramKeeper {
     return {};
   }
 
+  // Those of this run's build, else what an earlier one left in this folder or in build/.
+  const std::vector<CompileCommand>& compile_commands() {
+    if (!compile_commands_) {
+      compile_commands_.emplace();
+      for (const char* folder : {"", "build"}) {
+        const fs::path file = fs::path(folder) / kCompileCommandsFile;
+        std::error_code absent;
+        if (!fs::exists(file, absent)) continue;
+        auto commands = read_compile_commands(file);
+        if (!commands) {
+          kept_.notes.push_back(commands.error().message);
+          continue;
+        }
+        compile_commands_ = std::move(*commands);
+        break;
+      }
+    }
+    return *compile_commands_;
+  }
+
   Result<void, SessionError> put_source(const fs::path& folder, capture::CapturedKernel& kernel) {
     fs::path file = request_.source.empty() ? fs::path(request_.build) : request_.source;
     const std::string name = capture::kernel_name_of(kernel.symbol);
@@ -256,23 +277,31 @@ class ProgramKeeper {
     }
     const auto text = read_file(file, kSourceBytes);
     if (!text) return usage(text.error().message);
-    const auto whole = source::inline_local_includes(*text, file, header_folders(file));
+    const CompileFlags flags = flags_for(compile_commands(), file);
+    std::vector<fs::path> named = request_.include_directories;
+    named.insert(named.end(), flags.include_directories.begin(), flags.include_directories.end());
+    auto whole = source::inline_local_includes(*text, file, header_folders(file, named), named);
+    // A large library's headers are for nvcc, not for a reader.
+    if (!whole && whole.error().code == ErrorCode::resource)
+      whole = source::inline_local_includes(*text, file, header_folders(file, named));
     if (!whole) {
       kept_.notes.push_back("without a source '" + name +
                             "' cannot be searched: " + whole.error().message);
       return {};
     }
     kernel.source = fs::absolute(file).string();
-    if (Status status = write_file(folder / capture::kCapturedSource, *whole); !status)
+    std::string complete = defines_text(flags);
+    if (!complete.empty()) complete += fmt::format("#line 1 \"{}\"\n", file.filename().string());
+    complete += *whole;
+    if (Status status = write_file(folder / capture::kCapturedSource, complete); !status)
       return session_error(status.error());
     return {};
   }
 
   // Programs of a suite share headers beside their folders.
-  [[nodiscard]] std::vector<fs::path> header_folders(const fs::path& file) const {
+  static std::vector<fs::path> header_folders(const fs::path& file, std::vector<fs::path> folders) {
     constexpr int kLevels = 3;
     constexpr std::ptrdiff_t kFewestNames = 3;  // "/home/user": not all that is below there
-    std::vector<fs::path> folders = request_.include_directories;
     fs::path folder = fs::absolute(file).lexically_normal().parent_path();
     for (int level = 0; level < kLevels; ++level) {
       folder = folder.parent_path();
@@ -289,6 +318,7 @@ class ProgramKeeper {
   std::vector<std::string> command_;  // of the first run
   std::string missing_libraries_;     // a sentence; empty: none
   std::map<std::string, std::uint64_t> launches_;
+  std::optional<std::vector<CompileCommand>> compile_commands_;
   KeptProgram kept_;
 };
 

@@ -20,7 +20,9 @@ constexpr int kDeepestInclude = 32;
 
 class Inliner {
  public:
-  Inliner(const fs::path& file, const std::vector<fs::path>& folders) : folders_(folders) {
+  Inliner(const fs::path& file, const std::vector<fs::path>& folders,
+          const std::vector<fs::path>& angle_folders)
+      : folders_(folders), angle_folders_(angle_folders) {
     fs::path own = file.parent_path();
     if (own.empty()) own = ".";
     folders_.insert(folders_.begin(), own);
@@ -35,12 +37,16 @@ class Inliner {
     for (const Token& token : tokenize(text)) {
       const std::string_view directive = token.in(text);
       if (token.kind != TokenKind::directive || directive_name(directive) != "include") continue;
-      const std::size_t open = directive.find('"');
-      const std::size_t close = directive.find('"', open + 1);
-      if (open == std::string_view::npos || close == std::string_view::npos) continue;
+      const std::size_t open = directive.find_first_of("\"<");
+      if (open == std::string_view::npos) continue;
+      const bool angle = directive[open] == '<';
+      const std::size_t close = directive.find(angle ? '>' : '"', open + 1);
+      if (close == std::string_view::npos) continue;
       const std::string header(directive.substr(open + 1, close - open - 1));
-      const std::string where = fmt::format("{}:{}: #include \"{}\": ", name, token.line, header);
-      auto path = find(header, folder, where);
+      const std::string where = fmt::format("{}:{}: #include {}: ", name, token.line,
+                                            directive.substr(open, close + 1 - open));
+      auto path =
+          angle ? Result<fs::path>(find_in(angle_folders_, header)) : find(header, folder, where);
       if (!path) return std::move(path).error();
       if (path->empty()) continue;
       result += text.substr(copied, token.begin - copied);
@@ -96,6 +102,16 @@ class Inliner {
     return fs::path();
   }
 
+  // A system's header is none of ours: it is left alone wherever it lies.
+  static fs::path find_in(const std::vector<fs::path>& folders, const std::string& header) {
+    for (const fs::path& folder : folders) {
+      std::error_code error;
+      const fs::path path = fs::canonical(folder / header, error);
+      if (!error && fs::is_regular_file(path, error)) return path;
+    }
+    return {};
+  }
+
   [[nodiscard]] bool is_below_a_folder(const fs::path& path) const {
     return std::ranges::any_of(folders_, [&](const fs::path& folder) {
       std::error_code error;
@@ -107,6 +123,7 @@ class Inliner {
   }
 
   std::vector<fs::path> folders_;
+  const std::vector<fs::path>& angle_folders_;
   std::set<std::string> seen_;
   std::vector<fs::path> opened_;
 };
@@ -114,13 +131,16 @@ class Inliner {
 }  // namespace
 
 Result<std::string> inline_local_includes(const std::string& text, const fs::path& file,
-                                          const std::vector<fs::path>& folders) {
-  return Inliner(file, folders).inline_all(text, file.filename().string(), file.parent_path(), 0);
+                                          const std::vector<fs::path>& folders,
+                                          const std::vector<fs::path>& angle_folders) {
+  return Inliner(file, folders, angle_folders)
+      .inline_all(text, file.filename().string(), file.parent_path(), 0);
 }
 
 std::vector<fs::path> local_includes(const std::string& text, const fs::path& file,
-                                     const std::vector<fs::path>& folders) {
-  Inliner inliner(file, folders);
+                                     const std::vector<fs::path>& folders,
+                                     const std::vector<fs::path>& angle_folders) {
+  Inliner inliner(file, folders, angle_folders);
   (void)inliner.inline_all(text, file.filename().string(), file.parent_path(), 0);
   return inliner.opened();
 }

@@ -54,6 +54,20 @@ TEST_F(LocalIncludes, LeavesOthersAlone) {
   EXPECT_EQ(*result, text);
 }
 
+TEST_F(LocalIncludes, AngleBracketsAreLookedForWhereTheBuildDoes) {
+  file("own/shared.h", "int own;\n");
+  file("common/shared.h", "int shared;\n");
+  const std::string text = "#include <cstdio>\n#include <shared.h>\n";
+  const auto plain = inlined(text);
+  ASSERT_TRUE(plain.ok()) << plain.error().message;
+  EXPECT_EQ(*plain, text);
+  const std::vector<std::filesystem::path> named = {path("common")};
+  const auto found = inline_local_includes(text, path("own/kernel.cu"), {}, named);
+  ASSERT_TRUE(found.ok()) << found.error().message;
+  EXPECT_EQ(*found,
+            "#include <cstdio>\n#line 1 \"shared.h\"\nint shared;\n\n#line 3 \"kernel.cu\"\n");
+}
+
 TEST_F(LocalIncludes, StaysInItsFolders) {
   file("own/kernel.cu", "");
   file("secret.h", "a secret");
