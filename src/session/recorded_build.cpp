@@ -36,7 +36,7 @@ fs::path called_nvcc() {
   std::string_view rest = path != nullptr ? path : "";
   while (!rest.empty()) {
     const std::size_t colon = rest.find(':');
-    const fs::path candidate = fs::path(rest.substr(0, colon)) / "nvcc";
+    fs::path candidate = fs::path(rest.substr(0, colon)) / "nvcc";
     if (::access(candidate.c_str(), X_OK) == 0) return candidate;
     rest.remove_prefix(colon == std::string_view::npos ? rest.size() : colon + 1);
   }

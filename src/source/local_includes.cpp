@@ -106,7 +106,7 @@ class Inliner {
   static fs::path find_in(const std::vector<fs::path>& folders, const std::string& header) {
     for (const fs::path& folder : folders) {
       std::error_code error;
-      const fs::path path = fs::canonical(folder / header, error);
+      fs::path path = fs::canonical(folder / header, error);
       if (!error && fs::is_regular_file(path, error)) return path;
     }
     return {};

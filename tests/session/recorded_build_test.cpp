@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 namespace regraph {
@@ -19,41 +20,41 @@ class RecordedBuildTest : public testing::Test {
   void SetUp() override {
     auto made = TemporaryDirectory::create("regraph-recorded-");
     ASSERT_TRUE(made);
-    folder_.emplace(std::move(*made));
-    const fs::path nvcc = folder_->path() / "nvcc";
+    folder.emplace(std::move(*made));
+    const fs::path nvcc = folder->path() / "nvcc";
     ASSERT_TRUE(write_file(nvcc,
                            "#!/bin/sh\n"
                            "echo \"$NVCC_APPEND_FLAGS|$*\" >>\"" +
-                               (folder_->path() / "reached").string() + "\"\n"));
+                               (folder->path() / "reached").string() + "\"\n"));
     fs::permissions(nvcc, fs::perms::owner_all);
-    path_ = std::getenv("PATH");
-    ::setenv("PATH", (folder_->path().string() + ":" + path_).c_str(), 1);
+    path = std::getenv("PATH");
+    ::setenv("PATH", (folder->path().string() + ":" + path).c_str(), 1);
   }
-  void TearDown() override { ::setenv("PATH", path_.c_str(), 1); }
+  void TearDown() override { ::setenv("PATH", path.c_str(), 1); }
 
   [[nodiscard]] Result<std::vector<CompileCommand>, SessionError> build(
       const std::string& command, CapturePlace place = CapturePlace::interpreter) const {
     const Cancellation never;
-    return run_recorded_build("cd '" + folder_->path().string() + "' && " + command, place, never);
+    return run_recorded_build("cd '" + folder->path().string() + "' && " + command, place, never);
   }
   [[nodiscard]] std::string reached() const {
-    const auto text = read_file(folder_->path() / "reached", 1 << 20);
+    const auto text = read_file(folder->path() / "reached", 1 << 20);
     return text ? *text : std::string();
   }
 
-  std::optional<TemporaryDirectory> folder_;
-  std::string path_;
+  std::optional<TemporaryDirectory> folder;
+  std::string path;
 };
 
 TEST_F(RecordedBuildTest, WritesCallsDownAndPassesThemOn) {
   const auto commands = build("nvcc -DA='x y' -Iinc a.cu -o a && (cd / && nvcc -c tmp/b.cu)");
   ASSERT_TRUE(commands) << commands.error().message;
   ASSERT_EQ(commands->size(), 2U);
-  const fs::path folder = fs::canonical(folder_->path());
-  const CompileFlags flags = flags_for(*commands, folder / "a.cu");
+  const fs::path root = fs::canonical(folder->path());
+  const CompileFlags flags = flags_for(*commands, root / "a.cu");
   ASSERT_EQ(flags.defines.size(), 1U);
   EXPECT_EQ(flags.defines.front().second, "x y");
-  EXPECT_EQ(flags.include_directories.front(), folder / "inc");
+  EXPECT_EQ(flags.include_directories.front(), root / "inc");
   EXPECT_EQ(reached(), "-cudart shared|-DA=x y -Iinc a.cu -o a\n-cudart shared|-c tmp/b.cu\n");
 }
 

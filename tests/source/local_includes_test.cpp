@@ -17,8 +17,8 @@ class LocalIncludes : public ::testing::Test {
   void file(const std::string& name, const std::string& text) const {
     ASSERT_TRUE(write_file(directory_.path() / name, text).ok());
   }
-  [[nodiscard]] Result<std::string> inlined(const std::string& text,
-                                            std::vector<std::filesystem::path> folders = {}) const {
+  [[nodiscard]] Result<std::string> inlined(
+      const std::string& text, const std::vector<std::filesystem::path>& folders = {}) const {
     return inline_local_includes(text, directory_.path() / "own" / "kernel.cu", folders);
   }
   [[nodiscard]] std::filesystem::path path(const std::string& name) const {
