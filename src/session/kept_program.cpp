@@ -155,8 +155,8 @@ class ProgramKeeper {
     return SessionError{
         FailureCause::unusable_kernel,
         end->asked || asks_for_shared_runtime(command.front())
-            ? fmt::format("'{}' launched no kernel; it ended with exit code {}",
-                          fmt::join(command, " "), end->exit_code)
+            ? fmt::format("'{}' launched no kernel; {}", fmt::join(command, " "),
+                          how_it_ended(*end))
             : fmt::format("'{}' did not ask for the CUDA runtime that stands in for "
                           "libcudart; build it with 'nvcc -cudart shared' (as in "
                           "NVCC_APPEND_FLAGS='-cudart shared' make), and without an RPATH "
@@ -178,13 +178,24 @@ class ProgramKeeper {
       launches_ = done->launches;
     }
     if (!done->launches.empty()) return {};
-    std::string message =
-        fmt::format("'{}' launched no kernel on the GPU; it ended with exit code {}",
-                    fmt::join(command, " "), done->end.exit_code);
+    std::string message = fmt::format("'{}' launched no kernel on the GPU; {}",
+                                      fmt::join(command, " "), how_it_ended(done->end));
     for (const std::string& note : done->notes)
       message += "; " + note;
-    if (!done->end.asked) message += "; the driver did not load the library that looks on";
+    if (!done->end.asked && !done->end.timed_out)
+      message += "; the driver did not load the library that looks on";
     return SessionError{FailureCause::unusable_kernel, std::move(message)};
+  }
+
+  [[nodiscard]] std::string how_it_ended(const capture::ProgramEnd& end) const {
+    if (end.timed_out) {
+      return fmt::format(
+          "it was ended after {:g} s: give it smaller arguments, or more time with "
+          "--seconds",
+          request_.wall_seconds);
+    }
+    if (end.signal != 0) return fmt::format("it ended with signal {}", end.signal);
+    return fmt::format("it ended with exit code {}", end.exit_code);
   }
 
   [[nodiscard]] bool on_gpu() const { return request_.place == CapturePlace::gpu; }
@@ -256,23 +267,37 @@ class ProgramKeeper {
     return *compile_commands_;
   }
 
+  bool is_compiled(const fs::path& file) {
+    return std::ranges::any_of(compile_commands(), [&](const CompileCommand& command) {
+      std::error_code ignored;
+      return fs::equivalent(command.file, file, ignored);
+    });
+  }
+
   Result<void, SessionError> put_source(const fs::path& folder, capture::CapturedKernel& kernel) {
     fs::path file = request_.source.empty() ? fs::path(request_.build) : request_.source;
     const std::string name = capture::kernel_name_of(kernel.symbol);
     if (file.empty()) {
-      const auto found = capture::find_kernel_source(fs::current_path(), kernel.symbol);
+      auto found = capture::find_kernel_source(fs::current_path(), kernel.symbol);
       if (found.empty()) {
         kept_.notes.push_back(fmt::format(
             "no file of this folder defines '{}'; name it with --source, or it cannot be searched",
             name));
         return {};
       }
-      file = found.front();
-      if (found.size() > 1) {
+      // Those that the build compiled, else those that are whole.
+      const auto count_first = [&found](auto is_likely) {
+        return found.size() - std::ranges::stable_partition(found, is_likely).size();
+      };
+      std::size_t likely = count_first([](const auto& one) { return !one.is_part; });
+      if (const auto built = count_first([&](const auto& one) { return is_compiled(one.path); }))
+        likely = built;
+      file = found.front().path;
+      if (likely > 1) {
         kept_.notes.push_back(
             fmt::format("'{}' is defined in {} files, {} was taken; choose "
                         "another with --source",
-                        name, found.size(), file.string()));
+                        name, likely, file.string()));
       }
     }
     const auto text = read_file(file, kSourceBytes);

@@ -71,10 +71,38 @@ class Extractor {
     return fmt::format("{}:{}: ", request_.file_name, tokens_[declaration.first].line);
   }
 
+  // Of a template the template itself, not what it is specialised to.
   [[nodiscard]] const TopLevelDeclaration* kernel_called(const std::string& name) const {
     for (const TopLevelDeclaration& declaration : declarations_) {
-      if (declaration.is_kernel() && !declaration.names.empty() &&
-          declaration.names.front() == name)
+      if (declaration.is_kernel() && !is_specialisation(declaration) &&
+          !declaration.names.empty() && declaration.names.front() == name)
+        return &declaration;
+    }
+    return nullptr;
+  }
+
+  // "template <> __global__ void scale<float>(...)"
+  [[nodiscard]] static bool is_specialisation(const TopLevelDeclaration& declaration) {
+    return declaration.is_global && declaration.template_closer == declaration.first + 2;
+  }
+
+  // The "<" behind a specialisation's name; its parameters' begin where there is none.
+  [[nodiscard]] std::size_t arguments_begin(const TopLevelDeclaration& specialisation) const {
+    for (std::size_t token = specialisation.first; token < *specialisation.parameters; ++token) {
+      if (word(token) == specialisation.names.front() && word(token + 1) == "<") return token + 1;
+    }
+    return *specialisation.parameters;
+  }
+
+  // What the file says of these arguments in particular; null: nothing.
+  [[nodiscard]] const TopLevelDeclaration* specialisation_for(
+      const std::string& name, const std::vector<std::string>& arguments) const {
+    for (const TopLevelDeclaration& declaration : declarations_) {
+      if (!declaration.is_kernel() || !is_specialisation(declaration) ||
+          declaration.names.front() != name)
+        continue;
+      const std::size_t open = arguments_begin(declaration);
+      if (open < *declaration.parameters && template_arguments(source_, tokens_, open) == arguments)
         return &declaration;
     }
     return nullptr;
@@ -212,25 +240,29 @@ class Extractor {
         return fail(instance.error().code, at_line(kernel) + instance.error().message);
       }
       if (!instance->note.empty()) code_.notes.push_back(instance->note);
-      bindings_[&kernel] = std::move(instance->bindings);
+      if (const auto* special = specialisation_for(code_.kernels[which], instance->arguments)) {
+        bindings_[special] = "";
+      } else {
+        bindings_[&kernel] = std::move(instance->bindings);
+      }
     }
     return {};
   }
 
-  // "template __global__ void scale<float>(...);" and the template's declarations in front of its
-  // definition have no meaning once scale is a plain function.
+  // "template __global__ void scale<float>(...);", the template's declarations in front of its
+  // definition and its other definitions have no meaning once scale is a plain function.
   void drop_uses_as_template() {
     for (std::size_t i = 0; i < declarations_.size(); ++i) {
       const TopLevelDeclaration& declaration = declarations_[i];
       const bool instantiates =
           word(declaration.first) == "template" && !declaration.template_closer;
-      const bool declares = declaration.kind == DeclarationKind::function &&
-                            declaration.is_global && !declaration.body &&
-                            declaration.template_closer;
+      const bool is_other = declaration.kind == DeclarationKind::function &&
+                            declaration.is_global && declaration.template_closer &&
+                            !bindings_.contains(&declaration);
       for (const auto& [kernel, text] : bindings_) {
         const std::string& name = kernel->names.front();
         const bool same = !declaration.names.empty() && declaration.names.front() == name;
-        if ((instantiates && mentions(declaration, name)) || (declares && same)) keep_[i] = false;
+        if ((instantiates && mentions(declaration, name)) || (is_other && same)) keep_[i] = false;
       }
     }
   }
@@ -271,6 +303,17 @@ class Extractor {
         code_.text.append(std::count(source_.begin() + from, source_.begin() + to, '\n'), '\n');
         begin = to;
       }
+    }
+    code_.text += source_.substr(begin, end - begin);
+  }
+
+  // Bytes [begin, end) of a kernel that was a template's, or its specialisation's.
+  void write_without_arguments(const TopLevelDeclaration& kernel, std::size_t begin,
+                               std::size_t end) {
+    const std::size_t open = is_specialisation(kernel) ? arguments_begin(kernel) : 0;
+    if (open > 0 && open < *kernel.parameters) {
+      code_.text += source_.substr(begin, tokens_[open].begin - begin);
+      begin = tokens_[after_angle(source_, tokens_, open) - 1].end;
     }
     code_.text += source_.substr(begin, end - begin);
   }
@@ -316,7 +359,7 @@ class Extractor {
         // Lines that the header took are kept.
         const std::string_view removed = source_.substr(header, rest - header);
         code_.text.append(std::count(removed.begin(), removed.end(), '\n'), '\n');
-        code_.text += source_.substr(rest, end - rest);
+        write_without_arguments(declaration, rest, end);
       } else {
         write_without_host_members(declaration, begin, end);
       }

@@ -215,6 +215,11 @@ std::string list(const std::vector<std::string>& arguments) {
 
 }  // namespace
 
+std::vector<std::string> template_arguments(std::string_view text, const std::vector<Token>& tokens,
+                                            std::size_t open) {
+  return arguments_of(text, tokens, open, after_angle(text, tokens, open));
+}
+
 Result<TemplateInstance> instantiate_template(std::string_view text,
                                               const std::vector<Token>& tokens,
                                               const std::vector<TopLevelDeclaration>& declarations,
@@ -260,6 +265,7 @@ Result<TemplateInstance> instantiate_template(std::string_view text,
                               "instance, e.g. --kernel '{0}<{2}>'",
                               name, parameter.name, parameter.type == "typename" ? "float" : "16"));
     }
+    instance.arguments.push_back(value);
     // A constant or type of the file that is called like the parameter.
     if (value == parameter.name) continue;
     instance.bindings +=

@@ -13,7 +13,13 @@ namespace regraph::source {
 struct TemplateInstance {
   std::string bindings;  // "using T = float; constexpr int N = 4; ", on one line
   std::string note;      // where the arguments came from when the request did not give them
+  std::vector<std::string> arguments;  // of all parameters, defaults included
 };
+
+// The arguments in the "<...>" that opens at a token, each in one spelling of its blanks.
+[[nodiscard]] std::vector<std::string> template_arguments(std::string_view text,
+                                                          const std::vector<Token>& tokens,
+                                                          std::size_t open);
 
 // `kernel` is a template of the file; `wanted` its name, with arguments or without. Without, the
 // file's explicit instantiations and launches are searched, then defaults; what stands in a launch

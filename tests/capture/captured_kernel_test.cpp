@@ -100,11 +100,16 @@ TEST_F(CapturedKernelTest, FindsTheFileThatDefinesAKernel) {
   put("c.cu", "__global__ void scale_more(float* p) {}\n");
   const auto found = find_kernel_source(directory->path(), "_Z5scalePfi");
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].filename(), "b.cu");
+  EXPECT_EQ(found[0].path.filename(), "b.cu");
   put("d.cu", "__global__ void scale(float* p, int n) {}\n");
   ASSERT_EQ(find_kernel_source(directory->path(), "_Z5scalePfi").size(), 2u);
-  EXPECT_EQ(find_kernel_source(directory->path(), "_Z5scalePfi")[0].filename(), "d.cu");
+  EXPECT_EQ(find_kernel_source(directory->path(), "_Z5scalePfi")[0].path.filename(), "d.cu");
   EXPECT_TRUE(find_kernel_source(directory->path(), "_Z5otherPfi").empty());
+  // A file that another one includes needs what stands there in front of it.
+  put("main.cu", "#define STEP 2\n#include \"parts.cu\"\nint main() {}\n");
+  put("parts.cu", "#include \"part.cu\"\n");
+  put("part.cu", "__global__ void fill(float* p) { p[0] = STEP; }\n");
+  EXPECT_EQ(find_kernel_source(directory->path(), "_Z4fillPf").at(0).path.filename(), "main.cu");
   // Not what was captured before, nor the best kernel of a run.
   for (const auto& [folder, marker] :
        {std::pair{"kept", "capture.json"}, std::pair{"run", "run.db"}}) {

@@ -116,6 +116,23 @@ TEST(Extract, MakesAnInstanceOfATemplate) {
   EXPECT_FALSE(extract("__global__ void k() {}\n", {"k<float>"}).ok());
 }
 
+TEST(Extract, WhatATemplateIsSpecialisedToCountsForTheseArgumentsAlone) {
+  const std::string source =
+      "template <typename T, int N = 2>\n__global__ void k(T* a) { a[N] = T(1); }\n"
+      "template <>\n__global__ void k<unsigned int, 3>(unsigned int* a) { a[3] = 7; }\n";
+  const auto plain = extract(source, {"k<float>"});
+  ASSERT_TRUE(plain.ok()) << plain.error().message;
+  EXPECT_NE(plain->text.find("a[N] = T(1)"), std::string::npos) << plain->text;
+  EXPECT_EQ(plain->text.find("a[3] = 7"), std::string::npos) << plain->text;
+  const auto special = extract(source, {"k<unsigned int, 3>"});
+  ASSERT_TRUE(special.ok()) << special.error().message;
+  EXPECT_EQ(special->text.find("T(1)"), std::string::npos) << special->text;
+  EXPECT_EQ(special->text.find("template"), std::string::npos) << special->text;
+  EXPECT_NE(special->text.find("__global__ void k(unsigned int* a) { a[3] = 7; }"),
+            std::string::npos)
+      << special->text;
+}
+
 TEST(Extract, TakesTheInstanceThatTheFileUses) {
   const std::string source =
       "template <class T> __global__ void k(T* a) { a[0] = T(1); }\n"

@@ -9,6 +9,7 @@
 #include <set>
 #include <string_view>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 namespace regraph::capture {
@@ -118,9 +119,17 @@ std::string plain_name_of(const std::string& symbol) {
   return name.substr(0, name.find('<'));
 }
 
-std::vector<fs::path> find_kernel_source(const fs::path& folder, const std::string& symbol) {
+std::vector<KernelSource> find_kernel_source(const fs::path& folder, const std::string& symbol) {
   const std::string name = plain_name_of(symbol);
-  std::vector<std::pair<std::pair<int, int>, fs::path>> found;
+  struct Candidate {
+    bool is_part = false;
+    int distance = 0;
+    int depth = 0;
+    fs::path path;
+    std::set<fs::path> includes;
+    [[nodiscard]] auto order() const { return std::tie(is_part, distance, depth, path); }
+  };
+  std::vector<Candidate> found;
   std::error_code failed;
   auto entry = fs::recursive_directory_iterator(
       folder, fs::directory_options::skip_permission_denied, failed);
@@ -132,14 +141,22 @@ std::vector<fs::path> find_kernel_source(const fs::path& folder, const std::stri
     if (rank < 0 || !entry->is_regular_file(failed) || is_own_file(entry->path())) continue;
     std::set<fs::path> seen;
     const int distance = distance_to_definition(entry->path(), name, seen);
-    if (distance >= 0) found.push_back({{distance + rank, entry.depth()}, entry->path()});
+    if (distance < 0) continue;
+    found.push_back({false, distance + rank, entry.depth(), entry->path(), std::move(seen)});
   }
-  std::ranges::sort(found);
-  std::vector<fs::path> paths;
-  paths.reserve(found.size());
-  for (auto& [order, path] : found)
-    paths.push_back(std::move(path));
-  return paths;
+  for (Candidate& one : found) {
+    const fs::path path = one.path.lexically_normal();
+    one.is_part = std::ranges::any_of(found, [&](const Candidate& other) {
+      return &other != &one && other.includes.contains(path) &&
+             !one.includes.contains(other.path.lexically_normal());
+    });
+  }
+  std::ranges::sort(found, {}, &Candidate::order);
+  std::vector<KernelSource> sources;
+  sources.reserve(found.size());
+  for (Candidate& one : found)
+    sources.push_back({std::move(one.path), one.is_part});
+  return sources;
 }
 
 }  // namespace regraph::capture

@@ -16,10 +16,15 @@ namespace regraph::capture {
 // The same without template arguments.
 [[nodiscard]] std::string plain_name_of(const std::string& symbol);
 
+struct KernelSource {
+  std::filesystem::path path;
+  bool is_part = false;  // another one includes it, and what stands in front of that is needed
+};
+
 // CUDA sources (.cu, .cpp, .cc, .cxx, in this order) in `folder` and below it, few levels deep,
-// that define the kernel themselves or through headers of their own; the likeliest first. Files
-// that are large or cannot be read are left out.
-[[nodiscard]] std::vector<std::filesystem::path> find_kernel_source(
-    const std::filesystem::path& folder, const std::string& symbol);
+// that define the kernel themselves or through headers of their own; the likeliest first, parts of
+// others last. Files that are large or cannot be read are left out.
+[[nodiscard]] std::vector<KernelSource> find_kernel_source(const std::filesystem::path& folder,
+                                                           const std::string& symbol);
 
 }  // namespace regraph::capture
