@@ -4,9 +4,12 @@
 #include "capture/kernel_image.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace regraph::cli {
 namespace {
@@ -18,11 +21,16 @@ std::string work_text(const capture::CapturedKernel& kernel) {
   return fmt::format("{:.3g} thread instructions", static_cast<double>(kernel.thread_instructions));
 }
 
-std::string folder_text(const capture::LaunchKeeper::Folder& folder) {
+std::string folder_text(const capture::KeptFolder& folder) {
   const capture::CapturedKernel& kernel = folder.kernel;
-  std::string text = fmt::format("  {}\n    {}: {} of {} launches kept, {} in all\n",
-                                 folder.path.string(), capture::readable_name(kernel.symbol),
-                                 kernel.kept.size(), kernel.launches, work_text(kernel));
+  std::vector<std::string> names;
+  for (const capture::KernelStage& stage : kernel.stages)
+    names.push_back(capture::readable_name(stage.symbol));
+  if (names.empty()) names.push_back(capture::readable_name(kernel.symbol));
+  std::string text =
+      fmt::format("  {}\n    {}: {} of {} {} kept, {} in all\n", folder.path.string(),
+                  fmt::join(names, ", then "), kernel.kept.size(), kernel.launches,
+                  kernel.stages.empty() ? "launches" : "rows of launches", work_text(kernel));
   if (kernel.overlapping) text += "    two of its pointers lead into one allocation\n";
   for (const std::string& left_out : kernel.left_out)
     text += "    not kept: " + left_out + "\n";

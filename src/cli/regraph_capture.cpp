@@ -35,6 +35,7 @@ Examples:
   regraph-capture -- ./program 4096
   regraph-capture --kernel softmax -o problems -- ./program 4096 --also -- ./program 100
   regraph-capture --build main.cu -- 4096 --also -- 100
+  regraph-capture --sequence block_sums,final_sum -- ./program 4096 --also -- ./program 100
   regraph-capture build -- make -j8
   regraph-capture list ./program
   regraph-capture list ./program --kernel softmax --json
@@ -132,6 +133,10 @@ void add_keep_options(CLI::App& keep, KeepRequest& request, std::string& report,
   keep.add_option("--kernel", request.keep.kernel, "those alone whose name contains this");
   keep.add_option("--launch", request.keep.launch,
                   "the K-th launch of each kernel (default: the first and the largest)");
+  keep.add_option("--sequence", request.keep.sequence,
+                  "kernels that are launched one right after the other, as one problem: a,b,c")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   keep.add_option("--source", request.source,
                   "file that defines the kernels (default: looked for in this folder)");
   keep.add_option("-I,--include-dir", request.include_directories,

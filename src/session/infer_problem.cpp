@@ -62,16 +62,37 @@ Result<Manifest> bind_schema(const ProblemSource& input, const source::ParsedKer
   return bound;
 }
 
+// Of each launch's kernel.
+std::vector<KernelSignature> signatures_of_launches(
+    const Manifest& manifest, const std::vector<source::ParsedKernel>& kernels) {
+  std::vector<KernelSignature> signatures;
+  for (const ManifestLaunch& entry : manifest.launches) {
+    for (const source::ParsedKernel& kernel : kernels) {
+      if (kernel.signature.name != entry.launch.kernel) continue;
+      signatures.push_back(kernel.signature);
+      break;
+    }
+  }
+  return signatures;
+}
+
 // What the launches of a captured program say, with the options applied.
-Result<capture::DerivedManifest> manifest_of_capture(const ProblemSource& input,
-                                                     const KernelSignature& signature) {
+Result<capture::DerivedManifest> manifest_of_capture(
+    const ProblemSource& input, const std::vector<source::ParsedKernel>& kernels) {
   const std::filesystem::path folder = std::filesystem::path(input.kernel_file).parent_path();
-  auto derived = capture::derive_manifest(*input.capture, signature, folder);
+  const std::string& optimised = kernels.front().signature.name;
+  auto derived = input.capture->stages.empty()
+                     ? capture::derive_manifest(*input.capture, kernels.front().signature, folder)
+                     : capture::derive_manifest_of_stages(
+                           *input.capture, signatures_of_launches(input.manifest, kernels), folder);
   if (!derived) return derived;
   Manifest& manifest = derived->manifest;
   manifest.kernel = input.manifest.kernel;
   manifest.defines = input.manifest.defines;
-  if (input.block) manifest.launch->block = *input.block;
+  if (input.block && manifest.launch) manifest.launch->block = *input.block;
+  for (ManifestLaunch& entry : manifest.launches) {
+    if (input.block && entry.launch.kernel == optimised) entry.launch.block = *input.block;
+  }
   for (const auto& [name, value] : input.manifest.sizes) {
     manifest.sizes[name] = value;
     for (Symbols& bench : manifest.bench)
@@ -123,7 +144,7 @@ Result<InferredProblem> infer_problem(const ProblemSource& input,
   }
   std::vector<std::string> capture_notes;
   if (input.capture && !input.has_manifest) {
-    auto derived = manifest_of_capture(input, parsed.signature);
+    auto derived = manifest_of_capture(input, kernels);
     if (!derived) return derived.error();
     manifest = std::move(derived->manifest);
     capture_notes = std::move(derived->notes);
@@ -175,7 +196,7 @@ Result<InferredProblem> infer_problem(const ProblemSource& input,
   const auto buffers = std::ranges::count_if(parsed.signature.parameters, [](const auto& one) {
     return one.is_pointer && !one.is_symbol;
   });
-  result.lengths_inferred = with_shape < buffers || !manifest.launch;
+  result.lengths_inferred = with_shape < buffers || (!manifest.launch && manifest.launches.empty());
   if (const auto oversized = oversized_test(result.problem))
     return fail(ErrorCode::invalid_argument, input.kernel_file + ": " + *oversized);
   return result;

@@ -90,7 +90,8 @@ class ProgramKeeper {
       return usage(fmt::format("{}: {}", request_.keep.folder.string(), failed.message()));
     fs::permissions(request_.keep.folder, fs::perms::owner_all, failed);
     if (auto built = build(); !built) return std::move(built).error();
-    capture::LaunchKeeper keeper(request_.keep);
+    const auto keeper_of_kind = capture::make_problem_keeper(request_.keep);
+    capture::ProblemKeeper& keeper = *keeper_of_kind;
     for (std::size_t i = 0; i < request_.commands.size(); ++i) {
       if (i > 0) keeper.begin_run();
       if (auto done = run_once(request_.commands[i], i, facts_of(*device), keeper); !done) {
@@ -100,7 +101,10 @@ class ProgramKeeper {
       }
     }
     kept_.folders = keeper.take();
-    if (!keeper.trouble().empty()) kept_.notes.push_back(keeper.trouble());
+    if (const std::string trouble = keeper.trouble(); !trouble.empty()) {
+      if (kept_.folders.empty()) return SessionError{FailureCause::unusable_kernel, trouble};
+      kept_.notes.push_back(trouble);
+    }
     if (auto done = finish_folders(); !done) return std::move(done).error();
     return std::move(kept_);
   }
@@ -120,7 +124,7 @@ class ProgramKeeper {
 
   Result<void, SessionError> run_once(std::vector<std::string> command, std::size_t run,
                                       const capture::DeviceFacts& facts,
-                                      capture::LaunchKeeper& keeper) {
+                                      capture::ProblemKeeper& keeper) {
     if (!program_.empty()) command.insert(command.begin(), program_.string());
     if (command.empty()) return usage("no program was named: write it after --");
     if (on_gpu()) return run_on_gpu(command, run, keeper);
@@ -165,7 +169,7 @@ class ProgramKeeper {
   }
 
   Result<void, SessionError> run_on_gpu(const std::vector<std::string>& command, std::size_t run,
-                                        capture::LaunchKeeper& keeper) {
+                                        capture::ProblemKeeper& keeper) {
     const fs::path output = output_file(request_, run);
     auto done =
         run_injected(command, output, request_.wall_seconds, installation_, keeper, cancellation_);
@@ -230,7 +234,8 @@ class ProgramKeeper {
     for (auto& [path, kernel] : kept_.folders) {
       kernel.command = command_;
       if (!missing_libraries_.empty()) kernel.left_out.push_back(missing_libraries_);
-      kernel.launches = launches_[kernel.symbol];  // those that were skipped, too
+      if (kernel.stages.empty())
+        kernel.launches = launches_[kernel.symbol];  // those that were skipped, too
       std::error_code ignored;
       kernel.directory = fs::current_path(ignored).string();
       kernel.device = request_.device;

@@ -6,7 +6,7 @@
 #include "base/result.h"
 #include "capture/device/capture_device.h"
 #include "capture/device/capture_program.h"
-#include "capture/problem/launch_keeper.h"
+#include "capture/problem/problem_keeper.h"
 #include "session/installation.h"
 #include "session/session_error.h"
 
@@ -35,8 +35,8 @@ struct KeepRequest {
 };
 
 struct KeptProgram {
-  std::vector<capture::LaunchKeeper::Folder> folders;  // the kernel with the most work first
-  std::vector<capture::ProgramEnd> ends;               // of the runs
+  std::vector<capture::KeptFolder> folders;  // the kernel with the most work first
+  std::vector<capture::ProgramEnd> ends;     // of the runs
   std::vector<std::string> notes;
   std::filesystem::path output;  // file with what the first run wrote
 };

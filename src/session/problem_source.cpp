@@ -239,6 +239,14 @@ class SourceReader {
         input_.capture ? capture::plain_name_of(input_.capture->symbol) : std::string();
     if (input_.capture && manifest.kernel.value_or(plain) == plain)
       manifest.kernel = capture::kernel_name_of(input_.capture->symbol);
+    if (input_.capture && !input_.has_manifest) {
+      // What is cut out; the rest of each launch is derived once their parameters are known.
+      for (const capture::KernelStage& stage : input_.capture->stages) {
+        ManifestLaunch entry;
+        entry.launch.kernel = capture::kernel_name_of(stage.symbol);
+        manifest.launches.push_back(std::move(entry));
+      }
+    }
     if (!options_.kernel.empty()) manifest.kernel = options_.kernel;
     choose_launched_kernel();
     for (const std::string& size : options_.sizes) {
@@ -250,7 +258,9 @@ class SourceReader {
     if (options_.block.empty()) return {};
     auto block = read_block(options_.block);
     if (!block) return std::move(block).error();
-    if (!manifest.launches.empty()) {
+    if (input_.capture && !input_.has_manifest) {
+      input_.block = *block;
+    } else if (!manifest.launches.empty()) {
       for (ManifestLaunch& entry : manifest.launches) {
         if (entry.launch.kernel == manifest.kernel) entry.launch.block = *block;
       }

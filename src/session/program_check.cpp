@@ -9,7 +9,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -44,11 +47,17 @@ class ProgramChecker {
  private:
   Status compare(const Candidate& candidate, const CompiledPlan& compiled,
                  ProgramRunReport& report) {
-    if (candidate.plan.launches.size() != 1 || compiled.launches.size() != 1)
-      return fail(ErrorCode::unsupported, "the winner is several launches");
-    const CompiledKernel& kernel = *compiled.launches.front();
+    if (capture_.seconds > 0.0) {
+      return fail(
+          ErrorCode::unsupported,
+          "it was captured on a GPU, where no kernel can be put in another's place; ask its "
+          "own build and run with --check");
+    }
+    const auto place = changed_launch(candidate);
+    if (!place) return fail(ErrorCode::unsupported, "the winner is other launches");
+    const CompiledKernel& kernel = *compiled.launches.at(*place);
     auto winner = capture::WinnerLaunches::create(
-        capture_, opened_.problem, candidate.plan.launches.front(), kernel.ptx, kernel.entry);
+        capture_, opened_.problem, candidate.plan.launches[*place], kernel.ptx, kernel.entry);
     if (!winner) return winner.error();
     auto directory = TemporaryDirectory::create("regraph-program-");
     if (!directory) return directory.error();
@@ -67,6 +76,24 @@ class ProgramChecker {
     }
     report.ran = true;
     return judge(*original, *with_winner, report);
+  }
+
+  // The launch of the kernel that was made faster, where the others are what they were.
+  [[nodiscard]] std::optional<std::size_t> changed_launch(const Candidate& candidate) const {
+    const auto& before = opened_.problem.launch.launches;
+    const auto& after = candidate.plan.launches;
+    const std::string& name = opened_.problem.signature.name;
+    if (before.size() != after.size() || std::ranges::count(after, name, &Launch::kernel) != 1)
+      return std::nullopt;
+    std::optional<std::size_t> place;
+    for (std::size_t i = 0; i < after.size(); ++i) {
+      if (after[i].kernel == name) {
+        place = i;
+      } else if (!(before[i] == after[i])) {
+        return std::nullopt;
+      }
+    }
+    return place;
   }
 
   Result<Run> run_once(capture::LaunchSubstitute* substitute, const char* name) {

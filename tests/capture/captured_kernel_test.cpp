@@ -54,6 +54,33 @@ TEST_F(CapturedKernelTest, IsReadBackAsItWas) {
             std::filesystem::perms::none);
 }
 
+TEST_F(CapturedKernelTest, SeveralKernelsInARowAreReadBack) {
+  CapturedKernel kernel = example();
+  kernel.stages = {{"_Z5scalePfi", 2}, {"_Z4movePf", 1}};
+  kernel.slots.push_back({12, 8});
+  kernel.kept[0].parameters.resize(20);
+  kernel.kept[0].stages = {{{4, 2, 1}, {256, 1, 1}, 0}, {{3, 1, 1}, {64, 1, 1}, 128}};
+  ASSERT_TRUE(write_captured_kernel(directory->path(), kernel).ok());
+  const auto read = read_captured_kernel(directory->path());
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  ASSERT_EQ(read->stages.size(), 2u);
+  EXPECT_EQ(read->stages[1].symbol, "_Z4movePf");
+  EXPECT_EQ(read->kept[0].stages[1].dynamic_shared_bytes, 128u);
+  EXPECT_EQ(read->kept[0].threads(), 8u * 256 + 3 * 64);
+  const auto slots = slots_of(*read, "_Z4movePf");
+  ASSERT_EQ(slots.size(), 1u);
+  EXPECT_EQ(slots[0].offset, 0u);
+  EXPECT_TRUE(slots_of(*read, "_Z5otherv").empty());
+  // Launches and kernels have to have the same stages.
+  kernel.kept[0].stages.pop_back();
+  ASSERT_TRUE(write_captured_kernel(directory->path(), kernel).ok());
+  EXPECT_EQ(read_captured_kernel(directory->path()).error().code, ErrorCode::invalid_argument);
+  kernel.kept[0].stages = {{}, {}};
+  kernel.stages[1].slots = 7;
+  ASSERT_TRUE(write_captured_kernel(directory->path(), kernel).ok());
+  EXPECT_EQ(read_captured_kernel(directory->path()).error().code, ErrorCode::invalid_argument);
+}
+
 TEST_F(CapturedKernelTest, SaysWhatIsWrongWithOthers) {
   const auto read = [&] { return read_captured_kernel(directory->path()); };
   EXPECT_EQ(read().error().code, ErrorCode::not_found);

@@ -193,6 +193,91 @@ TEST_F(KeptProgramTest, KnowsWhatNoSourceSays) {
   }
 }
 
+// Three kernels that need each other's results.
+constexpr const char* kSoftmaxMain = R"cuda(
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+__global__ void row_max(const float* x, float* top, int rows, int columns) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= rows) return;
+  float m = x[row * columns];
+  for (int i = 1; i < columns; ++i) m = fmaxf(m, x[row * columns + i]);
+  top[row] = m;
+}
+__global__ void row_sum(const float* data, const float* peak, float* sum, int rows, int columns) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= rows) return;
+  float s = 0.0f;
+  for (int i = 0; i < columns; ++i) s += expf(data[row * columns + i] - peak[row]);
+  sum[row] = s;
+}
+__global__ void divide(const float* x, const float* top, const float* sum, float* y, int n,
+                       int columns) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = expf(x[i] - top[i / columns]) / sum[i / columns];
+}
+int main(int argc, char** argv) {
+  int rows = atoi(argv[1]), columns = argc > 2 ? atoi(argv[2]) : 600, n = rows * columns;
+  std::vector<float> x(n), y(n);
+  for (int i = 0; i < n; ++i) x[i] = i * 37 % 101 * 0.02f;
+  float *dx, *dy, *top, *sum;
+  cudaMalloc(&dx, n * 4);
+  cudaMalloc(&dy, n * 4);
+  cudaMalloc(&top, rows * 4);
+  cudaMalloc(&sum, rows * 4);
+  cudaMemcpy(dx, x.data(), n * 4, cudaMemcpyHostToDevice);
+  for (int k = 0; k < 3; ++k) {
+    row_max<<<(rows + 127) / 128, 128>>>(dx, top, rows, columns);
+    row_sum<<<(rows + 127) / 128, 128>>>(dx, top, sum, rows, columns);
+    divide<<<(n + 255) / 256, 256>>>(dx, top, sum, dy, n, columns);
+  }
+  cudaMemcpy(y.data(), dy, n * 4, cudaMemcpyDeviceToHost);
+  double all = 0;
+  for (float one : y) all += one;
+  printf("%.3f\n", all);
+}
+)cuda";
+
+TEST_F(KeptProgramTest, KernelsInARowAreJudgedTogether) {
+  write("main.cu", kSoftmaxMain);
+  KeepRequest request;
+  request.build = path("main.cu");
+  request.commands = {{"2048", "300"}, {"70", "45"}};
+  request.keep.folder = path("kept");
+  request.keep.sequence = {"row_max", "row_sum", "divide"};
+  request.keep.kernel = "row_sum";
+  request.wall_seconds = 60.0;
+  const auto kept = keep_program(request, installation, never);
+  ASSERT_TRUE(kept) << kept.error().message;
+  ASSERT_EQ(names_of(*kept), std::vector<std::string>{"row_max+row_sum+divide"});
+  const auto session = open_folder("row_max+row_sum+divide");
+  ASSERT_TRUE(session) << session.error().message;
+  const Problem& problem = (*session)->problem();
+  EXPECT_EQ(problem.signature.name, "row_sum");
+  ASSERT_EQ(problem.launch.launches.size(), 3U);
+  EXPECT_EQ(problem.launch.launches[1].arguments,
+            (std::vector<std::string>{"x", "top", "sum", "rows", "columns"}));
+  EXPECT_EQ(problem.sizes, (Symbols{{"columns", 300}, {"rows", 2048}}));
+  EXPECT_EQ(problem.captured.size(), 2U);
+  const auto found = search(**session, 8);
+  ASSERT_TRUE(found) << found.error().message;
+  ASSERT_EQ(found->outcome.verdict, SpeedVerdict::fast);
+  ASSERT_TRUE(found->evidence->program.has_value());
+  EXPECT_TRUE(found->evidence->program->ran) << found->evidence->program->trouble;
+  EXPECT_TRUE(found->evidence->program->same) << found->evidence->program->trouble;
+  EXPECT_GE(found->evidence->program->replaced, 1U);
+
+  request.keep.sequence = {"row_sum", "row_max"};
+  const auto never_so = keep_program(request, installation, never);
+  ASSERT_FALSE(never_so);
+  EXPECT_EQ(never_so.error().cause, FailureCause::unusable_kernel);
+  EXPECT_NE(never_so.error().message.find("'divide' is launched after 'row_sum'"),
+            std::string::npos)
+      << never_so.error().message;
+}
+
 TEST_F(KeptProgramTest, ForeignFoldersAreRefused) {
   std::filesystem::create_directories(path("kept/empty"));
   auto empty = open_folder("empty");

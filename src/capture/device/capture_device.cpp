@@ -109,7 +109,10 @@ DeviceAnswer CaptureDevice::touch(RequestKind kind, std::string_view request) {
   Access access;
   if (kind == RequestKind::access) {
     if (!take(request, access)) return failed(cudaErrorInvalidValue);
-    if (access.writes != 0) repeats_.forget();
+    if (access.writes != 0) {
+      repeats_.forget();
+      tell_of_write(0);
+    }
     return {};
   }
   repeats_.forget();
@@ -298,6 +301,7 @@ DeviceAnswer CaptureDevice::write(std::string_view request) {
   if (!take(request, range) || request.size() != range.bytes) return failed(cudaErrorInvalidValue);
   const std::span<std::byte> found = device_bytes(range.address, range.bytes);
   if (found.empty()) return failed(cudaErrorInvalidValue);
+  tell_of_write(range.address);
   std::memcpy(found.data(), request.data(), request.size());
   return {};
 }
@@ -307,6 +311,7 @@ DeviceAnswer CaptureDevice::fill(std::string_view request) {
   if (!take(request, wanted)) return failed(cudaErrorInvalidValue);
   const std::span<std::byte> found = device_bytes(wanted.address, wanted.bytes);
   if (found.empty()) return failed(cudaErrorInvalidValue);
+  tell_of_write(wanted.address);
   std::memset(found.data(), static_cast<int>(wanted.value), found.size());
   return {};
 }
@@ -317,8 +322,15 @@ DeviceAnswer CaptureDevice::move(std::string_view request) {
   const std::span<std::byte> to = device_bytes(wanted.to, wanted.bytes);
   const std::span<const std::byte> from = device_bytes(wanted.from, wanted.bytes);
   if (to.empty() || from.empty()) return failed(cudaErrorInvalidValue);
+  tell_of_write(wanted.to);
   std::memmove(to.data(), from.data(), from.size());
   return {};
+}
+
+void CaptureDevice::tell_of_write(std::uint64_t address) const {
+  if (config_.observer == nullptr || catching_up_) return;
+  const SharedBuffer* buffer = address == 0 ? nullptr : memory_.find(address);
+  config_.observer->before_write(buffer == nullptr ? std::nullopt : std::optional(buffer->id));
 }
 
 DeviceAnswer CaptureDevice::execute(RequestKind kind, std::string_view request,

@@ -120,6 +120,8 @@ class CaptureDevice final : public ProgramListener {
   DeviceAnswer fill(std::string_view request);
   DeviceAnswer move(std::string_view request);
   DeviceAnswer launch(std::string_view request, const Cancellation& cancellation);
+  // Tells who looks on that something else than a launch writes there; 0: that is not known.
+  void tell_of_write(std::uint64_t address) const;
 
   // Device work: does it, or leaves it out where memory would come out as is known.
   DeviceAnswer work(RequestKind kind, std::string_view request, const Cancellation& cancellation);

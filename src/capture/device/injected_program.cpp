@@ -128,7 +128,10 @@ DeviceAnswer InjectedProgram::launch(std::string_view request) {
   const ObservedLaunch seen = observed(pending);
   SeenAnswer answer;
   answer.wants_contents = observer_.wants_contents(seen) ? 1 : 0;
-  if (answer.wants_contents == 0) observer_.before_launch(seen);
+  if (answer.wants_contents == 0) {
+    observer_.before_launch(seen);
+    observer_.after_launch(seen, 0);
+  }
   answer.quiet_threads = observer_.quiet_threads(pending.symbol);
   DeviceAnswer back;
   append_struct(answer, back.payload);

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -49,6 +50,9 @@ class LaunchObserver {
   // known. True: it need not be executed, and neither of the calls above and below comes. False:
   // they do.
   virtual bool may_skip(const std::string& /*symbol*/) { return false; }
+  // The program is about to write to an allocation otherwise than by a launch; nothing: to which is
+  // not known. Of programs on a GPU nothing is told.
+  virtual void before_write(std::optional<std::uint64_t> /*allocation*/) {}
   // For programs on a GPU, whose memory has to be fetched: whether before_launch would keep the
   // contents of this launch. They are there then, and else not.
   [[nodiscard]] virtual bool wants_contents(const ObservedLaunch& /*launch*/) const { return true; }

@@ -15,6 +15,7 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kFormat = "regraph-capture-folder/1";
+constexpr const char* kFormatOfStages = "regraph-capture-folder/2";  // which 1 does not know
 constexpr std::size_t kLargestFile = std::size_t{64} << 20;
 constexpr std::size_t kLargestBlock = 32764;  // CUDA's limit on a kernel's parameters
 constexpr std::size_t kMostKept = 1024;
@@ -29,7 +30,7 @@ std::string hexadecimal(const std::vector<std::byte>& bytes) {
 }
 
 std::vector<std::byte> from_hexadecimal(const std::string& text) {
-  if (text.size() % 2 != 0 || text.size() > 2 * kLargestBlock ||
+  if (text.size() % 2 != 0 || text.size() > 2 * kLargestBlock * kMostStages ||
       text.find_first_not_of("0123456789abcdef") != std::string::npos) {
     throw std::invalid_argument("a parameter block is not hexadecimal");
   }
@@ -57,6 +58,26 @@ std::string data_name(const json& name) {
   return text;
 }
 
+json stages_json(const std::vector<StageLaunch>& stages) {
+  json all = json::array();
+  for (const StageLaunch& one : stages) {
+    all.push_back({{"grid", axes(one.grid)},
+                   {"block", axes(one.block)},
+                   {"dynamic_shared_bytes", one.dynamic_shared_bytes}});
+  }
+  return all;
+}
+
+std::vector<StageLaunch> stages_of(const json& text, std::size_t stages) {
+  std::vector<StageLaunch> all;
+  if (text.size() != stages) throw std::invalid_argument("a launch has another number of stages");
+  for (const json& one : text) {
+    all.push_back({extents_of(one.at("grid")), extents_of(one.at("block")),
+                   one.at("dynamic_shared_bytes").get<std::uint32_t>()});
+  }
+  return all;
+}
+
 json launch_json(const KeptLaunch& launch) {
   json pointers = json::array();
   for (const KeptPointer& one : launch.pointers) {
@@ -78,11 +99,13 @@ json launch_json(const KeptLaunch& launch) {
           {"parameters", hexadecimal(launch.parameters)},
           {"pointers", std::move(pointers)},
           {"variables", std::move(variables)},
+          {"stages", stages_json(launch.stages)},
           {"thread_instructions", launch.thread_instructions}};
 }
 
-KeptLaunch launch_of(const json& text, const std::vector<KeptSlot>& slots) {
+KeptLaunch launch_of(const json& text, const std::vector<KeptSlot>& slots, std::size_t stages) {
   KeptLaunch launch;
+  launch.stages = stages_of(text.value("stages", json::array()), stages);
   launch.run = text.at("run").get<std::uint64_t>();
   launch.sequence = text.at("sequence").get<std::uint64_t>();
   launch.grid = extents_of(text.at("grid"));
@@ -133,14 +156,52 @@ CapturedKernel kernel_of(const json& text) {
   kernel.left_out = text.at("left_out").get<std::vector<std::string>>();
   for (const json& slot : text.at("slots"))
     kernel.slots.push_back({slot.at(0).get<std::uint32_t>(), slot.at(1).get<std::uint32_t>()});
+  std::size_t slots = 0;
+  for (const json& one : text.value("stages", json::array())) {
+    kernel.stages.push_back(
+        {one.at("symbol").get<std::string>(), one.at("slots").get<std::size_t>()});
+    if (kernel.stages.back().slots > kernel.slots.size())
+      throw std::invalid_argument("a stage has more parameters than there are");
+    slots += kernel.stages.back().slots;
+  }
+  if (kernel.stages.size() > kMostStages) throw std::invalid_argument("too many stages");
+  if (!kernel.stages.empty() &&
+      (slots != kernel.slots.size() || slots_of(kernel, kernel.symbol).empty()))
+    throw std::invalid_argument("the stages are not the kernel's");
   const json& kept = text.at("kept");
   if (kept.size() > kMostKept) throw std::invalid_argument("too many launches");
   for (const json& launch : kept)
-    kernel.kept.push_back(launch_of(launch, kernel.slots));
+    kernel.kept.push_back(launch_of(launch, kernel.slots, kernel.stages.size()));
   return kernel;
 }
 
 }  // namespace
+
+std::uint64_t KeptLaunch::threads() const {
+  if (stages.empty()) return grid.count() * block.count();
+  std::uint64_t all = 0;
+  for (const StageLaunch& stage : stages)
+    all += stage.grid.count() * stage.block.count();
+  return all;
+}
+
+std::vector<KeptSlot> slots_of(const CapturedKernel& kernel, const std::string& symbol) {
+  if (kernel.stages.empty()) return kernel.slots;
+  std::size_t first = 0;
+  for (const KernelStage& stage : kernel.stages) {
+    if (stage.symbol == symbol && first + stage.slots <= kernel.slots.size()) {
+      const auto begin = kernel.slots.begin() + static_cast<std::ptrdiff_t>(first);
+      std::vector<KeptSlot> slots(begin, begin + static_cast<std::ptrdiff_t>(stage.slots));
+      // A block's first parameter stands at its begin.
+      const std::uint32_t from = slots.empty() ? 0 : slots.front().offset;
+      for (KeptSlot& slot : slots)
+        slot.offset -= from;
+      return slots;
+    }
+    first += stage.slots;
+  }
+  return {};
+}
 
 Status write_captured_kernel(const std::filesystem::path& folder, const CapturedKernel& kernel) {
   json slots = json::array();
@@ -149,7 +210,10 @@ Status write_captured_kernel(const std::filesystem::path& folder, const Captured
   json kept = json::array();
   for (const KeptLaunch& launch : kernel.kept)
     kept.push_back(launch_json(launch));
-  const json document = {{"format", kFormat},
+  json stages = json::array();
+  for (const KernelStage& stage : kernel.stages)
+    stages.push_back({{"symbol", stage.symbol}, {"slots", stage.slots}});
+  const json document = {{"format", kernel.stages.empty() ? kFormat : kFormatOfStages},
                          {"symbol", kernel.symbol},
                          {"command", kernel.command},
                          {"directory", kernel.directory},
@@ -162,6 +226,7 @@ Status write_captured_kernel(const std::filesystem::path& folder, const Captured
                          {"overlapping", kernel.overlapping},
                          {"source", kernel.source},
                          {"left_out", kernel.left_out},
+                         {"stages", std::move(stages)},
                          {"slots", std::move(slots)},
                          {"kept", std::move(kept)}};
   // Arguments of programs need not be UTF-8.
@@ -185,7 +250,8 @@ Result<CapturedKernel> read_captured_kernel(const std::filesystem::path& folder)
   // nlohmann reports wrong types by exceptions; none may leave this room.
   try {
     const json document = json::parse(*text);
-    if (document.at("format") != kFormat) return damaged("another format");
+    const json& format = document.at("format");
+    if (format != kFormat && format != kFormatOfStages) return damaged("another format");
     CapturedKernel kernel = kernel_of(document);
     if (kernel.kept.empty()) return damaged("no launch was kept");
     return kernel;

@@ -33,6 +33,13 @@ struct KeptVariable {
   std::string data;
 };
 
+// How one kernel of several was launched.
+struct StageLaunch {
+  Dim3 grid;
+  Dim3 block;
+  std::uint32_t dynamic_shared_bytes = 0;
+};
+
 struct KeptLaunch {
   std::uint64_t run = 0;       // 0: the program; 1, 2, ...: the further ones that were asked for
   std::uint64_t sequence = 0;  // among the launches of the kernel, from 1
@@ -43,6 +50,11 @@ struct KeptLaunch {
   std::vector<KeptPointer> pointers;
   std::vector<KeptVariable> variables;
   std::uint64_t thread_instructions = 0;  // 0: it was not executed
+  // Of several kernels in a row: each one's; grid, block and shared bytes above are the first's.
+  std::vector<StageLaunch> stages = {};
+
+  // Of all stages.
+  [[nodiscard]] std::uint64_t threads() const;
 };
 
 // A parameter in the block.
@@ -51,8 +63,14 @@ struct KeptSlot {
   std::uint32_t bytes = 0;
 };
 
-struct CapturedKernel {
+// One of several kernels that are launched in a row and are one problem.
+struct KernelStage {
   std::string symbol;
+  std::size_t slots = 0;  // so many of CapturedKernel::slots are its own
+};
+
+struct CapturedKernel {
+  std::string symbol;                // of several: of the one to be made faster
   std::vector<std::string> command;  // of the program
   std::string directory;             // that it ran in
   std::string device;                // it was told to run on
@@ -63,10 +81,20 @@ struct CapturedKernel {
   double seconds = 0.0;                   // of all on the GPU that they ran on; 0: on none
   bool overlapping = false;               // in some launch two pointers led into one allocation
   std::string source;                     // where it was found; empty: it was not
+  // In the order of their launches; empty: it is one kernel. Slots, and parameter blocks of the
+  // kept launches, are those of all one after the other.
+  std::vector<KernelStage> stages;
   std::vector<KeptSlot> slots;
   std::vector<KeptLaunch> kept;       // the largest of run 0 first
   std::vector<std::string> left_out;  // what was not kept, and why
 };
+
+// The slots of one of its kernels, in that one's own parameter block; all where it is one kernel.
+// Empty: there is no such stage.
+[[nodiscard]] std::vector<KeptSlot> slots_of(const CapturedKernel& kernel,
+                                             const std::string& symbol);
+
+inline constexpr std::size_t kMostStages = 64;  // as many as a manifest's `launches`
 
 inline constexpr const char* kCaptureFile = "capture.json";
 inline constexpr const char* kCapturedSource = "kernel.cu";

@@ -1,6 +1,7 @@
 #include "capture/problem/derive_manifest.h"
 
 #include "capture/kernel_image.h"
+#include "capture/problem/join_sequence.h"
 #include "capture/problem/kernel_source.h"
 #include "capture/problem/launch_numbers.h"
 #include "capture/problem/match_expressions.h"
@@ -56,8 +57,8 @@ bool all_equal(const Numbers& numbers) {
 class Deriver {
  public:
   Deriver(const CapturedKernel& kernel, const KernelSignature& signature,
-          const std::filesystem::path& folder)
-      : kernel_(kernel), signature_(signature), folder_(folder) {
+          const std::filesystem::path& folder, const JoinedSequence* sequence = nullptr)
+      : kernel_(kernel), signature_(signature), folder_(folder), sequence_(sequence) {
     for (const Parameter& parameter : signature.parameters) {
       if (parameter.is_passed()) passed_.push_back(&parameter);
     }
@@ -102,16 +103,26 @@ class Deriver {
                             (folder_ / kCapturedSource).string()));
   }
 
+  // A launch alone is its only stage.
+  static std::vector<StageLaunch> stages_of(const KeptLaunch& launch) {
+    if (!launch.stages.empty()) return launch.stages;
+    return {{launch.grid, launch.block, launch.dynamic_shared_bytes}};
+  }
+
   // Of one block, and each with its own numbers.
   void choose_cases() {
     std::set<std::string> seen;
     std::size_t other_blocks = 0;
     for (const KeptLaunch& launch : kernel_.kept) {
-      if (!(launch.block == kernel_.kept.front().block)) {
+      const auto stages = stages_of(launch);
+      if (!std::ranges::equal(stages, stages_of(kernel_.kept.front()), {}, &StageLaunch::block,
+                              &StageLaunch::block)) {
         ++other_blocks;
         continue;
       }
-      std::string numbers = fmt::format("{} {} {}", launch.grid.x, launch.grid.y, launch.grid.z);
+      std::string numbers;
+      for (const StageLaunch& stage : stages)
+        numbers += fmt::format("{} {} {} ", stage.grid.x, stage.grid.y, stage.grid.z);
       for (std::size_t i = 0; i < passed_.size(); ++i) {
         if (passed_[i]->is_pointer || passed_[i]->record_bytes > 0) continue;
         for (std::size_t byte = 0; byte < kernel_.slots[i].bytes; ++byte)
@@ -159,13 +170,22 @@ class Deriver {
       const bool is_size = differ ? !all_equal(numbers) : numbers.front() > kStructuralSize;
       const bool usable = std::ranges::all_of(numbers, [](std::int64_t one) { return one >= 0; });
       if (is_size && usable && passed_[i]->type != ScalarType::boolean) {
-        make_symbol(passed_[i]->name, numbers);
+        if (!is_result_of_sizes(passed_[i]->name, numbers)) make_symbol(passed_[i]->name, numbers);
       } else {
         argument(passed_[i]->name).value = static_cast<double>(numbers.front());
         if (!all_equal(numbers)) drop_cases_unlike(numbers);
       }
     }
     return {};
+  }
+
+  // Of several kernels in a row the later ones are told what the earlier ones left, such as their
+  // number of blocks.
+  bool is_result_of_sizes(const std::string& name, const Numbers& numbers) {
+    if (sequence_ == nullptr || cases_.size() < 2 || all_equal(numbers)) return false;
+    const auto found = match_grid(symbols_, numbers, "", 1);
+    if (found) expressions_[name] = found->text();
+    return found.has_value();
   }
 
   // A number that differs and cannot be a size: launches with another one are other problems.
@@ -256,6 +276,10 @@ class Deriver {
         std::ranges::any_of(symbols_, [&](const Symbols& one) { return one != symbols_.front(); });
     if (several && all_equal(numbers)) return numbers.front();
     if (const auto found = match_length(symbols_, numbers)) return *found;
+    // One a block of another launch, say; of one launch that would prove nothing.
+    if (several && !all_equal(numbers)) {
+      if (const auto found = match_grid(symbols_, numbers, "", 1)) return *found;
+    }
     if (all_equal(numbers) && (several || numbers.front() < kLongBuffer)) return numbers.front();
     make_symbol(name, numbers);
     return IntegerExpression::symbol(name);
@@ -312,27 +336,45 @@ class Deriver {
   }
 
   Status derive_launch() {
+    if (sequence_ == nullptr) {
+      result_.manifest.launch = launch_of(0, signature_.name);
+      return {};
+    }
+    for (std::size_t stage = 0; stage < sequence_->kernels.size(); ++stage) {
+      ManifestLaunch entry{launch_of(stage, sequence_->kernels[stage]), 0};
+      for (const std::string& name : sequence_->arguments[stage]) {
+        const auto found = expressions_.find(name);
+        entry.launch.arguments.push_back(found == expressions_.end() ? name : found->second);
+      }
+      result_.manifest.launches.push_back(std::move(entry));
+    }
+    return {};
+  }
+
+  regraph::Launch launch_of(std::size_t stage, const std::string& kernel) {
+    std::vector<StageLaunch> cases;
+    for (const KeptLaunch* one : cases_)
+      cases.push_back(stages_of(*one)[stage]);
     regraph::Launch launch;
-    launch.kernel = signature_.name;
-    launch.block = main().block;
+    launch.kernel = kernel;
+    launch.block = cases.front().block;
     const std::pair<const char*, std::uint32_t> blocks[] = {
         {"bx", launch.block.x}, {"by", launch.block.y}, {"bz", launch.block.z}};
     for (std::size_t axis = 0; axis < 3; ++axis) {
       Numbers numbers;
-      for (const KeptLaunch* one : cases_) {
-        const std::uint32_t extents[] = {one->grid.x, one->grid.y, one->grid.z};
+      for (const StageLaunch& one : cases) {
+        const std::uint32_t extents[] = {one.grid.x, one.grid.y, one.grid.z};
         numbers.push_back(extents[axis]);
       }
       launch.grid[axis] =
-          grid_of(numbers, blocks[axis].first, blocks[axis].second, kGridSymbols[axis]);
+          grid_of(numbers, blocks[axis].first, blocks[axis].second, grid_symbol(axis, stage));
     }
     Numbers shared;
-    for (const KeptLaunch* one : cases_)
-      shared.push_back(one->dynamic_shared_bytes);
+    for (const StageLaunch& one : cases)
+      shared.push_back(one.dynamic_shared_bytes);
     launch.dynamic_shared_bytes =
-        shared.front() == 0 && all_equal(shared) ? 0 : expression_of(shared, kSharedSymbol);
-    result_.manifest.launch = std::move(launch);
-    return {};
+        shared.front() == 0 && all_equal(shared) ? 0 : expression_of(shared, shared_symbol(stage));
+    return launch;
   }
 
   IntegerExpression grid_of(const Numbers& numbers, const char* block, std::uint32_t extent,
@@ -371,8 +413,7 @@ class Deriver {
 
   // Launches that a GPU executed are judged by their threads.
   [[nodiscard]] bool is_cheap(const KeptLaunch& launch) const {
-    if (kernel_.seconds > 0.0)
-      return launch.grid.count() * launch.block.count() <= kCheapInstructions / kLikelyInstructions;
+    if (kernel_.seconds > 0.0) return launch.threads() <= kCheapInstructions / kLikelyInstructions;
     return launch.thread_instructions > 0 && launch.thread_instructions <= kCheapInstructions;
   }
 
@@ -430,9 +471,11 @@ class Deriver {
   const CapturedKernel& kernel_;
   const KernelSignature& signature_;
   const std::filesystem::path folder_;
+  const JoinedSequence* const sequence_;  // null: it is one kernel
   std::vector<const Parameter*> passed_;
   std::vector<const KeptLaunch*> cases_;
-  std::vector<Symbols> symbols_;  // of each
+  std::vector<Symbols> symbols_;                    // of each
+  std::map<std::string, std::string> expressions_;  // that stand for arguments
   DerivedManifest result_;
 };
 
@@ -442,6 +485,14 @@ Result<DerivedManifest> derive_manifest(const CapturedKernel& kernel,
                                         const KernelSignature& signature,
                                         const std::filesystem::path& folder) {
   return Deriver(kernel, signature, folder).run();
+}
+
+Result<DerivedManifest> derive_manifest_of_stages(const CapturedKernel& kernel,
+                                                  const std::vector<KernelSignature>& signatures,
+                                                  const std::filesystem::path& folder) {
+  const auto joined = join_sequence(kernel, signatures);
+  if (!joined.ok()) return joined.error();
+  return Deriver(joined->kernel, joined->signature, folder, &*joined).run();
 }
 
 }  // namespace regraph::capture

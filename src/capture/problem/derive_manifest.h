@@ -28,4 +28,10 @@ struct DerivedManifest {
                                                       const KernelSignature& signature,
                                                       const std::filesystem::path& folder);
 
+// The same of several kernels in a row; `signatures` are those of its stages. The manifest has
+// `launches`. Errors besides: those of join_sequence.
+[[nodiscard]] Result<DerivedManifest> derive_manifest_of_stages(
+    const CapturedKernel& kernel, const std::vector<KernelSignature>& signatures,
+    const std::filesystem::path& folder);
+
 }  // namespace regraph::capture

@@ -1,44 +1,17 @@
 #include "capture/problem/launch_keeper.h"
 
 #include "capture/problem/kernel_source.h"
-#include "kernel/captured_data.h"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
-#include <system_error>
+#include <span>
 #include <utility>
 
 namespace regraph::capture {
 namespace {
 
-// A launch this much larger than those before is kept, too.
-constexpr double kLarger = 1.5;
-constexpr std::size_t kMostKeptLaunches = 8;  // of a kernel and a run
-constexpr std::size_t kMostRemarks = 8;
-// Module variables beyond that are tables that the program's image brings along.
-constexpr std::uint64_t kMostVariableBytes = std::uint64_t{1} << 20;
-
 double threads_of(const ObservedLaunch& launch) {
   return static_cast<double>(launch.grid.count()) * static_cast<double>(launch.block.count());
-}
-
-// "k<float, 3>" as a folder's name.
-std::string folder_name(const std::string& kernel) {
-  std::string name;
-  for (const char c : kernel) {
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    if (plain || c == '_') {
-      name += c;
-    } else if (!name.empty() && name.back() != '-') {
-      name += '-';
-    }
-  }
-  while (!name.empty() && name.back() == '-')
-    name.pop_back();
-  constexpr std::size_t kLongest = 80;
-  return name.empty() ? "kernel" : name.substr(0, kLongest);
 }
 
 }  // namespace
@@ -48,13 +21,8 @@ LaunchKeeper::Kept& LaunchKeeper::kernel_of(const ObservedLaunch& launch) {
   Kept& kept = found->second;
   if (added) {
     order_.push_back(launch.symbol);
-    const std::string name = folder_name(kernel_name_of(launch.symbol));
-    std::filesystem::path path = options_.folder / name;
-    std::error_code ignored;
-    for (int number = 2; std::filesystem::exists(path, ignored); ++number)
-      path = options_.folder / fmt::format("{}-{}", name, number);
-    std::filesystem::create_directories(path / kCapturedData, ignored);
-    kept.folder.path = std::move(path);
+    kept.folder.path =
+        make_problem_folder(options_.folder, folder_name_of(kernel_name_of(launch.symbol)));
     kept.folder.kernel.symbol = launch.symbol;
     for (const auto& slot : launch.slots)
       kept.folder.kernel.slots.push_back({slot.offset, slot.bytes});
@@ -140,46 +108,28 @@ void LaunchKeeper::keep(Kept& kept, const ObservedLaunch& launch) {
   one.block = launch.block;
   one.dynamic_shared_bytes = launch.dynamic_shared_bytes;
   one.parameters.assign(launch.parameters.begin(), launch.parameters.end());
+  std::vector<std::string>& remarks = kept.folder.kernel.left_out;
+  const auto store = [&](std::span<const std::byte> content, std::uint64_t size) {
+    return contents_.store(kept.folder.path, content, size, kept.bytes, remarks);
+  };
   std::map<std::uint64_t, std::string> files;  // by allocation
   for (const ObservedPointer& pointer : launch.pointers) {
     const auto [file, added] = files.try_emplace(pointer.allocation);
-    if (added) file->second = store(kept, pointer.content, pointer.bytes);
+    if (added) file->second = store(pointer.content, pointer.bytes);
     one.pointers.push_back({pointer.parameter, pointer.byte, pointer.allocation, pointer.offset,
                             pointer.bytes - pointer.offset, file->second});
   }
   for (const ObservedVariable& variable : launch.variables) {
     if (variable.content.size() > kMostVariableBytes) continue;
-    one.variables.push_back({variable.name, variable.content.size(),
-                             store(kept, variable.content, variable.content.size())});
+    one.variables.push_back(
+        {variable.name, variable.content.size(), store(variable.content, variable.content.size())});
   }
-  std::vector<std::string>& remarks = kept.folder.kernel.left_out;
   if (launch.after_cut && remarks.size() < kMostRemarks) {
     remarks.emplace_back(
         "an earlier launch was ended before its time, so the contents are not what "
         "the program computes");
   }
   kept.folder.kernel.kept.push_back(std::move(one));
-}
-
-std::string LaunchKeeper::store(Kept& kept, std::span<const std::byte> bytes, std::uint64_t size) {
-  std::vector<std::string>& remarks = kept.folder.kernel.left_out;
-  const auto leave_out = [&](std::string why) {
-    if (remarks.size() < kMostRemarks) remarks.push_back(std::move(why));
-    return std::string();
-  };
-  if (bytes.size() < size || size > kMostCapturedBytes || kept.bytes + size > options_.most_bytes ||
-      bytes_ + size > options_.most_bytes_in_all) {
-    return leave_out(
-        fmt::format("the contents of a buffer of {} bytes: the limit was reached", size));
-  }
-  auto file = store_captured(kept.folder.path / kCapturedData, bytes);
-  if (!file.ok()) {
-    if (trouble_.empty()) trouble_ = file.error().message;
-    return leave_out(file.error().message);
-  }
-  kept.bytes += bytes.size();
-  bytes_ += bytes.size();
-  return std::move(*file);
 }
 
 void LaunchKeeper::after_launch(const ObservedLaunch& launch, std::uint64_t thread_instructions) {
@@ -192,24 +142,15 @@ void LaunchKeeper::after_launch(const ObservedLaunch& launch, std::uint64_t thre
   kept.pending = 0;
 }
 
-std::vector<LaunchKeeper::Folder> LaunchKeeper::take() {
-  std::vector<Folder> folders;
+std::vector<KeptFolder> LaunchKeeper::take() {
+  std::vector<KeptFolder> folders;
   folders.reserve(order_.size());
   for (const std::string& symbol : order_) {
     Kept& kept = kernels_.at(symbol);
-    auto& launches = kept.folder.kernel.kept;
-    // The largest of the first run is the one to be fast on.
-    std::ranges::stable_sort(launches, [](const KeptLaunch& a, const KeptLaunch& b) {
-      if (a.run != b.run) return a.run < b.run;
-      return a.grid.count() * a.block.count() > b.grid.count() * b.block.count();
-    });
-    if (!kept.seconds.empty()) {
-      const auto middle =
-          kept.seconds.begin() + static_cast<std::ptrdiff_t>(kept.seconds.size() / 2);
-      std::ranges::nth_element(kept.seconds, middle);
-      kept.folder.kernel.seconds = *middle * static_cast<double>(kept.folder.kernel.launches);
-    }
-    if (!launches.empty()) folders.push_back(std::move(kept.folder));
+    CapturedKernel& kernel = kept.folder.kernel;
+    sort_launches(kernel.kept);
+    kernel.seconds = seconds_of_all(std::move(kept.seconds), kernel.launches);
+    if (!kernel.kept.empty()) folders.push_back(std::move(kept.folder));
   }
   kernels_.clear();
   order_.clear();

@@ -2,29 +2,21 @@
 // folders.
 #pragma once
 
-#include "capture/device/launch_observer.h"
-#include "capture/problem/captured_kernel.h"
+#include "capture/problem/kept_contents.h"
+#include "capture/problem/problem_keeper.h"
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
 
 namespace regraph::capture {
 
-struct KeepOptions {
-  std::filesystem::path folder;  // a folder for each kernel comes in here
-  std::string kernel;            // those alone whose name contains this; empty: all
-  std::uint64_t launch = 0;      // this one of each kernel, from 1; 0: the first and the largest
-  std::uint64_t most_bytes = std::uint64_t{1} << 30;  // of contents, a kernel
-  std::uint64_t most_bytes_in_all = std::uint64_t{4} << 30;
-};
-
 // Not thread-safe.
-class LaunchKeeper final : public LaunchObserver {
+class LaunchKeeper final : public ProblemKeeper {
  public:
-  explicit LaunchKeeper(KeepOptions options) : options_(std::move(options)) {}
+  explicit LaunchKeeper(KeepOptions options)
+      : options_(std::move(options)), contents_(options_.most_bytes, options_.most_bytes_in_all) {}
 
   void before_launch(const ObservedLaunch& launch) override;
   bool may_skip(const std::string& symbol) override;
@@ -34,21 +26,14 @@ class LaunchKeeper final : public LaunchObserver {
   void add_seconds(const std::string& symbol, double seconds) override;
   void after_launch(const ObservedLaunch& launch, std::uint64_t thread_instructions) override;
 
-  // Launches from now on are those of a further run.
-  void begin_run() { ++run_; }
-
-  struct Folder {
-    std::filesystem::path path;
-    CapturedKernel kernel;
-  };
-  // What was kept, by kernel in the order of first launches; nothing of it has a capture.json yet.
-  [[nodiscard]] std::vector<Folder> take();
-  // The first write that failed; empty: none did.
-  [[nodiscard]] const std::string& trouble() const { return trouble_; }
+  void begin_run() override { ++run_; }
+  // By kernel, in the order of first launches.
+  [[nodiscard]] std::vector<KeptFolder> take() override;
+  [[nodiscard]] std::string trouble() const override { return contents_.trouble(); }
 
  private:
   struct Kept {
-    Folder folder;
+    KeptFolder folder;
     std::uint64_t bytes = 0;
     std::uint64_t run = 0;
     std::uint64_t seen = 0;       // launches in this run
@@ -60,16 +45,12 @@ class LaunchKeeper final : public LaunchObserver {
   [[nodiscard]] Kept& kernel_of(const ObservedLaunch& launch);
   [[nodiscard]] bool wanted(const Kept& kept, const ObservedLaunch& launch) const;
   void keep(Kept& kept, const ObservedLaunch& launch);
-  // The file's name, empty where it was not kept. `size`: of the buffer, whose content may not be
-  // there.
-  std::string store(Kept& kept, std::span<const std::byte> bytes, std::uint64_t size);
 
   const KeepOptions options_;
+  KeptContents contents_;
   std::uint64_t run_ = 0;
-  std::uint64_t bytes_ = 0;
   std::map<std::string, Kept> kernels_;  // by symbol
   std::vector<std::string> order_;
-  std::string trouble_;
 };
 
 }  // namespace regraph::capture

@@ -20,7 +20,19 @@ std::int64_t value_at(std::span<const std::byte> block, std::size_t byte) {
   return static_cast<std::int64_t>(value);
 }
 
+std::string of_stage(std::string name, std::size_t stage) {
+  return stage == 0 ? name : name + "_" + std::to_string(stage);
+}
+
 }  // namespace
+
+std::string grid_symbol(std::size_t axis, std::size_t stage) {
+  return of_stage(std::string("grid_") + "xyz"[axis], stage);
+}
+
+std::string shared_symbol(std::size_t stage) {
+  return of_stage("shared_bytes", stage);
+}
 
 std::string length_symbol(const std::string& pointer) {
   return as_symbol(pointer) + "_length";

@@ -10,8 +10,10 @@
 
 namespace regraph::capture {
 
-inline constexpr const char* kGridSymbols[3] = {"grid_x", "grid_y", "grid_z"};
-inline constexpr const char* kSharedSymbol = "shared_bytes";
+// Blocks of a grid along an axis, and bytes of dynamic shared memory; of several kernels in a row
+// "grid_x_2" is the third one's.
+[[nodiscard]] std::string grid_symbol(std::size_t axis, std::size_t stage = 0);
+[[nodiscard]] std::string shared_symbol(std::size_t stage = 0);
 
 // Elements from a pointer to the end of its allocation: "p_data_length" for "p.data".
 [[nodiscard]] std::string length_symbol(const std::string& pointer);
