@@ -159,8 +159,9 @@ class ProgramKeeper {
     return SessionError{
         FailureCause::unusable_kernel,
         end->asked || asks_for_shared_runtime(command.front())
-            ? fmt::format("'{}' launched no kernel; {}", fmt::join(command, " "),
-                          how_it_ended(*end))
+            ? fmt::format("'{}' launched no kernel; {}{}", fmt::join(command, " "),
+                          how_it_ended(*end),
+                          missing_libraries_.empty() ? "" : "; " + missing_libraries_)
             : fmt::format("'{}' did not ask for the CUDA runtime that stands in for "
                           "libcudart; build it with 'nvcc -cudart shared' (as in "
                           "NVCC_APPEND_FLAGS='-cudart shared' make), and without an RPATH "

@@ -5,8 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cstddef>
+#include <filesystem>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -128,6 +129,32 @@ TEST_F(SequenceKeeperTest, WhatItHasNotSeenYetMayBeWritten) {
   keeper.before_write(2);
   launch(keeper, kSecond, {1, 2});
   EXPECT_EQ(keeper.take().size(), 1U);
+}
+
+TEST_F(SequenceKeeperTest, WhatCameToNothingLeavesNothing) {
+  SequenceKeeper keeper(options);
+  for (int i = 0; i < 5; ++i)
+    launch(keeper, kFirst, {1}, 4, i);
+  launch(keeper, kSecond, {1, 2}, 4, 9);
+  const auto folders = keeper.take();
+  ASSERT_EQ(folders.size(), 1U);
+  const auto data = std::filesystem::directory_iterator(folders[0].path / kCapturedData);
+  EXPECT_EQ(std::distance(begin(data), end(data)), 2);
+}
+
+TEST_F(SequenceKeeperTest, ARareSequenceIsFoundByItsNumber) {
+  const auto run = [&](SequenceKeeper& keeper) {
+    for (int i = 0; i < 40; ++i)
+      launch(keeper, kFirst, {1}, 4, i);
+    launch(keeper, kSecond, {1, 2});
+    return keeper.take();
+  };
+  SequenceKeeper keeper(options);
+  EXPECT_TRUE(run(keeper).empty());
+  EXPECT_NE(keeper.trouble().find("--launch 40"), std::string::npos) << keeper.trouble();
+  options.launch = 40;
+  SequenceKeeper again(options);
+  EXPECT_EQ(run(again).size(), 1U);
 }
 
 TEST_F(SequenceKeeperTest, RepeatsMayBeSkippedButNoPart) {

@@ -48,24 +48,34 @@ int main() {
 }
 )cuda";
 
-class InjectedRunTest : public test::GpuTest {};
+class InjectedRunTest : public test::GpuTest {
+ protected:
+  void SetUp() override {
+    test::GpuTest::SetUp();
+    if (IsSkipped()) return;
+    const auto toolkit = find_cuda_toolkit();
+    if (!toolkit || !std::filesystem::exists(toolkit->root / "bin" / "nvcc"))
+      GTEST_SKIP() << "there is no nvcc";
+    ASSERT_TRUE(directory);
+    ASSERT_TRUE(write_file(directory->path() / "main.cu", kScaleMain));
+    request.build = directory->path() / "main.cu";
+    request.commands = {{}};
+    request.place = CapturePlace::gpu;
+    request.keep.folder = directory->path() / "kept";
+    request.wall_seconds = 120.0;
+  }
+  [[nodiscard]] Result<KeptProgram, SessionError> keep() const {
+    const Cancellation never;
+    return keep_program(request, Installation::of_program(test::beside_this_program("gpu_test")),
+                        never);
+  }
+
+  Result<TemporaryDirectory> directory = TemporaryDirectory::create("regraph-injected-");
+  KeepRequest request;
+};
 
 TEST_F(InjectedRunTest, KeepsWhatTheKernelsWereGiven) {
-  const auto toolkit = find_cuda_toolkit();
-  if (!toolkit || !std::filesystem::exists(toolkit->root / "bin" / "nvcc"))
-    GTEST_SKIP() << "there is no nvcc";
-  const auto directory = TemporaryDirectory::create("regraph-injected-");
-  ASSERT_TRUE(directory);
-  ASSERT_TRUE(write_file(directory->path() / "main.cu", kScaleMain));
-  KeepRequest request;
-  request.build = directory->path() / "main.cu";
-  request.commands = {{}};
-  request.place = CapturePlace::gpu;
-  request.keep.folder = directory->path() / "kept";
-  request.wall_seconds = 120.0;
-  const Cancellation never;
-  const auto kept =
-      keep_program(request, Installation::of_program(test::beside_this_program("gpu_test")), never);
+  const auto kept = keep();
   ASSERT_TRUE(kept) << kept.error().message;
   for (const std::string& note : kept->notes)
     ADD_FAILURE() << note;
@@ -93,6 +103,20 @@ TEST_F(InjectedRunTest, KeepsWhatTheKernelsWereGiven) {
   float factor = 0.0f;
   std::memcpy(&factor, (*factors)->data(), sizeof factor);
   EXPECT_EQ(factor, 3.0f);
+}
+
+TEST_F(InjectedRunTest, KernelsInARowAreOneProblem) {
+  request.keep.sequence = {"negate", "scale"};
+  const auto kept = keep();
+  ASSERT_TRUE(kept) << kept.error().message;
+  ASSERT_EQ(kept->folders.size(), 1U);
+  const capture::CapturedKernel& kernel = kept->folders.front().kernel;
+  EXPECT_EQ(kernel.launches, 1U);
+  ASSERT_EQ(kernel.stages.size(), 2U);
+  ASSERT_EQ(kernel.kept.size(), 1U);
+  ASSERT_EQ(kernel.kept.front().pointers.size(), 3U);
+  EXPECT_EQ(kernel.kept.front().pointers[0].allocation, kernel.kept.front().pointers[1].allocation);
+  EXPECT_TRUE(kernel.overlapping);  // the second kernel works in place
 }
 
 }  // namespace

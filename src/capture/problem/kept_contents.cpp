@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <system_error>
 #include <utility>
 
 namespace regraph::capture {
@@ -29,6 +31,14 @@ std::string KeptContents::store(const std::filesystem::path& folder,
   kept_bytes += content.size();
   bytes_ += content.size();
   return std::move(*file);
+}
+
+void KeptContents::forget(const std::filesystem::path& folder, const std::string& file,
+                          std::uint64_t size, std::uint64_t& kept_bytes) {
+  std::error_code ignored;
+  std::filesystem::remove(folder / kCapturedData / file, ignored);
+  kept_bytes -= std::min(size, kept_bytes);
+  bytes_ -= std::min(size, bytes_);
 }
 
 }  // namespace regraph::capture

@@ -28,6 +28,10 @@ class KeptContents {
                     std::uint64_t size, std::uint64_t& kept_bytes,
                     std::vector<std::string>& remarks);
 
+  // Removes a file that store() wrote for a buffer of `size` bytes.
+  void forget(const std::filesystem::path& folder, const std::string& file, std::uint64_t size,
+              std::uint64_t& kept_bytes);
+
   // The first write that failed; empty: none did.
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
 

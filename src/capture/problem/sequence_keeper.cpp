@@ -14,6 +14,9 @@
 namespace regraph::capture {
 namespace {
 
+// So often contents are kept of what turns out to be no sequence.
+constexpr int kMostInVain = 16;
+
 double threads_of(const ObservedLaunch& launch) {
   return static_cast<double>(launch.grid.count()) * static_cast<double>(launch.block.count());
 }
@@ -33,7 +36,7 @@ bool SequenceKeeper::is_stage(std::size_t stage, const std::string& symbol) cons
 
 bool SequenceKeeper::wanted(const ObservedLaunch& first, std::uint64_t number) const {
   if (options_.launch > 0) return number == options_.launch;
-  if (of_run_ >= kMostKeptLaunches) return false;
+  if (of_run_ >= kMostKeptLaunches || given_up_ > kMostInVain) return false;
   return of_run_ == 0 || threads_of(first) > kLarger * largest_;
 }
 
@@ -75,7 +78,11 @@ void SequenceKeeper::add(const ObservedLaunch& launch) {
   std::set<std::uint64_t> allocations;
   const auto store = [&](std::span<const std::byte> content, std::uint64_t size) {
     if (!pending.wanted) return std::string();
-    return contents_.store(folder_.path, content, size, kept_bytes_, folder_.kernel.left_out);
+    const std::uint64_t before_it = kept_bytes_;
+    std::string file =
+        contents_.store(folder_.path, content, size, kept_bytes_, folder_.kernel.left_out);
+    if (!file.empty()) pending.stored[file] += kept_bytes_ - before_it;
+    return file;
   };
   for (const ObservedPointer& pointer : launch.pointers) {
     pending.overlapping = pending.overlapping || !allocations.insert(pointer.allocation).second;
@@ -116,6 +123,8 @@ void SequenceKeeper::complete() {
       instructions_[stage] += pending.instructions[stage];
   }
   kernel.overlapping = kernel.overlapping || pending.overlapping;
+  given_up_ = 0;
+  if (!pending.wanted && of_run_ == 0 && first_not_kept_ == 0) first_not_kept_ = seen_;
   if (pending.wanted) {
     const StageLaunch& first = pending.launch.stages.front();
     largest_ = std::max(largest_, static_cast<double>(first.grid.count() * first.block.count()));
@@ -136,6 +145,15 @@ void SequenceKeeper::complete() {
 
 void SequenceKeeper::give_up(const std::string& why) {
   if (why_given_up_.empty()) why_given_up_ = why;
+  ++given_up_;
+  for (const auto& [file, bytes] : pending_->stored) {
+    const bool used = std::ranges::any_of(folder_.kernel.kept, [&](const KeptLaunch& launch) {
+      const auto has_it = [&](const auto& one) { return one.data == file; };
+      return std::ranges::any_of(launch.pointers, has_it) ||
+             std::ranges::any_of(launch.variables, has_it);
+    });
+    if (!used) contents_.forget(folder_.path, file, bytes, kept_bytes_);
+  }
   pending_.reset();
 }
 
@@ -165,6 +183,7 @@ void SequenceKeeper::begin_run() {
   seen_ = 0;
   of_run_ = 0;
   largest_ = 0.0;
+  given_up_ = 0;
   pending_.reset();
 }
 
@@ -197,7 +216,12 @@ std::vector<KeptFolder> SequenceKeeper::take() {
   trouble_ = contents_.trouble();
   sort_launches(folder_.kernel.kept);
   if (!folder_.kernel.kept.empty()) choose_kernel();
-  if (folder_.kernel.symbol.empty() && trouble_.empty()) {
+  if (folder_.kernel.symbol.empty() && trouble_.empty() && first_not_kept_ > 0) {
+    trouble_ = fmt::format(
+        "{} are launched one right after the other, but '{}' is too often "
+        "launched otherwise before; name the place with --launch {}",
+        fmt::join(options_.sequence, ", "), options_.sequence.front(), first_not_kept_);
+  } else if (folder_.kernel.symbol.empty() && trouble_.empty()) {
     trouble_ = fmt::format("the program does not launch {} one right after the other{}",
                            fmt::join(options_.sequence, ", "),
                            why_given_up_.empty() ? "" : ": " + why_given_up_);

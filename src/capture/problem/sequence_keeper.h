@@ -5,7 +5,8 @@
 //     kept                            first                      larger
 //
 // Contents of an allocation are those in front of the first of them that leads into it. What else
-// is launched in between, or written to memory that the sequence has seen, ends it.
+// is launched in between, or written to memory that the sequence has seen, ends it. Where that
+// happens again and again, contents are kept only after the kernels were seen in a row once.
 #pragma once
 
 #include "capture/problem/kept_contents.h"
@@ -43,8 +44,9 @@ class SequenceKeeper final : public ProblemKeeper {
     KeptLaunch launch;
     std::vector<KeptSlot> slots;
     std::vector<KernelStage> stages;
-    std::map<std::uint64_t, std::string> files;  // of contents, by allocation
-    std::vector<std::uint64_t> instructions;     // of each stage
+    std::map<std::uint64_t, std::string> files;   // of contents, by allocation
+    std::map<std::string, std::uint64_t> stored;  // bytes of each file that was written for it
+    std::vector<std::uint64_t> instructions;      // of each stage
     bool overlapping = false;
     bool after_cut = false;
   };
@@ -67,7 +69,9 @@ class SequenceKeeper final : public ProblemKeeper {
   std::uint64_t kept_bytes_ = 0;
   std::vector<std::uint64_t> instructions_;             // of all launches, by stage
   std::map<std::string, std::vector<double>> seconds_;  // of launches of the first run, by symbol
-  std::string why_given_up_;                            // the first time
+  int given_up_ = 0;                                    // in this run, since the last complete one
+  std::uint64_t first_not_kept_ = 0;  // the number of a complete one without contents; 0: none
+  std::string why_given_up_;          // the first time
   std::string trouble_;
 };
 

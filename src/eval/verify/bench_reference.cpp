@@ -38,6 +38,7 @@ bool BenchReference::start(const Cancellation& cancellation) {
                                           random_bits(seed_, kBenchPoison), 0, budget_);
   const Status status = sample_->start(kEarlierInstructions, cancellation);
   if (cancellation.requested()) return false;
+  if (status.ok()) fault_text_ = sample_->fault().message;
   started_ = status.ok() && sample_->fault().kind == ptx::FaultKind::none;
   return *started_;
 }
@@ -52,6 +53,11 @@ const BenchReference::Whole* BenchReference::whole(const Cancellation& cancellat
     ran_whole_ = ran;
   }
   return *ran_whole_ ? &whole_ : nullptr;
+}
+
+std::string BenchReference::fault_text() {
+  const std::lock_guard lock(mutex_);
+  return fault_text_;
 }
 
 bool BenchReference::run_whole(const Cancellation& cancellation) {
@@ -72,7 +78,12 @@ bool BenchReference::run_whole(const Cancellation& cancellation) {
     // Estimates may be off where blocks differ.
     const auto budget = static_cast<std::uint64_t>(2.0 * kWholeInstructions);
     ptx::RunResult result = run.run_launch(i, budget, settings_.threads, written, cancellation);
-    if (!result.ok()) return false;
+    if (!result.ok()) {
+      if (result.fault.kind != ptx::FaultKind::instruction_budget &&
+          result.fault.kind != ptx::FaultKind::cancelled)
+        fault_text_ = result.fault.message;
+      return false;
+    }
     for (const ptx::InstructionProfile& one : result.profile.instructions) {
       whole_.warp_instructions += one.warp_executions;
       profile.instructions.push_back(one);

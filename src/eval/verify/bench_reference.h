@@ -14,6 +14,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace regraph::verify {
@@ -44,6 +45,9 @@ class BenchReference {
   };
   // Null: it would take too long or too much memory, fails, or was cancelled.
   const Whole* whole(const Cancellation& cancellation);
+
+  // What the original did wrong, after whole() came to nothing; empty: nothing that is known.
+  [[nodiscard]] std::string fault_text();
 
   // Whether single blocks of the last launch can be compared, and are known by what they write.
   bool by_blocks(const Cancellation& cancellation);
@@ -92,6 +96,7 @@ class BenchReference {
   std::optional<bool> by_blocks_;
   std::optional<bool> ran_whole_;
   Whole whole_;
+  std::string fault_text_;
   std::vector<std::uint64_t> sampled_;
   std::optional<BlockMap> map_;
   std::uint64_t block_instructions_ = 0;

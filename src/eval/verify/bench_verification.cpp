@@ -97,12 +97,16 @@ Status BenchVerification::check_original(std::uint64_t seed, const Cancellation&
     const auto reference = bench_reference(b, seed);
     if (reference->by_blocks(cancellation) || reference->whole(cancellation) != nullptr) continue;
     if (cancellation.requested()) return fail(ErrorCode::cancelled, "cancelled");
-    return fail(
-        ErrorCode::invalid_argument,
-        fmt::format("the original has no result at a test size, and at {} it fails or is too "
-                    "large to be compared; capture a second run with smaller arguments, "
-                    "too",
-                    symbols_text(problem_.bench[b])));
+    const std::string at = symbols_text(problem_.bench[b]);
+    if (const std::string fault = reference->fault_text(); !fault.empty()) {
+      return fail(ErrorCode::invalid_argument,
+                  fmt::format("the original has no result at a test size, and at {} it fails: {}",
+                              at, fault));
+    }
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("the original has no result at a test size, and at {} it is too large "
+                            "to be compared; capture a second run with smaller arguments, too",
+                            at));
   }
   return {};
 }
