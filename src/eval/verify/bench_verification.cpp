@@ -92,21 +92,34 @@ std::shared_ptr<BenchVerification::AddedSize> BenchVerification::added_size(cons
   });
 }
 
+Error BenchVerification::no_result(BenchReference& reference) {
+  const std::string at = symbols_text(reference.symbols());
+  if (const std::string fault = reference.fault_text(); !fault.empty()) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("the original has no result at a test size, and at {} it fails: {}", at,
+                            fault));
+  }
+  return fail(ErrorCode::invalid_argument,
+              fmt::format("the original has no result at a test size, and at {} it is too large "
+                          "to be compared; capture a second run with smaller arguments, too",
+                          at));
+}
+
+Result<Arithmetic> BenchVerification::arithmetic(std::uint64_t seed,
+                                                 const Cancellation& cancellation) {
+  const auto reference = bench_reference(0, seed);
+  if (reference->by_blocks(cancellation)) return reference->block_arithmetic();
+  if (const BenchReference::Whole* whole = reference->whole(cancellation)) return whole->arithmetic;
+  if (cancellation.requested()) return fail(ErrorCode::cancelled, "cancelled");
+  return no_result(*reference);
+}
+
 Status BenchVerification::check_original(std::uint64_t seed, const Cancellation& cancellation) {
   for (std::size_t b = 0; b < problem_.bench.size(); ++b) {
     const auto reference = bench_reference(b, seed);
     if (reference->by_blocks(cancellation) || reference->whole(cancellation) != nullptr) continue;
     if (cancellation.requested()) return fail(ErrorCode::cancelled, "cancelled");
-    const std::string at = symbols_text(problem_.bench[b]);
-    if (const std::string fault = reference->fault_text(); !fault.empty()) {
-      return fail(ErrorCode::invalid_argument,
-                  fmt::format("the original has no result at a test size, and at {} it fails: {}",
-                              at, fault));
-    }
-    return fail(ErrorCode::invalid_argument,
-                fmt::format("the original has no result at a test size, and at {} it is too large "
-                            "to be compared; capture a second run with smaller arguments, too",
-                            at));
+    return no_result(*reference);
   }
   return {};
 }

@@ -37,6 +37,9 @@ class BenchVerification {
   // another size. Errors: invalid_argument, cancelled.
   [[nodiscard]] Status check_original(std::uint64_t seed, const Cancellation& cancellation);
 
+  // How the original computes at the first bench size. Errors: as check_original.
+  [[nodiscard]] Result<Arithmetic> arithmetic(std::uint64_t seed, const Cancellation& cancellation);
+
   // `tested`: what verification at the test sizes said of `candidate`. Deterministic in its
   // arguments.
   [[nodiscard]] VerificationResult verify(const LoadedPlan& candidate,
@@ -69,6 +72,7 @@ class BenchVerification {
   };
 
   std::shared_ptr<BenchReference> bench_reference(std::size_t bench, std::uint64_t seed);
+  [[nodiscard]] static Error no_result(BenchReference& reference);
   std::shared_ptr<AddedSize> added_size(const Symbols& symbols, std::uint64_t seed);
   // Looks for what `check`, which found nothing wrong, left open; what was found is `covered` then.
   VerificationResult settle(const Request& request, const Symbols& bench, BenchCheck& check,

@@ -346,7 +346,12 @@ Result<Verifier::Scale> Verifier::largest_test(std::uint64_t seed,
     if (!last.ok()) return last.error();
     if ((*last)->left_out.empty()) return Scale{(*last)->arithmetic, *(*last)->symbols};
   }
-  return fail(ErrorCode::invalid_argument, "the original fails at every test size");
+  if (!state_->bench) {
+    return fail(ErrorCode::invalid_argument, "the original fails at every test size");
+  }
+  const auto arithmetic = state_->bench->arithmetic(seed, cancellation);
+  if (!arithmetic.ok()) return arithmetic.error();
+  return Scale{*arithmetic, state_->problem.bench.front()};
 }
 
 ThreadBudget& Verifier::threads() {

@@ -113,7 +113,8 @@ class Verifier {
   [[nodiscard]] VerificationResult verify(const CompiledKernel& candidate, const LaunchPlan& plan,
                                           std::uint64_t seed, const Cancellation& cancellation);
 
-  // How the original computes at its largest test size. Errors as check_original.
+  // How the original computes at its largest test size; where it has no result at any of them (of a
+  // captured problem, say) at the bench size. Errors as check_original.
   struct Scale {
     verify::Arithmetic arithmetic;
     Symbols symbols;

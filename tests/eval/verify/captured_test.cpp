@@ -130,6 +130,23 @@ TEST_F(Gather, SizesWhereNothingIsWrittenAreNoTests) {
   EXPECT_FALSE(asked.check_original(kSeed, never).ok());
 }
 
+// What is timed on a GPU is compared at the bench size then.
+TEST_F(Gather, WithoutATestTheScaleIsTheBenchSizes) {
+  const std::string original =
+      "__global__ void k(const float* x, const int* index, float* y, int n) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (i < n) y[n == 100 ? i : 1000000] = x[index[i]];\n}\n";
+  problem.tests = {{{"n", 35}}};
+  Verifier verifier(problem, compiled(original));
+  const Cancellation never;
+  const auto warnings = verifier.check_original(kSeed, never);
+  ASSERT_TRUE(warnings.ok()) << warnings.error().message;
+  const auto scale = verifier.largest_test(kSeed, never);
+  ASSERT_TRUE(scale.ok()) << scale.error().message;
+  EXPECT_EQ(scale->symbols, problem.bench.front());
+  EXPECT_GE(scale->arithmetic.reduction_length, 1.0);
+}
+
 constexpr const char* kShift =
     "__global__ void k(const float* x, float* y, int n) {\n"
     "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
