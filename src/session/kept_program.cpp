@@ -159,9 +159,9 @@ class ProgramKeeper {
     return SessionError{
         FailureCause::unusable_kernel,
         end->asked || asks_for_shared_runtime(command.front())
-            ? fmt::format("'{}' launched no kernel; {}{}", fmt::join(command, " "),
-                          how_it_ended(*end),
-                          missing_libraries_.empty() ? "" : "; " + missing_libraries_)
+            ? fmt::format("'{}' launched no kernel; {}", fmt::join(command, " "),
+                          how_it_ended(*end)) +
+                  first_notes()
             : fmt::format("'{}' did not ask for the CUDA runtime that stands in for "
                           "libcudart; build it with 'nvcc -cudart shared' (as in "
                           "NVCC_APPEND_FLAGS='-cudart shared' make), and without an RPATH "
@@ -201,6 +201,15 @@ class ProgramKeeper {
     }
     if (end.signal != 0) return fmt::format("it ended with signal {}", end.signal);
     return fmt::format("it ended with exit code {}", end.exit_code);
+  }
+
+  // What is behind it, perhaps.
+  [[nodiscard]] std::string first_notes() const {
+    constexpr std::size_t kMost = 3;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(kept_.notes.size(), kMost); ++i)
+      text += "; " + kept_.notes[i];
+    return text;
   }
 
   [[nodiscard]] bool on_gpu() const { return request_.place == CapturePlace::gpu; }

@@ -131,8 +131,10 @@ std::vector<const LaunchedKernel*> CaptureDevice::launched() const {
 DeviceAnswer CaptureDevice::load_module(std::string_view request) {
   Module module;
   const auto images = read_fat_binaries(std::as_bytes(std::span(request.data(), request.size())));
-  module.trouble = images ? "it has no PTX that this device takes (only code for other GPUs)"
-                          : images.error().message;
+  module.trouble = images
+                       ? "it has no PTX that this device takes (machine code alone: was it built "
+                         "for other GPUs, or linked from relocatable code, -rdc?)"
+                       : images.error().message;
   const int architecture = config_.facts.major * 10 + config_.facts.minor;
   int best = -1;
   for (const DeviceImage& image : images ? *images : std::vector<DeviceImage>()) {
