@@ -101,6 +101,54 @@ Result<capture::DerivedManifest> manifest_of_capture(
   return derived;
 }
 
+ManifestArgument& argument_of(Manifest& manifest, const std::string& name) {
+  for (auto& [known, one] : manifest.arguments) {
+    if (known == name) return one;
+  }
+  return manifest.arguments.emplace_back(name, ManifestArgument{}).second;
+}
+
+// Completes the manifest by what is seen of buffers whose lengths the source does not tell; returns
+// what to say of it. Nothing changes where nothing is seen; reasons in `unknown` get better.
+std::vector<std::string> add_observed(const LengthObserver& observe,
+                                      infer::InferredManifest& inferred, Manifest& manifest) {
+  std::vector<std::string> wanted;
+  std::vector<std::string> fixed;
+  for (const auto& [name, reason] : inferred.unknown) {
+    if (name.empty()) return {};  // without a launch nothing can run
+    wanted.push_back(name);
+  }
+  for (const auto& [name, said] : manifest.arguments) {
+    if (said.value) fixed.push_back(name);
+  }
+  if (wanted.empty()) return {};
+  const auto seen = observe(inferred.manifest, fixed, wanted);
+  if (!seen) {
+    for (auto& [name, reason] : inferred.unknown)
+      reason += "; " + seen.error().message;
+    return {};
+  }
+  for (auto& [name, reason] : inferred.unknown) {
+    for (const auto& [other, why] : seen->unknown) {
+      if (other == name) reason += "; " + why;
+    }
+  }
+  std::vector<std::string> notes;
+  for (const auto& [name, buffer] : seen->buffers) {
+    ManifestArgument& said = argument_of(manifest, name);
+    said.shape = std::vector<IntegerExpression>{buffer.length};
+    if (!said.direction) {
+      const auto known = std::ranges::find(inferred.manifest.arguments, name,
+                                           [](const auto& one) { return one.first; });
+      const bool told = known != inferred.manifest.arguments.end() && known->second.direction;
+      said.direction = told ? *known->second.direction : buffer.direction;
+    }
+    notes.push_back(fmt::format("'{}': {} elements, seen when it ran at small sizes", name,
+                                buffer.length.text()));
+  }
+  return notes;
+}
+
 // So that a manifest can be printed although something is missing; returns what to correct.
 std::vector<std::string> fill_in_unknown(infer::InferredManifest& inferred,
                                          const KernelSignature& signature) {
@@ -134,7 +182,7 @@ std::vector<std::string> fill_in_unknown(infer::InferredManifest& inferred,
 
 Result<InferredProblem> infer_problem(const ProblemSource& input,
                                       const std::vector<source::ParsedKernel>& kernels,
-                                      bool fill_in) {
+                                      const LengthObserver& observe, bool fill_in) {
   const source::ParsedKernel& parsed = kernels.front();
   Manifest manifest = input.manifest;
   if (input.schema) {
@@ -160,6 +208,19 @@ Result<InferredProblem> infer_problem(const ProblemSource& input,
       manifest.launches.empty()
           ? infer::infer_manifest(manifest, parsed.signature, parsed.unit, host)
           : infer::infer_launches(manifest, kernels);
+  std::vector<std::string> observed;
+  if (manifest.launches.empty() && !inferred.unknown.empty()) {
+    observed = add_observed(observe, inferred, manifest);
+    const auto unknown = inferred.unknown;
+    if (!observed.empty()) {
+      inferred = infer::infer_manifest(manifest, parsed.signature, parsed.unit, host);
+      for (auto& [name, reason] : inferred.unknown) {
+        for (const auto& [other, better] : unknown) {
+          if (other == name) reason = better;
+        }
+      }
+    }
+  }
   InferredProblem result;
   if (fill_in) result.to_fill_in = fill_in_unknown(inferred, parsed.signature);
   std::vector<KernelSignature> signatures;
@@ -188,6 +249,7 @@ Result<InferredProblem> infer_problem(const ProblemSource& input,
   const std::filesystem::path folder = std::filesystem::path(inferred.manifest.path).parent_path();
   if (Status loaded = load_captured(result.problem, folder); !loaded) return loaded.error();
   auto& notes = result.problem.notes;
+  notes.insert(notes.begin(), observed.begin(), observed.end());
   notes.insert(notes.begin(), inferred.notes.begin(), inferred.notes.end());
   notes.insert(notes.begin(), capture_notes.begin(), capture_notes.end());
   notes.insert(notes.begin(), input.notes.begin(), input.notes.end());
@@ -196,7 +258,8 @@ Result<InferredProblem> infer_problem(const ProblemSource& input,
   const auto buffers = std::ranges::count_if(parsed.signature.parameters, [](const auto& one) {
     return one.is_pointer && !one.is_symbol;
   });
-  result.lengths_inferred = with_shape < buffers || (!manifest.launch && manifest.launches.empty());
+  result.lengths_inferred =
+      !observed.empty() || with_shape < buffers || (!manifest.launch && manifest.launches.empty());
   if (const auto oversized = oversized_test(result.problem))
     return fail(ErrorCode::invalid_argument, input.kernel_file + ": " + *oversized);
   return result;

@@ -3,9 +3,11 @@
 
 #include "base/result.h"
 #include "kernel/problem.h"
+#include "session/observed_lengths.h"
 #include "session/problem_source.h"
 #include "source/clang_frontend.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,13 +19,19 @@ struct InferredProblem {
   bool lengths_inferred = false;        // of a buffer, or the launch
 };
 
+// observe_lengths of the kernel to optimise, with draft, fixed and wanted as there.
+using LengthObserver = std::function<Result<ObservedLengths>(
+    const Manifest& draft, const std::vector<std::string>& fixed,
+    const std::vector<std::string>& wanted)>;
+
 // What the manifest leaves out is inferred from `kernels`, the one to optimise first, and from the
-// host code of the file; a T1 file's numbers become expressions where the source shows the same
-// ones. With `fill_in` something stands in for what cannot be inferred, so that a manifest can be
-// written for completion. Errors (invalid_argument): something cannot be inferred, the manifest
-// does not fit the kernels, a test size is too large to be verified; with the reason and what to
-// do.
+// host code of the file; lengths that these do not tell are observed. A T1 file's numbers become
+// expressions where the source shows the same ones. With `fill_in` something stands in for what
+// cannot be inferred, so that a manifest can be written for completion. Errors (invalid_argument):
+// something cannot be inferred, the manifest does not fit the kernels, a test size is too large to
+// be verified; with the reason and what to do.
 [[nodiscard]] Result<InferredProblem> infer_problem(
-    const ProblemSource& input, const std::vector<source::ParsedKernel>& kernels, bool fill_in);
+    const ProblemSource& input, const std::vector<source::ParsedKernel>& kernels,
+    const LengthObserver& observe, bool fill_in);
 
 }  // namespace regraph

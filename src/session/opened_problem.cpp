@@ -4,6 +4,7 @@
 #include "eval/compile/same_code.h"
 #include "eval/verify/conditioning.h"
 #include "session/infer_problem.h"
+#include "session/observed_lengths.h"
 #include "source/analysis.h"
 #include "source/clang_frontend.h"
 #include "source/extract.h"
@@ -112,7 +113,11 @@ class ProblemOpener {
       if (!one) return unusable(one.error().message);
       kernels.push_back(std::move(*one));
     }
-    auto inferred = infer_problem(source_, kernels, options_.fill_in);
+    const LengthObserver observe = [&](const Manifest& draft, const std::vector<std::string>& fixed,
+                                       const std::vector<std::string>& wanted) {
+      return observe_buffers(kernels.front().signature, draft, fixed, wanted);
+    };
+    auto inferred = infer_problem(source_, kernels, observe, options_.fill_in);
     if (!inferred) return usage(inferred.error().message);
     opened_->problem = std::move(inferred->problem);
     opened_->to_fill_in = std::move(inferred->to_fill_in);
@@ -122,6 +127,18 @@ class ProblemOpener {
     opened_->opaque_reason = std::move(parsed->opaque_reason);
     unit_ = std::move(parsed->unit);
     return {};
+  }
+
+  Result<ObservedLengths> observe_buffers(const KernelSignature& signature, const Manifest& draft,
+                                          const std::vector<std::string>& fixed,
+                                          const std::vector<std::string>& wanted) {
+    CompileRequest request = request_for(source_.source);
+    request.kernel = source_.kernel;
+    request.want_cubin = false;
+    const auto compiled = toolchain_.compiler->compile(request, cancellation_);
+    if (!compiled) return compiled.error();
+    const Deadline deadline(options_.evaluation_seconds, cancellation_);
+    return observe_lengths(*compiled, signature, draft, fixed, wanted, deadline.cancellation());
   }
 
   Done compile() {
