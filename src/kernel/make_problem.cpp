@@ -351,7 +351,10 @@ class Joiner {
         return error(0, "tests: " + status.error().message);
       }
     }
-    if (problem_.tests.empty()) derive_tests();
+    if (problem_.tests.empty()) {
+      problem_.tests_are_derived = true;
+      derive_tests();
+    }
     return {};
   }
 

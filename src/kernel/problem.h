@@ -154,6 +154,8 @@ struct Problem {
   Symbols sizes;                    // default values of the size symbols
   LaunchPlan launch;                // of the original
   std::vector<Symbols> tests;       // complete symbol tables, small
+  // Nobody gave them: those that the original cannot take are left out.
+  bool tests_are_derived = false;
   std::vector<Symbols> bench;       // complete symbol tables, the sizes to be fast on
   CheckPolicy check;
   Assumptions assume;

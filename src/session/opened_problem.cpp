@@ -214,6 +214,9 @@ class ProblemOpener {
     auto warnings = opened_->verifier->check_original(options_.seed, deadline.cancellation());
     if (warnings) {
       opened_->warnings = std::move(*warnings);
+      // What a run writes down is what was tested.
+      for (const Symbols& size : opened_->verifier->sizes_left_out(options_.seed, cancellation_))
+        std::erase(opened_->problem.tests, size);
       return {};
     }
     return check_failure(warnings.error(), deadline.expired());

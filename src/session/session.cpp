@@ -106,11 +106,15 @@ struct Session::State {
   }
 
   [[nodiscard]] std::string verification_text(const SearchOutcome& outcome) const {
-    std::string text = fmt::format(
-        "against the original on {} sizes with {} input distributions each, on the PTX "
-        "interpreter, and at the bench size{}",
-        opened->problem.tests.size(), verify::choose_distributions(opened->problem).size(),
-        opened->device.gpu ? " on the GPU" : "");
+    const char* const place = opened->device.gpu ? " on the GPU" : "";
+    std::string text =
+        opened->problem.tests.empty()
+            ? fmt::format("against the original at the bench size alone{}", place)
+            : fmt::format(
+                  "against the original on {} sizes with {} input distributions each, on "
+                  "the PTX interpreter, and at the bench size{}",
+                  opened->problem.tests.size(),
+                  verify::choose_distributions(opened->problem).size(), place);
     const auto captured = std::ranges::count_if(opened->problem.tests, [&](const Symbols& test) {
       return opened->problem.captured_at(test) != nullptr;
     });

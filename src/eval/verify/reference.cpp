@@ -105,6 +105,7 @@ Reference::Reference(const Problem& problem, const LoadedPlan& original, Referen
       slot->first = first;
       slot->content.is_first = first == slots_.size();
       slot->content.must_run = !problem.is_captured || distribution == Distribution::captured;
+      slot->content.may_drop_size = problem.tests_are_derived && !problem.is_captured;
       slots_.push_back(std::move(slot));
     }
   }
@@ -121,12 +122,15 @@ Result<const Case*> Reference::at(std::size_t index, const Cancellation& cancell
     auto shared = std::make_shared<const Buffers>(std::move(inputs));
     slot.inputs = shared;
     slot.status = first_has_a_result(slot, cancellation);
+    const bool dropped = !slot.status.ok();
     if (slot.status.ok()) slot.status = work_out(slot.content, cancellation);
     if (slot.status.ok()) slot.status = look_at_conditioning(slot.content, cancellation);
     if (slot.status.ok() && !slot.content.must_run && !slot.content.race.empty())
       slot.status = fail(ErrorCode::invalid_argument, slot.content.race);
-    if (!slot.status.ok() && !slot.content.must_run &&
-        slot.status.error().code != ErrorCode::cancelled) {
+    const Case& one = slot.content;
+    const bool may_lack =
+        !one.must_run || dropped || (one.may_drop_size && one.is_first && slot.faulted);
+    if (!slot.status.ok() && may_lack && slot.status.error().code != ErrorCode::cancelled) {
       slot.content.left_out = slot.status.error().message;
       slot.status = {};
     }
@@ -148,7 +152,8 @@ Result<const Case*> Reference::at(std::size_t index, const Cancellation& cancell
 // Sizes that no program ever had are left out as a whole.
 Status Reference::first_has_a_result(const Slot& slot, const Cancellation& cancellation) {
   const Case& one = slot.content;
-  if (one.is_first || one.must_run || problem_.captured_at(*one.symbols) != nullptr) return {};
+  const bool optional = !one.must_run || one.may_drop_size;
+  if (one.is_first || !optional || problem_.captured_at(*one.symbols) != nullptr) return {};
   const Result<const Case*> first = at(slot.first, cancellation);
   if (!first.ok()) return first.error();
   if ((*first)->left_out.empty()) return {};
@@ -212,7 +217,8 @@ Status Reference::work_out(Case& one, const Cancellation& cancellation) {
     RunSettings settings;
     settings.poison_seed = poison_seed(one, 0);
     settings.invert_poison = inverted;
-    settings.instruction_budget = one.must_run ? kOriginalBudget : kOptionalBudget;
+    settings.instruction_budget =
+        one.must_run && !one.may_drop_size ? kOriginalBudget : kOptionalBudget;
     settings.threads = settings_.threads;
     settings.reverse_order = reversed;
     Result<KernelRun> result =
@@ -222,6 +228,7 @@ Status Reference::work_out(Case& one, const Cancellation& cancellation) {
       return fail(ErrorCode::cancelled, "cancelled");
     }
     const bool unsupported = result->fault.kind == ptx::FaultKind::unsupported;
+    slots_[one.index]->faulted = !unsupported;
     return fail(
         unsupported ? ErrorCode::unsupported : ErrorCode::invalid_argument,
         fmt::format(

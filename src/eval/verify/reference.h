@@ -27,7 +27,9 @@ struct Case {
   std::size_t index = 0;  // place in the list of all cases
   bool is_first = false;  // of its size: races and order are told by it
   bool must_run = true;   // else the case is left out where the original fails
-  Buffers expected;       // outputs, per argument
+  // Its size was derived: it is left out as a whole where the original faults in its first case.
+  bool may_drop_size = false;
+  Buffers expected;  // outputs, per argument
   // The same where blocks and warps run in reverse; of those that may be raced on, else empty.
   Buffers other_order;
   std::vector<std::vector<std::uint8_t>> untouched;  // per argument and element, see OutputView
@@ -44,8 +46,8 @@ struct Case {
   // How far the original's result is off when products are rounded before they are added, where
   // that is more than a candidate may be: nothing is compared then. Empty: as it should be.
   std::string ill_conditioned;
-  // Why there is no result of the original: the program never asked for one with these inputs.
-  // Candidates are not run. Empty: there is.
+  // Why there is no result of the original: nobody asked for one with these inputs. Candidates are
+  // not run. Empty: there is.
   std::string left_out;
 
   // "{K: 45, M: 70, N: 50}, N(0,1) inputs".
@@ -121,6 +123,7 @@ class Reference {
     std::mutex mutex;
     std::size_t first = 0;  // case of this size
     bool ready = false;
+    bool faulted = false;  // the original did, or took too long for a size that nobody asked for
     Status status;
     Case content;
     std::shared_ptr<const Buffers> inputs;

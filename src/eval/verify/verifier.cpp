@@ -240,12 +240,19 @@ Result<std::vector<std::string>> Verifier::check_original(std::uint64_t seed,
     const bool any_output = std::ranges::any_of(
         state_->problem.arguments, [](const Argument& one) { return one.is_output(); });
     if (!any_output) return check_outputs(state_->problem, cases);
-    if (Status status = state_->bench->check_original(seed, cancellation); !status.ok())
-      return status.error();
-    std::string warning =
-        "no test size is left, so candidates are compared at the captured size alone, there in "
-        "sampled blocks, and data races are not looked for; a capture of a second run with smaller "
-        "arguments gives tests";
+    const bool is_captured = state_->problem.is_captured;
+    if (Status status = state_->bench->check_original(seed, cancellation); !status.ok()) {
+      // What happened at a small size tells more.
+      if (is_captured || first_left_out.empty() || status.error().code == ErrorCode::cancelled)
+        return status.error();
+      return fail(ErrorCode::invalid_argument, first_left_out);
+    }
+    std::string warning = fmt::format(
+        "no test size is left, so candidates are compared at the {} size alone, there in sampled "
+        "blocks, and data races are not looked for; {}",
+        is_captured ? "captured" : "bench",
+        is_captured ? "a capture of a second run with smaller arguments gives tests"
+                    : "'tests' in the manifest gives some that the original can take");
     if (!first_left_out.empty()) warning += " (" + first_left_out + ")";
     return std::vector<std::string>{std::move(warning)};
   }
@@ -334,6 +341,18 @@ VerificationResult Verifier::verify_bench(const PreparedCandidate& candidate,
                                           const Cancellation& cancellation) {
   if (!state_->bench) return tested;  // without an original there was nothing to compare with
   return state_->bench->verify(candidate.loaded, tested, seed, effort, cancellation);
+}
+
+std::vector<Symbols> Verifier::sizes_left_out(std::uint64_t seed,
+                                              const Cancellation& cancellation) {
+  std::vector<Symbols> sizes;
+  const Result<std::shared_ptr<Reference>> reference = state_->reference(seed);
+  for (std::size_t i = 0; reference.ok() && i < (*reference)->case_count(); ++i) {
+    const Result<const Case*> one = (*reference)->at(i, cancellation);
+    if (one.ok() && (*one)->may_drop_size && (*one)->is_first && !(*one)->left_out.empty())
+      sizes.push_back(*(*one)->symbols);
+  }
+  return sizes;
 }
 
 Result<Verifier::Scale> Verifier::largest_test(std::uint64_t seed,

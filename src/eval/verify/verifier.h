@@ -121,6 +121,11 @@ class Verifier {
   };
   [[nodiscard]] Result<Scale> largest_test(std::uint64_t seed, const Cancellation& cancellation);
 
+  // Sizes that nobody gave and that the original cannot take, after check_original: no case of them
+  // is run.
+  [[nodiscard]] std::vector<Symbols> sizes_left_out(std::uint64_t seed,
+                                                    const Cancellation& cancellation);
+
   // The original as the interpreter has it; null when it cannot be loaded. Valid as long as the
   // verifier.
   [[nodiscard]] const verify::LoadedPlan* original() const;
