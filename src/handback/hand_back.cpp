@@ -174,8 +174,10 @@ class HandBacker {
                    with_line_ends_of(text, "\n\n" + indentation + indented(block, indentation))});
     } else {
       // Linkage is the user's.
-      if (has_word(definition_->head, "static") && !has_word(change_.definition, "static"))
-        block += "static ";
+      for (const char* linkage : {"static", "inline"}) {
+        if (has_word(definition_->head, linkage) && !has_word(change_.definition, linkage))
+          block += std::string(linkage) + " ";
+      }
       block += change_.definition;
       edit(file_, {definition_->begin, definition_->end,
                    with_line_ends_of(text, indented(block, indentation))});

@@ -238,12 +238,12 @@ class SourceReader {
     const std::string plain =
         input_.capture ? capture::plain_name_of(input_.capture->symbol) : std::string();
     if (input_.capture && manifest.kernel.value_or(plain) == plain)
-      manifest.kernel = capture::kernel_name_of(input_.capture->symbol);
+      manifest.kernel = capture::qualified_name_of(input_.capture->symbol);
     if (input_.capture && !input_.has_manifest) {
       // What is cut out; the rest of each launch is derived once their parameters are known.
       for (const capture::KernelStage& stage : input_.capture->stages) {
         ManifestLaunch entry;
-        entry.launch.kernel = capture::kernel_name_of(stage.symbol);
+        entry.launch.kernel = capture::qualified_name_of(stage.symbol);
         manifest.launches.push_back(std::move(entry));
       }
     }

@@ -2,6 +2,7 @@
 
 #include "source/host_members.h"
 #include "source/library_headers.h"
+#include "source/namespaces.h"
 #include "source/prelude_notes.h"
 #include "source/reachable.h"
 #include "source/template_instance.h"
@@ -31,13 +32,17 @@ std::string plain_name(const std::string& wanted) {
   return name.substr(begin, end - begin);
 }
 
+// The name that a namespace without one gets.
+constexpr const char* kNameless = "file_scope";
+
 class Extractor {
  public:
   Extractor(std::string_view source, const ExtractionRequest& request)
       : source_(source),
         request_(request),
         tokens_(tokenize(source)),
-        declarations_(split_top_level(source, tokens_)) {}
+        declarations_(split_top_level(source, tokens_)),
+        namespaces_(namespaces_of(source, tokens_, declarations_)) {}
 
   Result<DeviceCode> run() {
     for (const TopLevelDeclaration& declaration : declarations_) {
@@ -55,6 +60,7 @@ class Extractor {
     use_libraries();
     if (Status status = require_no_textures(); !status) return status.error();
     drop_uses_as_template();
+    drop_namesakes();
     for (std::string& note :
          prelude_notes(source_, tokens_, declarations_, keep_, request_.file_name))
       code_.notes.push_back(std::move(note));
@@ -71,14 +77,25 @@ class Extractor {
     return fmt::format("{}:{}: ", request_.file_name, tokens_[declaration.first].line);
   }
 
-  // Of a template the template itself, not what it is specialised to.
-  [[nodiscard]] const TopLevelDeclaration* kernel_called(const std::string& name) const {
-    for (const TopLevelDeclaration& declaration : declarations_) {
+  // The kernels that "v2::scale<float>" may mean, whose namespaces end so. Of a template the
+  // template itself, not what it is specialised to.
+  [[nodiscard]] std::vector<const TopLevelDeclaration*> kernels_called(
+      const std::string& wanted) const {
+    const std::string name = plain_name(wanted);
+    std::string qualifier = wanted.substr(0, wanted.find('<'));
+    qualifier = qualifier.substr(0, qualifier.rfind(name));
+    if (qualifier.starts_with("::")) qualifier.erase(0, 2);
+    std::vector<const TopLevelDeclaration*> found;
+    for (std::size_t i = 0; i < declarations_.size(); ++i) {
+      const TopLevelDeclaration& declaration = declarations_[i];
+      const std::string& own = namespaces_[i];
+      const bool fits = own == qualifier || own.ends_with("::" + qualifier);
       if (declaration.is_kernel() && !is_specialisation(declaration) &&
-          !declaration.names.empty() && declaration.names.front() == name)
-        return &declaration;
+          !declaration.names.empty() && declaration.names.front() == name &&
+          (qualifier.empty() || fits))
+        found.push_back(&declaration);
     }
-    return nullptr;
+    return found;
   }
 
   // "template <> __global__ void scale<float>(...)"
@@ -127,15 +144,33 @@ class Extractor {
       wanted_ = distinct;
     }
     for (const std::string& wanted : wanted_) {
-      const std::string name = plain_name(wanted);
-      if (kernel_called(name) == nullptr) {
+      const auto found = kernels_called(wanted);
+      if (found.empty()) {
         return fail(ErrorCode::not_found,
                     fmt::format("{}: no kernel '{}'; the file defines: {}", request_.file_name,
-                                name, join(code_.file_kernels)));
+                                wanted.substr(0, wanted.find('<')), join(code_.file_kernels)));
       }
-      code_.kernels.push_back(name);
+      if (Status status = require_one_namespace(wanted, found); !status.ok()) return status;
+      code_.kernels.push_back(plain_name(wanted));
+      chosen_.push_back(found.front());
     }
     return {};
+  }
+
+  // Overloads stand in one namespace; of several namespaces one has to be named.
+  [[nodiscard]] Status require_one_namespace(
+      const std::string& wanted, const std::vector<const TopLevelDeclaration*>& found) const {
+    std::vector<std::string> places;
+    for (const TopLevelDeclaration* one : found) {
+      const std::string place =
+          namespaces_[static_cast<std::size_t>(one - declarations_.data())] + one->names.front();
+      if (std::ranges::find(places, place) == places.end()) places.push_back(place);
+    }
+    if (places.size() < 2) return {};
+    return fail(ErrorCode::not_found,
+                fmt::format("{}: '{}' may be each of {}; name one with --kernel or with 'kernel:' "
+                            "in the manifest",
+                            request_.file_name, wanted, join(places)));
   }
 
   // What the device compiler cannot take whatever it is used for.
@@ -227,7 +262,7 @@ class Extractor {
 
   Status instantiate() {
     for (std::size_t which = 0; which < wanted_.size(); ++which) {
-      const TopLevelDeclaration& kernel = *kernel_called(code_.kernels[which]);
+      const TopLevelDeclaration& kernel = *chosen_[which];
       if (!kernel.template_closer) {
         if (wanted_[which].find('<') != std::string::npos) {
           return fail(ErrorCode::not_found,
@@ -263,6 +298,19 @@ class Extractor {
         const std::string& name = kernel->names.front();
         const bool same = !declaration.names.empty() && declaration.names.front() == name;
         if ((instantiates && mentions(declaration, name)) || (is_other && same)) keep_[i] = false;
+      }
+    }
+  }
+
+  // Kernels of the same name in other namespaces.
+  void drop_namesakes() {
+    for (const TopLevelDeclaration* kernel : chosen_) {
+      const auto place = static_cast<std::size_t>(kernel - declarations_.data());
+      for (std::size_t i = 0; i < declarations_.size(); ++i) {
+        const TopLevelDeclaration& other = declarations_[i];
+        const bool same = other.kind == DeclarationKind::function && other.is_global &&
+                          !other.names.empty() && other.names.front() == kernel->names.front();
+        if (same && namespaces_[i] != namespaces_[place]) keep_[i] = false;
       }
     }
   }
@@ -303,6 +351,18 @@ class Extractor {
         code_.text.append(std::count(source_.begin() + from, source_.begin() + to, '\n'), '\n');
         begin = to;
       }
+    }
+    code_.text += source_.substr(begin, end - begin);
+  }
+
+  // Bytes [begin, end) of the file with a kernel, which the compiler is to give a name to the
+  // outside.
+  void write_without_linkage(const TopLevelDeclaration& kernel, std::size_t begin,
+                             std::size_t end) {
+    for (std::size_t token = kernel.first; token < *kernel.parameters; ++token) {
+      if (word(token) != "static" && word(token) != "inline") continue;
+      code_.text += source_.substr(begin, tokens_[token].begin - begin);
+      begin = tokens_[token].end;
     }
     code_.text += source_.substr(begin, end - begin);
   }
@@ -351,6 +411,13 @@ class Extractor {
         code_.text += fmt::format("#line {} \"{}\"\n", line, request_.file_name);
         in_step = true;
       }
+      if (is_nameless_namespace(source_, tokens_, declaration)) {
+        // What stands in it must have a name for the compiler, and keeps its own for all others.
+        code_.text += source_.substr(begin, tokens_[declaration.first].begin - begin);
+        code_.text += fmt::format("inline namespace {} {{", kNameless);
+        copied = end;
+        continue;
+      }
       if (const auto bound = bindings_.find(&declaration); bound != bindings_.end()) {
         const std::size_t header = tokens_[declaration.first].begin;
         const std::size_t rest = tokens_[*declaration.template_closer].end;
@@ -360,6 +427,8 @@ class Extractor {
         const std::string_view removed = source_.substr(header, rest - header);
         code_.text.append(std::count(removed.begin(), removed.end(), '\n'), '\n');
         write_without_arguments(declaration, rest, end);
+      } else if (std::ranges::find(chosen_, &declaration) != chosen_.end()) {
+        write_without_linkage(declaration, begin, end);
       } else {
         write_without_host_members(declaration, begin, end);
       }
@@ -378,7 +447,9 @@ class Extractor {
   const ExtractionRequest& request_;
   std::vector<Token> tokens_;
   std::vector<TopLevelDeclaration> declarations_;
+  std::vector<std::string> namespaces_;  // of each declaration
   std::vector<std::string> wanted_;
+  std::vector<const TopLevelDeclaration*> chosen_;  // the wanted kernels
   std::vector<bool> host_;
   std::vector<bool> keep_;
   std::vector<std::string> headers_;  // needed and not included

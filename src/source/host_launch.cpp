@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cstdint>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -75,19 +77,70 @@ class LaunchFinder {
     return word(at) == name_;
   }
 
-  // name = value; and name(value): a name with two different definitions is no constant.
+  // Where a definition stands: what is nearer to a launch counts before what is farther.
+  enum class Scope : std::uint8_t { other_function, file, same_function };
+  struct Definition {
+    std::size_t token = 0;
+    std::string_view name;
+    std::string value;
+  };
+
+  // name = value; and name(value), outside of device code.
   void collect_definitions() {
+    for (const TopLevelDeclaration& declaration : split_top_level(source_, tokens_)) {
+      if (declaration.kind == DeclarationKind::function && declaration.body)
+        functions_.push_back(
+            {{declaration.first, declaration.last},
+             declaration.is_global || (declaration.is_device && !declaration.is_host)});
+    }
     for (const auto& [name, replacement] : object_macros(source_, tokens_))
-      define(name, std::string(replacement));
+      define(0, name, std::string(replacement));
     for (std::size_t at = 1; at + 2 < tokens_.size(); ++at) {
       if (!is_identifier(at) || word(at - 1) == "." || word(at - 1) == "->") continue;
       if (word(at + 1) == "=") {
-        define(word(at), join({at + 2, end_of_value(at + 2)}));
+        define(at, word(at), join({at + 2, end_of_value(at + 2)}));
       } else if (is_assignment(at + 1)) {
-        define(word(at), "");
+        define(at, word(at), "");
       } else if ((word(at + 1) == "(" || word(at + 1) == "{") && is_dim3(at)) {
-        define(word(at), "dim3" + join({at + 1, after_bracket(source_, tokens_, at + 1)}));
+        define(at, word(at), "dim3" + join({at + 1, after_bracket(source_, tokens_, at + 1)}));
       }
+    }
+  }
+
+  void define(std::size_t token, std::string_view name, std::string value) {
+    all_definitions_.push_back({token, name, std::move(value)});
+  }
+
+  struct Function {
+    Range tokens;
+    bool is_device = false;
+  };
+  [[nodiscard]] const Function* function_at(std::size_t token) const {
+    for (const Function& one : functions_) {
+      if (one.tokens.first <= token && token < one.tokens.last) return &one;
+    }
+    return nullptr;
+  }
+
+  // What names mean where a launch stands. A name with two different definitions of one scope is no
+  // constant.
+  void see_from(std::size_t launch) {
+    definitions_.clear();
+    const Function* const here = function_at(launch);
+    for (const Scope scope : {Scope::other_function, Scope::file, Scope::same_function}) {
+      std::map<std::string, std::string, std::less<>> of_scope;
+      for (const Definition& one : all_definitions_) {
+        const Function* const function = function_at(one.token);
+        if (function != nullptr && function->is_device && function != here) continue;
+        const Scope its = function == nullptr ? Scope::file
+                          : function == here  ? Scope::same_function
+                                              : Scope::other_function;
+        if (its != scope) continue;
+        const auto [at, added] = of_scope.emplace(one.name, one.value);
+        if (!added && at->second != one.value) at->second.clear();
+      }
+      for (auto& [name, value] : of_scope)
+        definitions_.insert_or_assign(name, std::move(value));
     }
   }
 
@@ -112,11 +165,6 @@ class LaunchFinder {
                           first.size() == 1 && word(at + 1) == "=";
     const bool counted = (first == "+" || first == "-") && word(at + 1) == first;
     return compound || counted;
-  }
-
-  void define(std::string_view name, std::string value) {
-    const auto [at, added] = definitions_.emplace(name, value);
-    if (!added && at->second != value) at->second.clear();
   }
 
   [[nodiscard]] std::size_t end_of_value(std::size_t at) const {
@@ -156,6 +204,7 @@ class LaunchFinder {
   }
 
   HostLaunch read(std::size_t launch) {
+    see_from(launch);
     HostLaunch found;
     found.line = static_cast<int>(tokens_[launch].line);
     found.begin = tokens_[launch].begin;
@@ -388,6 +437,8 @@ class LaunchFinder {
   const KernelSignature& kernel_;
   const std::string name_;
   std::vector<Token> tokens_;
+  std::vector<Function> functions_;
+  std::vector<Definition> all_definitions_;
   std::map<std::string, std::string, std::less<>> definitions_;   // empty: not a constant
   std::map<std::string, std::string, std::less<>> parameter_of_;  // host text -> manifest symbol
 };

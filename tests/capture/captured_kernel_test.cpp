@@ -115,6 +115,9 @@ TEST(KernelSource, NamesAreThoseOfTheSource) {
   EXPECT_EQ(kernel_name_of("_ZN3lib4moveIfLi3EEEvPT_i"), "move<float, 3>");
   EXPECT_EQ(plain_name_of("_ZN3lib4moveIfLi3EEEvPT_i"), "move");
   EXPECT_EQ(kernel_name_of("plain"), "plain");
+  EXPECT_EQ(qualified_name_of("_ZN3lib4moveIfLi3EEEvPT_i"), "lib::move<float, 3>");
+  EXPECT_EQ(qualified_name_of("_ZN12_GLOBAL__N_15scaleEPfi"), "scale");
+  EXPECT_EQ(qualified_name_of("_Z5scalePfi"), "scale");
 }
 
 TEST_F(CapturedKernelTest, FindsTheFileThatDefinesAKernel) {

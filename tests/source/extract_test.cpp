@@ -116,6 +116,36 @@ TEST(Extract, MakesAnInstanceOfATemplate) {
   EXPECT_FALSE(extract("__global__ void k() {}\n", {"k<float>"}).ok());
 }
 
+TEST(Extract, KernelsOfOneNameAreToldApartByTheirNamespaces) {
+  const std::string source =
+      "namespace v1 {\n__global__ void run(float* a) { a[0] = 1; }\n}\n"
+      "namespace v2 { namespace fast {\n__global__ void run(float* a) { a[0] = 2; }\n} }\n";
+  const auto second = extract(source, {"v2::fast::run"});
+  ASSERT_TRUE(second.ok()) << second.error().message;
+  EXPECT_NE(second->text.find("a[0] = 2"), std::string::npos);
+  EXPECT_EQ(second->text.find("a[0] = 1"), std::string::npos) << second->text;
+  EXPECT_NE(extract(source, {"fast::run"})->text.find("a[0] = 2"), std::string::npos);
+  EXPECT_NE(extract(source, {"::v1::run"})->text.find("a[0] = 1"), std::string::npos);
+  const auto either = extract(source, {"run"});
+  ASSERT_FALSE(either.ok());
+  EXPECT_NE(either.error().message.find("v1::run, v2::fast::run"), std::string::npos)
+      << either.error().message;
+  EXPECT_FALSE(extract(source, {"v3::run"}).ok());
+}
+
+TEST(Extract, KernelsGetANameToTheOutside) {
+  const auto hidden = extract("static inline __global__ void k(float* a) { a[0] = 1; }\n");
+  ASSERT_TRUE(hidden.ok()) << hidden.error().message;
+  EXPECT_EQ(hidden->text.find("static"), std::string::npos) << hidden->text;
+  EXPECT_EQ(hidden->text.find("inline"), std::string::npos) << hidden->text;
+  const auto nameless = extract(
+      "namespace {\n__device__ float two() { return 2; }\n"
+      "__global__ void k(float* a) { a[0] = two(); }\n}\n");
+  ASSERT_TRUE(nameless.ok()) << nameless.error().message;
+  EXPECT_NE(nameless->text.find("inline namespace file_scope {"), std::string::npos)
+      << nameless->text;
+}
+
 TEST(Extract, WhatATemplateIsSpecialisedToCountsForTheseArgumentsAlone) {
   const std::string source =
       "template <typename T, int N = 2>\n__global__ void k(T* a) { a[N] = T(1); }\n"

@@ -87,6 +87,24 @@ TEST(HostLaunch, SurvivesCycles) {
   EXPECT_FALSE(launch->block.has_value());
 }
 
+// A name means what its own function says, then what the file does, then what others do; device
+// code says nothing of the host's names.
+TEST(HostLaunch, NamesMeanWhatTheirScopeSays) {
+  const KernelSignature kernel = {"k", {{.name = "n", .type = ScalarType::i32}}};
+  const std::string device = "__global__ void k(int n) { int block = 4; for (;;) block += 1; }\n";
+  const auto block_of = [&](const std::string& host) {
+    const auto launch = find_host_launch(device + host, kernel);
+    return launch && launch->block ? launch->block->x : 0;
+  };
+  EXPECT_EQ(block_of("int main() { const int block = 128; k<<<1, block>>>(5); }"), 128U);
+  EXPECT_EQ(block_of("const int block = 64;\n"
+                     "void other() { int block = 32; }\nint main() { k<<<1, block>>>(5); }"),
+            64U);
+  EXPECT_EQ(block_of("void other() { const int block = 32; }\nint main() { k<<<1, block>>>(5); }"),
+            32U);
+  EXPECT_EQ(block_of("int main() { int block = 128; block *= 2; k<<<1, block>>>(5); }"), 0U);
+}
+
 // One buffer for two parameters: in the first launch, or in any.
 TEST(HostLaunch, SeesBuffersThatArePassedTwice) {
   const KernelSignature kernel = {"k",

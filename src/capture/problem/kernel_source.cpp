@@ -114,6 +114,20 @@ std::string kernel_name_of(const std::string& symbol) {
   return name.substr(begin);
 }
 
+std::string qualified_name_of(const std::string& symbol) {
+  const std::string readable = readable_name(symbol);
+  const std::string name = kernel_name_of(symbol);
+  constexpr std::string_view kNameless = "(anonymous namespace)::";
+  // What stands in front of the name, after "void" or a template's return type.
+  const std::size_t end = readable.rfind(name + "(");
+  std::string path = end == std::string::npos ? "" : readable.substr(0, end);
+  for (std::size_t at = path.find(kNameless); at != std::string::npos; at = path.find(kNameless))
+    path.erase(at, kNameless.size());
+  path = path.substr(path.rfind(' ') + 1);
+  // Templates as namespaces are classes, whose kernels cannot be cut out anyway.
+  return path.find('<') == std::string::npos ? path + name : name;
+}
+
 std::string plain_name_of(const std::string& symbol) {
   const std::string name = kernel_name_of(symbol);
   return name.substr(0, name.find('<'));

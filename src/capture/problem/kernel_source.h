@@ -13,7 +13,10 @@ namespace regraph::capture {
 // "void ns::k<float, 3>(float*, int)".
 [[nodiscard]] std::string kernel_name_of(const std::string& symbol);
 
-// The same without template arguments.
+// The same with its namespaces, those without a name left out: "ns::k<float, 3>".
+[[nodiscard]] std::string qualified_name_of(const std::string& symbol);
+
+// The first without template arguments.
 [[nodiscard]] std::string plain_name_of(const std::string& symbol);
 
 struct KernelSource {
