@@ -10,7 +10,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -111,7 +113,8 @@ ManifestArgument& argument_of(Manifest& manifest, const std::string& name) {
 // Completes the manifest by what is seen of buffers whose lengths the source does not tell; returns
 // what to say of it. Nothing changes where nothing is seen; reasons in `unknown` get better.
 std::vector<std::string> add_observed(const LengthObserver& observe,
-                                      infer::InferredManifest& inferred, Manifest& manifest) {
+                                      infer::InferredManifest& inferred, Manifest& manifest,
+                                      const std::map<std::string, std::int64_t>& host) {
   std::vector<std::string> wanted;
   std::vector<std::string> fixed;
   for (const auto& [name, reason] : inferred.unknown) {
@@ -122,7 +125,18 @@ std::vector<std::string> add_observed(const LengthObserver& observe,
     if (said.value) fixed.push_back(name);
   }
   if (wanted.empty()) return {};
-  const auto seen = observe(inferred.manifest, fixed, wanted);
+  // Integers that nothing says a value of may be sizes; where that comes to nothing they are what
+  // was made up for them.
+  Manifest open = inferred.manifest;
+  for (auto& [name, said] : open.arguments) {
+    const bool told = host.contains(name) || std::ranges::find(fixed, name) != fixed.end();
+    if (said.value && !told) said.value.reset();
+  }
+  auto seen = observe(open, fixed, wanted);
+  if (!seen || !seen->unknown.empty()) {
+    auto again = observe(inferred.manifest, fixed, wanted);
+    if (again && (!seen || again->unknown.size() < seen->unknown.size())) seen = std::move(again);
+  }
   if (!seen) {
     for (auto& [name, reason] : inferred.unknown)
       reason += "; " + seen.error().message;
@@ -210,7 +224,8 @@ Result<InferredProblem> infer_problem(const ProblemSource& input,
           : infer::infer_launches(manifest, kernels);
   std::vector<std::string> observed;
   if (manifest.launches.empty() && !inferred.unknown.empty()) {
-    observed = add_observed(observe, inferred, manifest);
+    observed = add_observed(observe, inferred, manifest,
+                            host ? host->integers : std::map<std::string, std::int64_t>());
     const auto unknown = inferred.unknown;
     if (!observed.empty()) {
       inferred = infer::infer_manifest(manifest, parsed.signature, parsed.unit, host);
