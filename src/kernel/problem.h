@@ -156,7 +156,7 @@ struct Problem {
   std::vector<Symbols> tests;       // complete symbol tables, small
   // Nobody gave them: those that the original cannot take are left out.
   bool tests_are_derived = false;
-  std::vector<Symbols> bench;       // complete symbol tables, the sizes to be fast on
+  std::vector<Symbols> bench;  // complete symbol tables, the sizes to be fast on
   CheckPolicy check;
   Assumptions assume;
   std::optional<IntegerExpression> flops;  // per launch at given sizes
