@@ -301,8 +301,9 @@ class ProgramKeeper {
         return {};
       }
       // Those that the build compiled, else those that are whole.
-      const auto count_first = [&found](auto is_likely) {
-        return found.size() - std::ranges::stable_partition(found, is_likely).size();
+      const auto count_first = [&found](const auto& is_likely) {
+        const auto others = std::stable_partition(found.begin(), found.end(), is_likely);
+        return static_cast<std::size_t>(others - found.begin());
       };
       std::size_t likely = count_first([](const auto& one) { return !one.is_part; });
       if (const auto built = count_first([&](const auto& one) { return is_compiled(one.path); }))

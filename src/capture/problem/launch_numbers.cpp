@@ -20,7 +20,7 @@ std::int64_t value_at(std::span<const std::byte> block, std::size_t byte) {
   return static_cast<std::int64_t>(value);
 }
 
-std::string of_stage(std::string name, std::size_t stage) {
+std::string of_stage(const std::string& name, std::size_t stage) {
   return stage == 0 ? name : name + "_" + std::to_string(stage);
 }
 

@@ -47,7 +47,7 @@ void SequenceKeeper::before_launch(const ObservedLaunch& launch) {
   }
   if (!pending_) {
     if (!is_stage(0, launch.symbol)) return;
-    pending_.emplace();
+    pending_ = Pending();
     pending_->wanted = wanted(launch, ++seen_);
     if (pending_->wanted && folder_.path.empty()) {
       folder_.path = make_problem_folder(
@@ -146,13 +146,13 @@ void SequenceKeeper::complete() {
 void SequenceKeeper::give_up(const std::string& why) {
   if (why_given_up_.empty()) why_given_up_ = why;
   ++given_up_;
-  for (const auto& [file, bytes] : pending_->stored) {
+  for (const auto& stored : pending_->stored) {
     const bool used = std::ranges::any_of(folder_.kernel.kept, [&](const KeptLaunch& launch) {
-      const auto has_it = [&](const auto& one) { return one.data == file; };
+      const auto has_it = [&](const auto& one) { return one.data == stored.first; };
       return std::ranges::any_of(launch.pointers, has_it) ||
              std::ranges::any_of(launch.variables, has_it);
     });
-    if (!used) contents_.forget(folder_.path, file, bytes, kept_bytes_);
+    if (!used) contents_.forget(folder_.path, stored.first, stored.second, kept_bytes_);
   }
   pending_.reset();
 }
