@@ -18,7 +18,7 @@ constexpr std::size_t kMostBytes = std::size_t{1} << 16;
 
 constexpr std::string_view kNoSettings[] = {"help",         "version",      "resume",     "init",
                                             "dry-run",      "print-config", "completion", "man",
-                                            "export-graph", "config"};
+                                            "export-graph", "report",       "config"};
 
 // Variables that other programs use for the same.
 struct UsualName {

@@ -13,8 +13,8 @@ namespace regraph {
 [[nodiscard]] std::string page_html(std::string_view payload);
 
 // Writes report.html into the directory of a run, complete or not at all, from the files it holds:
-// the same files give the same bytes. Errors: not_found (no run in it), parse (result.json or run.db
-// is damaged), resource, io.
+// the same files give the same bytes. Errors: not_found (no run in it), parse (result.json or
+// run.db is damaged), resource, io.
 [[nodiscard]] Status write_page(const std::filesystem::path& directory);
 
 }  // namespace regraph

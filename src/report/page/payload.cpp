@@ -78,10 +78,9 @@ class StatePayload {
   }
 
   void write(Json& json) {
-    json["columns"] = {"id",        "parent",  "step",       "verdict", "message",
-                       "seconds",   "low",     "high",       "method",  "samples",
-                       "bottleneck", "launch", "assumptions", "registers", "spill",
-                       "shared",    "source"};
+    json["columns"] = {"id",          "parent",    "step",   "verdict", "message",    "seconds",
+                       "low",         "high",      "method", "samples", "bottleneck", "launch",
+                       "assumptions", "registers", "spill",  "shared",  "source"};
     json["states"] = Json::array();
     for (std::size_t index = 0; index < files_.states.size(); ++index)
       json["states"].push_back(state_json(index));
@@ -154,14 +153,10 @@ Result<std::string> page_payload(const RunFiles& files) {
   if (!result) return result.error();
   Json json;
   json["result"] = std::move(*result);
-  json["run"] = {{"version", files.tool_version},
-                 {"kernel", files.kernel},
-                 {"source", files.source_path},
-                 {"device", files.device},
-                 {"stopped", files.stopped},
-                 {"captured", files.captured},
-                 {"database", files.has_database},
-                 {"left_out", files.states_left_out}};
+  json["run"] = {{"version", files.tool_version},  {"kernel", files.kernel},
+                 {"source", files.source_path},    {"device", files.device},
+                 {"stopped", files.stopped},       {"captured", files.captured},
+                 {"database", files.has_database}, {"left_out", files.states_left_out}};
   json["facts"] = facts_json();
   json["best"] = files.best;
   StatePayload(files).write(json);

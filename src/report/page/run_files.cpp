@@ -32,10 +32,11 @@ Result<RunFiles> read_run_files(const std::filesystem::path& directory) {
   const bool finished = std::filesystem::is_regular_file(directory / "result.json", ignored);
   const bool recorded = std::filesystem::is_regular_file(directory / "run.db", ignored);
   if (!finished && !recorded) {
-    return fail(ErrorCode::not_found,
-                fmt::format("'{}' holds no run: there is neither result.json nor run.db in it; name "
-                            "the directory of a run, as --output did or as its result says",
-                            shown));
+    return fail(
+        ErrorCode::not_found,
+        fmt::format("'{}' holds no run: there is neither result.json nor run.db in it; name "
+                    "the directory of a run, as --output did or as its result says",
+                    shown));
   }
   RunFiles files;
   for (auto [text, name] : {std::pair{&files.result, "result.json"}, {&files.best, "best.cu"}}) {

@@ -65,9 +65,10 @@ struct RunFiles {
 // More states than that are left out of the page, which says so.
 inline constexpr std::int64_t kMostPageStates = 20000;
 
-// Reads result.json, best.cu and run.db, which other versions may have written: a column that is not
-// there counts as empty. The run may still be going on. Errors: not_found (no such folder, or neither
-// result.json nor run.db in it), parse (either is damaged), resource (a file is far too large), io.
+// Reads result.json, best.cu and run.db, which other versions may have written: a column that is
+// not there counts as empty. The run may still be going on. Errors: not_found (no such folder, or
+// neither result.json nor run.db in it), parse (either is damaged), resource (a file is far too
+// large), io.
 [[nodiscard]] Result<RunFiles> read_run_files(const std::filesystem::path& directory);
 
 }  // namespace regraph

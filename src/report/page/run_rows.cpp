@@ -85,8 +85,8 @@ std::string joined(const std::string& texts) {
   return fmt::format("{}", fmt::join(*read, "; "));
 }
 
-// Messages of these verdicts come from compilers and limits. Others name values of outputs, which are
-// the user's data where the problem was captured.
+// Messages of these verdicts come from compilers and limits. Others name values of outputs, which
+// are the user's data where the problem was captured.
 bool is_free_of_data(std::string_view verdict) {
   return verdict == "compile_error" || verdict == "launch_error" || verdict == "unsupported";
 }
@@ -167,28 +167,27 @@ class RowReader {
 
   Status read_states() {
     std::set<std::int64_t> known = {0};
-    return each_row(
-        database_, "measurement",
-        with_evaluation({"node", "parent", "step", "parameters", "plan", "assumptions", "identity",
-                         "source"}),
-        [&](const SqliteStatement& row) -> Status {
-          const std::int64_t id = row.integer(0);
-          if (!known.insert(id).second) return {};
-          if (static_cast<std::int64_t>(files_.states.size()) >= kMostPageStates) {
-            ++files_.states_left_out;
-            return {};
-          }
-          PageState state = evaluated(row, 8);
-          state.id = id;
-          if (!row.is_null(1)) state.parent = row.integer(1);
-          state.step = step_text(row.text(2), row.text(3));
-          state.launch = launch_text(row.text(4));
-          state.assumptions = joined(row.text(5));
-          state.identity = row.text(6);
-          state.source_hash = row.text(7);
-          files_.states.push_back(std::move(state));
-          return {};
-        });
+    return each_row(database_, "measurement",
+                    with_evaluation({"node", "parent", "step", "parameters", "plan", "assumptions",
+                                     "identity", "source"}),
+                    [&](const SqliteStatement& row) -> Status {
+                      const std::int64_t id = row.integer(0);
+                      if (!known.insert(id).second) return {};
+                      if (static_cast<std::int64_t>(files_.states.size()) >= kMostPageStates) {
+                        ++files_.states_left_out;
+                        return {};
+                      }
+                      PageState state = evaluated(row, 8);
+                      state.id = id;
+                      if (!row.is_null(1)) state.parent = row.integer(1);
+                      state.step = step_text(row.text(2), row.text(3));
+                      state.launch = launch_text(row.text(4));
+                      state.assumptions = joined(row.text(5));
+                      state.identity = row.text(6);
+                      state.source_hash = row.text(7);
+                      files_.states.push_back(std::move(state));
+                      return {};
+                    });
   }
 
   Status read_attempts() {
@@ -202,11 +201,11 @@ class RowReader {
   }
 
   Status read_end() {
-    Status status = each_row(database_, "progress", {"stopped"},
-                             [&](const SqliteStatement& row) -> Status {
-                               files_.stopped = row.text(0);
-                               return {};
-                             });
+    Status status =
+        each_row(database_, "progress", {"stopped"}, [&](const SqliteStatement& row) -> Status {
+          files_.stopped = row.text(0);
+          return {};
+        });
     if (!status || !files_.result.empty()) return status;
     return each_row(database_, "result", {"json"}, [&](const SqliteStatement& row) -> Status {
       files_.result = row.text(0);

@@ -1,4 +1,5 @@
-// The run database as the page reads it: by the names of columns, without locking the run. Internal.
+// The run database as the page reads it: by the names of columns, without locking the run.
+// Internal.
 #pragma once
 
 #include "base/result.h"

@@ -7,9 +7,9 @@ HOSTILE = "</script><script>window.taken=1</script><!--<img src=x onerror='windo
 VERDICTS = ("correct",) * 7 + ("wrong_result", "compile_error", "out_of_bounds")
 
 
-def time_of(seconds):
+def time_of(seconds, occupancy=0.5):
     return {"seconds": seconds, "interval": [0.98 * seconds, 1.03 * seconds], "samples": 40, "bottleneck": "DRAM bandwidth",
-            "caveats": [], "facts": {"occupancy": 0.5, "dram_utilization": 0.4, "registers_per_thread": 32.0}}
+            "caveats": [], "facts": {"occupancy": occupancy, "dram_utilization": 0.4, "registers_per_thread": 32.0}}
 
 
 def launch_of(threads):
@@ -20,7 +20,7 @@ def launch_of(threads):
 def measured_result(kernel="scale"):
     """A result with all that a measured one may have."""
     steps = [("restrict_ldg", {}, 2.0), ("block_size", {"x": "128"}, 2.0)]
-    best = time_of(0.25e-3)
+    best = time_of(0.25e-3, 0.75)
     best.update(path="out/best.cu", manifest="out/best.regraph.yaml",
                 steps=[{"step": step, "parameters": parameters, "gain": gain} for step, parameters, gain in steps],
                 assumptions=["buffers do not overlap"], launch={"original": launch_of(256), "best": launch_of(128)},
@@ -96,6 +96,8 @@ def some_states(count):
                        "seconds": states[-1]["seconds"] / 2, "verdict": "correct", "message": ""})
     while len(states) < count:
         parent = states[int(len(states) * draw.random() ** 1.3)]
+        if parent["verdict"] != "correct":
+            continue
         verdict = draw.choice(VERDICTS)
         step, parameters = draw.choice([("thread_coarsen", {"factor": "2"}), ("loop_unroll", {"factor": "4"}), ("smem_tile", {})])
         states.append({"id": len(states), "parent": parent["id"], "step": step, "parameters": parameters, "verdict": verdict,

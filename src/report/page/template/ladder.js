@@ -15,14 +15,14 @@ function drawLadder() {
   const ends = rungs.flatMap((rung) => [rung.before, rung.after]);
   const scale = d3.scaleLog().domain([Math.min(1, ...ends) * 0.97, Math.max(...ends) * 1.03]).range([0, 100]);
   const rows = rungs.map((rung, at) => {
-    const cell = element("div", {});
+    const cell = element("div", {class: "rung"});
     const svg = d3.select(cell).append("svg").attr("viewBox", "0 0 100 14").attr("preserveAspectRatio", "none")
       .attr("height", 14).attr("aria-hidden", "true");
     svg.append("rect").attr("class", "track").attr("x", 0).attr("width", 100).attr("height", 14);
     const left = scale(Math.min(rung.before, rung.after));
     svg.append("rect").attr("class", rung.gain < 1 ? "bar loss" : "bar").attr("x", left).attr("y", 2).attr("height", 10)
       .attr("width", Math.max(0.8, scale(Math.max(rung.before, rung.after)) - left));
-    return [String(at + 1), rung.text, factor(rung.gain), factor(rung.after), rung.state ? timeText(rung.state) : "-", cell];
+    return [String(at + 1), element("span", {class: "step"}, rung.text), factor(rung.gain), factor(rung.after), rung.state ? timeText(rung.state) : "-", cell];
   });
   target.append(table(`From the original, ${factor(product)} in ${steps.length} steps as the search saw them (${result.method}); bars have a logarithmic scale`,
     [{name: "#"}, {name: "step"}, {name: "gain", number: true}, {name: "together", number: true}, {name: "time after it", wide: true},
@@ -65,8 +65,8 @@ function drawTimes() {
   if (result.status === "improved") rows.push(timeRow("best", "winner", result.best, result.method));
   drawIntervals(chart, "Times of the original and the best kernel with their intervals", rows);
   target.append(note(result.method === "predicted"
-    ? "Predicted by the timing model; no GPU was used. The interval is how far predictions have been off."
-    : "Measured on a GPU; intervals are 95 %."));
+    ? "Predicted by the timing model; no GPU was used. The interval says how far a prediction may be off, and is wider with caveats."
+    : "Measured on a GPU."));
   const final = result.measurement?.final;
   if (!final) return;
   const rowsOf = final.benches.flatMap((bench) => ["cold", "hot"].map((cache) => {

@@ -45,6 +45,16 @@ function legend() {
   return element("ul", {class: "legend"}, ...items);
 }
 
+// What a drawing shows whatever is chosen, painted once and laid under what is painted on top.
+function paintedOnce(width, height, paint) {
+  const layer = document.createElement("canvas");
+  paint(sharpCanvas(layer, width, height));
+  return (context) => {
+    context.clearRect(0, 0, width, height);
+    context.drawImage(layer, 0, 0, width, height);
+  };
+}
+
 // A canvas in the page's own pixels.
 function sharpCanvas(canvas, width, height) {
   const scale = window.devicePixelRatio || 1;

@@ -40,11 +40,16 @@ function drawCounters() {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after ?? {})])].filter((name) => !name.startsWith("caveat_"));
   const known = Object.keys(payload.facts);
   names.sort((one, other) => known.indexOf(one) - known.indexOf(other));
-  const rows = names.map((name) => [element("span", {}, words(name), element("small", {class: "note wide"}, ` ${payload.facts[name]?.[1] ?? ""}`)),
-    factText(name, before[name]), after ? factText(name, after[name]) : "-", payload.facts[name]?.[0] ?? ""]);
+  const rowOf = (name) => [element("span", {}, words(name), element("small", {class: "note wide"}, ` ${payload.facts[name]?.[1] ?? ""}`)),
+    factText(name, before[name]), after ? factText(name, after[name]) : "-", payload.facts[name]?.[0] ?? ""];
+  const columns = [{name: "counter"}, {name: "original", number: true}, {name: "best", number: true}, {name: "unit", wide: true}];
+  const differs = (name) => !after || factText(name, before[name]) !== factText(name, after[name]);
   const measured = result.measurement?.profiled > 0;
-  target.append(table(`${measured ? "Hardware counters and facts of the compiled code" : `Facts of the compiled code and of the ${result.method === "measured" ? "model" : "timing model (predicted)"}`}; what is not known is absent`,
-    [{name: "counter"}, {name: "original", number: true}, {name: "best", number: true}, {name: "unit", wide: true}], rows));
+  const from = measured ? "Hardware counters and facts of the compiled code" : result.method === "measured" ? "Facts of the compiled code and the model" : "Facts of the compiled code and the timing model, predicted";
+  const changed = names.filter(differs);
+  if (changed.length) target.append(table(`${from}; what is not known is absent`, columns, changed.map(rowOf)));
+  const same = names.filter((name) => !differs(name));
+  if (same.length) target.append(element("details", {}, element("summary", {}, `${same.length} that are the same`), table("The same before and after", columns, same.map(rowOf))));
   if (result.measurement?.no_counters) target.append(note(`No hardware counters: ${result.measurement.no_counters}`));
 }
 

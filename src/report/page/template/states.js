@@ -5,8 +5,8 @@ function choose(state) {
   if (!state || state === selection.state) return;
   selection.state = state;
   tree.show(state);
-  tree.draw();
-  timeline.draw();
+  tree.mark();
+  timeline.mark();
   showState(state);
   for (const listener of selection.listeners) listener();
 }
@@ -99,7 +99,7 @@ function refreshList(page) {
     else head.removeAttribute("aria-sort");
   }
   document.querySelector("#list tbody").replaceChildren(...stateList.rows.map((state) => element("tr", {},
-    element("td", {}, stepButton(String(state.id), state)), element("td", {}, state.step || "original"), element("td", {class: "wide"}, String(state.depth)),
+    element("td", {}, stepButton(String(state.id), state)), element("td", {class: "step"}, state.step || "original"), element("td", {class: "wide"}, String(state.depth)),
     element("td", {}, verdictText(state)), element("td", {}, state.seconds ? timeText(state) : "-"), element("td", {class: "wide"}, String(state.order)))));
   markChosenRow();
 }

@@ -1,5 +1,5 @@
 // Every candidate's time by the order of evaluation, and the best so far. A canvas, as there may be thousands.
-const timeline = {points: [], draw: () => {}};
+const timeline = {draw: () => {}, mark: () => {}};
 
 function drawTimeline() {
   const target = body("timeline");
@@ -13,7 +13,7 @@ function drawTimeline() {
     "aria-label": `Times of ${states.length} states by order of evaluation`});
   holder.append(canvas);
   target.append(holder, element("p", {class: "note", id: "timeline-help"},
-    "Line: best so far. Candidates without a time lie on the lower edge. Left and right arrow keys choose the evaluation before or after; it is shown below the search graph."));
+    "Line: best so far. Candidates without a time lie on the lower edge. Left and right arrow keys choose the evaluation before or after; it is shown beside the search graph."));
   const height = 280;
   const axes = d3.select(holder).append("svg").style("position", "absolute").style("inset", "0").style("pointer-events", "none")
     .attr("aria-hidden", "true");
@@ -26,21 +26,12 @@ function drawTimeline() {
     const y = d3.scaleLog().domain([d3.min(timed, (state) => state.seconds) / 1.15, d3.max(timed, (state) => state.seconds) * 1.15])
       .range([height - 52, 12]);
     const place = (state) => [x(state.order), state.seconds ? y(state.seconds) : height - 40];
-    context.clearRect(0, 0, width, height);
-    for (const state of states) paintMark(context, kindOf(state), ...place(state), states.length > 1000 ? 14 : 40);
-    context.strokeStyle = palette["--accent"];
-    context.lineWidth = 2;
-    context.beginPath();
-    let best = Infinity;
-    for (const state of states) {
-      if (state.seconds && state.seconds < best) {
-        if (best < Infinity) context.lineTo(x(state.order), y(best));
-        best = state.seconds;
-      }
-      if (best < Infinity) context.lineTo(x(state.order), y(best));
-    }
-    context.stroke();
-    if (selection.state) ring(context, ...place(selection.state));
+    const lay = paintedOnce(width, height, (under) => paintTimes(under, x, y, place));
+    timeline.mark = () => {
+      lay(context);
+      if (selection.state) ring(context, ...place(selection.state));
+    };
+    timeline.mark();
     axes.selectAll("*").remove();
     axes.attr("viewBox", `0 0 ${width} ${height}`).attr("height", height);
     axes.append("g").attr("class", "axis").attr("transform", `translate(0,${height - 28})`)
@@ -61,6 +52,22 @@ function drawTimeline() {
     event.preventDefault();
     choose(states[Math.min(states.length - 1, Math.max(0, (selection.state?.order ?? 0) + step))]);
   });
+}
+
+function paintTimes(context, x, y, place) {
+  for (const state of states) paintMark(context, kindOf(state), ...place(state), states.length > 1000 ? 14 : 40);
+  context.strokeStyle = palette["--accent"];
+  context.lineWidth = 2;
+  context.beginPath();
+  let best = Infinity;
+  for (const state of states) {
+    if (state.seconds && state.seconds < best) {
+      if (best < Infinity) context.lineTo(x(state.order), y(best));
+      best = state.seconds;
+    }
+    if (best < Infinity) context.lineTo(x(state.order), y(best));
+  }
+  context.stroke();
 }
 
 // 1, 2 and 5 times powers of ten; ends of the range where there are none.

@@ -1,6 +1,6 @@
 // The states as a tree by the step that made each first: depth to the right, laid out by D3, painted on a canvas. Arrow keys
 // walk it; it is as quick with ten thousand states as with ten.
-const tree = {draw: () => {}, show: () => {}};
+const tree = {draw: () => {}, mark: () => {}, show: () => {}};
 
 function drawTree() {
   const target = body("graph");
@@ -40,34 +40,41 @@ function drawTree() {
   const at = (state) => transform.apply([margin + state.place[0] * (width - 2 * margin), margin + state.place[1] * (height - 2 * margin)]);
   const inside = ([x, y]) => x > -20 && y > -20 && x < width + 20 && y < height + 20;
 
-  tree.draw = () => {
-    width = holder.clientWidth;
-    if (!width) return;
-    const context = sharpCanvas(canvas, width, height);
-    const seen = [];
+  let seen = [];
+  const paintStates = (context) => {
     context.lineWidth = 1;
     context.strokeStyle = palette["--line"];
     context.beginPath();
     for (const state of states) {
-      const [x, y] = (state.at = at(state));
-      if (state.parent) {
-        const [px, py] = state.parent.at;
-        if (Math.max(x, px) > 0 && Math.min(x, px) < width && Math.max(y, py) > 0 && Math.min(y, py) < height) {
-          context.moveTo(px, py);
-          context.bezierCurveTo((px + x) / 2, py, (px + x) / 2, y, x, y);
-        }
-      }
-      if (inside(state.at)) seen.push(state);
+      if (!state.parent) continue;
+      const [[px, py], [x, y]] = [state.parent.at, state.at];
+      const hidden = Math.max(x, px) < 0 || Math.min(x, px) > width || Math.max(y, py) < 0 || Math.min(y, py) > height;
+      if (hidden) continue;
+      context.moveTo(px, py);
+      context.bezierCurveTo((px + x) / 2, py, (px + x) / 2, y, x, y);
     }
     context.stroke();
     paintPath(context, onBestPath, palette["--best"], 3);
-    if (selection.state) paintPath(context, new Set(pathTo(selection.state)), palette["--focus"], 2);
-    for (const state of seen) paintMark(context, kindOf(state), ...state.at, states.length > 1000 && transform.k < 4 ? 18 : 64);
+    const small = states.length > 1000 && transform.k < 4;
+    for (const state of seen) paintMark(context, kindOf(state), ...state.at, small ? 18 : 64);
     if (seen.length <= 30) for (const state of seen) paintLabel(context, state);
-    if (selection.state) {
+  };
+  tree.draw = () => {
+    width = holder.clientWidth;
+    if (!width) return;
+    const context = sharpCanvas(canvas, width, height);
+    for (const state of states) state.at = at(state);
+    seen = states.filter((state) => inside(state.at));
+    const lay = paintedOnce(width, height, paintStates);
+    tree.mark = () => {
+      lay(context);
+      if (!selection.state) return;
+      paintPath(context, new Set(pathTo(selection.state)), palette["--focus"], 2);
+      paintMark(context, kindOf(selection.state), ...selection.state.at, 64);
       ring(context, ...selection.state.at);
       paintLabel(context, selection.state);
-    }
+    };
+    tree.mark();
   };
   const paintPath = (context, path, color, size) => {
     context.strokeStyle = color;
