@@ -149,7 +149,7 @@ std::string settings_text(const CLI::App& app, const Origins& origins) {
     } else if (option->get_items_expected_max() > 1) {
       for (const std::string& one : option->results())
         value += fmt::format("{}\"{}\"", value.empty() ? "" : ", ", one);
-      value = "[" + value + "]";
+      value.insert(0, "[").append("]");
     } else {
       value = option->results().back();
     }

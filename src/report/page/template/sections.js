@@ -129,11 +129,11 @@ function drawModel() {
   if (!model) return;
   const share = (part, whole) => `${number(part)} of ${number(whole)}`;
   body("model").append(pairs([
-    ["model", `${model.model}, as ${model.expander}, from ${model.from}`],
+    ["model", `${model.model}, expander ${model.expander}, from ${model.from}`],
     ["requests", `${share(model.answered, model.requests)} answered; ${number(model.from_store)} known before, ${number(model.sent)} sent`],
     ["failures", model.first_failure ? `${counted(model.failures)}; the first: ${model.first_failure}` : counted(model.failures)],
     ["tokens", `prompt ${number(model.prompt_tokens)} (cached ${number(model.cached_tokens)}), completion ${number(model.completion_tokens)} (reasoning ${number(model.reasoning_tokens)})${model.estimated_answers ? `; estimated for ${model.estimated_answers} answers` : ""}`],
-    ["cost", model.dollars === null ? "not known: the model's price is not" : `${model.dollars?.toFixed(4)} dollars${model.budget_spent ? "; the budget was used up" : ""}`],
+    ["cost", model.dollars === null ? "not known, as the model's price is not" : `${model.dollars?.toFixed(4)} dollars${model.budget_spent ? "; the budget was used up" : ""}`],
     ["steps asked for", `${share(model.candidates, model.applications)} became candidates; ${number(model.no_answer)} had no answer`],
     ["rejected", counted(model.rejected)], ["verdicts", counted(model.verdicts)],
     ["repairs", `${number(model.repairs)} sent back, ${number(model.repaired)} right then`],

@@ -40,6 +40,8 @@ function showState(state) {
     element("details", {ontoggle: (event) => {
       if (event.target.open && event.target.children.length === 1) event.target.append(element("pre", {tabindex: "0", "aria-label": "Source of the state"}, sourceOf(state).join("\n")));
     }}, element("summary", {}, "Source")));
+  document.getElementById("spoken").textContent =
+    `State ${state.id}, ${state.step || "the original"}: ${words(state.verdict)}, ${timeText(state)}`;
   markChosenRow();
 }
 
@@ -76,8 +78,24 @@ function drawStateList() {
   body("graph").append(element("h3", {}, "All states"),
     element("div", {class: "controls"}, element("label", {for: "verdict"}, "Verdict"), verdict, element("label", {for: "filter"}, "Step contains"), filter,
       turn("Previous", -1), turn("Next", 1), element("span", {id: "list-place", role: "status"})),
-    element("div", {class: "scroll"}, element("table", {id: "list"}, element("caption", {}, "Choose a state by its number; headings sort"),
+    element("div", {class: "scroll"}, element("table", {id: "list"}, element("caption", {}, "Choose a state by its number; up and down go from row to row, headings sort"),
       element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}))));
+  // Up and down from row to row, over the ends of a page.
+  document.querySelector("#list tbody").addEventListener("keydown", (event) => {
+    const by = {ArrowUp: -1, ArrowDown: 1}[event.key];
+    if (!by) return;
+    event.preventDefault();
+    const buttons = () => [...document.querySelectorAll("#list tbody button")];
+    const next = buttons().indexOf(document.activeElement) + by;
+    if (buttons()[next]) {
+      buttons()[next].focus();
+      return;
+    }
+    const page = stateList.page;
+    refreshList(page + by);
+    if (stateList.page !== page) buttons().at(by < 0 ? -1 : 0).focus();
+    else buttons().at(by < 0 ? 0 : -1).focus();
+  });
   refreshList(0);
 }
 

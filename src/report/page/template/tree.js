@@ -20,8 +20,8 @@ function drawTree() {
     zoomBy("Original", "Choose the original", () => choose(original)));
   const left = element("div", {}, controls, holder, legend(), element("p", {class: "note", id: "tree-help"},
     "A state is a kernel; a line is the step that made it. Keys, with the graph in focus: left to the parent, right to the first child, up and down to the states beside it, N and P to the next and previous evaluation, Home to the original, End to the best, + and - zoom, 0 shows all. Drag moves; Ctrl and the wheel zoom."));
-  const columns = element("div", {class: "columns"}, left, element("div", {class: "panel", id: "state", "aria-live": "polite"}));
-  target.append(columns);
+  const columns = element("div", {class: "columns"}, left, element("div", {class: "panel", id: "state", role: "region", "aria-label": "The chosen state"}));
+  target.append(columns, element("p", {class: "spoken", id: "spoken", role: "status"}));
   if (run.left_out) target.append(note(`${run.left_out} states more are in run.db than this page can show.`));
 
   const root = d3.tree().size([1, 1])(d3.hierarchy(original, (state) => state.children));
@@ -57,6 +57,7 @@ function drawTree() {
     paintPath(context, onBestPath, palette["--best"], 3);
     const small = states.length > 1000 && transform.k < 4;
     for (const state of seen) paintMark(context, kindOf(state), ...state.at, small ? 18 : 64);
+    labels = [];
     if (seen.length <= 30) for (const state of seen) paintLabel(context, state);
   };
   tree.draw = () => {
@@ -72,7 +73,7 @@ function drawTree() {
       paintPath(context, new Set(pathTo(selection.state)), palette["--focus"], 2);
       paintMark(context, kindOf(selection.state), ...selection.state.at, 64);
       ring(context, ...selection.state.at);
-      paintLabel(context, selection.state);
+      paintLabel(context, selection.state, true);
     };
     tree.mark();
   };
@@ -88,11 +89,17 @@ function drawTree() {
     }
     context.stroke();
   };
-  const paintLabel = (context, state) => {
+  // Labels that would cover another are left out, but for the chosen state's.
+  let labels = [];
+  const paintLabel = (context, state, always = false) => {
     const text = state === original ? "original" : state.step.length > 42 ? `${state.step.slice(0, 40)}...` : state.step;
     context.font = "12px system-ui, sans-serif";
     const size = context.measureText(text).width;
     const x = Math.max(2, Math.min(state.at[0] + 12, width - size - 4));
+    const y = state.at[1];
+    const covers = labels.some((one) => x < one.right + 4 && one.x < x + size + 4 && Math.abs(one.y - y) < 14);
+    if (covers && !always) return;
+    if (!always) labels.push({x, right: x + size, y});
     context.fillStyle = palette["--paper"];
     context.globalAlpha = 0.8;
     context.fillRect(x - 2, state.at[1] - 22, size + 4, 15);
