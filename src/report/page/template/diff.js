@@ -51,8 +51,11 @@ function differenceTable(caption, before, after, narrow) {
   const plain = lineDifference(before, after);
   const rows = narrow ? plain : besideEachOther(plain);
   const same = ([old, now]) => old !== null && now !== null && before[old] === after[now];
-  const side = (line, text, sign, kind) => [element("td", {class: `line ${kind}`}, line === null ? "" : String(line + 1)),
-    element("td", {class: `sign ${kind}`}, sign), element("td", {class: kind}, text)];
+  const side = (line, text, sign, kind) => [
+    element("td", {class: `line ${kind}`}, line === null ? "" : String(line + 1)),
+    element("td", {class: `sign ${kind}`}, sign),
+    element("td", {class: kind}, text),
+  ];
   const draw = (row) => {
     const [old, now] = row;
     if (narrow) {
@@ -60,7 +63,9 @@ function differenceTable(caption, before, after, narrow) {
       return element("tr", {}, ...side(now ?? old, old === null ? after[now] : before[old], same(row) ? "" : old === null ? "+" : "-", kind));
     }
     const [gone, come] = [same(row) || old === null ? "" : "removed", same(row) || now === null ? "" : "added"];
-    return element("tr", {}, ...side(old, old === null ? "" : before[old], gone ? "-" : "", gone), ...side(now, now === null ? "" : after[now], come ? "+" : "", come));
+    return element("tr", {},
+      ...side(old, old === null ? "" : before[old], gone ? "-" : "", gone),
+      ...side(now, now === null ? "" : after[now], come ? "+" : "", come));
   };
   const keep = rows.map(() => false);
   rows.forEach((row, at) => {
@@ -88,7 +93,8 @@ function drawDifference() {
   const choices = {
     best: ["original and best", () => original && best && [sourceOf(original), best]],
     selected: ["original and the chosen state", () => original && selection.state && [sourceOf(original), sourceOf(selection.state)]],
-    step: ["the chosen state and its parent", () => selection.state?.parent && [sourceOf(selection.state.parent), sourceOf(selection.state)]],
+    step: ["the chosen state and its parent",
+      () => selection.state?.parent && [sourceOf(selection.state.parent), sourceOf(selection.state)]],
   };
   if (!original) {
     target.append(note("The run's database is not in its folder; best.diff there has the difference."));
@@ -100,9 +106,10 @@ function drawDifference() {
   const draw = () => {
     const [label, texts] = choices[choice.value];
     const pair = texts();
+    const which = choice.value === "best" ? "" : ` (state ${selection.state?.id})`;
     place.replaceChildren(!pair ? note("Nothing to compare.")
       : pair[0].join("\n") === pair[1].join("\n") ? note("No line differs.")
-        : differenceTable(`${label}${choice.value === "best" ? "" : ` (state ${selection.state.id})`}; - removed, + added`, ...pair, narrow.matches));
+        : differenceTable(`${label}${which}; - removed, + added`, ...pair, narrow.matches));
   };
   choice.addEventListener("change", draw);
   narrow.addEventListener("change", draw);

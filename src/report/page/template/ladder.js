@@ -22,9 +22,12 @@ function drawLadder() {
     const left = scale(Math.min(rung.before, rung.after));
     svg.append("rect").attr("class", rung.gain < 1 ? "bar loss" : "bar").attr("x", left).attr("y", 2).attr("height", 10)
       .attr("width", Math.max(0.8, scale(Math.max(rung.before, rung.after)) - left));
-    return [String(at + 1), element("span", {class: "step"}, rung.text), factor(rung.gain), factor(rung.after), rung.state ? timeText(rung.state) : "-", cell];
+    const time = rung.state ? timeText(rung.state) : "-";
+    return [String(at + 1), element("span", {class: "step"}, rung.text), factor(rung.gain), factor(rung.after), time, cell];
   });
-  target.append(table(`From the original, ${factor(product)} in ${steps.length} steps as the search saw them (${result.method}); bars have a logarithmic scale`,
+  const caption = `From the original, ${factor(product)} in ${steps.length} steps as the search saw them (${result.method}); `
+    + "bars have a logarithmic scale";
+  target.append(table(caption,
     [{name: "#"}, {name: "step"}, {name: "gain", number: true}, {name: "together", number: true}, {name: "time after it", wide: true},
       {name: "bar", wide: true}], rows));
 }
@@ -37,7 +40,8 @@ function drawIntervals(target, label, rows) {
     rows.forEach((row, at) => {
       const y = 34 + at * 48;
       const group = svg.append("g").attr("class", row.kind);
-      svg.append("text").attr("x", left).attr("y", y - 14).text(`${row.name}: ${duration(row.seconds)} ${interval(row.low, row.high)} ${row.method}`);
+      svg.append("text").attr("x", left).attr("y", y - 14)
+        .text(`${row.name}: ${duration(row.seconds)} ${interval(row.low, row.high)} ${row.method}`);
       group.append("path").attr("class", "whisker")
         .attr("d", `M${x(row.low)},${y - 6}v12M${x(row.low)},${y}H${x(row.high)}M${x(row.high)},${y - 6}v12`);
       group.append("path").attr("transform", `translate(${x(row.seconds)},${y})`)
@@ -65,7 +69,8 @@ function drawTimes() {
   if (result.status === "improved") rows.push(timeRow("best", "winner", result.best, result.method));
   drawIntervals(chart, "Times of the original and the best kernel with their intervals", rows);
   target.append(note(result.method === "predicted"
-    ? "Predicted by the timing model; no GPU was used. The interval says how far a prediction may be off, and is wider with caveats."
+    ? "Predicted by the timing model; no GPU was used. The interval says how far a prediction may be off, and is wider "
+      + "with caveats."
     : "Measured on a GPU."));
   const final = result.measurement?.final;
   if (!final) return;

@@ -8,11 +8,13 @@ function drawRoofline() {
     .filter(([, , time]) => time?.interval);
   const limit = result?.best?.roofline_seconds;
   if (limit > 0) {
-    target.append(note(`At the roofline the kernel would take ${duration(limit)} (${result.method === "predicted" ? "computed from the device's ceilings" : "computed"}, over all bench sizes): ${
-      kernels.map(([name, , time]) => `${name} reaches ${percent(limit / time.seconds)}`).join(", ")} of it.`));
+    const reached = kernels.map(([name, , time]) => `${name} reaches ${percent(limit / time.seconds)}`).join(", ");
+    target.append(note(`At the roofline the kernel would take ${duration(limit)}, computed from the device's ceilings over all `
+      + `bench sizes: ${reached} of it.`));
   }
   if (!kernels.length || !bandwidth || (!bytes && !flops)) {
-    target.append(note(!bytes && !flops ? "No plot: the manifest says neither how many bytes the problem must move nor how many operations it needs (counters)."
+    target.append(note(!bytes && !flops
+      ? "No plot: the manifest says neither how many bytes the problem must move nor how many operations it needs (counters)."
       : "No plot: this run does not say what its device can do."));
     return;
   }
@@ -34,8 +36,8 @@ function drawLogLog(chart, kernels, flops, bytes, bandwidth, peak) {
   const points = kernels.map(([name, kind, time]) => ({
     name, kind, x: flops / bytes, y: flops / time.seconds, low: flops / time.interval[1], high: flops / time.interval[0],
   }));
-  const label = `Roofline: ${points.map((point) => `${point.name} ${number(point.y / 1e12)} TFLOP/s at ${number(point.x)} operations a byte`).join(", ")}`;
-  drawing(chart, label, (svg, width) => {
+  const said = points.map((point) => `${point.name} ${number(point.y / 1e12)} TFLOP/s at ${number(point.x)} operations a byte`);
+  drawing(chart, `Roofline: ${said.join(", ")}`, (svg, width) => {
     const height = Math.min(420, Math.max(260, width * 0.5));
     const ridge = peak / bandwidth;
     const xs = [Math.min(points[0].x, ridge) / 8, Math.max(points[0].x, ridge) * 8];
@@ -51,7 +53,8 @@ function drawLogLog(chart, kernels, flops, bytes, bandwidth, peak) {
     svg.append("text").attr("x", x(xs[0] * 1.3)).attr("y", y(bandwidth * xs[0] * 1.3) + 26).text(`${number(bandwidth / 1e12)} TB/s`);
     for (const point of points) {
       const group = svg.append("g").attr("class", point.kind);
-      group.append("path").attr("class", "whisker").attr("d", `M${x(point.x) - 6},${y(point.low)}h12M${x(point.x)},${y(point.low)}V${y(point.high)}M${x(point.x) - 6},${y(point.high)}h12`);
+      const [left, low, high] = [x(point.x) - 6, y(point.low), y(point.high)];
+      group.append("path").attr("class", "whisker").attr("d", `M${left},${low}h12M${left + 6},${low}V${high}M${left},${high}h12`);
       group.append("path").attr("transform", `translate(${x(point.x)},${y(point.y)})`)
         .attr("d", d3.symbol().type(point.kind === "base" ? d3.symbolSquare : d3.symbolCircle).size(80)());
       svg.append("text").attr("x", x(point.x) + 10).attr("y", y(point.y) + 4).text(`${point.name}: ${number(point.y / 1e12)} TFLOP/s`);
@@ -62,16 +65,20 @@ function drawLogLog(chart, kernels, flops, bytes, bandwidth, peak) {
 
 // Rates against one ceiling, as bars with the interval of the time they come from.
 function drawRates(chart, kernels, amount, ceiling, what, text) {
-  drawing(chart, `${what}: ${kernels.map(([name, , time]) => `${name} ${text(amount / time.seconds)}`).join(", ")}, ceiling ${text(ceiling)}`, (svg, width) => {
+  const said = kernels.map(([name, , time]) => `${name} ${text(amount / time.seconds)}`).join(", ");
+  drawing(chart, `${what}: ${said}, ceiling ${text(ceiling)}`, (svg, width) => {
     const top = Math.max(ceiling, ...kernels.map(([, , time]) => amount / time.interval[0]));
     const x = d3.scaleLinear().domain([0, top * 1.04]).range([8, width - 16]);
     kernels.forEach(([name, kind, time], at) => {
       const y = 24 + at * 48;
       const group = svg.append("g").attr("class", kind);
-      svg.append("text").attr("x", 8).attr("y", y - 6).text(`${name}: ${text(amount / time.seconds)} (${percent(amount / time.seconds / ceiling)} of the ceiling), ${result.method}`);
-      group.append("rect").attr("x", x(0)).attr("y", y).attr("height", 12).attr("width", x(amount / time.seconds) - x(0)).style("opacity", 0.55);
+      const rate = amount / time.seconds;
+      svg.append("text").attr("x", 8).attr("y", y - 6)
+        .text(`${name}: ${text(rate)} (${percent(rate / ceiling)} of the ceiling), ${result.method}`);
+      group.append("rect").attr("x", x(0)).attr("y", y).attr("height", 12).attr("width", x(rate) - x(0)).style("opacity", 0.55);
       const [low, high] = [amount / time.interval[1], amount / time.interval[0]];
-      group.append("path").attr("class", "whisker").attr("d", `M${x(low)},${y + 1}v10M${x(low)},${y + 6}H${x(high)}M${x(high)},${y + 1}v10`);
+      group.append("path").attr("class", "whisker")
+        .attr("d", `M${x(low)},${y + 1}v10M${x(low)},${y + 6}H${x(high)}M${x(high)},${y + 1}v10`);
     });
     const bottom = 24 + kernels.length * 48 - 14;
     svg.append("path").attr("class", "ceiling").attr("d", `M${x(ceiling)},8V${bottom}`);

@@ -12,7 +12,8 @@ function choose(state) {
 }
 
 // Verdicts have a word and a color; the word is enough.
-const verdictText = (state) => element("span", {class: {correct: "good", best: "good", refused: "held", wrong: "bad", broken: "odd"}[kindOf(state)]}, words(state.verdict));
+const verdictClass = {correct: "good", best: "good", refused: "held", wrong: "bad", broken: "odd"};
+const verdictText = (state) => element("span", {class: verdictClass[kindOf(state)]}, words(state.verdict));
 
 function stepButton(text, state) {
   return element("button", {type: "button", onclick: () => choose(state)}, text);
@@ -38,7 +39,8 @@ function showState(state) {
       one.seconds ? ` ${duration(one.seconds)} ${one.method}` : ""))),
     ...lists(state),
     element("details", {ontoggle: (event) => {
-      if (event.target.open && event.target.children.length === 1) event.target.append(element("pre", {tabindex: "0", "aria-label": "Source of the state"}, sourceOf(state).join("\n")));
+      if (!event.target.open || event.target.children.length > 1) return;
+      event.target.append(element("pre", {tabindex: "0", "aria-label": "Source of the state"}, sourceOf(state).join("\n")));
     }}, element("summary", {}, "Source")));
   document.getElementById("spoken").textContent =
     `State ${state.id}, ${state.step || "the original"}: ${words(state.verdict)}, ${timeText(state)}`;
@@ -49,12 +51,14 @@ function showState(state) {
 function lists(state) {
   const most = 40;
   const parts = [
-    ["Steps that made a state", state.children.map((child) => element("span", {}, stepButton(child.step, child), ` ${words(child.verdict)}${child.seconds ? `, ${duration(child.seconds)} ${child.method}` : ""}`))],
-    ["Steps to a state that was known", state.known.map((one) => element("span", {}, stepButton(`${one.step}: state ${one.state.id}`, one.state)))],
+    ["Steps that made a state", state.children.map((child) => element("span", {}, stepButton(child.step, child),
+      ` ${words(child.verdict)}${child.seconds ? `, ${duration(child.seconds)} ${child.method}` : ""}`))],
+    ["Steps to a state that was known", state.known.map((one) => stepButton(`${one.step}: state ${one.state.id}`, one.state))],
     ["Steps refused", state.refused.map((one) => `${one.step}: ${words(one.reason)}`)],
   ];
   return parts.filter(([, items]) => items.length).map(([title, items]) => element("details", {},
-    element("summary", {}, `${title}: ${items.length}`), list(items.slice(0, most)), items.length > most ? note(`and ${items.length - most} more`) : null));
+    element("summary", {}, `${title}: ${items.length}`), list(items.slice(0, most)),
+    items.length > most ? note(`and ${items.length - most} more`) : null));
 }
 
 // The list of states, a page of it at a time: as long as it may be, the page holds few of its rows.
@@ -64,10 +68,19 @@ const kRowsOfPage = 25;
 function drawStateList() {
   if (!original) return;
   const verdicts = [...new Set(states.map((state) => state.verdict))].sort();
-  const verdict = element("select", {id: "verdict", onchange: (event) => { stateList.verdict = event.target.value; refreshList(0); }},
-    element("option", {value: ""}, "all"), ...verdicts.map((one) => element("option", {value: one}, words(one))));
-  const filter = element("input", {id: "filter", type: "search", oninput: (event) => { stateList.filter = event.target.value.toLowerCase(); refreshList(0); }});
-  const turn = (text, by) => element("button", {type: "button", id: `turn-${text}`, onclick: () => refreshList(stateList.page + by)}, text);
+  const verdict = element("select", {id: "verdict"}, element("option", {value: ""}, "all"),
+    ...verdicts.map((one) => element("option", {value: one}, words(one))));
+  verdict.addEventListener("change", () => {
+    stateList.verdict = verdict.value;
+    refreshList(0);
+  });
+  const filter = element("input", {id: "filter", type: "search"});
+  filter.addEventListener("input", () => {
+    stateList.filter = filter.value.toLowerCase();
+    refreshList(0);
+  });
+  const turn = (text, by) =>
+    element("button", {type: "button", id: `turn-${text}`, onclick: () => refreshList(stateList.page + by)}, text);
   const head = [["id", "state"], ["step", "step"], ["depth", "steps"], ["verdict", "verdict"], ["seconds", "time"], ["order", "evaluation"]];
   const heads = head.map(([key, name]) => element("th", {scope: "col", id: `sort-${key}`, class: key === "depth" || key === "order" ? "wide" : ""},
     element("button", {type: "button", onclick: () => {
@@ -76,8 +89,8 @@ function drawStateList() {
       refreshList(0);
     }}, name)));
   body("graph").append(element("h3", {}, "All states"),
-    element("div", {class: "controls"}, element("label", {for: "verdict"}, "Verdict"), verdict, element("label", {for: "filter"}, "Step contains"), filter,
-      turn("Previous", -1), turn("Next", 1), element("span", {id: "list-place", role: "status"})),
+    element("div", {class: "controls"}, element("label", {for: "verdict"}, "Verdict"), verdict,
+      element("label", {for: "filter"}, "Step contains"), filter, turn("Previous", -1), turn("Next", 1), element("span", {id: "list-place", role: "status"})),
     element("div", {class: "scroll"}, element("table", {id: "list"}, element("caption", {}, "Choose a state by its number; up and down go from row to row, headings sort"),
       element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}))));
   // Up and down from row to row, over the ends of a page.
@@ -117,8 +130,12 @@ function refreshList(page) {
     else head.removeAttribute("aria-sort");
   }
   document.querySelector("#list tbody").replaceChildren(...stateList.rows.map((state) => element("tr", {},
-    element("td", {}, stepButton(String(state.id), state)), element("td", {class: "step"}, state.step || "original"), element("td", {class: "wide"}, String(state.depth)),
-    element("td", {}, verdictText(state)), element("td", {}, state.seconds ? timeText(state) : "-"), element("td", {class: "wide"}, String(state.order)))));
+    element("td", {}, stepButton(String(state.id), state)),
+    element("td", {class: "step"}, state.step || "original"),
+    element("td", {class: "wide"}, String(state.depth)),
+    element("td", {}, verdictText(state)),
+    element("td", {}, state.seconds ? timeText(state) : "-"),
+    element("td", {class: "wide"}, String(state.order)))));
   markChosenRow();
 }
 

@@ -13,7 +13,8 @@ function drawTimeline() {
     "aria-label": `Times of ${states.length} states by order of evaluation`});
   holder.append(canvas);
   target.append(holder, element("p", {class: "note", id: "timeline-help"},
-    "Line: best so far. Candidates without a time lie on the lower edge. Left and right arrow keys choose the evaluation before or after; it is shown beside the search graph."));
+    "Line: best so far. Candidates without a time lie on the lower edge. Left and right arrow keys choose the evaluation "
+    + "before or after; it is shown beside the search graph."));
   const height = 280;
   const axes = d3.select(holder).append("svg").style("position", "absolute").style("inset", "0").style("pointer-events", "none")
     .attr("aria-hidden", "true");

@@ -19,8 +19,11 @@ function drawTree() {
     bestState ? zoomBy("Best", "Choose the best state", () => choose(bestState)) : null,
     zoomBy("Original", "Choose the original", () => choose(original)));
   const left = element("div", {}, controls, holder, legend(), element("p", {class: "note", id: "tree-help"},
-    "A state is a kernel; a line is the step that made it. Keys, with the graph in focus: left to the parent, right to the first child, up and down to the states beside it, N and P to the next and previous evaluation, Home to the original, End to the best, + and - zoom, 0 shows all. Drag moves; Ctrl and the wheel zoom."));
-  const columns = element("div", {class: "columns"}, left, element("div", {class: "panel", id: "state", role: "region", "aria-label": "The chosen state"}));
+    "A state is a kernel; a line is the step that made it. Keys, with the graph in focus: left to the parent, right to the "
+    + "first child, up and down to the states beside it, N and P to the next and previous evaluation, Home to the original, "
+    + "End to the best, + and - zoom, 0 shows all. Drag moves; Ctrl and the wheel zoom."));
+  const panel = element("div", {class: "panel", id: "state", role: "region", "aria-label": "The chosen state"});
+  const columns = element("div", {class: "columns"}, left, panel);
   target.append(columns, element("p", {class: "spoken", id: "spoken", role: "status"}));
   if (run.left_out) target.append(note(`${run.left_out} states more are in run.db than this page can show.`));
 
@@ -109,7 +112,8 @@ function drawTree() {
   };
 
   const zoom = d3.zoom().scaleExtent([1, 400])
-    .filter(() => (d3.event.type === "wheel" ? d3.event.ctrlKey : d3.event.type.startsWith("touch") ? d3.event.touches.length > 1 : !d3.event.button))
+    .filter(() => (d3.event.type === "wheel" ? d3.event.ctrlKey
+      : d3.event.type.startsWith("touch") ? d3.event.touches.length > 1 : !d3.event.button))
     .on("zoom", () => { transform = d3.event.transform; tree.draw(); });
   const scaleBy = (by) => {
     const center = selection.state?.at && inside(selection.state.at) ? selection.state.at : [width / 2, height / 2];
@@ -134,7 +138,8 @@ function drawTree() {
   };
   canvas.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const act = {"+": () => scaleBy(1.6), "-": () => scaleBy(1 / 1.6), 0: () => d3.select(canvas).call(zoom.transform, d3.zoomIdentity)}[event.key];
+    const all = () => d3.select(canvas).call(zoom.transform, d3.zoomIdentity);
+    const act = {"+": () => scaleBy(1.6), "-": () => scaleBy(1 / 1.6), 0: all}[event.key];
     const to = walk[event.key] ?? walk[event.key.toLowerCase()];
     if (!act && !to) return;
     event.preventDefault();
