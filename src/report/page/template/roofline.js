@@ -1,7 +1,7 @@
 // What was achieved against what the device can do, from facts that are there.
 function drawRoofline() {
   const target = body("roofline");
-  const {bytes, flops} = result?.work ?? {};
+  let {bytes, flops} = result?.work ?? {};
   const bandwidth = result?.ceilings?.bytes_per_second;
   const peak = result?.ceilings?.flops_per_second;
   const kernels = [["original", "base", result?.baseline], ["best", "winner", result?.status === "improved" ? result.best : null]]
@@ -18,8 +18,16 @@ function drawRoofline() {
       : "No plot: this run does not say what its device can do."));
     return;
   }
+  // Amounts are of the last bench size, times and roofline the geometric mean over all: amounts that belong to it.
+  const last = Math.max((bytes ?? 0) / bandwidth, (flops ?? 0) / peak);
+  const share = limit > 0 && last > 0 ? limit / last : 1;
+  bytes = bytes ? bytes * share : null;
+  flops = flops ? flops * share : null;
   const chart = element("div", {});
   target.append(chart);
+  if (Math.abs(share - 1) > 0.01) {
+    target.append(note("Several bench sizes: bytes and operations are scaled to the mean of their rooflines, as times are means."));
+  }
   if (bytes && flops) {
     drawLogLog(chart, kernels, flops, bytes, bandwidth, peak);
     target.append(note(`Intensity: operations over the bytes that must move. Intervals are those of the ${result.method} times.`));
