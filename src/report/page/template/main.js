@@ -34,6 +34,8 @@ const kernelName = result?.kernel ?? run.kernel;
 document.title = `${kernelName} - ReGraph run`;
 document.getElementById("title").textContent = `${kernelName} on ${result?.device ?? run.device}`;
 document.getElementById("made").textContent = `Written by regraph-search${run.version ? ` ${run.version}` : ""}. This page asks nothing of the network.`;
+// Of a run that has no result these would say nothing.
+if (!result) for (const id of ["ladder", "times", "roofline", "counters", "launch"]) document.getElementById(id).hidden = true;
 readPalette();
 for (const draw of [drawSummary, drawLadder, drawTimes, drawRoofline, drawCounters, drawLaunch, drawChecked, drawYours, drawTimeline, drawTree,
   drawStateList, drawDifference, drawModel, drawSearch, drawContents, setUpTheme]) draw();
