@@ -94,6 +94,10 @@ def use_keyboard(browser, name, page):
     chosen = browser.evaluate("document.activeElement.textContent")
     expect(chosen != "0" and heading(browser).startswith(f"State {chosen}"), f"{name}: state {chosen} of the list shows '{heading(browser)}'")
     expect(browser.evaluate("document.querySelector('#list tr[aria-selected=true]') !== null"), f"{name}: the list marks nothing")
+    widths = browser.evaluate("[...document.querySelectorAll('.diff tr:not(.gap)')].slice(0, 1).flatMap(row => [...row.cells].map(one => one.offsetWidth))")
+    expect(not widths or widths[0] < 100 < widths[2], f"{name}: the columns of the difference are {widths} pixels wide")
+    durations = browser.evaluate("[999.7e-6, 1e-3, 0.9994e-3, 2.5e-9, 3e-12].map(duration).join()")
+    expect(durations == "1.00 ms,1.00 ms,999 us,2.50 ns,0.00300 ns", f"{name}: durations are {durations}")
     browser.evaluate("(select => { select.value = 'step'; select.dispatchEvent(new Event('change')); })(document.getElementById('difference-of'))")
     quiet(browser, f"{name}, by keyboard")
 

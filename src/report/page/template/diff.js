@@ -84,7 +84,11 @@ function differenceTable(caption, before, after, narrow) {
       element("button", {type: "button", onclick: () => gap.replaceWith(...hidden.map(draw))}, `${hidden.length} lines that are the same`)));
     lines.append(gap);
   }
-  return element("div", {}, element("table", {class: "diff"}, element("caption", {}, caption), lines));
+  // The first row may be one wide cell, so that widths cannot come from it.
+  const widths = ["line", "sign", ""].map((kind) => element("col", {class: kind}));
+  const columns = narrow ? widths : [...widths, ...widths.map((one) => one.cloneNode())];
+  return element("div", {}, element("table", {class: "diff"}, element("caption", {}, caption),
+    element("colgroup", {}, ...columns), lines));
 }
 
 function drawDifference() {

@@ -6,7 +6,9 @@ const number = (value, digits = 3) =>
 
 function duration(seconds) {
   if (!Number.isFinite(seconds) || seconds <= 0) return "-";
-  const [unit, scale] = [["s", 1], ["ms", 1e-3], ["us", 1e-6], ["ns", 1e-9]].find(([, size]) => seconds >= size) ?? ["ns", 1e-9];
+  // What would be rounded to 1000 of a unit is one of the next.
+  const units = [["s", 1], ["ms", 1e-3], ["us", 1e-6], ["ns", 1e-9]];
+  const [unit, scale] = units.find(([, size]) => seconds >= 0.9995 * size) ?? units[3];
   const value = seconds / scale;
   return `${value >= 1000 ? Math.round(value) : value.toPrecision(3)} ${unit}`;
 }
