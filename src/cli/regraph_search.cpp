@@ -5,6 +5,7 @@
 #include "cli/program_commands.h"
 #include "cli/search_options.h"
 #include "kernel/manifest.h"
+#include "report/page/page.h"
 #include "report/progress.h"
 #include "report/run_report.h"
 #include "session/evaluators.h"
@@ -278,6 +279,13 @@ Result<void, SessionError> capture_first(const Program& program,
   return {};
 }
 
+// Writes the page of a run that is there, and prints where it is.
+int write_report(const Program& program, const std::string& directory) {
+  if (Status written = write_page(directory); !written)
+    return program.fail(session_error(std::move(written).error()));
+  return program.print((std::filesystem::path(directory) / "report.html").string() + "\n", 0);
+}
+
 int doctor(const Program& program) {
   const std::vector<Finding> findings =
       examine_machine(program.installation(), program.interrupted());
@@ -306,6 +314,7 @@ int run(int argc, char** argv) {
       !std::filesystem::exists("doctor", absent)) {
     return doctor(program);
   }
+  if (!options.report.empty()) return write_report(program, options.report);
   if (!options.resume.empty()) return resume(program, options);
   if (!options.export_graph.empty()) {
     const Status written =

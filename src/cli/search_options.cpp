@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <sstream>
 #include <string_view>
 
@@ -33,6 +34,7 @@ constexpr const char* kFooter = R"(Examples:
   regraph-search main.cu --device h200 --check "make && ./test"  (asks your own test of the patched file)
   regraph-search regraph-capture/sgemm --device h200       (a folder that regraph-capture made)
   regraph-search --resume regraph-runs/sgemm-1
+  regraph-search --report regraph-runs/sgemm-1             (writes its page, report.html)
   regraph-search kernel.cu --device sm_90 --size N=8192 --block 32x8 --evaluations 200 --json
 
 The problem (sizes, arguments, launch, checks) is read from --manifest, from kernel.regraph.yaml beside
@@ -59,8 +61,28 @@ CLI::Validator positive_seconds() {
 constexpr std::string_view kWithResume[] = {"--resume",  "--jobs",  "--json",
                                             "--verbose", "--quiet", "--sanitizer"};
 
+// The first option that was given beside those, or null.
+const CLI::Option* given_beside(const CLI::App& app, std::span<const std::string_view> allowed) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() == 0) continue;
+    const std::string name = option->get_name(false, true);
+    const bool known = std::ranges::any_of(
+        allowed, [&](std::string_view one) { return name.find(one) != std::string::npos; });
+    if (!known) return option;
+  }
+  return nullptr;
+}
+
 // Why the options do not go together, or nothing.
 std::string misuse(const CLI::App& app, const SearchOptions& options) {
+  if (app.count("--report") > 0) {
+    if (options.report.empty()) return "--report: name a directory";
+    constexpr std::string_view kWithReport[] = {"--report", "--quiet"};
+    const CLI::Option* other = given_beside(app, kWithReport);
+    if (other == nullptr) return "";
+    return "--report writes the page of a run that is there; " + other->get_name() +
+           " cannot be given with it";
+  }
   if (options.resume.empty() && app.count("--resume") > 0) return "--resume: name a directory";
   if (options.resume.empty()) {
     const bool missing =
@@ -68,17 +90,10 @@ std::string misuse(const CLI::App& app, const SearchOptions& options) {
     if (missing) return "KERNEL.cu is required; try --help";
     return cli::misuse(options.language_model);
   }
-  for (const CLI::Option* option : app.get_options()) {
-    if (option->count() == 0) continue;
-    const std::string name = option->get_name(false, true);
-    const bool allowed = std::ranges::any_of(
-        kWithResume, [&](std::string_view known) { return name.find(known) != std::string::npos; });
-    if (!allowed) {
-      return "--resume continues a run with everything it was started with; " + option->get_name() +
-             " cannot be given with it";
-    }
-  }
-  return "";
+  const CLI::Option* other = given_beside(app, kWithResume);
+  if (other == nullptr) return "";
+  return "--resume continues a run with everything it was started with; " + other->get_name() +
+         " cannot be given with it";
 }
 
 void add_method_options(CLI::App& app, SelectionConfig& selection) {
@@ -156,6 +171,9 @@ void add_output_options(CLI::App& app, SearchOptions& options) {
                  "directory for results (default: regraph-runs/KERNEL-N)");
   app.add_option("--resume", options.resume,
                  "continue the run in this directory, whatever ended it; needs nothing else");
+  app.add_option("--report", options.report,
+                 "write the page of the run in this directory, report.html in it, and stop; every "
+                 "run writes its own");
   app.add_option("--check", options.check,
                  "shell command that builds and tests your program, e.g. 'make && ./test': run in "
                  "a copy of its folder without and with the patch");
@@ -227,7 +245,7 @@ ParsedOptions parse_search_options(int argc, const char* const* argv) {
   }
   if (about.man) return ended(result, 0, man_page(app, REGRAPH_VERSION));
   if (!about.shell.empty()) return ended(result, 0, completion_script(app, about.shell));
-  if (options.resume.empty()) {
+  if (options.resume.empty() && options.report.empty()) {
     const bool given = !about.config.empty();
     auto origins = complete_settings(app, given ? about.config : "regraph.yaml", given);
     if (!origins) return ended(result, kUsage, "regraph-search: " + origins.error().message + "\n");

@@ -24,6 +24,7 @@ struct SearchOptions {
   std::string check;  // the user's own test of the answer; empty: none
   double check_seconds = 600.0;
   std::string resume;  // directory of a run to continue
+  std::string report;  // directory of a run to write the page of, and stop
   bool learn = false;  // priors follow what the search itself finds out
   bool json = false;
   bool dry_run = false;

@@ -18,7 +18,7 @@ constexpr std::size_t kMostBytes = std::size_t{1} << 16;
 
 constexpr std::string_view kNoSettings[] = {"help",         "version",      "resume",     "init",
                                             "dry-run",      "print-config", "completion", "man",
-                                            "export-graph", "config"};
+                                            "export-graph", "report",       "config"};
 
 // Variables that other programs use for the same.
 struct UsualName {
@@ -149,7 +149,7 @@ std::string settings_text(const CLI::App& app, const Origins& origins) {
     } else if (option->get_items_expected_max() > 1) {
       for (const std::string& one : option->results())
         value += fmt::format("{}\"{}\"", value.empty() ? "" : ", ", one);
-      value = "[" + value + "]";
+      value.insert(0, "[").append("]");
     } else {
       value = option->results().back();
     }

@@ -20,6 +20,12 @@ Json step_json(const StepProposal& step) {
   return {{"step", step.step}, {"parameters", step.parameters}};
 }
 
+// What the device can do at most, as predictions take it.
+Json ceilings_json(const DeviceSpec& device) {
+  return {{"bytes_per_second", device.dram_bytes_per_second},
+          {"flops_per_second", device.peak_fp32_flops()}};
+}
+
 // The manifest's amounts at the last bench size; null where it has none.
 Json work_json(const Problem& problem) {
   const auto amount = [&](const std::optional<IntegerExpression>& expression) {
@@ -214,6 +220,7 @@ std::string result_json(const RunReport& report) {
   json["verification"] = report.verification;
 
   json["work"] = work_json(report.problem);
+  json["ceilings"] = ceilings_json(report.device);
   if (report.program) json["program"] = program_json(*report.program);
   if (report.hand_back) json["patch"] = hand_back_json(report);
   if (report.check) json["check"] = check_json(*report.check);

@@ -207,6 +207,9 @@ std::string result_text(const RunReport& report) {
   }
   fmt::format_to(out, "  {}/manifest.yaml     the problem as it was understood\n",
                  report.directory);
+  fmt::format_to(
+      out, "  {}/report.html       all of this as a page, with the search graph to walk through\n",
+      report.directory);
   fmt::format_to(out, "  {}/result.json       all of this for programs\n", report.directory);
   fmt::format_to(out, "  {}/results.t4.json   every candidate, for auto-tuning tools\n",
                  report.directory);

@@ -2,6 +2,7 @@
 
 #include "kernel/manifest.h"
 #include "regraph/regraph_yaml.h"
+#include "report/page/page.h"
 #include "report/run_directory.h"
 #include "session/session_policy.h"
 
@@ -83,6 +84,8 @@ Result<void, SessionError> RecordedRun::finish(const RunReport& report,
   Status kept = write_run_directory(report);
   const bool over = report.outcome.stopped != StopReason::cancelled;
   if (kept && over) kept = database_->record_finished(finished);
+  // Last: it shows what the directory then holds.
+  if (kept) kept = write_page(directory_);
   if (!kept) return explain({ErrorCode::io, kept.error().message});
   return {};
 }

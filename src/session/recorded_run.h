@@ -37,8 +37,8 @@ class RecordedRun {
   // run that was begun and failed for good leaves nothing behind. Errors: usage, unusable_kernel,
   // internal (the message says whether the run can be continued), interrupted.
   [[nodiscard]] Result<SearchResult, SessionError> search(Session& session, SearchRequest request);
-  // Writes the run's files and, unless it was interrupted, that it is over and what it came to.
-  // Error: internal; what was recorded until then is kept.
+  // Writes the run's files and, unless it was interrupted, that it is over and what it came to;
+  // last its page. Error: internal; what was recorded until then is kept.
   [[nodiscard]] Result<void, SessionError> finish(const RunReport& report,
                                                   const FinishedRun& finished);
   // Removes what begin() made, for a run that ends without a result.

@@ -28,7 +28,7 @@ TEST_F(Interrupt, KeepsWhatWasFound) {
     kill(child, signal);
     EXPECT_EQ(wait_for_end(child), 130) << content("error");
     for (const char* name : {"best.cu", "best.regraph.yaml", "best.diff", "manifest.yaml",
-                             "result.json", "results.t4.json", "run.db"}) {
+                             "result.json", "results.t4.json", "run.db", "report.html"}) {
       EXPECT_TRUE(std::filesystem::exists(path(out) / name)) << name;
     }
     const auto result = nlohmann::json::parse(content("output"));

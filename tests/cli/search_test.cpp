@@ -10,7 +10,7 @@ using test::ProgramRun;
 class Search : public test::SearchProgram {};
 
 constexpr const char* kFiles[] = {"best.cu",     "best.regraph.yaml", "best.diff", "manifest.yaml",
-                                  "result.json", "results.t4.json",   "run.db"};
+                                  "result.json", "results.t4.json",   "run.db",    "report.html"};
 
 TEST_F(Search, FindsAFasterTransposeThatIsAnInputItself) {
   const ProgramRun first = run({example("transpose"), "--device", "h200", "--evaluations", "8",
