@@ -4,7 +4,6 @@
 #include "eval/verify/parameters.h"
 #include "ptx/device_memory.h"
 #include "ptx/interpreter.h"
-#include "ptx/memory/module_memory.h"
 
 #include <fmt/format.h>
 
@@ -14,7 +13,6 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
-#include <span>
 #include <utility>
 
 namespace regraph {
@@ -33,9 +31,8 @@ constexpr std::size_t kPatternBytes = 4096;
 // What a kernel touched of a buffer, in elements.
 struct Touched {
   std::int64_t length = 0;
-  bool is_read = false;  // before anything was written there, or at all
+  bool is_read = false;
   bool is_written = false;
-  bool operator==(const Touched&) const = default;
 };
 using Trial = std::vector<Touched>;  // by parameter
 

@@ -16,7 +16,7 @@ namespace regraph {
 
 struct ObservedBuffer {
   IntegerExpression length = 1;  // in elements, over sizes
-  // What its first accesses were; as the parameter says where it may only be read.
+  // What its accesses were: `out` where nothing of it is read, and no atomic is in the kernel.
   Direction direction = Direction::inout;
 };
 
