@@ -18,6 +18,10 @@ void add_problem_options(CLI::App& app, ProblemOptions& problem) {
       ->allow_extra_args(false);
   app.add_option("--size", problem.sizes, "size symbol, e.g. N=4096; repeatable")
       ->allow_extra_args(false);
+  app.add_option(
+         "--launch", problem.launch_line,
+         "line of the launch that is meant, where the file launches the kernel in several ways")
+      ->check(CLI::PositiveNumber);
   app.add_option("--block", problem.block, "block of the original launch, e.g. 32x8");
 }
 

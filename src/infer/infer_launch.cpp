@@ -46,6 +46,30 @@ void fit_shared_arrays(const source::Kernel& kernel, const source::Analysis& ana
   });
 }
 
+// What the host's code says of a grid's axis, else a size of its own.
+IntegerExpression unguarded_extent(const source::Kernel& kernel, std::size_t axis,
+                                   const std::optional<source::HostLaunch>& host,
+                                   std::vector<std::string>& grid_sizes) {
+  if (host && host->open_grid) {
+    const IntegerExpression& extent = (*host->open_grid)[axis];
+    for (const std::string& name : host->host_sizes) {
+      if (extent.symbols().contains(name) &&
+          std::ranges::find(grid_sizes, name) == grid_sizes.end())
+        grid_sizes.push_back(name);
+    }
+    return extent;
+  }
+  std::string name = axis == 0 ? "blocks" : fmt::format("blocks_{}", kAxisNames[axis]);
+  const auto taken = [&](const std::string& one) {
+    return std::ranges::any_of(kernel.parameters,
+                               [&](const auto& parameter) { return parameter.name == one; });
+  };
+  while (taken(name))
+    name = "grid_" + name;
+  grid_sizes.push_back(name);
+  return IntegerExpression::symbol(name);
+}
+
 }  // namespace
 
 Dim3 default_block(const source::Kernel& kernel) {
@@ -87,9 +111,10 @@ Dim3 block_of_fractions(const AccessSummary& summary, const Dim3& block) {
   return result;
 }
 
-Result<Launch> infer_launch(const source::Kernel& kernel, const AccessSummary& summary,
-                            const Dim3& block) {
-  Launch launch;
+InferredLaunch infer_launch(const source::Kernel& kernel, const AccessSummary& summary,
+                            const Dim3& block, const std::optional<source::HostLaunch>& host) {
+  InferredLaunch inferred;
+  Launch& launch = inferred.launch;
   launch.kernel = kernel.name;
   launch.block = block;
   const source::Analysis& analysis = summary.analysis();
@@ -134,19 +159,18 @@ Result<Launch> infer_launch(const source::Kernel& kernel, const AccessSummary& s
       }
     }
     if (counts.empty()) {
-      return fail(
-          ErrorCode::not_found,
-          fmt::format("no guard such as '{} < n' bounds the grid in {}", number, kAxisNames[axis]));
+      launch.grid[axis] = unguarded_extent(kernel, axis, host, inferred.grid_sizes);
+      continue;
     }
     std::string text;
     for (const std::string& count : counts)
       text = text.empty() ? count : fmt::format("max({}, {})", text, count);
     if (strides) text = fmt::format("min({}, {})", text, kGridStrideBlocks);
     auto extent = IntegerExpression::parse(text);
-    if (!extent) return std::move(extent).error();
-    launch.grid[axis] = *std::move(extent);
+    launch.grid[axis] =
+        extent ? *std::move(extent) : unguarded_extent(kernel, axis, host, inferred.grid_sizes);
   }
-  return launch;
+  return inferred;
 }
 
 }  // namespace regraph::infer

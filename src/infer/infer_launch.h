@@ -1,10 +1,14 @@
 // A launch that fits a kernel's guards.
 #pragma once
 
-#include "base/result.h"
 #include "infer/access_summary.h"
 #include "kernel/launch_plan.h"
+#include "source/host_launch.h"
 #include "source/ir.h"
+
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace regraph::infer {
 
@@ -16,9 +20,16 @@ namespace regraph::infer {
 // blockIdx.x * 32 + threadIdx.x / 16 it is 512.
 [[nodiscard]] Dim3 block_of_fractions(const AccessSummary& summary, const Dim3& block);
 
-// Grid extents from guards such as blockIdx.x * blockDim.x + threadIdx.x < n. Error (not_found):
-// the axis without a guard.
-[[nodiscard]] Result<Launch> infer_launch(const source::Kernel& kernel,
-                                          const AccessSummary& summary, const Dim3& block);
+struct InferredLaunch {
+  Launch launch;
+  // Sizes that only the grid is made of: the host's, or "blocks", "blocks_y", "blocks_z".
+  std::vector<std::string> grid_sizes;
+};
+
+// Grid extents from guards such as blockIdx.x * blockDim.x + threadIdx.x < n. An axis without a
+// guard is as long as the host says (HostLaunch::open_grid), else a size of its own.
+[[nodiscard]] InferredLaunch infer_launch(const source::Kernel& kernel,
+                                          const AccessSummary& summary, const Dim3& block,
+                                          const std::optional<source::HostLaunch>& host);
 
 }  // namespace regraph::infer

@@ -113,15 +113,21 @@ class Inferrer {
       }
     }
     if (!launch) {
-      auto inferred = infer_launch(unit_->kernel, *summary, block);
-      if (!inferred) {
-        result_.unknown.emplace_back("", inferred.error().message);
-      } else {
-        launch = *std::move(inferred);
-        note(fmt::format("launch: {}", describe(*launch)));
-      }
+      InferredLaunch inferred = infer_launch(unit_->kernel, *summary, block, host_);
+      launch = std::move(inferred.launch);
+      grid_sizes_ = std::move(inferred.grid_sizes);
+      note(fmt::format("launch: {}{}", describe(*launch), grid_sizes_.empty() ? "" : unguarded()));
     }
     if (launch) summary->set_grid(*launch);
+  }
+
+  [[nodiscard]] std::string unguarded() const {
+    std::string names;
+    for (const std::string& name : grid_sizes_)
+      names += fmt::format("{}'{}'", names.empty() ? "" : ", ", name);
+    return host_ && host_->open_grid
+               ? fmt::format(", with {} of the host code, as in line {}", names, host_->line)
+               : fmt::format("; no guard bounds the grid, so that {} is a size", names);
   }
 
   static std::string describe(const Launch& launch) {
@@ -221,9 +227,12 @@ class Inferrer {
     if (degree == 2) standard = kMatrixExtent;
     if (degree <= 1) standard = quadratic ? kQuadraticExtent : kLongVector;
     std::string defaulted;
+    std::vector<std::string> made_up;
     for (const std::string& symbol : symbols) {
       // Of other names only the user knows what they mean, if they are not misspelt.
-      if (!is_integer_parameter(symbol) || has_value(symbol)) continue;
+      const bool of_grid = std::ranges::find(grid_sizes_, symbol) != grid_sizes_.end();
+      if ((!is_integer_parameter(symbol) && !of_grid) || has_value(symbol)) continue;
+      if (of_grid) made_up.push_back(symbol);
       if (host_ && host_->integers.contains(symbol) && host_->integers.at(symbol) >= 0) {
         result_.manifest.sizes[symbol] = host_->integers.at(symbol);
         note(fmt::format("{} is {}, as in line {}", symbol, host_->integers.at(symbol),
@@ -231,11 +240,50 @@ class Inferrer {
         continue;
       }
       result_.manifest.sizes[symbol] = standard;
-      defaulted += (defaulted.empty() ? "" : ", ") + symbol;
+      if (!of_grid) defaulted += (defaulted.empty() ? "" : ", ") + symbol;
     }
+    shrink_grid(made_up);
     if (!defaulted.empty()) {
       note(fmt::format("no size is given: {} = {} (change it with --size {}=...)", defaulted,
                        standard, defaulted.substr(0, defaulted.find(','))));
+    }
+  }
+
+  // Sizes of the grid alone, halved in turn until buffers and threads are few enough.
+  void shrink_grid(const std::vector<std::string>& names) {
+    if (names.empty()) return;
+    Symbols& sizes = result_.manifest.sizes;
+    const Dim3 block = result_.manifest.launch->block;
+    Symbols extents = {{"bx", block.x}, {"by", block.y}, {"bz", block.z}};
+    const auto too_large = [&] {
+      Symbols all = sizes;
+      all.insert(extents.begin(), extents.end());
+      double threads = static_cast<double>(block.count());
+      for (const IntegerExpression& extent : result_.manifest.launch->grid) {
+        const auto value = extent.evaluate(all);
+        if (!value) return false;
+        threads *= static_cast<double>(*value);
+      }
+      if (threads > static_cast<double>(kLongVector)) return true;
+      return std::ranges::any_of(result_.manifest.arguments, [&](const auto& one) {
+        double elements = 1.0;
+        if (!one.second.shape) return false;
+        for (const IntegerExpression& extent : *one.second.shape) {
+          const auto value = extent.evaluate(all);
+          elements *= value ? static_cast<double>(*value) : 0.0;
+        }
+        return elements > static_cast<double>(kLongVector);
+      });
+    };
+    while (too_large()) {
+      const auto largest = std::ranges::max_element(
+          names, [&](const auto& one, const auto& other) { return sizes[one] < sizes[other]; });
+      if (sizes[*largest] <= 2) break;
+      sizes[*largest] /= 2;
+    }
+    for (const std::string& name : names) {
+      note(fmt::format("no size is given: {0} = {1} (change it with --size {0}=...)", name,
+                       sizes[name]));
     }
   }
 
@@ -272,6 +320,7 @@ class Inferrer {
   }
 
   bool lengths_are_indices_ = false;
+  std::vector<std::string> grid_sizes_;  // in no parameter
   const KernelSignature& signature_;
   const std::optional<source::Unit>& unit_;
   const std::optional<source::HostLaunch>& host_;

@@ -4,6 +4,7 @@
 #include "infer/infer_launches.h"
 #include "infer/infer_manifest.h"
 #include "kernel/captured_data.h"
+#include "source/choose_launch.h"
 #include "source/extract.h"
 #include "source/host_launch.h"
 
@@ -211,7 +212,20 @@ Result<InferredProblem> infer_problem(const ProblemSource& input,
     manifest = std::move(derived->manifest);
     capture_notes = std::move(derived->notes);
   }
-  auto host = source::find_host_launch(input.file_text, parsed.signature);
+  const bool told = manifest.launch || !manifest.launches.empty() || input.capture;
+  std::optional<source::HostLaunch> host;
+  std::string launch_note;
+  if (told) {
+    host = source::find_host_launch(input.file_text, parsed.signature);
+  } else {
+    auto chosen = source::choose_launch(input.file_text, parsed.signature, input.template_arguments,
+                                        input.launch_line);
+    if (!chosen) {
+      return fail(chosen.error().code, input.kernel_file + ": " + chosen.error().message);
+    }
+    host = std::move(chosen->launch);
+    launch_note = std::move(chosen->note);
+  }
   if (input.block) {
     if (!host) host.emplace();
     // The grid of another block is another one.
@@ -267,6 +281,7 @@ Result<InferredProblem> infer_problem(const ProblemSource& input,
   notes.insert(notes.begin(), observed.begin(), observed.end());
   notes.insert(notes.begin(), inferred.notes.begin(), inferred.notes.end());
   notes.insert(notes.begin(), capture_notes.begin(), capture_notes.end());
+  if (!launch_note.empty()) notes.push_back(launch_note);
   notes.insert(notes.begin(), input.notes.begin(), input.notes.end());
   const auto with_shape = std::ranges::count_if(
       manifest.arguments, [](const auto& argument) { return argument.second.shape.has_value(); });

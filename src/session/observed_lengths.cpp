@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace regraph {
@@ -122,6 +123,20 @@ class Observer {
     for (const Parameter& parameter : signature_.parameters) {
       if (may_be_size(parameter)) result_.sizes.push_back(parameter.name);
     }
+    // Sizes of the grid alone.
+    for (const IntegerExpression& extent : draft_.launch->grid) {
+      for (const std::string& name : extent.symbols()) {
+        const bool known = std::ranges::find(result_.sizes, name) != result_.sizes.end();
+        const auto size = draft_.sizes.find(name);
+        const bool parameter = std::ranges::any_of(
+            signature_.parameters, [&](const Parameter& one) { return one.name == name; });
+        if (known || parameter || size == draft_.sizes.end() ||
+            static_cast<double>(size->second) <= kStructuralSize)
+          continue;
+        if (extent.text() == name) blocks_.insert(name);
+        result_.sizes.push_back(name);
+      }
+    }
     return {};
   }
 
@@ -149,7 +164,8 @@ class Observer {
     const std::int64_t unit = kUnits[std::min(count, kUnits.size()) - 1];
     for (std::size_t k = 0; k < result_.sizes.size(); ++k) {
       const std::size_t factor = (trial * (k + 1) + k) % kFactors.size();
-      symbols[result_.sizes[k]] = unit * kFactors[factor];
+      const bool counts_blocks = blocks_.contains(result_.sizes[k]);
+      symbols[result_.sizes[k]] = counts_blocks ? kFactors[factor] + 1 : unit * kFactors[factor];
     }
     return symbols;
   }
@@ -286,6 +302,7 @@ class Observer {
   const std::vector<std::string>& fixed_;
   const Cancellation& cancellation_;
   std::optional<ptx::Program> program_;
+  std::set<std::string> blocks_;  // sizes that are a number of blocks
   ObservedLengths result_;
 };
 

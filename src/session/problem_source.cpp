@@ -119,6 +119,7 @@ Result<void, SessionError> cut_out_kernels(ProblemSource& input) {
   if (auto whole = source::extract_device_code(input.file_text, request); whole)
     input.library_source = std::move(whole->text);
   input.kernel = code->kernels.front();
+  input.template_arguments = std::move(code->template_arguments);
   input.others.assign(code->kernels.begin() + 1, code->kernels.end());
   // A template's instance is a plain function from here on.
   for (ManifestLaunch& entry : input.manifest.launches) {
@@ -249,6 +250,7 @@ class SourceReader {
     }
     if (!options_.kernel.empty()) manifest.kernel = options_.kernel;
     choose_launched_kernel();
+    if (Status status = take_launch_line(); !status) return status;
     for (const std::string& size : options_.sizes) {
       if (Status status = apply_size(size, manifest); !status) return status;
     }
@@ -270,6 +272,21 @@ class SourceReader {
       input_.block = *block;
     }
     return {};
+  }
+
+  Status take_launch_line() {
+    input_.launch_line = options_.launch_line;
+    if (options_.launch_line == 0) return {};
+    const char* const told = input_.capture  ? "the program that was captured"
+                             : input_.schema ? "the tuning file"
+                             : input_.manifest.launch || !input_.manifest.launches.empty()
+                                 ? "the manifest"
+                                 : nullptr;
+    if (told == nullptr) return {};
+    return fail(
+        ErrorCode::invalid_argument,
+        fmt::format("--launch {}: {} says how '{}' is launched; leave one of them out",
+                    options_.launch_line, told, input_.manifest.kernel.value_or("the kernel")));
   }
 
   // Of several launches the first one's kernel is optimised, unless one is named.

@@ -21,8 +21,10 @@ struct ProblemSource {
   std::string source;          // device code alone, with #line where lines were left out
   std::string library_source;  // the same with the includes of libraries that NVRTC cannot take
   std::string kernel;          // plain name of the kernel to optimise
-  std::vector<std::string> others;  // of the other kernels that the manifest launches
-  Manifest manifest;                // sidecar, front matter or nothing, with the options applied
+  std::vector<std::string> template_arguments;  // of that kernel, where it is a template
+  int launch_line = 0;                          // of the launch that is meant; 0: none is named
+  std::vector<std::string> others;              // of the other kernels that the manifest launches
+  Manifest manifest;  // sidecar, front matter or nothing, with the options applied
   bool has_manifest = false;
   std::optional<Dim3> block;           // of the options, for a launch that is yet to be inferred
   std::optional<TuningSchema> schema;  // instead of a manifest, when the input is a T1 file

@@ -16,6 +16,7 @@ struct ProblemOptions {
   std::vector<std::string> include_directories;  // for the kernel's own headers
   std::vector<std::string> sizes;                // "N=4096"
   std::string block;                             // "32x8"
+  int launch_line = 0;  // of the launch in the file's host code that is meant; 0: the only one
 };
 
 struct OpenOptions {

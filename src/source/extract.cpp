@@ -275,6 +275,7 @@ class Extractor {
         return fail(instance.error().code, at_line(kernel) + instance.error().message);
       }
       if (!instance->note.empty()) code_.notes.push_back(instance->note);
+      if (which == 0) code_.template_arguments = instance->arguments;
       if (const auto* special = specialisation_for(code_.kernels[which], instance->arguments)) {
         bindings_[special] = "";
       } else {

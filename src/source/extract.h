@@ -27,8 +27,10 @@ struct ExtractionRequest {
 };
 
 struct DeviceCode {
-  std::string text;                       // CUDA C++ for the device compiler
-  std::vector<std::string> kernels;       // plain names of the wanted kernels, in request order
+  std::string text;                  // CUDA C++ for the device compiler
+  std::vector<std::string> kernels;  // plain names of the wanted kernels, in request order
+  std::vector<std::string>
+      template_arguments;                 // of the first wanted kernel, where it is a template
   std::vector<std::string> file_kernels;  // all that the file defines, in order
   std::vector<std::string> notes;         // what was left out or assumed, for the user
 };

@@ -1,12 +1,16 @@
 #include "source/host_launch.h"
 
+#include "source/host_names.h"
+#include "source/template_instance.h"
 #include "source/top_level.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -16,20 +20,14 @@ namespace {
 // Constants are followed through other constants this deep: no cycle can hang the search.
 constexpr int kDeepestConstant = 8;
 
-struct Range {
-  std::size_t first = 0;
-  std::size_t last = 0;
-};
-
 class LaunchFinder {
  public:
   LaunchFinder(std::string_view source, const KernelSignature& kernel)
       : source_(source),
         kernel_(kernel),
         name_(unqualified_name(kernel.name)),
-        tokens_(tokenize(source)) {
-    collect_definitions();
-  }
+        tokens_(tokenize(source)),
+        names_(source, tokens_) {}
 
   std::optional<HostLaunch> run() {
     std::optional<HostLaunch> first;
@@ -59,9 +57,6 @@ class LaunchFinder {
   [[nodiscard]] std::string_view word(std::size_t token) const {
     return token < tokens_.size() ? tokens_[token].in(source_) : std::string_view();
   }
-  [[nodiscard]] bool is_identifier(std::size_t token) const {
-    return token < tokens_.size() && tokens_[token].kind == TokenKind::identifier;
-  }
 
   // Whether the words before "<<<" name the kernel, with or without template arguments.
   [[nodiscard]] bool names_kernel(std::size_t launch) const {
@@ -77,115 +72,30 @@ class LaunchFinder {
     return word(at) == name_;
   }
 
-  // Where a definition stands: what is nearer to a launch counts before what is farther.
-  enum class Scope : std::uint8_t { other_function, file, same_function };
-  struct Definition {
-    std::size_t token = 0;
-    std::string_view name;
-    std::string value;
-  };
-
-  // name = value; and name(value), outside of device code.
-  void collect_definitions() {
-    for (const TopLevelDeclaration& declaration : split_top_level(source_, tokens_)) {
-      if (declaration.kind == DeclarationKind::function && declaration.body)
-        functions_.push_back(
-            {{declaration.first, declaration.last},
-             declaration.is_global || (declaration.is_device && !declaration.is_host)});
-    }
-    for (const auto& [name, replacement] : object_macros(source_, tokens_))
-      define(0, name, std::string(replacement));
-    for (std::size_t at = 1; at + 2 < tokens_.size(); ++at) {
-      if (!is_identifier(at) || word(at - 1) == "." || word(at - 1) == "->") continue;
-      if (word(at + 1) == "=") {
-        define(at, word(at), join({at + 2, end_of_value(at + 2)}));
-      } else if (is_assignment(at + 1)) {
-        define(at, word(at), "");
-      } else if ((word(at + 1) == "(" || word(at + 1) == "{") && is_dim3(at)) {
-        define(at, word(at), "dim3" + join({at + 1, after_bracket(source_, tokens_, at + 1)}));
-      }
-    }
-  }
-
-  void define(std::size_t token, std::string_view name, std::string value) {
-    all_definitions_.push_back({token, name, std::move(value)});
-  }
-
-  struct Function {
-    Range tokens;
-    bool is_device = false;
-  };
-  [[nodiscard]] const Function* function_at(std::size_t token) const {
-    for (const Function& one : functions_) {
-      if (one.tokens.first <= token && token < one.tokens.last) return &one;
-    }
-    return nullptr;
-  }
-
-  // What names mean where a launch stands. A name with two different definitions of one scope is no
-  // constant.
-  void see_from(std::size_t launch) {
-    definitions_.clear();
-    const Function* const here = function_at(launch);
-    for (const Scope scope : {Scope::other_function, Scope::file, Scope::same_function}) {
-      std::map<std::string, std::string, std::less<>> of_scope;
-      for (const Definition& one : all_definitions_) {
-        const Function* const function = function_at(one.token);
-        if (function != nullptr && function->is_device && function != here) continue;
-        const Scope its = function == nullptr ? Scope::file
-                          : function == here  ? Scope::same_function
-                                              : Scope::other_function;
-        if (its != scope) continue;
-        const auto [at, added] = of_scope.emplace(one.name, one.value);
-        if (!added && at->second != one.value) at->second.clear();
-      }
-      for (auto& [name, value] : of_scope)
-        definitions_.insert_or_assign(name, std::move(value));
-    }
-  }
-
-  // Whether the name is declared here as a dim3: "dim3 name(" or "dim3 other(...), name(".
-  [[nodiscard]] bool is_dim3(std::size_t at) const {
-    std::size_t back = at - 1;
-    while (word(back) == "," && back > 1 && (word(back - 1) == ")" || word(back - 1) == "}")) {
-      int depth = 0;
-      for (--back; back > 0; --back) {
-        if (word(back) == ")" || word(back) == "}") ++depth;
-        if ((word(back) == "(" || word(back) == "{") && --depth == 0) break;
-      }
-      if (back < 2 || !is_identifier(back - 1)) return false;
-      back -= 2;
-    }
-    return word(back) == "dim3";
-  }
-
-  [[nodiscard]] bool is_assignment(std::size_t at) const {
-    const std::string_view first = word(at);
-    const bool compound = std::string_view("+-*/%").find(first) != std::string_view::npos &&
-                          first.size() == 1 && word(at + 1) == "=";
-    const bool counted = (first == "+" || first == "-") && word(at + 1) == first;
-    return compound || counted;
-  }
-
-  [[nodiscard]] std::size_t end_of_value(std::size_t at) const {
-    for (; at < tokens_.size(); ++at) {
-      const std::string_view token = word(at);
-      if (token == "(" || token == "[" || token == "{") {
-        at = after_bracket(source_, tokens_, at) - 1;
-      } else if (token == ";" || token == "," || token == ")" || token == "}") {
+  // In the file that it comes from, where headers were put in.
+  [[nodiscard]] int line_in_file(std::size_t token) const {
+    const int line = static_cast<int>(tokens_[token].line);
+    for (std::size_t at = token; at-- > 0;) {
+      if (tokens_[at].kind != TokenKind::directive || directive_name(word(at)) != "line") continue;
+      const std::string_view text = word(at);
+      const std::size_t digits = text.find_first_of("0123456789");
+      int said = 0;
+      if (digits == std::string_view::npos ||
+          std::from_chars(text.data() + digits, text.data() + text.size(), said).ec != std::errc())
         break;
-      }
+      return said + line - static_cast<int>(tokens_[at].line) - 1;
     }
-    return at;
+    return line;
   }
 
-  [[nodiscard]] std::string join(Range range) const {
-    std::string text;
-    for (std::size_t at = range.first; at < range.last && at < tokens_.size(); ++at) {
-      if (tokens_[at].kind == TokenKind::directive) continue;
-      text += (text.empty() ? "" : " ") + std::string(word(at));
+  [[nodiscard]] std::vector<std::string> template_arguments_before(std::size_t launch) const {
+    if (word(launch - 1) != ">") return {};
+    std::size_t open = launch - 1;
+    for (int angles = 0; open > 0; --open) {
+      if (word(open) == ">") ++angles;
+      if (word(open) == "<" && --angles == 0) break;
     }
-    return text;
+    return template_arguments(source_, tokens_, open);
   }
 
   [[nodiscard]] std::vector<std::string> split(std::size_t first, std::size_t last) const {
@@ -195,30 +105,48 @@ class LaunchFinder {
       if (word(at) == "(" || word(at) == "{" || word(at) == "[") {
         at = after_bracket(source_, tokens_, at) - 1;
       } else if (word(at) == ",") {
-        parts.push_back(join({begin, at}));
+        parts.push_back(names_.join(begin, at));
         begin = at + 1;
       }
     }
-    if (begin < last) parts.push_back(join({begin, last}));
+    if (begin < last) parts.push_back(names_.join(begin, last));
     return parts;
   }
 
   HostLaunch read(std::size_t launch) {
-    see_from(launch);
+    definitions_ = names_.seen_from(launch);
     HostLaunch found;
-    found.line = static_cast<int>(tokens_[launch].line);
+    found.line = line_in_file(launch);
     found.begin = tokens_[launch].begin;
     std::size_t close = launch + 1;
     while (close < tokens_.size() && word(close) != ">>>")
       ++close;
     const std::vector<std::string> shape = split(launch + 1, close);
+    found.shape = names_.join(launch + 1, close);
+    found.template_arguments = template_arguments_before(launch);
     if (word(close + 1) == "(") read_arguments(close + 1, found);
     if (shape.size() >= 2) {
       found.block = block_of(shape[1]);
       found.grid = grid_of(shape[0], shape[1]);
+      if (!found.grid) read_open_grid(shape[0], shape[1], found);
     }
     if (shape.size() >= 3) found.dynamic_shared_bytes = expression_of(shape[2], 0);
     return found;
+  }
+
+  // The grid with variables of the host as sizes.
+  void read_open_grid(const std::string& grid, const std::string& block, HostLaunch& found) {
+    std::set<std::string> names;
+    host_sizes_ = &names;
+    found.open_grid = grid_of(grid, block);
+    host_sizes_ = nullptr;
+    if (!found.open_grid) return;
+    std::set<std::string> used;
+    for (const IntegerExpression& extent : *found.open_grid)
+      used.merge(extent.symbols());
+    for (const std::string& name : names) {
+      if (used.contains(name)) found.host_sizes.push_back(name);
+    }
   }
 
   static bool is_null(const std::string& text) {
@@ -397,11 +325,20 @@ class LaunchFinder {
           result += parameter->second;
           continue;
         }
+        if (const std::size_t after = rounded_up_quotient(text, words, at, depth, result)) {
+          at = after - 1;
+          continue;
+        }
         const auto definition = definitions_.find(name);
-        if (definition == definitions_.end() || definition->second.empty()) return std::nullopt;
-        const auto value = translate(definition->second, depth + 1);
-        if (!value) return std::nullopt;
-        result += "(" + *value + ")";
+        const bool defined = definition != definitions_.end() && !definition->second.empty();
+        const auto value = defined ? translate(definition->second, depth + 1) : std::nullopt;
+        if (value) {
+          result += "(" + *value + ")";
+        } else if (const auto size = as_host_size(text, words, at, name)) {
+          result += *size;
+        } else {
+          return std::nullopt;
+        }
       } else if (is_cast(text, words, at)) {
         at += 2;
       } else if (std::string_view("+-*/%(),").find(token) != std::string_view::npos) {
@@ -411,6 +348,49 @@ class LaunchFinder {
       }
     }
     return result;
+  }
+
+  // A variable of the host whose value is not known, as a size, where such are allowed.
+  [[nodiscard]] std::optional<std::string> as_host_size(const std::string& text,
+                                                        const std::vector<Token>& words,
+                                                        std::size_t at, std::string name) const {
+    if (host_sizes_ == nullptr) return std::nullopt;
+    const std::string_view next = at + 1 < words.size() ? words[at + 1].in(text) : "";
+    if (next == "(" || next == "[" || next == "<" || next == "::" || next == "->" || next == ".")
+      return std::nullopt;
+    if (const std::size_t dot = name.find(" . "); dot != std::string::npos)
+      name.replace(dot, 3, "_");
+    if (name == "bx" || name == "by" || name == "bz") return std::nullopt;
+    const bool taken = std::ranges::any_of(
+        kernel_.parameters, [&](const Parameter& parameter) { return parameter.name == name; });
+    if (taken) name = "host_" + name;
+    host_sizes_->insert(name);
+    return name;
+  }
+
+  // "ceil((float)n / 256.0)" at a token: adds "cdiv(n, 256)" and returns the token behind; else 0.
+  [[nodiscard]] std::size_t rounded_up_quotient(const std::string& text,
+                                                const std::vector<Token>& words, std::size_t at,
+                                                int depth, std::string& result) const {
+    const std::string_view name = words[at].in(text);
+    const bool rounds = name == "ceil" || name == "ceilf";
+    if (!rounds || at + 1 >= words.size() || words[at + 1].in(text) != "(") return 0;
+    const std::size_t after = after_bracket(text, words, at + 1);
+    std::size_t slash = 0;
+    for (std::size_t token = at + 2; token + 1 < after; ++token) {
+      if (words[token].in(text) == "(") token = after_bracket(text, words, token) - 1;
+      if (words[token].in(text) == "/") slash = token;
+    }
+    if (slash == 0) return 0;
+    const auto part = [&](std::size_t first, std::size_t last) {
+      const std::size_t begin = words[first].begin;
+      return translate(text.substr(begin, words[last - 1].end - begin), depth + 1);
+    };
+    const auto dividend = part(at + 2, slash);
+    const auto divisor = part(slash + 1, after - 1);
+    if (!dividend || !divisor) return 0;
+    result += fmt::format("cdiv({}, {})", *dividend, *divisor);
+    return after;
   }
 
   static bool is_cast(const std::string& text, const std::vector<Token>& words, std::size_t at) {
@@ -423,6 +403,11 @@ class LaunchFinder {
     const bool hexadecimal =
         text.size() > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
     if (hexadecimal) text.remove_prefix(2);
+    // "256.0f", in quotients that are rounded up.
+    if (const std::size_t point = text.find('.'); !hexadecimal && point != std::string_view::npos) {
+      if (text.find_first_not_of("0fF", point + 1) != std::string_view::npos) return std::nullopt;
+      text = text.substr(0, point);
+    }
     while (!text.empty() && std::string_view("uUlL").find(text.back()) != std::string_view::npos)
       text.remove_suffix(1);
     std::int64_t value = 0;
@@ -437,10 +422,10 @@ class LaunchFinder {
   const KernelSignature& kernel_;
   const std::string name_;
   std::vector<Token> tokens_;
-  std::vector<Function> functions_;
-  std::vector<Definition> all_definitions_;
-  std::map<std::string, std::string, std::less<>> definitions_;   // empty: not a constant
+  const HostNames names_;
+  HostNames::Definitions definitions_;                            // as the launch sees them
   std::map<std::string, std::string, std::less<>> parameter_of_;  // host text -> manifest symbol
+  std::set<std::string>* host_sizes_ = nullptr;  // null: variables of the host are not sizes
 };
 
 }  // namespace

@@ -18,9 +18,15 @@ namespace regraph::source {
 struct HostLaunch {
   int line = 0;           // of the launch, 1-based
   std::size_t begin = 0;  // byte of its "<<<"
+  std::string shape;      // what stands between "<<<" and ">>>", tokens one blank apart
+  std::vector<std::string> template_arguments;  // that it names
   std::optional<Dim3> block;
   // Over the kernel's integer parameters and bx, by, bz.
   std::optional<std::array<IntegerExpression, 3>> grid;
+  // Where `grid` is not known because variables of the host are not: the grid over these, too.
+  std::optional<std::array<IntegerExpression, 3>> open_grid;
+  std::vector<std::string>
+      host_sizes;  // these variables, as sizes; "host_n" where n is a parameter
   std::optional<IntegerExpression> dynamic_shared_bytes;
   std::map<std::string, std::int64_t> integers;  // kernel parameters passed constants
   // Pointers that are passed the same text as an earlier one, and that.

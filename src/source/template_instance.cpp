@@ -1,5 +1,7 @@
 #include "source/template_instance.h"
 
+#include "source/template_deduction.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -100,15 +102,27 @@ class InstanceFinder {
 
   [[nodiscard]] std::set<Arguments> of(const TopLevelDeclaration& function, int depth) const {
     std::set<Arguments> instances;
-    if (depth == 0 || function.names.empty()) return instances;
+    if (depth == 0 || function.names.empty() || !function.template_closer) return instances;
+    const auto parameters = parameters_of(text_, tokens_, function);
+    if (!parameters) return instances;
     for (std::size_t token = 0; token + 1 < tokens_.size(); ++token) {
       const bool inside = token >= function.first && token < function.last;
-      if (inside || word(token) != function.names.front() || word(token + 1) != "<") continue;
-      const std::size_t after = after_angle(text_, tokens_, token + 1);
+      if (inside || word(token) != function.names.front()) continue;
+      Arguments given;
+      std::size_t after = token + 1;
+      if (word(after) == "<") {
+        after = after_angle(text_, tokens_, token + 1);
+        given = arguments_of(text_, tokens_, token + 1, after);
+      }
       if (after >= tokens_.size()) continue;
+      const bool said = after > token + 1;
       const std::string_view next = word(after);
-      if (next != "<<<" && next != "(" && next != ",") continue;
-      instances.merge(resolved(arguments_of(text_, tokens_, token + 1, after), token, depth));
+      const bool called = next == "<<<" || (next == "(" && is_in_body(token));
+      if (!called && !(said && (next == "(" || next == ","))) continue;
+      if (called) deduce(function, *parameters, token, after, given);
+      if (given.empty()) continue;
+      for (Arguments instance : resolved(std::move(given), token, depth))
+        instances.insert(with_defaults(std::move(instance), *parameters));
     }
     return instances;
   }
@@ -116,12 +130,60 @@ class InstanceFinder {
  private:
   [[nodiscard]] std::string_view word(std::size_t token) const { return tokens_[token].in(text_); }
 
+  [[nodiscard]] const TopLevelDeclaration* declaration_at(std::size_t token) const {
+    const auto found = std::ranges::find_if(declarations_, [&](const auto& declaration) {
+      return declaration.first <= token && token < declaration.last;
+    });
+    return found == declarations_.end() ? nullptr : &*found;
+  }
+
+  [[nodiscard]] bool is_in_body(std::size_t token) const {
+    const TopLevelDeclaration* const caller = declaration_at(token);
+    return caller != nullptr && caller->body && *caller->body < token;
+  }
+
+  // Adds what is not said to the arguments of the call or launch whose "(" or "<<<" stands at
+  // `next`.
+  void deduce(const TopLevelDeclaration& function, const std::vector<TemplateParameter>& parameters,
+              std::size_t at, std::size_t next, Arguments& given) const {
+    if (given.size() >= parameters.size()) return;
+    std::size_t open = next;
+    if (word(next) == "<<<") {
+      while (open < tokens_.size() && word(open) != ">>>")
+        ++open;
+      ++open;
+    }
+    if (open >= tokens_.size() || word(open) != "(") return;
+    std::vector<std::string> names;
+    for (const TemplateParameter& parameter : parameters)
+      names.push_back(parameter.name);
+    const TypesAt types(text_, tokens_, declarations_, declaration_at(at), at);
+    const std::vector<std::string> found = deduce_template_arguments(
+        text_, tokens_, function, names, split_arguments(text_, tokens_, open), types);
+    std::size_t known = found.size();
+    while (known > given.size() && found[known - 1].empty())
+      --known;
+    for (std::size_t i = given.size(); i < known; ++i)
+      given.push_back(found[i]);
+  }
+
+  // So that an instance has one spelling.
+  static Arguments with_defaults(Arguments arguments,
+                                 const std::vector<TemplateParameter>& parameters) {
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      if (i == arguments.size()) {
+        if (parameters[i].standard.empty()) break;
+        arguments.emplace_back();
+      }
+      if (arguments[i].empty()) arguments[i] = parameters[i].standard;
+    }
+    return arguments;
+  }
+
   // What the arguments at a token mean to the whole file; none when it cannot be said.
   [[nodiscard]] std::set<Arguments> resolved(Arguments arguments, std::size_t at, int depth) const {
-    const auto caller = std::ranges::find_if(declarations_, [&](const auto& declaration) {
-      return declaration.first <= at && at < declaration.last;
-    });
-    if (caller == declarations_.end() || !caller->body || *caller->body > at) return {arguments};
+    const TopLevelDeclaration* const caller = declaration_at(at);
+    if (caller == nullptr || !caller->body || *caller->body > at) return {arguments};
     for (std::string& argument : arguments)
       argument = with_locals(argument, *caller->body, at);
     if (!caller->template_closer) return {arguments};
@@ -139,8 +201,9 @@ class InstanceFinder {
       for (std::size_t i = 0; i < parameters->size(); ++i) {
         const TemplateParameter& parameter = (*parameters)[i];
         const std::string& value = i < outer.size() ? outer[i] : parameter.standard;
-        for (std::string& argument : inner)
-          argument = replaced(argument, parameter.name, value);
+        for (std::string& argument : inner) {
+          if (!value.empty()) argument = replaced(argument, parameter.name, value);
+        }
       }
       instances.insert(std::move(inner));
     }
@@ -258,7 +321,8 @@ Result<TemplateInstance> instantiate_template(std::string_view text,
   }
   for (std::size_t i = 0; i < parameters->size(); ++i) {
     const TemplateParameter& parameter = (*parameters)[i];
-    const std::string& value = i < arguments.size() ? arguments[i] : parameter.standard;
+    const bool given = i < arguments.size() && !arguments[i].empty();
+    const std::string& value = given ? arguments[i] : parameter.standard;
     if (value.empty()) {
       return fail(ErrorCode::unsupported,
                   fmt::format("kernel '{0}' is a template and nothing says what '{1}' is; name an "

@@ -178,5 +178,49 @@ __global__ void f(float* a, int n) {
   EXPECT_EQ(inferred.result.manifest.launch->block, (Dim3{256, 1, 1}));
 }
 
+TEST(InferManifest, AGridWithoutAGuardIsASizeOfItsOwn) {
+  const Inferred inferred = infer(R"cuda(
+__global__ void row_sums(const float* in, float* out, int columns) {
+  float s = 0;
+  for (int c = threadIdx.x; c < columns; c += blockDim.x) s += in[blockIdx.x * columns + c];
+  atomicAdd(&out[blockIdx.x], s);
+}
+)cuda");
+  EXPECT_EQ(inferred.grid(0), "blocks");
+  EXPECT_EQ(inferred.length("in"), "blocks * columns");
+  EXPECT_EQ(inferred.length("out"), "blocks");
+  const Symbols& sizes = inferred.result.manifest.sizes;
+  EXPECT_EQ(sizes.at("columns"), 4096);
+  EXPECT_EQ(sizes.at("blocks"), 4096);
+}
+
+TEST(InferManifest, TheHostsNamesMakeUpAGridWithoutAGuard) {
+  const Inferred inferred = infer(R"cuda(
+__global__ void twice(float* a) { a[blockIdx.x * blockDim.x + threadIdx.x] *= 2; }
+int number_of(const char* text);
+void run(float* p, char** argv) {
+  int count = number_of(argv[1]);
+  twice<<<count / 128, 128>>>(p);
+}
+)cuda");
+  EXPECT_EQ(inferred.grid(0), "count / 128");
+  EXPECT_EQ(inferred.result.manifest.sizes.at("count"), 1 << 24);
+  // A kernel's own parameter of the name is another thing.
+  const Inferred own =
+      infer("__global__ void k(float* a, int blocks) { a[blockIdx.x] = blocks; }\n");
+  EXPECT_EQ(own.grid(0), "grid_blocks");
+}
+
+TEST(InferManifest, AMadeUpGridKeepsWithinBounds) {
+  const Inferred inferred = infer(
+      "__global__ void k(float* a) { a[(blockIdx.y * gridDim.x + blockIdx.x) * 256 + threadIdx.x] "
+      "= 1; }\n");
+  const Symbols& sizes = inferred.result.manifest.sizes;
+  EXPECT_EQ(inferred.grid(0), "blocks");
+  EXPECT_EQ(inferred.grid(1), "blocks_y");
+  EXPECT_LE(sizes.at("blocks") * sizes.at("blocks_y") * 256, 1 << 24);
+  EXPECT_GE(sizes.at("blocks") * sizes.at("blocks_y") * 256, 1 << 22);
+}
+
 }  // namespace
 }  // namespace regraph::infer

@@ -199,9 +199,13 @@ TEST(Extract, ArgumentsAreThoseOfTheCaller) {
                     "int main() { run<double>(nullptr); }\n")
                 .find("using T = double; constexpr int N = 4;"),
             std::string::npos);
-  // Who calls it says nothing either: the user must.
   EXPECT_NE(text_of("template <class U> void run(U* a) { fill<U, 4><<<1, 32>>>(a); }\n"
                     "int main() { run((float*)0); }\n")
+                .find("using T = float; constexpr int N = 4;"),
+            std::string::npos);
+  // Who calls it says nothing either: the user must.
+  EXPECT_NE(text_of("template <class U> void run(U* a) { fill<U, 4><<<1, 32>>>(a); }\n"
+                    "int main() { run(somewhere()); }\n")
                 .find("nothing says what 'T' is"),
             std::string::npos);
 }

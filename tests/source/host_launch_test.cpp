@@ -32,6 +32,42 @@ int main() {
   EXPECT_EQ(launch->integers.at("m"), 128);
 }
 
+TEST(HostLaunch, VariablesOfTheHostAreSizesOfAnOpenGrid) {
+  const auto launch = find_host_launch(
+      "int main(int argc, char** argv) { int rows = atoi(argv[1]); Image image = read();\n"
+      "  int blocks = (rows + 3) / 4; dim3 grid(blocks, image.width / 16);\n"
+      "  k<<<grid, 64>>>(p, 7, 8); }",
+      kKernel);
+  ASSERT_TRUE(launch.has_value());
+  EXPECT_FALSE(launch->grid.has_value());
+  ASSERT_TRUE(launch->open_grid.has_value());
+  EXPECT_EQ((*launch->open_grid)[0].text(), "cdiv(rows, 4)");
+  EXPECT_EQ((*launch->open_grid)[1].text(), "image_width / 16");
+  EXPECT_EQ(launch->host_sizes, (std::vector<std::string>{"image_width", "rows"}));
+  // The host's n is not the kernel's.
+  const auto other = find_host_launch("void f(int n) { k<<<n, 64>>>(p, n / 2, 8); }", kKernel);
+  ASSERT_TRUE(other && other->open_grid);
+  EXPECT_EQ((*other->open_grid)[0].text(), "host_n");
+  // What a function returns is no size.
+  EXPECT_FALSE(find_host_launch("void f() { k<<<count(), 64>>>(p, 1, 8); }", kKernel)->open_grid);
+}
+
+TEST(HostLaunch, QuotientsAreRoundedUpByCeil) {
+  const auto launch = find_host_launch(
+      "void f(int c) { k<<<(int)ceil((float)c / 256.0f), 256>>>(p, c, 1); }", kKernel);
+  ASSERT_TRUE(launch && launch->grid);
+  EXPECT_EQ((*launch->grid)[0].text(), "cdiv(n, 256)");
+}
+
+TEST(HostLaunch, LinesAreThoseOfTheirFile) {
+  const auto launch = find_host_launch(
+      "#line 1 \"k.h\"\n__global__ void k(float*, int, int);\n\n#line 2 \"main.cu\"\n"
+      "void f() {\n  k<<<1, 64>>>(p, 1, 8); }",
+      kKernel);
+  ASSERT_TRUE(launch.has_value());
+  EXPECT_EQ(launch->line, 3);
+}
+
 TEST(HostLaunch, FollowsSeveralDim3InOneDeclaration) {
   const auto launch = find_host_launch(
       "void f(int c) { const dim3 block(64), grid{(unsigned)(c + 63) / 64}, other(1, 2);\n"
