@@ -52,11 +52,7 @@ IntegerExpression unguarded_extent(const source::Kernel& kernel, std::size_t axi
                                    std::vector<std::string>& grid_sizes) {
   if (host && host->open_grid) {
     const IntegerExpression& extent = (*host->open_grid)[axis];
-    for (const std::string& name : host->host_sizes) {
-      if (extent.symbols().contains(name) &&
-          std::ranges::find(grid_sizes, name) == grid_sizes.end())
-        grid_sizes.push_back(name);
-    }
+    add_host_sizes(*host, extent, grid_sizes);
     return extent;
   }
   std::string name = axis == 0 ? "blocks" : fmt::format("blocks_{}", kAxisNames[axis]);
@@ -71,6 +67,14 @@ IntegerExpression unguarded_extent(const source::Kernel& kernel, std::size_t axi
 }
 
 }  // namespace
+
+void add_host_sizes(const source::HostLaunch& host, const IntegerExpression& extent,
+                    std::vector<std::string>& sizes) {
+  const std::set<std::string> used = extent.symbols();
+  for (const std::string& name : host.host_sizes) {
+    if (used.contains(name) && std::ranges::find(sizes, name) == sizes.end()) sizes.push_back(name);
+  }
+}
 
 Dim3 default_block(const source::Kernel& kernel) {
   const source::Analysis analysis(kernel);

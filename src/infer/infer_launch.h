@@ -26,6 +26,10 @@ struct InferredLaunch {
   std::vector<std::string> grid_sizes;
 };
 
+// Those of the host's variables that `extent` is made of are added to `sizes`.
+void add_host_sizes(const source::HostLaunch& host, const IntegerExpression& extent,
+                    std::vector<std::string>& sizes);
+
 // Grid extents from guards such as blockIdx.x * blockDim.x + threadIdx.x < n. An axis without a
 // guard is as long as the host says (HostLaunch::open_grid), else a size of its own.
 [[nodiscard]] InferredLaunch infer_launch(const source::Kernel& kernel,

@@ -20,6 +20,8 @@ constexpr std::int64_t kVolumeExtent = 256;                       // three
 constexpr std::int64_t kQuadraticExtent = std::int64_t{1} << 15;  // all pairs of a vector
 // An integer that is no size: small, but not so small that a factor or term vanishes.
 constexpr double kOtherInteger = 3.0;
+// Of a block, without asking the driver for more.
+constexpr std::int64_t kMostSharedBytes = 48 << 10;
 
 std::string_view direction_name(Direction direction) {
   switch (direction) {
@@ -87,15 +89,18 @@ class Inferrer {
 
   void infer_block_and_grid(std::optional<AccessSummary>& summary) {
     std::optional<Launch>& launch = result_.manifest.launch;
+    const bool told = launch.has_value();
     const bool from_host = !launch && host_ && host_->block && host_->grid;
     if (from_host) {
       launch = Launch{};
       launch->block = *host_->block;
       launch->grid = *host_->grid;
-      if (host_->dynamic_shared_bytes) launch->dynamic_shared_bytes = *host_->dynamic_shared_bytes;
       note(fmt::format("launch: {}, as in line {}", describe(*launch), host_->line));
     }
-    if (!unit_) return;
+    if (!unit_) {
+      take_shared_bytes(told);
+      return;
+    }
     Dim3 block;
     if (launch) {
       block = launch->block;
@@ -118,7 +123,16 @@ class Inferrer {
       grid_sizes_ = std::move(inferred.grid_sizes);
       note(fmt::format("launch: {}{}", describe(*launch), grid_sizes_.empty() ? "" : unguarded()));
     }
-    if (launch) summary->set_grid(*launch);
+    take_shared_bytes(told);
+    summary->set_grid(*launch);
+  }
+
+  // The host's, for a launch that the manifest does not tell.
+  void take_shared_bytes(bool told) {
+    std::optional<Launch>& launch = result_.manifest.launch;
+    if (told || !launch || !host_ || !host_->dynamic_shared_bytes) return;
+    launch->dynamic_shared_bytes = *host_->dynamic_shared_bytes;
+    add_host_sizes(*host_, launch->dynamic_shared_bytes, grid_sizes_);
   }
 
   [[nodiscard]] std::string unguarded() const {
@@ -215,6 +229,7 @@ class Inferrer {
     if (result_.manifest.launch) {
       for (const IntegerExpression& extent : result_.manifest.launch->grid)
         symbols.merge(extent.symbols());
+      symbols.merge(result_.manifest.launch->dynamic_shared_bytes.symbols());
     }
     bool quadratic = false;
     if (unit_) {
@@ -233,7 +248,8 @@ class Inferrer {
       const bool of_grid = std::ranges::find(grid_sizes_, symbol) != grid_sizes_.end();
       if ((!is_integer_parameter(symbol) && !of_grid) || has_value(symbol)) continue;
       if (of_grid) made_up.push_back(symbol);
-      if (host_ && host_->integers.contains(symbol) && host_->integers.at(symbol) >= 0) {
+      // 0 is what a variable holds until it is read from somewhere.
+      if (host_ && host_->integers.contains(symbol) && host_->integers.at(symbol) > 0) {
         result_.manifest.sizes[symbol] = host_->integers.at(symbol);
         note(fmt::format("{} is {}, as in line {}", symbol, host_->integers.at(symbol),
                          host_->line));
@@ -275,6 +291,17 @@ class Inferrer {
         return elements > static_cast<double>(kLongVector);
       });
     };
+    const auto too_much_memory = [&] {
+      Symbols all = sizes;
+      all.insert(extents.begin(), extents.end());
+      const auto bytes = result_.manifest.launch->dynamic_shared_bytes.evaluate(all);
+      return bytes.ok() && *bytes > kMostSharedBytes;
+    };
+    const auto shared = result_.manifest.launch->dynamic_shared_bytes.symbols();
+    for (const std::string& name : names) {
+      while (shared.contains(name) && too_much_memory() && sizes[name] > 1)
+        sizes[name] /= 2;
+    }
     while (too_large()) {
       const auto largest = std::ranges::max_element(
           names, [&](const auto& one, const auto& other) { return sizes[one] < sizes[other]; });

@@ -130,7 +130,10 @@ class LaunchFinder {
       found.grid = grid_of(shape[0], shape[1]);
       if (!found.grid) read_open_grid(shape[0], shape[1], found);
     }
-    if (shape.size() >= 3) found.dynamic_shared_bytes = expression_of(shape[2], 0);
+    if (shape.size() >= 3) {
+      found.dynamic_shared_bytes = expression_of(shape[2], 0);
+      if (!found.dynamic_shared_bytes) read_open_shared_bytes(shape[2], found);
+    }
     return found;
   }
 
@@ -146,6 +149,17 @@ class LaunchFinder {
       used.merge(extent.symbols());
     for (const std::string& name : names) {
       if (used.contains(name)) found.host_sizes.push_back(name);
+    }
+  }
+
+  void read_open_shared_bytes(const std::string& bytes, HostLaunch& found) {
+    std::set<std::string> names;
+    host_sizes_ = &names;
+    found.dynamic_shared_bytes = expression_of(bytes, 0);
+    host_sizes_ = nullptr;
+    for (const std::string& name : names) {
+      if (std::ranges::find(found.host_sizes, name) == found.host_sizes.end())
+        found.host_sizes.push_back(name);
     }
   }
 

@@ -25,8 +25,8 @@ struct HostLaunch {
   std::optional<std::array<IntegerExpression, 3>> grid;
   // Where `grid` is not known because variables of the host are not: the grid over these, too.
   std::optional<std::array<IntegerExpression, 3>> open_grid;
-  std::vector<std::string>
-      host_sizes;  // these variables, as sizes; "host_n" where n is a parameter
+  // These variables as sizes, of the shared memory, too; "host_n" where n is a parameter.
+  std::vector<std::string> host_sizes;
   std::optional<IntegerExpression> dynamic_shared_bytes;
   std::map<std::string, std::int64_t> integers;  // kernel parameters passed constants
   // Pointers that are passed the same text as an earlier one, and that.

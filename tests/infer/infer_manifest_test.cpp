@@ -211,6 +211,26 @@ void run(float* p, char** argv) {
   EXPECT_EQ(own.grid(0), "grid_blocks");
 }
 
+TEST(InferManifest, SharedMemoryIsTheHosts) {
+  const Inferred inferred = infer(R"cuda(
+__global__ void k(float* a, int n) {
+  extern __shared__ float s[];
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  s[threadIdx.x] = 1;
+  if (i < n) a[i] = s[threadIdx.x];
+}
+int number_of(const char* text);
+void run(float* p, int n, char** argv) {
+  int padding = number_of(argv[2]);
+  k<<<dim3(number_of(argv[1])), 128, (128 + padding) * sizeof(float)>>>(p, n);
+}
+)cuda");
+  ASSERT_TRUE(inferred.result.manifest.launch.has_value());
+  EXPECT_EQ(inferred.grid(0), "cdiv(n, bx)");
+  EXPECT_EQ(inferred.result.manifest.launch->dynamic_shared_bytes.text(), "4 * (padding + 128)");
+  EXPECT_LE(4 * (128 + inferred.result.manifest.sizes.at("padding")), 48 << 10);
+}
+
 TEST(InferManifest, AMadeUpGridKeepsWithinBounds) {
   const Inferred inferred = infer(
       "__global__ void k(float* a) { a[(blockIdx.y * gridDim.x + blockIdx.x) * 256 + threadIdx.x] "
