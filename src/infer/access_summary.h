@@ -33,6 +33,7 @@ class AccessSummary {
   [[nodiscard]] const std::vector<Inequality>& inequalities() const { return inequalities_; }
   [[nodiscard]] const IndexBounds& bounds() const { return bounds_; }
   [[nodiscard]] const source::Analysis& analysis() const { return analysis_; }
+  [[nodiscard]] const source::Kernel& kernel() const { return kernel_; }  // without early returns
 
  private:
   struct Access {

@@ -46,6 +46,73 @@ void fit_shared_arrays(const source::Kernel& kernel, const source::Analysis& ana
   });
 }
 
+// Numbers of blocks whose threads one by one meet a bound.
+std::set<std::string> guarded_extents(const AccessSummary& summary, std::size_t axis,
+                                      std::uint32_t threads) {
+  const std::string thread = fmt::format("threadIdx.{}", kAxisNames[axis]);
+  const std::string number = fmt::format("blockIdx.{}", kAxisNames[axis]);
+  std::set<std::string> counts;
+  for (const Inequality& inequality : summary.inequalities()) {
+    // bound - c * (blockIdx * blockDim + threadIdx) >= 0, or without threadIdx.
+    const auto of_block = inequality.coefficient(number);
+    if (!of_block || !of_block->constant() || *of_block->constant() >= 0) continue;
+    const auto of_thread = inequality.coefficient(thread);
+    const std::int64_t per_block = -*of_block->constant();
+    std::int64_t per_thread = per_block;
+    if (of_thread && !of_thread->is_zero()) {
+      if (!of_thread->constant() || *of_thread->constant() >= 0) continue;
+      per_thread = -*of_thread->constant();
+      if (per_thread * threads != per_block) continue;
+    }
+    Polynomial bound = inequality.without({number, thread});
+    // blockIdx * 32 + threadIdx / 32: a block's rows are numbered by a part of the index.
+    for (const std::string& symbol : bound.symbols()) {
+      const auto coefficient = bound.coefficient(symbol);
+      if (thread_fraction(symbol) && coefficient && coefficient->constant() == -1)
+        bound = bound.without({symbol});
+    }
+    const auto symbols = bound.symbols();
+    const auto varying = std::find_if(symbols.begin(), symbols.end(), [&](const auto& symbol) {
+      return !summary.bounds().is_size(symbol);
+    });
+    if (varying != symbols.end()) continue;
+    const std::string count = expression_text(rounded_up(bound + Polynomial(1)));
+    if (per_thread == per_block) {
+      counts.insert(per_block == 1 ? count : fmt::format("cdiv({}, {})", count, per_block));
+    } else if (per_thread == 1) {
+      counts.insert(fmt::format("cdiv({}, b{})", count, kAxisNames[axis]));
+    } else {
+      counts.insert(fmt::format("cdiv({}, b{} * {})", count, kAxisNames[axis], per_thread));
+    }
+  }
+  return counts;
+}
+
+// Numbers of blocks of which any thread meets a bound at all: threads and loops of a block that
+// share its rows, "blockIdx.x * 32 + threadIdx.x + j < n".
+std::set<std::string> possible_extents(const AccessSummary& summary, std::size_t axis) {
+  const std::string number = fmt::format("blockIdx.{}", kAxisNames[axis]);
+  std::set<std::string> counts;
+  for (const Inequality& inequality : summary.inequalities()) {
+    const auto of_block = inequality.coefficient(number);
+    if (!of_block || !of_block->constant() || *of_block->constant() >= 0) continue;
+    Polynomial bound = inequality.without({number});
+    bool known = true;
+    for (const std::string& symbol : bound.symbols()) {
+      if (summary.bounds().is_size(symbol)) continue;
+      const auto coefficient = bound.coefficient(symbol);
+      const bool subtracts = coefficient && coefficient->constant().value_or(1) < 0;
+      known = known && subtracts && !symbol.starts_with("blockIdx");
+      bound = bound.without({symbol});
+    }
+    if (!known) continue;
+    const std::int64_t per_block = -*of_block->constant();
+    const std::string count = expression_text(rounded_up(bound + Polynomial(1)));
+    counts.insert(per_block == 1 ? count : fmt::format("cdiv({}, {})", count, per_block));
+  }
+  return counts;
+}
+
 // What the host's code says of a grid's axis, else a size of its own.
 IntegerExpression unguarded_extent(const source::Kernel& kernel, std::size_t axis,
                                    const std::optional<source::HostLaunch>& host,
@@ -66,7 +133,53 @@ IntegerExpression unguarded_extent(const source::Kernel& kernel, std::size_t axi
   return IntegerExpression::symbol(name);
 }
 
+// Whether the expression depends on the thread's or block's index, through locals too.
+bool depends_on_index(const source::Analysis& analysis, const ExprPtr& expr, int depth) {
+  constexpr int kDeepestLocal = 6;
+  bool found = false;
+  source::walk(expr, [&](const Expr& one) {
+    const auto* builtin = source::as<source::Builtin>(one);
+    if (builtin != nullptr) found = found || builtin->name.starts_with("blockIdx.");
+    const auto* local = source::as<source::VariableReference>(one);
+    if (found || local == nullptr || depth == kDeepestLocal) return;
+    const ExprPtr definition = analysis.definition(local->name);
+    found = definition && depends_on_index(analysis, definition, depth + 1);
+  });
+  return found;
+}
+
+void add_parameters(const source::Kernel& kernel, const source::Analysis& analysis,
+                    const ExprPtr& expr, int depth, std::set<std::string>& names) {
+  constexpr int kDeepestLocal = 6;
+  source::walk(expr, [&](const Expr& one) {
+    const auto* variable = source::as<source::VariableReference>(one);
+    if (variable == nullptr) return;
+    const bool parameter = std::ranges::any_of(kernel.parameters, [&](const auto& each) {
+      return each.name == variable->name && !each.is_pointer;
+    });
+    if (parameter) names.insert(variable->name);
+    const ExprPtr definition = analysis.definition(variable->name);
+    if (!parameter && definition && depth < kDeepestLocal)
+      add_parameters(kernel, analysis, definition, depth + 1, names);
+  });
+}
+
 }  // namespace
+
+std::set<std::string> parameters_that_decide(const AccessSummary& summary) {
+  std::set<std::string> names;
+  const auto look = [&](const ExprPtr& condition) {
+    if (depends_on_index(summary.analysis(), condition, 0))
+      add_parameters(summary.kernel(), summary.analysis(), condition, 0, names);
+  };
+  source::walk(summary.kernel().body, [&](const source::Stmt& stmt) {
+    if (const auto* branch = source::as<source::Branch>(stmt)) look(branch->condition);
+  });
+  source::walk_expressions(summary.kernel().body, [&](const Expr& expr) {
+    if (const auto* choice = source::as<source::Conditional>(expr)) look(choice->condition);
+  });
+  return names;
+}
 
 void add_host_sizes(const source::HostLaunch& host, const IntegerExpression& extent,
                     std::vector<std::string>& sizes) {
@@ -124,44 +237,10 @@ InferredLaunch infer_launch(const source::Kernel& kernel, const AccessSummary& s
   const source::Analysis& analysis = summary.analysis();
   const std::array<std::uint32_t, 3> extents = {block.x, block.y, block.z};
   for (std::size_t axis = 0; axis < kAxisNames.size(); ++axis) {
-    const std::string thread = fmt::format("threadIdx.{}", kAxisNames[axis]);
-    const std::string number = fmt::format("blockIdx.{}", kAxisNames[axis]);
-    if (!analysis.uses_builtin(number)) continue;
+    if (!analysis.uses_builtin(fmt::format("blockIdx.{}", kAxisNames[axis]))) continue;
     const bool strides = analysis.uses_builtin(fmt::format("gridDim.{}", kAxisNames[axis]));
-    std::set<std::string> counts;
-    for (const Inequality& inequality : summary.inequalities()) {
-      // bound - c * (blockIdx * blockDim + threadIdx) >= 0, or without threadIdx.
-      const auto of_block = inequality.coefficient(number);
-      if (!of_block || !of_block->constant() || *of_block->constant() >= 0) continue;
-      const auto of_thread = inequality.coefficient(thread);
-      const std::int64_t per_block = -*of_block->constant();
-      std::int64_t per_thread = per_block;
-      if (of_thread && !of_thread->is_zero()) {
-        if (!of_thread->constant() || *of_thread->constant() >= 0) continue;
-        per_thread = -*of_thread->constant();
-        if (per_thread * extents[axis] != per_block) continue;
-      }
-      Polynomial bound = inequality.without({number, thread});
-      // blockIdx * 32 + threadIdx / 32: a block's rows are numbered by a part of the index.
-      for (const std::string& symbol : bound.symbols()) {
-        const auto coefficient = bound.coefficient(symbol);
-        if (thread_fraction(symbol) && coefficient && coefficient->constant() == -1)
-          bound = bound.without({symbol});
-      }
-      const auto symbols = bound.symbols();
-      const auto varying = std::find_if(symbols.begin(), symbols.end(), [&](const auto& symbol) {
-        return !summary.bounds().is_size(symbol);
-      });
-      if (varying != symbols.end()) continue;
-      const std::string count = expression_text(rounded_up(bound + Polynomial(1)));
-      if (per_thread == per_block) {
-        counts.insert(per_block == 1 ? count : fmt::format("cdiv({}, {})", count, per_block));
-      } else if (per_thread == 1) {
-        counts.insert(fmt::format("cdiv({}, b{})", count, kAxisNames[axis]));
-      } else {
-        counts.insert(fmt::format("cdiv({}, b{} * {})", count, kAxisNames[axis], per_thread));
-      }
-    }
+    std::set<std::string> counts = guarded_extents(summary, axis, extents[axis]);
+    if (counts.empty()) counts = possible_extents(summary, axis);
     if (counts.empty()) {
       launch.grid[axis] = unguarded_extent(kernel, axis, host, inferred.grid_sizes);
       continue;

@@ -95,9 +95,12 @@ class Inferrer {
       launch = Launch{};
       launch->block = *host_->block;
       launch->grid = *host_->grid;
-      note(fmt::format("launch: {}, as in line {}", describe(*launch), host_->line));
     }
+    const auto say_host = [&] {
+      if (from_host) note(fmt::format("launch: {}, as in line {}", describe(*launch), host_->line));
+    };
     if (!unit_) {
+      say_host();
       take_shared_bytes(told);
       return;
     }
@@ -110,6 +113,8 @@ class Inferrer {
       block = default_block(unit_->kernel);
     }
     summary.emplace(unit_->kernel, block);
+    if (from_host) follow_sizes(*summary);
+    say_host();
     if (!launch && !(host_ && host_->block)) {
       const Dim3 fitting = block_of_fractions(*summary, block);
       if (!(fitting == block)) {
@@ -119,6 +124,7 @@ class Inferrer {
     }
     if (!launch) {
       InferredLaunch inferred = infer_launch(unit_->kernel, *summary, block, host_);
+      if (refuse_hidden_guard(*summary, inferred)) return;
       launch = std::move(inferred.launch);
       grid_sizes_ = std::move(inferred.grid_sizes);
       note(fmt::format("launch: {}{}", describe(*launch), grid_sizes_.empty() ? "" : unguarded()));
@@ -133,6 +139,41 @@ class Inferrer {
     if (told || !launch || !host_ || !host_->dynamic_shared_bytes) return;
     launch->dynamic_shared_bytes = *host_->dynamic_shared_bytes;
     add_host_sizes(*host_, launch->dynamic_shared_bytes, grid_sizes_);
+  }
+
+  // A condition on the index that is not understood may well be the guard: a made-up grid beside it
+  // would time threads that do nothing.
+  bool refuse_hidden_guard(const AccessSummary& summary, const InferredLaunch& inferred) {
+    if (inferred.grid_sizes.empty() || (host_ && host_->open_grid)) return false;
+    std::string names;
+    for (const std::string& name : parameters_that_decide(summary)) {
+      if (has_value(name)) continue;
+      names += fmt::format("{}'{}'", names.empty() ? "" : ", ", name);
+    }
+    if (names.empty()) return false;
+    result_.unknown.emplace_back(
+        "", fmt::format("no guard such as 'blockIdx.x < n' bounds the grid, and what {} decides is "
+                        "not understood",
+                        names));
+    return true;
+  }
+
+  // The guards' grid, where it is the host's number: it follows sizes and block.
+  void follow_sizes(const AccessSummary& summary) {
+    Launch& launch = *result_.manifest.launch;
+    const bool constant = std::ranges::all_of(
+        launch.grid, [](const IntegerExpression& extent) { return extent.is_constant(); });
+    if (!constant) return;
+    const InferredLaunch inferred = infer_launch(unit_->kernel, summary, launch.block, host_);
+    if (!inferred.grid_sizes.empty()) return;
+    Symbols known = {{"bx", launch.block.x}, {"by", launch.block.y}, {"bz", launch.block.z}};
+    known.insert(host_->integers.begin(), host_->integers.end());
+    for (std::size_t axis = 0; axis < launch.grid.size(); ++axis) {
+      const auto ours = inferred.launch.grid[axis].evaluate(known);
+      const auto theirs = launch.grid[axis].evaluate({});
+      if (!ours || !theirs || *ours != *theirs) return;
+    }
+    launch.grid = inferred.launch.grid;
   }
 
   [[nodiscard]] std::string unguarded() const {

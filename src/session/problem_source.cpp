@@ -202,7 +202,7 @@ class SourceReader {
                                                      options_.include_directories.end());
     front_matter_ = find_front_matter(*text);
     if (front_matter_) blank_front_matter(*front_matter_, *text);
-    auto whole = source::inline_local_includes(*text, input_.kernel_file, folders);
+    auto whole = source::inline_local_includes(*text, input_.kernel_file, folders, folders);
     if (!whole) return SessionError{FailureCause::unusable_kernel, whole.error().message};
     input_.file_text = *std::move(whole);
     return {};

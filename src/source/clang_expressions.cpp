@@ -157,10 +157,25 @@ ExprPtr ExpressionConverter::convert_unary(const clang::UnaryOperator* op) {
   }
 }
 
-ExprPtr ExpressionConverter::convert_call(const clang::CallExpr* call_expr) {
-  if (isa<clang::CXXMemberCallExpr>(call_expr) || isa<clang::CXXOperatorCallExpr>(call_expr)) {
-    return opaque(call_expr);
+// An operator that the file defines for vectors and classes, as the call of a function:
+// "operator+".
+ExprPtr ExpressionConverter::convert_operator(const clang::CXXOperatorCallExpr* op) {
+  const clang::FunctionDecl* callee = op->getDirectCallee();
+  const bool is_function = callee != nullptr && !isa<clang::CXXMethodDecl>(callee) &&
+                           !op->isAssignmentOp() && !callee->isInStdNamespace();
+  if (!is_function) return opaque(op);
+  std::vector<ExprPtr> arguments;
+  for (const clang::Expr* argument : op->arguments()) {
+    ExprPtr converted = convert(argument);
+    if (is<OpaqueExpression>(converted)) return opaque(op);
+    arguments.push_back(std::move(converted));
   }
+  return call(callee->getQualifiedNameAsString(), std::move(arguments));
+}
+
+ExprPtr ExpressionConverter::convert_call(const clang::CallExpr* call_expr) {
+  if (const auto* op = dyn_cast<clang::CXXOperatorCallExpr>(call_expr)) return convert_operator(op);
+  if (isa<clang::CXXMemberCallExpr>(call_expr)) return opaque(call_expr);
   // INFINITY, NAN: macros over functions of Clang's own, which other compilers need not have.
   const clang::FunctionDecl* callee = call_expr->getDirectCallee();
   const bool is_macro_constant =

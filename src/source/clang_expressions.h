@@ -47,6 +47,7 @@ class ExpressionConverter {
   [[nodiscard]] ExprPtr convert_builtin(const clang::PseudoObjectExpr* pseudo) const;
   [[nodiscard]] ExprPtr convert_unary(const clang::UnaryOperator* op);
   [[nodiscard]] ExprPtr convert_call(const clang::CallExpr* call_expr);
+  [[nodiscard]] ExprPtr convert_operator(const clang::CXXOperatorCallExpr* op);
 
   clang::ASTContext& context_;
   clang::PrintingPolicy policy_;

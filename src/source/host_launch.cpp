@@ -277,7 +277,9 @@ class LaunchFinder {
     const std::size_t slash = text.rfind(") / ");
     if (text.front() != '(' || slash == std::string::npos) return expression;
     std::string divisor = text.substr(slash + 4);
-    if (divisor.find_first_of(" ()") != std::string::npos) return expression;
+    const bool product = divisor.size() > 2 && divisor.front() == '(' && divisor.back() == ')';
+    if (product) divisor = divisor.substr(1, divisor.size() - 2);
+    if (divisor.find_first_of(product ? "()+-/%" : " ()") != std::string::npos) return expression;
     const std::string sum = text.substr(1, slash - 1);
     const auto number = integer_of(divisor);
     const std::string ending =

@@ -1,0 +1,2 @@
+#pragma once
+constexpr float kGain = 1.25f;
