@@ -33,8 +33,8 @@ Status read_overlap(const Node& node, const Place& place, ManifestArgument& argu
 
 Status read_argument(const Node& node, const Place& place, ManifestArgument& argument) {
   argument.line = manifest_internal::line_of(node);
-  if (node.IsScalar()) return store(manifest_internal::read_number(node, place), argument.value);
-  if (!node.IsMap()) return place.error(node, "expected a number or {dir, shape, init}");
+  if (node.IsScalar()) return store(manifest_internal::read_value(node, place), argument.value);
+  if (!node.IsMap()) return place.error(node, "expected a number, an expression of sizes or {dir, shape, init}");
   if (Status keys =
           check_keys(node, place, {"dir", "shape", "init", "value", "bytes", "overlap", "is_null"});
       !keys.ok()) {
@@ -45,7 +45,7 @@ Status read_argument(const Node& node, const Place& place, ManifestArgument& arg
                           if (key == "shape")
                             return store(read_expressions(value, at), argument.shape);
                           if (key == "init") return store(read_init(value, at), argument.init);
-                          if (key == "value") return store(read_number(value, at), argument.value);
+                          if (key == "value") return store(read_value(value, at), argument.value);
                           if (key == "bytes") return store(read_bytes(value, at), argument.record);
                           if (key == "overlap") return read_overlap(value, at, argument);
                           if (key == "is_null")

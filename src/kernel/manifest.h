@@ -20,7 +20,7 @@ struct ManifestArgument {
   std::optional<Direction> direction;
   std::optional<std::vector<IntegerExpression>> shape;
   std::optional<BufferInit> init;
-  std::optional<double> value;
+  std::optional<ScalarValue> value;
   std::optional<std::vector<std::byte>> record;  // of a structure by value
   std::string overlaps;                          // as in Argument
   std::optional<IntegerExpression> overlap_bytes;

@@ -11,8 +11,6 @@
 
 namespace regraph::manifest_internal {
 
-namespace {
-
 std::string_view trim(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t'))
     text.remove_prefix(1);
@@ -21,8 +19,7 @@ std::string_view trim(std::string_view text) {
   return text;
 }
 
-// Shortens foreign text for a message.
-std::string quoted(std::string_view text) {
+std::string shown_text(std::string_view text) {
   constexpr std::size_t kShown = 60;
   std::string out = "'";
   for (const char c : text.substr(0, kShown))
@@ -51,15 +48,9 @@ std::optional<double> parse_double(std::string_view text) {
   return negative ? -value : value;
 }
 
-// In a flow sequence or map YAML cuts plain text at commas, so `[cdiv(N, bx)]` becomes two items.
 bool looks_cut_at_comma(std::string_view text) {
   return std::count(text.begin(), text.end(), '(') != std::count(text.begin(), text.end(), ')');
 }
-
-constexpr std::string_view kQuoteHint =
-    "; put quotes around text that holds a comma, e.g. \"cdiv(N, bx)\"";
-
-}  // namespace
 
 Place Place::at(std::string_view child) const {
   return {path_, key_.empty() ? std::string(child) : fmt::format("{}.{}", key_, child)};
@@ -86,13 +77,13 @@ Status check_keys(const YAML::Node& node, const Place& place,
     if (!entry.first.IsScalar()) return place.error(entry.first, "keys must be plain names");
     const std::string& key = entry.first.Scalar();
     if (!seen.insert(key).second) {
-      return place.error(entry.first, fmt::format("key {} is given twice", quoted(key)));
+      return place.error(entry.first, fmt::format("key {} is given twice", shown_text(key)));
     }
     if (known.size() == 0 || std::find(known.begin(), known.end(), key) != known.end()) continue;
     std::string names;
     for (const std::string_view name : known)
       names += (names.empty() ? "" : ", ") + std::string(name);
-    return place.error(entry.first, fmt::format("unknown key {} (known: {}){}", quoted(key), names,
+    return place.error(entry.first, fmt::format("unknown key {} (known: {}){}", shown_text(key), names,
                                                 looks_cut_at_comma(key) ? kQuoteHint : ""));
   }
   return {};
@@ -116,7 +107,7 @@ Result<double> read_number(const YAML::Node& node, const Place& place) {
     if (node.Scalar() == "true") return 1.0;
     if (node.Scalar() == "false") return 0.0;
     if (const std::optional<double> value = parse_double(node.Scalar())) return *value;
-    return place.error(node, fmt::format("expected a number, found {}", quoted(node.Scalar())));
+    return place.error(node, fmt::format("expected a number, found {}", shown_text(node.Scalar())));
   }
   return place.error(node, "expected a number");
 }
@@ -127,7 +118,7 @@ Result<IntegerExpression> read_expression(const YAML::Node& node, const Place& p
   }
   Result<IntegerExpression> expression = IntegerExpression::parse(node.Scalar());
   if (expression.ok()) return expression;
-  return place.error(node, fmt::format("cannot read the expression {}: {}{}", quoted(node.Scalar()),
+  return place.error(node, fmt::format("cannot read the expression {}: {}{}", shown_text(node.Scalar()),
                                        expression.error().message,
                                        looks_cut_at_comma(node.Scalar()) ? kQuoteHint : ""));
 }
@@ -165,7 +156,7 @@ Result<Symbols> read_symbols(const YAML::Node& node, const Place& place) {
     const std::string& name = entry.first.Scalar();
     const Result<IntegerExpression> parsed = IntegerExpression::parse(name);
     if (!parsed.ok() || parsed->symbols().count(name) == 0) {
-      return place.error(entry.first, fmt::format("{} is not a valid symbol name", quoted(name)));
+      return place.error(entry.first, fmt::format("{} is not a valid symbol name", shown_text(name)));
     }
     if (name == "bx" || name == "by" || name == "bz") {
       return place.error(entry.first, name + " is the block's extent and cannot be a size");
@@ -192,45 +183,6 @@ Result<std::vector<std::byte>> read_bytes(const YAML::Node& node, const Place& p
   for (std::size_t i = 0; i < digits.size(); i += 2)
     bytes.push_back(static_cast<std::byte>(std::stoi(digits.substr(i, 2), nullptr, 16)));
   return bytes;
-}
-
-Result<BufferInit> read_init(const YAML::Node& node, const Place& place) {
-  constexpr std::string_view kForms =
-      "expected normal, iota, \"uniform(low,high)\" or \"int(low,high)\"";
-  if (!node.IsScalar()) return place.error(node, kForms);
-  const std::string_view text = trim(node.Scalar());
-  BufferInit init;
-  if (text == "normal") return init;
-  if (text == "iota") {
-    init.kind = BufferInit::Kind::iota;
-    return init;
-  }
-  for (const auto& [prefix, kind] :
-       {std::pair{std::string_view("uniform("), BufferInit::Kind::uniform},
-        std::pair{std::string_view("int("), BufferInit::Kind::integers}}) {
-    if (text.substr(0, prefix.size()) != prefix || text.back() != ')') continue;
-    const std::string_view inside = text.substr(prefix.size(), text.size() - prefix.size() - 1);
-    const std::size_t comma = inside.find(',');
-    if (comma == std::string_view::npos) break;
-    const std::optional<double> low = parse_double(inside.substr(0, comma));
-    const std::optional<double> high = parse_double(inside.substr(comma + 1));
-    if (!low || !high || !std::isfinite(*low) || !std::isfinite(*high)) break;
-    if (*low > *high) return place.error(node, "low is greater than high");
-    if (kind == BufferInit::Kind::integers) {
-      constexpr double kLargest = 0x1p53;  // beyond it doubles skip integers
-      if (std::floor(*low) != *low || std::floor(*high) != *high || std::abs(*low) > kLargest ||
-          std::abs(*high) > kLargest) {
-        return place.error(node, "int(low,high) takes integers of at most 2^53");
-      }
-    }
-    return BufferInit{kind, *low, *high};
-  }
-  if (text.size() > 4 && text.substr(text.size() - 4) == ".npy") {
-    return place.error(node, "reading inputs from files is not supported yet; use a generated init",
-                       ErrorCode::unsupported);
-  }
-  return place.error(node, fmt::format("{}, found {}{}", kForms, quoted(text),
-                                       looks_cut_at_comma(text) ? kQuoteHint : ""));
 }
 
 Result<Dim3> read_block(const YAML::Node& node, const Place& place) {

@@ -346,7 +346,7 @@ Verdict BenchCheck::compare_elements(const std::vector<KnownElements>& known) {
                  {},
                  {},
                  places,
-                 problem_.captured_at(reference_.symbols()) != nullptr},
+                 problem_.has_given_data(reference_.symbols())},
                 tau, exact);
     relative_error_ = std::max(relative_error_, comparison.relative_error);
     if (!comparison.equal) return reject(Verdict::wrong_result, comparison.message);

@@ -40,7 +40,9 @@ std::string argument_line(const Problem& problem, const Argument& argument) {
   if (!argument.is_pointer && argument.record_bytes > 0)
     return fmt::format("{}: a structure of {} bytes", argument.name, argument.record_bytes);
   if (!argument.is_pointer) {
-    if (argument.value) return text + fmt::format("{:g} in tests", *argument.value);
+    if (argument.value && argument.value->expression() != nullptr)
+      return text + argument.value->text() + ", whatever the sizes";
+    if (argument.value) return text + argument.value->text() + " in tests";
     const bool is_size = problem.sizes.contains(argument.name);
     return text + (is_size ? fmt::format("size {}", argument.name) : std::string("scalar"));
   }
