@@ -9,7 +9,6 @@
 namespace regraph {
 namespace {
 
-
 std::string bound_text(const std::optional<IntegerExpression>& expression, double number) {
   return expression ? expression->text() : number_text(number);
 }

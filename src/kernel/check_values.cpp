@@ -35,11 +35,13 @@ Status check_plain_integers(const Argument& argument) {
 
 Status check_offsets(const Argument& argument, double entries, std::int64_t count) {
   if (entries < 0.0)
-    return value_trouble(argument, fmt::format("{} is negative: {}", argument.init.text(), entries));
+    return value_trouble(argument,
+                         fmt::format("{} is negative: {}", argument.init.text(), entries));
   if (count < 2 && entries > 0.0) {
-    return value_trouble(argument, fmt::format("{} needs a place for each row and one more, and the "
-                                         "buffer has {}",
-                                         argument.init.text(), count));
+    return value_trouble(argument,
+                         fmt::format("{} needs a place for each row and one more, and the "
+                                     "buffer has {}",
+                                     argument.init.text(), count));
   }
   return check_fits(argument, entries);
 }
@@ -52,8 +54,9 @@ Status check_content(const Argument& argument, const Symbols& symbols) {
   if (!count.ok()) return count.error();
   const std::uint64_t size = size_in_bytes(argument.type);
   if (init->is_whole() && static_cast<std::uint64_t>(*count) > kMostWholeBytes / size) {
-    return value_trouble(argument, fmt::format("{} is kept whole, and {} elements are more than 2 GiB",
-                                         argument.init.text(), *count));
+    return value_trouble(argument,
+                         fmt::format("{} is kept whole, and {} elements are more than 2 GiB",
+                                     argument.init.text(), *count));
   }
   switch (init->kind) {
     case InitKind::constant:

@@ -41,8 +41,7 @@ class InputFile {
       if (Status fits = check(*header); !fits.ok()) return fits;
       data.remove_prefix(header->data_begin);
     }
-    const auto wanted =
-        static_cast<std::uint64_t>(elements_) * size_in_bytes(argument_.type);
+    const auto wanted = static_cast<std::uint64_t>(elements_) * size_in_bytes(argument_.type);
     if (data.size() != wanted) {
       return trouble(fmt::format("it holds {} bytes of data, and {} elements of {} are {}",
                                  data.size(), elements_, cuda_name(argument_.type), wanted));
@@ -109,9 +108,10 @@ class InputFile {
       return trouble("it is in Fortran order; write it again with numpy.ascontiguousarray");
     }
     if (header.elements != elements_) {
-      return trouble(fmt::format("it holds {} elements (shape {}), the buffer has {} at the bench "
-                                 "size",
-                                 header.elements, shape_text(header.shape), elements_));
+      return trouble(
+          fmt::format("it holds {} elements (shape {}), the buffer has {} at the bench "
+                      "size",
+                      header.elements, shape_text(header.shape), elements_));
     }
     return check_shape(header);
   }

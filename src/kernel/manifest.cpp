@@ -34,7 +34,8 @@ Status read_overlap(const Node& node, const Place& place, ManifestArgument& argu
 Status read_argument(const Node& node, const Place& place, ManifestArgument& argument) {
   argument.line = manifest_internal::line_of(node);
   if (node.IsScalar()) return store(manifest_internal::read_value(node, place), argument.value);
-  if (!node.IsMap()) return place.error(node, "expected a number, an expression of sizes or {dir, shape, init}");
+  if (!node.IsMap())
+    return place.error(node, "expected a number, an expression of sizes or {dir, shape, init}");
   if (Status keys =
           check_keys(node, place, {"dir", "shape", "init", "value", "bytes", "overlap", "is_null"});
       !keys.ok()) {

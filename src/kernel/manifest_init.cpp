@@ -109,7 +109,8 @@ Result<BufferInit> read_csr(const YAML::Node& node, const Place& place, InitKind
 Result<BufferInit> read_constant(const YAML::Node& node, const Place& place, const Call& call) {
   const std::optional<double> value = parse_double(call.parts.front());
   if (!value)
-    return place.error(node, "constant(value) takes a number, found " + shown_text(call.parts.front()));
+    return place.error(node,
+                       "constant(value) takes a number, found " + shown_text(call.parts.front()));
   return BufferInit{InitKind::constant, *value};
 }
 
@@ -162,11 +163,10 @@ Result<BufferInit> read_init(const YAML::Node& node, const Place& place) {
 
 Result<ScalarValue> read_value(const YAML::Node& node, const Place& place) {
   const Result<double> number = read_number(node, place);
-  if (number.ok() && !(std::abs(*number) > kLargestExactInteger)) return ScalarValue(*number);
+  if (number.ok() && !(std::abs(*number) >= kLargestExactInteger)) return ScalarValue(*number);
   const bool is_text = node.IsScalar() && !node.Scalar().empty();
-  Result<IntegerExpression> expression = is_text
-                                             ? IntegerExpression::parse(node.Scalar())
-                                             : place.error(node, "expected a number");
+  Result<IntegerExpression> expression =
+      is_text ? IntegerExpression::parse(node.Scalar()) : place.error(node, "expected a number");
   if (!expression.ok()) {
     if (number.ok()) return ScalarValue(*number);
     if (!is_text) return place.error(node, "expected a number or an expression of sizes");

@@ -83,8 +83,8 @@ Status check_keys(const YAML::Node& node, const Place& place,
     std::string names;
     for (const std::string_view name : known)
       names += (names.empty() ? "" : ", ") + std::string(name);
-    return place.error(entry.first, fmt::format("unknown key {} (known: {}){}", shown_text(key), names,
-                                                looks_cut_at_comma(key) ? kQuoteHint : ""));
+    return place.error(entry.first, fmt::format("unknown key {} (known: {}){}", shown_text(key),
+                                                names, looks_cut_at_comma(key) ? kQuoteHint : ""));
   }
   return {};
 }
@@ -118,8 +118,8 @@ Result<IntegerExpression> read_expression(const YAML::Node& node, const Place& p
   }
   Result<IntegerExpression> expression = IntegerExpression::parse(node.Scalar());
   if (expression.ok()) return expression;
-  return place.error(node, fmt::format("cannot read the expression {}: {}{}", shown_text(node.Scalar()),
-                                       expression.error().message,
+  return place.error(node, fmt::format("cannot read the expression {}: {}{}",
+                                       shown_text(node.Scalar()), expression.error().message,
                                        looks_cut_at_comma(node.Scalar()) ? kQuoteHint : ""));
 }
 
@@ -156,7 +156,8 @@ Result<Symbols> read_symbols(const YAML::Node& node, const Place& place) {
     const std::string& name = entry.first.Scalar();
     const Result<IntegerExpression> parsed = IntegerExpression::parse(name);
     if (!parsed.ok() || parsed->symbols().count(name) == 0) {
-      return place.error(entry.first, fmt::format("{} is not a valid symbol name", shown_text(name)));
+      return place.error(entry.first,
+                         fmt::format("{} is not a valid symbol name", shown_text(name)));
     }
     if (name == "bx" || name == "by" || name == "bz") {
       return place.error(entry.first, name + " is the block's extent and cannot be a size");

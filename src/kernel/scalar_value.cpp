@@ -52,7 +52,8 @@ std::string number_text(double value) {
 
 std::optional<IntegerExpression> ScalarValue::as_expression() const {
   if (expression_) return expression_;
-  if (std::floor(number_) != number_ || std::abs(number_) > kLargestExactInteger) return std::nullopt;
+  if (std::floor(number_) != number_ || std::abs(number_) > kLargestExactInteger)
+    return std::nullopt;
   return IntegerExpression(static_cast<std::int64_t>(number_));
 }
 

@@ -21,7 +21,7 @@ inline constexpr double kLargestExactInteger = 0x1p53;
 // A number, or an expression of sizes that has another value at each of them.
 class ScalarValue {
  public:
-  ScalarValue(double number) : number_(number) {}                              // NOLINT: implicit
+  ScalarValue(double number) : number_(number) {}  // NOLINT: implicit
   ScalarValue(IntegerExpression expression) : expression_(std::move(expression)) {}  // NOLINT
 
   bool operator==(const ScalarValue&) const = default;

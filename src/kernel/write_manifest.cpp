@@ -165,7 +165,8 @@ void emit_policies(YAML::Emitter& out, const Problem& problem) {
   out << YAML::Key << "reference" << YAML::Value << "self";
   out << YAML::Key << "check" << YAML::Value << YAML::Flow << YAML::BeginMap;
   out << YAML::Key << "tolerance" << YAML::Value
-      << (problem.check.relative_tolerance ? number_text(*problem.check.relative_tolerance) : "auto");
+      << (problem.check.relative_tolerance ? number_text(*problem.check.relative_tolerance)
+                                           : "auto");
   out << YAML::Key << "seeds" << YAML::Value << problem.check.seeds;
   if (!problem.check.benign_races.empty()) {
     out << YAML::Key << "benign_races" << YAML::Value << YAML::Flow << YAML::BeginSeq;

@@ -130,8 +130,8 @@ std::vector<Distribution> around_given_data(const Problem& problem, Distribution
   bool integers = false;
   for (const Argument& argument : problem.arguments) {
     // Of a problem with files the others are drawn as the manifest says.
-    const bool given = first == Distribution::captured ||
-                       argument.init.kind == BufferInit::Kind::file;
+    const bool given =
+        first == Distribution::captured || argument.init.kind == BufferInit::Kind::file;
     floats = floats || (argument.is_input() && has_floats(argument) && !is_constant(argument));
     integers = integers || (argument.is_input() && has_integers(argument) && given);
   }

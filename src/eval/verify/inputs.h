@@ -44,8 +44,8 @@ enum class Distribution : std::uint8_t {
 void fill(const Argument& argument, Distribution distribution, std::uint64_t seed,
           std::uint64_t stream, std::span<std::byte> buffer);
 
-// What input `stream` of the problem's arguments holds at these sizes, from its first byte on. Where
-// contents were captured or are from a file, all but floating-point numbers are as they were.
+// What input `stream` of the problem's arguments holds at these sizes, from its first byte on.
+// Where contents were captured or are from a file, all but floating-point numbers are as they were.
 void fill_input(const Problem& problem, const Argument& argument, const Symbols& symbols,
                 Distribution distribution, std::uint64_t seed, std::size_t stream,
                 std::span<std::byte> buffer);

@@ -16,7 +16,7 @@ using InitKind = BufferInit::Kind;
 // Of so many rows one is long, and so many are empty.
 constexpr std::uint64_t kRowKinds = 16;
 constexpr std::uint64_t kEmptyRows = 4;
-constexpr std::uint64_t kLongRow = 24;   // entries, where a row has 1 to kUsualRow as a rule
+constexpr std::uint64_t kLongRow = 24;  // entries, where a row has 1 to kUsualRow as a rule
 constexpr std::uint64_t kUsualRow = 4;
 
 std::uint64_t integer_of(double value) {
@@ -88,9 +88,8 @@ std::size_t offsets_of(const Problem& problem, const Argument& columns, const Sy
 void fill_offsets(const Argument& argument, const Symbols& symbols, std::uint64_t seed,
                   std::size_t stream, std::span<std::byte> buffer) {
   const std::size_t size = size_in_bytes(argument.type);
-  const std::vector<std::uint64_t> offsets =
-      draw_offsets(count_of(argument, symbols), integer_of(init_at(argument, symbols).high), seed,
-                   stream);
+  const std::vector<std::uint64_t> offsets = draw_offsets(
+      count_of(argument, symbols), integer_of(init_at(argument, symbols).high), seed, stream);
   for (std::size_t i = 0; i < std::min(offsets.size(), buffer.size() / size); ++i)
     put(buffer, size, i, offsets[i]);
 }
@@ -106,8 +105,8 @@ void fill_columns(const Problem& problem, const Argument& argument, const Symbol
   std::vector<std::uint64_t> offsets = {0, count};
   if (index < problem.arguments.size()) {
     const Argument& rows = problem.arguments[index];
-    offsets = draw_offsets(count_of(rows, symbols), integer_of(init_at(rows, symbols).high), seed,
-                           index);
+    offsets =
+        draw_offsets(count_of(rows, symbols), integer_of(init_at(rows, symbols).high), seed, index);
     offsets.push_back(std::max<std::uint64_t>(count, offsets.back()));  // room behind the last row
   }
   for (std::size_t row = 0; row + 1 < offsets.size(); ++row) {
