@@ -74,6 +74,10 @@ struct Manifest {
 [[nodiscard]] Result<Manifest> parse_manifest(std::string_view yaml, std::string path);
 [[nodiscard]] Result<Manifest> read_manifest(const std::string& path);
 
+// Gives blocks that are expressions of sizes their values at the first bench size, after sizes have
+// changed; parse_manifest has done so. Errors: a size that is not given, an impossible block.
+[[nodiscard]] Status resolve_blocks(Manifest& manifest);
+
 // Joins manifest and signature into a complete problem; what neither says gets a documented default
 // and a note. Errors name the argument, e.g. a pointer without a shape, an unknown symbol.
 [[nodiscard]] Result<Problem> make_problem(const Manifest& manifest,

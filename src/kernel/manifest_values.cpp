@@ -186,43 +186,42 @@ Result<std::vector<std::byte>> read_bytes(const YAML::Node& node, const Place& p
   return bytes;
 }
 
-Result<Dim3> read_block(const YAML::Node& node, const Place& place) {
-  std::vector<std::int64_t> extents;
-  if (node.IsScalar() && node.Scalar() == "auto") {
-    return place.error(node, "a block chosen by the search is not supported yet; write numbers",
-                       ErrorCode::unsupported);
-  }
-  if (node.IsScalar() && node.Scalar().find('x') != std::string::npos) {
-    std::string_view rest = node.Scalar();
-    while (true) {
-      const std::size_t cross = rest.find('x');
-      const std::optional<double> value = parse_double(rest.substr(0, cross));
-      if (!value || std::floor(*value) != *value || std::abs(*value) > 1e9) {
-        return place.error(node, "expected numbers such as 32x8");
-      }
-      extents.push_back(static_cast<std::int64_t>(*value));
-      if (cross == std::string_view::npos) break;
-      rest.remove_prefix(cross + 1);
+namespace {
+
+// "32x8": numbers and crosses alone; `max(n, 8)` is an expression.
+bool is_crossed(std::string_view text) {
+  return text.find('x') != std::string_view::npos &&
+         text.find_first_not_of("0123456789x ") == std::string_view::npos;
+}
+
+Result<std::vector<IntegerExpression>> read_extents(const YAML::Node& node, const Place& place) {
+  if (!node.IsScalar() || !is_crossed(node.Scalar())) return read_expressions(node, place);
+  std::vector<IntegerExpression> extents;
+  std::string_view rest = node.Scalar();
+  while (true) {
+    const std::size_t cross = rest.find('x');
+    const std::optional<double> value = parse_double(rest.substr(0, cross));
+    if (!value || std::floor(*value) != *value || std::abs(*value) > 1e9) {
+      return place.error(node, "expected numbers such as 32x8");
     }
-  } else if (node.IsSequence()) {
-    for (const YAML::Node& item : node) {
-      const Result<std::int64_t> value = read_integer(item, place);
-      if (!value.ok()) return value.error();
-      extents.push_back(*value);
-    }
-  } else {
-    const Result<std::int64_t> value = read_integer(node, place);
-    if (!value.ok()) return value.error();
-    extents.push_back(*value);
+    extents.emplace_back(static_cast<std::int64_t>(*value));
+    if (cross == std::string_view::npos) return extents;
+    rest.remove_prefix(cross + 1);
   }
-  if (extents.empty() || extents.size() > 3) return place.error(node, "expected 1 to 3 extents");
-  for (const std::int64_t extent : extents) {
-    if (extent < 1 || extent > kMaxThreadsPerBlock) {
+}
+
+Result<Dim3> read_fixed_block(const YAML::Node& node, const Place& place,
+                              const std::vector<IntegerExpression>& expressions) {
+  std::array<std::int64_t, 3> extents = {1, 1, 1};
+  for (std::size_t axis = 0; axis < expressions.size(); ++axis) {
+    const Result<std::int64_t> value = expressions[axis].evaluate({});
+    if (!value.ok()) return place.error(node, "expected an integer: " + value.error().message);
+    if (*value < 1 || *value > kMaxThreadsPerBlock) {
       return place.error(node, fmt::format("a block extent must be 1 to {}, found {}",
-                                           kMaxThreadsPerBlock, extent));
+                                           kMaxThreadsPerBlock, *value));
     }
+    extents[axis] = *value;
   }
-  extents.resize(3, 1);
   const Dim3 block{static_cast<std::uint32_t>(extents[0]), static_cast<std::uint32_t>(extents[1]),
                    static_cast<std::uint32_t>(extents[2])};
   if (block.count() > kMaxThreadsPerBlock) {
@@ -230,6 +229,24 @@ Result<Dim3> read_block(const YAML::Node& node, const Place& place) {
                                          block.count(), kMaxThreadsPerBlock));
   }
   return block;
+}
+
+}  // namespace
+
+Status read_block(const YAML::Node& node, const Place& place, Launch& launch) {
+  if (node.IsScalar() && node.Scalar() == "auto") {
+    return place.error(node, "a block chosen by the search is not supported yet; write numbers",
+                       ErrorCode::unsupported);
+  }
+  const Result<std::vector<IntegerExpression>> extents = read_extents(node, place);
+  if (!extents.ok()) return extents.error();
+  if (extents->empty() || extents->size() > 3) return place.error(node, "expected 1 to 3 extents");
+  if (std::ranges::all_of(*extents, &IntegerExpression::is_constant))
+    return store(read_fixed_block(node, place, *extents), launch.block);
+  BlockOfSizes block;
+  std::ranges::copy(*extents, block.extents.begin());
+  launch.block_of_sizes = std::move(block);
+  return {};
 }
 
 }  // namespace regraph::manifest_internal

@@ -85,7 +85,7 @@ Status for_each_entry(const YAML::Node& map, const Place& place, Read read) {
   return {};
 }
 
-// 32, [16, 16] or "16x16".
-[[nodiscard]] Result<Dim3> read_block(const YAML::Node& node, const Place& place);
+// 32, [16, 16] or "16x16"; or expressions of sizes, whose values resolve_blocks puts in.
+[[nodiscard]] Status read_block(const YAML::Node& node, const Place& place, Launch& launch);
 
 }  // namespace regraph::manifest_internal

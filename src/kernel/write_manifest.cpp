@@ -145,8 +145,10 @@ void emit_launch(YAML::Emitter& out, const Launch& launch, bool with_kernel) {
     out << YAML::Key << "kernel" << YAML::Value;
     emit_text(out, launch.kernel);
   }
-  out << YAML::Key << "block" << YAML::Value << YAML::Flow << YAML::BeginSeq << launch.block.x
-      << launch.block.y << launch.block.z << YAML::EndSeq;
+  out << YAML::Key << "block" << YAML::Value << YAML::Flow << YAML::BeginSeq;
+  for (std::size_t axis = 0; axis < launch.grid.size(); ++axis)
+    emit_text(out, launch.block_extent(axis).text());
+  out << YAML::EndSeq;
   out << YAML::Key << "grid" << YAML::Value << YAML::Flow << YAML::BeginSeq;
   for (const IntegerExpression& extent : launch.grid)
     emit_text(out, extent.text());

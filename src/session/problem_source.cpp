@@ -252,6 +252,7 @@ class SourceReader {
     for (const std::string& size : options_.sizes) {
       if (Status status = apply_size(size, manifest); !status) return status;
     }
+    if (Status blocks = resolve_blocks(manifest); !blocks) return blocks;
     for (const std::string& define : options_.defines) {
       if (Status status = apply_define(define, manifest); !status) return status;
     }

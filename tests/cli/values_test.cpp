@@ -47,6 +47,29 @@ launch: {block: 256, grid: ["cdiv(M / 2, bx)"]}
 tests: [{M: 1000}, {M: 2}]
 )yaml";
 
+constexpr const char* kCentre = R"cuda(
+__global__ void centre(const float* x, float* y, int n) {
+  __shared__ float sum;
+  const int i = threadIdx.x;
+  const float* row = x + blockIdx.x * n;
+  if (i == 0) {
+    float total = 0.0f;
+    for (int k = 0; k < n; ++k) total += row[k];
+    sum = total;
+  }
+  __syncthreads();
+  y[blockIdx.x * n + i] = row[i] - sum / n;
+}
+)cuda";
+constexpr const char* kCentreManifest = R"yaml(
+sizes: {rows: 512, n: 256}
+args:
+  x: {shape: [rows, n]}
+  y: {dir: out, shape: [rows, n]}
+launch: {block: [n], grid: rows}
+tests: [{rows: 3, n: 64}, {rows: 5, n: 96}, {rows: 2, n: 7}]
+)yaml";
+
 class Values : public test::RunningProgram {
  protected:
   // The floats 0, 1, 2, ... as bytes.
@@ -123,6 +146,24 @@ TEST_F(Values, AFileIsReadWhereverTheRunGoesOn) {
   const ProgramRun other = run({kernel, "--device", "h200", "--dry-run", "--output", "other"});
   EXPECT_EQ(other.exit_code, 2) << other.output;
   EXPECT_TRUE(other.complains_of("data/x.npy: it holds 65535 elements")) << other.error;
+}
+
+TEST_F(Values, ABlockFollowsTheSizes) {
+  const std::string kernel = file("centre.cu", kCentre);
+  file("centre.regraph.yaml", kCentreManifest);
+  const ProgramRun done =
+      run({kernel, "--device", "h200", "--evaluations", "5", "--output", "out", "--json"});
+  ASSERT_TRUE(done.exit_code == 0 || done.exit_code == 3) << done.error;
+  EXPECT_NE(content("out/manifest.yaml").find("block: [n, 1, 1]"), std::string::npos);
+  const ProgramRun more = run({"--resume", "out", "--evaluations", "8", "--json"});
+  EXPECT_EQ(more.exit_code, done.exit_code) << more.error;
+  const ProgramRun large = run({kernel, "--size", "n=2048", "--init"});
+  EXPECT_EQ(large.exit_code, 2) << large.output;
+  EXPECT_TRUE(large.complains_of("a block of 2048 (n) x 1 x 1 threads at")) << large.error;
+  // A fixed one is too long at the tests.
+  const ProgramRun fixed =
+      run({kernel, "--block", "256", "--device", "h200", "--dry-run", "--output", "fixed"});
+  EXPECT_EQ(fixed.exit_code, 4) << fixed.error;
 }
 
 }  // namespace

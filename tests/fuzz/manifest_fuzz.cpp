@@ -64,7 +64,7 @@ args:
   weights: {shape: [n], init: {file: w.bin, hash: "00112233445566778899aabbccddeeff"}}
   more: {shape: [n], init: w.npy}
   count: {value: "cdiv(n, m)"}
-launch: {block: 32, grid: ["cdiv(n, bx)"]}
+launch: {block: ["min(m, 64)", 2], grid: ["cdiv(n, bx)"]}
 tests: [{n: 64, m: 3}]
 )yaml";
 

@@ -322,5 +322,36 @@ TEST(WriteManifest, ValuesAndContentsReadBack) {
   }
 }
 
+TEST(MakeProblem, ABlockMayFollowTheSizes) {
+  const std::string launch = "block: 32, grid: [\"cdiv(rows, bx)\"]";
+  const auto with_block = [&](const std::string& block) {
+    return sparse_yaml(launch, "block: " + block + ", grid: [\"cdiv(rows, bx)\"]");
+  };
+  const auto problem = join(with_block("[\"min(cols, 64)\", 2]"), sparse());
+  ASSERT_TRUE(problem.ok()) << problem.error().message;
+  const Launch& one = problem->launch.launches.front();
+  EXPECT_EQ(one.block, (Dim3{64, 2, 1}));
+  EXPECT_EQ(concretise(one, problem->tests.front())->block, (Dim3{5, 2, 1}));
+  const std::string written = write_manifest(*problem, problem->launch);
+  EXPECT_TRUE(contains(written, "block: [\"min(cols, 64)\", 2, 1]")) << written;
+  const auto again = join(written, sparse());
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(again->launch, problem->launch);
+  EXPECT_EQ(join(with_block("max(rows, 8)"), sparse())->launch.launches.front().block,
+            (Dim3{100, 1, 1}));
+
+  EXPECT_TRUE(contains(error_of(with_block("[cols - 5]"), sparse()),
+                       "tests: launch of 'spmv': a block of 0 (cols - 5) x 1 x 1 threads at {cols: "
+                       "5, nnz: 20, rows: 7} is not possible"));
+  for (const auto& [block, reason] :
+       {std::pair{"2 * nnz", "k.yaml: launch.block: a block of 1400 (2 * nnz)"},
+        std::pair{"[width]", "unknown symbol 'width' (known: cols, nnz, rows); add it to sizes"},
+        std::pair{"bx", "unknown symbol 'bx'"}}) {
+    const auto manifest = parse_manifest(with_block(block), "k.yaml");
+    ASSERT_FALSE(manifest.ok()) << block;
+    EXPECT_TRUE(contains(manifest.error().message, reason)) << manifest.error().message;
+  }
+}
+
 }  // namespace
 }  // namespace regraph
