@@ -139,7 +139,11 @@ TEST_F(Values, AFileIsReadWhereverTheRunGoesOn) {
   ASSERT_TRUE(done.exit_code == 0 || done.exit_code == 3) << done.error;
   const std::string written = content("out/manifest.yaml");
   EXPECT_NE(written.find(path("data/x.npy").string()), std::string::npos) << written;
-  const ProgramRun more = run({"--resume", "out", "--evaluations", "6", "--json"});
+  // What was written is an input of its own, in another folder, and the run goes on.
+  const ProgramRun again =
+      run({"out/best.cu", "--device", "h200", "--dry-run", "--output", "again"});
+  EXPECT_EQ(again.exit_code, 0) << again.error;
+  const ProgramRun more = run({"--resume", "out", "--json"});
   EXPECT_EQ(more.exit_code, done.exit_code) << more.error;
   // Shorter than the buffer.
   file("data/x.npy", npy("(65535,)", floats(65535)));
@@ -155,7 +159,7 @@ TEST_F(Values, ABlockFollowsTheSizes) {
       run({kernel, "--device", "h200", "--evaluations", "5", "--output", "out", "--json"});
   ASSERT_TRUE(done.exit_code == 0 || done.exit_code == 3) << done.error;
   EXPECT_NE(content("out/manifest.yaml").find("block: [n, 1, 1]"), std::string::npos);
-  const ProgramRun more = run({"--resume", "out", "--evaluations", "8", "--json"});
+  const ProgramRun more = run({"--resume", "out", "--json"});
   EXPECT_EQ(more.exit_code, done.exit_code) << more.error;
   const ProgramRun large = run({kernel, "--size", "n=2048", "--init"});
   EXPECT_EQ(large.exit_code, 2) << large.output;

@@ -337,7 +337,7 @@ TEST(MakeProblem, ABlockMayFollowTheSizes) {
   const auto again = join(written, sparse());
   ASSERT_TRUE(again.ok()) << again.error().message;
   EXPECT_EQ(again->launch, problem->launch);
-  EXPECT_EQ(join(with_block("max(rows, 8)"), sparse())->launch.launches.front().block,
+  EXPECT_EQ(join(with_block("\"max(rows, 8)\""), sparse())->launch.launches.front().block,
             (Dim3{100, 1, 1}));
 
   EXPECT_TRUE(contains(error_of(with_block("[cols - 5]"), sparse()),
