@@ -263,14 +263,20 @@ class SourceReader {
       input_.block = *block;
     } else if (!manifest.launches.empty()) {
       for (ManifestLaunch& entry : manifest.launches) {
-        if (entry.launch.kernel == manifest.kernel) entry.launch.block = *block;
+        if (entry.launch.kernel == manifest.kernel) fix_block(entry.launch, *block);
       }
     } else if (manifest.launch) {
-      manifest.launch->block = *block;
+      fix_block(*manifest.launch, *block);
     } else {
       input_.block = *block;
     }
     return {};
+  }
+
+  // One that followed the sizes follows them no longer.
+  static void fix_block(Launch& launch, const Dim3& block) {
+    launch.block = block;
+    launch.block_of_sizes.reset();
   }
 
   // Of several launches the first one's kernel is optimised, unless one is named.

@@ -60,13 +60,13 @@ class InputFiles : public ::testing::Test {
     if (!manifest.ok()) return manifest.error();
     auto problem = make_problem(*manifest, signature, "k.cu", "");
     if (!problem.ok()) return problem;
-    if (Status status = load_input_files(*problem, folder_.path()); !status.ok())
+    if (Status status = load_input_files(*problem, folder.path()); !status.ok())
       return status.error();
     return problem;
   }
 
   void write(const std::string& name, const std::string& content) {
-    ASSERT_TRUE(write_file(folder_.path() / name, content).ok());
+    ASSERT_TRUE(write_file(folder.path() / name, content).ok());
   }
 
   std::string error_of(const std::string& x_init, const std::string& more = "") {
@@ -75,7 +75,7 @@ class InputFiles : public ::testing::Test {
     return problem.ok() ? "" : problem.error().message;
   }
 
-  const TemporaryDirectory folder_ = *TemporaryDirectory::create("regraph-input-files-");
+  const TemporaryDirectory folder = *TemporaryDirectory::create("regraph-input-files-");
 };
 
 TEST_F(InputFiles, NumPyAndRawBytesHoldTheSame) {
