@@ -17,7 +17,7 @@ __global__ void spmv(const int* offsets, const int* columns, const float* values
   if (row >= rows) return;
   float sum = 0.0f;
   for (int i = offsets[row]; i < offsets[row + 1]; ++i) sum += values[i] * x[columns[i]];
-  y[row] = sum;
+  y[row] += sum;
 }
 )cuda";
 constexpr const char* kSparseManifest = R"yaml(
@@ -27,7 +27,7 @@ args:
   columns: {shape: [nnz], init: csr_columns(cols)}
   values: {shape: [nnz]}
   x: {shape: [cols]}
-  y: {dir: out, shape: [rows]}
+  y: {shape: [rows], init: zeros}
 launch: {block: 128, grid: ["cdiv(rows, bx)"]}
 tests: [{rows: 37, cols: 53, nnz: 300}, {rows: 130, cols: 7, nnz: 900}, {rows: 1, cols: 1, nnz: 1}]
 )yaml";
@@ -98,6 +98,9 @@ TEST_F(Values, ASparseMatrixIsSearched) {
                                "5", "--output", "out", "--json"});
   ASSERT_EQ(done.exit_code, 0) << done.error;
   EXPECT_GE(done.json().at("verdicts").at("correct").get<int>(), 2) << done.output;
+  // What the user alone said is listed with what the winner relies on.
+  const auto assumed = done.json().at("best").at("assumptions").get<std::vector<std::string>>();
+  EXPECT_EQ(assumed.back(), "'y' holds zeros before every launch") << done.output;
   const std::string written = content("out/manifest.yaml");
   EXPECT_NE(written.find("csr_offsets(nnz)"), std::string::npos) << written;
   EXPECT_NE(written.find("csr_columns(cols)"), std::string::npos) << written;
