@@ -131,6 +131,22 @@ TEST_F(Values, AScalarFollowsTheSizes) {
   EXPECT_TRUE(large.complains_of("M / 2 is 3000000000 at {M: 6000000000}")) << large.error;
 }
 
+TEST_F(Values, LengthsThatAreSeenAreInTermsOfTheSizesOfAValue) {
+  const std::string kernel =
+      file("walk.cu",
+           "__global__ void walk(const float* x, float* y, int half) {\n"
+           "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= half) return;\n"
+           "  const float* p = x + i;\n  float s = __ldg(p);\n  p += half;\n"
+           "  y[i] = s + __ldg(p);\n}\n");
+  file("walk.regraph.yaml",
+       "sizes: {M: 65536}\nargs: {half: M / 2}\n"
+       "launch: {block: 256, grid: [\"cdiv(M / 2, bx)\"]}\ntests: [{M: 1000}, {M: 2}]\n");
+  const ProgramRun init = run({kernel, "--init"});
+  ASSERT_EQ(init.exit_code, 0) << init.error;
+  EXPECT_NE(init.output.find("x: {dir: in, shape: [M]"), std::string::npos) << init.output;
+  EXPECT_NE(init.output.find("y: {dir: out, shape: [\"M / 2\"]"), std::string::npos) << init.output;
+}
+
 TEST_F(Values, AFileIsReadWhereverTheRunGoesOn) {
   const std::string kernel = file("fold.cu", kFold);
   std::string manifest = kFoldManifest;
