@@ -23,9 +23,16 @@ IntegerExpression with_block(const IntegerExpression& expression, const Dim3& bl
                                 {"bz", IntegerExpression(block.z)}});
 }
 
+// The same with the launch's own block, which may follow the sizes.
+IntegerExpression with_block(const IntegerExpression& expression, const Launch& launch) {
+  return expression.substitute({{"bx", launch.block_extent(0)},
+                                {"by", launch.block_extent(1)},
+                                {"bz", launch.block_extent(2)}});
+}
+
 Grid grid_of(const Launch& launch) {
-  return {with_block(launch.grid[0], launch.block), with_block(launch.grid[1], launch.block),
-          with_block(launch.grid[2], launch.block)};
+  return {with_block(launch.grid[0], launch), with_block(launch.grid[1], launch),
+          with_block(launch.grid[2], launch)};
 }
 
 std::string block_text(const Dim3& block) {
@@ -248,22 +255,29 @@ class LaunchEditor {
 
 bool LaunchChange::same() const {
   return before.block == after.block && grid_of(before) == grid_of(after) &&
-         with_block(before.dynamic_shared_bytes, before.block) ==
-             with_block(after.dynamic_shared_bytes, after.block);
+         with_block(before.dynamic_shared_bytes, before) ==
+             with_block(after.dynamic_shared_bytes, after);
 }
 
 Result<EditedLaunch> edit_launch(const LaunchSite& site, const LaunchChange& change) {
+  if (change.before.block_follows_sizes()) {
+    // What stands there is for the program alone to tell.
+    if (change.same()) return EditedLaunch();
+    return fail(ErrorCode::unsupported,
+                fmt::format("line {}: the block of the launch follows the sizes", site.line));
+  }
   return LaunchEditor(site, change).run();
 }
 
 std::string launch_text(const Launch& launch) {
   const Grid grid = grid_of(launch);
   std::string text =
-      fmt::format("block {} x {} x {}, grid {} x {} x {}", launch.block.x, launch.block.y,
-                  launch.block.z, grid[0].text(), grid[1].text(), grid[2].text());
+      fmt::format("block {} x {} x {}, grid {} x {} x {}", launch.block_extent(0).text(),
+                  launch.block_extent(1).text(), launch.block_extent(2).text(), grid[0].text(),
+                  grid[1].text(), grid[2].text());
   if (!(launch.dynamic_shared_bytes == IntegerExpression(0)))
     text += fmt::format(", {} bytes of dynamic shared memory",
-                        with_block(launch.dynamic_shared_bytes, launch.block).text());
+                        with_block(launch.dynamic_shared_bytes, launch).text());
   return text;
 }
 

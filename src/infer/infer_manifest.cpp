@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 namespace regraph::infer {
@@ -51,6 +52,7 @@ class Inferrer {
     } else {
       note_unknown_arguments();
     }
+    put_in_values();
     infer_sizes();
     infer_integers();
     infer_traffic();
@@ -257,6 +259,25 @@ class Inferrer {
     return false;
   }
 
+  // Lengths and grids in terms of a parameter that is itself an expression of sizes are put in
+  // terms of these.
+  void put_in_values() {
+    std::map<std::string, IntegerExpression, std::less<>> values;
+    for (const auto& [name, one] : result_.manifest.arguments) {
+      if (!one.value || one.value->expression() == nullptr || !is_integer_parameter(name)) continue;
+      values.emplace(name, *one.value->expression());
+    }
+    if (values.empty()) return;
+    for (auto& [name, one] : result_.manifest.arguments) {
+      if (!one.shape) continue;
+      for (IntegerExpression& extent : *one.shape)
+        extent = extent.substitute(values);
+    }
+    if (!result_.manifest.launch) return;
+    for (IntegerExpression& extent : result_.manifest.launch->grid)
+      extent = extent.substitute(values);
+  }
+
   // Gives a value to every symbol of a shape, a grid or a loop that has none.
   void infer_sizes() {
     std::set<std::string> symbols;
@@ -363,7 +384,7 @@ class Inferrer {
       const double value =
           known ? static_cast<double>(host_->integers.at(parameter.name)) : kOtherInteger;
       argument(parameter.name).value = parameter.type == ScalarType::boolean ? 1.0 : value;
-      note(fmt::format("'{}' is {}", parameter.name, *argument(parameter.name).value));
+      note(fmt::format("'{}' is {}", parameter.name, argument(parameter.name).value->text()));
     }
   }
 

@@ -1,3 +1,4 @@
+#include "kernel/check_values.h"
 #include "kernel/join_launches.h"
 #include "kernel/manifest.h"
 
@@ -16,7 +17,7 @@ namespace {
 // factor that was dropped shows.
 constexpr double kDefaultFloatScalar = 1.5;
 // Default integer inputs: small and non-negative, so that they suit unsigned types and sums.
-constexpr BufferInit kDefaultIntegerInit = {BufferInit::Kind::integers, 0.0, 15.0};
+const BufferInit kDefaultIntegerInit = {BufferInit::Kind::integers, 0.0, 15.0};
 // A size symbol this small is a structural constant (a filter's width): tests keep it as it is.
 constexpr std::int64_t kStructuralSize = 32;
 
@@ -238,8 +239,21 @@ class Joiner {
         note(fmt::format("'{}' is not const: taken as inout (read and written)", name));
       }
     }
+    return join_init(parameter, said, argument);
+  }
+
+  Status join_init(const Parameter& parameter, const ManifestArgument& said, Argument& argument) {
+    const std::string& name = argument.name;
     if (said.init) {
       argument.init = *said.init;
+      if (const auto init = argument.init.at(problem_.sizes); !init.ok()) {
+        return error(said.line, fmt::format("init of '{}': {}", name, init.error().message),
+                     init.error().code);
+      }
+      if (argument.init.kind == BufferInit::Kind::constant && argument.is_input()) {
+        note(fmt::format("'{}' holds {} before every launch: a faster kernel may rely on it", name,
+                         argument.init.text()));
+      }
     } else if (!is_floating(parameter.type)) {
       argument.init = parameter.type == ScalarType::boolean
                           ? BufferInit{BufferInit::Kind::integers, 0.0, 1.0}
@@ -261,9 +275,15 @@ class Joiner {
     }
     const bool floating = is_floating(argument.type);
     if (said.value) {
-      if (!floating && std::floor(*said.value) != *said.value) {
-        return error(said.line, fmt::format("'{}' is an integer, {} is not", name, *said.value));
+      const Result<double> number = said.value->at(problem_.sizes);
+      if (!number.ok()) {
+        return error(said.line,
+                     fmt::format("'{}': {}; add it to sizes or correct the value", name,
+                                 number.error().message),
+                     number.error().code);
       }
+      if (!floating && std::floor(*number) != *number)
+        return error(said.line, fmt::format("'{}' is an integer, {} is not", name, *number));
       argument.value = said.value;
       return {};
     }
@@ -324,6 +344,7 @@ class Joiner {
   Status feasible(const Symbols& symbols) const {
     for (const Argument& argument : problem_.arguments) {
       if (const auto count = argument.element_count(symbols); !count.ok()) return count.error();
+      if (Status values = check_values(argument, symbols); !values.ok()) return values;
     }
     for (const Launch& launch : problem_.launch.launches) {
       if (const auto concrete = concretise(launch, symbols); !concrete.ok())

@@ -33,8 +33,9 @@ Status read_overlap(const Node& node, const Place& place, ManifestArgument& argu
 
 Status read_argument(const Node& node, const Place& place, ManifestArgument& argument) {
   argument.line = manifest_internal::line_of(node);
-  if (node.IsScalar()) return store(manifest_internal::read_number(node, place), argument.value);
-  if (!node.IsMap()) return place.error(node, "expected a number or {dir, shape, init}");
+  if (node.IsScalar()) return store(manifest_internal::read_value(node, place), argument.value);
+  if (!node.IsMap())
+    return place.error(node, "expected a number, an expression of sizes or {dir, shape, init}");
   if (Status keys =
           check_keys(node, place, {"dir", "shape", "init", "value", "bytes", "overlap", "is_null"});
       !keys.ok()) {
@@ -45,7 +46,7 @@ Status read_argument(const Node& node, const Place& place, ManifestArgument& arg
                           if (key == "shape")
                             return store(read_expressions(value, at), argument.shape);
                           if (key == "init") return store(read_init(value, at), argument.init);
-                          if (key == "value") return store(read_number(value, at), argument.value);
+                          if (key == "value") return store(read_value(value, at), argument.value);
                           if (key == "bytes") return store(read_bytes(value, at), argument.record);
                           if (key == "overlap") return read_overlap(value, at, argument);
                           if (key == "is_null")
@@ -237,7 +238,40 @@ Status read_top_level(const std::string& key, const Node& value, const Place& at
                   ErrorCode::unsupported);
 }
 
+Status resolve_block(Launch& launch, const Symbols& sizes) {
+  if (!launch.block_of_sizes) return {};
+  launch.block = launch.block_of_sizes->at;
+  const Result<Dim3> block = block_at(launch, sizes);
+  if (!block.ok()) return block.error();
+  launch.block_of_sizes->at = launch.block = *block;
+  return {};
+}
+
 }  // namespace
+
+Status resolve_blocks(Manifest& manifest) {
+  Symbols sizes = manifest.bench.empty() ? Symbols() : manifest.bench.front();
+  sizes.insert(manifest.sizes.begin(), manifest.sizes.end());
+  for (const std::vector<Symbols>* list : {&manifest.bench, &manifest.tests}) {
+    for (const Symbols& entry : *list)
+      sizes.insert(entry.begin(), entry.end());
+  }
+  const auto of = [&](Launch& launch, const std::string& place) -> Status {
+    const Status status = resolve_block(launch, sizes);
+    if (status.ok()) return {};
+    const bool unknown = status.error().message.find("unknown symbol") != std::string::npos;
+    return Error{status.error().code,
+                 fmt::format("{}: {}: {}{}", manifest.path, place, status.error().message,
+                             unknown ? "; add it to sizes" : "")};
+  };
+  if (manifest.launch) {
+    if (Status status = of(*manifest.launch, "launch.block"); !status.ok()) return status;
+  }
+  for (ManifestLaunch& entry : manifest.launches) {
+    if (Status status = of(entry.launch, "launches.block"); !status.ok()) return status;
+  }
+  return {};
+}
 
 Result<Manifest> parse_manifest(std::string_view yaml, std::string path) {
   Manifest manifest;
@@ -270,6 +304,7 @@ Result<Manifest> parse_manifest(std::string_view yaml, std::string path) {
     if (!manifest.scratch.empty() && manifest.launches.empty()) {
       return place.error(root["scratch"], "scratch buffers go with 'launches'");
     }
+    if (Status blocks = resolve_blocks(manifest); !blocks.ok()) return blocks.error();
   } catch (const YAML::Exception& exception) {
     const std::string line =
         exception.mark.is_null() ? "" : fmt::format("{}:", exception.mark.line + 1);

@@ -20,7 +20,7 @@ struct ManifestArgument {
   std::optional<Direction> direction;
   std::optional<std::vector<IntegerExpression>> shape;
   std::optional<BufferInit> init;
-  std::optional<double> value;
+  std::optional<ScalarValue> value;
   std::optional<std::vector<std::byte>> record;  // of a structure by value
   std::string overlaps;                          // as in Argument
   std::optional<IntegerExpression> overlap_bytes;
@@ -73,6 +73,10 @@ struct Manifest {
 // Reads YAML. Unknown keys, wrong types and broken expressions are errors with "path:line: ...".
 [[nodiscard]] Result<Manifest> parse_manifest(std::string_view yaml, std::string path);
 [[nodiscard]] Result<Manifest> read_manifest(const std::string& path);
+
+// Gives blocks that are expressions of sizes their values at the first bench size, after sizes have
+// changed; parse_manifest has done so. Errors: a size that is not given, an impossible block.
+[[nodiscard]] Status resolve_blocks(Manifest& manifest);
 
 // Joins manifest and signature into a complete problem; what neither says gets a documented default
 // and a note. Errors name the argument, e.g. a pointer without a shape, an unknown symbol.

@@ -25,7 +25,7 @@ Status read_grid(const Node& node, const Place& place, Launch& launch) {
 }
 
 Status read_launch_key(const std::string& key, const Node& value, const Place& at, Launch& launch) {
-  if (key == "block") return store(read_block(value, at), launch.block);
+  if (key == "block") return read_block(value, at, launch);
   if (key == "smem") return store(read_expression(value, at), launch.dynamic_shared_bytes);
   return read_grid(value, at, launch);
 }

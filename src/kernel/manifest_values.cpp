@@ -11,8 +11,6 @@
 
 namespace regraph::manifest_internal {
 
-namespace {
-
 std::string_view trim(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t'))
     text.remove_prefix(1);
@@ -21,8 +19,7 @@ std::string_view trim(std::string_view text) {
   return text;
 }
 
-// Shortens foreign text for a message.
-std::string quoted(std::string_view text) {
+std::string shown_text(std::string_view text) {
   constexpr std::size_t kShown = 60;
   std::string out = "'";
   for (const char c : text.substr(0, kShown))
@@ -51,15 +48,9 @@ std::optional<double> parse_double(std::string_view text) {
   return negative ? -value : value;
 }
 
-// In a flow sequence or map YAML cuts plain text at commas, so `[cdiv(N, bx)]` becomes two items.
 bool looks_cut_at_comma(std::string_view text) {
   return std::count(text.begin(), text.end(), '(') != std::count(text.begin(), text.end(), ')');
 }
-
-constexpr std::string_view kQuoteHint =
-    "; put quotes around text that holds a comma, e.g. \"cdiv(N, bx)\"";
-
-}  // namespace
 
 Place Place::at(std::string_view child) const {
   return {path_, key_.empty() ? std::string(child) : fmt::format("{}.{}", key_, child)};
@@ -86,14 +77,14 @@ Status check_keys(const YAML::Node& node, const Place& place,
     if (!entry.first.IsScalar()) return place.error(entry.first, "keys must be plain names");
     const std::string& key = entry.first.Scalar();
     if (!seen.insert(key).second) {
-      return place.error(entry.first, fmt::format("key {} is given twice", quoted(key)));
+      return place.error(entry.first, fmt::format("key {} is given twice", shown_text(key)));
     }
     if (known.size() == 0 || std::find(known.begin(), known.end(), key) != known.end()) continue;
     std::string names;
     for (const std::string_view name : known)
       names += (names.empty() ? "" : ", ") + std::string(name);
-    return place.error(entry.first, fmt::format("unknown key {} (known: {}){}", quoted(key), names,
-                                                looks_cut_at_comma(key) ? kQuoteHint : ""));
+    return place.error(entry.first, fmt::format("unknown key {} (known: {}){}", shown_text(key),
+                                                names, looks_cut_at_comma(key) ? kQuoteHint : ""));
   }
   return {};
 }
@@ -116,7 +107,7 @@ Result<double> read_number(const YAML::Node& node, const Place& place) {
     if (node.Scalar() == "true") return 1.0;
     if (node.Scalar() == "false") return 0.0;
     if (const std::optional<double> value = parse_double(node.Scalar())) return *value;
-    return place.error(node, fmt::format("expected a number, found {}", quoted(node.Scalar())));
+    return place.error(node, fmt::format("expected a number, found {}", shown_text(node.Scalar())));
   }
   return place.error(node, "expected a number");
 }
@@ -127,8 +118,8 @@ Result<IntegerExpression> read_expression(const YAML::Node& node, const Place& p
   }
   Result<IntegerExpression> expression = IntegerExpression::parse(node.Scalar());
   if (expression.ok()) return expression;
-  return place.error(node, fmt::format("cannot read the expression {}: {}{}", quoted(node.Scalar()),
-                                       expression.error().message,
+  return place.error(node, fmt::format("cannot read the expression {}: {}{}",
+                                       shown_text(node.Scalar()), expression.error().message,
                                        looks_cut_at_comma(node.Scalar()) ? kQuoteHint : ""));
 }
 
@@ -165,7 +156,8 @@ Result<Symbols> read_symbols(const YAML::Node& node, const Place& place) {
     const std::string& name = entry.first.Scalar();
     const Result<IntegerExpression> parsed = IntegerExpression::parse(name);
     if (!parsed.ok() || parsed->symbols().count(name) == 0) {
-      return place.error(entry.first, fmt::format("{} is not a valid symbol name", quoted(name)));
+      return place.error(entry.first,
+                         fmt::format("{} is not a valid symbol name", shown_text(name)));
     }
     if (name == "bx" || name == "by" || name == "bz") {
       return place.error(entry.first, name + " is the block's extent and cannot be a size");
@@ -194,82 +186,42 @@ Result<std::vector<std::byte>> read_bytes(const YAML::Node& node, const Place& p
   return bytes;
 }
 
-Result<BufferInit> read_init(const YAML::Node& node, const Place& place) {
-  constexpr std::string_view kForms =
-      "expected normal, iota, \"uniform(low,high)\" or \"int(low,high)\"";
-  if (!node.IsScalar()) return place.error(node, kForms);
-  const std::string_view text = trim(node.Scalar());
-  BufferInit init;
-  if (text == "normal") return init;
-  if (text == "iota") {
-    init.kind = BufferInit::Kind::iota;
-    return init;
-  }
-  for (const auto& [prefix, kind] :
-       {std::pair{std::string_view("uniform("), BufferInit::Kind::uniform},
-        std::pair{std::string_view("int("), BufferInit::Kind::integers}}) {
-    if (text.substr(0, prefix.size()) != prefix || text.back() != ')') continue;
-    const std::string_view inside = text.substr(prefix.size(), text.size() - prefix.size() - 1);
-    const std::size_t comma = inside.find(',');
-    if (comma == std::string_view::npos) break;
-    const std::optional<double> low = parse_double(inside.substr(0, comma));
-    const std::optional<double> high = parse_double(inside.substr(comma + 1));
-    if (!low || !high || !std::isfinite(*low) || !std::isfinite(*high)) break;
-    if (*low > *high) return place.error(node, "low is greater than high");
-    if (kind == BufferInit::Kind::integers) {
-      constexpr double kLargest = 0x1p53;  // beyond it doubles skip integers
-      if (std::floor(*low) != *low || std::floor(*high) != *high || std::abs(*low) > kLargest ||
-          std::abs(*high) > kLargest) {
-        return place.error(node, "int(low,high) takes integers of at most 2^53");
-      }
-    }
-    return BufferInit{kind, *low, *high};
-  }
-  if (text.size() > 4 && text.substr(text.size() - 4) == ".npy") {
-    return place.error(node, "reading inputs from files is not supported yet; use a generated init",
-                       ErrorCode::unsupported);
-  }
-  return place.error(node, fmt::format("{}, found {}{}", kForms, quoted(text),
-                                       looks_cut_at_comma(text) ? kQuoteHint : ""));
+namespace {
+
+// "32x8": numbers and crosses alone; `max(n, 8)` is an expression.
+bool is_crossed(std::string_view text) {
+  return text.find('x') != std::string_view::npos &&
+         text.find_first_not_of("0123456789x ") == std::string_view::npos;
 }
 
-Result<Dim3> read_block(const YAML::Node& node, const Place& place) {
-  std::vector<std::int64_t> extents;
-  if (node.IsScalar() && node.Scalar() == "auto") {
-    return place.error(node, "a block chosen by the search is not supported yet; write numbers",
-                       ErrorCode::unsupported);
-  }
-  if (node.IsScalar() && node.Scalar().find('x') != std::string::npos) {
-    std::string_view rest = node.Scalar();
-    while (true) {
-      const std::size_t cross = rest.find('x');
-      const std::optional<double> value = parse_double(rest.substr(0, cross));
-      if (!value || std::floor(*value) != *value || std::abs(*value) > 1e9) {
-        return place.error(node, "expected numbers such as 32x8");
-      }
-      extents.push_back(static_cast<std::int64_t>(*value));
-      if (cross == std::string_view::npos) break;
-      rest.remove_prefix(cross + 1);
+Result<std::vector<IntegerExpression>> read_extents(const YAML::Node& node, const Place& place) {
+  if (!node.IsScalar() || !is_crossed(node.Scalar())) return read_expressions(node, place);
+  std::vector<IntegerExpression> extents;
+  std::string_view rest = node.Scalar();
+  while (true) {
+    const std::size_t cross = rest.find('x');
+    const std::optional<double> value = parse_double(rest.substr(0, cross));
+    if (!value || std::floor(*value) != *value || std::abs(*value) > 1e9) {
+      return place.error(node, "expected numbers such as 32x8");
     }
-  } else if (node.IsSequence()) {
-    for (const YAML::Node& item : node) {
-      const Result<std::int64_t> value = read_integer(item, place);
-      if (!value.ok()) return value.error();
-      extents.push_back(*value);
-    }
-  } else {
-    const Result<std::int64_t> value = read_integer(node, place);
-    if (!value.ok()) return value.error();
-    extents.push_back(*value);
+    extents.emplace_back(static_cast<std::int64_t>(*value));
+    if (cross == std::string_view::npos) return extents;
+    rest.remove_prefix(cross + 1);
   }
-  if (extents.empty() || extents.size() > 3) return place.error(node, "expected 1 to 3 extents");
-  for (const std::int64_t extent : extents) {
-    if (extent < 1 || extent > kMaxThreadsPerBlock) {
+}
+
+Result<Dim3> read_fixed_block(const YAML::Node& node, const Place& place,
+                              const std::vector<IntegerExpression>& expressions) {
+  std::array<std::int64_t, 3> extents = {1, 1, 1};
+  for (std::size_t axis = 0; axis < expressions.size(); ++axis) {
+    const Result<std::int64_t> value = expressions[axis].evaluate({});
+    if (!value.ok()) return place.error(node, "expected an integer: " + value.error().message);
+    if (*value < 1 || *value > kMaxThreadsPerBlock) {
       return place.error(node, fmt::format("a block extent must be 1 to {}, found {}",
-                                           kMaxThreadsPerBlock, extent));
+                                           kMaxThreadsPerBlock, *value));
     }
+    extents[axis] = *value;
   }
-  extents.resize(3, 1);
   const Dim3 block{static_cast<std::uint32_t>(extents[0]), static_cast<std::uint32_t>(extents[1]),
                    static_cast<std::uint32_t>(extents[2])};
   if (block.count() > kMaxThreadsPerBlock) {
@@ -277,6 +229,24 @@ Result<Dim3> read_block(const YAML::Node& node, const Place& place) {
                                          block.count(), kMaxThreadsPerBlock));
   }
   return block;
+}
+
+}  // namespace
+
+Status read_block(const YAML::Node& node, const Place& place, Launch& launch) {
+  if (node.IsScalar() && node.Scalar() == "auto") {
+    return place.error(node, "a block chosen by the search is not supported yet; write numbers",
+                       ErrorCode::unsupported);
+  }
+  const Result<std::vector<IntegerExpression>> extents = read_extents(node, place);
+  if (!extents.ok()) return extents.error();
+  if (extents->empty() || extents->size() > 3) return place.error(node, "expected 1 to 3 extents");
+  if (std::ranges::all_of(*extents, &IntegerExpression::is_constant))
+    return store(read_fixed_block(node, place, *extents), launch.block);
+  BlockOfSizes block;
+  std::ranges::copy(*extents, block.extents.begin());
+  launch.block_of_sizes = std::move(block);
+  return {};
 }
 
 }  // namespace regraph::manifest_internal

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,6 +34,17 @@ class Place {
   std::string key_;
 };
 
+// Without the blanks and tabs around it.
+[[nodiscard]] std::string_view trim(std::string_view text);
+// Foreign text shortened for a message.
+[[nodiscard]] std::string shown_text(std::string_view text);
+// All of the text as a number, ".inf" and ".nan" too.
+[[nodiscard]] std::optional<double> parse_double(std::string_view text);
+// In a flow sequence or map YAML cuts plain text at commas, so `[cdiv(N, bx)]` becomes two items.
+[[nodiscard]] bool looks_cut_at_comma(std::string_view text);
+inline constexpr std::string_view kQuoteHint =
+    "; put quotes around text that holds a comma, e.g. \"cdiv(N, bx)\"";
+
 // 1-based line of a node, 0 when unknown.
 [[nodiscard]] int line_of(const YAML::Node& node);
 
@@ -53,6 +65,8 @@ class Place {
 // An even number of hexadecimal digits, spaces between them allowed.
 [[nodiscard]] Result<std::vector<std::byte>> read_bytes(const YAML::Node& node, const Place& place);
 [[nodiscard]] Result<BufferInit> read_init(const YAML::Node& node, const Place& place);
+// A number, or else an expression of sizes. Integers that a double would round are expressions.
+[[nodiscard]] Result<ScalarValue> read_value(const YAML::Node& node, const Place& place);
 // Stores a read value, or hands its error on.
 template <typename Target, typename Value>
 Status store(Result<Value> value, Target& target) {
@@ -71,7 +85,7 @@ Status for_each_entry(const YAML::Node& map, const Place& place, Read read) {
   return {};
 }
 
-// 32, [16, 16] or "16x16".
-[[nodiscard]] Result<Dim3> read_block(const YAML::Node& node, const Place& place);
+// 32, [16, 16] or "16x16"; or expressions of sizes, whose values resolve_blocks puts in.
+[[nodiscard]] Status read_block(const YAML::Node& node, const Place& place, Launch& launch);
 
 }  // namespace regraph::manifest_internal

@@ -39,10 +39,37 @@ const CapturedCase* Problem::captured_at(const Symbols& symbols) const {
 
 const CapturedContent* Problem::captured_content(const Symbols& symbols,
                                                  const std::string& argument) const {
-  const CapturedCase* one = captured_at(symbols);
-  if (one == nullptr) return nullptr;
-  const auto found = one->contents.find(argument);
-  return found == one->contents.end() || !found->second.bytes ? nullptr : &found->second;
+  if (const CapturedCase* one = captured_at(symbols)) {
+    const auto found = one->contents.find(argument);
+    if (found != one->contents.end() && found->second.bytes) return &found->second;
+  }
+  const auto known = std::ranges::find(arguments, argument, &Argument::name);
+  const bool has_file = known != arguments.end() && known->init.content.bytes;
+  return has_file ? &known->init.content : nullptr;
+}
+
+std::vector<std::string> Problem::constant_contents() const {
+  std::vector<std::string> contents;
+  for (const Argument& argument : arguments) {
+    if (!argument.is_input() || argument.init.kind != BufferInit::Kind::constant) continue;
+    contents.push_back(
+        fmt::format("'{}' holds {} before every launch", argument.name, argument.init.text()));
+  }
+  return contents;
+}
+
+bool Problem::has_files() const {
+  return std::ranges::any_of(arguments, [](const Argument& argument) {
+    return argument.is_input() && argument.init.kind == BufferInit::Kind::file;
+  });
+}
+
+bool Problem::has_given_data(const Symbols& symbols) const {
+  return captured_at(symbols) != nullptr || has_files();
+}
+
+bool Problem::is_whole(const Symbols& symbols, const Argument& argument) const {
+  return argument.init.is_whole() || captured_content(symbols, argument.name) != nullptr;
 }
 
 std::size_t shape_growth(const std::vector<IntegerExpression>& shape) {

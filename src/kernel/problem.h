@@ -1,9 +1,11 @@
 // What has to be computed: the kernel's arguments, sizes, checks and what the user permits.
 #pragma once
 
+#include "kernel/buffer_init.h"
 #include "kernel/expression.h"
 #include "kernel/launch_plan.h"
 #include "kernel/scalar_type.h"
+#include "kernel/scalar_value.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -59,15 +61,6 @@ struct KernelSignature {
 
 enum class Direction : std::uint8_t { in, out, inout };
 
-// How a buffer is filled before a launch.
-struct BufferInit {
-  enum class Kind : std::uint8_t { normal, uniform, integers, iota };
-  Kind kind = Kind::normal;
-  double low = 0.0;  // uniform(low, high); integers: low..high inclusive
-  double high = 1.0;
-  bool operator==(const BufferInit&) const = default;
-};
-
 struct Argument {
   std::string name;
   ScalarType type = ScalarType::f32;
@@ -77,7 +70,7 @@ struct Argument {
   std::int64_t components = 1;           // scalars in one element: 4 for float4
   std::vector<IntegerExpression> shape;  // in elements, outermost first; empty for scalars
   BufferInit init;
-  std::optional<double> value;  // scalars that are not size symbols
+  std::optional<ScalarValue> value;  // scalars that are not size symbols
   // A buffer of the harness that launches hand data on with: neither input nor output.
   bool is_scratch = false;
   std::int64_t record_bytes = 0;  // structures: as in Parameter
@@ -132,14 +125,6 @@ struct Assumptions {
   bool keep_precision = true;
 };
 
-// What a buffer, or a structure by value, held when a program launched the kernel.
-struct CapturedContent {
-  std::string file;          // of the data; its name begins with their hash
-  std::uint64_t offset = 0;  // of the first byte in the file
-  // From there to the file's end; null until they are loaded (captured_data.h).
-  std::shared_ptr<const std::vector<std::byte>> bytes;
-};
-
 // One launch of a program as it was: at these sizes the kernel is judged on these contents, too.
 struct CapturedCase {
   Symbols symbols;  // complete
@@ -168,9 +153,19 @@ struct Problem {
 
   // Null when nothing was captured at these sizes. Valid as long as the problem.
   [[nodiscard]] const CapturedCase* captured_at(const Symbols& symbols) const;
-  // The bytes captured of an argument at these sizes; null where there are none.
+  // The bytes captured of an argument at these sizes, or else those of its file, which may be more
+  // than the buffer takes; null where there are none.
   [[nodiscard]] const CapturedContent* captured_content(const Symbols& symbols,
                                                         const std::string& argument) const;
+  // "'y' holds zeros before every launch", of each input that the user says it of: nothing was
+  // tested with others.
+  [[nodiscard]] std::vector<std::string> constant_contents() const;
+  // Whether an input is filled from a file of the user's.
+  [[nodiscard]] bool has_files() const;
+  // Whether what some input holds at these sizes is data of the user's: messages do not repeat it.
+  [[nodiscard]] bool has_given_data(const Symbols& symbols) const;
+  // Whether the content of an input is one whole at these sizes, so that no pattern stands for it.
+  [[nodiscard]] bool is_whole(const Symbols& symbols, const Argument& argument) const;
 };
 
 }  // namespace regraph

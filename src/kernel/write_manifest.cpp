@@ -3,32 +3,9 @@
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
-#include <cmath>
-
 namespace regraph {
 
 namespace {
-
-// The shortest text that reads back to the same double.
-std::string number(double value) {
-  if (std::isnan(value)) return ".nan";
-  if (std::isinf(value)) return value < 0 ? "-.inf" : ".inf";
-  return fmt::format("{}", value);
-}
-
-std::string init_text(const BufferInit& init) {
-  switch (init.kind) {
-    case BufferInit::Kind::normal:
-      return "normal";
-    case BufferInit::Kind::iota:
-      return "iota";
-    case BufferInit::Kind::uniform:
-      return fmt::format("uniform({},{})", number(init.low), number(init.high));
-    case BufferInit::Kind::integers:
-      return fmt::format("int({:.0f},{:.0f})", init.low, init.high);
-  }
-  return "normal";
-}
 
 const char* direction_text(Direction direction) {
   return direction == Direction::in ? "in" : direction == Direction::out ? "out" : "inout";
@@ -113,6 +90,15 @@ void emit_captured(YAML::Emitter& out, const Problem& problem) {
   out << YAML::EndSeq;
 }
 
+void emit_init(YAML::Emitter& out, const BufferInit& init) {
+  if (init.kind != BufferInit::Kind::file) return emit_text(out, init.text());
+  out << YAML::Flow << YAML::BeginMap << YAML::Key << "file" << YAML::Value << YAML::DoubleQuoted
+      << init.content.file;
+  if (!init.hash.empty())
+    out << YAML::Key << "hash" << YAML::Value << YAML::DoubleQuoted << init.hash;
+  out << YAML::EndMap;
+}
+
 void emit_arguments(YAML::Emitter& out, const Problem& problem) {
   bool any = false;
   for (const Argument& argument : problem.arguments)
@@ -130,7 +116,7 @@ void emit_arguments(YAML::Emitter& out, const Problem& problem) {
       continue;
     }
     if (!argument.is_pointer) {
-      out << number(*argument.value);
+      emit_text(out, argument.value->text());
       continue;
     }
     out << YAML::Flow << YAML::BeginMap;
@@ -141,7 +127,7 @@ void emit_arguments(YAML::Emitter& out, const Problem& problem) {
     out << YAML::Key << "dir" << YAML::Value << direction_text(argument.direction);
     emit_shape(out, argument);
     out << YAML::Key << "init" << YAML::Value;
-    emit_text(out, init_text(argument.init));
+    emit_init(out, argument.init);
     if (!argument.overlaps.empty()) {
       out << YAML::Key << "overlap" << YAML::Value << YAML::Flow << YAML::BeginSeq;
       emit_text(out, argument.overlaps);
@@ -159,8 +145,10 @@ void emit_launch(YAML::Emitter& out, const Launch& launch, bool with_kernel) {
     out << YAML::Key << "kernel" << YAML::Value;
     emit_text(out, launch.kernel);
   }
-  out << YAML::Key << "block" << YAML::Value << YAML::Flow << YAML::BeginSeq << launch.block.x
-      << launch.block.y << launch.block.z << YAML::EndSeq;
+  out << YAML::Key << "block" << YAML::Value << YAML::Flow << YAML::BeginSeq;
+  for (std::size_t axis = 0; axis < launch.grid.size(); ++axis)
+    emit_text(out, launch.block_extent(axis).text());
+  out << YAML::EndSeq;
   out << YAML::Key << "grid" << YAML::Value << YAML::Flow << YAML::BeginSeq;
   for (const IntegerExpression& extent : launch.grid)
     emit_text(out, extent.text());
@@ -179,7 +167,8 @@ void emit_policies(YAML::Emitter& out, const Problem& problem) {
   out << YAML::Key << "reference" << YAML::Value << "self";
   out << YAML::Key << "check" << YAML::Value << YAML::Flow << YAML::BeginMap;
   out << YAML::Key << "tolerance" << YAML::Value
-      << (problem.check.relative_tolerance ? number(*problem.check.relative_tolerance) : "auto");
+      << (problem.check.relative_tolerance ? number_text(*problem.check.relative_tolerance)
+                                           : "auto");
   out << YAML::Key << "seeds" << YAML::Value << problem.check.seeds;
   if (!problem.check.benign_races.empty()) {
     out << YAML::Key << "benign_races" << YAML::Value << YAML::Flow << YAML::BeginSeq;

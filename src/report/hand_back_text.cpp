@@ -18,7 +18,9 @@ std::string launch_text(const Problem& problem, const LaunchPlan& plan) {
     return fmt::format("({}, {}, {})", x, y, z);
   };
   std::string text =
-      fmt::format("block {}, grid {}", axes(launch->block.x, launch->block.y, launch->block.z),
+      fmt::format("block {}, grid {}",
+                  axes(launch->block_extent(0).text(), launch->block_extent(1).text(),
+                       launch->block_extent(2).text()),
                   axes(launch->grid[0].text(), launch->grid[1].text(), launch->grid[2].text()));
   const auto numbers = problem.bench.empty()
                            ? std::nullopt

@@ -33,7 +33,11 @@ double RunReport::speedup_high() const {
 }
 
 std::vector<std::string> RunReport::assumptions() const {
-  return outcome.best.assumptions;
+  std::vector<std::string> all = outcome.best.assumptions;
+  if (!outcome.improved()) return all;
+  const std::vector<std::string> constants = problem.constant_contents();
+  all.insert(all.end(), constants.begin(), constants.end());
+  return all;
 }
 
 }  // namespace regraph

@@ -67,7 +67,8 @@ struct RunReport {
   // 95 % of the last measurement; without one from the ends of both times' intervals.
   [[nodiscard]] double speedup_low() const;
   [[nodiscard]] double speedup_high() const;
-  // What the winner relies on beyond the original, as its steps noted.
+  // What the winner relies on beyond the original, as its steps noted, and may rely on, as the
+  // manifest says: buffers that hold a constant.
   [[nodiscard]] std::vector<std::string> assumptions() const;
 };
 

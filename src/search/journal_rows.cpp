@@ -99,8 +99,23 @@ std::optional<IntegerExpression> expression_of(const Json& json) {
   return std::move(*parsed);
 }
 
+// [x, y, z], expressions of sizes; and what they are at the first bench size.
+std::optional<BlockOfSizes> block_of_sizes_of(const Json& json) {
+  if (!json.is_array() || json.size() != 6) return std::nullopt;
+  BlockOfSizes block;
+  std::uint32_t* const extents[] = {&block.at.x, &block.at.y, &block.at.z};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    auto expression = expression_of(json[axis]);
+    const auto extent = read_integer<std::uint32_t>(json[3 + axis]);
+    if (!extent || !expression) return std::nullopt;
+    block.extents[axis] = std::move(*expression);
+    *extents[axis] = *extent;
+  }
+  return block;
+}
+
 std::optional<Launch> launch_of(const Json& json) {
-  if (!json.is_array() || json.size() < 8 || json.size() > 9 || !json[0].is_string())
+  if (!json.is_array() || json.size() < 8 || json.size() > 10 || !json[0].is_string())
     return std::nullopt;
   Launch launch;
   launch.kernel = json[0].get<std::string>();
@@ -115,7 +130,11 @@ std::optional<Launch> launch_of(const Json& json) {
   auto shared = expression_of(json[7]);
   if (!shared) return std::nullopt;
   launch.dynamic_shared_bytes = std::move(*shared);
-  if (json.size() == 9) {
+  if (json.size() == 10) {
+    launch.block_of_sizes = block_of_sizes_of(json[9]);
+    if (!launch.block_of_sizes) return std::nullopt;
+  }
+  if (json.size() >= 9) {
     if (!json[8].is_array()) return std::nullopt;
     for (const Json& argument : json[8]) {
       if (!argument.is_string()) return std::nullopt;
@@ -295,7 +314,11 @@ std::string plan_text(const LaunchPlan& plan) {
     json.push_back({launch.kernel, launch.block.x, launch.block.y, launch.block.z,
                     launch.grid[0].text(), launch.grid[1].text(), launch.grid[2].text(),
                     launch.dynamic_shared_bytes.text()});
-    if (!launch.arguments.empty()) json.back().push_back(launch.arguments);
+    if (!launch.arguments.empty() || launch.block_of_sizes) json.back().push_back(launch.arguments);
+    if (const auto& block = launch.block_of_sizes) {
+      json.back().push_back({block->extents[0].text(), block->extents[1].text(),
+                             block->extents[2].text(), block->at.x, block->at.y, block->at.z});
+    }
   }
   return dump(json);
 }

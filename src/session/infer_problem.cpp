@@ -4,6 +4,7 @@
 #include "infer/infer_launches.h"
 #include "infer/infer_manifest.h"
 #include "kernel/captured_data.h"
+#include "kernel/input_files.h"
 #include "source/choose_launch.h"
 #include "source/extract.h"
 #include "source/host_launch.h"
@@ -277,6 +278,7 @@ Result<InferredProblem> infer_problem(const ProblemSource& input,
   result.problem = std::move(*problem);
   const std::filesystem::path folder = std::filesystem::path(inferred.manifest.path).parent_path();
   if (Status loaded = load_captured(result.problem, folder); !loaded) return loaded.error();
+  if (Status loaded = load_input_files(result.problem, folder); !loaded) return loaded.error();
   auto& notes = result.problem.notes;
   notes.insert(notes.begin(), observed.begin(), observed.end());
   notes.insert(notes.begin(), inferred.notes.begin(), inferred.notes.end());

@@ -137,6 +137,7 @@ class Observer {
         result_.sizes.push_back(name);
       }
     }
+    add_sizes_of_values();
     return {};
   }
 
@@ -155,7 +156,22 @@ class Observer {
     const auto size = draft_.sizes.find(parameter.name);
     if (size != draft_.sizes.end()) return static_cast<double>(size->second) > kStructuralSize;
     const ManifestArgument* said = said_of(parameter.name);
-    return said == nullptr || !said->value || *said->value > kStructuralSize;
+    if (said == nullptr || !said->value) return true;
+    const Result<double> number = said->value->at({});  // an expression follows other sizes
+    return number.ok() && *number > kStructuralSize;
+  }
+
+  // Sizes that are not passed, but that what is passed follows.
+  void add_sizes_of_values() {
+    for (const auto& [name, said] : draft_.arguments) {
+      if (!said.value || said.value->expression() == nullptr) continue;
+      for (const std::string& symbol : said.value->expression()->symbols()) {
+        const auto size = draft_.sizes.find(symbol);
+        const bool known = std::ranges::find(result_.sizes, symbol) != result_.sizes.end();
+        if (known || size == draft_.sizes.end()) continue;
+        if (static_cast<double>(size->second) > kStructuralSize) result_.sizes.push_back(symbol);
+      }
+    }
   }
 
   [[nodiscard]] Symbols sizes_of(std::size_t trial) const {
@@ -223,7 +239,10 @@ class Observer {
                     std::size_t bytes) const {
     const auto put = [&](auto value) { std::memcpy(place, &value, std::min(bytes, sizeof value)); };
     const ManifestArgument* said = said_of(parameter.name);
-    const double number = said != nullptr && said->value ? *said->value : 1.0;
+    double number = 1.0;
+    if (said != nullptr && said->value) {
+      if (const Result<double> given = said->value->at(symbols); given.ok()) number = *given;
+    }
     if (parameter.type == ScalarType::f64) return put(number);
     if (parameter.type == ScalarType::f32) return put(static_cast<float>(number));
     if (is_floating(parameter.type)) return;

@@ -21,8 +21,8 @@ struct ObservedBuffer {
 };
 
 struct ObservedLengths {
-  std::map<std::string, ObservedBuffer> buffers;  // by argument
-  std::vector<std::string> sizes;                 // integer parameters that lengths depend on
+  std::map<std::string, ObservedBuffer> buffers;             // by argument
+  std::vector<std::string> sizes;                            // that lengths depend on
   std::vector<std::pair<std::string, std::string>> unknown;  // by argument: why not
 };
 

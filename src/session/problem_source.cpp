@@ -254,6 +254,7 @@ class SourceReader {
     for (const std::string& size : options_.sizes) {
       if (Status status = apply_size(size, manifest); !status) return status;
     }
+    if (Status blocks = resolve_blocks(manifest); !blocks) return blocks;
     for (const std::string& define : options_.defines) {
       if (Status status = apply_define(define, manifest); !status) return status;
     }
@@ -264,10 +265,10 @@ class SourceReader {
       input_.block = *block;
     } else if (!manifest.launches.empty()) {
       for (ManifestLaunch& entry : manifest.launches) {
-        if (entry.launch.kernel == manifest.kernel) entry.launch.block = *block;
+        if (entry.launch.kernel == manifest.kernel) fix_block(entry.launch, *block);
       }
     } else if (manifest.launch) {
-      manifest.launch->block = *block;
+      fix_block(*manifest.launch, *block);
     } else {
       input_.block = *block;
     }
@@ -287,6 +288,12 @@ class SourceReader {
         ErrorCode::invalid_argument,
         fmt::format("--launch {}: {} says how '{}' is launched; leave one of them out",
                     options_.launch_line, told, input_.manifest.kernel.value_or("the kernel")));
+  }
+
+  // One that followed the sizes follows them no longer.
+  static void fix_block(Launch& launch, const Dim3& block) {
+    launch.block = block;
+    launch.block_of_sizes.reset();
   }
 
   // Of several launches the first one's kernel is optimised, unless one is named.

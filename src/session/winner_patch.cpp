@@ -198,6 +198,8 @@ class PatchMaker {
       lines.push_back(fmt::format("Launch it with {}.", handback::launch_text(*launch)));
     for (const std::string& assumption : winner_.assumptions)
       lines.push_back("It relies on this: " + assumption + ".");
+    for (const std::string& content : opened_.problem.constant_contents())
+      lines.push_back("It was not tested otherwise: " + content + ".");
     return lines;
   }
 

@@ -52,6 +52,22 @@ launches:
   - {kernel: scale, block: [32, 2], grid: [n, 2], args: [between, y, a]}
 )yaml";
 
+constexpr std::string_view kValues = R"yaml(sizes: {n: 4096, m: 17}
+args:
+  in: {shape: [n], init: "constant(-3.5)"}
+  out: {dir: inout, shape: [n + 1], init: zeros}
+  a: n / 2 - m
+  offsets: {shape: [m + 1], init: csr_offsets(n)}
+  columns: {shape: [n], init: "csr_columns(max(m, 3))"}
+  order: {shape: [m], init: permutation}
+  index: {shape: [n], init: "int(0, m - 1)"}
+  weights: {shape: [n], init: {file: w.bin, hash: "00112233445566778899aabbccddeeff"}}
+  more: {shape: [n], init: w.npy}
+  count: {value: "cdiv(n, m)"}
+launch: {block: ["min(m, 64)", 2], grid: ["cdiv(n, bx)"]}
+tests: [{n: 64, m: 3}]
+)yaml";
+
 constexpr std::string_view kSchema = R"json({"ConfigurationSpace": {"TuningParameters": [
   {"Name": "bx", "Values": "[32, 64]"}]},
  "KernelSpecification": {"Language": "CUDA", "KernelName": "scale", "KernelFile": "s.cu",
@@ -93,16 +109,31 @@ const KernelSignature kSignature = {
      {.name = "out", .type = ScalarType::f32, .is_pointer = true},
      {.name = "a", .type = ScalarType::f32}}};
 
-void try_manifest(std::string text, fuzz::Random& random, const fuzz::Rounds& rounds) {
+// Of the manifest that says most of values.
+const KernelSignature kSparse = {
+    "scale",
+    {{.name = "in", .type = ScalarType::f32, .is_pointer = true, .points_to_const = true},
+     {.name = "out", .type = ScalarType::f32, .is_pointer = true},
+     {.name = "offsets", .type = ScalarType::i32, .is_pointer = true, .points_to_const = true},
+     {.name = "columns", .type = ScalarType::u32, .is_pointer = true, .points_to_const = true},
+     {.name = "order", .type = ScalarType::i64, .is_pointer = true, .points_to_const = true},
+     {.name = "index", .type = ScalarType::u8, .is_pointer = true, .points_to_const = true},
+     {.name = "weights", .type = ScalarType::f64, .is_pointer = true, .points_to_const = true},
+     {.name = "more", .type = ScalarType::f32, .is_pointer = true, .points_to_const = true},
+     {.name = "a", .type = ScalarType::f32},
+     {.name = "count", .type = ScalarType::i32}}};
+
+void try_manifest(std::string text, const KernelSignature& signature, fuzz::Random& random,
+                  const fuzz::Rounds& rounds) {
   fuzz::damage(text, random, kWords);
   const Result<Manifest> manifest = parse_manifest(text, "fuzz.yaml");
   if (!manifest) return;
-  const Result<Problem> problem = make_problem(*manifest, kSignature, "k.cu", "");
+  const Result<Problem> problem = make_problem(*manifest, signature, "k.cu", "");
   if (!problem) return;
   const std::string written = write_manifest(*problem, problem->launch);
   const Result<Manifest> again = parse_manifest(written, "again.yaml");
   if (!again) rounds.fail("what was written cannot be read: " + again.error().message);
-  const Result<Problem> same = make_problem(*again, kSignature, "k.cu", "");
+  const Result<Problem> same = make_problem(*again, signature, "k.cu", "");
   if (!same) rounds.fail("what was written is no problem: " + same.error().message);
   if (write_manifest(*same, same->launch) != written) rounds.fail("written twice, different texts");
 }
@@ -135,7 +166,9 @@ int main(int argc, char** argv) {
   return rounds.run([&](fuzz::Random& random) {
     switch (random() % 3) {
       case 0:
-        return try_manifest(std::string(random() % 2 == 0 ? kManifest : kLaunches), random, rounds);
+        if (random() % 2 == 0) return try_manifest(std::string(kValues), kSparse, random, rounds);
+        return try_manifest(std::string(random() % 2 == 0 ? kManifest : kLaunches), kSignature,
+                            random, rounds);
       case 1:
         return try_schema(std::string(kSchema), random);
       default:

@@ -55,6 +55,35 @@ TEST(LaunchPlan, RefusesWhatCudaRefuses) {
   EXPECT_FALSE(concretise(launch, sizes).ok());
 }
 
+TEST(LaunchPlan, ABlockMayFollowTheSizes) {
+  Launch launch = sample();
+  launch.block = {64, 2, 1};
+  launch.block_of_sizes = BlockOfSizes{{*IntegerExpression::parse("N"), 2, 1}, {64, 2, 1}};
+  ASSERT_TRUE(launch.block_follows_sizes());
+  auto concrete = concretise(launch, {{"M", 50}, {"N", 96}});
+  ASSERT_TRUE(concrete.ok()) << concrete.error().message;
+  EXPECT_EQ(concrete->block, (Dim3{96, 2, 1}));
+  EXPECT_EQ(concrete->grid, (Dim3{1, 25, 1}));
+  EXPECT_EQ(concrete->dynamic_shared_bytes, 4u * 96 * 2);
+  const auto large = concretise(launch, {{"M", 50}, {"N", 513}});
+  ASSERT_FALSE(large.ok());
+  EXPECT_NE(large.error().message.find("513 (N) x 2 x 1 threads at {M: 50, N: 513}"),
+            std::string::npos)
+      << large.error().message;
+  EXPECT_FALSE(concretise(launch, {{"M", 50}, {"N", std::int64_t{1} << 60}}).ok());
+  EXPECT_FALSE(concretise(launch, {{"M", 50}, {"N", 0}}).ok());
+  EXPECT_FALSE(concretise(launch, {{"M", 50}}).ok());
+  // Plans tell it apart from the same block, fixed; whoever sets another one fixes it.
+  Launch fixed = launch;
+  fixed.block_of_sizes.reset();
+  EXPECT_NE(LaunchPlan{{launch}}.text(), LaunchPlan{{fixed}}.text());
+  launch.block = {32, 2, 1};
+  EXPECT_FALSE(launch.block_follows_sizes());
+  concrete = concretise(launch, {{"M", 50}, {"N", 96}});
+  ASSERT_TRUE(concrete.ok()) << concrete.error().message;
+  EXPECT_EQ(concrete->block, (Dim3{32, 2, 1}));
+}
+
 TEST(LaunchPlan, TextTellsPlansApart) {
   LaunchPlan a{{sample()}};
   LaunchPlan b = a;

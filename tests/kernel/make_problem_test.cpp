@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <tuple>
+
 namespace regraph {
 namespace {
 
@@ -204,6 +207,149 @@ TEST(WriteManifest, ReadsBackToTheSameProblem) {
       expect_same(*problem, *again);
       EXPECT_EQ(write_manifest(*again, again->launch), written);
     }
+  }
+}
+
+// A sparse matrix, what it is multiplied with and a scalar of each kind.
+KernelSignature sparse() {
+  return {"spmv",
+          {pointer("offsets", true, ScalarType::i32), pointer("columns", true, ScalarType::u32),
+           pointer("values", true), pointer("y", false), pointer("order", true, ScalarType::i64),
+           scalar("half", ScalarType::i32), scalar("scale", ScalarType::f32),
+           scalar("length", ScalarType::i64), scalar("small", ScalarType::u8)}};
+}
+
+std::string sparse_yaml(const std::string& replaced = "", const std::string& by = "") {
+  std::string yaml =
+      "sizes: {rows: 100, cols: 80, nnz: 700}\n"
+      "args:\n"
+      "  offsets: {shape: [rows + 1], init: csr_offsets(nnz)}\n"
+      "  columns: {shape: [nnz], init: csr_columns(cols)}\n"
+      "  values: {shape: [nnz], init: \"constant(3.5)\"}\n"
+      "  y: {dir: inout, shape: [rows], init: zeros}\n"
+      "  order: {shape: [rows], init: permutation}\n"
+      "  half: rows / 2\n"
+      "  scale: {value: 2 * cols}\n"
+      "  length: 9007199254740993\n"
+      "  small: \"min(rows, 255)\"\n"
+      "launch: {block: 32, grid: [\"cdiv(rows, bx)\"]}\n"
+      "tests: [{rows: 7, cols: 5, nnz: 20}]\n";
+  if (const auto at = yaml.find(replaced); !replaced.empty() && at != std::string::npos)
+    yaml.replace(at, replaced.size(), by);
+  return yaml;
+}
+
+TEST(MakeProblem, ValuesAndContentsFollowTheSizes) {
+  const auto problem = join(sparse_yaml(), sparse());
+  ASSERT_TRUE(problem.ok()) << problem.error().message;
+  const Symbols& test = problem->tests.front();
+  const auto value = [&](std::size_t argument, const Symbols& symbols) {
+    const auto at = problem->arguments[argument].value->at(symbols);
+    return at.ok() ? *at : -1.0;
+  };
+  EXPECT_EQ(value(5, test), 3.0);
+  EXPECT_EQ(value(5, problem->sizes), 50.0);
+  EXPECT_EQ(value(6, test), 10.0);
+  EXPECT_EQ(value(8, test), 7.0);
+  // A double would round it.
+  const auto length = problem->arguments[7].value->integer_at(test);
+  ASSERT_TRUE(length.ok() && length->has_value());
+  EXPECT_EQ(**length, 9007199254740993);
+  const auto offsets = problem->arguments[0].init.at(test);
+  ASSERT_TRUE(offsets.ok());
+  EXPECT_EQ(offsets->high, 20.0);
+  // What may be relied on is said.
+  EXPECT_EQ(problem->constant_contents(),
+            (std::vector<std::string>{"'values' holds constant(3.5) before every launch",
+                                      "'y' holds zeros before every launch"}));
+  const auto notes = [&](std::string_view part) {
+    return std::any_of(problem->notes.begin(), problem->notes.end(),
+                       [&](const std::string& note) { return contains(note, part); });
+  };
+  EXPECT_TRUE(notes("'y' holds zeros"));
+}
+
+TEST(MakeProblem, ValuesAndContentsThatDoNotFitSaySo) {
+  const std::tuple<const char*, const char*, const char*> cases[] = {
+      {"rows / 2", "rows - 101", ""},
+      {"rows / 2", "30000000 * rows",
+       "bench: 'half': 30000000 * rows is 3000000000 at {cols: 80, nnz: 700, rows: 100}, which "
+       "does "
+       "not fit its type int"},
+      {"rows / 2", "widths / 2", "k.yaml:8: 'half': widths / 2: unknown symbol 'widths'"},
+      {"rows / 2", "1.5", "'half' is an integer, 1.5 is not"},
+      {"rows / 2", "3000000000", "does not fit its type int"},
+      {"\"min(rows, 255)\"", "rows - 10", "tests: 'small': rows - 10 is -3 at"},
+      {"\"min(rows, 255)\"", "256", "does not fit its type unsigned char"},
+      {"csr_offsets(nnz)", "csr_offsets(nz)", "k.yaml:3: init of 'offsets': nz: unknown symbol"},
+      {"csr_offsets(nnz)", "csr_offsets(nnz - 100)", "tests: 'offsets': csr_offsets(nnz - 100)"},
+      {"csr_columns(cols)", "csr_columns(cols - 5)", "has no column"},
+      {"[rows + 1], init", "[1], init", "a place for each row and one more"},
+      {"\"constant(3.5)\"", "permutation", "for buffers of integers"},
+      {"\"constant(3.5)\"", "csr_offsets(nnz)", "for buffers of integers"},
+      {"permutation", "\"int(5, rows - 3)\"", "holds nothing"},
+      {"csr_columns(cols)", "\"int(-1, cols)\"", "-1 does not fit its type unsigned int"},
+      {"csr_columns(cols)", "\"int(nnz - 800, cols)\"", "does not fit its type unsigned int"},
+      {"csr_columns(cols)", "constant(0.5)", "does not fit its type unsigned int"},
+  };
+  for (const auto& [replaced, by, reason] : cases) {
+    const std::string yaml = sparse_yaml(replaced, by);
+    if (std::string_view(reason).empty()) {
+      EXPECT_TRUE(join(yaml, sparse()).ok()) << by;
+      continue;
+    }
+    const std::string message = error_of(yaml, sparse());
+    EXPECT_TRUE(contains(message, reason)) << message;
+  }
+}
+
+TEST(WriteManifest, ValuesAndContentsReadBack) {
+  const char* const inits[] = {"zeros",
+                               "ones",
+                               "constant(-0.0)",
+                               "constant(0.1)",
+                               "\"int(0, rows - 1)\"",
+                               "\"int(1 - rows, max(rows, cols))\"",
+                               "iota"};
+  for (const char* init : inits) {
+    const auto problem = join(sparse_yaml("init: zeros", std::string("init: ") + init), sparse());
+    ASSERT_TRUE(problem.ok()) << problem.error().message;
+    const std::string written = write_manifest(*problem, problem->launch);
+    const auto again = join(written, sparse());
+    ASSERT_TRUE(again.ok()) << again.error().message << "\n" << written;
+    expect_same(*problem, *again);
+    EXPECT_EQ(write_manifest(*again, again->launch), written);
+  }
+}
+
+TEST(MakeProblem, ABlockMayFollowTheSizes) {
+  const std::string launch = "block: 32, grid: [\"cdiv(rows, bx)\"]";
+  const auto with_block = [&](const std::string& block) {
+    return sparse_yaml(launch, "block: " + block + ", grid: [\"cdiv(rows, bx)\"]");
+  };
+  const auto problem = join(with_block("[\"min(cols, 64)\", 2]"), sparse());
+  ASSERT_TRUE(problem.ok()) << problem.error().message;
+  const Launch& one = problem->launch.launches.front();
+  EXPECT_EQ(one.block, (Dim3{64, 2, 1}));
+  EXPECT_EQ(concretise(one, problem->tests.front())->block, (Dim3{5, 2, 1}));
+  const std::string written = write_manifest(*problem, problem->launch);
+  EXPECT_TRUE(contains(written, "block: [\"min(cols, 64)\", 2, 1]")) << written;
+  const auto again = join(written, sparse());
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(again->launch, problem->launch);
+  EXPECT_EQ(join(with_block("\"max(rows, 8)\""), sparse())->launch.launches.front().block,
+            (Dim3{100, 1, 1}));
+
+  EXPECT_TRUE(contains(error_of(with_block("[cols - 5]"), sparse()),
+                       "tests: launch of 'spmv': a block of 0 (cols - 5) x 1 x 1 threads at {cols: "
+                       "5, nnz: 20, rows: 7} is not possible"));
+  for (const auto& [block, reason] :
+       {std::pair{"2 * nnz", "k.yaml: launch.block: a block of 1400 (2 * nnz)"},
+        std::pair{"[width]", "unknown symbol 'width' (known: cols, nnz, rows); add it to sizes"},
+        std::pair{"bx", "unknown symbol 'bx'"}}) {
+    const auto manifest = parse_manifest(with_block(block), "k.yaml");
+    ASSERT_FALSE(manifest.ok()) << block;
+    EXPECT_TRUE(contains(manifest.error().message, reason)) << manifest.error().message;
   }
 }
 

@@ -79,6 +79,17 @@ TEST(Manifest, ErrorsNamePathLineAndCure) {
   expect_message("args: {A: {shape: [cdiv(N, 2)]}}", {"quotes"});
   expect_message("args: {A: {init: uniform(0,1)}}", {"quotes"});
   expect_message("args: {A: {init: \"int(0.5,2)\"}}", {"integers"});
+  expect_message("args: {A: {init: \"int(0,N-)\"}}", {"k.yaml:1:", "args.A.init", "'N-'"});
+  expect_message("args: {A: {init: \"int(0, cdiv(bx, 2))\"}}", {"expressions of sizes"});
+  expect_message("args: {A: {init: \"constant(a)\"}}", {"constant(value)", "'a'"});
+  expect_message("args: {A: {init: \"csr_offsets(bx)\"}}", {"csr_offsets", "'bx'"});
+  expect_message("args: {A: {init: \"csr_offsets(1, 2)\"}}", {"csr_offsets(entries)"});
+  expect_message("args: {A: {init: \"ones(\"}}", {"zeros"});
+  expect_message("args: {A: {init: {data: x.bin}}}", {"'data'", "file"});
+  expect_message("args: {A: {init: {hash: abc}}}", {"'file' is missing"});
+  expect_message("args: {A: {init: {file: x, hash: abc}}}", {"'hash'"});
+  expect_message("args: {a: M /}", {"k.yaml:1:", "args.a", "'M /'"});
+  expect_message("args: {a: {value: bx / 2}}", {"args.a.value", "not the block"});
   expect_message("launch: {block: [2048], grid: [1]}", {"1024"});
   expect_message("launch: {block: [256]}", {"grid"});
   expect_message("launch: {block: 64, grid: [1, 1, 1, 1]}", {"at most 3"});
@@ -87,8 +98,7 @@ TEST(Manifest, ErrorsNamePathLineAndCure) {
   expect_message("assume: {align: 24}", {"power of two"});
   expect_message("tests: {N: 3}", {"list"});
   expect_message("a: [", {"k.yaml:", "YAML"});
-  for (const char* yaml :
-       {"reference: ref.cu", "args: {A: {init: x.npy}}", "launch: {block: auto, grid: 1}"}) {
+  for (const char* yaml : {"reference: ref.cu", "launch: {block: auto, grid: 1}"}) {
     expect_message(yaml, {"not supported yet"});
     EXPECT_EQ(parse_manifest(yaml, "k.yaml").error().code, ErrorCode::unsupported);
   }

@@ -44,7 +44,7 @@ Result<std::vector<std::uint64_t>> make_buffers(const Problem& problem, const Sy
     }
     const auto bytes = static_cast<std::size_t>(*count) * size;
     std::size_t drawn = argument.is_symbol ? bytes : kPatternElements * size;
-    if (problem.captured_content(symbols, argument.name) != nullptr && !argument.is_symbol)
+    if (problem.is_whole(symbols, argument) && !argument.is_symbol)
       drawn = (bytes + kPage - 1) / kPage * kPage;
     std::vector<std::byte> pattern(drawn);
     verify::fill_input(problem, argument, symbols, verify::Distribution::manifest, kPatternSeed,

@@ -1,6 +1,7 @@
 #include "eval/verify/added_sizes.h"
 
 #include "eval/verify/reference.h"
+#include "kernel/check_values.h"
 
 #include <algorithm>
 #include <set>
@@ -30,7 +31,8 @@ bool affordable(const Problem& problem, const Symbols& symbols) {
   for (const Argument& argument : problem.arguments) {
     if (!argument.has_content()) continue;
     const Result<std::int64_t> count = argument.element_count(symbols);
-    if (!count.ok() || *count > kMostElements) return false;
+    if (!count.ok() || *count > kMostElements || !check_values(argument, symbols).ok())
+      return false;
     elements += *count;
   }
   return elements <= kMostElements && volume(problem, symbols) <= kMostVolume;

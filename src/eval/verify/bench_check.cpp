@@ -338,16 +338,15 @@ Verdict BenchCheck::compare_elements(const std::vector<KnownElements>& known) {
                        exactly_representable(argument, expected, {});
     const double tau = kToleranceFactor * tolerance(judged_type(argument), arithmetic,
                                                     problem_.check, problem_.assume);
-    const BufferComparison comparison =
-        compare({argument,
-                 extents_of(argument, reference_.symbols()),
-                 expected,
-                 actual,
-                 {},
-                 {},
-                 places,
-                 problem_.captured_at(reference_.symbols()) != nullptr},
-                tau, exact);
+    const BufferComparison comparison = compare({argument,
+                                                 extents_of(argument, reference_.symbols()),
+                                                 expected,
+                                                 actual,
+                                                 {},
+                                                 {},
+                                                 places,
+                                                 problem_.has_given_data(reference_.symbols())},
+                                                tau, exact);
     relative_error_ = std::max(relative_error_, comparison.relative_error);
     if (!comparison.equal) return reject(Verdict::wrong_result, comparison.message);
     first = last;

@@ -74,7 +74,7 @@ class BenchReference {
   void run_ahead(std::span<const std::uint64_t> blocks, const Cancellation& cancellation);
   [[nodiscard]] const Arithmetic& block_arithmetic() const { return block_arithmetic_; }
   [[nodiscard]] bool exact_inputs() const {
-    return !settings_.divides_floats && problem_.captured_at(symbols_) == nullptr;
+    return !settings_.divides_floats && !problem_.has_given_data(symbols_);
   }
 
  private:

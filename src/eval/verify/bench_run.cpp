@@ -33,19 +33,20 @@ BenchInputs::BenchInputs(const Problem& problem, const Symbols& symbols, std::ui
   for (std::size_t i = 0; i < patterns_.size(); ++i) {
     const Argument& argument = problem.arguments[i];
     if (!argument.is_input()) continue;
+    const Result<std::int64_t> count = argument.element_count(symbols);
+    if (!count.ok()) continue;  // BenchRun::create reports it
+    const std::size_t content = static_cast<std::size_t>(*count) * size_in_bytes(argument.type);
     std::size_t bytes = kPatternBytes;
-    const CapturedContent* captured = problem.captured_content(symbols, argument.name);
-    if (captured != nullptr && !argument.is_symbol) {
+    if (argument.is_symbol) {
+      bytes = content;
+    } else if (problem.is_whole(symbols, argument)) {
       // All of it, and room to begin anywhere in a page.
-      bytes = (captured->bytes->size() + 2 * kPage - 1) / kPage * kPage;
-    } else if (argument.is_symbol) {
-      const Result<std::int64_t> count = argument.element_count(symbols);
-      if (!count.ok()) continue;  // BenchRun::create reports it
-      bytes = static_cast<std::size_t>(*count) * size_in_bytes(argument.type);
+      bytes = (content + 2 * kPage - 1) / kPage * kPage;
     }
+    const bool given = problem.captured_content(symbols, argument.name) != nullptr;
     patterns_[i].resize(bytes);
     fill_input(problem, argument, symbols,
-               captured != nullptr ? Distribution::captured : Distribution::small_integers,
+               given ? Distribution::captured : Distribution::small_integers,
                random_bits(seed, kBenchInputs), i, patterns_[i]);
   }
 }

@@ -79,7 +79,7 @@ class Comparer {
   }
 
   [[nodiscard]] std::string value(std::span<const std::byte> buffer, std::size_t i) const {
-    if (view_.is_private) return "with captured data";
+    if (view_.is_private) return "with data as given";
     return number(type_, load_element(type_, buffer.data() + i * size_));
   }
 

@@ -126,7 +126,7 @@ Problem widened_problem(const Problem& problem) {
   for (Argument& argument : wide.arguments) {
     if (argument.type != ScalarType::f32) continue;
     argument.type = ScalarType::f64;
-    if (argument.value) argument.value = static_cast<float>(*argument.value);
+    if (argument.value) argument.value = argument.value->in_single();
   }
   return wide;
 }

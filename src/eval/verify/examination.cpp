@@ -28,7 +28,8 @@ bool comes_before_a_second_launch(const Reference& reference, std::size_t index)
   if (index + 1 >= reference.case_count()) return false;
   const Distribution next = reference.distribution(index + 1);
   return next == Distribution::uniform ||
-         (reference.distribution(index) == Distribution::captured &&
+         ((reference.distribution(index) == Distribution::captured ||
+           reference.distribution(index) == Distribution::manifest) &&
           (next == Distribution::perturbed || next == Distribution::exchanged));
 }
 
@@ -203,7 +204,7 @@ class Examination {
                                                    run.before[i],
                                                    one.untouched[i],
                                                    {},
-                                                   problem_.captured_at(*one.symbols) != nullptr},
+                                                   problem_.has_given_data(*one.symbols)},
                                                   yardstick.tau, one.exact[i]);
       result_.relative_error = std::max(result_.relative_error, comparison.relative_error);
       if (comparison.equal) continue;

@@ -2,6 +2,7 @@
 
 #include "base/random.h"
 #include "eval/verify/element.h"
+#include "eval/verify/whole_inputs.h"
 
 #include <algorithm>
 #include <cmath>
@@ -48,6 +49,13 @@ double manifest_value(const Argument& argument, Draw& draw, std::uint64_t index)
       return draw.integer(init.low, init.high);
     case BufferInit::Kind::iota:
       return static_cast<double>(is_floating(argument.type) ? index % kFloatingIotaPeriod : index);
+    case BufferInit::Kind::constant:
+      return init.low;
+    case BufferInit::Kind::permutation:
+    case BufferInit::Kind::csr_offsets:
+    case BufferInit::Kind::csr_columns:
+    case BufferInit::Kind::file:
+      return 0.0;  // no element by itself: fill_input
   }
   return 0.0;
 }
@@ -98,28 +106,11 @@ std::string_view name(Distribution distribution) {
     case Distribution::captured:
       return "captured inputs";
     case Distribution::perturbed:
-      return "captured inputs, perturbed";
+      return "inputs as given, perturbed";
     case Distribution::exchanged:
-      return "captured inputs, integers exchanged";
+      return "inputs as given, integers exchanged";
   }
   return "unknown";
-}
-
-std::vector<Distribution> choose_distributions(const Problem& problem) {
-  const bool all_normal =
-      std::all_of(problem.arguments.begin(), problem.arguments.end(), [](const Argument& argument) {
-        return !argument.is_input() || argument.init == BufferInit{};
-      });
-  std::vector<Distribution> distinct = {Distribution::small_integers, Distribution::manifest};
-  if (!all_normal) distinct.push_back(Distribution::normal);
-  distinct.insert(distinct.end(),
-                  {Distribution::uniform, Distribution::large, Distribution::sparse});
-  const auto count = static_cast<std::size_t>(std::max(problem.check.seeds, 5));
-  std::vector<Distribution> chosen;
-  for (std::size_t i = 0; i < std::max(count, distinct.size()); ++i) {
-    chosen.push_back(distinct[i % distinct.size()]);
-  }
-  return chosen;
 }
 
 namespace {
@@ -128,17 +119,21 @@ bool has_integers(const Argument& argument) {
   return argument.fields.empty() && !is_floating(argument.type);
 }
 
-}  // namespace
+bool is_constant(const Argument& argument) {
+  return argument.init.kind == BufferInit::Kind::constant;
+}
 
-std::vector<Distribution> choose_distributions(const Problem& problem, const Symbols& symbols) {
-  const CapturedCase* captured = problem.captured_at(symbols);
-  if (captured == nullptr) return choose_distributions(problem);
-  std::vector<Distribution> chosen = {Distribution::captured};
+// `first` is the data as they are; the others are drawn from them, and may be no valid input.
+std::vector<Distribution> around_given_data(const Problem& problem, Distribution first) {
+  std::vector<Distribution> chosen = {first};
   bool floats = false;
   bool integers = false;
   for (const Argument& argument : problem.arguments) {
-    floats = floats || (argument.is_input() && has_floats(argument));
-    integers = integers || (argument.is_input() && has_integers(argument));
+    // Of a problem with files the others are drawn as the manifest says.
+    const bool given =
+        first == Distribution::captured || argument.init.kind == BufferInit::Kind::file;
+    floats = floats || (argument.is_input() && has_floats(argument) && !is_constant(argument));
+    integers = integers || (argument.is_input() && has_integers(argument) && given);
   }
   if (floats) chosen.push_back(Distribution::perturbed);
   if (integers) chosen.push_back(Distribution::exchanged);
@@ -153,6 +148,32 @@ std::vector<Distribution> choose_distributions(const Problem& problem, const Sym
   return chosen;
 }
 
+}  // namespace
+
+std::vector<Distribution> choose_distributions(const Problem& problem) {
+  if (problem.has_files()) return around_given_data(problem, Distribution::manifest);
+  const bool all_normal =
+      std::all_of(problem.arguments.begin(), problem.arguments.end(), [](const Argument& argument) {
+        return !argument.is_input() || argument.init == BufferInit{} ||
+               argument.init.kind == BufferInit::Kind::constant;
+      });
+  std::vector<Distribution> distinct = {Distribution::small_integers, Distribution::manifest};
+  if (!all_normal) distinct.push_back(Distribution::normal);
+  distinct.insert(distinct.end(),
+                  {Distribution::uniform, Distribution::large, Distribution::sparse});
+  const auto count = static_cast<std::size_t>(std::max(problem.check.seeds, 5));
+  std::vector<Distribution> chosen;
+  for (std::size_t i = 0; i < std::max(count, distinct.size()); ++i) {
+    chosen.push_back(distinct[i % distinct.size()]);
+  }
+  return chosen;
+}
+
+std::vector<Distribution> choose_distributions(const Problem& problem, const Symbols& symbols) {
+  if (problem.captured_at(symbols) == nullptr) return choose_distributions(problem);
+  return around_given_data(problem, Distribution::captured);
+}
+
 bool has_floats(const Argument& argument) {
   if (argument.fields.empty()) return is_floating(argument.type);
   return std::ranges::any_of(argument.fields, [](const Field& field) {
@@ -163,7 +184,7 @@ bool has_floats(const Argument& argument) {
 void fill(const Argument& argument, Distribution distribution, std::uint64_t seed,
           std::uint64_t stream, std::span<std::byte> buffer) {
   const std::size_t size = size_in_bytes(argument.type);
-  if (!is_floating(argument.type)) distribution = Distribution::manifest;
+  if (!is_floating(argument.type) || is_constant(argument)) distribution = Distribution::manifest;
   for (std::uint64_t i = 0; i < buffer.size() / size; ++i) {
     Draw draw(seed, stream, i);
     store_element(argument.type, value_of(argument, distribution, draw, i),
@@ -251,12 +272,16 @@ void exchange_integers(std::size_t size, std::uint64_t seed, std::uint64_t strea
 }  // namespace
 
 void fill_input(const Problem& problem, const Argument& argument, const Symbols& symbols,
-                Distribution distribution, std::uint64_t seed, std::uint64_t stream,
+                Distribution distribution, std::uint64_t seed, std::size_t stream,
                 std::span<std::byte> buffer) {
   const CapturedContent* captured = problem.captured_content(symbols, argument.name);
   if (captured == nullptr) {
-    fill(argument, distribution, seed, stream, buffer);
-    if (argument.fields.empty()) return;
+    if (argument.init.is_whole()) return fill_whole(problem, symbols, seed, stream, buffer);
+    const Result<BufferInit> init = argument.init.at(symbols);
+    Argument known = argument;
+    if (init.ok()) known.init = *init;  // make_problem reports what is not
+    fill(known, distribution, seed, stream, buffer);
+    if (argument.fields.empty() || is_constant(argument)) return;
     for (const FloatPlane& plane : float_planes(argument))
       draw_plane(argument, plane, distribution, seed, stream, buffer, buffer);
     return;

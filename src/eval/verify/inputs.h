@@ -19,7 +19,7 @@ enum class Distribution : std::uint8_t {
   large,           // N(3,10) with rare values a hundred times that: overflow, unstable formulas
   sparse,          // three quarters zeros, the rest a ramp: index mistakes, special cases for 0
   captured,        // what the user's program launched the kernel on
-  perturbed,       // the same, its floating-point numbers scaled and exchanged
+  perturbed,       // these, or the user's files, their floating-point numbers scaled and exchanged
   exchanged,       // the same, and some integers those of other elements: often no valid input
 };
 
@@ -27,8 +27,9 @@ enum class Distribution : std::uint8_t {
 [[nodiscard]] std::string_view name(Distribution distribution);
 
 // Returns the distributions to test `problem` with, small integers first: every distinct one (5, or
-// 6 when a manifest's init is not normal) and at least check.seeds. Beyond the distinct ones they
-// repeat; their position in the list then makes them differ.
+// 6 when a manifest's init is neither normal nor constant) and at least check.seeds. Beyond the
+// distinct ones they repeat; their position in the list then makes them differ. Where the user
+// gives inputs as files the manifest's come first, and the others need not be valid.
 [[nodiscard]] std::vector<Distribution> choose_distributions(const Problem& problem);
 
 // The same for one size: where contents were captured these come first, and other distributions
@@ -38,14 +39,15 @@ enum class Distribution : std::uint8_t {
 
 // Fills `buffer` with elements of the argument's type. Every element depends on (seed, stream,
 // index) only. Integer buffers always follow the manifest's init, because they may be indices that
-// must stay in range; distributions are for floating types.
+// must stay in range; distributions are for floating types, and not for constants. Expressions and
+// contents that are one whole take fill_input.
 void fill(const Argument& argument, Distribution distribution, std::uint64_t seed,
           std::uint64_t stream, std::span<std::byte> buffer);
 
-// What an input of the problem holds at these sizes, from its first byte on. Where contents were
-// captured, all but floating-point numbers are as they were.
+// What input `stream` of the problem's arguments holds at these sizes, from its first byte on.
+// Where contents were captured or are from a file, all but floating-point numbers are as they were.
 void fill_input(const Problem& problem, const Argument& argument, const Symbols& symbols,
-                Distribution distribution, std::uint64_t seed, std::uint64_t stream,
+                Distribution distribution, std::uint64_t seed, std::size_t stream,
                 std::span<std::byte> buffer);
 
 // Whether the argument's elements are, or have among their fields, floating-point numbers.

@@ -29,7 +29,11 @@ Result<LoadedPlan> load_plan(const CompiledPlan& compiled, const LaunchPlan& pla
     Result<ptx::Program> program = load(kernel, *compiled.launches.front(), loaded);
     if (!program.ok()) return program.error();
     LoadedLaunch one{std::move(*program), std::nullopt, plan.launches[i]};
-    if (const auto renumbered = with_reversed_warps(kernel.ptx, one.launch.block)) {
+    // Threads are renumbered for one block alone.
+    const auto renumbered = one.launch.block_follows_sizes()
+                                ? std::nullopt
+                                : with_reversed_warps(kernel.ptx, one.launch.block);
+    if (renumbered) {
       Result<ptx::Program> reversed = ptx::Program::load(*renumbered, kernel.entry);
       if (reversed.ok()) one.reversed_warps = std::move(*reversed);
     }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 namespace regraph::verify {
 
@@ -16,7 +17,7 @@ constexpr std::size_t kPointerBytes = 8;
 
 // The value of a scalar argument: given, or the size symbol of its name.
 Result<double> scalar_value(const Argument& argument, const Symbols& symbols) {
-  if (argument.value) return *argument.value;
+  if (argument.value) return argument.value->at(symbols);
   const auto found = symbols.find(argument.name);
   if (found == symbols.end()) {
     return fail(
@@ -26,11 +27,29 @@ Result<double> scalar_value(const Argument& argument, const Symbols& symbols) {
   return static_cast<double>(found->second);
 }
 
+// The same where it is an integer of 64 bits: the value of an expression, or the size symbol.
+Result<std::optional<std::int64_t>> exact_integer(const Argument& argument,
+                                                  const Symbols& symbols) {
+  if (argument.value) return argument.value->integer_at(symbols);
+  const auto found = symbols.find(argument.name);
+  if (found == symbols.end()) return std::optional<std::int64_t>();
+  return std::optional<std::int64_t>(found->second);
+}
+
 Status put_scalar(const Argument& argument, const Symbols& symbols, std::byte* target) {
+  if (argument.value) {
+    const Status fits = argument.value->check_fits(argument.type, symbols);
+    if (!fits.ok()) {
+      return Error{fits.error().code,
+                   fmt::format("'{}' = {}", argument.name, fits.error().message)};
+    }
+  }
   // Exact for 64-bit sizes, which a double would round.
-  if (!argument.value && (argument.type == ScalarType::i64 || argument.type == ScalarType::u64)) {
-    if (const auto found = symbols.find(argument.name); found != symbols.end()) {
-      std::memcpy(target, &found->second, sizeof(found->second));
+  if (argument.type == ScalarType::i64 || argument.type == ScalarType::u64) {
+    const Result<std::optional<std::int64_t>> integer = exact_integer(argument, symbols);
+    if (!integer.ok()) return integer.error();
+    if (*integer) {
+      std::memcpy(target, &**integer, sizeof(**integer));
       return {};
     }
   }

@@ -104,7 +104,9 @@ Reference::Reference(const Problem& problem, const LoadedPlan& original, Referen
       slot->content.index = slots_.size();
       slot->first = first;
       slot->content.is_first = first == slots_.size();
-      slot->content.must_run = !problem.is_captured || distribution == Distribution::captured;
+      slot->content.must_run = problem.is_captured
+                                   ? distribution == Distribution::captured
+                                   : !problem.has_files() || distribution == Distribution::manifest;
       slot->content.may_drop_size = problem.tests_are_derived && !problem.is_captured;
       slots_.push_back(std::move(slot));
     }
@@ -400,7 +402,7 @@ Status Reference::look_at_conditioning(Case& one, const Cancellation& cancellati
                                                    run->before[i],
                                                    one.untouched[i],
                                                    {},
-                                                   problem_.captured_at(*one.symbols) != nullptr},
+                                                   problem_.has_given_data(*one.symbols)},
                                                   tau, one.exact[i]);
       return comparison.equal ? std::string() : comparison.message;
     };

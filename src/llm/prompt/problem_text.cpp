@@ -40,7 +40,9 @@ std::string argument_line(const Problem& problem, const Argument& argument) {
   if (!argument.is_pointer && argument.record_bytes > 0)
     return fmt::format("{}: a structure of {} bytes", argument.name, argument.record_bytes);
   if (!argument.is_pointer) {
-    if (argument.value) return text + fmt::format("{:g} in tests", *argument.value);
+    if (argument.value && argument.value->expression() != nullptr)
+      return text + argument.value->text() + ", whatever the sizes";
+    if (argument.value) return text + argument.value->text() + " in tests";
     const bool is_size = problem.sizes.contains(argument.name);
     return text + (is_size ? fmt::format("size {}", argument.name) : std::string("scalar"));
   }
@@ -110,10 +112,15 @@ std::string grants_text(const Assumptions& assume) {
 std::string launch_text(const LaunchPlan& plan, std::string_view kernel) {
   const Launch* launch = plan.launch_of(kernel);
   if (launch == nullptr) return {};
-  return fmt::format(R"({{"block": [{}, {}, {}], "grid": ["{}", "{}", "{}"], "smem": "{}"}})",
-                     launch->block.x, launch->block.y, launch->block.z, launch->grid[0].text(),
-                     launch->grid[1].text(), launch->grid[2].text(),
-                     launch->dynamic_shared_bytes.text());
+  std::string text = fmt::format(
+      R"({{"block": [{}, {}, {}], "grid": ["{}", "{}", "{}"], "smem": "{}"}})", launch->block.x,
+      launch->block.y, launch->block.z, launch->grid[0].text(), launch->grid[1].text(),
+      launch->grid[2].text(), launch->dynamic_shared_bytes.text());
+  if (!launch->block_follows_sizes()) return text;
+  return text +
+         fmt::format(" (this block stands for [{}, {}, {}] at every size; any other is fixed)",
+                     launch->block_extent(0).text(), launch->block_extent(1).text(),
+                     launch->block_extent(2).text());
 }
 
 std::string other_launches_text(const LaunchPlan& plan, std::string_view kernel) {

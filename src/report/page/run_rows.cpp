@@ -70,9 +70,10 @@ std::string launch_text(const std::string& plan) {
   std::string text;
   for (const Launch& launch : read->launches) {
     if (!text.empty()) text += "; ";
-    text += fmt::format("{}: block {} x {} x {}, grid {} x {} x {}", launch.kernel, launch.block.x,
-                        launch.block.y, launch.block.z, launch.grid[0].text(),
-                        launch.grid[1].text(), launch.grid[2].text());
+    text += fmt::format("{}: block {} x {} x {}, grid {} x {} x {}", launch.kernel,
+                        launch.block_extent(0).text(), launch.block_extent(1).text(),
+                        launch.block_extent(2).text(), launch.grid[0].text(), launch.grid[1].text(),
+                        launch.grid[2].text());
     if (const std::string shared = launch.dynamic_shared_bytes.text(); shared != "0")
       text += ", dynamic shared memory " + shared + " bytes";
   }

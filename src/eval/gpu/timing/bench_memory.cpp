@@ -25,7 +25,7 @@ std::vector<std::byte> draw(const Problem& problem, const Argument& argument,
                             const Symbols& symbols, std::size_t bytes, std::uint64_t seed,
                             std::size_t stream) {
   std::vector<std::byte> content(bytes);
-  if (problem.captured_content(symbols, argument.name) != nullptr) {
+  if (problem.is_whole(symbols, argument)) {
     verify::fill_input(problem, argument, symbols, verify::Distribution::manifest, seed, stream,
                        content);
     return content;

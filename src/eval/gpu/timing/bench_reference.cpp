@@ -152,7 +152,7 @@ std::optional<std::string> BenchReference::difference(const verify::Buffers& out
                               before,
                               untouched_[i],
                               {},
-                              problem_->captured_at(symbols_) != nullptr},
+                              problem_->has_given_data(symbols_)},
                              tau, false);
     };
     if (compare().equal) continue;
