@@ -64,6 +64,8 @@ void Program::say(const std::string& text) const {
 }
 
 int Program::fail(const SessionError& error) const {
+  for (const std::string& note : error.notes)
+    cli::say("note: " + note + "\n");
   say(error.message);
   return exit_code_of(error.cause);
 }

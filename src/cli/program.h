@@ -13,7 +13,8 @@ namespace regraph::cli {
 enum ExitCode : int {
   kImproved = 0,       // a verified, faster kernel was found
   kInternalError = 1,  // a bug, or the operating system failed
-  kUsage = 2,          // a flag, file, device name, manifest, graph or run that cannot be read
+  kUsage = 2,          // a flag, file, device name, manifest, graph or run that cannot be read, or
+                       // a place for results that cannot be written to
   kNoImprovement = 3,  // the search ended and nothing was faster beyond the uncertainty
   kUnusableKernel =
       4,          // no usable kernel in the file; the original does not compile, run or verify
@@ -41,7 +42,7 @@ class Program {
 
   // "NAME: text", ended by a newline, on standard error.
   void say(const std::string& text) const;
-  // Says why, and returns the exit code.
+  // Says why, after the error's notes, and returns the exit code.
   [[nodiscard]] int fail(const SessionError& error) const;
   // The program's one output. Returns `exit_code`, or kInternalError where it could not be written:
   // a reader that went away or a full disk must not look like success.

@@ -147,7 +147,9 @@ class SearchCommand {
     }
     const FinishedRun finished{exit_code, run_.directory(), result_text(report),
                                result_json(report)};
-    if (auto kept = run_.finish(report, finished); !kept) return program_.fail(kept.error());
+    const auto kept = run_.finish(report, finished);
+    if (!kept) return program_.fail(kept.error());
+    if (!kept->empty()) say("warning: " + *kept + "\n");
     if (stopped) chat("stopped; to go on: regraph-search --resume " + run_.directory());
     return program_.print(options_.json ? finished.json : finished.text, exit_code);
   }
@@ -179,7 +181,11 @@ SessionOptions session_options(const SearchOptions& options) {
 int start(const Program& program, const SearchOptions& options) {
   auto session =
       Session::open(session_options(options), program.installation(), program.interrupted());
-  if (!session) return program.fail(session.error());
+  if (!session) {
+    SessionError error = std::move(session).error();
+    if (options.quiet) error.notes.clear();
+    return program.fail(error);
+  }
   Session& ready = **session;
   if (options.session.open.fill_in) return program.print(initial_manifest(ready.opened()), 0);
   show_notes(ready.opened(), options);
@@ -281,9 +287,18 @@ Result<void, SessionError> capture_first(const Program& program,
 
 // Writes the page of a run that is there, and prints where it is.
 int write_report(const Program& program, const std::string& directory) {
-  if (Status written = write_page(directory); !written)
-    return program.fail(session_error(std::move(written).error()));
-  return program.print((std::filesystem::path(directory) / "report.html").string() + "\n", 0);
+  const std::filesystem::path page = std::filesystem::path(directory) / "report.html";
+  Status written = write_page(directory);
+  if (written) return program.print(page.string() + "\n", 0);
+  std::error_code ignored;
+  const bool badly_chosen = ::access(directory.c_str(), W_OK) != 0 ||
+                            std::filesystem::is_directory(page, ignored);
+  if (written.error().code == ErrorCode::io && badly_chosen) {
+    return program.fail(usage("--report " + directory + ": " + written.error().message +
+                              "; the page is written into the folder of the run: make that "
+                              "writable, or copy it elsewhere and name the copy"));
+  }
+  return program.fail(session_error(std::move(written).error()));
 }
 
 int doctor(const Program& program) {
@@ -320,6 +335,10 @@ int run(int argc, char** argv) {
     const Status written =
         export_graph(options.session.graph, options.export_graph, program.installation());
     return written ? 0 : program.fail(usage(written.error().message));
+  }
+  if (!options.dry_run && !options.session.open.fill_in) {
+    if (auto possible = RecordedRun::try_to_begin(options.output); !possible)
+      return program.fail(possible.error());
   }
   if (!commands.empty()) {
     if (!options.session.problem.kernel_file.ends_with(".cu"))

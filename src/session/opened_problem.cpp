@@ -43,7 +43,7 @@ class ProblemOpener {
   Result<std::unique_ptr<OpenedProblem>, SessionError> run() {
     for (auto step : {&ProblemOpener::accept, &ProblemOpener::parse, &ProblemOpener::compile,
                       &ProblemOpener::check}) {
-      if (Done done = (this->*step)(); !done) return std::move(done).error();
+      if (Done done = (this->*step)(); !done) return with_notes(std::move(done).error());
       // To be completed first: it could not run.
       if (!opened_->to_fill_in.empty()) break;
     }
@@ -51,6 +51,15 @@ class ProblemOpener {
   }
 
  private:
+  // What was left out of the source may be what the compiler misses, and what was inferred what the
+  // original stumbles over.
+  [[nodiscard]] SessionError with_notes(SessionError error) const {
+    if (error.cause == FailureCause::interrupted) return error;
+    const auto& inferred = opened_->problem.notes;
+    error.notes = inferred.empty() ? source_.notes : inferred;
+    return error;
+  }
+
   // A compiler in its sandbox must accept the file before Clang reads it in this process.
   Done accept() {
     CompileRequest request = request_for(source_.source);
