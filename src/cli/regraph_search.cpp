@@ -7,6 +7,7 @@
 #include "kernel/manifest.h"
 #include "report/page/page.h"
 #include "report/progress.h"
+#include "report/refusals.h"
 #include "report/run_report.h"
 #include "session/evaluators.h"
 #include "session/expanders.h"
@@ -118,6 +119,16 @@ class SearchCommand {
     if (!options_.quiet) say(text + "\n");
   }
 
+  // Why steps are not among those that the original is offered.
+  void show_refusals(const SessionExpander& expander) const {
+    const rewrite::AstRewriter* rewriter = expander.rewriter();
+    if (rewriter == nullptr || !session_.opened().rewritable) return;
+    const Candidate& original = session_.original();
+    say("not proposed for the original\n" +
+        refusals_text(rewriter->refusals(original),
+                      rewriter->propose(original, {}, program_.interrupted())));
+  }
+
   Result<SearchResult, SessionError> search(const SessionExpander& expander) {
     const auto style = options_.verbose             ? ProgressReporter::Style::verbose_lines
                        : isatty(STDERR_FILENO) != 0 ? ProgressReporter::Style::terminal
@@ -125,6 +136,7 @@ class SearchCommand {
     ProgressReporter progress(style, config_.budget, [&](const std::string& text) {
       if (!options_.quiet) say(text);
     });
+    if (options_.verbose) show_refusals(expander);
     const LanguageModel* model = expander.model();
     if (model != nullptr) progress.show_also([model] { return model_use_live(model->use().chat); });
     for (const std::string& one : session_.look_for_disturbances())

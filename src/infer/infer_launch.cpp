@@ -1,6 +1,8 @@
 #include "infer/infer_launch.h"
 
 #include "infer/analysis_form.h"
+#include "rewrite/analysis/varying.h"
+#include "source/printer.h"
 #include "source/walk.h"
 
 #include <fmt/format.h>
@@ -44,6 +46,23 @@ void fit_shared_arrays(const source::Kernel& kernel, const source::Analysis& ana
       }
     }
   });
+}
+
+// The first conditions that ask about a block's number, as "'a' (line 3), 'b' (line 5)".
+std::string guards_of(const source::Kernel& kernel, const std::string& number) {
+  constexpr int kMost = 2;
+  std::string text;
+  int count = 0;
+  const std::set<std::string> varying = rewrite::varying_names(kernel, number);
+  source::walk(kernel.body, [&](const source::Stmt& stmt) {
+    const auto* branch = source::as<source::Branch>(stmt);
+    if (branch == nullptr || count == kMost) return;
+    if (!rewrite::is_varying(branch->condition, number, varying)) return;
+    text += fmt::format("{}'{}'", text.empty() ? "" : ", ", source::print(branch->condition));
+    if (stmt.line > 0) text += fmt::format(" (line {})", stmt.line);
+    ++count;
+  });
+  return text;
 }
 
 }  // namespace
@@ -134,9 +153,14 @@ Result<Launch> infer_launch(const source::Kernel& kernel, const AccessSummary& s
       }
     }
     if (counts.empty()) {
-      return fail(
-          ErrorCode::not_found,
-          fmt::format("no guard such as '{} < n' bounds the grid in {}", number, kAxisNames[axis]));
+      const std::string guards = guards_of(kernel, number);
+      return fail(ErrorCode::not_found,
+                  guards.empty()
+                      ? fmt::format("no guard such as '{} < n' bounds the grid in {}", number,
+                                    kAxisNames[axis])
+                      : fmt::format("no condition compares {} with a size as '{} < n' does: there "
+                                    "is {}",
+                                    number, number, guards));
     }
     std::string text;
     for (const std::string& count : counts)
