@@ -2,6 +2,7 @@
 #include "cli/doctor.h"
 #include "cli/dry_run.h"
 #include "cli/program.h"
+#include "cli/program_mains.h"
 #include "cli/program_commands.h"
 #include "cli/search_options.h"
 #include "kernel/manifest.h"
@@ -365,8 +366,8 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace regraph::cli
-
-int main(int argc, char** argv) {
-  return regraph::cli::guarded("regraph-search", argc, argv, regraph::cli::run);
+int search_main(int argc, char** argv) {
+  return guarded("regraph-search", argc, argv, run);
 }
+
+}  // namespace regraph::cli
