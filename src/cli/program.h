@@ -5,6 +5,7 @@
 #include "session/installation.h"
 #include "session/session_error.h"
 
+#include <chrono>
 #include <string>
 
 namespace regraph::cli {
@@ -53,8 +54,10 @@ class Program {
   Installation installation_;
 };
 
-// Text on standard error, as it is.
+// Text on standard error, as it is. Thread-safe.
 void say(const std::string& text);
+// When that was last done; the begin of the clock where it never was. Thread-safe.
+[[nodiscard]] std::chrono::steady_clock::time_point last_said();
 
 // Runs `run` and turns what it throws into a message and an exit code.
 [[nodiscard]] int guarded(const char* name, int argc, char** argv, int (*run)(int, char**));

@@ -1,6 +1,7 @@
 // regraph-search: takes a working CUDA kernel and returns a faster one that computes the same.
 #include "cli/doctor.h"
 #include "cli/dry_run.h"
+#include "cli/heartbeat.h"
 #include "cli/program.h"
 #include "cli/program_mains.h"
 #include "cli/program_commands.h"
@@ -90,13 +91,14 @@ void show_notes(const OpenedProblem& opened, const SearchOptions& options) {
 class SearchCommand {
  public:
   SearchCommand(const Program& program, const SearchOptions& options, Session& session,
-                RecordedRun& run, const SearchConfig& config, bool resumed)
+                RecordedRun& run, const SearchConfig& config, bool resumed, Heartbeat& heartbeat)
       : program_(program),
         options_(options),
         session_(session),
         run_(run),
         config_(config),
-        resumed_(resumed) {}
+        resumed_(resumed),
+        heartbeat_(heartbeat) {}
 
   int execute() {
     auto expander = session_.expander(options_.language_model, config_);
@@ -138,6 +140,10 @@ class SearchCommand {
       if (!options_.quiet) say(text);
     });
     if (options_.verbose) show_refusals(expander);
+    // On a terminal the live line says it.
+    if (style == ProgressReporter::Style::terminal) heartbeat_.stop();
+    heartbeat_.phase("searching");
+    progress.tell_also([&](const std::string& status) { heartbeat_.progress(status); });
     const LanguageModel* model = expander.model();
     if (model != nullptr) progress.show_also([model] { return model_use_live(model->use().chat); });
     for (const std::string& one : session_.look_for_disturbances())
@@ -181,6 +187,7 @@ class SearchCommand {
   RecordedRun& run_;
   const SearchConfig& config_;
   const bool resumed_;
+  Heartbeat& heartbeat_;
 };
 
 // The shipped policy has learned from the rewriter's steps only, so a search that asks a language
@@ -191,9 +198,11 @@ SessionOptions session_options(const SearchOptions& options) {
   return result;
 }
 
-int start(const Program& program, const SearchOptions& options) {
+int start(const Program& program, const SearchOptions& options, Heartbeat& heartbeat) {
+  SessionOptions opening = session_options(options);
+  opening.open.on_phase = [&](const std::string& what) { heartbeat.phase(what); };
   auto session =
-      Session::open(session_options(options), program.installation(), program.interrupted());
+      Session::open(opening, program.installation(), program.interrupted());
   if (!session) {
     SessionError error = std::move(session).error();
     if (options.quiet) error.notes.clear();
@@ -204,15 +213,16 @@ int start(const Program& program, const SearchOptions& options) {
   show_notes(ready.opened(), options);
   const SearchConfig config = config_of(options, ready);
   if (options.dry_run) {
+    heartbeat.phase("evaluating the original");
     auto text = dry_run(ready, options, config, program.interrupted());
     return text ? program.print(*text, kImproved) : program.fail(text.error());
   }
   auto run = RecordedRun::begin(ready, config, options.jobs > 0, options.output);
   if (!run) return program.fail(run.error());
-  return SearchCommand(program, options, ready, **run, config, false).execute();
+  return SearchCommand(program, options, ready, **run, config, false, heartbeat).execute();
 }
 
-int resume(const Program& program, SearchOptions options) {
+int resume(const Program& program, SearchOptions options, Heartbeat& heartbeat) {
   auto run = RecordedRun::open(options.resume);
   if (!run) return program.fail(run.error());
   const auto finished = (*run)->finished();
@@ -230,6 +240,7 @@ int resume(const Program& program, SearchOptions options) {
         ": the settings of the language model cannot be read; another version made this run"));
   }
   options.language_model = std::move(*asked);
+  heartbeat.phase("opening the run's problem and checking the original");
   auto session = Session::reopen(description, program.installation(), program.interrupted());
   if (!session) return program.fail(session.error());
   show_notes((*session)->opened(), options);
@@ -241,7 +252,7 @@ int resume(const Program& program, SearchOptions options) {
   }
   if (!options.quiet)
     say(fmt::format("resumed: {} evaluations are known already\n", (*run)->evaluations()));
-  return SearchCommand(program, options, **session, **run, config, true).execute();
+  return SearchCommand(program, options, **session, **run, config, true, heartbeat).execute();
 }
 
 // A folder for the capture of that file that is not there yet: regraph-capture/main-1.
@@ -342,8 +353,9 @@ int run(int argc, char** argv) {
       !std::filesystem::exists("doctor", absent)) {
     return doctor(program);
   }
+  Heartbeat heartbeat(!options.quiet);
   if (!options.report.empty()) return write_report(program, options.report);
-  if (!options.resume.empty()) return resume(program, options);
+  if (!options.resume.empty()) return resume(program, options, heartbeat);
   if (!options.export_graph.empty()) {
     const Status written =
         export_graph(options.session.graph, options.export_graph, program.installation());
@@ -359,10 +371,11 @@ int run(int argc, char** argv) {
           usage("-- is followed by arguments of a program that is built of a .cu "
                 "file; a program that is built already is captured with "
                 "regraph-capture"));
+    heartbeat.phase("building and running " + options.session.problem.kernel_file);
     if (auto captured = capture_first(program, commands, options); !captured)
       return program.fail(captured.error());
   }
-  return start(program, options);
+  return start(program, options, heartbeat);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "infer/infer_launches.h"
 #include "infer/infer_manifest.h"
 #include "kernel/captured_data.h"
+#include "session/size_names.h"
 #include "source/extract.h"
 #include "source/host_launch.h"
 
@@ -261,6 +262,8 @@ Result<InferredProblem> infer_problem(const ProblemSource& input,
     return fail(ErrorCode::invalid_argument, message);
   }
   result.problem = std::move(*problem);
+  if (auto unused = unused_size(input.sizes_given, inferred.manifest, result.problem, signatures))
+    return fail(ErrorCode::invalid_argument, *unused);
   const std::filesystem::path folder = std::filesystem::path(inferred.manifest.path).parent_path();
   if (Status loaded = load_captured(result.problem, folder); !loaded) return loaded.error();
   auto& notes = result.problem.notes;

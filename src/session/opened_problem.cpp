@@ -41,8 +41,13 @@ class ProblemOpener {
   }
 
   Result<std::unique_ptr<OpenedProblem>, SessionError> run() {
-    for (auto step : {&ProblemOpener::accept, &ProblemOpener::parse, &ProblemOpener::compile,
-                      &ProblemOpener::check}) {
+    const std::pair<Done (ProblemOpener::*)(), const char*> steps[] = {
+        {&ProblemOpener::accept, "compiling the source"},
+        {&ProblemOpener::parse, "reading the kernel"},
+        {&ProblemOpener::compile, "compiling the kernel"},
+        {&ProblemOpener::check, "checking the original on its test sizes, on the interpreter"}};
+    for (const auto& [step, what] : steps) {
+      if (options_.on_phase) options_.on_phase(what);
       if (Done done = (this->*step)(); !done) return with_notes(std::move(done).error());
       // To be completed first: it could not run.
       if (!opened_->to_fill_in.empty()) break;

@@ -3,10 +3,12 @@
 #include "base/files.h"
 #include "capture/problem/kernel_source.h"
 #include "kernel/front_matter.h"
+#include "session/size_names.h"
 #include "source/extract.h"
 #include "source/local_includes.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -18,7 +20,9 @@ namespace {
 
 constexpr std::size_t kSourceLimitBytes = std::size_t{1} << 20;
 
-Status apply_size(const std::string& text, Manifest& manifest) {
+// One NAME=NUMBER of an option `whole`. `has_sizes`: the manifest names some, and no others count.
+Status apply_size(const std::string& text, Manifest& manifest, const std::string& whole,
+                  bool has_sizes) {
   const std::size_t equals = text.find('=');
   std::int64_t value = 0;
   const char* first = text.data() + equals + 1;
@@ -26,16 +30,20 @@ Status apply_size(const std::string& text, Manifest& manifest) {
   const bool has_name = equals != std::string::npos && equals > 0;
   if (!has_name || std::from_chars(first, last, value).ptr != last || first == last || value < 1) {
     return fail(ErrorCode::invalid_argument,
-                "--size " + text + ": write NAME=NUMBER, e.g. --size N=4096");
+                "--size " + whole + ": write NAME=NUMBER, e.g. --size N=4096 or --size N=64,M=32");
   }
   const std::string name = text.substr(0, equals);
   if (!manifest.sizes.contains(name)) {
     bool known = false;
     for (const Symbols& bench : manifest.bench)
       known = known || bench.contains(name);
-    if (!manifest.sizes.empty() && !known) {
+    if (has_sizes && !known) {
+      std::vector<std::string> names;
+      for (const auto& [other, ignored] : manifest.sizes)
+        names.push_back(other);
       return fail(ErrorCode::invalid_argument,
-                  "--size " + text + ": the manifest has no size '" + name + "'");
+                  fmt::format("--size {}: the manifest has no size '{}'; is {} meant?", whole, name,
+                              fmt::join(nearest_names(name, names), " or ")));
     }
   }
   manifest.sizes[name] = value;
@@ -249,8 +257,16 @@ class SourceReader {
     }
     if (!options_.kernel.empty()) manifest.kernel = options_.kernel;
     choose_launched_kernel();
-    for (const std::string& size : options_.sizes) {
-      if (Status status = apply_size(size, manifest); !status) return status;
+    // Before the first option adds one.
+    const bool has_sizes = !manifest.sizes.empty();
+    for (const std::string& list : options_.sizes) {
+      for (std::size_t begin = 0; begin <= list.size();) {
+        const std::size_t end = std::min(list.find(',', begin), list.size());
+        const std::string size = list.substr(begin, end - begin);
+        if (Status status = apply_size(size, manifest, list, has_sizes); !status) return status;
+        input_.sizes_given.push_back(size.substr(0, size.find('=')));
+        begin = end + 1;
+      }
     }
     for (const std::string& define : options_.defines) {
       if (Status status = apply_define(define, manifest); !status) return status;

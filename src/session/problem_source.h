@@ -24,6 +24,7 @@ struct ProblemSource {
   std::vector<std::string> others;  // of the other kernels that the manifest launches
   Manifest manifest;                // sidecar, front matter or nothing, with the options applied
   bool has_manifest = false;
+  std::vector<std::string> sizes_given;  // names, by the options
   std::optional<Dim3> block;           // of the options, for a launch that is yet to be inferred
   std::optional<TuningSchema> schema;  // instead of a manifest, when the input is a T1 file
   std::string kernel_file;             // the .cu, also when a T1 file or a folder names it

@@ -62,6 +62,59 @@ TEST_F(Messages, AMissingPageDoesNotTakeTheAnswerAway) {
   EXPECT_FALSE(locked->complains_of("--resume")) << locked->error;
 }
 
+TEST_F(Messages, APageIsWrittenWithNothingBesideTheRun) {
+  ASSERT_EQ(run({kernel(kScale), "--device", "h200", "--evaluations", "1", "--output", "out"})
+                    .error.find("internal error"),
+            std::string::npos);
+  ASSERT_EQ(run({"--report", "out"}).exit_code, 0);
+  for (const char* beside : {"out/run.db-shm", "out/run.db-wal"})
+    EXPECT_FALSE(std::filesystem::exists(path(beside))) << beside;
+}
+
+TEST_F(Messages, SizesThatNothingDependsOnAreRefusedWithTheNearestNames) {
+  // Without a manifest, where sizes are inferred.
+  file("scale.cu", kScale);
+  expect(kUsage, {"--size Q=...", "'Q'", "is n meant?"},
+         {"scale.cu", "--device", "h200", "--size", "Q=5"});
+  expect(kUsage, {"--size m=...", "is n meant?"},
+         {"scale.cu", "--device", "h200", "--size", "n=64,m=3"});
+  expect(kUsage, {"NAME=NUMBER"}, {"scale.cu", "--device", "h200", "--size", "n=64,"});
+  const std::string cu = kernel(kScale);
+  expect(kUsage, {"no size 'N2'", "is n meant?"}, {cu, "--device", "h200", "--size", "N2=5"});
+
+  file("two.cu", R"cuda(__global__ void two(const float* in, float* out, int rows, int columns) {
+  int i = blockIdx.y * blockDim.y + threadIdx.y, j = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < rows && j < columns) out[i * columns + j] = in[i * columns + j];
+}
+)cuda");
+  for (const std::vector<std::string>& sizes :
+       {std::vector<std::string>{"--size", "rows=100,columns=200"},
+        {"--size", "rows=100", "--size", "columns=200"}}) {
+    std::vector<std::string> arguments = {"two.cu", "--device", "h200", "--init"};
+    arguments.insert(arguments.end(), sizes.begin(), sizes.end());
+    const ProgramRun done = run(arguments);
+    EXPECT_EQ(done.exit_code, 0) << done.error;
+    EXPECT_NE(done.output.find("rows: 100"), std::string::npos) << done.output;
+    EXPECT_NE(done.output.find("columns: 200"), std::string::npos) << done.output;
+  }
+}
+
+TEST_F(Messages, LongSilenceIsBroken) {
+  const std::string endless = kernel(
+      "__global__ void scale(const float* in, float* out, int n) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  volatile float x = in[0];\n"
+      "  while (x > -1e30f) x = x + 1;\n  if (i < n) out[i] = x;\n}\n");
+  const std::vector<std::string> arguments = {endless, "--device", "h200", "--evaluation-time",
+                                              "13"};
+  const ProgramRun done = run(arguments);
+  EXPECT_EQ(done.exit_code, kUnusableKernel) << done.error;
+  EXPECT_TRUE(done.complains_of("still checking the original on its test sizes")) << done.error;
+  std::vector<std::string> quiet = arguments;
+  quiet.emplace_back("--quiet");
+  EXPECT_FALSE(run(quiet).complains_of("still")) << "--quiet";
+}
+
 TEST_F(Messages, WhatWasLeftOutIsSaidWhenTheRestDoesNotCompile) {
   file("scale.regraph.yaml", kManifest);
   file("scale.cu", std::string("#include <vector>\n#include <helper_cuda.h>\n") +
