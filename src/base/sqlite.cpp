@@ -181,10 +181,10 @@ Result<SqliteDatabase> SqliteDatabase::open(const std::filesystem::path& path, M
                                                      : SQLITE_OPEN_READWRITE);
   SqliteDatabase database(path);
   sqlite3* connection = nullptr;
-  const int code = mode == Mode::read_only && is_at_rest(path)
-                       ? sqlite3_open_v2(uri_of(path).c_str(), &connection,
-                                         flags | SQLITE_OPEN_URI, nullptr)
-                       : sqlite3_open_v2(path.c_str(), &connection, flags, nullptr);
+  const int code =
+      mode == Mode::read_only && is_at_rest(path)
+          ? sqlite3_open_v2(uri_of(path).c_str(), &connection, flags | SQLITE_OPEN_URI, nullptr)
+          : sqlite3_open_v2(path.c_str(), &connection, flags, nullptr);
   database.connection_.reset(connection);
   if (code != SQLITE_OK) {
     if (connection == nullptr) return fail(ErrorCode::resource, "out of memory for SQLite");

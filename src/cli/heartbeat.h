@@ -23,7 +23,8 @@ class Heartbeat {
 
   // What is done from now on, e.g. "checking the original on its test sizes".
   void phase(const std::string& what);
-  // How far it is, e.g. "12 of 60 evaluated"; empty: not known. Of the phase before it is forgotten.
+  // How far it is, e.g. "12 of 60 evaluated"; empty: not known. Of the phase before it is
+  // forgotten.
   void progress(const std::string& how_far);
   // Says nothing from now on.
   void stop();

@@ -49,7 +49,8 @@ int main(int argc, char** argv) {
   std::string names;
   for (const Entry& entry : kPrograms)
     names += std::string(names.empty() ? "" : ", ") + entry.name;
-  std::fprintf(stderr, "regraph: name a program first, e.g. 'regraph search --help'; there are: %s\n",
+  std::fprintf(stderr,
+               "regraph: name a program first, e.g. 'regraph search --help'; there are: %s\n",
                names.c_str());
   return kUsage;
 }

@@ -5,8 +5,8 @@
 #include "cli/capture_keep.h"
 #include "cli/capture_run.h"
 #include "cli/program.h"
-#include "cli/program_mains.h"
 #include "cli/program_commands.h"
+#include "cli/program_mains.h"
 #include "session/injected_run.h"
 
 #include <CLI/CLI.hpp>

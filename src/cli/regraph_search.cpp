@@ -3,8 +3,8 @@
 #include "cli/dry_run.h"
 #include "cli/heartbeat.h"
 #include "cli/program.h"
-#include "cli/program_mains.h"
 #include "cli/program_commands.h"
+#include "cli/program_mains.h"
 #include "cli/search_options.h"
 #include "kernel/manifest.h"
 #include "report/page/page.h"
@@ -201,8 +201,7 @@ SessionOptions session_options(const SearchOptions& options) {
 int start(const Program& program, const SearchOptions& options, Heartbeat& heartbeat) {
   SessionOptions opening = session_options(options);
   opening.open.on_phase = [&](const std::string& what) { heartbeat.phase(what); };
-  auto session =
-      Session::open(opening, program.installation(), program.interrupted());
+  auto session = Session::open(opening, program.installation(), program.interrupted());
   if (!session) {
     SessionError error = std::move(session).error();
     if (options.quiet) error.notes.clear();
@@ -315,8 +314,8 @@ int write_report(const Program& program, const std::string& directory) {
   Status written = write_page(directory);
   if (written) return program.print(page.string() + "\n", 0);
   std::error_code ignored;
-  const bool badly_chosen = ::access(directory.c_str(), W_OK) != 0 ||
-                            std::filesystem::is_directory(page, ignored);
+  const bool badly_chosen =
+      ::access(directory.c_str(), W_OK) != 0 || std::filesystem::is_directory(page, ignored);
   if (written.error().code == ErrorCode::io && badly_chosen) {
     return program.fail(usage("--report " + directory + ": " + written.error().message +
                               "; the page is written into the folder of the run: make that "

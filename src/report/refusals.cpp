@@ -31,7 +31,8 @@ std::string refusals_text(const std::map<std::string, std::string>& refusals,
   }
   std::string text;
   for (const auto& [step, reasons] : steps) {
-    const bool proposed = std::ranges::find(proposals, step, &StepProposal::step) != proposals.end();
+    const bool proposed =
+        std::ranges::find(proposals, step, &StepProposal::step) != proposals.end();
     for (const Refusal& refusal : reasons) {
       const bool whole = reasons.size() == 1 && !proposed;
       std::string what = whole ? step : refusal.setting;

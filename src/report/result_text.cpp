@@ -12,15 +12,16 @@
 namespace regraph {
 namespace {
 
-// A kernel cannot be faster than the device: where it is beyond the uncertainty of its time, what it
-// is said to have to do is not what it did.
+// A kernel cannot be faster than the device: where it is beyond the uncertainty of its time, what
+// it is said to have to do is not what it did.
 std::string roofline_text(double roofline_seconds, const TimeEstimate& time) {
   const std::string limit = duration_text(roofline_seconds);
   const double share = roofline_seconds / time.median_seconds;
   if (share <= 1.0) return fmt::format("{:.0f} % of the roofline ({})", 100.0 * share, limit);
   if (roofline_seconds <= time.high_seconds) return fmt::format("at the roofline ({})", limit);
   return fmt::format(
-      "faster than the roofline of its counters ({}), so these are no bound: data that stays in the "
+      "faster than the roofline of its counters ({}), so these are no bound: data that stays in "
+      "the "
       "caches need not move, else 'counters' in the manifest say too much",
       limit);
 }

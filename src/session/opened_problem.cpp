@@ -280,9 +280,8 @@ class ProblemOpener {
 
   [[nodiscard]] std::string inferred_hint() const {
     return fmt::format(
-        " (lengths and launch that were inferred may be wrong: 'regraph-search {} --init' prints "
-        "them)",
-        source_.kernel_file);
+        " (lengths and launch that were inferred may be wrong; they are printed by: {} --init)",
+        source_.command);
   }
 
   [[nodiscard]] std::string file_name() const {

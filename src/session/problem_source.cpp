@@ -140,12 +140,36 @@ Result<void, SessionError> cut_out_kernels(ProblemSource& input) {
   return {};
 }
 
+// As a word of a command line.
+std::string quoted(const std::string& word) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=+:,-";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string result = "'";
+  for (const char c : word)
+    result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return result + "'";
+}
+
+// With everything that decides which code is looked at; what a manifest can say is not repeated.
+std::string command_of(const ProblemOptions& options) {
+  std::string command = "regraph-search " + quoted(options.kernel_file);
+  if (!options.kernel.empty()) command += " --kernel " + quoted(options.kernel);
+  if (!options.manifest.empty()) command += " --manifest " + quoted(options.manifest);
+  for (const std::string& define : options.defines)
+    command += " -D " + quoted(define);
+  for (const std::string& folder : options.include_directories)
+    command += " -I " + quoted(folder);
+  return command;
+}
+
 class SourceReader {
  public:
   explicit SourceReader(const ProblemOptions& options) : options_(options) {}
 
   Result<ProblemSource, SessionError> run() {
     input_.kernel_file = options_.kernel_file;
+    input_.command = command_of(options_);
     if (Status status = read_capture(); !status) return usage(status.error().message);
     if (Status status = read_schema(); !status) return usage(status.error().message);
     if (auto read = read_text(); !read) return std::move(read).error();
@@ -313,6 +337,7 @@ Result<ProblemSource, SessionError> read_problem_source(const ProblemOptions& op
 Result<ProblemSource, SessionError> recorded_problem_source(const RunDescription& description) {
   ProblemSource input;
   input.kernel_file = description.source_path;
+  input.command = "regraph-search " + quoted(input.kernel_file);
   input.file_text = description.source;
   auto manifest = parse_manifest(description.manifest, "the recorded manifest");
   if (!manifest) return usage(manifest.error().message);

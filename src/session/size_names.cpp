@@ -43,8 +43,8 @@ std::set<std::string> used_names(const Manifest& manifest, const Problem& proble
   };
   for (const KernelSignature& kernel : kernels) {
     for (const Parameter& parameter : kernel.parameters) {
-      const bool integer = !parameter.is_pointer && parameter.record_bytes == 0 &&
-                           !is_floating(parameter.type);
+      const bool integer =
+          !parameter.is_pointer && parameter.record_bytes == 0 && !is_floating(parameter.type);
       if (integer) names.insert(parameter.name);
     }
   }
@@ -72,9 +72,8 @@ std::set<std::string> used_names(const Manifest& manifest, const Problem& proble
 std::vector<std::string> nearest_names(std::string_view wrong,
                                        const std::vector<std::string>& names, std::size_t most) {
   std::vector<std::string> result = names;
-  std::ranges::stable_sort(result, {}, [&](const std::string& name) {
-    return edit_distance(wrong, name);
-  });
+  std::ranges::stable_sort(result, {},
+                           [&](const std::string& name) { return edit_distance(wrong, name); });
   result.resize(std::min(result.size(), most));
   return result;
 }

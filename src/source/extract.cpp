@@ -447,8 +447,8 @@ class Extractor {
           request_.file_name, left_out, left_out == 1 ? "" : "s", left_out == 1 ? "was" : "were"));
     }
     if (!headers.empty()) {
-      code_.notes.push_back(fmt::format("{}: left out, as headers for the host: {}",
-                                        request_.file_name, headers));
+      code_.notes.push_back(
+          fmt::format("{}: left out, as headers for the host: {}", request_.file_name, headers));
     }
   }
 

@@ -136,8 +136,9 @@ TEST_F(Sqlite, AReaderLeavesNothingBesideADatabaseThatNobodyHasOpen) {
   };
   {
     SqliteDatabase writer = open();
-    ASSERT_TRUE(writer.execute("PRAGMA journal_mode = WAL; CREATE TABLE t (x); INSERT INTO t "
-                               "VALUES (1)"));
+    ASSERT_TRUE(
+        writer.execute("PRAGMA journal_mode = WAL; CREATE TABLE t (x); INSERT INTO t "
+                       "VALUES (1)"));
     // What is in the log alone is seen, too.
     EXPECT_EQ(rows(open(SqliteDatabase::Mode::read_only)), 1);
   }

@@ -64,7 +64,7 @@ TEST_F(Messages, AMissingPageDoesNotTakeTheAnswerAway) {
 
 TEST_F(Messages, APageIsWrittenWithNothingBesideTheRun) {
   ASSERT_EQ(run({kernel(kScale), "--device", "h200", "--evaluations", "1", "--output", "out"})
-                    .error.find("internal error"),
+                .error.find("internal error"),
             std::string::npos);
   ASSERT_EQ(run({"--report", "out"}).exit_code, 0);
   for (const char* beside : {"out/run.db-shm", "out/run.db-wal"})
@@ -148,6 +148,44 @@ TEST_F(Messages, VerboseSaysOfEveryStepWhyItIsNotProposed) {
   }
   EXPECT_EQ(run({cu, "--device", "h200", "--dry-run"}).output.find("not proposed"),
             std::string::npos);
+}
+
+// What is suggested is done as it stands there.
+TEST_F(Messages, SuggestedCommandsAndLinesWork) {
+  file("two.cu", std::string("#ifndef W\n#error W\n#endif\n") + kIndirect +
+                     "__global__ void other(float* a) { a[threadIdx.x] = W; }\n");
+  const ProgramRun refused = run({"two.cu", "--device", "h200", "--kernel", "scale", "-D", "W=2"});
+  EXPECT_EQ(refused.exit_code, kUsage) << refused.error;
+  const std::string command =
+      "regraph-search two.cu --kernel scale -D W=2 --init > two.regraph.yaml";
+  ASSERT_TRUE(refused.complains_of(command)) << refused.error;
+  ChildRequest request;
+  request.program = "/bin/sh";
+  request.arguments = {"-c", "regraph-search() { '" + std::string(REGRAPH_SEARCH_PROGRAM) +
+                                 "' \"$@\"; }; " + command};
+  // A function's name in sh has no hyphen.
+  std::string& script = request.arguments.back();
+  for (std::size_t at = 0; (at = script.find("regraph-search", at)) != std::string::npos; ++at) {
+    if (at == 0 || script[at - 1] != '/') script.replace(at, 14, "regraph_search");
+  }
+  request.environment = environment();
+  request.working_directory = path("");
+  request.wall_seconds = 60.0;
+  const Cancellation never;
+  const auto done = run_child(request, never);
+  ASSERT_TRUE(done.ok() && done->exit_code == 0) << (done.ok() ? done->error : "");
+  EXPECT_NE(content("two.regraph.yaml").find("# FILL IN args.in.shape"), std::string::npos);
+
+  // The lines for the manifest, put together.
+  file("indirect.cu", kIndirect);
+  EXPECT_TRUE(run({"indirect.cu", "--device", "h200"})
+                  .complains_of("add args: {in: {shape: [n]}} with the extents of the buffer, and "
+                                "sizes: {n: 1024} with their values"));
+  file("indirect.regraph.yaml",
+       "args: {in: {shape: [n]}, at: {init: {integers: [0, 1]}}}\nsizes: {n: 1024}\n");
+  const ProgramRun accepted = run({"indirect.cu", "--device", "h200", "--dry-run"});
+  EXPECT_FALSE(accepted.complains_of("add args")) << accepted.error;
+  EXPECT_FALSE(accepted.complains_of("add sizes")) << accepted.error;
 }
 
 }  // namespace

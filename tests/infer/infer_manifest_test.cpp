@@ -48,9 +48,10 @@ TEST(InferManifest, ReadsGuardsInManyForms) {
         "if (!(n > i)) return;", "bool ok = i < n; if (!ok) return;",
         "const bool out = i >= n; if (out) return;", "int ok = i < n; if (!ok) return;",
         "bool low = i >= 0, high = i < n; bool ok = low && high; if (!ok) return;"}) {
-    const Inferred inferred = infer(std::string("__global__ void f(const float* a, float* b, int n) {\n"
-                                                "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n") +
-                                    guard + "\n  b[i] = a[i];\n}\n");
+    const Inferred inferred =
+        infer(std::string("__global__ void f(const float* a, float* b, int n) {\n"
+                          "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n") +
+              guard + "\n  b[i] = a[i];\n}\n");
     EXPECT_EQ(inferred.length("a"), "n") << guard;
     EXPECT_EQ(inferred.length("b"), "n") << guard;
     EXPECT_EQ(inferred.grid(0), "cdiv(n, bx)") << guard;
@@ -70,10 +71,10 @@ TEST(InferManifest, ConditionsOfValuesThatChangeAreNotReadThroughTheirNames) {
 
 TEST(InferManifest, SaysWhichConditionsDoNotBoundTheGrid) {
   const auto why = [](const std::string& condition) {
-    const Inferred inferred =
-        infer("__global__ void f(float* a, int n) {\n"
-              "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n" +
-              condition + "  a[i] = 0;\n}\n");
+    const Inferred inferred = infer(
+        "__global__ void f(float* a, int n) {\n"
+        "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n" +
+        condition + "  a[i] = 0;\n}\n");
     std::string text;
     for (const auto& [argument, reason] : inferred.result.unknown) {
       if (argument.empty()) text = reason;

@@ -132,10 +132,9 @@ std::optional<std::string> grid_guard_obstacle(const Kernel& kernel, const Analy
     const std::string what =
         base != nullptr ? "the access to '" + base->name + "'" : std::string("an access");
     obstacle = what + in_line(*access.stmt) +
-               (asking.empty() ? " is under no guard 'index < n' with an index that grows with " +
-                                     block
-                               : " is guarded by " + asking +
-                                     "', which is not known to end with the grid");
+               (asking.empty()
+                    ? " is under no guard 'index < n' with an index that grows with " + block
+                    : " is guarded by " + asking + "', which is not known to end with the grid");
   });
   source::walk(kernel.body, [&](const Stmt& stmt) {
     // Atomics and calls are not index expressions of their own; take them as unguarded.
