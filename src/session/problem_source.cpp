@@ -141,7 +141,7 @@ Result<void, SessionError> cut_out_kernels(ProblemSource& input) {
 }
 
 // As a word of a command line.
-std::string quoted(const std::string& word) {
+std::string shell_word(const std::string& word) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=+:,-";
   if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
@@ -153,13 +153,13 @@ std::string quoted(const std::string& word) {
 
 // With everything that decides which code is looked at; what a manifest can say is not repeated.
 std::string command_of(const ProblemOptions& options) {
-  std::string command = "regraph-search " + quoted(options.kernel_file);
-  if (!options.kernel.empty()) command += " --kernel " + quoted(options.kernel);
-  if (!options.manifest.empty()) command += " --manifest " + quoted(options.manifest);
+  std::string command = "regraph-search " + shell_word(options.kernel_file);
+  if (!options.kernel.empty()) command += " --kernel " + shell_word(options.kernel);
+  if (!options.manifest.empty()) command += " --manifest " + shell_word(options.manifest);
   for (const std::string& define : options.defines)
-    command += " -D " + quoted(define);
+    command += " -D " + shell_word(define);
   for (const std::string& folder : options.include_directories)
-    command += " -I " + quoted(folder);
+    command += " -I " + shell_word(folder);
   return command;
 }
 
@@ -337,7 +337,7 @@ Result<ProblemSource, SessionError> read_problem_source(const ProblemOptions& op
 Result<ProblemSource, SessionError> recorded_problem_source(const RunDescription& description) {
   ProblemSource input;
   input.kernel_file = description.source_path;
-  input.command = "regraph-search " + quoted(input.kernel_file);
+  input.command = "regraph-search " + shell_word(input.kernel_file);
   input.file_text = description.source;
   auto manifest = parse_manifest(description.manifest, "the recorded manifest");
   if (!manifest) return usage(manifest.error().message);
