@@ -162,7 +162,7 @@ ExprPtr grid_extent(const Launch& launch, int axis, const Kernel& kernel) {
     return usable ? source::variable(text, parameter->scalar) : nullptr;
   };
   const std::string text = fixed.text();
-  if (const ExprPtr whole = atom(text)) return whole;
+  if (ExprPtr whole = atom(text)) return whole;
   if (!text.starts_with("cdiv(") || !text.ends_with(")")) return nullptr;
   const std::size_t comma = text.find(", ");
   if (comma == std::string::npos) return nullptr;
