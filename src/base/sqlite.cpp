@@ -48,6 +48,27 @@ Error error_of(sqlite3* connection, const std::filesystem::path& path) {
   return fail(code, std::move(message));
 }
 
+// Nobody has the database open, and nobody who died left something to be recovered.
+bool is_at_rest(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return !std::filesystem::exists(path.string() + "-wal", ignored) &&
+         !std::filesystem::exists(path.string() + "-journal", ignored);
+}
+
+// Read as it lies: SQLite would otherwise make files beside a database in WAL mode that a reader
+// cannot take away again, and could not read one in a folder that is not writable.
+std::string uri_of(const std::filesystem::path& path) {
+  std::string uri = "file:";
+  for (const char c : std::filesystem::absolute(path).string()) {
+    if (c == '?' || c == '#' || c == '%') {
+      uri += fmt::format("%{:02x}", static_cast<unsigned char>(c));
+    } else {
+      uri += c;
+    }
+  }
+  return uri + "?immutable=1";
+}
+
 }  // namespace
 
 void SqliteStatement::Finalize::operator()(sqlite3_stmt* statement) const {
@@ -160,7 +181,10 @@ Result<SqliteDatabase> SqliteDatabase::open(const std::filesystem::path& path, M
                                                      : SQLITE_OPEN_READWRITE);
   SqliteDatabase database(path);
   sqlite3* connection = nullptr;
-  const int code = sqlite3_open_v2(path.c_str(), &connection, flags, nullptr);
+  const int code =
+      mode == Mode::read_only && is_at_rest(path)
+          ? sqlite3_open_v2(uri_of(path).c_str(), &connection, flags | SQLITE_OPEN_URI, nullptr)
+          : sqlite3_open_v2(path.c_str(), &connection, flags, nullptr);
   database.connection_.reset(connection);
   if (code != SQLITE_OK) {
     if (connection == nullptr) return fail(ErrorCode::resource, "out of memory for SQLite");

@@ -59,7 +59,7 @@ class SqliteDatabase {
   enum class Mode : unsigned char {
     create,     // make the file if it is not there
     existing,   // read and write a file that must be there
-    read_only,  // of a file that must be there
+    read_only,  // of a file that must be there; leaves nothing beside it
   };
 
   // Opens a database. Its content is not trusted: its schema may not call functions with side

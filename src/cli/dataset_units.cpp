@@ -160,7 +160,7 @@ dataset::Collected collect_units(const Program& program, const DatasetOptions& o
         {unit.place, "unit", unit_text(unit), 1, std::filesystem::exists(unit.result, ignored)});
   }
   learn::StudyPool pool;
-  pool.program = std::filesystem::read_symlink("/proc/self/exe", ignored);
+  pool.program = program.installation().programs / "regraph-dataset";
   pool.jobs = jobs_of(options);
   const auto failed =
       learn::run_tasks(pool, tasks, program.interrupted(), [&](const std::string& line) {

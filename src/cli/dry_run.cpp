@@ -85,6 +85,9 @@ Result<std::string, SessionError> dry_run(Session& session, const SearchOptions&
                       std::move(priors),
                       std::move(parts),
                       session.opened().opaque_reason};
+  const rewrite::AstRewriter* rewriter = (*expander)->rewriter();
+  if (options.verbose && rewriter != nullptr && session.opened().rewritable)
+    report.refusals = rewriter->refusals(session.original());
   if (const LanguageModel* model = (*expander)->model()) {
     preview_prompts(*model, session, config.budget.evaluations, context, report);
   }

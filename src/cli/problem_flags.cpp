@@ -16,7 +16,7 @@ void add_problem_options(CLI::App& app, ProblemOptions& problem) {
   app.add_option("-I,--include-dir", problem.include_directories,
                  "further folder for the source's own headers; repeatable")
       ->allow_extra_args(false);
-  app.add_option("--size", problem.sizes, "size symbol, e.g. N=4096; repeatable")
+  app.add_option("--size", problem.sizes, "size symbol, e.g. N=4096 or N=64,M=32; repeatable")
       ->allow_extra_args(false);
   app.add_option(
          "--launch", problem.launch_line,

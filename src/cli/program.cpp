@@ -1,5 +1,6 @@
 #include "cli/program.h"
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -13,6 +14,9 @@ namespace {
 
 // Set from the signal handler, hence global; everything else gets it passed.
 Cancellation g_interrupted;
+
+// Whoever says something has the process's one standard error in mind, hence global.
+std::atomic<std::chrono::steady_clock::time_point> g_last_said;
 
 extern "C" void on_signal(int number) {
   if (g_interrupted.requested()) {
@@ -64,6 +68,8 @@ void Program::say(const std::string& text) const {
 }
 
 int Program::fail(const SessionError& error) const {
+  for (const std::string& note : error.notes)
+    cli::say("note: " + note + "\n");
   say(error.message);
   return exit_code_of(error.cause);
 }
@@ -76,7 +82,12 @@ int Program::print(const std::string& text, int exit_code) const {
 }
 
 void say(const std::string& text) {
+  g_last_said = std::chrono::steady_clock::now();
   std::fputs(text.c_str(), stderr);
+}
+
+std::chrono::steady_clock::time_point last_said() {
+  return g_last_said;
 }
 
 int guarded(const char* name, int argc, char** argv, int (*run)(int, char**)) {

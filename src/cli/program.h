@@ -5,6 +5,7 @@
 #include "session/installation.h"
 #include "session/session_error.h"
 
+#include <chrono>
 #include <string>
 
 namespace regraph::cli {
@@ -13,7 +14,8 @@ namespace regraph::cli {
 enum ExitCode : int {
   kImproved = 0,       // a verified, faster kernel was found
   kInternalError = 1,  // a bug, or the operating system failed
-  kUsage = 2,          // a flag, file, device name, manifest, graph or run that cannot be read
+  kUsage = 2,          // a flag, file, device name, manifest, graph or run that cannot be read, or
+                       // a place for results that cannot be written to
   kNoImprovement = 3,  // the search ended and nothing was faster beyond the uncertainty
   kUnusableKernel =
       4,          // no usable kernel in the file; the original does not compile, run or verify
@@ -41,7 +43,7 @@ class Program {
 
   // "NAME: text", ended by a newline, on standard error.
   void say(const std::string& text) const;
-  // Says why, and returns the exit code.
+  // Says why, after the error's notes, and returns the exit code.
   [[nodiscard]] int fail(const SessionError& error) const;
   // The program's one output. Returns `exit_code`, or kInternalError where it could not be written:
   // a reader that went away or a full disk must not look like success.
@@ -52,8 +54,10 @@ class Program {
   Installation installation_;
 };
 
-// Text on standard error, as it is.
+// Text on standard error, as it is. Thread-safe.
 void say(const std::string& text);
+// When that was last done; the begin of the clock where it never was. Thread-safe.
+[[nodiscard]] std::chrono::steady_clock::time_point last_said();
 
 // Runs `run` and turns what it throws into a message and an exit code.
 [[nodiscard]] int guarded(const char* name, int argc, char** argv, int (*run)(int, char**));

@@ -1,6 +1,7 @@
 // regraph-calibrate: fits the timing model's numbers to kernels measured by tools/calibrate.
 #include "base/files.h"
 #include "cli/program.h"
+#include "cli/program_mains.h"
 #include "eval/model/calibration/report.h"
 #include "session/calibration_samples.h"
 #include "session/choose_device.h"
@@ -179,8 +180,8 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace regraph::cli
-
-int main(int argc, char** argv) {
-  return regraph::cli::guarded("regraph-calibrate", argc, argv, regraph::cli::run);
+int calibrate_main(int argc, char** argv) {
+  return guarded("regraph-calibrate", argc, argv, run);
 }
+
+}  // namespace regraph::cli

@@ -6,6 +6,7 @@
 #include "cli/capture_run.h"
 #include "cli/program.h"
 #include "cli/program_commands.h"
+#include "cli/program_mains.h"
 #include "session/injected_run.h"
 
 #include <CLI/CLI.hpp>
@@ -254,8 +255,8 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace regraph::cli
-
-int main(int argc, char** argv) {
-  return regraph::cli::guarded("regraph-capture", argc, argv, regraph::cli::run);
+int capture_main(int argc, char** argv) {
+  return guarded("regraph-capture", argc, argv, run);
 }
+
+}  // namespace regraph::cli

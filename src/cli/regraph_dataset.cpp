@@ -1,6 +1,7 @@
 // regraph-dataset: data sets of verified slow and fast kernels, for training.
 #include "cli/dataset_commands.h"
 #include "cli/program.h"
+#include "cli/program_mains.h"
 #include "cli/standard_input.h"
 #include "dataset/data_forms.h"
 
@@ -159,8 +160,8 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace regraph::cli
-
-int main(int argc, char** argv) {
-  return regraph::cli::guarded("regraph-dataset", argc, argv, regraph::cli::run);
+int dataset_main(int argc, char** argv) {
+  return guarded("regraph-dataset", argc, argv, run);
 }
+
+}  // namespace regraph::cli

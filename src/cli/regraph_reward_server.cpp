@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "cli/problem_flags.h"
 #include "cli/program.h"
+#include "cli/program_mains.h"
 #include "score/server/http_server.h"
 #include "score/server/reward_service.h"
 #include "score/server/score_store.h"
@@ -195,8 +196,8 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace regraph::cli
-
-int main(int argc, char** argv) {
-  return regraph::cli::guarded("regraph-reward-server", argc, argv, regraph::cli::run);
+int reward_server_main(int argc, char** argv) {
+  return guarded("regraph-reward-server", argc, argv, run);
 }
+
+}  // namespace regraph::cli

@@ -1,6 +1,7 @@
 // regraph-score: whether kernels compute what an original does, and how much faster they are.
 #include "cli/problem_flags.h"
 #include "cli/program.h"
+#include "cli/program_mains.h"
 #include "cli/score_lines.h"
 #include "report/comparison_text.h"
 #include "search/final_selection.h"
@@ -137,8 +138,8 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace regraph::cli
-
-int main(int argc, char** argv) {
-  return regraph::cli::guarded("regraph-score", argc, argv, regraph::cli::run);
+int score_main(int argc, char** argv) {
+  return guarded("regraph-score", argc, argv, run);
 }
+
+}  // namespace regraph::cli

@@ -4,6 +4,7 @@
 #include "base/frame_stream.h"
 #include "cli/problem_flags.h"
 #include "cli/program.h"
+#include "cli/program_mains.h"
 #include "score/scorer.h"
 #include "score/server/score_worker.h"
 #include "session/session_options.h"
@@ -60,8 +61,8 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace regraph::cli
-
-int main(int argc, char** argv) {
-  return regraph::cli::guarded("regraph-score-worker", argc, argv, regraph::cli::run);
+int score_worker_main(int argc, char** argv) {
+  return guarded("regraph-score-worker", argc, argv, run);
 }
+
+}  // namespace regraph::cli

@@ -1,12 +1,15 @@
 // regraph-search: takes a working CUDA kernel and returns a faster one that computes the same.
 #include "cli/doctor.h"
 #include "cli/dry_run.h"
+#include "cli/heartbeat.h"
 #include "cli/program.h"
 #include "cli/program_commands.h"
+#include "cli/program_mains.h"
 #include "cli/search_options.h"
 #include "kernel/manifest.h"
 #include "report/page/page.h"
 #include "report/progress.h"
+#include "report/refusals.h"
 #include "report/run_report.h"
 #include "session/evaluators.h"
 #include "session/expanders.h"
@@ -88,13 +91,14 @@ void show_notes(const OpenedProblem& opened, const SearchOptions& options) {
 class SearchCommand {
  public:
   SearchCommand(const Program& program, const SearchOptions& options, Session& session,
-                RecordedRun& run, const SearchConfig& config, bool resumed)
+                RecordedRun& run, const SearchConfig& config, bool resumed, Heartbeat& heartbeat)
       : program_(program),
         options_(options),
         session_(session),
         run_(run),
         config_(config),
-        resumed_(resumed) {}
+        resumed_(resumed),
+        heartbeat_(heartbeat) {}
 
   int execute() {
     auto expander = session_.expander(options_.language_model, config_);
@@ -118,6 +122,16 @@ class SearchCommand {
     if (!options_.quiet) say(text + "\n");
   }
 
+  // Why steps are not among those that the original is offered.
+  void show_refusals(const SessionExpander& expander) const {
+    const rewrite::AstRewriter* rewriter = expander.rewriter();
+    if (rewriter == nullptr || !session_.opened().rewritable) return;
+    const Candidate& original = session_.original();
+    say("not proposed for the original\n" +
+        refusals_text(rewriter->refusals(original),
+                      rewriter->propose(original, {}, program_.interrupted())));
+  }
+
   Result<SearchResult, SessionError> search(const SessionExpander& expander) {
     const auto style = options_.verbose             ? ProgressReporter::Style::verbose_lines
                        : isatty(STDERR_FILENO) != 0 ? ProgressReporter::Style::terminal
@@ -125,6 +139,11 @@ class SearchCommand {
     ProgressReporter progress(style, config_.budget, [&](const std::string& text) {
       if (!options_.quiet) say(text);
     });
+    if (options_.verbose) show_refusals(expander);
+    // On a terminal the live line says it.
+    if (style == ProgressReporter::Style::terminal) heartbeat_.stop();
+    heartbeat_.phase("searching");
+    progress.tell_also([&](const std::string& status) { heartbeat_.progress(status); });
     const LanguageModel* model = expander.model();
     if (model != nullptr) progress.show_also([model] { return model_use_live(model->use().chat); });
     for (const std::string& one : session_.look_for_disturbances())
@@ -147,7 +166,9 @@ class SearchCommand {
     }
     const FinishedRun finished{exit_code, run_.directory(), result_text(report),
                                result_json(report)};
-    if (auto kept = run_.finish(report, finished); !kept) return program_.fail(kept.error());
+    const auto kept = run_.finish(report, finished);
+    if (!kept) return program_.fail(kept.error());
+    if (!kept->empty()) say("warning: " + *kept + "\n");
     if (stopped) chat("stopped; to go on: regraph-search --resume " + run_.directory());
     return program_.print(options_.json ? finished.json : finished.text, exit_code);
   }
@@ -166,6 +187,7 @@ class SearchCommand {
   RecordedRun& run_;
   const SearchConfig& config_;
   const bool resumed_;
+  Heartbeat& heartbeat_;
 };
 
 // The shipped policy has learned from the rewriter's steps only, so a search that asks a language
@@ -176,24 +198,30 @@ SessionOptions session_options(const SearchOptions& options) {
   return result;
 }
 
-int start(const Program& program, const SearchOptions& options) {
-  auto session =
-      Session::open(session_options(options), program.installation(), program.interrupted());
-  if (!session) return program.fail(session.error());
+int start(const Program& program, const SearchOptions& options, Heartbeat& heartbeat) {
+  SessionOptions opening = session_options(options);
+  opening.open.on_phase = [&](const std::string& what) { heartbeat.phase(what); };
+  auto session = Session::open(opening, program.installation(), program.interrupted());
+  if (!session) {
+    SessionError error = std::move(session).error();
+    if (options.quiet) error.notes.clear();
+    return program.fail(error);
+  }
   Session& ready = **session;
   if (options.session.open.fill_in) return program.print(initial_manifest(ready.opened()), 0);
   show_notes(ready.opened(), options);
   const SearchConfig config = config_of(options, ready);
   if (options.dry_run) {
+    heartbeat.phase("evaluating the original");
     auto text = dry_run(ready, options, config, program.interrupted());
     return text ? program.print(*text, kImproved) : program.fail(text.error());
   }
   auto run = RecordedRun::begin(ready, config, options.jobs > 0, options.output);
   if (!run) return program.fail(run.error());
-  return SearchCommand(program, options, ready, **run, config, false).execute();
+  return SearchCommand(program, options, ready, **run, config, false, heartbeat).execute();
 }
 
-int resume(const Program& program, SearchOptions options) {
+int resume(const Program& program, SearchOptions options, Heartbeat& heartbeat) {
   auto run = RecordedRun::open(options.resume);
   if (!run) return program.fail(run.error());
   const auto finished = (*run)->finished();
@@ -211,6 +239,7 @@ int resume(const Program& program, SearchOptions options) {
         ": the settings of the language model cannot be read; another version made this run"));
   }
   options.language_model = std::move(*asked);
+  heartbeat.phase("opening the run's problem and checking the original");
   auto session = Session::reopen(description, program.installation(), program.interrupted());
   if (!session) return program.fail(session.error());
   show_notes((*session)->opened(), options);
@@ -222,7 +251,7 @@ int resume(const Program& program, SearchOptions options) {
   }
   if (!options.quiet)
     say(fmt::format("resumed: {} evaluations are known already\n", (*run)->evaluations()));
-  return SearchCommand(program, options, **session, **run, config, true).execute();
+  return SearchCommand(program, options, **session, **run, config, true, heartbeat).execute();
 }
 
 // A folder for the capture of that file that is not there yet: regraph-capture/main-1.
@@ -281,9 +310,18 @@ Result<void, SessionError> capture_first(const Program& program,
 
 // Writes the page of a run that is there, and prints where it is.
 int write_report(const Program& program, const std::string& directory) {
-  if (Status written = write_page(directory); !written)
-    return program.fail(session_error(std::move(written).error()));
-  return program.print((std::filesystem::path(directory) / "report.html").string() + "\n", 0);
+  const std::filesystem::path page = std::filesystem::path(directory) / "report.html";
+  Status written = write_page(directory);
+  if (written) return program.print(page.string() + "\n", 0);
+  std::error_code ignored;
+  const bool badly_chosen =
+      ::access(directory.c_str(), W_OK) != 0 || std::filesystem::is_directory(page, ignored);
+  if (written.error().code == ErrorCode::io && badly_chosen) {
+    return program.fail(usage("--report " + directory + ": " + written.error().message +
+                              "; the page is written into the folder of the run: make that "
+                              "writable, or copy it elsewhere and name the copy"));
+  }
+  return program.fail(session_error(std::move(written).error()));
 }
 
 int doctor(const Program& program) {
@@ -314,12 +352,17 @@ int run(int argc, char** argv) {
       !std::filesystem::exists("doctor", absent)) {
     return doctor(program);
   }
+  Heartbeat heartbeat(!options.quiet);
   if (!options.report.empty()) return write_report(program, options.report);
-  if (!options.resume.empty()) return resume(program, options);
+  if (!options.resume.empty()) return resume(program, options, heartbeat);
   if (!options.export_graph.empty()) {
     const Status written =
         export_graph(options.session.graph, options.export_graph, program.installation());
     return written ? 0 : program.fail(usage(written.error().message));
+  }
+  if (!options.dry_run && !options.session.open.fill_in) {
+    if (auto possible = RecordedRun::try_to_begin(options.output); !possible)
+      return program.fail(possible.error());
   }
   if (!commands.empty()) {
     if (!options.session.problem.kernel_file.ends_with(".cu"))
@@ -327,15 +370,16 @@ int run(int argc, char** argv) {
           usage("-- is followed by arguments of a program that is built of a .cu "
                 "file; a program that is built already is captured with "
                 "regraph-capture"));
+    heartbeat.phase("building and running " + options.session.problem.kernel_file);
     if (auto captured = capture_first(program, commands, options); !captured)
       return program.fail(captured.error());
   }
-  return start(program, options);
+  return start(program, options, heartbeat);
 }
 
 }  // namespace
-}  // namespace regraph::cli
-
-int main(int argc, char** argv) {
-  return regraph::cli::guarded("regraph-search", argc, argv, regraph::cli::run);
+int search_main(int argc, char** argv) {
+  return guarded("regraph-search", argc, argv, run);
 }
+
+}  // namespace regraph::cli

@@ -1,6 +1,7 @@
 // regraph-train: makes the ReGraph and a policy better from searches.
 #include "base/files.h"
 #include "cli/program.h"
+#include "cli/program_mains.h"
 #include "cli/standard_input.h"
 #include "cli/train_commands.h"
 #include "cli/train_folds.h"
@@ -205,8 +206,8 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace regraph::cli
-
-int main(int argc, char** argv) {
-  return regraph::cli::guarded("regraph-train", argc, argv, regraph::cli::run);
+int train_main(int argc, char** argv) {
+  return guarded("regraph-train", argc, argv, run);
 }
+
+}  // namespace regraph::cli

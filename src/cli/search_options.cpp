@@ -186,7 +186,8 @@ void add_output_options(CLI::App& app, SearchOptions& options) {
                "check and evaluate the original, list the first steps, stop");
   app.add_flag("--init", options.session.open.fill_in,
                "print the manifest with everything inferred, for editing, and stop");
-  auto* verbose = app.add_flag("-v,--verbose", options.verbose, "one line an evaluation");
+  auto* verbose = app.add_flag("-v,--verbose", options.verbose,
+                               "one line an evaluation; first, why steps are not proposed");
   app.add_flag("-q,--quiet", options.quiet, "no progress")->excludes(verbose);
 }
 

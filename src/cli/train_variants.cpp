@@ -71,7 +71,7 @@ int write_slow_variants(const Program& program, const TrainOptions& options) {
     program.say("no search in " + options.work +
                 " found anything faster: only the kernels themselves are made slower");
   }
-  const auto failed = learn::run_tasks(pool_of(options), tasks, program.interrupted(),
+  const auto failed = learn::run_tasks(pool_of(program, options), tasks, program.interrupted(),
                                        [&](const std::string& line) {
                                          if (!options.quiet) program.say(line);
                                        });

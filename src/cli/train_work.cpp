@@ -126,16 +126,16 @@ std::size_t search_kernels(const Program& program, const TrainOptions& options,
   return run_all(program, options, studies);
 }
 
-learn::StudyPool pool_of(const TrainOptions& options) {
+learn::StudyPool pool_of(const Program& program, const TrainOptions& options) {
   learn::StudyPool pool;
-  pool.program = std::filesystem::read_symlink("/proc/self/exe");
+  pool.program = program.installation().programs / "regraph-train";
   pool.jobs = jobs_of(options);
   return pool;
 }
 
 std::size_t run_all(const Program& program, const TrainOptions& options,
                     const std::vector<learn::StudyRequest>& studies) {
-  const auto failed = learn::run_studies(pool_of(options), studies, program.interrupted(),
+  const auto failed = learn::run_studies(pool_of(program, options), studies, program.interrupted(),
                                          [&](const std::string& line) {
                                            if (!options.quiet) program.say(line);
                                          });

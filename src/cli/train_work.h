@@ -44,7 +44,7 @@ struct TrainSources {
                                            const learn::CorpusKernel& kernel,
                                            std::vector<learn::StudySearch> searches, bool replace);
 // Processes of this program.
-[[nodiscard]] learn::StudyPool pool_of(const TrainOptions& options);
+[[nodiscard]] learn::StudyPool pool_of(const Program& program, const TrainOptions& options);
 // Carries studies out, each in a process of its own. Those that failed are reported; returns their
 // number.
 [[nodiscard]] std::size_t run_all(const Program& program, const TrainOptions& options,

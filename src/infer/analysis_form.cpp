@@ -1,5 +1,6 @@
 #include "infer/analysis_form.h"
 
+#include "rewrite/forms/named_conditions.h"
 #include "rewrite/forms/normal_form.h"
 #include "source/build.h"
 #include "source/walk.h"
@@ -85,6 +86,7 @@ Block with_named_fractions(const Block& body) {
 source::Kernel analysis_form(const source::Kernel& kernel) {
   source::Kernel result = kernel;
   result.body = with_one_value_a_name(result);
+  result.body = rewrite::with_conditions_written_out(result);
   if (auto body = rewrite::without_early_returns(result.body)) result.body = *std::move(body);
   result.body = with_named_fractions(result.body);
   return result;

@@ -9,7 +9,8 @@
 
 namespace regraph::infer {
 
-// Early returns become guards, where that is possible. Locals that straight-line code at the top
+// Early returns become guards, where that is possible; conditions that have a name are written
+// out. Locals that straight-line code at the top
 // level assigns anew get a new name there, so that every name has one value. Quotients and
 // remainders of a thread index by a constant become variables with names such as "threadIdx.x/32".
 [[nodiscard]] source::Kernel analysis_form(const source::Kernel& kernel);

@@ -71,14 +71,8 @@ std::optional<Polynomial> IndexBounds::polynomial(const ExprPtr& expr) const {
 
 std::vector<Inequality> IndexBounds::inequalities(const std::vector<ExprPtr>& guards) const {
   std::vector<Inequality> known;
-  // `depth`: of locals that hold conditions.
-  const auto take = [&](const auto& self, const ExprPtr& condition, int depth) -> void {
-    constexpr int kDeepestCondition = 4;
+  const auto take = [&](const ExprPtr& condition) {
     for (const ExprPtr& term : source::conjuncts(condition)) {
-      if (const auto* named = as<VariableReference>(term); named != nullptr) {
-        const ExprPtr definition = analysis_.definition(named->name);
-        if (definition && depth < kDeepestCondition) self(self, definition, depth + 1);
-      }
       const auto* comparison = as<Binary>(term);
       if (comparison == nullptr) continue;
       const BinaryOperator op = comparison->op;
@@ -99,9 +93,9 @@ std::vector<Inequality> IndexBounds::inequalities(const std::vector<ExprPtr>& gu
     }
   };
   for (const ExprPtr& guard : guards)
-    take(take, guard, 0);
+    take(guard);
   for (const auto& [name, loop] : loops_)
-    take(take, loop.condition, 0);
+    take(loop.condition);
   return known;
 }
 

@@ -1,6 +1,8 @@
 #include "infer/infer_launch.h"
 
 #include "infer/analysis_form.h"
+#include "rewrite/analysis/varying.h"
+#include "source/printer.h"
 #include "source/walk.h"
 
 #include <fmt/format.h>
@@ -165,6 +167,22 @@ void add_parameters(const source::Kernel& kernel, const source::Analysis& analys
 }
 
 }  // namespace
+
+std::string conditions_on(const source::Kernel& kernel, const std::string& number) {
+  constexpr int kMost = 2;
+  std::string text;
+  int count = 0;
+  const std::set<std::string> varying = rewrite::varying_names(kernel, number);
+  source::walk(kernel.body, [&](const source::Stmt& stmt) {
+    const auto* branch = source::as<source::Branch>(stmt);
+    if (branch == nullptr || count == kMost) return;
+    if (!rewrite::is_varying(branch->condition, number, varying)) return;
+    text += fmt::format("{}'{}'", text.empty() ? "" : ", ", source::print(branch->condition));
+    if (stmt.line > 0) text += fmt::format(" (line {})", stmt.line);
+    ++count;
+  });
+  return text;
+}
 
 std::set<std::string> parameters_that_decide(const AccessSummary& summary) {
   std::set<std::string> names;

@@ -31,6 +31,10 @@ struct InferredLaunch {
 // may be guards which infer_launch does not see.
 [[nodiscard]] std::set<std::string> parameters_that_decide(const AccessSummary& summary);
 
+// The first conditions that ask about a block's number ("blockIdx.x"), as "'a' (line 3), 'b' (line
+// 5)".
+[[nodiscard]] std::string conditions_on(const source::Kernel& kernel, const std::string& number);
+
 // Those of the host's variables that `extent` is made of are added to `sizes`.
 void add_host_sizes(const source::HostLaunch& host, const IntegerExpression& extent,
                     std::vector<std::string>& sizes);

@@ -147,17 +147,19 @@ class Inferrer {
   // would time threads that do nothing.
   bool refuse_hidden_guard(const AccessSummary& summary, const InferredLaunch& inferred) {
     if (inferred.grid_sizes.empty() || (host_ && host_->open_grid)) return false;
-    std::string names;
-    for (const std::string& name : parameters_that_decide(summary)) {
-      if (has_value(name)) continue;
-      names += fmt::format("{}'{}'", names.empty() ? "" : ", ", name);
+    const std::set<std::string> deciding = parameters_that_decide(summary);
+    if (std::ranges::all_of(deciding, [&](const std::string& name) { return has_value(name); }))
+      return false;
+    std::string conditions;
+    for (const char* number : {"blockIdx.x", "blockIdx.y", "blockIdx.z"}) {
+      conditions = conditions_on(unit_->kernel, number);
+      if (conditions.empty()) continue;
+      result_.unknown.emplace_back(
+          "", fmt::format("no condition compares {} with a size as '{} < n' does: there is {}",
+                          number, number, conditions));
+      return true;
     }
-    if (names.empty()) return false;
-    result_.unknown.emplace_back(
-        "", fmt::format("no guard such as 'blockIdx.x < n' bounds the grid, and what {} decides is "
-                        "not understood",
-                        names));
-    return true;
+    return false;
   }
 
   // The guards' grid, where it is the host's number: it follows sizes and block.

@@ -82,6 +82,16 @@ class Joiner {
     return {};
   }
 
+  // A name that an extent could have, for an example: of an integer parameter where there is one.
+  [[nodiscard]] std::string likely_extent() const {
+    for (const Parameter& parameter : parameters_) {
+      const bool integer =
+          !parameter.is_pointer && parameter.record_bytes == 0 && !is_floating(parameter.type);
+      if (integer && parameter.is_passed()) return parameter.name;
+    }
+    return "N";
+  }
+
   Status join_arguments() {
     std::set<std::string> known;
     for (const Parameter& parameter : parameters_)
@@ -210,9 +220,9 @@ class Joiner {
     if (!said.shape && !parameter.is_symbol) {
       return error(
           said.line,
-          fmt::format("the length of '{0}' is not known: add args: {{{0}: {{shape: [N]}}}} "
-                      "with the extents of the buffer",
-                      name));
+          fmt::format("the length of '{0}' is not known: add args: {{{0}: {{shape: [{1}]}}}} "
+                      "with the extents of the buffer, and sizes: {{{1}: 1024}} with their values",
+                      name, likely_extent()));
     }
     argument.shape = said.shape.value_or(
         std::vector<IntegerExpression>{IntegerExpression(parameter.symbol_elements)});
@@ -291,8 +301,8 @@ class Joiner {
     if (!floating) {
       return error(
           said.line,
-          fmt::format("integer parameter '{0}' has no value: add sizes: {{{0}: ...}} if it "
-                      "is a problem size, or args: {{{0}: ...}} if it is a constant",
+          fmt::format("integer parameter '{0}' has no value: add sizes: {{{0}: 1024}} if it "
+                      "is a problem size, or args: {{{0}: 1024}} if it is a constant",
                       name));
     }
     argument.value = kDefaultFloatScalar;

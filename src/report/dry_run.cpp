@@ -1,6 +1,7 @@
 #include "report/dry_run.h"
 
 #include "kernel/caveats.h"
+#include "report/refusals.h"
 #include "report/run_report.h"
 
 #include <fmt/format.h>
@@ -55,6 +56,8 @@ std::string dry_run_text(const DryRunReport& report) {
   if (report.proposals.empty()) {
     text += "  none" + (report.opaque_reason.empty() ? "" : ": " + report.opaque_reason) + "\n";
   }
+  if (!report.refusals.empty())
+    text += "\nnot proposed\n" + refusals_text(report.refusals, report.proposals);
   for (const PromptPreview& prompt : report.prompts) {
     text += "\n==== prompt: " + prompt.title + "\n";
     for (const llm::ChatMessage& message : prompt.messages)
@@ -94,6 +97,7 @@ std::string dry_run_json(const DryRunReport& report) {
                              {"policy", parts.policy}});
   }
   if (!report.opaque_reason.empty()) json["opaque"] = report.opaque_reason;
+  if (!report.refusals.empty()) json["refused"] = report.refusals;
   json["notes"] = report.problem.notes;
   if (!report.prompts.empty()) {
     json["cost"] = report.cost;

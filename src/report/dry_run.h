@@ -8,6 +8,7 @@
 #include "regraph/expander.h"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,8 @@ struct DryRunReport {
   std::vector<double> priors;     // one a proposal
   std::vector<PriorParts> parts;  // one a proposal
   std::string opaque_reason;      // why the rewriter has no proposals; empty when it can work
+  // Why other steps are not proposed: "step(parameters)" -> reason. Empty: not asked for.
+  std::map<std::string, std::string> refusals = {};
   std::vector<PromptPreview> prompts = {};  // empty: no language model
   std::string cost = {};                    // of asking it, in words
 };

@@ -27,6 +27,12 @@ double ProgressReporter::elapsed_seconds() const {
 }
 
 void ProgressReporter::on_evaluated(const SearchEvent& event) {
+  if (status_) {
+    const std::string of =
+        budget_.evaluations > 0 ? fmt::format(" of {}", budget_.evaluations) : std::string();
+    status_(fmt::format("{}{} evaluated, best {:.2f}x", event.evaluations, of,
+                        std::exp(event.best_log_speedup)));
+  }
   if (style_ != Style::terminal) {
     if (event.recalled) return;  // was told in its own sitting
     if (style_ == Style::lines && !event.improved && event.state != 0) return;
@@ -61,6 +67,7 @@ void ProgressReporter::on_evaluated(const SearchEvent& event) {
 }
 
 void ProgressReporter::on_final_selection(int finalists) {
+  if (status_) status_(fmt::format("confirming {} finalists with fresh inputs", finalists));
   if (style_ == Style::verbose_lines) {
     sink_(fmt::format("[{:7.1f} s] confirming {} finalists with fresh inputs\n", elapsed_seconds(),
                       finalists));

@@ -25,6 +25,9 @@ class ProgressReporter final : public SearchObserver {
   void on_final_selection(int finalists) override;
   // Adds to the live line, and to each line, what `words` returns then.
   void show_also(std::function<std::string()> words) { words_ = std::move(words); }
+  // Whenever something changes, `status` is told how far the search is: "12 of 60 evaluated, best
+  // 1.52x". On the thread that searches.
+  void tell_also(std::function<void(const std::string&)> status) { status_ = std::move(status); }
   // Ends the live line.
   void finish();
 
@@ -35,6 +38,7 @@ class ProgressReporter final : public SearchObserver {
   SearchBudget budget_;
   Sink sink_;
   std::function<std::string()> words_;
+  std::function<void(const std::string&)> status_;
   std::chrono::steady_clock::time_point start_;
   std::size_t line_length_ = 0;
 };

@@ -12,6 +12,20 @@
 namespace regraph {
 namespace {
 
+// A kernel cannot be faster than the device: where it is beyond the uncertainty of its time, what
+// it is said to have to do is not what it did.
+std::string roofline_text(double roofline_seconds, const TimeEstimate& time) {
+  const std::string limit = duration_text(roofline_seconds);
+  const double share = roofline_seconds / time.median_seconds;
+  if (share <= 1.0) return fmt::format("{:.0f} % of the roofline ({})", 100.0 * share, limit);
+  if (roofline_seconds <= time.high_seconds) return fmt::format("at the roofline ({})", limit);
+  return fmt::format(
+      "faster than the roofline of its counters ({}), so these are no bound: data that stays in "
+      "the "
+      "caches need not move, else 'counters' in the manifest say too much",
+      limit);
+}
+
 std::string interval_text(const TimeEstimate& time) {
   return fmt::format("{:>9}   [{}, {}]  {}", duration_text(time.median_seconds),
                      duration_text(time.low_seconds), duration_text(time.high_seconds),
@@ -175,9 +189,7 @@ std::string result_text(const RunReport& report) {
   }
   fmt::format_to(out, "  limited by  {}", best.bottleneck);
   if (best.roofline_seconds > 0.0) {
-    fmt::format_to(out, "; {:.0f} % of the roofline ({})",
-                   100.0 * best.roofline_seconds / best.time.median_seconds,
-                   duration_text(best.roofline_seconds));
+    text += "; " + roofline_text(best.roofline_seconds, best.time);
   }
   for (const std::string_view reason : caveats_of(best.facts))
     fmt::format_to(out, "\n  uncertain   {}", reason);

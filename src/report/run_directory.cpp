@@ -5,8 +5,11 @@
 #include "report/t4_json.h"
 #include "report/unified_diff.h"
 
+#include <cerrno>
+#include <cstdlib>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace regraph {
 namespace {
@@ -28,39 +31,93 @@ std::string file_name(const std::string& kernel) {
   return result.empty() ? "kernel" : result;
 }
 
+constexpr const char* kRuns = "regraph-runs";
+
+// A place that cannot be written to was badly chosen; a full or broken disk is the system's.
+Error cannot_create(const std::string& wanted, const std::error_code& error) {
+  const bool systems = error == std::errc::no_space_on_device || error == std::errc::io_error ||
+                       error == std::errc::too_many_files_open ||
+                       error == std::errc::not_enough_memory;
+  if (systems) return fail(ErrorCode::io, "cannot create '" + wanted + "': " + error.message());
+  const std::string reason = "cannot be created or written to: " + error.message();
+  if (wanted.empty() || wanted == kRuns) {
+    return fail(ErrorCode::invalid_argument,
+                std::string("'") + kRuns + "', where results go, " + reason +
+                    "; name a folder that can be written to with --output, or start elsewhere");
+  }
+  return fail(ErrorCode::invalid_argument,
+              "--output " + wanted + " " + reason + "; name a folder that can be written to");
+}
+
+// Nothing is overwritten: an existing directory must be empty.
+Status require_unused(const std::string& wanted) {
+  std::error_code error;
+  const std::filesystem::path path(wanted);
+  const auto status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) return {};
+  if (!std::filesystem::is_directory(status)) {
+    return fail(ErrorCode::invalid_argument,
+                "--output " + wanted + " is a file; name another directory");
+  }
+  const bool empty = std::filesystem::is_empty(path, error);
+  if (error) return cannot_create(wanted, error);
+  if (empty) return {};
+  return fail(ErrorCode::invalid_argument, "--output " + wanted +
+                                               " exists and is not empty; nothing is overwritten: "
+                                               "name another directory or remove it");
+}
+
 }  // namespace
+
+Status try_run_directory(const std::string& wanted) {
+  if (Status unused = wanted.empty() ? Status() : require_unused(wanted); !unused) return unused;
+  const std::string shown = wanted.empty() ? kRuns : wanted;
+  std::error_code error;
+  std::vector<std::filesystem::path> made;  // the innermost last
+  std::vector<std::filesystem::path> absent;
+  for (std::filesystem::path path = std::filesystem::absolute(shown, error);
+       !path.empty() && !std::filesystem::exists(path, error) && path != path.parent_path();
+       path = path.parent_path()) {
+    if (path.has_filename()) absent.push_back(path);
+  }
+  error.clear();
+  for (auto path = absent.rbegin(); path != absent.rend(); ++path) {
+    // False without an error: another process was quicker, and it stays.
+    if (std::filesystem::create_directory(*path, error)) made.push_back(*path);
+    if (error) break;
+  }
+  std::error_code ignored;
+  if (!error) {
+    // Under a name of its own, so that runs which start side by side do not see each other's.
+    std::string probe = (std::filesystem::path(shown) / ".regraph-XXXXXX").string();
+    if (::mkdtemp(probe.data()) == nullptr) {
+      error.assign(errno, std::generic_category());
+    } else {
+      std::filesystem::remove(probe, ignored);
+    }
+  }
+  for (auto path = made.rbegin(); path != made.rend(); ++path)
+    std::filesystem::remove(*path, ignored);
+  return error ? Status(cannot_create(shown, error)) : Status();
+}
 
 Result<std::filesystem::path> create_run_directory(const std::string& wanted,
                                                    const std::string& kernel) {
   std::error_code error;
   if (!wanted.empty()) {
-    const std::filesystem::path path(wanted);
-    const auto status = std::filesystem::status(path, error);
-    if (std::filesystem::exists(status) && !std::filesystem::is_directory(status)) {
-      return fail(ErrorCode::invalid_argument,
-                  "output directory '" + wanted + "' is a file; name another directory");
-    }
-    if (std::filesystem::exists(status) && !std::filesystem::is_empty(path, error) && !error) {
-      return fail(ErrorCode::invalid_argument, "output directory '" + wanted +
-                                                   "' exists and is not empty; nothing is "
-                                                   "overwritten: name another or remove it");
-    }
-    if (error && std::filesystem::exists(status)) {
-      return fail(ErrorCode::io, "'" + wanted + "': " + error.message());
-    }
-    std::filesystem::create_directories(path, error);
-    if (error) return fail(ErrorCode::io, "cannot create '" + wanted + "': " + error.message());
-    return path;
+    if (Status unused = require_unused(wanted); !unused) return unused.error();
+    std::filesystem::create_directories(wanted, error);
+    if (error) return cannot_create(wanted, error);
+    return std::filesystem::path(wanted);
   }
-  std::filesystem::create_directories("regraph-runs", error);
-  if (error) return fail(ErrorCode::io, "cannot create 'regraph-runs': " + error.message());
+  std::filesystem::create_directories(kRuns, error);
+  if (error) return cannot_create(kRuns, error);
   for (int number = 1; number < kMostRuns; ++number) {
     const std::filesystem::path path =
-        std::filesystem::path("regraph-runs") / (file_name(kernel) + "-" + std::to_string(number));
+        std::filesystem::path(kRuns) / (file_name(kernel) + "-" + std::to_string(number));
     // Creating is the test, so that two runs at once get different directories.
     if (std::filesystem::create_directory(path, error)) return path;
-    if (error)
-      return fail(ErrorCode::io, "cannot create '" + path.string() + "': " + error.message());
+    if (error) return cannot_create(kRuns, error);
   }
   return fail(ErrorCode::resource, "'regraph-runs' holds too many runs of '" + kernel + "'");
 }
@@ -68,7 +125,7 @@ Result<std::filesystem::path> create_run_directory(const std::string& wanted,
 void abandon_run_directory(const std::filesystem::path& directory) {
   std::error_code ignored;
   std::filesystem::remove(directory, ignored);  // fails, as it should, when files are in it
-  if (directory.parent_path() == "regraph-runs") {
+  if (directory.parent_path() == kRuns) {
     std::filesystem::remove(directory.parent_path(), ignored);
   }
 }

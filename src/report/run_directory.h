@@ -9,9 +9,14 @@
 
 namespace regraph {
 
+// Whether a run could be written to `wanted` (empty: to regraph-runs under the current directory):
+// makes the directory and a file in it, and takes both away again. Errors: invalid_argument when
+// `wanted` exists and is not empty (nothing is overwritten), is a file, or cannot be made or
+// written to; io when the system failed, e.g. the disk is full. The message names --output.
+[[nodiscard]] Status try_run_directory(const std::string& wanted);
+
 // Creates the directory for a run. An empty `wanted` means regraph-runs/KERNEL-N under the current
-// directory with the first free N. Errors: invalid_argument when `wanted` exists and is not empty
-// (nothing is overwritten) or is a file, io, resource.
+// directory with the first free N. Errors as of try_run_directory, and resource.
 [[nodiscard]] Result<std::filesystem::path> create_run_directory(const std::string& wanted,
                                                                  const std::string& kernel);
 

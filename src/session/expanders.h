@@ -33,6 +33,8 @@ class SessionExpander {
  public:
   [[nodiscard]] const Expander& expander() const { return *expander_; }
   [[nodiscard]] Evaluator& evaluator() const { return *evaluator_; }
+  // Null where the rewriter has no part in it.
+  [[nodiscard]] const rewrite::AstRewriter* rewriter() const { return rewriter_.get(); }
   // Null where none is asked.
   [[nodiscard]] const LanguageModel* model() const { return model_.get(); }
 

@@ -5,6 +5,7 @@
 #include "infer/infer_manifest.h"
 #include "kernel/captured_data.h"
 #include "kernel/input_files.h"
+#include "session/size_names.h"
 #include "source/choose_launch.h"
 #include "source/extract.h"
 #include "source/host_launch.h"
@@ -268,14 +269,14 @@ Result<InferredProblem> infer_problem(const ProblemSource& input,
                       argument.empty() ? "the launch" : "the length of '" + argument + "'", reason);
     }
     if (!input.has_manifest) {
-      message += fmt::format(
-          "; {} has no manifest: 'regraph-search {} --init > {}' writes one "
-          "to complete",
-          input.kernel_file, input.kernel_file, sidecar_of(input.kernel_file));
+      message += fmt::format("; {} has no manifest, write one to complete by: {} --init > {}",
+                             input.kernel_file, input.command, sidecar_of(input.kernel_file));
     }
     return fail(ErrorCode::invalid_argument, message);
   }
   result.problem = std::move(*problem);
+  if (auto unused = unused_size(input.sizes_given, inferred.manifest, result.problem, signatures))
+    return fail(ErrorCode::invalid_argument, *unused);
   const std::filesystem::path folder = std::filesystem::path(inferred.manifest.path).parent_path();
   if (Status loaded = load_captured(result.problem, folder); !loaded) return loaded.error();
   if (Status loaded = load_input_files(result.problem, folder); !loaded) return loaded.error();

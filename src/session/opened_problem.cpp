@@ -41,9 +41,14 @@ class ProblemOpener {
   }
 
   Result<std::unique_ptr<OpenedProblem>, SessionError> run() {
-    for (auto step : {&ProblemOpener::accept, &ProblemOpener::parse, &ProblemOpener::compile,
-                      &ProblemOpener::check}) {
-      if (Done done = (this->*step)(); !done) return std::move(done).error();
+    const std::pair<Done (ProblemOpener::*)(), const char*> steps[] = {
+        {&ProblemOpener::accept, "compiling the source"},
+        {&ProblemOpener::parse, "reading the kernel"},
+        {&ProblemOpener::compile, "compiling the kernel"},
+        {&ProblemOpener::check, "checking the original on its test sizes, on the interpreter"}};
+    for (const auto& [step, what] : steps) {
+      if (options_.on_phase) options_.on_phase(what);
+      if (Done done = (this->*step)(); !done) return with_notes(std::move(done).error());
       // To be completed first: it could not run.
       if (!opened_->to_fill_in.empty()) break;
     }
@@ -51,6 +56,15 @@ class ProblemOpener {
   }
 
  private:
+  // What was left out of the source may be what the compiler misses, and what was inferred what the
+  // original stumbles over.
+  [[nodiscard]] SessionError with_notes(SessionError error) const {
+    if (error.cause == FailureCause::interrupted) return error;
+    const auto& inferred = opened_->problem.notes;
+    error.notes = inferred.empty() ? source_.notes : inferred;
+    return error;
+  }
+
   // A compiler in its sandbox must accept the file before Clang reads it in this process.
   Done accept() {
     CompileRequest request = request_for(source_.source);
@@ -266,9 +280,8 @@ class ProblemOpener {
 
   [[nodiscard]] std::string inferred_hint() const {
     return fmt::format(
-        " (lengths and launch that were inferred may be wrong: 'regraph-search {} --init' prints "
-        "them)",
-        source_.kernel_file);
+        " (lengths and launch that were inferred may be wrong; they are printed by: {} --init)",
+        source_.command);
   }
 
   [[nodiscard]] std::string file_name() const {

@@ -3,10 +3,12 @@
 #include "base/files.h"
 #include "capture/problem/kernel_source.h"
 #include "kernel/front_matter.h"
+#include "session/size_names.h"
 #include "source/extract.h"
 #include "source/local_includes.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -18,7 +20,9 @@ namespace {
 
 constexpr std::size_t kSourceLimitBytes = std::size_t{1} << 20;
 
-Status apply_size(const std::string& text, Manifest& manifest) {
+// One NAME=NUMBER of an option `whole`. `has_sizes`: the manifest names some, and no others count.
+Status apply_size(const std::string& text, Manifest& manifest, const std::string& whole,
+                  bool has_sizes) {
   const std::size_t equals = text.find('=');
   std::int64_t value = 0;
   const char* first = text.data() + equals + 1;
@@ -26,16 +30,20 @@ Status apply_size(const std::string& text, Manifest& manifest) {
   const bool has_name = equals != std::string::npos && equals > 0;
   if (!has_name || std::from_chars(first, last, value).ptr != last || first == last || value < 1) {
     return fail(ErrorCode::invalid_argument,
-                "--size " + text + ": write NAME=NUMBER, e.g. --size N=4096");
+                "--size " + whole + ": write NAME=NUMBER, e.g. --size N=4096 or --size N=64,M=32");
   }
   const std::string name = text.substr(0, equals);
   if (!manifest.sizes.contains(name)) {
     bool known = false;
     for (const Symbols& bench : manifest.bench)
       known = known || bench.contains(name);
-    if (!manifest.sizes.empty() && !known) {
+    if (has_sizes && !known) {
+      std::vector<std::string> names;
+      for (const auto& [other, ignored] : manifest.sizes)
+        names.push_back(other);
       return fail(ErrorCode::invalid_argument,
-                  "--size " + text + ": the manifest has no size '" + name + "'");
+                  fmt::format("--size {}: the manifest has no size '{}'; is {} meant?", whole, name,
+                              fmt::join(nearest_names(name, names), " or ")));
     }
   }
   manifest.sizes[name] = value;
@@ -133,12 +141,36 @@ Result<void, SessionError> cut_out_kernels(ProblemSource& input) {
   return {};
 }
 
+// As a word of a command line.
+std::string shell_word(const std::string& word) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=+:,-";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string result = "'";
+  for (const char c : word)
+    result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return result + "'";
+}
+
+// With everything that decides which code is looked at; what a manifest can say is not repeated.
+std::string command_of(const ProblemOptions& options) {
+  std::string command = "regraph-search " + shell_word(options.kernel_file);
+  if (!options.kernel.empty()) command += " --kernel " + shell_word(options.kernel);
+  if (!options.manifest.empty()) command += " --manifest " + shell_word(options.manifest);
+  for (const std::string& define : options.defines)
+    command += " -D " + shell_word(define);
+  for (const std::string& folder : options.include_directories)
+    command += " -I " + shell_word(folder);
+  return command;
+}
+
 class SourceReader {
  public:
   explicit SourceReader(const ProblemOptions& options) : options_(options) {}
 
   Result<ProblemSource, SessionError> run() {
     input_.kernel_file = options_.kernel_file;
+    input_.command = command_of(options_);
     if (Status status = read_capture(); !status) return usage(status.error().message);
     if (Status status = read_schema(); !status) return usage(status.error().message);
     if (auto read = read_text(); !read) return std::move(read).error();
@@ -251,8 +283,16 @@ class SourceReader {
     if (!options_.kernel.empty()) manifest.kernel = options_.kernel;
     choose_launched_kernel();
     if (Status status = take_launch_line(); !status) return status;
-    for (const std::string& size : options_.sizes) {
-      if (Status status = apply_size(size, manifest); !status) return status;
+    // Before the first option adds one.
+    const bool has_sizes = !manifest.sizes.empty();
+    for (const std::string& list : options_.sizes) {
+      for (std::size_t begin = 0; begin <= list.size();) {
+        const std::size_t end = std::min(list.find(',', begin), list.size());
+        const std::string size = list.substr(begin, end - begin);
+        if (Status status = apply_size(size, manifest, list, has_sizes); !status) return status;
+        input_.sizes_given.push_back(size.substr(0, size.find('=')));
+        begin = end + 1;
+      }
     }
     if (Status blocks = resolve_blocks(manifest); !blocks) return blocks;
     for (const std::string& define : options_.defines) {
@@ -321,6 +361,7 @@ Result<ProblemSource, SessionError> read_problem_source(const ProblemOptions& op
 Result<ProblemSource, SessionError> recorded_problem_source(const RunDescription& description) {
   ProblemSource input;
   input.kernel_file = description.source_path;
+  input.command = "regraph-search " + shell_word(input.kernel_file);
   input.file_text = description.source;
   auto manifest = parse_manifest(description.manifest, "the recorded manifest");
   if (!manifest) return usage(manifest.error().message);

@@ -17,6 +17,7 @@
 namespace regraph {
 
 struct ProblemSource {
+  std::string command;         // of regraph-search, for messages: opens the same problem again
   std::string file_text;       // as the user wrote it, own headers put in
   std::string source;          // device code alone, with #line where lines were left out
   std::string library_source;  // the same with the includes of libraries that NVRTC cannot take
@@ -26,9 +27,10 @@ struct ProblemSource {
   std::vector<std::string> others;              // of the other kernels that the manifest launches
   Manifest manifest;  // sidecar, front matter or nothing, with the options applied
   bool has_manifest = false;
-  std::optional<Dim3> block;           // of the options, for a launch that is yet to be inferred
-  std::optional<TuningSchema> schema;  // instead of a manifest, when the input is a T1 file
-  std::string kernel_file;             // the .cu, also when a T1 file or a folder names it
+  std::vector<std::string> sizes_given;  // names, by the options
+  std::optional<Dim3> block;             // of the options, for a launch that is yet to be inferred
+  std::optional<TuningSchema> schema;    // instead of a manifest, when the input is a T1 file
+  std::string kernel_file;               // the .cu, also when a T1 file or a folder names it
   // What a program launched, when the input is a folder of it; the manifest is made of that.
   std::optional<capture::CapturedKernel> capture;
   std::vector<std::string> notes;

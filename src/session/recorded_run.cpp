@@ -35,6 +35,11 @@ SessionError cannot_begin(const Error& error) {
 
 }  // namespace
 
+Result<void, SessionError> RecordedRun::try_to_begin(const std::string& output) {
+  if (Status possible = try_run_directory(output); !possible) return cannot_begin(possible.error());
+  return {};
+}
+
 Result<std::unique_ptr<RecordedRun>, SessionError> RecordedRun::begin(const Session& session,
                                                                       const SearchConfig& config,
                                                                       bool jobs_chosen,
@@ -79,15 +84,18 @@ Result<SearchResult, SessionError> RecordedRun::search(Session& session, SearchR
   return explain(result.error());
 }
 
-Result<void, SessionError> RecordedRun::finish(const RunReport& report,
-                                               const FinishedRun& finished) {
+Result<std::string, SessionError> RecordedRun::finish(const RunReport& report,
+                                                      const FinishedRun& finished) {
   Status kept = write_run_directory(report);
   const bool over = report.outcome.stopped != StopReason::cancelled;
   if (kept && over) kept = database_->record_finished(finished);
-  // Last: it shows what the directory then holds.
-  if (kept) kept = write_page(directory_);
   if (!kept) return explain({ErrorCode::io, kept.error().message});
-  return {};
+  // Last: it shows what the directory then holds. The answer does not hang on it.
+  const Status page = write_page(directory_);
+  if (page) return std::string();
+  return "the page of the run is missing: " + page.error().message +
+         "; everything else is written, and once the cause is removed 'regraph-search --report " +
+         directory_ + "' makes it";
 }
 
 void RecordedRun::abandon() {

@@ -14,9 +14,12 @@ namespace regraph {
 // Not thread-safe. One process at a time has a run open.
 class RecordedRun {
  public:
+  // Whether a run could be begun there, before any work is done for it; leaves nothing behind.
+  // Errors as of begin().
+  [[nodiscard]] static Result<void, SessionError> try_to_begin(const std::string& output);
   // Begins a run in a new directory, regraph-runs/KERNEL-N where `output` is empty. `jobs_chosen`:
   // whether config.jobs was asked for, or is the number of processors here. Errors: usage (the
-  // directory is in use), internal. Then nothing is left behind.
+  // directory is in use, or cannot be made or written to), internal. Then nothing is left behind.
   [[nodiscard]] static Result<std::unique_ptr<RecordedRun>, SessionError> begin(
       const Session& session, const SearchConfig& config, bool jobs_chosen,
       const std::string& output);
@@ -38,9 +41,10 @@ class RecordedRun {
   // internal (the message says whether the run can be continued), interrupted.
   [[nodiscard]] Result<SearchResult, SessionError> search(Session& session, SearchRequest request);
   // Writes the run's files and, unless it was interrupted, that it is over and what it came to;
-  // last its page. Error: internal; what was recorded until then is kept.
-  [[nodiscard]] Result<void, SessionError> finish(const RunReport& report,
-                                                  const FinishedRun& finished);
+  // last its page. Returns a warning where the page alone could not be written, else nothing.
+  // Error: internal; what was recorded until then is kept.
+  [[nodiscard]] Result<std::string, SessionError> finish(const RunReport& report,
+                                                         const FinishedRun& finished);
   // Removes what begin() made, for a run that ends without a result.
   void abandon();
 

@@ -57,6 +57,7 @@ struct Session::State {
     if (!ready) return std::move(ready).error();
     opened = std::move(*ready);
     if (!opened->to_fill_in.empty()) return {};
+    if (options.on_phase) options.on_phase("preparing to time kernels");
     auto made = make_evaluator(evaluator_name, *opened, toolchain, installation, options.seed,
                                cancellation);
     if (!made) return std::move(made).error();

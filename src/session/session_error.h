@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace regraph {
 
@@ -21,6 +22,8 @@ enum class FailureCause : std::uint8_t {
 struct SessionError {
   FailureCause cause = FailureCause::internal;
   std::string message;  // what is wrong, where, why, and what to do next
+  // What was assumed, left out or changed before it went wrong, and may be why.
+  std::vector<std::string> notes = {};
 };
 
 // Shorthand: `return usage("...")` from any function that returns a Result with SessionError.

@@ -233,6 +233,11 @@ Result<ParsedKernel> parse_kernel(const std::string& source, const std::string& 
   std::vector<std::string> templates;
   collect_kernels(*context.getTranslationUnitDecl(), context.getSourceManager(), kernels,
                   templates);
+  // The device compiler has accepted the file: what is wrong lies in how Clang was set up.
+  if (kernels.empty() && templates.empty() && diagnostics.errors() > 0) {
+    return fail(ErrorCode::parse,
+                file_name + ": the front end could not read the file: " + diagnostics.message());
+  }
   auto chosen = choose(kernels, templates, kernel, file_name);
   if (!chosen) return std::move(chosen).error();
   const clang::FunctionDecl& function = **chosen;

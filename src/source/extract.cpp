@@ -388,10 +388,15 @@ class Extractor {
     bool in_step = code_.text.empty();  // lines of the text and of the file are the same
     std::size_t copied = 0;             // bytes of the file dealt with
     std::size_t left_out = 0;
+    std::string headers;
     for (std::size_t i = 0; i < declarations_.size(); ++i) {
       const TopLevelDeclaration& declaration = declarations_[i];
       const std::size_t end = tokens_[declaration.last - 1].end;
       if (!keep_[i]) {
+        // Of the libraries' headers those come back that are needed; others may be missed.
+        const std::string_view header = included_header(word(declaration.first));
+        if (!header.empty() && !is_library_header(header) && !is_device_header(header))
+          headers += fmt::format("{}<{}>", headers.empty() ? "" : ", ", header);
         in_step = false;
         copied = end;
         write_open_conditionals(declaration);
@@ -441,6 +446,10 @@ class Extractor {
       code_.notes.push_back(fmt::format(
           "{}: {} declaration{} of host code or without use to the kernel {} left out",
           request_.file_name, left_out, left_out == 1 ? "" : "s", left_out == 1 ? "was" : "were"));
+    }
+    if (!headers.empty()) {
+      code_.notes.push_back(
+          fmt::format("{}: left out, as headers for the host: {}", request_.file_name, headers));
     }
   }
 

@@ -125,6 +125,28 @@ TEST_F(Sqlite, AFullDiskLosesNothingThatWasCommitted) {
   EXPECT_EQ(status.error().code, ErrorCode::resource) << status.error().message;
 }
 
+TEST_F(Sqlite, AReaderLeavesNothingBesideADatabaseThatNobodyHasOpen) {
+  const auto rows = [](SqliteDatabase database) {
+    auto statement = database.prepare("SELECT count(*) FROM t");
+    EXPECT_TRUE(statement && statement->step());
+    return statement->integer(0);
+  };
+  const auto files = [&] {
+    return std::distance(std::filesystem::directory_iterator(directory_.path()), {});
+  };
+  {
+    SqliteDatabase writer = open();
+    ASSERT_TRUE(
+        writer.execute("PRAGMA journal_mode = WAL; CREATE TABLE t (x); INSERT INTO t "
+                       "VALUES (1)"));
+    // What is in the log alone is seen, too.
+    EXPECT_EQ(rows(open(SqliteDatabase::Mode::read_only)), 1);
+  }
+  ASSERT_EQ(files(), 1);
+  EXPECT_EQ(rows(open(SqliteDatabase::Mode::read_only)), 1);
+  EXPECT_EQ(files(), 1);
+}
+
 TEST_F(Sqlite, TransactionsAreAllOrNothing) {
   SqliteDatabase database = open();
   SqliteTable table = sample();

@@ -102,10 +102,10 @@ TEST_F(BadInput, WithoutAManifestItsNameIsTold) {
 TEST_F(BadInput, AnOutputDirectoryWithFilesIsNotTouched) {
   const std::string cu = kernel(kScale);
   file("out/precious", "x");
-  expect(kUsage, {"'out'", "not empty"}, {cu, "--device", "h200", "--output", "out"});
+  expect(kUsage, {"--output out", "not empty"}, {cu, "--device", "h200", "--output", "out"});
   EXPECT_EQ(content("out/precious"), "x");
   file("plain", "x");
-  expect(kUsage, {"'plain'", "file"}, {cu, "--device", "h200", "--output", "plain"});
+  expect(kUsage, {"--output plain", "file"}, {cu, "--device", "h200", "--output", "plain"});
 }
 
 TEST_F(BadInput, SizesBeyondAnyMemoryAreRefused) {

@@ -42,6 +42,51 @@ Inferred infer(const std::string& source, const Manifest& given = {}) {
   return inferred;
 }
 
+TEST(InferManifest, ReadsGuardsInManyForms) {
+  for (const char* guard :
+       {"if (i >= n) return;", "if (!(i < n)) return;", "if (i > n - 1) return;",
+        "if (!(n > i)) return;", "bool ok = i < n; if (!ok) return;",
+        "const bool out = i >= n; if (out) return;", "int ok = i < n; if (!ok) return;",
+        "bool low = i >= 0, high = i < n; bool ok = low && high; if (!ok) return;"}) {
+    const Inferred inferred =
+        infer(std::string("__global__ void f(const float* a, float* b, int n) {\n"
+                          "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n") +
+              guard + "\n  b[i] = a[i];\n}\n");
+    EXPECT_EQ(inferred.length("a"), "n") << guard;
+    EXPECT_EQ(inferred.length("b"), "n") << guard;
+    EXPECT_EQ(inferred.grid(0), "cdiv(n, bx)") << guard;
+  }
+}
+
+TEST(InferManifest, ConditionsOfValuesThatChangeAreNotReadThroughTheirNames) {
+  const Inferred inferred = infer(R"cuda(__global__ void f(const float* a, float* b, int n, int m) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  bool ok = i < n;
+  i += m;
+  if (ok) b[i] = a[i];
+}
+)cuda");
+  EXPECT_EQ(inferred.length("b"), "unknown");
+}
+
+TEST(InferManifest, SaysWhichConditionsDoNotBoundTheGrid) {
+  const auto why = [](const std::string& condition) {
+    const Inferred inferred = infer(
+        "__global__ void f(float* a, int n) {\n"
+        "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n" +
+        condition + "  a[i] = 0;\n}\n");
+    std::string text;
+    for (const auto& [argument, reason] : inferred.result.unknown) {
+      if (argument.empty()) text = reason;
+    }
+    return text;
+  };
+  EXPECT_EQ(why(""), "");  // it gets a size of its own
+  const std::string other = why("  if (i * i >= n + i) return;\n");
+  EXPECT_NE(other.find("'i * i >= n + i' (line 3)"), std::string::npos) << other;
+  EXPECT_EQ(other.find("no guard"), std::string::npos) << other;
+}
+
 TEST(InferManifest, ReadsGuardsOfAMatrixProduct) {
   const Inferred inferred = infer(R"cuda(
 __global__ void mm(const float* A, const float* B, float* C, int M, int N, int K) {

@@ -40,6 +40,34 @@ TEST(DryRun, ListsStepsByPriorAsTextAndJson) {
   EXPECT_FALSE(json.contains("opaque"));
 }
 
+TEST(DryRun, TellsWhyStepsAreNotProposedWhereItIsAsked) {
+  const test::Run run(false);
+  const DeviceSpec device = *find_device("h200");
+  DryRunReport report{run.problem,
+                      device,
+                      run.outcome.baseline_evaluation,
+                      {{"block_size", {{"x", "128"}}, 1}},
+                      {1.0},
+                      {{0.5, 0.0, 0.1, 0, 0.0}},
+                      ""};
+  EXPECT_EQ(dry_run_text(report).find("not proposed"), std::string::npos);
+  EXPECT_FALSE(nlohmann::json::parse(dry_run_json(report)).contains("refused"));
+  report.refusals = {{"block_size(x=256)", "it is that already"},
+                     {"block_size(x=512)", "too large"},
+                     {"block_size(x=1024)", "too large"},
+                     {"smem_tile(depth=16)", "no\nloop"},
+                     {"smem_tile(depth=32)", "no\nloop"}};
+  const std::string text = dry_run_text(report);
+  const std::size_t begin = text.find("not proposed\n");
+  ASSERT_NE(begin, std::string::npos) << text;
+  for (const char* line : {"  block_size(x=256)  ", "  block_size(x=1024) and 1 more  ",
+                           "  smem_tile  ", "  no loop\n", "  it is that already\n"}) {
+    EXPECT_NE(text.find(line, begin), std::string::npos) << line << " in\n" << text;
+  }
+  EXPECT_EQ(nlohmann::json::parse(dry_run_json(report)).at("refused").at("block_size(x=512)"),
+            "too large");
+}
+
 TEST(DryRun, WithoutProposalsTheReasonIsTold) {
   const test::Run run(false);
   const DeviceSpec device = *find_device("a100");

@@ -154,5 +154,18 @@ TEST(ResultText, SaysWhatDisturbedAndWhatTheSanitizerFound) {
       << text;
 }
 
+TEST(ResultText, NoKernelIsSaidToBeatTheDevice) {
+  test::Run run(true);
+  Evaluation& best = run.outcome.best_evaluation;
+  best.roofline_seconds = 1.05 * best.time.median_seconds;
+  ASSERT_LT(best.roofline_seconds, best.time.high_seconds);
+  std::string text = result_text(run.report());
+  EXPECT_NE(text.find("; at the roofline ("), std::string::npos) << text;
+  best.roofline_seconds = 9.58 * best.time.median_seconds;
+  text = result_text(run.report());
+  EXPECT_NE(text.find("faster than the roofline of its counters"), std::string::npos) << text;
+  EXPECT_EQ(text.find("% of the roofline"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace regraph

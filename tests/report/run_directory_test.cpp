@@ -66,7 +66,35 @@ TEST(RunDirectory, NothingIsOverwritten) {
   EXPECT_NE(file.error().message.find("is a file"), std::string::npos) << file.error().message;
   const auto below = create_run_directory("file/below", "k");
   ASSERT_FALSE(below.ok());
-  EXPECT_EQ(below.error().code, ErrorCode::io) << below.error().message;
+  EXPECT_EQ(below.error().code, ErrorCode::invalid_argument) << below.error().message;
+}
+
+TEST(RunDirectory, TryingLeavesNothingBehind) {
+  const Elsewhere here;
+  EXPECT_TRUE(try_run_directory("").ok());
+  EXPECT_TRUE(try_run_directory("a/b/").ok());
+  EXPECT_TRUE(try_run_directory("a/../c").ok());
+  EXPECT_TRUE(fs::is_empty("."));
+  fs::create_directories("there/already");
+  EXPECT_TRUE(try_run_directory("there/already").ok());
+  EXPECT_TRUE(fs::is_empty("there/already"));
+}
+
+TEST(RunDirectory, TryingSaysWhatIsWrongWithAPlace) {
+  const Elsewhere here;
+  ASSERT_TRUE(write_file("full/precious", "x").ok());
+  ASSERT_TRUE(write_file("file", "").ok());
+  for (const char* place : {"/proc/nowhere", "/proc", "full", "file", "file/below"}) {
+    const Status tried = try_run_directory(place);
+    ASSERT_FALSE(tried.ok()) << place;
+    EXPECT_EQ(tried.error().code, ErrorCode::invalid_argument) << tried.error().message;
+    EXPECT_TRUE(tried.error().message.starts_with(std::string("--output ") + place))
+        << tried.error().message;
+  }
+  // Half of a path that cannot be made as a whole does not stay.
+  const std::string longer = "made/" + std::string(300, 'x');
+  EXPECT_FALSE(try_run_directory(longer).ok());
+  EXPECT_FALSE(fs::exists("made"));
 }
 
 TEST(RunDirectory, AnAbandonedOneGoesUnlessItHoldsFiles) {

@@ -76,6 +76,41 @@ TEST(ThreadCoarsen, KeepsSharedArraysOnceABlock) {
   }
 }
 
+// The guard may have any form, and a name.
+TEST(ThreadCoarsen, ReadsGuardsInManyForms) {
+  for (const char* guard :
+       {"if (i >= n) return;", "if (!(i < n)) return;", "bool ok = i < n; if (!ok) return;",
+        "const bool out = i >= n; if (out) return;"}) {
+    SCOPED_TRACE(guard);
+    auto kernel = KernelCase::make(
+        std::string("__global__ void f(const float* a, float* b, int n) {\n"
+                    "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  ") +
+            guard + "\n  b[i] = 2 * a[i];\n}",
+        "sizes: {n: 1000}\nargs: {a: {dir: in, shape: [n]}, b: {dir: out, shape: [n]}}\n"
+        "launch: {block: 64, grid: \"cdiv(n, bx)\"}\n"
+        "assume: {noalias: true}\n");
+    ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+    expect_correct(**kernel, {{"thread_coarsen", {{"axis", "x"}, {"factor", "4"}}}});
+    expect_correct(**kernel, {{"vectorize_global", {{"width", "4"}}}});
+  }
+}
+
+TEST(ThreadCoarsen, SaysWhichGuardDoesNotEndWithTheGrid) {
+  const auto refusal_for = [](const std::string& guard, const char* part) {
+    auto kernel = KernelCase::make(
+        "__global__ void f(const float* a, float* b, int n) {\n"
+        "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n" +
+            guard + "  b[i] = a[i];\n}",
+        "sizes: {n: 1024}\nargs: {a: {dir: in, shape: [n]}, b: {dir: out, shape: [n]}}\n"
+        "launch: {block: 64, grid: \"max(cdiv(n, bx), 1)\"}\n");
+    ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+    expect_refusal(**kernel, {"thread_coarsen", {{"axis", "x"}, {"factor", "2"}}}, part);
+  };
+  refusal_for("  if (i < n)\n", "in line 4 is guarded by 'i < n', which is not known to end");
+  refusal_for("  bool ok = i < n;\n  if (ok)\n", "is guarded by 'i < n'");
+  refusal_for("", "in line 3 is under no guard 'index < n'");
+}
+
 TEST(ThreadCoarsen, RefusesGridDimAndTooManyRegisters) {
   auto strided = KernelCase::make(
       "__global__ void f(const float* a, float* b, int n) {\n"

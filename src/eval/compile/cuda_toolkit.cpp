@@ -118,7 +118,12 @@ Result<CudaToolkit> find_cuda_toolkit() {
   if (auto toolkit = examine(wheels, "project wheels", tried)) return *toolkit;
   return fail(ErrorCode::not_found,
               fmt::format("no usable CUDA toolkit; tried:{}\nInstall CUDA 12.8 or newer and set "
-                          "CUDA_HOME, or run tools/setup to fetch NVIDIA's wheels into .cuda/",
+                          "CUDA_HOME. NVIDIA's wheels will do, without a GPU and without root: "
+                          "tools/setup fetches them for a checkout, else\n"
+                          "  python3 -m pip install --no-deps --target ~/cuda "
+                          "nvidia-{{cuda-nvrtc,cuda-runtime,cuda-crt,nvvm,cuda-nvcc,cuda-cccl}}"
+                          "'==13.0.*'\n"
+                          "  export CUDA_HOME=~/cuda/nvidia/cu13",
                           tried));
 }
 

@@ -5,6 +5,7 @@
 #include "rewrite/analysis/varying.h"
 #include "source/build.h"
 #include "source/match.h"
+#include "source/printer.h"
 #include "source/walk.h"
 
 #include <algorithm>
@@ -103,32 +104,47 @@ bool rules_out_later_blocks(const ExprPtr& guard, const Analysis& analysis, cons
 
 bool grid_is_guarded(const Kernel& kernel, const Analysis& analysis, const Launch& launch,
                      int axis) {
+  return !grid_guard_obstacle(kernel, analysis, launch, axis);
+}
+
+std::optional<std::string> grid_guard_obstacle(const Kernel& kernel, const Analysis& analysis,
+                                               const Launch& launch, int axis) {
   const std::string block = std::string("blockIdx.") + kAxes[static_cast<std::size_t>(axis)];
   const std::set<std::string> varying = varying_names(kernel, block);
-  bool guarded = true;
+  std::optional<std::string> obstacle;
+  const auto in_line = [](const Stmt& stmt) {
+    return stmt.line > 0 ? " in line " + std::to_string(stmt.line) : std::string();
+  };
   for_each_guarded_access(kernel.body, [&](const GuardedAccess& access) {
     const auto* base = source::base_variable(*access.access);
     const source::Variable* local = base != nullptr ? analysis.local(base->name) : nullptr;
-    if (local != nullptr && !local->is_pointer) return;  // registers or shared memory
+    if (obstacle || (local != nullptr && !local->is_pointer)) return;  // registers, shared memory
+    std::string asking;  // the guards that could have ended the grid
+    for (const ExprPtr& guard : access.guards) {
+      if (rules_out_later_blocks(guard, analysis, launch, axis)) return;
+      if (is_varying(guard, block, varying))
+        asking += (asking.empty() ? "'" : "', '") + source::print(guard);
+    }
     // A load that does not depend on the block's number is one that block 0 does as well.
-    const ExprPtr index = access.access->index;
     const bool same_for_all =
-        !access.is_store && !is_varying(index, block, varying) &&
-        std::none_of(access.guards.begin(), access.guards.end(),
-                     [&](const ExprPtr& guard) { return is_varying(guard, block, varying); });
+        !access.is_store && asking.empty() && !is_varying(access.access->index, block, varying);
     if (same_for_all) return;
-    guarded = guarded &&
-              std::any_of(access.guards.begin(), access.guards.end(), [&](const ExprPtr& guard) {
-                return rules_out_later_blocks(guard, analysis, launch, axis);
-              });
+    const std::string what =
+        base != nullptr ? "the access to '" + base->name + "'" : std::string("an access");
+    obstacle = what + in_line(*access.stmt) +
+               (asking.empty()
+                    ? " is under no guard 'index < n' with an index that grows with " + block
+                    : " is guarded by " + asking + "', which is not known to end with the grid");
   });
   source::walk(kernel.body, [&](const Stmt& stmt) {
     // Atomics and calls are not index expressions of their own; take them as unguarded.
     const auto* evaluation = as<Evaluation>(stmt);
-    if (evaluation != nullptr && !source::is_warp_intrinsic(evaluation->call().function))
-      guarded = false;
+    if (evaluation == nullptr || obstacle) return;
+    const std::string& function = evaluation->call().function;
+    if (!source::is_warp_intrinsic(function))
+      obstacle = "what '" + function + "'" + in_line(stmt) + " writes counts as under no guard";
   });
-  return guarded;
+  return obstacle;
 }
 
 ExprPtr grid_extent(const Launch& launch, int axis, const Kernel& kernel) {
@@ -146,7 +162,7 @@ ExprPtr grid_extent(const Launch& launch, int axis, const Kernel& kernel) {
     return usable ? source::variable(text, parameter->scalar) : nullptr;
   };
   const std::string text = fixed.text();
-  if (const ExprPtr whole = atom(text)) return whole;
+  if (ExprPtr whole = atom(text)) return whole;
   if (!text.starts_with("cdiv(") || !text.ends_with(")")) return nullptr;
   const std::size_t comma = text.find(", ");
   if (comma == std::string::npos) return nullptr;

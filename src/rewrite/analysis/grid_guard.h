@@ -5,6 +5,9 @@
 #include "source/analysis.h"
 #include "source/ir.h"
 
+#include <optional>
+#include <string>
+
 namespace regraph::rewrite {
 
 // Whether every access to global memory is under a guard `index < n` that fails for all blocks
@@ -12,6 +15,10 @@ namespace regraph::rewrite {
 // cdiv(n, ...). Loads that are the same for all blocks need no guard.
 [[nodiscard]] bool grid_is_guarded(const source::Kernel& kernel, const source::Analysis& analysis,
                                    const Launch& launch, int axis);
+// Why that is not so, in words, with the line and the guards that are there; nothing where it is.
+[[nodiscard]] std::optional<std::string> grid_guard_obstacle(const source::Kernel& kernel,
+                                                             const source::Analysis& analysis,
+                                                             const Launch& launch, int axis);
 
 // The grid's extent along `axis` as kernel code, for the forms n, 12 and cdiv(n, 256) over integer
 // parameters of the kernel; null for any other.

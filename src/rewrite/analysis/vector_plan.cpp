@@ -4,6 +4,7 @@
 #include "rewrite/forms/kernel_state.h"
 #include "source/build.h"
 #include "source/match.h"
+#include "source/printer.h"
 #include "source/walk.h"
 
 #include <algorithm>
@@ -116,7 +117,10 @@ class VectorPlanner {
       const auto left = element_polynomial(comparison->left, plan_.element, analysis_);
       if (left && *left == Polynomial::symbol(plan_.element)) plan_.limit = comparison->right;
     }
-    if (!plan_.limit) return refuse("no guard '" + plan_.element + " < n'");
+    if (!plan_.limit) {
+      return refuse("the guard '" + source::print(plan_.branch->condition) + "' is not '" +
+                    plan_.element + " < n'");
+    }
     const auto limit = analysis_.polynomial(plan_.limit);
     if (!limit) return refuse("the limit of '" + plan_.element + "' is not a known expression");
     for (const std::string& symbol : limit->symbols()) {

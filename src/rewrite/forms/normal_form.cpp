@@ -1,6 +1,7 @@
 #include "rewrite/forms/normal_form.h"
 
 #include "rewrite/forms/kernel_state.h"
+#include "rewrite/forms/named_conditions.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/walk.h"
@@ -346,7 +347,7 @@ Block with_merged_branches(const Block& block) {
 
 Result<Kernel> normalised(const Kernel& kernel) {
   Kernel result = kernel;
-  auto body = without_early_returns(kernel.body);
+  auto body = without_early_returns(with_conditions_written_out(kernel));
   if (!body) return std::move(body).error();
   result.body = with_merged_branches(*body);
   auto flat = flatten_guards(result);

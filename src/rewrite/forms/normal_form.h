@@ -17,7 +17,8 @@ namespace regraph::rewrite {
 // something it must not.
 [[nodiscard]] Result<source::Block> flatten_guards(const source::Kernel& kernel);
 
-// Both of the above applied to a copy of the kernel, with directly nested branches merged.
+// Both of the above applied to a copy of the kernel, with directly nested branches merged and
+// conditions that have a name written out (named_conditions.h).
 [[nodiscard]] Result<source::Kernel> normalised(const source::Kernel& kernel);
 
 }  // namespace regraph::rewrite

@@ -97,13 +97,13 @@ class ThreadCoarsen final : public PlacedStep<MergePlace> {
 
   // What block numbers are to be tested against; null where a guard stops blocks past the end.
   static Result<ExprPtr> grid_limit(const KernelForm& form, const Launch& launch, int axis) {
-    if (grid_is_guarded(form.kernel, form.analysis, launch, axis)) return ExprPtr();
+    const auto obstacle = grid_guard_obstacle(form.kernel, form.analysis, launch, axis);
+    if (!obstacle) return ExprPtr();
     ExprPtr limit = grid_extent(launch, axis, form.kernel);
     if (limit) return limit;
-    return refuse(
-        "blocks past the end of the grid could not be told: no guard 'index < n' and the grid " +
-        launch.grid[static_cast<std::size_t>(axis)].text() +
-        " is not made of the kernel's parameters");
+    return refuse("blocks past the end of the grid could not be told: " + *obstacle +
+                  ", and the grid " + launch.grid[static_cast<std::size_t>(axis)].text() +
+                  " is not made of the kernel's parameters");
   }
 };
 

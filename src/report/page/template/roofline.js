@@ -8,9 +8,16 @@ function drawRoofline() {
     .filter(([, , time]) => time?.interval);
   const limit = result?.best?.roofline_seconds;
   if (limit > 0) {
-    const reached = kernels.map(([name, , time]) => `${name} reaches ${percent(limit / time.seconds)}`).join(", ");
+    // Beyond what a time leaves open, a kernel cannot be faster than the device: the counters are no bound then.
+    const beyond = kernels.filter(([, , time]) => limit > time.interval[1]).map(([name]) => name);
+    const reached = kernels.filter(([, , time]) => limit <= time.interval[1])
+      .map(([name, , time]) => `${name} reaches ${percent(Math.min(1, limit / time.seconds))} of it`);
     target.append(note(`At the roofline the kernel would take ${duration(limit)}, computed from the device's ceilings over all `
-      + `bench sizes: ${reached} of it.`));
+      + `bench sizes${reached.length ? `: ${reached.join(", ")}` : ""}.`));
+    if (beyond.length) {
+      target.append(note(`Faster than that: ${beyond.join(" and ")}. So the counters are no bound: data that stays in the caches `
+        + "need not move, else 'counters' in the manifest say too much."));
+    }
   }
   if (!kernels.length || !bandwidth || (!bytes && !flops)) {
     target.append(note(!bytes && !flops

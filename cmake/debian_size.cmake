@@ -1,0 +1,21 @@
+# Run by cpack on the finished package. CPack 3.25 counts a link as what it leads to, so that its Installed-Size is many
+# times too large with programs that are one file under many names: the sum of the files is put in its place.
+if(NOT CPACK_GENERATOR STREQUAL "DEB")
+  return()
+endif()
+foreach(package ${CPACK_PACKAGE_FILES})
+  set(scratch ${package}.control)
+  file(MAKE_DIRECTORY ${scratch}/files)
+  execute_process(COMMAND du -sk --apparent-size ${CPACK_TEMPORARY_DIRECTORY}/usr OUTPUT_VARIABLE size COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX MATCH "^[0-9]+" size "${size}")
+  execute_process(COMMAND ar x ${package} control.tar.gz WORKING_DIRECTORY ${scratch} COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND tar xzf ../control.tar.gz WORKING_DIRECTORY ${scratch}/files COMMAND_ERROR_IS_FATAL ANY)
+  file(READ ${scratch}/files/control control)
+  string(REGEX REPLACE "Installed-Size: [0-9]+" "Installed-Size: ${size}" control "${control}")
+  file(WRITE ${scratch}/files/control "${control}")
+  file(GLOB files RELATIVE ${scratch}/files ${scratch}/files/*)
+  execute_process(COMMAND tar czf ../control.tar.gz --owner=0 --group=0 --numeric-owner ${files}
+    WORKING_DIRECTORY ${scratch}/files COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND ar r ${package} control.tar.gz WORKING_DIRECTORY ${scratch} COMMAND_ERROR_IS_FATAL ANY)
+  file(REMOVE_RECURSE ${scratch})
+endforeach()

@@ -1,0 +1,87 @@
+#include "rewrite/forms/named_conditions.h"
+
+#include "source/analysis.h"
+#include "source/build.h"
+#include "source/match.h"
+#include "source/walk.h"
+
+#include <map>
+#include <optional>
+#include <string>
+
+namespace regraph::rewrite {
+
+using source::Analysis;
+using source::as;
+using source::Binary;
+using source::BinaryOperator;
+using source::ExprPtr;
+using source::VariableReference;
+
+namespace {
+
+class ConditionReader {
+ public:
+  explicit ConditionReader(const source::Kernel& kernel) : analysis_(kernel) {}
+
+  // What the expression says, with names of conditions written out; null where it is none.
+  ExprPtr condition(const ExprPtr& expr) {
+    if (const auto* variable = as<VariableReference>(expr)) return meaning(variable->name);
+    if (const auto* negation = source::as_unary(expr, source::UnaryOperator::logical_not)) {
+      const ExprPtr inner = condition(negation->operand);
+      return inner ? source::negate(inner) : nullptr;
+    }
+    const auto* binary = as<Binary>(expr);
+    if (binary == nullptr) return nullptr;
+    if (source::is_comparison(binary->op))
+      return is_fixed(binary->left) && is_fixed(binary->right) ? expr : nullptr;
+    if (binary->op != BinaryOperator::logical_and && binary->op != BinaryOperator::logical_or)
+      return nullptr;
+    const ExprPtr left = condition(binary->left);
+    const ExprPtr right = condition(binary->right);
+    return left && right ? source::binary(binary->op, left, right) : nullptr;
+  }
+
+  // The condition that a local stands for, null for all others.
+  ExprPtr meaning(const std::string& name) {
+    if (const auto known = meanings_.find(name); known != meanings_.end()) return known->second;
+    meanings_[name] = nullptr;  // while it is looked at: one that mentions itself is none
+    const source::Variable* local = analysis_.local(name);
+    const ExprPtr definition = analysis_.definition(name);
+    if (local == nullptr || local->is_pointer || !local->extents.empty() || !definition)
+      return nullptr;
+    // As numbers, these are what a comparison is promoted to.
+    if (local->scalar != ScalarType::boolean && local->scalar != ScalarType::i32) return nullptr;
+    return meanings_[name] = condition(definition);
+  }
+
+ private:
+  // Wherever the name can be used, the expression has the value that it had at the declaration.
+  [[nodiscard]] bool is_fixed(const ExprPtr& expr) const {
+    if (analysis_.reads_memory(expr)) return false;
+    for (const std::string& name : source::variables_of(expr)) {
+      const bool fixed = analysis_.local(name) != nullptr
+                             ? analysis_.is_single_definition(name)
+                             : analysis_.polynomial(source::variable(name)).has_value();
+      if (!fixed) return false;
+    }
+    return true;
+  }
+
+  const Analysis analysis_;
+  std::map<std::string, ExprPtr> meanings_;
+};
+
+}  // namespace
+
+source::Block with_conditions_written_out(const source::Kernel& kernel) {
+  ConditionReader reader(kernel);
+  return source::rewrite_expressions(
+      kernel.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+        const auto* variable = as<VariableReference>(expr);
+        const ExprPtr condition = variable != nullptr ? reader.meaning(variable->name) : nullptr;
+        return condition ? std::optional(condition) : std::nullopt;
+      });
+}
+
+}  // namespace regraph::rewrite
