@@ -19,7 +19,7 @@ def launch_of(threads):
 
 def measured_result(kernel="scale"):
     """A result with all that a measured one may have."""
-    steps = [("restrict_ldg", {}, 2.0), ("block_size", {"x": "128"}, 2.0)]
+    steps = [("cross_thread_reduction", {"rows_per_block": "1", "threads_per_row": "128"}, 2.0), ("block_size", {"x": "128"}, 2.0)]
     best = time_of(0.25e-3, 0.75)
     best.update(path="out/best.cu", manifest="out/best.regraph.yaml",
                 steps=[{"step": step, "parameters": parameters, "gain": gain} for step, parameters, gain in steps],
@@ -91,7 +91,7 @@ def some_states(count):
     """The two steps of measured_result first, then a tree as a search might grow it; the same at every call."""
     draw = random.Random(1)
     states = [{"id": 0, "parent": None, "step": "", "parameters": {}, "seconds": 1e-3, "verdict": "correct", "message": ""}]
-    for step, parameters in (("restrict_ldg", {}), ("block_size", {"x": "128"})):
+    for step, parameters in (("cross_thread_reduction", {"rows_per_block": "1", "threads_per_row": "128"}), ("block_size", {"x": "128"})):
         states.append({"id": len(states), "parent": len(states) - 1, "step": step, "parameters": parameters,
                        "seconds": states[-1]["seconds"] / 2, "verdict": "correct", "message": ""})
     while len(states) < count:
