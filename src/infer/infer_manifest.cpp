@@ -1,6 +1,7 @@
 #include "infer/infer_manifest.h"
 
 #include "infer/access_summary.h"
+#include "infer/grid_sizes.h"
 #include "infer/infer_launch.h"
 
 #include <fmt/format.h>
@@ -21,8 +22,6 @@ constexpr std::int64_t kVolumeExtent = 256;                       // three
 constexpr std::int64_t kQuadraticExtent = std::int64_t{1} << 15;  // all pairs of a vector
 // An integer that is no size: small, but not so small that a factor or term vanishes.
 constexpr double kOtherInteger = 3.0;
-// Of a block, without asking the driver for more.
-constexpr std::int64_t kMostSharedBytes = 48 << 10;
 
 std::string_view direction_name(Direction direction) {
   switch (direction) {
@@ -322,59 +321,14 @@ class Inferrer {
       result_.manifest.sizes[symbol] = standard;
       if (!of_grid) defaulted += (defaulted.empty() ? "" : ", ") + symbol;
     }
-    shrink_grid(made_up);
+    shrink_grid_sizes(made_up, result_.manifest);
+    for (const std::string& name : made_up) {
+      note(fmt::format("no size is given: {0} = {1} (change it with --size {0}=...)", name,
+                       result_.manifest.sizes[name]));
+    }
     if (!defaulted.empty()) {
       note(fmt::format("no size is given: {} = {} (change it with --size {}=...)", defaulted,
                        standard, defaulted.substr(0, defaulted.find(','))));
-    }
-  }
-
-  // Sizes of the grid alone, halved in turn until buffers and threads are few enough.
-  void shrink_grid(const std::vector<std::string>& names) {
-    if (names.empty()) return;
-    Symbols& sizes = result_.manifest.sizes;
-    const Dim3 block = result_.manifest.launch->block;
-    Symbols extents = {{"bx", block.x}, {"by", block.y}, {"bz", block.z}};
-    const auto too_large = [&] {
-      Symbols all = sizes;
-      all.insert(extents.begin(), extents.end());
-      double threads = static_cast<double>(block.count());
-      for (const IntegerExpression& extent : result_.manifest.launch->grid) {
-        const auto value = extent.evaluate(all);
-        if (!value) return false;
-        threads *= static_cast<double>(*value);
-      }
-      if (threads > static_cast<double>(kLongVector)) return true;
-      return std::ranges::any_of(result_.manifest.arguments, [&](const auto& one) {
-        double elements = 1.0;
-        if (!one.second.shape) return false;
-        for (const IntegerExpression& extent : *one.second.shape) {
-          const auto value = extent.evaluate(all);
-          elements *= value ? static_cast<double>(*value) : 0.0;
-        }
-        return elements > static_cast<double>(kLongVector);
-      });
-    };
-    const auto too_much_memory = [&] {
-      Symbols all = sizes;
-      all.insert(extents.begin(), extents.end());
-      const auto bytes = result_.manifest.launch->dynamic_shared_bytes.evaluate(all);
-      return bytes.ok() && *bytes > kMostSharedBytes;
-    };
-    const auto shared = result_.manifest.launch->dynamic_shared_bytes.symbols();
-    for (const std::string& name : names) {
-      while (shared.contains(name) && too_much_memory() && sizes[name] > 1)
-        sizes[name] /= 2;
-    }
-    while (too_large()) {
-      const auto largest = std::ranges::max_element(
-          names, [&](const auto& one, const auto& other) { return sizes[one] < sizes[other]; });
-      if (sizes[*largest] <= 2) break;
-      sizes[*largest] /= 2;
-    }
-    for (const std::string& name : names) {
-      note(fmt::format("no size is given: {0} = {1} (change it with --size {0}=...)", name,
-                       sizes[name]));
     }
   }
 

@@ -1,4 +1,5 @@
 #include "kernel/check_values.h"
+#include "kernel/derived_tests.h"
 #include "kernel/join_launches.h"
 #include "kernel/manifest.h"
 
@@ -18,8 +19,6 @@ namespace {
 constexpr double kDefaultFloatScalar = 1.5;
 // Default integer inputs: small and non-negative, so that they suit unsigned types and sums.
 const BufferInit kDefaultIntegerInit = {BufferInit::Kind::integers, 0.0, 15.0};
-// A size symbol this small is a structural constant (a filter's width): tests keep it as it is.
-constexpr std::int64_t kStructuralSize = 32;
 
 // Joins one manifest and one signature; each method handles one part and keeps the first error.
 class Joiner {
@@ -417,46 +416,14 @@ class Joiner {
     });
   }
 
-  // Default tests: odd sizes that no tile divides, multiples of 64, and 1. Fewer symbols, and
-  // buffers that grow more slowly with them, allow larger extents at the same cost.
   void derive_tests() {
-    constexpr std::array<std::array<std::int64_t, 4>, 3> kOdd = {
-        {{1021, 1021, 1021, 1021}, {131, 97, 131, 97}, {70, 50, 45, 37}}};
-    constexpr std::array<std::array<std::int64_t, 4>, 3> kMultiples = {
-        {{4096, 4096, 4096, 4096}, {256, 192, 256, 192}, {128, 64, 64, 128}}};
-    std::vector<std::string> scalable;
-    for (const auto& [name, value] : problem_.sizes) {
-      if (value > kStructuralSize) scalable.push_back(name);
-    }
-    // n * n elements are as many as M * N.
-    std::size_t extents = std::max<std::size_t>(scalable.size(), 1);
-    for (const Argument& argument : problem_.arguments)
-      extents = std::max(extents, shape_growth(argument.shape));
-    const std::size_t row = std::min<std::size_t>(extents, 3) - 1;
-    const auto add = [&](const std::array<std::int64_t, 4>& values) {
-      Symbols symbols = problem_.sizes;
-      for (std::size_t i = 0; i < scalable.size(); ++i) {
-        std::int64_t& value = symbols[scalable[i]];
-        value = std::min(value, values[i % values.size()]);
-      }
-      const auto& tests = problem_.tests;
-      if (std::find(tests.begin(), tests.end(), symbols) != tests.end()) return;
+    for (Symbols& symbols : derived_test_sizes(problem_)) {
       // A test, or too large for one, as the capture says.
-      if (is_captured(symbols) || (manifest_.is_captured && symbols == problem_.sizes)) return;
+      if (is_captured(symbols) || (manifest_.is_captured && symbols == problem_.sizes)) continue;
       if (feasible(symbols).ok()) problem_.tests.push_back(std::move(symbols));
-    };
-    add(kOdd[row]);
-    add(kMultiples[row]);
-    add({1, 1, 1, 1});
-    if (problem_.tests.empty() && !manifest_.is_captured) problem_.tests.push_back(problem_.sizes);
-    std::string text;
-    for (const Symbols& symbols : problem_.tests) {
-      std::string one;
-      for (const auto& [name, value] : symbols) {
-        one += fmt::format("{}{}: {}", one.empty() ? "" : ", ", name, value);
-      }
-      text += (text.empty() ? "{" : ", {") + one + "}";
     }
+    if (problem_.tests.empty() && !manifest_.is_captured) problem_.tests.push_back(problem_.sizes);
+    const std::string text = sizes_text(problem_.tests);
     if (!text.empty()) note("tests run at the sizes " + text);
   }
 

@@ -25,7 +25,7 @@ constexpr std::array<std::int64_t, 8> kFactors = {2, 3, 5, 7, 4, 6, 1, 8};
 constexpr std::size_t kTrials = 4;
 constexpr std::size_t kBufferBytes = std::size_t{256} << 20;  // committed where they are touched
 constexpr std::uint64_t kMostInstructions = 20'000'000;       // of warps, a trial
-// Smaller integers out of the host code are structural, as in make_problem.cpp.
+// Smaller integers out of the host code are structural, as in derived_tests.cpp.
 constexpr double kStructuralSize = 32.0;
 constexpr std::size_t kPatternBytes = 4096;
 
