@@ -41,6 +41,9 @@ class Inferrer {
            const std::optional<source::Unit>& unit, const std::optional<source::HostLaunch>& host)
       : signature_(signature), unit_(unit), host_(host) {
     result_.manifest = given;
+    for (const auto& [name, said] : given.arguments) {
+      if (said.shape) given_shapes_.emplace_back(name, *said.shape);
+    }
   }
 
   InferredManifest run() {
@@ -53,6 +56,7 @@ class Inferrer {
     }
     put_in_values();
     infer_sizes();
+    if (summary) refuse_grid_beyond_buffers(*summary);
     infer_integers();
     infer_traffic();
     infer_overlaps();
@@ -159,6 +163,31 @@ class Inferrer {
       return true;
     }
     return false;
+  }
+
+  // A made-up grid cannot be right where it leaves a buffer whose length the user gave.
+  void refuse_grid_beyond_buffers(const AccessSummary& summary) {
+    std::optional<Launch>& launch = result_.manifest.launch;
+    if (grid_sizes_.empty() || !launch || (host_ && host_->open_grid)) return;
+    Symbols sizes = {{"bx", launch->block.x}, {"by", launch->block.y}, {"bz", launch->block.z}};
+    sizes.insert(result_.manifest.sizes.begin(), result_.manifest.sizes.end());
+    for (const auto& [name, shape] : given_shapes_) {
+      const auto touched = summary.length(name);
+      const auto reach = touched ? touched->evaluate(sizes) : Result<std::int64_t>(0);
+      std::int64_t length = 1;
+      for (const IntegerExpression& extent : shape) {
+        const auto value = extent.evaluate(sizes);
+        length = value && length > 0 ? length * *value : 0;
+      }
+      if (length <= 0 || !reach.ok() || *reach <= length) continue;
+      launch.reset();
+      result_.unknown.emplace_back(
+          "",
+          fmt::format("no guard such as 'blockIdx.x < n' bounds the grid, and nothing else says "
+                      "how many blocks '{}', which has {} elements, is for",
+                      name, length));
+      return;
+    }
   }
 
   // The guards' grid, where it is the host's number: it follows sizes and block.
@@ -366,6 +395,7 @@ class Inferrer {
 
   bool lengths_are_indices_ = false;
   std::vector<std::string> grid_sizes_;  // in no parameter
+  std::vector<std::pair<std::string, std::vector<IntegerExpression>>> given_shapes_;
   const KernelSignature& signature_;
   const std::optional<source::Unit>& unit_;
   const std::optional<source::HostLaunch>& host_;

@@ -24,7 +24,7 @@ TEST_F(Interrupt, KeepsWhatWasFound) {
     const pid_t child = start({example("transpose"), "--device", "h200", "--evaluations", "100000",
                                "--jobs", "2", "--verbose", "--output", out, "--json"});
     ASSERT_GT(child, 0);
-    ASSERT_TRUE(wait_until_error_holds("   4 ")) << content("error");  // four evaluations
+    ASSERT_TRUE(wait_until_error_holds("s]    4 ")) << content("error");  // four evaluations
     kill(child, signal);
     EXPECT_EQ(wait_for_end(child), 130) << content("error");
     for (const char* name : {"best.cu", "best.regraph.yaml", "best.diff", "manifest.yaml",

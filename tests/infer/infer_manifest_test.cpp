@@ -276,6 +276,22 @@ void run(float* p, int n, char** argv) {
   EXPECT_LE(4 * (128 + inferred.result.manifest.sizes.at("padding")), 48 << 10);
 }
 
+TEST(InferManifest, NoGridIsMadeUpPastABufferOfTheUsers) {
+  Manifest given;
+  given.sizes["n"] = 100;
+  ManifestArgument in;
+  in.shape = std::vector<IntegerExpression>{IntegerExpression::symbol("n")};
+  given.arguments.emplace_back("in", in);
+  const Inferred inferred = infer(
+      "__global__ void k(const float* in, float* out) { out[blockIdx.x] = in[blockIdx.x]; }\n",
+      given);
+  EXPECT_FALSE(inferred.result.manifest.launch.has_value());
+  ASSERT_EQ(inferred.result.unknown.size(), 1u);
+  EXPECT_NE(inferred.result.unknown.front().second.find("'in', which has 100 elements"),
+            std::string::npos)
+      << inferred.result.unknown.front().second;
+}
+
 TEST(InferManifest, AMadeUpGridKeepsWithinBounds) {
   const Inferred inferred = infer(
       "__global__ void k(float* a) { a[(blockIdx.y * gridDim.x + blockIdx.x) * 256 + threadIdx.x] "
