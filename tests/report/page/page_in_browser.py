@@ -71,11 +71,11 @@ def use_keyboard(browser, name, page):
         reached.add(here)
         if here == "BODY":
             break
+        outline = browser.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+        expect(outline not in ("none", ""), f"{name}: the focus is not to be seen on {here}")
     for wanted in ("theme", "tree", "verdict", "filter", "difference-of", "CANVAS"):
         expect(wanted in reached, f"{name}: Tab never reaches {wanted}: {sorted(reached)}")
     browser.evaluate("document.getElementById('tree').focus()")
-    outline = browser.evaluate("getComputedStyle(document.activeElement).outlineStyle")
-    expect(outline not in ("none", ""), f"{name}: the focus is not to be seen")
     seen = []
     for key in ("Home", "ArrowRight", "ArrowRight", "ArrowLeft", "End", "n", "p"):
         browser.press(key)
