@@ -130,7 +130,7 @@ IntegerExpression unguarded_extent(const source::Kernel& kernel, std::size_t axi
                                [&](const auto& parameter) { return parameter.name == one; });
   };
   while (taken(name))
-    name = "grid_" + name;
+    name.insert(0, "grid_");
   grid_sizes.push_back(name);
   return IntegerExpression::symbol(name);
 }

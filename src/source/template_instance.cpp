@@ -155,6 +155,7 @@ class InstanceFinder {
     }
     if (open >= tokens_.size() || word(open) != "(") return;
     std::vector<std::string> names;
+    names.reserve(parameters.size());
     for (const TemplateParameter& parameter : parameters)
       names.push_back(parameter.name);
     const TypesAt types(text_, tokens_, declarations_, declaration_at(at), at);
