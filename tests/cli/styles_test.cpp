@@ -19,6 +19,7 @@ struct Style {
   std::vector<std::string> flags = {};
 };
 
+// NOLINTNEXTLINE(readability-identifier-naming): GoogleTest looks for it.
 void PrintTo(const Style& style, std::ostream* out) {
   *out << style.name;
 }
