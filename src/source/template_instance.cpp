@@ -108,6 +108,8 @@ class InstanceFinder {
     for (std::size_t token = 0; token + 1 < tokens_.size(); ++token) {
       const bool inside = token >= function.first && token < function.last;
       if (inside || word(token) != function.names.front()) continue;
+      // A member of something else.
+      if (token > 0 && (word(token - 1) == "." || word(token - 1) == "->")) continue;
       Arguments given;
       std::size_t after = token + 1;
       if (word(after) == "<") {

@@ -96,6 +96,13 @@ TEST(TemplateDeduction, WrappersPassOnWhatTheyAreGiven) {
             "double");
 }
 
+TEST(TemplateDeduction, MembersOfTheNameAreOthers) {
+  EXPECT_EQ(bindings(kScale,
+                     "int main() { float* a; double* b; Array array; array.scale(b, b, 2.0, 3);\n"
+                     "  scale<<<1, 32>>>(a, a, 2.0f, 3); }"),
+            "float");
+}
+
 TEST(TemplateDeduction, ExpressionsAreNoDeclarations) {
   // The last three mention d with a star or a comma in front.
   EXPECT_EQ(bindings(kScale,
