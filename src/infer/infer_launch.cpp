@@ -2,6 +2,7 @@
 
 #include "infer/analysis_form.h"
 #include "rewrite/analysis/varying.h"
+#include "source/counted_loop.h"
 #include "source/printer.h"
 #include "source/walk.h"
 
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <map>
 #include <set>
 
 namespace regraph::infer {
@@ -26,9 +28,25 @@ constexpr std::uint32_t kThreadsInTwoAxes = 16;
 // Blocks of a grid-stride kernel: several for each multiprocessor of any current GPU.
 constexpr std::int64_t kGridStrideBlocks = 1024;
 
-// Block extents that shared arrays indexed by threadIdx alone imply; padding is rounded away.
+// Strides of the loops from zero that walk through a tile, by counter.
+std::map<std::string, std::int64_t> tile_loops(const source::Kernel& kernel) {
+  std::map<std::string, std::int64_t> strides;
+  source::walk(kernel.body, [&](const source::Stmt& stmt) {
+    const auto loop = source::counted_loop_of(stmt);
+    if (loop && loop->starts_at_zero()) strides[loop->name] = loop->stride;
+  });
+  return strides;
+}
+
+// Block extents that shared arrays imply which are indexed by threadIdx alone, padding rounded
+// away, or by threadIdx and a loop's counter: its stride.
 void fit_shared_arrays(const source::Kernel& kernel, const source::Analysis& analysis,
                        std::array<std::uint32_t, 3>& extents) {
+  const std::map<std::string, std::int64_t> loops = tile_loops(kernel);
+  const source::SymbolMeaning meaning = analysis.meaning();
+  const auto with_counters = [&](const std::string& name) -> std::optional<Polynomial> {
+    return loops.contains(name) ? Polynomial::symbol(name) : meaning(name);
+  };
   source::walk_expressions(kernel.body, [&](const Expr& expr) {
     if (!source::is<source::Subscript>(expr)) return;
     const auto* base = source::base_variable(expr);
@@ -36,13 +54,21 @@ void fit_shared_arrays(const source::Kernel& kernel, const source::Analysis& ana
     if (array == nullptr || array->storage != source::Storage::shared) return;
     const std::vector<ExprPtr> indices = source::indices_of(expr);
     for (std::size_t level = 0; level < indices.size() && level < array->extents.size(); ++level) {
-      const auto index = analysis.polynomial(indices[level]);
+      const auto index = source::to_polynomial(indices[level], with_counters);
       const auto extent = array->extents[level];
       if (!index || extent < 1) continue;
       for (std::size_t axis = 0; axis < kAxisNames.size(); ++axis) {
-        if (*index != Polynomial::symbol(fmt::format("threadIdx.{}", kAxisNames[axis]))) continue;
-        const auto fitting = std::bit_floor(static_cast<std::uint32_t>(extent));
-        extents[axis] = extents[axis] == 0 ? fitting : std::min(extents[axis], fitting);
+        const std::string thread = fmt::format("threadIdx.{}", kAxisNames[axis]);
+        const Polynomial rest = *index - Polynomial::symbol(thread);
+        std::int64_t fitting = 0;
+        if (rest.is_zero()) fitting = std::bit_floor(static_cast<std::uint32_t>(extent));
+        for (const auto& [counter, stride] : loops) {
+          if (stride > 1 && stride < extent && rest == Polynomial::symbol(counter))
+            fitting = stride;
+        }
+        if (fitting < 1) continue;
+        const auto threads = static_cast<std::uint32_t>(fitting);
+        extents[axis] = extents[axis] == 0 ? threads : std::min(extents[axis], threads);
       }
     }
   });
