@@ -1,9 +1,7 @@
 #include "infer/infer_launch.h"
 
 #include "infer/analysis_form.h"
-#include "rewrite/analysis/varying.h"
 #include "source/counted_loop.h"
-#include "source/printer.h"
 #include "source/walk.h"
 
 #include <fmt/format.h>
@@ -161,69 +159,7 @@ IntegerExpression unguarded_extent(const source::Kernel& kernel, std::size_t axi
   return IntegerExpression::symbol(name);
 }
 
-// Whether the expression depends on the thread's or block's index, through locals too.
-bool depends_on_index(const source::Analysis& analysis, const ExprPtr& expr, int depth) {
-  constexpr int kDeepestLocal = 6;
-  bool found = false;
-  source::walk(expr, [&](const Expr& one) {
-    const auto* builtin = source::as<source::Builtin>(one);
-    if (builtin != nullptr) found = found || builtin->name.starts_with("blockIdx.");
-    const auto* local = source::as<source::VariableReference>(one);
-    if (found || local == nullptr || depth == kDeepestLocal) return;
-    const ExprPtr definition = analysis.definition(local->name);
-    found = definition && depends_on_index(analysis, definition, depth + 1);
-  });
-  return found;
-}
-
-void add_parameters(const source::Kernel& kernel, const source::Analysis& analysis,
-                    const ExprPtr& expr, int depth, std::set<std::string>& names) {
-  constexpr int kDeepestLocal = 6;
-  source::walk(expr, [&](const Expr& one) {
-    const auto* variable = source::as<source::VariableReference>(one);
-    if (variable == nullptr) return;
-    const bool parameter = std::ranges::any_of(kernel.parameters, [&](const auto& each) {
-      return each.name == variable->name && !each.is_pointer;
-    });
-    if (parameter) names.insert(variable->name);
-    const ExprPtr definition = analysis.definition(variable->name);
-    if (!parameter && definition && depth < kDeepestLocal)
-      add_parameters(kernel, analysis, definition, depth + 1, names);
-  });
-}
-
 }  // namespace
-
-std::string conditions_on(const source::Kernel& kernel, const std::string& number) {
-  constexpr int kMost = 2;
-  std::string text;
-  int count = 0;
-  const std::set<std::string> varying = rewrite::varying_names(kernel, number);
-  source::walk(kernel.body, [&](const source::Stmt& stmt) {
-    const auto* branch = source::as<source::Branch>(stmt);
-    if (branch == nullptr || count == kMost) return;
-    if (!rewrite::is_varying(branch->condition, number, varying)) return;
-    text += fmt::format("{}'{}'", text.empty() ? "" : ", ", source::print(branch->condition));
-    if (stmt.line > 0) text += fmt::format(" (line {})", stmt.line);
-    ++count;
-  });
-  return text;
-}
-
-std::set<std::string> parameters_that_decide(const AccessSummary& summary) {
-  std::set<std::string> names;
-  const auto look = [&](const ExprPtr& condition) {
-    if (depends_on_index(summary.analysis(), condition, 0))
-      add_parameters(summary.kernel(), summary.analysis(), condition, 0, names);
-  };
-  source::walk(summary.kernel().body, [&](const source::Stmt& stmt) {
-    if (const auto* branch = source::as<source::Branch>(stmt)) look(branch->condition);
-  });
-  source::walk_expressions(summary.kernel().body, [&](const Expr& expr) {
-    if (const auto* choice = source::as<source::Conditional>(expr)) look(choice->condition);
-  });
-  return names;
-}
 
 void add_host_sizes(const source::HostLaunch& host, const IntegerExpression& extent,
                     std::vector<std::string>& sizes) {

@@ -7,7 +7,6 @@
 #include "source/ir.h"
 
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -26,14 +25,6 @@ struct InferredLaunch {
   // Sizes that only the grid is made of: the host's, or "blocks", "blocks_y", "blocks_z".
   std::vector<std::string> grid_sizes;
 };
-
-// Integer parameters that decide, together with the block's index, what threads do: conditions that
-// may be guards which infer_launch does not see.
-[[nodiscard]] std::set<std::string> parameters_that_decide(const AccessSummary& summary);
-
-// The first conditions that ask about a block's number ("blockIdx.x"), as "'a' (line 3), 'b' (line
-// 5)".
-[[nodiscard]] std::string conditions_on(const source::Kernel& kernel, const std::string& number);
 
 // Those of the host's variables that `extent` is made of are added to `sizes`.
 void add_host_sizes(const source::HostLaunch& host, const IntegerExpression& extent,

@@ -2,6 +2,7 @@
 
 #include "infer/access_summary.h"
 #include "infer/grid_sizes.h"
+#include "infer/hidden_guards.h"
 #include "infer/infer_launch.h"
 
 #include <fmt/format.h>
@@ -129,7 +130,14 @@ class Inferrer {
     }
     if (!launch) {
       InferredLaunch inferred = infer_launch(unit_->kernel, *summary, block, host_);
-      if (refuse_hidden_guard(*summary, inferred)) return;
+      const bool made_up = !inferred.grid_sizes.empty() && !(host_ && host_->open_grid);
+      auto hidden = made_up ? hidden_guard(unit_->kernel, *summary,
+                                           [&](const auto& name) { return has_value(name); })
+                            : std::nullopt;
+      if (hidden) {
+        result_.unknown.emplace_back("", *std::move(hidden));
+        return;
+      }
       launch = std::move(inferred.launch);
       grid_sizes_ = std::move(inferred.grid_sizes);
       note(fmt::format("launch: {}{}", describe(*launch), grid_sizes_.empty() ? "" : unguarded()));
@@ -144,25 +152,6 @@ class Inferrer {
     if (told || !launch || !host_ || !host_->dynamic_shared_bytes) return;
     launch->dynamic_shared_bytes = *host_->dynamic_shared_bytes;
     add_host_sizes(*host_, launch->dynamic_shared_bytes, grid_sizes_);
-  }
-
-  // A condition on the index that is not understood may well be the guard: a made-up grid beside it
-  // would time threads that do nothing.
-  bool refuse_hidden_guard(const AccessSummary& summary, const InferredLaunch& inferred) {
-    if (inferred.grid_sizes.empty() || (host_ && host_->open_grid)) return false;
-    const std::set<std::string> deciding = parameters_that_decide(summary);
-    if (std::ranges::all_of(deciding, [&](const std::string& name) { return has_value(name); }))
-      return false;
-    std::string conditions;
-    for (const char* number : {"blockIdx.x", "blockIdx.y", "blockIdx.z"}) {
-      conditions = conditions_on(unit_->kernel, number);
-      if (conditions.empty()) continue;
-      result_.unknown.emplace_back(
-          "", fmt::format("no condition compares {} with a size as '{} < n' does: there is {}",
-                          number, number, conditions));
-      return true;
-    }
-    return false;
   }
 
   // A made-up grid cannot be right where it leaves a buffer whose length the user gave.
