@@ -14,6 +14,8 @@ const char* name(ErrorCode code) {
       return "unsupported";
     case ErrorCode::refused:
       return "refused";
+    case ErrorCode::declined:
+      return "declined";
     case ErrorCode::compile:
       return "compile";
     case ErrorCode::resource:

@@ -16,6 +16,7 @@ enum class ErrorCode : unsigned char {
   parse,             // foreign text (YAML, PTX, CUDA) could not be read
   unsupported,       // well-formed, but this version cannot handle it
   refused,           // a step's legality could not be proved
+  declined,          // somebody who was asked for a step says that it does not apply
   compile,           // the CUDA compiler rejected a source
   resource,          // out of memory, disk, processes or time
   io,                // the operating system failed an operation

@@ -6,6 +6,7 @@
 #include "kernel/candidate.h"
 #include "kernel/evaluation.h"
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,6 +20,11 @@ using StepParameters = std::map<std::string, std::string>;
 // The parameter by which an expander other than the rewriter says that a proposal is its own.
 inline constexpr const char* kAppliedBy = "by";
 
+// Two proposals that are no steps of a ReGraph, see combined_steps.h: several steps at once, and
+// the changes of two states in one kernel.
+inline constexpr const char* kLeap = "leap";
+inline constexpr const char* kCombine = "combine";
+
 struct StepProposal {
   std::string step;  // id in the ReGraph, e.g. "thread_coarsen"
   StepParameters parameters;
@@ -31,6 +37,10 @@ struct StepProposal {
   // it expects.
   double correction = 0.0;
   double expected_log_gain = 0.0;
+  // Why, in the words of whoever named it; one line, for whoever applies it.
+  std::string reason = {};
+  // Name in words of a step that the ReGraph does not know; empty for others.
+  std::string title = {};
 
   // "thread_coarsen(axis=x, factor=4)"; unique per (step, parameters).
   [[nodiscard]] std::string text() const;
@@ -54,6 +64,32 @@ struct StepExample {
   std::string kernel = {};  // name of another kernel that it was found on; empty: this one
 };
 
+// A step on the way from the original to a candidate.
+struct DoneStep {
+  StepProposal step;
+  double seconds_before = 0.0;  // median time of what it was applied to
+};
+
+// A step that was tried at a candidate or at one on the way to it, and did not become the way.
+struct TriedStep {
+  StepProposal step;
+  int steps_back = 0;  // 0: at the candidate itself, 1: at the one before it, ...
+  bool verified = false;
+  double log_gain = 0.0;  // valid when verified: ln(time before / time after)
+  std::string reason;     // why not verified: a verdict's name, or an error's
+  std::string message;    // the same in words
+};
+
+// A state that went another way from an ancestor of the candidate.
+struct OtherState {
+  std::uint32_t state = 0;
+  std::shared_ptr<const Candidate> candidate;
+  std::vector<StepProposal> steps;    // from the common ancestor to it
+  double log_gain = 0.0;              // ln(time of the common ancestor / its time)
+  double common_seconds = 0.0;        // median time of the common ancestor
+  std::vector<StepProposal> shared;   // from the original to the common ancestor
+};
+
 // What the search knows when it asks for something. It depends on what was committed by then, so it
 // is the same in every run of the same search.
 struct ExpansionContext {
@@ -64,6 +100,11 @@ struct ExpansionContext {
   // Of this edge of the ReGraph (the step after the one before), elsewhere: what paid most in this
   // search, else what the ReGraph shows (graph_example.h).
   std::optional<StepExample> example;
+  std::vector<DoneStep> path = {};    // as `history`, with what came of each
+  std::vector<TriedStep> tried = {};  // the latest last; those at the candidate after the others
+  // For propose: what it could be combined with. For apply: the one that the proposal names.
+  std::vector<OtherState> others = {};
+  std::vector<StepProposal> new_steps = {};  // that somebody made up in this run, each once
 };
 
 // Applies one step to one candidate. Called from worker threads, several calls at once; must be
@@ -71,8 +112,7 @@ struct ExpansionContext {
 class Expander {
  public:
   virtual ~Expander() = default;
-  // Returns the applicable steps in a stable order; of `context` evaluation, history and
-  // original_seconds are set.
+  // Returns the applicable steps in a stable order; of `context` failures and example are not set.
   [[nodiscard]] virtual std::vector<StepProposal> propose(
       const Candidate& candidate, const ExpansionContext& context,
       const Cancellation& cancellation) const = 0;
@@ -87,8 +127,8 @@ class Expander {
     return true;
   }
   // Returns the rewritten candidate, or an error with a reason a person can act on
-  // (ErrorCode::refused where the step does not apply). `variant` is 0-based and below
-  // variant_limit.
+  // (ErrorCode::refused where the step does not apply; declined where somebody who was asked says
+  // so, which costs the search nothing). `variant` is 0-based and below variant_limit.
   [[nodiscard]] virtual Result<Candidate> apply(const Candidate& candidate,
                                                 const StepProposal& proposal, int variant,
                                                 const ExpansionContext& context,

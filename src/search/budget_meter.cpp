@@ -10,6 +10,10 @@ namespace {
 // issued so far may be under way.
 constexpr double kRampShare = 0.1;
 
+// A model that declines most of what it is asked for still leaves a search its evaluations; one
+// that declines everything ends it.
+constexpr int kFreeDeclines = 2;
+
 }  // namespace
 
 bool BudgetMeter::may_issue(int under_way) const {
@@ -20,6 +24,11 @@ bool BudgetMeter::may_issue(int under_way) const {
     window = std::min(window, std::max(1, static_cast<int>(kRampShare * issued_)));
   }
   return under_way < window;
+}
+
+void BudgetMeter::declined() {
+  ++declined_;
+  if (budget_.evaluations > 0 && declined_ > kFreeDeclines * budget_.evaluations) ++fruitless_;
 }
 
 double BudgetMeter::fraction() const {

@@ -23,6 +23,9 @@ class BudgetMeter {
   void evaluated() { ++evaluations_; }
   // Somebody was asked and paid, so it counts although nothing was evaluated.
   void fruitless() { ++fruitless_; }
+  // Somebody who was asked said that the step does not apply. That costs nothing, as long as it
+  // does not go on for ever: beyond kFreeDeclines for each evaluation of the budget it counts.
+  void declined();
 
   // The used share, 0 to 1: of evaluations when they are limited, so that the clock cannot
   // influence the search, else of seconds.
@@ -45,6 +48,7 @@ class BudgetMeter {
   int issued_ = 0;
   int evaluations_ = 0;
   int fruitless_ = 0;
+  int declined_ = 0;
 };
 
 }  // namespace regraph

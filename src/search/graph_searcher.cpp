@@ -134,6 +134,12 @@ Commit GraphSearcher::commit_measurement(std::uint64_t ticket, const Measurement
   return commit;
 }
 
+bool GraphSearcher::adopt(NodeId parent, NodeId child, std::uint32_t step) {
+  if (parent == kNoNode || !graph_.adopt(parent, child)) return false;
+  policy_->adopted(parent, step);
+  return true;
+}
+
 void GraphSearcher::abandon(std::uint64_t ticket) {
   const auto found = outstanding_.find(ticket);
   if (found == outstanding_.end()) return;

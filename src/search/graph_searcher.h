@@ -27,6 +27,11 @@ class EdgePolicy {
     static_cast<void>(node);
     static_cast<void>(seeds);
   }
+  // A node has got an edge that was not chosen, and stands for none of its seeds.
+  virtual void adopted(NodeId node, std::uint32_t step) {
+    static_cast<void>(node);
+    static_cast<void>(step);
+  }
   // Sets `choice`, which is then begun. Returns false if nothing can be tried now.
   [[nodiscard]] virtual bool choose(const StateGraph& graph, double budget_fraction,
                                     Choice& choice) = 0;
@@ -48,6 +53,7 @@ class GraphSearcher final : public Searcher {
   std::optional<Ticket> next(double budget_fraction) override;
   Commit commit_expansion(std::uint64_t ticket, const std::optional<Hash128>& identity) override;
   Commit commit_measurement(std::uint64_t ticket, const MeasurementResult& result) override;
+  bool adopt(NodeId parent, NodeId child, std::uint32_t step) override;
   void abandon(std::uint64_t ticket) override;
   [[nodiscard]] bool exhausted() const override {
     return outstanding_.empty() && graph_.exhausted(kRootNode);

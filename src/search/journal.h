@@ -88,6 +88,11 @@ class SearchJournal {
   [[nodiscard]] virtual Status record_confirmation(int ordinal,
                                                    const ConfirmationRecord& record) = 0;
 
+  // What is known by now of a step that somebody made up, the how manieth; replaces what was noted
+  // of it before.
+  // Kept in memory until the next durable record.
+  virtual void note_new_step(int ordinal, const NewStepRecord& step) = 0;
+
   // What was known when the journal was opened.
   [[nodiscard]] virtual const JournalProgress& progress() const = 0;
   // Where the search stands; kept with the next durable record.

@@ -266,13 +266,17 @@ std::string proposals_text(const std::vector<StepProposal>& proposals) {
   Json json = Json::array();
   for (const StepProposal& proposal : proposals) {
     json.push_back({proposal.step, proposal.parameters, proposal.variant_limit});
+    const bool worded = !proposal.reason.empty() || !proposal.title.empty();
     const bool scored = proposal.correction != 0.0 || proposal.expected_log_gain != 0.0;
-    if (proposal.opinions == 0 && !scored) continue;
+    if (proposal.opinions == 0 && !scored && !worded) continue;
     json.back().push_back(proposal.named_share);
     json.back().push_back(proposal.opinions);
-    if (!scored) continue;
+    if (!scored && !worded) continue;
     json.back().push_back(proposal.correction);
     json.back().push_back(proposal.expected_log_gain);
+    if (!worded) continue;
+    json.back().push_back(proposal.reason);
+    json.back().push_back(proposal.title);
   }
   return dump(json);
 }
@@ -283,7 +287,7 @@ std::optional<std::vector<StepProposal>> read_proposals(const std::string& text)
   std::vector<StepProposal> result;
   for (const Json& entry : json) {
     const bool shaped =
-        entry.is_array() && (entry.size() == 3 || entry.size() == 5 || entry.size() == 7);
+        entry.is_array() && entry.size() >= 3 && entry.size() <= 9 && entry.size() % 2 == 1;
     if (!shaped || !entry[0].is_string()) return std::nullopt;
     auto parameters = parameters_of(entry[1]);
     const auto variants = read_integer<int>(entry[2]);
@@ -298,10 +302,15 @@ std::optional<std::vector<StepProposal>> read_proposals(const std::string& text)
       proposal.named_share = std::clamp(entry[3].get<double>(), 0.0, 1.0);
       proposal.opinions = *opinions;
     }
-    if (entry.size() == 7) {
+    if (entry.size() >= 7) {
       if (!entry[5].is_number() || !entry[6].is_number()) return std::nullopt;
       proposal.correction = entry[5].get<double>();
       proposal.expected_log_gain = entry[6].get<double>();
+    }
+    if (entry.size() == 9) {
+      if (!entry[7].is_string() || !entry[8].is_string()) return std::nullopt;
+      proposal.reason = entry[7].get<std::string>();
+      proposal.title = entry[8].get<std::string>();
     }
     result.push_back(std::move(proposal));
   }

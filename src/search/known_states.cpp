@@ -1,5 +1,7 @@
 #include "search/known_states.h"
 
+#include "base/result.h"
+#include "regraph/combined_steps.h"
 #include "regraph/graph_example.h"
 
 #include <algorithm>
@@ -10,6 +12,12 @@ namespace regraph {
 namespace {
 
 constexpr std::size_t kMostFailures = 3;  // told of a step; more would only lengthen a prompt
+constexpr std::size_t kMostTried = 12;    // kept of a state
+constexpr std::size_t kMostTold = 16;     // of them, told at one place
+// A way must have paid that much, as a log-gain, for its changes to be wanted elsewhere: 5 %, more
+// than what the next step is expected to bring by chance.
+constexpr double kWorthCombining = 0.0487901641694320;
+constexpr std::size_t kMostOthers = 2;  // offered at a state
 
 }  // namespace
 
@@ -40,6 +48,7 @@ bool KnownStates::judge(std::uint32_t state, Evaluation evaluation,
   Known& known = states_[state];
   known.record.evaluation = std::move(evaluation);
   known.proposals = std::move(proposals);
+  note_new_steps(known.proposals);
   if (state == 0 || !known.record.evaluation.correct()) return false;
   known.record.log_speedup =
       std::log(original_seconds() / known.record.evaluation.time.median_seconds);
@@ -73,9 +82,38 @@ void KnownStates::observe(const std::vector<std::string>& history, const Facts& 
   }
 }
 
+void KnownStates::note_new_steps(const std::vector<StepProposal>& proposals) {
+  for (const StepProposal& proposal : proposals) {
+    if (proposal.title.empty()) continue;
+    auto known = std::ranges::find(new_steps_, proposal.step, &NewStepRecord::id);
+    if (known == new_steps_.end())
+      known = new_steps_.insert(known, {proposal.step, proposal.title, proposal.reason});
+    ++known->proposed;
+  }
+}
+
+void KnownStates::count_new_step(const AttemptRecord& attempt) {
+  const auto known = std::ranges::find(new_steps_, attempt.step.step, &NewStepRecord::id);
+  if (known == new_steps_.end()) return;
+  ++known->tries;
+  if (!attempt.verified) return;
+  ++known->verified;
+  known->best_log_gain = known->verified == 1 ? attempt.log_gain
+                                              : std::max(known->best_log_gain, attempt.log_gain);
+}
+
 void KnownStates::learn(const AttemptRecord& attempt, std::string message, bool keep_failures) {
-  observe(history(attempt.parent), at(attempt.parent).evaluation.facts, attempt.step,
-          attempt.verified ? std::optional(attempt.log_gain) : std::nullopt, experience_);
+  auto& tried = states_[attempt.parent].tried;
+  tried.emplace_back(attempt.child, TriedStep{attempt.step, 0, attempt.verified, attempt.log_gain,
+                                              attempt.reason, message});
+  if (tried.size() > kMostTried) tried.erase(tried.begin());
+  // One that was declined was not tried, so it says nothing about the step.
+  const bool declined = attempt.reason == name(ErrorCode::declined);
+  if (!declined) {
+    count_new_step(attempt);
+    observe(history(attempt.parent), at(attempt.parent).evaluation.facts, attempt.step,
+            attempt.verified ? std::optional(attempt.log_gain) : std::nullopt, experience_);
+  }
   if (!attempt.verified) {
     if (!keep_failures) return;
     auto& failures = states_[attempt.parent].failures[attempt.step.step];
@@ -106,8 +144,10 @@ std::vector<std::uint32_t> KnownStates::path_to(std::uint32_t state) const {
 
 std::vector<std::string> KnownStates::history(std::uint32_t state) const {
   std::vector<std::string> result;
-  for (const std::uint32_t id : path_to(state))
-    result.push_back(at(id).step.step);
+  for (const std::uint32_t id : path_to(state)) {
+    for (std::string& step : steps_of(at(id).step))
+      result.push_back(std::move(step));
+  }
   return result;
 }
 
@@ -140,10 +180,12 @@ std::vector<EdgeSeed> KnownStates::seeds(const std::vector<std::string>& history
 }
 
 ExpansionContext KnownStates::context_of(std::uint32_t state, const StepProposal& step) const {
-  ExpansionContext context;
+  ExpansionContext context = context_at(state);
   context.evaluation = at(state).evaluation;
-  context.history = history(state);
-  context.original_seconds = original_seconds();
+  context.others.clear();
+  if (const auto other = state_to_combine(step)) {
+    if (auto found = other_state(state, *other)) context.others.push_back(std::move(*found));
+  }
   const auto& failures = states_[state].failures;
   if (const auto known = failures.find(step.step); known != failures.end())
     context.failures = known->second;
@@ -151,6 +193,88 @@ ExpansionContext KnownStates::context_of(std::uint32_t state, const StepProposal
       context.history.empty() ? std::string(StepGraph::kInit) : context.history.back();
   context.example = example_for(state, from, step.step);
   return context;
+}
+
+ExpansionContext KnownStates::context_at(std::uint32_t state) const {
+  ExpansionContext context;
+  context.history = history(state);
+  context.original_seconds = original_seconds();
+  for (const std::uint32_t id : path_to(state)) {
+    const Evaluation& before = at(*at(id).parent).evaluation;
+    context.path.push_back({at(id).step, before.time.median_seconds});
+  }
+  context.tried = tried_near(state);
+  context.others = others_for(state);
+  for (const NewStepRecord& step : new_steps_) {
+    StepProposal proposal;
+    proposal.step = step.id;
+    proposal.title = step.title;
+    proposal.reason = step.reason;
+    context.new_steps.push_back(std::move(proposal));
+  }
+  return context;
+}
+
+std::vector<TriedStep> KnownStates::tried_near(std::uint32_t state) const {
+  std::vector<std::uint32_t> way = path_to(state);
+  way.insert(way.begin(), 0);
+  std::vector<TriedStep> result;
+  for (std::size_t place = 0; place < way.size(); ++place) {
+    const bool here = place + 1 == way.size();
+    for (const auto& [child, tried] : states_[way[place]].tried) {
+      if (!here && child == way[place + 1]) continue;
+      result.push_back(tried);
+      result.back().steps_back = static_cast<int>(way.size() - 1 - place);
+    }
+  }
+  // What is nearest says most.
+  if (result.size() > kMostTold)
+    result.erase(result.begin(), result.end() - static_cast<std::ptrdiff_t>(kMostTold));
+  return result;
+}
+
+std::optional<OtherState> KnownStates::other_state(std::uint32_t state,
+                                                   std::uint32_t other) const {
+  if (state >= count() || other >= count() || !at(other).evaluation.correct() ||
+      at(other).same_as) {
+    return std::nullopt;
+  }
+  const std::vector<std::uint32_t> own = path_to(state);
+  const std::vector<std::uint32_t> way = path_to(other);
+  std::size_t shared = 0;
+  while (shared < own.size() && shared < way.size() && own[shared] == way[shared])
+    ++shared;
+  // One lies on the way to the other.
+  if (shared == own.size() || shared == way.size()) return std::nullopt;
+  const std::uint32_t common = shared == 0 ? 0 : way[shared - 1];
+  OtherState result;
+  result.state = other;
+  result.candidate = at(other).candidate;
+  result.common_seconds = at(common).evaluation.time.median_seconds;
+  result.log_gain = at(other).log_speedup - at(common).log_speedup;
+  for (std::size_t place = 0; place < way.size(); ++place)
+    (place < shared ? result.shared : result.steps).push_back(at(way[place]).step);
+  const auto did = [&](const StepProposal& step) {
+    return std::any_of(own.begin() + static_cast<std::ptrdiff_t>(shared), own.end(),
+                       [&](std::uint32_t id) { return at(id).step.text() == step.text(); });
+  };
+  const bool nothing_new = std::ranges::all_of(result.steps, did);
+  if (nothing_new || result.log_gain < kWorthCombining) return std::nullopt;
+  return result;
+}
+
+std::vector<OtherState> KnownStates::others_for(std::uint32_t state) const {
+  std::vector<OtherState> result;
+  for (std::uint32_t other = 1; other < count(); ++other) {
+    if (other == state) continue;
+    if (auto found = other_state(state, other)) result.push_back(std::move(*found));
+  }
+  // The fastest states first, whatever they started from; of equal ones the older.
+  std::ranges::stable_sort(result, std::ranges::greater(), [&](const OtherState& one) {
+    return at(one.state).log_speedup;
+  });
+  if (result.size() > kMostOthers) result.resize(kMostOthers);
+  return result;
 }
 
 std::optional<StepExample> KnownStates::example_for(std::uint32_t state, const std::string& from,

@@ -43,6 +43,11 @@ class KnownStates {
   void add_original(const Candidate& original);
   // The state that a MEASURE ticket is about.
   void add(const Ticket& measure, std::shared_ptr<const Candidate> candidate);
+  // A second parent, beside the one that it was first made from.
+  void set_other_parent(std::uint32_t state, std::uint32_t parent) {
+    states_[state].record.other_parent = parent;
+  }
+  [[nodiscard]] std::uint32_t number_of(const std::string& step) { return numbers_.of(step); }
   // What became of a state. Returns whether it is the best so far; never for the original.
   bool judge(std::uint32_t state, Evaluation evaluation, std::vector<StepProposal> proposals);
   // Keeps what expanders may be told about an attempt; `keep_failures`: whether they are told that
@@ -84,6 +89,10 @@ class KnownStates {
                                             const std::vector<StepProposal>& proposals,
                                             const RunExperience& experience,
                                             StepNumbers& numbers) const;
+  // Whether a combination with `other` may be offered at `state`: both went their own way from a
+  // common ancestor, and the other's way paid.
+  [[nodiscard]] std::optional<OtherState> other_state(std::uint32_t state,
+                                                      std::uint32_t other) const;
   // What this search has learned of steps; a copy can go on by itself.
   [[nodiscard]] const RunExperience& experience() const { return experience_; }
   // A try of `step` at a state of that history and those facts came to `log_gain`; nothing: it
@@ -94,6 +103,11 @@ class KnownStates {
   [[nodiscard]] const StepNumbers& step_numbers() const { return numbers_; }
   // What an expander is told about a step at a state, as far as it is committed.
   [[nodiscard]] ExpansionContext context_of(std::uint32_t state, const StepProposal& step) const;
+  // What it is told when it is asked for steps at a state that is being judged; the evaluation is
+  // not known yet.
+  [[nodiscard]] ExpansionContext context_at(std::uint32_t state) const;
+  // Steps that somebody made up in this run, in the order they were first proposed.
+  [[nodiscard]] const std::vector<NewStepRecord>& new_steps() const { return new_steps_; }
 
   // Hands the records over; nothing is known any more.
   [[nodiscard]] std::vector<StateRecord> take();
@@ -103,7 +117,13 @@ class KnownStates {
     StateRecord record;
     std::vector<StepProposal> proposals;
     std::map<std::string, std::vector<FailedVariant>> failures;  // by step, the latest few
+    // What was tried here, the latest few; where it led, to tell the way to a state from others.
+    std::vector<std::pair<std::optional<std::uint32_t>, TriedStep>> tried;
   };
+  void note_new_steps(const std::vector<StepProposal>& proposals);
+  void count_new_step(const AttemptRecord& attempt);
+  [[nodiscard]] std::vector<TriedStep> tried_near(std::uint32_t state) const;
+  [[nodiscard]] std::vector<OtherState> others_for(std::uint32_t state) const;
   [[nodiscard]] GainSource gain_source() const;
   // What is shown of `step` after `from` at a state: what this search has seen elsewhere, else what
   // the graph has.
@@ -127,6 +147,7 @@ class KnownStates {
   RunExperience experience_;
   // By edge of the ReGraph (the step before, the step): the best two, at different states.
   std::map<std::pair<std::string, std::string>, std::vector<PaidStep>> paid_;
+  std::vector<NewStepRecord> new_steps_;
   double best_log_speedup_ = 0.0;
   std::uint32_t best_ = 0;
 };

@@ -1,5 +1,6 @@
 #include "search/lookahead.h"
 
+#include "regraph/combined_steps.h"
 #include "search/course.h"
 #include "search/final_selection.h"
 
@@ -142,11 +143,13 @@ class Foresight {
   struct Child {
     bool known = false;
     std::shared_ptr<const Candidate> candidate;  // null: refused, when known
+    bool declined = false;
   };
   [[nodiscard]] Child child(const Course& course, const Ticket& ticket) {
     if (const TicketTable::Entry* entry = position_.tickets.find(ticket.number)) {
       if (!entry->complete) return {};
-      return {true, std::get<ExpansionRecord>(entry->result).child};
+      const auto& record = std::get<ExpansionRecord>(entry->result);
+      return {true, record.child, record.refusal == name(ErrorCode::declined)};
     }
     const auto request = request_for(course, ticket);
     const ApplyJob* job = request ? ahead_.done(*request) : nullptr;
@@ -165,13 +168,18 @@ class Foresight {
     const Commit committed = course.searcher->commit_expansion(ticket.number, identity);
     learn(course, committed);
     if (!committed.measure) {
-      if (!inputs_.expander.repeatable(step)) course.budget.fruitless();
+      if (result.declined) {
+        course.budget.declined();
+      } else if (!inputs_.expander.repeatable(step)) {
+        course.budget.fruitless();
+      }
       return;
     }
     auto state = std::make_shared<Imagined>();
     state->parent = ticket.parent;
     state->history = history(course, ticket.parent);
-    state->history.push_back(step.step);
+    for (std::string& one : steps_of(step))
+      state->history.push_back(std::move(one));
     state->step = step;
     state->candidate = result.candidate;
     assert(committed.measure->node == position_.states.count() + course.imagined.size());

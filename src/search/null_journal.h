@@ -26,6 +26,7 @@ class NullJournal final : public SearchJournal {
     return std::optional<ConfirmationRecord>();
   }
   Status record_confirmation(int, const ConfirmationRecord&) override { return {}; }
+  void note_new_step(int, const NewStepRecord&) override {}
   const JournalProgress& progress() const override { return nothing_; }
   void advance(std::uint64_t, double) override {}
   Status record_end(StopReason) override { return {}; }

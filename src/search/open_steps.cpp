@@ -15,6 +15,11 @@ void OpenSteps::opened(NodeId node, std::span<const EdgeSeed> seeds) {
   }
 }
 
+void OpenSteps::adopted(NodeId node, std::uint32_t step) {
+  slots_[node].push_back(static_cast<std::uint32_t>(labels_[node].size()));
+  labels_[node].push_back({step, 0.0});
+}
+
 std::vector<OpenSteps::Option> OpenSteps::options(const StateGraph& graph, NodeId node) const {
   std::vector<Option> result;
   if (!graph.node(node).open) return result;

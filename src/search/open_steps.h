@@ -23,6 +23,9 @@ class OpenSteps {
   // The UNTRIED edge `slot` is about to be issued.
   void issued(NodeId node, std::uint32_t slot) { slots_[node].push_back(slot); }
 
+  // The node has got an issued edge beside those it was opened with.
+  void adopted(NodeId node, std::uint32_t step);
+
   // The UNTRIED edges of a node in the order proposed, then the DONE ones that may still lead to
   // something new in the order issued.
   [[nodiscard]] std::vector<Option> options(const StateGraph& graph, NodeId node) const;

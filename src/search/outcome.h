@@ -26,6 +26,8 @@ namespace regraph {
 struct StateRecord {
   std::uint32_t id = 0;                 // 0 is the original
   std::optional<std::uint32_t> parent;  // the state it was first made from
+  // A second one: of a state in which the changes of two were put together.
+  std::optional<std::uint32_t> other_parent;
   StepProposal step;                    // applied to the parent; empty for the original
   int variant = 0;
   std::shared_ptr<const Candidate> candidate;
@@ -56,6 +58,17 @@ struct AttemptRecord {
   // It led where another step of the same parent leads, or back to where the search had come from.
   bool repeats = false;
   std::string reason;  // why not verified, e.g. "refused" or "wrong_result"
+};
+
+// A step that the ReGraph does not know: somebody made it up in this run.
+struct NewStepRecord {
+  std::string id;
+  std::string title;   // its name in words
+  std::string reason;  // what it takes, in the words of the first who named it
+  int proposed = 0;    // states at which it was proposed
+  int tries = 0;       // applications, those that were declined aside
+  int verified = 0;
+  double best_log_gain = 0.0;  // of the verified ones
 };
 
 struct FinalistRecord {
@@ -116,6 +129,7 @@ struct SearchOutcome {
   std::vector<StateRecord> states;
   std::vector<AttemptRecord> attempts;
   std::vector<FinalistRecord> finalists;
+  std::vector<NewStepRecord> new_steps;  // in the order they were first proposed
 
   // Whether `best` is claimed to be faster than the original: shown to be, beyond the noise of what
   // it was judged by. Otherwise `best` is the original.

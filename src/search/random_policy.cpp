@@ -24,6 +24,7 @@ class RandomPolicy final : public EdgePolicy {
   }
 
   void opened(NodeId node, std::span<const EdgeSeed> seeds) override { steps_.opened(node, seeds); }
+  void adopted(NodeId node, std::uint32_t step) override { steps_.adopted(node, step); }
 
   bool choose(const StateGraph& graph, double, Choice& choice) override {
     for (Walk& walk : walks_)

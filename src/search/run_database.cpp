@@ -73,6 +73,14 @@ RunDatabase::RunDatabase(DirectoryLock lock, SqliteDatabase database)
                                                               {"state", Type::integer},
                                                               {"seed", Type::integer},
                                                               {"repetitions", Type::integer}})),
+      new_step_("new_step", {{"ordinal", Type::integer},
+                             {"step", Type::text},
+                             {"title", Type::text},
+                             {"reason", Type::text},
+                             {"proposed", Type::integer},
+                             {"tries", Type::integer},
+                             {"verified", Type::integer},
+                             {"best_log_gain", Type::real}}),
       progress_("progress", {{"id", Type::integer},
                              {"commits", Type::integer},
                              {"seconds", Type::real},
@@ -124,7 +132,7 @@ Status RunDatabase::make_tables() {
   std::string sql = fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};",
                                 kApplicationId, kSchemaVersion);
   for (const SqliteTable* table : {&run_, &baseline_, &measurement_, &expansion_, &issue_,
-                                   &confirmation_, &progress_, &result_, &blob_}) {
+                                   &confirmation_, &new_step_, &progress_, &result_, &blob_}) {
     sql += table->definition() + ";";
   }
   return database_.execute("BEGIN IMMEDIATE;" + sql);
@@ -132,7 +140,7 @@ Status RunDatabase::make_tables() {
 
 Status RunDatabase::attach() {
   for (SqliteTable* table : {&run_, &baseline_, &measurement_, &expansion_, &issue_, &confirmation_,
-                             &progress_, &result_, &blob_}) {
+                             &new_step_, &progress_, &result_, &blob_}) {
     if (Status attached = table->attach(database_); !attached) return attached;
   }
   return {};

@@ -6,6 +6,7 @@
 //   expansion     a row for each step that was applied or refused, by ticket
 //   issue         under a budget of seconds: its used share when an expansion was issued
 //   confirmation  a row for each evaluation of the final selection
+//   new_step      a row for each step that the graph does not know and somebody named
 //   progress      one row: commits and seconds so far, and how the search ended
 //   result        one row once the run is over: what was printed
 //   blob          texts by the hash of their content: sources, manifest, graph
@@ -38,7 +39,7 @@ struct FinishedRun {
 class RunDatabase final : public SearchJournal {
  public:
   static constexpr const char* kFileName = "run.db";
-  static constexpr int kSchemaVersion = 4;
+  static constexpr int kSchemaVersion = 5;
 
   // Makes the database of a new run in an existing directory and locks the directory. Errors:
   // invalid_argument when a run is in it already, resource when another process uses the directory
@@ -76,6 +77,9 @@ class RunDatabase final : public SearchJournal {
   [[nodiscard]] Result<std::optional<ConfirmationRecord>> confirmation(
       int ordinal, std::uint32_t state, const EvaluationBudget& budget) override;
   [[nodiscard]] Status record_confirmation(int ordinal, const ConfirmationRecord& record) override;
+  void note_new_step(int ordinal, const NewStepRecord& step) override;
+  // Those that were noted, in order. Error (parse): damaged.
+  [[nodiscard]] Result<std::vector<NewStepRecord>> new_steps();
   [[nodiscard]] const JournalProgress& progress() const override { return opened_; }
   void advance(std::uint64_t commits, double seconds) override;
   [[nodiscard]] Status record_end(StopReason reason) override;
@@ -111,6 +115,7 @@ class RunDatabase final : public SearchJournal {
   SqliteTable expansion_;
   SqliteTable issue_;
   SqliteTable confirmation_;
+  SqliteTable new_step_;
   SqliteTable progress_;
   SqliteTable result_;
   SqliteTable blob_;

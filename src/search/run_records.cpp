@@ -241,6 +241,38 @@ Status RunDatabase::record_confirmation(int ordinal, const ConfirmationRecord& r
   return commit(confirmation_, row, {});
 }
 
+void RunDatabase::note_new_step(int ordinal, const NewStepRecord& step) {
+  waiting_.push_back({&new_step_,
+                      {std::int64_t{ordinal}, step.id, step.title, step.reason,
+                       std::int64_t{step.proposed}, std::int64_t{step.tries},
+                       std::int64_t{step.verified}, step.best_log_gain},
+                      {}});
+}
+
+Result<std::vector<NewStepRecord>> RunDatabase::new_steps() {
+  const Result<std::int64_t> count = new_step_.count();
+  if (!count) return count.error();
+  std::vector<NewStepRecord> steps;
+  for (std::int64_t ordinal = 0; ordinal < *count; ++ordinal) {
+    const Result<std::optional<SqlRow>> row = new_step_.find(ordinal);
+    if (!row) return row.error();
+    const std::string what = fmt::format("new step {}", ordinal);
+    if (!*row) return damaged(what);
+    const SqlRow& values = **row;
+    const std::string* const texts[] = {journal::text_at(values, 1), journal::text_at(values, 2),
+                                        journal::text_at(values, 3)};
+    const auto proposed = journal::integer_at(values, 4);
+    const auto tries = journal::integer_at(values, 5);
+    const auto verified = journal::integer_at(values, 6);
+    const auto gain = journal::real_at(values, 7);
+    if (!texts[0] || !texts[1] || !texts[2] || !proposed || !tries || !verified || !gain)
+      return damaged(what);
+    steps.push_back({*texts[0], *texts[1], *texts[2], static_cast<int>(*proposed),
+                     static_cast<int>(*tries), static_cast<int>(*verified), *gain});
+  }
+  return steps;
+}
+
 void RunDatabase::advance(std::uint64_t commits, double seconds) {
   now_.commits = std::max(now_.commits, commits);
   now_.seconds = std::max(now_.seconds, seconds);

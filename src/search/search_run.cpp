@@ -1,5 +1,7 @@
 #include "search/search_run.h"
 
+#include "regraph/combined_steps.h"
+
 #include <tuple>
 #include <utility>
 
@@ -36,6 +38,7 @@ SearchOutcome SearchRun::summary() {
   outcome_.back_edges = counts.back_edges;
   const StateGraph& graph = searcher_->graph();
   outcome_.nodes = static_cast<int>(graph.node_count());
+  outcome_.new_steps = states_.new_steps();
   outcome_.states = states_.take();
   for (StateRecord& state : outcome_.states) {
     const NodeState kind = graph.node(state.id).state;
@@ -188,9 +191,7 @@ void SearchRun::submit_measurement(const Ticket& ticket) {
   }
   if (records_.over_already()) return;
   entry.under_way = true;
-  ExpansionContext context;
-  context.history = states_.history(ticket.node);
-  context.original_seconds = states_.original_seconds();
+  ExpansionContext context = states_.context_at(ticket.node);
   EvaluationBudget budget = screening_budget(inputs_.config);
   budget.measured_over_predicted = states_.measured_over_predicted(ticket.parent);
   work_.judge(
@@ -250,6 +251,7 @@ void SearchRun::commit(TicketTable::Entry entry) {
 
 void SearchRun::commit(const Ticket& ticket, ExpansionRecord record) {
   std::optional<Hash128> identity;
+  const bool declined = record.refusal == name(ErrorCode::declined);
   if (record.child != nullptr) {
     identity = record.child->identity;
   } else {
@@ -259,7 +261,11 @@ void SearchRun::commit(const Ticket& ticket, ExpansionRecord record) {
   for (const Resolution& resolution : committed.resolved)
     note(resolution);
   if (!committed.measure) {
-    if (!inputs_.expander.repeatable(states_.step_of(ticket))) budget_.fruitless();
+    if (declined) {
+      budget_.declined();
+    } else if (!inputs_.expander.repeatable(states_.step_of(ticket))) {
+      budget_.fruitless();
+    }
     return;
   }
   states_.add(*committed.measure, std::move(record.child));
@@ -283,6 +289,7 @@ void SearchRun::commit(const Ticket& ticket, MeasurementRecord record, bool reca
   const Commit committed = searcher_->commit_measurement(ticket.number, result);
   for (const Resolution& resolution : committed.resolved)
     note(resolution);
+  adopt(ticket);
   if (searcher_->graph().node(ticket.node).state == NodeState::measured) {
     rates_.measured(state.log_speedup - states_.at(ticket.parent).log_speedup);
   } else {
@@ -291,13 +298,27 @@ void SearchRun::commit(const Ticket& ticket, MeasurementRecord record, bool reca
   announce(ticket.node, improved, recalled);
 }
 
+// A state that two others were combined in has both as parents.
+void SearchRun::adopt(const Ticket& ticket) {
+  const std::optional<std::uint32_t> other = state_to_combine(states_.at(ticket.node).step);
+  const StateGraph& graph = searcher_->graph();
+  if (!other || *other >= states_.count() ||
+      graph.node(ticket.node).state != NodeState::measured) {
+    return;
+  }
+  const NodeId parent = graph.find(graph.identity(*other));
+  const std::uint32_t step = states_.number_of(states_.at(ticket.node).step.step);
+  if (searcher_->adopt(parent, ticket.node, step)) states_.set_other_parent(ticket.node, *other);
+}
+
 void SearchRun::note(const Resolution& resolution) {
   const Ticket& ticket = resolution.expansion;
   const StateRecord& parent = states_.at(ticket.parent);
   AttemptRecord attempt;
   std::string message;
   attempt.parent = ticket.parent;
-  attempt.from = parent.parent ? parent.step.step : std::string(StepGraph::kInit);
+  attempt.from =
+      parent.parent ? steps_of(parent.step).back() : std::string(StepGraph::kInit);
   attempt.step = states_.step_of(ticket);
   attempt.variant = static_cast<int>(ticket.variant);
   attempt.verified = resolution.edge != EdgeState::failed;
@@ -316,7 +337,18 @@ void SearchRun::note(const Resolution& resolution) {
   }
   if (!attempt.verified) ++outcome_.failures[attempt.reason];
   states_.learn(attempt, std::move(message), !inputs_.expander.repeatable(attempt.step));
+  note_new_steps(attempt.step.step);
   outcome_.attempts.push_back(std::move(attempt));
+}
+
+// That of the steps that were made up by now, or of one of them, something is known.
+void SearchRun::note_new_steps(const std::string& id) {
+  for (std::size_t place = 0; place < states_.new_steps().size(); ++place) {
+    const NewStepRecord& step = states_.new_steps()[place];
+    if (place < noted_new_steps_ && step.id != id) continue;
+    inputs_.journal.note_new_step(static_cast<int>(place), step);
+  }
+  noted_new_steps_ = states_.new_steps().size();
 }
 
 void SearchRun::announce(std::uint32_t state_id, bool improved, bool recalled) {

@@ -47,6 +47,8 @@ class SearchRun {
   void commit(const Ticket& ticket, ExpansionRecord record);
   void commit(const Ticket& ticket, MeasurementRecord record, bool recalled);
   void note(const Resolution& resolution);
+  void adopt(const Ticket& ticket);
+  void note_new_steps(const std::string& id);
   void announce(std::uint32_t state, bool improved, bool recalled);
   [[nodiscard]] SearchOutcome summary();
 
@@ -58,6 +60,7 @@ class SearchRun {
   TicketTable tickets_;
   OutcomeRates rates_;
   SearchOutcome outcome_;
+  std::size_t noted_new_steps_ = 0;
   // Of expansions that came to nothing, until that is noted, by ticket: reason and message.
   std::map<std::uint64_t, std::pair<std::string, std::string>> refusals_;
   SearchWork work_;  // last: its end waits for jobs that use the inputs

@@ -87,6 +87,9 @@ class Searcher {
   // Commits the outcome of a MEASURE ticket.
   virtual Commit commit_measurement(std::uint64_t ticket, const MeasurementResult& result) = 0;
 
+  // Gives a measured node a second parent, see StateGraph::adopt. `step`: as EdgeSeed::step.
+  virtual bool adopt(NodeId parent, NodeId child, std::uint32_t step) = 0;
+
   // Withdraws an outstanding ticket, and every other that waits for its result.
   virtual void abandon(std::uint64_t ticket) = 0;
 

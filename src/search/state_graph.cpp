@@ -123,10 +123,9 @@ void StateGraph::free_groups(std::uint32_t first, std::uint32_t count) {
   free = first + 1;
 }
 
-// Issues the node's next edge; returns its place.
-std::uint32_t StateGraph::issue(NodeId id, std::uint32_t& slot) {
+// Makes room for another issued edge; returns its place.
+std::uint32_t StateGraph::add_place(NodeId id) {
   Node& node = nodes_[id];
-  assert(node.open && node.next_slot != kNoSlot);
   const std::uint32_t place = node.issued;
   const std::uint32_t had = more_group_count(place);
   const std::uint32_t needed = more_group_count(place + 1);
@@ -136,12 +135,20 @@ std::uint32_t StateGraph::issue(NodeId id, std::uint32_t& slot) {
     if (had > 0) free_groups(node.groups, had);
     node.groups = moved;
   }
+  ++node.issued;
+  return place;
+}
+
+// Issues the node's next edge; returns its place.
+std::uint32_t StateGraph::issue(NodeId id, std::uint32_t& slot) {
+  assert(nodes_[id].open && nodes_[id].next_slot != kNoSlot);
+  const std::uint32_t place = add_place(id);
+  Node& node = nodes_[id];
   const bool in_turn = slot == kNoSlot;
   if (in_turn) slot = node.next_slot;
   std::uint32_t* word = &proposals_[node.proposals + 1 + slot];
   assert((*word & ProposalWord::kUntried) != 0);
   const std::uint32_t prior = *word & ProposalWord::kPriorMask;
-  ++node.issued;
   node.tried_prior += prior_sum_units(prior);
   EdgeGroup& group = group_of({id, place});
   group.packed[lane_of(place)] = prior;
@@ -197,9 +204,62 @@ void StateGraph::finish_failed(const Path& path) {
   settle(path);
 }
 
+// Whether an issued edge of the node leads there already.
+bool StateGraph::leads_to(NodeId node, NodeId child) const {
+  for (std::uint32_t place = 0; place < nodes_[node].issued; ++place) {
+    const EdgeRef edge{node, place};
+    const EdgeState known = edge_state(edge);
+    if ((known == EdgeState::done || known == EdgeState::back) && this->child(edge) == child)
+      return true;
+  }
+  return false;
+}
+
+// Takes a DONE edge, with the visits it has, into its parent's sums. The edge counts as live.
+void StateGraph::join(EdgeRef edge, NodeId child) {
+  Node& parent = nodes_[edge.node];
+  EdgeGroup& group = group_of(edge);
+  const std::uint32_t lane = lane_of(edge.place);
+  add_parent(child, edge);
+  raise_rank(child, parent.rank + 1);
+  const std::uint32_t visits = group.visits(lane);
+  const Node& below = nodes_[child];
+  parent.done_visits += visits;
+  parent.weighted_sum += std::int64_t{visits} * below.value;
+  if (below.best > parent.best) {
+    parent.best = below.best;
+    parent.best_raised = true;
+  }
+  if (exhausted(child)) {
+    retire_edge(edge);
+  } else {
+    group.value[lane] = below.value;
+  }
+}
+
+bool StateGraph::adopt(NodeId parent, NodeId child) {
+  const Node& above = nodes_[parent];
+  const bool possible = above.state == NodeState::measured && above.open && above.live > 0 &&
+                        nodes_[child].state == NodeState::measured && child != kRootNode &&
+                        above.issued < kMaxEdges && parent != child;
+  if (!possible || leads_to(parent, child) || is_ancestor(child, parent)) return false;
+  const EdgeRef edge{parent, add_place(parent)};
+  Node& node = nodes_[parent];
+  const std::uint32_t prior = pack_prior(0.0);
+  node.tried_prior += prior_sum_units(prior);
+  ++node.live;
+  ++node.attempts;
+  EdgeGroup& group = group_of(edge);
+  group.packed[lane_of(edge.place)] = prior;
+  group.attempts[lane_of(edge.place)] = 1;
+  group.set(lane_of(edge.place), EdgeState::done, child);
+  join(edge, child);
+  settle({edge});
+  return true;
+}
+
 EdgeState StateGraph::finish(const Path& path, NodeId child) {
   const EdgeRef last = path.back();
-  Node& parent = nodes_[last.node];
   assert(edge_state(last) == EdgeState::in_flight);
   assert(nodes_[child].state == NodeState::measured);
 
@@ -207,13 +267,7 @@ EdgeState StateGraph::finish(const Path& path, NodeId child) {
   if (child == last.node) {
     state = EdgeState::back;
   } else if (nodes_[child].parent != kNoNode || child == kRootNode) {  // known before this edge
-    for (std::uint32_t place = 0; place < parent.issued && state == EdgeState::done; ++place) {
-      const EdgeRef other{last.node, place};
-      const EdgeState known = edge_state(other);
-      if ((known == EdgeState::done || known == EdgeState::back) && this->child(other) == child) {
-        state = EdgeState::duplicate;
-      }
-    }
+    if (leads_to(last.node, child)) state = EdgeState::duplicate;
     if (state == EdgeState::done && is_ancestor(child, last.node)) state = EdgeState::back;
   }
   EdgeGroup& group = group_of(last);
@@ -221,21 +275,7 @@ EdgeState StateGraph::finish(const Path& path, NodeId child) {
   group.land(lane);
   group.set(lane, state, child);
   if (state == EdgeState::done) {
-    add_parent(child, last);
-    raise_rank(child, parent.rank + 1);
-    const std::uint32_t visits = group.visits(lane);
-    const Node& below = nodes_[child];
-    parent.done_visits += visits;
-    parent.weighted_sum += std::int64_t{visits} * below.value;
-    if (below.best > parent.best) {
-      parent.best = below.best;
-      parent.best_raised = true;
-    }
-    if (exhausted(child)) {
-      retire_edge(last);
-    } else {
-      group.value[lane] = below.value;
-    }
+    join(last, child);
   } else {
     retire_edge(last);
   }

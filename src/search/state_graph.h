@@ -96,6 +96,10 @@ class StateGraph {
   // Ends a visit whose last edge turned out to lead to `child`, which is measured. Returns what the
   // edge became: done, duplicate or back.
   EdgeState finish(const Path& path, NodeId child);
+  // Gives a measured child a further parent, by a DONE edge that nobody chose: it counts one visit,
+  // has the lowest prior, and stands for no proposal. Returns false, and does nothing, where that
+  // edge would lead to an ancestor or beside another one, and below a parent that is exhausted.
+  bool adopt(NodeId parent, NodeId child);
   // Takes a visit back as if it had not begun; its last edge is abandoned.
   void abandon(const Path& path);
 
@@ -183,6 +187,9 @@ class StateGraph {
   std::uint32_t allocate_groups(std::uint32_t count);
   void free_groups(std::uint32_t first, std::uint32_t count);
   std::uint32_t issue(NodeId node, std::uint32_t& slot);
+  std::uint32_t add_place(NodeId node);
+  [[nodiscard]] bool leads_to(NodeId node, NodeId child) const;
+  void join(EdgeRef edge, NodeId child);
   void find_next(Node& node) const;
   [[nodiscard]] FixedScore backed_up_value(const Node& node) const;
   // Calls visit(edge) for every DONE edge that leads to the node.

@@ -45,6 +45,9 @@ class EndsAfter final : public SearchJournal {
   }
   const JournalProgress& progress() const override { return inner_.progress(); }
   void advance(std::uint64_t commits, double seconds) override { inner_.advance(commits, seconds); }
+  void note_new_step(int ordinal, const NewStepRecord& step) override {
+    inner_.note_new_step(ordinal, step);
+  }
   Status record_end(StopReason reason) override {
     return ended() ? end() : inner_.record_end(reason);
   }

@@ -28,13 +28,15 @@ const Names& state_names() {
       "kernel.name",       "kernel.arguments", "kernel.sizes",         "kernel.grants",
       "kernel.tolerance",  "candidate.source", "candidate.launch",     "candidate.launches",
       "candidate.time",    "device",           "candidate.bottleneck", "counters",
-      "candidate.verdict", "candidate.message"};
+      "candidate.verdict", "candidate.message", "candidate.floor",     "story.original",
+      "story.path",        "story.tried"};
   return kNames;
 }
 
 const Names& step_names() {
   static const Names kNames = {"step.id",       "step.name",       "step.what",  "step.instruction",
-                               "step.legality", "step.parameters", "step.values"};
+                               "step.legality", "step.parameters", "step.values",
+                               "step.reason",   "step.counters"};
   return kNames;
 }
 
@@ -54,18 +56,22 @@ class Reader {
 
   Result<PromptFile> read(const YAML::Node& root) {
     require_keys(root);
-    if (word(root, "format") != "regraph-prompt/1") {
-      reject(root["format"], "unknown format, this version reads 'regraph-prompt/1'");
-    }
     PromptFile file;
+    file.format = format_of(root);
     file.kind = kind_of(root);
+    if (file.format == 1 && is_optional(file.kind))
+      reject(root["format"], "prompts of this kind have the format 'regraph-prompt/2'");
     file.id = word(root, "id");
     if (!YAML::convert<int>::decode(field(root, "version"), file.version) || file.version < 1) {
       reject(root["version"], "version must be a number of at least 1");
     }
+    const bool has_system = file.format == 1 || file.kind == PromptKind::common;
+    if (!has_system && root["system"].IsDefined())
+      reject(root["system"], "'system' belongs to the prompt of the kind 'common'");
     for (const auto& [key, target] : {std::pair{"system", &file.system}, {"user", &file.user}}) {
+      if (target == &file.system && !has_system) continue;
       Result<PromptTemplate> parsed = PromptTemplate::parse(
-          word(root, key), name_, literal_line(root, key), placeholders(file.kind));
+          word(root, key), name_, literal_line(root, key), placeholders_of(file, key));
       if (!parsed) return parsed.error();
       *target = std::move(*parsed);
     }
@@ -106,6 +112,21 @@ class Reader {
     return value.Scalar();
   }
 
+  static int format_of(const YAML::Node& root) {
+    const std::string format = word(root, "format");
+    if (format == "regraph-prompt/1") return 1;
+    if (format == "regraph-prompt/2") return 2;
+    reject(root["format"],
+           "unknown format, this version reads 'regraph-prompt/1' and 'regraph-prompt/2'");
+  }
+
+  // What all requests begin with must be the same text in all of them.
+  static std::span<const std::string_view> placeholders_of(const PromptFile& file,
+                                                           std::string_view key) {
+    if (file.kind == PromptKind::common && key == "system") return {};
+    return placeholders(file.kind);
+  }
+
   static PromptKind kind_of(const YAML::Node& root) {
     const std::string wanted = word(root, "kind");
     std::vector<std::string_view> known;
@@ -134,18 +155,32 @@ class Reader {
     return line_of(value) + 1;
   }
 
+  static Names needed_of(const PromptFile& file) {
+    Names needed;
+    if (file.format == 1 || file.kind == PromptKind::common)
+      needed = {"candidate.source", "kernel.name"};
+    switch (file.kind) {
+      case PromptKind::judge_correction:
+      case PromptKind::repair:
+        if (file.format == 1) return joined(needed, {"candidate.message", "parent.source"});
+        return {"failing.message"};
+      case PromptKind::leap:
+        return {"plan"};
+      case PromptKind::combine:
+        return {"other.source"};
+      default:
+        return needed;
+    }
+  }
+
   // A prompt without these could not be answered.
   static void require_placeholders(const YAML::Node& root, const PromptFile& file) {
-    Names needed = {"candidate.source", "kernel.name"};
+    Names needed = needed_of(file);
     // A model that was trained on the steps needs their names alone, or not even those.
     const auto uses = [&](std::string_view name) {
       return file.user.uses(name) || file.system.uses(name);
     };
     if (file.kind == PromptKind::apply && !uses("step.id")) needed.emplace_back("step.instruction");
-    if (file.kind == PromptKind::judge_correction || file.kind == PromptKind::repair) {
-      needed.emplace_back("candidate.message");
-      needed.emplace_back("parent.source");
-    }
     for (const std::string_view wanted : needed) {
       if (uses(wanted)) continue;
       reject(root["user"], fmt::format("a prompt of this kind must use '{}'", wanted));
@@ -153,10 +188,12 @@ class Reader {
   }
 
   void read_schema(const YAML::Node& root, PromptFile& file) const {
-    const bool wanted = file.kind != PromptKind::apply && file.kind != PromptKind::repair;
+    const bool wanted =
+        file.kind == PromptKind::propose || file.kind == PromptKind::judge_correction ||
+        file.kind == PromptKind::judge_optimisation || file.kind == PromptKind::together;
     if (root["schema"].IsDefined() != wanted) {
       reject(root, wanted ? "missing key 'schema': answers of this kind are JSON"
-                          : "'schema' does not belong here: answers of this kind are code");
+                          : "'schema' does not belong here: answers of this kind are no JSON");
     }
     if (!wanted) return;
     (void)literal_line(root, "schema");
@@ -183,18 +220,34 @@ const char* name(PromptKind kind) {
       return "judge_optimisation";
     case PromptKind::repair:
       return "repair";
+    case PromptKind::common:
+      return "common";
+    case PromptKind::leap:
+      return "leap";
+    case PromptKind::combine:
+      return "combine";
+    case PromptKind::together:
+      return "together";
   }
   return "?";
 }
 
 std::span<const std::string_view> placeholders(PromptKind kind) {
   static const Names kOfSteps = joined(state_names(), step_names());
-  static const Names kApply = joined(kOfSteps, {"example.from", "example.kernel", "example.before",
-                                                "example.after", "example.speedup", "failed"});
-  static const Names kPropose = joined(state_names(), {"catalogue", "done", "limit"});
-  static const Names kCorrection = joined(kOfSteps, {"parent.source", "parent.launch"});
+  static const Names kApply = joined(
+      kOfSteps, {"example.from", "example.kernel", "example.before", "example.after",
+                 "example.change", "example.speedup", "failed"});
+  static const Names kPropose =
+      joined(state_names(), {"catalogue", "done", "limit", "leaps", "others"});
+  static const Names kCorrection =
+      joined(kOfSteps, {"parent.source", "parent.launch", "failing.source", "failing.launch",
+                        "failing.verdict", "failing.message"});
   static const Names kOptimisation = joined(state_names(), {"catalogue", "done"});
   static const Names kRepair = joined(kCorrection, {"advice"});
+  static const Names kLeaps = joined(state_names(), {"plan", "step.reason", "failed"});
+  static const Names kCombinations =
+      joined(state_names(),
+             {"other.source", "other.launch", "other.path", "step.reason", "failed"});
   switch (kind) {
     case PromptKind::apply:
       return kApply;
@@ -206,6 +259,14 @@ std::span<const std::string_view> placeholders(PromptKind kind) {
       return kOptimisation;
     case PromptKind::repair:
       return kRepair;
+    case PromptKind::common:
+      return state_names();
+    case PromptKind::leap:
+      return kLeaps;
+    case PromptKind::combine:
+      return kCombinations;
+    case PromptKind::together:
+      return kPropose;
   }
   return {};
 }

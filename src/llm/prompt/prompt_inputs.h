@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace regraph::llm {
@@ -50,6 +51,8 @@ struct PromptState {
   const Candidate& candidate;
   const Evaluation& evaluation;  // the candidate's own
   const PromptDevice& device;
+  const ExpansionContext* context = nullptr;      // how it was come by; null: not known
+  std::optional<std::string_view> shown = {};     // of its code; none: all of it
 };
 
 // Apply one step.
@@ -59,6 +62,24 @@ struct ApplyInputs {
   StepParameters parameters;                // chosen values; the rest is up to the model
   std::optional<EdgeExample> example = {};  // verified, of the same transition of the ReGraph
   std::vector<FailedAttempt> failed = {};   // oldest first; the last three are shown
+  std::string reason = {};                  // why it was chosen, by whoever did
+};
+
+// Apply several steps at once.
+struct LeapInputs {
+  PromptState state;
+  std::vector<Step> plan;  // in the order to be applied
+  std::vector<FailedAttempt> failed = {};
+  std::string reason = {};
+};
+
+// Put what another state did into this one as well.
+struct CombineInputs {
+  PromptState state;
+  const OtherState& other;
+  std::string_view other_shown;  // of its code
+  std::vector<FailedAttempt> failed = {};
+  std::string reason = {};
 };
 
 // Which steps to try now.
@@ -67,6 +88,8 @@ struct ProposeInputs {
   std::vector<const Step*> catalogue;  // in the order to be shown, none null
   std::vector<std::string> done = {};  // steps applied so far, as StepProposal::text, oldest first
   int limit = 3;                       // how many steps are asked for
+  bool leaps = false;                  // plans of several steps may be named
+  bool combinations = false;           // states of the context may be named to be combined with
 };
 
 // Why a candidate fails.
@@ -91,6 +114,9 @@ struct RepairInputs {
   const Step& step;
   StepParameters parameters = {};
   std::string advice = {};  // of a judge; may be empty
+  // What the answer has to be about is not in it as a whole, so it is shown again.
+  bool show_source = true;
+  std::string_view failing_shown = {};  // of the failing candidate's code; empty: all of it
 };
 
 // Longest texts in bytes; what is longer is cut, and the cut says so.
@@ -102,6 +128,8 @@ struct PromptLimits {
   std::size_t tests = 6;          // test sizes shown
   std::size_t facts = 14;         // counters shown
   std::size_t failed = 3;         // earlier attempts shown
+  std::size_t tried = 16;         // steps shown that were tried near the candidate
+  std::size_t note = 200;         // what is said of one of them
 };
 
 }  // namespace regraph::llm
