@@ -126,11 +126,8 @@ struct Scorer::State {
                                                                    const Session& session) {
     const Problem& problem = session.problem();
     auto parsed = llm::AnswerParser().parse(choice, problem, parent);
-    if (!parsed) {
-      const bool unchanged = parsed.error().code == ErrorCode::refused;
-      return NoCandidate{unchanged ? AnswerOutcome::unchanged : AnswerOutcome::unreadable,
-                         parsed.error().message};
-    }
+    if (!parsed) return NoCandidate{AnswerOutcome::unreadable, parsed.error().message};
+    if (parsed->declined) return NoCandidate{AnswerOutcome::unchanged, *parsed->declined};
     const LaunchPlan plan =
         parsed->launch ? llm::changed_plan(parent.plan, problem.signature.name, *parsed->launch)
                        : parent.plan;

@@ -264,6 +264,7 @@ LanguageModelExpander::Attempt LanguageModelExpander::attempt(
   };
   auto parsed = AnswerParser().parse(choice, parts_.problem, shown);
   if (!parsed) return reject(std::move(parsed).error(), "unreadable");
+  if (parsed->declined) return reject(fail(ErrorCode::refused, *parsed->declined), "declined");
   const std::string& kernel = parts_.problem.signature.name;
   const LaunchPlan plan =
       parsed->launch ? changed_plan(shown.plan, kernel, *parsed->launch) : shown.plan;

@@ -1,10 +1,11 @@
 #include "llm/prompt/answer_draft.h"
 
 #include "llm/prompt/answer_blocks.h"
+#include "llm/prompt/answer_decline.h"
 #include "llm/prompt/code_tokens.h"
 #include "llm/prompt/kernel_head.h"
+#include "llm/prompt/missing_code.h"
 #include "llm/prompt/plain_source.h"
-#include "llm/prompt/prompt_text.h"
 #include "llm/prompt/strict_json.h"
 
 #include <fmt/format.h>
@@ -42,28 +43,29 @@ bool looks_like_data(std::string_view text) {
                              [&](std::string_view start) { return begins_with(text, start); });
 }
 
+// `kernel` empty: any.
 bool defines_kernel(std::string_view code, std::string_view kernel) {
   const Result<std::string> plain = plain_source(code, code.size());
   // What is wrong with it is said later; here it only has to be told from others.
   if (!plain) return code.find("__global__") != std::string_view::npos;
   const std::vector<std::string_view> tokens = code_tokens(*plain);
   const std::vector<KernelHead> heads = kernel_heads(tokens);
-  return std::ranges::any_of(
-      heads, [&](const KernelHead& head) { return head.has_body && head.name == kernel; });
+  return std::ranges::any_of(heads, [&](const KernelHead& head) {
+    return head.has_body && (kernel.empty() || head.name == kernel);
+  });
 }
 
-// Whether a text without code is a refusal, by the way it begins.
-bool sounds_like_refusal(std::string_view prose) {
-  std::string start(prose.substr(0, 400));
-  std::ranges::transform(start, start.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  constexpr auto kPhrases = std::to_array<std::string_view>(
-      {"i can't", "i can\u2019t", "i cannot", "i'm sorry", "i\u2019m sorry", "i am sorry",
-       "i'm unable", "i\u2019m unable", "i am unable", "i won't", "i won\u2019t",
-       "not able to help"});
-  return std::ranges::any_of(
-      kPhrases, [&](std::string_view phrase) { return start.find(phrase) != std::string::npos; });
+bool is_blank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
+
+bool has_code(const Json& value) {
+  return value.is_object() && value.contains("code") && !value["code"].is_null();
+}
+
+Error edits_beside_code() {
+  return unusable(
+      "the answer holds search-and-replace blocks and a whole kernel; give one of them");
 }
 
 // The code of an object may be fenced once more.
@@ -78,15 +80,24 @@ Result<std::string> unfenced(const std::string& code) {
 Result<AnswerDraft> draft_of_object(const Json& object) {
   AnswerDraft draft;
   if (!object["code"].is_string()) return unusable("'code' must be text");
-  Result<std::string> code = unfenced(object["code"].get<std::string>());
-  if (!code) return code.error();
-  draft.code = std::move(*code);
+  const auto& text = object["code"].get_ref<const std::string&>();
+  if (holds_edits(text)) {
+    Result<EditAnswer> read = read_edits(text);
+    if (!read) return read.error();
+    if (defines_kernel(read->rest, "")) return edits_beside_code();
+    draft.edits = std::move(read->edits);
+  } else {
+    Result<std::string> code = unfenced(text);
+    if (!code) return code.error();
+    draft.code = std::move(*code);
+  }
+  draft.declined = decline_of_object(object);
   if (const auto launch = object.find("launch"); launch != object.end() && !launch->is_null()) {
     if (!launch->is_object() && !launch->is_string()) {
       return unusable("'launch' must be an object with block, grid and smem");
     }
-    const std::string text = launch->is_string() ? launch->get<std::string>() : launch->dump();
-    if (Status added = draft.add_launch(text); !added) return added.error();
+    const std::string plan = launch->is_string() ? launch->get<std::string>() : launch->dump();
+    if (Status added = draft.add_launch(plan); !added) return added.error();
   }
   if (const auto notes = object.find("notes"); notes != object.end() && notes->is_string()) {
     draft.notes = notes->get<std::string>();
@@ -97,10 +108,11 @@ Result<AnswerDraft> draft_of_object(const Json& object) {
 Result<AnswerDraft> draft_of_json(std::string_view text) {
   const Result<Json> object = parse_strict_json(text);
   if (!object) return unusable("the answer's object: " + object.error().message);
-  if (!object->is_object() || !object->contains("code")) {
-    return unusable("the answer holds no code: its object has no key 'code'");
-  }
-  return draft_of_object(*object);
+  if (has_code(*object)) return draft_of_object(*object);
+  AnswerDraft draft;
+  if (object->is_object()) draft.declined = decline_of_object(*object);
+  if (!draft.declined) return unusable("the answer holds no code: its object has no key 'code'");
+  return draft;
 }
 
 // Of several blocks of code the one that holds the kernel. Equal ones count once.
@@ -118,55 +130,88 @@ Result<std::string> chosen_code(const std::set<std::string_view>& codes,
                   codes.size(), holding.size(), kernel));
 }
 
-// Why an answer without a block of code is none.
-Error without_code(const std::string& prose, bool has_diff) {
-  constexpr std::size_t kShown = 200;
-  if (has_diff) {
-    return unusable("the answer is a diff; give the whole device code in a ```cuda block");
+// What the blocks of an answer are.
+struct SortedBlocks {
+  AnswerDraft draft;                 // launch, notes and decline
+  std::set<std::string_view> codes;  // equal ones count once
+  std::optional<Json> object;        // with code
+  bool has_diff = false;
+};
+
+Status sort_data(std::string_view text, SortedBlocks& sorted) {
+  const Result<Json> json = parse_strict_json(text);
+  if (!json && text.find("\"code\"") != std::string_view::npos)
+    return unusable("the answer's object: " + json.error().message);
+  if (!json || !json->is_object()) return sorted.draft.add_launch(text);
+  if (json->contains("code")) {
+    if (sorted.object && !(*sorted.object == *json))
+      return unusable("the answer holds several objects with code; give one");
+    sorted.object = *json;
+    return {};
   }
-  if (sounds_like_refusal(prose)) return unusable("the model refused: " + one_line(prose, kShown));
-  if (prose.find("__global__") != std::string::npos) {
-    return unusable("the code is not fenced; put it in a ```cuda block");
+  std::optional<std::string> declined = decline_of_object(*json);
+  if (!declined) return sorted.draft.add_launch(text);
+  sorted.draft.declined = std::move(declined);
+  return {};
+}
+
+Result<SortedBlocks> sorted_blocks(const AnswerParts& parts, bool beside_edits) {
+  SortedBlocks sorted;
+  sorted.draft.notes = parts.prose;
+  sorted.draft.declined = decline_in(parts.prose);
+  for (const AnswerBlock& block : parts.blocks) {
+    // What was left of a block that held edits.
+    if (beside_edits && is_blank(block.text)) continue;
+    const bool is_data =
+        is_data_language(block.language) || (block.language.empty() && looks_like_data(block.text));
+    if (is_data) {
+      if (Status status = sort_data(block.text, sorted); !status) return status.error();
+    } else if (only_declines(block.text)) {
+      sorted.draft.declined = decline_in(block.text);
+    } else if (is_code_language(block.language)) {
+      sorted.codes.insert(block.text);
+    } else {
+      sorted.has_diff = sorted.has_diff || block.language == "diff" || block.language == "patch";
+    }
   }
-  return unusable("the answer holds no code; give it in a ```cuda block");
+  return sorted;
 }
 
 Result<AnswerDraft> draft_of_parts(const AnswerParts& parts, const std::string& kernel) {
-  AnswerDraft draft;
-  std::set<std::string_view> codes;
-  std::optional<Json> object;
-  bool has_diff = false;
-  for (const AnswerBlock& block : parts.blocks) {
-    const bool is_data =
-        is_data_language(block.language) || (block.language.empty() && looks_like_data(block.text));
-    if (!is_data) {
-      has_diff = has_diff || block.language == "diff" || block.language == "patch";
-      if (is_code_language(block.language)) codes.insert(block.text);
-      continue;
-    }
-    const Result<Json> json = parse_strict_json(block.text);
-    if (json && json->is_object() && json->contains("code")) {
-      if (object && !(*object == *json))
-        return unusable("the answer holds several objects with code; give one");
-      object = *json;
-    } else if (!json && block.text.find("\"code\"") != std::string_view::npos) {
-      return unusable("the answer's object: " + json.error().message);
-    } else if (Status added = draft.add_launch(block.text); !added) {
-      return added.error();
-    }
-  }
-  if (object) {
+  Result<SortedBlocks> sorted = sorted_blocks(parts, false);
+  if (!sorted) return sorted.error();
+  AnswerDraft& draft = sorted->draft;
+  const std::set<std::string_view>& codes = sorted->codes;
+  if (sorted->object) {
     if (!codes.empty() || draft.launch) {
       return unusable("the answer holds an object with code and other blocks; give one of them");
     }
-    return draft_of_object(*object);
+    if (has_code(*sorted->object)) return draft_of_object(*sorted->object);
+    draft.declined = decline_of_object(*sorted->object);
   }
-  if (codes.empty()) return without_code(parts.prose, has_diff);
+  if (codes.empty()) {
+    if (draft.declined) return std::move(draft);
+    return missing_code(parts.prose, sorted->has_diff);
+  }
   Result<std::string> code = chosen_code(codes, kernel);
   if (!code) return code.error();
   draft.code = std::move(*code);
-  draft.notes = parts.prose;
-  return draft;
+  return std::move(draft);
+}
+
+// Edits may stand in blocks of any language, or in none.
+Result<AnswerDraft> draft_of_edits(std::string_view text) {
+  Result<EditAnswer> read = read_edits(text);
+  if (!read) return read.error();
+  const Result<AnswerParts> parts = split_answer(read->rest);
+  if (!parts) return parts.error();
+  Result<SortedBlocks> sorted = sorted_blocks(*parts, true);
+  if (!sorted) return sorted.error();
+  const bool beside_kernel = std::ranges::any_of(
+      sorted->codes, [](std::string_view code) { return defines_kernel(code, ""); });
+  if (beside_kernel || sorted->object) return edits_beside_code();
+  sorted->draft.edits = std::move(read->edits);
+  return std::move(sorted->draft);
 }
 
 }  // namespace
@@ -183,6 +228,7 @@ Status AnswerDraft::add_launch(std::string_view text) {
 
 Result<AnswerDraft> draft_of(std::string_view text, const std::string& kernel) {
   if (begins_with(text, "{")) return draft_of_json(text);
+  if (holds_edits(text)) return draft_of_edits(text);
   const Result<AnswerParts> parts = split_answer(text);
   if (!parts) return parts.error();
   return draft_of_parts(*parts, kernel);

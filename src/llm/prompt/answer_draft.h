@@ -2,12 +2,14 @@
 #pragma once
 
 #include "base/result.h"
+#include "llm/prompt/answer_edits.h"
 #include "llm/prompt/launch_change.h"
 
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace regraph::llm {
 
@@ -17,8 +19,10 @@ namespace regraph::llm {
 }
 
 struct AnswerDraft {
-  std::string code;
+  std::string code;             // all of the device code; empty where there are edits
+  std::vector<CodeEdit> edits;  // of what was shown
   std::optional<LaunchChange> launch;
+  std::optional<std::string> declined;  // why not; counts where nothing else does
   std::string notes;
 
   // Takes a launch plan in. Errors (parse): one that cannot be read, or that differs from the one
@@ -26,9 +30,9 @@ struct AnswerDraft {
   [[nodiscard]] Status add_launch(std::string_view text);
 };
 
-// Finds code and launch in `text` (answer_text). `kernel` chooses among several blocks of code.
-// Linear. Errors (parse): no code, a refusal, a block or object that does not end, several codes or
-// launches that differ.
+// Finds code or edits, launch and decline in `text` (answer_text). `kernel` chooses among several
+// blocks of code. Linear. Errors (parse): none of them, a refusal, a block or object that does not
+// end, several codes or launches that differ, edits beside a kernel, edits that read_edits rejects.
 [[nodiscard]] Result<AnswerDraft> draft_of(std::string_view text, const std::string& kernel);
 
 }  // namespace regraph::llm

@@ -7,6 +7,7 @@
 #include "llm/prompt/launch_comment.h"
 #include "llm/prompt/plain_source.h"
 #include "llm/prompt/prompt_text.h"
+#include "source/extract.h"
 
 #include <fmt/format.h>
 
@@ -56,19 +57,46 @@ bool is_same_launch(const std::optional<LaunchChange>& launch, const LaunchPlan&
                      *launch == LaunchChange{own->block, own->grid, own->dynamic_shared_bytes});
 }
 
+// The device code that the draft stands for.
+Result<std::string> drafted_source(const AnswerDraft& draft, std::string_view shown,
+                                   std::size_t limit) {
+  if (draft.edits.empty()) return plain_source(draft.code, limit);
+  const Result<std::string> edited = apply_edits(shown, draft.edits);
+  if (!edited) return edited.error();
+  return plain_source(*edited, limit);
+}
+
+bool is_empty(std::string_view source) {
+  return source.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
+
 }  // namespace
 
 Result<ParsedAnswer> AnswerParser::parse(const ChatChoice& choice, const Problem& problem,
                                          const Candidate& base) const {
+  return parse(choice, problem, base, source::without_line_directives(base.source));
+}
+
+Result<ParsedAnswer> AnswerParser::parse(const ChatChoice& choice, const Problem& problem,
+                                         const Candidate& base, std::string_view shown) const {
   const std::string& kernel = problem.signature.name;
   const Result<std::string_view> text = answer_text(choice, limits_.answer);
   if (!text) return text.error();
   Result<AnswerDraft> draft = draft_of(*text, kernel);
   if (!draft) return draft.error();
-  Result<std::string> source = plain_source(draft->code, limits_.code);
+  const auto decline = [&](std::string reason) {
+    return ParsedAnswer{.declined = std::move(reason),
+                        .source = "",
+                        .launch = std::nullopt,
+                        .notes = cut_text(clean_text(draft->notes), limits_.notes)};
+  };
+  if (draft->declined && draft->edits.empty() && is_empty(draft->code))
+    return decline(*draft->declined);
+  Result<std::string> source = drafted_source(*draft, shown, limits_.code);
   if (!source) return source.error();
-  if (source->find_first_not_of(" \t\n") == std::string::npos) {
-    return unusable("the answer holds no code: its block is empty");
+  if (is_empty(*source)) {
+    return unusable(draft->edits.empty() ? "the answer holds no code: its block is empty"
+                                         : "the edits delete all of the code");
   }
   if (Status rules = check_code_rules(*source, base.source); !rules) return rules.error();
   if (Status kernels = check_kernels(*source, problem, base); !kernels) return kernels.error();
@@ -82,12 +110,14 @@ Result<ParsedAnswer> AnswerParser::parse(const ChatChoice& choice, const Problem
       return possible.error();
     }
   }
-  if (is_same_launch(draft->launch, base.plan, kernel) && same_tokens(*source, base.source)) {
-    return fail(ErrorCode::refused,
-                "nothing was changed: code and launch are those that were given");
+  if (is_same_launch(draft->launch, base.plan, kernel) &&
+      (same_tokens(*source, shown) || same_tokens(*source, base.source))) {
+    return decline(draft->declined.value_or("the answer changes nothing"));
   }
-  return ParsedAnswer{std::move(*source), std::move(draft->launch),
-                      cut_text(clean_text(draft->notes), limits_.notes)};
+  return ParsedAnswer{.declined = std::nullopt,
+                      .source = std::move(*source),
+                      .launch = std::move(draft->launch),
+                      .notes = cut_text(clean_text(draft->notes), limits_.notes)};
 }
 
 }  // namespace regraph::llm

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace regraph::llm {
 
@@ -21,25 +22,32 @@ struct AnswerLimits {
   std::size_t notes = 2000;        // bytes; what is longer is cut
 };
 
+// Device code, or a decline: the answer says that the step is of no use here, or changes nothing.
 struct ParsedAnswer {
-  std::string source;                  // device code, UTF-8, lines end in "\n"
-  std::optional<LaunchChange> launch;  // none: the launch stays as it is
-  std::string notes;                   // what the model said beside it; for people
+  std::optional<std::string> declined = {};  // set: why, on a line; there is no code and no launch
+  std::string source;                        // device code, UTF-8, lines end in "\n"
+  std::optional<LaunchChange> launch;        // none: the launch stays as it is
+  std::string notes;                         // what the model said beside it; for people
 };
 
 // Reads answers to the prompts `apply` and `repair`. Accepted are
 //   - a fenced block of CUDA C++, and perhaps one of JSON or YAML with the launch;
+//   - blocks of search and replace (answer_edits.h) in its place, fenced or not;
 //   - one object {"code": ..., "launch": {...}, "notes": ...}, fenced or not;
-//   - code that gives the launch in a comment "launch: {...}", which is then taken out.
+//   - code that gives the launch in a comment "launch: {...}", which is then taken out;
+//   - without code, a line "DECLINE: reason" or an object {"declined": "reason"}.
 // Every error is a sentence or two that the model can act on, docs/prompts.md lists them; its code
-// is `parse`, or `refused` where nothing was changed. Thread-safe.
+// is `parse`. Thread-safe.
 class AnswerParser {
  public:
   explicit AnswerParser(AnswerLimits limits = {}) : limits_(limits) {}
 
   // `base` is the candidate that the model was given: the parent, or for a repair the candidate
-  // that failed. Code with the tokens of `base` and no other launch is an error (refused):
-  // nothing was changed.
+  // that failed. `shown` is what the prompt showed of its code, which edits are made to; without it
+  // all of the code but its #line directives. Code with the tokens of either and no other launch
+  // is a decline.
+  [[nodiscard]] Result<ParsedAnswer> parse(const ChatChoice& choice, const Problem& problem,
+                                           const Candidate& base, std::string_view shown) const;
   [[nodiscard]] Result<ParsedAnswer> parse(const ChatChoice& choice, const Problem& problem,
                                            const Candidate& base) const;
 

@@ -53,5 +53,81 @@ TEST(AnswerDraft, ObjectsMustHaveTheRightMembers) {
   EXPECT_TRUE(draft_of(R"({"code": "x", "why": "ignored"})", "k"));
 }
 
+constexpr const char* kEdit = "<<<<<<< SEARCH\nint x;\n=======\nint y;\n>>>>>>> REPLACE\n";
+
+TEST(AnswerDraft, ReadsEditsInAnyBlockOrNone) {
+  const std::string fence = "```";
+  for (const std::string& answer :
+       {std::string(kEdit), "A.\n" + std::string(kEdit) + "B.\n", fence + "cuda\n" + kEdit + fence,
+        fence + "\n" + kEdit + fence + "\n", fence + "diff\nkernel.cu\n" + kEdit + fence,
+        fence + "json\n" + kEdit + fence + "\n"}) {
+    const auto draft = draft_of(answer, "k");
+    ASSERT_TRUE(draft) << draft.error().message;
+    EXPECT_EQ(draft->code, "");
+    ASSERT_EQ(draft->edits.size(), 1U) << answer;
+    EXPECT_EQ(draft->edits[0].search, "int x;\n");
+    EXPECT_EQ(draft->edits[0].replace, "int y;\n");
+  }
+}
+
+TEST(AnswerDraft, ALaunchMayStandBesideEdits) {
+  const std::string answer = "A.\n```cuda\n" + std::string(kEdit) + "```\nB.\n```cuda\n" + kEdit +
+                             "```\n```json\n" + kLaunch + "\n```\n";
+  const auto draft = draft_of(answer, "k");
+  ASSERT_TRUE(draft) << draft.error().message;
+  EXPECT_EQ(draft->edits.size(), 2U);
+  EXPECT_EQ(draft->launch->block.x, 64U);
+  EXPECT_EQ(draft->notes, "A.\nB.\n");
+}
+
+TEST(AnswerDraft, ReadsEditsInAnObject) {
+  const auto draft = draft_of(
+      R"({"code": "```\n<<<<<<< SEARCH\nint x;\n=======\n>>>>>>> REPLACE\n```", "notes": "n"})",
+      "k");
+  ASSERT_TRUE(draft) << draft.error().message;
+  ASSERT_EQ(draft->edits.size(), 1U);
+  EXPECT_EQ(draft->edits[0].replace, "");
+  EXPECT_EQ(draft->notes, "n");
+}
+
+TEST(AnswerDraft, EditsAndAKernelAreTooMuch) {
+  const std::string kernel = "__global__ void other(int n) {}\n";
+  const std::string reason =
+      "the answer holds search-and-replace blocks and a whole kernel; give one of them";
+  EXPECT_EQ(draft_of("```\n" + kernel + "```\n" + kEdit, "k").error().message, reason);
+  EXPECT_EQ(draft_of("```\n" + kernel + kEdit + "```\n", "k").error().message, reason);
+  EXPECT_EQ(draft_of(std::string(kEdit) + "```json\n{\"code\": \"x\"}\n```\n", "k").error().message,
+            reason);
+  EXPECT_EQ(draft_of(R"({"code": "<<<<<<< SEARCH\nint x;\n=======\n>>>>>>> REPLACE\n)"
+                     R"(__global__ void k() {}\n"})",
+                     "k")
+                .error()
+                .message,
+            reason);
+  // Lines that are quoted beside the edits are no kernel.
+  EXPECT_TRUE(draft_of("The line\n```\nint x;\n```\nbecomes\n" + std::string(kEdit), "k"));
+}
+
+TEST(AnswerDraft, ReadsDeclines) {
+  for (const char* answer :
+       {"It cannot gain.\n\n**DECLINE:** no reuse", "```\nDECLINE: no reuse\n```\n",
+        R"({"declined": "no reuse"})", "```json\n{\"decline\": \"no reuse\"}\n```\n",
+        R"({"code": null, "declined": "no reuse"})",
+        "```json\n{\"code\": null, \"declined\": \"no reuse\"}\n```\n"}) {
+    const auto draft = draft_of(answer, "k");
+    ASSERT_TRUE(draft) << draft.error().message;
+    EXPECT_EQ(draft->declined, "no reuse") << answer;
+    EXPECT_EQ(draft->code, "");
+  }
+  EXPECT_FALSE(draft_of(R"({"declined": false})", "k"));
+}
+
+TEST(AnswerDraft, CodeBesideADeclineIsKept) {
+  const auto draft = draft_of("DECLINE: no reuse\n\n```\nint x;\n```\n", "k");
+  ASSERT_TRUE(draft) << draft.error().message;
+  EXPECT_EQ(draft->code, "int x;\n");
+  EXPECT_EQ(draft->declined, "no reuse");
+}
+
 }  // namespace
 }  // namespace regraph::llm

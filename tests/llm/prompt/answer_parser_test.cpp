@@ -22,10 +22,12 @@ class AnswerParserTest : public ::testing::Test {
   // The reason why not.
   [[nodiscard]] std::string reason(std::string text) const {
     const auto answer = parse(std::move(text));
-    if (answer) return "accepted";
-    const bool unchanged = answer.error().message.starts_with("nothing was changed");
-    EXPECT_EQ(answer.error().code, unchanged ? ErrorCode::refused : ErrorCode::parse);
+    if (answer) return answer->declined ? "declined: " + *answer->declined : "accepted";
+    EXPECT_EQ(answer.error().code, ErrorCode::parse);
     return answer.error().message;
+  }
+  [[nodiscard]] static std::string edit(const std::string& search, const std::string& replace) {
+    return "<<<<<<< SEARCH\n" + search + "=======\n" + replace + ">>>>>>> REPLACE\n";
   }
   [[nodiscard]] static std::string block(const std::string& language, const std::string& text) {
     return "```" + language + "\n" + text + "```\n";
@@ -124,13 +126,15 @@ TEST_F(AnswerParserTest, LineEndingsAndIndentedFencesAreRead) {
 
 TEST_F(AnswerParserTest, RejectsAnswersWithoutCode) {
   EXPECT_EQ(reason(""), "the answer is empty");
-  EXPECT_EQ(reason("You could tile it."), "the answer holds no code; give it in a ```cuda block");
+  const std::string forms =
+      "; give the whole device code in a ```cuda block, or search-and-replace blocks (<<<<<<< "
+      "SEARCH, lines as they stand in the code, =======, new lines, >>>>>>> REPLACE)";
+  EXPECT_EQ(reason("You could tile it."), "the answer holds no code" + forms);
   EXPECT_EQ(reason(block("cuda", "\n  \n")), "the answer holds no code: its block is empty");
-  EXPECT_EQ(reason(sample::kSwapped), "the code is not fenced; put it in a ```cuda block");
-  EXPECT_EQ(reason(block("diff", "+ int x;\n")),
-            "the answer is a diff; give the whole device code in a ```cuda block");
+  EXPECT_EQ(reason(sample::kSwapped), "the code is not fenced" + forms);
+  EXPECT_EQ(reason(block("diff", "+ int x;\n")), "the answer is a diff" + forms);
   EXPECT_EQ(reason(block("json", sample::kSwappedLaunch + "\n")),
-            "the answer holds no code; give it in a ```cuda block");
+            "the answer holds no code" + forms);
   EXPECT_EQ(reason(sample::kSwappedLaunch),
             "the answer holds no code: its object has no key 'code'");
 }
@@ -241,14 +245,91 @@ TEST_F(AnswerParserTest, RejectsWrongLaunches) {
             "the answer holds two different launch plans; give one");
 }
 
-TEST_F(AnswerParserTest, SaysWhenNothingWasChanged) {
-  EXPECT_EQ(reason(block("cuda", "/* faster */" + sample::kSource)),
-            "nothing was changed: code and launch are those that were given");
-  EXPECT_NE(reason(block("cuda", sample::kSource) +
-                   block("json", R"x({"block": [32, 8], "grid": ["cdiv(M, bx)", "cdiv(N, by)"]})x"
-                                 "\n"))
-                .find("nothing was changed"),
+// ---- edits ------------------------------------------------------------------------------------
+
+TEST_F(AnswerParserTest, MakesEditsToTheCodeThatWasShown) {
+  const std::string edits = edit(
+      "  int row = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  int col = blockIdx.y * blockDim.y + threadIdx.y;\n",
+      "  int row = blockIdx.y * blockDim.y + threadIdx.y;\n"
+      "  int col = blockIdx.x * blockDim.x + threadIdx.x;\n");
+  const std::string launch = block("json", sample::kSwappedLaunch + "\n");
+  expect_swapped(parse("Swapped.\n" + block("cuda", edits) + launch));
+  expect_swapped(parse(edits + launch));
+  const nlohmann::json object = {{"code", edits},
+                                 {"launch", nlohmann::json::parse(sample::kSwappedLaunch)}};
+  expect_swapped(parse(object.dump()));
+  // Nobody was shown where the lines came from.
+  base.source.insert(base.source.find("  int col"), "#line 7 \"sgemm.cu\"\n");
+  expect_swapped(parse(edits + launch));
+}
+
+TEST_F(AnswerParserTest, EditsMayBeMadeToAPartOfTheCode) {
+  const std::string answer = edit("    float sum = 0.0f;\n", "    float sum = 0;\n");
+  base.source = "__global__ void other() {\n    float sum = 0.0f;\n}\n" + sample::kSource;
+  EXPECT_NE(reason(answer).find("found 2 times"), std::string::npos);
+  ChatChoice choice;
+  choice.text = answer;
+  const auto parsed = AnswerParser().parse(choice, problem, base, sample::kSource);
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  EXPECT_EQ(parsed->source.find("other"), std::string::npos);
+  EXPECT_NE(parsed->source.find("float sum = 0;"), std::string::npos);
+  // The part as it was is no change, nor is all of it.
+  for (const std::string& same : {sample::kSource, base.source}) {
+    choice.text = block("cuda", same);
+    const auto unchanged = AnswerParser().parse(choice, problem, base, sample::kSource);
+    ASSERT_TRUE(unchanged) << unchanged.error().message;
+    EXPECT_EQ(unchanged->declined, "the answer changes nothing");
+  }
+}
+
+TEST_F(AnswerParserTest, EditedCodeIsCheckedAsAllCodeIs) {
+  const std::string line = "    float sum = 0.0f;\n";
+  EXPECT_NE(reason(edit(line, "    asm(\"trap;\");\n")).find("inline assembly"), std::string::npos);
+  EXPECT_NE(reason(edit(line, "    sgemm<<<1, 1>>>();\n")).find("<<< >>>"), std::string::npos);
+  EXPECT_NE(reason(edit(line, "    float sum = 0.0f; }\n")).find("closes nothing"),
             std::string::npos);
+  EXPECT_NE(reason(edit(sample::kSource, "int x;\n")).find("'sgemm' is missing"),
+            std::string::npos);
+  EXPECT_EQ(reason(edit(sample::kSource, "")), "the edits delete all of the code");
+  EXPECT_NE(reason(edit("float sum;\n", "")).find("was found 0 times"), std::string::npos);
+  EXPECT_EQ(reason(edit(line, "    float sum = 0.0f;  // zero\n")),
+            "declined: the answer changes nothing");
+}
+
+// ---- declines ---------------------------------------------------------------------------------
+
+TEST_F(AnswerParserTest, ReadsDeclines) {
+  const auto answer = parse("Every element is read once.\n\nDECLINE: there is no reuse");
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_EQ(answer->declined, "there is no reuse");
+  EXPECT_EQ(answer->source, "");
+  EXPECT_FALSE(answer->launch);
+  EXPECT_EQ(reason(R"({"declined": "no reuse"})"), "declined: no reuse");
+  EXPECT_EQ(reason("DECLINE:"), "declined: no reason given");
+  EXPECT_EQ(reason("<think>DECLINE: x</think>DECLINE: y"), "declined: y");
+  EXPECT_EQ(reason(block("cuda", "") + "DECLINE: y"), "declined: y");
+  // What is cut off may have gone on.
+  EXPECT_FALSE(parse("DECLINE: the", FinishReason::length));
+}
+
+TEST_F(AnswerParserTest, CodeThatChangesSomethingCountsMoreThanADecline) {
+  const std::string decline = "DECLINE: no reuse\n\n";
+  const std::string launch = block("json", sample::kSwappedLaunch + "\n");
+  expect_swapped(parse(decline + block("cuda", sample::kSwapped) + launch));
+  EXPECT_EQ(reason(decline + block("cuda", sample::kSource)), "declined: no reuse");
+  EXPECT_EQ(reason(decline + edit("    float sum = 0.0f;\n", "    float sum = 0;\n")), "accepted");
+  // Such code must be right.
+  EXPECT_NE(reason(decline + block("cuda", "int x;\n")).find("is missing"), std::string::npos);
+}
+
+TEST_F(AnswerParserTest, WhatChangesNothingDeclines) {
+  EXPECT_EQ(reason(block("cuda", "/* faster */" + sample::kSource)),
+            "declined: the answer changes nothing");
+  EXPECT_EQ(reason(block("cuda", sample::kSource) +
+                   block("json", R"x({"block": [32, 8], "grid": ["cdiv(M, bx)", "cdiv(N, by)"]})x"
+                                 "\n")),
+            "declined: the answer changes nothing");
   // Another launch alone is a change.
   EXPECT_EQ(reason(block("cuda", sample::kSource) +
                    block("json", R"x({"block": [64, 4], "grid": ["cdiv(M, bx)", "cdiv(N, by)"]})x"
@@ -258,10 +339,27 @@ TEST_F(AnswerParserTest, SaysWhenNothingWasChanged) {
 
 TEST_F(AnswerParserTest, TakesLinearTimeOnHostileAnswers) {
   const auto begin = std::chrono::steady_clock::now();
-  for (const std::string_view unit :
-       {"```\n", "{", "[", "(", "<think>", "</think>", "R\"", "/*", "#if 1\n", "__global__ f(",
-        "__global__ sgemm() {}", "asm(", "// launch: {", "\"code\"", "\\\n", "#define A \\\n",
-        "#define A B\n"}) {
+  for (const std::string_view unit : {"```\n",
+                                      "{",
+                                      "[",
+                                      "(",
+                                      "<think>",
+                                      "</think>",
+                                      "R\"",
+                                      "/*",
+                                      "#if 1\n",
+                                      "__global__ f(",
+                                      "__global__ sgemm() {}",
+                                      "asm(",
+                                      "// launch: {",
+                                      "\"code\"",
+                                      "\\\n",
+                                      "#define A \\\n",
+                                      "#define A B\n",
+                                      "DECLINE:\n",
+                                      "\n",
+                                      "<<<<<<< SEARCH\n",
+                                      "<<<<<<< SEARCH\n}\n=======\n>>>>>>> REPLACE\n"}) {
     std::string text;
     while (text.size() < 120 << 10)
       text += unit;
