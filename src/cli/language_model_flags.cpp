@@ -63,10 +63,20 @@ void add_asking(Adder& add, LanguageModelOptions& options, CLI::App& app) {
   add.text("--llm-model", options.model, "model to ask for (OPENAI_MODEL)");
   add.text("--llm-key-file", options.key_file,
            "file with the key (default: the variable OPENAI_API_KEY; it is never kept or shown)");
-  app.add_option("--llm-temperature", options.temperature,
-                 "temperature of answers (default: the server's)")
-      ->check(CLI::Range(0.0, 2.0))
-      ->group(kGroup);
+  add.text("--llm-temperature", options.temperature,
+           "temperature of answers, 0 to 2, or by purpose: choose=1,write=0.2,repair=0 (default: "
+           "the server's)");
+  add.text("--llm-style", options.style, "how it is asked: " + described(asking_styles()))
+      ->check(CLI::IsMember(names(asking_styles())))
+      ->capture_default_str();
+  add.text("--llm-reasoning-effort", options.reasoning_effort,
+           "of reasoning models: low, medium, high, or a word that the server knows");
+  add.integer("--llm-reasoning-tokens", options.reasoning_tokens, 0, 1'000'000,
+              "tokens for the thoughts of an answer at most, where the server can be told; 0: no "
+              "limit of their own");
+  add.flag("--llm-no-leaps", options.no_leaps, "let it name no plans of several steps at once");
+  add.flag("--llm-no-combine", options.no_combinations,
+           "let it put no two states' changes into one kernel");
   add.integer("--llm-max-tokens", options.max_tokens, 0, 1'000'000,
               "tokens of an answer at most, thoughts included; 0: the server's limit");
   add.integer("--llm-variants", options.variants, 1, 4,
@@ -126,6 +136,12 @@ std::string misuse(const LanguageModelOptions& options) {
     return "--llm-no-proposals leaves nothing to ask: with --expander " + options.expander +
            " the model only names steps; leave one of them out";
   }
+  if (const auto temperatures = read_temperatures(options.temperature); !temperatures)
+    return "--llm-temperature: " + temperatures.error().message;
+  if (options.style == "together" && options.no_proposals)
+    return "--llm-style together asks which steps to try, and --llm-no-proposals does not";
+  if (options.style == "together" && options.opinions > 1)
+    return "--llm-style together takes one answer for each candidate: leave --llm-opinions out";
   return "";
 }
 

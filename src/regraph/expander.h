@@ -84,10 +84,10 @@ struct TriedStep {
 struct OtherState {
   std::uint32_t state = 0;
   std::shared_ptr<const Candidate> candidate;
-  std::vector<StepProposal> steps;    // from the common ancestor to it
-  double log_gain = 0.0;              // ln(time of the common ancestor / its time)
-  double common_seconds = 0.0;        // median time of the common ancestor
-  std::vector<StepProposal> shared;   // from the original to the common ancestor
+  std::vector<StepProposal> steps;   // from the common ancestor to it
+  double log_gain = 0.0;             // ln(time of the common ancestor / its time)
+  double common_seconds = 0.0;       // median time of the common ancestor
+  std::vector<StepProposal> shared;  // from the original to the common ancestor
 };
 
 // What the search knows when it asks for something. It depends on what was committed by then, so it

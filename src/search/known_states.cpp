@@ -98,8 +98,8 @@ void KnownStates::count_new_step(const AttemptRecord& attempt) {
   ++known->tries;
   if (!attempt.verified) return;
   ++known->verified;
-  known->best_log_gain = known->verified == 1 ? attempt.log_gain
-                                              : std::max(known->best_log_gain, attempt.log_gain);
+  known->best_log_gain =
+      known->verified == 1 ? attempt.log_gain : std::max(known->best_log_gain, attempt.log_gain);
 }
 
 void KnownStates::learn(const AttemptRecord& attempt, std::string message, bool keep_failures) {
@@ -233,8 +233,7 @@ std::vector<TriedStep> KnownStates::tried_near(std::uint32_t state) const {
   return result;
 }
 
-std::optional<OtherState> KnownStates::other_state(std::uint32_t state,
-                                                   std::uint32_t other) const {
+std::optional<OtherState> KnownStates::other_state(std::uint32_t state, std::uint32_t other) const {
   if (state >= count() || other >= count() || !at(other).evaluation.correct() ||
       at(other).same_as) {
     return std::nullopt;
@@ -270,9 +269,8 @@ std::vector<OtherState> KnownStates::others_for(std::uint32_t state) const {
     if (auto found = other_state(state, other)) result.push_back(std::move(*found));
   }
   // The fastest states first, whatever they started from; of equal ones the older.
-  std::ranges::stable_sort(result, std::ranges::greater(), [&](const OtherState& one) {
-    return at(one.state).log_speedup;
-  });
+  std::ranges::stable_sort(result, std::ranges::greater(),
+                           [&](const OtherState& one) { return at(one.state).log_speedup; });
   if (result.size() > kMostOthers) result.resize(kMostOthers);
   return result;
 }

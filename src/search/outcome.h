@@ -28,7 +28,7 @@ struct StateRecord {
   std::optional<std::uint32_t> parent;  // the state it was first made from
   // A second one: of a state in which the changes of two were put together.
   std::optional<std::uint32_t> other_parent;
-  StepProposal step;                    // applied to the parent; empty for the original
+  StepProposal step;  // applied to the parent; empty for the original
   int variant = 0;
   std::shared_ptr<const Candidate> candidate;
   Evaluation evaluation;

@@ -242,11 +242,11 @@ Status RunDatabase::record_confirmation(int ordinal, const ConfirmationRecord& r
 }
 
 void RunDatabase::note_new_step(int ordinal, const NewStepRecord& step) {
-  waiting_.push_back({&new_step_,
-                      {std::int64_t{ordinal}, step.id, step.title, step.reason,
-                       std::int64_t{step.proposed}, std::int64_t{step.tries},
-                       std::int64_t{step.verified}, step.best_log_gain},
-                      {}});
+  waiting_.push_back(
+      {&new_step_,
+       {std::int64_t{ordinal}, step.id, step.title, step.reason, std::int64_t{step.proposed},
+        std::int64_t{step.tries}, std::int64_t{step.verified}, step.best_log_gain},
+       {}});
 }
 
 Result<std::vector<NewStepRecord>> RunDatabase::new_steps() {

@@ -302,8 +302,7 @@ void SearchRun::commit(const Ticket& ticket, MeasurementRecord record, bool reca
 void SearchRun::adopt(const Ticket& ticket) {
   const std::optional<std::uint32_t> other = state_to_combine(states_.at(ticket.node).step);
   const StateGraph& graph = searcher_->graph();
-  if (!other || *other >= states_.count() ||
-      graph.node(ticket.node).state != NodeState::measured) {
+  if (!other || *other >= states_.count() || graph.node(ticket.node).state != NodeState::measured) {
     return;
   }
   const NodeId parent = graph.find(graph.identity(*other));
@@ -317,8 +316,7 @@ void SearchRun::note(const Resolution& resolution) {
   AttemptRecord attempt;
   std::string message;
   attempt.parent = ticket.parent;
-  attempt.from =
-      parent.parent ? steps_of(parent.step).back() : std::string(StepGraph::kInit);
+  attempt.from = parent.parent ? steps_of(parent.step).back() : std::string(StepGraph::kInit);
   attempt.step = states_.step_of(ticket);
   attempt.variant = static_cast<int>(ticket.variant);
   attempt.verified = resolution.edge != EdgeState::failed;

@@ -217,24 +217,37 @@ class LanguageModelBuilder {
     model_->reader_ = std::make_unique<llm::CandidateReader>(
         *place_.toolchain.compiler, place_.toolchain.front_end, device.architecture);
     model_->evaluator_ = std::make_unique<SharedEvaluator>(place_.evaluator, place_.jobs);
+    const auto temperatures = read_temperatures(options_.temperature);
+    if (!temperatures) return usage("--llm-temperature: " + temperatures.error().message);
     llm::LanguageModelConfig config;
-    config.model = options_.model;
-    config.temperature = options_.temperature;
-    config.seed = place_.seed;
-    config.max_tokens = options_.max_tokens;
-    config.variants = options_.variants;
-    config.repair_rounds = options_.repairs;
-    config.propose = !options_.no_proposals;
-    config.apply = options_.applies();
-    config.opinions = options_.opinions;
-    config.judge = options_.judge;
+    config.requests.model = options_.model;
+    config.requests.temperatures = {temperatures->choosing, temperatures->writing,
+                                    temperatures->repairing};
+    config.requests.seed = place_.seed;
+    config.requests.max_tokens = options_.max_tokens;
+    config.requests.reasoning_effort = options_.reasoning_effort;
+    config.requests.reasoning_tokens = options_.reasoning_tokens;
+    config.requests.opinions = options_.opinions;
+    config.requests.leaps = !options_.no_leaps;
+    config.requests.combinations = !options_.no_combinations;
+    config.choosing.ask = !options_.no_proposals;
+    config.choosing.apply = options_.applies();
+    config.choosing.judge = options_.judge;
+    config.choosing.variants = options_.variants;
+    if (options_.style == "together") {
+      if (!model_->prompts_->has(llm::PromptKind::together))
+        return usage("--llm-style together: the prompts hold none of the kind 'together'");
+      config.choosing.style = llm::AskingStyle::together;
+    }
+    config.writing.repair_rounds = options_.repairs;
+    config.writing.judge = options_.judge;
+    config.writing.evaluation.seed = place_.seed;
+    config.writing.evaluation.wall_seconds = place_.evaluation_seconds;
     config.request_seconds = options_.timeout_seconds;
-    config.evaluation.seed = place_.seed;
-    config.evaluation.wall_seconds = place_.evaluation_seconds;
     model_->expander_ = std::make_unique<llm::LanguageModelExpander>(
         llm::ExpanderParts{place_.opened.problem, place_.graph, *model_->prompts_, model_->device_,
                            *model_->reader_, answerer, *model_->evaluator_},
-        std::move(config));
+        config);
     return {};
   }
 

@@ -1,8 +1,11 @@
 // What a user may say about the language model.
 #pragma once
 
+#include "base/result.h"
+
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 namespace regraph {
@@ -14,7 +17,15 @@ struct LanguageModelOptions {
   std::string url;                    // base address; empty: the preset's
   std::string model;
   std::string key_file;  // holds the key; empty: from OPENAI_API_KEY
-  std::optional<double> temperature;
+  // Of the model's answers: "0.7" of all, "choose=1, write=0.2, repair=0" by purpose; empty: the
+  // server's own.
+  std::string temperature;
+  // How it is asked: a name of asking_styles().
+  std::string style = "separate";
+  std::string reasoning_effort;  // "low", "medium", "high", ...; empty: the server's own
+  int reasoning_tokens = 0;      // for thoughts at most, 0: no limit of its own
+  bool no_leaps = false;         // no plans of several steps at once
+  bool no_combinations = false;  // no two states in one kernel
   int max_tokens = 16384;  // of an answer, 0: the server's own limit
   int variants = 2;
   int repairs = 1;
@@ -41,6 +52,22 @@ struct LanguageModelOptions {
   [[nodiscard]] bool applies() const;
   bool operator==(const LanguageModelOptions&) const = default;
 };
+
+struct AskingStyleName {
+  const char* name;
+  const char* description;  // a line for people
+};
+[[nodiscard]] std::span<const AskingStyleName> asking_styles();
+
+// Temperatures by purpose.
+struct PurposeTemperatures {
+  std::optional<double> choosing;
+  std::optional<double> writing;
+  std::optional<double> repairing;
+};
+// Reads LanguageModelOptions::temperature. Error (invalid_argument): no number from 0 to 2, a
+// purpose that is not known or named twice.
+[[nodiscard]] Result<PurposeTemperatures> read_temperatures(const std::string& text);
 
 // As JSON text, kept with a run so that it can be continued; the reader returns nothing for any
 // other text. Empty text stands for the defaults.

@@ -86,6 +86,8 @@ std::string request_key(const ChatRequest& request) {
   canonical["max_tokens"] = request.max_tokens;
   canonical["choices"] = request.choices;
   if (request.json_schema) canonical["json_schema"] = *request.json_schema;
+  if (!request.reasoning_effort.empty()) canonical["reasoning_effort"] = request.reasoning_effort;
+  if (request.reasoning_tokens > 0) canonical["reasoning_tokens"] = request.reasoning_tokens;
   const std::string text = canonical.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   return hash_text(text).hex();
 }

@@ -33,6 +33,8 @@ struct ChatRequest {
   int max_tokens = 0;                      // of the answer, reasoning included; 0: the server's own
   int choices = 1;                         // how many answers ("n")
   std::optional<std::string> json_schema;  // the answer must be JSON of this schema (JSON text)
+  std::string reasoning_effort = {};       // of reasoning models: "low", ...; empty: their own
+  int reasoning_tokens = 0;                // for thoughts at most; 0: no limit of its own
   bool operator==(const ChatRequest&) const = default;
 };
 

@@ -19,6 +19,7 @@ struct NewStep {
 struct ExpansionStatistics {
   int applications = 0;                    // steps the model was asked to apply
   int candidates = 0;                      // of them with a candidate in the end
+  int declined = 0;                        // of them that the model said no to
   int no_answer = 0;                       // of them without any answer
   std::map<std::string, int> rejected;     // answers that were no candidate, by reason
   int repairs = 0;                         // times a correction was asked for
@@ -26,6 +27,9 @@ struct ExpansionStatistics {
   int judged = 0;                          // opinions of a judge that were of use
   int proposals_asked = 0;                 // lists of steps
   int proposals_of_use = 0;                // lists that could be read
+  int empty_lists = 0;                     // of them, that say that nothing will pay
+  int taken_back = 0;                      // names that would have undone or repeated a step
+  int at_floor = 0;                        // states at which there was nothing left to gain
   std::map<std::string, int> named_steps;  // of the catalogue
   std::map<std::string, NewStep> new_steps;
   // Every answer that became a candidate, also those that were repaired later, by verdict.

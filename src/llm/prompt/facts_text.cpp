@@ -82,9 +82,9 @@ std::string fact_line(const FactDescription& fact, double value) {
   return text;
 }
 
-}  // namespace
-
-std::string facts_text(const Facts& facts, const Step* step, std::size_t limit) {
+// The facts to be shown, in order; those of the step's evidence first.
+std::vector<std::string_view> chosen_facts(const Facts& facts, const Step* step,
+                                           std::size_t limit) {
   std::vector<std::string_view> chosen;
   const auto choose = [&](std::string_view name) {
     const bool wanted = chosen.size() < limit && facts.contains(name) &&
@@ -110,11 +110,34 @@ std::string facts_text(const Facts& facts, const Step* step, std::size_t limit) 
                                       threshold.value, 1.0};
     if (condition.holds(fact->second)) choose(threshold.fact);
   }
+  return chosen;
+}
+
+std::string lines_of(const Facts& facts, const std::vector<std::string_view>& chosen) {
   std::string out;
   for (const std::string_view name : chosen)
     out += fact_line(*description_of(name), facts.find(name)->second) + "\n";
   if (!out.empty()) out.pop_back();
   return out;
+}
+
+}  // namespace
+
+std::string facts_text(const Facts& facts, const Step* step, std::size_t limit) {
+  return lines_of(facts, chosen_facts(facts, step, limit));
+}
+
+std::string step_facts_text(const Facts& facts, const Step& step, std::size_t limit) {
+  const std::vector<std::string_view> shown = chosen_facts(facts, nullptr, limit);
+  std::vector<std::string_view> chosen;
+  for (const EvidenceCondition& condition : step.evidence) {
+    const std::string_view name = condition.fact;
+    const bool wanted = facts.contains(name) && description_of(name) != nullptr &&
+                        std::ranges::find(shown, name) == shown.end() &&
+                        std::ranges::find(chosen, name) == chosen.end();
+    if (wanted) chosen.push_back(name);
+  }
+  return lines_of(facts, chosen);
 }
 
 std::string time_text(double seconds) {

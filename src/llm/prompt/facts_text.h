@@ -15,6 +15,10 @@ namespace regraph::llm {
 // fixed order. Empty when nothing is known.
 [[nodiscard]] std::string facts_text(const Facts& facts, const Step* step, std::size_t limit);
 
+// The lines of the facts that the step's evidence is about and that facts_text without a step does
+// not show.
+[[nodiscard]] std::string step_facts_text(const Facts& facts, const Step& step, std::size_t limit);
+
 // Returns "1.25 ms": four significant digits and a unit from ns to s.
 [[nodiscard]] std::string time_text(double seconds);
 

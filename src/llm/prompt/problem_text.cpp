@@ -28,6 +28,14 @@ std::string_view direction_text(const Argument& argument) {
   return "?";
 }
 
+// What a buffer is filled with, where an algorithm may depend on it: ranges of integers, the
+// structure of sparse data. A path of the user's is nobody's business.
+std::string content_text(const Argument& argument) {
+  if (!argument.is_input()) return {};
+  if (argument.init.kind == BufferInit::Kind::file) return ", values of a file";
+  return ", values " + argument.init.text();
+}
+
 std::string argument_line(const Problem& problem, const Argument& argument) {
   std::string type(cuda_name(argument.type));
   if (argument.components > 1) type += fmt::format(" x {}", argument.components);
@@ -50,6 +58,7 @@ std::string argument_line(const Problem& problem, const Argument& argument) {
   for (const IntegerExpression& extent : argument.shape)
     extents.push_back(extent.text());
   text += fmt::format("{}, shape [{}]", direction_text(argument), fmt::join(extents, ", "));
+  text += content_text(argument);
   if (argument.overlaps.empty()) return text;
   return text + fmt::format(", overlaps '{}' from its byte {}", argument.overlaps,
                             argument.overlap_bytes.text());

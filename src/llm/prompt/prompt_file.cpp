@@ -24,19 +24,22 @@ Names joined(Names names, const Names& more) {
 }
 
 const Names& state_names() {
-  static const Names kNames = {
-      "kernel.name",       "kernel.arguments", "kernel.sizes",         "kernel.grants",
-      "kernel.tolerance",  "candidate.source", "candidate.launch",     "candidate.launches",
-      "candidate.time",    "device",           "candidate.bottleneck", "counters",
-      "candidate.verdict", "candidate.message", "candidate.floor",     "story.original",
-      "story.path",        "story.tried"};
+  static const Names kNames = {"kernel.name",          "kernel.arguments",
+                               "kernel.sizes",         "kernel.grants",
+                               "kernel.tolerance",     "candidate.source",
+                               "candidate.launch",     "candidate.launches",
+                               "candidate.time",       "device",
+                               "candidate.bottleneck", "counters",
+                               "candidate.verdict",    "candidate.message",
+                               "candidate.floor",      "story.original",
+                               "story.path",           "story.tried"};
   return kNames;
 }
 
 const Names& step_names() {
-  static const Names kNames = {"step.id",       "step.name",       "step.what",  "step.instruction",
-                               "step.legality", "step.parameters", "step.values",
-                               "step.reason",   "step.counters"};
+  static const Names kNames = {"step.id",          "step.name",     "step.what",
+                               "step.instruction", "step.legality", "step.parameters",
+                               "step.values",      "step.reason",   "step.counters"};
   return kNames;
 }
 
@@ -234,9 +237,9 @@ const char* name(PromptKind kind) {
 
 std::span<const std::string_view> placeholders(PromptKind kind) {
   static const Names kOfSteps = joined(state_names(), step_names());
-  static const Names kApply = joined(
-      kOfSteps, {"example.from", "example.kernel", "example.before", "example.after",
-                 "example.change", "example.speedup", "failed"});
+  static const Names kApply =
+      joined(kOfSteps, {"example.from", "example.kernel", "example.before", "example.after",
+                        "example.change", "example.speedup", "failed"});
   static const Names kPropose =
       joined(state_names(), {"catalogue", "done", "limit", "leaps", "others"});
   static const Names kCorrection =
@@ -245,9 +248,8 @@ std::span<const std::string_view> placeholders(PromptKind kind) {
   static const Names kOptimisation = joined(state_names(), {"catalogue", "done"});
   static const Names kRepair = joined(kCorrection, {"advice"});
   static const Names kLeaps = joined(state_names(), {"plan", "step.reason", "failed"});
-  static const Names kCombinations =
-      joined(state_names(),
-             {"other.source", "other.launch", "other.path", "step.reason", "failed"});
+  static const Names kCombinations = joined(
+      state_names(), {"other.source", "other.launch", "other.path", "step.reason", "failed"});
   switch (kind) {
     case PromptKind::apply:
       return kApply;

@@ -51,8 +51,8 @@ struct PromptState {
   const Candidate& candidate;
   const Evaluation& evaluation;  // the candidate's own
   const PromptDevice& device;
-  const ExpansionContext* context = nullptr;      // how it was come by; null: not known
-  std::optional<std::string_view> shown = {};     // of its code; none: all of it
+  const ExpansionContext* context = nullptr;   // how it was come by; null: not known
+  std::optional<std::string_view> shown = {};  // of its code; none: all of it
 };
 
 // Apply one step.
@@ -94,9 +94,9 @@ struct ProposeInputs {
 
 // Why a candidate fails.
 struct CorrectionInputs {
-  PromptState state;  // of the candidate that fails, with its verdict and message
-  const Candidate& parent;
-  const Step& step;  // that was applied
+  PromptState state;   // of the candidate that fails, with its verdict and message
+  PromptState parent;  // of the correct one that the step was applied to
+  const Step& step;    // that was applied
   StepParameters parameters = {};
 };
 
@@ -109,14 +109,13 @@ struct OptimisationInputs {
 
 // The smallest fix of a candidate that fails.
 struct RepairInputs {
-  PromptState state;  // of the candidate that fails, with its verdict and message
-  const Candidate& parent;
+  PromptState state;   // of the candidate that fails, with its verdict and message
+  PromptState parent;  // of the correct one that the step was applied to
   const Step& step;
   StepParameters parameters = {};
   std::string advice = {};  // of a judge; may be empty
   // What the answer has to be about is not in it as a whole, so it is shown again.
   bool show_source = true;
-  std::string_view failing_shown = {};  // of the failing candidate's code; empty: all of it
 };
 
 // Longest texts in bytes; what is longer is cut, and the cut says so.

@@ -3,6 +3,7 @@
 #include "llm/prompt/facts_text.h"
 #include "llm/prompt/problem_text.h"
 #include "llm/prompt/prompt_text.h"
+#include "llm/prompt/story_text.h"
 #include "source/extract.h"
 
 #include <fmt/format.h>
@@ -19,6 +20,11 @@ std::string allowed_values(const Step& step, std::string_view separator) {
   for (const auto& [name, values] : step.parameters)
     entries.push_back(fmt::format("{} ({})", name, fmt::join(values, ", ")));
   return fmt::format("{}", fmt::join(entries, separator));
+}
+
+std::string shown_source(std::string_view label, const PromptState& state,
+                         const PromptLimits& limits) {
+  return source_text(label, state.shown.value_or(state.candidate.source), limits.source);
 }
 
 }  // namespace
@@ -38,10 +44,11 @@ void add_state(const PromptState& state, const Step* step, const PromptLimits& l
   values["kernel.sizes"] = clean_text(sizes_text(problem, limits.tests));
   values["kernel.grants"] = grants_text(problem.assume);
   values["kernel.tolerance"] = tolerance_text(problem.check);
-  values["candidate.source"] = source_text("device code", candidate.source, limits.source);
+  values["candidate.source"] = shown_source("device code", state, limits);
   values["candidate.launch"] = clean_text(launch_text(candidate.plan, kernel));
   values["candidate.launches"] = clean_text(other_launches_text(candidate.plan, kernel));
   values["candidate.time"] = evaluation_time_text(evaluation);
+  values["candidate.floor"] = floor_text(evaluation);
   values["candidate.bottleneck"] = one_line(evaluation.bottleneck, limits.line);
   values["candidate.verdict"] = name(evaluation.verdict);
   if (!evaluation.message.empty()) {
@@ -49,6 +56,13 @@ void add_state(const PromptState& state, const Step* step, const PromptLimits& l
   }
   values["device"] = one_line(device_text(state.device), limits.line);
   values["counters"] = facts_text(evaluation.facts, step, limits.facts);
+  values["story.original"] = original_text(state);
+  values["story.path"] = clean_text(path_text(state));
+  values["story.tried"] = clean_text(tried_text(state, limits));
+}
+
+void add_reason(const std::string& reason, const PromptLimits& limits, PromptValues& values) {
+  values["step.reason"] = one_line(reason, 2 * limits.line);
 }
 
 void add_step(const Step& step, const StepParameters& parameters, const PromptLimits& limits,
@@ -65,10 +79,28 @@ void add_step(const Step& step, const StepParameters& parameters, const PromptLi
   values["step.values"] = one_line(fmt::format("{}", fmt::join(chosen, ", ")), limits.line);
 }
 
-void add_parent(const Candidate& parent, const Problem& problem, const PromptLimits& limits,
-                PromptValues& values) {
-  values["parent.source"] = source_text("parent", parent.source, limits.source);
-  values["parent.launch"] = clean_text(launch_text(parent.plan, problem.signature.name));
+void add_failing(const PromptState& failing, const PromptState& parent, const Step* step,
+                 bool failing_is_candidate, const PromptLimits& limits, PromptValues& values) {
+  const std::string& kernel = failing.problem.signature.name;
+  add_state(failing_is_candidate ? failing : parent, step, limits, values);
+  values["parent.source"] = shown_source("parent", parent, limits);
+  values["parent.launch"] = clean_text(launch_text(parent.candidate.plan, kernel));
+  values["failing.source"] = shown_source("failing kernel", failing, limits);
+  values["failing.launch"] = clean_text(launch_text(failing.candidate.plan, kernel));
+  values["failing.verdict"] = name(failing.evaluation.verdict);
+  values["failing.message"] = fenced("message", failing.evaluation.message, limits.message);
+}
+
+std::string plan_text(const std::vector<Step>& plan, const PromptLimits& limits) {
+  std::string out;
+  for (std::size_t place = 0; place < plan.size(); ++place) {
+    const Step& step = plan[place];
+    std::string line = fmt::format("{}. {}: {}", place + 1, step.id, step.name);
+    if (!step.instruction.empty()) line += ". How it is usually done: " + step.instruction;
+    if (place > 0) out += '\n';
+    out += one_line(line, 2 * limits.line);
+  }
+  return out;
 }
 
 std::string catalogue_text(const std::vector<const Step*>& catalogue, const PromptLimits& limits) {

@@ -18,9 +18,16 @@ void add_state(const PromptState& state, const Step* step, const PromptLimits& l
 void add_step(const Step& step, const StepParameters& parameters, const PromptLimits& limits,
               PromptValues& values);
 
-// parent.*
-void add_parent(const Candidate& parent, const Problem& problem, const PromptLimits& limits,
-                PromptValues& values);
+// step.reason
+void add_reason(const std::string& reason, const PromptLimits& limits, PromptValues& values);
+
+// failing.* and parent.*, and the values of add_state: of the parent or, with
+// `failing_is_candidate` as prompts of format 1 have it, of the candidate that fails.
+void add_failing(const PromptState& failing, const PromptState& parent, const Step* step,
+                 bool failing_is_candidate, const PromptLimits& limits, PromptValues& values);
+
+// A numbered line a step: name and how it is usually done.
+[[nodiscard]] std::string plan_text(const std::vector<Step>& plan, const PromptLimits& limits);
 
 // One line a step: "id: name. What it changes. Parameters: ...".
 [[nodiscard]] std::string catalogue_text(const std::vector<const Step*>& catalogue,

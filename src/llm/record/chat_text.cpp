@@ -78,6 +78,8 @@ Json request_json(const ChatRequest& request) {
   if (request.temperature) json["temperature"] = *request.temperature;
   if (request.seed) json["seed"] = *request.seed;
   if (request.json_schema) json["json_schema"] = *request.json_schema;
+  if (!request.reasoning_effort.empty()) json["reasoning_effort"] = request.reasoning_effort;
+  if (request.reasoning_tokens > 0) json["reasoning_tokens"] = request.reasoning_tokens;
   return json;
 }
 
