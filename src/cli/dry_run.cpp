@@ -33,9 +33,10 @@ void preview_prompts(const LanguageModel& model, const Session& session, int eva
   if (first == nullptr) return;
   context.example = graph_example(session.graph(), StepGraph::kInit, first->step,
                                   {original, original, session.device().name});
-  const llm::ChatRequest apply = expander.apply_request(original, *first, 0, context);
-  report.prompts.push_back({first->text(), apply.messages});
-  report.cost = model.estimate(evaluations, apply, propose);
+  const auto apply = expander.apply_request(original, *first, 0, context);
+  if (!apply) return;
+  report.prompts.push_back({first->text(), apply->messages});
+  report.cost = model.estimate(evaluations, *apply, propose);
 }
 
 PriorParts parts_of(const StepGraph& graph, const StepProposal& proposal, const Facts& facts,

@@ -52,7 +52,7 @@ class Adder {
   CLI::App& app_;
 };
 
-void add_asking(Adder& add, LanguageModelOptions& options, CLI::App& app) {
+void add_asking(Adder& add, LanguageModelOptions& options) {
   add.text("--expander", options.expander, "who applies steps: " + described(expander_kinds()))
       ->check(CLI::IsMember(names(expander_kinds())))
       ->capture_default_str();
@@ -122,7 +122,7 @@ void add_files(Adder& add, LanguageModelOptions& options) {
 
 void add_language_model_options(CLI::App& app, LanguageModelOptions& options) {
   Adder add(app);
-  add_asking(add, options, app);
+  add_asking(add, options);
   add_limits(add, options);
   add_files(add, options);
 }

@@ -45,7 +45,8 @@ Prompt PromptMaker::apply(const Candidate& candidate, const Evaluation& evaluati
                           const StepProposal& step) const {
   ExpansionContext context;
   context.evaluation = evaluation;
-  return prompt_of(expander_->model()->expander().apply_request(candidate, step, 0, context));
+  const auto request = expander_->model()->expander().apply_request(candidate, step, 0, context);
+  return request ? prompt_of(*request) : Prompt{};
 }
 
 Prompt PromptMaker::choose(const Candidate& candidate, const Evaluation& evaluation) const {

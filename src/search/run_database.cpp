@@ -122,6 +122,11 @@ Result<std::unique_ptr<RunDatabase>> RunDatabase::create(const std::filesystem::
   return run;
 }
 
+std::array<SqliteTable*, 10> RunDatabase::tables() {
+  return {&run_,          &baseline_, &measurement_, &expansion_, &issue_,
+          &confirmation_, &new_step_, &progress_,    &result_,    &blob_};
+}
+
 // One transaction makes a complete database of an empty file: a run that is killed in between left
 // none.
 Status RunDatabase::make_tables() {
@@ -131,16 +136,14 @@ Status RunDatabase::make_tables() {
   }
   std::string sql = fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};",
                                 kApplicationId, kSchemaVersion);
-  for (const SqliteTable* table : {&run_, &baseline_, &measurement_, &expansion_, &issue_,
-                                   &confirmation_, &new_step_, &progress_, &result_, &blob_}) {
+  for (const SqliteTable* table : tables()) {
     sql += table->definition() + ";";
   }
   return database_.execute("BEGIN IMMEDIATE;" + sql);
 }
 
 Status RunDatabase::attach() {
-  for (SqliteTable* table : {&run_, &baseline_, &measurement_, &expansion_, &issue_, &confirmation_,
-                             &new_step_, &progress_, &result_, &blob_}) {
+  for (SqliteTable* table : tables()) {
     if (Status attached = table->attach(database_); !attached) return attached;
   }
   return {};
@@ -237,8 +240,7 @@ Status RunDatabase::check_tables() {
                             directory, *version, kSchemaVersion));
   }
   std::vector<std::string> wanted;
-  for (const SqliteTable* table : {&run_, &baseline_, &measurement_, &expansion_, &issue_,
-                                   &confirmation_, &progress_, &result_, &blob_}) {
+  for (const SqliteTable* table : tables()) {
     wanted.push_back(table->definition());
   }
   if (found != wanted) return damaged("its schema");

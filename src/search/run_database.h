@@ -20,6 +20,7 @@
 #include "search/journal.h"
 #include "search/run_description.h"
 
+#include <array>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -87,6 +88,7 @@ class RunDatabase final : public SearchJournal {
  private:
   RunDatabase(DirectoryLock lock, SqliteDatabase database);
 
+  [[nodiscard]] std::array<SqliteTable*, 10> tables();
   [[nodiscard]] Status make_tables();
   [[nodiscard]] Status check_tables();
   [[nodiscard]] Status attach();

@@ -26,7 +26,7 @@ struct LanguageModelOptions {
   int reasoning_tokens = 0;      // for thoughts at most, 0: no limit of its own
   bool no_leaps = false;         // no plans of several steps at once
   bool no_combinations = false;  // no two states in one kernel
-  int max_tokens = 16384;  // of an answer, 0: the server's own limit
+  int max_tokens = 16384;        // of an answer, 0: the server's own limit
   int variants = 2;
   int repairs = 1;
   bool no_proposals = false;

@@ -29,14 +29,14 @@ def answer_to(folder, messages, seed):
     asked = "\n".join(message["content"] for message in messages)
     kernel = re.search(r"^# Kernel (\w+)", asked, re.MULTILINE)
     kernel = kernel.group(1) if kernel else "none"
-    step = re.search(r"^# Step(?: that was applied)?\n(\w+):", asked, re.MULTILINE)
+    step = re.search(r"^# Task: apply one step to this code\n(\w+):", asked, re.MULTILINE)
     if not step:
         file = folder / kernel / "propose.json"
         return (file.read_text(encoding="utf-8") if file.exists() else '{"steps": []}'), "stop"
     step = step.group(1)
     repair = folder / kernel / f"{step}.repair.md"
     # A request for a fix shows the candidate that failed, or goes on with a conversation.
-    wants_fix = len(messages) > 2 or re.search(r"^# Failure", asked, re.MULTILINE)
+    wants_fix = len(messages) > 2 or re.search(r"^# This kernel fails", asked, re.MULTILINE)
     if wants_fix and repair.exists():
         return repair.read_text(encoding="utf-8"), "stop"
     files = sorted((folder / kernel).glob(f"{step}.[0-9]*.md"))

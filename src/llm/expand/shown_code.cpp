@@ -1,14 +1,24 @@
 #include "llm/expand/shown_code.h"
 
-#include "source/extract.h"
+#include <vector>
 
 namespace regraph::llm {
 
-ShownCode::ShownCode(const Candidate& candidate)
-    : text_(source::without_line_directives(candidate.source)) {}
+namespace {
+
+source::RelevantPart part_of(const Candidate& candidate) {
+  std::vector<std::string> kernels;
+  for (const Launch& launch : candidate.plan.launches)
+    kernels.push_back(launch.kernel);
+  return source::relevant_part(candidate.source, kernels);
+}
+
+}  // namespace
+
+ShownCode::ShownCode(const Candidate& candidate) : part_(part_of(candidate)) {}
 
 std::string ShownCode::whole(const std::string& answer) const {
-  return answer;
+  return source::put_back(part_, answer).value_or(answer);
 }
 
 }  // namespace regraph::llm

@@ -2,24 +2,25 @@
 #pragma once
 
 #include "kernel/candidate.h"
+#include "source/relevant_part.h"
 
 #include <string>
-#include <string_view>
 
 namespace regraph::llm {
 
-// The part that matters, and the way back from an answer to the whole.
+// The part that matters to the kernels that are launched, and the way back from an answer to the
+// whole.
 class ShownCode {
  public:
-  // Of the kernels that the plan launches.
   explicit ShownCode(const Candidate& candidate);
 
-  [[nodiscard]] const std::string& text() const { return text_; }
-  // The code of an answer with what was left out put back.
+  [[nodiscard]] const std::string& text() const { return part_.shown; }
+  // The code of an answer with what was left out put back; the answer alone where that might not
+  // compile: what was left out is of no use to the kernels.
   [[nodiscard]] std::string whole(const std::string& answer) const;
 
  private:
-  std::string text_;
+  source::RelevantPart part_;
 };
 
 }  // namespace regraph::llm

@@ -21,6 +21,7 @@ constexpr const char* kModel = "model";
 // below it shows that the floor is not one.
 constexpr double kAtFloor = 1.03;
 constexpr double kBelowFloor = 0.9;
+constexpr double kLost = 1.1;
 
 StepProposal by_model(std::string step, int variants) {
   StepProposal proposal;
@@ -84,6 +85,12 @@ bool is_at_floor(const Evaluation& evaluation) {
   return time >= kBelowFloor * floor && time <= kAtFloor * floor;
 }
 
+bool has_lost(const ExpansionContext& context) {
+  if (context.path.empty()) return false;
+  const double before = context.path.back().seconds_before;
+  return before > 0.0 && context.evaluation.time.median_seconds > kLost * before;
+}
+
 std::vector<const Step*> StepChooser::catalogue(const Facts& facts) const {
   std::vector<const Step*> steps;
   static_cast<void>(facts);
@@ -100,6 +107,10 @@ void StepChooser::add_proposals(const Candidate& candidate, const ExpansionConte
   if (is_at_floor(context.evaluation)) {
     tally_.change([](ExpansionStatistics& tally) { ++tally.at_floor; });
     proposals.clear();
+    return;
+  }
+  if (has_lost(context)) {
+    tally_.change([](ExpansionStatistics& tally) { ++tally.after_losses; });
     return;
   }
   const std::vector<const Step*> steps = catalogue(facts);

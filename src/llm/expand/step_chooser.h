@@ -59,7 +59,8 @@ class StepChooser {
         config_(config) {}
 
   // Adds the model's proposals to those of others, and what it thinks of these. At a state within a
-  // few percent of its floor nothing is left to be tried, of the others' either.
+  // few percent of its floor nothing is left to be tried, of the others' either; at one that its
+  // step has made slower the model offers nothing.
   void add_proposals(const Candidate& candidate, const ExpansionContext& context,
                      std::vector<StepProposal>& proposals, const Cancellation& cancellation) const;
 
@@ -110,6 +111,10 @@ class StepChooser {
 // Whether the time is so close to the least possible one that no step can pay: from 10 % below it,
 // where the floor itself would be wrong, to 3 % above it.
 [[nodiscard]] bool is_at_floor(const Evaluation& evaluation);
+
+// Whether the step before lost more than a tenth: what is wrong with such a state is that step, so
+// a model is not asked how to go on from it.
+[[nodiscard]] bool has_lost(const ExpansionContext& context);
 
 // Whether the model, not the rewriter, applies a proposal.
 [[nodiscard]] bool is_by_model(const StepProposal& proposal);

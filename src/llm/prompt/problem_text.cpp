@@ -31,7 +31,7 @@ std::string_view direction_text(const Argument& argument) {
 // What a buffer is filled with, where an algorithm may depend on it: ranges of integers, the
 // structure of sparse data. A path of the user's is nobody's business.
 std::string content_text(const Argument& argument) {
-  if (!argument.is_input()) return {};
+  if (!argument.is_input() || argument.init.kind == BufferInit::Kind::normal) return {};
   if (argument.init.kind == BufferInit::Kind::file) return ", values of a file";
   return ", values " + argument.init.text();
 }
@@ -169,13 +169,8 @@ std::string device_text(const PromptDevice& device) {
 std::string evaluation_time_text(const Evaluation& evaluation) {
   if (!evaluation.correct()) return {};
   const TimeEstimate& time = evaluation.time;
-  std::string text =
-      fmt::format("{} {}, between {} and {}", time_text(time.median_seconds), name(time.method),
-                  time_text(time.low_seconds), time_text(time.high_seconds));
-  if (evaluation.roofline_seconds > 0.0) {
-    text += fmt::format("; roofline {}", time_text(evaluation.roofline_seconds));
-  }
-  return text;
+  return fmt::format("{} {}, between {} and {}", time_text(time.median_seconds), name(time.method),
+                     time_text(time.low_seconds), time_text(time.high_seconds));
 }
 
 }  // namespace regraph::llm

@@ -85,11 +85,11 @@ class ExpansionCase : public testing::Test {
     evaluator = std::make_unique<SharedEvaluator>(*timing_model, 2);
     reader = std::make_unique<llm::CandidateReader>(*compiler, front_end, "sm_90");
     original = source::make_candidate(*parsed.unit, problem.launch);
-    context.evaluation = evaluator->evaluate(original, config.evaluation, never);
+    context.evaluation = evaluator->evaluate(original, config.writing.evaluation, never);
     ASSERT_TRUE(context.evaluation.correct()) << context.evaluation.message;
     rewriter = std::make_unique<rewrite::AstRewriter>(problem, limits_of(device));
     prompt_device.name = "NVIDIA H200 SXM";
-    config.model = "tiny";
+    config.requests.model = "tiny";
   }
 
   [[nodiscard]] llm::LanguageModelExpander expander() {

@@ -40,11 +40,14 @@ TEST(PromptFile, ReadsAPrompt) {
 }
 
 TEST(PromptFile, ErrorsNameFileAndLine) {
+  EXPECT_EQ(message(with(kApply, "regraph-prompt/1", "regraph-prompt/3")),
+            "p.yaml:1: unknown format, this version reads 'regraph-prompt/1' and "
+            "'regraph-prompt/2'");
   EXPECT_EQ(message(with(kApply, "regraph-prompt/1", "regraph-prompt/2")),
-            "p.yaml:1: unknown format, this version reads 'regraph-prompt/1'");
+            "p.yaml:5: 'system' belongs to the prompt of the kind 'common'");
   EXPECT_EQ(message(with(kApply, "kind: apply", "kind: apples")),
             "p.yaml:2: unknown kind 'apples' (known: apply, propose, judge_correction, "
-            "judge_optimisation, repair)");
+            "judge_optimisation, repair, common, leap, combine, together)");
   EXPECT_EQ(message(with(kApply, "version: 3", "version: 0")),
             "p.yaml:4: version must be a number of at least 1");
   EXPECT_EQ(message(with(kApply, "id: test", "name: test")), "p.yaml:3: unknown key 'name'");
@@ -78,7 +81,7 @@ TEST(PromptFile, TemplatesMustBeLiteralBlocks) {
 
 TEST(PromptFile, SchemasBelongToAnswersInJson) {
   EXPECT_EQ(message(kApply + "schema: |\n  {\"type\": \"object\"}\n"),
-            "p.yaml:1: 'schema' does not belong here: answers of this kind are code");
+            "p.yaml:1: 'schema' does not belong here: answers of this kind are no JSON");
   const std::string judge =
       with(with(kApply, "kind: apply", "kind: judge_optimisation"), "{{step.instruction}}", "");
   EXPECT_EQ(message(judge), "p.yaml:1: missing key 'schema': answers of this kind are JSON");

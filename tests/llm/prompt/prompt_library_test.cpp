@@ -7,8 +7,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 
 namespace regraph::llm {
 namespace {
@@ -108,7 +111,7 @@ TEST_F(PromptLibraryTest, AbsentPartsLeaveNoTrace) {
                          .parameters = {}};
   const std::string text = library.apply(bare)[1].text;
   for (const char* absent :
-       {"Example", "Earlier", "Time:", "Limited by", "Parameters to use", "{{"})
+       {"Example", "Earlier", "Time:", "Floor:", "Limited by", "that were chosen", "Tried", "{{"})
     EXPECT_EQ(text.find(absent), std::string::npos) << absent;
   EXPECT_NE(text.find("Parameters, yours to choose: pad (1, 4)"), std::string::npos) << text;
 }
@@ -144,39 +147,113 @@ TEST_F(PromptLibraryTest, LongSourcesAreCutVisibly) {
 }
 
 TEST_F(PromptLibraryTest, ProposeListsTheCatalogue) {
-  const ProposeInputs inputs{
-      .state = state(), .catalogue = graph.steps(), .done = {"coalesce_swap"}, .limit = 4};
-  const auto messages = library.propose(inputs);
-  EXPECT_NE(messages[0].text.find("at most 4 steps"), std::string::npos);
+  ProposeInputs inputs{.state = state(), .catalogue = graph.steps(), .limit = 4};
+  const std::string text = library.propose(inputs)[1].text;
+  EXPECT_NE(text.find("at most 4 steps"), std::string::npos);
   for (const Step* step : graph.steps())
-    EXPECT_NE(messages[1].text.find("\n" + step->id + ": "), std::string::npos) << step->id;
-  EXPECT_NE(messages[1].text.find("# Steps done so far\ncoalesce_swap\n"), std::string::npos);
+    EXPECT_NE(text.find("\n" + step->id + ": "), std::string::npos) << step->id;
+  EXPECT_EQ(text.find("\"leap\""), std::string::npos);
+  EXPECT_EQ(text.find("\"combine\""), std::string::npos);
+  inputs.leaps = true;
+  EXPECT_NE(library.propose(inputs)[1].text.find("\"leap\""), std::string::npos);
+}
+
+// What a server's cache can hold: all that is the same, in front.
+TEST_F(PromptLibraryTest, PromptsOfAStateBeginAlike) {
+  const auto shared = [](const std::string& one, const std::string& other) {
+    return static_cast<std::size_t>(std::ranges::mismatch(one, other).in1 - one.begin());
+  };
+  const auto choosing = library.propose({.state = state(), .catalogue = graph.steps()});
+  ApplyInputs inputs = apply_inputs();
+  const auto writing = library.apply(inputs);
+  EXPECT_EQ(choosing[0], writing[0]);
+  EXPECT_GT(shared(choosing[1].text, writing[1].text), writing[1].text.find("[end device code"));
+  // Of another state at least device, kernel and assumptions.
+  Candidate other = candidate;
+  other.source = sample::kSwapped;
+  const auto elsewhere =
+      library.propose({.state = {problem, other, evaluation, device}, .catalogue = graph.steps()});
+  EXPECT_EQ(elsewhere[0], choosing[0]);
+  EXPECT_GT(shared(elsewhere[1].text, choosing[1].text), choosing[1].text.find("Tolerance: "));
+}
+
+TEST_F(PromptLibraryTest, TheStoryTellsHowAStateWasComeBy) {
+  StepProposal swap;
+  swap.step = "coalesce_swap";
+  swap.parameters = {{"by", "model"}};
+  StepProposal tile = swap;
+  tile.step = "smem_tile";
+  tile.parameters["depth"] = "32";
+  StepProposal made_up = swap;
+  made_up.step = "one_row_per_warp";
+  made_up.title = "One row per warp";
+  const double now = evaluation.time.median_seconds;
+  ExpansionContext context;
+  context.original_seconds = 8.0 * now;
+  context.path = {{swap, 8.0 * now}, {tile, 2.0 * now}};
+  context.tried = {{made_up, 1, true, std::log(0.5), "", ""},
+                   {tile, 0, false, 0.0, "declined", "it is tiled already"}};
+  PromptState told = state();
+  told.context = &context;
+  const std::string text = library.propose({.state = told, .catalogue = graph.steps()})[1].text;
+  for (const std::string& line :
+       {std::string("1. coalesce_swap: "),
+        std::string(", 4.00x faster\n2. smem_tile (depth = 32): "),
+        std::string("one_row_per_warp [One row per warp], a step before: 2.00x slower\n"),
+        std::string("smem_tile (depth = 32), here: declined: it is tiled already\n"),
+        std::string("The original takes ")})
+    EXPECT_NE(text.find(line), std::string::npos) << line << "\n" << text;
+}
+
+TEST_F(PromptLibraryTest, LeapsNameTheirStepsAndCombinationsTheOtherState) {
+  const LeapInputs leap{.state = state(),
+                        .plan = {*graph.find("coalesce_swap"), *graph.find("smem_tile")},
+                        .reason = "one pays with the other"};
+  const std::string plan = library.leap(leap)[1].text;
+  EXPECT_LT(plan.find("\n1. coalesce_swap: "), plan.find("\n2. smem_tile: "));
+  EXPECT_NE(plan.find("one pays with the other"), std::string::npos);
+  OtherState other;
+  other.state = 7;
+  other.candidate = std::make_shared<const Candidate>(failing);
+  other.steps.resize(1);
+  other.steps[0].step = "loop_unroll";
+  other.log_gain = std::log(1.5);
+  const CombineInputs combination{.state = state(), .other = other, .other_shown = failing.source};
+  const std::string both = library.combine(combination)[1].text;
+  EXPECT_NE(both.find("from the original it went loop_unroll: 1.50x faster"), std::string::npos);
+  EXPECT_NE(both.find("[begin other state "), std::string::npos);
 }
 
 TEST_F(PromptLibraryTest, JudgesSeeWhatTheyNeed) {
   const CorrectionInputs correction{
-      .state = failing_state(), .parent = candidate, .step = *graph.find("coalesce_swap")};
+      .state = failing_state(), .parent = state(), .step = *graph.find("coalesce_swap")};
   const std::string failure = library.judge_correction(correction)[1].text;
   EXPECT_NE(failure.find("wrong_result"), std::string::npos);
   EXPECT_NE(failure.find("expected 2.5"), std::string::npos);
-  EXPECT_NE(failure.find("[begin parent "), std::string::npos);
-  EXPECT_NE(failure.find("[begin device code "), std::string::npos);
+  EXPECT_NE(failure.find("[begin failing kernel "), std::string::npos);
+  EXPECT_LT(failure.find("[begin device code "), failure.find("[begin failing kernel "));
   const OptimisationInputs optimisation{.state = state(), .catalogue = graph.steps()};
   const std::string limits = library.judge_optimisation(optimisation)[1].text;
-  EXPECT_NE(limits.find("global_load_sectors_per_request: 16.5 sectors"), std::string::npos);
+  EXPECT_NE(limits.find("lsu_utilization"), std::string::npos) << limits;
   EXPECT_NE(limits.find("smem_tile: "), std::string::npos);
 }
 
-TEST_F(PromptLibraryTest, RepairHoldsMessageCandidateParentAndAdvice) {
+TEST_F(PromptLibraryTest, ARepairGoesOnWithTheConversation) {
   RepairInputs inputs{.state = failing_state(),
-                      .parent = candidate,
+                      .parent = state(),
                       .step = *graph.find("coalesce_swap"),
-                      .advice = "Issue: the grid was not exchanged"};
-  const std::string text = library.repair(inputs)[1].text;
-  EXPECT_NE(text.find("expected 2.5"), std::string::npos);
-  EXPECT_NE(text.find("the grid was not exchanged"), std::string::npos);
+                      .advice = "Issue: the grid was not exchanged",
+                      .show_source = false};
+  const auto messages = library.repair(inputs);
+  ASSERT_EQ(messages.size(), 1U);
+  EXPECT_TRUE(library.repairs_in_conversation());
+  EXPECT_NE(messages[0].text.find("expected 2.5"), std::string::npos);
+  EXPECT_NE(messages[0].text.find("the grid was not exchanged"), std::string::npos);
+  EXPECT_EQ(messages[0].text.find("[begin failing"), std::string::npos);
   inputs.advice.clear();
-  EXPECT_EQ(library.repair(inputs)[1].text.find("advice"), std::string::npos);
+  inputs.show_source = true;
+  EXPECT_EQ(library.repair(inputs)[0].text.find("advice"), std::string::npos);
+  EXPECT_NE(library.repair(inputs)[0].text.find("[begin failing"), std::string::npos);
 }
 
 TEST_F(PromptLibraryTest, EveryMessageIsTextWithoutPlaceholders) {
@@ -185,9 +262,10 @@ TEST_F(PromptLibraryTest, EveryMessageIsTextWithoutPlaceholders) {
   const std::vector<std::vector<ChatMessage>> prompts = {
       library.apply(apply_inputs()),
       library.propose({.state = state(), .catalogue = graph.steps()}),
-      library.judge_correction({.state = failing_state(), .parent = candidate, .step = step}),
+      library.judge_correction({.state = failing_state(), .parent = state(), .step = step}),
       library.judge_optimisation({.state = state(), .catalogue = graph.steps()}),
-      library.repair({.state = failing_state(), .parent = candidate, .step = step})};
+      library.leap({.state = state(), .plan = {step, step}}),
+      library.propose({.state = state(), .catalogue = graph.steps()}, {}, PromptKind::together)};
   for (const auto& messages : prompts) {
     ASSERT_EQ(messages.size(), 2U);
     EXPECT_EQ(messages[0].role, Role::system);
@@ -221,6 +299,16 @@ TEST(PromptLibrary, FoldersMustHoldOneOfEachKind) {
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code, ErrorCode::not_found);
   EXPECT_NE(missing.error().message.find("'repair'"), std::string::npos);
+
+  // Some may be left out, but not what the others begin with.
+  std::filesystem::copy(kShipped / "repair.yaml", folder->path() / "repair.yaml");
+  std::filesystem::remove(folder->path() / "leap.yaml");
+  const auto without = PromptLibrary::load(folder->path());
+  ASSERT_TRUE(without);
+  EXPECT_FALSE(without->has(PromptKind::leap));
+  std::filesystem::remove(folder->path() / "common.yaml");
+  EXPECT_NE(PromptLibrary::load(folder->path()).error().message.find("'common'"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -97,7 +97,7 @@ TEST_F(StepAnswerTest, AnEmptyListIsAnAnswerAndOtherFormsAreNot) {
   EXPECT_EQ(parse(R"({"steps": [], "more": 1})").error().message,
             "the answer: key 'more' is not asked for");
   EXPECT_EQ(parse(R"([{"step": "a", "why": "", "parameters": {"x": [1]}}])").error().message,
-            "steps[0].parameters.x: expected a string, found array");
+            "steps[0].parameters[0].value: expected a string, found array");
   EXPECT_FALSE(parse("smem_tile"));
   EXPECT_FALSE(parse("7"));
 }
