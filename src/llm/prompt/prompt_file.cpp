@@ -189,8 +189,9 @@ const char* name(PromptKind kind) {
 
 std::span<const std::string_view> placeholders(PromptKind kind) {
   static const Names kOfSteps = joined(state_names(), step_names());
-  static const Names kApply = joined(kOfSteps, {"example.from", "example.kernel", "example.before",
-                                                "example.after", "example.speedup", "failed"});
+  static const Names kApply =
+      joined(kOfSteps, {"example.from", "example.kernel", "example.before", "example.after",
+                        "example.change", "example.speedup", "failed"});
   static const Names kPropose = joined(state_names(), {"catalogue", "done", "limit"});
   static const Names kCorrection = joined(kOfSteps, {"parent.source", "parent.launch"});
   static const Names kOptimisation = joined(state_names(), {"catalogue", "done"});
