@@ -1,10 +1,10 @@
 // `regraph-dataset verify` and `show`: data sets are looked at.
 #include "base/files.h"
 #include "base/random.h"
+#include "base/unified_diff.h"
 #include "cli/dataset_commands.h"
 #include "dataset/pair_maker.h"
 #include "report/run_report.h"
-#include "report/unified_diff.h"
 #include "score/score_problem.h"
 
 #include <fmt/format.h>

@@ -1,9 +1,9 @@
 #include "report/run_directory.h"
 
 #include "base/files.h"
+#include "base/unified_diff.h"
 #include "kernel/manifest.h"
 #include "report/t4_json.h"
-#include "report/unified_diff.h"
 
 #include <cerrno>
 #include <cstdlib>

@@ -1,9 +1,9 @@
 #include "session/winner_patch.h"
 
 #include "base/files.h"
+#include "base/unified_diff.h"
 #include "handback/hand_back.h"
 #include "handback/kernel_change.h"
-#include "report/unified_diff.h"
 #include "source/local_includes.h"
 
 #include <fmt/format.h>

@@ -38,7 +38,7 @@ class ItemCutter {
     for (CodeItem& item : items_) {
       for (std::vector<std::string_view>* names : {&item.names, &item.words}) {
         std::ranges::sort(*names);
-        names->erase(std::ranges::unique(*names).begin(), names->end());
+        names->erase(std::unique(names->begin(), names->end()), names->end());
       }
     }
     return std::move(items_);

@@ -1,14 +1,18 @@
 // Feeds damaged answers of a language model to their readers. Code that is accepted must be
-// accepted again as it is, must not hold what the rules forbid, and a launch must be possible; a
-// judge's advice must be short lines of text.
+// accepted again as it is, must not hold what the rules forbid, and a launch must be possible;
+// edits change the lines they name and no others; a reason to decline and a judge's advice are
+// short lines of text; what was not shown of a file, which may be damaged as well, comes back whole
+// or not at all.
 #include "base/utf8.h"
 #include "fuzz/mutate.h"
+#include "llm/prompt/answer_edits.h"
 #include "llm/prompt/answer_parser.h"
 #include "llm/prompt/code_tokens.h"
 #include "llm/prompt/judge_answer.h"
 #include "llm/prompt/prompt_library.h"
 #include "llm/prompt/sample.h"
 #include "regraph/regraph_yaml.h"
+#include "source/relevant_part.h"
 
 #include <nlohmann/json.hpp>
 
@@ -69,7 +73,28 @@ constexpr std::string_view kWords[] = {
     "-1",
     "[[",
     "}}",
+    "<<<<<<< SEARCH\n",
+    "=======\n",
+    ">>>>>>> REPLACE\n",
+    "    float sum = 0.0f;\n",
+    "DECLINE: ",
+    "\"declined\": ",
+    "#define TILE 8\n",
+    "#undef TILE\n",
+    "__device__ float other(float x);\n",
+    "namespace a {\n",
+    "\n",
+    "{",
+    "}",
 };
+
+// The kernel of the sample among what has nothing to do with it.
+const std::string kCrowded =
+    "// Copyright of nobody\n\n#define TILE 16\n#define SQUARE(x) ((x) * (x))\n"
+    "struct Unused {\n  int x;\n};\n__constant__ float table[TILE];\n"
+    "namespace a {\n__device__ float other(float x) { return SQUARE(x); }\n}\n"
+    "#ifdef OLD\n__global__ void old(float* x) { x[0] = a::other(TILE); }\n#endif\n" +
+    sample::kSource + "extern \"C\" __global__ void last(Unused* u) { u->x = table[0]; }\n";
 
 struct Surroundings {
   Problem problem = sample::problem();
@@ -77,6 +102,11 @@ struct Surroundings {
   StepGraph graph = *load_regraph(std::string(REGRAPH_SOURCE_DIR) + "/graphs/cuda.yaml");
   PromptLibrary library = *PromptLibrary::load(std::string(REGRAPH_SOURCE_DIR) + "/graphs/prompts");
 };
+
+const std::string kEdits =
+    "<<<<<<< SEARCH\n    float sum = 0.0f;\n=======\n    float sum = 0;\n>>>>>>> REPLACE\n"
+    "<<<<<<< SEARCH\n      sum += A[row * K + k] * B[k * N + col];\n    }\n=======\n"
+    "      sum = A[row * K + k] * B[k * N + col] + sum;\n    }\n>>>>>>> REPLACE\n";
 
 std::vector<std::string> code_answers() {
   const std::string launch = "```json\n" + sample::kSwappedLaunch + "\n```\n";
@@ -87,7 +117,13 @@ std::vector<std::string> code_answers() {
           object.dump(2),
           "```cpp\n#include <cuda_fp16.h>\n#define TILE \\\n  32\n// launch: " +
               sample::kSwappedLaunch + "\n" + sample::kSwapped + "```\n",
-          "```\n" + sample::kExampleAfter + "```\n```cuda\n" + sample::kSwapped + "```\n"};
+          "```\n" + sample::kExampleAfter + "```\n```cuda\n" + sample::kSwapped + "```\n",
+          "```cuda\n" + kEdits + "```\n" + launch,
+          "Two edits.\n" + kEdits,
+          nlohmann::json({{"code", kEdits}, {"notes", "edits"}}).dump(2),
+          "Each element is read once.\n\n**DECLINE:** there is\nno reuse\n",
+          R"({"declined": "there is no reuse"})",
+          "DECLINE: no\n```cuda\n" + sample::kSwapped + "```\n"};
 }
 
 const std::vector<std::string> kAdvice = {
@@ -115,6 +151,13 @@ void try_code(const Surroundings& all, std::string text, fuzz::Random& random,
     if (find_invalid_utf8(answer.error().message)) rounds.fail("a reason that is no text");
     return;
   }
+  if (answer->declined) {
+    const bool is_line = answer->declined->size() <= 300 && !answer->declined->empty() &&
+                         answer->declined->find('\n') == std::string::npos;
+    if (!is_line || find_invalid_utf8(*answer->declined)) rounds.fail("a reason that is no line");
+    if (!answer->source.empty() || answer->launch) rounds.fail("a decline with code");
+    return;
+  }
   if (find_invalid_utf8(answer->source)) rounds.fail("accepted code is no text");
   for (const std::string_view token : code_tokens(answer->source)) {
     for (const std::string_view forbidden :
@@ -128,9 +171,64 @@ void try_code(const Surroundings& all, std::string text, fuzz::Random& random,
   nlohmann::json again;
   again["code"] = answer->source;
   const auto same = AnswerParser().parse(choice_of(again.dump()), all.problem, all.base);
-  const bool only_launch = !same && same.error().message.substr(0, 11) == "nothing was";
-  if (!same && !only_launch) rounds.fail("refused the second time: " + same.error().message);
-  if (same && same->source != answer->source) rounds.fail("read twice, different codes");
+  if (!same) rounds.fail("refused the second time: " + same.error().message);
+  // Without its launch it may be as it was.
+  if (!same->declined && same->source != answer->source) rounds.fail("read twice, different codes");
+}
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(end);
+  }
+  return lines;
+}
+
+// Whatever the edits are: lines are taken out and put in, and all others stay in order.
+void try_edits(std::string text, fuzz::Random& random, const fuzz::Rounds& rounds) {
+  fuzz::damage(text, random, kWords);
+  std::string shown = sample::kSource;
+  if (random() % 2 == 0) fuzz::damage(shown, random, kWords);
+  if (!holds_edits(text)) {
+    if (read_edits(text)) rounds.fail("edits in a text without any");
+    return;
+  }
+  const auto read = read_edits(text);
+  const auto edited = read ? apply_edits(shown, read->edits) : Result<std::string>(read.error());
+  if (!edited) {
+    const std::string& reason = edited.error().message;
+    if (reason.empty() || edited.error().code != ErrorCode::parse) rounds.fail("no reason");
+    return;
+  }
+  std::size_t removed = 0;
+  std::size_t added = 0;
+  for (const CodeEdit& edit : read->edits) {
+    removed += lines_of(edit.search).size();
+    added += lines_of(edit.replace).size();
+    if (edit.search.empty() || edit.search == edit.replace) rounds.fail("an edit that is none");
+  }
+  // The last line of what is shown may have no end, and then what follows it would go on.
+  if (shown.ends_with('\n') && lines_of(*edited).size() != lines_of(shown).size() - removed + added)
+    rounds.fail("other lines were changed");
+}
+
+// Damaged files and answers.
+void try_part(fuzz::Random& random, const fuzz::Rounds& rounds) {
+  std::string file = kCrowded;
+  if (random() % 3 != 0) fuzz::damage(file, random, kWords);
+  const std::vector<std::string> kernels = {"sgemm"};
+  const source::RelevantPart part = source::relevant_part(file, kernels);
+  const auto same = source::put_back(part, part.shown);
+  if (!same || !same_tokens(*same, file)) rounds.fail("not put back: " + file);
+  if (part.shown.size() > part.whole.size() + 1) rounds.fail("more is shown than there is");
+  std::string answer = part.shown;
+  fuzz::damage(answer, random, kWords);
+  const auto whole = source::put_back(part, answer);
+  if (!whole || part.is_whole() || same_tokens(answer, part.shown)) return;
+  if (whole->find(answer) == std::string::npos) rounds.fail("the answer was changed");
+  if (!whole->ends_with(part.left_out)) rounds.fail("something was lost");
 }
 
 bool is_short_line(const std::string& text) {
@@ -176,6 +274,8 @@ int main(int argc, char** argv) {
     if (random() % 3 == 0) {
       return try_advice(all, kAdvice[random() % kAdvice.size()], random, rounds);
     }
+    if (random() % 4 == 0) return try_part(random, rounds);
+    if (random() % 6 == 0) return try_edits("Two edits.\n" + kEdits, random, rounds);
     return try_code(all, codes[random() % codes.size()], random, rounds);
   });
 }

@@ -1,8 +1,8 @@
 // Whether patch(1) makes of a user's file what was meant, and of that the user's file again.
 #include "base/child_process.h"
 #include "base/files.h"
+#include "base/unified_diff.h"
 #include "handback/handback_support.h"
-#include "report/unified_diff.h"
 
 #include <gtest/gtest.h>
 

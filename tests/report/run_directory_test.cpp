@@ -1,9 +1,9 @@
 #include "report/run_directory.h"
 
 #include "base/files.h"
+#include "base/unified_diff.h"
 #include "report/report_test_support.h"
 #include "report/t4_json.h"
-#include "report/unified_diff.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

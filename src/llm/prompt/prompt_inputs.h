@@ -121,14 +121,15 @@ struct RepairInputs {
 // Longest texts in bytes; what is longer is cut, and the cut says so.
 struct PromptLimits {
   std::size_t source = 48 << 10;
-  std::size_t example = 6 << 10;  // each of its two sides
-  std::size_t message = 3 << 10;  // of compiler and verifier
-  std::size_t line = 600;         // names, instructions and other text on one line
-  std::size_t tests = 6;          // test sizes shown
-  std::size_t facts = 14;         // counters shown
-  std::size_t failed = 3;         // earlier attempts shown
-  std::size_t tried = 16;         // steps shown that were tried near the candidate
-  std::size_t note = 200;         // what is said of one of them
+  std::size_t example = 6 << 10;        // each of its two sides
+  std::size_t whole_example = 2 << 10;  // of both sides; a longer one is cut to what changed
+  std::size_t message = 3 << 10;        // of compiler and verifier
+  std::size_t line = 600;               // names, instructions and other text on one line
+  std::size_t tests = 6;                // test sizes shown
+  std::size_t facts = 14;               // counters shown
+  std::size_t failed = 3;               // earlier attempts shown
+  std::size_t tried = 16;               // steps shown that were tried near the candidate
+  std::size_t note = 200;               // what is said of one of them
 };
 
 }  // namespace regraph::llm

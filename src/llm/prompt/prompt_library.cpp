@@ -1,6 +1,7 @@
 #include "llm/prompt/prompt_library.h"
 
 #include "base/files.h"
+#include "llm/prompt/example_text.h"
 #include "llm/prompt/facts_text.h"
 #include "llm/prompt/problem_text.h"
 #include "llm/prompt/prompt_text.h"
@@ -101,7 +102,9 @@ std::vector<ChatMessage> PromptLibrary::apply(const ApplyInputs& inputs,
     values["example.kernel"] = one_line(example.kernel, limits.line);
     values["example.before"] = source_text("before", example.before, limits.example);
     values["example.after"] = source_text("after", example.after, limits.example);
-    values["example.change"] = values["example.before"] + "\n" + values["example.after"];
+    const PromptFile& file = prompt(PromptKind::apply);
+    if (file.user.uses("example.change") || file.system.uses("example.change"))
+      values["example.change"] = change_text(example.before, example.after, limits);
     values["example.speedup"] = fmt::format("{:.2f}x", example.speedup);
   }
   values["failed"] = failed_text(inputs.failed, limits);

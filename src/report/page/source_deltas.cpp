@@ -1,6 +1,6 @@
 #include "report/page/source_deltas.h"
 
-#include "report/edit_script.h"
+#include "base/edit_script.h"
 
 #include <algorithm>
 

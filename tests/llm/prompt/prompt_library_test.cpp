@@ -90,6 +90,34 @@ TEST_F(PromptLibraryTest, RenderingIsDeterministic) {
   EXPECT_EQ(library.apply(apply_inputs()), other->apply(apply_inputs()));
 }
 
+// Prompt files may ask for both sides of an example, or for what changed.
+TEST_F(PromptLibraryTest, ExamplesComeInBothForms) {
+  const auto folder = TemporaryDirectory::create("regraph-prompts-");
+  ASSERT_TRUE(folder);
+  for (const auto& entry : std::filesystem::directory_iterator(kShipped))
+    std::filesystem::copy(entry.path(), folder->path() / entry.path().filename());
+  ApplyInputs inputs = apply_inputs();
+  inputs.example->before += "// " + std::string(2048, '-') + "\n";
+  inputs.example->after += "// " + std::string(2048, '-') + "\n";
+  const auto asked = [&](const std::string& example) {
+    const std::string text =
+        "format: regraph-prompt/1\nkind: apply\nid: test\nversion: 1\nsystem: |\n"
+        "  {{kernel.name}}\nuser: |\n  {{step.id}}\n  {{candidate.source}}\n  " +
+        example + "\n";
+    EXPECT_TRUE(write_file(folder->path() / "apply.yaml", text));
+    const auto own = PromptLibrary::load(folder->path());
+    EXPECT_TRUE(own) << own.error().message;
+    return own ? own->apply(inputs)[1].text : "";
+  };
+  const std::string sides = asked("{{example.before}}{{example.after}}");
+  EXPECT_NE(sides.find("[begin before "), std::string::npos);
+  EXPECT_NE(sides.find("[begin after "), std::string::npos);
+  const std::string change = asked("{{#example.change}}{{example.change}}{{/example.change}}");
+  EXPECT_NE(change.find("[begin change "), std::string::npos);
+  EXPECT_NE(change.find("\n+  __shared__ float a[16][16];\n"), std::string::npos);
+  EXPECT_LT(change.size(), sides.size());
+}
+
 TEST_F(PromptLibraryTest, OnlyTheLastThreeFailuresAreShown) {
   ApplyInputs inputs = apply_inputs();
   inputs.failed.clear();

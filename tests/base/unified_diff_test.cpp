@@ -1,9 +1,9 @@
-#include "report/unified_diff.h"
+#include "base/unified_diff.h"
 
 #include "base/child_process.h"
+#include "base/edit_script.h"
 #include "base/files.h"
 #include "base/random.h"
-#include "report/edit_script.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "report/edit_script.h"
+#include "base/edit_script.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,6 +1,6 @@
-#include "report/unified_diff.h"
+#include "base/unified_diff.h"
 
-#include "report/edit_script.h"
+#include "base/edit_script.h"
 
 #include <fmt/format.h>
 
