@@ -86,10 +86,10 @@ PromptState LanguageModelExpander::state_of(const Candidate& candidate,
   return {parts_.problem, candidate, evaluation, parts_.device};
 }
 
-std::vector<const Step*> LanguageModelExpander::catalogue() const {
+std::vector<const Step*> LanguageModelExpander::catalogue(const Facts& facts) const {
   std::vector<const Step*> steps;
   for (const Step* step : parts_.graph.steps()) {
-    if (step->granted(parts_.problem.assume)) steps.push_back(step);
+    if (step->granted(parts_.problem.assume) && step->possible(facts)) steps.push_back(step);
   }
   return steps;
 }
@@ -133,7 +133,8 @@ ChatRequest LanguageModelExpander::apply_request(const Candidate& candidate,
 
 ChatRequest LanguageModelExpander::propose_request(const Candidate& candidate,
                                                    const ExpansionContext& context) const {
-  ProposeInputs inputs{state_of(candidate, context.evaluation), catalogue(), context.history};
+  ProposeInputs inputs{state_of(candidate, context.evaluation), catalogue(context.evaluation.facts),
+                       context.history};
   ChatRequest result =
       request(parts_.prompts.propose(inputs), candidate.identity.low, PromptKind::propose);
   result.choices = config_.opinions;
@@ -158,7 +159,7 @@ void LanguageModelExpander::add_proposals(const Candidate& candidate,
     return;
   }
   const std::size_t others = proposals.size();
-  for (const Step* step : catalogue()) {
+  for (const Step* step : catalogue(context.evaluation.facts)) {
     const bool taken =
         std::any_of(proposals.begin(), proposals.begin() + static_cast<std::ptrdiff_t>(others),
                     [&](const StepProposal& proposal) { return proposal.step == step->id; });
@@ -225,8 +226,8 @@ void LanguageModelExpander::name_steps(const Candidate& candidate, const Expansi
     add(*named);
   }
   if (config_.judge) {
-    const OptimisationInputs inputs{state_of(candidate, context.evaluation), catalogue(),
-                                    context.history};
+    const OptimisationInputs inputs{state_of(candidate, context.evaluation),
+                                    catalogue(context.evaluation.facts), context.history};
     const ChatRequest asked = request(parts_.prompts.judge_optimisation(inputs),
                                       candidate.identity.low, PromptKind::judge_optimisation);
     if (const ChatResult judged = parts_.model.complete(asked, cancellation)) {

@@ -94,7 +94,8 @@ class LanguageModelExpander final : public Expander {
 
   [[nodiscard]] PromptState state_of(const Candidate& candidate,
                                      const Evaluation& evaluation) const;
-  [[nodiscard]] std::vector<const Step*> catalogue() const;
+  // Steps that the user grants and that have something to do where these facts hold.
+  [[nodiscard]] std::vector<const Step*> catalogue(const Facts& facts) const;
   [[nodiscard]] ChatRequest request(std::vector<ChatMessage> messages, std::uint64_t salt,
                                     PromptKind kind) const;
   void drop_unpromising(const Facts& facts, std::vector<StepProposal>& proposals) const;
