@@ -163,7 +163,7 @@ TEST_F(PromptLibraryTest, JudgesSeeWhatTheyNeed) {
   EXPECT_NE(failure.find("[begin device code "), std::string::npos);
   const OptimisationInputs optimisation{.state = state(), .catalogue = graph.steps()};
   const std::string limits = library.judge_optimisation(optimisation)[1].text;
-  EXPECT_NE(limits.find("global_load_sectors_per_request: 16.5 sectors"), std::string::npos);
+  EXPECT_NE(limits.find("global_load_sectors_over_ideal: 6.6, "), std::string::npos);
   EXPECT_NE(limits.find("smem_tile: "), std::string::npos);
 }
 
