@@ -71,7 +71,7 @@ inline constexpr FactDescription kFactDescriptions[] = {
     {"compute_capability", "", "of the device, 9 for sm_90"},
     {"loop_depth", "loops", "the deepest nest of loops that the compiler left"},
     {"accumulation_chains", "chains",
-     "independent sums and the like that the hottest loop carries around"},
+     "independent sums and the like that a loop carries around, the hottest that does"},
     {"accumulated_product_share", "fraction",
      "of the arithmetic that is multiply-adds onto a value carried around a loop"},
     {"guard_share", "fraction",

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -77,17 +78,21 @@ class ShapeReader {
     return flow_.blocks[code_.instructions[index].block];
   }
 
-  // Of the loops that have the most instructions executed in them, nested ones apart.
-  [[nodiscard]] std::int32_t hottest_loop() const {
+  // Loops that ran, those first that had the most instructions executed in them, nested ones apart.
+  [[nodiscard]] std::vector<std::int32_t> loops_by_heat() const {
     std::vector<double> executed(flow_.loops.size(), 0.0);
     for (std::size_t index = 0; index < profile_.instructions.size(); ++index) {
       const std::int32_t loop = block_of(index).loop;
       if (loop >= 0) executed[static_cast<std::size_t>(loop)] += executions(index);
     }
-    const auto most = std::ranges::max_element(executed);
-    return most == executed.end() || *most == 0.0
-               ? -1
-               : static_cast<std::int32_t>(most - executed.begin());
+    std::vector<std::int32_t> loops;
+    for (std::size_t loop = 0; loop < executed.size(); ++loop) {
+      if (executed[loop] > 0.0) loops.push_back(static_cast<std::int32_t>(loop));
+    }
+    std::ranges::stable_sort(loops, std::ranges::greater(), [&](std::int32_t loop) {
+      return executed[static_cast<std::size_t>(loop)];
+    });
+    return loops;
   }
 
   // All instructions in the loop; of -1, in any loop.
@@ -102,10 +107,10 @@ class ShapeReader {
 
   void fill_accumulations(Facts& facts) const {
     // Loops that were unrolled as a whole are none any more; what they carried cannot be told.
-    const std::int32_t hottest = hottest_loop();
-    if (hottest >= 0) {
-      facts["accumulation_chains"] =
-          find_recurrences(program_, instructions_in(hottest)).accumulations;
+    for (const std::int32_t loop : loops_by_heat()) {
+      double& chains = facts["accumulation_chains"];
+      chains = find_recurrences(program_, instructions_in(loop)).accumulations;
+      if (chains > 0.0) break;
     }
     double arithmetic = 0.0;
     for (std::size_t index = 0; index < profile_.instructions.size(); ++index) {

@@ -119,6 +119,15 @@ TEST(ProgramFacts, IndependentSumsAreChains) {
   EXPECT_DOUBLE_EQ(facts.at("accumulated_product_share"), 0.0);
 }
 
+TEST(ProgramFacts, ALoopThatAccumulatesCountsBesideAHotterOneThatDoesNot) {
+  const Facts facts = facts_of(
+      "float s = 0; for (int k = 0; k < m; ++k) s += in[k * n + i];"
+      "for (int k = 0; k < m; ++k) { float x = in[k * n + i] * s; out[k * n + i] ="
+      "expf(x) / (1.0f + expf(-x)); }");
+  EXPECT_DOUBLE_EQ(facts.at("accumulation_chains"), 1.0);
+  EXPECT_DOUBLE_EQ(facts.at("loop_depth"), 1.0);
+}
+
 TEST(ProgramFacts, WhatOrdersItsRoundsIsNoAccumulation) {
   // A polynomial, a walk through a list, and a loop that only counts.
   const char* const bodies[] = {
