@@ -77,6 +77,11 @@ struct InstructionProfile {
   std::uint64_t sectors = 0;
   std::uint64_t lines = 0;
   std::uint64_t wavefronts = 0;
+  // The least that these requests could need: sectors for the bytes that the active lanes want,
+  // each counted once and side by side; wavefronts of accesses of this width without conflicts.
+  std::uint64_t ideal_sectors = 0;
+  std::uint64_t ideal_wavefronts = 0;
+  std::uint64_t uniform_requests = 0;  // in which several lanes want one address
   // Atomics on shared memory: of each request the most lanes that want one bank, and one word.
   std::uint64_t bank_lanes = 0;
   std::uint64_t word_lanes = 0;

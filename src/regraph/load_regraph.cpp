@@ -77,8 +77,15 @@ std::vector<std::string> texts_of(const YAML::Node& node, std::string_view what)
   return result;
 }
 
+void read_flag(const YAML::Node& map, const char* key, const std::string& what, bool& flag) {
+  const YAML::Node value = map[key];
+  if (!value.IsDefined()) return;
+  if (!value.IsScalar() || !YAML::convert<bool>::decode(value, flag))
+    reject(value, what + ": " + key + " must be true or false");
+}
+
 EvidenceCondition read_condition(const YAML::Node& node, const std::string& what) {
-  require_keys(node, what, {"fact", "op", "value", "weight"});
+  require_keys(node, what, {"fact", "op", "value", "weight", "required"});
   EvidenceCondition condition;
   const YAML::Node fact = field(node, "fact", what);
   condition.fact = text_of(fact, what + ": fact");
@@ -97,9 +104,12 @@ EvidenceCondition read_condition(const YAML::Node& node, const std::string& what
     reject(comparison, what + ": unknown operator '" + symbol + "' (use <, <=, > or >=)");
   }
   condition.value = number_of<double>(field(node, "value", what), what + ": value");
+  read_flag(node, "required", what, condition.required);
   if (const YAML::Node weight = node["weight"]) {
     condition.weight = number_of<double>(weight, what + ": weight");
-    if (condition.weight <= 0.0) reject(weight, what + ": weight must be positive");
+    // What must hold anyway may argue for nothing.
+    const bool positive = condition.weight > 0.0 || (condition.required && condition.weight == 0.0);
+    if (!positive) reject(weight, what + ": weight must be positive");
   }
   return condition;
 }
@@ -186,14 +196,8 @@ Step read_step(const YAML::Node& node) {
                fmt::format("{}: '{}' is nothing that a manifest's assume grants", what, need));
     }
   }
-  const auto read_flag = [&](const char* key, bool& flag) {
-    const YAML::Node value = node[key];
-    if (!value.IsDefined()) return;
-    if (!value.IsScalar() || !YAML::convert<bool>::decode(value, flag))
-      reject(value, what + ": " + key + " must be true or false");
-  };
-  read_flag("rewriter", step.rewriter);
-  read_flag("candidate", step.candidate);
+  read_flag(node, "rewriter", what, step.rewriter);
+  read_flag(node, "candidate", what, step.candidate);
   if (const YAML::Node learned = node["learned"])
     step.learned = read_learned(learned, what + ": learned");
   return step;

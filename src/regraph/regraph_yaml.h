@@ -6,7 +6,7 @@
 //       name: ...                     # required: id, name, what, legality, instruction
 //       aliases: [bank conflict fix]
 //       parameters: {pad: [1, 4]}
-//       evidence: [{fact: shared_conflict_share, op: ">", value: 0.05, weight: 2}]
+//       evidence: [{fact: shared_wavefronts_over_ideal, op: ">", value: 1, required: true}]
 //       rewriter: true
 //   transitions:
 //     - {from: smem_tile, to: smem_pad, gain: 1.1, weight: 2,

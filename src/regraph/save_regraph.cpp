@@ -75,6 +75,7 @@ void write_step(YAML::Emitter& out, const Step& step) {
       write_text(out, "op", name(condition.comparison));
       out << YAML::Key << "value" << YAML::Value << number_text(condition.value);
       out << YAML::Key << "weight" << YAML::Value << number_text(condition.weight);
+      if (condition.required) out << YAML::Key << "required" << YAML::Value << "true";
       out << YAML::EndMap;
     }
     out << YAML::EndSeq;

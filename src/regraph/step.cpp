@@ -32,8 +32,17 @@ bool EvidenceCondition::holds(double measured) const {
   return false;
 }
 
+bool Step::possible(const Facts& facts) const {
+  return std::ranges::all_of(evidence, [&](const EvidenceCondition& condition) {
+    if (!condition.required) return true;
+    const auto fact = facts.find(condition.fact);
+    return fact == facts.end() || condition.holds(fact->second);
+  });
+}
+
 double Step::evidence_match(const Facts& facts) const {
   constexpr double kNeutral = 0.5;
+  if (!possible(facts)) return 0.0;
   double fulfilled = 0.0;
   double total = 0.0;
   for (const EvidenceCondition& condition : evidence) {

@@ -19,12 +19,13 @@ enum class Comparison : std::uint8_t { less, less_equal, greater, greater_equal 
 [[nodiscard]] const char* name(Comparison comparison);
 
 // A checkable reason for a step: `fact` compared with `value`. Conditions of a step are weighed
-// against each other by `weight` > 0.
+// against each other by `weight` > 0, or 0 for one that is only required.
 struct EvidenceCondition {
   std::string fact;  // from the vocabulary of kernel/facts.h
   Comparison comparison = Comparison::greater;
   double value = 0.0;
   double weight = 1.0;
+  bool required = false;  // where it does not hold, the step has nothing to do
 
   // Returns whether `measured` satisfies the condition.
   [[nodiscard]] bool holds(double measured) const;
@@ -50,8 +51,13 @@ struct Step {
   // Whether `assume` grants all that the step needs.
   [[nodiscard]] bool granted(const Assumptions& assume) const;
 
-  // Returns the share, 0 to 1, of the weighted conditions that `facts` satisfy. A condition on an
-  // absent fact counts as half fulfilled; a step without conditions scores 0.5.
+  // Whether the step may have something to do: false when the fact of a required condition is known
+  // and the condition does not hold.
+  [[nodiscard]] bool possible(const Facts& facts) const;
+
+  // Returns the share, 0 to 1, of the weighted conditions that `facts` satisfy, 0 where the step is
+  // not possible. A condition on an absent fact counts as half fulfilled; a step without weighed
+  // conditions scores 0.5.
   [[nodiscard]] double evidence_match(const Facts& facts) const;
   bool operator==(const Step&) const = default;
 };

@@ -201,6 +201,7 @@ TEST_F(Counters, BankConflictsAreSeen) {
   if (values.empty()) GTEST_SKIP() << "counters are closed";
   const Facts facts = facts_of(values);
   EXPECT_NEAR(facts.at("shared_conflict_share"), 31.0 / 32.0, 0.02);
+  EXPECT_GT(facts.at("shared_wavefronts_over_ideal"), 16.0);
   EXPECT_EQ(counter_bottleneck(facts), "load/store path (L1 and shared memory)");
   gpu_.free(out);
 }

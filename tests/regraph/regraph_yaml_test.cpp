@@ -56,6 +56,34 @@ TEST(RegraphYaml, ShippedGraphIsComplete) {
   EXPECT_EQ(graph->find_by_any_name("online-softmax"), graph->find("online_fusion"));
 }
 
+// A step that wants shared memory is not for a kernel without, one that wants Hopper's not for
+// less.
+TEST(RegraphYaml, ShippedGraphKnowsWhereAStepHasNothingToDo) {
+  const Result<StepGraph> graph = load_regraph(kShipped);
+  ASSERT_TRUE(graph);
+  const auto impossible = [&](const Facts& facts) {
+    std::set<std::string> ids;
+    for (const Step* step : graph->steps()) {
+      if (!step->possible(facts)) ids.insert(step->id);
+    }
+    return ids;
+  };
+  using Ids = std::set<std::string>;
+  EXPECT_EQ(impossible({}), Ids());
+  EXPECT_EQ(impossible({{"compute_capability", 9.0}}), Ids());
+  EXPECT_EQ(impossible({{"compute_capability", 8.9}}), Ids({"tma_load", "wgmma"}));
+  EXPECT_EQ(impossible({{"compute_capability", 10.0}}), Ids({"wgmma"}));
+  EXPECT_EQ(impossible({{"barriers_per_warp", 0.0}}),
+            Ids({"barrier_relax", "double_buffer", "reduce_first_add", "reduce_sequential",
+                 "reduce_shuffle", "warp_specialize"}));
+  EXPECT_EQ(impossible({{"global_sectors_over_ideal", 1.0}}),
+            Ids({"coalesce_swap", "layout_soa", "smem_transpose"}));
+  EXPECT_EQ(impossible({{"limited_by_registers", 0.0}}), Ids({"launch_bounds"}));
+  EXPECT_EQ(impossible({{"accumulation_chains", 8.0}}), Ids({"multi_accumulator"}));
+  EXPECT_EQ(impossible({{"accumulated_product_share", 0.0}}), Ids({"tensor_core", "wgmma"}));
+  EXPECT_EQ(impossible({{"global_load_bytes_per_thread", 16.0}}), Ids({"vectorize_global"}));
+}
+
 TEST(RegraphYaml, ShippedGraphSurvivesSavingAndLoading) {
   const Result<StepGraph> graph = load_regraph(kShipped);
   ASSERT_TRUE(graph);
@@ -78,6 +106,14 @@ TEST(RegraphYaml, ErrorsNameFileLineAndCause) {
             "g.yaml:8: step 'a': evidence: unknown operator '=' (use <, <=, > or >=)");
   EXPECT_EQ(message_for(step_text("    evidence: [{fact: waves, op: '<', value: x}]\n")),
             "g.yaml:8: step 'a': evidence: value must be a number");
+  EXPECT_EQ(message_for(step_text("    evidence: [{fact: waves, op: '<', value: 1, weight: 0}]\n")),
+            "g.yaml:8: step 'a': evidence: weight must be positive");
+  EXPECT_EQ(message_for(step_text(
+                "    evidence: [{fact: waves, op: '<', value: 1, weight: 0, required: true}]\n")),
+            "accepted");
+  EXPECT_EQ(
+      message_for(step_text("    evidence: [{fact: waves, op: '<', value: 1, required: 2}]\n")),
+      "g.yaml:8: step 'a': evidence: required must be true or false");
   EXPECT_EQ(message_for(step_text("    evidence: [{fact: waves, op: '<'}]\n")),
             "g.yaml:8: step 'a': evidence: missing field 'value'");
   EXPECT_EQ(message_for(step_text("transitions:\n  - {from: init, to: b, gain: 2}\n")),
@@ -166,7 +202,7 @@ StepGraph random_graph(std::mt19937& random) {
       step.parameters["p" + random_text(random)] = {random_text(random), "2"};
       step.evidence.push_back({std::string(kFactDescriptions[random() % 30].name),
                                static_cast<Comparison>(random() % 4), std::tan(3.0 * unit(random)),
-                               unit(random) + 1e-3});
+                               unit(random) + 1e-3, random() % 2 == 0});
     }
     std::string id = step.id;
     if (graph.add_step(std::move(step))) ids.push_back(std::move(id));

@@ -34,6 +34,25 @@ TEST(Step, EvidenceMatchIsTheWeightedShare) {
   EXPECT_DOUBLE_EQ(step.evidence_match({{"occupancy", 0.2}}), 0.875);  // waves: half
 }
 
+TEST(Step, IsImpossibleOnlyWhereARequiredFactSaysSo) {
+  Step step;
+  EXPECT_TRUE(step.possible({{"waves", 0.5}}));
+  step.evidence = {{"occupancy", Comparison::less, 0.5, 3.0},
+                   {"waves", Comparison::greater, 1.0, 1.0, true},
+                   {"loop_depth", Comparison::greater_equal, 1.0, 0.0, true}};
+  EXPECT_TRUE(step.possible({}));
+  EXPECT_TRUE(step.possible({{"occupancy", 0.9}}));  // only argues against it
+  EXPECT_FALSE(step.possible({{"waves", 1.0}, {"occupancy", 0.1}}));
+  EXPECT_FALSE(step.possible({{"loop_depth", 0.0}}));
+  EXPECT_TRUE(step.possible({{"waves", 2.0}, {"loop_depth", 1.0}}));
+  // What is required is weighed like the rest, unless it weighs nothing.
+  EXPECT_DOUBLE_EQ(step.evidence_match({{"waves", 1.0}, {"occupancy", 0.1}}), 0.0);
+  EXPECT_DOUBLE_EQ(step.evidence_match({{"waves", 2.0}, {"occupancy", 0.9}}), 0.25);
+  EXPECT_DOUBLE_EQ(step.evidence_match({{"loop_depth", 1.0}}), 0.5);
+  step.evidence = {{"loop_depth", Comparison::greater_equal, 1.0, 0.0, true}};
+  EXPECT_DOUBLE_EQ(step.evidence_match({{"loop_depth", 1.0}}), 0.5);
+}
+
 TEST(Step, NeedsWhatTheUserGrants) {
   Step step;
   Assumptions assume;

@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
+#include <system_error>
 
 namespace regraph {
 namespace {
@@ -164,6 +166,17 @@ Result<DeviceSpec> find_device(std::string_view name) {
   }
   return fail(ErrorCode::not_found,
               "unknown device '" + std::string(name) + "'; known devices: " + names);
+}
+
+std::optional<double> compute_capability(const DeviceSpec& device) {
+  constexpr std::string_view kPrefix = "sm_";
+  std::string_view digits = device.architecture;
+  if (!digits.starts_with(kPrefix)) return std::nullopt;
+  digits.remove_prefix(kPrefix.size());
+  int number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc()) return std::nullopt;
+  return number / 10.0;  // the last digit is the minor version
 }
 
 DeviceLimits limits_of(const DeviceSpec& device) {

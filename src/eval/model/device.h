@@ -6,6 +6,7 @@
 #include "kernel/device_limits.h"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -85,6 +86,9 @@ struct DeviceSpec {
 // Finds a device by name ("h200") or the first of an architecture ("sm_90"), ignoring case. Error:
 // not_found, listing the names.
 [[nodiscard]] Result<DeviceSpec> find_device(std::string_view name);
+
+// 9.0 for "sm_90" and its kin, nothing where the architecture is not named that way.
+[[nodiscard]] std::optional<double> compute_capability(const DeviceSpec& device);
 
 // What the device allows a kernel.
 [[nodiscard]] DeviceLimits limits_of(const DeviceSpec& device);

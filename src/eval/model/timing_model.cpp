@@ -1,5 +1,6 @@
 #include "eval/model/timing_model.h"
 
+#include "eval/model/access_facts.h"
 #include "eval/model/atomic_time.h"
 #include "eval/model/critical_path.h"
 #include "eval/model/load_latency.h"
@@ -7,6 +8,7 @@
 #include "eval/model/machine_path.h"
 #include "eval/model/machine_work.h"
 #include "eval/model/merge_groups.h"
+#include "eval/model/program_facts.h"
 #include "eval/model/reliability.h"
 #include "eval/model/work.h"
 #include "sass/execution_counts.h"
@@ -194,6 +196,17 @@ void fill_mix(const WarpWork& work, Facts& facts) {
   }
 }
 
+// What the grid fills of the device, and what the device can do.
+void fill_device(const ModelInput& input, const DeviceSpec& device, Facts& facts) {
+  const auto blocks = static_cast<double>(input.launch.grid.count());
+  const double waves =
+      blocks / (static_cast<double>(device.sm_count) * input.occupancy.blocks_per_sm);
+  facts["waves"] = waves;
+  facts["warp_slots_filled"] = input.occupancy.fraction * std::min(1.0, waves);
+  facts["blocks_per_multiprocessor"] = blocks / device.sm_count;
+  if (const auto capability = compute_capability(device)) facts["compute_capability"] = *capability;
+}
+
 }  // namespace
 
 CountedWork count_work(const ModelInput& input) {
@@ -238,6 +251,9 @@ Prediction predict(const ModelInput& input, const DeviceSpec& device) {
 
   Facts& facts = result.facts;
   fill_mix(work, facts);
+  fill_access_facts(input.sample, merged_shares(input.program, input.sample), facts);
+  fill_program_facts(input.program, input.sample, facts);
+  fill_device(input, device, facts);
   facts["dram_utilization"] = b.dram / seconds;
   facts["atomic_utilization"] = b.atomics / seconds;
   facts["l2_utilization"] = b.l2 / seconds;
@@ -258,8 +274,6 @@ Prediction predict(const ModelInput& input, const DeviceSpec& device) {
   facts["shared_bytes_per_block"] = static_cast<double>(input.resources.static_shared_bytes) +
                                     static_cast<double>(input.launch.dynamic_shared_bytes);
   facts["threads_per_block"] = static_cast<double>(input.launch.block.count());
-  facts["waves"] = static_cast<double>(input.launch.grid.count()) /
-                   (static_cast<double>(device.sm_count) * input.occupancy.blocks_per_sm);
   if (input.traffic.l1_load_sectors > 0.0) {
     facts["l1_hit_rate"] = input.traffic.l1_hit_sectors / input.traffic.l1_load_sectors;
   }

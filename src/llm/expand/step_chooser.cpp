@@ -93,9 +93,8 @@ bool has_lost(const ExpansionContext& context) {
 
 std::vector<const Step*> StepChooser::catalogue(const Facts& facts) const {
   std::vector<const Step*> steps;
-  static_cast<void>(facts);
   for (const Step* step : graph_.steps()) {
-    if (step->granted(assume_)) steps.push_back(step);
+    if (step->granted(assume_) && step->possible(facts)) steps.push_back(step);
   }
   return steps;
 }
@@ -244,6 +243,9 @@ std::vector<std::size_t> StepChooser::places_of(const NamedStep& named,
     NamedStep step = named;
     step.id = known->id;
     std::vector<std::size_t> places = meant_by(step, proposals);
+    // The counters rule it out, and it was named all the same: it has seen the code.
+    if (places.empty() && config_.apply && known->granted(assume_))
+      places.push_back(place_for(by_model(known->id, config_.variants), proposals));
     // Its own step with the values that it chose.
     const bool own = places.size() == 1 && is_by_model(proposals[places.front()]);
     if (own && !named.parameters.empty() && !named.is_new) {

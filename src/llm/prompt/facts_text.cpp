@@ -26,9 +26,10 @@ struct Threshold {
 // (CudaForge, arXiv 2511.01884: 1.77x against 1.41x).
 constexpr Threshold kNoteworthy[] = {
     {"spill_bytes", Comparison::greater, 0.0},
-    {"global_load_sectors_per_request", Comparison::greater, 4.5},
-    {"global_store_sectors_per_request", Comparison::greater, 4.5},
-    {"shared_conflict_share", Comparison::greater, 0.05},
+    // An access that begins within a sector touches one more than it needs, a quarter for floats.
+    {"global_load_sectors_over_ideal", Comparison::greater, 1.25},
+    {"global_store_sectors_over_ideal", Comparison::greater, 1.25},
+    {"shared_wavefronts_over_ideal", Comparison::greater, 1.05},
     {"dram_bytes_over_compulsory", Comparison::greater, 1.3},
     {"lsu_utilization", Comparison::greater, 0.4},
     {"l2_utilization", Comparison::greater, 0.4},
@@ -40,11 +41,12 @@ constexpr Threshold kNoteworthy[] = {
     {"tensor_utilization", Comparison::greater, 0.0},
     {"latency_share", Comparison::greater, 0.2},
     {"waves", Comparison::less, 4.0},
+    {"warp_slots_filled", Comparison::less, 0.5},
+    {"blocks_per_multiprocessor", Comparison::less, 1.0},
     {"thread_efficiency", Comparison::less, 0.9},
     {"sm_active_share", Comparison::less, 0.9},
     {"achieved_occupancy", Comparison::less, 0.5},
     {"l1_hit_rate", Comparison::greater, 0.0},
-    {"l2_hit_rate", Comparison::less, 0.7},
     {"long_scoreboard_stall_share", Comparison::greater, 0.2},
     {"short_scoreboard_stall_share", Comparison::greater, 0.2},
     {"barrier_stall_share", Comparison::greater, 0.1},
@@ -57,8 +59,7 @@ constexpr Threshold kNoteworthy[] = {
     {"limited_by_shared_memory", Comparison::greater, 0.5},
     {"limited_by_blocks", Comparison::greater, 0.5},
     {"limited_by_warps", Comparison::greater, 0.5},
-    {"integer_share", Comparison::greater, 0.4},
-    {"branch_share", Comparison::greater, 0.15},
+    {"guard_share", Comparison::greater, 0.05},
     {"atomic_share", Comparison::greater, 0.01},
 };
 
@@ -73,7 +74,7 @@ std::string fact_line(const FactDescription& fact, double value) {
     text = fmt::format("{}: {:.3g} %", fact.name, 100.0 * value);
   } else if (fact.unit == "0 or 1" || fact.unit == "1") {
     text = fmt::format("{}: {}", fact.name, value > 0.5 ? "yes" : "no");
-  } else if (fact.unit == "ratio") {
+  } else if (fact.unit == "ratio" || fact.unit.empty()) {
     text = fmt::format("{}: {:.4g}", fact.name, value);
   } else {
     text = fmt::format("{}: {:.4g} {}", fact.name, value, fact.unit);
@@ -93,8 +94,9 @@ std::vector<std::string_view> chosen_facts(const Facts& facts, const Step* step,
     if (wanted) chosen.push_back(name);
   };
   if (step != nullptr) {
-    for (const EvidenceCondition& condition : step->evidence)
-      choose(condition.fact);
+    for (const EvidenceCondition& condition : step->evidence) {
+      if (condition.weight > 0.0) choose(condition.fact);
+    }
   }
   for (const std::string_view name : kAlways)
     choose(name);

@@ -37,6 +37,28 @@ struct MemoryRegion {
   bool races_allowed = false;
 };
 
+// What one request of a warp costs, and the least it could cost.
+struct RequestCost {
+  std::uint32_t sectors = 0;     // of 32 bytes
+  std::uint32_t lines = 0;       // of 128 bytes
+  std::uint32_t wavefronts = 0;  // passes over the banks
+  // What the bytes that the lanes want, each counted once, would need side by side.
+  std::uint32_t ideal_sectors = 0;
+  std::uint32_t ideal_wavefronts = 0;  // what the hardware takes without any conflict
+  std::uint32_t uniform = 0;           // 1: several lanes want one address
+};
+
+// Sums over requests.
+struct RequestTotals {
+  std::uint64_t requests = 0;
+  std::uint64_t sectors = 0;
+  std::uint64_t lines = 0;
+  std::uint64_t wavefronts = 0;
+  std::uint64_t ideal_sectors = 0;
+  std::uint64_t ideal_wavefronts = 0;
+  std::uint64_t uniform = 0;
+};
+
 // The pattern of lane addresses of one access, relative to the first active lane: remembered so
 // that checking and counting the next access of the same shape is one comparison.
 struct alignas(64) AccessPlan {
@@ -48,9 +70,7 @@ struct alignas(64) AccessPlan {
   std::uint64_t alignment;       // the first address in those bits
   std::int64_t low;              // bytes touched: [first + low, first + high)
   std::int64_t high;
-  std::uint32_t sectors;
-  std::uint32_t lines;
-  std::uint32_t wavefronts;
+  RequestCost cost;
   std::uint64_t hits;        // accesses that followed this plan
   std::uint32_t pattern[4];  // the sink's names for it by sector of the first address, 0: none yet
 };
@@ -72,10 +92,7 @@ struct AccessSite {
   bool count;
   std::uint64_t address_bits;  // low address bits that were ever set
   // Counters of accesses that no plan covers, and of plans that were replaced.
-  std::uint64_t requests;
-  std::uint64_t sectors;
-  std::uint64_t lines;
-  std::uint64_t wavefronts;
+  RequestTotals totals;
 };
 
 enum class WarpStatus : std::uint8_t { ready, at_barrier, finished, faulted };

@@ -75,20 +75,18 @@ void BlockRunner::add_to(Profile& profile) const {
            (site.address_bits & static_cast<std::uint64_t>(to.address_alignment - 1)) != 0) {
       to.address_alignment /= 2;
     }
-    to.requests += site.requests;
+    RequestTotals totals = site.totals;
+    for (const AccessPlan& plan : site.plans)
+      add_requests(totals, plan.cost, plan.hits);
+    to.requests += totals.requests;
     // Sites of shared atomics count lanes in the place of sectors and lines (access.cpp).
     const bool lanes = to.instruction_class == InstructionClass::atomic_shared;
-    std::uint64_t& sectors = lanes ? to.bank_lanes : to.sectors;
-    std::uint64_t& lines = lanes ? to.word_lanes : to.lines;
-    sectors += site.sectors;
-    lines += site.lines;
-    to.wavefronts += site.wavefronts;
-    for (const AccessPlan& plan : site.plans) {
-      to.requests += plan.hits;
-      sectors += plan.hits * plan.sectors;
-      lines += plan.hits * plan.lines;
-      to.wavefronts += plan.hits * plan.wavefronts;
-    }
+    (lanes ? to.bank_lanes : to.sectors) += totals.sectors;
+    (lanes ? to.word_lanes : to.lines) += totals.lines;
+    to.wavefronts += totals.wavefronts;
+    to.ideal_sectors += totals.ideal_sectors;
+    to.ideal_wavefronts += totals.ideal_wavefronts;
+    to.uniform_requests += totals.uniform;
   }
   profile.blocks += blocks_run_;
   profile.warps += blocks_run_ * warps_.size();

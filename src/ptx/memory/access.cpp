@@ -110,18 +110,13 @@ bool remember(AccessSite& site, const std::uint64_t* addresses, const MemoryRegi
     return false;
   }
   AccessPlan& plan = site.plans[site.next];
-  site.requests += plan.hits;
-  site.sectors += plan.hits * plan.sectors;
-  site.lines += plan.hits * plan.lines;
-  site.wavefronts += plan.hits * plan.wavefronts;
+  add_requests(site.totals, plan.cost, plan.hits);
   site.current = site.next;
   site.next = (site.next + 1) % AccessSite::kPlans;
   plan.mask = mask;
   plan.low = low;
   plan.high = high + static_cast<std::int64_t>(site.bytes);
-  plan.sectors = cost.sectors;
-  plan.lines = cost.lines;
-  plan.wavefronts = cost.wavefronts;
+  plan.cost = cost;
   plan.hits = 1;
   for (std::uint32_t& pattern : plan.pattern)
     pattern = 0;
@@ -313,7 +308,8 @@ AccessOutcome resolve_access(const Record* record, Warp& warp, AccessSite& site,
       constexpr auto kSector = static_cast<std::uint32_t>(kSectorBytes);
       // Local memory interleaves lanes by word: lanes that agree on the address are coalesced.
       const auto lanes = static_cast<std::uint32_t>(__builtin_popcount(mask));
-      cost = {(lanes * site.bytes + kSector - 1) / kSector, site.bytes / 4 + 1, 1};
+      const std::uint32_t sectors = (lanes * site.bytes + kSector - 1) / kSector;
+      cost = {sectors, site.bytes / 4 + 1, 1, sectors, 1, 0};
     } else {
       cost = request_cost(addresses, mask, site.bytes);
       if (site.space == StateSpace::shared && block.code->sites[record->site].atomic) {
@@ -327,10 +323,7 @@ AccessOutcome resolve_access(const Record* record, Warp& warp, AccessSite& site,
   if (one_region && remember(site, addresses, common, mask, cost)) {
     return AccessOutcome::planned;
   }
-  ++site.requests;
-  site.sectors += cost.sectors;
-  site.lines += cost.lines;
-  site.wavefronts += cost.wavefronts;
+  add_requests(site.totals, cost, 1);
   return AccessOutcome::scattered;
 }
 

@@ -80,14 +80,11 @@ struct LaneAddress {
 void set_access_fault(const Record* record, Warp& warp, StateSpace space, bool store,
                       std::uint64_t address, std::uint64_t bytes, int lane);
 
-// 32-byte sectors, 128-byte lines and bank wavefronts of one request.
-struct RequestCost {
-  std::uint32_t sectors = 0;
-  std::uint32_t lines = 0;
-  std::uint32_t wavefronts = 0;
-};
+// Of the lanes in `mask`, which want `bytes` bytes each from addresses that are multiples of it.
 [[nodiscard]] RequestCost request_cost(const std::uint64_t* addresses, std::uint32_t mask,
                                        std::uint32_t bytes);
+// Adds `times` requests of that cost.
+void add_requests(RequestTotals& totals, const RequestCost& cost, std::uint64_t times);
 
 // The most lanes of one request that want words of one bank, and that want one word.
 struct LaneMeetings {

@@ -56,21 +56,29 @@ bool pairs_agree(const std::uint64_t* addresses, std::uint32_t mask, std::uint32
   return true;
 }
 
-std::uint32_t count_wavefronts(const std::uint64_t* addresses, std::uint32_t mask,
-                               std::uint32_t bytes) {
-  if (bytes <= 4) return bank_passes(addresses, mask, 1);
+struct Wavefronts {
+  std::uint32_t taken = 0;
+  std::uint32_t without_conflicts = 0;
+};
+
+Wavefronts count_wavefronts(const std::uint64_t* addresses, std::uint32_t mask,
+                            std::uint32_t bytes) {
+  if (bytes <= 4) return {bank_passes(addresses, mask, 1), mask != 0 ? 1U : 0U};
   // 8 bytes a lane: two half warps; 16 bytes: four quarters, two of them together when neighbouring
   // lanes read the same 16 bytes.
   const std::uint32_t groups = bytes == 8 ? 2 : 4;
   const std::uint32_t lanes_a_group = kWarpLanes / groups;
-  std::uint32_t wavefronts = 0;
+  Wavefronts wavefronts;
   for (std::uint32_t group = 0; group < groups; ++group) {
     const std::uint32_t lanes = mask & (((1U << lanes_a_group) - 1U) << (group * lanes_a_group));
-    if (lanes != 0) wavefronts += bank_passes(addresses, lanes, bytes / 4);
+    if (lanes == 0) continue;
+    wavefronts.taken += bank_passes(addresses, lanes, bytes / 4);
+    ++wavefronts.without_conflicts;
   }
-  if (groups == 4 && wavefronts > 1 &&
+  if (groups == 4 && wavefronts.taken > 1 &&
       (pairs_agree(addresses, mask, 1) || pairs_agree(addresses, mask, 2))) {
-    wavefronts = (wavefronts + 1) / 2;
+    wavefronts.taken = (wavefronts.taken + 1) / 2;
+    wavefronts.without_conflicts = (wavefronts.without_conflicts + 1) / 2;
   }
   return wavefronts;
 }
@@ -81,17 +89,36 @@ RequestCost request_cost(const std::uint64_t* addresses, std::uint32_t mask, std
   RequestCost cost;
   TouchedSet sectors;
   TouchedSet lines;
+  // Addresses are multiples of the width, so lanes want the same bytes or none in common.
+  TouchedSet distinct;
+  std::uint32_t wanted = 0;
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const std::uint64_t address = addresses[__builtin_ctz(rest)];
     const std::uint64_t last = address + bytes - 1;
+    if (distinct.insert(address)) wanted += bytes;
     for (std::uint64_t sector = address / kSectorBytes; sector <= last / kSectorBytes; ++sector) {
       if (!sectors.insert(sector)) continue;
       ++cost.sectors;
       if (lines.insert(sector * kSectorBytes / kLineBytes)) ++cost.lines;
     }
   }
-  cost.wavefronts = count_wavefronts(addresses, mask, bytes);
+  const Wavefronts wavefronts = count_wavefronts(addresses, mask, bytes);
+  cost.wavefronts = wavefronts.taken;
+  cost.ideal_wavefronts = wavefronts.without_conflicts;
+  constexpr auto kSector = static_cast<std::uint32_t>(kSectorBytes);
+  cost.ideal_sectors = (wanted + kSector - 1) / kSector;
+  cost.uniform = wanted == bytes && (mask & (mask - 1)) != 0 ? 1 : 0;
   return cost;
+}
+
+void add_requests(RequestTotals& totals, const RequestCost& cost, std::uint64_t times) {
+  totals.requests += times;
+  totals.sectors += times * cost.sectors;
+  totals.lines += times * cost.lines;
+  totals.wavefronts += times * cost.wavefronts;
+  totals.ideal_sectors += times * cost.ideal_sectors;
+  totals.ideal_wavefronts += times * cost.ideal_wavefronts;
+  totals.uniform += times * cost.uniform;
 }
 
 LaneMeetings lane_meetings(const std::uint64_t* addresses, std::uint32_t mask,

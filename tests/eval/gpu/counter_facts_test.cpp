@@ -52,6 +52,14 @@ TEST(CounterFacts, TranslatesACopy) {
     EXPECT_TRUE(is_known_fact(name)) << name;
 }
 
+TEST(CounterFacts, BankConflictsAreWavefrontsBeyondTheIdeal) {
+  const Facts facts = counter_facts({{"l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", 300.0},
+                                     {"l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", 400.0}});
+  EXPECT_DOUBLE_EQ(facts.at("shared_conflict_share"), 0.75);
+  EXPECT_DOUBLE_EQ(facts.at("shared_wavefronts_over_ideal"), 4.0);
+  EXPECT_FALSE(facts.contains("global_load_sectors_over_ideal"));  // needs the bytes wanted
+}
+
 TEST(CounterFacts, WithoutAMeasuredBandwidthThePeakCounts) {
   EXPECT_DOUBLE_EQ(counter_facts(copy_counters()).at("dram_utilization"), 0.88);
 }

@@ -54,6 +54,17 @@ TEST(Device, LimitsAreThoseOfTheTable) {
   EXPECT_EQ(limits.shared_bytes_per_multiprocessor, 100 << 10);
 }
 
+TEST(Device, TheComputeCapabilityIsThatOfTheArchitecture) {
+  EXPECT_EQ(compute_capability(*find_device("a100")), 8.0);
+  EXPECT_EQ(compute_capability(*find_device("h200")), 9.0);
+  DeviceSpec device;
+  EXPECT_EQ(compute_capability(device), std::nullopt);
+  device.architecture = "sm_89";
+  EXPECT_EQ(compute_capability(device), 8.9);
+  device.architecture = "sm_120f";
+  EXPECT_EQ(compute_capability(device), 12.0);
+}
+
 TEST(Device, NumbersArePlausible) {
   std::set<std::string_view> names;
   for (const DeviceSpec& d : known_devices()) {

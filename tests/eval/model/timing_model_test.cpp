@@ -170,13 +170,30 @@ TEST(TimingModel, FactsUseTheVocabularyAndShares) {
     EXPECT_TRUE(std::isfinite(value)) << name;
     EXPECT_GE(value, 0.0) << name;
     const bool is_share = name.ends_with("_share") || name.ends_with("_utilization") ||
-                          name.ends_with("_rate") || name == "occupancy";
+                          name.ends_with("_rate") || name == "occupancy" ||
+                          name == "warp_slots_filled";
     EXPECT_LE(value, is_share ? 1.0 : 1e9) << name;
   }
   EXPECT_DOUBLE_EQ(p.facts.at("global_load_sectors_per_request"), 4.0);
   EXPECT_DOUBLE_EQ(p.facts.at("global_load_bytes_per_thread"), 4.0);
+  EXPECT_DOUBLE_EQ(p.facts.at("global_load_sectors_over_ideal"), 1.0);
+  EXPECT_DOUBLE_EQ(p.facts.at("compute_capability"), 9.0);
   EXPECT_DOUBLE_EQ(p.facts.at("threads_per_block"), 256.0);
   EXPECT_DOUBLE_EQ(p.facts.at("thread_efficiency"), 1.0);
+}
+
+// A theoretical occupancy says nothing of a grid that does not fill the GPU.
+TEST(TimingModel, FactsTellHowMuchOfTheGpuTheGridFills) {
+  Model model;
+  const int multiprocessors = test::device("h200").sm_count;
+  model.launch.grid = {static_cast<std::uint32_t>(multiprocessors / 2), 1, 1};
+  const Facts few = model.predicted().facts;
+  EXPECT_DOUBLE_EQ(few.at("occupancy"), model.occupancy.fraction);
+  EXPECT_DOUBLE_EQ(few.at("blocks_per_multiprocessor"), 0.5);
+  EXPECT_DOUBLE_EQ(few.at("warp_slots_filled"),
+                   0.5 * model.occupancy.warps_per_block / test::device("h200").max_warps);
+  model.launch.grid = {1U << 20, 1, 1};
+  EXPECT_DOUBLE_EQ(model.predicted().facts.at("warp_slots_filled"), model.occupancy.fraction);
 }
 
 // Machine code that was not made from the PTX, or that holds what nobody knows, is not counted in.

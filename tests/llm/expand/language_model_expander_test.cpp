@@ -51,6 +51,9 @@ TEST_F(LanguageModelExpander, ProposesWhatTheModelNames) {
   ASSERT_EQ(oracle.requests.size(), 1U);
   EXPECT_TRUE(oracle.requests[0].json_schema);
   EXPECT_TRUE(mentions(oracle.requests[0], "out[x * height + y]"));
+  // What has nothing to do here is not in the catalogue, but may be named.
+  EXPECT_TRUE(mentions(oracle.requests[0], "\nsmem_transpose: "));
+  EXPECT_FALSE(mentions(oracle.requests[0], "\nsmem_pad: "));
   // Without its answer the whole catalogue is offered.
   oracle.say({"no idea"});
   EXPECT_GT(expander.propose(original, context, never).size(), proposals.size());
@@ -90,7 +93,7 @@ TEST_F(LanguageModelExpander, LeavesToTheRewriterWhatItCanDo) {
 }
 
 TEST_F(LanguageModelExpander, BesideTheRewriterTriesWhatTheModelRecommends) {
-  oracle.say({R"({"steps": [{"step": "cache_hints", "why": "written once"}]})"});
+  oracle.say({R"({"steps": [{"step": "index_strength", "why": "a product of sizes"}]})"});
   const auto own = rewriter->propose(original, context, never);
   const auto model = this->expander();
   const CompositeExpander both({rewriter.get(), &model});
@@ -100,7 +103,7 @@ TEST_F(LanguageModelExpander, BesideTheRewriterTriesWhatTheModelRecommends) {
   for (const StepProposal& proposal : proposals) {
     if (!llm::is_by_model(proposal)) continue;
     ++by_model;
-    named = named || (proposal.step == "cache_hints" && proposal.named_share == 1.0);
+    named = named || (proposal.step == "index_strength" && proposal.named_share == 1.0);
     EXPECT_TRUE(proposal.named_share > 0.0 ||
                 graph.find(proposal.step)->evidence_match(context.evaluation.facts) > 0.89)
         << proposal.text();

@@ -12,6 +12,10 @@ TEST(FactsText, SaysUnitAndMeaning) {
             "spill_bytes: 64 bytes, spill stores and loads per thread after ptxas");
   EXPECT_EQ(facts_text({{"limited_by_registers", 1.0}}, nullptr, 10),
             "limited_by_registers: yes, registers limit the occupancy");
+  EXPECT_EQ(
+      facts_text({{"global_load_sectors_over_ideal", 8.0}}, nullptr, 10),
+      "global_load_sectors_over_ideal: 8, sectors that global loads touch over the fewest that "
+      "hold the bytes wanted, 1 is ideal");
   EXPECT_EQ(facts_text({}, nullptr, 10), "");
 }
 
@@ -25,10 +29,19 @@ TEST(FactsText, EvidenceOfTheStepComesFirst) {
             "occupancy: 25 %, resident warps over the maximum");
 }
 
+TEST(FactsText, WhatIsOnlyRequiredIsLeftOut) {
+  Step step;
+  step.evidence = {{.fact = "loop_depth", .weight = 0.0, .required = true}, {.fact = "waves"}};
+  EXPECT_EQ(facts_text({{"waves", 50.0}, {"loop_depth", 1.0}}, &step, 10),
+            "waves: 50 waves, blocks over resident blocks of the whole GPU");
+}
+
 TEST(FactsText, UnremarkableFactsAreLeftOut) {
   const Facts facts = {{"waves", 50.0},
                        {"spill_bytes", 0.0},
-                       {"global_load_sectors_per_request", 4.0},
+                       {"global_load_sectors_per_request", 16.0},
+                       {"global_load_sectors_over_ideal", 1.0},
+                       {"l2_hit_rate", 0.0},
                        {"thread_efficiency", 1.0},
                        {"caveat_ptx_counts", 1.0}};
   EXPECT_EQ(facts_text(facts, nullptr, 10), "");

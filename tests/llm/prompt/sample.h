@@ -121,6 +121,8 @@ inline Evaluation evaluation() {
   result.bottleneck = "L1 and shared-memory pipe";
   result.facts = {{"global_load_sectors_per_request", 16.5},
                   {"global_store_sectors_per_request", 32.0},
+                  {"global_load_sectors_over_ideal", 6.6},
+                  {"global_store_sectors_over_ideal", 8.0},
                   {"dram_utilization", 0.004},
                   {"issue_utilization", 0.061},
                   {"lsu_utilization", 0.97},

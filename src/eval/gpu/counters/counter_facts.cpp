@@ -96,6 +96,10 @@ void fill_memory(Translator& t, const CounterContext& context) {
           t.value("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"));
   t.ratio("shared_conflict_share", t.value("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"),
           t.value("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"));
+  const auto wavefronts = t.value("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum");
+  const auto conflicts = t.value("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum");
+  if (wavefronts && conflicts)
+    t.ratio("shared_wavefronts_over_ideal", *wavefronts, *wavefronts - *conflicts);
 }
 
 void fill_pipes(Translator& t, double active_share) {
