@@ -7,6 +7,7 @@
 #include "llm/prompt/step_answer.h"
 #include "regraph/step_graph.h"
 #include "score/score_problem.h"
+#include "source/extract.h"
 
 #include <fmt/format.h>
 
@@ -125,7 +126,9 @@ struct Scorer::State {
                                                                    const Candidate& parent,
                                                                    const Session& session) {
     const Problem& problem = session.problem();
-    auto parsed = llm::AnswerParser().parse(choice, problem, parent);
+    // The state's own source is what was shown; the parent may be laid out otherwise.
+    auto parsed = llm::AnswerParser().parse(choice, problem, parent,
+                                            source::without_line_directives(state.source));
     if (!parsed) return NoCandidate{AnswerOutcome::unreadable, parsed.error().message};
     if (parsed->declined) return NoCandidate{AnswerOutcome::unchanged, *parsed->declined};
     const LaunchPlan plan =

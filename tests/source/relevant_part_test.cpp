@@ -44,7 +44,7 @@ std::multiset<std::string> declarations_of(std::string_view text) {
       continue;
     std::string path;
     for (auto scope = item.scope; scope; scope = (*items)[*scope].scope)
-      path = own((*items)[*scope]) + path;
+      path.insert(0, own((*items)[*scope]));
     if (!item.words.empty()) found.insert(path + own(item));
   }
   return found;

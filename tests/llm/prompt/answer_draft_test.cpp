@@ -1,5 +1,6 @@
 #include "llm/prompt/answer_draft.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace regraph::llm {
@@ -56,11 +57,9 @@ TEST(AnswerDraft, ObjectsMustHaveTheRightMembers) {
 constexpr const char* kEdit = "<<<<<<< SEARCH\nint x;\n=======\nint y;\n>>>>>>> REPLACE\n";
 
 TEST(AnswerDraft, ReadsEditsInAnyBlockOrNone) {
-  const std::string fence = "```";
-  for (const std::string& answer :
-       {std::string(kEdit), "A.\n" + std::string(kEdit) + "B.\n", fence + "cuda\n" + kEdit + fence,
-        fence + "\n" + kEdit + fence + "\n", fence + "diff\nkernel.cu\n" + kEdit + fence,
-        fence + "json\n" + kEdit + fence + "\n"}) {
+  for (const char* frame : {"{}", "A.\n{}B.\n", "```cuda\n{}```", "```\n{}```\n",
+                            "```diff\nkernel.cu\n{}```", "```json\n{}```\n"}) {
+    const std::string answer = fmt::format(fmt::runtime(frame), kEdit);
     const auto draft = draft_of(answer, "k");
     ASSERT_TRUE(draft) << draft.error().message;
     EXPECT_EQ(draft->code, "");

@@ -1,6 +1,7 @@
 #include "llm/prompt/answer_parser.h"
 
 #include "llm/prompt/sample.h"
+#include "source/relevant_part.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -274,6 +275,12 @@ TEST_F(AnswerParserTest, EditsMayBeMadeToAPartOfTheCode) {
   ASSERT_TRUE(parsed) << parsed.error().message;
   EXPECT_EQ(parsed->source.find("other"), std::string::npos);
   EXPECT_NE(parsed->source.find("float sum = 0;"), std::string::npos);
+  // What was left out may be put back.
+  const source::RelevantPart part =
+      source::relevant_part(base.source, std::vector<std::string>{"sgemm"});
+  EXPECT_EQ(part.shown, sample::kSource);
+  EXPECT_EQ(source::put_back(part, parsed->source),
+            parsed->source + "\n__global__ void other() {\n    float sum = 0.0f;\n}\n");
   // The part as it was is no change, nor is all of it.
   for (const std::string& same : {sample::kSource, base.source}) {
     choice.text = block("cuda", same);
