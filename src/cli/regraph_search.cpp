@@ -101,7 +101,9 @@ class SearchCommand {
         heartbeat_(heartbeat) {}
 
   int execute() {
-    auto expander = session_.expander(options_.language_model, config_);
+    LanguageModelOptions asked = options_.language_model;
+    if (asked.asks()) asked.spending_file = run_.directory() + "/language-model.jsonl";
+    auto expander = session_.expander(asked, config_);
     if (!expander) {
       if (!resumed_) run_.abandon();
       return program_.fail(expander.error());

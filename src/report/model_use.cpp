@@ -20,6 +20,11 @@ std::string tokens_text(std::int64_t tokens) {
   return fmt::format("{:.1f}M", static_cast<double>(tokens) / 1e6);
 }
 
+std::string percent_text(std::int64_t part, std::int64_t whole) {
+  if (whole <= 0) return "0 %";
+  return fmt::format("{:.0f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
 std::string cost_text(const llm::ChatStatistics& chat) {
   if (!chat.priced) return "";
   return chat.dollars < 0.1 ? fmt::format(", ${:.4f}", chat.dollars)
@@ -68,10 +73,12 @@ Json model_use_json(const ModelUse& use) {
           {"answered", chat.answered},
           {"from_store", chat.from_store},
           {"sent", chat.attempts},
+          {"saved", use.saved_requests},
           {"failures", failures_json(chat)},
           {"first_failure", chat.first_failure},
           {"prompt_tokens", chat.usage.prompt_tokens},
           {"cached_tokens", chat.usage.cached_tokens},
+          {"prefix_tokens", chat.prefix_tokens},
           {"completion_tokens", chat.usage.completion_tokens},
           {"reasoning_tokens", chat.usage.reasoning_tokens},
           {"estimated_answers", chat.estimated},
@@ -80,6 +87,7 @@ Json model_use_json(const ModelUse& use) {
           {"waiting_seconds", chat.seconds},
           {"applications", expansion.applications},
           {"candidates", expansion.candidates},
+          {"declined", expansion.declined},
           {"no_answer", expansion.no_answer},
           {"rejected", Json(expansion.rejected)},
           {"verdicts", verdicts_json(expansion)},
@@ -88,6 +96,10 @@ Json model_use_json(const ModelUse& use) {
           {"judged", expansion.judged},
           {"proposals_asked", expansion.proposals_asked},
           {"proposals_of_use", expansion.proposals_of_use},
+          {"empty_lists", expansion.empty_lists},
+          {"not_asked_at_floor", expansion.at_floor},
+          {"not_asked_after_losses", expansion.after_losses},
+          {"taken_back", expansion.taken_back},
           {"named_steps", Json(expansion.named_steps)},
           {"new_steps", std::move(steps)}};
 }
@@ -100,6 +112,24 @@ std::string model_use_text(const ModelUse& use) {
       use.from, chat.answered, chat.asked, tokens_text(chat.usage.prompt_tokens),
       tokens_text(chat.usage.completion_tokens), cost_text(chat),
       chat.from_store > 0 ? fmt::format("; {} were known already", chat.from_store) : "");
+  if (chat.usage.prompt_tokens > 0) {
+    text +=
+        fmt::format("              {} of the tokens in stood at the beginning of earlier requests",
+                    percent_text(chat.prefix_tokens, chat.usage.prompt_tokens));
+    if (chat.usage.cached_tokens > 0)
+      text +=
+          fmt::format("; the server had {} in its cache", tokens_text(chat.usage.cached_tokens));
+    text += '\n';
+  }
+  if (chat.usage.reasoning_tokens > 0) {
+    text += fmt::format("              {} of the tokens out were thoughts\n",
+                        percent_text(chat.usage.reasoning_tokens, chat.usage.completion_tokens));
+  }
+  if (expansion.declined + expansion.empty_lists > 0) {
+    text +=
+        fmt::format("              it said no to {} steps, and {} times that nothing would pay\n",
+                    expansion.declined, expansion.empty_lists);
+  }
   const std::string verdicts = counts_text(verdicts_json(expansion));
   if (!verdicts.empty()) text += "              its candidates: " + verdicts + "\n";
   const std::string rejected = counts_text(Json(expansion.rejected));

@@ -16,6 +16,7 @@ struct ModelUse {
   std::string from;  // where answers came from: a URL, or the file of a recording
   llm::ChatStatistics chat;
   llm::ExpansionStatistics expansion;
+  int saved_requests = 0;  // equal to others of this run, and not sent
 };
 
 // The member "language_model" of the JSON result, documented in docs/result.md.

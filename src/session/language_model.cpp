@@ -182,10 +182,11 @@ class LanguageModelBuilder {
       model = model_->budgeted_.get();
     } else if (model_->client_) {
       if (auto opened = open_store(); !opened) return opened;
+      if (auto opened = open_spending_log(); !opened) return opened;
       model_->budgeted_ = std::make_unique<llm::BudgetedModel>(
           *model_->client_, model_->store_.get(),
           llm::ChatBudget{options_.token_budget, options_.cost_budget, options_.seconds_budget},
-          model_->price_);
+          model_->price_, model_->spending_.get());
       model = model_->budgeted_.get();
       if (!options_.record.empty()) {
         auto recorder = llm::CassetteRecorder::open(*model, options_.record);
@@ -196,7 +197,16 @@ class LanguageModelBuilder {
     } else {
       model = &nobody();
     }
-    return make_expander(*model);
+    model_->once_ = std::make_unique<llm::AskedOnce>(*model);
+    return make_expander(*model_->once_);
+  }
+
+  Result<void, SessionError> open_spending_log() {
+    if (options_.spending_file.empty()) return {};
+    auto log = llm::SpendingLog::open(options_.spending_file);
+    if (!log) return usage("what the language model took: " + log.error().message);
+    model_->spending_ = std::move(*log);
+    return {};
   }
 
   Result<void, SessionError> open_store() {
@@ -276,6 +286,7 @@ ModelUse LanguageModel::use() const {
   use.model = options_.model;
   use.from = from_;
   if (budgeted_) use.chat = budgeted_->statistics();
+  if (once_) use.saved_requests = once_->saved();
   use.expansion = expander_->statistics();
   return use;
 }
@@ -287,8 +298,11 @@ bool LanguageModel::never_answered() const {
 }
 
 std::string LanguageModel::complaint() const {
-  if (!recorder_) return "";
-  const Status status = recorder_->status();
+  if (recorder_) {
+    if (const Status status = recorder_->status(); !status) return status.error().message;
+  }
+  if (!budgeted_) return "";
+  const Status status = budgeted_->status();
   return status ? "" : status.error().message;
 }
 

@@ -7,8 +7,10 @@
 #include "llm/expand/language_model_expander.h"
 #include "llm/prompt/prompt_library.h"
 #include "llm/record/answer_store.h"
+#include "llm/record/asked_once.h"
 #include "llm/record/cassette.h"
 #include "llm/record/ledger.h"
+#include "llm/record/spending_log.h"
 #include "report/model_use.h"
 #include "session/language_model_options.h"
 #include "session/opened_problem.h"
@@ -20,7 +22,7 @@
 namespace regraph {
 
 // Owns everything between the expander and the network:
-//   expander -> recorder -> budget and store -> client, or a recording played back
+//   expander -> each request once -> recorder -> budget and store -> client, or a recording
 class LanguageModel {
  public:
   [[nodiscard]] const llm::LanguageModelExpander& expander() const { return *expander_; }
@@ -46,8 +48,10 @@ class LanguageModel {
   std::unique_ptr<llm::AnswerStore> store_;
   std::unique_ptr<llm::ChatClient> client_;
   std::unique_ptr<llm::CassettePlayer> player_;
+  std::unique_ptr<llm::SpendingLog> spending_;
   std::unique_ptr<llm::BudgetedModel> budgeted_;
   std::unique_ptr<llm::CassetteRecorder> recorder_;
+  std::unique_ptr<llm::AskedOnce> once_;
   std::unique_ptr<llm::CandidateReader> reader_;
   std::unique_ptr<SharedEvaluator> evaluator_;
   std::unique_ptr<llm::LanguageModelExpander> expander_;

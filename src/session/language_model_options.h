@@ -45,6 +45,9 @@ struct LanguageModelOptions {
   std::string record;
   std::string replay;
   bool no_store = false;
+  // Where what was spent is kept, for a run to go on with: beside its results, no setting of the
+  // user's. Empty: nowhere.
+  std::string spending_file;
 
   // Whether the expander asks a model at all.
   [[nodiscard]] bool asks() const;

@@ -15,6 +15,7 @@ constexpr ServerDialect kUsual;
 constexpr ServerDialect kOpenAi{.token_limit = TokenLimitField::max_completion_tokens};
 // One answer a request.
 constexpr ServerDialect kOneChoice{.several_choices = false};
+constexpr ServerDialect kRouter{.several_choices = false, .reasoning = llm::ReasoningField::object};
 // JSON can be asked for, a schema cannot.
 constexpr ServerDialect kPlainJson{.json_format = JsonFormat::json_object,
                                    .several_choices = false};
@@ -26,7 +27,7 @@ constexpr std::array kPresets = {
     ServerPreset{"llama.cpp", "http://localhost:8080/v1", false, kOneChoice},
     ServerPreset{"ollama", "http://localhost:11434/v1", false, kOneChoice},
     ServerPreset{"lm-studio", "http://localhost:1234/v1", false, kOneChoice},
-    ServerPreset{"openrouter", "https://openrouter.ai/api/v1", true, kOneChoice},
+    ServerPreset{"openrouter", "https://openrouter.ai/api/v1", true, kRouter},
     ServerPreset{"deepseek", "https://api.deepseek.com/v1", true, kPlainJson},
     ServerPreset{"mistral", "https://api.mistral.ai/v1", true, kUsual},
 };

@@ -16,6 +16,10 @@ const char* name(RequestParameter parameter) {
       return "response_format";
     case RequestParameter::n:
       return "n";
+    case RequestParameter::reasoning_effort:
+      return "reasoning_effort";
+    case RequestParameter::reasoning:
+      return "reasoning";
   }
   return "?";
 }
@@ -46,6 +50,10 @@ std::optional<ServerDialect> without(const ServerDialect& dialect, RequestParame
       break;
     case RequestParameter::n:
       weaker.several_choices = false;
+      break;
+    case RequestParameter::reasoning_effort:
+    case RequestParameter::reasoning:
+      weaker.reasoning = ReasoningField::none;
       break;
   }
   if (weaker == dialect) return std::nullopt;

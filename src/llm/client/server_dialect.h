@@ -14,6 +14,8 @@ enum class RequestParameter : std::uint8_t {
   max_completion_tokens,
   response_format,
   n,
+  reasoning_effort,
+  reasoning,
 };
 // Returns the name in the protocol, e.g. "response_format".
 [[nodiscard]] const char* name(RequestParameter parameter);
@@ -25,6 +27,13 @@ enum class JsonFormat : std::uint8_t {
   none,         // nothing: likewise
 };
 
+// How a server is told how much a reasoning model may think.
+enum class ReasoningField : std::uint8_t {
+  effort,  // "reasoning_effort": a word
+  object,  // "reasoning": {"effort": a word, "max_tokens": a number}
+  none,
+};
+
 // What is sent. The default is what most servers take; the client learns from refusals.
 struct ServerDialect {
   TokenLimitField token_limit = TokenLimitField::max_tokens;
@@ -32,6 +41,7 @@ struct ServerDialect {
   bool temperature = true;
   bool seed = true;
   bool several_choices = true;  // "n"; false: one request a choice
+  ReasoningField reasoning = ReasoningField::effort;
   bool operator==(const ServerDialect&) const = default;
 };
 

@@ -127,7 +127,8 @@ std::optional<RequestParameter> refused_parameter(int status, const ServerError&
   constexpr std::array kAll = {
       RequestParameter::temperature,     RequestParameter::seed,
       RequestParameter::max_tokens,      RequestParameter::max_completion_tokens,
-      RequestParameter::response_format, RequestParameter::n};
+      RequestParameter::response_format, RequestParameter::reasoning_effort,
+      RequestParameter::reasoning,       RequestParameter::n};
   const std::string parameter = lower(error.parameter);
   for (const RequestParameter candidate : kAll) {
     const std::string_view word = name(candidate);

@@ -2,6 +2,7 @@
 
 #include "base/files.h"
 #include "llm/record/chat_text.h"
+#include "llm/record/json_lines.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -20,21 +21,6 @@ namespace {
 
 constexpr const char* kFormat = "regraph-cassette/1";
 constexpr std::size_t kLargestFile = std::size_t{1} << 30;
-
-Status write_line(int file, const nlohmann::json& json, const std::string& path) {
-  const std::string line = compact_text(json) + "\n";
-  std::string_view rest = line;
-  while (!rest.empty()) {
-    const ssize_t written = ::write(file, rest.data(), rest.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) {
-      return fail(ErrorCode::io,
-                  fmt::format("cannot write the recording '{}': {}", path, std::strerror(errno)));
-    }
-    rest.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return {};
-}
 
 std::optional<ChatResult> read_result(const nlohmann::json& json) {
   if (const auto found = json.find("answer"); found != json.end()) {
@@ -126,7 +112,8 @@ Result<std::unique_ptr<CassetteRecorder>> CassetteRecorder::open(
       new CassetteRecorder(inner, std::move(file), path.string()));
   recorder->recorded_ = std::move(recorded);
   if (!there) {
-    if (Status written = write_line(recorder->file_.get(), {{"format", kFormat}}, path.string());
+    if (Status written = write_line(recorder->file_.get(), {{"format", kFormat}},
+                                    "the recording '" + path.string() + "'");
         !written)
       return written.error();
   }
@@ -151,7 +138,7 @@ void CassetteRecorder::record(const std::string& key, const ChatRequest& request
   }
   const std::lock_guard lock(mutex_);
   if (!status_ || !recorded_.insert(key).second) return;
-  status_ = write_line(file_.get(), line, path_);
+  status_ = write_line(file_.get(), line, "the recording '" + path_ + "'");
 }
 
 Status CassetteRecorder::status() const {

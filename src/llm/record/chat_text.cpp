@@ -45,6 +45,8 @@ Integer integer_of(const Json& json, const char* key) {
   return static_cast<Integer>(value);
 }
 
+}  // namespace
+
 Json usage_json(const TokenUsage& usage) {
   return {{"prompt_tokens", usage.prompt_tokens},
           {"cached_tokens", usage.cached_tokens},
@@ -65,8 +67,6 @@ TokenUsage read_usage(const Json& json) {
   usage.reported = reported != found->end() && reported->is_boolean() && reported->get<bool>();
   return usage;
 }
-
-}  // namespace
 
 Json request_json(const ChatRequest& request) {
   Json json = {{"model", request.model},

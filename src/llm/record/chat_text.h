@@ -19,6 +19,10 @@ namespace regraph::llm {
 [[nodiscard]] std::optional<ChatAnswer> read_answer(const nlohmann::json& json);
 [[nodiscard]] std::optional<ChatError> read_error(const nlohmann::json& json);
 
+// Tokens as JSON, and those of the member "usage" of an object; what is absent is 0.
+[[nodiscard]] nlohmann::json usage_json(const TokenUsage& usage);
+[[nodiscard]] TokenUsage read_usage(const nlohmann::json& json);
+
 // The text of one JSON value, bytes that are not UTF-8 replaced.
 [[nodiscard]] std::string compact_text(const nlohmann::json& json);
 // Null for anything that is not JSON, or nested deeper than what is written here.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 namespace regraph::llm {
 
@@ -31,10 +32,14 @@ TokenUsage estimated_usage(const ChatRequest& request) {
 }
 
 BudgetedModel::BudgetedModel(ChatModel& inner, AnswerStore* store, const ChatBudget& budget,
-                             std::optional<Price> price)
-    : inner_(inner), store_(store), budget_(budget), price_(price) {
+                             std::optional<Price> price, SpendingLog* log)
+    : inner_(inner), store_(store), budget_(budget), price_(price), log_(log) {
   statistics_.priced = price.has_value();
   statistics_.usage.reported = true;
+  if (log == nullptr) return;
+  const Spending& earlier = log->earlier();
+  statistics_.usage += earlier.usage;
+  statistics_.dollars = earlier.dollars;
 }
 
 std::optional<ChatError> BudgetedModel::set_aside(const TokenUsage& most) {
@@ -65,7 +70,7 @@ std::optional<ChatError> BudgetedModel::set_aside(const TokenUsage& most) {
   return std::nullopt;
 }
 
-void BudgetedModel::book(const TokenUsage& most, const ChatResult& result) {
+void BudgetedModel::book(const TokenUsage& most, double prefix_share, const ChatResult& result) {
   const std::lock_guard lock(mutex_);
   promised_tokens_ -= most.prompt_tokens + most.completion_tokens;
   promised_dollars_ -= price_ ? price_->cost(most) : 0.0;
@@ -85,7 +90,12 @@ void BudgetedModel::book(const TokenUsage& most, const ChatResult& result) {
     used = error.usage;
   }
   statistics_.usage += used;
-  if (price_) statistics_.dollars += price_->cost(used);
+  statistics_.prefix_tokens += std::llround(prefix_share * static_cast<double>(used.prompt_tokens));
+  const double dollars = price_ ? price_->cost(used) : 0.0;
+  statistics_.dollars += dollars;
+  const bool paid = used.prompt_tokens + used.completion_tokens > 0;
+  if (log_ == nullptr || !paid) return;
+  if (Status kept = log_->add(used, dollars); !kept && status_) status_ = kept;
 }
 
 ChatResult BudgetedModel::complete(const ChatRequest& request, const Cancellation& cancellation) {
@@ -102,10 +112,20 @@ ChatResult BudgetedModel::complete(const ChatRequest& request, const Cancellatio
   if (known) return std::move(*known);
   const TokenUsage most = estimated_usage(request);
   if (auto refused = set_aside(most)) return std::move(*refused);
+  double prefix_share = 0.0;
+  {
+    const std::lock_guard lock(mutex_);
+    prefix_share = prefixes_.share(request);
+  }
   ChatResult result = inner_.complete(request, cancellation);
-  book(most, result);
+  book(most, prefix_share, result);
   if (result && store_ != nullptr) (void)store_->put(key, *result);
   return result;
+}
+
+Status BudgetedModel::status() const {
+  const std::lock_guard lock(mutex_);
+  return status_;
 }
 
 ChatStatistics BudgetedModel::statistics() const {

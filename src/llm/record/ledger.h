@@ -3,7 +3,9 @@
 
 #include "llm/chat/chat.h"
 #include "llm/record/answer_store.h"
+#include "llm/record/prefix_tracker.h"
 #include "llm/record/price_table.h"
+#include "llm/record/spending_log.h"
 
 #include <array>
 #include <cstdint>
@@ -31,6 +33,7 @@ struct ChatStatistics {
   std::array<int, kChatFailureCount> failures{};  // by ChatFailure
   std::string first_failure;                      // in words
   TokenUsage usage;                               // of what was sent to the server
+  std::int64_t prefix_tokens = 0;                 // of prompts, with which earlier ones began
   double dollars = 0.0;
   bool priced = false;   // the model's price is known
   bool spent = false;    // something was refused because the budget is used up
@@ -47,19 +50,22 @@ struct ChatStatistics {
 // the answer kept. A store that cannot be written to is no failure of the request. Thread-safe.
 class BudgetedModel final : public ChatModel {
  public:
-  // `inner` and `store`, which may be null, must outlive this. Without a price, a budget of dollars
-  // has no effect: the caller must not allow that.
+  // `inner`, `store` and `log`, which may both be null, must outlive this. What `log` says was
+  // spent earlier is spent. Without a price, a budget of dollars has no effect: the caller must not
+  // allow that.
   BudgetedModel(ChatModel& inner, AnswerStore* store, const ChatBudget& budget,
-                std::optional<Price> price);
+                std::optional<Price> price, SpendingLog* log = nullptr);
 
   [[nodiscard]] ChatResult complete(const ChatRequest& request,
                                     const Cancellation& cancellation) override;
   [[nodiscard]] ChatStatistics statistics() const;
+  // The first thing that could not be written to the log.
+  [[nodiscard]] Status status() const;
 
  private:
   // Error (over_budget) when the request might not fit into what is left.
   [[nodiscard]] std::optional<ChatError> set_aside(const TokenUsage& most);
-  void book(const TokenUsage& most, const ChatResult& result);
+  void book(const TokenUsage& most, double prefix_share, const ChatResult& result);
 
   ChatModel& inner_;
   AnswerStore* store_;
@@ -67,6 +73,9 @@ class BudgetedModel final : public ChatModel {
   const std::optional<Price> price_;
   mutable std::mutex mutex_;
   ChatStatistics statistics_;
+  SpendingLog* log_;
+  Status status_;
+  PrefixTracker prefixes_;
   std::int64_t promised_tokens_ = 0;
   double promised_dollars_ = 0.0;
   std::optional<double> first_request_;  // on the monotonic clock, seconds
