@@ -100,6 +100,7 @@ struct ExpansionContext {
   // Of this edge of the ReGraph (the step after the one before), elsewhere: what paid most in this
   // search, else what the ReGraph shows (graph_example.h).
   std::optional<StepExample> example;
+  double best_seconds = 0.0;          // median time of the fastest state so far; 0: not known
   std::vector<DoneStep> path = {};    // as `history`, with what came of each
   std::vector<TriedStep> tried = {};  // the latest last; those at the candidate after the others
   // For propose: what it could be combined with. For apply: the one that the proposal names.

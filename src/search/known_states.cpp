@@ -199,6 +199,7 @@ ExpansionContext KnownStates::context_at(std::uint32_t state) const {
   ExpansionContext context;
   context.history = history(state);
   context.original_seconds = original_seconds();
+  context.best_seconds = at(best()).evaluation.time.median_seconds;
   for (const std::uint32_t id : path_to(state)) {
     const Evaluation& before = at(*at(id).parent).evaluation;
     context.path.push_back({at(id).step, before.time.median_seconds});

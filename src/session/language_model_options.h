@@ -27,7 +27,7 @@ struct LanguageModelOptions {
   bool no_leaps = false;         // no plans of several steps at once
   bool no_combinations = false;  // no two states in one kernel
   int max_tokens = 16384;        // of an answer, 0: the server's own limit
-  int variants = 2;
+  int variants = 1;
   int repairs = 1;
   bool no_proposals = false;
   int opinions = 1;  // answers to the question which steps to try

@@ -1,6 +1,10 @@
 #include "search/known_states.h"
 
+#include "regraph/combined_steps.h"
+
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 namespace regraph {
 namespace {
@@ -62,6 +66,122 @@ TEST(KnownStates, WithoutMeasurementsThereIsNoError) {
   Chain chain;
   chain.judge(evaluation(TimeMethod::predicted, 6.0));
   EXPECT_EQ(chain.correction(), 0.0);
+}
+
+// States by hand: state n is made from `parent` by `step` and takes `seconds`.
+class Family {
+ public:
+  Family() : states_(graph_, config_) {
+    states_.add_original(Candidate{});
+    (void)states_.judge(0, evaluation(TimeMethod::predicted, 8.0), {});
+  }
+  void add(std::uint32_t parent, const StepProposal& step, double seconds,
+           std::vector<StepProposal> proposals = {}) {
+    Ticket ticket;
+    ticket.kind = TicketKind::measure;
+    ticket.parent = parent;
+    ticket.node = states_.count();
+    // The parent must offer the step.
+    (void)states_.judge(parent, states_.at(parent).evaluation, {step});
+    states_.add(ticket, std::make_shared<const Candidate>());
+    (void)states_.judge(ticket.node, evaluation(TimeMethod::predicted, seconds),
+                        std::move(proposals));
+  }
+  void tried(std::uint32_t parent, std::optional<std::uint32_t> child, const StepProposal& step,
+             const std::string& reason, double log_gain = 0.0) {
+    AttemptRecord attempt;
+    attempt.parent = parent;
+    attempt.child = child;
+    attempt.step = step;
+    attempt.verified = reason.empty();
+    attempt.reason = reason;
+    attempt.log_gain = log_gain;
+    states_.learn(attempt, "because", true);
+  }
+  static StepProposal step(const std::string& id, const std::string& title = "") {
+    StepProposal proposal;
+    proposal.step = id;
+    proposal.title = title;
+    proposal.parameters = {{"by", "model"}};
+    return proposal;
+  }
+  [[nodiscard]] const KnownStates& states() const { return states_; }
+
+ private:
+  const StepGraph graph_;
+  const SearchConfig config_;
+  KnownStates states_;
+};
+
+TEST(KnownStates, ExpandersAreToldTheWayAndWhatWasTriedOnIt) {
+  Family family;
+  family.add(0, Family::step("swap"), 4.0);
+  family.add(0, Family::step("unroll"), 7.0);
+  StepProposal leap = Family::step(kLeap);
+  leap.parameters["plan"] = "tile + pad";
+  family.add(1, leap, 2.0);
+  family.tried(0, 1, Family::step("swap"), "", std::log(2.0));
+  family.tried(0, 2, Family::step("unroll"), "", std::log(8.0 / 7.0));
+  family.tried(1, std::nullopt, Family::step("vectorize"), "declined");
+  family.tried(1, 3, leap, "", std::log(2.0));
+  family.tried(3, std::nullopt, Family::step("hints"), "wrong_result");
+  const ExpansionContext context = family.states().context_at(3);
+  EXPECT_EQ(context.history, (std::vector<std::string>{"swap", "tile", "pad"}));
+  ASSERT_EQ(context.path.size(), 2U);
+  EXPECT_EQ(context.path[0].seconds_before, 8.0);
+  EXPECT_EQ(context.path[1].seconds_before, 4.0);
+  EXPECT_EQ(context.path[1].step.step, kLeap);
+  // What became the way is not among what was tried.
+  ASSERT_EQ(context.tried.size(), 3U);
+  EXPECT_EQ(context.tried[0].step.step, "unroll");
+  EXPECT_EQ(context.tried[0].steps_back, 2);
+  EXPECT_EQ(context.tried[1].reason, "declined");
+  EXPECT_EQ(context.tried[1].steps_back, 1);
+  EXPECT_EQ(context.tried[2].steps_back, 0);
+  EXPECT_EQ(context.tried[2].message, "because");
+}
+
+TEST(KnownStates, StatesThatWentAnotherWayAreOfferedToBeCombined) {
+  Family family;
+  family.add(0, Family::step("swap"), 4.0);
+  family.add(0, Family::step("unroll"), 6.0);
+  family.add(0, Family::step("hints"), 7.9);  // too little to be wanted
+  family.add(1, Family::step("unroll"), 3.0);
+  const ExpansionContext here = family.states().context_at(2);
+  ASSERT_EQ(here.others.size(), 2U);
+  EXPECT_EQ(here.others[0].state, 4U);  // the fastest first
+  EXPECT_EQ(here.others[1].state, 1U);
+  EXPECT_NEAR(here.others[1].log_gain, std::log(2.0), 1e-12);
+  EXPECT_EQ(here.others[1].steps.size(), 1U);
+  EXPECT_EQ(here.others[1].common_seconds, 8.0);
+  // Not with what lies on the way, nor with what did nothing else.
+  const ExpansionContext below = family.states().context_at(4);
+  EXPECT_TRUE(below.others.empty());
+  StepProposal combination = Family::step(kCombine);
+  combination.parameters["with"] = "1";
+  ASSERT_EQ(family.states().context_of(2, combination).others.size(), 1U);
+  combination.parameters["with"] = "3";
+  EXPECT_TRUE(family.states().context_of(2, combination).others.empty());
+  combination.parameters["with"] = "99";
+  EXPECT_TRUE(family.states().context_of(2, combination).others.empty());
+}
+
+TEST(KnownStates, StepsThatWereMadeUpAreKeptWithWhatTheyBrought) {
+  Family family;
+  const StepProposal made_up = Family::step("lane_wavefront", "Lane wavefront");
+  family.add(0, Family::step("swap"), 4.0, {made_up, Family::step("unroll")});
+  family.add(1, made_up, 2.0, {made_up});
+  family.tried(1, 2, made_up, "", std::log(2.0));
+  family.tried(2, std::nullopt, made_up, "declined");
+  family.tried(2, std::nullopt, made_up, "refused");
+  ASSERT_EQ(family.states().new_steps().size(), 1U);
+  const NewStepRecord& record = family.states().new_steps()[0];
+  EXPECT_EQ(record.id, "lane_wavefront");
+  EXPECT_EQ(record.title, "Lane wavefront");
+  EXPECT_EQ(record.tries, 2);  // one that was declined was none
+  EXPECT_EQ(record.verified, 1);
+  EXPECT_NEAR(record.best_log_gain, std::log(2.0), 1e-12);
+  EXPECT_EQ(family.states().context_at(2).new_steps.size(), 1U);
 }
 
 }  // namespace

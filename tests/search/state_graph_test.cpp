@@ -325,5 +325,70 @@ TEST(StateGraph, StaysAcyclicUnderRandomLinks) {
   EXPECT_GT(back, 100);
 }
 
+TEST(StateGraph, AnAdoptedChildCountsForBothParents) {
+  Fixture f(1.0, {0.0, 0.5, 0.4, 1.5}, 3);
+  ASSERT_EQ(f.link(0, 1), EdgeState::done);
+  ASSERT_EQ(f.link(0, 2), EdgeState::done);
+  ASSERT_EQ(f.link(1, 3), EdgeState::done);
+  EXPECT_DOUBLE_EQ(f.best(2), to_score(to_fixed(0.4)));
+  ASSERT_TRUE(f.graph.adopt(2, 3));
+  EXPECT_DOUBLE_EQ(f.best(2), 1.5);
+  EXPECT_TRUE(f.graph.verify_invariants(0)) << f.graph.verify_invariants(0).error().message;
+  // Not twice, not to itself, and to no ancestor.
+  EXPECT_FALSE(f.graph.adopt(2, 3));
+  EXPECT_FALSE(f.graph.adopt(3, 3));
+  EXPECT_FALSE(f.graph.adopt(3, 1));
+  EXPECT_FALSE(f.graph.adopt(3, 0));
+  EXPECT_TRUE(f.graph.verify_invariants(0));
+}
+
+// Whatever is adopted when: all that is kept up to date is as if made from scratch, also with
+// visits under way and nodes that become exhausted.
+TEST(StateGraph, AdoptionsKeepTheInvariants) {
+  for (std::uint32_t seed = 0; seed < 40; ++seed) {
+    std::mt19937 random(seed);
+    const auto below = [&](std::size_t count) {
+      return static_cast<NodeId>(random() % std::max<std::size_t>(count, 1));
+    };
+    StateGraph graph(0.5, 0.5);
+    std::vector<Path> under_way;
+    const auto add = [&] {
+      const NodeId node = graph.add_node(identity(graph.node_count() + 1));
+      graph.set_measured(node, static_cast<double>(random() % 1000) / 500.0 - 0.5);
+      const std::vector<EdgeSeed> seeds(random() % 6, {0.2, 1});
+      graph.open(node, seeds);
+      return node;
+    };
+    const NodeId root = graph.add_node(identity(0));
+    graph.set_measured(root, 0.0);
+    graph.open(root, std::vector<EdgeSeed>(12, {1.0 / 12, 1}));
+    std::vector<NodeId> reachable = {root};
+    int adopted = 0;
+    for (int event = 0; event < 200; ++event) {
+      const NodeId from = reachable[below(reachable.size())];
+      if (random() % 3 == 0) {
+        adopted += graph.adopt(from, reachable[below(reachable.size())]) ? 1 : 0;
+      } else if (random() % 4 == 0 && !under_way.empty()) {
+        graph.finish_failed(under_way.back());
+        under_way.pop_back();
+      } else if (graph.node(from).next_slot != kNoSlot) {
+        Path path = {{from, kNextEdge}};
+        graph.begin(path);
+        if (random() % 4 == 0) {
+          under_way.push_back(path);
+        } else {
+          const bool known = random() % 4 == 0;
+          const NodeId child = known ? reachable[below(reachable.size())] : add();
+          graph.finish(path, child);
+          if (!known) reachable.push_back(child);
+        }
+      }
+      const Status whole = graph.verify_invariants(under_way.size());
+      ASSERT_TRUE(whole) << seed << " " << event << ": " << whole.error().message;
+    }
+    EXPECT_GT(adopted, 0) << seed;
+  }
+}
+
 }  // namespace
 }  // namespace regraph

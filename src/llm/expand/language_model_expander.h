@@ -45,7 +45,7 @@ struct ExpanderParts {
 // Thread-safe. Where it applies nothing, it only says which of the others' proposals it would try.
 // Else proposals of the model carry the parameter {"by", "model"}. After other expanders
 // (CompositeExpander) it offers steps that they do not, names the best of theirs too, and leaves
-// out its own that neither it nor the facts recommend.
+// out its own that it did not name when it was asked.
 class LanguageModelExpander final : public Expander {
  public:
   LanguageModelExpander(const ExpanderParts& parts, const LanguageModelConfig& config);

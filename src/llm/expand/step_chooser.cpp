@@ -14,14 +14,13 @@ namespace {
 
 // Steps of one list that count; the prompt asks for fewer.
 constexpr std::size_t kMostNamed = 8;
-// Weighted share of a step's conditions on counters that must hold for it to be tried unasked.
-constexpr double kStrongEvidence = 0.9;
 constexpr const char* kModel = "model";
 // What is closer to its floor cannot gain what a timing could tell from noise; what is that far
 // below it shows that the floor is not one.
 constexpr double kAtFloor = 1.03;
 constexpr double kBelowFloor = 0.9;
 constexpr double kLost = 1.1;
+constexpr double kBehind = 2.0;
 
 StepProposal by_model(std::string step, int variants) {
   StepProposal proposal;
@@ -87,8 +86,10 @@ bool is_at_floor(const Evaluation& evaluation) {
 
 bool has_lost(const ExpansionContext& context) {
   if (context.path.empty()) return false;
+  const double seconds = context.evaluation.time.median_seconds;
   const double before = context.path.back().seconds_before;
-  return before > 0.0 && context.evaluation.time.median_seconds > kLost * before;
+  const double best = context.best_seconds;
+  return (before > 0.0 && seconds > kLost * before) || (best > 0.0 && seconds > kBehind * best);
 }
 
 std::vector<const Step*> StepChooser::catalogue(const Facts& facts) const {
@@ -102,7 +103,6 @@ std::vector<const Step*> StepChooser::catalogue(const Facts& facts) const {
 void StepChooser::add_proposals(const Candidate& candidate, const ExpansionContext& context,
                                 std::vector<StepProposal>& proposals,
                                 const Cancellation& cancellation) const {
-  const Facts& facts = context.evaluation.facts;
   if (is_at_floor(context.evaluation)) {
     tally_.change([](ExpansionStatistics& tally) { ++tally.at_floor; });
     proposals.clear();
@@ -112,7 +112,7 @@ void StepChooser::add_proposals(const Candidate& candidate, const ExpansionConte
     tally_.change([](ExpansionStatistics& tally) { ++tally.after_losses; });
     return;
   }
-  const std::vector<const Step*> steps = catalogue(facts);
+  const std::vector<const Step*> steps = catalogue(context.evaluation.facts);
   if (!config_.apply) {
     if (!config_.ask || proposals.empty()) return;
     vote(ask(candidate, context, steps, cancellation), context, proposals);
@@ -149,12 +149,8 @@ void StepChooser::add_proposals(const Candidate& candidate, const ExpansionConte
   }
   vote(opinions, context, proposals);
   keep_answer(candidate, std::move(opinions), context, proposals);
-  // What the counters argue for is tried unasked; the whole catalogue would use up the budget.
-  drop([&](const StepProposal& proposal) {
-    if (proposal.named_share > 0.0) return false;
-    const Step* step = graph_.find(proposal.step);
-    return step == nullptr || step->evidence_match(facts) < kStrongEvidence;
-  });
+  // It has seen the catalogue and the counters: what it left out it would decline.
+  drop([](const StepProposal& proposal) { return !(proposal.named_share > 0.0); });
 }
 
 StepChooser::Opinions StepChooser::ask(const Candidate& candidate, const ExpansionContext& context,

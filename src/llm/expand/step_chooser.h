@@ -58,9 +58,9 @@ class StepChooser {
         tally_(tally),
         config_(config) {}
 
-  // Adds the model's proposals to those of others, and what it thinks of these. At a state within a
-  // few percent of its floor nothing is left to be tried, of the others' either; at one that its
-  // step has made slower the model offers nothing.
+  // Adds the model's proposals to those of others, and what it thinks of these: where it was asked
+  // and answered, those that it named. At a state within a few percent of its floor nothing is left
+  // to be tried, of the others' either; at one that has lost the model offers nothing.
   void add_proposals(const Candidate& candidate, const ExpansionContext& context,
                      std::vector<StepProposal>& proposals, const Cancellation& cancellation) const;
 
@@ -112,8 +112,8 @@ class StepChooser {
 // where the floor itself would be wrong, to 3 % above it.
 [[nodiscard]] bool is_at_floor(const Evaluation& evaluation);
 
-// Whether the step before lost more than a tenth: what is wrong with such a state is that step, so
-// a model is not asked how to go on from it.
+// Whether a model need not be asked how to go on from a state: the step before lost more than a
+// tenth, so what is wrong with it is that step, or another state is more than twice as fast.
 [[nodiscard]] bool has_lost(const ExpansionContext& context);
 
 // Whether the model, not the rewriter, applies a proposal.

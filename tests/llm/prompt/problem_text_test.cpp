@@ -69,8 +69,7 @@ TEST(ProblemText, DeviceLeavesOutWhatIsNotKnown) {
 
 TEST(ProblemText, TimeSaysWhetherItWasMeasured) {
   Evaluation evaluation = sample::evaluation();
-  EXPECT_EQ(evaluation_time_text(evaluation),
-            "272 ms predicted, between 190 ms and 353 ms");
+  EXPECT_EQ(evaluation_time_text(evaluation), "272 ms predicted, between 190 ms and 353 ms");
   evaluation.time.method = TimeMethod::measured;
   EXPECT_NE(evaluation_time_text(evaluation).find("272 ms measured"), std::string::npos);
   evaluation.verdict = Verdict::wrong_result;
