@@ -345,6 +345,7 @@ TEST(StateGraph, AnAdoptedChildCountsForBothParents) {
 // Whatever is adopted when: all that is kept up to date is as if made from scratch, also with
 // visits under way and nodes that become exhausted.
 TEST(StateGraph, AdoptionsKeepTheInvariants) {
+  int adopted = 0;
   for (std::uint32_t seed = 0; seed < 40; ++seed) {
     std::mt19937 random(seed);
     const auto below = [&](std::size_t count) {
@@ -363,7 +364,6 @@ TEST(StateGraph, AdoptionsKeepTheInvariants) {
     graph.set_measured(root, 0.0);
     graph.open(root, std::vector<EdgeSeed>(12, {1.0 / 12, 1}));
     std::vector<NodeId> reachable = {root};
-    int adopted = 0;
     for (int event = 0; event < 200; ++event) {
       const NodeId from = reachable[below(reachable.size())];
       if (random() % 3 == 0) {
@@ -386,8 +386,8 @@ TEST(StateGraph, AdoptionsKeepTheInvariants) {
       const Status whole = graph.verify_invariants(under_way.size());
       ASSERT_TRUE(whole) << seed << " " << event << ": " << whole.error().message;
     }
-    EXPECT_GT(adopted, 0) << seed;
   }
+  EXPECT_GT(adopted, 100);
 }
 
 }  // namespace

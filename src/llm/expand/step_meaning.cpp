@@ -25,7 +25,7 @@ std::string stem(std::string word) {
     return word.size() >= end.size() + kShortestStem && word.ends_with(end);
   };
   if (ends("s") && !ends("ss")) word.pop_back();
-  for (const std::string_view end : {"ing", "ed", "ion", "e"}) {
+  for (const std::string_view end : {"ly", "ing", "ed", "ion", "e"}) {
     if (!ends(end)) continue;
     word.resize(word.size() - end.size());
     break;

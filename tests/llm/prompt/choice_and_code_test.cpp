@@ -16,7 +16,7 @@ TEST(ChoiceAndCode, TheListIsCutOutOfTheAnswer) {
   ASSERT_TRUE(split) << split.error().message;
   EXPECT_EQ(split->steps.text, "{\"steps\": []}\n");
   ASSERT_TRUE(split->code);
-  EXPECT_EQ(split->code->text, "First this.\n```cuda\n__global__ void f() {}\n```\n");
+  EXPECT_EQ(split->code->text, "First this.\n```cuda\n__global__ void f() {}\n```");
 }
 
 TEST(ChoiceAndCode, ABlockOfJsonWithStepsWillDo) {
