@@ -125,10 +125,11 @@ std::string model_use_text(const ModelUse& use) {
     text += fmt::format("              {} of the tokens out were thoughts\n",
                         percent_text(chat.usage.reasoning_tokens, chat.usage.completion_tokens));
   }
-  if (expansion.declined + expansion.empty_lists > 0) {
-    text +=
-        fmt::format("              it said no to {} steps, and {} times that nothing would pay\n",
-                    expansion.declined, expansion.empty_lists);
+  if (expansion.declined > 0)
+    text += fmt::format("              it declined {} steps\n", expansion.declined);
+  if (expansion.empty_lists > 0) {
+    text += fmt::format("              at {} states it said that nothing would pay\n",
+                        expansion.empty_lists);
   }
   const std::string verdicts = counts_text(verdicts_json(expansion));
   if (!verdicts.empty()) text += "              its candidates: " + verdicts + "\n";

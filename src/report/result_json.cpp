@@ -20,6 +20,17 @@ Json step_json(const StepProposal& step) {
   return {{"step", step.step}, {"parameters", step.parameters}};
 }
 
+// A step that somebody made up in this run.
+Json new_step_json(const NewStepRecord& step) {
+  return {{"step", step.id},
+          {"title", step.title},
+          {"reason", step.reason},
+          {"proposed", step.proposed},
+          {"tries", step.tries},
+          {"verified", step.verified},
+          {"best_speedup", step.verified > 0 ? Json(std::exp(step.best_log_gain)) : Json()}};
+}
+
 // What the device can do at most, as predictions take it.
 Json ceilings_json(const DeviceSpec& device) {
   return {{"bytes_per_second", device.dram_bytes_per_second},
@@ -239,6 +250,9 @@ std::string result_json(const RunReport& report) {
   json["transpositions"] = outcome.transpositions;
   json["machine_code_merges"] = outcome.machine_code_merges;
   json["stopped"] = name(outcome.stopped);
+  json["new_steps"] = Json::array();
+  for (const NewStepRecord& step : outcome.new_steps)
+    json["new_steps"].push_back(new_step_json(step));
   json["search_seconds"] = outcome.wall_seconds;
   json["workers"] = workers_json(outcome, report.config.jobs);
   json["seed"] = report.config.seed;

@@ -32,6 +32,15 @@ std::string interval_text(const TimeEstimate& time) {
                      name(time.method));
 }
 
+// A step that a language model made up: it may be worth a place in a ReGraph.
+std::string new_step_text(const NewStepRecord& step) {
+  std::string text = fmt::format("  new step    {} [{}]: ", step.id, step.title);
+  if (step.tries == 0) return text + "never tried\n";
+  text += fmt::format("{} of {} tries correct", step.verified, step.tries);
+  if (step.verified > 0) text += fmt::format(", at best {:.2f}x", std::exp(step.best_log_gain));
+  return text + "\n";
+}
+
 std::string verdict_text(const SearchOutcome& outcome) {
   std::string text;
   for (int index = 0; index < kVerdictCount; ++index) {
@@ -199,9 +208,13 @@ std::string result_text(const RunReport& report) {
   if (report.check) text += check_text(*report.check);
   if (report.measurement) append_measurement(*report.measurement, text);
   if (report.model_use) text += model_use_text(*report.model_use);
-  fmt::format_to(out, "  evaluated   {} candidates in {:.1f} s ({}); {} merged with known states\n",
+  fmt::format_to(out,
+                 "  evaluated   {} candidates in {:.1f} s ({}); {} merged with known states{}\n",
                  outcome.evaluations, outcome.wall_seconds, verdict_text(outcome),
-                 outcome.transpositions + outcome.machine_code_merges);
+                 outcome.transpositions + outcome.machine_code_merges,
+                 outcome.stopped == StopReason::exhausted ? "; nothing was left to be tried" : "");
+  for (const NewStepRecord& step : outcome.new_steps)
+    text += new_step_text(step);
   append_workers(report, text);
   text += "\n";
   if (report.directory.empty()) return text;

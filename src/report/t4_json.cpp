@@ -74,6 +74,7 @@ Json result(const RunReport& report, const StateRecord& state) {
   const Evaluation& evaluation = state.evaluation;
   Json configuration = {{"state", state.id},
                         {"parent", state.parent ? Json(*state.parent) : Json()},
+                        {"other_parent", state.other_parent ? Json(*state.other_parent) : Json()},
                         {"steps", steps_text(report.outcome, state)}};
   if (state.candidate != nullptr && !state.candidate->plan.launches.empty()) {
     const LaunchPlan& plan = state.candidate->plan;

@@ -213,13 +213,15 @@ TEST_F(LanguageModel, PaysForNothingTwice) {
 TEST_F(LanguageModel, GoesOnAfterAKill) {
   const std::string url = serve({"--delay", "0.05"});
   const auto reference =
-      run(search(example("transpose"), url, {"--evaluations", "10", "--output", "whole"}));
+      run(search(example("transpose"), url,
+                 {"--evaluations", "10", "--llm-no-proposals", "--output", "whole"}));
   ASSERT_EQ(reference.exit_code, 0) << reference.error;
-  auto arguments = search(example("transpose"), url, {"--evaluations", "10", "--output", "killed"});
+  auto arguments = search(example("transpose"), url,
+                          {"--evaluations", "10", "--llm-no-proposals", "--output", "killed"});
   std::erase(arguments, "--quiet");
   arguments.push_back("--verbose");
   const pid_t child = start(arguments);
-  ASSERT_TRUE(wait_until_error_holds("   4 ")) << content("error");
+  ASSERT_TRUE(wait_until_error_holds("   3 ")) << content("error");
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
   const auto resumed = run({"--resume", "killed", "--json", "--quiet"});
@@ -307,6 +309,80 @@ TEST_F(LanguageModel, TheUsualVariablesNameServerAndModel) {
   EXPECT_EQ(found.json().at("language_model").at("model"), "hand");
   EXPECT_NE(run({"--print-config"}).output.find("llm-model: hand  # OPENAI_MODEL"),
             std::string::npos);
+}
+
+// Models that are of no use end a search well, and the result says what they did.
+TEST_F(LanguageModel, OneThatDeclinesEverythingCostsNoEvaluation) {
+  const std::string url = serve({"--character", "declining"});
+  const auto alone =
+      run(search(example("transpose"), url, {"--evaluations", "6", "--output", "alone"}));
+  ASSERT_EQ(alone.exit_code, 3) << alone.error;
+  const auto result = alone.json();
+  EXPECT_EQ(result.at("stopped"), "exhausted");
+  EXPECT_EQ(result.at("evaluations"), 0);
+  EXPECT_EQ(result.at("language_model").at("declined"), 3);
+  EXPECT_EQ(result.at("language_model").at("repairs"), 0);
+  // The rewriter has its whole budget beside it.
+  const auto both =
+      run(search(example("transpose"), url, {"--evaluations", "6", "--output", "both"}, "both"));
+  ASSERT_EQ(both.exit_code, 0) << both.error;
+  EXPECT_EQ(both.json().at("evaluations"), 6);
+  EXPECT_GT(both.json().at("language_model").at("declined"), 3);
+}
+
+TEST_F(LanguageModel, OneThatSeesNothingToGainIsNotAskedAgain) {
+  const std::string url = serve({"--character", "satisfied"});
+  const auto result =
+      run(search(example("transpose"), url, {"--evaluations", "6", "--output", "a"})).json();
+  EXPECT_EQ(result.at("stopped"), "exhausted");
+  EXPECT_EQ(result.at("language_model").at("requests"), 1);
+  EXPECT_EQ(result.at("language_model").at("empty_lists"), 1);
+}
+
+TEST_F(LanguageModel, StepsOfItsOwnAreTriedAndKept) {
+  const std::string url = serve({"--character", "inventive"});
+  const auto ended =
+      run(search(example("transpose"), url, {"--evaluations", "6", "--output", "a"}));
+  ASSERT_EQ(ended.exit_code, 0) << ended.error;
+  const auto result = ended.json();
+  EXPECT_GT(result.at("speedup"), 2.0);
+  ASSERT_GT(result.at("new_steps").size(), 0U);
+  const auto& step = result.at("new_steps").at(0);
+  EXPECT_EQ(step.at("verified"), 1);
+  EXPECT_GT(step.at("best_speedup"), 2.0);
+  EXPECT_NE(step.at("title").get<std::string>().find("trick"), std::string::npos);
+  EXPECT_EQ(result.at("best").at("steps").at(0).at("step"), step.at("step"));
+}
+
+TEST_F(LanguageModel, OneThatGoesRoundInCirclesComesToAnEnd) {
+  const std::string url = serve({"--character", "circling"});
+  const auto result =
+      run(search(example("transpose"), url, {"--evaluations", "6", "--output", "a"})).json();
+  EXPECT_EQ(result.at("stopped"), "exhausted");
+  EXPECT_LE(result.at("evaluations"), 2);
+  EXPECT_LE(result.at("language_model").at("requests"), 6);
+}
+
+// What an earlier sitting spent is spent.
+TEST_F(LanguageModel, AResumedRunGoesOnWithItsBudget) {
+  const std::string url = serve();
+  const auto whole = run(search(
+      example("transpose"), url,
+      {"--evaluations", "10", "--output", "a", "--llm-max-tokens", "100", "--llm-tokens", "9000"}));
+  const auto use = whole.json().at("language_model");
+  EXPECT_TRUE(use.at("budget_spent")) << use;
+  const std::int64_t spent =
+      use.at("prompt_tokens").get<std::int64_t>() + use.at("completion_tokens").get<std::int64_t>();
+  EXPECT_GT(spent, 4000);
+  EXPECT_LE(spent, 9000);
+  // Elsewhere its result is made anew, from what is kept.
+  std::filesystem::rename(path("a"), path("b"));
+  const auto resumed = run({"--resume", "b", "--json", "--quiet"});
+  ASSERT_FALSE(resumed.output.empty()) << resumed.error;
+  const auto later = resumed.json().at("language_model");
+  EXPECT_EQ(later.at("prompt_tokens").get<std::int64_t>() +
+                later.at("completion_tokens").get<std::int64_t>(),
+            spent);
 }
 
 }  // namespace

@@ -3,6 +3,11 @@
 
     tests/llm/scripted_server.py [--answers FOLDER] [--port N] [--port-file FILE] [--delay SECONDS]
                                  [--status CODE] [--repeat-key] [--log FILE] [--faults SHARE]
+                                 [--character declining|inventive|circling|satisfied]
+
+--character: instead of the files a model that declines every step, one that names nothing but steps of its own (and
+answers with what is on file for one), one that goes from the original to another form and back, one that says at once
+that nothing will pay.
 
 Listens on loopback and prints its address. What it chooses depends on the request alone, so equal requests
 get equal answers. Tokens are counted as bytes / 4.
@@ -46,6 +51,37 @@ def answer_to(folder, messages, seed):
     return text, "length" if text.count("```") % 2 else "stop"
 
 
+def code_of(messages):
+    """The code that the first request showed."""
+    shown = re.search(r"^\[begin device code (\w+)\]\n(.*?)^\[end device code \1\]", messages[1]["content"], re.MULTILINE | re.DOTALL)
+    return shown.group(2) if shown else ""
+
+
+def answer_in_character(character, folder, messages, seed):
+    """As answer_to."""
+    asked = "\n".join(message["content"] for message in messages)
+    chooses = "# Task: choose" in asked
+    code = code_of(messages)
+    if character == "satisfied":
+        return '{"steps": []}', "stop"
+    if character == "declining":
+        steps = [{"step": step, "why": "who knows"} for step in ("smem_transpose", "cache_hints", "split_k")]
+        return (json.dumps({"steps": steps}) if chooses else "DECLINE: this cannot pay"), "stop"
+    if character == "inventive":
+        number = hashlib.sha256(code.encode()).hexdigest()[:6]
+        steps = [{"step": f"{word} trick {number}", "why": f"of my own: {word}"} for word in ("first", "second")]
+        file = next(iter(sorted((folder / "transpose").glob("smem_transpose.0.md"))))
+        return (json.dumps({"steps": steps}) if chooses else file.read_text(encoding="utf-8")), "stop"
+    # circling
+    if chooses:
+        return '{"steps": [{"step": "go round in circles", "why": "for a change"}]}', "stop"
+    there, back = "*pointer = value;", "out[x * height + y] = in[y * width + x];"
+    other = code.replace(back, "float value = in[y * width + x]; float* pointer = out + x * height + y; " + there)
+    if there in code:
+        other = re.sub(r"float value.*?\*pointer = value;", back, code, flags=re.DOTALL)
+    return f"```cuda\n{other}```", "stop"
+
+
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
@@ -66,7 +102,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.misbehave(fault)
         try:
             request = json.loads(body)
-            text, finish = answer_to(self.server.answers, request["messages"], request.get("seed", 0))
+            details = (self.server.answers, request["messages"], request.get("seed", 0))
+            character = self.server.character
+            text, finish = answer_in_character(character, *details) if character else answer_to(*details)
         except (ValueError, KeyError, TypeError) as error:
             return self.reply(400, {"error": {"message": f"bad request: {error}"}})
         if self.server.repeat_key:
@@ -125,6 +163,7 @@ def main():
     parser.add_argument("--status", type=int, default=200, help="of every reply")
     parser.add_argument("--repeat-key", action="store_true", help="put the client's key into every answer")
     parser.add_argument("--faults", type=float, default=0.0, help="share of requests that something goes wrong with")
+    parser.add_argument("--character", choices=("declining", "inventive", "circling", "satisfied"))
     parser.add_argument("--log", help="file to write a hash of every request to")
     options = parser.parse_args()
     server = Server(("127.0.0.1", options.port), Handler)
@@ -133,6 +172,7 @@ def main():
     server.status = options.status
     server.repeat_key = options.repeat_key
     server.log = options.log
+    server.character = options.character
     server.faults = options.faults
     server.random = random.Random(7)
     server.requests = 0

@@ -19,7 +19,7 @@ constexpr const char* kModel = "model";
 // below it shows that the floor is not one.
 constexpr double kAtFloor = 1.03;
 constexpr double kBelowFloor = 0.9;
-constexpr double kLost = 1.1;
+constexpr double kLost = 1.03;
 constexpr double kBehind = 2.0;
 
 StepProposal by_model(std::string step, int variants) {

@@ -112,8 +112,8 @@ class StepChooser {
 // where the floor itself would be wrong, to 3 % above it.
 [[nodiscard]] bool is_at_floor(const Evaluation& evaluation);
 
-// Whether a model need not be asked how to go on from a state: the step before lost more than a
-// tenth, so what is wrong with it is that step, or another state is more than twice as fast.
+// Whether a model need not be asked how to go on from a state: the step before lost more than
+// 3 %, so what is wrong with it is that step, or another state is more than twice as fast.
 [[nodiscard]] bool has_lost(const ExpansionContext& context);
 
 // Whether the model, not the rewriter, applies a proposal.

@@ -1,11 +1,15 @@
 #include "report/page/payload.h"
 
 #include "kernel/facts.h"
+#include "regraph/expander.h"
 #include "report/page/source_deltas.h"
 
 #include <nlohmann/json.hpp>
 
+#include <charconv>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -14,6 +18,17 @@ namespace regraph {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+// The state that "combine(by=model, with=17)" names; nothing for other steps.
+std::optional<std::int64_t> combined_state(std::string_view step) {
+  constexpr std::string_view kName = "with=";
+  const std::size_t begin = step.find(kName);
+  if (!step.starts_with(kCombine) || begin == std::string_view::npos) return std::nullopt;
+  std::int64_t state = 0;
+  const std::string_view text = step.substr(begin + kName.size());
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), state);
+  return error == std::errc() ? std::optional(state) : std::nullopt;
+}
 
 // Every text once; what refers to it has its place.
 class Texts {
@@ -135,7 +150,13 @@ class StatePayload {
     const auto known = by_identity_.find(attempt.identity);
     if (known == by_identity_.end()) return;
     const PageState& child = files_.states[places_.at(known->second)];
-    if (child.parent == attempt.parent && child.step == attempt.step) return;
+    if (child.parent == attempt.parent && child.step == attempt.step) {
+      // Two states were put together: the second leads here as well.
+      const std::optional<std::int64_t> other = combined_state(attempt.step);
+      if (!other || !places_.contains(*other)) return;
+      json["known"].push_back({*other, texts_.place_of(attempt.step), child.id});
+      return;
+    }
     json["known"].push_back({attempt.parent, texts_.place_of(attempt.step), child.id});
   }
 

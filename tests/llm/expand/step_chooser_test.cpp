@@ -142,7 +142,7 @@ TEST_F(StepChooser, NobodyIsAskedAtTheFloorOrAfterALoss) {
   const double seconds = context.evaluation.time.median_seconds;
   ExpansionContext slower = context;
   slower.path = {done("loop_unroll")};
-  slower.path[0].seconds_before = seconds / 1.2;
+  slower.path[0].seconds_before = seconds / 1.05;
   EXPECT_TRUE(model.propose(original, slower, never).empty());
   EXPECT_FALSE(both.propose(original, slower, never).empty());
   slower.path[0].seconds_before = seconds;

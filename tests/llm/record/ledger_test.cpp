@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <thread>
 #include <vector>
 
@@ -100,6 +102,29 @@ TEST(BudgetedModel, WhatIsInTheStoreIsFree) {
   EXPECT_FALSE(second.complete(request_of("1"), kNone).ok());
   EXPECT_EQ(model.calls, 1);
   EXPECT_EQ(second.statistics().tokens(), 0);
+}
+
+TEST(BudgetedModel, WhatEarlierSittingsSpentIsSpent) {
+  const auto folder = TemporaryDirectory::create("regraph-ledger-");
+  ASSERT_TRUE(folder);
+  const std::filesystem::path path = folder->path() / "spent.jsonl";
+  const Cancellation never;
+  ScriptedModel model([](const ChatRequest&) { return answer_of("a", 400, 100); });
+  // A request may take 100 tokens of answer and a few of a prompt, and takes 500.
+  for (int sitting = 0; sitting < 4; ++sitting) {
+    auto log = SpendingLog::open(path);
+    ASSERT_TRUE(log);
+    BudgetedModel budgeted(model, nullptr, {.tokens = 1050}, std::nullopt, log->get());
+    EXPECT_EQ(budgeted.statistics().tokens(), 500 * std::min(sitting, 3));
+    const ChatResult result = budgeted.complete(request_of("next"), never);
+    EXPECT_EQ(result.ok(), sitting < 2) << sitting;
+    if (sitting >= 2) {
+      EXPECT_EQ(result.error().failure, ChatFailure::over_budget);
+      break;
+    }
+    EXPECT_TRUE(budgeted.status());
+  }
+  EXPECT_EQ(model.calls, 2);
 }
 
 }  // namespace
