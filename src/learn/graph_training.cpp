@@ -76,12 +76,14 @@ LearnedGains learned(const Tallies& tallies) {
   return result;
 }
 
-Step candidate_step(const std::string& id) {
+// `row` is one of the step's.
+Step candidate_step(const ObservationRow& row) {
   Step step;
-  step.id = step.name = id;
+  step.id = row.step;
+  step.name = row.title.empty() ? row.step : row.title;
   step.what = "A language model named this step and applied it.";
   step.legality = "Not described; every result is verified.";
-  step.instruction = "Apply: " + id + ".";
+  step.instruction = row.instruction.empty() ? "Apply: " + step.name + "." : row.instruction;
   step.candidate = true;
   return step;
 }
@@ -91,15 +93,19 @@ Step candidate_step(const std::string& id) {
 StepGraph train_graph(const StepGraph& published, const ObservationTable& table) {
   StepGraph graph = published.published();
   std::map<std::string, Tallies> steps;
+  std::map<std::string, const ObservationRow*> described;  // a row with words, where there is one
   std::map<std::pair<std::string, std::string>, Tallies> transitions;
   for (const ObservationRow& row : table.rows()) {
     const std::pair source(row.method, row.device);
     steps[row.step][source].add(row);
+    const ObservationRow*& words = described[row.step];
+    if (words == nullptr || (words->title.empty() && !row.title.empty())) words = &row;
     transitions[{row.from, row.step}][source].add(row);
   }
   for (const auto& [step, tallies] : steps) {
     // A name that the graph cannot hold says nothing to anybody.
-    if (graph.find(step) == nullptr && !graph.add_step(candidate_step(step))) continue;
+    if (graph.find(step) == nullptr && !graph.add_step(candidate_step(*described.at(step))))
+      continue;
     static_cast<void>(graph.set_learned(step, learned(tallies)));
   }
   for (const auto& [ends, tallies] : transitions)

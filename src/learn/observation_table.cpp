@@ -1,7 +1,9 @@
 #include "learn/observation_table.h"
 
 #include "base/hash.h"
+#include "base/result.h"
 #include "learn/table_lines.h"
+#include "regraph/combined_steps.h"
 #include "regraph/gain_statistics.h"
 #include "regraph/step_graph.h"
 
@@ -77,7 +79,10 @@ std::string line_of(const ObservationRow& row) {
     line += escaped(*text) + '\t';
   line += std::to_string(row.variant) + '\t' + escaped(row.who) + '\t';
   line += row.verified ? "1\t" : "0\t";
-  return line + std::to_string(row.gain) + '\t' + escaped(row.reason) + '\n';
+  line += std::to_string(row.gain) + '\t' + escaped(row.reason);
+  // Few rows have words of their own.
+  if (!row.title.empty()) line += '\t' + escaped(row.title) + '\t' + escaped(row.instruction);
+  return line + '\n';
 }
 
 // Empty `wrong` when it could be read.
@@ -94,7 +99,7 @@ std::optional<ObservationRow> read_line(std::string_view line, std::string& wron
     if (tab == std::string_view::npos) break;
     line.remove_prefix(tab + 1);
   }
-  if (fields.size() != kColumns) {
+  if (fields.size() != kColumns && fields.size() != kColumns + 2) {
     wrong = "there must be " + std::to_string(kColumns) + " columns, not " +
             std::to_string(fields.size());
     return std::nullopt;
@@ -109,7 +114,11 @@ std::optional<ObservationRow> read_line(std::string_view line, std::string& wron
   const std::string& verified = fields[at++];
   row.verified = verified == "1";
   const bool gain = read_integer(fields[at++], row.gain);
-  row.reason = std::move(fields[at]);
+  row.reason = std::move(fields[at++]);
+  if (at < fields.size()) {
+    row.title = std::move(fields[at++]);
+    row.instruction = std::move(fields[at]);
+  }
   if (row.method != "predicted" && row.method != "measured") wrong = "unknown way of timing";
   if (!variant || row.variant < 0) wrong = "a variant must be a number";
   if (verified != "0" && verified != "1") wrong = "verified must be 0 or 1";
@@ -130,6 +139,8 @@ void ObservationTable::add(const RunDigest& digest) {
       const bool nothing = edge.verified && edge.child == state.id;
       if (edge.repeats && !nothing) continue;
       const StepProposal& step = state.view.proposals[edge.proposal];
+      const bool declined = edge.reason == regraph::name(ErrorCode::declined);
+      if (declined || is_combined(step)) continue;
       ObservationRow row;
       row.device = digest.device;
       row.method = regraph::name(digest.method);
@@ -150,6 +161,8 @@ void ObservationTable::add(const RunDigest& digest) {
       const double gain = std::clamp(edge.log_gain, -kLargestLogGain, kLargestLogGain);
       row.gain = edge.verified && !nothing ? to_fixed(gain) : 0;
       if (!edge.verified) row.reason = edge.reason;
+      row.title = step.title;
+      if (!step.title.empty()) row.instruction = step.reason;
       add(std::move(row));
     }
   }

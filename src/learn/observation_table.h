@@ -30,6 +30,9 @@ struct ObservationRow {
   bool verified = false;
   FixedScore gain = 0;  // log-gain in units of 2^-11; 0 unless verified
   std::string reason;   // why it failed
+  // Of a step that a language model made up: its name in words, and what it takes.
+  std::string title = {};
+  std::string instruction = {};
 
   auto operator<=>(const ObservationRow&) const = default;  // NOLINT(modernize-use-nullptr)
 };
@@ -38,7 +41,7 @@ class ObservationTable {
  public:
   void add(ObservationRow row) { rows_.insert(std::move(row)); }
   // The tries of a run; not those that led where another try of the state had led, or back on the
-  // way, for they say nothing new.
+  // way, for they say nothing new; nor what was declined, or stands for several steps.
   void add(const RunDigest& digest);
   void merge(const ObservationTable& other);
 

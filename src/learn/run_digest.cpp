@@ -1,6 +1,7 @@
 #include "learn/run_digest.h"
 
 #include "base/hash.h"
+#include "regraph/combined_steps.h"
 #include "regraph/step_graph.h"
 
 #include <nlohmann/json.hpp>
@@ -21,8 +22,10 @@ ExpansionContext context_of(const std::vector<StateRecord>& states, const StateR
   ExpansionContext context;
   context.evaluation = state.evaluation;
   context.original_seconds = states.front().evaluation.time.median_seconds;
-  for (const StateRecord* at = &state; at->parent; at = &states[*at->parent])
-    context.history.insert(context.history.begin(), at->step.step);
+  for (const StateRecord* at = &state; at->parent; at = &states[*at->parent]) {
+    const std::vector<std::string> steps = steps_of(at->step);
+    context.history.insert(context.history.begin(), steps.begin(), steps.end());
+  }
   return context;
 }
 
@@ -58,8 +61,12 @@ Json json_of(const DigestState& state) {
     if (std::isfinite(value)) facts[name] = short_number(value);
   }
   Json proposals = Json::array();
-  for (const StepProposal& proposal : view.proposals)
+  for (const StepProposal& proposal : view.proposals) {
     proposals.push_back({proposal.step, proposal.parameters});
+    if (proposal.title.empty()) continue;
+    proposals.back().push_back(proposal.title);
+    proposals.back().push_back(proposal.reason);
+  }
   Json edges = Json::array();
   for (const DigestEdge& edge : state.edges) {
     Json entry = {{"proposal", edge.proposal}};
@@ -104,6 +111,10 @@ DigestState read_state(const Json& json) {
     StepProposal proposal;
     proposal.step = entry.at(0).get<std::string>();
     proposal.parameters = entry.at(1).get<StepParameters>();
+    if (entry.size() > 2) {
+      proposal.title = entry.at(2).get<std::string>();
+      proposal.reason = entry.at(3).get<std::string>();
+    }
     view.proposals.push_back(std::move(proposal));
   }
   view.after.resize(view.proposals.size());

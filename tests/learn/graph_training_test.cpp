@@ -169,6 +169,24 @@ TEST(GraphTraining, UnknownStepsBecomeCandidates) {
   EXPECT_TRUE(*again == graph);
 }
 
+// What a model said of a step that it made up goes into the graph with it.
+TEST(GraphTraining, CandidatesAreDescribedInTheWordsOfWhoeverNamedThem) {
+  ObservationRow bare = observation("map", "k", "s1", "lane_wavefront", 100);
+  ObservationRow worded = observation("map", "k", "s2", "lane_wavefront", 200);
+  worded.title = "Lane wavefront";
+  worded.instruction = "Give each lane a column\tand shift the diagonal by a shuffle.";
+  const ObservationTable table = table_of({bare, worded});
+  const auto read = ObservationTable::parse(table.text(), "t.tsv");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->text(), table.text());
+  const StepGraph graph = train_graph(small_graph(), *read);
+  const Step* step = graph.find("lane_wavefront");
+  ASSERT_NE(step, nullptr);
+  EXPECT_TRUE(step->candidate);
+  EXPECT_EQ(step->name, "Lane wavefront");
+  EXPECT_EQ(step->instruction, worded.instruction);
+}
+
 TEST(GraphTraining, WhatIsPublishedComesBackFromATrainedGraph) {
   std::mt19937_64 random(11);
   const StepGraph graph = small_graph();

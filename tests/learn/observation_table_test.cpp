@@ -193,6 +193,16 @@ TEST(ObservationTable, AnyBytesAreSafe) {
   EXPECT_GT(accepted, 10);
 }
 
+TEST(ObservationTable, WhatWasDeclinedOrStandsForSeveralStepsIsNoTry) {
+  DigestState state = digest_state(0, 0.0, {"tile", "leap", "swap"});
+  state.edges = {fails(0, "declined"), leads(1, 1, 0.5), leads(2, 1, 0.5)};
+  state.view.proposals[2].title = "In words";
+  ObservationTable table;
+  table.add(digest("k", "map", {state, digest_state(1, 0.5, {})}));
+  ASSERT_EQ(table.size(), 1U);
+  EXPECT_EQ(table.rows().begin()->title, "In words");
+}
+
 TEST(ObservationTable, TakesTheTriesOfARun) {
   DigestState original = digest_state(0, 0.0, {"swap", "tile", "unroll", "same", "loop", "back"});
   original.view.proposals[1].parameters = {{"axis", "x"}, {"by", "model"}, {"factor", "4"}};
