@@ -98,7 +98,7 @@ Json model_use_json(const ModelUse& use) {
           {"proposals_of_use", expansion.proposals_of_use},
           {"empty_lists", expansion.empty_lists},
           {"not_asked_at_floor", expansion.at_floor},
-          {"not_asked_after_losses", expansion.after_losses},
+          {"not_asked_beside_the_point", expansion.beside_the_point},
           {"taken_back", expansion.taken_back},
           {"named_steps", Json(expansion.named_steps)},
           {"new_steps", std::move(steps)}};

@@ -1,6 +1,7 @@
 #include "llm/expand/request_maker.h"
 
 #include "base/hash.h"
+#include "llm/prompt/story_text.h"
 #include "regraph/combined_steps.h"
 #include "regraph/transition_example.h"
 
@@ -27,10 +28,8 @@ std::vector<FailedAttempt> earlier_answers(const StepProposal& proposal,
     const bool same =
         tried.steps_back == 0 && tried.verified && tried.step.text() == proposal.text();
     if (!same) continue;
-    result.push_back({"correct, known",
-                      fmt::format("An answer that changed the time by a factor of {:.2f}. Find "
-                                  "another way to do it.",
-                                  std::exp(-tried.log_gain))});
+    result.push_back({"correct, known", "An answer that made it " + factor_text(tried.log_gain) +
+                                            ". Find another way to do it."});
   }
   return result;
 }

@@ -19,7 +19,7 @@ constexpr const char* kModel = "model";
 // below it shows that the floor is not one.
 constexpr double kAtFloor = 1.03;
 constexpr double kBelowFloor = 0.9;
-constexpr double kLost = 1.03;
+constexpr double kGained = 0.99;
 constexpr double kBehind = 2.0;
 
 StepProposal by_model(std::string step, int variants) {
@@ -84,12 +84,12 @@ bool is_at_floor(const Evaluation& evaluation) {
   return time >= kBelowFloor * floor && time <= kAtFloor * floor;
 }
 
-bool has_lost(const ExpansionContext& context) {
+bool is_beside_the_point(const ExpansionContext& context) {
   if (context.path.empty()) return false;
   const double seconds = context.evaluation.time.median_seconds;
   const double before = context.path.back().seconds_before;
   const double best = context.best_seconds;
-  return (before > 0.0 && seconds > kLost * before) || (best > 0.0 && seconds > kBehind * best);
+  return (before > 0.0 && seconds > kGained * before) || (best > 0.0 && seconds > kBehind * best);
 }
 
 std::vector<const Step*> StepChooser::catalogue(const Facts& facts) const {
@@ -108,8 +108,8 @@ void StepChooser::add_proposals(const Candidate& candidate, const ExpansionConte
     proposals.clear();
     return;
   }
-  if (has_lost(context)) {
-    tally_.change([](ExpansionStatistics& tally) { ++tally.after_losses; });
+  if (is_beside_the_point(context)) {
+    tally_.change([](ExpansionStatistics& tally) { ++tally.beside_the_point; });
     return;
   }
   const std::vector<const Step*> steps = catalogue(context.evaluation.facts);
@@ -274,14 +274,20 @@ void StepChooser::vote(const Opinions& opinions, const ExpansionContext& context
                        std::vector<StepProposal>& proposals) const {
   std::map<std::size_t, double> votes;
   for (const std::vector<NamedStep>& list : opinions.named) {
-    for (const NamedStep& named : list) {
+    // The most promising come first: the votes of a list go down as 1, 1/2, 1/3, ...
+    double sum = 0.0;
+    for (std::size_t rank = 0; rank < list.size(); ++rank)
+      sum += 1.0 / static_cast<double>(rank + 1);
+    for (std::size_t rank = 0; rank < list.size(); ++rank) {
+      const NamedStep& named = list[rank];
+      const double weight = 1.0 / (static_cast<double>(rank + 1) * sum);
       if (is_done_or_taken_back(named, context)) {
         tally_.change([](ExpansionStatistics& tally) { ++tally.taken_back; });
         continue;
       }
       const std::vector<std::size_t> places = places_of(named, context, proposals);
       for (const std::size_t place : places) {
-        votes[place] += 1.0 / static_cast<double>(list.size() * places.size());
+        votes[place] += weight / static_cast<double>(places.size());
         StepProposal& proposal = proposals[place];
         if (proposal.reason.empty() && is_by_model(proposal)) proposal.reason = named.why;
       }

@@ -60,7 +60,8 @@ class StepChooser {
 
   // Adds the model's proposals to those of others, and what it thinks of these: where it was asked
   // and answered, those that it named. At a state within a few percent of its floor nothing is left
-  // to be tried, of the others' either; at one that has lost the model offers nothing.
+  // to be tried, of the others' either; at one that is beside the point the model
+  // offers nothing.
   void add_proposals(const Candidate& candidate, const ExpansionContext& context,
                      std::vector<StepProposal>& proposals, const Cancellation& cancellation) const;
 
@@ -112,9 +113,10 @@ class StepChooser {
 // where the floor itself would be wrong, to 3 % above it.
 [[nodiscard]] bool is_at_floor(const Evaluation& evaluation);
 
-// Whether a model need not be asked how to go on from a state: the step before lost more than
-// 3 %, so what is wrong with it is that step, or another state is more than twice as fast.
-[[nodiscard]] bool has_lost(const ExpansionContext& context);
+// Whether a model need not be asked how to go on from a state: the step before brought less than
+// 1 %, so there is nothing to say that was not asked for a step earlier, or another state is more
+// than twice as fast.
+[[nodiscard]] bool is_beside_the_point(const ExpansionContext& context);
 
 // Whether the model, not the rewriter, applies a proposal.
 [[nodiscard]] bool is_by_model(const StepProposal& proposal);

@@ -191,6 +191,10 @@ Result<AnswerDraft> draft_of_parts(const AnswerParts& parts, const std::string& 
   }
   if (codes.empty()) {
     if (draft.declined) return std::move(draft);
+    // Code that somebody forgot to fence is none, and not left as it was.
+    draft.keeps_code =
+        draft.launch && !sorted->has_diff && parts.prose.find("__global__") == std::string::npos;
+    if (draft.keeps_code) return std::move(draft);
     return missing_code(parts.prose, sorted->has_diff);
   }
   Result<std::string> code = chosen_code(codes, kernel);

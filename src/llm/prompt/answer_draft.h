@@ -21,6 +21,7 @@ namespace regraph::llm {
 struct AnswerDraft {
   std::string code;             // all of the device code; empty where there are edits
   std::vector<CodeEdit> edits;  // of what was shown
+  bool keeps_code = false;      // only the launch changes
   std::optional<LaunchChange> launch;
   std::optional<std::string> declined;  // why not; counts where nothing else does
   std::string notes;

@@ -60,6 +60,7 @@ bool is_same_launch(const std::optional<LaunchChange>& launch, const LaunchPlan&
 // The device code that the draft stands for.
 Result<std::string> drafted_source(const AnswerDraft& draft, std::string_view shown,
                                    std::size_t limit) {
+  if (draft.keeps_code) return plain_source(shown, limit);
   if (draft.edits.empty()) return plain_source(draft.code, limit);
   const Result<std::string> edited = apply_edits(shown, draft.edits);
   if (!edited) return edited.error();

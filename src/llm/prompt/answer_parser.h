@@ -32,6 +32,7 @@ struct ParsedAnswer {
 
 // Reads answers to the prompts `apply` and `repair`. Accepted are
 //   - a fenced block of CUDA C++, and perhaps one of JSON or YAML with the launch;
+//   - a block with the launch alone, where the code stays as it is;
 //   - blocks of search and replace (answer_edits.h) in its place, fenced or not;
 //   - one object {"code": ..., "launch": {...}, "notes": ...}, fenced or not;
 //   - code that gives the launch in a comment "launch: {...}", which is then taken out;

@@ -32,7 +32,8 @@ const Names& state_names() {
                                "candidate.bottleneck", "counters",
                                "candidate.verdict",    "candidate.message",
                                "candidate.floor",      "story.original",
-                               "story.path",           "story.tried"};
+                               "story.best",           "story.path",
+                               "story.tried"};
   return kNames;
 }
 

@@ -57,6 +57,7 @@ void add_state(const PromptState& state, const Step* step, const PromptLimits& l
   values["device"] = one_line(device_text(state.device), limits.line);
   values["counters"] = facts_text(evaluation.facts, step, limits.facts);
   values["story.original"] = original_text(state);
+  values["story.best"] = best_text(state);
   values["story.path"] = clean_text(path_text(state));
   values["story.tried"] = clean_text(tried_text(state, limits));
 }

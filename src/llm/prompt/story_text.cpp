@@ -23,13 +23,6 @@ std::string list_of(const std::vector<StepProposal>& steps) {
   return fmt::format("{}", fmt::join(texts, ", then "));
 }
 
-std::string factor_text(double log_gain) {
-  const double factor = std::exp(log_gain);
-  if (std::fabs(factor - 1.0) < 0.005) return "no difference";
-  if (factor > 1.0) return fmt::format("{:.2f}x faster", factor);
-  return fmt::format("{:.2f}x slower", 1.0 / factor);
-}
-
 std::string place_text(int steps_back) {
   if (steps_back == 0) return "here";
   if (steps_back == 1) return "a step before";
@@ -51,6 +44,20 @@ std::string told_step(const StepProposal& step) {
   if (!step.title.empty()) text += fmt::format(" [{}]", step.title);
   if (!values.empty()) text += fmt::format(" ({})", fmt::join(values, ", "));
   return one_line(text, kLongestStep);
+}
+
+std::string factor_text(double log_gain) {
+  const double factor = std::exp(log_gain);
+  if (std::fabs(factor - 1.0) < 0.005) return "no difference";
+  if (factor > 1.0) return fmt::format("{:.2f}x faster", factor);
+  return fmt::format("{:.2f}x slower", 1.0 / factor);
+}
+
+std::string best_text(const PromptState& state) {
+  const double best = state.context == nullptr ? 0.0 : state.context->best_seconds;
+  const double own = state.evaluation.time.median_seconds;
+  if (!(best > 0.0) || !(own > 0.0) || best >= own) return {};
+  return fmt::format("The fastest state so far, elsewhere, takes {}.", time_text(best));
 }
 
 std::string original_text(const PromptState& state) {

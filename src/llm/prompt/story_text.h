@@ -12,6 +12,12 @@ namespace regraph::llm {
 // know its name in words, of a leap its plan.
 [[nodiscard]] std::string told_step(const StepProposal& step);
 
+// "2.00x faster", "1.50x slower" or "no difference", of ln(time before / time after).
+[[nodiscard]] std::string factor_text(double log_gain);
+
+// What the fastest state so far takes, where that is another one than the candidate; else empty.
+[[nodiscard]] std::string best_text(const PromptState& state);
+
 // What the original takes; empty where that is not known.
 [[nodiscard]] std::string original_text(const PromptState& state);
 

@@ -37,8 +37,8 @@ TEST_F(LanguageModelExpander, ProposesWhatTheModelNames) {
   EXPECT_LT(proposals.size(), graph.steps().size() / 2);
   ASSERT_TRUE(by_step.contains("smem_transpose"));
   // Two of the three names are of the catalogue, one by an alias; the third is a step of its own.
-  EXPECT_NEAR(by_step["smem_transpose"].named_share, 1.0 / 3, 1e-12);
-  EXPECT_NEAR(by_step["smem_pad"].named_share, 1.0 / 3, 1e-12);
+  // The first weighs most: 1, 1/2 and 1/3 of their sum.
+  EXPECT_NEAR(by_step["smem_transpose"].named_share, 6.0 / 11, 1e-12);
   EXPECT_EQ(by_step["smem_transpose"].opinions, 1);
   EXPECT_FALSE(by_step["smem_transpose"].reason.empty());
   const auto statistics = expander.statistics();
@@ -46,7 +46,7 @@ TEST_F(LanguageModelExpander, ProposesWhatTheModelNames) {
   EXPECT_EQ(statistics.new_steps.begin()->second.named, 1);
   const StepProposal& made_up = by_step[statistics.new_steps.begin()->first];
   EXPECT_FALSE(made_up.title.empty());
-  EXPECT_NEAR(made_up.named_share, 1.0 / 3, 1e-12);
+  EXPECT_NEAR(by_step["smem_pad"].named_share + made_up.named_share, 5.0 / 11, 1e-12);
   EXPECT_EQ(statistics.proposals_of_use, 1);
   ASSERT_EQ(oracle.requests.size(), 1U);
   EXPECT_TRUE(oracle.requests[0].json_schema);

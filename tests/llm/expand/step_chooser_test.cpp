@@ -69,7 +69,7 @@ TEST_F(StepChooser, StepsOfItsOwnAreAskedForAndMergedByMeaning) {
   ASSERT_EQ(proposals.size(), 2U);
   EXPECT_EQ(proposals[0].step, "diagonal_block_order");
   EXPECT_EQ(proposals[0].title, "diagonal block order");
-  EXPECT_NEAR(proposals[0].named_share, 2.0 / 3, 1e-12);
+  EXPECT_NEAR(proposals[0].named_share, 9.0 / 11, 1e-12);
   EXPECT_EQ(proposals[1].step, "padded_tile_of_words");
   EXPECT_EQ(proposals[1].title, "Padded tile of words");
   const auto request = expander().apply_request(original, proposals[0], 0, context);
@@ -135,24 +135,24 @@ TEST_F(StepChooser, StatesThatAreOfferedMayBeCombined) {
   EXPECT_EQ(of_step(expander().propose(original, context, never), kCombine), nullptr);
 }
 
-TEST_F(StepChooser, NobodyIsAskedAtTheFloorOrAfterALoss) {
+TEST_F(StepChooser, NobodyIsAskedAtTheFloorOrBesideThePoint) {
   oracle.say({R"({"steps": [{"step": "smem_pad", "why": ""}]})"});
   const auto model = expander();
   const CompositeExpander both({rewriter.get(), &model});
   const double seconds = context.evaluation.time.median_seconds;
   ExpansionContext slower = context;
   slower.path = {done("loop_unroll")};
-  slower.path[0].seconds_before = seconds / 1.05;
+  slower.path[0].seconds_before = 1.005 * seconds;
   EXPECT_TRUE(model.propose(original, slower, never).empty());
   EXPECT_FALSE(both.propose(original, slower, never).empty());
-  slower.path[0].seconds_before = seconds;
+  slower.path[0].seconds_before = 2.0 * seconds;
   slower.best_seconds = seconds / 2.5;
   EXPECT_TRUE(model.propose(original, slower, never).empty());
   ExpansionContext finished = context;
   finished.evaluation.roofline_seconds = seconds / 1.02;
   EXPECT_TRUE(both.propose(original, finished, never).empty());
   EXPECT_TRUE(oracle.requests.empty());
-  EXPECT_EQ(model.statistics().after_losses, 3);
+  EXPECT_EQ(model.statistics().beside_the_point, 3);
   EXPECT_EQ(model.statistics().at_floor, 1);
   // A floor that is beaten by far is none.
   finished.evaluation.roofline_seconds = 2.0 * seconds;

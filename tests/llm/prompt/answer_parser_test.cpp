@@ -88,6 +88,17 @@ TEST_F(AnswerParserTest, AMissingLaunchStaysAsItIs) {
   EXPECT_EQ(answer->notes, "Done.\n");
 }
 
+TEST_F(AnswerParserTest, ALaunchAloneLeavesTheCodeAsItIs) {
+  const auto answer = parse("Fewer threads.\n" + block("json", sample::kSwappedLaunch + "\n"));
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_EQ(answer->source, base.source);
+  ASSERT_TRUE(answer->launch);
+  EXPECT_EQ(*answer->launch, *read_launch_change(sample::kSwappedLaunch));
+  // Code that was not fenced is not left as it was.
+  EXPECT_NE(reason(sample::kSwapped + block("json", sample::kSwappedLaunch + "\n")).find("fence"),
+            std::string::npos);
+}
+
 TEST_F(AnswerParserTest, SkipsReasoning) {
   const std::string answer =
       block("cuda", sample::kSwapped) + block("json", sample::kSwappedLaunch + "\n");
@@ -134,8 +145,6 @@ TEST_F(AnswerParserTest, RejectsAnswersWithoutCode) {
   EXPECT_EQ(reason(block("cuda", "\n  \n")), "the answer holds no code: its block is empty");
   EXPECT_EQ(reason(sample::kSwapped), "the code is not fenced" + forms);
   EXPECT_EQ(reason(block("diff", "+ int x;\n")), "the answer is a diff" + forms);
-  EXPECT_EQ(reason(block("json", sample::kSwappedLaunch + "\n")),
-            "the answer holds no code" + forms);
   EXPECT_EQ(reason(sample::kSwappedLaunch),
             "the answer holds no code: its object has no key 'code'");
 }
