@@ -70,15 +70,26 @@ double KnownStates::expected_gain(const std::vector<std::string>& history, const
       .log_gain;
 }
 
+// Without `learn` only how leaps and combinations fare beside single steps, of whoever is asked for
+// them: no statistics of other kernels can tell.
+std::optional<StepProposal> KnownStates::learned_as(const StepProposal& step) const {
+  if (config_.learn) return step;
+  if (!step.parameters.contains(kAppliedBy)) return std::nullopt;
+  StepProposal kind;
+  kind.step = is_combined(step) ? step.step : "single";
+  return kind;
+}
+
 void KnownStates::observe(const std::vector<std::string>& history, const Facts& facts,
                           const StepProposal& step, std::optional<double> log_gain,
                           RunExperience& experience) const {
-  if (!config_.learn) return;
+  const std::optional<StepProposal> learned = learned_as(step);
+  if (!learned) return;
   const double expected = expected_gain(history, facts, step);
   if (log_gain) {
-    experience.observe(step, *log_gain, expected);
+    experience.observe(*learned, *log_gain, expected);
   } else {
-    experience.observe_failure(step, expected);
+    experience.observe_failure(*learned, expected);
   }
 }
 
@@ -157,15 +168,21 @@ std::vector<EdgeSeed> KnownStates::seeds(const std::vector<std::string>& history
                                          const RunExperience& experience,
                                          StepNumbers& numbers) const {
   std::vector<double> shifts;
-  if (config_.learn) {
+  const auto asked = [](const StepProposal& step) { return step.parameters.contains(kAppliedBy); };
+  if (config_.learn || std::ranges::any_of(proposals, asked)) {
     std::map<std::string_view, double> expected;
     for (const StepProposal& proposal : proposals) {
+      const std::optional<StepProposal> learned = learned_as(proposal);
+      if (!learned) {
+        shifts.push_back(0.0);
+        continue;
+      }
       auto known = expected.find(proposal.step);
       if (known == expected.end() || !config_.policy.empty()) {
         known =
             expected.insert_or_assign(proposal.step, expected_gain(history, facts, proposal)).first;
       }
-      shifts.push_back(experience.shift(proposal, known->second));
+      shifts.push_back(experience.shift(*learned, known->second));
     }
   }
   const std::vector<double> priors =

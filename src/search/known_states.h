@@ -120,6 +120,8 @@ class KnownStates {
     // What was tried here, the latest few; where it led, to tell the way to a state from others.
     std::vector<std::pair<std::optional<std::uint32_t>, TriedStep>> tried;
   };
+  // As what a try is learned from; nothing: it is not.
+  [[nodiscard]] std::optional<StepProposal> learned_as(const StepProposal& step) const;
   void note_new_steps(const std::vector<StepProposal>& proposals);
   void count_new_step(const AttemptRecord& attempt);
   [[nodiscard]] std::vector<TriedStep> tried_near(std::uint32_t state) const;

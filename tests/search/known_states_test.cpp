@@ -184,5 +184,27 @@ TEST(KnownStates, StepsThatWereMadeUpAreKeptWithWhatTheyBrought) {
   EXPECT_EQ(family.states().context_at(2).new_steps.size(), 1U);
 }
 
+// Whether leaps pay is learned from this very search, also where nothing else is.
+TEST(KnownStates, LeapsThatPayAreTriedSooner) {
+  StepProposal leap = Family::step(kLeap);
+  leap.parameters["plan"] = "tile + pad";
+  const StepProposal single = Family::step("hints");
+  const auto prior_of_leap = [&](double leap_gain) {
+    Family family;
+    family.add(0, leap, 2.0);
+    family.add(0, single, 7.0);
+    for (int tries = 0; tries < 3; ++tries) {
+      family.tried(0, 1, leap, "", leap_gain);
+      family.tried(0, 2, single, "", 0.1);
+    }
+    StepNumbers numbers;
+    const auto seeds =
+        family.states().seeds({}, {}, {leap, single}, family.states().experience(), numbers);
+    return seeds[0].prior;
+  };
+  EXPECT_GT(prior_of_leap(1.0), 0.5);
+  EXPECT_LT(prior_of_leap(-0.5), 0.5);
+}
+
 }  // namespace
 }  // namespace regraph
