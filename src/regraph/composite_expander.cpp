@@ -40,6 +40,10 @@ bool CompositeExpander::proposes_freely() const {
   return std::ranges::all_of(members_, [](const Expander* one) { return one->proposes_freely(); });
 }
 
+bool CompositeExpander::wants_story() const {
+  return std::ranges::any_of(members_, [](const Expander* one) { return one->wants_story(); });
+}
+
 Result<Candidate> CompositeExpander::restore(const Candidate& stored) const {
   Candidate candidate = stored;
   for (const Expander* member : members_) {

@@ -24,6 +24,8 @@ class CompositeExpander final : public Expander {
   [[nodiscard]] bool repeatable(const StepProposal& proposal) const override;
   // When every member does.
   [[nodiscard]] bool proposes_freely() const override;
+  // When any member does.
+  [[nodiscard]] bool wants_story() const override;
   // By every member in turn: those that attach nothing hand it on as it is.
   [[nodiscard]] Result<Candidate> restore(const Candidate& stored) const override;
   // The longest of the members'.

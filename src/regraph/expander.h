@@ -141,6 +141,9 @@ class Expander {
   }
   // The same of propose.
   [[nodiscard]] virtual bool proposes_freely() const { return true; }
+  // Whether it wants to be told how a candidate was come by: path, tried, others and new_steps of
+  // the context, which take time to put together.
+  [[nodiscard]] virtual bool wants_story() const { return false; }
   // Gives a candidate of a proposal that is not repeatable, read back from storage, the form that
   // apply would have attached. Other candidates are restored by applying their steps again. The
   // default attaches nothing.

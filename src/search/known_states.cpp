@@ -196,8 +196,9 @@ std::vector<EdgeSeed> KnownStates::seeds(const std::vector<std::string>& history
   return result;
 }
 
-ExpansionContext KnownStates::context_of(std::uint32_t state, const StepProposal& step) const {
-  ExpansionContext context = context_at(state);
+ExpansionContext KnownStates::context_of(std::uint32_t state, const StepProposal& step,
+                                         bool story) const {
+  ExpansionContext context = context_at(state, story);
   context.evaluation = at(state).evaluation;
   context.others.clear();
   if (const auto other = state_to_combine(step)) {
@@ -212,10 +213,11 @@ ExpansionContext KnownStates::context_of(std::uint32_t state, const StepProposal
   return context;
 }
 
-ExpansionContext KnownStates::context_at(std::uint32_t state) const {
+ExpansionContext KnownStates::context_at(std::uint32_t state, bool story) const {
   ExpansionContext context;
   context.history = history(state);
   context.original_seconds = original_seconds();
+  if (!story) return context;
   context.best_seconds = at(best()).evaluation.time.median_seconds;
   for (const std::uint32_t id : path_to(state)) {
     const Evaluation& before = at(*at(id).parent).evaluation;

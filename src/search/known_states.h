@@ -101,11 +101,13 @@ class KnownStates {
                const StepProposal& step, std::optional<double> log_gain,
                RunExperience& experience) const;
   [[nodiscard]] const StepNumbers& step_numbers() const { return numbers_; }
-  // What an expander is told about a step at a state, as far as it is committed.
-  [[nodiscard]] ExpansionContext context_of(std::uint32_t state, const StepProposal& step) const;
+  // What an expander is told about a step at a state, as far as it is committed. `story`: also what
+  // Expander::wants_story is about.
+  [[nodiscard]] ExpansionContext context_of(std::uint32_t state, const StepProposal& step,
+                                            bool story) const;
   // What it is told when it is asked for steps at a state that is being judged; the evaluation is
   // not known yet.
-  [[nodiscard]] ExpansionContext context_at(std::uint32_t state) const;
+  [[nodiscard]] ExpansionContext context_at(std::uint32_t state, bool story) const;
   // Steps that somebody made up in this run, in the order they were first proposed.
   [[nodiscard]] const std::vector<NewStepRecord>& new_steps() const { return new_steps_; }
 

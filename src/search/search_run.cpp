@@ -172,7 +172,7 @@ void SearchRun::submit_expansion(const Ticket& ticket) {
     entry.under_way = true;
     work_.apply(
         {states_.at(ticket.parent).candidate, proposal, static_cast<int>(ticket.variant),
-         states_.context_of(ticket.parent, proposal)},
+         states_.context_of(ticket.parent, proposal, inputs_.expander.wants_story())},
         [this, number = ticket.number](Applied applied) { expanded(number, std::move(applied)); });
   }
   if (known) entry.result = std::move(*known);
@@ -191,7 +191,7 @@ void SearchRun::submit_measurement(const Ticket& ticket) {
   }
   if (records_.over_already()) return;
   entry.under_way = true;
-  ExpansionContext context = states_.context_at(ticket.node);
+  ExpansionContext context = states_.context_at(ticket.node, inputs_.expander.wants_story());
   EvaluationBudget budget = screening_budget(inputs_.config);
   budget.measured_over_predicted = states_.measured_over_predicted(ticket.parent);
   work_.judge(

@@ -4,10 +4,16 @@
     tests/llm/scripted_server.py [--answers FOLDER] [--port N] [--port-file FILE] [--delay SECONDS]
                                  [--status CODE] [--repeat-key] [--log FILE] [--faults SHARE]
                                  [--character declining|inventive|circling|satisfied]
+                                 [--conversation FILE [--misses FILE]]
+    tests/llm/scripted_server.py --keep RECORDING KERNEL
 
 --character: instead of the files a model that declines every step, one that names nothing but steps of its own (and
 answers with what is on file for one), one that goes from the original to another form and back, one that says at once
 that nothing will pay.
+
+--conversation: instead of the files what a real model answered to the same task about the same code, whatever else a prompt says
+by now (tests/llm/conversations); a choice that is not there is an empty list, other tasks are declined, and both are noted
+in the file of misses. --keep prints such a conversation of a recording (--llm-record).
 
 Listens on loopback and prints its address. What it chooses depends on the request alone, so equal requests
 get equal answers. Tokens are counted as bytes / 4.
@@ -57,6 +63,61 @@ def code_of(messages):
     return shown.group(2) if shown else ""
 
 
+def task_of(messages):
+    """What is asked, as far as another wording of it would ask the same."""
+    last = messages[-1]["content"]
+    if len(messages) > 2:
+        return "repair " + hashlib.sha256(messages[-2]["content"].encode()).hexdigest()[:16]
+    task = last[last.rfind("# Task: "):]
+    step = re.search(r"^(\w+): ", task, re.MULTILINE)
+    values = re.search(r"^Parameters that were chosen: (.*)$", task, re.MULTILINE)
+    plan = re.findall(r"^\d+\. (\w+):", task, re.MULTILINE)
+    other = re.search(r"^\[begin other state.*?^\[end other state", task, re.MULTILINE | re.DOTALL)
+    if task.startswith("# Task: choose"):
+        return "choose"
+    if other:
+        return "combine " + hashlib.sha256("".join(other.group(0).split("\n")[1:-1]).encode()).hexdigest()[:16]
+    if plan and "plan of several steps" in task.split("\n")[0]:
+        return "leap " + " ".join(plan)
+    return f"apply {step.group(1) if step else '?'} {values.group(1) if values else ''}".strip()
+
+
+def code_key(code):
+    return hashlib.sha256(" ".join(code.split()).encode()).hexdigest()[:32]
+
+
+def conversation_of(file):
+    """Answers by task and code."""
+    answers = {}
+    for line in file.read_text(encoding="utf-8").splitlines():
+        entry = json.loads(line)
+        answers.setdefault((entry["task"], entry["code"]), entry["answer"])
+    return answers
+
+
+def answer_in_conversation(server, messages):
+    """As answer_to."""
+    task = task_of(messages)
+    known = server.conversation.get((task, code_key(code_of(messages))))
+    if known is not None:
+        return known, "stop"
+    if server.misses:
+        with server.lock, open(server.misses, "a", encoding="utf-8") as misses:
+            misses.write(task + "\n")
+    return ('{"steps": []}' if task == "choose" else "DECLINE: nobody answered this"), "stop"
+
+
+def keep(recording, kernel):
+    """Prints the answers of a recording, a line of JSON each."""
+    for line in pathlib.Path(recording).read_text(encoding="utf-8").splitlines()[1:]:
+        entry = json.loads(line)
+        if "answer" not in entry:
+            continue
+        messages = [{"role": message["role"], "content": message["text"]} for message in entry["request"]["messages"]]
+        print(json.dumps({"kernel": kernel, "task": task_of(messages), "code": code_key(code_of(messages)),
+                          "answer": entry["answer"]["choices"][0]["text"]}))
+
+
 def answer_in_character(character, folder, messages, seed):
     """As answer_to."""
     asked = "\n".join(message["content"] for message in messages)
@@ -104,7 +165,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             request = json.loads(body)
             details = (self.server.answers, request["messages"], request.get("seed", 0))
             character = self.server.character
-            text, finish = answer_in_character(character, *details) if character else answer_to(*details)
+            if self.server.conversation:
+                text, finish = answer_in_conversation(self.server, request["messages"])
+            else:
+                text, finish = answer_in_character(character, *details) if character else answer_to(*details)
         except (ValueError, KeyError, TypeError) as error:
             return self.reply(400, {"error": {"message": f"bad request: {error}"}})
         if self.server.repeat_key:
@@ -164,8 +228,13 @@ def main():
     parser.add_argument("--repeat-key", action="store_true", help="put the client's key into every answer")
     parser.add_argument("--faults", type=float, default=0.0, help="share of requests that something goes wrong with")
     parser.add_argument("--character", choices=("declining", "inventive", "circling", "satisfied"))
+    parser.add_argument("--conversation", type=pathlib.Path)
+    parser.add_argument("--misses", type=pathlib.Path)
+    parser.add_argument("--keep", nargs=2, metavar=("RECORDING", "KERNEL"))
     parser.add_argument("--log", help="file to write a hash of every request to")
     options = parser.parse_args()
+    if options.keep:
+        return keep(*options.keep)
     server = Server(("127.0.0.1", options.port), Handler)
     server.answers = options.answers
     server.delay = options.delay
@@ -173,6 +242,8 @@ def main():
     server.repeat_key = options.repeat_key
     server.log = options.log
     server.character = options.character
+    server.conversation = conversation_of(options.conversation) if options.conversation else None
+    server.misses = options.misses
     server.faults = options.faults
     server.random = random.Random(7)
     server.requests = 0

@@ -125,7 +125,7 @@ TEST(KnownStates, ExpandersAreToldTheWayAndWhatWasTriedOnIt) {
   family.tried(1, std::nullopt, Family::step("vectorize"), "declined");
   family.tried(1, 3, leap, "", std::log(2.0));
   family.tried(3, std::nullopt, Family::step("hints"), "wrong_result");
-  const ExpansionContext context = family.states().context_at(3);
+  const ExpansionContext context = family.states().context_at(3, true);
   EXPECT_EQ(context.history, (std::vector<std::string>{"swap", "tile", "pad"}));
   ASSERT_EQ(context.path.size(), 2U);
   EXPECT_EQ(context.path[0].seconds_before, 8.0);
@@ -147,7 +147,7 @@ TEST(KnownStates, StatesThatWentAnotherWayAreOfferedToBeCombined) {
   family.add(0, Family::step("unroll"), 6.0);
   family.add(0, Family::step("hints"), 7.9);  // too little to be wanted
   family.add(1, Family::step("unroll"), 3.0);
-  const ExpansionContext here = family.states().context_at(2);
+  const ExpansionContext here = family.states().context_at(2, true);
   ASSERT_EQ(here.others.size(), 2U);
   EXPECT_EQ(here.others[0].state, 4U);  // the fastest first
   EXPECT_EQ(here.others[1].state, 1U);
@@ -155,15 +155,15 @@ TEST(KnownStates, StatesThatWentAnotherWayAreOfferedToBeCombined) {
   EXPECT_EQ(here.others[1].steps.size(), 1U);
   EXPECT_EQ(here.others[1].common_seconds, 8.0);
   // Not with what lies on the way, nor with what did nothing else.
-  const ExpansionContext below = family.states().context_at(4);
+  const ExpansionContext below = family.states().context_at(4, true);
   EXPECT_TRUE(below.others.empty());
   StepProposal combination = Family::step(kCombine);
   combination.parameters["with"] = "1";
-  ASSERT_EQ(family.states().context_of(2, combination).others.size(), 1U);
+  ASSERT_EQ(family.states().context_of(2, combination, true).others.size(), 1U);
   combination.parameters["with"] = "3";
-  EXPECT_TRUE(family.states().context_of(2, combination).others.empty());
+  EXPECT_TRUE(family.states().context_of(2, combination, true).others.empty());
   combination.parameters["with"] = "99";
-  EXPECT_TRUE(family.states().context_of(2, combination).others.empty());
+  EXPECT_TRUE(family.states().context_of(2, combination, true).others.empty());
 }
 
 TEST(KnownStates, StepsThatWereMadeUpAreKeptWithWhatTheyBrought) {
@@ -181,7 +181,7 @@ TEST(KnownStates, StepsThatWereMadeUpAreKeptWithWhatTheyBrought) {
   EXPECT_EQ(record.tries, 2);  // one that was declined was none
   EXPECT_EQ(record.verified, 1);
   EXPECT_NEAR(record.best_log_gain, std::log(2.0), 1e-12);
-  EXPECT_EQ(family.states().context_at(2).new_steps.size(), 1U);
+  EXPECT_EQ(family.states().context_at(2, true).new_steps.size(), 1U);
 }
 
 // Whether leaps pay is learned from this very search, also where nothing else is.

@@ -64,7 +64,9 @@ class LanguageModelExpander final : public Expander {
                                         int variant, const ExpansionContext& context,
                                         const Cancellation& cancellation) const override;
   [[nodiscard]] bool repeatable(const StepProposal& proposal) const override;
-  [[nodiscard]] bool proposes_freely() const override { return !config_.choosing.ask; }
+  // What it offers depends on how a state was come by, whether it asks or not.
+  [[nodiscard]] bool proposes_freely() const override { return false; }
+  [[nodiscard]] bool wants_story() const override { return true; }
   [[nodiscard]] Result<Candidate> restore(const Candidate& stored) const override;
   [[nodiscard]] double longest_seconds() const override;
 
