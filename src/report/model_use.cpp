@@ -99,6 +99,7 @@ Json model_use_json(const ModelUse& use) {
           {"empty_lists", expansion.empty_lists},
           {"not_asked_at_floor", expansion.at_floor},
           {"not_asked_beside_the_point", expansion.beside_the_point},
+          {"not_asked_left_behind", expansion.left_behind},
           {"taken_back", expansion.taken_back},
           {"named_steps", Json(expansion.named_steps)},
           {"new_steps", std::move(steps)}};

@@ -385,5 +385,32 @@ TEST_F(LanguageModel, AResumedRunGoesOnWithItsBudget) {
             spent);
 }
 
+// What a strong model answered, given again to the same tasks: prompts that cannot get these tasks
+// asked any more, a reader that refuses these answers, or a search that passes them by, fail here.
+TEST_F(LanguageModel, AConversationWithARealModelStillLeadsSomewhere) {
+  struct Case {
+    const char* kernel;
+    double least_speedup;
+  };
+  for (const Case& one : {Case{"block_dct", 30.0}, Case{"local_alignment", 20.0}}) {
+    const std::string root = REGRAPH_SOURCE_DIR;
+    const std::string kernel = one.kernel;
+    const std::string url =
+        serve({"--conversation", root + "/tests/llm/conversations/" + kernel + ".jsonl"});
+    const auto ended = run(
+        search(root + "/bench/partner/" + kernel + "/" + kernel + ".cu", url,
+               {"--evaluations", "12", "--seed", "1", "--output", kernel, "--evaluator", "model"},
+               "both"));
+    stop_servers();
+    ASSERT_EQ(ended.exit_code, 0) << ended.error;
+    const auto result = ended.json();
+    EXPECT_GT(result.at("speedup"), one.least_speedup) << result.at("language_model");
+    const auto& use = result.at("language_model");
+    EXPECT_GE(use.at("candidates"), 2);
+    EXPECT_EQ(use.at("verdicts").size(), 1U) << use;  // every one of them was correct
+    EXPECT_EQ(use.at("rejected").size(), 0U) << use;
+  }
+}
+
 }  // namespace
 }  // namespace regraph

@@ -30,6 +30,7 @@ struct ExpansionStatistics {
   int empty_lists = 0;                     // of them, that say that nothing will pay
   int taken_back = 0;                      // names that would have undone or repeated a step
   int at_floor = 0;                        // states at which there was nothing left to gain
+  int left_behind = 0;                     // steps that it was not asked for any more
   int beside_the_point = 0;                // states that it was not asked about, see StepChooser
   std::map<std::string, int> named_steps;  // of the catalogue
   std::map<std::string, NewStep> new_steps;

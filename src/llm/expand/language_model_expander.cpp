@@ -5,6 +5,19 @@
 
 namespace regraph::llm {
 
+namespace {
+
+// Whether a step that somebody made up was tried on the way here and brought nothing: it is one
+// change, and the code is nearly the same.
+bool did_not_pay_nearby(const StepProposal& proposal, const ExpansionContext& context) {
+  return !proposal.title.empty() && std::ranges::any_of(context.tried, [&](const TriedStep& tried) {
+    return tried.steps_back > 0 && tried.verified && tried.log_gain <= 0.0 &&
+           tried.step.step == proposal.step;
+  });
+}
+
+}  // namespace
+
 LanguageModelExpander::LanguageModelExpander(const ExpanderParts& parts,
                                              const LanguageModelConfig& config)
     : parts_(parts),
@@ -55,6 +68,14 @@ Result<Candidate> LanguageModelExpander::apply(const Candidate& candidate,
   for (const FailedVariant& failure : context.failures) {
     if (failure.reason == name(ErrorCode::declined))
       return fail(ErrorCode::declined, failure.message);
+  }
+  if (did_not_pay_nearby(proposal, context)) {
+    tally_.change([](ExpansionStatistics& tally) { ++tally.taken_back; });
+    return fail(ErrorCode::declined, "it did not pay a step before");
+  }
+  if (is_left_behind(context)) {
+    tally_.change([](ExpansionStatistics& tally) { ++tally.left_behind; });
+    return fail(ErrorCode::declined, "another state is more than four times as fast");
   }
   const std::optional<Step> step = requests_.step_of(proposal);
   if (!step) return fail(ErrorCode::refused, "the ReGraph has no step '" + proposal.step + "'");

@@ -59,7 +59,8 @@ class LanguageModelExpander final : public Expander {
                      std::vector<StepProposal>& proposals,
                      const Cancellation& cancellation) const override;
   [[nodiscard]] bool owns(const StepProposal& proposal) const override;
-  // Errors: as StepWriter::write. A step that was declined here before is declined without asking.
+  // Errors: as StepWriter::write. A step that was declined here before is declined without asking,
+  // and so is one at a state that is left behind.
   [[nodiscard]] Result<Candidate> apply(const Candidate& candidate, const StepProposal& proposal,
                                         int variant, const ExpansionContext& context,
                                         const Cancellation& cancellation) const override;

@@ -21,6 +21,7 @@ constexpr double kAtFloor = 1.03;
 constexpr double kBelowFloor = 0.9;
 constexpr double kGained = 0.99;
 constexpr double kBehind = 2.0;
+constexpr double kFarBehind = 4.0;
 
 StepProposal by_model(std::string step, int variants) {
   StepProposal proposal;
@@ -90,6 +91,11 @@ bool is_beside_the_point(const ExpansionContext& context) {
   const double before = context.path.back().seconds_before;
   const double best = context.best_seconds;
   return (before > 0.0 && seconds > kGained * before) || (best > 0.0 && seconds > kBehind * best);
+}
+
+bool is_left_behind(const ExpansionContext& context) {
+  const double best = context.best_seconds;
+  return best > 0.0 && context.evaluation.time.median_seconds > kFarBehind * best;
 }
 
 std::vector<const Step*> StepChooser::catalogue(const Facts& facts) const {

@@ -118,6 +118,10 @@ class StepChooser {
 // than twice as fast.
 [[nodiscard]] bool is_beside_the_point(const ExpansionContext& context);
 
+// Whether another state is more than four times as fast, so that what was chosen at this one before
+// that was known is not worth a request any more.
+[[nodiscard]] bool is_left_behind(const ExpansionContext& context);
+
 // Whether the model, not the rewriter, applies a proposal.
 [[nodiscard]] bool is_by_model(const StepProposal& proposal);
 

@@ -294,6 +294,36 @@ TEST_F(LanguageModelExpander, SayingNoIsAnAnswer) {
   }
 }
 
+TEST_F(LanguageModelExpander, WhatOthersHaveLeftBehindIsNotAskedFor) {
+  oracle.say({answer("smem_transpose.0.md")});
+  const auto expander = this->expander();
+  const double seconds = context.evaluation.time.median_seconds;
+  context.best_seconds = seconds / 5.0;
+  const auto declined = expander.apply(original, by_model("smem_transpose"), 0, context, never);
+  ASSERT_FALSE(declined);
+  EXPECT_EQ(declined.error().code, ErrorCode::declined);
+  EXPECT_TRUE(oracle.requests.empty());
+  EXPECT_EQ(expander.statistics().left_behind, 1);
+  context.best_seconds = seconds / 3.0;
+  EXPECT_TRUE(expander.apply(original, by_model("smem_transpose"), 0, context, never));
+}
+
+TEST_F(LanguageModelExpander, AMadeUpStepThatLostAStepBeforeIsNotAskedForAgain) {
+  oracle.say({"DECLINE: no"});
+  const auto expander = this->expander();
+  StepProposal made_up = by_model("prefetch_letters");
+  made_up.title = "Prefetch letters";
+  ExpansionContext told = context;
+  told.tried = {{made_up, 1, true, -0.1, "", ""}};
+  const auto declined = expander.apply(original, made_up, 0, told, never);
+  ASSERT_FALSE(declined);
+  EXPECT_EQ(declined.error().code, ErrorCode::declined);
+  EXPECT_TRUE(oracle.requests.empty());
+  told.tried[0].log_gain = 0.1;
+  EXPECT_FALSE(expander.apply(original, made_up, 0, told, never));
+  EXPECT_EQ(oracle.requests.size(), 1U);
+}
+
 TEST_F(LanguageModelExpander, SaysWhyThereIsNoAnswer) {
   const auto code_of = [&](llm::ChatFailure failure) {
     oracle.answerer = [=](const llm::ChatRequest&) {
