@@ -7,10 +7,13 @@
 #include "fuzz/mutate.h"
 #include "llm/prompt/answer_edits.h"
 #include "llm/prompt/answer_parser.h"
+#include "llm/prompt/choice_and_code.h"
 #include "llm/prompt/code_tokens.h"
 #include "llm/prompt/judge_answer.h"
 #include "llm/prompt/prompt_library.h"
 #include "llm/prompt/sample.h"
+#include "llm/prompt/step_answer.h"
+#include "regraph/combined_steps.h"
 #include "regraph/regraph_yaml.h"
 #include "source/relevant_part.h"
 
@@ -133,7 +136,17 @@ const std::vector<std::string> kAdvice = {
     R"({"steps": [{"step": "smem_tile", "why": "reuse", "parameters": {"depth": 32}},
                   {"step": "New One", "why": ""}]})",
     R"([{"step": "padding", "why": "banks", "parameters": {"pad": "1"}}])",
+    R"({"steps": [{"step": "leap", "why": "together", "plan": ["smem_tile", "pad the tile", "leap"],
+                   "parameters": []},
+                  {"step": "combine", "why": "both", "plan": [],
+                   "parameters": [{"name": "with", "value": "17"}]}]})",
 };
+
+// A choice with the first of its steps applied.
+const std::string kTogether =
+    "```steps\n{\"steps\": [{\"step\": \"smem_tile\", \"why\": "
+    "\"reuse\"}]}\n```\nTiled.\n```cuda\n" +
+    sample::kSwapped + "```\n```json\n" + sample::kSwappedLaunch + "\n```\n";
 
 ChatChoice choice_of(std::string text) {
   ChatChoice choice;
@@ -261,7 +274,33 @@ void try_advice(const Surroundings& all, std::string text, fuzz::Random& random,
     if (step.id.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") != std::string::npos)
       rounds.fail("an id that is none: " + step.id);
     if (!is_short_line(step.why) || !is_short_line(step.name)) rounds.fail("a long name");
+    if (step.plan.size() == 1 || step.plan.size() > kLongestPlan) rounds.fail("no plan");
+    if (step.plan.empty() != (step.id != kLeap)) rounds.fail("a plan of something else");
+    std::vector<std::string> ids;
+    for (const NamedStep& planned : step.plan) {
+      if (planned.id == kLeap || planned.id == kCombine || planned.id.empty())
+        rounds.fail("no step of a plan");
+      ids.push_back(planned.id);
+    }
+    StepProposal leap;
+    leap.step = kLeap;
+    leap.parameters[kPlan] = plan_text(ids);
+    if (planned_steps(leap) != ids) rounds.fail("a plan that does not come back");
   }
+}
+
+// The list and the code of an answer that holds both: nothing is in two of them.
+void try_together(std::string text, fuzz::Random& random, const fuzz::Rounds& rounds) {
+  fuzz::damage(text, random, kWords);
+  const auto split = split_choice(choice_of(text));
+  if (!split) {
+    if (split.error().message.empty()) rounds.fail("no reason");
+    return;
+  }
+  const std::size_t parts = split->steps.text.size() + (split->code ? split->code->text.size() : 0);
+  if (parts > text.size()) rounds.fail("more than there was");
+  if (split->code && split->code->text.find_first_not_of(" \t\r\n") == std::string::npos)
+    rounds.fail("code that is none");
 }
 
 }  // namespace
@@ -274,6 +313,7 @@ int main(int argc, char** argv) {
     if (random() % 3 == 0) {
       return try_advice(all, kAdvice[random() % kAdvice.size()], random, rounds);
     }
+    if (random() % 8 == 0) return try_together(kTogether, random, rounds);
     if (random() % 4 == 0) return try_part(random, rounds);
     if (random() % 6 == 0) return try_edits("Two edits.\n" + kEdits, random, rounds);
     return try_code(all, codes[random() % codes.size()], random, rounds);
