@@ -238,19 +238,19 @@ TEST_F(LanguageModel, GoesOnAfterAKill) {
 TEST_F(LanguageModel, BudgetsEndTheAsking) {
   const std::string url = serve();
   const auto tokens = run(search(example("transpose"), url,
-                                 {"--evaluations", "30", "--output", "a", "--llm-tokens", "20000",
+                                 {"--evaluations", "30", "--output", "a", "--llm-tokens", "9000",
                                   "--llm-max-tokens", "1000"}));
   const auto use = tokens.json().at("language_model");
   EXPECT_EQ(use.at("budget_spent"), true);
-  EXPECT_LE(use.at("prompt_tokens").get<int>() + use.at("completion_tokens").get<int>(), 20000);
+  EXPECT_LE(use.at("prompt_tokens").get<int>() + use.at("completion_tokens").get<int>(), 9000);
   file("prices.yaml",
        "format: regraph-prices/1\nprices:\n  - {model: hand, prompt: 1000, completion: 1000}\n");
   const auto dollars = run(search(example("transpose"), url,
-                                  {"--evaluations", "30", "--output", "b", "--llm-cost", "15",
+                                  {"--evaluations", "30", "--output", "b", "--llm-cost", "9",
                                    "--llm-prices", "prices.yaml", "--llm-max-tokens", "1000"}));
   const auto spent = dollars.json().at("language_model").at("dollars").get<double>();
   EXPECT_GT(spent, 1.0);
-  EXPECT_LE(spent, 15.0);
+  EXPECT_LE(spent, 9.0);
 }
 
 TEST_F(LanguageModel, DryRunShowsPromptsAndCostAndAsksNobody) {
