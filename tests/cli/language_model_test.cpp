@@ -393,12 +393,15 @@ TEST_F(LanguageModel, AConversationWithARealModelStillLeadsSomewhere) {
     double least_speedup;
   };
   for (const Case& one : {Case{"block_dct", 30.0}, Case{"local_alignment", 20.0}}) {
-    const std::string root = REGRAPH_SOURCE_DIR;
+    const std::filesystem::path root = REGRAPH_SOURCE_DIR;
     const std::string kernel = one.kernel;
-    const std::string url =
-        serve({"--conversation", root + "/tests/llm/conversations/" + kernel + ".jsonl"});
+    const std::filesystem::path file =
+        (root / "tests/llm/conversations" / kernel).replace_extension("jsonl");
+    const std::filesystem::path source =
+        (root / "bench/partner" / kernel / kernel).replace_extension("cu");
+    const std::string url = serve({"--conversation", file.string()});
     const auto ended = run(
-        search(root + "/bench/partner/" + kernel + "/" + kernel + ".cu", url,
+        search(source.string(), url,
                {"--evaluations", "12", "--seed", "1", "--output", kernel, "--evaluator", "model"},
                "both"));
     stop_servers();

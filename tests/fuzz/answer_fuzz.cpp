@@ -131,8 +131,7 @@ std::vector<std::string> code_answers() {
 
 const std::vector<std::string> kAdvice = {
     R"x({"critical_issue": "no barrier", "where": "line 7", "minimal_fix": "__syncthreads()"})x",
-    "```json\n{\"bottleneck\": \"uncoalesced\", \"step\": \"coalesce_swap\", "
-    "\"change\": \"x, y\"}\n```",
+    R"({"bottleneck": "uncoalesced", "step": "coalesce_swap", "change": "x, y"})",
     R"({"steps": [{"step": "smem_tile", "why": "reuse", "parameters": {"depth": 32}},
                   {"step": "New One", "why": ""}]})",
     R"([{"step": "padding", "why": "banks", "parameters": {"pad": "1"}}])",

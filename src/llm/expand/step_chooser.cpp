@@ -62,6 +62,7 @@ std::size_t place_for(StepProposal proposal, std::vector<StepProposal>& proposal
 
 std::vector<std::string> ids_of(const std::vector<NamedStep>& plan) {
   std::vector<std::string> ids;
+  ids.reserve(plan.size());
   for (const NamedStep& step : plan)
     ids.push_back(step.id);
   return ids;

@@ -18,6 +18,7 @@ constexpr std::size_t kLongestStep = 160;
 
 std::string list_of(const std::vector<StepProposal>& steps) {
   std::vector<std::string> texts;
+  texts.reserve(steps.size());
   for (const StepProposal& step : steps)
     texts.push_back(told_step(step));
   return fmt::format("{}", fmt::join(texts, ", then "));

@@ -37,6 +37,7 @@ TEST(AskedOnce, EqualRequestsAreSentOnceAlsoAtTheSameTime) {
   AskedOnce once(model);
   const Cancellation never;
   std::vector<std::thread> threads;
+  threads.reserve(8);
   std::atomic<int> tokens = 0;
   for (int index = 0; index < 8; ++index) {
     threads.emplace_back([&, index] {
