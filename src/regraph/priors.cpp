@@ -29,6 +29,10 @@
 //   P'(a) = (k P(a) + n share(a)) / (k + n)     share(a) = how many of n opinions named a, each
 //                                               shared among the proposals that it names
 //
+// Steps that the graph does not know (made up, or standing for several) are expected to bring 2 %;
+// those that an opinion named get the mean score of the known steps that were named beside them, as
+// the graph has nothing to say against them.
+//
 // The score is linear in the expected log-gain because log-gains add along a path. A step that does
 // not appear to pay keeps the floor, and 10 % of the mass is uniform, so that nothing is excluded.
 #include "regraph/step_graph.h"
@@ -36,6 +40,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
+#include <string_view>
 
 namespace regraph {
 
@@ -154,6 +160,22 @@ std::vector<double> StepGraph::priors(std::span<const std::string> history, cons
     if (share.proposals++ > 0) continue;
     const bool by_rewriter = !proposal.parameters.contains(kAppliedBy);
     share.score = expectation(proposal.step, by_rewriter, history, facts, source).score;
+  }
+  double known_scores = 0.0;
+  int known_named = 0;
+  std::set<std::string_view> counted;
+  for (const StepProposal& proposal : proposals) {
+    const bool counts = proposal.named_share > 0.0 && find(proposal.step) != nullptr &&
+                        counted.insert(proposal.step).second;
+    if (!counts) continue;
+    known_scores += shares.at(proposal.step).score;
+    ++known_named;
+  }
+  for (const StepProposal& proposal : proposals) {
+    if (known_named == 0 || !(proposal.named_share > 0.0) || find(proposal.step) != nullptr)
+      continue;
+    Share& share = shares.at(proposal.step);
+    share.score = std::max(share.score, known_scores / known_named);
   }
   std::vector<double> result;
   result.reserve(proposals.size());

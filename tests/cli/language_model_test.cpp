@@ -21,6 +21,7 @@ class LanguageModel : public test::RunningProgram {
                      {"python3", std::string(REGRAPH_SOURCE_DIR) + "/tests/llm/scripted_server.py",
                       "--port-file", port_file});
     std::vector<char*> pointers;
+    pointers.reserve(arguments.size() + 1);
     for (std::string& argument : arguments)
       pointers.push_back(argument.data());
     pointers.push_back(nullptr);
@@ -219,7 +220,7 @@ TEST_F(LanguageModel, GoesOnAfterAKill) {
   auto arguments = search(example("transpose"), url,
                           {"--evaluations", "10", "--llm-no-proposals", "--output", "killed"});
   std::erase(arguments, "--quiet");
-  arguments.push_back("--verbose");
+  arguments.emplace_back("--verbose");
   const pid_t child = start(arguments);
   ASSERT_TRUE(wait_until_error_holds("   3 ")) << content("error");
   kill(child, SIGKILL);

@@ -199,6 +199,20 @@ TEST(Priors, OpinionsEnterLikeObservations) {
   EXPECT_NEAR(graph.priors({}, {}, {""}, many)[1], without[1] * 0.2 + 0.75 * 0.8, 1e-12);
 }
 
+// The graph knows nothing against a step that it does not know.
+TEST(Priors, UnknownStepsThatWereNamedStandBesideTheKnownOnes) {
+  const StepGraph graph = example();
+  const std::vector<StepProposal> unnamed = {named("strong", 0.0, 0), named("made_up", 0.0, 0)};
+  const std::vector<double> without = graph.priors({}, {}, {""}, unnamed);
+  EXPECT_LT(without[1], without[0]);
+  // Named first, it is tried first.
+  const std::vector<StepProposal> both = {named("strong", 1.0 / 3, 1),
+                                          named("made_up", 2.0 / 3, 1)};
+  const std::vector<double> with = graph.priors({}, {}, {""}, both);
+  EXPECT_GT(with[1], with[0]);
+  EXPECT_NEAR(with[0] + with[1], 1.0, 1e-12);
+}
+
 TEST(Priors, OpinionsOnWhatCannotBeDoneAreShared) {
   const StepGraph graph = example();
   // Half of the opinions named a step that is not proposed here; the other half counts in full.

@@ -22,6 +22,8 @@ constexpr double kBelowFloor = 0.9;
 constexpr double kGained = 0.99;
 constexpr double kBehind = 2.0;
 constexpr double kFarBehind = 4.0;
+// Added to the logit of a step whose code came with the choice: it has been paid for.
+constexpr double kThereAlready = 1.0;
 
 StepProposal by_model(std::string step, int variants) {
   StepProposal proposal;
@@ -341,6 +343,7 @@ void StepChooser::keep_answer(const Candidate& candidate, Opinions opinions,
     own.reason = first.why;
     place = place_for(std::move(own), proposals);
   }
+  proposals[place].correction += kThereAlready;
   const std::lock_guard lock(mutex_);
   kept_.insert_or_assign(key_of(candidate, proposals[place]), std::move(*opinions.written));
 }

@@ -170,6 +170,7 @@ TEST_F(StepChooser, ChoosingAndWritingMayBeOneRequest) {
   ASSERT_EQ(proposals.size(), 2U);
   ASSERT_EQ(oracle.requests.size(), 1U);
   EXPECT_FALSE(oracle.requests[0].json_schema);
+  EXPECT_GT(proposals[0].correction, proposals[1].correction);  // it has been paid for
   const auto applied = model.apply(original, proposals[0], 0, context, never);
   ASSERT_TRUE(applied) << applied.error().message;
   EXPECT_EQ(oracle.requests.size(), 1U);
