@@ -19,6 +19,12 @@ constexpr std::size_t kMostTold = 16;     // of them, told at one place
 constexpr double kWorthCombining = 0.0487901641694320;
 constexpr std::size_t kMostOthers = 2;  // offered at a state
 
+// What failures are told of: a step with any of its values; but two plans, or combinations with two
+// states, have nothing in common.
+std::string task_of(const StepProposal& step) {
+  return is_combined(step) ? step.text() : step.step;
+}
+
 }  // namespace
 
 Hash128 executable_of(const Candidate& candidate, const Evaluation& evaluation) {
@@ -127,7 +133,7 @@ void KnownStates::learn(const AttemptRecord& attempt, std::string message, bool 
   }
   if (!attempt.verified) {
     if (!keep_failures) return;
-    auto& failures = states_[attempt.parent].failures[attempt.step.step];
+    auto& failures = states_[attempt.parent].failures[task_of(attempt.step)];
     failures.push_back({attempt.variant, attempt.reason, std::move(message)});
     if (failures.size() > kMostFailures) failures.erase(failures.begin());
     return;
@@ -205,7 +211,7 @@ ExpansionContext KnownStates::context_of(std::uint32_t state, const StepProposal
     if (auto found = other_state(state, *other)) context.others.push_back(std::move(*found));
   }
   const auto& failures = states_[state].failures;
-  if (const auto known = failures.find(step.step); known != failures.end())
+  if (const auto known = failures.find(task_of(step)); known != failures.end())
     context.failures = known->second;
   const std::string from =
       context.history.empty() ? std::string(StepGraph::kInit) : context.history.back();

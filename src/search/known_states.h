@@ -118,7 +118,7 @@ class KnownStates {
   struct Known {
     StateRecord record;
     std::vector<StepProposal> proposals;
-    std::map<std::string, std::vector<FailedVariant>> failures;  // by step, the latest few
+    std::map<std::string, std::vector<FailedVariant>> failures;  // by task, the latest few
     // What was tried here, the latest few; where it led, to tell the way to a state from others.
     std::vector<std::pair<std::optional<std::uint32_t>, TriedStep>> tried;
   };

@@ -184,6 +184,21 @@ TEST(KnownStates, StepsThatWereMadeUpAreKeptWithWhatTheyBrought) {
   EXPECT_EQ(family.states().context_at(2, true).new_steps.size(), 1U);
 }
 
+TEST(KnownStates, WhatIsSaidOfOnePlanIsNotSaidOfAnother) {
+  Family family;
+  StepProposal one = Family::step(kLeap);
+  StepProposal other = one;
+  one.parameters["plan"] = "tile + pad";
+  other.parameters["plan"] = "swap + unroll";
+  StepProposal wide = Family::step("tile");
+  wide.parameters["depth"] = "32";
+  family.tried(0, std::nullopt, one, "declined");
+  family.tried(0, std::nullopt, wide, "declined");
+  EXPECT_EQ(family.states().context_of(0, one, true).failures.size(), 1U);
+  EXPECT_TRUE(family.states().context_of(0, other, true).failures.empty());
+  EXPECT_EQ(family.states().context_of(0, Family::step("tile"), true).failures.size(), 1U);
+}
+
 // Whether leaps pay is learned from this very search, also where nothing else is.
 TEST(KnownStates, LeapsThatPayAreTriedSooner) {
   StepProposal leap = Family::step(kLeap);

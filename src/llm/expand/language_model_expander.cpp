@@ -71,11 +71,11 @@ Result<Candidate> LanguageModelExpander::apply(const Candidate& candidate,
   }
   if (did_not_pay_nearby(proposal, context)) {
     tally_.change([](ExpansionStatistics& tally) { ++tally.taken_back; });
-    return fail(ErrorCode::declined, "it did not pay a step before");
+    return fail(ErrorCode::declined, "not asked: it did not pay a step before");
   }
   if (is_left_behind(context)) {
     tally_.change([](ExpansionStatistics& tally) { ++tally.left_behind; });
-    return fail(ErrorCode::declined, "another state is more than four times as fast");
+    return fail(ErrorCode::declined, "not asked: another state is more than four times as fast");
   }
   const std::optional<Step> step = requests_.step_of(proposal);
   if (!step) return fail(ErrorCode::refused, "the ReGraph has no step '" + proposal.step + "'");
