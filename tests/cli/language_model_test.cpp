@@ -1,5 +1,5 @@
 // The real program against a real server on loopback, whose answers stand in tests/llm/answers.
-#include "cli/running_program.h"
+#include "cli/language_model_case.h"
 
 #include <chrono>
 #include <csignal>
@@ -11,74 +11,7 @@
 namespace regraph {
 namespace {
 
-class LanguageModel : public test::RunningProgram {
- protected:
-  // Starts the server with further arguments; returns its base URL.
-  std::string serve(std::vector<std::string> arguments = {}) {
-    const std::string port_file = path("port").string();
-    std::filesystem::remove(port_file);
-    arguments.insert(arguments.begin(),
-                     {"python3", std::string(REGRAPH_SOURCE_DIR) + "/tests/llm/scripted_server.py",
-                      "--port-file", port_file});
-    std::vector<char*> pointers;
-    pointers.reserve(arguments.size() + 1);
-    for (std::string& argument : arguments)
-      pointers.push_back(argument.data());
-    pointers.push_back(nullptr);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-    pid_t child = -1;
-    EXPECT_EQ(posix_spawnp(&child, "python3", &actions, nullptr, pointers.data(), environ), 0);
-    posix_spawn_file_actions_destroy(&actions);
-    servers_.push_back(child);
-    const auto end = Clock::now() + std::chrono::seconds(30);
-    std::string port;
-    while (Clock::now() < end) {
-      std::ifstream file(port_file);
-      std::getline(file, port);
-      if (!port.empty() && !file.eof()) break;
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    }
-    EXPECT_FALSE(port.empty()) << "the server did not start";
-    return "http://127.0.0.1:" + port + "/v1";
-  }
-  void stop_servers() {
-    for (const pid_t server : servers_) {
-      kill(server, SIGKILL);
-      waitpid(server, nullptr, 0);
-    }
-    servers_.clear();
-  }
-  void TearDown() override { stop_servers(); }
-
-  [[nodiscard]] static std::vector<std::string> search(const std::string& kernel,
-                                                       const std::string& url,
-                                                       std::vector<std::string> more,
-                                                       const std::string& expander = "llm") {
-    std::vector<std::string> all = {kernel,   "--device",  "h200",    "--llm-model",
-                                    "hand",   "--llm-url", url,       "--expander",
-                                    expander, "--json",    "--quiet", "--llm-no-store"};
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
-  }
-  // What an answer is: paths, seconds and addresses differ from run to run.
-  [[nodiscard]] static nlohmann::json answer(nlohmann::json result) {
-    result.erase("search_seconds");
-    result.erase("workers");
-    result["best"].erase("path");
-    result["best"].erase("manifest");
-    result["language_model"].erase("from");
-    result["language_model"].erase("waiting_seconds");
-    return result;
-  }
-  static std::string row_sums() {
-    return std::string(REGRAPH_SOURCE_DIR) + "/tests/llm/answers/row_sums/row_sums.cu";
-  }
-
- private:
-  std::vector<pid_t> servers_;
-};
+class LanguageModel : public test::LanguageModelCase {};
 
 TEST_F(LanguageModel, FindsAndReplaysTheSameSearch) {
   const std::string url = serve();
@@ -312,58 +245,6 @@ TEST_F(LanguageModel, TheUsualVariablesNameServerAndModel) {
             std::string::npos);
 }
 
-// Models that are of no use end a search well, and the result says what they did.
-TEST_F(LanguageModel, OneThatDeclinesEverythingCostsNoEvaluation) {
-  const std::string url = serve({"--character", "declining"});
-  const auto alone =
-      run(search(example("transpose"), url, {"--evaluations", "6", "--output", "alone"}));
-  ASSERT_EQ(alone.exit_code, 3) << alone.error;
-  const auto result = alone.json();
-  EXPECT_EQ(result.at("stopped"), "exhausted");
-  EXPECT_EQ(result.at("evaluations"), 0);
-  EXPECT_EQ(result.at("language_model").at("declined"), 3);
-  EXPECT_EQ(result.at("language_model").at("repairs"), 0);
-  // The rewriter has its whole budget beside it.
-  const auto both =
-      run(search(example("transpose"), url, {"--evaluations", "6", "--output", "both"}, "both"));
-  ASSERT_EQ(both.exit_code, 0) << both.error;
-  EXPECT_EQ(both.json().at("evaluations"), 6);
-  EXPECT_GT(both.json().at("language_model").at("declined"), 3);
-}
-
-TEST_F(LanguageModel, OneThatSeesNothingToGainIsNotAskedAgain) {
-  const std::string url = serve({"--character", "satisfied"});
-  const auto result =
-      run(search(example("transpose"), url, {"--evaluations", "6", "--output", "a"})).json();
-  EXPECT_EQ(result.at("stopped"), "exhausted");
-  EXPECT_EQ(result.at("language_model").at("requests"), 1);
-  EXPECT_EQ(result.at("language_model").at("empty_lists"), 1);
-}
-
-TEST_F(LanguageModel, StepsOfItsOwnAreTriedAndKept) {
-  const std::string url = serve({"--character", "inventive"});
-  const auto ended =
-      run(search(example("transpose"), url, {"--evaluations", "6", "--output", "a"}));
-  ASSERT_EQ(ended.exit_code, 0) << ended.error;
-  const auto result = ended.json();
-  EXPECT_GT(result.at("speedup"), 2.0);
-  ASSERT_GT(result.at("new_steps").size(), 0U);
-  const auto& step = result.at("new_steps").at(0);
-  EXPECT_EQ(step.at("verified"), 1);
-  EXPECT_GT(step.at("best_speedup"), 2.0);
-  EXPECT_NE(step.at("title").get<std::string>().find("trick"), std::string::npos);
-  EXPECT_EQ(result.at("best").at("steps").at(0).at("step"), step.at("step"));
-}
-
-TEST_F(LanguageModel, OneThatGoesRoundInCirclesComesToAnEnd) {
-  const std::string url = serve({"--character", "circling"});
-  const auto result =
-      run(search(example("transpose"), url, {"--evaluations", "6", "--output", "a"})).json();
-  EXPECT_EQ(result.at("stopped"), "exhausted");
-  EXPECT_LE(result.at("evaluations"), 2);
-  EXPECT_LE(result.at("language_model").at("requests"), 6);
-}
-
 // What an earlier sitting spent is spent.
 TEST_F(LanguageModel, AResumedRunGoesOnWithItsBudget) {
   const std::string url = serve();
@@ -384,36 +265,6 @@ TEST_F(LanguageModel, AResumedRunGoesOnWithItsBudget) {
   EXPECT_EQ(later.at("prompt_tokens").get<std::int64_t>() +
                 later.at("completion_tokens").get<std::int64_t>(),
             spent);
-}
-
-// What a strong model answered, given again to the same tasks: prompts that cannot get these tasks
-// asked any more, a reader that refuses these answers, or a search that passes them by, fail here.
-TEST_F(LanguageModel, AConversationWithARealModelStillLeadsSomewhere) {
-  struct Case {
-    const char* kernel;
-    double least_speedup;
-  };
-  for (const Case& one : {Case{"block_dct", 30.0}, Case{"local_alignment", 20.0}}) {
-    const std::filesystem::path root = REGRAPH_SOURCE_DIR;
-    const std::string kernel = one.kernel;
-    const std::filesystem::path file =
-        (root / "tests/llm/conversations" / kernel).replace_extension("jsonl");
-    const std::filesystem::path source =
-        (root / "bench/partner" / kernel / kernel).replace_extension("cu");
-    const std::string url = serve({"--conversation", file.string()});
-    const auto ended = run(
-        search(source.string(), url,
-               {"--evaluations", "12", "--seed", "1", "--output", kernel, "--evaluator", "model"},
-               "both"));
-    stop_servers();
-    ASSERT_EQ(ended.exit_code, 0) << ended.error;
-    const auto result = ended.json();
-    EXPECT_GT(result.at("speedup"), one.least_speedup) << result.at("language_model");
-    const auto& use = result.at("language_model");
-    EXPECT_GE(use.at("candidates"), 2);
-    EXPECT_EQ(use.at("verdicts").size(), 1U) << use;  // every one of them was correct
-    EXPECT_EQ(use.at("rejected").size(), 0U) << use;
-  }
 }
 
 }  // namespace
