@@ -1,7 +1,7 @@
 #include "infer/analysis_form.h"
 
+#include "rewrite/forms/early_exits.h"
 #include "rewrite/forms/named_conditions.h"
-#include "rewrite/forms/normal_form.h"
 #include "source/build.h"
 #include "source/walk.h"
 

@@ -1,5 +1,6 @@
 #include "rewrite/analysis/kernel_analysis.h"
 
+#include "rewrite/forms/early_exits.h"
 #include "rewrite/forms/local_pointers.h"
 #include "rewrite/forms/normal_form.h"
 #include "source/lexer.h"
@@ -53,6 +54,16 @@ Status require_transparent(const source::Unit& unit, const source::Analysis& ana
 }
 
 }  // namespace
+
+const PlainForm& KernelAnalysis::plain() const {
+  if (!plain_) plain_.emplace(plain_form(state_.unit.kernel, problem_));
+  return *plain_;
+}
+
+void KernelAnalysis::note_reliance(KernelState& made) const {
+  const bool is_rewritten = made.unit.kernel.body != state_.unit.kernel.body;
+  if (is_rewritten && plain().needs_distinct_buffers) rely_on(made, kNeedsDistinctBuffers);
+}
 
 const source::Analysis& KernelAnalysis::analysis() const {
   if (!analysis_) analysis_.emplace(kernel());

@@ -1,10 +1,10 @@
 // All that the steps ask about one state, worked out once: they share it while a state's steps are
 // found.
 //
-//   kernel()        as it stands
+//   kernel()        in plain form: no step asks how it was said    (forms/plain_form.h)
 //   direct()        without local pointers into buffers       (forms/local_pointers.h)
-//   single_exit()   direct(), without early returns           (forms/normal_form.h)
-//   normal()        one way out, guards around single statements
+//   single_exit()   direct(), without early returns           (forms/early_exits.h)
+//   normal()        one way out, guards around single statements    (forms/normal_form.h)
 //   direct_normal() normal(), of direct()
 #pragma once
 
@@ -12,6 +12,7 @@
 #include "kernel/device_limits.h"
 #include "kernel/problem.h"
 #include "rewrite/forms/kernel_state.h"
+#include "rewrite/forms/plain_form.h"
 #include "source/analysis.h"
 
 #include <memory>
@@ -41,9 +42,12 @@ class KernelAnalysis {
   [[nodiscard]] const KernelState& state() const { return state_; }
   [[nodiscard]] const Problem& problem() const { return problem_; }
   [[nodiscard]] const DeviceLimits& limits() const { return limits_; }
-  [[nodiscard]] const source::Kernel& kernel() const { return state_.unit.kernel; }
-  // Of the kernel as it stands.
+  // The state's own is as it was written, in state().
+  [[nodiscard]] const source::Kernel& kernel() const { return plain().kernel; }
+  // Of kernel().
   [[nodiscard]] const source::Analysis& analysis() const;
+  // Notes in a state that was made from a form of the kernel what the form relies on.
+  void note_reliance(KernelState& made) const;
 
   // The one launch of the plan. Error: refused, where there are several.
   [[nodiscard]] Result<const Launch*> launch() const;
@@ -62,9 +66,12 @@ class KernelAnalysis {
  private:
   using Form = std::unique_ptr<const KernelForm>;
 
+  const PlainForm& plain() const;
+
   const KernelState& state_;
   const Problem& problem_;
   const DeviceLimits& limits_;
+  mutable std::optional<PlainForm> plain_;
   mutable std::optional<source::Analysis> analysis_;
   mutable std::optional<Status> transparent_;
   mutable Form direct_;

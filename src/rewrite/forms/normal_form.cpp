@@ -1,5 +1,6 @@
 #include "rewrite/forms/normal_form.h"
 
+#include "rewrite/forms/early_exits.h"
 #include "rewrite/forms/kernel_state.h"
 #include "rewrite/forms/named_conditions.h"
 #include "source/analysis.h"
@@ -47,36 +48,6 @@ bool holds_any(const Block& block, std::initializer_list<StmtKind> kinds) {
   return found;
 }
 
-}  // namespace
-
-Result<Block> without_early_returns(const Block& body) {
-  Block result;
-  for (std::size_t index = 0; index < body.size(); ++index) {
-    const StmtPtr& stmt = body[index];
-    if (is<Return>(stmt)) return result;
-    const auto* exit = as<Branch>(stmt);
-    if (exit != nullptr && exit->otherwise.empty() && exit->body.size() == 1 &&
-        is<Return>(exit->body[0])) {
-      auto rest = without_early_returns(
-          Block(body.begin() + static_cast<std::ptrdiff_t>(index) + 1, body.end()));
-      if (!rest) return rest;
-      result.push_back(
-          source::branch(source::negate(exit->condition), std::move(*rest), {}, stmt->line));
-      return result;
-    }
-    if (holds_any(Block{stmt}, {StmtKind::return_})) {
-      return refuse(
-          "line " + std::to_string(stmt->line) +
-          ": a return inside a loop or branch; only 'if (...) return;' at the top level is "
-          "understood");
-    }
-    result.push_back(stmt);
-  }
-  return result;
-}
-
-namespace {
-
 class GuardFlattener {
  public:
   explicit GuardFlattener(const Kernel& kernel) : analysis_(kernel) {
@@ -114,14 +85,16 @@ class GuardFlattener {
     for (const std::string& name : variables_of(condition)) {
       const bool is_local = analysis_.local(name) != nullptr;
       if (is_local && !analysis_.is_single_definition(name)) return false;
+      if (!is_local && analysis_.is_written(name)) return false;
     }
     return true;
   }
 
   // The guard can be pushed below this branch.
   bool can_open(const Branch& stmt) const {
-    return stmt.otherwise.empty() && is_stable(stmt.condition) &&
-           holds_any(stmt.body, {StmtKind::for_loop, StmtKind::while_loop, StmtKind::barrier});
+    const auto kinds = {StmtKind::for_loop, StmtKind::while_loop, StmtKind::barrier};
+    return is_stable(stmt.condition) &&
+           (holds_any(stmt.body, kinds) || holds_any(stmt.otherwise, kinds));
   }
 
   bool can_enter_loop(const ForLoop& loop) const {
@@ -189,7 +162,11 @@ class GuardFlattener {
     const source::Variable& variable = to<Declaration>(stmt).variable;
     const ExprPtr& value = to<Declaration>(stmt).value;
     declared_under_[variable.name] = guards.size();
-    if (guards.empty() || !value || is_safe_without(guards, value)) {
+    const bool is_safe = guards.empty() || !value || is_safe_without(guards, value);
+    if (const auto before = declared_.back().find(variable.name); before != declared_.back().end())
+      return declare_again(stmt, before->second, is_safe, guards, out);
+    declared_.back()[variable.name] = is_safe;
+    if (is_safe) {
       out.push_back(stmt);
       return {};
     }
@@ -203,6 +180,24 @@ class GuardFlattener {
     out.push_back(source::declare(mutable_variable, zero));
     emit_guarded(source::assign(source::variable(variable.name, variable.scalar), value), guards,
                  out);
+    return {};
+  }
+
+  // Another scope declared the same: one declaration, `with_value` or of zero, serves both.
+  Status declare_again(const StmtPtr& stmt, bool with_value, bool is_safe,
+                       const std::vector<ExprPtr>& guards, Block& out) {
+    const source::Variable& variable = to<Declaration>(stmt).variable;
+    const ExprPtr& value = to<Declaration>(stmt).value;
+    if (!value) return {};
+    if (with_value && analysis_.is_single_definition(variable.name) &&
+        !analysis_.reads_memory(value)) {
+      return {};
+    }
+    if (with_value && variable.is_const)
+      return refuse_at(*stmt, "'" + variable.name + "' is declared twice and read from memory");
+    const StmtPtr assignment =
+        source::assign(source::variable(variable.name, variable.scalar), value);
+    emit_guarded(assignment, is_safe ? std::vector<ExprPtr>() : guards, out);
     return {};
   }
 
@@ -249,9 +244,15 @@ class GuardFlattener {
       std::vector<ExprPtr> inner = guards;
       for (const ExprPtr& term : source::conjuncts(branch.condition))
         inner.push_back(term);
-      return flatten(branch.body, inner, out);
+      if (Status status = flatten(branch.body, inner, out); !status || branch.otherwise.empty())
+        return status;
+      std::vector<ExprPtr> other = guards;
+      for (const ExprPtr& term : source::conjuncts(source::negate(branch.condition)))
+        other.push_back(term);
+      return flatten(branch.otherwise, other, out);
     }
-    if (!guards.empty() && holds_any(branch.body, {StmtKind::barrier}))
+    if (!guards.empty() && (holds_any(branch.body, {StmtKind::barrier}) ||
+                            holds_any(branch.otherwise, {StmtKind::barrier})))
       return refuse_at(*stmt, "a barrier under a condition");
     emit_guarded(stmt, guards, out);
     return {};
@@ -263,7 +264,10 @@ class GuardFlattener {
       if (const Declaration* counter = loop.declaration())
         declared_under_[counter->variable.name] = guards.size();
       Block body;
-      if (Status status = flatten(loop.body, guards, body); !status) return status;
+      declared_.emplace_back();
+      const Status status = flatten(loop.body, guards, body);
+      declared_.pop_back();
+      if (!status) return status;
       out.push_back(source::with_blocks(stmt, std::move(body), {}));
       merging_ = false;
       return {};
@@ -314,6 +318,8 @@ class GuardFlattener {
   source::Analysis analysis_;
   std::set<std::string> parameters_;
   std::map<std::string, std::size_t> declared_under_;  // name -> number of guards around it
+  // By block that is being built, outermost first: what it declares, and whether with its value.
+  std::vector<std::map<std::string, bool>> declared_{1};
   bool merging_ = false;  // whether out.back() is a guard this pass opened in the current block
 };
 

@@ -6,9 +6,6 @@
 
 namespace regraph::rewrite {
 
-// Turns `if (c) return; rest` at the top level into `if (!c) { rest }`. Refuses other returns.
-[[nodiscard]] Result<source::Block> without_early_returns(const source::Block& body);
-
 // Pushes guards down to single statements, so that loops and barriers stand outside them:
 //   if (g) { float s = 0; for (k) s += A[k]; C[i] = s; }
 // becomes

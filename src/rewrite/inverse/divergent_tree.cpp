@@ -51,6 +51,7 @@ class DivergentTree final : public InverseRewrite {
       return refuse("the block is not one-dimensional with a power of two threads");
     KernelState result = kernel.state();
     source::Block& body = result.unit.kernel.body;
+    body = kernel.kernel().body;
     Error reason = refuse("no tree reduction over a shared array");
     for (std::size_t position = 0; position < body.size(); ++position) {
       const auto tree = match_reduction_tree(kernel.kernel(), kernel.analysis(), position, block);

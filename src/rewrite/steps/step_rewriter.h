@@ -53,7 +53,9 @@ class PlacedStep : public StepRewriter {
                                           const StepParameters& parameters) const final {
     const Result<Place> place = find(kernel, parameters);
     if (!place) return place.error();
-    return rewrite(kernel, *place);
+    KernelState result = rewrite(kernel, *place);
+    kernel.note_reliance(result);
+    return result;
   }
 
  protected:

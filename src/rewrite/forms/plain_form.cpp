@@ -1,0 +1,37 @@
+#include "rewrite/forms/plain_form.h"
+
+#include "rewrite/forms/early_exits.h"
+#include "rewrite/forms/element_registers.h"
+#include "rewrite/forms/local_pointers.h"
+#include "rewrite/forms/selected_values.h"
+#include "rewrite/forms/webs.h"
+#include "source/analysis.h"
+
+#include <utility>
+
+namespace regraph::rewrite {
+
+namespace {
+
+// With the buffers themselves in the place of pointers into them where that lets elements be kept.
+source::Kernel with_registers(const source::Kernel& kernel, const Problem& problem) {
+  source::Kernel direct = without_local_pointers(kernel);
+  source::Kernel kept = with_elements_in_registers(direct, problem.check.benign_races);
+  return kept.body == direct.body ? kernel : kept;
+}
+
+}  // namespace
+
+PlainForm plain_form(const source::Kernel& kernel, const Problem& problem) {
+  PlainForm result{kernel};
+  if (source::Analysis(kernel).opaque()) return result;
+  result.kernel.body = with_selected_values(without_continues(kernel.body));
+  result.kernel = with_webs_declared(result.kernel);
+  if (!problem.assume.noalias) return result;
+  source::Kernel kept = with_registers(result.kernel, problem);
+  result.needs_distinct_buffers = kept.body != result.kernel.body;
+  result.kernel = std::move(kept);
+  return result;
+}
+
+}  // namespace regraph::rewrite
