@@ -23,5 +23,7 @@ struct SampleKernel {
 [[nodiscard]] std::vector<SampleKernel> neighbourhood_kernels();
 // Element-wise kernels of several kinds, histograms, all pairs.
 [[nodiscard]] std::vector<SampleKernel> streaming_kernels();
+// Kernels that say in a roundabout way what a twin, named NAME_plain, says plainly.
+[[nodiscard]] std::vector<SampleKernel> idiom_kernels();
 
 }  // namespace regraph::test

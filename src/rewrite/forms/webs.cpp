@@ -378,8 +378,12 @@ class UseFinder final : public source::Visitor {
     Visitor::visit(stmt);
   }
   void visit(const Assignment& stmt) override {
-    for (const std::string& name : source::variables_of(stmt.target))
-      uses[name].assigned = true;
+    if (const auto* base = source::base_variable(*stmt.target)) {
+      uses[base->name].assigned = true;
+    } else {
+      for (const std::string& name : source::variables_of(stmt.target))
+        uses[name].assigned = true;
+    }
     Visitor::visit(stmt);
   }
   void visit(const ForLoop& stmt) override {
