@@ -144,26 +144,30 @@ Analysis::Analysis(const Kernel& kernel) {
   AnalysisScan(*this).go(kernel.body);
 }
 
+std::optional<Polynomial> Analysis::symbol(const std::string& name) const {
+  if (name.find('.') != std::string::npos) return Polynomial::symbol(name);
+  const auto parameter = parameters_.find(name);
+  if (parameter != parameters_.end()) {
+    const KernelParameter& found = *parameter->second;
+    const bool usable = !found.is_pointer && found.scalar && !is_floating(*found.scalar) &&
+                        !assigned_.contains(name) && !address_taken_.contains(name);
+    return usable ? std::optional(Polynomial::symbol(name)) : std::nullopt;
+  }
+  if (loops_.contains(name)) {
+    return assigned_.contains(name) ? std::nullopt : std::optional(Polynomial::symbol(name));
+  }
+  const ExprPtr value = definition(name);
+  if (!value) return std::nullopt;
+  return to_polynomial_with_quotients(value,
+                                      [this](const std::string& inner) { return symbol(inner); });
+}
+
 SymbolMeaning Analysis::meaning() const {
-  return [this](const std::string& name) -> std::optional<Polynomial> {
-    if (name.find('.') != std::string::npos) return Polynomial::symbol(name);
-    const auto parameter = parameters_.find(name);
-    if (parameter != parameters_.end()) {
-      const KernelParameter& found = *parameter->second;
-      const bool usable = !found.is_pointer && found.scalar && !is_floating(*found.scalar) &&
-                          !assigned_.contains(name) && !address_taken_.contains(name);
-      return usable ? std::optional(Polynomial::symbol(name)) : std::nullopt;
-    }
-    if (loops_.contains(name)) {
-      return assigned_.contains(name) ? std::nullopt : std::optional(Polynomial::symbol(name));
-    }
-    const ExprPtr value = definition(name);
-    return value ? to_polynomial(value, meaning()) : std::nullopt;
-  };
+  return [this](const std::string& name) { return without_quotients(symbol(name)); };
 }
 
 std::optional<Polynomial> Analysis::polynomial(const ExprPtr& expr) const {
-  return to_polynomial(expr, meaning());
+  return to_polynomial(expr, [this](const std::string& name) { return symbol(name); });
 }
 
 bool Analysis::is_single_definition(const std::string& name) const {

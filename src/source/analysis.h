@@ -52,6 +52,8 @@ class Analysis {
  private:
   friend class AnalysisScan;
 
+  // What a name stands for, quotients included.
+  [[nodiscard]] std::optional<Polynomial> symbol(const std::string& name) const;
   // Whether the element is of an array in registers, or in shared memory too.
   [[nodiscard]] bool is_local_array(const Expr& element, bool or_shared) const;
 

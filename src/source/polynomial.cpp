@@ -3,6 +3,8 @@
 #include "source/build.h"
 
 #include <algorithm>
+#include <iterator>
+#include <string_view>
 #include <utility>
 
 namespace regraph::source {
@@ -105,11 +107,125 @@ Polynomial Polynomial::substitute(const std::string& name, const Polynomial& val
 
 namespace {
 
+// Quotients are symbols named "(dividend / divisor)", and "(dividend >> n)" where they are rounded
+// down and the dividend may be negative.
+constexpr std::string_view kDivides = " / ";
+constexpr std::string_view kShifts = " >> ";
+// Shifts by more would leave nothing of an index.
+constexpr std::int64_t kMostShifted = 30;
+
+bool is_quotient(const std::string& symbol) {
+  return symbol.starts_with('(');
+}
+
+std::string text_of(const Polynomial& polynomial) {
+  std::string text;
+  for (const auto& [monomial, factor] : polynomial.terms()) {
+    if (!text.empty()) text += '+';
+    text += std::to_string(factor);
+    for (const std::string& name : monomial)
+      text += '*' + name;
+  }
+  return text;
+}
+
+// A positive number, or a product of one with symbols that are no quotients.
+bool is_divisor(const Polynomial& polynomial) {
+  if (polynomial.terms().size() != 1) return false;
+  const auto& [monomial, factor] = *polynomial.terms().begin();
+  return factor > 0 && std::none_of(monomial.begin(), monomial.end(), is_quotient);
+}
+
+// Reads the text of a divisor.
+Polynomial divisor_from(std::string_view text) {
+  Polynomial result(1);
+  for (std::size_t first = 0; first < text.size();) {
+    const std::size_t end = std::min(text.find('*', first), text.size());
+    const std::string part(text.substr(first, end - first));
+    result = result * (first == 0 ? Polynomial(std::stoll(part)) : Polynomial::symbol(part));
+    first = end + 1;
+  }
+  return result;
+}
+
+// dividend / divisor where no term leaves a remainder.
+std::optional<Polynomial> divided_exactly(const Polynomial& dividend, const Polynomial& divisor) {
+  const auto& [names, number] = *divisor.terms().begin();
+  Polynomial result;
+  for (const auto& [monomial, factor] : dividend.terms()) {
+    if (factor % number != 0) return std::nullopt;
+    Polynomial term(factor / number);
+    Monomial rest;
+    std::set_difference(monomial.begin(), monomial.end(), names.begin(), names.end(),
+                        std::back_inserter(rest));
+    if (rest.size() + names.size() != monomial.size()) return std::nullopt;
+    for (const std::string& name : rest)
+      term = term * Polynomial::symbol(name);
+    result = result + term;
+  }
+  return result;
+}
+
+// Rounded towards zero.
+std::optional<Polynomial> quotient(const Polynomial& dividend, const Polynomial& divisor) {
+  if (!is_divisor(divisor)) return std::nullopt;
+  if (auto exact = divided_exactly(dividend, divisor)) return exact;
+  const auto number = dividend.constant();
+  const auto amount = divisor.constant();
+  if (number && amount) return Polynomial(*number / *amount);
+  std::string text = text_of(dividend);
+  std::string by = text_of(divisor);
+  if (dividend.terms().size() == 1) {
+    const auto& [monomial, factor] = *dividend.terms().begin();
+    // (i / a) / b is i / (a * b).
+    if (factor == 1 && monomial.size() == 1 && is_quotient(monomial[0])) {
+      const std::string& inner = monomial[0];
+      const std::size_t mark = inner.rfind(kDivides);
+      const std::size_t shift = inner.rfind(kShifts);
+      if (mark != std::string::npos && (shift == std::string::npos || shift < mark)) {
+        text = inner.substr(1, mark - 1);
+        by = text_of(divisor_from(inner.substr(mark + kDivides.size(),
+                                               inner.size() - mark - kDivides.size() - 1)) *
+                     divisor);
+      }
+    }
+  }
+  return Polynomial::symbol('(' + text + std::string(kDivides) + by + ')');
+}
+
+// Whether no thread makes it negative: a sum of builtins.
+bool is_of_builtins(const Polynomial& polynomial) {
+  return std::all_of(polynomial.terms().begin(), polynomial.terms().end(), [](const auto& term) {
+    return term.second >= 0 &&
+           std::all_of(term.first.begin(), term.first.end(), [](const std::string& name) {
+             return !is_quotient(name) && name.find('.') != std::string::npos;
+           });
+  });
+}
+
+// Rounded down.
+std::optional<Polynomial> shifted(const Polynomial& dividend, std::int64_t bits) {
+  if (bits < 0 || bits > kMostShifted) return std::nullopt;
+  const Polynomial divisor(std::int64_t{1} << bits);
+  if (is_of_builtins(dividend)) return quotient(dividend, divisor);
+  if (auto exact = divided_exactly(dividend, divisor)) return exact;
+  return Polynomial::symbol('(' + text_of(dividend) + std::string(kShifts) + std::to_string(bits) +
+                            ')');
+}
+
+// dividend & mask, for masks of the lowest bits.
+std::optional<Polynomial> masked(const Polynomial& dividend, std::int64_t mask) {
+  if (mask < 1 || (mask & (mask + 1)) != 0) return std::nullopt;
+  std::int64_t bits = 0;
+  while ((std::int64_t{1} << bits) <= mask)
+    ++bits;
+  const auto high = shifted(dividend, bits);
+  return high ? std::optional(dividend - Polynomial(mask + 1) * *high) : std::nullopt;
+}
+
 std::optional<Polynomial> operation(BinaryOperator op, const Polynomial& left,
                                     const Polynomial& right) {
   const auto amount = right.constant();
-  const auto numerator = left.constant();
-  const bool divides = numerator && amount && *amount > 0 && *numerator >= 0;
   switch (op) {
     case BinaryOperator::add:
       return left + right;
@@ -118,12 +234,18 @@ std::optional<Polynomial> operation(BinaryOperator op, const Polynomial& left,
     case BinaryOperator::multiply:
       return left * right;
     case BinaryOperator::shift_left:
-      if (!amount || *amount < 0 || *amount >= 31) return std::nullopt;
+      if (!amount || *amount < 0 || *amount > kMostShifted) return std::nullopt;
       return left * Polynomial(std::int64_t{1} << *amount);
+    case BinaryOperator::shift_right:
+      return amount ? shifted(left, *amount) : std::nullopt;
+    case BinaryOperator::bit_and:
+      return amount ? masked(left, *amount) : std::nullopt;
     case BinaryOperator::divide:
-      return divides ? std::optional(Polynomial(*numerator / *amount)) : std::nullopt;
-    case BinaryOperator::remainder:
-      return divides ? std::optional(Polynomial(*numerator % *amount)) : std::nullopt;
+      return quotient(left, right);
+    case BinaryOperator::remainder: {
+      const auto whole = quotient(left, right);
+      return whole ? std::optional(left - right * *whole) : std::nullopt;
+    }
     default:
       return std::nullopt;
   }
@@ -131,23 +253,37 @@ std::optional<Polynomial> operation(BinaryOperator op, const Polynomial& left,
 
 }  // namespace
 
+std::optional<Polynomial> without_quotients(std::optional<Polynomial> polynomial) {
+  if (!polynomial) return polynomial;
+  for (const auto& [monomial, factor] : polynomial->terms()) {
+    if (std::any_of(monomial.begin(), monomial.end(), is_quotient)) return std::nullopt;
+  }
+  return polynomial;
+}
+
 std::optional<Polynomial> to_polynomial(const ExprPtr& expr, const SymbolMeaning& meaning) {
+  return without_quotients(to_polynomial_with_quotients(expr, meaning));
+}
+
+std::optional<Polynomial> to_polynomial_with_quotients(const ExprPtr& expr,
+                                                       const SymbolMeaning& meaning) {
   if (const auto* literal = as<IntegerLiteral>(expr)) return Polynomial(literal->value);
   if (const auto* variable = as<VariableReference>(expr)) return meaning(variable->name);
   if (const auto* builtin = as<Builtin>(expr)) return meaning(builtin->name);
   if (const auto* cast = as<Cast>(expr)) {
     if (!cast->type || is_floating(*cast->type)) return std::nullopt;
-    return to_polynomial(cast->operand, meaning);
+    return to_polynomial_with_quotients(cast->operand, meaning);
   }
   if (const auto* unary = as<Unary>(expr)) {
-    if (unary->op == UnaryOperator::plus) return to_polynomial(unary->operand, meaning);
+    if (unary->op == UnaryOperator::plus)
+      return to_polynomial_with_quotients(unary->operand, meaning);
     if (unary->op != UnaryOperator::minus) return std::nullopt;
-    const auto inner = to_polynomial(unary->operand, meaning);
+    const auto inner = to_polynomial_with_quotients(unary->operand, meaning);
     return inner ? std::optional(Polynomial() - *inner) : std::nullopt;
   }
   if (const auto* binary = as<Binary>(expr)) {
-    const auto left = to_polynomial(binary->left, meaning);
-    const auto right = to_polynomial(binary->right, meaning);
+    const auto left = to_polynomial_with_quotients(binary->left, meaning);
+    const auto right = to_polynomial_with_quotients(binary->right, meaning);
     return left && right ? operation(binary->op, *left, *right) : std::nullopt;
   }
   return std::nullopt;

@@ -53,10 +53,19 @@ class Polynomial {
 using SymbolMeaning = std::function<std::optional<Polynomial>(const std::string& name)>;
 
 // Returns the polynomial of an integer expression. Variables and builtins are looked up through
-// `meaning`; + - * unary minus, casts between integers and shifts by constants are followed,
-// anything else yields nothing.
+// `meaning`; + - * unary minus, casts between integers and shifts by constants are followed.
+// Quotients and remainders of one division are followed as far as they make the dividend again:
+// (i / n) * n + i % n is i. Anything else yields nothing.
 [[nodiscard]] std::optional<Polynomial> to_polynomial(const ExprPtr& expr,
                                                       const SymbolMeaning& meaning);
+
+// The same with quotients as symbols of their own, named after what is divided: i / n is the symbol
+// "(i / n)", i % n the polynomial i - n * (i / n). Such a symbol may follow threads and loops,
+// though it has another name: for putting polynomials together only, before without_quotients.
+[[nodiscard]] std::optional<Polynomial> to_polynomial_with_quotients(const ExprPtr& expr,
+                                                                     const SymbolMeaning& meaning);
+// The polynomial itself, nothing where it holds a quotient.
+[[nodiscard]] std::optional<Polynomial> without_quotients(std::optional<Polynomial> polynomial);
 
 // Returns an expression for the polynomial; builtins are cast to int (long long when `wide`), so
 // the value is signed and, when wide, 64-bit.

@@ -237,7 +237,7 @@ std::optional<Polynomial> element_polynomial(const ExprPtr& expr, const std::str
   const source::SymbolMeaning meaning = [&](const std::string& name) -> std::optional<Polynomial> {
     if (name == element) return Polynomial::symbol(name);
     const ExprPtr definition = analysis.definition(name);
-    return definition ? element_polynomial(definition, element, analysis) : known(name);
+    return definition ? source::to_polynomial_with_quotients(definition, meaning) : known(name);
   };
   return source::to_polynomial(expr, meaning);
 }
