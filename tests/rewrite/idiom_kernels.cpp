@@ -245,6 +245,32 @@ __global__ void border(const float* a, float* b, int n) {
   if (i < n) b[i] = a[i] < 0.0f ? 0.0f : 1.0f + a[i];
 })~",
        kVectors},
+      {"interior_and_border", R"~(
+__global__ void smooth(const float* a, float* b, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  if (i == 0 || i == n - 1) {
+    b[i] = a[i];
+  } else {
+    float sum = a[i - 1] + a[i + 1];
+    b[i] = 0.25f * sum + 0.5f * a[i];
+  }
+})~",
+       kVectors},
+      {"interior_and_border_plain", R"~(
+__global__ void smooth(const float* a, float* b, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  float value;
+  if (i == 0 || i == n - 1) {
+    value = a[i];
+  } else {
+    float sum = a[i - 1] + a[i + 1];
+    value = 0.25f * sum + 0.5f * a[i];
+  }
+  b[i] = value;
+})~",
+       kVectors},
       {"rows_return_early", R"~(
 __global__ void rows(const float* A, float* C, int M, int K) {
   int row = blockIdx.x * blockDim.x + threadIdx.x;

@@ -3,6 +3,7 @@
 #include "rewrite/forms/early_exits.h"
 #include "rewrite/forms/local_pointers.h"
 #include "rewrite/forms/normal_form.h"
+#include "rewrite/forms/selected_values.h"
 #include "source/lexer.h"
 
 #include <string_view>
@@ -56,7 +57,10 @@ Status require_transparent(const source::Unit& unit, const source::Analysis& ana
 }  // namespace
 
 const PlainForm& KernelAnalysis::plain() const {
-  if (!plain_) plain_.emplace(plain_form(state_.unit.kernel, problem_));
+  if (!plain_) {
+    plain_.emplace(
+        plain_form(state_.unit.kernel, {problem_.assume.noalias, problem_.check.benign_races}));
+  }
   return *plain_;
 }
 
@@ -89,7 +93,10 @@ Result<const KernelForm*> KernelAnalysis::single_exit() const {
   if (!single_exit_) {
     Kernel kernel = direct()->kernel;
     auto body = without_early_returns(kernel.body);
-    if (body) kernel.body = std::move(*body);
+    if (body) {
+      kernel.body = std::move(*body);
+      kernel.body = with_selected_values(kernel);
+    }
     single_exit_ = body ? made_of(std::move(kernel)) : Result<Form>(std::move(body).error());
   }
   return view(*single_exit_);

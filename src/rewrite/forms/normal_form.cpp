@@ -3,6 +3,7 @@
 #include "rewrite/forms/early_exits.h"
 #include "rewrite/forms/kernel_state.h"
 #include "rewrite/forms/named_conditions.h"
+#include "rewrite/forms/selected_values.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/walk.h"
@@ -28,7 +29,6 @@ using source::ForLoop;
 using source::is;
 using source::Kernel;
 using source::OpaqueExpression;
-using source::Return;
 using source::Scope;
 using source::Stmt;
 using source::StmtKind;
@@ -355,7 +355,8 @@ Result<Kernel> normalised(const Kernel& kernel) {
   Kernel result = kernel;
   auto body = without_early_returns(with_conditions_written_out(kernel));
   if (!body) return std::move(body).error();
-  result.body = with_merged_branches(*body);
+  result.body = std::move(*body);
+  result.body = with_merged_branches(with_selected_values(result));
   auto flat = flatten_guards(result);
   if (!flat) return std::move(flat).error();
   result.body = std::move(*flat);

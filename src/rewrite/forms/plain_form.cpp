@@ -14,21 +14,22 @@ namespace regraph::rewrite {
 namespace {
 
 // With the buffers themselves in the place of pointers into them where that lets elements be kept.
-source::Kernel with_registers(const source::Kernel& kernel, const Problem& problem) {
+source::Kernel with_registers(const source::Kernel& kernel, const PlainFormLicence& licence) {
   source::Kernel direct = without_local_pointers(kernel);
-  source::Kernel kept = with_elements_in_registers(direct, problem.check.benign_races);
+  source::Kernel kept = with_elements_in_registers(direct, licence.raced);
   return kept.body == direct.body ? kernel : kept;
 }
 
 }  // namespace
 
-PlainForm plain_form(const source::Kernel& kernel, const Problem& problem) {
+PlainForm plain_form(const source::Kernel& kernel, const PlainFormLicence& licence) {
   PlainForm result{kernel};
   if (source::Analysis(kernel).opaque()) return result;
-  result.kernel.body = with_selected_values(without_continues(kernel.body));
+  result.kernel.body = without_continues(kernel.body);
+  result.kernel.body = with_selected_values(result.kernel);
   result.kernel = with_webs_declared(result.kernel);
-  if (!problem.assume.noalias) return result;
-  source::Kernel kept = with_registers(result.kernel, problem);
+  if (!licence.distinct_buffers) return result;
+  source::Kernel kept = with_registers(result.kernel, licence);
   result.needs_distinct_buffers = kept.body != result.kernel.body;
   result.kernel = std::move(kept);
   return result;

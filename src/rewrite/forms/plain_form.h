@@ -1,8 +1,10 @@
 // What the code says without the ways of saying it that steps need not know.
 #pragma once
 
-#include "kernel/problem.h"
 #include "source/ir.h"
+
+#include <string>
+#include <vector>
 
 namespace regraph::rewrite {
 
@@ -11,9 +13,15 @@ struct PlainForm {
   bool needs_distinct_buffers = false;  // else it would not compute the same
 };
 
+// What may be relied on.
+struct PlainFormLicence {
+  bool distinct_buffers = false;
+  std::vector<std::string> raced = {};  // buffers that threads race on, and may
+};
+
 // The kernel with `continue` as branches, branches that only choose a value as that value, scalars
 // declared where they get it, and array elements that loops update in registers (early_exits.h,
 // selected_values.h, webs.h, element_registers.h). With opaque code it stays as it is.
-[[nodiscard]] PlainForm plain_form(const source::Kernel& kernel, const Problem& problem);
+[[nodiscard]] PlainForm plain_form(const source::Kernel& kernel, const PlainFormLicence& licence);
 
 }  // namespace regraph::rewrite

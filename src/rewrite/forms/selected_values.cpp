@@ -5,37 +5,103 @@
 #include "source/mutator.h"
 #include "source/walk.h"
 
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+
 namespace regraph::rewrite {
 
 using source::as;
 using source::Assignment;
+using source::Block;
 using source::Branch;
 using source::Call;
 using source::Expr;
 using source::ExprPtr;
+using source::is;
 using source::StmtPtr;
 
 namespace {
 
 class Selector final : public source::Mutator {
+ public:
+  explicit Selector(const source::Kernel& kernel) : kernel_(kernel) {}
+
  private:
   using Mutator::mutate;
 
-  StmtPtr mutate(const StmtPtr& stmt, const Branch& branch) override {
-    const StmtPtr rebuilt = Mutator::mutate(stmt, branch);
-    const auto& inner = source::to<Branch>(rebuilt);
-    if (inner.body.size() != 1 || inner.otherwise.size() != 1) return rebuilt;
-    const auto* yes = as<Assignment>(inner.body[0]);
-    const auto* no = as<Assignment>(inner.otherwise[0]);
+  void append(const StmtPtr& stmt, Block& out) override {
+    const StmtPtr rebuilt = run(stmt);
+    const auto* branch = as<Branch>(rebuilt);
+    if (branch == nullptr || branch->body.empty() || branch->otherwise.empty()) {
+      out.push_back(rebuilt);
+      return;
+    }
+    const auto* yes = as<Assignment>(branch->body.back());
+    const auto* no = as<Assignment>(branch->otherwise.back());
     if (yes == nullptr || no == nullptr || yes->op != no->op ||
         !source::equal(yes->target, no->target)) {
-      return rebuilt;
+      out.push_back(rebuilt);
+      return;
     }
-    const ExprPtr value = selected(inner.condition, *yes, *no);
-    if (!value) return rebuilt;
-    auto result = std::make_shared<Assignment>(yes->target, yes->op, value);
-    result->line = stmt->line;
-    return result;
+    const bool is_choice = branch->body.size() == 1 && branch->otherwise.size() == 1;
+    if (const ExprPtr value = is_choice ? selected(branch->condition, *yes, *no) : nullptr) {
+      auto result = std::make_shared<Assignment>(yes->target, yes->op, value);
+      result->line = stmt->line;
+      out.push_back(std::move(result));
+    } else if (can_store_afterwards(*branch, *yes)) {
+      store_afterwards(*branch, *yes, *no, out);
+    } else {
+      out.push_back(rebuilt);
+    }
+  }
+
+  // Whether the place is an element that can be named behind the branch.
+  static bool can_store_afterwards(const Branch& branch, const Assignment& store) {
+    const auto* target = as<source::Subscript>(store.target);
+    if (target == nullptr || store.op != source::AssignmentOperator::assign || !target->type ||
+        !is<source::VariableReference>(target->base) || !source::zero_of(*target->type) ||
+        !is_plain(store.target)) {
+      return false;
+    }
+    const std::set<std::string> used = source::variables_of(store.target);
+    for (const Block* side : {&branch.body, &branch.otherwise}) {
+      for (const std::string& name : source::declared_names(*side)) {
+        if (used.contains(name)) return false;
+      }
+      bool is_straight = true;
+      source::walk(*side, [&](const source::Stmt& inner) {
+        is_straight = is_straight && (is<source::Declaration>(inner) || is<Assignment>(inner) ||
+                                      is<Branch>(inner));
+      });
+      if (!is_straight) return false;
+    }
+    return true;
+  }
+
+  void store_afterwards(const Branch& branch, const Assignment& yes, const Assignment& no,
+                        Block& out) {
+    const ScalarType type = *yes.target->type;
+    const source::Variable value = source::local_variable(
+        next_name(source::base_variable(*yes.target)->name), std::string(cuda_name(type)), type);
+    const ExprPtr reference = source::variable(value.name, type);
+    const auto side = [&](Block block, const ExprPtr& assigned) {
+      block.back() = source::assign(reference, assigned);
+      return block;
+    };
+    out.push_back(source::declare(value, nullptr));
+    out.push_back(source::branch(branch.condition, side(branch.body, yes.value),
+                                 side(branch.otherwise, no.value), branch.line));
+    out.push_back(source::assign(yes.target, reference));
+  }
+
+  std::string next_name(const std::string& array) {
+    if (taken_.empty()) taken_ = source::used_names(kernel_);
+    std::string name = array + "_value";
+    for (int number = 2; !taken_.insert(name).second; ++number)
+      name = array + "_value_" + std::to_string(number);
+    return name;
   }
 
   // Null where an expression could not stand for the branch.
@@ -66,12 +132,15 @@ class Selector final : public source::Mutator {
     });
     return plain;
   }
+
+  const source::Kernel& kernel_;
+  std::set<std::string> taken_;
 };
 
 }  // namespace
 
-source::Block with_selected_values(const source::Block& body) {
-  return Selector().run(body);
+source::Block with_selected_values(const source::Kernel& kernel) {
+  return Selector(kernel).run(kernel.body);
 }
 
 }  // namespace regraph::rewrite

@@ -5,11 +5,14 @@
 
 namespace regraph::rewrite {
 
-// Replaces branches whose two sides give the same place a value by one assignment of the value that
-// the condition selects:
-//   if (c) y[i] = a; else y[i] = b;   becomes   y[i] = c ? a : b;
+// Returns the kernel's body with one assignment of the value that the condition selects in the
+// place of branches whose two sides give the same place a value:
+//   if (c) y[i] = a; else y[i] = b;         becomes   y[i] = c ? a : b;
+//   if (c) { A; y[i] = a; } else y[i] = b;  becomes   float y_value;
+//                                                     if (c) { A; y_value = a; } else y_value = b;
+//                                                     y[i] = y_value;
 // What stands on either side is still computed where it was only. Sides of different types are
-// converted to the place's type, as the assignments did.
-[[nodiscard]] source::Block with_selected_values(const source::Block& body);
+// converted to the place's type, as the assignments did. Sides with loops or barriers stay.
+[[nodiscard]] source::Block with_selected_values(const source::Kernel& kernel);
 
 }  // namespace regraph::rewrite
