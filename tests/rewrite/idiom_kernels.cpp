@@ -24,7 +24,7 @@ constexpr const char* kRowsOut = R"~(
 sizes: {M: 3000, K: 1024}
 args: {A: {dir: in, shape: [M, K]}, C: {dir: out, shape: [M, K]}}
 launch: {block: 64, grid: "cdiv(M, bx)"}
-tests: [{M: 300, K: 45}, {M: 64, K: 32}, {M: 1, K: 1}]
+tests: [{M: 70, K: 300}, {M: 64, K: 32}, {M: 1, K: 1}]
 )~";
 
 constexpr const char* kVectors = R"~(

@@ -2,14 +2,14 @@
 
 #include "rewrite/analysis/block_geometry.h"
 #include "rewrite/analysis/guarded_access.h"
+#include "rewrite/analysis/ranges.h"
+#include "rewrite/analysis/size_expression.h"
 #include "rewrite/analysis/varying.h"
 #include "source/build.h"
 #include "source/match.h"
 #include "source/printer.h"
 #include "source/walk.h"
 
-#include <algorithm>
-#include <cctype>
 #include <set>
 #include <string>
 
@@ -67,37 +67,19 @@ std::optional<Polynomial> index_polynomial(const ExprPtr& expr, const Analysis& 
   });
 }
 
-// Whether `guard` is index < n, fails for blocks at or beyond cdiv(n, extent * merged), and the
-// grid ends there or earlier.
-bool rules_out_later_blocks(const ExprPtr& guard, const Analysis& analysis, const Launch& launch,
+// Whether the guard fails for all blocks at or beyond the end of the grid.
+bool rules_out_later_blocks(const ExprPtr& guard, const Analysis& analysis, const Ranges& ranges,
                             int axis) {
-  const auto* comparison = source::as_binary(guard, BinaryOperator::less);
-  if (comparison == nullptr) return false;
-  const auto index = index_polynomial(comparison->left, analysis);
-  const auto limit = analysis.polynomial(comparison->right);
-  if (!index || !limit || limit->terms().size() != 1) return false;
-  const auto& [monomial, factor] = *limit->terms().begin();
-  if (monomial.size() != 1 || factor != 1) return false;
-  const Polynomial local = with_block_extents(*index, launch.block);
-  for (const auto& [term, coefficient] : local.terms()) {
-    if (coefficient < 0) return false;
-    for (const std::string& name : term) {
-      const bool is_builtin = name.find('.') != std::string::npos;
-      if (!is_builtin && !is_nonnegative(source::variable(name), analysis)) return false;
-    }
-  }
-  // index = blockIdx.a * (merged * extent) + something >= 0
-  const std::string letter = kAxes[static_cast<std::size_t>(axis)];
-  const auto pitch = local.coefficient("blockIdx." + letter);
-  // Not an optional: GCC 12 takes its value for uninitialised (a false alarm at -O2).
-  const std::int64_t step = pitch ? pitch->constant().value_or(0) : 0;
-  const auto block_extent = static_cast<std::int64_t>(extent(launch.block, axis));
-  if (step <= 0 || step % block_extent != 0) return false;
-  const IntegerExpression covered = IntegerExpression::ceil_divide(
-      IntegerExpression::symbol(monomial[0]),
-      IntegerExpression::multiply(IntegerExpression::symbol("b" + letter),
-                                  IntegerExpression(step / block_extent)));
-  return launch.grid[static_cast<std::size_t>(axis)] == covered;
+  const auto read = [&](const ExprPtr& side) { return index_polynomial(side, analysis); };
+  const auto slack = slack_of(guard, read);
+  if (!slack || !ranges.is_negative_beyond_grid(*slack, axis)) return false;
+  if (!compares_unsigned(guard)) return true;
+  // As an unsigned number, a negative limit lets all indices pass; a number of things is none.
+  const auto& comparison = source::to<Binary>(guard);
+  const bool is_less =
+      comparison.op == BinaryOperator::less || comparison.op == BinaryOperator::less_equal;
+  const auto limit = read(is_less ? comparison.right : comparison.left);
+  return limit->terms().size() == 1 && limit->terms().begin()->second > 0;
 }
 
 }  // namespace
@@ -111,6 +93,7 @@ std::optional<std::string> grid_guard_obstacle(const Kernel& kernel, const Analy
                                                const Launch& launch, int axis) {
   const std::string block = std::string("blockIdx.") + kAxes[static_cast<std::size_t>(axis)];
   const std::set<std::string> varying = varying_names(kernel, block);
+  const Ranges ranges(kernel, analysis, launch, nullptr);
   std::optional<std::string> obstacle;
   const auto in_line = [](const Stmt& stmt) {
     return stmt.line > 0 ? " in line " + std::to_string(stmt.line) : std::string();
@@ -121,7 +104,7 @@ std::optional<std::string> grid_guard_obstacle(const Kernel& kernel, const Analy
     if (obstacle || (local != nullptr && !local->is_pointer)) return;  // registers, shared memory
     std::string asking;  // the guards that could have ended the grid
     for (const ExprPtr& guard : access.guards) {
-      if (rules_out_later_blocks(guard, analysis, launch, axis)) return;
+      if (rules_out_later_blocks(guard, analysis, ranges, axis)) return;
       if (is_varying(guard, block, varying))
         asking += (asking.empty() ? "'" : "', '") + source::print(guard);
     }
@@ -152,25 +135,9 @@ ExprPtr grid_extent(const Launch& launch, int axis, const Kernel& kernel) {
       {{"bx", IntegerExpression(launch.block.x)},
        {"by", IntegerExpression(launch.block.y)},
        {"bz", IntegerExpression(launch.block.z)}});
-  auto atom = [&](const std::string& text) -> ExprPtr {
-    if (!text.empty() && std::all_of(text.begin(), text.end(), ::isdigit)) {
-      return text.size() < 10 ? source::integer(std::stoll(text)) : nullptr;
-    }
-    const source::KernelParameter* parameter = kernel.parameter(text);
-    const bool usable = parameter != nullptr && !parameter->is_pointer && parameter->scalar &&
-                        !is_floating(*parameter->scalar);
-    return usable ? source::variable(text, parameter->scalar) : nullptr;
-  };
-  const std::string text = fixed.text();
-  if (ExprPtr whole = atom(text)) return whole;
-  if (!text.starts_with("cdiv(") || !text.ends_with(")")) return nullptr;
-  const std::size_t comma = text.find(", ");
-  if (comma == std::string::npos) return nullptr;
-  const ExprPtr numerator = atom(text.substr(5, comma - 5));
-  const ExprPtr divisor = atom(text.substr(comma + 2, text.size() - comma - 3));
-  const auto* number = as<IntegerLiteral>(divisor);
-  if (!numerator || number == nullptr) return nullptr;
-  return source::divide(source::add(numerator, source::integer(number->value - 1)), divisor);
+  // Products of sizes may be beyond 32 bits, the extent itself is not.
+  const bool wide = fixed.text().find('*') != std::string::npos;
+  return size_in_kernel(fixed, kernel, Analysis(kernel), wide);
 }
 
 }  // namespace regraph::rewrite

@@ -10,9 +10,9 @@
 
 namespace regraph::rewrite {
 
-// Whether every access to global memory is under a guard `index < n` that fails for all blocks
-// beyond the grid along `axis` (0 to 2): the index grows with the block's number and the grid is
-// cdiv(n, ...). Loads that are the same for all blocks need no guard.
+// Whether every access to global memory is under a guard, as `index < n`, that fails for all blocks
+// beyond the grid along `axis` (0 to 2), which the extents of the grid tell (ranges.h). Loads that
+// are the same for all blocks need no guard.
 [[nodiscard]] bool grid_is_guarded(const source::Kernel& kernel, const source::Analysis& analysis,
                                    const Launch& launch, int axis);
 // Why that is not so, in words, with the line and the guards that are there; nothing where it is.
@@ -20,8 +20,9 @@ namespace regraph::rewrite {
                                                              const source::Analysis& analysis,
                                                              const Launch& launch, int axis);
 
-// The grid's extent along `axis` as kernel code, for the forms n, 12 and cdiv(n, 256) over integer
-// parameters of the kernel; null for any other.
+// The grid's extent along `axis` as kernel code over integer parameters of the kernel; null where
+// it is made of anything else. Where it is null, what was launched before is gridDim, as long as
+// the grid stays as it is.
 [[nodiscard]] source::ExprPtr grid_extent(const Launch& launch, int axis,
                                           const source::Kernel& kernel);
 

@@ -1,5 +1,6 @@
 #include "rewrite/forms/plain_form.h"
 
+#include "rewrite/forms/dead_guards.h"
 #include "rewrite/forms/early_exits.h"
 #include "rewrite/forms/element_registers.h"
 #include "rewrite/forms/local_pointers.h"
@@ -28,6 +29,7 @@ PlainForm plain_form(const source::Kernel& kernel, const PlainFormLicence& licen
   result.kernel.body = without_continues(kernel.body);
   result.kernel.body = with_selected_values(result.kernel);
   result.kernel = with_webs_declared(result.kernel);
+  result.kernel.body = without_dead_guards(result.kernel);
   if (!licence.distinct_buffers) return result;
   source::Kernel kept = with_registers(result.kernel, licence);
   result.needs_distinct_buffers = kept.body != result.kernel.body;

@@ -20,8 +20,9 @@ struct PlainFormLicence {
 };
 
 // The kernel with `continue` as branches, branches that only choose a value as that value, scalars
-// declared where they get it, and array elements that loops update in registers (early_exits.h,
-// selected_values.h, webs.h, element_registers.h). With opaque code it stays as it is.
+// declared where they get it, conditions without what holds anyway, and array elements that loops
+// update in registers (early_exits.h, selected_values.h, webs.h, dead_guards.h,
+// element_registers.h). With opaque code it stays as it is.
 [[nodiscard]] PlainForm plain_form(const source::Kernel& kernel, const PlainFormLicence& licence);
 
 }  // namespace regraph::rewrite

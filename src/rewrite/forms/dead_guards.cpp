@@ -1,0 +1,117 @@
+#include "rewrite/forms/dead_guards.h"
+
+#include "rewrite/forms/inequalities.h"
+#include "source/analysis.h"
+#include "source/build.h"
+#include "source/mutator.h"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace regraph::rewrite {
+
+using source::Block;
+using source::Branch;
+using source::Conditional;
+using source::ExprPtr;
+using source::ForLoop;
+using source::StmtPtr;
+
+namespace {
+
+class GuardDropper final : public source::Mutator {
+ public:
+  explicit GuardDropper(const source::Kernel& kernel) : analysis_(kernel) {}
+
+ private:
+  using Mutator::mutate;
+
+  enum class Outcome { open, holds, fails };
+  struct Answer {
+    Outcome outcome = Outcome::open;
+    ExprPtr condition;  // what is left to be asked
+  };
+
+  // The condition without the terms that hold.
+  Answer answer(const ExprPtr& condition) const {
+    std::vector<ExprPtr> open;
+    const std::vector<ExprPtr> terms = source::conjuncts(condition);
+    for (const ExprPtr& term : terms) {
+      if (known_.refutes(term, analysis_)) return {Outcome::fails, nullptr};
+      if (!known_.proves(term, analysis_)) open.push_back(term);
+    }
+    if (open.empty()) return {Outcome::holds, nullptr};
+    return {Outcome::open, open.size() == terms.size() ? condition : source::conjunction(open)};
+  }
+
+  // Does what `inside` does with the condition known to hold.
+  template <typename Inside>
+  auto under(const ExprPtr& condition, const Inside& inside) {
+    Inequalities outer = known_;
+    known_.add_condition(condition, analysis_);
+    auto result = inside();
+    known_ = std::move(outer);
+    return result;
+  }
+
+  void append(const StmtPtr& stmt, Block& out) override {
+    const auto* branch = source::as<Branch>(stmt);
+    if (branch == nullptr) {
+      out.push_back(run(stmt));
+      return;
+    }
+    const Answer known = answer(branch->condition);
+    if (known.outcome != Outcome::open) {
+      Block taken = run(known.outcome == Outcome::holds ? branch->body : branch->otherwise);
+      if (!taken.empty()) out.push_back(source::scope(std::move(taken)));
+      return;
+    }
+    const ExprPtr condition = run(known.condition);
+    Block body = under(branch->condition, [&] { return run(branch->body); });
+    Block otherwise =
+        under(source::negate(branch->condition), [&] { return run(branch->otherwise); });
+    if (condition == branch->condition && body == branch->body && otherwise == branch->otherwise) {
+      out.push_back(stmt);
+    } else {
+      out.push_back(source::branch(condition, std::move(body), std::move(otherwise), branch->line));
+    }
+  }
+
+  ExprPtr mutate(const ExprPtr& expr, const Conditional& choice) override {
+    const Answer known = answer(choice.condition);
+    if (known.outcome == Outcome::holds && choice.then->type == expr->type) return run(choice.then);
+    if (known.outcome == Outcome::fails && choice.otherwise->type == expr->type)
+      return run(choice.otherwise);
+    if (known.outcome != Outcome::open) return Mutator::mutate(expr, choice);
+    const ExprPtr condition = run(known.condition);
+    ExprPtr then = under(choice.condition, [&] { return run(choice.then); });
+    ExprPtr otherwise =
+        under(source::negate(choice.condition), [&] { return run(choice.otherwise); });
+    if (condition == choice.condition && then == choice.then && otherwise == choice.otherwise)
+      return expr;
+    return std::make_shared<Conditional>(condition, std::move(then), std::move(otherwise),
+                                         choice.type);
+  }
+
+  StmtPtr mutate(const StmtPtr& stmt, const ForLoop& loop) override {
+    const auto counted = source::counted_loop_of(loop);
+    if (!counted || analysis_.loop(counted->name) == nullptr) return Mutator::mutate(stmt, loop);
+    Inequalities outer = known_;
+    known_.add_loop(*counted, analysis_);
+    Block body = run(loop.body);
+    known_ = std::move(outer);
+    return with_blocks(stmt, std::move(body), {});
+  }
+
+  const source::Analysis analysis_;
+  Inequalities known_;
+};
+
+}  // namespace
+
+Block without_dead_guards(const source::Kernel& kernel) {
+  return GuardDropper(kernel).run(kernel.body);
+}
+
+}  // namespace regraph::rewrite

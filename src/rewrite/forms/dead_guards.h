@@ -1,0 +1,13 @@
+// Conditions that hold anyway.
+#pragma once
+
+#include "source/ir.h"
+
+namespace regraph::rewrite {
+
+// Drops the terms of conditions, of branches and of selections, that follow from the conditions
+// around them and from the bounds of the loops that they stand in; branches that are always taken
+// become blocks, those that never are go. The kernel itself where nothing follows.
+[[nodiscard]] source::Block without_dead_guards(const source::Kernel& kernel);
+
+}  // namespace regraph::rewrite
