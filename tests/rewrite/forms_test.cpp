@@ -45,5 +45,129 @@ TEST(Forms, GetTheStepsOfTheirPlainTwins) {
   EXPECT_GE(pairs, 10);
 }
 
+// The kernel in the form that steps see, as text.
+std::string plain_text(const std::string& body, const std::string& more_manifest = "") {
+  auto kernel = KernelCase::make(
+      "__global__ void f(const float* a, float* b, float* c, int n, int m) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n" +
+          body + "}",
+      "sizes: {n: 128, m: 16}\n"
+      "args:\n  a: {dir: in, shape: [n, m]}\n  b: {dir: inout, shape: [n]}\n"
+      "  c: {dir: inout, shape: [n]}\n"
+      "launch: {block: 64, grid: \"cdiv(n, bx)\"}\ntests: [{n: 70, m: 5}, {n: 128, m: 16}]\n" +
+          more_manifest);
+  EXPECT_TRUE(kernel.ok()) << kernel.error().message;
+  if (!kernel) return "";
+  rewrite::KernelState state = (*kernel)->original();
+  const rewrite::KernelAnalysis analysis = (*kernel)->analysis((*kernel)->original());
+  state.unit.kernel = analysis.kernel();
+  EXPECT_EQ((*kernel)->verdict(state), "correct");
+  return source::print(state.unit);
+}
+
+bool keeps_element(const std::string& body, const std::string& more_manifest = "") {
+  return plain_text(body, more_manifest).find("_value") != std::string::npos;
+}
+
+TEST(ElementRegisters, AreForElementsThatNobodyElseSees) {
+  EXPECT_TRUE(keeps_element("if (i < n) for (int k = 0; k < m; ++k) b[i] += a[i * m + k];\n"));
+  EXPECT_TRUE(keeps_element(
+      "if (i < n) { float* at = b + i; for (int k = 0; k < m; ++k) at[0] += a[i * m + k]; }\n"));
+  // Buffers may overlap.
+  EXPECT_FALSE(keeps_element("if (i < n) for (int k = 0; k < m; ++k) b[i] += a[i * m + k];\n",
+                             "assume: {noalias: false}\n"));
+  // Another element of the buffer.
+  EXPECT_FALSE(keeps_element("if (i == 0) for (int k = 1; k < m; ++k) b[i] += b[k];\n"));
+  // A barrier, an atomic, a loop that changes the place.
+  EXPECT_FALSE(keeps_element(
+      "for (int k = 0; k < m; ++k) { if (i < n) b[i] += a[i * m + k]; __syncthreads(); }\n"));
+  EXPECT_FALSE(keeps_element(
+      "if (i < n) for (int k = 0; k < m; ++k) { b[i] += 1.0f; atomicAdd(&c[i], 1.0f); }\n"));
+  EXPECT_FALSE(keeps_element("if (i == 0) for (int k = 0; k < m; ++k) b[k] += a[k];\n"));
+  // Written under a condition only: elsewhere nothing was written before.
+  EXPECT_FALSE(keeps_element(
+      "if (i < n) for (int k = 0; k < m; ++k) if (a[i * m + k] > 0.0f) b[i] += 1.0f;\n"));
+  EXPECT_FALSE(
+      keeps_element("if (i < n) for (int k = 0; k < m; ++k) { if (a[i * m + k] > 9.0f) break; b[i] "
+                    "+= 1.0f; }\n"));
+  // With a store in front it was.
+  EXPECT_TRUE(
+      keeps_element("if (i < n) { b[i] = 0; for (int k = 0; k < m; ++k) if (a[i * m + k] > 0.0f) "
+                    "b[i] += 1.0f; }\n"));
+  // The kernel may end in the loop.
+  EXPECT_FALSE(
+      keeps_element("if (i < n) { b[i] = 0; for (int k = 0; k < m; ++k) { if (a[i * m + k] > 0.0f) "
+                    "return; b[i] += "
+                    "1.0f; } }\n"));
+}
+
+TEST(ElementRegisters, ReachAsFarOutAsTheElementStays) {
+  const std::string nested = plain_text(
+      "if (i < n) for (int k = 0; k < m; ++k) for (int l = 0; l < 3; ++l) b[i] += a[i * m + k];\n");
+  EXPECT_NE(nested.find("float b_value = 0 < m ? b[i] : 0.0f"), std::string::npos) << nested;
+  EXPECT_NE(nested.find("if (0 < m) {\n      b[i] = b_value;"), std::string::npos) << nested;
+  const std::string two = plain_text(
+      "if (i < n) { b[i] = 1; for (int k = 0; k < m; ++k) { b[i] += 2; c[i] -= a[i * m + k]; } "
+      "b[i] *= 3; }\n");
+  EXPECT_NE(two.find("c_value"), std::string::npos) << two;
+  EXPECT_EQ(two.find("b[i] *="), std::string::npos) << two;
+}
+
+TEST(Webs, AreDeclaredWhereTheyGetTheirValue) {
+  const std::string text = plain_text(
+      "  float t; int k; int unread = 7;\n  if (i < n) {\n"
+      "    for (k = 0; k < m; ++k) { t = a[i * m + k]; c[i] += t * t; }\n"
+      "    t = b[i]; k = 3; unread = k; b[i] = t + k;\n  }\n");
+  EXPECT_NE(text.find("const float t = a[i * m + k];"), std::string::npos) << text;
+  EXPECT_NE(text.find("for (int k = 0; k < m; ++k)"), std::string::npos) << text;
+  EXPECT_NE(text.find("const float t_2 = b[i];"), std::string::npos) << text;
+  EXPECT_NE(text.find("const int k_2 = 3;"), std::string::npos) << text;
+  EXPECT_EQ(text.find("unread"), std::string::npos) << text;
+}
+
+TEST(Webs, StayTogetherWhereValuesMeet) {
+  // The counter is read after its loop; a value leaves by break, one comes round.
+  const std::string text = plain_text(
+      "  int k; float last = 0.0f; float previous = 0.0f; float x;\n  if (i < n) {\n"
+      "    for (k = 0; k < m; ++k) {\n      last = a[i * m + k];\n"
+      "      if (last > 0.5f) break;\n      b[i] += previous;\n      previous = last;\n    }\n"
+      "    x = last; if (k > 2) x = 2.0f;\n    c[i] = k + x;\n  }\n");
+  EXPECT_NE(text.find("int k;"), std::string::npos) << text;
+  EXPECT_EQ(text.find("last_2"), std::string::npos) << text;
+  EXPECT_EQ(text.find("previous_2"), std::string::npos) << text;
+  EXPECT_NE(text.find("float x = last;"), std::string::npos) << text;
+}
+
+TEST(Webs, LeaveAddressesAndArraysAlone) {
+  const std::string text = plain_text(
+      "  float s, t; float r[2];\n  if (i < n) {\n    sincosf(a[i], &s, &t); b[i] = s + t;\n"
+      "    s = c[i]; r[0] = s; c[i] = r[0];\n  }\n");
+  EXPECT_NE(text.find("float s;"), std::string::npos) << text;
+  EXPECT_EQ(text.find("s_2"), std::string::npos) << text;
+}
+
+TEST(SelectedValues, KeepWhatRoundsDifferently) {
+  // As one expression both sides would be double before they are stored.
+  const std::string text =
+      plain_text("  if (i < n) { float v; if (a[i] > 0.5f) v = 0.1; else v = i; b[i] = v; }\n");
+  EXPECT_NE(text.find("? (float)0.1 : (float)i"), std::string::npos) << text;
+}
+
+TEST(DeadGuards, AreThoseThatFollow) {
+  const std::string text = plain_text(
+      "  if (i < n) {\n    float s = 0.0f;\n"
+      "    for (int k = 0; k < m; ++k) {\n      if (k < m && i < n && i >= 0) s += a[i * m + k];\n"
+      "      if (k + 1 < m) s += a[i * m + k + 1];\n      if (k >= m) s = 7.0f;\n    }\n"
+      "    b[i] = i < n + 1 ? s : 0.0f;\n  }\n");
+  EXPECT_EQ(text.find("k < m &&"), std::string::npos) << text;
+  EXPECT_NE(text.find("if (k + 1 < m)"), std::string::npos) << text;
+  EXPECT_EQ(text.find("7.0f"), std::string::npos) << text;
+  EXPECT_EQ(text.find("?"), std::string::npos) << text;
+  // Unsigned numbers that wrap: the guard of the first element.
+  const std::string wraps =
+      plain_text("  if (i < n) { unsigned before = i - 1; if (before < n) b[i] += a[before]; }\n");
+  EXPECT_NE(wraps.find("if (before < n)"), std::string::npos) << wraps;
+}
+
 }  // namespace
 }  // namespace regraph::test

@@ -63,10 +63,10 @@ TEST(IndexRange, FollowsThreadsAndArithmetic) {
 
 TEST(IndexRange, FollowsLoops) {
   const std::vector<Range> ranges = ranges_in(
-      "for (int k = 2; k < 32; k += 8) if (n < 0) t[k] = 1;\n"
-      "for (int k1 = 0; k1 <= 8; ++k1) if (n < 0) t[k1] = 1;\n"
-      "for (int k2 = threadIdx.x; k2 < 48; k2 += 16) if (n < 0) t[k2] = 1;\n"
-      "for (int k3 = 0; k3 < n; ++k3) if (n < 0) t[k3] = 1;\n");
+      "for (int k = 2; k < 32; k += 8) if (n < 9) t[k] = 1;\n"
+      "for (int k1 = 0; k1 <= 8; ++k1) if (n < 9) t[k1] = 1;\n"
+      "for (int k2 = threadIdx.x; k2 < 48; k2 += 16) if (n < 9) t[k2] = 1;\n"
+      "for (int k3 = 0; k3 < n; ++k3) if (n < 9) t[k3] = 1;\n");
   EXPECT_EQ(ranges, (std::vector<Range>{{{2, 26}}, {{0, 8}}, {{0, 47}}, kUnknown}));
 }
 

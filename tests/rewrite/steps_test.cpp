@@ -101,14 +101,45 @@ TEST(ThreadCoarsen, SaysWhichGuardDoesNotEndWithTheGrid) {
         "__global__ void f(const float* a, float* b, int n) {\n"
         "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n" +
             guard + "  b[i] = a[i];\n}",
-        "sizes: {n: 1024}\nargs: {a: {dir: in, shape: [n]}, b: {dir: out, shape: [n]}}\n"
-        "launch: {block: 64, grid: \"max(cdiv(n, bx), 1)\"}\n");
+        "sizes: {n: 1024, m: 1024}\n"
+        "args: {a: {dir: in, shape: [m]}, b: {dir: out, shape: [m]}}\n"
+        "launch: {block: 64, grid: \"cdiv(m, bx)\"}\ntests: [{n: 1024, m: 1024}]\n");
     ASSERT_TRUE(kernel.ok()) << kernel.error().message;
     expect_refusal(**kernel, {"thread_coarsen", {{"axis", "x"}, {"factor", "2"}}}, part);
   };
   refusal_for("  if (i < n)\n", "in line 4 is guarded by 'i < n', which is not known to end");
   refusal_for("  bool ok = i < n;\n  if (ok)\n", "is guarded by 'i < n'");
   refusal_for("", "in line 3 is under no guard 'index < n'");
+}
+
+TEST(ThreadCoarsen, UnderstandsGridsOfManyForms) {
+  const auto merged = [](const std::string& code, const std::string& grid) {
+    auto kernel = KernelCase::make(
+        "__global__ void f(const float* a, float* b, int n, int m) {\n"
+        "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n" +
+            code + "}",
+        "sizes: {n: 24, m: 128}\n"
+        "args: {a: {dir: in, shape: [n, m]}, b: {dir: out, shape: [n, m]}}\n"
+        "launch: {block: 64, grid: \"" +
+            grid + "\"}\ntests: [{n: 3, m: 64}, {n: 24, m: 128}]\n");
+    EXPECT_TRUE(kernel.ok()) << kernel.error().message;
+    const auto state =
+        expect_correct(**kernel, {{"thread_coarsen", {{"axis", "x"}, {"factor", "4"}}}});
+    return source::print(state.unit);
+  };
+  const auto tests_grid = [](const std::string& text) {
+    return text.find("(int)(blockIdx.x * 4 + cx) <") != std::string::npos;
+  };
+  // The guard does it where the grid ends at or behind its limit.
+  EXPECT_FALSE(tests_grid(merged("  if (i < n * m) b[i] = a[i];\n", "cdiv(n * m, bx)")));
+  EXPECT_FALSE(tests_grid(merged("  if (i < n * m) b[i] = a[i];\n", "(n * m + 63) / 64")));
+  EXPECT_FALSE(tests_grid(merged("  if (i < n * m - 2) b[i] = a[i];\n", "cdiv(n * m, bx)")));
+  EXPECT_FALSE(tests_grid(merged("  if (n * m > i) b[i] = a[i];\n", "cdiv(n * m + 9, bx)")));
+  // Where it rounds down or nothing is guarded, the grid is tested.
+  EXPECT_TRUE(tests_grid(merged("  if (i < n * m) b[i] = a[i];\n", "n * m / bx")));
+  EXPECT_TRUE(tests_grid(merged("  b[i] = a[i];\n", "n * m / 64")));
+  EXPECT_TRUE(tests_grid(merged("  if (i < n * m) b[i] = a[i];\n", "max(cdiv(n * m, bx), 1)")));
+  EXPECT_TRUE(tests_grid(merged("  if (i < n * m) b[i] = a[i];\n", "cdiv(n * m, bx) + 1")));
 }
 
 TEST(ThreadCoarsen, RefusesGridDimAndTooManyRegisters) {

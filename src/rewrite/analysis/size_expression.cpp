@@ -90,9 +90,16 @@ class Reader {
     if (!a || accept(",") == 0) return nullptr;
     const ExprPtr b = sum();
     if (!b || accept(")") == 0) return nullptr;
-    if (name == "min" || name == "max") return source::call(name, {a, b});
+    if (name == "min" || name == "max")
+      return source::call(name, {in_common_type(a), in_common_type(b)});
     if (name != "cdiv") return nullptr;
     return source::divide(source::add(a, source::subtract(b, source::integer(1))), b);
+  }
+
+  // min and max take two of one type.
+  ExprPtr in_common_type(const ExprPtr& value) const {
+    const ScalarType type = wide_ ? ScalarType::i64 : ScalarType::i32;
+    return value->type == type ? value : source::cast(wide_ ? "long long" : "int", value);
   }
 
   ExprPtr parameter(const std::string& name) const {
