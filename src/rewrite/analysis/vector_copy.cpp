@@ -9,10 +9,6 @@ namespace regraph::rewrite {
 using source::Monomial;
 using source::Polynomial;
 
-namespace {
-
-// Adds the parameters that `width` has to divide so that it divides the polynomial; false where
-// none would do.
 bool require_divisible(const Polynomial& polynomial, std::int64_t width, const SymbolFacts& facts,
                        std::set<std::string>& divisible) {
   for (const auto& [monomial, coefficient] : polynomial.terms()) {
@@ -31,8 +27,6 @@ bool require_divisible(const Polynomial& polynomial, std::int64_t width, const S
   }
   return true;
 }
-
-}  // namespace
 
 std::optional<VectorCopy> vector_copy_of(const Footprint& footprint, const Polynomial& base,
                                          ScalarType scalar, int alignment,

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -26,6 +27,11 @@ struct SymbolFacts {
   std::function<bool(const std::string&)> is_parameter;
   std::map<std::string, std::int64_t> multiples;  // symbols that are multiples of a number
 };
+
+// Adds the parameters that `width` has to divide so that it divides the polynomial; false where none
+// would do.
+[[nodiscard]] bool require_divisible(const source::Polynomial& polynomial, std::int64_t width,
+                                     const SymbolFacts& facts, std::set<std::string>& divisible);
 
 // Returns the widest vectors that can fill the footprint's columns, of `scalar` elements in buffers
 // that are aligned to `alignment` bytes; nothing where there are none. `base`: the index of the

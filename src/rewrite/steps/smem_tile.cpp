@@ -23,6 +23,7 @@
 #include "rewrite/analysis/tile_plan.h"
 #include "rewrite/analysis/vector_type.h"
 #include "rewrite/steps/step_rewriter.h"
+#include "rewrite/transform/names.h"
 #include "rewrite/transform/tile_body.h"
 #include "rewrite/transform/tile_copy.h"
 #include "source/build.h"
@@ -82,11 +83,11 @@ class Tiler {
 
     const TileBody tiled(kernel_, analysis_, plan_);
     Block body = tiled.body();
+    const ExprPtr rest =
+        source::subtract(plan_.counted.limit, source::variable(plan_.outer));
     ExprPtr limit = source::integer(plan_.depth);
-    if (!tiled.adds_only_vanishing_terms(body)) {
-      limit = source::call(
-          "min", {limit, source::subtract(plan_.counted.limit, source::variable(plan_.outer))});
-    }
+    const bool is_shortened = !tiled.adds_only_vanishing_terms(body);
+    if (is_shortened && !plan_.copies.vectors) limit = source::call("min", {limit, rest});
     bool uses_variable = false;
     source::walk_expressions(body, [&](const Expr& node) {
       uses_variable = uses_variable || source::is_named(node, plan_.counted.name);
@@ -100,8 +101,22 @@ class Tiler {
     int unroll = source::to<source::ForLoop>(plan_.loop).unroll;
     // Reads of neighbours become wide where the loop is written out.
     if (plan_.copies.vectors && unroll == source::kNoUnrollPragma) unroll = source::kUnrollFully;
-    strip.push_back(
-        source::counted_loop(plan_.inner, source::integer(0), limit, 1, std::move(body), unroll));
+    const StmtPtr whole =
+        source::counted_loop(plan_.inner, source::integer(0), limit, 1, body, unroll);
+    if (is_shortened && plan_.copies.vectors) {
+      // The last strip, if it is not a whole one, runs as a loop.
+      Names names(kernel_);
+      names.take(plan_.inner);
+      for (const std::string& name : source::declared_names(body))
+        names.take(name);
+      const Block last = names.renamed({source::counted_loop(
+          plan_.inner, source::integer(0), rest, 1, std::move(body), kNeverUnroll)});
+      strip.push_back(source::branch(
+          source::binary(source::BinaryOperator::less_equal, source::integer(plan_.depth), rest),
+          {whole}, last));
+    } else {
+      strip.push_back(whole);
+    }
     strip.push_back(source::barrier());
     return source::counted_loop(plan_.outer, plan_.counted.first, plan_.counted.limit, plan_.depth,
                                 std::move(strip));

@@ -11,7 +11,7 @@
 // With order=grouped a thread's outputs lie in groups of four neighbours, and the groups four block
 // extents apart (merge_blocks.h): its operands in shared memory can then be read four at a time.
 // That gives threads other outputs than before, so only kernels qualify that know a thread by its
-// global index alone, and whose guard stops blocks past the end.
+// global index alone, not coarsened along the axis, and whose guard stops blocks past the end.
 #include "rewrite/analysis/block_geometry.h"
 #include "rewrite/analysis/global_index.h"
 #include "rewrite/analysis/grid_guard.h"
@@ -120,7 +120,7 @@ class ThreadCoarsen final : public PlacedStep<MergePlace> {
     if (form.analysis.has_shared() || form.analysis.uses_warp_intrinsics()) {
       return refuse("threads of a block work together, so their outputs cannot be exchanged");
     }
-    return require_global_index(form.kernel, form.analysis, letter);
+    return require_uncoarsened_index(form.kernel, form.analysis, letter);
   }
 
   static Status require_copies(const KernelAnalysis& kernel, const KernelForm& form,

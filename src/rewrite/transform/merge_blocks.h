@@ -26,8 +26,8 @@ struct BlockMerge {
   const KernelForm& form;      // normalised; must outlive this
   std::string axis;            // "x", ...
   int factor = 0;              // C
-  // G, a divisor of C. More than one only where the kernel knows a thread by its global index alone
-  // (global_index.h), and without a grid limit.
+  // G, a divisor of C. More than one only where the kernel knows a thread by its uncoarsened global
+  // index alone (global_index.h), and without a grid limit.
   int group = 1;
   source::ExprPtr grid_limit;  // what block numbers are tested against, null where a guard does it
 };
