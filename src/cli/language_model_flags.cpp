@@ -56,6 +56,10 @@ void add_asking(Adder& add, LanguageModelOptions& options) {
   add.text("--expander", options.expander, "who applies steps: " + described(expander_kinds()))
       ->check(CLI::IsMember(names(expander_kinds())))
       ->capture_default_str();
+  add.text("--steps", options.steps,
+           "apply these steps one after another instead of a search, e.g. 'coalesce_swap; "
+           "thread_coarsen(axis=y, factor=4)'")
+      ->group("Search methods");
   add.text("--llm-server", options.server,
            "kind of server: sets address and dialect (docs/language-models.md)");
   add.text("--llm-url", options.url,

@@ -1,6 +1,9 @@
 #include "session/expanders.h"
 
+#include "regraph/step_list.h"
+
 #include <algorithm>
+#include <utility>
 
 namespace regraph {
 namespace {
@@ -49,6 +52,12 @@ Result<std::shared_ptr<const SessionExpander>, SessionError> make_expander(
   if (members.size() > 1) {
     made->composite_ = std::make_unique<CompositeExpander>(members);
     members = {made->composite_.get()};
+  }
+  if (!options.steps.empty()) {
+    auto path = parse_step_list(options.steps);
+    if (!path) return usage("--steps: " + path.error().message);
+    made->path_ = std::make_unique<FixedPathExpander>(*members.front(), std::move(*path));
+    members = {made->path_.get()};
   }
   made->expander_ = members.front();
   return std::shared_ptr<const SessionExpander>(std::move(made));

@@ -4,6 +4,7 @@
 
 #include "regraph/composite_expander.h"
 #include "regraph/expander.h"
+#include "regraph/fixed_path_expander.h"
 #include "rewrite/ast_rewriter.h"
 #include "search/config.h"
 #include "session/language_model.h"
@@ -45,12 +46,14 @@ class SessionExpander {
   std::unique_ptr<rewrite::AstRewriter> rewriter_;
   std::unique_ptr<LanguageModel> model_;
   std::unique_ptr<CompositeExpander> composite_;
+  std::unique_ptr<FixedPathExpander> path_;
   const Expander* expander_ = nullptr;  // one of them
   Evaluator* evaluator_ = nullptr;
 };
 
 // The expander that `options` name. `place` and what it refers to must outlive it. With `ask` false
-// (a dry run) nobody is asked. Errors as set_up_language_model, usage for an unknown name.
+// (a dry run) nobody is asked. Errors as set_up_language_model, usage for an unknown name
+// or for steps that cannot be read.
 [[nodiscard]] Result<std::shared_ptr<const SessionExpander>, SessionError> make_expander(
     const LanguageModelOptions& options, const ExpanderPlace& place, bool ask);
 

@@ -19,6 +19,7 @@ using OrderedJson = nlohmann::ordered_json;
 template <typename Options, typename Field>
 void for_each_field(Options& options, Field&& field) {
   field("expander", options.expander);
+  field("steps", options.steps);
   field("server", options.server);
   field("url", options.url);
   field("model", options.model);

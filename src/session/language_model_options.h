@@ -13,6 +13,7 @@ namespace regraph {
 // Everything but the key, which is nowhere kept.
 struct LanguageModelOptions {
   std::string expander = "rewriter";  // who applies steps: a name of expander_kinds()
+  std::string steps;                  // to be applied one after another; empty: it is searched
   std::string server;                 // preset of address and dialect, e.g. "vllm"
   std::string url;                    // base address; empty: the preset's
   std::string model;

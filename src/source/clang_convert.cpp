@@ -110,6 +110,9 @@ class Converter {
       variable.storage =
           declaration->hasExternalStorage() ? Storage::dynamic_shared : Storage::shared;
     }
+    if (declaration->hasAttr<clang::AlignedAttr>()) {
+      variable.alignment = static_cast<int>(declaration->getMaxAlignment() / 8);  // from bits
+    }
     while (const auto* array = expressions_.context().getAsArrayType(type)) {
       if (const auto* constant = dyn_cast<clang::ConstantArrayType>(array)) {
         variable.extents.push_back(static_cast<std::int64_t>(constant->getSize().getZExtValue()));

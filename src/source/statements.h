@@ -20,6 +20,7 @@ struct Variable {
   std::optional<ScalarType> scalar;   // of the element
   std::vector<std::int64_t> extents;  // outermost first; empty: a scalar. dynamic_shared: one 0
   Storage storage = Storage::automatic;
+  int alignment = 0;  // bytes that it is aligned to; 0: what its type asks for
   bool is_const = false;
   bool is_pointer = false;
 };

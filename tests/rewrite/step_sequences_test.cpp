@@ -117,6 +117,7 @@ const std::pair<StepProposal, rewrite::KernelState>& choose(
 TEST(StepSequences, KeepTheResult) {
   std::map<std::string, Tally> tally;
   int sequences = 0;
+  int slow = 0;
   std::uint64_t kernel_number = 0;
   for (const SampleKernel& sample : sample_kernels()) {
     ++kernel_number;
@@ -141,13 +142,20 @@ TEST(StepSequences, KeepTheResult) {
       }
       ++sequences;
       const std::string verdict = (*kernel)->verdict(state);
-      // Copies of copies in unrolled loops may be more than the compiler is given time for.
-      if (verdict.starts_with("compile_error: the CUDA compiler was stopped")) continue;
-      EXPECT_EQ(verdict, "correct") << history;
+      // Slow is not wrong: blocks that are far too large for a test size do nothing most of the
+      // time, and copies of copies in unrolled loops may be more than the compiler is given time
+      // for.
+      const bool is_slow = verdict.starts_with("timeout") ||
+                           verdict.starts_with("compile_error: the CUDA compiler was stopped");
+      slow += is_slow ? 1 : 0;
+      if (!is_slow) {
+        EXPECT_EQ(verdict, "correct") << history;
+      }
     }
   }
   EXPECT_GE(sequences, 60);
-  std::cout << "sequences: " << sequences << "\n";
+  EXPECT_LT(slow, sequences / 20);
+  std::cout << "sequences: " << sequences << ", too slow to tell: " << slow << "\n";
   const bool is_long_run = std::getenv("REGRAPH_REWRITE_SEQUENCES") != nullptr;
   for (const auto& [step, counts] : tally) {
     print_tally(step, counts, is_long_run);

@@ -62,4 +62,18 @@ Status require_global_index(const source::Kernel& kernel, const Analysis& analys
   return status;
 }
 
+Status require_uncoarsened_index(const source::Kernel& kernel, const Analysis& analysis,
+                                 const std::string& letter) {
+  Status status = require_global_index(kernel, analysis, letter);
+  source::for_each_polynomial(kernel, analysis, [&](const Polynomial& polynomial) {
+    const auto thread = polynomial.coefficient("threadIdx." + letter);
+    const auto block = polynomial.coefficient("blockIdx." + letter);
+    const bool is_plain =
+        thread && block && *block == *thread * Polynomial::symbol("blockDim." + letter);
+    if (status && !is_plain)
+      status = refuse("threads do the work of several along " + letter + " already");
+  });
+  return status;
+}
+
 }  // namespace regraph::rewrite

@@ -15,4 +15,9 @@ namespace regraph::rewrite {
                                           const source::Analysis& analysis,
                                           const std::string& letter);
 
+// The same without coarsening: only as blockIdx.a * blockDim.a + threadIdx.a, or multiples of it.
+[[nodiscard]] Status require_uncoarsened_index(const source::Kernel& kernel,
+                                               const source::Analysis& analysis,
+                                               const std::string& letter);
+
 }  // namespace regraph::rewrite

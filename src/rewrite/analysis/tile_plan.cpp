@@ -1,13 +1,16 @@
 #include "rewrite/analysis/tile_plan.h"
 
 #include "rewrite/analysis/guarded_access.h"
+#include "rewrite/analysis/vector_type.h"
 #include "rewrite/forms/kernel_state.h"
 #include "source/build.h"
 #include "source/printer.h"
 #include "source/walk.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace regraph::rewrite {
@@ -36,13 +39,15 @@ struct ArrayUse {
 
 class TilePlanner {
  public:
-  TilePlanner(const Kernel& kernel, const Analysis& analysis, const Dim3& block, std::int64_t depth)
-      : kernel_(kernel), analysis_(analysis), block_(block), depth_(depth) {}
+  TilePlanner(const Kernel& kernel, const Analysis& analysis, const Dim3& block, std::int64_t depth,
+              const TileCopies& copies)
+      : kernel_(kernel), analysis_(analysis), block_(block), depth_(depth), copies_(copies) {}
 
   Result<TilePlan> plan(const StmtPtr& loop) {
     TilePlan result;
     result.loop = loop;
     result.depth = depth_;
+    result.copies = copies_;
     const auto counted = source::counted_loop_of(*loop);
     if (!counted || counted->stride != 1)
       return refuse(where(*loop) + "not a counted loop of stride 1");
@@ -60,6 +65,7 @@ class TilePlanner {
     if (Status status = collect_locals(*loop, counted->name); !status) return status.error();
     collect_uses(*loop);
     variable_ = counted->name;
+    first_ = counted->first;
     outer_ = source::fresh_name(kernel_, variable_ + "0");
     result.outer = outer_;
     result.inner = source::fresh_name(kernel_, variable_ + "1");
@@ -226,9 +232,7 @@ class TilePlanner {
     if (!mapped_left || !mapped_right) {
       return refuse("a guard of its accesses is no function of the tile's coordinates");
     }
-    array.guards.push_back(source::binary(comparison->op,
-                                          source::to_expression(*mapped_left, array.wide_index),
-                                          source::to_expression(*mapped_right, array.wide_index)));
+    array.guards.push_back({comparison->op, *mapped_left, *mapped_right});
     return {};
   }
 
@@ -267,14 +271,69 @@ class TilePlanner {
     for (const ExprPtr& guard : use.guards) {
       if (Status status = map_guard(guard, array); !status) return status.error();
     }
+    if (copies_.vectors) plan_vectors(array);
     return array;
+  }
+
+  // By how many elements the array is copied, and how its tile lies in shared memory.
+  void plan_vectors(StagedArray& array) const {
+    if (!array.scalar) return;
+    Polynomial base = array.footprint.base;
+    if (const FootprintDimension* dimension = array.footprint.dimension_of(variable_))
+      base = base + dimension->stride * Polynomial::symbol(outer_);
+    SymbolFacts facts;
+    facts.is_parameter = [&](const std::string& symbol) {
+      return kernel_.parameter(symbol) != nullptr;
+    };
+    // Strips begin at the loop's first iteration and are `depth` apart.
+    const auto first = analysis_.polynomial(first_);
+    const auto start = first ? first->constant() : std::nullopt;
+    if (start) facts.multiples[outer_] = std::gcd(depth_, *start);
+    array.vectors =
+        vector_copy_of(array.footprint, base, *array.scalar, copies_.alignment, facts);
+    if (array.vectors && !has_hardest_place(array)) array.vectors.reset();
+    if (array.footprint.dimensions.size() != 2) return;
+    // Rows of the tile follow what a thread reads one after another, so that it can read several at
+    // once; the padding keeps them aligned and apart.
+    const auto& [rows, columns] =
+        std::tie(array.footprint.dimensions[0], array.footprint.dimensions[1]);
+    array.transposed = runs_along(rows) && !runs_along(columns);
+    if (array.transposed) array.padding = kWidestAccess / element_bytes(array);
+  }
+
+  // Whether each guard can be asked once for the whole tile.
+  bool has_hardest_place(const StagedArray& array) const {
+    return std::all_of(array.guards.begin(), array.guards.end(), [&](const TileGuard& guard) {
+      std::optional<TileGuard> hardest = guard;
+      for (std::size_t d = 0; d < array.coordinates.size() && hardest; ++d) {
+        hardest =
+            hardest->hardest(array.coordinates[d], array.footprint.dimensions[d].extent);
+      }
+      return hardest.has_value();
+    });
+  }
+
+  static std::int64_t element_bytes(const StagedArray& array) {
+    return static_cast<std::int64_t>(size_in_bytes(*array.scalar));
+  }
+
+  // Whether a thread reads neighbours along the dimension in a loop over its copies.
+  bool runs_along(const FootprintDimension& dimension) const {
+    constexpr std::int64_t kShortestRun = 4;
+    return std::any_of(dimension.terms.begin(), dimension.terms.end(), [&](const auto& term) {
+      const auto& [symbol, factor] = term;
+      return factor == 1 && symbol != variable_ && !symbol.starts_with("threadIdx") &&
+             locals_.at(symbol) % kShortestRun == 0;
+    });
   }
 
   const Kernel& kernel_;
   const Analysis& analysis_;
   const Dim3& block_;
   std::int64_t depth_;
+  TileCopies copies_;
   LocalSymbols locals_;
+  ExprPtr first_;         // iteration of the contraction
   std::string variable_;  // the contraction's
   std::string outer_;     // first iteration of a strip
   std::vector<ArrayUse> uses_;
@@ -283,8 +342,22 @@ class TilePlanner {
 }  // namespace
 
 Result<TilePlan> plan_tile(const Kernel& kernel, const Analysis& analysis, const StmtPtr& loop,
-                           const Dim3& block, std::int64_t depth) {
-  return TilePlanner(kernel, analysis, block, depth).plan(loop);
+                           const Dim3& block, std::int64_t depth, const TileCopies& copies) {
+  return TilePlanner(kernel, analysis, block, depth, copies).plan(loop);
+}
+
+std::vector<std::int64_t> StagedArray::extents() const {
+  std::vector<std::int64_t> result;
+  for (const FootprintDimension& dimension : footprint.dimensions)
+    result.push_back(dimension.extent);
+  if (transposed) std::swap(result.front(), result.back());
+  result.back() += padding;
+  return result;
+}
+
+ExprPtr StagedArray::element(std::vector<ExprPtr> at) const {
+  if (transposed) std::swap(at.front(), at.back());
+  return source::element(source::variable(tile, scalar), at);
 }
 
 }  // namespace regraph::rewrite

@@ -4,12 +4,21 @@
 #include "base/result.h"
 #include "rewrite/analysis/block_geometry.h"
 #include "rewrite/analysis/footprint.h"
+#include "rewrite/analysis/tile_guard.h"
+#include "rewrite/analysis/vector_copy.h"
 #include "source/analysis.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace regraph::rewrite {
+
+// How tiles are to be filled.
+struct TileCopies {
+  bool vectors = false;  // by vectors, where that is legal
+  int alignment = 0;     // of buffers, in bytes
+};
 
 // One array that is copied to shared memory.
 struct StagedArray {
@@ -22,8 +31,16 @@ struct StagedArray {
   // Coordinate variables of the copy, one a dimension: A_row, A_column.
   std::vector<std::string> coordinates;
   // Conditions under which an element is part of the original's accesses, over the coordinates.
-  std::vector<source::ExprPtr> guards;
+  std::vector<TileGuard> guards;
   bool follows_contraction = false;  // a dimension is indexed by the contraction variable
+  std::optional<VectorCopy> vectors;  // nothing: it is copied an element at a time
+  bool transposed = false;            // the tile's rows are the footprint's columns
+  std::int64_t padding = 0;           // elements at the end of the tile's rows that nothing uses
+
+  // Extents of the tile.
+  [[nodiscard]] std::vector<std::int64_t> extents() const;
+  // The tile's element for coordinates in the footprint's order.
+  [[nodiscard]] source::ExprPtr element(std::vector<source::ExprPtr> at) const;
 };
 
 struct TilePlan {
@@ -32,6 +49,7 @@ struct TilePlan {
   std::int64_t depth = 0;  // iterations staged at once
   std::string outer;       // first iteration of the stage, e.g. k0
   std::string inner;       // iteration within the stage, e.g. k1
+  TileCopies copies;
   std::vector<StagedArray> arrays;
 };
 
@@ -40,6 +58,6 @@ struct TilePlan {
 [[nodiscard]] Result<TilePlan> plan_tile(const source::Kernel& kernel,
                                          const source::Analysis& analysis,
                                          const source::StmtPtr& loop, const Dim3& block,
-                                         std::int64_t depth);
+                                         std::int64_t depth, const TileCopies& copies);
 
 }  // namespace regraph::rewrite

@@ -1,6 +1,7 @@
 #include "rewrite/analysis/vector_plan.h"
 
 #include "rewrite/analysis/guarded_access.h"
+#include "rewrite/analysis/vector_type.h"
 #include "rewrite/forms/kernel_state.h"
 #include "source/build.h"
 #include "source/match.h"
@@ -30,21 +31,6 @@ using source::VariableReference;
 using source::WhileLoop;
 
 namespace {
-
-// CUDA's vector type of `width` elements, "" where there is none that one access can move.
-std::string vector_type(ScalarType scalar, int width) {
-  static const std::map<ScalarType, std::string> kStems = {
-      {ScalarType::f32, "float"}, {ScalarType::i32, "int"},    {ScalarType::u32, "uint"},
-      {ScalarType::i16, "short"}, {ScalarType::u16, "ushort"}, {ScalarType::i8, "char"},
-      {ScalarType::u8, "uchar"},  {ScalarType::f64, "double"}};
-  constexpr std::size_t kWidestAccess = 16;  // bytes
-  const auto found = kStems.find(scalar);
-  if (found == kStems.end() ||
-      size_in_bytes(scalar) * static_cast<std::size_t>(width) > kWidestAccess) {
-    return "";
-  }
-  return found->second + std::to_string(width);
-}
 
 class VectorPlanner {
  public:

@@ -9,14 +9,20 @@
 // rest of the kernel alike (stores by the first of them only), and each shared loop has no other
 // dependence between iterations than accumulators. Sums need the problem's leave to be reordered.
 // Rows that share a warp with others do not exist: a row has whole warps.
+//
+// With a width, lanes have groups of so many neighbours and move them as vectors, where the row's
+// length and place allow it (asked when the kernel runs, the same for all rows); a row that fits
+// stays in registers between the loops (row_vectors.h).
 #include "rewrite/analysis/global_index.h"
 #include "rewrite/analysis/grid_guard.h"
 #include "rewrite/analysis/row_sharing.h"
+#include "rewrite/analysis/row_vectors.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/share_rows.h"
 #include "rewrite/transform/warp_shuffle.h"
 
 #include <memory>
+#include <optional>
 
 namespace regraph::rewrite {
 namespace {
@@ -28,6 +34,7 @@ struct RowPlace {
   int threads = 0;  // a row
   int rows = 0;     // a block
   RowPlan plan;
+  std::optional<RowVectors> vectors;
   Launch launch;  // afterwards
 };
 
@@ -43,6 +50,11 @@ class CrossThreadReduction final : public PlacedStep<RowPlace> {
     }
     for (const char* threads : {"64", "128", "256", "512", "1024"}) {
       result.push_back({{"threads_per_row", threads}, {"rows_per_block", "1"}});
+    }
+    const std::size_t plain = result.size();
+    for (std::size_t i = 0; i < plain; ++i) {
+      result.push_back(result[i]);
+      result.back()["width"] = "4";
     }
     return result;
   }
@@ -65,6 +77,16 @@ class CrossThreadReduction final : public PlacedStep<RowPlace> {
       if (Status status = permit_reordering(shared.reductions, kernel.problem()); !status)
         return status.error();
     }
+    if (parameters.contains("width")) {
+      auto width = integer_parameter(parameters, "width");
+      if (!width) return width.error();
+      if (*width != 2 && *width != 4)
+        return fail(ErrorCode::invalid_argument, "'width' must be 2 or 4");
+      auto vectors = plan_row_vectors((*form)->kernel, (*form)->analysis, *plan, place.threads,
+                                      *width, kernel.problem());
+      if (!vectors) return vectors.error();
+      place.vectors = std::move(*vectors);
+    }
     place.plan = std::move(*plan);
     place.launch = **launch;
     place.launch.block = {static_cast<std::uint32_t>(place.threads * place.rows), 1, 1};
@@ -83,7 +105,7 @@ class CrossThreadReduction final : public PlacedStep<RowPlace> {
       if (any_rounds(shared.reductions)) rely_on(result, kReordersSums);
     }
     rely_on(result, kNeedsDistinctBuffers);
-    result.unit.kernel.body = share_rows(form, place.plan, place.threads, place.rows);
+    result.unit.kernel.body = share_rows(form, place.plan, place.vectors, place.threads, place.rows);
     result.plan.launches.front() = place.launch;
     if (result.unit.kernel.launch_bounds_threads) {
       result.unit.kernel.launch_bounds_threads = place.threads * place.rows;

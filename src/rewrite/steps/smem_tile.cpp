@@ -11,13 +11,21 @@
 // first). An element is copied only where the original may access it. The copy is filled up with
 // zeros when every term has a staged zero factor, else the last strip is shortened (tile_body.h).
 //
+// With copy=vector, threads copy W neighbours with one access where the whole strip belongs to what is
+// accessed and W divides where rows start (asked when the kernel runs, the same for all threads of a
+// block), and single elements elsewhere. Tiles then lie so that what a thread reads one after
+// another is contiguous, and aligned for wide reads (tile_copy.h, vector_copy.h).
+//
 // Of several loops that qualify, "loop" chooses the first, second or third.
 #include "rewrite/analysis/block_geometry.h"
 #include "rewrite/analysis/loop_choice.h"
 #include "rewrite/analysis/shared_memory.h"
 #include "rewrite/analysis/tile_plan.h"
+#include "rewrite/analysis/vector_type.h"
 #include "rewrite/steps/step_rewriter.h"
+#include "rewrite/transform/names.h"
 #include "rewrite/transform/tile_body.h"
+#include "rewrite/transform/tile_copy.h"
 #include "source/build.h"
 #include "source/match.h"
 #include "source/printer.h"
@@ -37,15 +45,11 @@ using source::Kernel;
 using source::Polynomial;
 using source::StmtPtr;
 
-// Copies with at most this many items a thread are unrolled, so that their loads are in flight
-// together.
-constexpr std::int64_t kMostUnrolledCopies = 32;
-
-source::Variable tile_of(const StagedArray& array) {
+source::Variable tile_of(const StagedArray& array, bool is_read_by_vectors) {
   source::Variable tile = source::local_variable(array.tile, array.type, array.scalar);
   tile.storage = source::Storage::shared;
-  for (const FootprintDimension& dimension : array.footprint.dimensions)
-    tile.extents.push_back(dimension.extent);
+  tile.extents = array.extents();
+  if (is_read_by_vectors) tile.alignment = static_cast<int>(kWidestAccess);
   return tile;
 }
 
@@ -59,7 +63,7 @@ class Tiler {
   Block run() {
     Block result;
     for (const StagedArray& array : plan_.arrays)
-      result.push_back(source::declare(tile_of(array), nullptr));
+      result.push_back(source::declare(tile_of(array, plan_.copies.vectors), nullptr));
     result.push_back(source::declare_integer(thread_, linear_thread(block_)));
     const Block body =
         source::rewrite_statements(kernel_.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
@@ -70,83 +74,20 @@ class Tiler {
   }
 
  private:
-  // Copies the array's footprint of one strip.
-  StmtPtr copy_loop(const StagedArray& array) const {
-    const auto threads = static_cast<std::int64_t>(block_.count());
-    const std::int64_t items = array.footprint.elements();
-    const std::string item = source::fresh_name(kernel_, array.name + "_item");
-    const std::string step = source::fresh_name(kernel_, array.name + "_step");
-    const bool even = items % threads == 0 && items / threads <= kMostUnrolledCopies;
-
-    Block body;
-    if (even) {
-      body.push_back(source::declare_integer(
-          item, source::add(source::variable(thread_),
-                            source::multiply(source::variable(step), source::integer(threads)))));
-    }
-    const std::vector<ExprPtr> coordinates = declare_coordinates(array, item, body);
-    body.push_back(
-        source::assign(source::element(source::variable(array.tile, array.scalar), coordinates),
-                       value_of(array, coordinates)));
-    if (even) {
-      return source::counted_loop(step, source::integer(0), source::integer(items / threads), 1,
-                                  std::move(body), source::kUnrollFully);
-    }
-    return source::counted_loop(item, source::variable(thread_), source::integer(items), threads,
-                                std::move(body));
-  }
-
-  // The place in the tile of the item that is copied.
-  static std::vector<ExprPtr> declare_coordinates(const StagedArray& array, const std::string& item,
-                                                  Block& out) {
-    const std::int64_t columns = array.footprint.dimensions.back().extent;
-    const bool has_rows = array.coordinates.size() == 2;
-    std::vector<ExprPtr> coordinates;
-    if (has_rows) {
-      out.push_back(source::declare_integer(
-          array.coordinates[0], source::divide(source::variable(item), source::integer(columns))));
-      coordinates.push_back(source::variable(array.coordinates[0]));
-    }
-    ExprPtr column = source::variable(item);
-    if (has_rows) column = source::remainder(column, source::integer(columns));
-    out.push_back(source::declare_integer(array.coordinates.back(), column));
-    coordinates.push_back(source::variable(array.coordinates.back()));
-    return coordinates;
-  }
-
-  // The element that belongs there, or zero where the original does not access it.
-  ExprPtr value_of(const StagedArray& array, const std::vector<ExprPtr>& coordinates) const {
-    const Footprint& footprint = array.footprint;
-    Polynomial index = footprint.base;
-    std::vector<ExprPtr> conditions = array.guards;
-    for (std::size_t d = 0; d < footprint.dimensions.size(); ++d) {
-      index = index + footprint.dimensions[d].stride * Polynomial::symbol(array.coordinates[d]);
-      if (!footprint.dimensions[d].terms.contains(plan_.counted.name)) continue;
-      // The strip may reach past the end of the loop.
-      index = index + footprint.dimensions[d].stride * Polynomial::symbol(plan_.outer);
-      conditions.push_back(source::less(source::add(source::variable(plan_.outer), coordinates[d]),
-                                        plan_.counted.limit));
-    }
-    const ExprPtr value = source::element(source::variable(array.name, array.scalar),
-                                          {source::to_expression(index, array.wide_index)});
-    if (conditions.empty()) return value;
-    return source::conditional(source::conjunction(conditions), value,
-                               source::zero_value(array.type, array.scalar));
-  }
-
   StmtPtr tiled_loop() const {
     Block strip;
+    const TileCopy copies(kernel_, plan_, thread_, static_cast<std::int64_t>(block_.count()));
     for (const StagedArray& array : plan_.arrays)
-      strip.push_back(copy_loop(array));
+      strip.push_back(copies.copy(array));
     strip.push_back(source::barrier());
 
     const TileBody tiled(kernel_, analysis_, plan_);
     Block body = tiled.body();
+    const ExprPtr rest =
+        source::subtract(plan_.counted.limit, source::variable(plan_.outer));
     ExprPtr limit = source::integer(plan_.depth);
-    if (!tiled.adds_only_vanishing_terms(body)) {
-      limit = source::call(
-          "min", {limit, source::subtract(plan_.counted.limit, source::variable(plan_.outer))});
-    }
+    const bool is_shortened = !tiled.adds_only_vanishing_terms(body);
+    if (is_shortened && !plan_.copies.vectors) limit = source::call("min", {limit, rest});
     bool uses_variable = false;
     source::walk_expressions(body, [&](const Expr& node) {
       uses_variable = uses_variable || source::is_named(node, plan_.counted.name);
@@ -157,8 +98,25 @@ class Tiler {
           source::declare_integer(plan_.counted.name, source::add(source::variable(plan_.outer),
                                                                   source::variable(plan_.inner))));
     }
-    strip.push_back(source::counted_loop(plan_.inner, source::integer(0), limit, 1, std::move(body),
-                                         source::to<source::ForLoop>(plan_.loop).unroll));
+    int unroll = source::to<source::ForLoop>(plan_.loop).unroll;
+    // Reads of neighbours become wide where the loop is written out.
+    if (plan_.copies.vectors && unroll == source::kNoUnrollPragma) unroll = source::kUnrollFully;
+    const StmtPtr whole =
+        source::counted_loop(plan_.inner, source::integer(0), limit, 1, body, unroll);
+    if (is_shortened && plan_.copies.vectors) {
+      // The last strip, if it is not a whole one, runs as a loop.
+      Names names(kernel_);
+      names.take(plan_.inner);
+      for (const std::string& name : source::declared_names(body))
+        names.take(name);
+      const Block last = names.renamed({source::counted_loop(
+          plan_.inner, source::integer(0), rest, 1, std::move(body), kNeverUnroll)});
+      strip.push_back(source::branch(
+          source::binary(source::BinaryOperator::less_equal, source::integer(plan_.depth), rest),
+          {whole}, last));
+    } else {
+      strip.push_back(whole);
+    }
     strip.push_back(source::barrier());
     return source::counted_loop(plan_.outer, plan_.counted.first, plan_.counted.limit, plan_.depth,
                                 std::move(strip));
@@ -180,6 +138,10 @@ class SmemTile final : public PlacedStep<TilePlan> {
     for (const char* loop : kLoopChoices) {
       for (const char* depth : {"8", "16", "32"})
         result.push_back({{"loop", loop}, {"depth", depth}});
+    }
+    for (const char* loop : kLoopChoices) {
+      for (const char* depth : {"8", "16", "32"})
+        result.push_back({{"loop", loop}, {"depth", depth}, {"copy", "vector"}});
     }
     return result;
   }
@@ -208,7 +170,13 @@ class SmemTile final : public PlacedStep<TilePlan> {
     }
     auto form = kernel.normal();
     if (!form) return form.error();
-    return plan_of((*form)->kernel, (*form)->analysis, (*launch)->block, *depth, *wanted, kernel);
+    TileCopies copies;
+    if (const auto copy = parameters.find("copy"); copy != parameters.end()) {
+      if (copy->second != "vector")
+        return fail(ErrorCode::invalid_argument, "'copy' must be vector");
+      copies = {true, kernel.problem().assume.align};
+    }
+    return plan_of(**form, (*launch)->block, *depth, *wanted, copies, kernel);
   }
 
   KernelState rewrite(const KernelAnalysis& kernel, const TilePlan& plan) const override {
@@ -222,22 +190,32 @@ class SmemTile final : public PlacedStep<TilePlan> {
   }
 
  private:
+  static bool has_vectors(const TilePlan& plan) {
+    return std::any_of(plan.arrays.begin(), plan.arrays.end(),
+                       [](const StagedArray& array) { return array.vectors.has_value(); });
+  }
+
   // The plan for the `wanted`th loop that can be tiled.
-  static Result<TilePlan> plan_of(const Kernel& kernel, const Analysis& analysis, const Dim3& block,
-                                  int depth, int wanted, const KernelAnalysis& state) {
+  static Result<TilePlan> plan_of(const KernelForm& form, const Dim3& block, int depth, int wanted,
+                                  const TileCopies& copies, const KernelAnalysis& state) {
     Error reason = refuse("the kernel has no counted loop that all threads reach");
     int position = 0;
-    for (const StmtPtr& stmt : loops_all_reach(kernel.body, analysis)) {
-      auto plan = plan_tile(kernel, analysis, stmt, block, depth);
+    for (const StmtPtr& stmt : loops_all_reach(form.kernel.body, form.analysis)) {
+      auto plan = plan_tile(form.kernel, form.analysis, stmt, block, depth, copies);
       if (!plan) {
         reason = plan.error();
+        continue;
+      }
+      if (copies.vectors && !has_vectors(*plan)) {
+        reason = refuse("no row of a tile is made of whole vectors of " +
+                        std::to_string(copies.alignment) + " bytes at most");
         continue;
       }
       if (++position != wanted) continue;
       // The kernel itself has no shared memory.
       std::int64_t bytes = 0;
       for (const StagedArray& array : plan->arrays)
-        bytes += bytes_of(tile_of(array));
+        bytes += bytes_of(tile_of(array, copies.vectors));
       if (Status status = require_shared_bytes(bytes, state, "the tiles need"); !status)
         return status.error();
       return plan;

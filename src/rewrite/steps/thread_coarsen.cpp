@@ -7,7 +7,13 @@
 // reached whatever c is, and the blocks past the end of the original grid (C need not divide it)
 // must do nothing. That last point is proved from a guard `index < n` with the grid being cdiv(n,
 // b), or established by a test against the original grid.
+//
+// With order=grouped a thread's outputs lie in groups of four neighbours, and the groups four block
+// extents apart (merge_blocks.h): its operands in shared memory can then be read four at a time.
+// That gives threads other outputs than before, so only kernels qualify that know a thread by its
+// global index alone, not coarsened along the axis, and whose guard stops blocks past the end.
 #include "rewrite/analysis/block_geometry.h"
+#include "rewrite/analysis/global_index.h"
 #include "rewrite/analysis/grid_guard.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/merge_blocks.h"
@@ -22,9 +28,13 @@ using source::ExprPtr;
 struct MergePlace {
   int axis = 0;
   int factor = 0;
+  int group = 1;
   ExprPtr grid_limit;  // to be tested against; null where a guard does
   Launch launch;       // afterwards
 };
+
+// Neighbours of a group: 16 bytes of single precision, the widest access.
+constexpr int kGroup = 4;
 
 class ThreadCoarsen final : public PlacedStep<MergePlace> {
  public:
@@ -35,6 +45,10 @@ class ThreadCoarsen final : public PlacedStep<MergePlace> {
     for (const char* axis : {"x", "y"}) {
       for (const char* factor : {"2", "4", "8"})
         result.push_back({{"axis", axis}, {"factor", factor}});
+    }
+    for (const char* axis : {"x", "y"}) {
+      for (const char* factor : {"4", "8"})
+        result.push_back({{"axis", axis}, {"factor", factor}, {"order", "grouped"}});
     }
     return result;
   }
@@ -60,10 +74,18 @@ class ThreadCoarsen final : public PlacedStep<MergePlace> {
     }
     auto form = kernel.normal();
     if (!form) return form.error();
-    MergePlace place{*letter == "x" ? 0 : 1, *factor, nullptr, **launch};
+    MergePlace place{*letter == "x" ? 0 : 1, *factor, 1, nullptr, **launch};
     auto limit = grid_limit(**form, **launch, place.axis);
     if (!limit) return limit.error();
     place.grid_limit = *limit;
+    if (const auto order = parameters.find("order"); order != parameters.end()) {
+      if (order->second != "grouped" || *factor % kGroup != 0) {
+        return fail(ErrorCode::invalid_argument,
+                    "'order' must be grouped, and 'factor' then a multiple of 4");
+      }
+      place.group = kGroup;
+      if (Status status = require_groups(**form, place, *letter); !status) return status.error();
+    }
     if (Status status = require_copies(kernel, **form, place); !status) return status.error();
     IntegerExpression& grid = place.launch.grid[static_cast<std::size_t>(place.axis)];
     grid = IntegerExpression::ceil_divide(grid, IntegerExpression(*factor));
@@ -85,7 +107,20 @@ class ThreadCoarsen final : public PlacedStep<MergePlace> {
   }
 
   static BlockMerge merge_of(const KernelForm& form, const MergePlace& place) {
-    return {form, kAxes[static_cast<std::size_t>(place.axis)], place.factor, place.grid_limit};
+    return {form, kAxes[static_cast<std::size_t>(place.axis)], place.factor, place.group,
+            place.grid_limit};
+  }
+
+  // Whether threads may be given neighbouring outputs.
+  static Status require_groups(const KernelForm& form, const MergePlace& place,
+                               const std::string& letter) {
+    if (place.grid_limit) {
+      return refuse("neighbouring outputs of a thread need a guard that stops at their number");
+    }
+    if (form.analysis.has_shared() || form.analysis.uses_warp_intrinsics()) {
+      return refuse("threads of a block work together, so their outputs cannot be exchanged");
+    }
+    return require_uncoarsened_index(form.kernel, form.analysis, letter);
   }
 
   static Status require_copies(const KernelAnalysis& kernel, const KernelForm& form,

@@ -14,6 +14,7 @@
 #include "rewrite/analysis/global_index.h"
 #include "rewrite/analysis/size_expression.h"
 #include "rewrite/analysis/vector_plan.h"
+#include "rewrite/analysis/vector_type.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/names.h"
 #include "source/build.h"
@@ -37,11 +38,9 @@ using source::Stmt;
 using source::StmtPtr;
 using source::VariableReference;
 
-constexpr std::array<const char*, 4> kComponents = {"x", "y", "z", "w"};
-
 ExprPtr component(const std::string& vector, int number, std::optional<ScalarType> type) {
   return source::member(source::variable(vector, std::nullopt),
-                        kComponents[static_cast<std::size_t>(number)], type);
+                        component_name(number), type);
 }
 
 class Widener {

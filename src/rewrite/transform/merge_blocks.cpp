@@ -31,16 +31,25 @@ using source::VariableReference;
 
 namespace {
 
+// A loop over copies.
+struct CopyLoop {
+  std::string counter;
+  int count;
+};
+
 // Rewrites one kernel. Statements that depend on the merged block index are collected into groups,
-// and each group becomes one unrolled loop over c.
+// and each group becomes one unrolled loop over the copies (two, where they lie in groups).
 class Coarsener {
  public:
   explicit Coarsener(const BlockMerge& merge)
       : kernel_(merge.form.kernel),
         analysis_(merge.form.analysis),
         builtin_("blockIdx." + merge.axis),
+        thread_("threadIdx." + merge.axis),
+        extent_("blockDim." + merge.axis),
         factor_(merge.factor),
-        counter_(source::fresh_name(kernel_, "c" + merge.axis)),
+        group_size_(merge.group),
+        loops_(loops_of(merge)),
         varying_(varying_names(kernel_, builtin_)),
         grid_limit_(merge.grid_limit) {
     collect_recomputed(kernel_.body);
@@ -116,21 +125,48 @@ class Coarsener {
     return local != nullptr && !local->is_pointer;
   }
 
-  // Replaces the block index and the names that are kept once per c.
+  // Outermost first.
+  static std::vector<CopyLoop> loops_of(const BlockMerge& merge) {
+    const Kernel& kernel = merge.form.kernel;
+    const std::string stem = "c" + merge.axis;
+    if (merge.group == 1) return {{source::fresh_name(kernel, stem), merge.factor}};
+    std::vector<CopyLoop> loops;
+    const int groups = merge.factor / merge.group;
+    if (groups > 1) loops.push_back({source::fresh_name(kernel, "g" + merge.axis), groups});
+    loops.push_back({source::fresh_name(kernel, stem), merge.group});
+    return loops;
+  }
+
+  // Replaces the block and thread index and the names that are kept once per copy.
   ExprPtr renamed(const ExprPtr& expr) const {
     return source::rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
       if (source::is_builtin(*node, builtin_)) return block_number(node);
+      if (group_size_ > 1 && source::is_builtin(*node, thread_)) return item_number(node);
       const auto* variable = as<VariableReference>(node);
-      if (variable != nullptr && copied_.contains(variable->name))
-        return source::element(node, {source::variable(counter_)});
-      return std::nullopt;
+      if (variable == nullptr || !copied_.contains(variable->name)) return std::nullopt;
+      std::vector<ExprPtr> copy;
+      for (const CopyLoop& loop : loops_)
+        copy.push_back(source::variable(loop.counter));
+      return source::element(node, copy);
     });
   }
 
-  // Of the original grid.
+  // Of the original grid; with groups, of the first block that was merged.
   ExprPtr block_number(const ExprPtr& merged) const {
-    return source::add(source::multiply(merged, source::integer(factor_)),
-                       source::variable(counter_));
+    ExprPtr first = source::multiply(merged, source::integer(factor_));
+    if (group_size_ > 1) return first;
+    return source::add(std::move(first), source::variable(loops_.back().counter));
+  }
+
+  // Of the thread's item within the merged block.
+  ExprPtr item_number(const ExprPtr& thread) const {
+    ExprPtr item = source::multiply(thread, source::integer(group_size_));
+    if (loops_.size() > 1) {
+      const ExprPtr pitch =
+          source::multiply(source::builtin(extent_), source::integer(group_size_));
+      item = source::add(source::multiply(pitch, source::variable(loops_.front().counter)), item);
+    }
+    return source::add(std::move(item), source::variable(loops_.back().counter));
   }
 
   Block renamed(const Block& block) const {
@@ -167,8 +203,12 @@ class Coarsener {
       work = {source::branch(source::less(number, grid_limit_), std::move(work))};
     }
     body.insert(body.end(), work.begin(), work.end());
-    out.push_back(source::counted_loop(counter_, source::integer(0), source::integer(factor_), 1,
-                                       std::move(body), source::kUnrollFully));
+    for (auto copies = loops_.rbegin(); copies != loops_.rend(); ++copies) {
+      body = {source::counted_loop(copies->counter, source::integer(0),
+                                   source::integer(copies->count), 1, std::move(body),
+                                   source::kUnrollFully)};
+    }
+    out.push_back(std::move(body.front()));
     group_.clear();
   }
 
@@ -190,7 +230,8 @@ class Coarsener {
   }
 
   source::Variable copies_of(source::Variable variable) const {
-    variable.extents.insert(variable.extents.begin(), factor_);
+    for (auto copies = loops_.rbegin(); copies != loops_.rend(); ++copies)
+      variable.extents.insert(variable.extents.begin(), copies->count);
     variable.is_const = false;
     return variable;
   }
@@ -302,8 +343,11 @@ class Coarsener {
   const Kernel& kernel_;
   const Analysis& analysis_;
   std::string builtin_;
+  std::string thread_;
+  std::string extent_;
   int factor_;
-  std::string counter_;
+  int group_size_;
+  std::vector<CopyLoop> loops_;
   std::set<std::string> varying_;
   ExprPtr grid_limit_;
   std::map<std::string, StmtPtr> recomputed_;

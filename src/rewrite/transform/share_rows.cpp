@@ -1,6 +1,7 @@
 #include "rewrite/transform/share_rows.h"
 
 #include "rewrite/transform/names.h"
+#include "rewrite/transform/row_vector_code.h"
 #include "rewrite/transform/warp_shuffle.h"
 #include "source/build.h"
 #include "source/mutator.h"
@@ -42,8 +43,14 @@ std::optional<double> literal_value(const ExprPtr& expr) {
 // Emits the kernel in which `threads` threads share a row and a block has `rows` rows.
 class RowSharer {
  public:
-  RowSharer(const Kernel& kernel, const RowPlan& plan, int threads, int rows)
-      : kernel_(kernel), plan_(plan), names_(kernel), threads_(threads), rows_(rows) {
+  RowSharer(const Kernel& kernel, const RowPlan& plan, const RowVectors* vectors, int threads,
+            int rows)
+      : kernel_(kernel),
+        plan_(plan),
+        vectors_(vectors),
+        names_(kernel),
+        threads_(threads),
+        rows_(rows) {
     lane_ = names_.fresh("lane");
     row_in_block_ = names_.fresh("row_in_block");
     offset_ = names_.fresh("offset");
@@ -88,8 +95,29 @@ class RowSharer {
   }
 
   Block convert(const Block& block) {
+    std::set<std::string> fresh;
+    if (vectors_ == nullptr || vectors_->block != &block) return convert(block, fresh);
+    const auto first = block.begin() + static_cast<std::ptrdiff_t>(vectors_->first);
+    Block result = convert(Block(block.begin(), first), fresh);
+    const Block rest(first, block.end());
+    RowVectorCode code(kernel_, *vectors_, threads_, lane_, names_);
+    vector_code_ = &code;
+    std::set<std::string> fresh_again = fresh;
+    Block by_vectors = convert(rest, fresh_again);
+    vector_code_ = nullptr;
+    const ExprPtr condition = code.condition();
+    if (!condition) {
+      result.insert(result.end(), by_vectors.begin(), by_vectors.end());
+      return result;
+    }
+    Block by_elements = names_.renamed(convert(rest, fresh));
+    result.push_back(source::branch(condition, std::move(by_vectors), std::move(by_elements)));
+    return result;
+  }
+
+  // `fresh`: accumulators that hold their neutral value at the beginning, then at the end.
+  Block convert(const Block& block, std::set<std::string>& fresh) {
     Block result;
-    std::set<std::string> fresh;  // accumulators that hold their neutral value here
     for (const StmtPtr& stmt : block) {
       const auto found = plan_.find(stmt.get());
       if (found != plan_.end()) {
@@ -138,7 +166,14 @@ class RowSharer {
     out.back() = source::branch(first, std::move(longer), {}, last->line);
   }
 
-  // Deals the loop's iterations out to the lanes of the row.
+  // The loop's iterations, dealt out to the lanes of the row.
+  Block dealt_out(const ForLoop& loop, const SharedLoop& shared) {
+    if (vector_code_ == nullptr) return {dealt(loop, shared)};
+    Block result;
+    vector_code_->add_loop(loop, result);
+    return result;
+  }
+
   StmtPtr dealt(const ForLoop& loop, const SharedLoop& shared) {
     auto result = std::make_shared<ForLoop>(loop);
     const Declaration& counter = *loop.declaration();
@@ -162,7 +197,7 @@ class RowSharer {
 
   void share(const ForLoop& loop, const SharedLoop& shared, const std::set<std::string>& fresh,
              Block& out) {
-    StmtPtr result = dealt(loop, shared);
+    Block result = dealt_out(loop, shared);
     std::vector<Reduction> partial;
     std::vector<StmtPtr> merges;
     for (const Reduction& reduction : shared.reductions) {
@@ -175,14 +210,13 @@ class RowSharer {
       out.push_back(source::declare(source::local_variable(part.variable, part.type, part.scalar),
                                     reduction.neutral()));
       const ExprPtr part_value = source::variable(part.variable, part.scalar);
-      result = source::rewrite_expressions(Block{result},
-                                           source::replace_variable(reduction.variable, part_value))
-                   .front();
+      result = source::rewrite_expressions(
+          result, source::replace_variable(reduction.variable, part_value));
       merges.push_back(
           reduction.combine(source::variable(reduction.variable, reduction.scalar), part_value));
       partial.push_back(part);
     }
-    out.push_back(result);
+    out.insert(out.end(), result.begin(), result.end());
     combine(partial, shared.repeats, out);
     out.insert(out.end(), merges.begin(), merges.end());
   }
@@ -252,6 +286,8 @@ class RowSharer {
 
   const Kernel& kernel_;
   const RowPlan& plan_;
+  const RowVectors* vectors_;
+  RowVectorCode* vector_code_ = nullptr;  // while the loops that move vectors are written
   Names names_;
   int threads_;
   int rows_;
@@ -266,8 +302,9 @@ class RowSharer {
 
 }  // namespace
 
-Block share_rows(const Kernel& kernel, const RowPlan& plan, int threads, int rows) {
-  return RowSharer(kernel, plan, threads, rows).run();
+Block share_rows(const Kernel& kernel, const RowPlan& plan,
+                 const std::optional<RowVectors>& vectors, int threads, int rows) {
+  return RowSharer(kernel, plan, vectors ? &*vectors : nullptr, threads, rows).run();
 }
 
 }  // namespace regraph::rewrite

@@ -48,7 +48,7 @@ Block TileBody::body_on_tiles() const {
               plan_.counted.name, Polynomial::symbol(plan_.inner));
           coordinates.push_back(source::to_expression(coordinate));
         }
-        return source::element(source::variable(array->tile, array->scalar), coordinates);
+        return array->element(std::move(coordinates));
       });
 }
 

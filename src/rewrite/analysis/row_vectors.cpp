@@ -1,0 +1,194 @@
+#include "rewrite/analysis/row_vectors.h"
+
+#include "rewrite/analysis/guarded_access.h"
+#include "rewrite/analysis/vector_copy.h"
+#include "rewrite/analysis/vector_type.h"
+#include "rewrite/forms/kernel_state.h"
+#include "source/walk.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <utility>
+
+namespace regraph::rewrite {
+
+using source::Analysis;
+using source::Block;
+using source::ForLoop;
+using source::Kernel;
+using source::Polynomial;
+using source::StmtPtr;
+
+namespace {
+
+// Registers for one array's part of the row, at most: eight wide accesses in flight.
+constexpr std::int64_t kMostVectors = 8;
+// Elements of all arrays that a lane keeps, at most.
+constexpr std::int64_t kMostKept = 64;
+
+class RowVectorPlanner {
+ public:
+  RowVectorPlanner(const Kernel& kernel, const Analysis& analysis, const RowPlan& rows, int threads,
+                   int width, const Problem& problem)
+      : kernel_(kernel),
+        analysis_(analysis),
+        rows_(rows),
+        threads_(threads),
+        width_(width),
+        problem_(problem) {}
+
+  Result<RowVectors> plan() {
+    result_.width = width_;
+    find_block(kernel_.body);
+    if (result_.block == nullptr)
+      return refuse("the loops over the row do not follow each other in one block");
+    if (Status status = require_one_range(); !status) return status.error();
+    for (const auto& [stmt, shared] : rows_)
+      note_accesses(source::to<ForLoop>(*stmt), shared);
+    for (auto& [name, use] : uses_) {
+      if (use.is_possible) result_.arrays.push_back(use.array);
+    }
+    if (result_.arrays.empty()) {
+      return refuse("no array is accessed at neighbouring places, from a multiple of " +
+                    std::to_string(width_) + ", in every iteration of the loops over the row");
+    }
+    const auto kept = static_cast<std::int64_t>(result_.arrays.size()) * width_ * vectors_;
+    if (vectors_ <= kMostVectors && kept <= kMostKept)
+      result_.vectors = static_cast<int>(vectors_);
+    return result_;
+  }
+
+ private:
+  struct Use {
+    RowArray array;
+    bool is_possible = true;
+  };
+
+  // The block that holds all the loops as statements of its own.
+  void find_block(const Block& block) {
+    std::size_t found = 0;
+    std::size_t first = block.size();
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      if (rows_.contains(block[i].get())) {
+        ++found;
+        first = std::min(first, i);
+      }
+    }
+    if (found == rows_.size()) {
+      result_.block = &block;
+      result_.first = first;
+      return;
+    }
+    for (const StmtPtr& stmt : block) {
+      find_block(body_of(*stmt));
+      find_block(otherwise_of(*stmt));
+    }
+  }
+
+  // Whether all loops go over 0, 1, ... up to the same limit, which the sizes alone decide.
+  Status require_one_range() {
+    std::optional<Polynomial> length;
+    for (const auto& [stmt, shared] : rows_) {
+      const auto limit = analysis_.polynomial(shared.counted.limit);
+      if (shared.repeats || !shared.counted.starts_at_zero() || shared.counted.stride != 1 ||
+          !limit || (length && !(*length == *limit))) {
+        return refuse("the loops over the row do not all go over the same elements");
+      }
+      length = limit;
+      result_.limit = shared.counted.limit;
+    }
+    std::int64_t longest = 0;
+    for (const std::string& symbol : length->symbols()) {
+      if (kernel_.parameter(symbol) == nullptr)
+        return refuse("the row's length is not the same for all rows");
+    }
+    for (const Symbols& sizes : problem_.bench) {
+      Polynomial elements = *length;
+      for (const auto& [name, value] : sizes)
+        elements = elements.substitute(name, Polynomial(value));
+      const auto constant = elements.constant();
+      if (!constant) return refuse("how long a row is at the bench sizes is not known");
+      longest = std::max(longest, *constant);
+    }
+    const std::int64_t once = static_cast<std::int64_t>(threads_) * width_;
+    if (longest < once) {
+      return refuse("a row has only " + std::to_string(longest) + " elements for " +
+                    std::to_string(threads_) + " threads and vectors of " +
+                    std::to_string(width_));
+    }
+    vectors_ = (longest + once - 1) / once;
+    // The row's end is the end of a vector.
+    return require_divisible(*length, width_, facts(), result_.divisible)
+               ? Status()
+               : Status(refuse("a row's length is no multiple of " + std::to_string(width_)));
+  }
+
+  SymbolFacts facts() const {
+    return {[this](const std::string& symbol) { return kernel_.parameter(symbol) != nullptr; }, {}};
+  }
+
+  void note_accesses(const ForLoop& loop, const SharedLoop& shared) {
+    const std::set<std::string> inner = source::declared_names(loop.body);
+    for_each_guarded_access(loop.body, [&](const GuardedAccess& access) {
+      const auto* base = source::base_variable(*access.access);
+      if (base == nullptr || !analysis_.is_global_pointer(base->name)) return;
+      const auto [entry, is_new] = uses_.try_emplace(base->name);
+      Use& use = entry->second;
+      const auto place = place_of(access, shared, inner);
+      const source::KernelParameter* parameter = kernel_.parameter(base->name);
+      const bool has_type = parameter != nullptr && parameter->scalar;
+      const std::string type = has_type ? vector_type(*parameter->scalar, width_) : "";
+      const std::int64_t bytes =
+          has_type ? static_cast<std::int64_t>(size_in_bytes(*parameter->scalar)) * width_ : 0;
+      if (!place || type.empty() || bytes > problem_.assume.align ||
+          (!is_new && !(use.array.rest == *place))) {
+        use.is_possible = false;
+        return;
+      }
+      if (!is_new) return;
+      use.array = {base->name, parameter->type, type, *parameter->scalar, *place,
+                   access.access->index->type &&
+                       size_in_bytes(*access.access->index->type) == sizeof(std::int64_t)};
+      std::set<std::string> divisible = result_.divisible;
+      use.is_possible = require_divisible(*place, width_, facts(), divisible);
+      if (use.is_possible) result_.divisible = std::move(divisible);
+    });
+  }
+
+  // What the loop's counter is added to; nothing where the access happens under a condition, or
+  // elsewhere.
+  std::optional<Polynomial> place_of(const GuardedAccess& access, const SharedLoop& shared,
+                                     const std::set<std::string>& inner) const {
+    if (!access.guards.empty() || !source::is<source::VariableReference>(access.access->base))
+      return std::nullopt;
+    const auto index = analysis_.polynomial(access.access->index);
+    const auto pitch = index ? index->coefficient(shared.counted.name) : std::nullopt;
+    if (!pitch || !(*pitch == Polynomial(1))) return std::nullopt;
+    const Polynomial rest = index->without({shared.counted.name});
+    for (const std::string& symbol : rest.symbols()) {
+      if (inner.contains(symbol)) return std::nullopt;
+    }
+    return rest;
+  }
+
+  const Kernel& kernel_;
+  const Analysis& analysis_;
+  const RowPlan& rows_;
+  int threads_;
+  int width_;
+  const Problem& problem_;
+  std::int64_t vectors_ = 0;
+  std::map<std::string, Use> uses_;
+  RowVectors result_;
+};
+
+}  // namespace
+
+Result<RowVectors> plan_row_vectors(const Kernel& kernel, const Analysis& analysis,
+                                    const RowPlan& rows, int threads, int width,
+                                    const Problem& problem) {
+  return RowVectorPlanner(kernel, analysis, rows, threads, width, problem).plan();
+}
+
+}  // namespace regraph::rewrite

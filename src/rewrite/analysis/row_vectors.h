@@ -1,0 +1,45 @@
+// Which arrays the lanes of a row can move by vectors, and whether the row fits in their registers.
+// Used by cross_thread_reduction.
+//
+//   lane l of T has elements W * (v * T + l) ... + W - 1 of the row, v = 0, 1, ...
+#pragma once
+
+#include "base/result.h"
+#include "rewrite/analysis/row_sharing.h"
+#include "source/analysis.h"
+
+#include <set>
+#include <string>
+#include <vector>
+
+namespace regraph::rewrite {
+
+// An array that is accessed at `rest + c` in loops over the row, c being their counter.
+struct RowArray {
+  std::string name;
+  std::string element_type;
+  std::string vector_type;  // "float4"
+  ScalarType scalar = ScalarType::f32;
+  source::Polynomial rest;
+  bool wide_index = false;  // the original index is 64-bit
+};
+
+struct RowVectors {
+  int width = 1;            // W
+  int vectors = 0;          // a lane for the whole row, kept in registers; 0: too many
+  source::ExprPtr limit;    // elements of the row
+  std::set<std::string> divisible;  // parameters that W has to divide, asked at run time
+  std::vector<RowArray> arrays;
+  const source::Block* block = nullptr;  // that the loops stand in
+  std::size_t first = 0;                 // of them, in it
+};
+
+// Plans vectors of `width` for the loops that `rows` deals out to `threads` lanes. Error: refused:
+// loops over different ranges or in different blocks, rows too short for the lanes, no array that
+// qualifies.
+[[nodiscard]] Result<RowVectors> plan_row_vectors(const source::Kernel& kernel,
+                                                  const source::Analysis& analysis,
+                                                  const RowPlan& rows, int threads, int width,
+                                                  const Problem& problem);
+
+}  // namespace regraph::rewrite

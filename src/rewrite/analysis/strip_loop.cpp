@@ -1,0 +1,266 @@
+#include "rewrite/analysis/strip_loop.h"
+
+#include "rewrite/analysis/loop_choice.h"
+#include "rewrite/forms/kernel_state.h"
+#include "source/match.h"
+#include "source/walk.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace regraph::rewrite {
+
+using source::Analysis;
+using source::as;
+using source::Assignment;
+using source::Barrier;
+using source::Block;
+using source::Branch;
+using source::Declaration;
+using source::Expr;
+using source::ExprPtr;
+using source::ForLoop;
+using source::is;
+using source::Kernel;
+using source::Stmt;
+using source::StmtPtr;
+
+namespace {
+
+// The names that the block's statements write to, arrays by their name; nothing where something is
+// written that has none.
+std::optional<std::set<std::string>> written_names(const Block& block) {
+  std::set<std::string> names;
+  bool understood = true;
+  source::walk(block, [&](const Stmt& stmt) {
+    const bool is_known = is<Declaration>(stmt) || is<Assignment>(stmt) || is<Branch>(stmt) ||
+                          is<ForLoop>(stmt) || is<source::Scope>(stmt);
+    understood = understood && is_known;
+    const ExprPtr& target = target_of(stmt);
+    if (!target) return;
+    if (const auto* base = source::base_variable(*target)) {
+      names.insert(base->name);
+    } else {
+      understood = false;
+    }
+  });
+  if (!understood) return std::nullopt;
+  return names;
+}
+
+std::set<std::string> mentioned_names(const Block& block) {
+  std::set<std::string> names;
+  source::walk_expressions(block, [&](const Expr& node) {
+    if (const auto* variable = as<source::VariableReference>(node)) names.insert(variable->name);
+  });
+  return names;
+}
+
+class StripFinder {
+ public:
+  StripFinder(const Kernel& kernel, const Analysis& analysis)
+      : kernel_(kernel), analysis_(analysis) {}
+
+  Result<StripLoop> find(const StmtPtr& stmt) {
+    StripLoop strips;
+    strips.loop = stmt.get();
+    const auto counted = source::counted_loop_of(*stmt);
+    if (!counted) return refuse(where(*stmt) + "not a counted loop");
+    strips.counted = *counted;
+    if (Status status = divide(*stmt, strips); !status) return status.error();
+    if (Status status = find_tiles(strips); !status) return status.error();
+    if (Status status = require_apart(strips); !status) return status.error();
+    if (Status status = split_copies(strips); !status) return status.error();
+    return strips;
+  }
+
+ private:
+  static std::string where(const Stmt& stmt) {
+    return stmt.line > 0 ? "loop at line " + std::to_string(stmt.line) + ": " : "";
+  }
+
+  // At the two barriers.
+  static Status divide(const Stmt& loop, StripLoop& strips) {
+    std::vector<Block> between(1);
+    bool nested = false;
+    for (const StmtPtr& stmt : body_of(loop)) {
+      if (is<Barrier>(stmt)) {
+        between.emplace_back();
+        continue;
+      }
+      source::walk(Block{stmt}, [&](const Stmt& inner) { nested = nested || is<Barrier>(inner); });
+      between.back().push_back(stmt);
+    }
+    if (nested || between.size() != 3 || !between[2].empty()) {
+      return refuse(where(loop) + "not of the shape copy, barrier, use, barrier");
+    }
+    strips.copies = std::move(between[0]);
+    strips.use = std::move(between[1]);
+    return {};
+  }
+
+  Status find_tiles(StripLoop& strips) const {
+    const auto written = written_names(strips.copies);
+    if (!written) return refuse(where(*strips.loop) + "its copies hold more than assignments");
+    const std::set<std::string> own = source::declared_names(strips.copies);
+    for (const std::string& name : *written) {
+      if (own.contains(name)) continue;
+      const source::Variable* variable = analysis_.local(name);
+      if (variable == nullptr || variable->storage != source::Storage::shared) {
+        return refuse(where(*strips.loop) + "its copies write '" + name +
+                      "', which is no shared array of a fixed size");
+      }
+      strips.tiles.push_back(*variable);
+    }
+    if (strips.tiles.empty()) return refuse(where(*strips.loop) + "nothing is copied");
+    return {};
+  }
+
+  // Whether nothing but the tiles leads from the copies to the use, and nothing back.
+  Status require_apart(const StripLoop& strips) const {
+    for (const std::string& name : mentioned_names(strips.copies)) {
+      if (analysis_.is_global_pointer(name) && analysis_.is_written(name)) {
+        return refuse(where(*strips.loop) + "'" + name + "' is copied, and written in the kernel");
+      }
+    }
+    bool reads_shared = false;
+    source::walk(strips.copies, [&](const Stmt& stmt) {
+      const ExprPtr& value = value_of(stmt);
+      for (const std::string& name : source::variables_of(value))
+        reads_shared = reads_shared || analysis_.is_shared(name);
+    });
+    if (reads_shared) return refuse(where(*strips.loop) + "its copies read shared memory");
+
+    const auto written = written_names(strips.use);
+    if (!written) return refuse(where(*strips.loop) + "its use of the tiles is not understood");
+    const std::set<std::string> copied = mentioned_names(strips.copies);
+    for (const std::string& name : *written) {
+      if (copied.contains(name)) {
+        return refuse(where(*strips.loop) + "'" + name + "' is changed between two copies");
+      }
+    }
+    const std::set<std::string> own = source::declared_names(strips.copies);
+    for (const std::string& name : mentioned_names(strips.use)) {
+      if (own.contains(name)) {
+        return refuse(where(*strips.loop) + "'" + name + "' is needed after the copies");
+      }
+    }
+    return require_private(strips);
+  }
+
+  // Whether the tiles are used nowhere else.
+  Status require_private(const StripLoop& strips) const {
+    std::string elsewhere;
+    const std::function<void(const Block&)> look = [&](const Block& block) {
+      for (const StmtPtr& stmt : block) {
+        if (stmt.get() == strips.loop) continue;
+        source::walk_own_expressions(*stmt, [&](const Expr& node) {
+          for (const source::Variable& tile : strips.tiles) {
+            if (source::is_named(node, tile.name)) elsewhere = tile.name;
+          }
+        });
+        look(body_of(*stmt));
+        look(otherwise_of(*stmt));
+      }
+    };
+    look(kernel_.body);
+    if (elsewhere.empty()) return {};
+    return refuse("'" + elsewhere + "' is used outside of the loop as well");
+  }
+
+  bool is_tile_store(const Stmt& stmt) const {
+    const auto* store = as<Assignment>(stmt);
+    const auto* base = store != nullptr ? source::base_variable(*store->target) : nullptr;
+    return base != nullptr && analysis_.is_shared(base->name);
+  }
+
+  bool writes_tiles(const StmtPtr& stmt) const {
+    bool found = false;
+    source::walk(Block{stmt}, [&](const Stmt& inner) { found = found || is_tile_store(inner); });
+    return found;
+  }
+
+  Status split_copies(StripLoop& strips) const {
+    for (const StmtPtr& stmt : strips.copies) {
+      if (is_arithmetic(stmt)) {
+        strips.declarations.push_back(stmt);
+        continue;
+      }
+      CopyPart part;
+      Block body = {stmt};
+      if (const auto* loop = as<ForLoop>(stmt)) {
+        const auto counted = source::counted_loop_of(*stmt);
+        const auto trips = counted ? counted->trip_count() : std::nullopt;
+        if (!trips || !counted->starts_at_zero() || counted->stride != 1 || *trips < 1) {
+          return refuse(where(*strips.loop) +
+                        "threads copy different numbers of elements, or how many is not known");
+        }
+        part.loop = loop;
+        part.count = *trips;
+        body = loop->body;
+      }
+      if (Status status = split(body, part); !status) return status;
+      strips.parts.push_back(std::move(part));
+    }
+    return {};
+  }
+
+  // Index arithmetic in a name of its own.
+  bool is_arithmetic(const StmtPtr& stmt) const {
+    const auto* declaration = as<Declaration>(stmt);
+    return declaration != nullptr && declaration->value && declaration->variable.extents.empty() &&
+           !analysis_.reads_memory(declaration->value) &&
+           analysis_.is_single_definition(declaration->variable.name);
+  }
+
+  Status split(const Block& body, CopyPart& part) const {
+    for (const StmtPtr& stmt : body) {
+      if (is_arithmetic(stmt)) {
+        part.declarations.push_back(stmt);
+      } else if (writes_tiles(stmt)) {
+        if (!only_stores(stmt)) return refuse("a copy to a tile is part of a larger statement");
+        part.stores.push_back(stmt);
+      } else if (!part.stores.empty()) {
+        return refuse("a copy goes on after its store to a tile");
+      } else {
+        part.loads.push_back(stmt);
+      }
+    }
+    if (part.stores.empty()) return refuse("a statement of the copies stores to no tile");
+    return {};
+  }
+
+  // A store, or a loop of nothing else.
+  bool only_stores(const StmtPtr& stmt) const {
+    if (const auto* store = as<Assignment>(stmt))
+      return is_tile_store(*stmt) && store->op == source::AssignmentOperator::assign;
+    const auto* loop = as<ForLoop>(stmt);
+    if (loop == nullptr) return false;
+    const auto counted = source::counted_loop_of(*stmt);
+    return counted && counted->trip_count() &&
+           std::all_of(loop->body.begin(), loop->body.end(), [&](const StmtPtr& inner) {
+             return is_arithmetic(inner) ||
+                    (only_stores(inner) && !analysis_.reads_memory(value_of(*inner)));
+           });
+  }
+
+  const Kernel& kernel_;
+  const Analysis& analysis_;
+};
+
+}  // namespace
+
+Result<StripLoop> find_strip_loop(const Kernel& kernel, const Analysis& analysis) {
+  Error reason = refuse("no loop that all threads reach copies to shared tiles");
+  for (const StmtPtr& loop : loops_all_reach(kernel.body, analysis)) {
+    auto strips = StripFinder(kernel, analysis).find(loop);
+    if (strips) return strips;
+    reason = strips.error();
+  }
+  return reason;
+}
+
+}  // namespace regraph::rewrite

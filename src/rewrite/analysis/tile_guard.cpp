@@ -1,0 +1,37 @@
+#include "rewrite/analysis/tile_guard.h"
+
+#include "source/build.h"
+
+namespace regraph::rewrite {
+
+using source::BinaryOperator;
+using source::Polynomial;
+
+source::ExprPtr TileGuard::expression(bool wide) const {
+  return source::binary(op, source::to_expression(left, wide), source::to_expression(right, wide));
+}
+
+std::optional<TileGuard> TileGuard::hardest(const std::string& coordinate,
+                                            std::int64_t extent) const {
+  const auto coefficient = (left - right).coefficient(coordinate);
+  const auto slope = coefficient ? coefficient->constant() : std::nullopt;
+  if (!slope) return std::nullopt;
+  if (*slope == 0) return *this;
+  bool fails_high = false;
+  switch (op) {
+    case BinaryOperator::less:
+    case BinaryOperator::less_equal:
+      fails_high = *slope > 0;
+      break;
+    case BinaryOperator::greater:
+    case BinaryOperator::greater_equal:
+      fails_high = *slope < 0;
+      break;
+    default:
+      return std::nullopt;
+  }
+  const Polynomial worst(fails_high ? extent - 1 : 0);
+  return TileGuard{op, left.substitute(coordinate, worst), right.substitute(coordinate, worst)};
+}
+
+}  // namespace regraph::rewrite

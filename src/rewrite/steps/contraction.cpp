@@ -1,0 +1,114 @@
+// contraction: a contraction is tiled at all levels at once.
+//
+//   C[i][j] = sum over k of A[i][k] * B[k][j], one thread an element, becomes: a block for a tile of
+//   C, a rectangle of it for each thread in registers, strips of A and B in shared memory that are
+//   filled by vectors and alternate.
+//
+// It is what these steps make of a kernel one after another: coalesce_swap (where it applies),
+// block_size, thread_coarsen along y and x, smem_tile, double_buffer (where it applies). Alone, the
+// first of them make most kernels slower, so that no search that looks one step ahead goes on
+// there. Legal where each of them is.
+#include "rewrite/steps/macro_step.h"
+
+#include <charconv>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace regraph::rewrite {
+namespace {
+
+struct Shape {
+  int columns = 0;
+  int rows = 0;
+};
+
+// "8x4": columns, then rows.
+std::optional<Shape> shape_of(const std::string& text) {
+  const std::size_t cross = text.find('x');
+  if (cross == std::string::npos) return std::nullopt;
+  Shape shape;
+  const char* const begin = text.data();
+  const char* const end = text.data() + text.size();
+  const auto first = std::from_chars(begin, begin + cross, shape.columns);
+  const auto second = std::from_chars(begin + cross + 1, end, shape.rows);
+  const bool whole = first.ptr == begin + cross && second.ptr == end && first.ec == std::errc() &&
+                     second.ec == std::errc();
+  if (!whole || shape.columns < 1 || shape.rows < 1) return std::nullopt;
+  return shape;
+}
+
+MacroMember coarsen(const char* axis, int factor) {
+  const StepParameters plain = {{"axis", axis}, {"factor", std::to_string(factor)}};
+  StepParameters grouped = plain;
+  grouped["order"] = "grouped";
+  constexpr int kGroup = 4;
+  if (factor % kGroup != 0) return {"thread_coarsen", {plain}};
+  return {"thread_coarsen", {grouped, plain}};
+}
+
+class Contraction final : public MacroStep {
+ public:
+  std::string_view id() const override { return "contraction"; }
+  // Tiles of 128 x 128 for large problems; smaller ones where there would be too few blocks.
+  std::vector<StepParameters> settings() const override {
+    std::vector<StepParameters> result;
+    const auto add = [&](const char* block, const char* outputs, const char* depth) {
+      result.push_back({{"block", block}, {"outputs", outputs}, {"depth", depth}});
+    };
+    add("16x16", "8x8", "16");
+    add("16x16", "8x8", "8");
+    add("16x8", "8x8", "16");
+    add("16x16", "4x4", "16");
+    add("8x8", "8x8", "16");
+    add("16x8", "4x4", "32");
+    return result;
+  }
+
+ protected:
+  Result<std::vector<MacroMember>> sequence(const KernelAnalysis& kernel,
+                                            const StepParameters& parameters) const override {
+    auto block = text_parameter(parameters, "block");
+    if (!block) return block.error();
+    auto outputs = text_parameter(parameters, "outputs");
+    if (!outputs) return outputs.error();
+    auto depth = integer_parameter(parameters, "depth");
+    if (!depth) return depth.error();
+    const auto shape = shape_of(*outputs);
+    if (!shape || !shape_of(*block)) {
+      return fail(ErrorCode::invalid_argument, "'block' and 'outputs' are written as 16x16");
+    }
+    // What no tile helps is seen at once.
+    const StepParameters tile = {{"loop", "1"}, {"depth", std::to_string(*depth)}};
+    const Status tiled = find_built_in_step("smem_tile")->match(kernel, tile);
+    if (!tiled) return refuse("smem_tile: " + tiled.error().message);
+
+    std::vector<MacroMember> members;
+    members.push_back({"coalesce_swap", {{}}, true});
+    members.push_back({"block_size", {{{"block", *block}}}, is_block(kernel, *block)});
+    if (shape->rows > 1) members.push_back(coarsen("y", shape->rows));
+    if (shape->columns > 1) members.push_back(coarsen("x", shape->columns));
+    StepParameters vectors = tile;
+    vectors["copy"] = "vector";
+    members.push_back({"smem_tile", {vectors, tile}});
+    members.push_back({"double_buffer", {{}}, true});
+    return members;
+  }
+
+ private:
+  // Whether the launch has the block already, which block_size refuses.
+  static bool is_block(const KernelAnalysis& kernel, const std::string& block) {
+    const auto launch = kernel.launch();
+    if (!launch) return false;
+    const Dim3& now = (*launch)->block;
+    return now.z == 1 && std::to_string(now.x) + "x" + std::to_string(now.y) == block;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<StepRewriter> make_contraction() {
+  return std::make_unique<Contraction>();
+}
+
+}  // namespace regraph::rewrite

@@ -1,0 +1,36 @@
+#include "rewrite/steps/macro_step.h"
+
+#include <utility>
+
+namespace regraph::rewrite {
+
+namespace {
+
+Result<KernelState> apply_member(const KernelAnalysis& kernel, const MacroMember& member) {
+  Error reason = refuse("'" + member.step + "' is no step of the rewriter");
+  const StepRewriter* step = find_built_in_step(member.step);
+  if (step == nullptr) return reason;
+  for (const StepParameters& setting : member.settings) {
+    auto state = step->apply(kernel, setting);
+    if (state) return state;
+    reason = refuse(member.step + ": " + state.error().message);
+  }
+  if (member.optional) return kernel.state();
+  return reason;
+}
+
+}  // namespace
+
+Result<KernelState> apply_members(const KernelAnalysis& kernel,
+                                  const std::vector<MacroMember>& members) {
+  KernelState state = kernel.state();
+  for (const MacroMember& member : members) {
+    auto next = apply_member(KernelAnalysis(state, kernel.problem(), kernel.limits()), member);
+    if (!next) return next;
+    // `next` may be a copy of `state`, which what it was found on refers to.
+    state = std::move(*next);
+  }
+  return state;
+}
+
+}  // namespace regraph::rewrite

@@ -1,0 +1,45 @@
+// Several steps as one: what pays only together is offered together.
+#pragma once
+
+#include "rewrite/steps/step_rewriter.h"
+
+#include <string>
+#include <vector>
+
+namespace regraph::rewrite {
+
+// A step of a sequence, with other settings to fall back to where the first one is refused.
+struct MacroMember {
+  std::string step;
+  std::vector<StepParameters> settings = {{}};
+  bool optional = false;  // left out where it is refused in every setting
+};
+
+// Applies the members one after another. Error: refused, with the member and its reason.
+[[nodiscard]] Result<KernelState> apply_members(const KernelAnalysis& kernel,
+                                                const std::vector<MacroMember>& members);
+
+// A step made of others. It rewrites while it looks: whether the last member applies is not known
+// before the first ones did.
+class MacroStep : public StepRewriter {
+ public:
+  [[nodiscard]] Status match(const KernelAnalysis& kernel,
+                             const StepParameters& parameters) const final {
+    const auto state = apply(kernel, parameters);
+    return state ? Status() : Status(state.error());
+  }
+  [[nodiscard]] Result<KernelState> apply(const KernelAnalysis& kernel,
+                                          const StepParameters& parameters) const final {
+    const auto members = sequence(kernel, parameters);
+    if (!members) return members.error();
+    return apply_members(kernel, *members);
+  }
+
+ protected:
+  // The members for the parameters. Errors: invalid_argument; refused where it can be seen at once
+  // that the sequence does not apply.
+  [[nodiscard]] virtual Result<std::vector<MacroMember>> sequence(
+      const KernelAnalysis& kernel, const StepParameters& parameters) const = 0;
+};
+
+}  // namespace regraph::rewrite

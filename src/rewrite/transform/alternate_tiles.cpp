@@ -1,0 +1,217 @@
+#include "rewrite/transform/alternate_tiles.h"
+
+#include "rewrite/transform/names.h"
+#include "source/build.h"
+#include "source/match.h"
+#include "source/walk.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace regraph::rewrite {
+
+using source::as;
+using source::Assignment;
+using source::Block;
+using source::Declaration;
+using source::ExprPtr;
+using source::ForLoop;
+using source::is;
+using source::Kernel;
+using source::Stmt;
+using source::StmtPtr;
+
+namespace {
+
+class Alternator {
+ public:
+  Alternator(const Kernel& kernel, const StripLoop& strips)
+      : kernel_(kernel), strips_(strips), names_(kernel) {
+    buffer_ = names_.fresh("buffer");
+  }
+
+  Block run() {
+    return source::rewrite_statements(
+        kernel_.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
+          if (stmt.get() == strips_.loop) return alternating();
+          const auto* declaration = as<Declaration>(stmt);
+          if (declaration == nullptr || !is_tile(declaration->variable.name)) return std::nullopt;
+          source::Variable both = declaration->variable;
+          both.extents.insert(both.extents.begin(), 2);
+          return Block{source::declare(std::move(both), nullptr)};
+        });
+  }
+
+ private:
+  bool is_tile(const std::string& name) const {
+    return std::any_of(strips_.tiles.begin(), strips_.tiles.end(),
+                       [&](const source::Variable& tile) { return tile.name == name; });
+  }
+
+  // The code on one of the two tiles.
+  Block on_tile(const Block& block, const ExprPtr& which) const {
+    return source::rewrite_expressions(
+        block, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+          const auto* variable = as<source::VariableReference>(expr);
+          if (variable == nullptr || !is_tile(variable->name)) return std::nullopt;
+          return source::element(expr, {which});
+        });
+  }
+
+  Block in_strip(const Block& block, const ExprPtr& first) const {
+    return source::rewrite_expressions(block,
+                                       source::replace_variable(strips_.counted.name, first));
+  }
+
+  ExprPtr next_strip() const {
+    return source::add(source::variable(strips_.counted.name),
+                       source::integer(strips_.counted.stride));
+  }
+
+  // Whether the loop goes on with the strip that begins there.
+  ExprPtr has_strip(const ExprPtr& first) const {
+    const ExprPtr& condition = source::to<ForLoop>(*strips_.loop).condition;
+    return source::rewrite_expr(condition, source::replace_variable(strips_.counted.name, first));
+  }
+
+  Block alternating() {
+    Block result;
+    Block filled = names_.renamed(
+        on_tile(in_strip(strips_.copies, strips_.counted.first), source::integer(0)));
+    result.push_back(source::branch(has_strip(strips_.counted.first), std::move(filled)));
+    result.push_back(source::declare_integer(buffer_, source::integer(0), false));
+    result.push_back(source::barrier());
+
+    const ExprPtr current = source::variable(buffer_);
+    const ExprPtr other = source::subtract(source::integer(1), current);
+    Block held;
+    Block loads = strips_.declarations;
+    Block stores = strips_.declarations;
+    for (const CopyPart& part : strips_.parts)
+      divide(part, held, loads, stores);
+    stores = names_.renamed(stores);
+    Block body = std::move(held);
+    body.push_back(source::branch(has_strip(next_strip()), in_strip(loads, next_strip())));
+    const Block use = on_tile(strips_.use, current);
+    body.insert(body.end(), use.begin(), use.end());
+    body.push_back(source::branch(has_strip(next_strip()),
+                                  on_tile(in_strip(stores, next_strip()), other)));
+    body.push_back(source::barrier());
+    body.push_back(source::assign(current, other));
+    // The loop itself, with another body.
+    const auto& loop = source::to<ForLoop>(*strips_.loop);
+    result.push_back(
+        source::loop(loop.init, loop.condition, loop.step, std::move(body), loop.unroll));
+    return result;
+  }
+
+  // Adds the part's registers, its loads and its stores.
+  void divide(const CopyPart& part, Block& held, Block& loads, Block& stores) {
+    std::map<std::string, std::string> registers;  // name in the part -> name of the registers
+    const ExprPtr place =
+        part.loop != nullptr ? source::variable(part.loop->declaration()->variable.name) : nullptr;
+    const auto hold = [&](source::Variable variable, const std::string& stem) {
+      const std::string name = names_.fresh(stem);
+      variable.name = name;
+      variable.is_const = false;
+      if (part.loop != nullptr) variable.extents.insert(variable.extents.begin(), part.count);
+      held.push_back(source::declare(std::move(variable), nullptr));
+      return name;
+    };
+    const auto held_at = [&](const std::string& name, std::optional<ScalarType> type) {
+      const ExprPtr base = source::variable(name, type);
+      return place ? source::element(base, {place}) : base;
+    };
+    const auto on_registers = [&](const Block& block) {
+      return source::rewrite_expressions(
+          block, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+            const auto* variable = as<source::VariableReference>(expr);
+            const auto found =
+                variable != nullptr ? registers.find(variable->name) : registers.end();
+            if (found == registers.end()) return std::nullopt;
+            return held_at(found->second, expr->type);
+          });
+    };
+
+    Block load = part.declarations;
+    for (const StmtPtr& stmt : part.loads) {
+      const auto* declaration = as<Declaration>(stmt);
+      if (declaration == nullptr) {
+        load.push_back(stmt);
+        continue;
+      }
+      registers[declaration->variable.name] =
+          hold(declaration->variable, declaration->variable.name + "_next");
+      if (declaration->value) {
+        load.push_back(source::assign(
+            source::variable(declaration->variable.name, declaration->variable.scalar),
+            declaration->value));
+      }
+    }
+    Block store = part.declarations;
+    for (const StmtPtr& stmt : part.stores) {
+      const auto* assignment = as<Assignment>(stmt);
+      if (assignment == nullptr) {
+        store.push_back(stmt);
+        continue;
+      }
+      const source::VariableReference& tile = *source::base_variable(*assignment->target);
+      const source::Variable& variable = *std::find_if(
+          strips_.tiles.begin(), strips_.tiles.end(),
+          [&](const source::Variable& one) { return one.name == tile.name; });
+      source::Variable one = source::local_variable("", variable.type, variable.scalar);
+      const std::string name = hold(std::move(one), tile.name + "_next");
+      load.push_back(source::assign(held_at(name, variable.scalar), assignment->value));
+      store.push_back(source::assign(assignment->target, held_at(name, variable.scalar)));
+    }
+    append(around(part, on_registers(load)), loads);
+    append(around(part, on_registers(store)), stores);
+  }
+
+  static Block around(const CopyPart& part, Block body) {
+    if (part.loop == nullptr) return body;
+    return {source::loop(part.loop->init, part.loop->condition, part.loop->step, std::move(body),
+                         source::kUnrollFully)};
+  }
+
+  static void append(Block from, Block& to) {
+    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+  }
+
+  const Kernel& kernel_;
+  const StripLoop& strips_;
+  Names names_;
+  std::string buffer_;
+};
+
+std::int64_t elements_of(const source::Variable& variable) {
+  std::int64_t count = 1;
+  for (const std::int64_t extent : variable.extents)
+    count *= extent;
+  return count;
+}
+
+}  // namespace
+
+std::int64_t held_elements(const StripLoop& strips) {
+  std::int64_t count = 0;
+  for (const CopyPart& part : strips.parts) {
+    std::int64_t once = 0;
+    for (const StmtPtr& stmt : part.loads) {
+      if (const auto* declaration = as<Declaration>(stmt))
+        once += elements_of(declaration->variable);
+    }
+    for (const StmtPtr& stmt : part.stores)
+      once += is<Assignment>(stmt) ? 1 : 0;
+    count += once * part.count;
+  }
+  return count;
+}
+
+Block alternate_tiles(const Kernel& kernel, const StripLoop& strips) {
+  return Alternator(kernel, strips).run();
+}
+
+}  // namespace regraph::rewrite

@@ -1,0 +1,19 @@
+// A strip loop with its tiles kept twice. Used by double_buffer.
+#pragma once
+
+#include "rewrite/analysis/strip_loop.h"
+#include "source/ir.h"
+
+namespace regraph::rewrite {
+
+// Elements that a thread holds in registers on their way to a tile, at most: a quarter of what it
+// has for a block of 256 threads on a full multiprocessor.
+inline constexpr std::int64_t kMostHeldElements = 64;
+
+// Elements that a thread would hold.
+[[nodiscard]] std::int64_t held_elements(const StripLoop& strips);
+
+// The kernel's body with the next strip loaded while the current one is used.
+[[nodiscard]] source::Block alternate_tiles(const source::Kernel& kernel, const StripLoop& strips);
+
+}  // namespace regraph::rewrite

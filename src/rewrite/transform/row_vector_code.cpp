@@ -1,0 +1,183 @@
+#include "rewrite/transform/row_vector_code.h"
+
+#include "rewrite/analysis/vector_type.h"
+#include "source/build.h"
+#include "source/match.h"
+#include "source/walk.h"
+
+#include <utility>
+#include <vector>
+
+namespace regraph::rewrite {
+
+using source::as;
+using source::Assignment;
+using source::Block;
+using source::Expr;
+using source::ExprPtr;
+using source::ForLoop;
+using source::Polynomial;
+using source::Stmt;
+using source::StmtPtr;
+
+RowVectorCode::RowVectorCode(const source::Kernel& kernel, const RowVectors& plan, int threads,
+                             std::string lane, Names& names)
+    : kernel_(kernel),
+      plan_(plan),
+      threads_(threads),
+      lane_(std::move(lane)),
+      step_(names.fresh("vector")),
+      first_(names.fresh("first")),
+      place_(names.fresh("place")) {
+  for (const RowArray& array : plan.arrays) {
+    registers_[array.name] = names.fresh(array.name + "_values");
+    vectors_[array.name] = names.fresh(array.name + "_vector");
+    stored_[array.name] = names.fresh(array.name + "_stored");
+  }
+}
+
+ExprPtr RowVectorCode::condition() const {
+  std::vector<ExprPtr> terms;
+  for (const std::string& parameter : plan_.divisible) {
+    terms.push_back(source::equals(
+        source::remainder(source::variable(parameter, kernel_.parameter(parameter)->scalar),
+                          source::integer(plan_.width)),
+        source::integer(0)));
+  }
+  if (plan_.vectors > 0) {
+    terms.push_back(
+        source::binary(source::BinaryOperator::less_equal, plan_.limit,
+                       source::integer(std::int64_t{plan_.vectors} * plan_.width * threads_)));
+  }
+  return source::conjunction(terms);
+}
+
+const RowArray* RowVectorCode::array_of(const Expr& access) const {
+  const auto* base = source::is<source::Subscript>(access) ? source::base_variable(access) : nullptr;
+  if (base == nullptr) return nullptr;
+  for (const RowArray& array : plan_.arrays) {
+    if (array.name == base->name) return &array;
+  }
+  return nullptr;
+}
+
+ExprPtr RowVectorCode::held_at(const RowArray& array, const ExprPtr& place) const {
+  const ExprPtr base = source::variable(registers_.at(array.name), array.scalar);
+  if (plan_.vectors == 0) return source::element(base, {place});
+  return source::element(base, {source::variable(step_), place});
+}
+
+StmtPtr RowVectorCode::hold(const RowArray& array) {
+  held_.insert(array.name);
+  std::vector<std::int64_t> extents = {plan_.width};
+  if (plan_.vectors > 0) extents.insert(extents.begin(), plan_.vectors);
+  return source::declare(source::local_variable(registers_.at(array.name), array.element_type,
+                                                array.scalar, std::move(extents)),
+                         nullptr);
+}
+
+// The array's vector at `first`.
+ExprPtr RowVectorCode::vector_at(const RowArray& array, bool stores) const {
+  const ExprPtr index =
+      source::to_expression(array.rest + Polynomial::symbol(first_), array.wide_index);
+  const ExprPtr address =
+      source::address(source::element(source::variable(array.name, array.scalar), {index}));
+  const std::string type = (stores ? "" : "const ") + array.vector_type + "*";
+  return source::element(source::cast(type, address), {source::integer(0)});
+}
+
+Block RowVectorCode::load(const RowArray& array) const {
+  const std::string& vector = vectors_.at(array.name);
+  source::Variable variable = source::local_variable(vector, array.vector_type, std::nullopt);
+  Block code = {source::declare(std::move(variable), vector_at(array, false))};
+  for (int number = 0; number < plan_.width; ++number) {
+    code.push_back(source::assign(held_at(array, source::integer(number)),
+                                  source::member(source::variable(vector, std::nullopt),
+                                                 component_name(number), array.scalar)));
+  }
+  return code;
+}
+
+Block RowVectorCode::store(const RowArray& array) const {
+  const std::string& vector = stored_.at(array.name);
+  Block code = {
+      source::declare(source::local_variable(vector, array.vector_type, std::nullopt), nullptr)};
+  for (int number = 0; number < plan_.width; ++number) {
+    code.push_back(source::assign(source::member(source::variable(vector, std::nullopt),
+                                                 component_name(number), array.scalar),
+                                  held_at(array, source::integer(number))));
+  }
+  code.push_back(source::assign(vector_at(array, true), source::variable(vector, std::nullopt)));
+  return code;
+}
+
+// A loop over the lane's vectors.
+StmtPtr RowVectorCode::over_vectors(Block body) const {
+  const ExprPtr lane = source::variable(lane_);
+  if (plan_.vectors == 0) {
+    return source::counted_loop(first_, source::multiply(lane, source::integer(plan_.width)),
+                                plan_.limit, std::int64_t{plan_.width} * threads_,
+                                std::move(body));
+  }
+  const ExprPtr number = source::add(
+      source::multiply(source::variable(step_), source::integer(threads_)), lane);
+  Block code = {
+      source::declare_integer(first_, source::multiply(number, source::integer(plan_.width))),
+      source::branch(source::less(source::variable(first_), plan_.limit), std::move(body))};
+  return source::counted_loop(step_, source::integer(0), source::integer(plan_.vectors), 1,
+                              std::move(code), source::kUnrollFully);
+}
+
+void RowVectorCode::add_loop(const ForLoop& loop, Block& out) {
+  std::set<std::string> read;
+  std::set<std::string> written;
+  source::walk(loop.body, [&](const Stmt& stmt) {
+    const auto* assignment = as<Assignment>(stmt);
+    const RowArray* target = assignment != nullptr ? array_of(*assignment->target) : nullptr;
+    if (target != nullptr) {
+      written.insert(target->name);
+      if (assignment->op != source::AssignmentOperator::assign) read.insert(target->name);
+    }
+    source::walk(value_of(stmt), [&](const Expr& node) {
+      if (const RowArray* array = array_of(node)) read.insert(array->name);
+    });
+  });
+
+  Block loads;
+  Block body;
+  for (const RowArray& array : plan_.arrays) {
+    const bool is_used = read.contains(array.name) || written.contains(array.name);
+    if (!is_used) continue;
+    const bool keeps = plan_.vectors > 0;
+    if (!keeps) body.push_back(hold(array));
+    if (keeps && !held_.contains(array.name)) out.push_back(hold(array));
+    const bool needs = read.contains(array.name) && !(keeps && loaded_.contains(array.name));
+    if (!needs) continue;
+    const Block code = load(array);
+    Block& into = keeps ? loads : body;
+    into.insert(into.end(), code.begin(), code.end());
+  }
+  if (!loads.empty()) out.push_back(over_vectors(std::move(loads)));
+  loaded_.insert(read.begin(), read.end());
+  loaded_.insert(written.begin(), written.end());
+
+  Block element = source::rewrite_expressions(
+      loop.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+        const RowArray* array = array_of(*expr);
+        if (array == nullptr) return std::nullopt;
+        return held_at(*array, source::variable(place_));
+      });
+  element.insert(element.begin(),
+                 source::declare(loop.declaration()->variable,
+                                 source::add(source::variable(first_), source::variable(place_))));
+  body.push_back(source::counted_loop(place_, source::integer(0), source::integer(plan_.width), 1,
+                                      std::move(element), source::kUnrollFully));
+  for (const RowArray& array : plan_.arrays) {
+    if (!written.contains(array.name)) continue;
+    const Block code = store(array);
+    body.insert(body.end(), code.begin(), code.end());
+  }
+  out.push_back(over_vectors(std::move(body)));
+}
+
+}  // namespace regraph::rewrite

@@ -1,0 +1,50 @@
+// Code of loops over a row that move vectors. Used by share_rows.
+#pragma once
+
+#include "rewrite/analysis/row_vectors.h"
+#include "rewrite/transform/names.h"
+#include "source/ir.h"
+
+#include <map>
+#include <set>
+#include <string>
+
+namespace regraph::rewrite {
+
+// Writes the loops one after another: it remembers what is in registers. The arguments must outlive
+// it.
+class RowVectorCode {
+ public:
+  RowVectorCode(const source::Kernel& kernel, const RowVectors& plan, int threads,
+                std::string lane, Names& names);
+
+  // Whether the row is one that the code is for: the same for all threads of the grid.
+  [[nodiscard]] source::ExprPtr condition() const;
+
+  // The loop, dealt out to the lanes, and what it loads first, appended to `out`.
+  void add_loop(const source::ForLoop& loop, source::Block& out);
+
+ private:
+  [[nodiscard]] const RowArray* array_of(const source::Expr& access) const;
+  [[nodiscard]] source::ExprPtr held_at(const RowArray& array, const source::ExprPtr& place) const;
+  [[nodiscard]] source::ExprPtr vector_at(const RowArray& array, bool stores) const;
+  [[nodiscard]] source::Block load(const RowArray& array) const;
+  [[nodiscard]] source::Block store(const RowArray& array) const;
+  [[nodiscard]] source::StmtPtr over_vectors(source::Block body) const;
+  [[nodiscard]] source::StmtPtr hold(const RowArray& array);
+
+  const source::Kernel& kernel_;
+  const RowVectors& plan_;
+  int threads_;
+  std::string lane_;
+  std::string step_;   // counts the lane's vectors
+  std::string first_;  // the vector's first element
+  std::string place_;  // counts a vector's elements
+  std::map<std::string, std::string> registers_;  // by array
+  std::map<std::string, std::string> vectors_;    // on their way in, by array
+  std::map<std::string, std::string> stored_;     // on their way out
+  std::set<std::string> held_;    // arrays that are declared
+  std::set<std::string> loaded_;  // arrays whose registers hold the row
+};
+
+}  // namespace regraph::rewrite
