@@ -10,14 +10,17 @@
 //
 // With order=grouped a thread's outputs lie in groups of four neighbours, and the groups four block
 // extents apart (merge_blocks.h): its operands in shared memory can then be read four at a time.
+// With order=contiguous all of them are neighbours, which share what they read around them.
 // That gives threads other outputs than before, so only kernels qualify that know a thread by its
 // global index alone, not coarsened along the axis, and whose guard stops blocks past the end.
 #include "rewrite/analysis/block_geometry.h"
 #include "rewrite/analysis/global_index.h"
 #include "rewrite/analysis/grid_guard.h"
+#include "rewrite/analysis/interior.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/merge_blocks.h"
 
+#include <algorithm>
 #include <memory>
 
 namespace regraph::rewrite {
@@ -50,6 +53,12 @@ class ThreadCoarsen final : public PlacedStep<MergePlace> {
       for (const char* factor : {"4", "8"})
         result.push_back({{"axis", axis}, {"factor", factor}, {"order", "grouped"}});
     }
+    for (const char* factor : {"2", "4", "8"})
+      result.push_back({{"axis", "z"}, {"factor", factor}});
+    for (const char* axis : {"y", "z"}) {
+      for (const char* factor : {"2", "4", "8"})
+        result.push_back({{"axis", axis}, {"factor", factor}, {"order", "contiguous"}});
+    }
     return result;
   }
 
@@ -60,8 +69,9 @@ class ThreadCoarsen final : public PlacedStep<MergePlace> {
     if (!factor) return factor.error();
     auto letter = text_parameter(parameters, "axis");
     if (!letter) return letter.error();
-    if ((*letter != "x" && *letter != "y") || *factor < 2) {
-      return fail(ErrorCode::invalid_argument, "'axis' must be x or y and 'factor' at least 2");
+    const auto named = std::find(kAxes.begin(), kAxes.end(), *letter);
+    if (named == kAxes.end() || *factor < 2) {
+      return fail(ErrorCode::invalid_argument, "'axis' must be x, y or z and 'factor' at least 2");
     }
     auto launch = kernel.launch();
     if (!launch) return launch.error();
@@ -72,18 +82,22 @@ class ThreadCoarsen final : public PlacedStep<MergePlace> {
     if (!kernel.analysis().uses_builtin("blockIdx." + *letter)) {
       return refuse("the kernel does not use blockIdx." + *letter);
     }
+    if (has_interior_version(kernel.kernel().body)) {
+      return refuse("blocks inside have a version of their own; merging blocks comes before that");
+    }
     auto form = kernel.normal();
     if (!form) return form.error();
-    MergePlace place{*letter == "x" ? 0 : 1, *factor, 1, nullptr, **launch};
+    MergePlace place{static_cast<int>(named - kAxes.begin()), *factor, 1, nullptr, **launch};
     auto limit = grid_limit(**form, **launch, place.axis);
     if (!limit) return limit.error();
     place.grid_limit = *limit;
     if (const auto order = parameters.find("order"); order != parameters.end()) {
-      if (order->second != "grouped" || *factor % kGroup != 0) {
+      const bool is_grouped = order->second == "grouped" && *factor % kGroup == 0;
+      if (!is_grouped && order->second != "contiguous") {
         return fail(ErrorCode::invalid_argument,
-                    "'order' must be grouped, and 'factor' then a multiple of 4");
+                    "'order' must be contiguous, or grouped and 'factor' a multiple of 4");
       }
-      place.group = kGroup;
+      place.group = is_grouped ? kGroup : *factor;
       if (Status status = require_groups(**form, place, *letter); !status) return status.error();
     }
     if (Status status = require_copies(kernel, **form, place); !status) return status.error();

@@ -1,0 +1,229 @@
+#include "rewrite/analysis/interior.h"
+
+#include "rewrite/analysis/block_geometry.h"
+#include "rewrite/forms/kernel_state.h"
+#include "source/build.h"
+#include "source/walk.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace regraph::rewrite {
+
+using source::Analysis;
+using source::as;
+using source::Binary;
+using source::BinaryOperator;
+using source::Branch;
+using source::Expr;
+using source::ExprPtr;
+using source::Kernel;
+using source::Polynomial;
+using source::Stmt;
+
+namespace {
+
+// low <= symbol <= high
+struct Ends {
+  Polynomial low;
+  Polynomial high;
+};
+
+bool is_order(BinaryOperator op) {
+  return op == BinaryOperator::less || op == BinaryOperator::less_equal ||
+         op == BinaryOperator::greater || op == BinaryOperator::greater_equal;
+}
+
+bool is_unsigned(const ExprPtr& expr) {
+  return !expr->type || *expr->type == ScalarType::u32 || *expr->type == ScalarType::u64;
+}
+
+bool is_wide(const ExprPtr& expr) {
+  return expr->type && size_in_bytes(*expr->type) == sizeof(std::int64_t);
+}
+
+// More conditions than this are no test that pays for what it saves.
+constexpr std::size_t kMostConditions = 16;
+
+class InteriorFinder {
+ public:
+  InteriorFinder(const Kernel& kernel, const Analysis& analysis, const Dim3& block)
+      : kernel_(kernel), analysis_(analysis), block_(block) {
+    for (int axis = 0; axis < 3; ++axis) {
+      ends_["threadIdx." + std::string(kAxes[static_cast<std::size_t>(axis)])] = {
+          Polynomial(0), Polynomial(static_cast<std::int64_t>(extent(block, axis)) - 1)};
+    }
+    source::walk(kernel.body, [&](const Stmt& stmt) { note_loop(stmt); });
+  }
+
+  Result<Interior> find() {
+    source::walk(kernel_.body, [&](const Stmt& stmt) {
+      if (const auto* branch = as<Branch>(stmt)) take(branch->condition);
+      source::walk_own_expressions(stmt, [&](const Expr& node) {
+        if (const auto* choice = as<source::Conditional>(node)) take(choice->condition);
+      });
+    });
+    if (result_.implied.empty()) {
+      return refuse("no condition compares places of threads or iterations with the bounds of the "
+                    "whole");
+    }
+    if (result_.conditions.size() > kMostConditions) {
+      return refuse("a block would have to ask " + std::to_string(result_.conditions.size()) +
+                    " conditions to know that it lies inside");
+    }
+    return std::move(result_);
+  }
+
+ private:
+  void note_loop(const Stmt& stmt) {
+    const auto counted = source::counted_loop_of(stmt);
+    if (!counted) return;
+    const auto first = analysis_.polynomial(counted->first);
+    const auto limit = analysis_.polynomial(counted->limit);
+    if (!first || !limit) {
+      unknown_.insert(counted->name);
+      return;
+    }
+    const Ends ends{*first, *limit - Polynomial(1)};
+    const auto [known, is_new] = ends_.emplace(counted->name, ends);
+    // A name that stands for loops over different ranges.
+    if (!is_new && (!(known->second.low == ends.low) || !(known->second.high == ends.high)))
+      unknown_.insert(counted->name);
+  }
+
+  void take(const ExprPtr& condition) {
+    for (const ExprPtr& term : source::conjuncts(condition)) {
+      const auto* comparison = as<Binary>(term);
+      if (comparison == nullptr || !is_order(comparison->op)) continue;
+      if (const auto conditions = block_conditions(*comparison)) {
+        for (const ExprPtr& one : *conditions)
+          add(one);
+        result_.implied.insert(comparison);
+      }
+    }
+  }
+
+  void add(const ExprPtr& condition) {
+    const bool is_known =
+        std::any_of(result_.conditions.begin(), result_.conditions.end(),
+                    [&](const ExprPtr& known) { return source::equal(known, condition); });
+    if (!is_known) result_.conditions.push_back(condition);
+  }
+
+  // What the block has to meet for the comparison to hold everywhere; nothing where that cannot be
+  // told, or where the comparison is the same for the whole block anyway.
+  std::optional<std::vector<ExprPtr>> block_conditions(const Binary& comparison) const {
+    const auto left = polynomial(comparison.left);
+    const auto right = polynomial(comparison.right);
+    if (!left || !right || !varies(*left - *right)) return std::nullopt;
+    const bool is_upper = comparison.op == BinaryOperator::less ||
+                          comparison.op == BinaryOperator::less_equal;
+    const auto worst = extreme(*left - *right, is_upper);
+    if (!worst) return std::nullopt;
+    const bool wide = is_wide(comparison.left) || is_wide(comparison.right);
+    std::vector<ExprPtr> conditions = {ordered(*worst, comparison.op, wide)};
+    // Compared without signs: what would be negative is large then.
+    if (is_unsigned(comparison.left) || is_unsigned(comparison.right)) {
+      for (const Polynomial& side : {*left, *right}) {
+        if (is_never_negative(side)) continue;
+        const auto lowest = extreme(side, false);
+        if (!lowest) return std::nullopt;
+        conditions.push_back(ordered(*lowest, BinaryOperator::greater_equal, wide));
+      }
+    }
+    return conditions;
+  }
+
+  // difference op 0, with what is subtracted on the right.
+  static ExprPtr ordered(const Polynomial& difference, BinaryOperator op, bool wide) {
+    Polynomial left;
+    Polynomial right;
+    for (const auto& [monomial, coefficient] : difference.terms()) {
+      Polynomial term(coefficient < 0 ? -coefficient : coefficient);
+      for (const std::string& symbol : monomial)
+        term = term * Polynomial::symbol(symbol);
+      (coefficient < 0 ? right : left) = (coefficient < 0 ? right : left) + term;
+    }
+    return source::binary(op, source::to_expression(left, wide), source::to_expression(right, wide));
+  }
+
+  std::optional<Polynomial> polynomial(const ExprPtr& expr) const {
+    const auto found = analysis_.polynomial(expr);
+    if (!found) return std::nullopt;
+    return with_block_extents(*found, block_);
+  }
+
+  bool varies(const Polynomial& difference) const {
+    const auto symbols = difference.symbols();
+    return std::any_of(symbols.begin(), symbols.end(), [&](const std::string& symbol) {
+      return ends_.contains(symbol) || unknown_.contains(symbol);
+    });
+  }
+
+  static bool is_never_negative(const Polynomial& side) {
+    return std::all_of(side.terms().begin(), side.terms().end(), [](const auto& term) {
+      const auto& [monomial, coefficient] = term;
+      return coefficient >= 0 &&
+             std::all_of(monomial.begin(), monomial.end(), [](const std::string& symbol) {
+               return symbol.find('.') != std::string::npos;
+             });
+    });
+  }
+
+  // The largest (or smallest) value over all threads and iterations; nothing where the sign of a
+  // coefficient is not known. Ends may mention what other symbols stand for: these come next.
+  std::optional<Polynomial> extreme(Polynomial value, bool largest) const {
+    constexpr int kMostRounds = 16;
+    for (int round = 0; round < kMostRounds; ++round) {
+      std::string symbol;
+      for (const std::string& name : value.symbols()) {
+        if (unknown_.contains(name)) return std::nullopt;
+        // Inner loops first: their ends may be made of outer counters.
+        if (ends_.contains(name) && (symbol.empty() || is_inside(name, symbol))) symbol = name;
+      }
+      if (symbol.empty()) return value;
+      const auto coefficient = value.coefficient(symbol);
+      const auto slope = coefficient ? coefficient->constant() : std::nullopt;
+      if (!slope) return std::nullopt;
+      const Ends& ends = ends_.at(symbol);
+      value = value.substitute(symbol, (*slope > 0) == largest ? ends.high : ends.low);
+    }
+    return std::nullopt;
+  }
+
+  // Whether the ends of `name` mention `other`.
+  bool is_inside(const std::string& name, const std::string& other) const {
+    const Ends& ends = ends_.at(name);
+    return ends.low.mentions(other) || ends.high.mentions(other);
+  }
+
+  const Kernel& kernel_;
+  const Analysis& analysis_;
+  const Dim3& block_;
+  std::map<std::string, Ends> ends_;
+  std::set<std::string> unknown_;
+  Interior result_;
+};
+
+}  // namespace
+
+bool has_interior_version(const source::Block& body) {
+  const source::Stmt* code = nullptr;
+  for (const source::StmtPtr& stmt : body) {
+    const auto* declaration = as<source::Declaration>(stmt);
+    if (declaration != nullptr && declaration->variable.storage != source::Storage::automatic)
+      continue;
+    if (code != nullptr) return false;
+    code = stmt.get();
+  }
+  return code != nullptr && source::is<Branch>(*code) && !otherwise_of(*code).empty();
+}
+
+Result<Interior> interior_of(const Kernel& kernel, const Analysis& analysis, const Dim3& block) {
+  return InteriorFinder(kernel, analysis, block).find();
+}
+
+}  // namespace regraph::rewrite

@@ -1,0 +1,33 @@
+// A condition on the block under which guards hold for all its threads, in all iterations: where it
+// holds the block lies inside, and needs no guards. Used by branch_hoist.
+//
+//   if (x > 0 && x < width - 1) ...,  x = blockIdx.x * 32 + threadIdx.x
+//   ->  blockIdx.x * 32 > 0  &&  blockIdx.x * 32 + 31 < width - 1
+#pragma once
+
+#include "base/result.h"
+#include "kernel/launch_plan.h"
+#include "source/analysis.h"
+#include "source/ir.h"
+
+#include <set>
+#include <vector>
+
+namespace regraph::rewrite {
+
+struct Interior {
+  std::vector<source::ExprPtr> conditions;  // the same for all threads of a block
+  // The comparisons in the kernel that hold where all conditions do. They point into the kernel.
+  std::set<const source::Expr*> implied;
+};
+
+// Looks at the comparisons of branches and of ?: in the kernel, which has one way out. Comparisons
+// with memory, with products of what varies, or for (in)equality are left alone. Error: refused,
+// where no guard asks about threads or iterations.
+[[nodiscard]] Result<Interior> interior_of(const source::Kernel& kernel,
+                                           const source::Analysis& analysis, const Dim3& block);
+
+// Whether the body, shared arrays aside, is one branch with both parts: what branch_hoist makes.
+[[nodiscard]] bool has_interior_version(const source::Block& body);
+
+}  // namespace regraph::rewrite

@@ -1,0 +1,154 @@
+// branch_hoist: blocks that lie inside run without guards.
+//
+//   if (x > 0 && x < n - 1) ...
+// becomes
+//   if (the block's first x > 0 && its last x < n - 1) { ... } else { if (x > 0 && x < n - 1) ... }
+//
+// Legal when the block's condition implies each guard that is dropped, for every thread and
+// iteration (interior.h). It is the same for all threads of a block, so that barriers may stand
+// inside. Guards that it does not imply stay.
+#include "rewrite/analysis/interior.h"
+#include "rewrite/analysis/loop_choice.h"
+#include "rewrite/steps/step_rewriter.h"
+#include "rewrite/transform/names.h"
+#include "source/build.h"
+#include "source/walk.h"
+
+#include <memory>
+#include <utility>
+
+namespace regraph::rewrite {
+namespace {
+
+using source::as;
+using source::Block;
+using source::Branch;
+using source::Declaration;
+using source::ExprPtr;
+using source::Stmt;
+using source::StmtPtr;
+
+// Statements of a kernel that is written twice, at most: beyond, instructions no longer stay in the
+// cache near the multiprocessor.
+constexpr int kMostStatements = 400;
+
+// Removes what the interior implies.
+class GuardRemover {
+ public:
+  explicit GuardRemover(const Interior& interior) : interior_(interior) {}
+
+  Block run(const Block& block) const {
+    return source::rewrite_statements(block, [&](const StmtPtr& stmt) -> std::optional<Block> {
+      const auto* branch = as<Branch>(stmt);
+      if (branch == nullptr) return std::nullopt;
+      std::vector<ExprPtr> left = remaining(branch->condition);
+      if (left.size() == source::conjuncts(branch->condition).size()) return std::nullopt;
+      if (left.empty()) return run(branch->body);
+      return Block{source::branch(source::conjunction(left), run(branch->body),
+                                  run(branch->otherwise), stmt->line)};
+    });
+  }
+
+  Block without_choices(const Block& block) const {
+    return source::rewrite_expressions(block, [&](const ExprPtr& expr) { return chosen(expr); });
+  }
+
+ private:
+  // The condition's terms that are not implied.
+  std::vector<ExprPtr> remaining(const ExprPtr& condition) const {
+    std::vector<ExprPtr> left;
+    for (const ExprPtr& term : source::conjuncts(condition)) {
+      if (!interior_.implied.contains(term.get())) left.push_back(term);
+    }
+    return left;
+  }
+
+  std::optional<ExprPtr> chosen(const ExprPtr& expr) const {
+    const auto* choice = as<source::Conditional>(expr);
+    if (choice == nullptr) return std::nullopt;
+    const std::vector<ExprPtr> left = remaining(choice->condition);
+    if (left.size() == source::conjuncts(choice->condition).size()) return std::nullopt;
+    const auto rewritten = [&](const ExprPtr& part) {
+      return source::rewrite_expr(part, [&](const ExprPtr& inner) { return chosen(inner); });
+    };
+    if (left.empty()) return rewritten(choice->then);
+    return source::conditional(source::conjunction(left), rewritten(choice->then),
+                               rewritten(choice->otherwise));
+  }
+
+  const Interior& interior_;
+};
+
+class BranchHoist final : public PlacedStep<Interior> {
+ public:
+  std::string_view id() const override { return "branch_hoist"; }
+  std::vector<StepParameters> settings() const override { return {{{"form", "split"}}}; }
+
+ protected:
+  Result<Interior> find(const KernelAnalysis& kernel,
+                        const StepParameters& parameters) const override {
+    auto wanted = text_parameter(parameters, "form");
+    if (!wanted) return wanted.error();
+    if (*wanted != "split") return fail(ErrorCode::invalid_argument, "'form' must be split");
+    auto launch = kernel.launch();
+    if (!launch) return launch.error();
+    if (const Status& status = kernel.transparent(); !status) return status.error();
+    auto form = kernel.single_exit();
+    if (!form) return form.error();
+    const source::Kernel& code = (*form)->kernel;
+    if (has_interior_version(code.body)) return refuse("the kernel asks for blocks inside already");
+    int statements = 0;
+    source::walk(code.body, [&](const Stmt&) { ++statements; });
+    if (statements > kMostStatements) {
+      return refuse("the kernel has " + std::to_string(statements) +
+                    " statements, too many to be there twice");
+    }
+    return interior_of(code, (*form)->analysis, (*launch)->block);
+  }
+
+  KernelState rewrite(const KernelAnalysis& kernel, const Interior& interior) const override {
+    const source::Kernel& form = (*kernel.single_exit())->kernel;
+    KernelState result = kernel.state();
+    result.unit.kernel = form;
+    const auto [shared, code] = parts(form.body);
+    const GuardRemover remover(interior);
+    Block inside = remover.run(remover.without_choices(code));
+    Block body = shared;
+    body.push_back(source::branch(source::conjunction(interior.conditions), std::move(inside),
+                                  rolled(Names(form).renamed(code))));
+    result.unit.kernel.body = std::move(body);
+    return result;
+  }
+
+ private:
+  // Shared arrays, and everything else.
+  static std::pair<Block, Block> parts(const Block& body) {
+    Block shared;
+    Block code;
+    for (const StmtPtr& stmt : body) {
+      const auto* declaration = as<Declaration>(stmt);
+      const bool is_shared = declaration != nullptr &&
+                             declaration->variable.storage != source::Storage::automatic;
+      (is_shared ? shared : code).push_back(stmt);
+    }
+    return {std::move(shared), std::move(code)};
+  }
+
+  // Few blocks run it, so it is not written out any further.
+  static Block rolled(const Block& block) {
+    return source::rewrite_statements(block, [](const StmtPtr& stmt) -> std::optional<Block> {
+      const auto* loop = as<source::ForLoop>(stmt);
+      if (loop == nullptr || loop->unroll != source::kNoUnrollPragma) return std::nullopt;
+      return Block{
+          source::loop(loop->init, loop->condition, loop->step, rolled(loop->body), kNeverUnroll)};
+    });
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<StepRewriter> make_branch_hoist() {
+  return std::make_unique<BranchHoist>();
+}
+
+}  // namespace regraph::rewrite

@@ -1,0 +1,67 @@
+// window: a thread produces several rows of a stencil or convolution that follow each other.
+//
+// It is what these steps make of a kernel one after another: restrict_ldg and block_size (where they
+// apply), thread_coarsen with order=contiguous, branch_hoist, and loop_unroll of loops of constant
+// length, twice where two are nested. Rows that follow each other share most of what they read, but
+// the compiler sees that only without guards in between and without stores that could change it.
+// Legal where each of them is.
+#include "rewrite/steps/macro_step.h"
+
+#include <memory>
+#include <utility>
+
+namespace regraph::rewrite {
+namespace {
+
+class Window final : public MacroStep {
+ public:
+  std::string_view id() const override { return "window"; }
+  std::vector<StepParameters> settings() const override {
+    std::vector<StepParameters> result;
+    for (const char* block : {"32x8", "64x4", "128x2"}) {
+      for (const char* rows : {"4", "8"})
+        result.push_back({{"axis", "y"}, {"rows", rows}, {"block", block}});
+    }
+    for (const char* rows : {"2", "4", "8"})
+      result.push_back({{"axis", "y"}, {"rows", rows}, {"block", kKeep}});
+    for (const char* rows : {"2", "4", "8"})
+      result.push_back({{"axis", "z"}, {"rows", rows}, {"block", kKeep}});
+    return result;
+  }
+
+ protected:
+  Result<std::vector<MacroMember>> sequence(const KernelAnalysis& kernel,
+                                            const StepParameters& parameters) const override {
+    auto axis = text_parameter(parameters, "axis");
+    if (!axis) return axis.error();
+    auto rows = text_parameter(parameters, "rows");
+    if (!rows) return rows.error();
+    auto block = text_parameter(parameters, "block");
+    if (!block) return block.error();
+    const Status guarded =
+        find_built_in_step("branch_hoist")->match(kernel, {{"form", "split"}});
+    if (!guarded) return refuse("branch_hoist: " + guarded.error().message);
+
+    const StepParameters written_out = {{"factor", "full"}, {"loop", "all"}};
+    std::vector<MacroMember> members;
+    members.push_back({"restrict_ldg", {{}}, true});
+    if (*block != kKeep) members.push_back({"block_size", {{{"block", *block}}}});
+    members.push_back(
+        {"thread_coarsen", {{{"axis", *axis}, {"factor", *rows}, {"order", "contiguous"}}}});
+    members.push_back({"branch_hoist", {{{"form", "split"}}}});
+    members.push_back({"loop_unroll", {written_out}, true});
+    members.push_back({"loop_unroll", {written_out}, true});
+    return members;
+  }
+
+ private:
+  static constexpr const char* kKeep = "keep";
+};
+
+}  // namespace
+
+std::unique_ptr<StepRewriter> make_window() {
+  return std::make_unique<Window>();
+}
+
+}  // namespace regraph::rewrite
