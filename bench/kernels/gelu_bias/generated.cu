@@ -1,12 +1,12 @@
 // fused: broadcast add, pow, mul, tanh, mul
-__global__ void gelu_bias(const float* in0, const float* in1, float* out0, int d0, int d1) {
+__global__ void gelu_bias(const float* x, const float* bias, float* out, int rows, int columns) {
   int idx = blockIdx.x * blockDim.x + threadIdx.x;
-  int numel = d0 * d1;
+  int numel = rows * columns;
   if (idx >= numel) return;
-  int x1 = idx / d1;
-  int x0 = idx % d1;
-  float tmp0 = in0[x0 + d1 * x1];
-  float tmp1 = in1[x0];
+  int x1 = idx / columns;
+  int x0 = idx % columns;
+  float tmp0 = x[x0 + columns * x1];
+  float tmp1 = bias[x0];
   float tmp2 = tmp0 + tmp1;
   float tmp3 = tmp2 * tmp2;
   float tmp4 = tmp3 * tmp2;
@@ -17,5 +17,5 @@ __global__ void gelu_bias(const float* in0, const float* in1, float* out0, int d
   float tmp9 = tmp8 + 1.0f;
   float tmp10 = tmp2 * 0.5f;
   float tmp11 = tmp10 * tmp9;
-  out0[x0 + d1 * x1] = tmp11;
+  out[x0 + columns * x1] = tmp11;
 }
