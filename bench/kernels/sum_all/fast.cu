@@ -1,21 +1,21 @@
-// Four blocks of 512 threads a multiprocessor (of 132), four 16-byte loads in flight a thread, shuffles.
+// 64 values a thread in groups of 16 bytes, four in flight; shuffles; one atomic a block of 32768 values.
 __global__ void __launch_bounds__(512) sum_all(const float* __restrict__ x, float* __restrict__ total, int n) {
+  constexpr int kRounds = 4;
   constexpr int kLoads = 4;
   const float4* from = reinterpret_cast<const float4*>(x);
   const int quads = n / 4;
-  const int step = gridDim.x * blockDim.x;
-  float sums[kLoads] = {0.0f, 0.0f, 0.0f, 0.0f};
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  for (; i + (kLoads - 1) * step < quads; i += kLoads * step) {
+  const int first = blockIdx.x * (kRounds * kLoads * 512) + threadIdx.x;
+  float sums[kLoads] = {};
+#pragma unroll
+  for (int round = 0; round < kRounds; ++round) {
     float4 held[kLoads];
 #pragma unroll
-    for (int k = 0; k < kLoads; ++k) held[k] = from[i + k * step];
+    for (int k = 0; k < kLoads; ++k) {
+      const int i = first + (round * kLoads + k) * 512;
+      held[k] = i < quads ? from[i] : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+    }
 #pragma unroll
     for (int k = 0; k < kLoads; ++k) sums[k] += (held[k].x + held[k].y) + (held[k].z + held[k].w);
-  }
-  for (; i < quads; i += step) {
-    const float4 v = from[i];
-    sums[0] += (v.x + v.y) + (v.z + v.w);
   }
   if (blockIdx.x == 0 && threadIdx.x < n % 4) sums[1] += x[4 * quads + threadIdx.x];
   float sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
