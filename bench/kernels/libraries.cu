@@ -248,7 +248,7 @@ void time_reductions(const Clock& clock) {
            return cub::DeviceSegmentedReduce::Sum(storage, bytes, x.get(), sums.get(), e.rows, begins, begins + 1);
          }));
   }
-  for (const int n : {67108864, 268435456, 100000007}) {
+  for (const int n : {67108864, 134217728, 100000007}) {
     const Buffer data(static_cast<size_t>(n) / 4 + 1);
     const Buffer bins(256);
     tell("histogram", size_of("n", n), "cub::DeviceHistogram::HistogramEven", true, with_storage(clock, [&](void* storage, size_t& bytes) {
