@@ -14,31 +14,31 @@ __device__ __forceinline__ void join_warp(float& peak, float& sum) {
   }
 }
 
-__global__ void __launch_bounds__(512) cross_entropy(const float* __restrict__ logits,
+__global__ void __launch_bounds__(256) cross_entropy(const float* __restrict__ logits,
                                                      const int* __restrict__ labels, float* __restrict__ loss,
                                                      int rows, int classes) {
-  __shared__ float2 parts[16];
+  __shared__ float2 parts[8];
   const float* row = logits + static_cast<size_t>(blockIdx.x) * classes;
   float peak = -INFINITY;
   float sum = 0.0f;
   if (classes % 4 == 0) {
 #pragma unroll 2
-    for (int c = threadIdx.x; c < classes / 4; c += 512) {
+    for (int c = threadIdx.x; c < classes / 4; c += 256) {
       const float4 v = reinterpret_cast<const float4*>(row)[c];
       const float high = fmaxf(fmaxf(v.x, v.y), fmaxf(v.z, v.w));
       join(peak, sum, high, (__expf(v.x - high) + __expf(v.y - high)) + (__expf(v.z - high) + __expf(v.w - high)));
     }
   } else {
 #pragma unroll 4
-    for (int c = threadIdx.x; c < classes; c += 512) join(peak, sum, row[c], 1.0f);
+    for (int c = threadIdx.x; c < classes; c += 256) join(peak, sum, row[c], 1.0f);
   }
   join_warp(peak, sum);
   if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = make_float2(peak, sum);
   __syncthreads();
   if (threadIdx.x < 32) {
-    const float2 part = parts[threadIdx.x % 16];
+    const float2 part = parts[threadIdx.x % 8];
     peak = part.x;
-    sum = threadIdx.x < 16 ? part.y : 0.0f;
+    sum = threadIdx.x < 8 ? part.y : 0.0f;
     join_warp(peak, sum);
     if (threadIdx.x == 0) loss[blockIdx.x] = __logf(sum) + peak - row[labels[blockIdx.x]];
   }
