@@ -1,0 +1,10 @@
+// Inclusive prefix sums of each row, in double precision.
+__global__ void prefix_rows(const float* x, float* out, int rows, int columns) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows) return;
+  double sum = 0.0;
+  for (int c = 0; c < columns; ++c) {
+    sum += (double)x[r * columns + c];
+    out[r * columns + c] = (float)sum;
+  }
+}
