@@ -13,10 +13,9 @@
 // With a width, lanes have groups of so many neighbours and move them as vectors, where the row's
 // length and place allow it (asked when the kernel runs, the same for all rows); a row that fits
 // stays in registers between the loops (row_vectors.h).
-#include "rewrite/analysis/global_index.h"
-#include "rewrite/analysis/grid_guard.h"
 #include "rewrite/analysis/row_sharing.h"
 #include "rewrite/analysis/row_vectors.h"
+#include "rewrite/analysis/thread_rows.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/share_rows.h"
 #include "rewrite/transform/warp_shuffle.h"
@@ -27,7 +26,6 @@
 namespace regraph::rewrite {
 namespace {
 
-using source::Analysis;
 using source::Kernel;
 
 struct RowPlace {
@@ -105,7 +103,7 @@ class CrossThreadReduction final : public PlacedStep<RowPlace> {
       if (any_rounds(shared.reductions)) rely_on(result, kReordersSums);
     }
     rely_on(result, kNeedsDistinctBuffers);
-    result.unit.kernel.body = share_rows(form, place.plan, place.vectors, place.threads, place.rows);
+    result.unit.kernel.body = share_rows(form, place.plan, place.vectors, {place.threads, place.rows});
     result.plan.launches.front() = place.launch;
     if (result.unit.kernel.launch_bounds_threads) {
       result.unit.kernel.launch_bounds_threads = place.threads * place.rows;
@@ -127,45 +125,6 @@ class CrossThreadReduction final : public PlacedStep<RowPlace> {
     return fail(ErrorCode::invalid_argument,
                 "'threads_per_row' must be a power of two, at least 32, and 'rows_per_block' 1 "
                 "unless a row has one warp");
-  }
-
-  static Status require_thread_a_row(const KernelAnalysis& kernel, const Launch& launch) {
-    if (const Status& status = kernel.transparent(); !status) return status;
-    const Analysis& analysis = kernel.analysis();
-    if (analysis.has_shared() || analysis.has_barrier() || analysis.uses_warp_intrinsics()) {
-      return refuse("the threads of a block work together already");
-    }
-    if (!analysis.unknown_calls().empty()) {
-      return refuse("the kernel calls '" + *analysis.unknown_calls().begin() +
-                    "', which may write memory");
-    }
-    if (!kernel.problem().assume.noalias) {
-      return refuse("the problem does not grant 'assume: {noalias: true}'");
-    }
-    if (launch.block.y != 1 || launch.block.z != 1) {
-      return refuse("the block has more than one axis; threads of a row are found along x only");
-    }
-    if (!analysis.uses_builtin("threadIdx.x") || !analysis.uses_builtin("blockIdx.x")) {
-      return refuse("the kernel does not give each thread of the grid a row of its own");
-    }
-    return require_global_index(kernel.kernel(), analysis, "x");
-  }
-
-  // Blocks that cover the same rows with `rows` of them a block.
-  static Result<IntegerExpression> grid_for_rows(const KernelForm& form, const Launch& launch,
-                                                 int rows) {
-    const IntegerExpression& grid = launch.grid[0];
-    if (launch.block.x % static_cast<std::uint32_t>(rows) != 0) {
-      return refuse("the block of " + std::to_string(launch.block.x) +
-                    " threads is no multiple of the rows of a block");
-    }
-    // Rows past the end are not worth blocks where the guard drops them anyway.
-    if (grid.symbols().contains("bx") && grid_is_guarded(form.kernel, form.analysis, launch, 0)) {
-      return grid.substitute({{"bx", IntegerExpression(rows)}});
-    }
-    const std::int64_t blocks = launch.block.x / static_cast<std::uint32_t>(rows);
-    return IntegerExpression::multiply(grid.substitute({{"bx", IntegerExpression(launch.block.x)}}),
-                                       IntegerExpression(blocks));
   }
 };
 

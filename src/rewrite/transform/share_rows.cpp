@@ -43,15 +43,16 @@ std::optional<double> literal_value(const ExprPtr& expr) {
 // Emits the kernel in which `threads` threads share a row and a block has `rows` rows.
 class RowSharer {
  public:
-  RowSharer(const Kernel& kernel, const RowPlan& plan, const RowVectors* vectors, int threads,
-            int rows)
+  RowSharer(const Kernel& kernel, const RowPlan& plan, const RowVectors* vectors,
+            const RowTeam& team)
       : kernel_(kernel),
         plan_(plan),
         vectors_(vectors),
         names_(kernel),
-        threads_(threads),
-        rows_(rows) {
-    lane_ = names_.fresh("lane");
+        threads_(team.threads),
+        rows_(team.rows),
+        across_(team.across) {
+    lane_ = names_.fresh(across_ ? "slice" : "lane");
     row_in_block_ = names_.fresh("row_in_block");
     offset_ = names_.fresh("offset");
     warp_offset_ = names_.fresh("warp_offset");
@@ -59,6 +60,7 @@ class RowSharer {
   }
 
   Block run() {
+    if (across_) return across();
     const Block body = with_new_indices(convert(kernel_.body));
     const ExprPtr thread = source::builtin("threadIdx.x");
     const bool block_per_row = rows_ == 1;
@@ -76,6 +78,15 @@ class RowSharer {
   }
 
  private:
+  Block across() {
+    const Block body = convert(kernel_.body);
+    Block result = shared_;
+    result.push_back(
+        source::declare_integer(lane_, source::cast("int", source::builtin("threadIdx.y"))));
+    result.insert(result.end(), body.begin(), body.end());
+    return result;
+  }
+
   ExprPtr lane() const { return source::variable(lane_); }
 
   // A loop variable's name keeps one meaning, so shared loops need another where some are not.
@@ -221,8 +232,39 @@ class RowSharer {
     out.insert(out.end(), merges.begin(), merges.end());
   }
 
+  // The same for threads along y: each adds up what all of them put into shared memory.
+  void combine_across(const std::vector<Reduction>& reductions, bool repeats, Block& out) {
+    const ExprPtr column = source::builtin("threadIdx.x");
+    Block loads;
+    for (const Reduction& reduction : reductions) {
+      source::Variable array =
+          source::local_variable(names_.fresh(reduction.variable + "_of_slice"), reduction.type,
+                                 reduction.scalar, {threads_, rows_});
+      array.storage = source::Storage::shared;
+      shared_.push_back(source::declare(array, nullptr));
+      const ExprPtr value = source::variable(reduction.variable, reduction.scalar);
+      const ExprPtr slots = source::variable(array.name, reduction.scalar);
+      out.push_back(source::assign(source::element(slots, {lane(), column}), value));
+      loads.push_back(source::assign(value, source::element(slots, {source::integer(0), column})));
+      const std::string other = names_.fresh("other");
+      loads.push_back(source::counted_loop(
+          other, source::integer(1), source::integer(threads_), 1,
+          {reduction.combine(value, source::element(slots, {source::variable(other), column}))},
+          source::kUnrollFully));
+    }
+    if (reductions.empty()) return;
+    out.push_back(source::barrier());
+    out.insert(out.end(), loads.begin(), loads.end());
+    // The slots are written again the next time round.
+    if (repeats) out.push_back(source::barrier());
+  }
+
   // Leaves every thread of the row with the row's result.
   void combine(const std::vector<Reduction>& reductions, bool repeats, Block& out) {
+    if (across_) {
+      combine_across(reductions, repeats, out);
+      return;
+    }
     const int warps = threads_ / kWarpLanes;
     for (const Reduction& reduction : reductions) {
       out.push_back(
@@ -291,6 +333,7 @@ class RowSharer {
   Names names_;
   int threads_;
   int rows_;
+  bool across_;
   std::string lane_;
   std::string row_in_block_;
   std::string offset_;
@@ -303,8 +346,8 @@ class RowSharer {
 }  // namespace
 
 Block share_rows(const Kernel& kernel, const RowPlan& plan,
-                 const std::optional<RowVectors>& vectors, int threads, int rows) {
-  return RowSharer(kernel, plan, vectors ? &*vectors : nullptr, threads, rows).run();
+                 const std::optional<RowVectors>& vectors, const RowTeam& team) {
+  return RowSharer(kernel, plan, vectors ? &*vectors : nullptr, team).run();
 }
 
 }  // namespace regraph::rewrite

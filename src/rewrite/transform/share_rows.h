@@ -9,11 +9,21 @@
 
 namespace regraph::rewrite {
 
-// The kernel's body with `threads` threads a row and `rows` rows a block, one-dimensional. A row
-// has whole warps; `plan` and `vectors` are of this very kernel. With vectors, what follows the
-// first shared loop stands there twice: for rows that vectors suit, and for others.
+// The threads that share a row.
+struct RowTeam {
+  int threads = 0;  // a row
+  int rows = 0;     // a block
+  // The threads of a row are neighbours along y, in a block of `rows` x `threads`: neighbours along
+  // x keep rows of their own. Otherwise they are neighbours along x in a block of one dimension, in
+  // whole warps.
+  bool across = false;
+};
+
+// The kernel's body with a team a row; `plan` and `vectors` are of this very kernel. With vectors,
+// what follows the first shared loop stands there twice: for rows that vectors suit, and for
+// others.
 [[nodiscard]] source::Block share_rows(const source::Kernel& kernel, const RowPlan& plan,
-                                       const std::optional<RowVectors>& vectors, int threads,
-                                       int rows);
+                                       const std::optional<RowVectors>& vectors,
+                                       const RowTeam& team);
 
 }  // namespace regraph::rewrite

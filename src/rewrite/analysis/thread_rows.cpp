@@ -1,0 +1,48 @@
+#include "rewrite/analysis/thread_rows.h"
+
+#include "rewrite/analysis/global_index.h"
+#include "rewrite/analysis/grid_guard.h"
+
+namespace regraph::rewrite {
+
+using source::Analysis;
+
+Status require_thread_a_row(const KernelAnalysis& kernel, const Launch& launch) {
+  if (const Status& status = kernel.transparent(); !status) return status;
+  const Analysis& analysis = kernel.analysis();
+  if (analysis.has_shared() || analysis.has_barrier() || analysis.uses_warp_intrinsics()) {
+    return refuse("the threads of a block work together already");
+  }
+  if (!analysis.unknown_calls().empty()) {
+    return refuse("the kernel calls '" + *analysis.unknown_calls().begin() +
+                  "', which may write memory");
+  }
+  if (!kernel.problem().assume.noalias) {
+    return refuse("the problem does not grant 'assume: {noalias: true}'");
+  }
+  if (launch.block.y != 1 || launch.block.z != 1) {
+    return refuse("the block has more than one axis; threads of a row are found along x only");
+  }
+  if (!analysis.uses_builtin("threadIdx.x") || !analysis.uses_builtin("blockIdx.x")) {
+    return refuse("the kernel does not give each thread of the grid a row of its own");
+  }
+  return require_global_index(kernel.kernel(), analysis, "x");
+}
+
+Result<IntegerExpression> grid_for_rows(const KernelForm& form, const Launch& launch,
+                                               int rows) {
+  const IntegerExpression& grid = launch.grid[0];
+  if (launch.block.x % static_cast<std::uint32_t>(rows) != 0) {
+    return refuse("the block of " + std::to_string(launch.block.x) +
+                  " threads is no multiple of the rows of a block");
+  }
+  // Rows past the end are not worth blocks where the guard drops them anyway.
+  if (grid.symbols().contains("bx") && grid_is_guarded(form.kernel, form.analysis, launch, 0)) {
+    return grid.substitute({{"bx", IntegerExpression(rows)}});
+  }
+  const std::int64_t blocks = launch.block.x / static_cast<std::uint32_t>(rows);
+  return IntegerExpression::multiply(grid.substitute({{"bx", IntegerExpression(launch.block.x)}}),
+                                     IntegerExpression(blocks));
+}
+
+}  // namespace regraph::rewrite

@@ -1,0 +1,19 @@
+// Kernels that give each thread of a one-dimensional grid a row of its own. Used by the steps that let
+// several threads share it.
+#pragma once
+
+#include "base/result.h"
+#include "rewrite/analysis/kernel_analysis.h"
+
+namespace regraph::rewrite {
+
+// Error: refused, where a thread is not known by its global index along x alone, or where threads
+// work together already.
+[[nodiscard]] Status require_thread_a_row(const KernelAnalysis& kernel, const Launch& launch);
+
+// The grid's x extent for blocks that cover the same rows with `rows` of them a block. Error:
+// refused.
+[[nodiscard]] Result<IntegerExpression> grid_for_rows(const KernelForm& form, const Launch& launch,
+                                                      int rows);
+
+}  // namespace regraph::rewrite

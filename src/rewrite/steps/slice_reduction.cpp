@@ -1,0 +1,114 @@
+// slice_reduction: the loop that one thread runs for an output is dealt out to threads along y, and
+// neighbours along x keep outputs of their own.
+//
+//   column = blockIdx.x * blockDim.x + threadIdx.x;  for (r = 0; r < n; ++r) sum += A[r * w + column];
+// becomes, with S slices,
+//   for (r = threadIdx.y; r < n; r += S) sum += ...;  sum = total of sum over the S threads
+//
+// For reductions whose operand is contiguous across outputs, where lanes on the loop would read
+// scattered (cross_thread_reduction), and outputs are few. Legal under the same conditions, in a
+// form in which all threads reach the barrier between adding up and using the total.
+#include "rewrite/analysis/loop_choice.h"
+#include "rewrite/analysis/row_sharing.h"
+#include "rewrite/analysis/shared_memory.h"
+#include "rewrite/analysis/thread_rows.h"
+#include "rewrite/steps/step_rewriter.h"
+#include "rewrite/transform/share_rows.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace regraph::rewrite {
+namespace {
+
+// Outputs a block: one warp's, so that what it reads of the operand is contiguous.
+constexpr int kColumns = 32;
+
+struct SlicePlace {
+  int slices = 0;
+  RowPlan plan;
+  Launch launch;  // afterwards
+};
+
+class SliceReduction final : public PlacedStep<SlicePlace> {
+ public:
+  std::string_view id() const override { return "slice_reduction"; }
+  std::vector<StepParameters> settings() const override {
+    return {{{"slices", "4"}}, {{"slices", "8"}}, {{"slices", "16"}}, {{"slices", "32"}}};
+  }
+
+ protected:
+  Result<SlicePlace> find(const KernelAnalysis& kernel,
+                          const StepParameters& parameters) const override {
+    auto slices = integer_parameter(parameters, "slices");
+    if (!slices) return slices.error();
+    if (*slices < 2) return fail(ErrorCode::invalid_argument, "'slices' must be at least 2");
+    SlicePlace place;
+    place.slices = *slices;
+    auto launch = kernel.launch();
+    if (!launch) return launch.error();
+    if (Status status = require_thread_a_row(kernel, **launch); !status) return status.error();
+    auto form = kernel.normal();
+    if (!form) return form.error();
+    auto plan = plan_rows((*form)->kernel, (*form)->analysis, place.slices, kernel.problem());
+    if (!plan) return plan.error();
+    if (Status status = require_shared(**form, *plan, kernel, place.slices); !status)
+      return status.error();
+    auto grid = grid_for_rows(**form, **launch, kColumns);
+    if (!grid) return grid.error();
+    place.plan = std::move(*plan);
+    place.launch = **launch;
+    place.launch.block = {kColumns, static_cast<std::uint32_t>(place.slices), 1};
+    place.launch.grid[0] = *grid;
+    if (Status status = require_possible(place.launch, kernel, "the launch would not be valid: ");
+        !status) {
+      return status.error();
+    }
+    return place;
+  }
+
+  KernelState rewrite(const KernelAnalysis& kernel, const SlicePlace& place) const override {
+    const source::Kernel& form = (*kernel.normal())->kernel;
+    KernelState result = kernel.state();
+    for (const auto& [loop, shared] : place.plan) {
+      if (any_rounds(shared.reductions)) rely_on(result, kReordersSums);
+    }
+    rely_on(result, kNeedsDistinctBuffers);
+    result.unit.kernel = form;
+    result.unit.kernel.body =
+        share_rows(form, place.plan, std::nullopt, {place.slices, kColumns, true});
+    result.plan.launches.front() = place.launch;
+    if (result.unit.kernel.launch_bounds_threads)
+      result.unit.kernel.launch_bounds_threads = place.slices * kColumns;
+    return result;
+  }
+
+ private:
+  // Whether all threads reach the loops, their sums may be reordered, and the slices fit.
+  static Status require_shared(const KernelForm& form, const RowPlan& plan,
+                               const KernelAnalysis& kernel, int slices) {
+    const std::vector<source::StmtPtr> reached = loops_all_reach(form.kernel.body, form.analysis);
+    std::int64_t bytes = 0;
+    for (const auto& [loop, shared] : plan) {
+      const bool is_reached =
+          std::any_of(reached.begin(), reached.end(),
+                      [&](const source::StmtPtr& stmt) { return stmt.get() == loop; });
+      if (!is_reached) return refuse("not all threads of a block reach the loop");
+      if (Status status = permit_reordering(shared.reductions, kernel.problem()); !status)
+        return status;
+      for (const Reduction& reduction : shared.reductions) {
+        bytes += static_cast<std::int64_t>(size_in_bytes(reduction.scalar)) * slices * kColumns;
+      }
+    }
+    return require_shared_bytes(bytes, kernel, "the slices need");
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<StepRewriter> make_slice_reduction() {
+  return std::make_unique<SliceReduction>();
+}
+
+}  // namespace regraph::rewrite
