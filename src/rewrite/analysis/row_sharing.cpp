@@ -34,8 +34,11 @@ constexpr const char* kIteration = "#iteration";
 
 class SharingPlanner {
  public:
-  SharingPlanner(const Analysis& analysis, int threads, const Problem& problem)
-      : analysis_(analysis), threads_(threads), problem_(problem) {}
+  SharingPlanner(const Analysis& analysis, int threads, bool has_barriers, const Problem& problem)
+      : analysis_(analysis),
+        threads_(threads),
+        has_barriers_(has_barriers),
+        problem_(problem) {}
 
   Result<RowPlan> plan(const Block& body) {
     if (Status status = visit(body, false); !status) return status.error();
@@ -55,6 +58,8 @@ class SharingPlanner {
     std::optional<Polynomial> first;   // of the loops it is accessed in
     std::int64_t stride = 0;
     bool stored_alone = false;  // outside shared loops
+    // Read outside shared loops, after so many of them had been added up.
+    std::optional<int> read_alone_after;
   };
 
   // The first obstacle is the one to report.
@@ -77,14 +82,14 @@ class SharingPlanner {
     switch (stmt.kind()) {
       case StmtKind::for_loop:
         if (try_share(to<ForLoop>(stmt), repeats)) return {};
-        note_alone(stmt);
+        note_alone(stmt, true);
         return visit(body_of(stmt), true);
       case StmtKind::while_loop:
-        note_alone(stmt);
+        note_alone(stmt, true);
         return visit(body_of(stmt), true);
       case StmtKind::branch:
       case StmtKind::scope:
-        note_alone(stmt);
+        note_alone(stmt, repeats);
         if (Status status = visit(body_of(stmt), repeats); !status) return status;
         return visit(otherwise_of(stmt), repeats);
       case StmtKind::evaluation: {
@@ -94,7 +99,7 @@ class SharingPlanner {
           return refuse(where(stmt) + "'" + function +
                         "' would be called by every thread of a row");
         }
-        note_alone(stmt);
+        note_alone(stmt, repeats);
         return {};
       }
       case StmtKind::return_:
@@ -102,7 +107,7 @@ class SharingPlanner {
       case StmtKind::barrier:
         return refuse(where(stmt) + "a return, barrier or statement the rewriter cannot follow");
       default:
-        note_alone(stmt);
+        note_alone(stmt, repeats);
         return {};
     }
   }
@@ -131,6 +136,7 @@ class SharingPlanner {
       reason_ = std::move(planned).error();
       return false;
     }
+    combined_ += planned->reductions.empty() ? 0 : 1;
     plan_.emplace(&loop, std::move(*planned));
     return true;
   }
@@ -180,6 +186,7 @@ class SharingPlanner {
     Use& use = uses_[array];
     use.stored = use.stored || access.is_store;
     if (use.stored_alone) obstruct(use, "is written once a row and in a loop over the row");
+    if (use.read_alone_after) obstruct(use, kReadByAll);
     const auto index = analysis_.polynomial(access.access->index);
     const auto pitch = index ? index->coefficient(counted.name) : std::nullopt;
     const bool is_flat = source::is<source::VariableReference>(access.access->base);
@@ -206,8 +213,13 @@ class SharingPlanner {
     }
   }
 
+  // Whether a barrier stands between the read by all threads of the row and what comes now.
+  bool is_read_before(const Use& use) const {
+    return has_barriers_ && *use.read_alone_after < combined_;
+  }
+
   // Accesses in what all lanes execute: the statement's own expressions.
-  void note_alone(const Stmt& stmt) {
+  void note_alone(const Stmt& stmt, bool repeats) {
     const Block block = {own_part(stmt)};
     for_each_guarded_access(block, [&](const GuardedAccess& access) {
       const auto* base = source::base_variable(*access.access);
@@ -217,10 +229,13 @@ class SharingPlanner {
         use.stored = true;
         use.stored_alone = true;
         if (use.shared) obstruct(use, "is written once a row and in a loop over the row");
+        if (use.read_alone_after && !is_read_before(use)) obstruct(use, kReadByAll);
       } else {
         // A compound assignment reads its own target in the same lane.
         const bool own_target = target_of(stmt).get() == access.access;
-        if (!own_target) obstruct(use, "is written, and read by every thread of a row");
+        if (own_target) return;
+        if (repeats || use.stored_alone || use.shared) obstruct(use, kReadByAll);
+        use.read_alone_after = combined_;
       }
     });
   }
@@ -238,8 +253,12 @@ class SharingPlanner {
   }
 
   const Analysis& analysis_;
+  static constexpr const char* kReadByAll = "is written, and read by every thread of a row";
+
   int threads_;
+  bool has_barriers_;
   const Problem& problem_;
+  int combined_ = 0;  // shared loops so far whose results were added up
   std::map<std::string, Use> uses_;
   RowPlan plan_;
   Error reason_ = refuse("the kernel has no loop that threads could share");
@@ -248,8 +267,8 @@ class SharingPlanner {
 }  // namespace
 
 Result<RowPlan> plan_rows(const Kernel& kernel, const Analysis& analysis, int threads,
-                          const Problem& problem) {
-  return SharingPlanner(analysis, threads, problem).plan(kernel.body);
+                          bool has_barriers, const Problem& problem) {
+  return SharingPlanner(analysis, threads, has_barriers, problem).plan(kernel.body);
 }
 
 }  // namespace regraph::rewrite

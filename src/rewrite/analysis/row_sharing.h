@@ -23,9 +23,10 @@ using RowPlan = std::map<const source::Stmt*, SharedLoop>;
 // Plans the sharing for a kernel without early returns and local pointers, in which every thread
 // handles one row. Outermost loops are preferred. Whatever is not in a shared loop is to be done by
 // all lanes alike, stores by the first lane only. Loops that are shorter than `threads` at
-// every size the kernel is to be fast on are not shared. Error: refused.
+// every size the kernel is to be fast on are not shared. `has_barriers`: adding up after a shared
+// loop synchronises the row's threads. Error: refused.
 [[nodiscard]] Result<RowPlan> plan_rows(const source::Kernel& kernel,
                                         const source::Analysis& analysis, int threads,
-                                        const Problem& problem);
+                                        bool has_barriers, const Problem& problem);
 
 }  // namespace regraph::rewrite

@@ -67,7 +67,8 @@ class CrossThreadReduction final : public PlacedStep<RowPlace> {
     if (Status status = require_thread_a_row(kernel, **launch); !status) return status.error();
     auto form = kernel.single_exit();
     if (!form) return form.error();
-    auto plan = plan_rows((*form)->kernel, (*form)->analysis, place.threads, kernel.problem());
+    auto plan = plan_rows((*form)->kernel, (*form)->analysis, place.threads,
+                          place.threads > kWarpLanes, kernel.problem());
     if (!plan) return plan.error();
     auto grid = grid_for_rows(**form, **launch, place.rows);
     if (!grid) return grid.error();

@@ -51,7 +51,7 @@ class SliceReduction final : public PlacedStep<SlicePlace> {
     if (Status status = require_thread_a_row(kernel, **launch); !status) return status.error();
     auto form = kernel.normal();
     if (!form) return form.error();
-    auto plan = plan_rows((*form)->kernel, (*form)->analysis, place.slices, kernel.problem());
+    auto plan = plan_rows((*form)->kernel, (*form)->analysis, place.slices, true, kernel.problem());
     if (!plan) return plan.error();
     if (Status status = require_shared(**form, *plan, kernel, place.slices); !status)
       return status.error();
