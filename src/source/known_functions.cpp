@@ -111,4 +111,13 @@ bool reads_through_argument(std::string_view function) {
   return function == "__ldg";
 }
 
+bool is_pure(const Call& call) {
+  if (call.effect != CallEffect::by_name) return call.effect == CallEffect::pure;
+  return is_pure_function(call.function);
+}
+
+bool only_uses_memory(const Call& call) {
+  return call.effect == CallEffect::memory || is_pure(call);
+}
+
 }  // namespace regraph::source

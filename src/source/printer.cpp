@@ -32,6 +32,7 @@ int precedence_of(const Expr& expr) {
     case ExprKind::subscript:
     case ExprKind::call:
     case ExprKind::member:
+    case ExprKind::list:
       return kPostfixPrecedence;
   }
   return 0;
@@ -118,6 +119,8 @@ class Printer {
                expr(to<Subscript>(node).index) + "]";
       case ExprKind::call:
         return call(to<Call>(node));
+      case ExprKind::list:
+        return list(to<InitializerList>(node));
       case ExprKind::cast:
         return "(" + to<Cast>(node).target + ")" + expr(to<Cast>(node).operand, kUnaryPrecedence);
       case ExprKind::member:
@@ -146,6 +149,14 @@ class Printer {
       text += (i == 0 ? "" : ", ") + expr(node.arguments[i]);
     }
     return text + ")";
+  }
+
+  std::string list(const InitializerList& node) const {
+    std::string text = node.target + "{";
+    for (std::size_t i = 0; i < node.values.size(); ++i) {
+      text += (i == 0 ? "" : ", ") + expr(node.values[i]);
+    }
+    return text + "}";
   }
 
   // A declaration without indentation and semicolon.

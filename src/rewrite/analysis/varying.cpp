@@ -78,8 +78,9 @@ class Spreader final : public source::Visitor {
   // with uniform arguments each copy must see its own executions only.
   void visit(const Evaluation& stmt) override {
     source::walk(stmt.value, [&](const Expr& node) {
-      const ExprPtr place = source::addressed(node);
-      if (const auto* base = place ? source::base_variable(*place) : nullptr) mark(base->name);
+      source::for_each_passed_place(node, [&](const Expr& place) {
+        if (const auto* base = source::base_variable(place)) mark(base->name);
+      });
     });
   }
 
