@@ -1,12 +1,14 @@
-// How much of strangers' kernels the rewriter can read: for every kernel of the files, whether it has
-// a form without opaque code and how many steps apply to it as it stands. Nothing is verified, so
-// that a thousand kernels take minutes.
+// How much of strangers' kernels the rewriter can read: for every kernel of the files, whether it
+// has a form without opaque code and how many steps apply to it as it stands. Nothing is verified,
+// so that a thousand kernels take minutes.
 //
-//   reading [--gate] [--include FOLDER]... FILE.cu...
+//   reading [--gate] [--keep FOLDER] [--include FOLDER]... FILE.cu...
 //
 // A line a kernel: file, kernel, what it is (readable, opaque, refused), number of proposals, why
 // not; then the counts. With --gate a kernel counts as readable only where what is printed of its
-// form compiles to the same PTX. What the source does not tell of launch and lengths is made up.
+// form compiles to the same PTX; --keep
+// leaves the texts of those that do not. What the source does not tell of launch and lengths is
+// made up.
 #include "base/files.h"
 #include "eval/compile/same_code.h"
 #include "rewrite/ast_rewriter.h"
@@ -36,6 +38,7 @@ using namespace regraph;
 
 struct Options {
   bool gate = false;
+  std::string keep;
   std::vector<std::string> include_directories;
   std::vector<std::string> files;
 };
@@ -93,8 +96,9 @@ class Reader {
     request.include_directories = options_.include_directories;
     const auto input = read_problem_source(request);
     if (!input) return {.state = "refused", .why = input.error().message};
-    auto parsed = source::parse_kernel(input->source, std::filesystem::path(file).filename().string(),
-                                       input->kernel, toolchain_.front_end);
+    auto parsed =
+        source::parse_kernel(input->source, std::filesystem::path(file).filename().string(),
+                             input->kernel, toolchain_.front_end);
     if (!parsed) return {.state = "refused", .why = parsed.error().message};
     if (!parsed->unit) return {.state = "opaque", .why = parsed->opaque_reason};
     parsed->unit->before = source::without_line_directives(parsed->unit->before);
@@ -124,7 +128,16 @@ class Reader {
     request.source = source::print(unit);
     const auto printed = toolchain_.compiler->compile(request, Cancellation());
     if (!printed) return "gate: " + printed.error().message;
-    return same_code(original->ptx, printed->ptx) ? "" : "gate: different PTX";
+    if (same_code(original->ptx, printed->ptx)) return "";
+    if (!options_.keep.empty()) {
+      const std::filesystem::path folder = options_.keep;
+      for (const auto& [suffix, text] : {std::pair(".cu", request.source),
+                                         {".original.ptx", code_only(original->ptx)},
+                                         {".printed.ptx", code_only(printed->ptx)}}) {
+        if (!write_file(folder / (input.kernel + suffix), text)) break;
+      }
+    }
+    return "gate: different PTX";
   }
 
   void propose(const ProblemSource& input, const source::ParsedKernel& parsed,
@@ -155,6 +168,8 @@ Options options_of(int count, char** arguments) {
     const std::string word = arguments[at];
     if (word == "--gate") {
       options.gate = true;
+    } else if (word == "--keep" && at + 1 < count) {
+      options.keep = arguments[++at];
     } else if (word == "--include" && at + 1 < count) {
       options.include_directories.emplace_back(arguments[++at]);
     } else {
@@ -167,7 +182,8 @@ Options options_of(int count, char** arguments) {
 int run(int count, char** arguments) {
   const Options options = options_of(count, arguments);
   if (options.files.empty()) {
-    fmt::print(stderr, "usage: reading [--gate] [--include FOLDER]... FILE.cu...\n");
+    fmt::print(stderr,
+               "usage: reading [--gate] [--keep FOLDER] [--include FOLDER]... FILE.cu...\n");
     return 2;
   }
   const Installation installation = Installation::of_program(arguments[0]);

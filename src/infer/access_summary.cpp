@@ -81,7 +81,8 @@ void AccessSummary::collect() {
     const auto view = seen(expr);
     if (!view) return;
     ++viewed[view->array->name];
-    const auto& operand = source::to<source::Cast>(source::to<source::Subscript>(expr).base).operand;
+    const auto& operand =
+        source::to<source::Cast>(source::to<source::Subscript>(expr).base).operand;
     if (const source::ExprPtr place = source::addressed(*operand)) {
       addressed.insert(place.get());
       --viewed[view->array->name];  // it is under an index
@@ -92,9 +93,8 @@ void AccessSummary::collect() {
     if (const auto view = seen(*access.access)) {
       Use& use = uses_[view->array->name];
       (access.is_store ? use.written : use.read) = true;
-      use.accesses.push_back(
-          {source::add(view->first, source::integer(view->width - 1)), access.guards,
-           access.stmt->line});
+      use.accesses.push_back({source::add(view->first, source::integer(view->width - 1)),
+                              access.guards, access.stmt->line});
       for (Inequality& inequality : bounds_.inequalities(access.guards))
         inequalities_.push_back(std::move(inequality));
       return;
@@ -134,15 +134,13 @@ void AccessSummary::collect() {
       if (!use.written) use.read = true;
       use.written = true;
     }
-    use.escapes =
-        mentioned[parameter.name] != indexed[parameter.name] + viewed[parameter.name];
+    use.escapes = mentioned[parameter.name] != indexed[parameter.name] + viewed[parameter.name];
   }
 }
 
 std::optional<source::View> AccessSummary::seen(const Expr& access) const {
   auto view = source::view_of(access);
-  const source::KernelParameter* parameter =
-      view ? kernel_.parameter(view->array->name) : nullptr;
+  const source::KernelParameter* parameter = view ? kernel_.parameter(view->array->name) : nullptr;
   const bool is_known = parameter != nullptr && parameter->is_pointer && view->first &&
                         parameter->scalar == view->scalar;
   return is_known ? std::move(view) : std::nullopt;

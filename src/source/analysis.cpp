@@ -44,9 +44,9 @@ class AnalysisScan final : public Visitor {
   void visit(const Assignment& stmt) override {
     line_ = stmt.line;
     if (&stmt != advance_) note_assignment(*stmt.target);
-    const auto* base = base_variable(*stmt.target);
-    const Variable* local = base != nullptr ? analysis_.local(base->name) : nullptr;
-    if (local != nullptr && local->is_pointer) note_pointer(base->name, stmt.value);
+    const auto* changed = as<VariableReference>(stmt.target);
+    const Variable* local = changed != nullptr ? analysis_.local(changed->name) : nullptr;
+    if (local != nullptr && local->is_pointer) note_pointer(changed->name, stmt.value);
     Visitor::visit(stmt);
   }
 
@@ -114,7 +114,11 @@ class AnalysisScan final : public Visitor {
       if (!expr.arguments.empty()) note_written(expr.arguments[0]);
     } else if (!is_pure(expr)) {
       analysis_.unknown_calls_.insert(expr.function);
-      if (!only_uses_memory(expr)) analysis_.boundless_calls_.insert(expr.function);
+      if (expr.effect == CallEffect::anything) {
+        analysis_.calls_with_threads_.insert(expr.function);
+      } else if (!only_uses_memory(expr)) {
+        analysis_.boundless_calls_.insert(expr.function);
+      }
       // A pointer handed to an unknown function may be written through.
       for (const ExprPtr& argument : expr.arguments)
         note_written(argument);
@@ -169,8 +173,8 @@ void Analysis::follow_pointers() {
       for (const std::string& origin : origins) {
         const Variable* variable = local(origin);
         const bool is_place =
-            is_global_pointer(origin) || (variable != nullptr && (variable->is_pointer ||
-                                                                  !variable->extents.empty()));
+            is_global_pointer(origin) ||
+            (variable != nullptr && (variable->is_pointer || !variable->extents.empty()));
         if (is_place) changed = written_.insert(origin).second || changed;
       }
     }

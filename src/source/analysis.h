@@ -48,8 +48,12 @@ class Analysis {
   [[nodiscard]] bool has_shared() const { return has_shared_; }
   // Calls of functions other than known pure ones, intrinsics and atomics.
   [[nodiscard]] const std::set<std::string>& unknown_calls() const { return unknown_calls_; }
-  // Those among them of which nothing is known that a function may not do.
+  // Those among them that may do more than use memory: nothing is known of them.
   [[nodiscard]] const std::set<std::string>& boundless_calls() const { return boundless_calls_; }
+  // Those of which it is known: their bodies ask for their thread, work with others or keep state.
+  [[nodiscard]] const std::set<std::string>& calls_with_threads() const {
+    return calls_with_threads_;
+  }
   [[nodiscard]] bool uses_builtin(const std::string& name) const {
     return builtins_.contains(name);
   }
@@ -73,6 +77,7 @@ class Analysis {
   std::set<std::string> builtins_;
   std::set<std::string> unknown_calls_;
   std::set<std::string> boundless_calls_;
+  std::set<std::string> calls_with_threads_;
   std::map<std::string, std::set<std::string>> leads_to_;  // local pointer -> what it was made of
   std::optional<std::string> opaque_;
   bool uses_warp_intrinsics_ = false;

@@ -89,10 +89,11 @@ CallEffect CalleeEffects::of(const clang::FunctionDecl& function) {
 CalleeEffects::Deeds CalleeEffects::deeds_of_header(const clang::FunctionDecl& function) const {
   // What has to do with other threads, whatever it takes and gives.
   constexpr auto kTogether = std::to_array<std::string_view>(
-      {"__shfl", "__ballot", "__any", "__all", "__activemask", "__match", "__reduce", "__sync",
-       "__nvvm", "__nv_ptx", "__pipeline", "__cluster", "__barrier", "__mbarrier", "__grid",
-       "atomic", "__iAtomic", "__fAtomic", "__uAtomic", "__ullAtomic", "__dAtomic", "tex", "surf",
-       "__tex", "__surf", "clock", "__clock", "cuda", "cu"});
+      {"__shfl", "__ballot", "__any",     "__all",      "__activemask", "__match",     "__reduce",
+       "__sync", "__nvvm",   "__nv_ptx",  "__pipeline", "__cluster",    "__barrier",   "__mbarrier",
+       "__grid", "atomic",   "__iAtomic", "__fAtomic",  "__uAtomic",    "__ullAtomic", "__dAtomic",
+       "tex",    "surf",     "__tex",     "__surf",     "clock",        "__clock",     "cuda",
+       "cu"});
   Deeds deeds;
   const auto* name = function.getIdentifier();
   const bool is_operator = function.isOverloadedOperator();

@@ -16,19 +16,6 @@ bool is_loop(const clang::Stmt& node) {
          isa<clang::CXXForRangeStmt>(node);
 }
 
-// Whether a break leaves what is around the statement.
-bool has_break(const clang::Stmt* node) {
-  if (node == nullptr || is_loop(*node) || isa<clang::SwitchStmt>(node)) return false;
-  if (isa<clang::BreakStmt>(node)) return true;
-  return std::ranges::any_of(node->children(), has_break);
-}
-
-// Whether nothing behind the statements is reached from them.
-bool leaves(const std::vector<const clang::Stmt*>& statements) {
-  return !statements.empty() && (isa<clang::ReturnStmt>(statements.back()) ||
-                                 isa<clang::ContinueStmt>(statements.back()));
-}
-
 const clang::ValueDecl* variable_of(const clang::Expr* place) {
   const auto* reference = dyn_cast<clang::DeclRefExpr>(place->IgnoreParenImpCasts());
   return reference != nullptr ? reference->getDecl() : nullptr;
@@ -75,8 +62,7 @@ class ChangeFinder {
       change(op->getLHS());
     }
     if (const auto* op = dyn_cast<clang::UnaryOperator>(&node);
-        op != nullptr &&
-        (op->isIncrementDecrementOp() || op->getOpcode() == clang::UO_AddrOf)) {
+        op != nullptr && (op->isIncrementDecrementOp() || op->getOpcode() == clang::UO_AddrOf)) {
       change(op->getSubExpr());
     }
     if (const auto* call = dyn_cast<clang::CXXOperatorCallExpr>(&node);
@@ -123,9 +109,8 @@ bool is_fixed_value(const clang::Stmt* node, const std::set<const clang::ValueDe
   if (isa<clang::PseudoObjectExpr>(node)) return true;  // threadIdx.x
   if (const auto* reference = dyn_cast<clang::DeclRefExpr>(node))
     return !changing.contains(reference->getDecl());
-  return std::ranges::all_of(node->children(), [&](const clang::Stmt* child) {
-    return is_fixed_value(child, changing);
-  });
+  return std::ranges::all_of(
+      node->children(), [&](const clang::Stmt* child) { return is_fixed_value(child, changing); });
 }
 
 }  // namespace
@@ -135,50 +120,6 @@ bool has_continue(const clang::Stmt& body) {
   return std::ranges::any_of(body.children(), [](const clang::Stmt* child) {
     return child != nullptr && !is_loop(*child) && has_continue(*child);
   });
-}
-
-std::optional<std::vector<SwitchWay>> ways_of(const clang::SwitchStmt& choice) {
-  const auto* body = dyn_cast<clang::CompoundStmt>(choice.getBody());
-  if (body == nullptr || choice.getInit() != nullptr || choice.getConditionVariable() != nullptr)
-    return std::nullopt;
-  std::vector<SwitchWay> ways;
-  bool is_open = false;  // statements go to the last way
-  for (const clang::Stmt* stmt : body->body()) {
-    while (const auto* label = dyn_cast<clang::SwitchCase>(stmt)) {
-      if (is_open && !ways.back().statements.empty()) {
-        if (!leaves(ways.back().statements)) return std::nullopt;  // falls through
-        is_open = false;
-      }
-      if (!is_open) ways.emplace_back();
-      is_open = true;
-      if (const auto* one = dyn_cast<clang::CaseStmt>(label)) {
-        if (one->getRHS() != nullptr) return std::nullopt;
-        ways.back().labels.push_back(one->getLHS());
-      } else {
-        ways.back().is_default = true;
-      }
-      stmt = label->getSubStmt();
-    }
-    if (isa<clang::BreakStmt>(stmt)) {
-      is_open = false;
-      continue;
-    }
-    // case 1: { ...; break; }
-    const auto* braces = dyn_cast<clang::CompoundStmt>(stmt);
-    if (is_open && braces != nullptr && !braces->body_empty() &&
-        isa<clang::BreakStmt>(braces->body_back()) && ways.back().statements.empty()) {
-      for (const clang::Stmt* inner : braces->body())
-        if (inner != braces->body_back()) ways.back().statements.push_back(inner);
-      if (std::ranges::any_of(ways.back().statements, has_break)) return std::nullopt;
-      is_open = false;
-      continue;
-    }
-    if (!is_open || has_break(stmt)) return std::nullopt;
-    ways.back().statements.push_back(stmt);
-  }
-  std::stable_partition(ways.begin(), ways.end(),
-                        [](const SwitchWay& way) { return !way.is_default; });
-  return ways;
 }
 
 std::set<const clang::ValueDecl*> changing_variables(const clang::Stmt& body) {

@@ -143,8 +143,8 @@ class Converter {
     const ExprPtr assigned =
         next != nullptr ? value_of_chain(next, block) : expressions_.convert(from);
     ExprPtr target = expressions_.convert(inner->getLHS());
-    block.push_back(at(inner->getBeginLoc(), std::make_shared<Assignment>(
-                                                 target, AssignmentOperator::assign, assigned)));
+    block.push_back(at(inner->getBeginLoc(),
+                       std::make_shared<Assignment>(target, AssignmentOperator::assign, assigned)));
     const auto* negative = dyn_cast<clang::UnaryOperator>(from);
     if (negative != nullptr && negative->getOpcode() == clang::UO_Minus)
       from = negative->getSubExpr()->IgnoreParenImpCasts();
@@ -167,8 +167,31 @@ class Converter {
     if (!is_fixed_place(*bare, changing_)) return nullptr;
     ExprPtr place = expressions_.convert(bare);
     if (is<OpaqueExpression>(place)) return nullptr;
-    expressions_.set_meaning(declaration, std::move(place));
-    return scope({});
+    const auto* element = as<Subscript>(place);
+    const bool is_behind_pointer = element != nullptr && is_pointer(*bare);
+    if (!is_behind_pointer) {
+      expressions_.set_meaning(declaration, std::move(place));
+      return scope({});
+    }
+    const clang::QualType type = declaration->getType().getNonReferenceType();
+    Variable pointer;
+    pointer.type = expressions_.spelling_of(type);
+    pointer.scalar = scalar_type_of(type);
+    pointer.is_pointer = true;
+    pointer.is_const = true;
+    pointer.name = unique_name(declaration, pointer.type + "&|" + print(place));
+    expressions_.set_meaning(
+        declaration, std::make_shared<Subscript>(variable(pointer.name, std::nullopt), integer(0),
+                                                 pointer.scalar));
+    return at(declaration->getBeginLoc(),
+              std::make_shared<Declaration>(std::move(pointer), address(std::move(place))));
+  }
+
+  // An element of what a pointer leads to, not of an array.
+  static bool is_pointer(const clang::Expr& place) {
+    const auto* element = dyn_cast<clang::ArraySubscriptExpr>(place.IgnoreParenImpCasts());
+    return element != nullptr &&
+           element->getBase()->IgnoreParenImpCasts()->getType()->isPointerType();
   }
 
   // `loop_key` tells loops over different ranges apart, "" outside loop headers. What the first
@@ -194,6 +217,10 @@ class Converter {
     if (declaration->hasAttr<clang::CUDASharedAttr>()) {
       variable.storage =
           declaration->hasExternalStorage() ? Storage::dynamic_shared : Storage::shared;
+    }
+    if (declaration->hasAttr<clang::AlignedAttr>()) {
+      constexpr unsigned kBitsPerByte = 8;
+      variable.alignment = static_cast<int>(declaration->getMaxAlignment() / kBitsPerByte);
     }
     while (const auto* array = expressions_.context().getAsArrayType(type)) {
       if (const auto* constant = dyn_cast<clang::ConstantArrayType>(array)) {
@@ -244,8 +271,7 @@ class Converter {
   // `whole` is target op value; null `value` is 1.
   StmtPtr assignment(const clang::Expr* whole, const clang::Expr* target, const std::string& op,
                      const clang::Expr* value, Block& block, Block& after) {
-    const bool has_more =
-        has_effects(*target) || (value != nullptr && has_effects(*value));
+    const bool has_more = has_effects(*target) || (value != nullptr && has_effects(*value));
     if (!has_more) {
       const ExprPtr assigned = expressions_.convert(target);
       return at(whole->getBeginLoc(),
@@ -253,13 +279,12 @@ class Converter {
                     assigned, *assignment_operator(op),
                     value != nullptr ? expressions_.convert(value) : integer(1)));
     }
-    const auto* chain =
-        value != nullptr && !has_effects(*target) ? chain_of(value) : nullptr;
+    const auto* chain = value != nullptr && !has_effects(*target) ? chain_of(value) : nullptr;
     if (chain != nullptr) {
       ExprPtr from = value_of_chain(chain, block);
       return at(whole->getBeginLoc(),
-                std::make_shared<Assignment>(expressions_.convert(target),
-                                             *assignment_operator(op), std::move(from)));
+                std::make_shared<Assignment>(expressions_.convert(target), *assignment_operator(op),
+                                             std::move(from)));
     }
     // All of it is one expression: what is changed in one part is nowhere else.
     SideEffects effects;
@@ -289,9 +314,8 @@ class Converter {
     // __half and its like assign through an operator.
     if (const auto* op = dyn_cast<clang::CXXOperatorCallExpr>(inner);
         op != nullptr && op->isAssignmentOp() && op->getNumArgs() == 2) {
-      StmtPtr stmt = assignment(inner, op->getArg(0),
-                                clang::getOperatorSpelling(op->getOperator()), op->getArg(1), block,
-                                after);
+      StmtPtr stmt = assignment(inner, op->getArg(0), clang::getOperatorSpelling(op->getOperator()),
+                                op->getArg(1), block, after);
       return !stmt || is<OpaqueExpression>(target_of(*stmt)) ? nullptr : stmt;
     }
     if (const auto* op = dyn_cast<clang::UnaryOperator>(inner);
@@ -380,10 +404,9 @@ class Converter {
 
   // Whether the condition is `declared < ...` or its like.
   static bool is_asked_first(const clang::Expr* condition, const clang::Decl* declared) {
-    const auto* comparison =
-        condition != nullptr
-            ? dyn_cast<clang::BinaryOperator>(condition->IgnoreParenImpCasts())
-            : nullptr;
+    const auto* comparison = condition != nullptr
+                                 ? dyn_cast<clang::BinaryOperator>(condition->IgnoreParenImpCasts())
+                                 : nullptr;
     const auto* reference =
         comparison != nullptr && comparison->isComparisonOp()
             ? dyn_cast<clang::DeclRefExpr>(comparison->getLHS()->IgnoreParenImpCasts())
@@ -531,9 +554,10 @@ class Converter {
     Block asked;
     const ExprPtr value = value_of(condition, asked);
     if (is<OpaqueExpression>(value)) return nullptr;
-    asked.push_back(branch(
-        std::make_shared<Unary>(UnaryOperator::logical_not, value, ScalarType::boolean),
-        {std::make_shared<Jump>(JumpKind::break_loop)}, {}, expressions_.line_of(condition->getBeginLoc())));
+    asked.push_back(
+        branch(std::make_shared<Unary>(UnaryOperator::logical_not, value, ScalarType::boolean),
+               {std::make_shared<Jump>(JumpKind::break_loop)}, {},
+               expressions_.line_of(condition->getBeginLoc())));
     Block body = convert_block(repeated);
     body.insert(first ? body.begin() : body.end(), asked.begin(), asked.end());
     return std::make_shared<WhileLoop>(integer(1, "true", ScalarType::i32), std::move(body));
@@ -548,8 +572,6 @@ class Converter {
     if (const auto* loop = dyn_cast<clang::ForStmt>(node))
       return convert_loop(loop, kNoUnrollPragma, before);
     if (const auto* choice = dyn_cast<clang::IfStmt>(node)) return convert_branch(choice, before);
-    if (const auto* choice = dyn_cast<clang::SwitchStmt>(node))
-      return convert_switch(choice, before);
     if (const auto* repeat = dyn_cast<clang::WhileStmt>(node)) {
       if (repeat->getConditionVariable() != nullptr) return nullptr;
       if (has_effects(*repeat->getCond())) {
@@ -592,46 +614,6 @@ class Converter {
       if (!stmt) return nullptr;
     }
     return stmt;
-  }
-
-  // if (value == label) ... else if ...
-  StmtPtr convert_switch(const clang::SwitchStmt* choice, Block& before) {
-    const auto ways = ways_of(*choice);
-    if (!ways || ways->empty()) return nullptr;
-    ExprPtr value = value_of(choice->getCond(), before);
-    if (is<OpaqueExpression>(value)) return nullptr;
-    if (!is<VariableReference>(value)) {
-      const clang::QualType type = choice->getCond()->getType();
-      std::string name = "choice";
-      for (int number = 2; !declared_.emplace(name, "choice").second; ++number)
-        name = "choice_" + std::to_string(number);
-      Variable chosen = local_variable(
-          name, expressions_.spelling_of(type.getUnqualifiedType()), scalar_type_of(type));
-      chosen.is_const = true;
-      before.push_back(declare(std::move(chosen), value));
-      value = variable(name, scalar_type_of(type));
-    }
-    Block result;
-    for (auto way = ways->rbegin(); way != ways->rend(); ++way) {
-      Block body;
-      for (const clang::Stmt* stmt : way->statements)
-        convert_into(stmt, body);
-      if (way->is_default) {
-        result = std::move(body);
-        continue;
-      }
-      ExprPtr asked;
-      for (const clang::Expr* label : way->labels) {
-        ExprPtr one = std::make_shared<Binary>(BinaryOperator::equal, value,
-                                               expressions_.convert(label), ScalarType::boolean);
-        asked = asked ? std::make_shared<Binary>(BinaryOperator::logical_or, asked, one,
-                                                 ScalarType::boolean)
-                      : one;
-      }
-      result = {branch(asked, std::move(body), std::move(result),
-                       expressions_.line_of(choice->getSwitchLoc()))};
-    }
-    return result.size() == 1 ? result.front() : scope(std::move(result));
   }
 
   StmtPtr convert_branch(const clang::IfStmt* choice, Block& before) {

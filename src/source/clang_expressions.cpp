@@ -186,8 +186,7 @@ ExprPtr ExpressionConverter::convert_operator(const clang::CXXOperatorCallExpr* 
 ExprPtr ExpressionConverter::known_call(const clang::FunctionDecl* callee, std::string name,
                                         std::vector<ExprPtr> arguments) {
   const CallEffect effect = callee != nullptr ? callees_.of(*callee) : CallEffect::by_name;
-  auto result =
-      std::make_shared<Call>(std::move(name), std::move(arguments), std::nullopt, effect);
+  auto result = std::make_shared<Call>(std::move(name), std::move(arguments), std::nullopt, effect);
   for (unsigned at = 0; callee != nullptr && at < callee->getNumParams(); ++at) {
     const clang::QualType type = callee->getParamDecl(at)->getType();
     if (type->isReferenceType() && !type.getNonReferenceType().isConstQualified())
@@ -248,8 +247,8 @@ ExprPtr ExpressionConverter::convert_call(const clang::CallExpr* call_expr) {
 ExprPtr ExpressionConverter::convert_cast(const clang::ExplicitCastExpr* cast_expr) {
   const clang::Expr* operand = cast_expr->getSubExprAsWritten();
   const clang::QualType to = cast_expr->getType();
-  const bool is_view = to->isPointerType() && (operand->getType()->isPointerType() ||
-                                               operand->getType()->isArrayType());
+  const bool is_view = to->isPointerType() &&
+                       (operand->getType()->isPointerType() || operand->getType()->isArrayType());
   if (const auto* list = dyn_cast<clang::InitListExpr>(operand->IgnoreImplicit())) {
     ExprPtr converted = convert_list(list);
     return converted ? converted : opaque(cast_expr);

@@ -30,8 +30,8 @@ bool is_changed(const std::string& name, const Block& block) {
   walk(block, [&](const Stmt& stmt) {
     found = found || is_named(target_of(stmt), name);
     walk_own_expressions(stmt, [&](const Expr& expr) {
-      for_each_passed_place(
-          expr, [&](const Expr& place) { found = found || is_named(place, name); });
+      for_each_passed_place(expr,
+                            [&](const Expr& place) { found = found || is_named(place, name); });
     });
   });
   return found;

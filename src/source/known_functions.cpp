@@ -72,6 +72,7 @@ constexpr auto kPureFunctions = std::to_array<std::string_view>({
     "__frcp_rn",
     "__fsqrt_rn",
     "__mul24",
+    "__umul24",
     "__popc",
     "__clz",
     "__brev",

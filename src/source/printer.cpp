@@ -165,6 +165,7 @@ class Printer {
     std::string text;
     if (variable.storage == Storage::shared) text += "__shared__ ";
     if (variable.storage == Storage::dynamic_shared) text += "extern __shared__ ";
+    if (variable.alignment > 0) text += "__align__(" + std::to_string(variable.alignment) + ") ";
     if (variable.is_const && !variable.is_pointer) text += "const ";
     text += variable.type;
     text += variable.is_pointer ? "* " : " ";

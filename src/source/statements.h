@@ -22,6 +22,7 @@ struct Variable {
   Storage storage = Storage::automatic;
   bool is_const = false;
   bool is_pointer = false;
+  int alignment = 0;  // bytes, where the declaration asks for more than its type
 };
 
 enum class StmtKind : std::uint8_t {

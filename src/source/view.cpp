@@ -25,10 +25,10 @@ std::string pointee_of(const std::string& type) {
 
 bool set_type(const std::string& name, View& view) {
   static const std::map<std::string, ScalarType> kStems = {
-      {"char", ScalarType::i8},      {"uchar", ScalarType::u8},     {"short", ScalarType::i16},
-      {"ushort", ScalarType::u16},   {"int", ScalarType::i32},      {"uint", ScalarType::u32},
+      {"char", ScalarType::i8},      {"uchar", ScalarType::u8},      {"short", ScalarType::i16},
+      {"ushort", ScalarType::u16},   {"int", ScalarType::i32},       {"uint", ScalarType::u32},
       {"longlong", ScalarType::i64}, {"ulonglong", ScalarType::u64}, {"float", ScalarType::f32},
-      {"double", ScalarType::f64},   {"half", ScalarType::f16},     {"__half", ScalarType::f16}};
+      {"double", ScalarType::f64},   {"half", ScalarType::f16},      {"__half", ScalarType::f16}};
   view.vector = name;
   if (name.empty()) return false;
   if (const auto scalar = scalar_type_from_cuda_name(name)) {
@@ -72,8 +72,7 @@ std::optional<View> view_of(const Expr& access) {
   if (!set_type(pointee_of(cast->target), view)) return std::nullopt;
   set_place(cast->operand, view);
   if (view.array == nullptr) return std::nullopt;
-  if (view.first)
-    view.first = add(view.first, multiply(element->index, integer(view.width)));
+  if (view.first) view.first = add(view.first, multiply(element->index, integer(view.width)));
   return view;
 }
 

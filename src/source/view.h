@@ -12,9 +12,9 @@ namespace regraph::source {
 // ((const float4*)address)[index], where the address is a pointer or array, one with an offset, or
 // that of an element.
 struct View {
-  std::string vector;               // "float4"; of views as scalars the scalar's spelling
-  ScalarType scalar{};              // of a component
-  std::int64_t width = 1;           // components
+  std::string vector;                        // "float4"; of views as scalars the scalar's spelling
+  ScalarType scalar{};                       // of a component
+  std::int64_t width = 1;                    // components
   const VariableReference* array = nullptr;  // what is below
   // The element of the array that the first component is, where the array's elements are of the
   // type `scalar` and it has one dimension; the caller has to know that they are.

@@ -129,7 +129,8 @@ bool equal_content(const Expr& a, const Expr& b) {
 }
 
 bool equal(const Variable& a, const Variable& b) {
-  return a.name == b.name && a.type == b.type && a.extents == b.extents && a.storage == b.storage;
+  return a.name == b.name && a.type == b.type && a.extents == b.extents && a.storage == b.storage &&
+         a.alignment == b.alignment;
 }
 
 bool equal_content(const Stmt& a, const Stmt& b) {

@@ -3,6 +3,7 @@
 #include "rewrite/ast_rewriter.h"
 #include "rewrite/kernel_case.h"
 #include "rewrite/sample_kernels.h"
+#include "source/analysis.h"
 #include "source/printer.h"
 
 #include <gtest/gtest.h>
@@ -149,6 +150,15 @@ TEST(StepSequences, KeepTheResult) {
   for (const auto& [step, counts] : tally) {
     print_tally(step, counts, is_long_run);
     EXPECT_GT(counts.offered, 0) << step << " never applied: the kernels do not exercise it";
+  }
+}
+
+TEST(StepSequences, NothingInTheKernelsIsOpaque) {
+  for (const SampleKernel& sample : sample_kernels()) {
+    auto kernel = KernelCase::make(sample.source, sample.manifest);
+    ASSERT_TRUE(kernel.ok()) << sample.name << ": " << kernel.error().message;
+    const auto opaque = source::Analysis((*kernel)->original().unit.kernel).opaque();
+    EXPECT_FALSE(opaque) << sample.name << ", " << *opaque;
   }
 }
 

@@ -128,9 +128,9 @@ std::optional<std::string> grid_guard_obstacle(const Kernel& kernel, const Analy
         asking += (asking.empty() ? "'" : "', '") + source::print(guard);
     }
     // A load that does not depend on the block's number is one that block 0 does as well.
-    const bool same_for_all =
-        !access.is_store && asking.empty() && !is_varying(access.access->index, block, varying) &&
-        !is_varying(access.access->base, block, varying);
+    const bool same_for_all = !access.is_store && asking.empty() &&
+                              !is_varying(access.access->index, block, varying) &&
+                              !is_varying(access.access->base, block, varying);
     if (same_for_all) return;
     const std::string what =
         base != nullptr ? "the access to '" + base->name + "'" : std::string("an access");
@@ -147,7 +147,8 @@ std::optional<std::string> grid_guard_obstacle(const Kernel& kernel, const Analy
                             source::is_warp_intrinsic(call->function) ||
                             source::is_atomic(call->function);
       if (!is_known && !obstacle)
-        obstacle = "what '" + call->function + "'" + in_line(stmt) + " reads counts as under no guard";
+        obstacle =
+            "what '" + call->function + "'" + in_line(stmt) + " reads counts as under no guard";
     });
   });
   source::walk(kernel.body, [&](const Stmt& stmt) {
