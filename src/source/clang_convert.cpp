@@ -13,6 +13,7 @@
 #include <clang/Basic/SourceManager.h>
 #include <clang/Lex/Lexer.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
@@ -370,7 +371,7 @@ class Converter {
           (loop->getInc() != nullptr ? expressions_.text_of(loop->getInc()->getSourceRange()) : "");
       const clang::Decl* kept = *declarations->decl_begin();
       for (const clang::Decl* one : declarations->decls())
-        if (is_asked_first(loop->getCond(), one)) kept = one;
+        if (is_asked_first(loop->getCond(), one) || counters_meet(*loop)) kept = one;
       // Those that stand in front may be there twice in one block.
       const std::string apart = key + "#" + std::to_string(expressions_.name_count());
       for (const clang::Decl* one : declarations->decls()) {
@@ -400,6 +401,22 @@ class Converter {
       return true;
     }
     return loop->getInit() == nullptr;
+  }
+
+  // Whether the condition compares two counters of the header. The compiler sees them in the order
+  // in which they are declared and advanced, so the last of both stays in the header.
+  static bool counters_meet(const clang::ForStmt& loop) {
+    const auto* declarations = dyn_cast_or_null<clang::DeclStmt>(loop.getInit());
+    if (declarations == nullptr || declarations->isSingleDecl()) return false;
+    const auto* comparison = dyn_cast_or_null<clang::BinaryOperator>(
+        loop.getCond() != nullptr ? loop.getCond()->IgnoreParenImpCasts() : nullptr);
+    const auto* right =
+        comparison != nullptr
+            ? dyn_cast<clang::DeclRefExpr>(comparison->getRHS()->IgnoreParenImpCasts())
+            : nullptr;
+    if (right == nullptr) return false;
+    const auto counters = declarations->decls();
+    return std::find(counters.begin(), counters.end(), right->getDecl()) != counters.end();
   }
 
   // Whether the condition is `declared < ...` or its like.
@@ -440,7 +457,8 @@ class Converter {
       if (asked != nullptr && asked->isComparisonOp() && changed != nullptr) {
         const ExprPtr left = expressions_.convert(asked->getLHS());
         const auto* name = as<VariableReference>(left);
-        if (name != nullptr && name->name == changed->name) kept = steps.size();
+        if (counters_meet(*loop) || (name != nullptr && name->name == changed->name))
+          kept = steps.size();
       }
       steps.push_back(std::move(stmt));
     }
@@ -549,18 +567,34 @@ class Converter {
     block.insert(block.end(), converted.begin(), converted.end());
   }
 
-  // while (true) { body; if (!condition) break; }, or with the condition first.
-  StmtPtr endless(const clang::Expr* condition, const clang::Stmt* repeated, bool first) {
+  // while (true) { if (!condition) break; body }, with what the condition does in front of it.
+  StmtPtr convert_while(const clang::WhileStmt* repeat) {
+    if (repeat->getConditionVariable() != nullptr) return nullptr;
     Block asked;
-    const ExprPtr value = value_of(condition, asked);
-    if (is<OpaqueExpression>(value)) return nullptr;
-    asked.push_back(
-        branch(std::make_shared<Unary>(UnaryOperator::logical_not, value, ScalarType::boolean),
-               {std::make_shared<Jump>(JumpKind::break_loop)}, {},
-               expressions_.line_of(condition->getBeginLoc())));
-    Block body = convert_block(repeated);
-    body.insert(first ? body.begin() : body.end(), asked.begin(), asked.end());
-    return std::make_shared<WhileLoop>(integer(1, "true", ScalarType::i32), std::move(body));
+    ExprPtr condition = value_of(repeat->getCond(), asked);
+    Block body;
+    if (!asked.empty()) {
+      const int line = expressions_.line_of(repeat->getWhileLoc());
+      asked.push_back(branch(std::make_shared<Unary>(UnaryOperator::logical_not,
+                                                     std::move(condition), ScalarType::boolean),
+                             {std::make_shared<Jump>(JumpKind::break_loop)}, {}, line));
+      condition = integer(1, "true", ScalarType::i32);
+      body = std::move(asked);
+    }
+    const Block repeated = convert_block(repeat->getBody());
+    body.insert(body.end(), repeated.begin(), repeated.end());
+    return at(repeat->getWhileLoc(),
+              std::make_shared<WhileLoop>(std::move(condition), std::move(body)));
+  }
+
+  // What the condition does besides ends the body.
+  StmtPtr convert_do(const clang::DoStmt* repeat) {
+    if (has_effects(*repeat->getCond()) && has_continue(*repeat->getBody())) return nullptr;
+    Block body = convert_block(repeat->getBody());
+    ExprPtr condition = value_of(repeat->getCond(), body);
+    auto loop = std::make_shared<WhileLoop>(std::move(condition), std::move(body));
+    loop->asks_last = true;
+    return at(repeat->getDoLoc(), std::move(loop));
   }
 
   // Null for what the IR has no form for.
@@ -572,23 +606,8 @@ class Converter {
     if (const auto* loop = dyn_cast<clang::ForStmt>(node))
       return convert_loop(loop, kNoUnrollPragma, before);
     if (const auto* choice = dyn_cast<clang::IfStmt>(node)) return convert_branch(choice, before);
-    if (const auto* repeat = dyn_cast<clang::WhileStmt>(node)) {
-      if (repeat->getConditionVariable() != nullptr) return nullptr;
-      if (has_effects(*repeat->getCond())) {
-        StmtPtr stmt = endless(repeat->getCond(), repeat->getBody(), true);
-        return stmt ? at(repeat->getWhileLoc(), std::make_shared<WhileLoop>(to<WhileLoop>(stmt)))
-                    : nullptr;
-      }
-      ExprPtr condition = expressions_.convert(repeat->getCond());
-      return at(repeat->getWhileLoc(), std::make_shared<WhileLoop>(
-                                           std::move(condition), convert_block(repeat->getBody())));
-    }
-    if (const auto* repeat = dyn_cast<clang::DoStmt>(node)) {
-      if (has_continue(*repeat->getBody())) return nullptr;
-      StmtPtr stmt = endless(repeat->getCond(), repeat->getBody(), false);
-      return stmt ? at(repeat->getDoLoc(), std::make_shared<WhileLoop>(to<WhileLoop>(stmt)))
-                  : nullptr;
-    }
+    if (const auto* repeat = dyn_cast<clang::WhileStmt>(node)) return convert_while(repeat);
+    if (const auto* repeat = dyn_cast<clang::DoStmt>(node)) return convert_do(repeat);
     if (const auto* leave = dyn_cast<clang::ReturnStmt>(node)) {
       if (leave->getRetValue() != nullptr) return nullptr;
       return at(leave->getBeginLoc(), std::make_shared<Return>());

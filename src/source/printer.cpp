@@ -212,6 +212,12 @@ class Printer {
     return text + ") " + braces(stmt.body, indent);
   }
 
+  std::string while_loop(const WhileLoop& stmt, int indent) const {
+    const std::string asked = "while (" + expr(stmt.condition) + ")";
+    return stmt.asks_last ? "do " + braces(stmt.body, indent) + " " + asked + ";"
+                          : asked + " " + braces(stmt.body, indent);
+  }
+
   std::string stmt(const Stmt& stmt, int indent) const {
     const std::string pad(static_cast<std::size_t>(indent), ' ');
     switch (stmt.kind()) {
@@ -226,8 +232,7 @@ class Printer {
       case StmtKind::for_loop:
         return pragma_of(to<ForLoop>(stmt), pad) + pad + for_loop(to<ForLoop>(stmt), indent) + "\n";
       case StmtKind::while_loop:
-        return pad + "while (" + expr(to<WhileLoop>(stmt).condition) + ") " +
-               braces(to<WhileLoop>(stmt).body, indent) + "\n";
+        return pad + while_loop(to<WhileLoop>(stmt), indent) + "\n";
       case StmtKind::return_:
         return pad + "return;\n";
       case StmtKind::jump:

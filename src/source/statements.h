@@ -117,13 +117,14 @@ struct ForLoop final : Stmt {
   [[nodiscard]] const Assignment* advance() const { return as<Assignment>(step); }
 };
 
-// while (condition) body
+// while (condition) body, or do body while (condition)
 struct WhileLoop final : Stmt {
   static constexpr StmtKind kKind = StmtKind::while_loop;
   WhileLoop(ExprPtr asked, Block repeated)
       : Stmt(kKind), condition(std::move(asked)), body(std::move(repeated)) {}
   ExprPtr condition;
   Block body;
+  bool asks_last = false;  // do ... while
 };
 
 struct Return final : Stmt {

@@ -143,6 +143,8 @@ bool equal_content(const Stmt& a, const Stmt& b) {
       return to<ForLoop>(a).unroll == to<ForLoop>(b).unroll &&
              equal(to<ForLoop>(a).init, to<ForLoop>(b).init) &&
              equal(to<ForLoop>(a).step, to<ForLoop>(b).step);
+    case StmtKind::while_loop:
+      return to<WhileLoop>(a).asks_last == to<WhileLoop>(b).asks_last;
     case StmtKind::jump:
       return to<Jump>(a).jump == to<Jump>(b).jump;
     case StmtKind::opaque:

@@ -98,9 +98,25 @@ __global__ void steps(const float* a, float* b, int n) {
   int last = k++;
   float old;
   if ((old = b[i]) > 0.0f) s += old;
+  for (int p = 0, q = i; p < 7; ++p, q += 2) s += p * a[q % n];
   for (int p = 0, q = 7; p < q; ++p, --q) s += p * q;
   do { s *= 0.5f; } while (s > 64.0f);
   b[i] = s + last + k;
+})~",
+       kMapManifest},
+      {"steps_until_found", R"~(
+__global__ void until_found(const float* a, float* b, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  int count = 0;
+  int left = 12;
+  while (left--) {
+    if (a[(i + left) % n] > 0.75f) break;
+    ++count;
+  }
+  int more = 0;
+  do { count += 2; } while (++more < 3);
+  b[i] = count + left;
 })~",
        kMapManifest},
       {"lists_of_values", R"~(
