@@ -551,8 +551,7 @@ class Converter {
   void convert_declarations(const clang::DeclStmt* node, Block& block) {
     Block converted;
     for (const clang::Decl* declaration : node->decls()) {
-      if (isa<clang::TypedefNameDecl>(declaration) || isa<clang::StaticAssertDecl>(declaration))
-        continue;
+      if (isa<clang::StaticAssertDecl>(declaration)) continue;
       const auto* variable = dyn_cast<clang::VarDecl>(declaration);
       Block after;
       StmtPtr stmt =

@@ -175,8 +175,11 @@ class Coarsener {
   // Names that have to be computed again for the block, with those that they need in turn.
   std::set<std::string> needed_by(const Block& block) const {
     std::set<std::string> needed;
+    // A loop that stays whole declares its own.
+    const std::set<std::string> own = source::declared_names(block);
     std::function<void(const ExprPtr&)> need = [&](const ExprPtr& expr) {
       for (const std::string& name : source::variables_of(expr)) {
+        if (own.contains(name)) continue;
         const auto found = recomputed_.find(name);
         if (found != recomputed_.end() && needed.insert(name).second)
           need(value_of(*found->second));
