@@ -2,13 +2,18 @@
 
 #include "infer/analysis_form.h"
 #include "rewrite/analysis/guarded_access.h"
+#include "source/build.h"
 #include "source/lexer.h"
+#include "source/match.h"
+#include "source/view.h"
 #include "source/walk.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <set>
 
 namespace regraph::infer {
 
@@ -69,7 +74,31 @@ void AccessSummary::set_grid(const Launch& launch) {
 }
 
 void AccessSummary::collect() {
+  // &x[i] of a view is no access of its own.
+  std::set<const Expr*> addressed;
+  std::map<std::string, int> viewed;
+  source::walk_expressions(kernel_.body, [&](const Expr& expr) {
+    const auto view = seen(expr);
+    if (!view) return;
+    ++viewed[view->array->name];
+    const auto& operand =
+        source::to<source::Cast>(source::to<source::Subscript>(expr).base).operand;
+    if (const source::ExprPtr place = source::addressed(*operand)) {
+      addressed.insert(place.get());
+      --viewed[view->array->name];  // it is under an index
+    }
+  });
   rewrite::for_each_guarded_access(kernel_.body, [&](const rewrite::GuardedAccess& access) {
+    if (addressed.contains(access.access)) return;
+    if (const auto view = seen(*access.access)) {
+      Use& use = uses_[view->array->name];
+      (access.is_store ? use.written : use.read) = true;
+      use.accesses.push_back({source::add(view->first, source::integer(view->width - 1)),
+                              access.guards, access.stmt->line});
+      for (Inequality& inequality : bounds_.inequalities(access.guards))
+        inequalities_.push_back(std::move(inequality));
+      return;
+    }
     const auto* base = source::base_variable(*access.access);
     if (base == nullptr || !analysis_.is_global_pointer(base->name)) return;
     Use& use = uses_[base->name];
@@ -105,8 +134,16 @@ void AccessSummary::collect() {
       if (!use.written) use.read = true;
       use.written = true;
     }
-    use.escapes = mentioned[parameter.name] != indexed[parameter.name];
+    use.escapes = mentioned[parameter.name] != indexed[parameter.name] + viewed[parameter.name];
   }
+}
+
+std::optional<source::View> AccessSummary::seen(const Expr& access) const {
+  auto view = source::view_of(access);
+  const source::KernelParameter* parameter = view ? kernel_.parameter(view->array->name) : nullptr;
+  const bool is_known = parameter != nullptr && parameter->is_pointer && view->first &&
+                        parameter->scalar == view->scalar;
+  return is_known ? std::move(view) : std::nullopt;
 }
 
 Direction AccessSummary::direction(const std::string& parameter) const {

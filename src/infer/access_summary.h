@@ -7,6 +7,7 @@
 #include "kernel/problem.h"
 #include "source/analysis.h"
 #include "source/ir.h"
+#include "source/view.h"
 
 #include <map>
 #include <optional>
@@ -48,6 +49,8 @@ class AccessSummary {
     bool escapes = false;  // used other than by indexing: its extent cannot be seen
   };
   void collect();
+  // The view of a parameter's own elements that is accessed, nothing for other accesses.
+  [[nodiscard]] std::optional<source::View> seen(const source::Expr& access) const;
   [[nodiscard]] std::optional<std::string> opaque_use(const std::string& parameter) const;
 
   source::Kernel kernel_;  // early returns turned to guards

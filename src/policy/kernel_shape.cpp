@@ -183,7 +183,7 @@ class ShapeCounter final : public source::Visitor {
   void visit(const source::Call& expr) override {
     if (source::is_atomic(expr.function)) count<"atomics">();
     if (source::is_warp_intrinsic(expr.function)) count<"warp_intrinsics">();
-    if (source::is_pure_function(expr.function)) count<"functions">();
+    if (source::is_pure(expr)) count<"functions">();
     Visitor::visit(expr);
   }
   void visit(const source::Subscript& expr) override {

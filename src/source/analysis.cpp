@@ -37,12 +37,16 @@ class AnalysisScan final : public Visitor {
     analysis_.locals_.emplace(stmt.variable.name, stmt.variable);
     analysis_.has_shared_ = analysis_.has_shared_ || stmt.variable.storage != Storage::automatic;
     if (&stmt != counter_) analysis_.definitions_.emplace(stmt.variable.name, stmt.value);
+    if (stmt.variable.is_pointer) note_pointer(stmt.variable.name, stmt.value);
     Visitor::visit(stmt);
   }
 
   void visit(const Assignment& stmt) override {
     line_ = stmt.line;
     if (&stmt != advance_) note_assignment(*stmt.target);
+    const auto* changed = as<VariableReference>(stmt.target);
+    const Variable* local = changed != nullptr ? analysis_.local(changed->name) : nullptr;
+    if (local != nullptr && local->is_pointer) note_pointer(changed->name, stmt.value);
     Visitor::visit(stmt);
   }
 
@@ -74,19 +78,47 @@ class AnalysisScan final : public Visitor {
   }
 
   void visit(const Unary& expr) override {
-    const ExprPtr place = addressed(expr);
-    if (const auto* base = place ? base_variable(*place) : nullptr)
-      analysis_.address_taken_.insert(base->name);
+    note_passed(expr);
+    Visitor::visit(expr);
+  }
+
+  void note_passed(const Expr& expr) {
+    for_each_passed_place(expr, [&](const Expr& place) {
+      if (const VariableReference* base = place_variable(place))
+        analysis_.address_taken_.insert(base->name);
+    });
+  }
+
+  // A pointer made of others leads to where they lead.
+  void note_pointer(const std::string& pointer, const ExprPtr& value) {
+    if (!value) return;
+    std::set<std::string>& origins = analysis_.leads_to_[pointer];
+    for (const std::string& name : variables_of(value))
+      origins.insert(name);
+  }
+
+  // A pointer as another: what it leads to is accessed there in other units.
+  void visit(const Cast& expr) override {
+    if (expr.target.find('*') != std::string::npos) {
+      for (const std::string& name : variables_of(expr.operand))
+        analysis_.viewed_.insert(name);
+    }
     Visitor::visit(expr);
   }
 
   void visit(const Call& expr) override {
+    note_passed(expr);
     if (is_warp_intrinsic(expr.function)) {
       analysis_.uses_warp_intrinsics_ = true;
     } else if (is_atomic(expr.function)) {
       if (!expr.arguments.empty()) note_written(expr.arguments[0]);
-    } else if (!is_pure_function(expr.function)) {
+    } else if (!is_pure(expr)) {
       analysis_.unknown_calls_.insert(expr.function);
+      if (expr.effect == CallEffect::anything) {
+        analysis_.calls_with_threads_.insert(expr.function);
+      } else if (!only_uses_memory(expr)) {
+        analysis_.boundless_calls_.insert(expr.function);
+      }
       // A pointer handed to an unknown function may be written through.
       for (const ExprPtr& argument : expr.arguments)
         note_written(argument);
@@ -105,10 +137,7 @@ class AnalysisScan final : public Visitor {
 
   // A target that is neither a variable nor an element: a member, or memory seen as another type.
   void note_strange_target(const Expr& target) {
-    const Expr* node = &target;
-    for (const Expr* inner = node; inner != nullptr; inner = below(*node))
-      node = inner;
-    if (const auto* variable = as<VariableReference>(*node)) {
+    if (const VariableReference* variable = place_variable(target)) {
       analysis_.written_.insert(variable->name);
       if (!analysis_.is_global_pointer(variable->name)) analysis_.assigned_.insert(variable->name);
       return;
@@ -122,15 +151,6 @@ class AnalysisScan final : public Visitor {
     });
   }
 
-  // What an element, member, cast or address is of; null for anything else.
-  static const Expr* below(const Expr& expr) {
-    if (const auto* subscript = as<Subscript>(expr)) return subscript->base.get();
-    if (const auto* member = as<Member>(expr)) return member->object.get();
-    if (const auto* cast = as<Cast>(expr)) return cast->operand.get();
-    const Unary* address = as_unary(expr, UnaryOperator::address_of);
-    return address != nullptr ? address->operand.get() : nullptr;
-  }
-
   Analysis& analysis_;
   int line_ = 0;                   // of the statement
   const Stmt* counter_ = nullptr;  // header of the counted loop
@@ -142,6 +162,23 @@ Analysis::Analysis(const Kernel& kernel) {
     parameters_[parameter.name] = &parameter;
   }
   AnalysisScan(*this).go(kernel.body);
+  follow_pointers();
+}
+
+void Analysis::follow_pointers() {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const auto& [pointer, origins] : leads_to_) {
+      if (!written_.contains(pointer)) continue;
+      for (const std::string& origin : origins) {
+        const Variable* variable = local(origin);
+        const bool is_place =
+            is_global_pointer(origin) ||
+            (variable != nullptr && (variable->is_pointer || !variable->extents.empty()));
+        if (is_place) changed = written_.insert(origin).second || changed;
+      }
+    }
+  }
 }
 
 std::optional<Polynomial> Analysis::symbol(const std::string& name) const {
@@ -199,6 +236,10 @@ bool Analysis::is_written(const std::string& parameter) const {
   return written_.contains(parameter);
 }
 
+bool Analysis::is_viewed(const std::string& array) const {
+  return viewed_.contains(array);
+}
+
 bool Analysis::is_shared(const std::string& name) const {
   const Variable* variable = local(name);
   return variable != nullptr && variable->storage != Storage::automatic;
@@ -213,7 +254,7 @@ namespace {
 
 // Whether a call reads memory by itself.
 bool call_reads(const Call& call) {
-  return !is_pure_function(call.function) || reads_through_argument(call.function);
+  return !is_pure(call) || reads_through_argument(call.function);
 }
 
 }  // namespace

@@ -32,6 +32,9 @@ class Analysis {
 
   // Global pointer parameters: written through (stores, atomics) anywhere?
   [[nodiscard]] bool is_written(const std::string& parameter) const;
+  // Accessed through pointers of another type (view.h), or with an index that such a pointer has:
+  // what a step moves or lays out anew has to stay as it is.
+  [[nodiscard]] bool is_viewed(const std::string& array) const;
   // The expression loads from global or shared memory (or may: unknown pointers, calls).
   [[nodiscard]] bool reads_memory(const ExprPtr& expr) const;
   [[nodiscard]] bool reads_global(const ExprPtr& expr) const;
@@ -43,8 +46,14 @@ class Analysis {
   [[nodiscard]] bool uses_warp_intrinsics() const { return uses_warp_intrinsics_; }
   [[nodiscard]] bool has_barrier() const { return has_barrier_; }
   [[nodiscard]] bool has_shared() const { return has_shared_; }
-  // Calls of functions other than known pure mathematics, intrinsics and atomics.
+  // Calls of functions other than known pure ones, intrinsics and atomics.
   [[nodiscard]] const std::set<std::string>& unknown_calls() const { return unknown_calls_; }
+  // Those among them that may do more than use memory: nothing is known of them.
+  [[nodiscard]] const std::set<std::string>& boundless_calls() const { return boundless_calls_; }
+  // Those of which it is known: their bodies ask for their thread, work with others or keep state.
+  [[nodiscard]] const std::set<std::string>& calls_with_threads() const {
+    return calls_with_threads_;
+  }
   [[nodiscard]] bool uses_builtin(const std::string& name) const {
     return builtins_.contains(name);
   }
@@ -54,6 +63,8 @@ class Analysis {
 
   // What a name stands for, quotients included.
   [[nodiscard]] std::optional<Polynomial> symbol(const std::string& name) const;
+  // Adds to what is written what pointers that are written through were made of.
+  void follow_pointers();
   // Whether the element is of an array in registers, or in shared memory too.
   [[nodiscard]] bool is_local_array(const Expr& element, bool or_shared) const;
 
@@ -64,8 +75,12 @@ class Analysis {
   std::set<std::string> assigned_;  // by a statement other than the declaration or loop header
   std::set<std::string> address_taken_;
   std::set<std::string> written_;
+  std::set<std::string> viewed_;
   std::set<std::string> builtins_;
   std::set<std::string> unknown_calls_;
+  std::set<std::string> boundless_calls_;
+  std::set<std::string> calls_with_threads_;
+  std::map<std::string, std::set<std::string>> leads_to_;  // local pointer -> what it was made of
   std::optional<std::string> opaque_;
   bool uses_warp_intrinsics_ = false;
   bool has_barrier_ = false;

@@ -1,8 +1,11 @@
 #include "source/clang_convert.h"
 
 #include "source/build.h"
+#include "source/clang_control.h"
+#include "source/clang_effects.h"
 #include "source/clang_expressions.h"
 #include "source/printer.h"
+#include "source/walk.h"
 
 #include <clang/AST/Attr.h>
 #include <clang/AST/ExprCXX.h>
@@ -10,6 +13,7 @@
 #include <clang/Basic/SourceManager.h>
 #include <clang/Lex/Lexer.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
@@ -50,6 +54,7 @@ class Converter {
     }
     const auto* body = dyn_cast<clang::CompoundStmt>(function.getBody());
     if (body == nullptr) return fail(ErrorCode::unsupported, "the kernel's body is not a block");
+    changing_ = changing_variables(*body);
     kernel.body = convert_block(body);
     return kernel;
   }
@@ -98,20 +103,125 @@ class Converter {
     return name;
   }
 
-  // `loop_key` tells loops over different ranges apart, "" outside loop headers.
-  StmtPtr convert_declaration(const clang::VarDecl* declaration, const std::string& loop_key) {
-    clang::QualType type = declaration->getType();
-    if (type->isReferenceType() || declaration->isStaticLocal()) {
-      const bool is_shared = declaration->hasAttr<clang::CUDASharedAttr>();
-      if (!is_shared) return nullptr;
+  // The value of an expression; what it does besides goes in front of `block`'s next statement,
+  // and behind it to `after` where that is given.
+  ExprPtr value_of(const clang::Expr* expr, Block& block, Block* after = nullptr) {
+    if (!has_effects(*expr)) return expressions_.convert(expr);
+    SideEffects effects;
+    effects.separable = separable_effects(*expr);
+    effects.may_follow = after != nullptr;
+    ExprPtr value = expressions_.convert(expr, effects);
+    if (holds_opaque(value, effects)) return expressions_.convert(expr);
+    block.insert(block.end(), effects.before.begin(), effects.before.end());
+    if (after != nullptr) after->insert(after->end(), effects.after.begin(), effects.after.end());
+    return value;
+  }
+
+  // Opaque text may hold effects that are among those separated.
+  static bool holds_opaque(const ExprPtr& value, const SideEffects& effects) {
+    bool found = false;
+    const auto look = [&](const Expr& expr) { found = found || is<OpaqueExpression>(expr); };
+    walk(value, look);
+    walk_expressions(effects.before, look);
+    walk_expressions(effects.after, look);
+    return found;
+  }
+
+  // b = value of `a = b = value`, where nothing else happens in it; null for anything else.
+  static const clang::BinaryOperator* chain_of(const clang::Expr* value) {
+    const auto* inner = dyn_cast<clang::BinaryOperator>(value->IgnoreParenImpCasts());
+    const bool is_chain = inner != nullptr && inner->getOpcode() == clang::BO_Assign &&
+                          !has_effects(*inner->getLHS()) &&
+                          !inner->getLHS()->getType().isVolatileQualified();
+    if (!is_chain) return nullptr;
+    return !has_effects(*inner->getRHS()) || chain_of(inner->getRHS()) != nullptr ? inner : nullptr;
+  }
+
+  // What `b = value` leaves in b, which is assigned in `block`.
+  ExprPtr value_of_chain(const clang::BinaryOperator* inner, Block& block) {
+    const clang::Expr* from = inner->getRHS()->IgnoreParenImpCasts();
+    const auto* next = chain_of(from);
+    const ExprPtr assigned =
+        next != nullptr ? value_of_chain(next, block) : expressions_.convert(from);
+    ExprPtr target = expressions_.convert(inner->getLHS());
+    block.push_back(at(inner->getBeginLoc(),
+                       std::make_shared<Assignment>(target, AssignmentOperator::assign, assigned)));
+    const auto* negative = dyn_cast<clang::UnaryOperator>(from);
+    if (negative != nullptr && negative->getOpcode() == clang::UO_Minus)
+      from = negative->getSubExpr()->IgnoreParenImpCasts();
+    const bool is_simple = isa<clang::DeclRefExpr>(from) || isa<clang::IntegerLiteral>(from) ||
+                           isa<clang::FloatingLiteral>(from);
+    const bool is_same = expressions_.context().hasSameUnqualifiedType(
+        inner->getLHS()->getType(), inner->getRHS()->IgnoreParenImpCasts()->getType());
+    return is_simple && is_same ? assigned : target;
+  }
+
+  // A reference is another name of a place, or of a value that is made for it.
+  StmtPtr convert_reference(const clang::VarDecl* declaration, Block& block) {
+    const clang::Expr* init = declaration->getInit();
+    if (init == nullptr || has_effects(*init)) return nullptr;
+    const clang::Expr* bare = init->IgnoreImplicit();
+    if (isa<clang::MaterializeTemporaryExpr>(init->IgnoreParens()) || !bare->isLValue()) {
+      const clang::QualType type = declaration->getType().getNonReferenceType();
+      return type.isConstQualified() ? convert_value(declaration, type, "", block) : nullptr;
     }
+    if (!is_fixed_place(*bare, changing_)) return nullptr;
+    ExprPtr place = expressions_.convert(bare);
+    if (is<OpaqueExpression>(place)) return nullptr;
+    const auto* element = as<Subscript>(place);
+    const bool is_behind_pointer = element != nullptr && is_pointer(*bare);
+    if (!is_behind_pointer) {
+      expressions_.set_meaning(declaration, std::move(place));
+      return scope({});
+    }
+    const clang::QualType type = declaration->getType().getNonReferenceType();
+    Variable pointer;
+    pointer.type = expressions_.spelling_of(type);
+    pointer.scalar = scalar_type_of(type);
+    pointer.is_pointer = true;
+    pointer.is_const = true;
+    pointer.name = unique_name(declaration, pointer.type + "&|" + print(place));
+    expressions_.set_meaning(
+        declaration, std::make_shared<Subscript>(variable(pointer.name, std::nullopt), integer(0),
+                                                 pointer.scalar));
+    return at(declaration->getBeginLoc(),
+              std::make_shared<Declaration>(std::move(pointer), address(std::move(place))));
+  }
+
+  // An element of what a pointer leads to, not of an array.
+  static bool is_pointer(const clang::Expr& place) {
+    const auto* element = dyn_cast<clang::ArraySubscriptExpr>(place.IgnoreParenImpCasts());
+    return element != nullptr &&
+           element->getBase()->IgnoreParenImpCasts()->getType()->isPointerType();
+  }
+
+  // `loop_key` tells loops over different ranges apart, "" outside loop headers. What the first
+  // value does besides goes to `block`. Null where the IR has no form for it; an empty scope where
+  // nothing is left of it.
+  StmtPtr convert_declaration(const clang::VarDecl* declaration, const std::string& loop_key,
+                              Block& block, Block* after = nullptr) {
+    const clang::QualType type = declaration->getType();
+    const bool is_shared = declaration->hasAttr<clang::CUDASharedAttr>();
+    if (type->isReferenceType() && !is_shared) return convert_reference(declaration, block);
+    if (declaration->isStaticLocal() && !is_shared) {
+      // Uses of a constant are its value.
+      const bool is_constant = type.isConstQualified() && type->isIntegralOrEnumerationType() &&
+                               declaration->hasInit() && declaration->evaluateValue() != nullptr;
+      return is_constant ? scope({}) : nullptr;
+    }
+    return convert_value(declaration, type, loop_key, block, after);
+  }
+
+  StmtPtr convert_value(const clang::VarDecl* declaration, clang::QualType type,
+                        const std::string& loop_key, Block& block, Block* after = nullptr) {
     Variable variable;
     if (declaration->hasAttr<clang::CUDASharedAttr>()) {
       variable.storage =
           declaration->hasExternalStorage() ? Storage::dynamic_shared : Storage::shared;
     }
     if (declaration->hasAttr<clang::AlignedAttr>()) {
-      variable.alignment = static_cast<int>(declaration->getMaxAlignment() / 8);  // from bits
+      constexpr unsigned kBitsPerByte = 8;
+      variable.alignment = static_cast<int>(declaration->getMaxAlignment() / kBitsPerByte);
     }
     while (const auto* array = expressions_.context().getAsArrayType(type)) {
       if (const auto* constant = dyn_cast<clang::ConstantArrayType>(array)) {
@@ -127,10 +237,10 @@ class Converter {
     variable.is_pointer = type->isPointerType();
     if (variable.is_pointer) {
       const clang::QualType pointee = type->getPointeeType();
-      variable.type = pointee.getAsString(expressions_.policy());
+      variable.type = expressions_.spelling_of(pointee);
       variable.scalar = scalar_type_of(pointee);
     } else {
-      variable.type = type.getUnqualifiedType().getAsString(expressions_.policy());
+      variable.type = expressions_.spelling_of(type.getUnqualifiedType());
       variable.scalar = scalar_type_of(type);
     }
     if (variable.type.find('(') != std::string::npos) return nullptr;  // function pointers, lambdas
@@ -140,10 +250,14 @@ class Converter {
       const auto* construct = dyn_cast<clang::CXXConstructExpr>(init->IgnoreImplicit());
       const bool is_default = construct != nullptr && construct->getNumArgs() == 0;
       if (isa<clang::InitListExpr>(init->IgnoreParenImpCasts())) {
-        value = std::make_shared<OpaqueExpression>(expressions_.text_of(init->getSourceRange()),
-                                                   std::nullopt);
+        value = has_effects(*init) ? nullptr : expressions_.convert_list(init);
+        if (!value) {
+          value = std::make_shared<OpaqueExpression>(expressions_.text_of(init->getSourceRange()),
+                                                     std::nullopt);
+        }
       } else if (!is_default) {
-        value = expressions_.convert(init);
+        const auto* chain = chain_of(init);
+        value = chain != nullptr ? value_of_chain(chain, block) : value_of(init, block, after);
       }
     }
     const std::string meaning = variable.type + (variable.is_pointer ? "*" : "") + "|" +
@@ -155,40 +269,66 @@ class Converter {
               std::make_shared<Declaration>(std::move(variable), std::move(value)));
   }
 
-  StmtPtr assignment(const clang::Expr* at_expr, const clang::Expr* target, const std::string& op,
-                     const clang::Expr* value) {
-    const ExprPtr assigned = expressions_.convert(target);
-    return at(
-        at_expr->getBeginLoc(),
-        std::make_shared<Assignment>(assigned, *assignment_operator(op),
-                                     value != nullptr ? expressions_.convert(value) : integer(1)));
+  // `whole` is target op value; null `value` is 1.
+  StmtPtr assignment(const clang::Expr* whole, const clang::Expr* target, const std::string& op,
+                     const clang::Expr* value, Block& block, Block& after) {
+    const bool has_more = has_effects(*target) || (value != nullptr && has_effects(*value));
+    if (!has_more) {
+      const ExprPtr assigned = expressions_.convert(target);
+      return at(whole->getBeginLoc(),
+                std::make_shared<Assignment>(
+                    assigned, *assignment_operator(op),
+                    value != nullptr ? expressions_.convert(value) : integer(1)));
+    }
+    const auto* chain = value != nullptr && !has_effects(*target) ? chain_of(value) : nullptr;
+    if (chain != nullptr) {
+      ExprPtr from = value_of_chain(chain, block);
+      return at(whole->getBeginLoc(),
+                std::make_shared<Assignment>(expressions_.convert(target), *assignment_operator(op),
+                                             std::move(from)));
+    }
+    // All of it is one expression: what is changed in one part is nowhere else.
+    SideEffects effects;
+    effects.separable = separable_effects(*whole);
+    effects.may_follow = true;
+    ExprPtr from = integer(1);
+    if (value != nullptr) from = expressions_.convert(value, effects);
+    ExprPtr assigned = expressions_.convert(target, effects);
+    if (holds_opaque(from, effects) || holds_opaque(assigned, effects)) return nullptr;
+    block.insert(block.end(), effects.before.begin(), effects.before.end());
+    after.insert(after.end(), effects.after.begin(), effects.after.end());
+    return at(whole->getBeginLoc(),
+              std::make_shared<Assignment>(std::move(assigned), *assignment_operator(op),
+                                           std::move(from)));
   }
 
-  // An assignment, ++, -- or call in statement position; null when it is something else.
-  StmtPtr convert_effect(const clang::Expr* expr) {
+  // An assignment, ++, -- or call in statement position; null when it is something else. What it
+  // does besides goes to `block`, in front, and to `after`.
+  StmtPtr convert_effect(const clang::Expr* expr, Block& block, Block& after) {
     const clang::Expr* inner = expr->IgnoreParenImpCasts();
     if (const auto* full = dyn_cast<clang::FullExpr>(inner))
-      return convert_effect(full->getSubExpr());
+      return convert_effect(full->getSubExpr(), block, after);
     if (const auto* op = dyn_cast<clang::BinaryOperator>(inner);
         op != nullptr && op->isAssignmentOp()) {
-      return assignment(expr, op->getLHS(), op->getOpcodeStr().str(), op->getRHS());
+      return assignment(inner, op->getLHS(), op->getOpcodeStr().str(), op->getRHS(), block, after);
     }
     // __half and its like assign through an operator.
     if (const auto* op = dyn_cast<clang::CXXOperatorCallExpr>(inner);
         op != nullptr && op->isAssignmentOp() && op->getNumArgs() == 2) {
-      StmtPtr stmt = assignment(expr, op->getArg(0), clang::getOperatorSpelling(op->getOperator()),
-                                op->getArg(1));
-      return is<OpaqueExpression>(target_of(*stmt)) ? nullptr : stmt;
+      StmtPtr stmt = assignment(inner, op->getArg(0), clang::getOperatorSpelling(op->getOperator()),
+                                op->getArg(1), block, after);
+      return !stmt || is<OpaqueExpression>(target_of(*stmt)) ? nullptr : stmt;
     }
     if (const auto* op = dyn_cast<clang::UnaryOperator>(inner);
         op != nullptr && op->isIncrementDecrementOp()) {
-      return assignment(expr, op->getSubExpr(), op->isIncrementOp() ? "+=" : "-=", nullptr);
+      return assignment(inner, op->getSubExpr(), op->isIncrementOp() ? "+=" : "-=", nullptr, block,
+                        after);
     }
     if (const auto* call_expr = dyn_cast<clang::CallExpr>(inner)) {
       const clang::FunctionDecl* callee = call_expr->getDirectCallee();
       if (callee != nullptr && callee->getNameAsString() == "__syncthreads")
         return at(expr->getBeginLoc(), std::make_shared<Barrier>());
-      ExprPtr value = expressions_.convert(inner);
+      ExprPtr value = value_of(inner, block, &after);
       if (!is<Call>(value)) return nullptr;
       return at(expr->getBeginLoc(), std::make_shared<Evaluation>(std::move(value)));
     }
@@ -206,41 +346,149 @@ class Converter {
     return block;
   }
 
-  // The header's first part in `init`; false where the IR has no form for it.
-  bool convert_init(const clang::ForStmt* loop, StmtPtr& init) {
+  // The parts of an expression with commas.
+  static void take_apart(const clang::Expr* expr, std::vector<const clang::Expr*>& parts) {
+    const clang::Expr* inner = expr->IgnoreParenImpCasts();
+    if (const auto* full = dyn_cast<clang::FullExpr>(inner))
+      return take_apart(full->getSubExpr(), parts);
+    const auto* op = dyn_cast<clang::BinaryOperator>(inner);
+    if (op == nullptr || !op->isCommaOp()) {
+      parts.push_back(expr);
+      return;
+    }
+    take_apart(op->getLHS(), parts);
+    take_apart(op->getRHS(), parts);
+  }
+
+  // The header's first part in `init`, of several the one that the condition asks about; the others
+  // stand before the loop. False where the IR has no form for it.
+  bool convert_init(const clang::ForStmt* loop, StmtPtr& init, Block& block) {
     if (const auto* declarations = dyn_cast_or_null<clang::DeclStmt>(loop->getInit())) {
-      if (!declarations->isSingleDecl()) return false;
-      const auto* declaration = dyn_cast<clang::VarDecl>(declarations->getSingleDecl());
-      if (declaration == nullptr) return false;
       std::string key =
           loop->getCond() != nullptr ? expressions_.text_of(loop->getCond()->getSourceRange()) : "";
       key +=
           ";" +
           (loop->getInc() != nullptr ? expressions_.text_of(loop->getInc()->getSourceRange()) : "");
-      init = convert_declaration(declaration, key);
-      return init != nullptr;
+      const clang::Decl* kept = *declarations->decl_begin();
+      for (const clang::Decl* one : declarations->decls())
+        if (is_asked_first(loop->getCond(), one) || counters_meet(*loop)) kept = one;
+      // Those that stand in front may be there twice in one block.
+      const std::string apart = key + "#" + std::to_string(expressions_.name_count());
+      for (const clang::Decl* one : declarations->decls()) {
+        const auto* declaration = dyn_cast<clang::VarDecl>(one);
+        if (declaration == nullptr) return false;
+        StmtPtr stmt = convert_declaration(declaration, one == kept ? key : apart, block);
+        if (!is<Declaration>(stmt)) return false;
+        if (one == kept) {
+          init = std::move(stmt);
+        } else if (init && mentions(*stmt, to<Declaration>(init).variable.name)) {
+          return false;
+        } else {
+          block.push_back(std::move(stmt));
+        }
+      }
+      return true;
     }
     if (const auto* effect = dyn_cast_or_null<clang::Expr>(loop->getInit())) {
-      init = convert_effect(effect);
-      return is<Assignment>(init);
+      std::vector<const clang::Expr*> parts;
+      take_apart(effect, parts);
+      for (const clang::Expr* part : parts) {
+        if (init) block.push_back(std::move(init));
+        Block after;
+        init = convert_effect(part, block, after);
+        if (!is<Assignment>(init) || !after.empty()) return false;
+      }
+      return true;
     }
     return loop->getInit() == nullptr;
   }
 
-  StmtPtr convert_loop(const clang::ForStmt* loop, int unroll) {
+  // Whether the condition compares two counters of the header. The compiler sees them in the order
+  // in which they are declared and advanced, so the last of both stays in the header.
+  static bool counters_meet(const clang::ForStmt& loop) {
+    const auto* declarations = dyn_cast_or_null<clang::DeclStmt>(loop.getInit());
+    if (declarations == nullptr || declarations->isSingleDecl()) return false;
+    const auto* comparison = dyn_cast_or_null<clang::BinaryOperator>(
+        loop.getCond() != nullptr ? loop.getCond()->IgnoreParenImpCasts() : nullptr);
+    const auto* right =
+        comparison != nullptr
+            ? dyn_cast<clang::DeclRefExpr>(comparison->getRHS()->IgnoreParenImpCasts())
+            : nullptr;
+    if (right == nullptr) return false;
+    const auto counters = declarations->decls();
+    return std::find(counters.begin(), counters.end(), right->getDecl()) != counters.end();
+  }
+
+  // Whether the condition is `declared < ...` or its like.
+  static bool is_asked_first(const clang::Expr* condition, const clang::Decl* declared) {
+    const auto* comparison = condition != nullptr
+                                 ? dyn_cast<clang::BinaryOperator>(condition->IgnoreParenImpCasts())
+                                 : nullptr;
+    const auto* reference =
+        comparison != nullptr && comparison->isComparisonOp()
+            ? dyn_cast<clang::DeclRefExpr>(comparison->getLHS()->IgnoreParenImpCasts())
+            : nullptr;
+    return reference != nullptr && reference->getDecl() == declared;
+  }
+
+  static bool mentions(const Stmt& stmt, const std::string& name) {
+    return variables_of(source::value_of(stmt)).contains(name) ||
+           variables_of(target_of(stmt)).contains(name);
+  }
+
+  // The header's last part in `step`, of several the one that advances what the condition asks
+  // about; the others end the body.
+  bool convert_step(const clang::ForStmt* loop, StmtPtr& step, Block& body) {
+    if (loop->getInc() == nullptr) return true;
+    std::vector<const clang::Expr*> parts;
+    take_apart(loop->getInc(), parts);
+    if (parts.size() > 1 && has_continue(*loop->getBody())) return false;
+    std::vector<StmtPtr> steps;
+    std::size_t kept = 0;
+    for (const clang::Expr* part : parts) {
+      Block before;
+      Block after;
+      StmtPtr stmt = convert_effect(part, before, after);
+      if (!is<Assignment>(stmt) || !before.empty() || !after.empty()) return false;
+      const auto* changed = as<VariableReference>(target_of(*stmt));
+      if (changed == nullptr && parts.size() > 1) return false;
+      const auto* asked = dyn_cast_or_null<clang::BinaryOperator>(
+          loop->getCond() != nullptr ? loop->getCond()->IgnoreParenImpCasts() : nullptr);
+      if (asked != nullptr && asked->isComparisonOp() && changed != nullptr) {
+        const ExprPtr left = expressions_.convert(asked->getLHS());
+        const auto* name = as<VariableReference>(left);
+        if (counters_meet(*loop) || (name != nullptr && name->name == changed->name))
+          kept = steps.size();
+      }
+      steps.push_back(std::move(stmt));
+    }
+    // They change places with it.
+    for (std::size_t at = 0; at < steps.size(); ++at) {
+      if (at == kept) continue;
+      const std::string& name = to<VariableReference>(target_of(*steps[at])).name;
+      const auto& advanced = to<VariableReference>(target_of(*steps[kept])).name;
+      if (mentions(*steps[at], advanced) || mentions(*steps[kept], name)) return false;
+      body.push_back(steps[at]);
+    }
+    step = steps[kept];
+    return true;
+  }
+
+  StmtPtr convert_loop(const clang::ForStmt* loop, int unroll, Block& block) {
     if (loop->getConditionVariable() != nullptr) return nullptr;
+    if (loop->getCond() != nullptr && has_effects(*loop->getCond())) return nullptr;
     StmtPtr init;
-    if (!convert_init(loop, init)) return nullptr;
+    Block before;
+    if (!convert_init(loop, init, before)) return nullptr;
     ExprPtr condition;
     if (loop->getCond() != nullptr) condition = expressions_.convert(loop->getCond());
+    Block body = convert_block(loop->getBody());
     StmtPtr step;
-    if (loop->getInc() != nullptr) {
-      step = convert_effect(loop->getInc());
-      if (!is<Assignment>(step)) return nullptr;
-    }
+    if (!convert_step(loop, step, body)) return nullptr;
     auto stmt = std::make_shared<ForLoop>(std::move(init), std::move(condition), std::move(step),
-                                          convert_block(loop->getBody()));
+                                          std::move(body));
     stmt->unroll = unroll;
+    block.insert(block.end(), before.begin(), before.end());
     return at(loop->getForLoc(), std::move(stmt));
   }
 
@@ -270,6 +518,9 @@ class Converter {
       convert_declarations(declarations, block);
       return;
     }
+    // In front of the statement and behind it, if it has a form at all.
+    Block before;
+    Block after;
     StmtPtr stmt;
     if (const auto* attributed = dyn_cast<clang::AttributedStmt>(node)) {
       const auto unroll = unroll_of(attributed, expressions_.context());
@@ -279,38 +530,83 @@ class Converter {
         return;
       }
       node = loop;
-      stmt = convert_loop(loop, *unroll);
+      stmt = convert_loop(loop, *unroll, before);
     } else {
-      stmt = convert_statement(node);
+      stmt = convert_statement(node, before, after);
     }
-    block.push_back(stmt ? std::move(stmt) : opaque_stmt(node));
+    if (!stmt) {
+      block.push_back(opaque_stmt(node));
+      return;
+    }
+    block.insert(block.end(), before.begin(), before.end());
+    if (!is_nothing(*stmt)) block.push_back(std::move(stmt));
+    block.insert(block.end(), after.begin(), after.end());
+  }
+
+  // What is left of a declaration that needs none.
+  static bool is_nothing(const Stmt& stmt) {
+    return is<Scope>(stmt) && to<Scope>(stmt).body.empty();
   }
 
   void convert_declarations(const clang::DeclStmt* node, Block& block) {
+    Block converted;
     for (const clang::Decl* declaration : node->decls()) {
+      if (isa<clang::StaticAssertDecl>(declaration)) continue;
       const auto* variable = dyn_cast<clang::VarDecl>(declaration);
-      StmtPtr stmt = variable != nullptr ? convert_declaration(variable, "") : nullptr;
+      Block after;
+      StmtPtr stmt =
+          variable != nullptr ? convert_declaration(variable, "", converted, &after) : nullptr;
       if (!stmt) {
         block.push_back(opaque_stmt(node));
         return;
       }
-      block.push_back(std::move(stmt));
+      if (!is_nothing(*stmt)) converted.push_back(std::move(stmt));
+      converted.insert(converted.end(), after.begin(), after.end());
     }
+    block.insert(block.end(), converted.begin(), converted.end());
+  }
+
+  // while (true) { if (!condition) break; body }, with what the condition does in front of it.
+  StmtPtr convert_while(const clang::WhileStmt* repeat) {
+    if (repeat->getConditionVariable() != nullptr) return nullptr;
+    Block asked;
+    ExprPtr condition = value_of(repeat->getCond(), asked);
+    Block body;
+    if (!asked.empty()) {
+      const int line = expressions_.line_of(repeat->getWhileLoc());
+      asked.push_back(branch(std::make_shared<Unary>(UnaryOperator::logical_not,
+                                                     std::move(condition), ScalarType::boolean),
+                             {std::make_shared<Jump>(JumpKind::break_loop)}, {}, line));
+      condition = integer(1, "true", ScalarType::i32);
+      body = std::move(asked);
+    }
+    const Block repeated = convert_block(repeat->getBody());
+    body.insert(body.end(), repeated.begin(), repeated.end());
+    return at(repeat->getWhileLoc(),
+              std::make_shared<WhileLoop>(std::move(condition), std::move(body)));
+  }
+
+  // What the condition does besides ends the body.
+  StmtPtr convert_do(const clang::DoStmt* repeat) {
+    if (has_effects(*repeat->getCond()) && has_continue(*repeat->getBody())) return nullptr;
+    Block body = convert_block(repeat->getBody());
+    ExprPtr condition = value_of(repeat->getCond(), body);
+    auto loop = std::make_shared<WhileLoop>(std::move(condition), std::move(body));
+    loop->asks_last = true;
+    return at(repeat->getDoLoc(), std::move(loop));
   }
 
   // Null for what the IR has no form for.
-  StmtPtr convert_statement(const clang::Stmt* node) {
-    if (const auto* compound = dyn_cast<clang::CompoundStmt>(node))
-      return scope(convert_block(compound));
-    if (const auto* loop = dyn_cast<clang::ForStmt>(node))
-      return convert_loop(loop, kNoUnrollPragma);
-    if (const auto* choice = dyn_cast<clang::IfStmt>(node)) return convert_branch(choice);
-    if (const auto* repeat = dyn_cast<clang::WhileStmt>(node)) {
-      if (repeat->getConditionVariable() != nullptr) return nullptr;
-      ExprPtr condition = expressions_.convert(repeat->getCond());
-      return at(repeat->getWhileLoc(), std::make_shared<WhileLoop>(
-                                           std::move(condition), convert_block(repeat->getBody())));
+  StmtPtr convert_statement(const clang::Stmt* node, Block& before, Block& after) {
+    if (const auto* compound = dyn_cast<clang::CompoundStmt>(node)) {
+      Block body = convert_block(compound);
+      return scope(std::move(body));
     }
+    if (const auto* loop = dyn_cast<clang::ForStmt>(node))
+      return convert_loop(loop, kNoUnrollPragma, before);
+    if (const auto* choice = dyn_cast<clang::IfStmt>(node)) return convert_branch(choice, before);
+    if (const auto* repeat = dyn_cast<clang::WhileStmt>(node)) return convert_while(repeat);
+    if (const auto* repeat = dyn_cast<clang::DoStmt>(node)) return convert_do(repeat);
     if (const auto* leave = dyn_cast<clang::ReturnStmt>(node)) {
       if (leave->getRetValue() != nullptr) return nullptr;
       return at(leave->getBeginLoc(), std::make_shared<Return>());
@@ -319,16 +615,34 @@ class Converter {
       return at(node->getBeginLoc(), std::make_shared<Jump>(JumpKind::break_loop));
     if (isa<clang::ContinueStmt>(node))
       return at(node->getBeginLoc(), std::make_shared<Jump>(JumpKind::continue_loop));
-    if (const auto* expr = dyn_cast<clang::Expr>(node)) return convert_effect(expr);
-    return nullptr;
+    const auto* expr = dyn_cast<clang::Expr>(node);
+    if (expr == nullptr) return nullptr;
+    std::vector<const clang::Expr*> parts;
+    take_apart(expr, parts);
+    StmtPtr stmt;
+    for (const clang::Expr* part : parts) {
+      if (stmt) before.push_back(std::move(stmt));
+      before.insert(before.end(), after.begin(), after.end());
+      after.clear();
+      // (void)unused;
+      const auto* nothing = dyn_cast<clang::CStyleCastExpr>(part->IgnoreParens());
+      const bool is_unused = nothing != nullptr && nothing->getType()->isVoidType() &&
+                             isa<clang::DeclRefExpr>(nothing->getSubExpr()->IgnoreParenImpCasts());
+      stmt = is_unused ? scope({}) : convert_effect(part, before, after);
+      if (!stmt) return nullptr;
+    }
+    return stmt;
   }
 
-  StmtPtr convert_branch(const clang::IfStmt* choice) {
-    if (choice->getInit() != nullptr || choice->getConditionVariable() != nullptr ||
-        choice->isConstexpr()) {
-      return nullptr;
+  StmtPtr convert_branch(const clang::IfStmt* choice, Block& before) {
+    if (choice->getInit() != nullptr || choice->getConditionVariable() != nullptr) return nullptr;
+    if (choice->isConstexpr()) {
+      bool holds = false;
+      if (!choice->getCond()->EvaluateAsBooleanCondition(holds, expressions_.context()))
+        return nullptr;
+      return scope(convert_block(holds ? choice->getThen() : choice->getElse()));
     }
-    ExprPtr condition = expressions_.convert(choice->getCond());
+    ExprPtr condition = value_of(choice->getCond(), before);
     Block body = convert_block(choice->getThen());
     Block otherwise = choice->getElse() != nullptr ? convert_block(choice->getElse()) : Block();
     return at(choice->getIfLoc(), std::make_shared<Branch>(std::move(condition), std::move(body),
@@ -336,6 +650,7 @@ class Converter {
   }
 
   ExpressionConverter expressions_;
+  std::set<const clang::ValueDecl*> changing_;   // (clang_control.h)
   std::map<std::string, std::string> declared_;  // name -> meaning of its declaration
 };
 

@@ -67,7 +67,7 @@ std::optional<ScalarType> scalar_type_of(clang::QualType type) {
 }
 
 ExpressionConverter::ExpressionConverter(clang::ASTContext& context)
-    : context_(context), policy_(context.getLangOpts()) {
+    : context_(context), policy_(context.getLangOpts()), callees_(context) {
   policy_.SuppressTagKeyword = true;
   policy_.Bool = true;
 }
@@ -99,6 +99,8 @@ ExprPtr ExpressionConverter::convert_reference(const clang::DeclRefExpr* referen
   if (const auto* constant = dyn_cast<clang::EnumConstantDecl>(declaration)) {
     return integer_literal(constant->getInitVal().getExtValue(), reference->getType());
   }
+  if (const auto meaning = meanings_.find(declaration); meaning != meanings_.end())
+    return meaning->second;
   const auto found = names_.find(declaration);
   if (found != names_.end()) return typed(variable(found->second), reference->getType());
   if (const auto* global = dyn_cast<clang::VarDecl>(declaration)) {
@@ -110,7 +112,10 @@ ExprPtr ExpressionConverter::convert_reference(const clang::DeclRefExpr* referen
       }
     }
     // Of a namespace or class: the name alone would be another's.
-    if (reference->hasQualifier()) return opaque(reference);
+    if (reference->hasQualifier()) {
+      return typed(variable(text_of(reference->getSourceRange()), std::nullopt),
+                   reference->getType());
+    }
     return typed(variable(global->getNameAsString(), std::nullopt), reference->getType());
   }
   return opaque(reference);
@@ -152,8 +157,13 @@ ExprPtr ExpressionConverter::convert_unary(const clang::UnaryOperator* op) {
       }
       return plain_subscript(convert(op->getSubExpr()), integer(0));
     }
+    case clang::UO_PostInc:
+    case clang::UO_PostDec:
+    case clang::UO_PreInc:
+    case clang::UO_PreDec:
+      return convert_effect(op);
     default:
-      return opaque(op);  // ++ and -- inside an expression among them
+      return opaque(op);
   }
 }
 
@@ -170,7 +180,47 @@ ExprPtr ExpressionConverter::convert_operator(const clang::CXXOperatorCallExpr* 
     if (is<OpaqueExpression>(converted)) return opaque(op);
     arguments.push_back(std::move(converted));
   }
-  return call(callee->getQualifiedNameAsString(), std::move(arguments));
+  return known_call(callee, callee->getQualifiedNameAsString(), std::move(arguments));
+}
+
+ExprPtr ExpressionConverter::known_call(const clang::FunctionDecl* callee, std::string name,
+                                        std::vector<ExprPtr> arguments) {
+  const CallEffect effect = callee != nullptr ? callees_.of(*callee) : CallEffect::by_name;
+  auto result = std::make_shared<Call>(std::move(name), std::move(arguments), std::nullopt, effect);
+  for (unsigned at = 0; callee != nullptr && at < callee->getNumParams(); ++at) {
+    const clang::QualType type = callee->getParamDecl(at)->getType();
+    if (type->isReferenceType() && !type.getNonReferenceType().isConstQualified())
+      result->by_reference.insert(at);
+  }
+  return result;
+}
+
+ExprPtr ExpressionConverter::convert_effect(const clang::Expr* effect) {
+  if (effects_ == nullptr || !effects_->separable.contains(effect)) return opaque(effect);
+  if (const auto* op = dyn_cast<clang::BinaryOperator>(effect)) {
+    const auto assignment = assignment_operator(op->getOpcodeStr().str());
+    if (!assignment) return opaque(effect);
+    ExprPtr value = convert(op->getRHS());
+    const ExprPtr target = convert(op->getLHS());
+    effects_->before.push_back(assign(target, *assignment, std::move(value)));
+    return target;
+  }
+  const auto* op = clang::cast<clang::UnaryOperator>(effect);
+  const ExprPtr target = convert(op->getSubExpr());
+  const bool up = op->isIncrementOp();
+  const auto step = up ? AssignmentOperator::add : AssignmentOperator::subtract;
+  const bool follows = op->isPostfix() && effects_->may_follow;
+  (follows ? effects_->after : effects_->before).push_back(assign(target, step, integer(1)));
+  if (op->isPrefix() || follows) return target;
+  // Narrow integers wrap where their sum with 1 does not.
+  const clang::QualType type = op->getType();
+  const bool is_wide =
+      type->isPointerType() || (type->isIntegerType() && context_.getTypeSize(type) >= 32);
+  if (!is_wide) {
+    effects_->before.pop_back();
+    return opaque(effect);
+  }
+  return plain_binary(up ? BinaryOperator::subtract : BinaryOperator::add, target, integer(1));
 }
 
 ExprPtr ExpressionConverter::convert_call(const clang::CallExpr* call_expr) {
@@ -189,7 +239,87 @@ ExprPtr ExpressionConverter::convert_call(const clang::CallExpr* call_expr) {
     if (isa<clang::CXXDefaultArgExpr>(argument)) continue;
     arguments.push_back(convert(argument));
   }
-  return call(text_of(call_expr->getCallee()->getSourceRange()), std::move(arguments));
+  return known_call(callee, text_of(call_expr->getCallee()->getSourceRange()),
+                    std::move(arguments));
+}
+
+// Pointers as other pointers are views of the memory behind them (view.h).
+ExprPtr ExpressionConverter::convert_cast(const clang::ExplicitCastExpr* cast_expr) {
+  const clang::Expr* operand = cast_expr->getSubExprAsWritten();
+  const clang::QualType to = cast_expr->getType();
+  const bool is_view = to->isPointerType() &&
+                       (operand->getType()->isPointerType() || operand->getType()->isArrayType());
+  if (const auto* list = dyn_cast<clang::InitListExpr>(operand->IgnoreImplicit())) {
+    ExprPtr converted = convert_list(list);
+    return converted ? converted : opaque(cast_expr);
+  }
+  if (!scalar_type_of(to) && !is_view) return opaque(cast_expr);
+  ExprPtr converted = convert(operand);
+  if (is_view && is<OpaqueExpression>(converted)) return opaque(cast_expr);
+  return cast(spelling_of(cast_expr->getTypeAsWritten()), std::move(converted));
+}
+
+ExprPtr ExpressionConverter::convert_member(const clang::MemberExpr* access) {
+  const clang::ValueDecl* named = access->getMemberDecl();
+  clang::Expr::EvalResult result;
+  if (isa<clang::VarDecl>(named)) {  // static
+    if (access->getType()->isIntegralType(context_) && access->EvaluateAsInt(result, context_))
+      return integer_literal(result.Val.getInt().getExtValue(), access->getType());
+    return opaque(access);
+  }
+  if (!isa<clang::FieldDecl>(named) || named->getDeclName().isEmpty()) return opaque(access);
+  ExprPtr object = convert(access->getBase());
+  if (is<OpaqueExpression>(object)) return opaque(access);
+  if (access->isArrow()) object = plain_subscript(std::move(object), integer(0));
+  return member(std::move(object), named->getNameAsString(), std::nullopt);
+}
+
+ExprPtr ExpressionConverter::convert_construct(const clang::CXXConstructExpr* construct) {
+  if (construct->getNumArgs() == 1 && construct->getConstructor()->isCopyOrMoveConstructor())
+    return convert(construct->getArg(0));
+  // Written out as Type(a, b).
+  const auto* written = dyn_cast<clang::CXXTemporaryObjectExpr>(construct);
+  if (written == nullptr || construct->isListInitialization()) return opaque(construct);
+  std::vector<ExprPtr> arguments;
+  for (const clang::Expr* argument : construct->arguments()) {
+    if (isa<clang::CXXDefaultArgExpr>(argument)) continue;
+    arguments.push_back(convert(argument));
+  }
+  return known_call(construct->getConstructor(), spelling_of(construct->getType()),
+                    std::move(arguments));
+}
+
+ExprPtr ExpressionConverter::convert_list(const clang::Expr* expr) {
+  const auto* list = dyn_cast<clang::InitListExpr>(expr->IgnoreParenImpCasts());
+  if (list == nullptr) return nullptr;
+  const auto* written = list->isSemanticForm() && list->getSyntacticForm() != nullptr
+                            ? list->getSyntacticForm()
+                            : list;
+  const bool is_array = list->getType()->isArrayType();
+  const bool is_record = list->getType()->isRecordType();
+  std::vector<ExprPtr> values;
+  for (const clang::Expr* value : written->inits()) {
+    if (isa<clang::DesignatedInitExpr>(value)) return nullptr;
+    ExprPtr converted = convert_list(value);
+    if (!converted) converted = convert(value);
+    if (is<OpaqueExpression>(converted)) return nullptr;
+    values.push_back(std::move(converted));
+  }
+  if (!is_array && !is_record) {
+    // int x{3} is a plain value; {} is a zero.
+    if (values.size() == 1) return values.front();
+    const auto scalar = scalar_type_of(list->getType());
+    return values.empty() && scalar ? zero_of(*scalar) : nullptr;
+  }
+  return std::make_shared<InitializerList>(
+      is_array ? "" : spelling_of(list->getType().getUnqualifiedType()), std::move(values));
+}
+
+ExprPtr ExpressionConverter::convert(const clang::Expr* expr, SideEffects& effects) {
+  effects_ = &effects;
+  ExprPtr result = convert(expr);
+  effects_ = nullptr;
+  return result;
 }
 
 ExprPtr ExpressionConverter::convert(const clang::Expr* expr) {
@@ -225,7 +355,8 @@ ExprPtr ExpressionConverter::convert_bare(const clang::Expr* inner) {
   if (const auto* op = dyn_cast<clang::UnaryOperator>(inner)) return convert_unary(op);
   if (const auto* op = dyn_cast<clang::BinaryOperator>(inner)) {
     const auto known = binary_operator(op->getOpcodeStr().str());
-    if (op->isAssignmentOp() || op->isCommaOp() || op->isPtrMemOp() || !known) return opaque(inner);
+    if (op->isAssignmentOp()) return convert_effect(op);
+    if (op->isCommaOp() || op->isPtrMemOp() || !known) return opaque(inner);
     const ExprPtr left = convert(op->getLHS());
     return plain_binary(*known, left, convert(op->getRHS()));
   }
@@ -248,21 +379,14 @@ ExprPtr ExpressionConverter::convert_bare(const clang::Expr* inner) {
     return plain_binary(*known, left, convert(op->getArg(1)));
   }
   if (const auto* call_expr = dyn_cast<clang::CallExpr>(inner)) return convert_call(call_expr);
-  if (const auto* explicit_cast = dyn_cast<clang::ExplicitCastExpr>(inner)) {
-    if (!scalar_type_of(explicit_cast->getType())) return opaque(inner);
-    return cast(explicit_cast->getTypeAsWritten().getAsString(policy_),
-                convert(explicit_cast->getSubExprAsWritten()));
-  }
-  if (const auto* access = dyn_cast<clang::MemberExpr>(inner)) {
-    if (access->isArrow()) return opaque(inner);
-    return member(convert(access->getBase()), access->getMemberDecl()->getNameAsString(),
-                  std::nullopt);
-  }
-  if (const auto* construct = dyn_cast<clang::CXXConstructExpr>(inner)) {
-    if (construct->getNumArgs() == 1 && construct->getConstructor()->isCopyOrMoveConstructor()) {
-      return convert(construct->getArg(0));
-    }
-    return opaque(inner);
+  if (const auto* explicit_cast = dyn_cast<clang::ExplicitCastExpr>(inner))
+    return convert_cast(explicit_cast);
+  if (const auto* access = dyn_cast<clang::MemberExpr>(inner)) return convert_member(access);
+  if (const auto* construct = dyn_cast<clang::CXXConstructExpr>(inner))
+    return convert_construct(construct);
+  if (isa<clang::InitListExpr>(inner)) {
+    ExprPtr list = convert_list(inner);
+    return list ? list : opaque(inner);
   }
   clang::Expr::EvalResult result;
   if (inner->getType()->isIntegralType(context_) && inner->EvaluateAsInt(result, context_)) {

@@ -1,6 +1,7 @@
 // Clang expressions -> IR expressions. Used by clang_convert.cpp.
 #pragma once
 
+#include "source/clang_callees.h"
 #include "source/ir.h"
 
 #include <clang/AST/ASTContext.h>
@@ -10,6 +11,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -17,6 +19,14 @@ namespace regraph::source {
 
 // Returns the scalar type of a Clang type, or nothing (structs, pointers, vectors).
 [[nodiscard]] std::optional<ScalarType> scalar_type_of(clang::QualType type);
+
+// What an expression does besides having a value, as statements around the one that it is of.
+struct SideEffects {
+  std::set<const clang::Expr*> separable;  // (clang_effects.h)
+  bool may_follow = false;                 // whether there is a place for statements behind it
+  Block before;
+  Block after;
+};
 
 // Converts expressions of one kernel. What the IR has no node for becomes opaque text.
 class ExpressionConverter {
@@ -28,8 +38,20 @@ class ExpressionConverter {
     names_[declaration] = std::move(name);
   }
   [[nodiscard]] std::size_t name_count() const { return names_.size(); }
+  // Variables that stand for something else: references.
+  void set_meaning(const clang::ValueDecl* declaration, ExprPtr meaning) {
+    meanings_[declaration] = std::move(meaning);
+  }
 
   [[nodiscard]] ExprPtr convert(const clang::Expr* expr);
+  // Side effects that can be separated go to `effects`; without it they are opaque.
+  [[nodiscard]] ExprPtr convert(const clang::Expr* expr, SideEffects& effects);
+  // {values}, for arrays and records; null for anything else.
+  [[nodiscard]] ExprPtr convert_list(const clang::Expr* expr);
+  // The spelling of a type as it may stand in the kernel.
+  [[nodiscard]] std::string spelling_of(clang::QualType type) const {
+    return type.getAsString(policy_);
+  }
 
   // Line in the user's file.
   [[nodiscard]] int line_of(clang::SourceLocation location) const;
@@ -48,10 +70,21 @@ class ExpressionConverter {
   [[nodiscard]] ExprPtr convert_unary(const clang::UnaryOperator* op);
   [[nodiscard]] ExprPtr convert_call(const clang::CallExpr* call_expr);
   [[nodiscard]] ExprPtr convert_operator(const clang::CXXOperatorCallExpr* op);
+  [[nodiscard]] ExprPtr convert_cast(const clang::ExplicitCastExpr* cast);
+  [[nodiscard]] ExprPtr convert_member(const clang::MemberExpr* access);
+  [[nodiscard]] ExprPtr convert_construct(const clang::CXXConstructExpr* construct);
+  // An assignment, ++ or -- inside an expression.
+  [[nodiscard]] ExprPtr convert_effect(const clang::Expr* effect);
+  // A call with what is known of the function.
+  [[nodiscard]] ExprPtr known_call(const clang::FunctionDecl* callee, std::string name,
+                                   std::vector<ExprPtr> arguments);
 
   clang::ASTContext& context_;
   clang::PrintingPolicy policy_;
+  CalleeEffects callees_;
   std::map<const clang::ValueDecl*, std::string> names_;
+  std::map<const clang::ValueDecl*, ExprPtr> meanings_;
+  SideEffects* effects_ = nullptr;
 };
 
 }  // namespace regraph::source

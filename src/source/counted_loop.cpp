@@ -29,8 +29,10 @@ bool is_changed(const std::string& name, const Block& block) {
   bool found = false;
   walk(block, [&](const Stmt& stmt) {
     found = found || is_named(target_of(stmt), name);
-    walk_own_expressions(
-        stmt, [&](const Expr& expr) { found = found || is_named(addressed(expr), name); });
+    walk_own_expressions(stmt, [&](const Expr& expr) {
+      for_each_passed_place(expr,
+                            [&](const Expr& place) { found = found || is_named(place, name); });
+    });
   });
   return found;
 }

@@ -37,6 +37,8 @@ ExprPtr with_type(const ExprPtr& expr, ScalarHint type) {
       return retyped<Cast>(*expr, type);
     case ExprKind::member:
       return retyped<Member>(*expr, type);
+    case ExprKind::list:
+      return retyped<InitializerList>(*expr, type);
     case ExprKind::opaque:
       return retyped<OpaqueExpression>(*expr, type);
   }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,7 @@ enum class ExprKind : std::uint8_t {
   call,
   cast,
   member,
+  list,
   opaque,
 };
 
@@ -115,12 +117,26 @@ struct Subscript final : Expr {
   ExprPtr index;
 };
 
+// What is known of a function from its body, besides what its name says (known_functions.h).
+enum class CallEffect : std::uint8_t {
+  by_name,   // the name tells, if anything does
+  anything,  // asks for its thread, waits for others, keeps state
+  memory,    // may use memory and may take long; nothing else of that
+  pure,      // the value follows from the arguments alone
+};
+
 struct Call final : Expr {
   static constexpr ExprKind kKind = ExprKind::call;
-  Call(std::string name, std::vector<ExprPtr> passed, ScalarHint scalar)
-      : Expr(kKind, scalar), function(std::move(name)), arguments(std::move(passed)) {}
+  Call(std::string name, std::vector<ExprPtr> passed, ScalarHint scalar,
+       CallEffect known = CallEffect::by_name)
+      : Expr(kKind, scalar),
+        function(std::move(name)),
+        arguments(std::move(passed)),
+        effect(known) {}
   std::string function;  // as printed
   std::vector<ExprPtr> arguments;
+  CallEffect effect;
+  std::set<std::size_t> by_reference;  // arguments that the function may change
 };
 
 // (target)operand
@@ -139,6 +155,15 @@ struct Member final : Expr {
       : Expr(kKind, scalar), object(std::move(of)), name(std::move(member)) {}
   ExprPtr object;
   std::string name;
+};
+
+// {values}, or target{values} where it has a type; arrays have none.
+struct InitializerList final : Expr {
+  static constexpr ExprKind kKind = ExprKind::list;
+  InitializerList(std::string of, std::vector<ExprPtr> elements)
+      : Expr(kKind, std::nullopt), target(std::move(of)), values(std::move(elements)) {}
+  std::string target;  // spelling of the type, or empty
+  std::vector<ExprPtr> values;
 };
 
 // Source text that the IR has no node for.
@@ -181,6 +206,10 @@ void for_each_operand(const Expr& expr, const Visit& visit) {
       break;
     case ExprKind::member:
       visit(to<Member>(expr).object);
+      break;
+    case ExprKind::list:
+      for (const ExprPtr& value : to<InitializerList>(expr).values)
+        visit(value);
       break;
     case ExprKind::integer_literal:
     case ExprKind::floating_literal:

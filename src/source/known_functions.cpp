@@ -72,6 +72,7 @@ constexpr auto kPureFunctions = std::to_array<std::string_view>({
     "__frcp_rn",
     "__fsqrt_rn",
     "__mul24",
+    "__umul24",
     "__popc",
     "__clz",
     "__brev",
@@ -109,6 +110,15 @@ bool is_pure_function(std::string_view function) {
 
 bool reads_through_argument(std::string_view function) {
   return function == "__ldg";
+}
+
+bool is_pure(const Call& call) {
+  if (call.effect != CallEffect::by_name) return call.effect == CallEffect::pure;
+  return is_pure_function(call.function);
+}
+
+bool only_uses_memory(const Call& call) {
+  return call.effect == CallEffect::memory || is_pure(call);
 }
 
 }  // namespace regraph::source

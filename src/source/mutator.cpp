@@ -36,6 +36,8 @@ ExprPtr Mutator::run(const ExprPtr& expr) {
       return mutate(expr, to<Cast>(expr));
     case ExprKind::member:
       return mutate(expr, to<Member>(expr));
+    case ExprKind::list:
+      return mutate(expr, to<InitializerList>(expr));
     case ExprKind::opaque:
       return mutate(expr, to<OpaqueExpression>(expr));
   }
@@ -114,7 +116,18 @@ ExprPtr Mutator::mutate(const ExprPtr& expr, const Call& call) {
   for (const ExprPtr& argument : call.arguments)
     arguments.push_back(run(argument));
   if (arguments == call.arguments) return expr;
-  return std::make_shared<Call>(call.function, std::move(arguments), call.type);
+  auto copy = std::make_shared<Call>(call);
+  copy->arguments = std::move(arguments);
+  return copy;
+}
+
+ExprPtr Mutator::mutate(const ExprPtr& expr, const InitializerList& list) {
+  std::vector<ExprPtr> values;
+  values.reserve(list.values.size());
+  for (const ExprPtr& value : list.values)
+    values.push_back(run(value));
+  if (values == list.values) return expr;
+  return std::make_shared<InitializerList>(list.target, std::move(values));
 }
 
 ExprPtr Mutator::mutate(const ExprPtr& expr, const Cast& cast) {

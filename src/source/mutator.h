@@ -37,6 +37,7 @@ class Mutator {
   virtual ExprPtr mutate(const ExprPtr& expr, const Call& call);
   virtual ExprPtr mutate(const ExprPtr& expr, const Cast& cast);
   virtual ExprPtr mutate(const ExprPtr& expr, const Member& member);
+  virtual ExprPtr mutate(const ExprPtr& expr, const InitializerList& list);
   virtual ExprPtr mutate(const ExprPtr& expr, const OpaqueExpression&) { return expr; }
 
   virtual StmtPtr mutate(const StmtPtr& stmt, const Declaration& declaration);

@@ -281,6 +281,15 @@ std::optional<Polynomial> to_polynomial_with_quotients(const ExprPtr& expr,
     const auto inner = to_polynomial_with_quotients(unary->operand, meaning);
     return inner ? std::optional(Polynomial() - *inner) : std::nullopt;
   }
+  // 24 bits hold an index of a grid, as all of them are taken not to wrap.
+  if (const auto* call = as<Call>(expr);
+      call != nullptr && call->arguments.size() == 2 &&
+      (call->function == "__umul24" || call->function == "__mul24")) {
+    const bool is_index = is<Builtin>(call->arguments[0]) && is<Builtin>(call->arguments[1]);
+    const auto left = is_index ? to_polynomial(call->arguments[0], meaning) : std::nullopt;
+    const auto right = is_index ? to_polynomial(call->arguments[1], meaning) : std::nullopt;
+    return left && right ? std::optional(*left * *right) : std::nullopt;
+  }
   if (const auto* binary = as<Binary>(expr)) {
     const auto left = to_polynomial_with_quotients(binary->left, meaning);
     const auto right = to_polynomial_with_quotients(binary->right, meaning);

@@ -32,6 +32,7 @@ int precedence_of(const Expr& expr) {
     case ExprKind::subscript:
     case ExprKind::call:
     case ExprKind::member:
+    case ExprKind::list:
       return kPostfixPrecedence;
   }
   return 0;
@@ -118,6 +119,8 @@ class Printer {
                expr(to<Subscript>(node).index) + "]";
       case ExprKind::call:
         return call(to<Call>(node));
+      case ExprKind::list:
+        return list(to<InitializerList>(node));
       case ExprKind::cast:
         return "(" + to<Cast>(node).target + ")" + expr(to<Cast>(node).operand, kUnaryPrecedence);
       case ExprKind::member:
@@ -146,6 +149,14 @@ class Printer {
       text += (i == 0 ? "" : ", ") + expr(node.arguments[i]);
     }
     return text + ")";
+  }
+
+  std::string list(const InitializerList& node) const {
+    std::string text = node.target + "{";
+    for (std::size_t i = 0; i < node.values.size(); ++i) {
+      text += (i == 0 ? "" : ", ") + expr(node.values[i]);
+    }
+    return text + "}";
   }
 
   // A declaration without indentation and semicolon.
@@ -201,6 +212,12 @@ class Printer {
     return text + ") " + braces(stmt.body, indent);
   }
 
+  std::string while_loop(const WhileLoop& stmt, int indent) const {
+    const std::string asked = "while (" + expr(stmt.condition) + ")";
+    return stmt.asks_last ? "do " + braces(stmt.body, indent) + " " + asked + ";"
+                          : asked + " " + braces(stmt.body, indent);
+  }
+
   std::string stmt(const Stmt& stmt, int indent) const {
     const std::string pad(static_cast<std::size_t>(indent), ' ');
     switch (stmt.kind()) {
@@ -215,8 +232,7 @@ class Printer {
       case StmtKind::for_loop:
         return pragma_of(to<ForLoop>(stmt), pad) + pad + for_loop(to<ForLoop>(stmt), indent) + "\n";
       case StmtKind::while_loop:
-        return pad + "while (" + expr(to<WhileLoop>(stmt).condition) + ") " +
-               braces(to<WhileLoop>(stmt).body, indent) + "\n";
+        return pad + while_loop(to<WhileLoop>(stmt), indent) + "\n";
       case StmtKind::return_:
         return pad + "return;\n";
       case StmtKind::jump:

@@ -20,9 +20,9 @@ struct Variable {
   std::optional<ScalarType> scalar;   // of the element
   std::vector<std::int64_t> extents;  // outermost first; empty: a scalar. dynamic_shared: one 0
   Storage storage = Storage::automatic;
-  int alignment = 0;  // bytes that it is aligned to; 0: what its type asks for
   bool is_const = false;
   bool is_pointer = false;
+  int alignment = 0;  // bytes, where the declaration asks for more than its type
 };
 
 enum class StmtKind : std::uint8_t {
@@ -117,13 +117,14 @@ struct ForLoop final : Stmt {
   [[nodiscard]] const Assignment* advance() const { return as<Assignment>(step); }
 };
 
-// while (condition) body
+// while (condition) body, or do body while (condition)
 struct WhileLoop final : Stmt {
   static constexpr StmtKind kKind = StmtKind::while_loop;
   WhileLoop(ExprPtr asked, Block repeated)
       : Stmt(kKind), condition(std::move(asked)), body(std::move(repeated)) {}
   ExprPtr condition;
   Block body;
+  bool asks_last = false;  // do ... while
 };
 
 struct Return final : Stmt {

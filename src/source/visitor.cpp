@@ -27,6 +27,8 @@ void Visitor::go(const ExprPtr& expr) {
       return visit(to<Cast>(expr));
     case ExprKind::member:
       return visit(to<Member>(expr));
+    case ExprKind::list:
+      return visit(to<InitializerList>(expr));
     case ExprKind::opaque:
       return visit(to<OpaqueExpression>(expr));
   }
@@ -88,6 +90,11 @@ void Visitor::visit(const Subscript& expr) {
 void Visitor::visit(const Call& expr) {
   for (const ExprPtr& argument : expr.arguments)
     go(argument);
+}
+
+void Visitor::visit(const InitializerList& expr) {
+  for (const ExprPtr& value : expr.values)
+    go(value);
 }
 
 void Visitor::visit(const Cast& expr) {

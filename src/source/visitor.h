@@ -32,6 +32,7 @@ class Visitor {
   virtual void visit(const Call& expr);
   virtual void visit(const Cast& expr);
   virtual void visit(const Member& expr);
+  virtual void visit(const InitializerList& expr);
   virtual void visit(const OpaqueExpression&) {}
 
   virtual void visit(const Declaration& stmt);

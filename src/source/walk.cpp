@@ -32,6 +32,7 @@ class ExpressionRewriter final : public Mutator {
   ExprPtr mutate(const ExprPtr& e, const Call& n) override { return asked(e, n); }
   ExprPtr mutate(const ExprPtr& e, const Cast& n) override { return asked(e, n); }
   ExprPtr mutate(const ExprPtr& e, const Member& n) override { return asked(e, n); }
+  ExprPtr mutate(const ExprPtr& e, const InitializerList& n) override { return asked(e, n); }
   ExprPtr mutate(const ExprPtr& e, const OpaqueExpression& n) override { return asked(e, n); }
 
   const ExprRewrite& rewrite_;
@@ -119,6 +120,8 @@ bool equal_content(const Expr& a, const Expr& b) {
       return to<Cast>(a).target == to<Cast>(b).target;
     case ExprKind::member:
       return to<Member>(a).name == to<Member>(b).name;
+    case ExprKind::list:
+      return to<InitializerList>(a).target == to<InitializerList>(b).target;
     case ExprKind::opaque:
       return to<OpaqueExpression>(a).text == to<OpaqueExpression>(b).text;
   }
@@ -126,8 +129,8 @@ bool equal_content(const Expr& a, const Expr& b) {
 }
 
 bool equal(const Variable& a, const Variable& b) {
-  return a.name == b.name && a.type == b.type && a.extents == b.extents &&
-         a.storage == b.storage && a.alignment == b.alignment;
+  return a.name == b.name && a.type == b.type && a.extents == b.extents && a.storage == b.storage &&
+         a.alignment == b.alignment;
 }
 
 bool equal_content(const Stmt& a, const Stmt& b) {
@@ -140,6 +143,8 @@ bool equal_content(const Stmt& a, const Stmt& b) {
       return to<ForLoop>(a).unroll == to<ForLoop>(b).unroll &&
              equal(to<ForLoop>(a).init, to<ForLoop>(b).init) &&
              equal(to<ForLoop>(a).step, to<ForLoop>(b).step);
+    case StmtKind::while_loop:
+      return to<WhileLoop>(a).asks_last == to<WhileLoop>(b).asks_last;
     case StmtKind::jump:
       return to<Jump>(a).jump == to<Jump>(b).jump;
     case StmtKind::opaque:
@@ -219,6 +224,24 @@ const VariableReference* base_variable(const Expr& expr) {
   while (const auto* subscript = as<Subscript>(node))
     node = subscript->base.get();
   return as<VariableReference>(node);
+}
+
+const VariableReference* place_variable(const Expr& place) {
+  const Expr* node = &place;
+  for (;;) {
+    if (const auto* subscript = as<Subscript>(*node)) {
+      node = subscript->base.get();
+    } else if (const auto* member = as<Member>(*node)) {
+      node = member->object.get();
+    } else if (const auto* cast = as<Cast>(*node)) {
+      node = cast->operand.get();
+    } else if (const auto* unary = as<Unary>(*node);
+               unary != nullptr && unary->op == UnaryOperator::address_of) {
+      node = unary->operand.get();
+    } else {
+      return as<VariableReference>(*node);
+    }
+  }
 }
 
 std::vector<ExprPtr> indices_of(const Expr& expr) {

@@ -63,8 +63,26 @@ void for_each_header(const Stmt& stmt, const Visit& visit) {
 // `stem`, or `stem` with the smallest number that makes it unused in the kernel.
 [[nodiscard]] std::string fresh_name(const Kernel& kernel, const std::string& stem);
 
+// Calls `visit` for what the expression itself gives away, so that somebody else may change it: the
+// operand of &, and arguments that are passed by reference.
+template <typename Visit>
+void for_each_passed_place(const Expr& expr, const Visit& visit) {
+  if (const auto* unary = as<Unary>(expr);
+      unary != nullptr && unary->op == UnaryOperator::address_of) {
+    visit(*unary->operand);
+  }
+  if (const auto* call = as<Call>(expr)) {
+    for (const std::size_t at : call->by_reference) {
+      if (at < call->arguments.size()) visit(*call->arguments[at]);
+    }
+  }
+}
+
 // The variable at the bottom of an index chain (A for A[i][j]), or null for anything else.
 [[nodiscard]] const VariableReference* base_variable(const Expr& expr);
+// The variable that elements, members, casts and addresses are of, one around the other; null for
+// anything else. `((float4*)&x[i])[0].y` is of x.
+[[nodiscard]] const VariableReference* place_variable(const Expr& place);
 // The indices of an index chain, outermost first.
 [[nodiscard]] std::vector<ExprPtr> indices_of(const Expr& expr);
 

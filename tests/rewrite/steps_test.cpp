@@ -325,7 +325,8 @@ TEST(Steps, RefuseOpaqueKernels) {
   auto kernel = KernelCase::make(
       "__global__ void f(const float* a, float* b, int n) {\n"
       "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  int j = 0;\n"
-      "  do { if (i < n) b[i] = a[i] + j; } while (++j < 2);\n}",
+      "  switch (n % 3) { case 0: j = 1; break; default: j = 2; }\n"
+      "  if (i < n) b[i] = a[i] + j;\n}",
       "sizes: {n: 100}\nargs: {a: {dir: in, shape: [n]}, b: {dir: out, shape: [n]}}\n"
       "launch: {block: 64, grid: 'cdiv(n, bx)'}\n");
   ASSERT_TRUE(kernel.ok()) << kernel.error().message;

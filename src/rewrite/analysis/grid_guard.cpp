@@ -20,8 +20,10 @@ using source::as;
 using source::Binary;
 using source::BinaryOperator;
 using source::Builtin;
+using source::Call;
 using source::Cast;
 using source::Evaluation;
+using source::Expr;
 using source::ExprPtr;
 using source::IntegerLiteral;
 using source::is;
@@ -109,8 +111,9 @@ std::optional<std::string> grid_guard_obstacle(const Kernel& kernel, const Analy
         asking += (asking.empty() ? "'" : "', '") + source::print(guard);
     }
     // A load that does not depend on the block's number is one that block 0 does as well.
-    const bool same_for_all =
-        !access.is_store && asking.empty() && !is_varying(access.access->index, block, varying);
+    const bool same_for_all = !access.is_store && asking.empty() &&
+                              !is_varying(access.access->index, block, varying) &&
+                              !is_varying(access.access->base, block, varying);
     if (same_for_all) return;
     const std::string what =
         base != nullptr ? "the access to '" + base->name + "'" : std::string("an access");
@@ -118,6 +121,18 @@ std::optional<std::string> grid_guard_obstacle(const Kernel& kernel, const Analy
                (asking.empty()
                     ? " is under no guard 'index < n' with an index that grows with " + block
                     : " is guarded by " + asking + "', which is not known to end with the grid");
+  });
+  // Functions read memory at places that are not seen.
+  source::walk(kernel.body, [&](const Stmt& stmt) {
+    source::walk_own_expressions(stmt, [&](const Expr& expr) {
+      const auto* call = as<Call>(expr);
+      const bool is_known = call == nullptr || source::is_pure(*call) ||
+                            source::is_warp_intrinsic(call->function) ||
+                            source::is_atomic(call->function);
+      if (!is_known && !obstacle)
+        obstacle =
+            "what '" + call->function + "'" + in_line(stmt) + " reads counts as under no guard";
+    });
   });
   source::walk(kernel.body, [&](const Stmt& stmt) {
     // Atomics and calls are not index expressions of their own; take them as unguarded.

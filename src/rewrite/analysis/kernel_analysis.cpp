@@ -43,10 +43,15 @@ Status require_transparent(const source::Unit& unit, const source::Analysis& ana
   if (const auto opaque = analysis.opaque()) {
     return refuse("the kernel holds code the rewriter has no form for, " + *opaque);
   }
-  if (analysis.unknown_calls().empty()) return {};
+  if (!analysis.calls_with_threads().empty()) {
+    return refuse("the kernel calls '" + *analysis.calls_with_threads().begin() +
+                  "', which asks for its thread, works with others or keeps state, and the "
+                  "rewriter does not follow that");
+  }
+  if (analysis.boundless_calls().empty()) return {};
   for (const char* index : {"threadIdx", "blockIdx", "blockDim", "gridDim", "__syncthreads"}) {
     if (mentions(unit.before, index) || mentions(unit.after, index)) {
-      return refuse("the kernel calls '" + *analysis.unknown_calls().begin() +
+      return refuse("the kernel calls '" + *analysis.boundless_calls().begin() +
                     "' and functions of the file use " + index +
                     ", which the rewriter does not follow");
     }

@@ -177,11 +177,13 @@ class EffectCollector {
     if (base == nullptr) {
       std::set<std::string> names = source::variables_of(stmt.target);
       const bool is_private = std::all_of(names.begin(), names.end(), [&](const std::string& name) {
-        return inside_.contains(name);
+        return inside_.contains(name) && !is_pointer(name);
       });
       if (is_private) return {};
       return refuse(where() + "it assigns to something that is no variable or array element");
     }
+    if (is_pointer(base->name) && !is<VariableReference>(stmt.target))
+      return refuse(where() + "it writes through the pointer '" + base->name + "'");
     if (inside_.contains(base->name)) return {};
     if (analysis_.is_global_pointer(base->name)) {
       effects_.stored.insert(base->name);
@@ -198,6 +200,12 @@ class EffectCollector {
                     "' carries a value from one iteration to the next");
     }
     return add(*reduction, &stmt);
+  }
+
+  // A local one, of which it is not said where it leads.
+  bool is_pointer(const std::string& name) const {
+    const source::Variable* variable = analysis_.local(name);
+    return variable != nullptr && variable->is_pointer;
   }
 
   static Reduction reduction(const source::Variable& variable, Reduction::Kind kind) {

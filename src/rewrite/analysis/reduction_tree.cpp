@@ -173,6 +173,8 @@ class Matcher {
     if (array->extents[0] < static_cast<std::int64_t>(block_.x)) {
       return refuse(where + "the shared array is shorter than the block");
     }
+    if (analysis_.is_viewed(array->name))
+      return refuse(where + "the shared array is accessed as another type too");
     tree.array = array->name;
     tree.type = array->type;
     tree.scalar = *array->scalar;

@@ -17,6 +17,7 @@ using source::Assignment;
 using source::Block;
 using source::Declaration;
 using source::Evaluation;
+using source::Expr;
 using source::ExprPtr;
 using source::ForLoop;
 using source::is;
@@ -106,10 +107,26 @@ class SharingPlanner {
       case StmtKind::opaque:
       case StmtKind::barrier:
         return refuse(where(stmt) + "a return, barrier or statement the rewriter cannot follow");
+      case StmtKind::assignment:
+        if (!is_plain(*target_of(stmt))) {
+          return refuse(where(stmt) +
+                        "it assigns to something that is no variable or array element");
+        }
+        note_alone(stmt, repeats);
+        return {};
       default:
         note_alone(stmt, repeats);
         return {};
     }
+  }
+
+  // A variable or element, or a part of a variable; not of memory seen as another type, nor behind
+  // a local pointer.
+  bool is_plain(const Expr& target) const {
+    const auto* base = source::place_variable(target);
+    const source::Variable* local = base != nullptr ? analysis_.local(base->name) : nullptr;
+    if (local != nullptr) return !local->is_pointer || source::is<VariableReference>(target);
+    return source::base_variable(target) != nullptr;
   }
 
   // The loop's iterations at the largest bench size, when sizes alone decide them.
@@ -185,6 +202,7 @@ class SharingPlanner {
                    const source::CountedLoop& counted, const std::optional<Polynomial>& first) {
     Use& use = uses_[array];
     use.stored = use.stored || access.is_store;
+    if (analysis_.is_viewed(array)) obstruct(use, "is accessed as another type too");
     if (use.stored_alone) obstruct(use, "is written once a row and in a loop over the row");
     if (use.read_alone_after) obstruct(use, kReadByAll);
     const auto index = analysis_.polynomial(access.access->index);

@@ -141,7 +141,7 @@ class RowVectorPlanner {
       const std::string type = has_type ? vector_type(*parameter->scalar, width_) : "";
       const std::int64_t bytes =
           has_type ? static_cast<std::int64_t>(size_in_bytes(*parameter->scalar)) * width_ : 0;
-      if (!place || type.empty() || bytes > problem_.assume.align ||
+      if (!place || type.empty() || analysis_.is_viewed(base->name) || bytes > problem_.assume.align ||
           (!is_new && !(use.array.rest == *place))) {
         use.is_possible = false;
         return;

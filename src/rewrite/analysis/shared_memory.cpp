@@ -18,6 +18,14 @@ class PartialUse final : public source::Visitor {
     if (expr.name == array_.name) found = true;
   }
 
+  // As another type it has to stay as it lies.
+  void visit(const source::Cast& expr) override {
+    if (expr.target.find('*') != std::string::npos) {
+      found = found || source::variables_of(expr.operand).contains(array_.name);
+    }
+    Visitor::visit(expr);
+  }
+
   void visit(const source::Subscript& expr) override {
     const auto* base = source::base_variable(expr);
     if (base == nullptr || base->name != array_.name) {

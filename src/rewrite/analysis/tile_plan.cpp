@@ -151,6 +151,7 @@ class TilePlanner {
       if (is_new) found = uses_.insert(uses_.end(), ArrayUse{base->name, {}, {}, false, ""});
       ArrayUse& use = *found;
       if (analysis_.is_written(base->name)) use.obstacle = "written in the kernel";
+      if (analysis_.is_viewed(base->name)) use.obstacle = "read as another type too";
       const ExprPtr& index = access.access->index;
       const auto polynomial = local_polynomial(index);
       if (!polynomial || !source::is<source::VariableReference>(access.access->base)) {

@@ -78,8 +78,9 @@ class Spreader final : public source::Visitor {
   // with uniform arguments each copy must see its own executions only.
   void visit(const Evaluation& stmt) override {
     source::walk(stmt.value, [&](const Expr& node) {
-      const ExprPtr place = source::addressed(node);
-      if (const auto* base = place ? source::base_variable(*place) : nullptr) mark(base->name);
+      source::for_each_passed_place(node, [&](const Expr& place) {
+        if (const auto* base = source::base_variable(place)) mark(base->name);
+      });
     });
   }
 
@@ -92,10 +93,28 @@ class Spreader final : public source::Visitor {
       if (stmt.declaration() != nullptr) mark(stmt.declaration()->variable.name);
       if (counter != nullptr) mark(counter->name);
     }
-    go_under(control, stmt.body);
+    go_under(control || may_be_left(stmt.body), stmt.body);
   }
 
-  void visit(const WhileLoop& stmt) override { go_under(varies(stmt.condition), stmt.body); }
+  void visit(const WhileLoop& stmt) override {
+    go_under(varies(stmt.condition) || may_be_left(stmt.body), stmt.body);
+  }
+
+  // Whether a jump that follows the builtin decides how often, and which of, the statements are
+  // executed.
+  bool may_be_left(const Block& body) const {
+    bool found = false;
+    source::walk(body, [&](const source::Stmt& stmt) {
+      const auto* branch = as<Branch>(stmt);
+      if (found || branch == nullptr || !varies(branch->condition)) return;
+      for (const Block* block : {&branch->body, &branch->otherwise}) {
+        source::walk(*block, [&](const source::Stmt& inner) {
+          found = found || source::is<source::Jump>(inner) || source::is<source::Return>(inner);
+        });
+      }
+    });
+    return found;
+  }
 
   void visit(const Branch& stmt) override {
     const bool control = varies(stmt.condition);

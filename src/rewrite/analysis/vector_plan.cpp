@@ -141,6 +141,7 @@ class VectorPlanner {
 
   void note(const std::string& array, const GuardedAccess& access) {
     ArrayUse& use = arrays_[array];
+    if (analysis_.is_viewed(array)) use.obstacle = "it is accessed as another type too";
     const source::KernelParameter* parameter = kernel_.parameter(array);
     const std::string type = parameter->scalar ? vector_type(*parameter->scalar, width_) : "";
     if (type.empty()) {

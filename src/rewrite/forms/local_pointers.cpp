@@ -10,6 +10,8 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
+#include <string_view>
 
 namespace regraph::rewrite {
 
@@ -91,6 +93,11 @@ class EscapeFinder final : public source::Visitor {
   const Places& places_;
 };
 
+std::string without_const(const std::string& type) {
+  constexpr std::string_view kConst = "const ";
+  return type.starts_with(kConst) ? type.substr(kConst.size()) : type;
+}
+
 // The places of pointers that are defined once.
 Places find_places(const Kernel& kernel) {
   const Analysis analysis(kernel);
@@ -105,7 +112,8 @@ Places find_places(const Kernel& kernel) {
     // A view of the buffer as another type counts in other elements.
     const source::KernelParameter* parameter =
         kernel.parameter(to<VariableReference>(place->buffer).name);
-    if (parameter == nullptr || parameter->scalar != variable.scalar || !parameter->scalar) return;
+    if (parameter == nullptr || parameter->scalar != variable.scalar) return;
+    if (!parameter->scalar && parameter->type != without_const(variable.type)) return;
     if (is_stable(place->offset, kernel, analysis))
       places.emplace(variable.name, std::move(*place));
   });

@@ -139,9 +139,10 @@ class GuardFlattener {
   // symbols.
   bool reads_nothing_asked(const ExprPtr& expr, const std::set<std::string>& asked) const {
     if (is<OpaqueExpression>(expr)) return false;
-    if (const auto* call = as<Call>(expr);
-        call != nullptr && analysis_.reads_memory(source::call(call->function, {}))) {
-      return false;
+    if (const auto* call = as<Call>(expr)) {
+      auto function = std::make_shared<Call>(*call);
+      function->arguments.clear();
+      if (analysis_.reads_memory(function)) return false;
     }
     if (const auto* access = as<Subscript>(expr)) {
       const auto* base = as<VariableReference>(access->base);

@@ -293,6 +293,10 @@ class AtomicPrivatize final : public PlacedStep<TablePlace> {
         continue;
       }
       if (function->empty()) continue;
+      if (form.analysis.is_viewed(parameter.name)) {
+        reason = refuse("'" + parameter.name + "' is accessed as another type too");
+        continue;
+      }
       const auto argument =
           std::find_if(problem.arguments.begin(), problem.arguments.end(),
                        [&](const Argument& one) { return one.name == parameter.name; });

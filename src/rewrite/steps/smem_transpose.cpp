@@ -211,6 +211,8 @@ class SmemTranspose final : public PlacedStep<StorePlace> {
     const Assignment& store = store_of(stmt, guarded);
     const auto* base = source::base_variable(*store.target);
     const source::KernelParameter* output = form.kernel.parameter(base->name);
+    if (form.analysis.is_viewed(base->name))
+      return refuse("'" + base->name + "' is accessed as another type too");
     if (!output->scalar)
       return refuse("'" + base->name + "' has an element type the tile cannot hold");
 

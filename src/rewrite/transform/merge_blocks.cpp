@@ -215,8 +215,11 @@ class Coarsener {
   // Names that have to be computed again for the block, with those that they need in turn.
   std::set<std::string> needed_by(const Block& block) const {
     std::set<std::string> needed;
+    // A loop that stays whole declares its own.
+    const std::set<std::string> own = source::declared_names(block);
     std::function<void(const ExprPtr&)> need = [&](const ExprPtr& expr) {
       for (const std::string& name : source::variables_of(expr)) {
+        if (own.contains(name)) continue;
         const auto found = recomputed_.find(name);
         if (found != recomputed_.end() && needed.insert(name).second)
           need(value_of(*found->second));
@@ -236,7 +239,29 @@ class Coarsener {
     return variable;
   }
 
-  Status check_declaration(const source::Variable& variable, int most_copies) const {
+  // What gives a flat array the values of its list; nothing for any other.
+  static std::optional<Block> assignments_of(const source::Variable& variable,
+                                             const ExprPtr& value) {
+    constexpr std::int64_t kMostAssignments = 64;
+    const auto* list = as<source::InitializerList>(value);
+    if (list == nullptr || variable.extents.size() != 1 || !variable.scalar ||
+        variable.extents[0] > kMostAssignments) {
+      return std::nullopt;
+    }
+    Block result;
+    for (std::int64_t at = 0; at < variable.extents[0]; ++at) {
+      const auto position = static_cast<std::size_t>(at);
+      const bool is_given = position < list->values.size();
+      if (is_given && is<source::InitializerList>(list->values[position])) return std::nullopt;
+      result.push_back(source::assign(
+          source::element(source::variable(variable.name, variable.scalar), {source::integer(at)}),
+          is_given ? list->values[position] : source::zero_of(*variable.scalar)));
+    }
+    return result;
+  }
+
+  Status check_declaration(const source::Variable& variable, const ExprPtr& value,
+                           int most_copies) const {
     if (recomputed_.contains(variable.name) || !varying_.contains(variable.name)) return {};
     if (variable.storage == source::Storage::dynamic_shared) {
       return refuse("the dynamic shared array '" + variable.name +
@@ -245,6 +270,14 @@ class Coarsener {
     if (!variable.is_pointer && !source::zero_value(variable.type, variable.scalar)) {
       return refuse("'" + variable.name + "' has a type the rewriter cannot make an array of");
     }
+    if (!variable.extents.empty() && value && !assignments_of(variable, value)) {
+      return refuse("'" + variable.name + "' has a list of values that is long or not flat");
+    }
+    // A copy begins where vectors may begin.
+    constexpr std::int64_t kVectorBytes = 16;
+    if (!variable.extents.empty() && analysis_.is_viewed(variable.name) &&
+        bytes_of(variable) % kVectorBytes != 0)
+      return refuse("'" + variable.name + "' is accessed as another type too");
     std::int64_t count = 1;
     for (const std::int64_t extent_value : copies_of(variable).extents)
       count *= extent_value;
@@ -258,7 +291,9 @@ class Coarsener {
   Status check(const Block& block, int most_copies) const {
     for (const StmtPtr& stmt : block) {
       if (const auto* declaration = as<Declaration>(stmt)) {
-        if (Status status = check_declaration(declaration->variable, most_copies); !status)
+        if (Status status =
+                check_declaration(declaration->variable, declaration->value, most_copies);
+            !status)
           return status;
         continue;
       }
@@ -300,7 +335,10 @@ class Coarsener {
     copied_.insert(variable.name);
     // The declaration must precede the loop over c that fills it, not the group collected so far.
     out.push_back(source::declare(copies_of(variable), nullptr));
-    if (value) {
+    if (value && !variable.extents.empty()) {
+      const Block values = *assignments_of(variable, value);
+      group_.insert(group_.end(), values.begin(), values.end());
+    } else if (value) {
       group_.push_back(source::assign(source::variable(variable.name, variable.scalar), value));
     }
   }

@@ -1,0 +1,195 @@
+// What is taken apart as it is read, and what is known of what is called.
+#include "source/analysis.h"
+#include "source/clang_frontend.h"
+#include "source/printer.h"
+#include "source/view.h"
+#include "source/walk.h"
+#include "support/cuda.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace regraph::source {
+namespace {
+
+Unit unit_of(const std::string& source) {
+  const auto configuration = default_front_end(test::cuda_root(), "sm_90");
+  auto parsed = parse_kernel(source, "kernel.cu", "", *configuration);
+  EXPECT_TRUE(parsed.ok() && parsed->unit) << source;
+  return parsed.ok() && parsed->unit ? std::move(*parsed->unit) : Unit();
+}
+
+// The printed body of a kernel of two arrays.
+std::string body_of_kernel(const std::string& body, const std::string& before = "") {
+  const Unit unit = unit_of(
+      before + "__global__ void f(float* a, float* b, const int* list, int n) { " + body + " }");
+  return print(unit.kernel.body, 0);
+}
+
+TEST(ClangForms, StepsInsideExpressionsAreStatements) {
+  EXPECT_EQ(body_of_kernel("int k = 0; a[k++] = 1.0f;"), "int k = 0;\na[k] = 1.0f;\n++k;\n");
+  EXPECT_EQ(body_of_kernel("int k = n; int j = --k;"), "int k = n;\n--k;\nint j = k;\n");
+  EXPECT_EQ(body_of_kernel("float x; a[0] = 2.0f * (x = b[1]);"),
+            "float x;\nx = b[1];\na[0] = 2.0f * x;\n");
+  EXPECT_EQ(body_of_kernel("float x; if ((x = b[1]) > 0.0f) a[0] = x;"),
+            "float x;\nx = b[1];\nif (x > 0.0f) {\n  a[0] = x;\n}\n");
+  // Before the branch the step has been made.
+  EXPECT_EQ(body_of_kernel("int k = n; if (k-- > 2) a[0] = 1.0f;"),
+            "int k = n;\n--k;\nif (k + 1 > 2) {\n  a[0] = 1.0f;\n}\n");
+}
+
+TEST(ClangForms, ChainsAssignFromTheRight) {
+  EXPECT_EQ(body_of_kernel("a[1] = b[1] = a[0];"), "b[1] = a[0];\na[1] = b[1];\n");
+  EXPECT_EQ(body_of_kernel("float x, y; x = y = 2.0f;"),
+            "float x;\nfloat y;\ny = 2.0f;\nx = 2.0f;\n");
+  // What y makes of the value is what x gets.
+  EXPECT_EQ(body_of_kernel("float x; int y; x = y = 2.5f;"),
+            "float x;\nint y;\ny = 2.5f;\nx = y;\n");
+}
+
+// Where the order would matter, or the step is not always made, the text stays.
+TEST(ClangForms, StepsThatCannotBeSeparatedStayOpaque) {
+  for (const char* body :
+       {"int k = 0; a[k] = b[k++];", "int k = 0; a[k++] = k;",
+        "int k = 0; a[0] = n > 2 ? b[k++] : b[0];", "int k = 0; if (n > 2 && k++ < n) a[0] = 1.0f;",
+        "char k = 0; if (k++ < n) a[0] = 1.0f;"}) {
+    const Unit unit =
+        unit_of(std::string("__global__ void f(float* a, float* b, int n) { ") + body + " }");
+    EXPECT_TRUE(Analysis(unit.kernel).opaque()) << body << "\n" << print(unit.kernel.body, 0);
+  }
+}
+
+TEST(ClangForms, LoopHeadersWithSeveralParts) {
+  EXPECT_EQ(body_of_kernel("for (int i = 0, j = n; i < j; ++i, --j) a[i] = b[j];"),
+            "int i = 0;\nfor (int j = n; i < j; --j) {\n  a[i] = b[j];\n  ++i;\n}\n");
+  // Twice in one block.
+  const std::string twice = body_of_kernel(
+      "for (int i = 0, j = 0; i < n; ++i, j += 2) a[i] = b[j];"
+      "for (int i = 0, j = 0; i < n; ++i, j += 2) a[i] = b[j];");
+  EXPECT_NE(twice.find("int j_2 = 0;"), std::string::npos) << twice;
+  // `continue` would pass over what ends the body, and the last part reads the first.
+  for (const char* loop :
+       {"for (int i = 0, j = 0; i < n; ++i, ++j) { if (j == 2) continue; a[i] = b[j]; }",
+        "for (int i = 0, j = 0; i < n; ++i, j += i) a[i] = b[j];"}) {
+    const Unit unit =
+        unit_of(std::string("__global__ void f(float* a, float* b, int n) { ") + loop + " }");
+    EXPECT_TRUE(Analysis(unit.kernel).opaque()) << loop;
+  }
+}
+
+TEST(ClangForms, LoopsThatAskAtTheirEnd) {
+  EXPECT_EQ(body_of_kernel("do { n /= 2; } while (n > 4);"), "do {\n  n /= 2;\n} while (n > 4);\n");
+  EXPECT_EQ(body_of_kernel("while (n--) a[n] = 0.0f;"),
+            "while (true) {\n  --n;\n  if (!(n + 1)) {\n    break;\n  }\n  a[n] = 0.0f;\n}\n");
+}
+
+TEST(ClangForms, ListsOfValues) {
+  EXPECT_EQ(body_of_kernel("float x[3] = {1.0f, 2.0f}; a[0] = x[n];"),
+            "float x[3] = {1.0f, 2.0f};\na[0] = x[n];\n");
+  EXPECT_EQ(body_of_kernel("float4 v = {a[0], 0.0f, 0.0f, 1.0f}; b[0] = v.x;"),
+            "float4 v = float4{a[0], 0.0f, 0.0f, 1.0f};\nb[0] = v.x;\n");
+}
+
+TEST(ClangForms, ReferencesAreOtherNames) {
+  EXPECT_EQ(body_of_kernel("for (int i = 0; i < n; ++i) { float& r = a[i]; r += b[i]; }"),
+            "for (int i = 0; i < n; ++i) {\n  float* const r = &a[i];\n  r[0] += b[i];\n}\n");
+  EXPECT_EQ(body_of_kernel("float sums[4]; float& s = sums[n]; s = 1.0f;"),
+            "float sums[4];\nsums[n] = 1.0f;\n");
+  EXPECT_EQ(body_of_kernel("const auto& v = a[0] * 2.0f; b[0] = v;"),
+            "const float v = a[0] * 2.0f;\nb[0] = v;\n");
+  // The place would be another.
+  const Unit moved = unit_of(
+      "__global__ void f(float* a, int n) { int k = n; float& r = a[k]; ++k; r = 1.0f; a[k] = "
+      "2.0f; }");
+  EXPECT_TRUE(Analysis(moved.kernel).opaque());
+}
+
+TEST(ClangForms, PointersToRecords) {
+  const Unit unit = unit_of(
+      "struct P { float x, y; };\n__global__ void f(P* p, const P* q) { p->x = q[threadIdx.x].y; "
+      "(p + 1)->y = 0.0f; }");
+  const Analysis analysis(unit.kernel);
+  EXPECT_FALSE(analysis.opaque());
+  EXPECT_TRUE(analysis.is_written("p"));
+  EXPECT_FALSE(analysis.is_written("q"));
+  EXPECT_EQ(print(unit.kernel.body, 0), "p[0].x = q[threadIdx.x].y;\n(p + 1)[0].y = 0.0f;\n");
+}
+
+TEST(ClangForms, ViewsAreAccessesOfTheArrayBelow) {
+  const Unit unit = unit_of(
+      "__global__ void f(const float* x, float* y, float* z, int n) { int i = threadIdx.x;\n"
+      "  float4 v = *(const float4*)&x[4 * i];\n  ((float4*)y)[i] = v;\n"
+      "  reinterpret_cast<float2*>(z + n)[i].x = v.x; }");
+  const Analysis analysis(unit.kernel);
+  EXPECT_FALSE(analysis.opaque());
+  for (const char* name : {"x", "y", "z"})
+    EXPECT_TRUE(analysis.is_viewed(name)) << name;
+  EXPECT_FALSE(analysis.is_written("x"));
+  EXPECT_TRUE(analysis.is_written("y"));
+  EXPECT_TRUE(analysis.is_written("z"));
+  std::vector<std::string> views;
+  walk_expressions(unit.kernel.body, [&](const Expr& expr) {
+    if (const auto view = view_of(expr))
+      views.push_back(view->array->name + " " + view->vector + " " + print(view->first));
+  });
+  EXPECT_EQ(views,
+            (std::vector<std::string>{"x float4 4 * i", "y float4 i * 4", "z float2 n + i * 2"}));
+}
+
+TEST(ClangForms, WhatIsWrittenThroughLocalPointers) {
+  const Unit unit = unit_of(
+      "__global__ void f(float* x, float* y, int n) { float* p = x + n; float4* q = (float4*)p;\n"
+      "  q[0] = make_float4(0, 0, 0, y[0]); }");
+  const Analysis analysis(unit.kernel);
+  EXPECT_TRUE(analysis.is_written("x"));
+  EXPECT_FALSE(analysis.is_written("y"));
+}
+
+// By the body, and those of the functions that it calls.
+TEST(ClangForms, FunctionsAreKnownByTheirBodies) {
+  const std::string functions =
+      "__device__ float twice(float v) { return 2.0f * v; } // no threadIdx here\n"
+      "__device__ float most(float v) { float s = 0; for (int i = 0; i < 3; ++i) s = fmaxf(s, "
+      "twice(v)); return s; }\n"
+      "__device__ float load(const float* p) { return p[0]; }\n"
+      "__device__ void both(float v, float& low, float* high) { low = v; *high = v; }\n"
+      "__device__ float mine(float v) { return v + threadIdx.x; }\n"
+      "__device__ float endless(float v) { while (v > 1.0f) v *= v; return v; }\n"
+      "__device__ float own(float v) { float h, l; both(v, l, &h); return h + l; }\n";
+  const auto effect = [&](const std::string& call) {
+    const Unit unit = unit_of(
+        functions + "__global__ void f(float* a) { float x = 0, y = 0; a[0] = " + call + "; }");
+    CallEffect found = CallEffect::by_name;
+    const std::string name = call.substr(0, call.find('('));
+    walk_expressions(unit.kernel.body, [&](const Expr& expr) {
+      if (const auto* one = as<Call>(expr); one != nullptr && one->function == name)
+        found = one->effect;
+    });
+    return found;
+  };
+  EXPECT_EQ(effect("twice(x)"), CallEffect::pure);
+  EXPECT_EQ(effect("most(x)"), CallEffect::pure);
+  EXPECT_EQ(effect("own(x)"), CallEffect::pure);
+  EXPECT_EQ(effect("load(a)"), CallEffect::memory);
+  EXPECT_EQ(effect("endless(x)"), CallEffect::memory);
+  EXPECT_EQ(effect("mine(x)"), CallEffect::anything);
+  EXPECT_EQ(effect("lgammaf(x)"), CallEffect::pure);
+  EXPECT_EQ(effect("__fmaf_rn(x, y, x)"), CallEffect::pure);
+  EXPECT_EQ(effect("__shfl_sync(~0u, x, 0)"), CallEffect::by_name);
+  EXPECT_EQ(effect("__ldg(a)"), CallEffect::by_name);
+  EXPECT_EQ(effect("atomicAdd(a, x)"), CallEffect::by_name);
+  EXPECT_EQ(effect("clock()"), CallEffect::by_name);
+}
+
+TEST(ClangForms, WhatIsPassedByReferenceHasNoSingleDefinition) {
+  const Unit unit = unit_of(
+      "__device__ void next(int& v) { ++v; }\n"
+      "__global__ void f(float* a) { int i = 0; next(i); int j = 1; a[i] = j; }");
+  const Analysis analysis(unit.kernel);
+  EXPECT_FALSE(analysis.is_single_definition("i"));
+  EXPECT_TRUE(analysis.is_single_definition("j"));
+}
+
+}  // namespace
+}  // namespace regraph::source
