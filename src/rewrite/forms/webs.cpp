@@ -460,6 +460,7 @@ class Namer final : public source::Mutator {
 
 std::vector<std::string> names_of(const std::map<std::string, Variable>& candidates) {
   std::vector<std::string> names;
+  names.reserve(candidates.size());
   for (const auto& [name, variable] : candidates)
     names.push_back(name);
   return names;
