@@ -1,11 +1,10 @@
 #include "rewrite/forms/element_registers.h"
 
+#include "rewrite/forms/element_accesses.h"
 #include "source/analysis.h"
 #include "source/build.h"
-#include "source/known_functions.h"
 #include "source/match.h"
 #include "source/mutator.h"
-#include "source/visitor.h"
 #include "source/walk.h"
 
 #include <algorithm>
@@ -24,7 +23,6 @@ using source::Assignment;
 using source::AssignmentOperator;
 using source::Block;
 using source::Branch;
-using source::Call;
 using source::Declaration;
 using source::ExprPtr;
 using source::ForLoop;
@@ -33,7 +31,6 @@ using source::is_named;
 using source::Kernel;
 using source::Polynomial;
 using source::Stmt;
-using source::StmtKind;
 using source::StmtPtr;
 using source::Subscript;
 using source::to;
@@ -41,106 +38,6 @@ using source::VariableReference;
 using source::WhileLoop;
 
 namespace {
-
-// Whether other threads may take part in what the statement does, or its end is not reached: then
-// nothing can be kept in a register across it.
-class HazardFinder final : public source::Visitor {
- public:
-  explicit HazardFinder(const Analysis& analysis) : analysis_(analysis) {}
-
-  bool run(const StmtPtr& stmt) {
-    found_ = false;
-    loops_ = 0;
-    go(stmt);
-    return found_;
-  }
-
- private:
-  void visit(const source::Barrier&) override { found_ = true; }
-  void visit(const source::Return&) override { found_ = true; }
-  void visit(const source::Evaluation&) override { found_ = true; }
-  void visit(const source::OpaqueStatement&) override { found_ = true; }
-  void visit(const source::OpaqueExpression&) override { found_ = true; }
-  void visit(const source::Jump&) override { found_ = found_ || loops_ == 0; }
-  void visit(const ForLoop& stmt) override {
-    ++loops_;
-    Visitor::visit(stmt);
-    --loops_;
-  }
-  void visit(const WhileLoop& stmt) override {
-    ++loops_;
-    Visitor::visit(stmt);
-    --loops_;
-  }
-  void visit(const Call& expr) override {
-    found_ = found_ || !source::is_pure_function(expr.function);
-    Visitor::visit(expr);
-  }
-  // A pointer that is more than the buffer of an element may lead anywhere.
-  void visit(const Subscript& expr) override {
-    const auto* base = as<VariableReference>(expr.base);
-    if (base == nullptr || is_local_pointer(base->name)) go(expr.base);
-    go(expr.index);
-  }
-  void visit(const source::Unary& expr) override {
-    // The address of an element that is only read.
-    const ExprPtr place = source::addressed(expr);
-    const auto* base = place ? source::base_variable(*place) : nullptr;
-    if (base != nullptr && analysis_.is_written(base->name)) found_ = true;
-    Visitor::visit(expr);
-  }
-  void visit(const VariableReference& expr) override {
-    found_ = found_ || analysis_.is_global_pointer(expr.name) || is_local_pointer(expr.name);
-  }
-
-  bool is_local_pointer(const std::string& name) const {
-    const source::Variable* local = analysis_.local(name);
-    return local != nullptr && local->is_pointer;
-  }
-
-  const Analysis& analysis_;
-  bool found_ = false;
-  int loops_ = 0;
-};
-
-// Accesses to one buffer below a statement.
-class AccessFinder final : public source::Visitor {
- public:
-  explicit AccessFinder(std::string buffer) : buffer_(std::move(buffer)) {}
-
-  std::vector<ExprPtr> indices;
-  bool loads = false;
-  bool stores = false;
-
- private:
-  void visit(const Assignment& stmt) override {
-    const auto* target = as<Subscript>(stmt.target);
-    if (target != nullptr && is_named(target->base, buffer_)) {
-      stores = true;
-      loads = loads || stmt.op != AssignmentOperator::assign;
-      indices.push_back(target->index);
-      go(target->index);
-    } else {
-      go(stmt.target);
-    }
-    go(stmt.value);
-  }
-  void visit(const Subscript& expr) override {
-    if (is_named(expr.base, buffer_)) {
-      loads = true;
-      indices.push_back(expr.index);
-    }
-    Visitor::visit(expr);
-  }
-
-  const std::string buffer_;
-};
-
-AccessFinder accesses_of(const StmtPtr& stmt, const std::string& buffer) {
-  AccessFinder finder(buffer);
-  finder.go(stmt);
-  return finder;
-}
 
 // The element in the range of statements that is kept.
 struct Range {
@@ -229,7 +126,7 @@ class Promoter {
   // The index of the one element of the buffer that the loop accesses, as it can be computed in
   // front of it; null where there is none.
   ExprPtr common_index(const StmtPtr& loop, const std::string& buffer) const {
-    if (HazardFinder(analysis_).run(loop)) return nullptr;
+    if (has_hazard(loop, analysis_)) return nullptr;
     const std::vector<ExprPtr> indices = accesses_of(loop, buffer).indices;
     const std::set<std::string> inside = source::declared_names({loop});
     const auto is_outside = [&](const ExprPtr& index) { return is_fixed(index, inside); };
@@ -269,7 +166,7 @@ class Promoter {
   }
 
   bool may_join(const StmtPtr& stmt, const Range& range) const {
-    if (HazardFinder(analysis_).run(stmt)) return false;
+    if (has_hazard(stmt, analysis_)) return false;
     const std::set<std::string> declared = source::declared_names({stmt});
     for (const std::string& name : source::variables_of(range.index)) {
       if (declared.contains(name)) return false;

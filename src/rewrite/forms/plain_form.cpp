@@ -6,13 +6,39 @@
 #include "rewrite/forms/local_pointers.h"
 #include "rewrite/forms/selected_values.h"
 #include "rewrite/forms/webs.h"
-#include "source/analysis.h"
+#include "source/visitor.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace regraph::rewrite {
 
 namespace {
+
+class OpaqueFinder final : public source::Visitor {
+ public:
+  bool found = false;
+
+ private:
+  void visit(const source::OpaqueStatement&) override { found = true; }
+  void visit(const source::OpaqueExpression&) override { found = true; }
+};
+
+bool holds_opaque(const source::Block& body) {
+  OpaqueFinder finder;
+  finder.go(body);
+  return finder.found;
+}
+
+// Whether a loop writes an element of an array: else there is nothing to keep, and nothing to ask.
+bool stores_in_loops(const source::Block& block, bool in_loop = false) {
+  return std::any_of(block.begin(), block.end(), [&](const source::StmtPtr& stmt) {
+    if (in_loop && source::is<source::Subscript>(target_of(*stmt))) return true;
+    const bool is_loop = source::is<source::ForLoop>(stmt) || source::is<source::WhileLoop>(stmt);
+    return stores_in_loops(body_of(*stmt), in_loop || is_loop) ||
+           stores_in_loops(otherwise_of(*stmt), in_loop);
+  });
+}
 
 // With the buffers themselves in the place of pointers into them where that lets elements be kept.
 source::Kernel with_registers(const source::Kernel& kernel, const PlainFormLicence& licence) {
@@ -25,12 +51,12 @@ source::Kernel with_registers(const source::Kernel& kernel, const PlainFormLicen
 
 PlainForm plain_form(const source::Kernel& kernel, const PlainFormLicence& licence) {
   PlainForm result{kernel};
-  if (source::Analysis(kernel).opaque()) return result;
+  if (holds_opaque(kernel.body)) return result;
   result.kernel.body = without_continues(kernel.body);
   result.kernel.body = with_selected_values(result.kernel);
   result.kernel = with_webs_declared(result.kernel);
   result.kernel.body = without_dead_guards(result.kernel);
-  if (!licence.distinct_buffers) return result;
+  if (!licence.distinct_buffers || !stores_in_loops(result.kernel.body)) return result;
   source::Kernel kept = with_registers(result.kernel, licence);
   result.needs_distinct_buffers = kept.body != result.kernel.body;
   result.kernel = std::move(kept);

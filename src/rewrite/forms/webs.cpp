@@ -1,9 +1,8 @@
 #include "rewrite/forms/webs.h"
 
 #include "rewrite/forms/liveness.h"
+#include "rewrite/forms/web_candidates.h"
 #include "source/build.h"
-#include "source/known_functions.h"
-#include "source/match.h"
 #include "source/mutator.h"
 #include "source/visitor.h"
 #include "source/walk.h"
@@ -27,10 +26,8 @@ using source::Expr;
 using source::ExprPtr;
 using source::ForLoop;
 using source::is;
-using source::is_named;
 using source::Jump;
 using source::Kernel;
-using source::Return;
 using source::Stmt;
 using source::StmtPtr;
 using source::to;
@@ -39,95 +36,6 @@ using source::VariableReference;
 using source::WhileLoop;
 
 namespace {
-
-bool mentions(const ExprPtr& expr, const std::string& name) {
-  bool found = false;
-  source::walk(expr, [&](const Expr& node) { found = found || is_named(node, name); });
-  return found;
-}
-
-// The variable that the statement gives a value that does not depend on its old one, by declaring
-// or assigning it; null for all others.
-const std::string* defined_by(const Stmt& stmt) {
-  if (const auto* declaration = as<Declaration>(stmt))
-    return declaration->value ? &declaration->variable.name : nullptr;
-  const auto* assignment = as<Assignment>(stmt);
-  if (assignment == nullptr || assignment->op != AssignmentOperator::assign) return nullptr;
-  const auto* target = as<VariableReference>(assignment->target);
-  if (target == nullptr || mentions(assignment->value, target->name)) return nullptr;
-  return &target->name;
-}
-
-// The counter that the loop's header assigns first; null where it declares one or has none.
-const std::string* counter_of(const Stmt& stmt) {
-  const auto* loop = as<ForLoop>(stmt);
-  const bool assigns = loop != nullptr && is<Assignment>(loop->init);
-  return assigns ? defined_by(*loop->init) : nullptr;
-}
-
-// Locals that webs are looked for in: scalars that are declared without a value or assigned anew.
-class CandidateFinder final : public source::Visitor {
- public:
-  std::map<std::string, Variable> find(const Block& body) {
-    go(body);
-    std::map<std::string, Variable> result;
-    for (auto& [name, variable] : declared_) {
-      if (wanted_.contains(name) && !unfit_.contains(name)) result.emplace(name, variable);
-    }
-    return result;
-  }
-
- private:
-  void visit(const Declaration& stmt) override {
-    const Variable& variable = stmt.variable;
-    const bool fits = variable.extents.empty() && variable.storage == source::Storage::automatic &&
-                      (variable.scalar || source::zero_value(variable.type, std::nullopt)) &&
-                      variable.type.find("volatile") == std::string::npos;
-    if (!fits) unfit_.insert(variable.name);
-    const auto [entry, is_new] = declared_.emplace(variable.name, variable);
-    if (!is_new && entry->second.type != variable.type) unfit_.insert(variable.name);
-    if (!stmt.value) wanted_.insert(variable.name);
-    Visitor::visit(stmt);
-  }
-  void visit(const Assignment& stmt) override {
-    if (const std::string* name = defined_by(stmt)) wanted_.insert(*name);
-    Visitor::visit(stmt);
-  }
-  void visit(const source::Unary& expr) override {
-    const ExprPtr place = source::addressed(expr);
-    if (const auto* base = place ? source::base_variable(*place) : nullptr)
-      unfit_.insert(base->name);
-    if (place && source::base_variable(*place) == nullptr) {
-      for (const std::string& name : source::variables_of(place))
-        unfit_.insert(name);
-    }
-    Visitor::visit(expr);
-  }
-  void visit(const Call& expr) override {
-    // An unknown function may take a reference.
-    const bool known = source::is_pure_function(expr.function) ||
-                       source::is_warp_intrinsic(expr.function) || source::is_atomic(expr.function);
-    for (const ExprPtr& argument : expr.arguments) {
-      const auto* variable = as<VariableReference>(argument);
-      if (!known && variable != nullptr) unfit_.insert(variable->name);
-    }
-    Visitor::visit(expr);
-  }
-
-  std::map<std::string, Variable> declared_;
-  std::set<std::string> wanted_;
-  std::set<std::string> unfit_;
-};
-
-// Whether a value that nobody reads need not be computed.
-bool is_droppable(const ExprPtr& value) {
-  bool droppable = true;
-  source::walk(value, [&](const Expr& node) {
-    const auto* call = as<Call>(node);
-    droppable = droppable && (call == nullptr || source::is_pure_function(call->function));
-  });
-  return droppable;
-}
 
 // Moves what sets a counter into the header of the loop that follows, where that has none:
 //   int k = 0; for (; k < n; ++k)   becomes   int k; for (k = 0; k < n; ++k)
@@ -180,7 +88,10 @@ class CounterMover final : public source::Mutator {
       }
       // Only plain statements in between, which leave the counter alone.
       if (!is<Declaration>(stmt) && !is<Assignment>(stmt)) return;
-      if (mentions(value_of(*stmt), counter) || mentions(target_of(*stmt), counter)) return;
+      if (source::variables_of(value_of(*stmt)).contains(counter) ||
+          source::variables_of(target_of(*stmt)).contains(counter)) {
+        return;
+      }
       if (const auto* declaration = as<Declaration>(stmt))
         changed.insert(declaration->variable.name);
       if (const ExprPtr& target = target_of(*stmt)) {
@@ -460,6 +371,7 @@ class Namer final : public source::Mutator {
 
 std::vector<std::string> names_of(const std::map<std::string, Variable>& candidates) {
   std::vector<std::string> names;
+  names.reserve(candidates.size());
   for (const auto& [name, variable] : candidates)
     names.push_back(name);
   return names;
@@ -468,7 +380,7 @@ std::vector<std::string> names_of(const std::map<std::string, Variable>& candida
 }  // namespace
 
 Kernel with_webs_declared(const Kernel& kernel) {
-  const auto candidates = CandidateFinder().find(kernel.body);
+  const auto candidates = web_candidates(kernel.body);
   if (candidates.empty()) return kernel;
   const std::vector<std::string> names = names_of(candidates);
   Kernel result = kernel;

@@ -1,0 +1,128 @@
+#include "rewrite/forms/element_accesses.h"
+
+#include "source/known_functions.h"
+#include "source/match.h"
+#include "source/visitor.h"
+#include "source/walk.h"
+
+#include <utility>
+
+namespace regraph::rewrite {
+
+using source::Analysis;
+using source::as;
+using source::Assignment;
+using source::AssignmentOperator;
+using source::Call;
+using source::ExprPtr;
+using source::ForLoop;
+using source::is_named;
+using source::StmtPtr;
+using source::Subscript;
+using source::VariableReference;
+using source::WhileLoop;
+
+namespace {
+
+class HazardFinder final : public source::Visitor {
+ public:
+  explicit HazardFinder(const Analysis& analysis) : analysis_(analysis) {}
+
+  bool run(const StmtPtr& stmt) {
+    found_ = false;
+    loops_ = 0;
+    go(stmt);
+    return found_;
+  }
+
+ private:
+  void visit(const source::Barrier&) override { found_ = true; }
+  void visit(const source::Return&) override { found_ = true; }
+  void visit(const source::Evaluation&) override { found_ = true; }
+  void visit(const source::OpaqueStatement&) override { found_ = true; }
+  void visit(const source::OpaqueExpression&) override { found_ = true; }
+  void visit(const source::Jump&) override { found_ = found_ || loops_ == 0; }
+  void visit(const ForLoop& stmt) override {
+    ++loops_;
+    Visitor::visit(stmt);
+    --loops_;
+  }
+  void visit(const WhileLoop& stmt) override {
+    ++loops_;
+    Visitor::visit(stmt);
+    --loops_;
+  }
+  void visit(const Call& expr) override {
+    found_ = found_ || !source::is_pure_function(expr.function);
+    Visitor::visit(expr);
+  }
+  // A pointer that is more than the buffer of an element may lead anywhere.
+  void visit(const Subscript& expr) override {
+    const auto* base = as<VariableReference>(expr.base);
+    if (base == nullptr || is_local_pointer(base->name)) go(expr.base);
+    go(expr.index);
+  }
+  void visit(const source::Unary& expr) override {
+    // The address of an element that is only read.
+    const ExprPtr place = source::addressed(expr);
+    const auto* base = place ? source::base_variable(*place) : nullptr;
+    if (base != nullptr && analysis_.is_written(base->name)) found_ = true;
+    Visitor::visit(expr);
+  }
+  void visit(const VariableReference& expr) override {
+    found_ = found_ || analysis_.is_global_pointer(expr.name) || is_local_pointer(expr.name);
+  }
+
+  bool is_local_pointer(const std::string& name) const {
+    const source::Variable* local = analysis_.local(name);
+    return local != nullptr && local->is_pointer;
+  }
+
+  const Analysis& analysis_;
+  bool found_ = false;
+  int loops_ = 0;
+};
+
+class AccessFinder final : public source::Visitor {
+ public:
+  explicit AccessFinder(std::string buffer) : buffer_(std::move(buffer)) {}
+
+  ElementAccesses found;
+
+ private:
+  void visit(const Assignment& stmt) override {
+    const auto* target = as<Subscript>(stmt.target);
+    if (target != nullptr && is_named(target->base, buffer_)) {
+      found.stores = true;
+      found.loads = found.loads || stmt.op != AssignmentOperator::assign;
+      found.indices.push_back(target->index);
+      go(target->index);
+    } else {
+      go(stmt.target);
+    }
+    go(stmt.value);
+  }
+  void visit(const Subscript& expr) override {
+    if (is_named(expr.base, buffer_)) {
+      found.loads = true;
+      found.indices.push_back(expr.index);
+    }
+    Visitor::visit(expr);
+  }
+
+  const std::string buffer_;
+};
+
+}  // namespace
+
+ElementAccesses accesses_of(const StmtPtr& stmt, const std::string& buffer) {
+  AccessFinder finder(buffer);
+  finder.go(stmt);
+  return std::move(finder.found);
+}
+
+bool has_hazard(const StmtPtr& stmt, const Analysis& analysis) {
+  return HazardFinder(analysis).run(stmt);
+}
+
+}  // namespace regraph::rewrite

@@ -1,0 +1,25 @@
+// What statements do with the elements of a buffer. Used by element_registers.
+#pragma once
+
+#include "source/analysis.h"
+#include "source/ir.h"
+
+#include <string>
+#include <vector>
+
+namespace regraph::rewrite {
+
+// Accesses to one buffer by its own name.
+struct ElementAccesses {
+  std::vector<source::ExprPtr> indices;
+  bool loads = false;
+  bool stores = false;
+};
+[[nodiscard]] ElementAccesses accesses_of(const source::StmtPtr& stmt, const std::string& buffer);
+
+// Whether other threads may take part in what the statement does (barriers, atomics, calls), memory
+// is reached otherwise than by a buffer's name, or the statement is left by a jump or a return:
+// then nothing can be kept in a register across it.
+[[nodiscard]] bool has_hazard(const source::StmtPtr& stmt, const source::Analysis& analysis);
+
+}  // namespace regraph::rewrite
