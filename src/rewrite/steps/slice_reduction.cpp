@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace regraph::rewrite {
@@ -49,6 +50,10 @@ class SliceReduction final : public PlacedStep<SlicePlace> {
     auto launch = kernel.launch();
     if (!launch) return launch.error();
     if (Status status = require_thread_a_row(kernel, **launch); !status) return status.error();
+    for (const char* of_block : {"threadIdx.y", "blockDim.y"}) {
+      if (kernel.analysis().uses_builtin(of_block))
+        return refuse("the kernel uses " + std::string(of_block) + ", which would change");
+    }
     auto form = kernel.normal();
     if (!form) return form.error();
     auto plan = plan_rows((*form)->kernel, (*form)->analysis, place.slices, true, kernel.problem());
