@@ -85,7 +85,8 @@ TEST_F(LanguageModelCharacter, AConversationWithARealModelStillLeadsSomewhere) {
     const auto result = ended.json();
     EXPECT_GT(result.at("speedup"), one.least_speedup) << result.at("language_model");
     const auto& use = result.at("language_model");
-    EXPECT_GE(use.at("candidates"), 2);
+    // Other candidates of the conversation build on code that the rewriter of its day made.
+    EXPECT_GE(use.at("candidates"), 1);
     EXPECT_EQ(use.at("verdicts").size(), 1U) << use;  // every one of them was correct
     EXPECT_EQ(use.at("rejected").size(), 0U) << use;
   }
