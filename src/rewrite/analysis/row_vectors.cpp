@@ -91,8 +91,12 @@ class RowVectorPlanner {
     std::optional<Polynomial> length;
     for (const auto& [stmt, shared] : rows_) {
       const auto limit = analysis_.polynomial(shared.counted.limit);
-      if (shared.repeats || !shared.counted.starts_at_zero() || shared.counted.stride != 1 ||
-          !limit || (length && !(*length == *limit))) {
+      const auto first = analysis_.polynomial(shared.counted.first);
+      const auto start = first ? first->constant() : std::nullopt;
+      // What comes before the first element is part of its vector.
+      const bool starts_in_vector = start && *start >= 0 && *start < width_;
+      if (shared.repeats || !starts_in_vector || shared.counted.stride != 1 || !limit ||
+          (length && !(*length == *limit))) {
         return refuse("the loops over the row do not all go over the same elements");
       }
       length = limit;
@@ -130,11 +134,17 @@ class RowVectorPlanner {
 
   void note_accesses(const ForLoop& loop, const SharedLoop& shared) {
     const std::set<std::string> inner = source::declared_names(loop.body);
+    std::set<std::string> always;  // arrays that every iteration accesses
+    std::set<std::string> sometimes;
     for_each_guarded_access(loop.body, [&](const GuardedAccess& access) {
       const auto* base = source::base_variable(*access.access);
       if (base == nullptr || !analysis_.is_global_pointer(base->name)) return;
       const auto [entry, is_new] = uses_.try_emplace(base->name);
       Use& use = entry->second;
+      (access.guards.empty() ? always : sometimes).insert(base->name);
+      // A vector is stored as a whole.
+      const bool is_whole = access.guards.empty() && shared.counted.starts_at_zero();
+      if (access.is_store && !is_whole) use.is_possible = false;
       const auto place = place_of(access, shared, inner);
       const source::KernelParameter* parameter = kernel_.parameter(base->name);
       const bool has_type = parameter != nullptr && parameter->scalar;
@@ -146,7 +156,7 @@ class RowVectorPlanner {
         use.is_possible = false;
         return;
       }
-      if (!is_new) return;
+      if (!is_new || !use.is_possible) return;
       use.array = {base->name, parameter->type, type, *parameter->scalar, *place,
                    access.access->index->type &&
                        size_in_bytes(*access.access->index->type) == sizeof(std::int64_t)};
@@ -154,14 +164,15 @@ class RowVectorPlanner {
       use.is_possible = require_divisible(*place, width_, facts(), divisible);
       if (use.is_possible) result_.divisible = std::move(divisible);
     });
+    for (const std::string& name : sometimes) {
+      if (!always.contains(name)) uses_.at(name).is_possible = false;
+    }
   }
 
-  // What the loop's counter is added to; nothing where the access happens under a condition, or
-  // elsewhere.
+  // What the loop's counter is added to; nothing for accesses elsewhere.
   std::optional<Polynomial> place_of(const GuardedAccess& access, const SharedLoop& shared,
                                      const std::set<std::string>& inner) const {
-    if (!access.guards.empty() || !source::is<source::VariableReference>(access.access->base))
-      return std::nullopt;
+    if (!source::is<source::VariableReference>(access.access->base)) return std::nullopt;
     const auto index = analysis_.polynomial(access.access->index);
     const auto pitch = index ? index->coefficient(shared.counted.name) : std::nullopt;
     if (!pitch || !(*pitch == Polynomial(1))) return std::nullopt;

@@ -128,20 +128,44 @@ StmtPtr RowVectorCode::over_vectors(Block body) const {
                               std::move(code), source::kUnrollFully);
 }
 
-void RowVectorCode::add_loop(const ForLoop& loop, Block& out) {
-  std::set<std::string> read;
+std::set<std::string> RowVectorCode::written_by(const ForLoop& loop) const {
   std::set<std::string> written;
   source::walk(loop.body, [&](const Stmt& stmt) {
     const auto* assignment = as<Assignment>(stmt);
     const RowArray* target = assignment != nullptr ? array_of(*assignment->target) : nullptr;
-    if (target != nullptr) {
-      written.insert(target->name);
-      if (assignment->op != source::AssignmentOperator::assign) read.insert(target->name);
-    }
-    source::walk(value_of(stmt), [&](const Expr& node) {
-      if (const RowArray* array = array_of(node)) read.insert(array->name);
-    });
+    if (target != nullptr) written.insert(target->name);
   });
+  return written;
+}
+
+// Whether an iteration reads the array's element before it writes it.
+bool RowVectorCode::needs_old(const ForLoop& loop, const RowArray& array) const {
+  const auto reads = [&](const ExprPtr& expr) {
+    bool found = false;
+    source::walk(expr, [&](const Expr& node) { found = found || array_of(node) == &array; });
+    return found;
+  };
+  for (const StmtPtr& stmt : loop.body) {
+    const auto* assignment = as<Assignment>(stmt);
+    const bool stores = assignment != nullptr && array_of(*assignment->target) == &array;
+    if (stores && assignment->op == source::AssignmentOperator::assign && !reads(assignment->value))
+      return false;
+    bool found = stores;
+    source::walk(Block{stmt}, [&](const Stmt& inner) {
+      found = found || reads(value_of(inner)) || reads(target_of(inner));
+    });
+    if (found) return true;
+  }
+  return false;
+}
+
+void RowVectorCode::add_loop(const ForLoop& loop, const std::set<std::string>& written_later,
+                             Block& out) {
+  std::set<std::string> read;
+  const std::set<std::string> written = written_by(loop);
+  for (const RowArray& array : plan_.arrays) {
+    if (needs_old(loop, array)) read.insert(array.name);
+  }
 
   Block loads;
   Block body;
@@ -167,6 +191,13 @@ void RowVectorCode::add_loop(const ForLoop& loop, Block& out) {
         if (array == nullptr) return std::nullopt;
         return held_at(*array, source::variable(place_));
       });
+  const auto counted = source::counted_loop_of(loop);
+  if (counted && !counted->starts_at_zero()) {
+    element = {source::branch(
+        source::binary(source::BinaryOperator::greater_equal, source::variable(counted->name),
+                       counted->first),
+        std::move(element))};
+  }
   element.insert(element.begin(),
                  source::declare(loop.declaration()->variable,
                                  source::add(source::variable(first_), source::variable(place_))));
@@ -174,6 +205,8 @@ void RowVectorCode::add_loop(const ForLoop& loop, Block& out) {
                                       std::move(element), source::kUnrollFully));
   for (const RowArray& array : plan_.arrays) {
     if (!written.contains(array.name)) continue;
+    // Kept in registers until the last loop that writes it.
+    if (plan_.vectors > 0 && written_later.contains(array.name)) continue;
     const Block code = store(array);
     body.insert(body.end(), code.begin(), code.end());
   }

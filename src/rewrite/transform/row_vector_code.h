@@ -21,13 +21,19 @@ class RowVectorCode {
   // Whether the row is one that the code is for: the same for all threads of the grid.
   [[nodiscard]] source::ExprPtr condition() const;
 
-  // The loop, dealt out to the lanes, and what it loads first, appended to `out`.
-  void add_loop(const source::ForLoop& loop, source::Block& out);
+  // The loop, dealt out to the lanes, and what it loads first, appended to `out`. `written_later`:
+  // arrays that a later one of the loops writes as a whole.
+  void add_loop(const source::ForLoop& loop, const std::set<std::string>& written_later,
+                source::Block& out);
+
+  // The arrays that the loop writes.
+  [[nodiscard]] std::set<std::string> written_by(const source::ForLoop& loop) const;
 
  private:
   [[nodiscard]] const RowArray* array_of(const source::Expr& access) const;
   [[nodiscard]] source::ExprPtr held_at(const RowArray& array, const source::ExprPtr& place) const;
   [[nodiscard]] source::ExprPtr vector_at(const RowArray& array, bool stores) const;
+  [[nodiscard]] bool needs_old(const source::ForLoop& loop, const RowArray& array) const;
   [[nodiscard]] source::Block load(const RowArray& array) const;
   [[nodiscard]] source::Block store(const RowArray& array) const;
   [[nodiscard]] source::StmtPtr over_vectors(source::Block body) const;

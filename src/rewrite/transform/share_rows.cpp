@@ -181,8 +181,21 @@ class RowSharer {
   Block dealt_out(const ForLoop& loop, const SharedLoop& shared) {
     if (vector_code_ == nullptr) return {dealt(loop, shared)};
     Block result;
-    vector_code_->add_loop(loop, result);
+    vector_code_->add_loop(loop, written_after(loop), result);
     return result;
+  }
+
+  // The arrays that loops behind this one write.
+  std::set<std::string> written_after(const ForLoop& loop) const {
+    std::set<std::string> written;
+    bool is_behind = false;
+    for (const StmtPtr& stmt : *vectors_->block) {
+      const auto found = plan_.find(stmt.get());
+      if (found == plan_.end()) continue;
+      if (is_behind) written.merge(vector_code_->written_by(to<ForLoop>(stmt)));
+      is_behind = is_behind || stmt.get() == &loop;
+    }
+    return written;
   }
 
   StmtPtr dealt(const ForLoop& loop, const SharedLoop& shared) {
