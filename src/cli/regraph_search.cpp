@@ -116,6 +116,9 @@ class SearchCommand {
     }
     for (const std::string& note : result->notes)
       chat("note: " + note);
+    const FixedPathExpander* path = (*expander)->path();
+    const auto refusal = path != nullptr ? path->refusal() : std::nullopt;
+    if (refusal) say("warning: --steps ends early: " + *refusal + "\n");
     return conclude(*result, (*expander)->model());
   }
 

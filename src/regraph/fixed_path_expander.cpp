@@ -16,4 +16,20 @@ std::vector<StepProposal> FixedPathExpander::propose(const Candidate&,
   return is_on_path ? std::vector<StepProposal>{path_[done]} : std::vector<StepProposal>{};
 }
 
+Result<Candidate> FixedPathExpander::apply(const Candidate& candidate, const StepProposal& proposal,
+                                           int variant, const ExpansionContext& context,
+                                           const Cancellation& cancellation) const {
+  auto applied = steps_.apply(candidate, proposal, variant, context, cancellation);
+  if (!applied) {
+    const std::scoped_lock lock(mutex_);
+    if (!refusal_) refusal_ = proposal.text() + ": " + applied.error().message;
+  }
+  return applied;
+}
+
+std::optional<std::string> FixedPathExpander::refusal() const {
+  const std::scoped_lock lock(mutex_);
+  return refusal_;
+}
+
 }  // namespace regraph

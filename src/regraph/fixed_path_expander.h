@@ -4,6 +4,9 @@
 
 #include "regraph/expander.h"
 
+#include <mutex>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -22,9 +25,7 @@ class FixedPathExpander final : public Expander {
                                                   const Cancellation& cancellation) const override;
   [[nodiscard]] Result<Candidate> apply(const Candidate& candidate, const StepProposal& proposal,
                                         int variant, const ExpansionContext& context,
-                                        const Cancellation& cancellation) const override {
-    return steps_.apply(candidate, proposal, variant, context, cancellation);
-  }
+                                        const Cancellation& cancellation) const override;
   [[nodiscard]] bool repeatable(const StepProposal& proposal) const override {
     return steps_.repeatable(proposal);
   }
@@ -34,9 +35,14 @@ class FixedPathExpander final : public Expander {
   }
   [[nodiscard]] double longest_seconds() const override { return steps_.longest_seconds(); }
 
+  // The first step that was refused so far, and why: "smem_tile(depth=8, loop=1): ...".
+  [[nodiscard]] std::optional<std::string> refusal() const;
+
  private:
   const Expander& steps_;
   std::vector<StepProposal> path_;
+  mutable std::mutex mutex_;
+  mutable std::optional<std::string> refusal_;
 };
 
 }  // namespace regraph

@@ -36,6 +36,8 @@ class SessionExpander {
   [[nodiscard]] Evaluator& evaluator() const { return *evaluator_; }
   // Null where the rewriter has no part in it.
   [[nodiscard]] const rewrite::AstRewriter* rewriter() const { return rewriter_.get(); }
+  // Null where it is searched.
+  [[nodiscard]] const FixedPathExpander* path() const { return path_.get(); }
   // Null where none is asked.
   [[nodiscard]] const LanguageModel* model() const { return model_.get(); }
 
