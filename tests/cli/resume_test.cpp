@@ -174,14 +174,14 @@ TEST_F(ResumeRun, SaysWhatIsWrongWithADirectory) {
   expect_usage({"'out'", "in use"}, {"--resume", "out"});
 }
 
-// On a disk of 300 KiB, which a mount namespace of its own gives the program where the system lets
+// On a disk of 400 KiB, which a mount namespace of its own gives the program where the system lets
 // it.
 TEST_F(ResumeRun, AFullDiskIsOneMessageAndNothingIsLost) {
   const std::string program = "'" + std::string(REGRAPH_SEARCH_PROGRAM) + "'";
   const std::string settings =
       " '" + example("transpose") + "' --device h200 --evaluations 14 --json --quiet --output ";
   const std::string script =
-      "mkdir disk && mount -t tmpfs -o size=300k tmpfs disk || exit 77\n" +
+      "mkdir disk && mount -t tmpfs -o size=400k tmpfs disk || exit 77\n" +
       // The first run fills the compile cache.
       program + settings + "whole > whole.out || exit 1\n" +  //
       program + settings + "disk/out > full.out 2> full.err; echo $? > full.code\n" +

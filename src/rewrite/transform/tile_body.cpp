@@ -142,10 +142,20 @@ bool TileBody::reads_global(const Block& body) const {
   return found;
 }
 
-// Every read of `name` outside its own updates is under all of `guards`.
-bool TileBody::read_only_under(const Block& block, const std::string& name,
+// The register that the statement gives a value to; empty for others.
+std::string TileBody::register_set_by(const Stmt& stmt) const {
+  if (const auto* declaration = as<Declaration>(stmt)) return declaration->variable.name;
+  const ExprPtr& target = target_of(stmt);
+  const auto* base = target ? source::base_variable(*target) : nullptr;
+  return base != nullptr && is_register(base->name) ? base->name : "";
+}
+
+// Whether what `name` holds is seen under all of `guards` only. Other registers may be computed from
+// it, if that holds for them.
+bool TileBody::seen_only_under(const Block& block, const std::string& name,
                                const std::set<std::string>& guards,
-                               const std::set<std::string>& held) {
+                               const std::set<std::string>& held,
+                               std::set<std::string>& asked) const {
   for (const StmtPtr& stmt : block) {
     std::set<std::string> inside = held;
     if (const auto* branch = as<Branch>(stmt)) {
@@ -153,18 +163,22 @@ bool TileBody::read_only_under(const Block& block, const std::string& name,
         inside.insert(source::print(term));
     }
     const ExprPtr& target = target_of(*stmt);
-    const auto* base = target ? source::base_variable(*target) : nullptr;
-    const bool updates_itself = base != nullptr && base->name == name;
-    bool reads = source::variables_of(value_of(*stmt)).contains(name) && !updates_itself;
+    const std::string set = register_set_by(*stmt);
+    const bool reads = source::variables_of(value_of(*stmt)).contains(name) && set != name;
+    bool places = false;
     if (target) {
-      for (const ExprPtr& index : source::indices_of(*target)) {
-        reads = reads || source::variables_of(index).contains(name);
-      }
+      for (const ExprPtr& index : source::indices_of(*target))
+        places = places || source::variables_of(index).contains(name);
     }
-    if (reads && !std::includes(held.begin(), held.end(), guards.begin(), guards.end()))
-      return false;
-    if (!read_only_under(body_of(*stmt), name, guards, inside)) return false;
-    if (!read_only_under(otherwise_of(*stmt), name, guards, held)) return false;
+    const bool is_held = std::includes(held.begin(), held.end(), guards.begin(), guards.end());
+    if (places && !is_held) return false;
+    if (reads && !is_held) {
+      if (set.empty()) return false;
+      const bool is_known = !asked.insert(set).second;
+      if (!is_known && !seen_only_under(kernel_.body, set, guards, {}, asked)) return false;
+    }
+    if (!seen_only_under(body_of(*stmt), name, guards, inside, asked)) return false;
+    if (!seen_only_under(otherwise_of(*stmt), name, guards, held, asked)) return false;
   }
   return true;
 }
@@ -182,8 +196,9 @@ bool TileBody::can_drop_guard(const Branch& branch) const {
       return;
     }
     const auto* base = source::base_variable(*target);
+    std::set<std::string> asked;
     droppable = droppable && base != nullptr && is_register(base->name) &&
-                read_only_under(kernel_.body, base->name, guards, {});
+                seen_only_under(kernel_.body, base->name, guards, {}, asked);
   });
   return droppable;
 }

@@ -35,9 +35,11 @@ class TileBody {
   [[nodiscard]] bool reads_global(const source::Block& body) const;
   [[nodiscard]] bool can_drop_guard(const source::Branch& branch) const;
   [[nodiscard]] source::Block without_guards(const source::Block& body) const;
-  [[nodiscard]] static bool read_only_under(const source::Block& block, const std::string& name,
-                                            const std::set<std::string>& guards,
-                                            const std::set<std::string>& held);
+  [[nodiscard]] std::string register_set_by(const source::Stmt& stmt) const;
+  [[nodiscard]] bool seen_only_under(const source::Block& block, const std::string& name,
+                                     const std::set<std::string>& guards,
+                                     const std::set<std::string>& held,
+                                     std::set<std::string>& asked) const;
   [[nodiscard]] static source::Block without_dead_declarations(const source::Block& body);
 
   const source::Kernel& kernel_;
