@@ -64,6 +64,7 @@ class CounterMover final : public source::Mutator {
  private:
   void move_into(Block& block, std::size_t position, const std::string& counter) const {
     std::set<std::string> changed;
+    bool writes_memory = false;
     for (std::size_t at = position; at-- > 0;) {
       const StmtPtr stmt = block[at];
       if (!stmt) continue;
@@ -74,7 +75,7 @@ class CounterMover final : public source::Mutator {
         const bool same = std::none_of(used.begin(), used.end(), [&](const std::string& name) {
           return changed.contains(name);
         });
-        if (!same || !reads_nothing(value)) return;
+        if (!same || !is_droppable(value) || (writes_memory && reads_memory(value))) return;
         auto loop = std::make_shared<ForLoop>(to<ForLoop>(block[position]));
         auto init =
             std::make_shared<Assignment>(source::variable(counter, candidates_.at(counter).scalar),
@@ -97,16 +98,18 @@ class CounterMover final : public source::Mutator {
       if (const ExprPtr& target = target_of(*stmt)) {
         const std::set<std::string> names = source::variables_of(target);
         changed.insert(names.begin(), names.end());
+        writes_memory = writes_memory || !is<VariableReference>(target);
       }
+      writes_memory = writes_memory || !is_droppable(value_of(*stmt));
     }
   }
 
-  static bool reads_nothing(const ExprPtr& value) {
-    bool plain = true;
+  static bool reads_memory(const ExprPtr& value) {
+    bool reads = false;
     source::walk(value, [&](const Expr& node) {
-      plain = plain && !is<source::Subscript>(node) && !is<Call>(node);
+      reads = reads || is<source::Subscript>(node) || is<Call>(node);
     });
-    return plain;
+    return reads;
   }
 
   const std::map<std::string, Variable>& candidates_;
