@@ -96,19 +96,20 @@ class Reader {
     request.include_directories = options_.include_directories;
     const auto input = read_problem_source(request);
     if (!input) return {.state = "refused", .why = input.error().message};
-    auto parsed =
-        source::parse_kernel(input->source, std::filesystem::path(file).filename().string(),
-                             input->kernel, toolchain_.front_end);
+    auto parsed = parse(*input, file, true);
     if (!parsed) return {.state = "refused", .why = parsed.error().message};
     if (!parsed->unit) return {.state = "opaque", .why = parsed->opaque_reason};
-    parsed->unit->before = source::without_line_directives(parsed->unit->before);
-    parsed->unit->after = source::without_line_directives(parsed->unit->after);
     Reading result{.state = "readable", .why = ""};
     if (const auto opaque = source::Analysis(parsed->unit->kernel).opaque())
       result = {.state = "opaque", .why = *opaque};
     if (result.state == "readable" && options_.gate) result.why = gate(*input, *parsed->unit);
     if (!result.why.empty()) {
       result.state = "opaque";
+      if (!options_.gate) return result;
+      // As a session does, for the steps that need not see all of it.
+      auto again = parse(*input, file, false);
+      if (again && again->unit && gate(*input, *again->unit).empty())
+        propose(*input, *again, result);
       return result;
     }
     propose(*input, *parsed, result);
@@ -116,6 +117,18 @@ class Reader {
   }
 
  private:
+  Result<source::ParsedKernel> parse(const ProblemSource& input, const std::string& file,
+                                     bool takes_apart) const {
+    source::FrontEndConfiguration front_end = toolchain_.front_end;
+    front_end.takes_apart = takes_apart;
+    auto parsed = source::parse_kernel(
+        input.source, std::filesystem::path(file).filename().string(), input.kernel, front_end);
+    if (!parsed || !parsed->unit) return parsed;
+    parsed->unit->before = source::without_line_directives(parsed->unit->before);
+    parsed->unit->after = source::without_line_directives(parsed->unit->after);
+    return parsed;
+  }
+
   // Why the kernel does not pass; "" where it does.
   std::string gate(const ProblemSource& input, const source::Unit& unit) const {
     CompileRequest request;

@@ -26,7 +26,8 @@ using clang::isa;
 
 class Converter {
  public:
-  explicit Converter(clang::ASTContext& context) : expressions_(context) {}
+  Converter(clang::ASTContext& context, bool takes_apart)
+      : expressions_(context), takes_apart_(takes_apart) {}
 
   Result<Kernel> convert(const clang::FunctionDecl& function) {
     Kernel kernel;
@@ -106,7 +107,7 @@ class Converter {
   // The value of an expression; what it does besides goes in front of `block`'s next statement,
   // and behind it to `after` where that is given.
   ExprPtr value_of(const clang::Expr* expr, Block& block, Block* after = nullptr) {
-    if (!has_effects(*expr)) return expressions_.convert(expr);
+    if (!takes_apart_ || !has_effects(*expr)) return expressions_.convert(expr);
     SideEffects effects;
     effects.separable = separable_effects(*expr);
     effects.may_follow = after != nullptr;
@@ -159,7 +160,7 @@ class Converter {
   // A reference is another name of a place, or of a value that is made for it.
   StmtPtr convert_reference(const clang::VarDecl* declaration, Block& block) {
     const clang::Expr* init = declaration->getInit();
-    if (init == nullptr || has_effects(*init)) return nullptr;
+    if (!takes_apart_ || init == nullptr || has_effects(*init)) return nullptr;
     const clang::Expr* bare = init->IgnoreImplicit();
     if (isa<clang::MaterializeTemporaryExpr>(init->IgnoreParens()) || !bare->isLValue()) {
       const clang::QualType type = declaration->getType().getNonReferenceType();
@@ -256,7 +257,7 @@ class Converter {
                                                      std::nullopt);
         }
       } else if (!is_default) {
-        const auto* chain = chain_of(init);
+        const auto* chain = takes_apart_ ? chain_of(init) : nullptr;
         value = chain != nullptr ? value_of_chain(chain, block) : value_of(init, block, after);
       }
     }
@@ -280,6 +281,7 @@ class Converter {
                     assigned, *assignment_operator(op),
                     value != nullptr ? expressions_.convert(value) : integer(1)));
     }
+    if (!takes_apart_) return nullptr;
     const auto* chain = value != nullptr && !has_effects(*target) ? chain_of(value) : nullptr;
     if (chain != nullptr) {
       ExprPtr from = value_of_chain(chain, block);
@@ -588,6 +590,7 @@ class Converter {
 
   // What the condition does besides ends the body.
   StmtPtr convert_do(const clang::DoStmt* repeat) {
+    if (!takes_apart_) return nullptr;
     if (has_effects(*repeat->getCond()) && has_continue(*repeat->getBody())) return nullptr;
     Block body = convert_block(repeat->getBody());
     ExprPtr condition = value_of(repeat->getCond(), body);
@@ -619,6 +622,7 @@ class Converter {
     if (expr == nullptr) return nullptr;
     std::vector<const clang::Expr*> parts;
     take_apart(expr, parts);
+    if (!takes_apart_ && parts.size() > 1) return nullptr;
     StmtPtr stmt;
     for (const clang::Expr* part : parts) {
       if (stmt) before.push_back(std::move(stmt));
@@ -650,14 +654,16 @@ class Converter {
   }
 
   ExpressionConverter expressions_;
+  bool takes_apart_;
   std::set<const clang::ValueDecl*> changing_;   // (clang_control.h)
   std::map<std::string, std::string> declared_;  // name -> meaning of its declaration
 };
 
 }  // namespace
 
-Result<Kernel> convert_kernel(const clang::FunctionDecl& function, clang::ASTContext& context) {
-  return Converter(context).convert(function);
+Result<Kernel> convert_kernel(const clang::FunctionDecl& function, clang::ASTContext& context,
+                              bool takes_apart) {
+  return Converter(context, takes_apart).convert(function);
 }
 
 }  // namespace regraph::source
