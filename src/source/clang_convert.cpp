@@ -259,6 +259,10 @@ class Converter {
       } else if (!is_default) {
         const auto* chain = takes_apart_ ? chain_of(init) : nullptr;
         value = chain != nullptr ? value_of_chain(chain, block) : value_of(init, block, after);
+        // The text of x(a) begins with the name.
+        const bool is_named =
+            construct != nullptr && construct->getBeginLoc() == declaration->getLocation();
+        if (is_named && is<OpaqueExpression>(value)) return nullptr;
       }
     }
     const std::string meaning = variable.type + (variable.is_pointer ? "*" : "") + "|" +
