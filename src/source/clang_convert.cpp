@@ -366,6 +366,21 @@ class Converter {
     take_apart(op->getRHS(), parts);
   }
 
+  // Whether its header declares or advances more than one variable.
+  static bool has_several_parts(const clang::ForStmt& loop) {
+    const auto* declarations = dyn_cast_or_null<clang::DeclStmt>(loop.getInit());
+    if (declarations != nullptr && !declarations->isSingleDecl()) return true;
+    for (const clang::Stmt* part :
+         {loop.getInit(), static_cast<const clang::Stmt*>(loop.getInc())}) {
+      const auto* expr = dyn_cast_or_null<clang::Expr>(part);
+      if (expr == nullptr) continue;
+      std::vector<const clang::Expr*> parts;
+      take_apart(expr, parts);
+      if (parts.size() > 1) return true;
+    }
+    return false;
+  }
+
   // The header's first part in `init`, of several the one that the condition asks about; the others
   // stand before the loop. False where the IR has no form for it.
   bool convert_init(const clang::ForStmt* loop, StmtPtr& init, Block& block) {
@@ -483,6 +498,7 @@ class Converter {
   StmtPtr convert_loop(const clang::ForStmt* loop, int unroll, Block& block) {
     if (loop->getConditionVariable() != nullptr) return nullptr;
     if (loop->getCond() != nullptr && has_effects(*loop->getCond())) return nullptr;
+    if (!takes_apart_ && has_several_parts(*loop)) return nullptr;
     StmtPtr init;
     Block before;
     if (!convert_init(loop, init, before)) return nullptr;

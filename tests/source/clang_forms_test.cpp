@@ -98,7 +98,8 @@ TEST(ClangForms, NothingIsTakenApartOnRequest) {
   for (const char* unusual :
        {"int k = 0; a[k++] = 1.0f;", "do { n /= 2; } while (n > 4);", "a[1] = b[1] = a[0];",
         "float& to = a[n]; to = 1.0f;", "while (n--) a[n] = 0.0f;", "a[0] = 1.0f, b[0] = 2.0f;",
-        "float y, x = y = 2.0f; a[0] = x;"}) {
+        "for (int i = 0, j = n; i < j; ++i) a[i] = b[j];",
+        "for (int i = 0; i < n; ++i, ++n) a[i] = 0;", "float y, x = y = 2.0f; a[0] = x;"}) {
     const Kernel kernel =
         body_as_it_stands(std::string("float s = 2.0f; ") + unusual + " b[0] = s;");
     EXPECT_TRUE(Analysis(kernel).opaque()) << print(kernel.body, 0);
