@@ -325,32 +325,6 @@ __global__ void rows(const float* A, float* C, int M, int K) {
   }
 })~",
        kRows},
-      {"counts_along_a_row", R"~(
-__global__ void rows(const float* A, float* C, int M, int K) {
-  int row = blockIdx.x * blockDim.x + threadIdx.x;
-  if (row >= M) return;
-  int at = row * K;
-  int end = at + K;
-  float sum = 0.0f;
-  for (;;) {
-    if (at >= end) break;
-    sum = sum + A[at];
-    at = at + 1;
-  }
-  C[row] = sum;
-})~",
-       kRows},
-      {"counts_along_a_row_plain", R"~(
-__global__ void rows(const float* A, float* C, int M, int K) {
-  int row = blockIdx.x * blockDim.x + threadIdx.x;
-  if (row >= M) return;
-  int start = row * K;
-  int end = start + K;
-  float sum = 0.0f;
-  for (int at = row * K; at < end; ++at) sum += A[at];
-  C[row] = sum;
-})~",
-       kRows},
       {"counts_while", R"~(
 __global__ void rows(const float* A, float* C, int M, int K) {
   int row = blockIdx.x * blockDim.x + threadIdx.x;

@@ -92,6 +92,23 @@ TEST(ThreadCoarsen, RestartsWhatARepeatedLoopCounts) {
       << source::print(state.unit);
 }
 
+// The counter says nothing of the row, but where the loop begins and ends does.
+TEST(ThreadCoarsen, ReadsUnderTheGuardWhatALoopOverARowReads) {
+  auto kernel = KernelCase::make(
+      "__global__ void rows(const float* A, float* C, int M, int K) {\n"
+      "  int row = blockIdx.x * blockDim.x + threadIdx.x;\n  if (row >= M) return;\n"
+      "  int start = row * K;\n  int end = start + K;\n  float sum = 0.0f;\n"
+      "  for (int at = row * K; at < end; ++at) sum += A[at];\n  C[row] = sum;\n}",
+      "sizes: {M: 300, K: 45}\n"
+      "args: {A: {dir: in, shape: [M, K]}, C: {dir: out, shape: [M]}}\n"
+      "launch: {block: 64, grid: \"cdiv(M, bx)\"}\ntests: [{M: 70, K: 9}, {M: 1, K: 1}]\n"
+      "assume: {reassociate: true}\n");
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  for (const char* factor : {"2", "4"})
+    expect_correct(**kernel, {{"thread_coarsen", {{"axis", "x"}, {"factor", factor}}}});
+  expect_correct(**kernel, {{"slice_reduction", {{"slices", "8"}}}});
+}
+
 TEST(ThreadCoarsen, RefusesParametersThatChange) {
   auto kernel = KernelCase::make(
       "__global__ void f(const float* a, float* b, int n, int m) {\n"
