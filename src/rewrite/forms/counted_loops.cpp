@@ -83,7 +83,7 @@ class HeaderMaker final : public source::Mutator {
   using Mutator::mutate;
 
   StmtPtr mutate(const StmtPtr& stmt, const WhileLoop& loop) override {
-    const StmtPtr inner = Mutator::mutate(stmt, loop);
+    StmtPtr inner = Mutator::mutate(stmt, loop);
     const auto& repeat = source::to<WhileLoop>(inner);
     if (repeat.asks_last) return inner;
     const bool is_endless = source::is_number(repeat.condition, 1);
@@ -91,7 +91,7 @@ class HeaderMaker final : public source::Mutator {
   }
 
   StmtPtr mutate(const StmtPtr& stmt, const ForLoop& loop) override {
-    const StmtPtr inner = Mutator::mutate(stmt, loop);
+    StmtPtr inner = Mutator::mutate(stmt, loop);
     const auto& repeat = source::to<ForLoop>(inner);
     if (repeat.init || repeat.step) return inner;
     return with_header(inner, repeat.condition, repeat);
