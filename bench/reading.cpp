@@ -6,9 +6,9 @@
 //
 // A line a kernel: file, kernel, what it is (readable, opaque, refused), number of proposals, why
 // not; then the counts. With --gate a kernel counts as readable only where what is printed of its
-// form compiles to the same PTX; --keep
-// leaves the texts of those that do not. What the source does not tell of launch and lengths is
-// made up.
+// form compiles to the same PTX; the proposals of the others are for the kernel as it stands, with
+// nothing taken apart, if that passes. --keep leaves the texts of what does not. What the source
+// does not tell of launch and lengths is made up.
 #include "base/files.h"
 #include "eval/compile/same_code.h"
 #include "rewrite/ast_rewriter.h"
@@ -96,26 +96,38 @@ class Reader {
     request.include_directories = options_.include_directories;
     const auto input = read_problem_source(request);
     if (!input) return {.state = "refused", .why = input.error().message};
-    auto parsed =
-        source::parse_kernel(input->source, std::filesystem::path(file).filename().string(),
-                             input->kernel, toolchain_.front_end);
-    if (!parsed) return {.state = "refused", .why = parsed.error().message};
-    if (!parsed->unit) return {.state = "opaque", .why = parsed->opaque_reason};
-    parsed->unit->before = source::without_line_directives(parsed->unit->before);
-    parsed->unit->after = source::without_line_directives(parsed->unit->after);
-    Reading result{.state = "readable", .why = ""};
-    if (const auto opaque = source::Analysis(parsed->unit->kernel).opaque())
-      result = {.state = "opaque", .why = *opaque};
-    if (result.state == "readable" && options_.gate) result.why = gate(*input, *parsed->unit);
-    if (!result.why.empty()) {
-      result.state = "opaque";
-      return result;
+    Reading result;
+    for (const bool takes_apart : {true, false}) {
+      const auto parsed = parse(*input, file, takes_apart);
+      if (!parsed) return {.state = "refused", .why = parsed.error().message};
+      if (!parsed->unit) return {.state = "opaque", .why = parsed->opaque_reason};
+      const auto opaque = source::Analysis(parsed->unit->kernel).opaque();
+      const std::string obstacle = options_.gate ? gate(*input, *parsed->unit) : "";
+      if (result.state.empty()) {
+        result.state = opaque || !obstacle.empty() ? "opaque" : "readable";
+        result.why = !obstacle.empty() ? obstacle : opaque.value_or("");
+      }
+      // Else as it stands, for the steps that need not see all of it.
+      if (!obstacle.empty()) continue;
+      propose(*input, *parsed, result);
+      break;
     }
-    propose(*input, *parsed, result);
     return result;
   }
 
  private:
+  Result<source::ParsedKernel> parse(const ProblemSource& input, const std::string& file,
+                                     bool takes_apart) const {
+    source::FrontEndConfiguration front_end = toolchain_.front_end;
+    front_end.takes_apart = takes_apart;
+    auto parsed = source::parse_kernel(
+        input.source, std::filesystem::path(file).filename().string(), input.kernel, front_end);
+    if (!parsed || !parsed->unit) return parsed;
+    parsed->unit->before = source::without_line_directives(parsed->unit->before);
+    parsed->unit->after = source::without_line_directives(parsed->unit->after);
+    return parsed;
+  }
+
   // Why the kernel does not pass; "" where it does.
   std::string gate(const ProblemSource& input, const source::Unit& unit) const {
     CompileRequest request;

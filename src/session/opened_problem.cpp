@@ -117,10 +117,7 @@ class ProblemOpener {
     const std::string name = file_name();
     auto parsed = source::parse_kernel(source_.source, name, source_.kernel, toolchain_.front_end);
     if (!parsed) return unusable(parsed.error().message);
-    if (parsed->unit) {
-      parsed->unit->before = source::without_line_directives(parsed->unit->before);
-      parsed->unit->after = source::without_line_directives(parsed->unit->after);
-    }
+    if (parsed->unit) without_line_directives(*parsed->unit);
     std::vector<source::ParsedKernel> kernels = {*parsed};
     for (const std::string& other : source_.others) {
       auto one = source::parse_kernel(source_.source, name, other, toolchain_.front_end);
@@ -178,22 +175,51 @@ class ProblemOpener {
           fmt::format("'{}' is launched {} times, and steps change one launch", name, times);
       return;
     }
-    CompileRequest request = request_for(source::print(*unit_));
-    request.kernel = name;
-    const auto printed = toolchain_.compiler->compile(request, cancellation_);
     const auto optimised = std::ranges::find(launches, name, &Launch::kernel) - launches.begin();
     const auto& compiled = opened_->compiled.launches[static_cast<std::size_t>(optimised)];
-    if (!printed) {
-      opened_->opaque_reason =
-          "printed back from the rewriter's form it does not compile: " + printed.error().message;
-    } else if (!same_code(compiled->ptx, printed->ptx)) {
-      opened_->opaque_reason = "printed back from the rewriter's form it compiles to different PTX";
-    } else {
-      opened_->original = source::make_candidate(*unit_, opened_->problem.launch);
-      opened_->rewritable = true;
-      opened_->opaque_reason.clear();
-      note_opaque_code();
+    std::optional<std::string> obstacle = gate_obstacle(source::print(*unit_), *compiled);
+    if (obstacle && read_as_it_stands(*compiled)) obstacle.reset();
+    if (obstacle) {
+      opened_->opaque_reason = std::move(*obstacle);
+      return;
     }
+    opened_->original = source::make_candidate(*unit_, opened_->problem.launch);
+    opened_->rewritable = true;
+    opened_->opaque_reason.clear();
+    note_opaque_code();
+  }
+
+  // Why what was printed is not the kernel that was compiled; nothing where it is.
+  [[nodiscard]] std::optional<std::string> gate_obstacle(const std::string& text,
+                                                         const CompiledKernel& compiled) {
+    CompileRequest request = request_for(text);
+    request.kernel = opened_->problem.signature.name;
+    const auto printed = toolchain_.compiler->compile(request, cancellation_);
+    if (!printed) {
+      return "printed back from the rewriter's form it does not compile: " +
+             printed.error().message;
+    }
+    if (same_code(compiled.ptx, printed->ptx)) return std::nullopt;
+    return "printed back from the rewriter's form it compiles to different PTX";
+  }
+
+  // Reads the kernel once more without taking anything apart, so that one unusual statement is
+  // opaque, not the kernel. Returns whether that form passes.
+  bool read_as_it_stands(const CompiledKernel& compiled) {
+    source::FrontEndConfiguration front_end = toolchain_.front_end;
+    front_end.takes_apart = false;
+    auto parsed = source::parse_kernel(source_.source, file_name(), source_.kernel, front_end);
+    if (!parsed || !parsed->unit) return false;
+    without_line_directives(*parsed->unit);
+    const std::string text = source::print(*parsed->unit);
+    if (text == source::print(*unit_) || gate_obstacle(text, compiled)) return false;
+    unit_ = std::move(parsed->unit);
+    return true;
+  }
+
+  static void without_line_directives(source::Unit& unit) {
+    unit.before = source::without_line_directives(unit.before);
+    unit.after = source::without_line_directives(unit.after);
   }
 
   void note_opaque_code() {

@@ -26,7 +26,8 @@ using clang::isa;
 
 class Converter {
  public:
-  explicit Converter(clang::ASTContext& context) : expressions_(context) {}
+  Converter(clang::ASTContext& context, bool takes_apart)
+      : expressions_(context), takes_apart_(takes_apart) {}
 
   Result<Kernel> convert(const clang::FunctionDecl& function) {
     Kernel kernel;
@@ -106,7 +107,7 @@ class Converter {
   // The value of an expression; what it does besides goes in front of `block`'s next statement,
   // and behind it to `after` where that is given.
   ExprPtr value_of(const clang::Expr* expr, Block& block, Block* after = nullptr) {
-    if (!has_effects(*expr)) return expressions_.convert(expr);
+    if (!takes_apart_ || !has_effects(*expr)) return expressions_.convert(expr);
     SideEffects effects;
     effects.separable = separable_effects(*expr);
     effects.may_follow = after != nullptr;
@@ -159,7 +160,7 @@ class Converter {
   // A reference is another name of a place, or of a value that is made for it.
   StmtPtr convert_reference(const clang::VarDecl* declaration, Block& block) {
     const clang::Expr* init = declaration->getInit();
-    if (init == nullptr || has_effects(*init)) return nullptr;
+    if (!takes_apart_ || init == nullptr || has_effects(*init)) return nullptr;
     const clang::Expr* bare = init->IgnoreImplicit();
     if (isa<clang::MaterializeTemporaryExpr>(init->IgnoreParens()) || !bare->isLValue()) {
       const clang::QualType type = declaration->getType().getNonReferenceType();
@@ -256,8 +257,12 @@ class Converter {
                                                      std::nullopt);
         }
       } else if (!is_default) {
-        const auto* chain = chain_of(init);
+        const auto* chain = takes_apart_ ? chain_of(init) : nullptr;
         value = chain != nullptr ? value_of_chain(chain, block) : value_of(init, block, after);
+        // The text of x(a) begins with the name.
+        const bool is_named =
+            construct != nullptr && construct->getBeginLoc() == declaration->getLocation();
+        if (is_named && is<OpaqueExpression>(value)) return nullptr;
       }
     }
     const std::string meaning = variable.type + (variable.is_pointer ? "*" : "") + "|" +
@@ -280,6 +285,7 @@ class Converter {
                     assigned, *assignment_operator(op),
                     value != nullptr ? expressions_.convert(value) : integer(1)));
     }
+    if (!takes_apart_) return nullptr;
     const auto* chain = value != nullptr && !has_effects(*target) ? chain_of(value) : nullptr;
     if (chain != nullptr) {
       ExprPtr from = value_of_chain(chain, block);
@@ -358,6 +364,21 @@ class Converter {
     }
     take_apart(op->getLHS(), parts);
     take_apart(op->getRHS(), parts);
+  }
+
+  // Whether its header declares or advances more than one variable.
+  static bool has_several_parts(const clang::ForStmt& loop) {
+    const auto* declarations = dyn_cast_or_null<clang::DeclStmt>(loop.getInit());
+    if (declarations != nullptr && !declarations->isSingleDecl()) return true;
+    for (const clang::Stmt* part :
+         {loop.getInit(), static_cast<const clang::Stmt*>(loop.getInc())}) {
+      const auto* expr = dyn_cast_or_null<clang::Expr>(part);
+      if (expr == nullptr) continue;
+      std::vector<const clang::Expr*> parts;
+      take_apart(expr, parts);
+      if (parts.size() > 1) return true;
+    }
+    return false;
   }
 
   // The header's first part in `init`, of several the one that the condition asks about; the others
@@ -477,6 +498,7 @@ class Converter {
   StmtPtr convert_loop(const clang::ForStmt* loop, int unroll, Block& block) {
     if (loop->getConditionVariable() != nullptr) return nullptr;
     if (loop->getCond() != nullptr && has_effects(*loop->getCond())) return nullptr;
+    if (!takes_apart_ && has_several_parts(*loop)) return nullptr;
     StmtPtr init;
     Block before;
     if (!convert_init(loop, init, before)) return nullptr;
@@ -588,6 +610,7 @@ class Converter {
 
   // What the condition does besides ends the body.
   StmtPtr convert_do(const clang::DoStmt* repeat) {
+    if (!takes_apart_) return nullptr;
     if (has_effects(*repeat->getCond()) && has_continue(*repeat->getBody())) return nullptr;
     Block body = convert_block(repeat->getBody());
     ExprPtr condition = value_of(repeat->getCond(), body);
@@ -619,6 +642,7 @@ class Converter {
     if (expr == nullptr) return nullptr;
     std::vector<const clang::Expr*> parts;
     take_apart(expr, parts);
+    if (!takes_apart_ && parts.size() > 1) return nullptr;
     StmtPtr stmt;
     for (const clang::Expr* part : parts) {
       if (stmt) before.push_back(std::move(stmt));
@@ -650,14 +674,16 @@ class Converter {
   }
 
   ExpressionConverter expressions_;
+  bool takes_apart_;
   std::set<const clang::ValueDecl*> changing_;   // (clang_control.h)
   std::map<std::string, std::string> declared_;  // name -> meaning of its declaration
 };
 
 }  // namespace
 
-Result<Kernel> convert_kernel(const clang::FunctionDecl& function, clang::ASTContext& context) {
-  return Converter(context).convert(function);
+Result<Kernel> convert_kernel(const clang::FunctionDecl& function, clang::ASTContext& context,
+                              bool takes_apart) {
+  return Converter(context, takes_apart).convert(function);
 }
 
 }  // namespace regraph::source

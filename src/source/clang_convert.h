@@ -11,8 +11,8 @@
 namespace regraph::source {
 
 // Returns the kernel, or unsupported with what stands in the way (a statement kind the IR has no
-// faithful form for).
+// faithful form for). `takes_apart` as in FrontEndConfiguration.
 [[nodiscard]] Result<Kernel> convert_kernel(const clang::FunctionDecl& function,
-                                            clang::ASTContext& context);
+                                            clang::ASTContext& context, bool takes_apart);
 
 }  // namespace regraph::source

@@ -223,6 +223,16 @@ ExprPtr ExpressionConverter::convert_effect(const clang::Expr* effect) {
   return plain_binary(up ? BinaryOperator::subtract : BinaryOperator::add, target, integer(1));
 }
 
+// As written at the call, or in the macro that makes it.
+std::string ExpressionConverter::callee_text(const clang::Expr& callee) const {
+  const clang::SourceRange range = callee.getSourceRange();
+  if (!range.getBegin().isMacroID()) return text_of(range);
+  const clang::SourceManager& sources = context_.getSourceManager();
+  const auto written = clang::CharSourceRange::getTokenRange(
+      sources.getSpellingLoc(range.getBegin()), sources.getSpellingLoc(range.getEnd()));
+  return clang::Lexer::getSourceText(written, sources, context_.getLangOpts()).str();
+}
+
 ExprPtr ExpressionConverter::convert_call(const clang::CallExpr* call_expr) {
   if (const auto* op = dyn_cast<clang::CXXOperatorCallExpr>(call_expr)) return convert_operator(op);
   if (isa<clang::CXXMemberCallExpr>(call_expr)) return opaque(call_expr);
@@ -239,8 +249,7 @@ ExprPtr ExpressionConverter::convert_call(const clang::CallExpr* call_expr) {
     if (isa<clang::CXXDefaultArgExpr>(argument)) continue;
     arguments.push_back(convert(argument));
   }
-  return known_call(callee, text_of(call_expr->getCallee()->getSourceRange()),
-                    std::move(arguments));
+  return known_call(callee, callee_text(*call_expr->getCallee()), std::move(arguments));
 }
 
 // Pointers as other pointers are views of the memory behind them (view.h).
@@ -277,16 +286,18 @@ ExprPtr ExpressionConverter::convert_member(const clang::MemberExpr* access) {
 ExprPtr ExpressionConverter::convert_construct(const clang::CXXConstructExpr* construct) {
   if (construct->getNumArgs() == 1 && construct->getConstructor()->isCopyOrMoveConstructor())
     return convert(construct->getArg(0));
-  // Written out as Type(a, b).
-  const auto* written = dyn_cast<clang::CXXTemporaryObjectExpr>(construct);
-  if (written == nullptr || construct->isListInitialization()) return opaque(construct);
+  // Written out as Type(a, b), or in a declaration as Type x(a, b); with braces the same values.
+  const bool is_written =
+      isa<clang::CXXTemporaryObjectExpr>(construct) ||
+      (construct->getParenOrBraceRange().isValid() && construct->getNumArgs() > 0);
+  if (!is_written || construct->isStdInitListInitialization()) return opaque(construct);
   std::vector<ExprPtr> arguments;
   for (const clang::Expr* argument : construct->arguments()) {
     if (isa<clang::CXXDefaultArgExpr>(argument)) continue;
     arguments.push_back(convert(argument));
   }
-  return known_call(construct->getConstructor(), spelling_of(construct->getType()),
-                    std::move(arguments));
+  return known_call(construct->getConstructor(),
+                    spelling_of(construct->getType().getUnqualifiedType()), std::move(arguments));
 }
 
 ExprPtr ExpressionConverter::convert_list(const clang::Expr* expr) {

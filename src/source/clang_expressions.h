@@ -75,6 +75,7 @@ class ExpressionConverter {
   [[nodiscard]] ExprPtr convert_construct(const clang::CXXConstructExpr* construct);
   // An assignment, ++ or -- inside an expression.
   [[nodiscard]] ExprPtr convert_effect(const clang::Expr* effect);
+  [[nodiscard]] std::string callee_text(const clang::Expr& callee) const;
   // A call with what is known of the function.
   [[nodiscard]] ExprPtr known_call(const clang::FunctionDecl* callee, std::string name,
                                    std::vector<ExprPtr> arguments);

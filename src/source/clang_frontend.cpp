@@ -255,7 +255,7 @@ Result<ParsedKernel> parse_kernel(const std::string& source, const std::string& 
     result.opaque_reason = "the front end reports an error: " + diagnostics.message();
     return result;
   }
-  auto converted = convert_kernel(function, context);
+  auto converted = convert_kernel(function, context, configuration.takes_apart);
   if (!converted) {
     result.opaque_reason = converted.error().message;
     return result;

@@ -16,6 +16,10 @@ struct FrontEndConfiguration {
   std::filesystem::path cuda_root;        // holds include/cuda_runtime.h
   std::filesystem::path clang_resources;  // holds include/__clang_cuda_runtime_wrapper.h
   std::string architecture;               // "sm_90": what __CUDA_ARCH__ stands for
+  // Whether side effects inside expressions, loops that ask last and references become plain
+  // statements. Else what holds them is opaque, as it is where the compiler makes other code of
+  // those statements.
+  bool takes_apart = true;
 };
 
 // Finds Clang's resource directory (REGRAPH_CLANG_RESOURCES, else where it was at build time).

@@ -146,6 +146,41 @@ TEST(Webs, LeaveAddressesAndArraysAlone) {
   EXPECT_EQ(text.find("s_2"), std::string::npos) << text;
 }
 
+TEST(CountedLoops, SayInTheirHeaderHowTheyCount) {
+  const std::string text = plain_text(
+      "  int k = 0; float s = 0.0f; int last = m;\n  if (i < n) {\n"
+      "    for (;;) { if (!(k < m)) break; s += a[i * m + k]; k = 1 + k; }\n"
+      "    while (last > 0) { s -= a[last - 1]; last = last - 1; }\n    b[i] = s;\n  }\n");
+  EXPECT_NE(text.find("; k < m; ++k)"), std::string::npos) << text;
+  EXPECT_NE(text.find("; last > 0; --last)"), std::string::npos) << text;
+  // What lies in between writes no memory.
+  const std::string from_memory = plain_text(
+      "  if (i < n) { int k = a[i] > 0.0f ? 1 : 0; int end = a[i + 1] > 0.0f ? 5 : 3;\n"
+      "    for (;;) { if (k >= end) break; c[i] += a[k]; k = k + 1; } }\n");
+  EXPECT_NE(from_memory.find("for (int k = a[i] > 0.0f ? 1 : 0; k < end; ++k)"), std::string::npos)
+      << from_memory;
+}
+
+TEST(CountedLoops, CountFromWhatIsReadBeforeThem) {
+  const std::string text = plain_text(
+      "  if (i >= n) return; int at = i * m; int end = at + m; float s = 0.0f;\n"
+      "  for (;;) { if (at >= end) break; s = s + a[at]; at = at + 1; }\n  b[i] = s;\n");
+  EXPECT_NE(text.find("const int at = i * m;"), std::string::npos) << text;
+  EXPECT_NE(text.find("for (int at_2 = i * m; at_2 < end; ++at_2)"), std::string::npos) << text;
+}
+
+TEST(CountedLoops, AreLeftAndGoOnInOnePlace) {
+  const auto is_kept = [](const std::string& loop) {
+    return plain_text("  int k = 0; if (i < n) {\n" + loop + "\n  b[i] += k; }\n")
+               .find("for (; k") == std::string::npos;
+  };
+  EXPECT_FALSE(is_kept("while (k < m) { c[i] += a[k]; k += 2; }"));
+  EXPECT_TRUE(is_kept("while (k < m) { if (a[k] > 0.9f) break; c[i] += a[k]; k += 2; }"));
+  EXPECT_TRUE(is_kept("for (;;) { c[i] += a[k]; if (k >= m - 1) break; k += 1; }"));
+  EXPECT_TRUE(is_kept("while (k < m) { int s = k % 2 + 1; c[i] += a[k]; k += s; }"));
+  EXPECT_TRUE(is_kept("while (k < m) { k += 2; c[i] += a[k / 2]; }"));
+}
+
 TEST(SelectedValues, KeepWhatRoundsDifferently) {
   // As one expression both sides would be double before they are stored.
   const std::string text =

@@ -299,6 +299,54 @@ __global__ void rows(const float* A, float* C, int M, int K) {
   }
 })~",
        kRows},
+      {"counts_by_hand", R"~(
+__global__ void rows(const float* A, float* C, int M, int K) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row < M) {
+    float sum = 0.0f;
+    int k = 0;
+    for (;;) {
+      if (!(k < K)) break;
+      float value = A[row * K + k];
+      sum = sum + value;
+      k = k + 1;
+    }
+    C[row] = sum;
+  }
+})~",
+       kRows},
+      {"counts_by_hand_plain", R"~(
+__global__ void rows(const float* A, float* C, int M, int K) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row < M) {
+    float sum = 0.0f;
+    for (int k = 0; k < K; ++k) sum += A[row * K + k];
+    C[row] = sum;
+  }
+})~",
+       kRows},
+      {"counts_while", R"~(
+__global__ void rows(const float* A, float* C, int M, int K) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= M) return;
+  int k = 0;
+  float sum = 0.0f;
+  while (k < K) {
+    sum += A[row * K + k] * 2;
+    k++;
+  }
+  C[row] = sum;
+})~",
+       kRows},
+      {"counts_while_plain", R"~(
+__global__ void rows(const float* A, float* C, int M, int K) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= M) return;
+  float sum = 0.0f;
+  for (int k = 0; k < K; ++k) sum += A[row * K + k] * 2;
+  C[row] = sum;
+})~",
+       kRows},
       {"flat_matrix", R"~(
 __global__ void bias(const float* a, const float* b, float* c, int h, int w) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -76,6 +76,51 @@ TEST(ThreadCoarsen, KeepsSharedArraysOnceABlock) {
   }
 }
 
+// What a loop that every copy repeats goes through begins anew in each, though it is the same.
+TEST(ThreadCoarsen, RestartsWhatARepeatedLoopCounts) {
+  for (const char* name : {"chunks_until_either_end", "counts_by_hand"}) {
+    SCOPED_TRACE(name);
+    const auto kernel = sample(name);
+    ASSERT_NE(kernel, nullptr);
+    for (const char* factor : {"2", "8"})
+      expect_correct(*kernel, {{"thread_coarsen", {{"axis", "x"}, {"factor", factor}}}});
+  }
+  const auto kernel = sample("chunks_until_either_end");
+  const auto state =
+      expect_correct(*kernel, {{"thread_coarsen", {{"axis", "x"}, {"factor", "2"}}}});
+  EXPECT_NE(source::print(state.unit).find("int k[2]"), std::string::npos)
+      << source::print(state.unit);
+}
+
+// The counter says nothing of the row, but where the loop begins and ends does.
+TEST(ThreadCoarsen, ReadsUnderTheGuardWhatALoopOverARowReads) {
+  auto kernel = KernelCase::make(
+      "__global__ void rows(const float* A, float* C, int M, int K) {\n"
+      "  int row = blockIdx.x * blockDim.x + threadIdx.x;\n  if (row >= M) return;\n"
+      "  int start = row * K;\n  int end = start + K;\n  float sum = 0.0f;\n"
+      "  for (int at = row * K; at < end; ++at) sum += A[at];\n  C[row] = sum;\n}",
+      "sizes: {M: 300, K: 45}\n"
+      "args: {A: {dir: in, shape: [M, K]}, C: {dir: out, shape: [M]}}\n"
+      "launch: {block: 64, grid: \"cdiv(M, bx)\"}\ntests: [{M: 70, K: 9}, {M: 1, K: 1}]\n"
+      "assume: {reassociate: true}\n");
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  for (const char* factor : {"2", "4"})
+    expect_correct(**kernel, {{"thread_coarsen", {{"axis", "x"}, {"factor", factor}}}});
+  expect_correct(**kernel, {{"slice_reduction", {{"slices", "8"}}}});
+}
+
+TEST(ThreadCoarsen, RefusesParametersThatChange) {
+  auto kernel = KernelCase::make(
+      "__global__ void f(const float* a, float* b, int n, int m) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  m = m / 2;\n  if (i < n) b[i] = m * a[i];\n}",
+      "sizes: {n: 1000, m: 40}\nargs: {a: {dir: in, shape: [n]}, b: {dir: out, shape: [n]}}\n"
+      "launch: {block: 64, grid: \"cdiv(n, bx)\"}\n");
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  expect_refusal(**kernel, {"thread_coarsen", {{"axis", "x"}, {"factor", "2"}}},
+                 "the parameter 'm' is changed");
+}
+
 // The guard may have any form, and a name.
 TEST(ThreadCoarsen, ReadsGuardsInManyForms) {
   for (const char* guard :

@@ -32,6 +32,28 @@ args:
 launch: {block: 128, grid: "cdiv(n, bx)"}
 tests: [{n: 5000, count: 70}, {n: 1024, count: 3}, {n: 1, count: 1}]
 )~"},
+      {"chunks_until_either_end", R"~(
+__global__ void chunks(const int* x, int* result, int n, int most) {
+  long long first = ((long long)blockIdx.x * blockDim.x + threadIdx.x) * 8LL;
+  int sum = 0;
+  int k = 0;
+  for (;;) {
+    if (k >= 8) break;
+    if (k >= most) break;
+    long long at = first + k;
+    if (at < (long long)n) sum = sum + x[at];
+    k = k + 1;
+  }
+  atomicAdd(result, sum);
+})~",
+       R"~(
+sizes: {n: 5000000, most: 6}
+args:
+  x: {dir: in, shape: [n], init: "int(0,255)"}
+  result: {dir: inout, shape: [1], init: "int(0,3)"}
+launch: {block: 64, grid: "cdiv(n, 8 * bx)"}
+tests: [{n: 5000, most: 6}, {n: 1024, most: 9}, {n: 1, most: 1}]
+)~"},
       {"gelu_rows", R"~(
 __global__ void gelu(const float* a, const float* bias, float* b, int rows, int cols) {
   int c = blockIdx.x * blockDim.x + threadIdx.x;

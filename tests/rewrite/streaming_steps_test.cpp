@@ -27,6 +27,14 @@ TEST(AtomicPrivatize, CollectsUpdatesInTheBlock) {
   }
 }
 
+TEST(AtomicPrivatize, SeesTheFirstElementBehindABarePointer) {
+  const auto kernel = sample("chunks_until_either_end");
+  ASSERT_NE(kernel, nullptr);
+  const auto state =
+      expect_correct(*kernel, {{"atomic_privatize", {{"rounds", "1"}, {"copies", "1"}}}});
+  EXPECT_NE(source::print(state.unit).find("&result_of_block[0]"), std::string::npos);
+}
+
 TEST(AtomicPrivatize, BringsRoundsAlong) {
   const auto kernel = sample("histogram_global");
   const auto state =

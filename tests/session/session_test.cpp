@@ -1,6 +1,7 @@
 #include "session/session.h"
 
 #include "report/run_report.h"
+#include "session/opened_problem.h"
 #include "session/opened_session.h"
 
 namespace regraph {
@@ -33,6 +34,35 @@ TEST_F(SessionOf, OpensJudgesAndSearches) {
   // What was found can be judged again from its text alone.
   const auto again = (*session)->read_candidate(outcome.best.source, never);
   ASSERT_TRUE(again) << again.error().message;
+}
+
+// Taken apart, c[i] is what was stored in b[i]; the compiler makes other code of that.
+TEST_F(SessionOf, ReadsAKernelAsItStandsWhereItsPartsCompileDifferently) {
+  write("k.cu", R"(
+__global__ void chained(const float* a, char* b, int* c, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  c[i] = b[i] = (char)a[i];
+}
+)");
+  write("k.regraph.yaml", R"yaml(sizes: {n: 4096}
+args:
+  a: {dir: in, shape: [n], init: "uniform(0, 100)"}
+  b: {dir: out, shape: [n]}
+  c: {dir: out, shape: [n]}
+launch: {block: 128, grid: "cdiv(n, bx)"}
+tests: [{n: 300}]
+)yaml");
+  const auto session = open();
+  ASSERT_TRUE(session) << session.error().message;
+  EXPECT_TRUE((*session)->opened().rewritable) << (*session)->opened().opaque_reason;
+  ASSERT_NE((*session)->original().form, nullptr);
+  EXPECT_NE((*session)->original().source.find("c[i] = b[i] = (char)a[i];"), std::string::npos)
+      << (*session)->original().source;
+  // A candidate's text is read in the same way.
+  const auto again = (*session)->read_candidate((*session)->original().source, never);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_NE(again->form, nullptr);
 }
 
 TEST_F(SessionOf, JudgesACandidateThatComputesSomethingElse) {

@@ -84,6 +84,56 @@ TEST(ClangForms, LoopsThatAskAtTheirEnd) {
             "while (true) {\n  --n;\n  if (!(n + 1)) {\n    break;\n  }\n  a[n] = 0.0f;\n}\n");
 }
 
+// For kernels that would compile to other code: only what is unusual is opaque.
+TEST(ClangForms, NothingIsTakenApartOnRequest) {
+  auto configuration = default_front_end(test::cuda_root(), "sm_90");
+  ASSERT_TRUE(configuration.ok());
+  configuration->takes_apart = false;
+  const auto body_as_it_stands = [&](const std::string& body) {
+    auto parsed = parse_kernel("__global__ void f(float* a, float* b, int n) { " + body + " }",
+                               "kernel.cu", "", *configuration);
+    EXPECT_TRUE(parsed.ok() && parsed->unit) << body;
+    return parsed.ok() && parsed->unit ? std::move(parsed->unit->kernel) : Kernel();
+  };
+  for (const char* unusual :
+       {"int k = 0; a[k++] = 1.0f;", "do { n /= 2; } while (n > 4);", "a[1] = b[1] = a[0];",
+        "float& to = a[n]; to = 1.0f;", "while (n--) a[n] = 0.0f;", "a[0] = 1.0f, b[0] = 2.0f;",
+        "for (int i = 0, j = n; i < j; ++i) a[i] = b[j];",
+        "for (int i = 0; i < n; ++i, ++n) a[i] = 0;", "float y, x = y = 2.0f; a[0] = x;"}) {
+    const Kernel kernel =
+        body_as_it_stands(std::string("float s = 2.0f; ") + unusual + " b[0] = s;");
+    EXPECT_TRUE(Analysis(kernel).opaque()) << print(kernel.body, 0);
+    // What stands around it is read.
+    EXPECT_TRUE(is<Declaration>(kernel.body.front())) << print(kernel.body, 0);
+    EXPECT_TRUE(is<Assignment>(kernel.body.back())) << print(kernel.body, 0);
+  }
+  EXPECT_FALSE(Analysis(body_as_it_stands("++n; n += 2; a[n] = b[n];")).opaque());
+}
+
+TEST(ClangForms, ConstructorsAreCalls) {
+  const std::string classes =
+      "struct Scale { __device__ Scale(float by, float more) : by_(by + more) {}\n"
+      "  __device__ float of(float v) const { return v * by_; } float by_; };\n"
+      "struct View { float* p; int n; };\n";
+  EXPECT_EQ(body_of_kernel("Scale s(a[0], 2.0f); b[0] = s.by_;", classes),
+            "Scale s = Scale(a[0], 2.0f);\nb[0] = s.by_;\n");
+  EXPECT_EQ(body_of_kernel("const Scale s{a[0], 2.0f}; b[0] = s.by_;", classes),
+            "const Scale s = Scale(a[0], 2.0f);\nb[0] = s.by_;\n");
+  EXPECT_EQ(body_of_kernel("View v{a, n}; b[0] = v.p[v.n];", classes),
+            "View v = View{a, n};\nb[0] = v.p[v.n];\n");
+}
+
+// The text at the place of use is the macro's.
+TEST(ClangForms, CallsThatMacrosMake) {
+  EXPECT_EQ(body_of_kernel("float4 v = zero; a[0] = v.x;",
+                           "#define zero make_float4(0.0f, 0.0f, 0.0f, 0.0f)\n"),
+            "float4 v = make_float4(0.0f, 0.0f, 0.0f, 0.0f);\na[0] = v.x;\n");
+  EXPECT_EQ(body_of_kernel("a[0] = LARGER(b[0], b[1]);", "#define LARGER(x, y) fmaxf(x, y)\n"),
+            "a[0] = fmaxf(b[0], b[1]);\n");
+  EXPECT_EQ(body_of_kernel("a[0] = APPLY(sqrtf, b[0]);", "#define APPLY(f, x) f(x)\n"),
+            "a[0] = sqrtf(b[0]);\n");
+}
+
 TEST(ClangForms, ListsOfValues) {
   EXPECT_EQ(body_of_kernel("float x[3] = {1.0f, 2.0f}; a[0] = x[n];"),
             "float x[3] = {1.0f, 2.0f};\na[0] = x[n];\n");

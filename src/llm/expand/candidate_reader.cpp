@@ -71,9 +71,17 @@ Result<Candidate> CandidateReader::read(const std::string& source, const LaunchP
   if (Status same = same_parameters(parsed->signature, signature); !same) return same.error();
   if (!parsed->unit) return opaque;
   // The gate: what the printer makes of the form must be the same program.
-  request.source = source::print(*parsed->unit);
-  const auto printed = compiler_.compile(request, cancellation);
-  if (!printed || !same_code(compiled->ptx, printed->ptx)) return opaque;
+  const auto passes = [&](const source::Unit& unit) {
+    request.source = source::print(unit);
+    const auto printed = compiler_.compile(request, cancellation);
+    return printed && same_code(compiled->ptx, printed->ptx);
+  };
+  if (!passes(*parsed->unit)) {
+    source::FrontEndConfiguration as_it_stands = front_end_;
+    as_it_stands.takes_apart = false;
+    parsed = source::parse_kernel(source, kFileName, signature.name, as_it_stands);
+    if (!parsed || !parsed->unit || !passes(*parsed->unit)) return opaque;
+  }
   Candidate candidate = source::make_candidate(std::move(*parsed->unit), plan);
   candidate.assumptions = std::move(assumptions);
   return candidate;

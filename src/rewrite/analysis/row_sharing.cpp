@@ -36,10 +36,7 @@ constexpr const char* kIteration = "#iteration";
 class SharingPlanner {
  public:
   SharingPlanner(const Analysis& analysis, int threads, bool has_barriers, const Problem& problem)
-      : analysis_(analysis),
-        threads_(threads),
-        has_barriers_(has_barriers),
-        problem_(problem) {}
+      : analysis_(analysis), threads_(threads), has_barriers_(has_barriers), problem_(problem) {}
 
   Result<RowPlan> plan(const Block& body) {
     if (Status status = visit(body, false); !status) return status.error();
@@ -125,7 +122,8 @@ class SharingPlanner {
   bool is_plain(const Expr& target) const {
     const auto* base = source::place_variable(target);
     const source::Variable* local = base != nullptr ? analysis_.local(base->name) : nullptr;
-    if (local != nullptr) return !local->is_pointer || source::is<VariableReference>(target);
+    if (local != nullptr)
+      return !local->is_pointer || source::is<source::VariableReference>(target);
     return source::base_variable(target) != nullptr;
   }
 

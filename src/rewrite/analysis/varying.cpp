@@ -37,7 +37,8 @@ namespace {
 // Finds the names in passes over the kernel until no new one turns up.
 class Spreader final : public source::Visitor {
  public:
-  explicit Spreader(const std::string& builtin) : builtin_(builtin) {}
+  Spreader(const std::string& builtin, std::set<std::string> known)
+      : builtin_(builtin), varying_(std::move(known)) {}
 
   std::set<std::string> run(const Block& block) {
     do {
@@ -130,8 +131,9 @@ class Spreader final : public source::Visitor {
 
 }  // namespace
 
-std::set<std::string> varying_names(const source::Kernel& kernel, const std::string& builtin) {
-  return Spreader(builtin).run(kernel.body);
+std::set<std::string> varying_names(const source::Kernel& kernel, const std::string& builtin,
+                                    std::set<std::string> known) {
+  return Spreader(builtin, std::move(known)).run(kernel.body);
 }
 
 }  // namespace regraph::rewrite

@@ -10,9 +10,10 @@
 namespace regraph::rewrite {
 
 // Returns the names (scalars, register arrays and shared arrays) whose contents may depend on
-// `builtin`, e.g. "blockIdx.x".
+// `builtin`, e.g. "blockIdx.x"; those that are `known` to are among them.
 [[nodiscard]] std::set<std::string> varying_names(const source::Kernel& kernel,
-                                                  const std::string& builtin);
+                                                  const std::string& builtin,
+                                                  std::set<std::string> known = {});
 
 // Whether the value of `expr` may depend on `builtin`, given the varying names.
 [[nodiscard]] bool is_varying(const source::ExprPtr& expr, const std::string& builtin,

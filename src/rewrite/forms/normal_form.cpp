@@ -149,7 +149,7 @@ class GuardFlattener {
       const auto index = analysis_.polynomial(access->index);
       if (base == nullptr || !analysis_.is_global_pointer(base->name) || !index) return false;
       for (const std::string& symbol : index->symbols()) {
-        if (asked.contains(symbol)) return false;
+        if (asked.contains(symbol) || counts_by(symbol, asked)) return false;
       }
       return true;
     }
@@ -157,6 +157,33 @@ class GuardFlattener {
     source::for_each_operand(
         *expr, [&](const ExprPtr& operand) { safe = safe && reads_nothing_asked(operand, asked); });
     return safe;
+  }
+
+  // Whether the symbol is a counter of a loop that begins or ends where one of the asked says.
+  bool counts_by(const std::string& symbol, const std::set<std::string>& asked) const {
+    const source::CountedLoop* loop = analysis_.loop(symbol);
+    return loop != nullptr && (follows(loop->first, asked) || follows(loop->limit, asked));
+  }
+
+  // Whether the value may depend on one of the asked.
+  bool follows(const ExprPtr& value, const std::set<std::string>& asked) const {
+    bool found = false;
+    source::walk(value, [&](const Expr& node) {
+      if (const auto* builtin = as<Builtin>(node)) found = found || asked.contains(builtin->name);
+      const auto* variable = as<VariableReference>(node);
+      if (found || variable == nullptr) return;
+      const std::string& name = variable->name;
+      if (asked.contains(name)) {
+        found = true;
+      } else if (analysis_.loop(name) != nullptr) {
+        found = counts_by(name, asked);
+      } else if (const ExprPtr definition = analysis_.definition(name)) {
+        found = follows(definition, asked);
+      } else {
+        found = parameters_.count(name) == 0;
+      }
+    });
+    return found;
   }
 
   Status flatten_declaration(const StmtPtr& stmt, const std::vector<ExprPtr>& guards, Block& out) {

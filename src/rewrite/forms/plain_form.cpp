@@ -1,5 +1,6 @@
 #include "rewrite/forms/plain_form.h"
 
+#include "rewrite/forms/counted_loops.h"
 #include "rewrite/forms/dead_guards.h"
 #include "rewrite/forms/early_exits.h"
 #include "rewrite/forms/element_registers.h"
@@ -52,7 +53,7 @@ source::Kernel with_registers(const source::Kernel& kernel, const PlainFormLicen
 PlainForm plain_form(const source::Kernel& kernel, const PlainFormLicence& licence) {
   PlainForm result{kernel};
   if (holds_opaque(kernel.body)) return result;
-  result.kernel.body = without_continues(kernel.body);
+  result.kernel.body = with_counted_loops(without_continues(kernel.body));
   result.kernel.body = with_selected_values(result.kernel);
   result.kernel = with_webs_declared(result.kernel);
   result.kernel.body = without_dead_guards(result.kernel);

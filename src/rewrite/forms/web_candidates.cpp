@@ -80,6 +80,12 @@ class CandidateFinder final : public source::Visitor {
     if (const std::string* name = defined_by(stmt)) wanted_.insert(*name);
     Visitor::visit(stmt);
   }
+  void visit(const ForLoop& stmt) override {
+    const auto* counter =
+        !stmt.init && stmt.step ? as<VariableReference>(target_of(*stmt.step)) : nullptr;
+    if (counter != nullptr) wanted_.insert(counter->name);
+    Visitor::visit(stmt);
+  }
   void visit(const source::Unary& expr) override {
     const ExprPtr place = source::addressed(expr);
     if (const auto* base = place ? source::base_variable(*place) : nullptr)

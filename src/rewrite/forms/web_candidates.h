@@ -15,7 +15,8 @@ namespace regraph::rewrite {
 [[nodiscard]] const std::string* counter_of(const source::Stmt& stmt);
 
 // Scalars of the block that are declared without a value or assigned anew, by name: only they can
-// hold several values that have nothing to do with each other. Not those whose address is taken.
+// hold several values that have nothing to do with each other. With them what a loop advances whose
+// header has no first value. Not those whose address is taken.
 [[nodiscard]] std::map<std::string, source::Variable> web_candidates(const source::Block& body);
 
 // Whether a value that nobody reads need not be computed.

@@ -64,6 +64,8 @@ class CounterMover final : public source::Mutator {
  private:
   void move_into(Block& block, std::size_t position, const std::string& counter) const {
     std::set<std::string> changed;
+    bool writes_memory = false;
+    bool is_read = false;  // in between
     for (std::size_t at = position; at-- > 0;) {
       const StmtPtr stmt = block[at];
       if (!stmt) continue;
@@ -74,7 +76,8 @@ class CounterMover final : public source::Mutator {
         const bool same = std::none_of(used.begin(), used.end(), [&](const std::string& name) {
           return changed.contains(name);
         });
-        if (!same || !reads_nothing(value)) return;
+        if (!same || !is_droppable(value) || (writes_memory && reads_memory(value))) return;
+        if (is_read && reads_memory(value)) return;
         auto loop = std::make_shared<ForLoop>(to<ForLoop>(block[position]));
         auto init =
             std::make_shared<Assignment>(source::variable(counter, candidates_.at(counter).scalar),
@@ -82,31 +85,34 @@ class CounterMover final : public source::Mutator {
         init->line = stmt->line;
         loop->init = std::move(init);
         block[position] = std::move(loop);
-        block[at] =
-            is<Assignment>(stmt) ? nullptr : source::declare(candidates_.at(counter), nullptr);
+        // Else the loop counts from the same value in a variable of its own.
+        if (!is_read) {
+          block[at] =
+              is<Assignment>(stmt) ? nullptr : source::declare(candidates_.at(counter), nullptr);
+        }
         return;
       }
       // Only plain statements in between, which leave the counter alone.
       if (!is<Declaration>(stmt) && !is<Assignment>(stmt)) return;
-      if (source::variables_of(value_of(*stmt)).contains(counter) ||
-          source::variables_of(target_of(*stmt)).contains(counter)) {
-        return;
-      }
+      if (source::variables_of(target_of(*stmt)).contains(counter)) return;
+      is_read = is_read || source::variables_of(value_of(*stmt)).contains(counter);
       if (const auto* declaration = as<Declaration>(stmt))
         changed.insert(declaration->variable.name);
       if (const ExprPtr& target = target_of(*stmt)) {
         const std::set<std::string> names = source::variables_of(target);
         changed.insert(names.begin(), names.end());
+        writes_memory = writes_memory || !is<VariableReference>(target);
       }
+      writes_memory = writes_memory || !is_droppable(value_of(*stmt));
     }
   }
 
-  static bool reads_nothing(const ExprPtr& value) {
-    bool plain = true;
+  static bool reads_memory(const ExprPtr& value) {
+    bool reads = false;
     source::walk(value, [&](const Expr& node) {
-      plain = plain && !is<source::Subscript>(node) && !is<Call>(node);
+      reads = reads || is<source::Subscript>(node) || is<Call>(node);
     });
-    return plain;
+    return reads;
   }
 
   const std::map<std::string, Variable>& candidates_;

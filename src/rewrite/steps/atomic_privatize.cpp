@@ -42,7 +42,8 @@ struct Table {
   ExprPtr length_in_kernel;
 };
 
-// atomicAdd(&table[index], value) or atomicAdd(table + index, value), as a statement.
+// atomicAdd(&table[index], value) or atomicAdd(table + index, value), as a statement;
+// atomicAdd(table, value) is of element 0.
 struct Update {
   std::string table;
   std::string function;
@@ -62,7 +63,10 @@ std::optional<Update> update_of(const Stmt& stmt) {
   const bool is_update =
       source::matches(call.arguments[0], source::address_of(source::subscript(table, index))) ||
       source::matches(call.arguments[0], source::sum(table, index));
-  return is_update ? std::optional(update) : std::nullopt;
+  if (is_update) return update;
+  if (!source::matches(call.arguments[0], table)) return std::nullopt;
+  update.index = source::integer(0);
+  return update;
 }
 
 // The value that changes nothing, and the operation that merges two tables; null for others.

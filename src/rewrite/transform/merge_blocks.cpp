@@ -52,11 +52,16 @@ class Coarsener {
         loops_(loops_of(merge)),
         varying_(varying_names(kernel_, builtin_)),
         grid_limit_(merge.grid_limit) {
+    while (collect_restarted(kernel_.body))
+      varying_ = varying_names(kernel_, builtin_, varying_);
     collect_recomputed(kernel_.body);
   }
 
   // Whether `run` may be called. Error: refused.
-  Status check(int most_copies) const { return check(kernel_.body, most_copies); }
+  Status check(int most_copies) const {
+    if (Status status = check_parameters(); !status) return status;
+    return check(kernel_.body, most_copies);
+  }
 
   // Bytes of static shared memory that the result declares.
   std::int64_t shared_bytes_after() const {
@@ -79,6 +84,59 @@ class Coarsener {
   }
 
  private:
+  // Adds to the varying names what statements change that every copy repeats as a whole: the next
+  // copy has to start from what was there before, even where all of them go through the same
+  // values. Returns whether there was any.
+  bool collect_restarted(const Block& block) {
+    bool found = false;
+    for (const StmtPtr& stmt : block) {
+      if (is<Declaration>(stmt) || is<Barrier>(stmt) || !varies(stmt)) continue;
+      if (is_opened(*stmt)) {
+        found = collect_restarted(body_of(*stmt)) || found;
+        continue;
+      }
+      const Block repeated = {stmt};
+      const std::set<std::string> own = source::declared_names(repeated);
+      for_each_changed(repeated, [&](const std::string& name) {
+        if (!own.contains(name) && analysis_.local(name) != nullptr)
+          found = varying_.insert(name).second || found;
+      });
+    }
+    return found;
+  }
+
+  // A parameter cannot be kept once per copy.
+  Status check_parameters() const {
+    std::optional<std::string> changed;
+    for_each_changed(kernel_.body, [&](const std::string& name) {
+      if (kernel_.parameter(name) != nullptr) changed = name;
+    });
+    if (!changed) return {};
+    return refuse("the parameter '" + *changed +
+                  "' is changed, and every block has to begin with "
+                  "what was passed");
+  }
+
+  // The variables and arrays that the block changes, or lets others change; not what lies behind
+  // pointers.
+  template <typename Visit>
+  void for_each_changed(const Block& block, const Visit& visit) const {
+    const auto note = [&](const source::Expr& place) {
+      const auto* base = source::place_variable(place);
+      if (base == nullptr) return;
+      const source::Variable* local = analysis_.local(base->name);
+      const source::KernelParameter* parameter = kernel_.parameter(base->name);
+      const bool is_pointer =
+          local != nullptr ? local->is_pointer : parameter != nullptr && parameter->is_pointer;
+      if (!is_pointer || is<VariableReference>(place)) visit(base->name);
+    };
+    source::walk(block, [&](const Stmt& stmt) {
+      if (target_of(stmt)) note(*target_of(stmt));
+      source::walk_own_expressions(
+          stmt, [&](const source::Expr& expr) { source::for_each_passed_place(expr, note); });
+    });
+  }
+
   // Locals that are cheaper to compute again for every c than to keep: index arithmetic.
   // Those inside a branch stay where they are: the branch as a whole is repeated.
   void collect_recomputed(const Block& block) {

@@ -1,0 +1,15 @@
+// Loops that count by statements of their own, as loops that say so in their header.
+#pragma once
+
+#include "source/ir.h"
+
+namespace regraph::rewrite {
+
+// Moves what ends a loop's body and advances what the loop asks about into its header, with what
+// leaves it in the beginning:
+//   for (;;) { if (i >= n) break; s += a[i]; i = i + 1; }   ->   for (; i < n; i += 1) s += a[i];
+// Loops that are left or go on from anywhere else stay as they are. webs.h moves the counter's
+// first value there.
+[[nodiscard]] source::Block with_counted_loops(const source::Block& body);
+
+}  // namespace regraph::rewrite
