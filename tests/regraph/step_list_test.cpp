@@ -6,8 +6,8 @@ namespace regraph {
 namespace {
 
 TEST(StepList, ReadsStepsOneAfterAnother) {
-  const auto steps =
-      parse_step_list("coalesce_swap; thread_coarsen(axis=y, factor=8)\n\tsmem_tile( depth = 16 ,loop=1 ) ;");
+  const auto steps = parse_step_list(
+      "coalesce_swap; thread_coarsen(axis=y, factor=8)\n\tsmem_tile( depth = 16 ,loop=1 ) ;");
   ASSERT_TRUE(steps.ok()) << steps.error().message;
   ASSERT_EQ(steps->size(), 3U);
   EXPECT_EQ((*steps)[0].step, "coalesce_swap");
@@ -20,7 +20,8 @@ TEST(StepList, ReadsWhatAProposalWrites) {
   StepProposal step;
   step.step = "contraction";
   step.parameters = {{"block", "16x16"}, {"depth", "-0.5"}, {"outputs", "8x8"}};
-  for (const std::string& text : {step.text(), std::string("fast_math"), std::string("double_buffer()")}) {
+  for (const std::string& text :
+       {step.text(), std::string("fast_math"), std::string("double_buffer()")}) {
     const auto read = parse_step_list(text);
     ASSERT_TRUE(read.ok()) << read.error().message;
     ASSERT_EQ(read->size(), 1U);
@@ -39,7 +40,8 @@ TEST(StepList, NothingIsNoStep) {
 // Semicolons in a comment separate nothing.
 TEST(StepList, CommentsGoOnToTheEndOfTheirLine) {
   const auto steps = parse_step_list(
-      "# first: coalesce_swap; smem_pad\nwindow(rows=4) # not smem_halo; fast_math\nrestrict_ldg;# end");
+      "# first: coalesce_swap; smem_pad\nwindow(rows=4) # not smem_halo; fast_math\nrestrict_ldg;# "
+      "end");
   ASSERT_TRUE(steps.ok()) << steps.error().message;
   ASSERT_EQ(steps->size(), 2U);
   EXPECT_EQ((*steps)[0].text(), "window(rows=4)");

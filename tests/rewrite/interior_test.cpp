@@ -14,20 +14,21 @@ class InteriorTest : public testing::Test {
   // The conditions as text; empty: refused.
   std::vector<std::string> conditions(const std::string& body,
                                       const std::string& more_parameters = "") {
-    auto kernel = KernelCase::make(
-        "__global__ void f(const float* a, float* b, int n, int h" + more_parameters + ") {\n" +
-            body + "\n}",
-        "sizes: {n: 128, h: 64, m: 3}\nargs: {a: {shape: [16384]}, b: {dir: inout, shape: [16384]}}\n"
-        "launch: {block: [32, 4], grid: [2, 2]}\ntests: [{n: 128, h: 64}]\n"
-        "check: {benign_races: [b]}\n");
+    auto kernel =
+        KernelCase::make("__global__ void f(const float* a, float* b, int n, int h" +
+                             more_parameters + ") {\n" + body + "\n}",
+                         "sizes: {n: 128, h: 64, m: 3}\nargs: {a: {shape: [16384]}, b: {dir: "
+                         "inout, shape: [16384]}}\n"
+                         "launch: {block: [32, 4], grid: [2, 2]}\ntests: [{n: 128, h: 64}]\n"
+                         "check: {benign_races: [b]}\n");
     EXPECT_TRUE(kernel.ok()) << kernel.error().message;
     if (!kernel) return {};
     kernel_ = std::move(*kernel);
     analysis_.emplace(kernel_->original(), kernel_->problem(), sm_90_limits());
     auto form = analysis_->single_exit();
     EXPECT_TRUE(form.ok()) << form.error().message;
-    const auto found = rewrite::interior_of((*form)->kernel, (*form)->analysis,
-                                            (*analysis_->launch())->block);
+    const auto found =
+        rewrite::interior_of((*form)->kernel, (*form)->analysis, (*analysis_->launch())->block);
     std::vector<std::string> result;
     if (!found) {
       reason_ = found.error().message;
@@ -53,18 +54,20 @@ constexpr const char* kPlace =
     "int y = blockIdx.y * blockDim.y + threadIdx.y;\n";
 
 TEST_F(InteriorTest, AsksTheFirstOrTheLastThread) {
-  EXPECT_EQ(conditions(std::string(kPlace) + "if (x > 0 && x < n - 1 && y <= h - 2) b[y * n + x] = 1.0f;"),
+  EXPECT_EQ(conditions(std::string(kPlace) +
+                       "if (x > 0 && x < n - 1 && y <= h - 2) b[y * n + x] = 1.0f;"),
             (Texts{"(int)blockIdx.x * 32 + 32 < n", "(int)blockIdx.x * 32 > 0",
                    "(int)blockIdx.y * 4 + 5 <= h"}));
   EXPECT_EQ(implied_count_, 3U);
 }
 
 TEST_F(InteriorTest, CountsIterationsOfConstantLoops) {
-  EXPECT_EQ(conditions(std::string(kPlace) +
-                       "float s = 0.0f;\n"
-                       "for (int d = -2; d <= 2; ++d) s += x + d >= 0 && x + d < n ? a[x + d] : 0.0f;\n"
-                       "b[y * n + x] = s;"),
-            (Texts{"(int)blockIdx.x * 32 + 33 < n", "(int)blockIdx.x * 32 >= 2"}));
+  EXPECT_EQ(
+      conditions(std::string(kPlace) +
+                 "float s = 0.0f;\n"
+                 "for (int d = -2; d <= 2; ++d) s += x + d >= 0 && x + d < n ? a[x + d] : 0.0f;\n"
+                 "b[y * n + x] = s;"),
+      (Texts{"(int)blockIdx.x * 32 + 33 < n", "(int)blockIdx.x * 32 >= 2"}));
 }
 
 // The inner loop's end is the outer counter: j is at most n - 2.
@@ -113,8 +116,9 @@ TEST_F(InteriorTest, ComparisonsWithoutSignsAskForTheSignToo) {
   EXPECT_EQ(conditions("unsigned x = blockIdx.x * blockDim.x + threadIdx.x;\n"
                        "if (x - 1u < (unsigned)n - 2u) b[x] = 1.0f;"),
             (Texts{"(int)blockIdx.x * 32 + 32 < n", "(int)blockIdx.x * 32 >= 1", "n >= 2"}));
-  EXPECT_EQ(conditions("unsigned x = blockIdx.x * blockDim.x + threadIdx.x;\nif (x < n) b[x] = 1.0f;"),
-            (Texts{"(int)blockIdx.x * 32 + 31 < n", "n >= 0"}));
+  EXPECT_EQ(
+      conditions("unsigned x = blockIdx.x * blockDim.x + threadIdx.x;\nif (x < n) b[x] = 1.0f;"),
+      (Texts{"(int)blockIdx.x * 32 + 31 < n", "n >= 0"}));
 }
 
 // -3 + 0 is no larger than m, whatever type m has.
@@ -133,11 +137,13 @@ TEST_F(InteriorTest, LeavesNumbersThatLoseBits) {
   for (const char* body :
        {"int x = blockIdx.x * 32 + threadIdx.x;\nif ((unsigned char)x < n) b[x] = 1.0f;",
         "short x = blockIdx.x * 32 + threadIdx.x;\nif (x < n) b[threadIdx.x] = 1.0f;",
-        "unsigned char x = blockIdx.x * 32 + threadIdx.x;\nint y = x + 1;\nif (y < n) b[threadIdx.x] = 1.0f;",
+        "unsigned char x = blockIdx.x * 32 + threadIdx.x;\nint y = x + 1;\nif (y < n) "
+        "b[threadIdx.x] = 1.0f;",
         "long long x = blockIdx.x * 32 + threadIdx.x - 1;\nif (x < n) b[threadIdx.x] = 1.0f;"}) {
     EXPECT_EQ(conditions(body), Texts{}) << body;
   }
-  EXPECT_EQ(conditions("size_t x = blockIdx.x * blockDim.x + threadIdx.x;\nif (x < n) b[x] = 1.0f;").size(),
+  EXPECT_EQ(conditions("size_t x = blockIdx.x * blockDim.x + threadIdx.x;\nif (x < n) b[x] = 1.0f;")
+                .size(),
             2U);
 }
 
@@ -146,7 +152,8 @@ TEST_F(InteriorTest, LeavesWhatNoBlockCanTell) {
        {"x == n", "x != 0", "a[x] < 3.0f", "x < (int)a[0]", "x * y < n", "x * n < h", "x % 3 < 2",
         "x / 4 < n", "x < n || y < h", "!(x < n)", "blockIdx.x < n", "n < h", "x - x < n",
         "threadIdx.x * threadIdx.x < n"}) {
-    EXPECT_EQ(conditions(std::string(kPlace) + "if (" + condition + ") b[y * 64 + x] = 1.0f;"), Texts{})
+    EXPECT_EQ(conditions(std::string(kPlace) + "if (" + condition + ") b[y * 64 + x] = 1.0f;"),
+              Texts{})
         << condition;
     EXPECT_NE(reason_.find("no condition compares"), std::string::npos) << reason_;
   }
@@ -158,7 +165,8 @@ TEST_F(InteriorTest, LeavesWhatIsOnlyKnownInside) {
        {"int x = threadIdx.x;\nwhile (a[x] > 2.0f) ++x;\nif (x < n) b[x] = 1.0f;",
         "int x = (int)a[blockIdx.x] + threadIdx.x;\nif (x < n) b[threadIdx.x] = 1.0f;",
         "int end = (int)a[0];\nfloat s = 0.0f;\n"
-        "for (int i = 0; i < end; ++i) if (i + (int)threadIdx.x < n) s += a[i];\nb[threadIdx.x] = s;",
+        "for (int i = 0; i < end; ++i) if (i + (int)threadIdx.x < n) s += a[i];\nb[threadIdx.x] = "
+        "s;",
         "if (a[0] > 0.0f) n = 7;\nif ((int)threadIdx.x < n) b[threadIdx.x] = 1.0f;"}) {
     EXPECT_EQ(conditions(body), Texts{}) << body;
   }

@@ -269,7 +269,7 @@ const std::vector<SampleKernel>& sample_kernels() {
     std::vector<SampleKernel> all = plain_kernels();
     for (const auto& more :
          {row_kernels(), neighbourhood_kernels(), streaming_kernels(), idiom_kernels(),
-          reading_kernels()})
+          reading_kernels(), course_kernels()})
       all.insert(all.end(), more.begin(), more.end());
     return all;
   }();

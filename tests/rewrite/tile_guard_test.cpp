@@ -33,7 +33,8 @@ TEST(TileGuard, OrdersAreHardestAtOneEnd) {
   };
   for (const auto& [guard, worst] :
        {Case{{BinaryOperator::less, c, n}, 7}, Case{{BinaryOperator::less_equal, c, n}, 7},
-        Case{{BinaryOperator::greater, n, c}, 7}, Case{{BinaryOperator::greater_equal, n - c, Polynomial(1)}, 7},
+        Case{{BinaryOperator::greater, n, c}, 7},
+        Case{{BinaryOperator::greater_equal, n - c, Polynomial(1)}, 7},
         Case{{BinaryOperator::greater, c, Polynomial(0)}, 0},
         Case{{BinaryOperator::greater_equal, c, n}, 0},
         Case{{BinaryOperator::less, n - Polynomial(2) * c, Polynomial(5)}, 0},
@@ -55,14 +56,16 @@ TEST(TileGuard, WhatDoesNotMentionTheCoordinateStays) {
   EXPECT_EQ(hardest->left, guard.left);
   EXPECT_EQ(hardest->right, guard.right);
   // Both sides grow alike.
-  EXPECT_TRUE((TileGuard{BinaryOperator::less, symbol("c"), symbol("c") + symbol("n")}.hardest("c", 8)));
+  EXPECT_TRUE(
+      (TileGuard{BinaryOperator::less, symbol("c"), symbol("c") + symbol("n")}.hardest("c", 8)));
 }
 
 TEST(TileGuard, SomeHaveNoHardestPlace) {
   const Polynomial c = symbol("c");
   EXPECT_FALSE((TileGuard{BinaryOperator::equal, c, symbol("n")}.hardest("c", 8)));
   // Whichever sign the stride has.
-  EXPECT_FALSE((TileGuard{BinaryOperator::less, c * symbol("stride"), symbol("n")}.hardest("c", 8)));
+  EXPECT_FALSE(
+      (TileGuard{BinaryOperator::less, c * symbol("stride"), symbol("n")}.hardest("c", 8)));
   EXPECT_FALSE((TileGuard{BinaryOperator::less, c * c, symbol("n")}.hardest("c", 8)));
 }
 

@@ -49,7 +49,8 @@ TEST(RequireDivisible, SaysWhereNoParameterWouldDo) {
   EXPECT_FALSE(require_divisible(Polynomial(3), 4, facts(), divisible));
   EXPECT_FALSE(require_divisible(symbol("K") + Polynomial(1), 4, facts(), divisible));
   EXPECT_FALSE(require_divisible(symbol("threadIdx.x"), 2, facts(), divisible));
-  EXPECT_FALSE(require_divisible(symbol("k0") * Polynomial(1) + symbol("j"), 4, facts(), divisible));
+  EXPECT_FALSE(
+      require_divisible(symbol("k0") * Polynomial(1) + symbol("j"), 4, facts(), divisible));
   // A multiple of 16 is none of 32.
   EXPECT_FALSE(require_divisible(symbol("k0"), 32, facts(), divisible));
 }
@@ -79,8 +80,7 @@ TEST(VectorCopy, IsAsWideAsRowsAndAlignmentAllow) {
 TEST(VectorCopy, AsksOnlyForWhatItsWidthNeeds) {
   Footprint footprint = rows_of(4, 8);
   footprint.dimensions[0].stride = Polynomial(2) * symbol("K");
-  const auto copy =
-      vector_copy_of(footprint, Polynomial(2), ScalarType::f32, 256, facts());
+  const auto copy = vector_copy_of(footprint, Polynomial(2), ScalarType::f32, 256, facts());
   ASSERT_TRUE(copy);
   EXPECT_EQ(copy->width, 2);
   EXPECT_TRUE(copy->divisible.empty());

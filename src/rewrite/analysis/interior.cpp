@@ -67,8 +67,9 @@ class InteriorFinder {
       });
     });
     if (result_.implied.empty()) {
-      return refuse("no condition compares places of threads or iterations with the bounds of the "
-                    "whole");
+      return refuse(
+          "no condition compares places of threads or iterations with the bounds of the "
+          "whole");
     }
     if (result_.conditions.size() > kMostConditions) {
       return refuse("a block would have to ask " + std::to_string(result_.conditions.size()) +
@@ -147,8 +148,8 @@ class InteriorFinder {
     const auto left = polynomial(comparison.left);
     const auto right = polynomial(comparison.right);
     if (!left || !right || !varies(*left - *right)) return std::nullopt;
-    const bool is_upper = comparison.op == BinaryOperator::less ||
-                          comparison.op == BinaryOperator::less_equal;
+    const bool is_upper =
+        comparison.op == BinaryOperator::less || comparison.op == BinaryOperator::less_equal;
     const auto worst = extreme(*left - *right, is_upper);
     if (!worst) return std::nullopt;
     const bool wide = is_wide(comparison.left) || is_wide(comparison.right);
@@ -179,7 +180,8 @@ class InteriorFinder {
         term = term * Polynomial::symbol(symbol);
       (coefficient < 0 ? right : left) = (coefficient < 0 ? right : left) + term;
     }
-    return source::binary(op, source::to_expression(left, wide), source::to_expression(right, wide));
+    return source::binary(op, source::to_expression(left, wide),
+                          source::to_expression(right, wide));
   }
 
   std::optional<Polynomial> polynomial(const ExprPtr& expr) const {

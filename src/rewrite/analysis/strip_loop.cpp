@@ -335,7 +335,12 @@ Result<StripLoop> find_strip_loop(const Kernel& kernel, const Analysis& analysis
   for (const StmtPtr& loop : loops_all_reach(kernel.body, analysis)) {
     auto strips = StripFinder(kernel, analysis).find(loop);
     if (strips) return strips;
-    reason = strips.error();
+    // Other loops were never meant.
+    const Block& body = body_of(*loop);
+    if (std::any_of(body.begin(), body.end(),
+                    [](const StmtPtr& stmt) { return is<Barrier>(stmt); })) {
+      reason = strips.error();
+    }
   }
   return reason;
 }

@@ -302,8 +302,7 @@ class TilePlanner {
     const auto first = analysis_.polynomial(first_);
     const auto start = first ? first->constant() : std::nullopt;
     if (start) facts.multiples[outer_] = std::gcd(depth_, *start);
-    array.vectors =
-        vector_copy_of(array.footprint, base, *array.scalar, copies_.alignment, facts);
+    array.vectors = vector_copy_of(array.footprint, base, *array.scalar, copies_.alignment, facts);
     if (array.vectors && !has_hardest_place(array)) array.vectors.reset();
     if (array.footprint.dimensions.size() != 2) return;
     // Rows of the tile follow what a thread reads one after another, so that it can read several at
@@ -319,8 +318,7 @@ class TilePlanner {
     return std::all_of(array.guards.begin(), array.guards.end(), [&](const TileGuard& guard) {
       std::optional<TileGuard> hardest = guard;
       for (std::size_t d = 0; d < array.coordinates.size() && hardest; ++d) {
-        hardest =
-            hardest->hardest(array.coordinates[d], array.footprint.dimensions[d].extent);
+        hardest = hardest->hardest(array.coordinates[d], array.footprint.dimensions[d].extent);
       }
       return hardest.has_value();
     });

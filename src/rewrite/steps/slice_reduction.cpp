@@ -49,7 +49,7 @@ class SliceReduction final : public PlacedStep<SlicePlace> {
     auto launch = kernel.launch();
     if (!launch) return launch.error();
     if (Status status = require_thread_a_row(kernel, **launch); !status) return status.error();
-    auto form = kernel.normal();
+    auto form = kernel.direct_normal();
     if (!form) return form.error();
     auto plan = plan_rows((*form)->kernel, (*form)->analysis, place.slices, true, kernel.problem());
     if (!plan) return plan.error();
@@ -69,7 +69,7 @@ class SliceReduction final : public PlacedStep<SlicePlace> {
   }
 
   KernelState rewrite(const KernelAnalysis& kernel, const SlicePlace& place) const override {
-    const source::Kernel& form = (*kernel.normal())->kernel;
+    const source::Kernel& form = (*kernel.direct_normal())->kernel;
     KernelState result = kernel.state();
     for (const auto& [loop, shared] : place.plan) {
       if (any_rounds(shared.reductions)) rely_on(result, kReordersSums);

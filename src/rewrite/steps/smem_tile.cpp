@@ -168,7 +168,7 @@ class SmemTile final : public PlacedStep<TilePlan> {
       return refuse("the kernel calls '" + *kernel.analysis().unknown_calls().begin() +
                     "', which may read memory");
     }
-    auto form = kernel.normal();
+    auto form = kernel.direct_normal();
     if (!form) return form.error();
     TileCopies copies;
     if (const auto copy = parameters.find("copy"); copy != parameters.end()) {
@@ -180,7 +180,7 @@ class SmemTile final : public PlacedStep<TilePlan> {
   }
 
   KernelState rewrite(const KernelAnalysis& kernel, const TilePlan& plan) const override {
-    const KernelForm& form = **kernel.normal();
+    const KernelForm& form = **kernel.direct_normal();
     KernelState result = kernel.state();
     const Dim3 block = result.plan.launches.front().block;
     result.unit.kernel = form.kernel;
