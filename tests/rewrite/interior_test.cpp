@@ -41,6 +41,10 @@ class InteriorTest : public testing::Test {
     return result;
   }
 
+  [[nodiscard]] std::size_t implied_count() const { return implied_count_; }
+  [[nodiscard]] const std::string& reason() const { return reason_; }
+
+ private:
   std::unique_ptr<KernelCase> kernel_;
   std::optional<rewrite::KernelAnalysis> analysis_;
   std::size_t implied_count_ = 0;
@@ -58,7 +62,7 @@ TEST_F(InteriorTest, AsksTheFirstOrTheLastThread) {
                        "if (x > 0 && x < n - 1 && y <= h - 2) b[y * n + x] = 1.0f;"),
             (Texts{"(int)blockIdx.x * 32 + 32 < n", "(int)blockIdx.x * 32 > 0",
                    "(int)blockIdx.y * 4 + 5 <= h"}));
-  EXPECT_EQ(implied_count_, 3U);
+  EXPECT_EQ(implied_count(), 3U);
 }
 
 TEST_F(InteriorTest, CountsIterationsOfConstantLoops) {
@@ -84,7 +88,7 @@ TEST_F(InteriorTest, EndsMayBeOuterCounters) {
                        "    if (j - i < h) s += a[j];\n"
                        "b[threadIdx.x] = s;"),
             (Texts{"n < h + 1"}))
-      << reason_;
+      << reason();
 }
 
 TEST_F(InteriorTest, LoopsOfOneNameOverDifferentRangesSayNothing) {
@@ -155,7 +159,7 @@ TEST_F(InteriorTest, LeavesWhatNoBlockCanTell) {
     EXPECT_EQ(conditions(std::string(kPlace) + "if (" + condition + ") b[y * 64 + x] = 1.0f;"),
               Texts{})
         << condition;
-    EXPECT_NE(reason_.find("no condition compares"), std::string::npos) << reason_;
+    EXPECT_NE(reason().find("no condition compares"), std::string::npos) << reason();
   }
 }
 
@@ -175,7 +179,7 @@ TEST_F(InteriorTest, LeavesWhatIsOnlyKnownInside) {
 TEST_F(InteriorTest, ATermThatIsNotImpliedStandsAlone) {
   EXPECT_EQ(conditions(std::string(kPlace) + "if (x < n && a[x] > 0.5f && y == 3) b[x] = 1.0f;"),
             (Texts{"(int)blockIdx.x * 32 + 31 < n"}));
-  EXPECT_EQ(implied_count_, 1U);
+  EXPECT_EQ(implied_count(), 1U);
 }
 
 TEST_F(InteriorTest, TooManyConditionsDoNotPay) {
@@ -183,7 +187,7 @@ TEST_F(InteriorTest, TooManyConditionsDoNotPay) {
   for (int i = 1; i <= 17; ++i)
     body += "if (x + " + std::to_string(i) + " < n) b[x + " + std::to_string(i) + "] = 1.0f;\n";
   EXPECT_EQ(conditions(body), Texts{});
-  EXPECT_NE(reason_.find("17 conditions"), std::string::npos) << reason_;
+  EXPECT_NE(reason().find("17 conditions"), std::string::npos) << reason();
 }
 
 TEST(HasInteriorVersion, IsOneBranchWithBothParts) {

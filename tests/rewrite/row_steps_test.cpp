@@ -107,6 +107,10 @@ TEST(SliceReduction, RefusesWithAReason) {
   expect_refusal(*sample("matmul_guard"), slices("4"), "more than one axis");
   expect_refusal(*sample("saxpy_return"), slices("4"), "no loop that threads could share");
   expect_refusal(*sample("sum_sequential_tree"), slices("4"), "work together already");
+  // A block of one row, in a grid of two axes.
+  const auto rows = sample("matmul_guard");
+  const auto flat = expect_correct(*rows, {{"block_size", {{"block", "64"}}}});
+  expect_refusal(*rows, flat, slices("4"), "uses threadIdx.y, along which slices would lie");
   auto apart = KernelCase::make(
       "__global__ void f(const float* a, float* b, int n, int m) {\n"
       "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"

@@ -8,11 +8,11 @@ namespace {
 // A block of 32 threads that stages 32 elements of `a` a strip; the loop's parts and what stands
 // around it are the test's.
 struct Strips {
-  std::string before = "";
+  std::string before = {};
   std::string header = "for (int k = 0; k < n; k += 32)";
   std::string copy = "tile[t] = k + t < n ? a[k + t] : 0.0f;";
   std::string use = "for (int i = 0; i < 32; ++i) sum += tile[i];";
-  std::string after = "";
+  std::string after = {};
   std::string parameters = "const float* a, float* b, int* c, int n";
 };
 

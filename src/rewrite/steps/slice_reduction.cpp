@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace regraph::rewrite {
@@ -49,6 +50,11 @@ class SliceReduction final : public PlacedStep<SlicePlace> {
     auto launch = kernel.launch();
     if (!launch) return launch.error();
     if (Status status = require_thread_a_row(kernel, **launch); !status) return status.error();
+    // Slices lie along y, where the block has one thread so far.
+    for (const char* builtin : {"threadIdx.y", "blockDim.y"}) {
+      if (kernel.analysis().uses_builtin(builtin))
+        return refuse(std::string("the kernel uses ") + builtin + ", along which slices would lie");
+    }
     auto form = kernel.direct_normal();
     if (!form) return form.error();
     auto plan = plan_rows((*form)->kernel, (*form)->analysis, place.slices, true, kernel.problem());
