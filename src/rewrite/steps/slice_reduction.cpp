@@ -97,9 +97,9 @@ class SliceReduction final : public PlacedStep<SlicePlace> {
     const std::vector<source::StmtPtr> reached = loops_all_reach(form.kernel.body, form.analysis);
     std::int64_t bytes = 0;
     for (const auto& [loop, shared] : plan) {
-      const bool is_reached =
-          std::any_of(reached.begin(), reached.end(),
-                      [&](const source::StmtPtr& stmt) { return stmt.get() == loop; });
+      const bool is_reached = std::any_of(
+          reached.begin(), reached.end(),
+          [wanted = loop](const source::StmtPtr& stmt) { return stmt.get() == wanted; });
       if (!is_reached) return refuse("not all threads of a block reach the loop");
       if (Status status = permit_reordering(shared.reductions, kernel.problem()); !status)
         return status;
