@@ -35,6 +35,8 @@ std::optional<StepProposal> step_of(std::string_view entry) {
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find(','), rest.size());
     const std::string_view pair = rest.substr(0, end);
+    // A comma with nothing behind it.
+    if (end + 1 == rest.size()) return std::nullopt;
     rest.remove_prefix(std::min(end + 1, rest.size()));
     const std::size_t equals = pair.find('=');
     if (equals == std::string_view::npos) return std::nullopt;
@@ -51,10 +53,12 @@ std::optional<StepProposal> step_of(std::string_view entry) {
 Result<std::vector<StepProposal>> parse_step_list(std::string_view text) {
   std::vector<StepProposal> steps;
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find_first_of(";\n"), text.size());
-    std::string_view entry = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    entry = trimmed(entry.substr(0, entry.find('#')));
+    const std::size_t end = std::min(text.find_first_of(";#\n"), text.size());
+    const std::string_view entry = trimmed(text.substr(0, end));
+    // A comment goes on to the end of its line, semicolons and all.
+    const bool is_comment = end < text.size() && text[end] == '#';
+    const std::size_t next = is_comment ? std::min(text.find('\n', end), text.size()) : end;
+    text.remove_prefix(std::min(next + 1, text.size()));
     if (entry.empty()) continue;
     auto step = step_of(entry);
     if (!step) {

@@ -82,5 +82,47 @@ TEST(CrossThreadReduction, RefusesElementsThatSeveralThreadsOfARowTouch) {
   expect_refusal(**feedback, shared("32", "4"), "once a row");
 }
 
+Application slices(const char* number) {
+  return {"slice_reduction", {{"slices", number}}};
+}
+
+TEST(SliceReduction, DealsColumnsOutAlongY) {
+  const auto kernel = sample("column_sums");
+  ASSERT_NE(kernel, nullptr);
+  const auto state = expect_correct(*kernel, {slices("8")});
+  EXPECT_EQ(state.plan.launches[0].block, (Dim3{32, 8, 1}));
+  EXPECT_EQ(state.plan.launches[0].grid[0].text(), "cdiv(cols, 32)");
+  const std::string text = source::print(state.unit);
+  EXPECT_NE(text.find("r += 8"), std::string::npos) << text;
+  EXPECT_NE(text.find("__syncthreads()"), std::string::npos) << text;
+  expect_correct(*kernel, {slices("4")});
+  expect_correct(*kernel, {slices("32")});
+  for (const char* name : {"row_sums", "softmax_rows", "row_statistics", "nearest_centre"}) {
+    SCOPED_TRACE(name);
+    expect_correct(*sample(name), {slices("16")});
+  }
+}
+
+TEST(SliceReduction, RefusesWithAReason) {
+  expect_refusal(*sample("matmul_guard"), slices("4"), "more than one axis");
+  expect_refusal(*sample("saxpy_return"), slices("4"), "no loop that threads could share");
+  expect_refusal(*sample("sum_sequential_tree"), slices("4"), "work together already");
+  // A block of one row, in a grid of two axes.
+  const auto rows = sample("matmul_guard");
+  const auto flat = expect_correct(*rows, {{"block_size", {{"block", "64"}}}});
+  expect_refusal(*rows, flat, slices("4"), "uses threadIdx.y, along which slices would lie");
+  auto apart = KernelCase::make(
+      "__global__ void f(const float* a, float* b, int n, int m) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
+      "  float s = 0.0f;\n"
+      "  for (int round = 0; round < 2 && s < 9.0f; ++round) {\n"
+      "    for (int k = 0; k < m; ++k) s += a[k * n + i];\n  }\n"
+      "  b[i] = s;\n}",
+      "sizes: {n: 64, m: 64}\nargs: {a: {dir: in, shape: [m, n]}, b: {dir: out, shape: [n]}}\n"
+      "launch: {block: 64, grid: 'cdiv(n, bx)'}\n");
+  ASSERT_TRUE(apart.ok()) << apart.error().message;
+  expect_refusal(**apart, slices("4"), "not all threads of a block reach the loop");
+}
+
 }  // namespace
 }  // namespace regraph::test

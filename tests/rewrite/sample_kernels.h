@@ -27,5 +27,7 @@ struct SampleKernel {
 [[nodiscard]] std::vector<SampleKernel> streaming_kernels();
 // Kernels that say in a roundabout way what a twin, named NAME_plain, says plainly.
 [[nodiscard]] std::vector<SampleKernel> idiom_kernels();
+// Kernels as courses write them, along all axes of a grid.
+[[nodiscard]] std::vector<SampleKernel> course_kernels();
 
 }  // namespace regraph::test

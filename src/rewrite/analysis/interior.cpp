@@ -67,8 +67,9 @@ class InteriorFinder {
       });
     });
     if (result_.implied.empty()) {
-      return refuse("no condition compares places of threads or iterations with the bounds of the "
-                    "whole");
+      return refuse(
+          "no condition compares places of threads or iterations with the bounds of the "
+          "whole");
     }
     if (result_.conditions.size() > kMostConditions) {
       return refuse("a block would have to ask " + std::to_string(result_.conditions.size()) +
@@ -98,12 +99,40 @@ class InteriorFinder {
     for (const ExprPtr& term : source::conjuncts(condition)) {
       const auto* comparison = as<Binary>(term);
       if (comparison == nullptr || !is_order(comparison->op)) continue;
+      const bool wide = is_wide(comparison->left) || is_wide(comparison->right);
+      if (loses_bits(comparison->left, wide) || loses_bits(comparison->right, wide)) continue;
       if (const auto conditions = block_conditions(*comparison)) {
         for (const ExprPtr& one : *conditions)
           add(one);
         result_.implied.insert(comparison);
       }
     }
+  }
+
+  // Whether what is compared may be another number than its polynomial: cut to fewer bits than an
+  // index has, or taken for a number without a sign and widened then.
+  bool loses_bits(const ExprPtr& expr, bool wide) const {
+    if (const auto* variable = as<source::VariableReference>(expr)) {
+      const source::Variable* local = analysis_.local(variable->name);
+      const ExprPtr value = analysis_.definition(variable->name);
+      return (local != nullptr && is_short(local->scalar)) || (value && loses_bits(value, wide));
+    }
+    const bool is_cast = source::is<source::Cast>(expr);
+    if (is_cast && is_short(expr->type)) return true;
+    const bool computes = is_cast || source::is<Binary>(expr) || source::is<source::Unary>(expr);
+    if (wide && computes && expr->type == ScalarType::u32) {
+      const auto value = polynomial(expr);
+      if (!value || !is_never_negative(*value)) return true;
+    }
+    bool loses = false;
+    source::for_each_operand(*expr, [&](const ExprPtr& operand) {
+      loses = loses || (operand && loses_bits(operand, wide));
+    });
+    return loses;
+  }
+
+  static bool is_short(const std::optional<ScalarType>& scalar) {
+    return scalar && size_in_bytes(*scalar) < sizeof(std::int32_t);
   }
 
   void add(const ExprPtr& condition) {
@@ -119,8 +148,8 @@ class InteriorFinder {
     const auto left = polynomial(comparison.left);
     const auto right = polynomial(comparison.right);
     if (!left || !right || !varies(*left - *right)) return std::nullopt;
-    const bool is_upper = comparison.op == BinaryOperator::less ||
-                          comparison.op == BinaryOperator::less_equal;
+    const bool is_upper =
+        comparison.op == BinaryOperator::less || comparison.op == BinaryOperator::less_equal;
     const auto worst = extreme(*left - *right, is_upper);
     if (!worst) return std::nullopt;
     const bool wide = is_wide(comparison.left) || is_wide(comparison.right);
@@ -137,8 +166,12 @@ class InteriorFinder {
     return conditions;
   }
 
-  // difference op 0, with what is subtracted on the right.
-  static ExprPtr ordered(const Polynomial& difference, BinaryOperator op, bool wide) {
+  // difference op 0, with what is subtracted on the right. Signed, whatever the parameters are.
+  ExprPtr ordered(const Polynomial& difference, BinaryOperator op, bool wide) const {
+    for (const std::string& symbol : difference.symbols()) {
+      const source::KernelParameter* parameter = kernel_.parameter(symbol);
+      wide = wide || (parameter != nullptr && parameter->scalar == ScalarType::u32);
+    }
     Polynomial left;
     Polynomial right;
     for (const auto& [monomial, coefficient] : difference.terms()) {
@@ -147,7 +180,8 @@ class InteriorFinder {
         term = term * Polynomial::symbol(symbol);
       (coefficient < 0 ? right : left) = (coefficient < 0 ? right : left) + term;
     }
-    return source::binary(op, source::to_expression(left, wide), source::to_expression(right, wide));
+    return source::binary(op, source::to_expression(left, wide),
+                          source::to_expression(right, wide));
   }
 
   std::optional<Polynomial> polynomial(const ExprPtr& expr) const {

@@ -2,6 +2,7 @@
 
 #include "rewrite/analysis/loop_choice.h"
 #include "rewrite/forms/kernel_state.h"
+#include "source/known_functions.h"
 #include "source/match.h"
 #include "source/walk.h"
 
@@ -107,8 +108,11 @@ class StripFinder {
     if (!written) return refuse(where(*strips.loop) + "its copies hold more than assignments");
     const std::set<std::string> own = source::declared_names(strips.copies);
     for (const std::string& name : *written) {
-      if (own.contains(name)) continue;
       const source::Variable* variable = analysis_.local(name);
+      if (variable != nullptr && variable->is_pointer) {
+        return refuse(where(*strips.loop) + "its copies write through the pointer '" + name + "'");
+      }
+      if (own.contains(name)) continue;
       if (variable == nullptr || variable->storage != source::Storage::shared) {
         return refuse(where(*strips.loop) + "its copies write '" + name +
                       "', which is no shared array of a fixed size");
@@ -136,7 +140,14 @@ class StripFinder {
 
     const auto written = written_names(strips.use);
     if (!written) return refuse(where(*strips.loop) + "its use of the tiles is not understood");
-    const std::set<std::string> copied = mentioned_names(strips.copies);
+    std::set<std::string> copied = mentioned_names(strips.copies);
+    // Whether there is a next strip is asked before and after the use.
+    for (const std::string& name : source::variables_of(strips.counted.limit)) {
+      if (analysis_.is_global_pointer(name) && analysis_.is_written(name)) {
+        return refuse(where(*strips.loop) + "'" + name + "' says where it ends, and is written");
+      }
+      copied.insert(name);
+    }
     for (const std::string& name : *written) {
       if (copied.contains(name)) {
         return refuse(where(*strips.loop) + "'" + name + "' is changed between two copies");
@@ -148,7 +159,73 @@ class StripFinder {
         return refuse(where(*strips.loop) + "'" + name + "' is needed after the copies");
       }
     }
+    if (Status status = require_only_read(strips, *written); !status) return status;
+    if (Status status = require_same_places(strips); !status) return status;
     return require_private(strips);
+  }
+
+  // Whether the use does not write tiles in a way that no assignment to them shows.
+  Status require_only_read(const StripLoop& strips, const std::set<std::string>& written) const {
+    std::set<std::string> leads_to_tile;
+    for (const source::Variable& tile : strips.tiles)
+      leads_to_tile.insert(tile.name);
+    const auto mentions_tile = [&](const ExprPtr& expr) {
+      const std::set<std::string> names = source::variables_of(expr);
+      return std::any_of(names.begin(), names.end(),
+                         [&](const std::string& name) { return leads_to_tile.contains(name); });
+    };
+    std::string how;
+    source::walk(strips.use, [&](const Stmt& stmt) {
+      const auto* declaration = as<Declaration>(stmt);
+      if (declaration != nullptr && declaration->variable.is_pointer && declaration->value &&
+          mentions_tile(declaration->value)) {
+        leads_to_tile.insert(declaration->variable.name);
+        if (written.contains(declaration->variable.name)) how = declaration->variable.name;
+      }
+      source::walk_own_expressions(stmt, [&](const Expr& node) {
+        const auto* call = as<source::Call>(node);
+        if (call == nullptr || source::is_pure(*call)) return;
+        if (std::any_of(call->arguments.begin(), call->arguments.end(), mentions_tile))
+          how = call->function;
+      });
+    });
+    if (how.empty()) return {};
+    return refuse(where(*strips.loop) + "its use writes a tile by way of '" + how + "'");
+  }
+
+  // Whether each strip fills the same elements of the tiles. What a strip leaves as an earlier one
+  // filled it would be in the other copy of the tile.
+  Status require_same_places(const StripLoop& strips) const {
+    std::set<std::string> varying = {strips.counted.name};
+    source::walk(strips.copies, [&](const Stmt& stmt) {
+      const auto* change = as<Assignment>(stmt);
+      const auto* base = change != nullptr ? source::base_variable(*change->target) : nullptr;
+      if (base != nullptr && analysis_.loop(base->name) == nullptr && !is_tile_store(stmt))
+        varying.insert(base->name);
+    });
+    const auto varies = [&](const ExprPtr& index) {
+      if (const auto polynomial = analysis_.polynomial(index))
+        return polynomial->mentions(strips.counted.name);
+      const std::set<std::string> names = source::variables_of(index);
+      return analysis_.reads_memory(index) ||
+             std::any_of(names.begin(), names.end(),
+                         [&](const std::string& name) { return varying.contains(name); });
+    };
+    std::string moving;
+    source::walk(strips.copies, [&](const Stmt& stmt) {
+      const auto* declaration = as<Declaration>(stmt);
+      if (declaration != nullptr && (!declaration->value || varies(declaration->value)))
+        varying.insert(declaration->variable.name);
+      if (!is_tile_store(stmt)) return;
+      source::walk(target_of(stmt), [&](const Expr& node) {
+        const auto* element = as<source::Subscript>(node);
+        if (element != nullptr && varies(element->index))
+          moving = source::base_variable(*target_of(stmt))->name;
+      });
+    });
+    if (moving.empty()) return {};
+    return refuse(where(*strips.loop) + "which elements of '" + moving +
+                  "' are filled differs from strip to strip");
   }
 
   // Whether the tiles are used nowhere else.
@@ -258,7 +335,12 @@ Result<StripLoop> find_strip_loop(const Kernel& kernel, const Analysis& analysis
   for (const StmtPtr& loop : loops_all_reach(kernel.body, analysis)) {
     auto strips = StripFinder(kernel, analysis).find(loop);
     if (strips) return strips;
-    reason = strips.error();
+    // Other loops were never meant.
+    const Block& body = body_of(*loop);
+    if (std::any_of(body.begin(), body.end(),
+                    [](const StmtPtr& stmt) { return is<Barrier>(stmt); })) {
+      reason = strips.error();
+    }
   }
   return reason;
 }

@@ -2,6 +2,7 @@
 
 #include "rewrite/analysis/guarded_access.h"
 #include "rewrite/analysis/vector_type.h"
+#include "rewrite/forms/inequalities.h"
 #include "rewrite/forms/kernel_state.h"
 #include "source/build.h"
 #include "source/printer.h"
@@ -205,6 +206,15 @@ class TilePlanner {
     return result;
   }
 
+  // Whether a difference of what the copy's coordinates stand for may come out below zero.
+  bool may_wrap(const Polynomial& side) const {
+    const auto symbols = side.symbols();
+    return std::any_of(symbols.begin(), symbols.end(),
+                       [&](const std::string& symbol) { return locals_.contains(symbol); }) &&
+           std::any_of(side.terms().begin(), side.terms().end(),
+                       [](const auto& term) { return term.second < 0; });
+  }
+
   // Adds the guard as a condition on the coordinates. A condition on symbols the array's index does
   // not use says nothing about which of its elements exist, and is dropped: some thread of the grid
   // meets it, and that thread's accesses are the original's.
@@ -218,6 +228,8 @@ class TilePlanner {
     const auto right = local_polynomial(comparison->right);
     if (!left || !right)
       return refuse("a guard of its accesses is no comparison of known expressions");
+    if (compares_unsigned(guard) && (may_wrap(*left) || may_wrap(*right)))
+      return refuse("a guard compares without signs what may be negative");
     bool inside = false;
     bool outside = false;
     for (const Polynomial& side : {*left, *right}) {
@@ -290,8 +302,7 @@ class TilePlanner {
     const auto first = analysis_.polynomial(first_);
     const auto start = first ? first->constant() : std::nullopt;
     if (start) facts.multiples[outer_] = std::gcd(depth_, *start);
-    array.vectors =
-        vector_copy_of(array.footprint, base, *array.scalar, copies_.alignment, facts);
+    array.vectors = vector_copy_of(array.footprint, base, *array.scalar, copies_.alignment, facts);
     if (array.vectors && !has_hardest_place(array)) array.vectors.reset();
     if (array.footprint.dimensions.size() != 2) return;
     // Rows of the tile follow what a thread reads one after another, so that it can read several at
@@ -307,8 +318,7 @@ class TilePlanner {
     return std::all_of(array.guards.begin(), array.guards.end(), [&](const TileGuard& guard) {
       std::optional<TileGuard> hardest = guard;
       for (std::size_t d = 0; d < array.coordinates.size() && hardest; ++d) {
-        hardest =
-            hardest->hardest(array.coordinates[d], array.footprint.dimensions[d].extent);
+        hardest = hardest->hardest(array.coordinates[d], array.footprint.dimensions[d].extent);
       }
       return hardest.has_value();
     });

@@ -50,11 +50,12 @@ class SliceReduction final : public PlacedStep<SlicePlace> {
     auto launch = kernel.launch();
     if (!launch) return launch.error();
     if (Status status = require_thread_a_row(kernel, **launch); !status) return status.error();
-    for (const char* of_block : {"threadIdx.y", "blockDim.y"}) {
-      if (kernel.analysis().uses_builtin(of_block))
-        return refuse("the kernel uses " + std::string(of_block) + ", which would change");
+    // Slices lie along y, where the block has one thread so far.
+    for (const char* builtin : {"threadIdx.y", "blockDim.y"}) {
+      if (kernel.analysis().uses_builtin(builtin))
+        return refuse(std::string("the kernel uses ") + builtin + ", along which slices would lie");
     }
-    auto form = kernel.normal();
+    auto form = kernel.direct_normal();
     if (!form) return form.error();
     auto plan = plan_rows((*form)->kernel, (*form)->analysis, place.slices, true, kernel.problem());
     if (!plan) return plan.error();
@@ -74,7 +75,7 @@ class SliceReduction final : public PlacedStep<SlicePlace> {
   }
 
   KernelState rewrite(const KernelAnalysis& kernel, const SlicePlace& place) const override {
-    const source::Kernel& form = (*kernel.normal())->kernel;
+    const source::Kernel& form = (*kernel.direct_normal())->kernel;
     KernelState result = kernel.state();
     for (const auto& [loop, shared] : place.plan) {
       if (any_rounds(shared.reductions)) rely_on(result, kReordersSums);
@@ -96,9 +97,9 @@ class SliceReduction final : public PlacedStep<SlicePlace> {
     const std::vector<source::StmtPtr> reached = loops_all_reach(form.kernel.body, form.analysis);
     std::int64_t bytes = 0;
     for (const auto& [loop, shared] : plan) {
-      const bool is_reached =
-          std::any_of(reached.begin(), reached.end(),
-                      [&](const source::StmtPtr& stmt) { return stmt.get() == loop; });
+      const bool is_reached = std::any_of(
+          reached.begin(), reached.end(),
+          [wanted = loop](const source::StmtPtr& stmt) { return stmt.get() == wanted; });
       if (!is_reached) return refuse("not all threads of a block reach the loop");
       if (Status status = permit_reordering(shared.reductions, kernel.problem()); !status)
         return status;

@@ -11,9 +11,9 @@
 // first). An element is copied only where the original may access it. The copy is filled up with
 // zeros when every term has a staged zero factor, else the last strip is shortened (tile_body.h).
 //
-// With copy=vector, threads copy W neighbours with one access where the whole strip belongs to what is
-// accessed and W divides where rows start (asked when the kernel runs, the same for all threads of a
-// block), and single elements elsewhere. Tiles then lie so that what a thread reads one after
+// With copy=vector, threads copy W neighbours with one access where the whole strip belongs to what
+// is accessed and W divides where rows start (asked when the kernel runs, the same for all threads
+// of a block), and single elements elsewhere. Tiles then lie so that what a thread reads one after
 // another is contiguous, and aligned for wide reads (tile_copy.h, vector_copy.h).
 //
 // Of several loops that qualify, "loop" chooses the first, second or third.
@@ -83,8 +83,7 @@ class Tiler {
 
     const TileBody tiled(kernel_, analysis_, plan_);
     Block body = tiled.body();
-    const ExprPtr rest =
-        source::subtract(plan_.counted.limit, source::variable(plan_.outer));
+    const ExprPtr rest = source::subtract(plan_.counted.limit, source::variable(plan_.outer));
     ExprPtr limit = source::integer(plan_.depth);
     const bool is_shortened = !tiled.adds_only_vanishing_terms(body);
     if (is_shortened && !plan_.copies.vectors) limit = source::call("min", {limit, rest});
@@ -109,8 +108,8 @@ class Tiler {
       names.take(plan_.inner);
       for (const std::string& name : source::declared_names(body))
         names.take(name);
-      const Block last = names.renamed({source::counted_loop(
-          plan_.inner, source::integer(0), rest, 1, std::move(body), kNeverUnroll)});
+      const Block last = names.renamed({source::counted_loop(plan_.inner, source::integer(0), rest,
+                                                             1, std::move(body), kNeverUnroll)});
       strip.push_back(source::branch(
           source::binary(source::BinaryOperator::less_equal, source::integer(plan_.depth), rest),
           {whole}, last));
@@ -168,7 +167,7 @@ class SmemTile final : public PlacedStep<TilePlan> {
       return refuse("the kernel calls '" + *kernel.analysis().unknown_calls().begin() +
                     "', which may read memory");
     }
-    auto form = kernel.normal();
+    auto form = kernel.direct_normal();
     if (!form) return form.error();
     TileCopies copies;
     if (const auto copy = parameters.find("copy"); copy != parameters.end()) {
@@ -180,7 +179,7 @@ class SmemTile final : public PlacedStep<TilePlan> {
   }
 
   KernelState rewrite(const KernelAnalysis& kernel, const TilePlan& plan) const override {
-    const KernelForm& form = **kernel.normal();
+    const KernelForm& form = **kernel.direct_normal();
     KernelState result = kernel.state();
     const Dim3 block = result.plan.launches.front().block;
     result.unit.kernel = form.kernel;
