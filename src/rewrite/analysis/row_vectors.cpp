@@ -54,8 +54,7 @@ class RowVectorPlanner {
                     std::to_string(width_) + ", in every iteration of the loops over the row");
     }
     const auto kept = static_cast<std::int64_t>(result_.arrays.size()) * width_ * vectors_;
-    if (vectors_ <= kMostVectors && kept <= kMostKept)
-      result_.vectors = static_cast<int>(vectors_);
+    if (vectors_ <= kMostVectors && kept <= kMostKept) result_.vectors = static_cast<int>(vectors_);
     return result_;
   }
 
@@ -118,8 +117,7 @@ class RowVectorPlanner {
     const std::int64_t once = static_cast<std::int64_t>(threads_) * width_;
     if (longest < once) {
       return refuse("a row has only " + std::to_string(longest) + " elements for " +
-                    std::to_string(threads_) + " threads and vectors of " +
-                    std::to_string(width_));
+                    std::to_string(threads_) + " threads and vectors of " + std::to_string(width_));
     }
     vectors_ = (longest + once - 1) / once;
     // The row's end is the end of a vector.
@@ -151,13 +149,17 @@ class RowVectorPlanner {
       const std::string type = has_type ? vector_type(*parameter->scalar, width_) : "";
       const std::int64_t bytes =
           has_type ? static_cast<std::int64_t>(size_in_bytes(*parameter->scalar)) * width_ : 0;
-      if (!place || type.empty() || analysis_.is_viewed(base->name) || bytes > problem_.assume.align ||
-          (!is_new && !(use.array.rest == *place))) {
+      if (!place || type.empty() || analysis_.is_viewed(base->name) ||
+          bytes > problem_.assume.align || (!is_new && !(use.array.rest == *place))) {
         use.is_possible = false;
         return;
       }
       if (!is_new || !use.is_possible) return;
-      use.array = {base->name, parameter->type, type, *parameter->scalar, *place,
+      use.array = {base->name,
+                   parameter->type,
+                   type,
+                   *parameter->scalar,
+                   *place,
                    access.access->index->type &&
                        size_in_bytes(*access.access->index->type) == sizeof(std::int64_t)};
       std::set<std::string> divisible = result_.divisible;

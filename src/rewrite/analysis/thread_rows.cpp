@@ -29,8 +29,7 @@ Status require_thread_a_row(const KernelAnalysis& kernel, const Launch& launch) 
   return require_global_index(kernel.kernel(), analysis, "x");
 }
 
-Result<IntegerExpression> grid_for_rows(const KernelForm& form, const Launch& launch,
-                                               int rows) {
+Result<IntegerExpression> grid_for_rows(const KernelForm& form, const Launch& launch, int rows) {
   const IntegerExpression& grid = launch.grid[0];
   if (launch.block.x % static_cast<std::uint32_t>(rows) != 0) {
     return refuse("the block of " + std::to_string(launch.block.x) +

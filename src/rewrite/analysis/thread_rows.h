@@ -1,5 +1,5 @@
-// Kernels that give each thread of a one-dimensional grid a row of its own. Used by the steps that let
-// several threads share it.
+// Kernels that give each thread of a one-dimensional grid a row of its own. Used by the steps that
+// let several threads share it.
 #pragma once
 
 #include "base/result.h"

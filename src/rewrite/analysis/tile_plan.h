@@ -32,7 +32,7 @@ struct StagedArray {
   std::vector<std::string> coordinates;
   // Conditions under which an element is part of the original's accesses, over the coordinates.
   std::vector<TileGuard> guards;
-  bool follows_contraction = false;  // a dimension is indexed by the contraction variable
+  bool follows_contraction = false;   // a dimension is indexed by the contraction variable
   std::optional<VectorCopy> vectors;  // nothing: it is copied an element at a time
   bool transposed = false;            // the tile's rows are the footprint's columns
   std::int64_t padding = 0;           // elements at the end of the tile's rows that nothing uses

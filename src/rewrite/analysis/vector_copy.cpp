@@ -41,8 +41,8 @@ std::optional<VectorCopy> vector_copy_of(const Footprint& footprint, const Polyn
     // Rows first: what they need is what the base needs, too, in most kernels.
     bool possible = true;
     for (std::size_t d = 0; d + 1 < footprint.dimensions.size(); ++d) {
-      possible = possible && require_divisible(footprint.dimensions[d].stride, width, facts,
-                                               copy.divisible);
+      possible = possible &&
+                 require_divisible(footprint.dimensions[d].stride, width, facts, copy.divisible);
     }
     if (possible && require_divisible(base, width, facts, copy.divisible)) return copy;
   }

@@ -1,5 +1,5 @@
-// When a tile can be filled with vectors: the columns of its footprint are neighbours in memory, W of
-// them make a vector, and every row starts at a multiple of W. Used by tile_plan.
+// When a tile can be filled with vectors: the columns of its footprint are neighbours in memory, W
+// of them make a vector, and every row starts at a multiple of W. Used by tile_plan.
 #pragma once
 
 #include "rewrite/analysis/footprint.h"
@@ -28,8 +28,8 @@ struct SymbolFacts {
   std::map<std::string, std::int64_t> multiples;  // symbols that are multiples of a number
 };
 
-// Adds the parameters that `width` has to divide so that it divides the polynomial; false where none
-// would do.
+// Adds the parameters that `width` has to divide so that it divides the polynomial; false where
+// none would do.
 [[nodiscard]] bool require_divisible(const source::Polynomial& polynomial, std::int64_t width,
                                      const SymbolFacts& facts, std::set<std::string>& divisible);
 

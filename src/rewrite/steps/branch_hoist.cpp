@@ -127,8 +127,8 @@ class BranchHoist final : public PlacedStep<Interior> {
     Block code;
     for (const StmtPtr& stmt : body) {
       const auto* declaration = as<Declaration>(stmt);
-      const bool is_shared = declaration != nullptr &&
-                             declaration->variable.storage != source::Storage::automatic;
+      const bool is_shared =
+          declaration != nullptr && declaration->variable.storage != source::Storage::automatic;
       (is_shared ? shared : code).push_back(stmt);
     }
     return {std::move(shared), std::move(code)};

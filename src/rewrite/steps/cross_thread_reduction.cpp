@@ -104,7 +104,8 @@ class CrossThreadReduction final : public PlacedStep<RowPlace> {
       if (any_rounds(shared.reductions)) rely_on(result, kReordersSums);
     }
     rely_on(result, kNeedsDistinctBuffers);
-    result.unit.kernel.body = share_rows(form, place.plan, place.vectors, {place.threads, place.rows});
+    result.unit.kernel.body =
+        share_rows(form, place.plan, place.vectors, {place.threads, place.rows});
     result.plan.launches.front() = place.launch;
     if (result.unit.kernel.launch_bounds_threads) {
       result.unit.kernel.launch_bounds_threads = place.threads * place.rows;

@@ -11,8 +11,8 @@
 // written next was last read before the barrier of the strip before.
 //
 // Legal when the loop's copies read arrays that the kernel writes nowhere, and write tiles that
-// nothing else in the kernel writes or reads but the strip's computation between the barriers, which
-// writes neither. Where that is and what it needs: strip_loop.h.
+// nothing else in the kernel writes or reads but the strip's computation between the barriers,
+// which writes neither. Where that is and what it needs: strip_loop.h.
 #include "rewrite/analysis/shared_memory.h"
 #include "rewrite/analysis/strip_loop.h"
 #include "rewrite/steps/step_rewriter.h"

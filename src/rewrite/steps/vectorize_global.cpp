@@ -39,8 +39,7 @@ using source::StmtPtr;
 using source::VariableReference;
 
 ExprPtr component(const std::string& vector, int number, std::optional<ScalarType> type) {
-  return source::member(source::variable(vector, std::nullopt),
-                        component_name(number), type);
+  return source::member(source::variable(vector, std::nullopt), component_name(number), type);
 }
 
 class Widener {

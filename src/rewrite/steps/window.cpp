@@ -1,10 +1,10 @@
 // window: a thread produces several rows of a stencil or convolution that follow each other.
 //
-// It is what these steps make of a kernel one after another: restrict_ldg and block_size (where they
-// apply), thread_coarsen with order=contiguous, branch_hoist, and loop_unroll of loops of constant
-// length, twice where two are nested. Rows that follow each other share most of what they read, but
-// the compiler sees that only without guards in between and without stores that could change it.
-// Legal where each of them is.
+// It is what these steps make of a kernel one after another: restrict_ldg and block_size (where
+// they apply), thread_coarsen with order=contiguous, branch_hoist, and loop_unroll of loops of
+// constant length, twice where two are nested. Rows that follow each other share most of what they
+// read, but the compiler sees that only without guards in between and without stores that could
+// change it. Legal where each of them is.
 #include "rewrite/steps/macro_step.h"
 
 #include <memory>
@@ -38,8 +38,7 @@ class Window final : public MacroStep {
     if (!rows) return rows.error();
     auto block = text_parameter(parameters, "block");
     if (!block) return block.error();
-    const Status guarded =
-        find_built_in_step("branch_hoist")->match(kernel, {{"form", "split"}});
+    const Status guarded = find_built_in_step("branch_hoist")->match(kernel, {{"form", "split"}});
     if (!guarded) return refuse("branch_hoist: " + guarded.error().message);
 
     const StepParameters written_out = {{"factor", "full"}, {"loop", "all"}};

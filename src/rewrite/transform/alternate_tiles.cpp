@@ -52,12 +52,11 @@ class Alternator {
 
   // The code on one of the two tiles.
   Block on_tile(const Block& block, const ExprPtr& which) const {
-    return source::rewrite_expressions(
-        block, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-          const auto* variable = as<source::VariableReference>(expr);
-          if (variable == nullptr || !is_tile(variable->name)) return std::nullopt;
-          return source::element(expr, {which});
-        });
+    return source::rewrite_expressions(block, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+      const auto* variable = as<source::VariableReference>(expr);
+      if (variable == nullptr || !is_tile(variable->name)) return std::nullopt;
+      return source::element(expr, {which});
+    });
   }
 
   Block in_strip(const Block& block, const ExprPtr& first) const {
@@ -96,8 +95,8 @@ class Alternator {
     body.push_back(source::branch(has_strip(next_strip()), in_strip(loads, next_strip())));
     const Block use = on_tile(strips_.use, current);
     body.insert(body.end(), use.begin(), use.end());
-    body.push_back(source::branch(has_strip(next_strip()),
-                                  on_tile(in_strip(stores, next_strip()), other)));
+    body.push_back(
+        source::branch(has_strip(next_strip()), on_tile(in_strip(stores, next_strip()), other)));
     body.push_back(source::barrier());
     body.push_back(source::assign(current, other));
     // The loop itself, with another body.
@@ -125,14 +124,12 @@ class Alternator {
       return place ? source::element(base, {place}) : base;
     };
     const auto on_registers = [&](const Block& block) {
-      return source::rewrite_expressions(
-          block, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-            const auto* variable = as<source::VariableReference>(expr);
-            const auto found =
-                variable != nullptr ? registers.find(variable->name) : registers.end();
-            if (found == registers.end()) return std::nullopt;
-            return held_at(found->second, expr->type);
-          });
+      return source::rewrite_expressions(block, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+        const auto* variable = as<source::VariableReference>(expr);
+        const auto found = variable != nullptr ? registers.find(variable->name) : registers.end();
+        if (found == registers.end()) return std::nullopt;
+        return held_at(found->second, expr->type);
+      });
     };
 
     Block load = part.declarations;
@@ -158,9 +155,9 @@ class Alternator {
         continue;
       }
       const source::VariableReference& tile = *source::base_variable(*assignment->target);
-      const source::Variable& variable = *std::find_if(
-          strips_.tiles.begin(), strips_.tiles.end(),
-          [&](const source::Variable& one) { return one.name == tile.name; });
+      const source::Variable& variable =
+          *std::find_if(strips_.tiles.begin(), strips_.tiles.end(),
+                        [&](const source::Variable& one) { return one.name == tile.name; });
       source::Variable one = source::local_variable("", variable.type, variable.scalar);
       const std::string name = hold(std::move(one), tile.name + "_next");
       load.push_back(source::assign(held_at(name, variable.scalar), assignment->value));

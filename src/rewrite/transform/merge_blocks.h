@@ -23,9 +23,9 @@
 namespace regraph::rewrite {
 
 struct BlockMerge {
-  const KernelForm& form;      // normalised; must outlive this
-  std::string axis;            // "x", ...
-  int factor = 0;              // C
+  const KernelForm& form;  // normalised; must outlive this
+  std::string axis;        // "x", ...
+  int factor = 0;          // C
   // G, a divisor of C. More than one only where the kernel knows a thread by its uncoarsened global
   // index alone (global_index.h), and without a grid limit.
   int group = 1;

@@ -53,7 +53,8 @@ ExprPtr RowVectorCode::condition() const {
 }
 
 const RowArray* RowVectorCode::array_of(const Expr& access) const {
-  const auto* base = source::is<source::Subscript>(access) ? source::base_variable(access) : nullptr;
+  const auto* base =
+      source::is<source::Subscript>(access) ? source::base_variable(access) : nullptr;
   if (base == nullptr) return nullptr;
   for (const RowArray& array : plan_.arrays) {
     if (array.name == base->name) return &array;
@@ -116,11 +117,10 @@ StmtPtr RowVectorCode::over_vectors(Block body) const {
   const ExprPtr lane = source::variable(lane_);
   if (plan_.vectors == 0) {
     return source::counted_loop(first_, source::multiply(lane, source::integer(plan_.width)),
-                                plan_.limit, std::int64_t{plan_.width} * threads_,
-                                std::move(body));
+                                plan_.limit, std::int64_t{plan_.width} * threads_, std::move(body));
   }
-  const ExprPtr number = source::add(
-      source::multiply(source::variable(step_), source::integer(threads_)), lane);
+  const ExprPtr number =
+      source::add(source::multiply(source::variable(step_), source::integer(threads_)), lane);
   Block code = {
       source::declare_integer(first_, source::multiply(number, source::integer(plan_.width))),
       source::branch(source::less(source::variable(first_), plan_.limit), std::move(body))};
@@ -185,18 +185,17 @@ void RowVectorCode::add_loop(const ForLoop& loop, const std::set<std::string>& w
   loaded_.insert(read.begin(), read.end());
   loaded_.insert(written.begin(), written.end());
 
-  Block element = source::rewrite_expressions(
-      loop.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+  Block element =
+      source::rewrite_expressions(loop.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
         const RowArray* array = array_of(*expr);
         if (array == nullptr) return std::nullopt;
         return held_at(*array, source::variable(place_));
       });
   const auto counted = source::counted_loop_of(loop);
   if (counted && !counted->starts_at_zero()) {
-    element = {source::branch(
-        source::binary(source::BinaryOperator::greater_equal, source::variable(counted->name),
-                       counted->first),
-        std::move(element))};
+    element = {source::branch(source::binary(source::BinaryOperator::greater_equal,
+                                             source::variable(counted->name), counted->first),
+                              std::move(element))};
   }
   element.insert(element.begin(),
                  source::declare(loop.declaration()->variable,

@@ -15,8 +15,8 @@ namespace regraph::rewrite {
 // it.
 class RowVectorCode {
  public:
-  RowVectorCode(const source::Kernel& kernel, const RowVectors& plan, int threads,
-                std::string lane, Names& names);
+  RowVectorCode(const source::Kernel& kernel, const RowVectors& plan, int threads, std::string lane,
+                Names& names);
 
   // Whether the row is one that the code is for: the same for all threads of the grid.
   [[nodiscard]] source::ExprPtr condition() const;
@@ -43,14 +43,14 @@ class RowVectorCode {
   const RowVectors& plan_;
   int threads_;
   std::string lane_;
-  std::string step_;   // counts the lane's vectors
-  std::string first_;  // the vector's first element
-  std::string place_;  // counts a vector's elements
+  std::string step_;                              // counts the lane's vectors
+  std::string first_;                             // the vector's first element
+  std::string place_;                             // counts a vector's elements
   std::map<std::string, std::string> registers_;  // by array
   std::map<std::string, std::string> vectors_;    // on their way in, by array
   std::map<std::string, std::string> stored_;     // on their way out
-  std::set<std::string> held_;    // arrays that are declared
-  std::set<std::string> loaded_;  // arrays whose registers hold the row
+  std::set<std::string> held_;                    // arrays that are declared
+  std::set<std::string> loaded_;                  // arrays whose registers hold the row
 };
 
 }  // namespace regraph::rewrite

@@ -150,8 +150,8 @@ std::string TileBody::register_set_by(const Stmt& stmt) const {
   return base != nullptr && is_register(base->name) ? base->name : "";
 }
 
-// Whether what `name` holds is seen under all of `guards` only. Other registers may be computed from
-// it, if that holds for them.
+// Whether what `name` holds is seen under all of `guards` only. Other registers may be computed
+// from it, if that holds for them.
 bool TileBody::seen_only_under(const Block& block, const std::string& name,
                                const std::set<std::string>& guards,
                                const std::set<std::string>& held,

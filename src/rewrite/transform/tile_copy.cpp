@@ -93,10 +93,9 @@ Block TileCopy::vector_code(const StagedArray& array, const std::string& item) c
       wide, source::element(source::cast("const " + array.vectors->type + "*", address),
                             {source::integer(0)}))};
   for (int number = 0; number < width; ++number) {
-    whole.push_back(source::assign(
-        value_at(source::integer(number)),
-        source::member(source::variable(vector, std::nullopt), component_name(number),
-                       array.scalar)));
+    whole.push_back(source::assign(value_at(source::integer(number)),
+                                   source::member(source::variable(vector, std::nullopt),
+                                                  component_name(number), array.scalar)));
   }
   std::vector<ExprPtr> neighbour = coordinates;
   neighbour.back() = source::add(neighbour.back(), source::variable(place));
@@ -104,10 +103,9 @@ Block TileCopy::vector_code(const StagedArray& array, const std::string& item) c
     return source::counted_loop(place, source::integer(0), source::integer(width), 1,
                                 {std::move(stmt)}, source::kUnrollFully);
   };
-  code.push_back(source::branch(
-      is_whole(array), std::move(whole),
-      {over_places(
-          source::assign(value_at(source::variable(place)), value_of(array, neighbour)))}));
+  code.push_back(source::branch(is_whole(array), std::move(whole),
+                                {over_places(source::assign(value_at(source::variable(place)),
+                                                            value_of(array, neighbour)))}));
   code.push_back(
       over_places(source::assign(array.element(neighbour), value_at(source::variable(place)))));
   return code;
@@ -129,9 +127,9 @@ ExprPtr TileCopy::is_whole(const StagedArray& array) const {
     conditions.push_back(guard.expression(array.wide_index));
   }
   if (array.follows_contraction) {
-    conditions.push_back(source::less(source::add(source::variable(plan_.outer),
-                                                  source::integer(plan_.depth - 1)),
-                                      plan_.counted.limit));
+    conditions.push_back(
+        source::less(source::add(source::variable(plan_.outer), source::integer(plan_.depth - 1)),
+                     plan_.counted.limit));
   }
   return conditions.empty() ? source::integer(1, "true", ScalarType::i32)
                             : source::conjunction(conditions);
@@ -158,8 +156,7 @@ ExprPtr TileCopy::value_of(const StagedArray& array,
                            const std::vector<ExprPtr>& coordinates) const {
   std::vector<ExprPtr> conditions;
   for (const TileGuard& guard : array.guards) {
-    conditions.push_back(
-        with_coordinates(array, guard.expression(array.wide_index), coordinates));
+    conditions.push_back(with_coordinates(array, guard.expression(array.wide_index), coordinates));
   }
   for (std::size_t d = 0; d < array.coordinates.size(); ++d) {
     if (!array.footprint.dimensions[d].terms.contains(plan_.counted.name)) continue;
