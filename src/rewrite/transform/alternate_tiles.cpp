@@ -112,7 +112,7 @@ class Alternator {
     const ExprPtr place =
         part.loop != nullptr ? source::variable(part.loop->declaration()->variable.name) : nullptr;
     const auto hold = [&](source::Variable variable, const std::string& stem) {
-      const std::string name = names_.fresh(stem);
+      std::string name = names_.fresh(stem);
       variable.name = name;
       variable.is_const = false;
       if (part.loop != nullptr) variable.extents.insert(variable.extents.begin(), part.count);

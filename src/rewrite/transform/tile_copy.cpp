@@ -164,7 +164,7 @@ ExprPtr TileCopy::value_of(const StagedArray& array,
     conditions.push_back(source::less(source::add(source::variable(plan_.outer), coordinates[d]),
                                       plan_.counted.limit));
   }
-  const ExprPtr value = place_of(array, coordinates);
+  ExprPtr value = place_of(array, coordinates);
   if (conditions.empty()) return value;
   return source::conditional(source::conjunction(conditions), value,
                              source::zero_value(array.type, array.scalar));
