@@ -56,6 +56,37 @@ TEST(StripLoop, TakesCopiesOfSeveralShapes) {
       {.use = "const float* row = &tile[0];\n for (int i = 0; i < 32; ++i) sum += row[i];"});
 }
 
+TEST(StripLoop, SomeThreadsMayCopyNothing) {
+  const std::string first = "for (int i = 0; i < 16; ++i) sum += tile[i];";
+  expect_two_tiles({.copy = "if (t < 16) tile[t] = k + t < n ? a[k + t] : 0.0f;", .use = first});
+  expect_two_tiles({.copy =
+                        "for (int u = 0; u < 1; ++u) {\n int place = t + 32 * u;\n"
+                        " if (place < 16) tile[place] = k + place < n ? a[k + place] : 0.0f;\n}",
+                    .use = first});
+}
+
+// The last strip would find what the one before it left.
+TEST(StripLoop, WhichThreadsCopyIsTheSameInAllStrips) {
+  for (const char* copy : {"if (k + t < n) tile[t] = a[k + t];",
+                           "bool inside = k + t < n;\n if (inside) tile[t] = a[k + t];",
+                           "for (int u = t; u < min(32, n - k); u += 32) tile[u] = a[k + u];"}) {
+    SCOPED_TRACE(copy);
+    expect_one_tile({.before = "tile[t] = 0.0f;\n __syncthreads();", .copy = copy}, "");
+    expect_one_tile({.copy = copy},
+                    "which elements of 'tile' are filled differs from strip to strip");
+  }
+}
+
+TEST(StripLoop, ThreadsMayHaveNoWorkInAStrip) {
+  expect_two_tiles({.header = "for (int k = 0; k < n + 32; k += 32)",
+                    .copy = "if (k < n) tile[t] = k + t < n ? a[k + t] : 0.0f;",
+                    .use = "if (k < n) for (int i = 0; i < 32; ++i) sum += tile[i];"});
+  expect_one_tile({.before = "int end = n;",
+                   .copy = "if (k < end) tile[t] = k + t < n ? a[k + t] : 0.0f;",
+                   .use = "if (k < end) { sum += tile[31 - t]; end = end - 1; }"},
+                  "'end' is changed between two copies");
+}
+
 TEST(StripLoop, StandsInAnotherLoop) {
   expect_two_tiles(
       {.header = "for (int round = 0; round < 3; ++round) for (int k = 0; k < n; k += 32)"});
@@ -81,8 +112,7 @@ TEST(StripLoop, CopiesReadWhatNothingWrites) {
   expect_one_tile(
       {.copy = "float v = 0.0f;\n if (k > 0 && tile[t] > 0.5f) v = a[k + t];\n tile[t] = v;"},
       "read shared memory");
-  expect_one_tile({.copy = "tile[t] += a[k + t];"},
-                  "a copy to a tile is part of a larger statement");
+  expect_one_tile({.copy = "tile[t] += a[k + t];"}, "read shared memory");
 }
 
 TEST(StripLoop, NothingOfTheCopiesIsNeededLater) {

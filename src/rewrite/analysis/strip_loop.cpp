@@ -74,7 +74,6 @@ class StripFinder {
     if (Status status = divide(*stmt, strips); !status) return status.error();
     if (Status status = find_tiles(strips); !status) return status.error();
     if (Status status = require_apart(strips); !status) return status.error();
-    if (Status status = split_copies(strips); !status) return status.error();
     return strips;
   }
 
@@ -84,7 +83,7 @@ class StripFinder {
   }
 
   // At the two barriers.
-  static Status divide(const Stmt& loop, StripLoop& strips) {
+  Status divide(const Stmt& loop, StripLoop& strips) const {
     std::vector<Block> between(1);
     bool nested = false;
     for (const StmtPtr& stmt : body_of(loop)) {
@@ -100,7 +99,23 @@ class StripFinder {
     }
     strips.copies = std::move(between[0]);
     strips.use = std::move(between[1]);
+    take_condition(strips);
     return {};
+  }
+
+  // Of strips in which some threads have no work.
+  void take_condition(StripLoop& strips) const {
+    if (strips.copies.size() != 1 || strips.use.size() != 1) return;
+    const auto* copies = as<Branch>(strips.copies.front());
+    const auto* use = as<Branch>(strips.use.front());
+    if (copies == nullptr || use == nullptr || !copies->otherwise.empty() ||
+        !use->otherwise.empty() || !source::equal(copies->condition, use->condition) ||
+        analysis_.reads_memory(copies->condition)) {
+      return;
+    }
+    strips.active = copies->condition;
+    strips.copies = Block(copies->body);
+    strips.use = Block(use->body);
   }
 
   Status find_tiles(StripLoop& strips) const {
@@ -135,6 +150,9 @@ class StripFinder {
       const ExprPtr& value = value_of(stmt);
       for (const std::string& name : source::variables_of(value))
         reads_shared = reads_shared || analysis_.is_shared(name);
+      const auto* store = as<Assignment>(stmt);
+      reads_shared =
+          reads_shared || (is_tile_store(stmt) && store->op != source::AssignmentOperator::assign);
     });
     if (reads_shared) return refuse(where(*strips.loop) + "its copies read shared memory");
 
@@ -148,6 +166,7 @@ class StripFinder {
       }
       copied.insert(name);
     }
+    if (strips.active) copied.merge(source::variables_of(strips.active));
     for (const std::string& name : *written) {
       if (copied.contains(name)) {
         return refuse(where(*strips.loop) + "'" + name + "' is changed between two copies");
@@ -216,6 +235,8 @@ class StripFinder {
       const auto* declaration = as<Declaration>(stmt);
       if (declaration != nullptr && (!declaration->value || varies(declaration->value)))
         varying.insert(declaration->variable.name);
+      if (const std::string tile = tile_filled_below(stmt); !tile.empty() && is_asked(stmt, varies))
+        moving = tile;
       if (!is_tile_store(stmt)) return;
       source::walk(target_of(stmt), [&](const Expr& node) {
         const auto* element = as<source::Subscript>(node);
@@ -226,6 +247,27 @@ class StripFinder {
     if (moving.empty()) return {};
     return refuse(where(*strips.loop) + "which elements of '" + moving +
                   "' are filled differs from strip to strip");
+  }
+
+  // Whether a strip decides if, or how often, the statement's blocks run.
+  template <typename Varies>
+  static bool is_asked(const Stmt& stmt, const Varies& varies) {
+    if (const auto* branch = as<Branch>(stmt)) return varies(branch->condition);
+    const auto* loop = as<ForLoop>(stmt);
+    if (loop == nullptr) return false;
+    const auto counted = source::counted_loop_of(stmt);
+    return !counted || varies(counted->first) || varies(counted->limit);
+  }
+
+  // A tile to which a statement in the statement's blocks stores; empty: none.
+  std::string tile_filled_below(const Stmt& stmt) const {
+    std::string tile;
+    for (const Block* block : {&body_of(stmt), &otherwise_of(stmt)}) {
+      source::walk(*block, [&](const Stmt& inner) {
+        if (is_tile_store(inner)) tile = source::base_variable(*target_of(inner))->name;
+      });
+    }
+    return tile;
   }
 
   // Whether the tiles are used nowhere else.
@@ -248,87 +290,19 @@ class StripFinder {
     return refuse("'" + elsewhere + "' is used outside of the loop as well");
   }
 
-  bool is_tile_store(const Stmt& stmt) const {
-    const auto* store = as<Assignment>(stmt);
-    const auto* base = store != nullptr ? source::base_variable(*store->target) : nullptr;
-    return base != nullptr && analysis_.is_shared(base->name);
-  }
-
-  bool writes_tiles(const StmtPtr& stmt) const {
-    bool found = false;
-    source::walk(Block{stmt}, [&](const Stmt& inner) { found = found || is_tile_store(inner); });
-    return found;
-  }
-
-  Status split_copies(StripLoop& strips) const {
-    for (const StmtPtr& stmt : strips.copies) {
-      if (is_arithmetic(stmt)) {
-        strips.declarations.push_back(stmt);
-        continue;
-      }
-      CopyPart part;
-      Block body = {stmt};
-      if (const auto* loop = as<ForLoop>(stmt)) {
-        const auto counted = source::counted_loop_of(*stmt);
-        const auto trips = counted ? counted->trip_count() : std::nullopt;
-        if (!trips || !counted->starts_at_zero() || counted->stride != 1 || *trips < 1) {
-          return refuse(where(*strips.loop) +
-                        "threads copy different numbers of elements, or how many is not known");
-        }
-        part.loop = loop;
-        part.count = *trips;
-        body = loop->body;
-      }
-      if (Status status = split(body, part); !status) return status;
-      strips.parts.push_back(std::move(part));
-    }
-    return {};
-  }
-
-  // Index arithmetic in a name of its own.
-  bool is_arithmetic(const StmtPtr& stmt) const {
-    const auto* declaration = as<Declaration>(stmt);
-    return declaration != nullptr && declaration->value && declaration->variable.extents.empty() &&
-           !analysis_.reads_memory(declaration->value) &&
-           analysis_.is_single_definition(declaration->variable.name);
-  }
-
-  Status split(const Block& body, CopyPart& part) const {
-    for (const StmtPtr& stmt : body) {
-      if (is_arithmetic(stmt)) {
-        part.declarations.push_back(stmt);
-      } else if (writes_tiles(stmt)) {
-        if (!only_stores(stmt)) return refuse("a copy to a tile is part of a larger statement");
-        part.stores.push_back(stmt);
-      } else if (!part.stores.empty()) {
-        return refuse("a copy goes on after its store to a tile");
-      } else {
-        part.loads.push_back(stmt);
-      }
-    }
-    if (part.stores.empty()) return refuse("a statement of the copies stores to no tile");
-    return {};
-  }
-
-  // A store, or a loop of nothing else.
-  bool only_stores(const StmtPtr& stmt) const {
-    if (const auto* store = as<Assignment>(stmt))
-      return is_tile_store(*stmt) && store->op == source::AssignmentOperator::assign;
-    const auto* loop = as<ForLoop>(stmt);
-    if (loop == nullptr) return false;
-    const auto counted = source::counted_loop_of(*stmt);
-    return counted && counted->trip_count() &&
-           std::all_of(loop->body.begin(), loop->body.end(), [&](const StmtPtr& inner) {
-             return is_arithmetic(inner) ||
-                    (only_stores(inner) && !analysis_.reads_memory(value_of(*inner)));
-           });
-  }
+  bool is_tile_store(const Stmt& stmt) const { return stores_to_tile(stmt, analysis_); }
 
   const Kernel& kernel_;
   const Analysis& analysis_;
 };
 
 }  // namespace
+
+bool stores_to_tile(const Stmt& stmt, const Analysis& analysis) {
+  const auto* store = as<Assignment>(stmt);
+  const auto* base = store != nullptr ? source::base_variable(*store->target) : nullptr;
+  return base != nullptr && analysis.is_shared(base->name);
+}
 
 Result<StripLoop> find_strip_loop(const Kernel& kernel, const Analysis& analysis) {
   Error reason = refuse("no loop that all threads reach copies to shared tiles");

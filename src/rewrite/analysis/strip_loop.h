@@ -1,4 +1,5 @@
-// Loops that fill shared tiles and compute from them, strip by strip. Used by double_buffer.
+// Loops that fill shared tiles and compute from them, strip by strip. Used by double_buffer and
+// slice_k.
 //
 //   for (int k0 = first; k0 < limit; k0 += D) {
 //     COPY      writes tiles, from arrays that are only read
@@ -6,6 +7,8 @@
 //     USE       reads tiles
 //     barrier
 //   }
+//
+// COPY and USE may both stand under one condition, where some threads have no work in some strips.
 #pragma once
 
 #include "base/result.h"
@@ -16,23 +19,11 @@
 
 namespace regraph::rewrite {
 
-// One statement of the copies, in two parts: what loads, and what stores to tiles.
-struct CopyPart {
-  // The loop over what a thread copies, with as many iterations for all threads; null where the
-  // statement stands by itself.
-  const source::ForLoop* loop = nullptr;
-  std::int64_t count = 1;      // iterations
-  source::Block declarations;  // index arithmetic of an iteration, that loads and stores need
-  source::Block loads;         // fills registers
-  source::Block stores;        // puts registers into tiles
-};
-
 struct StripLoop {
   const source::Stmt* loop = nullptr;
   source::CountedLoop counted;
-  source::Block copies;        // COPY as it stands
-  source::Block declarations;  // index arithmetic at its top, that all parts may need
-  std::vector<CopyPart> parts;
+  source::ExprPtr active;  // the condition of COPY and USE; null: there is none
+  source::Block copies;    // COPY as it stands, without the condition
   source::Block use;
   std::vector<source::Variable> tiles;
 };
@@ -40,5 +31,8 @@ struct StripLoop {
 // The kernel's first loop of that shape. Error: refused, with what is in the way.
 [[nodiscard]] Result<StripLoop> find_strip_loop(const source::Kernel& kernel,
                                                 const source::Analysis& analysis);
+
+// Whether the statement itself assigns to an element of a shared array.
+[[nodiscard]] bool stores_to_tile(const source::Stmt& stmt, const source::Analysis& analysis);
 
 }  // namespace regraph::rewrite

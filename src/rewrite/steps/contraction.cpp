@@ -5,9 +5,9 @@
 //   filled by vectors and alternate.
 //
 // It is what these steps make of a kernel one after another: coalesce_swap (where it applies),
-// block_size, thread_coarsen along y and x, smem_tile, double_buffer (where it applies). Alone, the
-// first of them make most kernels slower, so that no search that looks one step ahead goes on
-// there. Legal where each of them is.
+// block_size, thread_coarsen along y and x, smem_tile, slice_k (where `slices` says so),
+// double_buffer (where it applies). Alone, the first of them make most kernels slower, so that no
+// search that looks one step ahead goes on there. Legal where each of them is.
 #include "rewrite/steps/macro_step.h"
 
 #include <charconv>
@@ -53,8 +53,10 @@ class Contraction final : public MacroStep {
   // Tiles of 128 x 128 for large problems; smaller ones where there would be too few blocks.
   std::vector<StepParameters> settings() const override {
     std::vector<StepParameters> result;
-    const auto add = [&](const char* block, const char* outputs, const char* depth) {
+    const auto add = [&](const char* block, const char* outputs, const char* depth,
+                         const char* slices = nullptr) {
       result.push_back({{"block", block}, {"outputs", outputs}, {"depth", depth}});
+      if (slices != nullptr) result.back()["slices"] = slices;
     };
     add("16x16", "8x8", "16");
     add("16x16", "8x8", "8");
@@ -62,6 +64,9 @@ class Contraction final : public MacroStep {
     add("16x16", "4x4", "16");
     add("8x8", "8x8", "16");
     add("16x8", "4x4", "32");
+    // Where there are few outputs.
+    add("16x8", "8x8", "8", "2");
+    add("16x8", "4x4", "8", "4");
     return result;
   }
 
@@ -91,6 +96,8 @@ class Contraction final : public MacroStep {
     StepParameters vectors = tile;
     vectors["copy"] = "vector";
     members.push_back({"smem_tile", {vectors, tile}});
+    if (const auto slices = parameters.find("slices"); slices != parameters.end())
+      members.push_back({"slice_k", {{{"slices", slices->second}}}});
     members.push_back({"double_buffer", {{}}, true});
     return members;
   }

@@ -19,17 +19,23 @@
 #include "rewrite/transform/alternate_tiles.h"
 
 #include <memory>
+#include <utility>
 
 namespace regraph::rewrite {
 namespace {
 
-class DoubleBuffer final : public PlacedStep<StripLoop> {
+struct Alternation {
+  StripLoop strips;
+  StripCopies copies;
+};
+
+class DoubleBuffer final : public PlacedStep<Alternation> {
  public:
   std::string_view id() const override { return "double_buffer"; }
   std::vector<StepParameters> settings() const override { return {{}}; }
 
  protected:
-  Result<StripLoop> find(const KernelAnalysis& kernel, const StepParameters&) const override {
+  Result<Alternation> find(const KernelAnalysis& kernel, const StepParameters&) const override {
     auto launch = kernel.launch();
     if (!launch) return launch.error();
     if (!kernel.problem().assume.noalias) {
@@ -45,7 +51,9 @@ class DoubleBuffer final : public PlacedStep<StripLoop> {
     }
     auto strips = find_strip_loop(kernel.kernel(), kernel.analysis());
     if (!strips) return strips.error();
-    if (const std::int64_t held = held_elements(*strips); held > kMostHeldElements) {
+    auto copies = split_copies(*strips, kernel.analysis());
+    if (!copies) return copies.error();
+    if (const std::int64_t held = held_elements(*copies); held > kMostHeldElements) {
       return refuse("a thread would hold " + std::to_string(held) + " elements of the next tiles");
     }
     std::int64_t bytes = shared_bytes(kernel.kernel());
@@ -55,12 +63,13 @@ class DoubleBuffer final : public PlacedStep<StripLoop> {
         !status) {
       return status.error();
     }
-    return strips;
+    return Alternation{std::move(*strips), std::move(*copies)};
   }
 
-  KernelState rewrite(const KernelAnalysis& kernel, const StripLoop& strips) const override {
+  KernelState rewrite(const KernelAnalysis& kernel, const Alternation& alternation) const override {
     KernelState result = kernel.state();
-    result.unit.kernel.body = alternate_tiles(kernel.kernel(), strips);
+    result.unit.kernel.body =
+        alternate_tiles(kernel.kernel(), alternation.strips, alternation.copies);
     rely_on(result, kNeedsDistinctBuffers);
     return result;
   }

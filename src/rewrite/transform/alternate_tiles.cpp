@@ -27,8 +27,8 @@ namespace {
 
 class Alternator {
  public:
-  Alternator(const Kernel& kernel, const StripLoop& strips)
-      : kernel_(kernel), strips_(strips), names_(kernel) {
+  Alternator(const Kernel& kernel, const StripLoop& strips, const StripCopies& copies)
+      : kernel_(kernel), strips_(strips), copies_(copies), names_(kernel) {
     buffer_ = names_.fresh("buffer");
   }
 
@@ -69,9 +69,10 @@ class Alternator {
                        source::integer(strips_.counted.stride));
   }
 
-  // Whether the loop goes on with the strip that begins there.
+  // Whether the loop goes on with the strip that begins there, and the thread has work in it.
   ExprPtr has_strip(const ExprPtr& first) const {
-    const ExprPtr& condition = source::to<ForLoop>(*strips_.loop).condition;
+    ExprPtr condition = source::to<ForLoop>(*strips_.loop).condition;
+    if (strips_.active) condition = source::both(condition, strips_.active);
     return source::rewrite_expr(condition, source::replace_variable(strips_.counted.name, first));
   }
 
@@ -86,15 +87,16 @@ class Alternator {
     const ExprPtr current = source::variable(buffer_);
     const ExprPtr other = source::subtract(source::integer(1), current);
     Block held;
-    Block loads = strips_.declarations;
-    Block stores = strips_.declarations;
-    for (const CopyPart& part : strips_.parts)
+    Block loads = copies_.declarations;
+    Block stores = copies_.declarations;
+    for (const CopyPart& part : copies_.parts)
       divide(part, held, loads, stores);
     stores = names_.renamed(stores);
     Block body = std::move(held);
     body.push_back(source::branch(has_strip(next_strip()), in_strip(loads, next_strip())));
-    const Block use = on_tile(strips_.use, current);
-    body.insert(body.end(), use.begin(), use.end());
+    Block use = on_tile(strips_.use, current);
+    if (strips_.active) use = {source::branch(strips_.active, std::move(use))};
+    append(std::move(use), body);
     body.push_back(
         source::branch(has_strip(next_strip()), on_tile(in_strip(stores, next_strip()), other)));
     body.push_back(source::barrier());
@@ -168,6 +170,11 @@ class Alternator {
   }
 
   static Block around(const CopyPart& part, Block body) {
+    if (part.condition) {
+      Block guarded = part.condition_declarations;
+      guarded.push_back(source::branch(part.condition, std::move(body)));
+      body = std::move(guarded);
+    }
     if (part.loop == nullptr) return body;
     return {source::loop(part.loop->init, part.loop->condition, part.loop->step, std::move(body),
                          source::kUnrollFully)};
@@ -179,6 +186,7 @@ class Alternator {
 
   const Kernel& kernel_;
   const StripLoop& strips_;
+  const StripCopies& copies_;
   Names names_;
   std::string buffer_;
 };
@@ -192,9 +200,9 @@ std::int64_t elements_of(const source::Variable& variable) {
 
 }  // namespace
 
-std::int64_t held_elements(const StripLoop& strips) {
+std::int64_t held_elements(const StripCopies& copies) {
   std::int64_t count = 0;
-  for (const CopyPart& part : strips.parts) {
+  for (const CopyPart& part : copies.parts) {
     std::int64_t once = 0;
     for (const StmtPtr& stmt : part.loads) {
       if (const auto* declaration = as<Declaration>(stmt))
@@ -207,8 +215,8 @@ std::int64_t held_elements(const StripLoop& strips) {
   return count;
 }
 
-Block alternate_tiles(const Kernel& kernel, const StripLoop& strips) {
-  return Alternator(kernel, strips).run();
+Block alternate_tiles(const Kernel& kernel, const StripLoop& strips, const StripCopies& copies) {
+  return Alternator(kernel, strips, copies).run();
 }
 
 }  // namespace regraph::rewrite

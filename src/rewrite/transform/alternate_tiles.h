@@ -1,6 +1,7 @@
 // A strip loop with its tiles kept twice. Used by double_buffer.
 #pragma once
 
+#include "rewrite/analysis/strip_copies.h"
 #include "rewrite/analysis/strip_loop.h"
 #include "source/ir.h"
 
@@ -11,9 +12,10 @@ namespace regraph::rewrite {
 inline constexpr std::int64_t kMostHeldElements = 64;
 
 // Elements that a thread would hold.
-[[nodiscard]] std::int64_t held_elements(const StripLoop& strips);
+[[nodiscard]] std::int64_t held_elements(const StripCopies& copies);
 
 // The kernel's body with the next strip loaded while the current one is used.
-[[nodiscard]] source::Block alternate_tiles(const source::Kernel& kernel, const StripLoop& strips);
+[[nodiscard]] source::Block alternate_tiles(const source::Kernel& kernel, const StripLoop& strips,
+                                            const StripCopies& copies);
 
 }  // namespace regraph::rewrite

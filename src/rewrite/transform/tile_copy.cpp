@@ -46,22 +46,22 @@ StmtPtr TileCopy::copy(const StagedArray& array) const {
   const std::int64_t items = array.footprint.elements() / width;
   const std::string item = source::fresh_name(kernel_, array.name + "_item");
   const std::string step = source::fresh_name(kernel_, array.name + "_step");
-  const bool even = items % threads_ == 0 && items / threads_ <= kMostUnrolledCopies;
-
-  Block body;
-  if (even) {
-    body.push_back(source::declare_integer(
-        item, source::add(source::variable(thread_),
-                          source::multiply(source::variable(step), source::integer(threads_)))));
-  }
+  const std::int64_t rounds = (items + threads_ - 1) / threads_;
   Block code = array.vectors ? vector_code(array, item) : element_code(array, item);
-  body.insert(body.end(), code.begin(), code.end());
-  if (even) {
-    return source::counted_loop(step, source::integer(0), source::integer(items / threads_), 1,
-                                std::move(body), source::kUnrollFully);
+  if (rounds > kMostUnrolledCopies) {
+    return source::counted_loop(item, source::variable(thread_), source::integer(items), threads_,
+                                std::move(code));
   }
-  return source::counted_loop(item, source::variable(thread_), source::integer(items), threads_,
-                              std::move(body));
+  Block body = {source::declare_integer(
+      item, source::add(source::variable(thread_),
+                        source::multiply(source::variable(step), source::integer(threads_))))};
+  if (items % threads_ != 0) {
+    code = {source::branch(source::less(source::variable(item), source::integer(items)),
+                           std::move(code))};
+  }
+  body.insert(body.end(), code.begin(), code.end());
+  return source::counted_loop(step, source::integer(0), source::integer(rounds), 1, std::move(body),
+                              source::kUnrollFully);
 }
 
 Block TileCopy::element_code(const StagedArray& array, const std::string& item) const {
