@@ -1,6 +1,7 @@
 #include "rewrite/analysis/strip_copies.h"
 
 #include "rewrite/forms/kernel_state.h"
+#include "source/build.h"
 #include "source/match.h"
 #include "source/walk.h"
 
@@ -122,6 +123,17 @@ class CopySplitter {
 };
 
 }  // namespace
+
+Block CopyPart::around(Block body) const {
+  if (condition) {
+    Block guarded = condition_declarations;
+    guarded.push_back(source::branch(condition, std::move(body)));
+    body = std::move(guarded);
+  }
+  if (loop == nullptr) return body;
+  return {
+      source::loop(loop->init, loop->condition, loop->step, std::move(body), source::kUnrollFully)};
+}
 
 Result<StripCopies> split_copies(const StripLoop& strips, const Analysis& analysis) {
   return CopySplitter(strips, analysis).run();

@@ -23,6 +23,9 @@ struct CopyPart {
   source::Block declarations;  // index arithmetic of an iteration, that loads and stores need
   source::Block loads;         // fills registers
   source::Block stores;        // puts registers into tiles
+
+  // The statements under the part's condition, in its loop.
+  [[nodiscard]] source::Block around(source::Block body) const;
 };
 
 // What is copied for a strip.

@@ -6,8 +6,9 @@
 //
 // It is what these steps make of a kernel one after another: coalesce_swap (where it applies),
 // block_size, thread_coarsen along y and x, smem_tile, slice_k (where `slices` says so),
-// double_buffer (where it applies). Alone, the first of them make most kernels slower, so that no
-// search that looks one step ahead goes on there. Legal where each of them is.
+// async_pipeline (where `stages` says so) or double_buffer (where it applies). Alone, the first of
+// them make most kernels slower, so that no search that looks one step ahead goes on there. Legal
+// where each of them is.
 #include "rewrite/steps/macro_step.h"
 
 #include <charconv>
@@ -98,7 +99,11 @@ class Contraction final : public MacroStep {
     members.push_back({"smem_tile", {vectors, tile}});
     if (const auto slices = parameters.find("slices"); slices != parameters.end())
       members.push_back({"slice_k", {{{"slices", slices->second}}}});
-    members.push_back({"double_buffer", {{}}, true});
+    if (const auto stages = parameters.find("stages"); stages != parameters.end()) {
+      members.push_back({"async_pipeline", {{{"stages", stages->second}}}});
+    } else {
+      members.push_back({"double_buffer", {{}}, true});
+    }
     return members;
   }
 

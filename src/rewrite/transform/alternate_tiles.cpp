@@ -1,5 +1,6 @@
 #include "rewrite/transform/alternate_tiles.h"
 
+#include "rewrite/transform/kept_tiles.h"
 #include "rewrite/transform/names.h"
 #include "source/build.h"
 #include "source/match.h"
@@ -28,59 +29,25 @@ namespace {
 class Alternator {
  public:
   Alternator(const Kernel& kernel, const StripLoop& strips, const StripCopies& copies)
-      : kernel_(kernel), strips_(strips), copies_(copies), names_(kernel) {
+      : kernel_(kernel), tiles_(strips), strips_(strips), copies_(copies), names_(kernel) {
     buffer_ = names_.fresh("buffer");
   }
 
   Block run() {
-    return source::rewrite_statements(
-        kernel_.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
-          if (stmt.get() == strips_.loop) return alternating();
-          const auto* declaration = as<Declaration>(stmt);
-          if (declaration == nullptr || !is_tile(declaration->variable.name)) return std::nullopt;
-          source::Variable both = declaration->variable;
-          both.extents.insert(both.extents.begin(), 2);
-          return Block{source::declare(std::move(both), nullptr)};
-        });
+    return tiles_.kept(kernel_.body, 2, [&] { return alternating(); });
   }
 
  private:
-  bool is_tile(const std::string& name) const {
-    return std::any_of(strips_.tiles.begin(), strips_.tiles.end(),
-                       [&](const source::Variable& tile) { return tile.name == name; });
-  }
-
-  // The code on one of the two tiles.
-  Block on_tile(const Block& block, const ExprPtr& which) const {
-    return source::rewrite_expressions(block, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-      const auto* variable = as<source::VariableReference>(expr);
-      if (variable == nullptr || !is_tile(variable->name)) return std::nullopt;
-      return source::element(expr, {which});
-    });
-  }
-
-  Block in_strip(const Block& block, const ExprPtr& first) const {
-    return source::rewrite_expressions(block,
-                                       source::replace_variable(strips_.counted.name, first));
-  }
-
   ExprPtr next_strip() const {
     return source::add(source::variable(strips_.counted.name),
                        source::integer(strips_.counted.stride));
   }
 
-  // Whether the loop goes on with the strip that begins there, and the thread has work in it.
-  ExprPtr has_strip(const ExprPtr& first) const {
-    ExprPtr condition = source::to<ForLoop>(*strips_.loop).condition;
-    if (strips_.active) condition = source::both(condition, strips_.active);
-    return source::rewrite_expr(condition, source::replace_variable(strips_.counted.name, first));
-  }
-
   Block alternating() {
     Block result;
     Block filled = names_.renamed(
-        on_tile(in_strip(strips_.copies, strips_.counted.first), source::integer(0)));
-    result.push_back(source::branch(has_strip(strips_.counted.first), std::move(filled)));
+        tiles_.on_tile(tiles_.in_strip(strips_.copies, strips_.counted.first), source::integer(0)));
+    result.push_back(source::branch(tiles_.has_strip(strips_.counted.first), std::move(filled)));
     result.push_back(source::declare_integer(buffer_, source::integer(0), false));
     result.push_back(source::barrier());
 
@@ -93,12 +60,13 @@ class Alternator {
       divide(part, held, loads, stores);
     stores = names_.renamed(stores);
     Block body = std::move(held);
-    body.push_back(source::branch(has_strip(next_strip()), in_strip(loads, next_strip())));
-    Block use = on_tile(strips_.use, current);
+    body.push_back(
+        source::branch(tiles_.has_strip(next_strip()), tiles_.in_strip(loads, next_strip())));
+    Block use = tiles_.on_tile(strips_.use, current);
     if (strips_.active) use = {source::branch(strips_.active, std::move(use))};
     append(std::move(use), body);
-    body.push_back(
-        source::branch(has_strip(next_strip()), on_tile(in_strip(stores, next_strip()), other)));
+    body.push_back(source::branch(tiles_.has_strip(next_strip()),
+                                  tiles_.on_tile(tiles_.in_strip(stores, next_strip()), other)));
     body.push_back(source::barrier());
     body.push_back(source::assign(current, other));
     // The loop itself, with another body.
@@ -165,19 +133,8 @@ class Alternator {
       load.push_back(source::assign(held_at(name, variable.scalar), assignment->value));
       store.push_back(source::assign(assignment->target, held_at(name, variable.scalar)));
     }
-    append(around(part, on_registers(load)), loads);
-    append(around(part, on_registers(store)), stores);
-  }
-
-  static Block around(const CopyPart& part, Block body) {
-    if (part.condition) {
-      Block guarded = part.condition_declarations;
-      guarded.push_back(source::branch(part.condition, std::move(body)));
-      body = std::move(guarded);
-    }
-    if (part.loop == nullptr) return body;
-    return {source::loop(part.loop->init, part.loop->condition, part.loop->step, std::move(body),
-                         source::kUnrollFully)};
+    append(part.around(on_registers(load)), loads);
+    append(part.around(on_registers(store)), stores);
   }
 
   static void append(Block from, Block& to) {
@@ -185,6 +142,7 @@ class Alternator {
   }
 
   const Kernel& kernel_;
+  KeptTiles tiles_;
   const StripLoop& strips_;
   const StripCopies& copies_;
   Names names_;

@@ -1,6 +1,7 @@
 #include "rewrite/transform/slice_strips.h"
 
 #include "rewrite/analysis/shared_memory.h"
+#include "rewrite/transform/kept_tiles.h"
 #include "rewrite/transform/names.h"
 #include "source/build.h"
 #include "source/walk.h"
@@ -48,6 +49,7 @@ class Slicer {
   Slicer(const Kernel& kernel, const StripLoop& strips,
          const std::vector<StripAccumulator>& accumulators, const Dim3& block, int slices)
       : kernel_(kernel),
+        tiles_(strips),
         strips_(strips),
         accumulators_(accumulators),
         block_(block),
@@ -67,7 +69,7 @@ class Slicer {
         (is_behind ? after : before).push_back(stmt);
       }
     }
-    Block result = with_tile_a_slice(before);
+    Block result = tiles_.kept(before, slices_, [] { return Block(); });
     Block combined;
     for (const StripAccumulator& accumulator : accumulators_)
       combine(accumulator, result, combined);
@@ -86,29 +88,6 @@ class Slicer {
   ExprPtr is_first() const { return source::equals(slice(), source::integer(0)); }
   ExprPtr is_other() const { return source::less(source::integer(0), slice()); }
 
-  bool is_tile(const std::string& name) const {
-    return std::any_of(strips_.tiles.begin(), strips_.tiles.end(),
-                       [&](const source::Variable& tile) { return tile.name == name; });
-  }
-
-  Block with_tile_a_slice(const Block& block) const {
-    return source::rewrite_statements(block, [&](const StmtPtr& stmt) -> std::optional<Block> {
-      const auto* declaration = as<Declaration>(stmt);
-      if (declaration == nullptr || !is_tile(declaration->variable.name)) return std::nullopt;
-      source::Variable tiles = declaration->variable;
-      tiles.extents.insert(tiles.extents.begin(), slices_);
-      return Block{source::declare(std::move(tiles), nullptr)};
-    });
-  }
-
-  Block on_own_tile(const Block& block) const {
-    return source::rewrite_expressions(block, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-      const auto* variable = as<source::VariableReference>(expr);
-      if (variable == nullptr || !is_tile(variable->name)) return std::nullopt;
-      return source::element(expr, {slice()});
-    });
-  }
-
   // for (k = first + slice * D; k < limit + slice * D; k += S * D): as many rounds in all slices.
   StmtPtr sliced_loop() const {
     const std::int64_t stride = strips_.counted.stride;
@@ -117,9 +96,9 @@ class Slicer {
     ExprPtr has_strip = source::less(strip, strips_.counted.limit);
     if (strips_.active) has_strip = source::both(has_strip, strips_.active);
     Block body;
-    body.push_back(source::branch(has_strip, on_own_tile(strips_.copies)));
+    body.push_back(source::branch(has_strip, tiles_.on_tile(strips_.copies, slice())));
     body.push_back(source::barrier());
-    body.push_back(source::branch(has_strip, on_own_tile(strips_.use)));
+    body.push_back(source::branch(has_strip, tiles_.on_tile(strips_.use, slice())));
     body.push_back(source::barrier());
     const auto& loop = source::to<ForLoop>(*strips_.loop);
     source::Variable counter = loop.declaration()->variable;
@@ -199,6 +178,7 @@ class Slicer {
   }
 
   const Kernel& kernel_;
+  KeptTiles tiles_;
   const StripLoop& strips_;
   const std::vector<StripAccumulator>& accumulators_;
   Dim3 block_;

@@ -1,0 +1,115 @@
+// async_pipeline: tiles are copied by the hardware, several strips ahead.
+//
+//   for (k0 ...) { tile[...] = a[k0 ...]; barrier; use tile; barrier; }
+// becomes, with S stages,
+//   start copies of the first S - 1 strips, each a group
+//   for (k0 ...) {
+//     wait for the oldest group; barrier; start the copies of strip k0 + (S - 1) D; use its tile;
+//   }
+//
+// What is copied passes no registers, and loads of several strips are in flight. One barrier a
+// strip is enough: before it each thread's own copies have arrived, and after it the tile that is
+// filled next was used by all.
+//
+// Legal where double_buffer is (strip_loop.h), when each copy stores an element as it was loaded,
+// or zero (async_copy.h), on devices that copy asynchronously.
+#include "rewrite/analysis/async_copy.h"
+#include "rewrite/analysis/shared_memory.h"
+#include "rewrite/analysis/strip_copies.h"
+#include "rewrite/analysis/strip_loop.h"
+#include "rewrite/steps/step_rewriter.h"
+#include "rewrite/transform/pipeline_tiles.h"
+
+#include <charconv>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace regraph::rewrite {
+namespace {
+
+constexpr const char* kHeader = "cuda_pipeline";
+
+struct Pipeline {
+  StripLoop strips;
+  source::Block copies;  // of one strip, asynchronous
+  int stages = 0;
+};
+
+class AsyncPipeline final : public PlacedStep<Pipeline> {
+ public:
+  std::string_view id() const override { return "async_pipeline"; }
+  std::vector<StepParameters> settings() const override {
+    return {{{"stages", "2"}}, {{"stages", "3"}}, {{"stages", "4"}}};
+  }
+
+ protected:
+  Result<Pipeline> find(const KernelAnalysis& kernel,
+                        const StepParameters& parameters) const override {
+    auto stages = integer_parameter(parameters, "stages");
+    if (!stages) return stages.error();
+    if (*stages < 2) return fail(ErrorCode::invalid_argument, "'stages' must be at least 2");
+    if (!copies_asynchronously(kernel.limits().architecture))
+      return refuse(kernel.limits().architecture + " has no asynchronous copies");
+    if (!kernel.problem().assume.noalias) {
+      return refuse(
+          "the problem does not grant 'assume: {noalias: true}', so what is copied early could "
+          "change");
+    }
+    if (const Status& status = kernel.transparent(); !status) return status.error();
+    if (!kernel.analysis().has_shared()) return refuse("the kernel has no shared tiles");
+    if (!kernel.analysis().unknown_calls().empty()) {
+      return refuse("the kernel calls '" + *kernel.analysis().unknown_calls().begin() +
+                    "', which may read memory");
+    }
+    Pipeline pipeline;
+    pipeline.stages = *stages;
+    auto strips = find_strip_loop(kernel.kernel(), kernel.analysis());
+    if (!strips) return strips.error();
+    pipeline.strips = std::move(*strips);
+    auto copies = split_copies(pipeline.strips, kernel.analysis());
+    if (!copies) return copies.error();
+    pipeline.copies = copies->declarations;
+    for (const CopyPart& part : copies->parts) {
+      auto block = asynchronous(part, kernel.analysis());
+      if (!block) return block.error();
+      source::Block all = part.around(std::move(*block));
+      pipeline.copies.insert(pipeline.copies.end(), all.begin(), all.end());
+    }
+    std::int64_t bytes = shared_bytes(kernel.kernel());
+    for (const source::Variable& tile : pipeline.strips.tiles)
+      bytes += (pipeline.stages - 1) * bytes_of(tile);
+    const std::string what = std::to_string(pipeline.stages) + " copies of the tiles need";
+    if (Status status = require_shared_bytes(bytes, kernel, what); !status) return status.error();
+    return pipeline;
+  }
+
+  KernelState rewrite(const KernelAnalysis& kernel, const Pipeline& pipeline) const override {
+    KernelState result = kernel.state();
+    result.unit.kernel.body =
+        pipeline_tiles(kernel.kernel(), pipeline.strips, pipeline.copies, pipeline.stages);
+    if (result.unit.before.find(kHeader) == std::string::npos)
+      result.unit.before = std::string("#include <") + kHeader + ".h>\n\n" + result.unit.before;
+    rely_on(result, kNeedsDistinctBuffers);
+    return result;
+  }
+
+ private:
+  // From sm_80 on.
+  static bool copies_asynchronously(const std::string& architecture) {
+    const std::size_t digits = architecture.find_first_of("0123456789");
+    if (digits == std::string::npos) return false;
+    int number = 0;
+    std::from_chars(architecture.data() + digits, architecture.data() + architecture.size(),
+                    number);
+    return number >= 80;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<StepRewriter> make_async_pipeline() {
+  return std::make_unique<AsyncPipeline>();
+}
+
+}  // namespace regraph::rewrite
