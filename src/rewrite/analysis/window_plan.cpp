@@ -1,5 +1,6 @@
 #include "rewrite/analysis/window_plan.h"
 
+#include "rewrite/analysis/index_range.h"
 #include "rewrite/analysis/seen_under.h"
 #include "rewrite/analysis/size_expression.h"
 #include "rewrite/forms/inequalities.h"
@@ -23,6 +24,8 @@ namespace {
 
 // Copies of the innermost code that are written out at most.
 constexpr std::int64_t kMostWrittenOut = 512;
+// Staging pays when each staged element is read at least this often by the block.
+constexpr std::int64_t kFewestReads = 2;
 // Filters are read by vectors of so many bytes where their rows are made of whole ones.
 constexpr std::int64_t kVectorBytes = 16;
 // Dimensions of a filter.
@@ -60,10 +63,7 @@ class Planner {
       if (!array) return refuse(name + ": " + array.error().message);
       plan_.arrays.push_back(std::move(*array));
     }
-    const bool has_box =
-        std::any_of(plan_.arrays.begin(), plan_.arrays.end(),
-                    [](const WindowArray& array) { return array.follows_threads; });
-    if (!has_box) return refuse("no array is read around the threads' own places");
+    if (!has_neighbours()) return refuse("no loop leads from a thread's place to its neighbours'");
     if (Status status = take_conditions(); !status) return status.error();
     return std::move(plan_);
   }
@@ -96,9 +96,10 @@ class Planner {
     }
     if (const auto* access = as<Subscript>(expr)) {
       const auto* base = as<source::VariableReference>(access->base);
-      if (base == nullptr || !analysis_.is_global_pointer(base->name))
-        return analysis_.reads_memory(expr) ? refuse("it reads more than elements of buffers")
-                                            : Status();
+      if (base == nullptr || !analysis_.is_global_pointer(base->name)) {
+        const bool stays = !analysis_.reads_memory(expr) || is_constant_element(*access);
+        return stays ? Status() : refuse("it reads more than elements of buffers");
+      }
       accesses_.push_back({base->name, access->index, conditions, &update});
       return {};
     }
@@ -109,6 +110,19 @@ class Planner {
       if (result) result = collect(operand, conditions, update);
     });
     return result;
+  }
+
+  // Whether it is an element of a __constant__ array, and inside it whatever guards say.
+  bool is_constant_element(const Subscript& access) const {
+    const auto* base = as<source::VariableReference>(access.base);
+    if (base == nullptr || analysis_.local(base->name) != nullptr) return false;
+    const auto symbol =
+        std::find_if(problem_.arguments.begin(), problem_.arguments.end(),
+                     [&](const Argument& one) { return one.is_symbol && one.name == base->name; });
+    if (symbol == problem_.arguments.end()) return false;
+    const auto count = symbol->element_count({});
+    const auto range = range_of(access.index, analysis_, block_);
+    return count && range && range->low >= 0 && range->high < *count;
   }
 
   std::map<std::string, std::vector<const Access*>> reads_by_array() const {
@@ -235,6 +249,8 @@ class Planner {
   Status stage_box(WindowArray& array, const std::vector<ExprPtr>& indices) {
     auto box = finder_.find(array.name, indices);
     if (!box) return box.error();
+    if (box->reads < kFewestReads * box->elements())
+      return refuse("its elements are read less than twice on average");
     array.strides = std::move(box->strides);
     array.lowest = std::move(box->lowest);
     array.extents = std::move(box->extents);
@@ -317,6 +333,24 @@ class Planner {
       if (finder_.is_local(symbol)) return refuse("its channels are not a fixed distance apart");
     }
     return {};
+  }
+
+  // Whether a loop moves along a direction in which threads lie: else it is a contraction.
+  bool has_neighbours() const {
+    return std::any_of(accesses_.begin(), accesses_.end(), [&](const Access& access) {
+      const WindowArray& array = *plan_.array(access.array);
+      const auto place = tile_coordinates(array, access.index, finder_);
+      if (!array.follows_threads || !place) return false;
+      return std::any_of(place->begin(), place->end(), [&](const Polynomial& coordinate) {
+        bool by_thread = false;
+        bool by_loop = false;
+        for (const std::string& symbol : coordinate.symbols()) {
+          by_thread = by_thread || symbol.starts_with("threadIdx.");
+          by_loop = by_loop || plan_.nest.adds_over(symbol);
+        }
+        return by_thread && by_loop;
+      });
+    });
   }
 
   // Finds where tiles hold zeros because the original reads nothing there.

@@ -3,6 +3,7 @@
 #include "rewrite/analysis/block_geometry.h"
 #include "rewrite/analysis/loop_choice.h"
 #include "source/build.h"
+#include "source/match.h"
 #include "source/walk.h"
 
 #include <algorithm>
@@ -254,6 +255,8 @@ ExprPtr WindowCode::on_tiles(const ExprPtr& expr) const {
       if (!is_staged) return std::nullopt;
       return on_tiles(value);
     }
+    if (!inner_.empty() && source::is_named(*node, plan_.nest.strip()->counted.name))
+      return source::add(source::variable(outer_), source::variable(inner_));
     const auto* access = as<source::Subscript>(node);
     const auto* base = access != nullptr ? source::base_variable(*node) : nullptr;
     const WindowArray* array = base != nullptr ? plan_.array(base->name) : nullptr;
