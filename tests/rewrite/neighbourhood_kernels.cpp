@@ -78,6 +78,124 @@ args: {in: {dir: in, shape: [h, 64]}, out: {dir: out, shape: [h, 64]}}
 launch: {block: [32, 4], grid: [2, "cdiv(h, by)"]}
 tests: [{h: 45}, {h: 32}, {h: 1}]
 )~"},
+      {"channels_3x3", R"~(
+__global__ void layer(const float* in, const float* weights, float* out, int inputs, int outputs, int height, int width) {
+  int w = blockIdx.x * blockDim.x + threadIdx.x;
+  int h = blockIdx.y * blockDim.y + threadIdx.y;
+  int k = blockIdx.z;
+  if (w < width && h < height) {
+    float sum = 0.5f;
+    for (int c = 0; c < inputs; c++) {
+      for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+          int y = h + i - 1;
+          int x = w + j - 1;
+          if (y >= 0 && y < height && x >= 0 && x < width)
+            sum += in[(c * height + y) * width + x] * weights[((k * inputs + c) * 3 + i) * 3 + j];
+        }
+      }
+    }
+    out[(k * height + h) * width + w] = sum;
+  }
+})~",
+       R"~(
+sizes: {inputs: 5, outputs: 6, height: 32, width: 40}
+args:
+  in: {dir: in, shape: [inputs, height, width]}
+  weights: {dir: in, shape: [outputs, inputs, 3, 3]}
+  out: {dir: out, shape: [outputs, height, width]}
+launch: {block: [16, 16], grid: ["cdiv(width, bx)", "cdiv(height, by)", outputs]}
+tests:
+  - {inputs: 5, outputs: 3, height: 13, width: 21}
+  - {inputs: 4, outputs: 8, height: 16, width: 32}
+  - {inputs: 1, outputs: 1, height: 1, width: 1}
+)~"},
+      // Every other pixel, zeros chosen in the sum, sizes without signs, a factor for each channel.
+      {"strided_channels", R"~(
+__global__ void shrink(const float* in, const float* filter, const float* scale, float* out, unsigned channels, unsigned n) {
+  unsigned x = blockIdx.x * blockDim.x + threadIdx.x;
+  unsigned y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (2 * x < n && 2 * y < n) {
+    float sum = 0.0f;
+    for (unsigned c = 0; c < channels; ++c) {
+      for (int i = 0; i < 4; ++i) {
+        for (int j = 0; j < 4; ++j) {
+          unsigned row = 2 * y + i, column = 2 * x + j;
+          float value = row < n && column < n ? in[(c * n + row) * n + column] : 0.0f;
+          sum = fmaf(value * scale[c], filter[i * 4 + j], sum);
+        }
+      }
+    }
+    out[y * ((n + 1) / 2) + x] = sum;
+  }
+})~",
+       R"~(
+sizes: {channels: 4, n: 64}
+args:
+  in: {dir: in, shape: [channels, n, n]}
+  filter: {dir: in, shape: [16]}
+  scale: {dir: in, shape: [channels]}
+  out: {dir: out, shape: ["cdiv(n, 2)", "cdiv(n, 2)"]}
+launch: {block: [16, 8], grid: ["cdiv(n, 2 * bx)", "cdiv(n, 2 * by)"]}
+tests: [{channels: 3, n: 45}, {channels: 2, n: 64}, {channels: 1, n: 1}]
+)~"},
+      // Taps written out, each with its own condition, in integers.
+      {"written_out_taps", R"~(
+__global__ void edges(const int* in, const int* taps, int* out, int depth, int h, int w) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x;
+  int y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= w || y >= h) return;
+  bool up = y - 1 >= 0;
+  bool down = y + 1 < h;
+  bool left = x - 1 >= 0;
+  bool right = x + 1 < w;
+  int sum = 0;
+  for (int c = 0; c < depth; ++c) {
+    int at = (c * h + y) * w + x;
+    int v0 = up ? in[at - w] : 0;
+    int v1 = left ? in[at - 1] : 0;
+    int v2 = in[at];
+    int v3 = right ? in[at + 1] : 0;
+    int v4 = down ? in[at + w] : 0;
+    sum = sum + v0 * taps[c * 5];
+    sum = sum + v1 * taps[c * 5 + 1];
+    sum = sum + v2 * taps[c * 5 + 2];
+    sum = sum + v3 * taps[c * 5 + 3];
+    sum = sum + v4 * taps[c * 5 + 4];
+  }
+  out[y * w + x] = sum;
+})~",
+       R"~(
+sizes: {depth: 4, h: 64, w: 96}
+args:
+  in: {dir: in, shape: [depth, h, w], init: "int(-9,9)"}
+  taps: {dir: in, shape: [depth, 5], init: "int(-9,9)"}
+  out: {dir: out, shape: [h, w]}
+launch: {block: [32, 4], grid: ["cdiv(w, bx)", "cdiv(h, by)"]}
+tests: [{depth: 3, h: 21, w: 45}, {depth: 2, h: 8, w: 64}, {depth: 1, h: 1, w: 1}]
+)~"},
+      // One value of the filter is a number that products with zero are not.
+      {"infinite_tap", R"~(
+__global__ void divided(const float* in, const float* filter, float* out, int n) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x;
+  if (x < n) {
+    float sum = 0.0f;
+    for (int i = 0; i < 5; ++i) {
+      int at = x + i - 2;
+      if (at >= 0 && at < n) sum += in[at] * (1.0f / filter[i]);
+    }
+    out[x] = sum;
+  }
+})~",
+       R"~(
+sizes: {n: 1000}
+args:
+  in: {dir: in, shape: [n], init: "uniform(0.5,1)"}
+  filter: {dir: in, shape: [5], init: zeros}
+  out: {dir: out, shape: [n]}
+launch: {block: 64, grid: "cdiv(n, bx)"}
+tests: [{n: 301}, {n: 256}, {n: 1}]
+)~"},
   };
 }
 

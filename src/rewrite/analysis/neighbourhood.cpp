@@ -113,6 +113,8 @@ std::optional<Polynomial> NeighbourhoodFinder::local_polynomial(const ExprPtr& i
 
 std::optional<NeighbourhoodFinder::Range> NeighbourhoodFinder::range_of(
     const std::string& variable) const {
+  if (const auto known = counters_.find(variable); known != counters_.end())
+    return Range{0, known->second - 1, known->second};
   const source::CountedLoop* loop = analysis_.loop(variable);
   if (loop == nullptr) return std::nullopt;
   const auto first = local_polynomial(loop->first);
@@ -157,6 +159,26 @@ Result<std::vector<Polynomial>> NeighbourhoodFinder::place(const Polynomial& ind
   return result;
 }
 
+NeighbourhoodFinder::Read NeighbourhoodFinder::read_at(const Polynomial& index) const {
+  std::int64_t repeats = 1;
+  for (const std::string& symbol : index.symbols()) {
+    if (const auto range = range_of(symbol)) repeats *= range->count;
+  }
+  return {index, repeats};
+}
+
+bool NeighbourhoodFinder::is_local(const std::string& symbol) const {
+  return symbol.starts_with("threadIdx.") || range_of(symbol).has_value();
+}
+
+std::int64_t NeighbourhoodFinder::count_of(const std::string& symbol) const {
+  for (const Axis& axis : axes()) {
+    if (axis.symbol == symbol) return axis.count;
+  }
+  const auto range = range_of(symbol);
+  return range ? range->count : 1;
+}
+
 Result<std::vector<NeighbourhoodFinder::Read>> NeighbourhoodFinder::reads_of(
     const std::string& array, bool& wide_index) const {
   std::vector<Read> reads;
@@ -171,11 +193,7 @@ Result<std::vector<NeighbourhoodFinder::Read>> NeighbourhoodFinder::reads_of(
     known = known && polynomial.has_value() && source::is<VariableReference>(access.access->base);
     if (!polynomial) return;
     wide_index = wide_index || (index->type && size_in_bytes(*index->type) == 8);
-    std::int64_t repeats = 1;
-    for (const std::string& symbol : polynomial->symbols()) {
-      if (const auto range = range_of(symbol)) repeats *= range->count;
-    }
-    reads.push_back({*polynomial, repeats});
+    reads.push_back(read_at(*polynomial));
   });
   if (!known) return refuse("its index is not a polynomial of known symbols");
   source::walk_expressions(kernel_.body, [&](const Expr& expr) {
@@ -238,16 +256,73 @@ NeighbourhoodFinder::Bounds NeighbourhoodFinder::bounds_of(const Polynomial& coo
   return bounds;
 }
 
+void NeighbourhoodFinder::refine_by_loops(const Polynomial& index,
+                                          std::vector<Polynomial>& strides) const {
+  for (const std::string& symbol : index.symbols()) {
+    const auto step = range_of(symbol) ? index.coefficient(symbol) : std::nullopt;
+    if (!step || step->is_zero()) continue;
+    for (std::size_t d = 0; d < strides.size(); ++d) {
+      const std::int64_t whole = strides[d].terms().at(leading(strides[d]));
+      const auto part = step->terms().find(leading(strides[d]));
+      if (part == step->terms().end() || part->second <= 0 || part->second >= whole) continue;
+      const std::int64_t times = whole / part->second;
+      if (!(Polynomial(times) * *step == strides[d])) continue;
+      // A step within a row leads along the row.
+      const bool is_shorter_row = d + 1 < strides.size() &&
+                                  leading(strides[d + 1]) == leading(*step) &&
+                                  !is_larger(*step, Polynomial(widest_row(index)) * strides[d + 1]);
+      if (!is_shorter_row) strides[d] = *step;
+    }
+  }
+}
+
+std::int64_t NeighbourhoodFinder::widest_row(const Polynomial& index) const {
+  std::int64_t widest = 1;
+  for (const std::string& symbol : index.symbols()) {
+    if (is_local(symbol)) widest = std::max(widest, count_of(symbol));
+  }
+  return widest;
+}
+
 Result<Neighbourhood> NeighbourhoodFinder::find(const std::string& array) const {
   if (analysis_.is_written(array)) return refuse("it is written in the kernel");
-  Neighbourhood result;
-  result.array = array;
-  auto reads = reads_of(array, result.wide_index);
+  bool wide_index = false;
+  auto reads = reads_of(array, wide_index);
   if (!reads) return std::move(reads).error();
-  const Polynomial& first = reads->front().index;
+  auto result = box_of(*reads);
+  if (!result) return result;
+  result->array = array;
+  result->wide_index = wide_index;
+  return result;
+}
+
+Result<Neighbourhood> NeighbourhoodFinder::find(const std::string& array,
+                                                const std::vector<ExprPtr>& indices) const {
+  if (analysis_.is_written(array)) return refuse("it is written in the kernel");
+  std::vector<Read> reads;
+  bool wide_index = false;
+  for (const ExprPtr& index : indices) {
+    const auto polynomial = local_polynomial(index);
+    if (!polynomial) return refuse("its index is not a polynomial of known symbols");
+    wide_index = wide_index || (index->type && size_in_bytes(*index->type) == 8);
+    reads.push_back(read_at(*polynomial));
+  }
+  if (reads.empty()) return refuse("it is not read");
+  auto result = box_of(reads);
+  if (!result) return result;
+  result->array = array;
+  result->wide_index = wide_index;
+  return result;
+}
+
+Result<Neighbourhood> NeighbourhoodFinder::box_of(const std::vector<Read>& reads) const {
+  Neighbourhood result;
+  const Polynomial& first = reads.front().index;
   auto strides = strides_of_threads(first);
   if (!strides) return std::move(strides).error();
   result.strides = *std::move(strides);
+  for (const Read& read : reads)
+    refine_by_loops(read.index, result.strides);
 
   std::set<std::string> moving;
   for (const Axis& axis : axes())
@@ -256,12 +331,12 @@ Result<Neighbourhood> NeighbourhoodFinder::find(const std::string& array) const 
     if (range_of(symbol)) moving.insert(symbol);
   }
   result.base = first.without(moving);
-  for (const Read& read : *reads)
+  for (const Read& read : reads)
     extend_by_loops(read.index, result.base, result.strides);
   if (result.strides.size() > kMostDirections) return refuse("it is read in too many directions");
 
   std::vector<Bounds> box;
-  for (const Read& read : *reads) {
+  for (const Read& read : reads) {
     auto coordinates = place(read.index, result.strides, result.base);
     if (!coordinates) return std::move(coordinates).error();
     result.reads += read.repeats * static_cast<std::int64_t>(block_.count());

@@ -9,8 +9,10 @@
 #include "source/analysis.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace regraph::rewrite {
@@ -27,19 +29,34 @@ struct Neighbourhood {
   [[nodiscard]] std::int64_t elements() const;
 };
 
+// Counters that take a number of values from 0 on, whatever their loops say.
+using CounterRanges = std::map<std::string, std::int64_t>;
+
 // Finds boxes and the place of an access in them.
 class NeighbourhoodFinder {
  public:
   NeighbourhoodFinder(const source::Kernel& kernel, const source::Analysis& analysis,
-                      const Dim3& block)
-      : kernel_(kernel), analysis_(analysis), block_(block) {}
+                      const Dim3& block, CounterRanges counters = {})
+      : kernel_(kernel), analysis_(analysis), block_(block), counters_(std::move(counters)) {}
 
   // The box of all accesses to the array. Error: refused, with what stands against staging it.
   [[nodiscard]] Result<Neighbourhood> find(const std::string& array) const;
+  // The box of those accesses alone. Error: refused, with what stands against staging them.
+  [[nodiscard]] Result<Neighbourhood> find(const std::string& array,
+                                           const std::vector<source::ExprPtr>& indices) const;
 
   // Coordinates of an access, counted from the box's first element.
   [[nodiscard]] std::optional<std::vector<source::Polynomial>> coordinates(
       const source::ExprPtr& index, const Neighbourhood& box) const;
+
+  // The index with the block's extents as numbers, without axes along which the block is one thread
+  // wide; nothing where it is no polynomial.
+  [[nodiscard]] std::optional<source::Polynomial> local_polynomial(
+      const source::ExprPtr& index) const;
+  // Whether the symbol takes different values within a block: a thread index or a counter.
+  [[nodiscard]] bool is_local(const std::string& symbol) const;
+  // Values that a local symbol takes.
+  [[nodiscard]] std::int64_t count_of(const std::string& symbol) const;
 
  private:
   struct Axis {
@@ -61,9 +78,14 @@ class NeighbourhoodFinder {
     std::int64_t highest = 0;
   };
 
-  [[nodiscard]] std::optional<source::Polynomial> local_polynomial(
-      const source::ExprPtr& index) const;
   [[nodiscard]] std::vector<Axis> axes() const;
+  [[nodiscard]] Result<Neighbourhood> box_of(const std::vector<Read>& reads) const;
+  // Where threads are several rows apart and loops go by one of them, the direction is the row.
+  void refine_by_loops(const source::Polynomial& index,
+                       std::vector<source::Polynomial>& strides) const;
+  // Threads or iterations along the longest direction.
+  [[nodiscard]] std::int64_t widest_row(const source::Polynomial& index) const;
+  [[nodiscard]] Read read_at(const source::Polynomial& index) const;
   // Values of a loop variable with constant bounds.
   [[nodiscard]] std::optional<Range> range_of(const std::string& variable) const;
   // All accesses of the array; `wide_index` is set when an index is 64-bit. Error: refused.
@@ -84,6 +106,7 @@ class NeighbourhoodFinder {
   const source::Kernel& kernel_;
   const source::Analysis& analysis_;
   Dim3 block_;
+  CounterRanges counters_;
 };
 
 }  // namespace regraph::rewrite

@@ -1,5 +1,6 @@
 #include "rewrite/analysis/size_expression.h"
 
+#include "rewrite/forms/kernel_state.h"
 #include "source/analysis.h"
 #include "source/build.h"
 
@@ -124,6 +125,20 @@ ExprPtr size_in_kernel(const IntegerExpression& size, const Kernel& kernel,
                        const source::Analysis& analysis, bool wide) {
   const std::string text = size.text();
   return Reader(text, kernel, analysis, wide).read();
+}
+
+Result<ExprPtr> buffer_length(const std::string& buffer, const Problem& problem,
+                              const Kernel& kernel, const source::Analysis& analysis, bool wide) {
+  const auto argument = std::find_if(problem.arguments.begin(), problem.arguments.end(),
+                                     [&](const Argument& one) { return one.name == buffer; });
+  if (argument == problem.arguments.end()) return refuse("its length is not known");
+  IntegerExpression count(1);
+  for (const IntegerExpression& extent : argument->shape)
+    count = IntegerExpression::multiply(count, extent);
+  ExprPtr length = size_in_kernel(count, kernel, analysis, wide);
+  if (!length)
+    return refuse("its length " + count.text() + " is not made of the kernel's parameters");
+  return length;
 }
 
 }  // namespace regraph::rewrite

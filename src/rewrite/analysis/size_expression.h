@@ -1,8 +1,12 @@
 // Sizes of the problem as kernel code.
 #pragma once
 
+#include "base/result.h"
 #include "kernel/expression.h"
+#include "kernel/problem.h"
 #include "source/analysis.h"
+
+#include <string>
 
 namespace regraph::rewrite {
 
@@ -12,5 +16,11 @@ namespace regraph::rewrite {
 [[nodiscard]] source::ExprPtr size_in_kernel(const IntegerExpression& size,
                                              const source::Kernel& kernel,
                                              const source::Analysis& analysis, bool wide);
+
+// The number of elements of the buffer, in the same way. Error: refused, where it is not known.
+[[nodiscard]] Result<source::ExprPtr> buffer_length(const std::string& buffer,
+                                                    const Problem& problem,
+                                                    const source::Kernel& kernel,
+                                                    const source::Analysis& analysis, bool wide);
 
 }  // namespace regraph::rewrite

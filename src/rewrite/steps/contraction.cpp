@@ -106,15 +106,6 @@ class Contraction final : public MacroStep {
     }
     return members;
   }
-
- private:
-  // Whether the launch has the block already, which block_size refuses.
-  static bool is_block(const KernelAnalysis& kernel, const std::string& block) {
-    const auto launch = kernel.launch();
-    if (!launch) return false;
-    const Dim3& now = (*launch)->block;
-    return now.z == 1 && std::to_string(now.x) + "x" + std::to_string(now.y) == block;
-  }
 };
 
 }  // namespace

@@ -33,4 +33,11 @@ Result<KernelState> apply_members(const KernelAnalysis& kernel,
   return state;
 }
 
+bool is_block(const KernelAnalysis& kernel, const std::string& block) {
+  const auto launch = kernel.launch();
+  if (!launch) return false;
+  const Dim3& now = (*launch)->block;
+  return now.z == 1 && std::to_string(now.x) + "x" + std::to_string(now.y) == block;
+}
+
 }  // namespace regraph::rewrite

@@ -19,6 +19,9 @@ struct MacroMember {
 [[nodiscard]] Result<KernelState> apply_members(const KernelAnalysis& kernel,
                                                 const std::vector<MacroMember>& members);
 
+// Whether the kernel's launch has the block already, which block_size refuses: "32x8".
+[[nodiscard]] bool is_block(const KernelAnalysis& kernel, const std::string& block);
+
 // A step made of others. It rewrites while it looks: whether the last member applies is not known
 // before the first ones did.
 class MacroStep : public StepRewriter {

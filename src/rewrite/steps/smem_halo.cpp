@@ -134,17 +134,10 @@ class SmemHalo final : public PlacedStep<StagedBoxes> {
     StagedBox result;
     result.type = parameter.type;
     result.scalar = *parameter.scalar;
-    const auto argument =
-        std::find_if(problem.arguments.begin(), problem.arguments.end(),
-                     [&](const Argument& one) { return one.name == parameter.name; });
-    if (argument == problem.arguments.end()) return refuse("its length is not known");
-    IntegerExpression count(1);
-    for (const IntegerExpression& extent_value : argument->shape)
-      count = IntegerExpression::multiply(count, extent_value);
-    result.count = size_in_kernel(count, form.kernel, form.analysis, box->wide_index);
-    if (!result.count) {
-      return refuse("its length " + count.text() + " is not made of the kernel's parameters");
-    }
+    auto count =
+        buffer_length(parameter.name, problem, form.kernel, form.analysis, box->wide_index);
+    if (!count) return count.error();
+    result.count = *count;
     result.box = std::move(*box);
     return result;
   }

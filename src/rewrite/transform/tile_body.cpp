@@ -1,8 +1,8 @@
 #include "rewrite/transform/tile_body.h"
 
+#include "rewrite/analysis/seen_under.h"
 #include "source/build.h"
 #include "source/match.h"
-#include "source/printer.h"
 #include "source/walk.h"
 
 #include <algorithm>
@@ -52,12 +52,6 @@ Block TileBody::body_on_tiles() const {
       });
 }
 
-bool TileBody::is_register(const std::string& name) const {
-  const source::Variable* variable = analysis_.local(name);
-  return variable != nullptr && variable->storage == source::Storage::automatic &&
-         !variable->is_pointer;
-}
-
 // Whether adding the term with zero-filled tiles adds nothing.
 bool TileBody::vanishes(const ExprPtr& term) const {
   if (source::as_binary(term, BinaryOperator::multiply) == nullptr) return false;
@@ -85,7 +79,7 @@ bool TileBody::vanishes(const ExprPtr& term) const {
 // target += term, target = target + term, target = fmaf(a, b, target)
 bool TileBody::adds_vanishing_term(const source::Assignment& stmt) const {
   const auto* base = source::base_variable(*stmt.target);
-  if (base == nullptr || !is_register(base->name)) return false;
+  if (base == nullptr || !is_register(base->name, analysis_)) return false;
   if (stmt.op == AssignmentOperator::add || stmt.op == AssignmentOperator::subtract)
     return vanishes(stmt.value);
   if (stmt.op != AssignmentOperator::assign) return false;
@@ -142,52 +136,9 @@ bool TileBody::reads_global(const Block& body) const {
   return found;
 }
 
-// The register that the statement gives a value to; empty for others.
-std::string TileBody::register_set_by(const Stmt& stmt) const {
-  if (const auto* declaration = as<Declaration>(stmt)) return declaration->variable.name;
-  const ExprPtr& target = target_of(stmt);
-  const auto* base = target ? source::base_variable(*target) : nullptr;
-  return base != nullptr && is_register(base->name) ? base->name : "";
-}
-
-// Whether what `name` holds is seen under all of `guards` only. Other registers may be computed
-// from it, if that holds for them.
-bool TileBody::seen_only_under(const Block& block, const std::string& name,
-                               const std::set<std::string>& guards,
-                               const std::set<std::string>& held,
-                               std::set<std::string>& asked) const {
-  for (const StmtPtr& stmt : block) {
-    std::set<std::string> inside = held;
-    if (const auto* branch = as<Branch>(stmt)) {
-      for (const ExprPtr& term : source::conjuncts(branch->condition))
-        inside.insert(source::print(term));
-    }
-    const ExprPtr& target = target_of(*stmt);
-    const std::string set = register_set_by(*stmt);
-    const bool reads = source::variables_of(value_of(*stmt)).contains(name) && set != name;
-    bool places = false;
-    if (target) {
-      for (const ExprPtr& index : source::indices_of(*target))
-        places = places || source::variables_of(index).contains(name);
-    }
-    const bool is_held = std::includes(held.begin(), held.end(), guards.begin(), guards.end());
-    if (places && !is_held) return false;
-    if (reads && !is_held) {
-      if (set.empty()) return false;
-      const bool is_known = !asked.insert(set).second;
-      if (!is_known && !seen_only_under(kernel_.body, set, guards, {}, asked)) return false;
-    }
-    if (!seen_only_under(body_of(*stmt), name, guards, inside, asked)) return false;
-    if (!seen_only_under(otherwise_of(*stmt), name, guards, held, asked)) return false;
-  }
-  return true;
-}
-
 bool TileBody::can_drop_guard(const Branch& branch) const {
   if (!branch.otherwise.empty() || reads_global(branch.body)) return false;
-  std::set<std::string> guards;
-  for (const ExprPtr& term : source::conjuncts(branch.condition))
-    guards.insert(source::print(term));
+  const std::vector<ExprPtr> guards = source::conjuncts(branch.condition);
   bool droppable = true;
   source::walk(branch.body, [&](const Stmt& stmt) {
     const ExprPtr& target = target_of(stmt);
@@ -195,10 +146,7 @@ bool TileBody::can_drop_guard(const Branch& branch) const {
       droppable = droppable && (is<ForLoop>(stmt) || is<Declaration>(stmt));
       return;
     }
-    const auto* base = source::base_variable(*target);
-    std::set<std::string> asked;
-    droppable = droppable && base != nullptr && is_register(base->name) &&
-                seen_only_under(kernel_.body, base->name, guards, {}, asked);
+    droppable = droppable && is_seen_only_under(kernel_, analysis_, target, guards);
   });
   return droppable;
 }

@@ -4,7 +4,6 @@
 #include "rewrite/analysis/tile_plan.h"
 #include "source/analysis.h"
 
-#include <set>
 #include <string>
 
 namespace regraph::rewrite {
@@ -28,18 +27,12 @@ class TileBody {
  private:
   [[nodiscard]] const StagedArray* staged(const std::string& name) const;
   [[nodiscard]] source::Block body_on_tiles() const;
-  [[nodiscard]] bool is_register(const std::string& name) const;
   [[nodiscard]] bool vanishes(const source::ExprPtr& term) const;
   [[nodiscard]] bool adds_vanishing_term(const source::Assignment& stmt) const;
   [[nodiscard]] bool reads_any(const source::ExprPtr& expr) const;
   [[nodiscard]] bool reads_global(const source::Block& body) const;
   [[nodiscard]] bool can_drop_guard(const source::Branch& branch) const;
   [[nodiscard]] source::Block without_guards(const source::Block& body) const;
-  [[nodiscard]] std::string register_set_by(const source::Stmt& stmt) const;
-  [[nodiscard]] bool seen_only_under(const source::Block& block, const std::string& name,
-                                     const std::set<std::string>& guards,
-                                     const std::set<std::string>& held,
-                                     std::set<std::string>& asked) const;
   [[nodiscard]] static source::Block without_dead_declarations(const source::Block& body);
 
   const source::Kernel& kernel_;

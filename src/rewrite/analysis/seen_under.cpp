@@ -1,0 +1,116 @@
+#include "rewrite/analysis/seen_under.h"
+
+#include "source/build.h"
+#include "source/printer.h"
+#include "source/walk.h"
+
+#include <algorithm>
+#include <set>
+
+namespace regraph::rewrite {
+
+using source::as;
+using source::Block;
+using source::Expr;
+using source::ExprPtr;
+using source::Stmt;
+using source::StmtPtr;
+
+namespace {
+
+class SeenUnder {
+ public:
+  SeenUnder(const source::Kernel& kernel, const source::Analysis& analysis,
+            const std::vector<ExprPtr>& guards)
+      : kernel_(kernel), analysis_(analysis) {
+    for (const ExprPtr& guard : guards)
+      guards_.insert(source::print(guard));
+  }
+
+  bool ask(const ExprPtr& place) {
+    const auto* base = source::base_variable(*place);
+    if (base == nullptr || !is_register(base->name, analysis_)) return false;
+    return ask(kernel_.body, base->name, source::print(place), {});
+  }
+
+ private:
+  // The register that the statement gives a value to; null for others.
+  ExprPtr register_set_by(const Stmt& stmt) const {
+    if (const auto* declaration = as<source::Declaration>(stmt))
+      return source::variable(declaration->variable.name, declaration->variable.scalar);
+    const ExprPtr& target = target_of(stmt);
+    const auto* base = target ? source::base_variable(*target) : nullptr;
+    return base != nullptr && is_register(base->name, analysis_) ? target : nullptr;
+  }
+
+  static bool mentions(const ExprPtr& expr, const std::string& name) {
+    return expr && source::variables_of(expr).contains(name);
+  }
+
+  // Whether the array stands in the expression as that place alone.
+  static bool reads_place_only(const ExprPtr& expr, const std::string& name,
+                               const std::string& place) {
+    bool only = true;
+    (void)source::rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
+      const auto* base = source::base_variable(*node);
+      if (base == nullptr || base->name != name) return std::nullopt;
+      only = only && source::print(node) == place;
+      return node;
+    });
+    return only;
+  }
+
+  bool ask(const Block& block, const std::string& name, const std::string& place,
+           const std::set<std::string>& held) {
+    for (const StmtPtr& stmt : block) {
+      std::set<std::string> inside = held;
+      if (const auto* branch = as<source::Branch>(stmt)) {
+        for (const ExprPtr& term : source::conjuncts(branch->condition))
+          inside.insert(source::print(term));
+      }
+      const bool is_held = std::includes(held.begin(), held.end(), guards_.begin(), guards_.end());
+      if (const ExprPtr& target = target_of(*stmt)) {
+        for (const ExprPtr& index : source::indices_of(*target)) {
+          if (mentions(index, name) && !is_held) return false;
+        }
+      }
+      if (mentions(value_of(*stmt), name) && !is_fine(*stmt, name, place, is_held)) return false;
+      if (!ask(body_of(*stmt), name, place, inside)) return false;
+      if (!ask(otherwise_of(*stmt), name, place, held)) return false;
+    }
+    return true;
+  }
+
+  // Whether the statement, whose value reads the register, may see it.
+  bool is_fine(const Stmt& stmt, const std::string& name, const std::string& place, bool is_held) {
+    const ExprPtr set = register_set_by(stmt);
+    const auto* own = set ? source::base_variable(*set) : nullptr;
+    if (!reads_place_only(value_of(stmt), name, place)) return false;
+    if (own != nullptr && own->name == name) return source::print(set) == place;
+    if (is_held) return true;
+    if (own == nullptr) return false;
+    const std::string next = source::print(set);
+    const bool is_known = !asked_.insert(next).second;
+    return is_known || ask(kernel_.body, own->name, next, {});
+  }
+
+  const source::Kernel& kernel_;
+  const source::Analysis& analysis_;
+  std::set<std::string> guards_;
+  std::set<std::string> asked_;
+};
+
+}  // namespace
+
+bool is_register(const std::string& name, const source::Analysis& analysis) {
+  const source::Variable* variable = analysis.local(name);
+  return variable != nullptr && variable->storage == source::Storage::automatic &&
+         !variable->is_pointer;
+}
+
+bool is_seen_only_under(const source::Kernel& kernel, const source::Analysis& analysis,
+                        const ExprPtr& place, const std::vector<ExprPtr>& guards) {
+  return SeenUnder(kernel, analysis, guards).ask(place);
+}
+
+}  // namespace regraph::rewrite

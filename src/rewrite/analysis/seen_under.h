@@ -1,0 +1,25 @@
+// Registers whose contents are seen under conditions only: elsewhere they may hold anything. Used
+// by smem_tile and window_tile.
+#pragma once
+
+#include "source/analysis.h"
+#include "source/ir.h"
+
+#include <string>
+#include <vector>
+
+namespace regraph::rewrite {
+
+// Whether the name is a variable or an array of the thread's own.
+[[nodiscard]] bool is_register(const std::string& name, const source::Analysis& analysis);
+
+// Whether what `place`, a register or an element of an array of them, holds is seen where all the
+// guards hold and nowhere else, its own updates aside. Other registers may be computed from it, if
+// that holds for them. Guards are the same where they read the same: the kernel's names have one
+// meaning each.
+[[nodiscard]] bool is_seen_only_under(const source::Kernel& kernel,
+                                      const source::Analysis& analysis,
+                                      const source::ExprPtr& place,
+                                      const std::vector<source::ExprPtr>& guards);
+
+}  // namespace regraph::rewrite

@@ -1,0 +1,245 @@
+#include "rewrite/analysis/window_nest.h"
+
+#include "rewrite/analysis/loop_choice.h"
+#include "rewrite/analysis/seen_under.h"
+#include "rewrite/forms/kernel_state.h"
+#include "source/build.h"
+#include "source/match.h"
+#include "source/walk.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace regraph::rewrite {
+
+using source::Analysis;
+using source::as;
+using source::Assignment;
+using source::AssignmentOperator;
+using source::Block;
+using source::Branch;
+using source::Declaration;
+using source::ExprPtr;
+using source::ForLoop;
+using source::Kernel;
+using source::StmtPtr;
+
+const WindowLoop* WindowNest::strip() const {
+  return loops.empty() || loops.front().trips ? nullptr : &loops.front();
+}
+
+bool WindowNest::adds_over(const std::string& counter) const {
+  return std::any_of(loops.begin(), loops.end(), [&](const WindowLoop& loop) {
+    return !loop.is_copy && loop.counted.name == counter;
+  });
+}
+
+bool is_zero(const ExprPtr& expr) {
+  if (const auto* cast = as<source::Cast>(expr)) return is_zero(cast->operand);
+  if (const auto* number = as<source::IntegerLiteral>(expr)) return number->value == 0;
+  const auto* number = as<source::FloatingLiteral>(expr);
+  if (number == nullptr) return false;
+  return number->spelling.find_first_of("123456789xX") == std::string::npos;
+}
+
+std::vector<ExprPtr> factors_of(const ExprPtr& value) {
+  const auto* product = source::as_binary(value, source::BinaryOperator::multiply);
+  if (product == nullptr) return {value};
+  std::vector<ExprPtr> result = factors_of(product->left);
+  const std::vector<ExprPtr> right = factors_of(product->right);
+  result.insert(result.end(), right.begin(), right.end());
+  return result;
+}
+
+ExprPtr added_by(const WindowUpdate& update) {
+  if (update.op == AssignmentOperator::add || update.op == AssignmentOperator::subtract)
+    return update.value;
+  if (update.op != AssignmentOperator::assign) return nullptr;
+  ExprPtr a;
+  ExprPtr b;
+  const auto own = source::same(update.target);
+  if (source::matches(update.value, source::sum(own, source::any(a)))) return a;
+  for (const char* function : {"fmaf", "fma", "__fmaf_rn"}) {
+    if (source::matches(update.value,
+                        source::called(function, source::any(a), source::any(b), own)))
+      return source::multiply(a, b);
+  }
+  return nullptr;
+}
+
+namespace {
+
+class NestFinder {
+ public:
+  NestFinder(const Kernel& kernel, const Analysis& analysis)
+      : kernel_(kernel), analysis_(analysis) {}
+
+  Result<WindowNest> find(std::size_t position) {
+    nest_.position = position;
+    if (Status status = enter(kernel_.body[position]); !status) return status.error();
+    if (nest_.updates.empty()) return refuse("its loops add nothing up");
+    if (Status status = classify_loops(); !status) return status.error();
+    if (Status status = check_updates(); !status) return status.error();
+    return std::move(nest_);
+  }
+
+ private:
+  Status enter(const StmtPtr& stmt) {
+    const auto* loop = as<ForLoop>(stmt);
+    const auto counted = source::counted_loop_of(*stmt);
+    if (loop == nullptr || !counted || counted->stride != 1)
+      return refuse("a loop does not count up by one");
+    const auto first = analysis_.polynomial(counted->first);
+    const auto limit = analysis_.polynomial(counted->limit);
+    if (!first || !limit) return refuse("a loop's bounds are not known before the kernel runs");
+    WindowLoop window{loop, *counted, std::nullopt, false};
+    const auto trips = (*limit - *first).constant();
+    const bool is_constant = trips && *trips >= 1 && first->constant();
+    if (is_constant) window.trips = *trips;
+    if (!is_constant && !nest_.loops.empty())
+      return refuse("an inner loop over '" + counted->name + "' has no constant length");
+    if (!is_constant && !first->is_zero())
+      return refuse("the loop over '" + counted->name + "' does not begin at zero");
+    nest_.loops.push_back(std::move(window));
+    return descend(loop->body);
+  }
+
+  Status descend(const Block& body) {
+    Block work;
+    for (const StmtPtr& stmt : body) {
+      if (as<Declaration>(*stmt) == nullptr) work.push_back(stmt);
+    }
+    if (work.size() != 1 || !source::is<ForLoop>(work.front())) {
+      nest_.innermost = body;
+      return take(body, {});
+    }
+    for (const StmtPtr& stmt : body) {
+      if (stmt == work.front()) continue;
+      if (Status status = name(stmt); !status) return status;
+      nest_.between.push_back(stmt);
+    }
+    return enter(work.front());
+  }
+
+  Status name(const StmtPtr& stmt) {
+    const auto* declaration = as<Declaration>(stmt);
+    const std::string& declared = declaration->variable.name;
+    if (!declaration->value || !declaration->variable.extents.empty() ||
+        declaration->variable.is_pointer || !analysis_.definition(declared)) {
+      return refuse("'" + declared + "' is more than a name for a value");
+    }
+    nest_.names.push_back(stmt);
+    return {};
+  }
+
+  Status take(const Block& block, const std::vector<ExprPtr>& guards) {
+    for (const StmtPtr& stmt : block) {
+      if (source::is<Declaration>(stmt)) {
+        if (Status status = name(stmt); !status) return status;
+      } else if (const auto* branch = as<Branch>(stmt); branch && branch->otherwise.empty()) {
+        std::vector<ExprPtr> inside = guards;
+        for (const ExprPtr& term : source::conjuncts(branch->condition))
+          inside.push_back(term);
+        if (Status status = take(branch->body, inside); !status) return status;
+      } else if (const auto* update = as<Assignment>(stmt)) {
+        const auto* base = source::base_variable(*update->target);
+        if (base == nullptr || !is_register(base->name, analysis_))
+          return refuse("a loop writes memory");
+        nest_.sums.insert(base->name);
+        nest_.updates.push_back({update->target, update->op, update->value, guards, guards});
+      } else {
+        return refuse("its loops hold more than sums over a window");
+      }
+    }
+    return {};
+  }
+
+  // Which loops are over copies, from the sums' indices.
+  Status classify_loops() {
+    std::set<std::string> copies;
+    for (const WindowUpdate& update : nest_.updates) {
+      for (const ExprPtr& index : source::indices_of(*update.target)) {
+        const auto* counter = as<source::VariableReference>(index);
+        if (counter != nullptr) copies.insert(counter->name);
+        if (counter == nullptr && !source::is<source::IntegerLiteral>(index))
+          return refuse("a sum has another index than a counter");
+      }
+    }
+    for (WindowLoop& loop : nest_.loops) {
+      loop.is_copy = copies.erase(loop.counted.name) > 0;
+      if (loop.is_copy && !loop.trips) return refuse("the number of sums is no constant");
+    }
+    if (!copies.empty()) return refuse("a sum has an index that no loop counts");
+    const bool adds = std::any_of(nest_.loops.begin(), nest_.loops.end(),
+                                  [](const WindowLoop& loop) { return !loop.is_copy; });
+    if (!adds) return refuse("its loops add nothing up");
+    return {};
+  }
+
+  Status check_updates() {
+    const auto copies = std::count_if(nest_.loops.begin(), nest_.loops.end(),
+                                      [](const WindowLoop& loop) { return loop.is_copy; });
+    for (WindowUpdate& update : nest_.updates) {
+      const auto indices = source::indices_of(*update.target);
+      const auto named = std::count_if(indices.begin(), indices.end(), [](const ExprPtr& index) {
+        return source::is<source::VariableReference>(index);
+      });
+      if (named != copies) return refuse("its sums are not one for each copy");
+      update.value = written_out(update.value);
+      for (ExprPtr& guard : update.guards)
+        guard = written_out(guard);
+      const ExprPtr term = added_by(update);
+      if (!term) return refuse("a loop does more than to add up");
+      for (const std::string& name : source::variables_of(term)) {
+        if (nest_.sums.contains(name)) return refuse("what is added depends on the sum");
+      }
+      for (const ExprPtr& guard : update.guards) {
+        for (const std::string& name : source::variables_of(guard)) {
+          if (nest_.sums.contains(name)) return refuse("a guard depends on a sum");
+        }
+        if (analysis_.reads_memory(guard)) return refuse("a guard reads memory");
+      }
+    }
+    return {};
+  }
+
+  // With the nest's own names replaced by what they stand for.
+  ExprPtr written_out(const ExprPtr& expr) const {
+    return source::rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
+      const auto* variable = as<source::VariableReference>(node);
+      if (variable == nullptr) return std::nullopt;
+      for (const StmtPtr& stmt : nest_.names) {
+        const auto& declaration = source::to<Declaration>(*stmt);
+        if (declaration.variable.name != variable->name) continue;
+        const ExprPtr value = written_out(declaration.value);
+        const bool is_same =
+            declaration.variable.scalar && value->type == declaration.variable.scalar;
+        if (is_same || !declaration.variable.scalar) return value;
+        return source::with_type(source::cast(declaration.variable.type, value),
+                                 declaration.variable.scalar);
+      }
+      return std::nullopt;
+    });
+  }
+
+  const Kernel& kernel_;
+  const Analysis& analysis_;
+  WindowNest nest_;
+};
+
+}  // namespace
+
+Result<WindowNest> find_window_nest(const Kernel& kernel, const Analysis& analysis) {
+  Error reason = refuse("the kernel has no loop that all threads reach");
+  const std::vector<StmtPtr> reached = loops_all_reach(kernel.body, analysis);
+  for (std::size_t at = 0; at < kernel.body.size(); ++at) {
+    if (std::find(reached.begin(), reached.end(), kernel.body[at]) == reached.end()) continue;
+    auto nest = NestFinder(kernel, analysis).find(at);
+    if (nest) return nest;
+    reason = refuse("loop at line " + std::to_string(kernel.body[at]->line) + ": " +
+                    nest.error().message);
+  }
+  return reason;
+}
+
+}  // namespace regraph::rewrite

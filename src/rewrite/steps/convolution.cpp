@@ -1,0 +1,78 @@
+// convolution: a convolution is tiled at all levels at once.
+//
+//   A block copies the neighbourhood of its outputs and the filter to shared memory, strips of
+//   channels one after another; a thread produces several rows that follow each other, of several
+//   output channels, and keeps their sums in registers.
+//
+// It is what these steps make of a kernel one after another: restrict_ldg and block_size (where
+// they apply), thread_coarsen along y with order=contiguous and along z, window_tile. Alone the
+// first of them make most kernels slower, so that no search that looks one step ahead goes on
+// there. Legal where each of them is.
+#include "rewrite/steps/macro_step.h"
+
+#include <memory>
+#include <utility>
+
+namespace regraph::rewrite {
+namespace {
+
+class Convolution final : public MacroStep {
+ public:
+  std::string_view id() const override { return "convolution"; }
+  std::vector<StepParameters> settings() const override {
+    std::vector<StepParameters> result;
+    const auto add = [&](const char* block, const char* rows, const char* outputs,
+                         const char* depth) {
+      result.push_back({{"block", block}, {"rows", rows}, {"outputs", outputs}, {"depth", depth}});
+    };
+    add("32x8", "8", "1", "all");
+    add("32x8", "4", "1", "all");
+    add("32x4", "16", "1", "all");
+    add("32x8", "2", "16", "4");
+    add("32x8", "4", "8", "4");
+    add("32x8", "2", "8", "4");
+    add("32x4", "2", "8", "4");
+    add("32x8", "4", "1", "2");
+    return result;
+  }
+
+ protected:
+  Result<std::vector<MacroMember>> sequence(const KernelAnalysis& kernel,
+                                            const StepParameters& parameters) const override {
+    auto block = text_parameter(parameters, "block");
+    if (!block) return block.error();
+    auto rows = integer_parameter(parameters, "rows");
+    if (!rows) return rows.error();
+    auto outputs = integer_parameter(parameters, "outputs");
+    if (!outputs) return outputs.error();
+    auto depth = text_parameter(parameters, "depth");
+    if (!depth) return depth.error();
+    // What no tile helps is seen at once.
+    const StepParameters tile = {{"depth", *depth}};
+    const Status tiled = find_built_in_step("window_tile")->match(kernel, tile);
+    if (!tiled) return refuse("window_tile: " + tiled.error().message);
+
+    std::vector<MacroMember> members;
+    members.push_back({"restrict_ldg", {{}}, true});
+    members.push_back({"block_size", {{{"block", *block}}}, is_block(kernel, *block)});
+    if (*rows > 1) {
+      members.push_back(
+          {"thread_coarsen",
+           {{{"axis", "y"}, {"factor", std::to_string(*rows)}, {"order", "contiguous"}}}});
+    }
+    if (*outputs > 1) {
+      members.push_back(
+          {"thread_coarsen", {{{"axis", "z"}, {"factor", std::to_string(*outputs)}}}});
+    }
+    members.push_back({"window_tile", {tile}});
+    return members;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<StepRewriter> make_convolution() {
+  return std::make_unique<Convolution>();
+}
+
+}  // namespace regraph::rewrite
