@@ -8,6 +8,10 @@ Application shared(const char* threads, const char* rows) {
   return {"cross_thread_reduction", {{"threads_per_row", threads}, {"rows_per_block", rows}}};
 }
 
+Application slices(const char* number) {
+  return {"slice_reduction", {{"slices", number}}};
+}
+
 TEST(CrossThreadReduction, SharesRowsAmongWarpsAndBlocks) {
   for (const char* name : {"softmax_rows", "layernorm_pointers", "softmax_in_place",
                            "row_statistics", "nearest_centre", "row_sums"}) {
@@ -34,6 +38,56 @@ TEST(CrossThreadReduction, KeepsWhatASumStartsFrom) {
   const std::string text = source::print(state.unit);
   EXPECT_NE(text.find("sum += sum_part"), std::string::npos) << text;
   EXPECT_NE(text.find("if (lane == 0)"), std::string::npos) << text;
+}
+
+TEST(CrossThreadReduction, ChoosesAsTheLoopWould) {
+  for (const char* name : {"first_maximum", "last_minimum", "best_products"}) {
+    SCOPED_TRACE(name);
+    const auto kernel = sample(name);
+    ASSERT_NE(kernel, nullptr);
+    expect_correct(*kernel, {shared("32", "4")});
+    expect_correct(*kernel, {shared("128", "1")});
+    expect_correct(*kernel, {slices("8")});
+  }
+  // Where the position itself says which of two came first, nothing else is carried.
+  const auto first = sample("first_maximum");
+  Application by_vectors = shared("128", "1");
+  by_vectors.parameters["width"] = "4";
+  const auto state = expect_correct(*first, {by_vectors});
+  EXPECT_EQ(source::print(state.unit).find("taken"), std::string::npos);
+}
+
+TEST(CrossThreadReduction, RefusesWhatDependsOnHowTheBestWasFound) {
+  const auto of = [](const std::string& update) {
+    auto made = KernelCase::make(
+        "__global__ void f(const float* x, int* place, int n, int m) {\n"
+        "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
+        "  float best = 0.0f;\n  int position = 0;\n  int count = 0;\n"
+        "  for (int k = 0; k < m; ++k) {\n    float v = x[i * m + k];\n" +
+            update + "  }\n  place[i] = position + count + (int)best;\n}",
+        "sizes: {n: 64, m: 64}\n"
+        "args: {x: {dir: in, shape: [n, m]}, place: {dir: out, shape: [n]}}\n"
+        "launch: {block: 64, grid: 'cdiv(n, bx)'}\n");
+    EXPECT_TRUE(made.ok()) << made.error().message;
+    return made.ok() ? std::move(*made) : nullptr;
+  };
+  // How often the best was beaten, by name and by what was there before; a position that follows
+  // the last one; a comparison with something else; one in another type.
+  expect_refusal(*of("    bool better = v > best;\n    best = better ? v : best;\n"
+                     "    position = better ? k : position;\n    count += better;\n"),
+                 shared("32", "1"), "'better' is read before the loop is over");
+  expect_refusal(*of("    if (v > best) { best = v; position = k; }\n"
+                     "    count += position;\n"),
+                 shared("32", "1"), "'position' is read before the loop is over");
+  expect_refusal(*of("    if (v > best) { best = v; position = position + k; }\n"),
+                 shared("32", "1"), "carries a value");
+  expect_refusal(*of("    if (v > best) { best = v + 1.0f; position = k; }\n"), shared("32", "1"),
+                 "carries a value");
+  expect_refusal(*of("    if (v * 0.1 > best) { best = v * 0.1; position = k; }\n"),
+                 shared("32", "1"), "carries a value");
+  expect_refusal(*of("    if (v > best) { best = v; position = k; }\n"
+                     "    if (v < best) { best = v; position = k; }\n"),
+                 shared("32", "1"), "different operations");
 }
 
 TEST(CrossThreadReduction, RefusesWithAReason) {
@@ -80,10 +134,6 @@ TEST(CrossThreadReduction, RefusesElementsThatSeveralThreadsOfARowTouch) {
       "launch: {block: 64, grid: 'cdiv(n, bx)'}\n");
   ASSERT_TRUE(feedback.ok()) << feedback.error().message;
   expect_refusal(**feedback, shared("32", "4"), "once a row");
-}
-
-Application slices(const char* number) {
-  return {"slice_reduction", {{"slices", number}}};
 }
 
 TEST(SliceReduction, DealsColumnsOutAlongY) {
