@@ -321,6 +321,7 @@ class Converter final : private BodyConverter {
         }
       } else if (!is_default) {
         const auto* chain = takes_apart_ ? chain_of(init) : nullptr;
+        if (chain != nullptr) take_calls(init, &block);
         value = chain != nullptr ? value_of_chain(chain, block) : value_of(init, block, after);
         // The text of x(a) begins with the name.
         const bool is_named =

@@ -212,7 +212,11 @@ void CallInliner::take_call(const clang::CallExpr& call, Block* block) {
   if (fields) (void)expressions_.exchange_fields(std::move(before));
   active_.erase(function);
   expressions_.set_elsewhere(is_inside());
-  failed_ = failed_ || (block == nullptr && !code.empty()) || type->isReferenceType();
+  const bool has_no_place = block == nullptr && !code.empty();
+  const bool may_stay =
+      !is_inside() && method == nullptr && !failed_ && callees_.of(*function) == CallEffect::pure;
+  if (has_no_place && may_stay) return;
+  failed_ = failed_ || has_no_place || type->isReferenceType();
   if (failed_) return;
   took_any_ = true;
   if (block != nullptr) block->insert(block->end(), code.begin(), code.end());
@@ -239,6 +243,23 @@ bool CallInliner::is_value_of_parameters(const clang::Stmt& node) {
   }
   return std::ranges::all_of(node.children(), [&](const clang::Stmt* child) {
     return child == nullptr || is_value_of_parameters(*child);
+  });
+}
+
+// Whether the value may as well be computed later: no memory, nothing that changes.
+bool CallInliner::stays_the_same(const clang::Stmt& node) const {
+  if (isa<clang::ArraySubscriptExpr>(node) || isa<clang::CallExpr>(node) ||
+      isa<clang::CXXThisExpr>(node)) {
+    return false;
+  }
+  if (const auto* op = dyn_cast<clang::UnaryOperator>(&node);
+      op != nullptr && op->getOpcode() == clang::UO_Deref) {
+    return false;
+  }
+  const auto* reference = dyn_cast<clang::DeclRefExpr>(&node);
+  if (reference != nullptr && bodies_.is_changing(*reference->getDecl())) return false;
+  return std::ranges::all_of(node.children(), [&](const clang::Stmt* child) {
+    return child == nullptr || stays_the_same(*child);
   });
 }
 
@@ -293,6 +314,10 @@ bool CallInliner::bind_value(const clang::ParmVarDecl& parameter, const clang::E
                                       inner->getType()->getPointeeType().getUnqualifiedType()));
   const bool is_changing = bodies_.is_changing(parameter);
   const auto* reference = dyn_cast<clang::DeclRefExpr>(inner);
+  // What a reference leads to may change on the way.
+  const bool is_moving = parameter.getType()->isReferenceType() && inner->isLValue() &&
+                         (reference == nullptr || bodies_.is_changing(*reference->getDecl()));
+  if (is_moving && (single == nullptr || !is_value_of_parameters(*single))) return false;
   // What has one value may stand for the parameter, and so may anything that is used once at once.
   const bool is_fixed = isa<clang::IntegerLiteral>(inner) || isa<clang::FloatingLiteral>(inner) ||
                         is_array ||
@@ -320,9 +345,6 @@ ExprPtr CallInliner::field_value(const clang::FieldDecl& field, const clang::Exp
       inner->getType()->isArrayType() || (reference != nullptr && type->isPointerType() &&
                                           !bodies_.is_changing(*reference->getDecl()));
   if (is_fixed) return converted;
-  if (const auto* known = as<VariableReference>(converted);
-      known != nullptr && type->isPointerType())
-    return converted;
   return variable(bodies_.declare_result(field.getNameAsString(), type, converted, block),
                   scalar_type_of(type));
 }
@@ -334,7 +356,8 @@ std::optional<CallInliner::Fields> CallInliner::fields_of(const clang::Expr& obj
     // A constant that was made in a declaration.
     const auto* declared = dyn_cast<clang::VarDecl>(reference->getDecl());
     const bool is_constant = declared != nullptr && declared->hasLocalStorage() &&
-                             declared->hasInit() && !bodies_.is_changing(*declared);
+                             declared->hasInit() && !bodies_.is_changing(*declared) &&
+                             stays_the_same(*declared->getInit());
     if (!is_constant) return std::nullopt;
     inner = bare(declared->getInit());
   }

@@ -70,6 +70,7 @@ class CallInliner {
   bool bind_value(const clang::ParmVarDecl& parameter, const clang::Expr& argument,
                   const clang::Expr* single, Block& block);
   [[nodiscard]] bool is_value_of_parameters(const clang::Stmt& node);
+  [[nodiscard]] bool stays_the_same(const clang::Stmt& node) const;
   ExprPtr convert_passed(const clang::Expr& argument);
   std::optional<Fields> fields_of(const clang::Expr& object, Block& block);
   ExprPtr field_value(const clang::FieldDecl& field, const clang::Expr& value, Block& block);

@@ -199,6 +199,96 @@ __global__ void places(const float* x, float* value, int* place, int rows, int c
   place[row] = position;
 })~",
        kPlacesManifest},
+      // A block a row, with functions that work together.
+      {"block_softmax", R"~(
+struct Larger {
+  __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
+};
+struct Sum {
+  __device__ float operator()(float a, float b) const { return a + b; }
+};
+template <typename Operation>
+__device__ float block_reduce(float value, Operation operation) {
+  __shared__ float slots[64];
+  slots[threadIdx.x] = value;
+  __syncthreads();
+  for (int stride = 32; stride > 0; stride >>= 1) {
+    if (threadIdx.x < stride)
+      slots[threadIdx.x] = operation(slots[threadIdx.x], slots[threadIdx.x + stride]);
+    __syncthreads();
+  }
+  float result = slots[0];
+  __syncthreads();
+  return result;
+}
+__global__ void softmax(const float* x, float* y, int rows, int cols) {
+  const float* from = x + (size_t)blockIdx.x * cols;
+  float* to = y + (size_t)blockIdx.x * cols;
+  float m = -INFINITY;
+  for (size_t c = threadIdx.x; c < (size_t)cols; c += 64) m = fmaxf(m, from[c]);
+  m = block_reduce(m, Larger());
+  float sum = 0.0f;
+  for (size_t c = threadIdx.x; c < (size_t)cols; c += 64) sum += expf(from[c] - m);
+  sum = block_reduce(sum, Sum());
+  for (size_t c = threadIdx.x; c < (size_t)cols; c += 64) to[c] = expf(from[c] - m) / sum;
+})~",
+       R"~(
+sizes: {rows: 3000, cols: 1024}
+args: {x: {dir: in, shape: [rows, cols]}, y: {dir: out, shape: [rows, cols]}}
+launch: {block: 64, grid: rows}
+tests: [{rows: 70, cols: 45}, {rows: 9, cols: 132}, {rows: 1, cols: 1}]
+assume: {fast_math: true}
+)~"},
+      // In rounds, one array for two trees, a scalar that the first thread hands to all.
+      {"block_scale", R"~(
+__global__ void scale(float* x, float* norms, int rows, int cols) {
+  __shared__ float slots[128];
+  __shared__ float factor;
+  const int t = threadIdx.x;
+  const int row = blockIdx.x;
+  if (row < rows) {
+    float sum = 0.0f;
+    float peak = -1.0f;
+    for (int k = 0; k < (cols + 127) / 128; ++k) {
+      int c = k * 128 + t;
+      if (c < cols) {
+        x[row * cols + c] += 0.5f;
+        float v = x[row * cols + c];
+        sum += v * v;
+      }
+    }
+    slots[t] = sum;
+    __syncthreads();
+    for (int s = 64; s > 0; s /= 2) {
+      if (t < s) slots[t] += slots[t + s];
+      __syncthreads();
+    }
+    if (t == 0) {
+      norms[row] += slots[0];
+      factor = 1.0f / (slots[0] + 1.0f);
+    }
+    __syncthreads();
+    for (int c = t; c < cols; c += blockDim.x) {
+      if (x[row * cols + c] > peak) peak = x[row * cols + c];
+    }
+    slots[t] = peak;
+    __syncthreads();
+    for (int s = 64; s > 0; s /= 2) {
+      if (t < s) slots[t] = fmaxf(slots[t], slots[t + s]);
+      __syncthreads();
+    }
+    float largest = slots[0];
+    for (int c = t; c < cols; c += blockDim.x) {
+      x[row * cols + c] = (x[row * cols + c] - largest) * factor;
+    }
+  }
+})~",
+       R"~(
+sizes: {rows: 3000, cols: 1024}
+args: {x: {dir: inout, shape: [rows, cols]}, norms: {dir: inout, shape: [rows]}}
+launch: {block: 128, grid: rows}
+tests: [{rows: 70, cols: 45}, {rows: 9, cols: 132}, {rows: 1, cols: 1}]
+)~"},
   };
 }
 

@@ -136,6 +136,57 @@ TEST(CrossThreadReduction, RefusesElementsThatSeveralThreadsOfARowTouch) {
   expect_refusal(**feedback, shared("32", "4"), "once a row");
 }
 
+Application laid_out(const char* threads, const char* rows, const char* width) {
+  return {"row_kernel", {{"threads", threads}, {"rows", rows}, {"width", width}}};
+}
+
+TEST(RowKernel, LaysRowsOfBlocksOutAnew) {
+  for (const char* name : {"block_softmax", "block_scale"}) {
+    SCOPED_TRACE(name);
+    const auto kernel = sample(name);
+    ASSERT_NE(kernel, nullptr);
+    expect_correct(*kernel, {laid_out("32", "4", "1")});
+    expect_correct(*kernel, {laid_out("256", "1", "1")});
+    const auto state = expect_correct(*kernel, {laid_out("128", "1", "4")});
+    EXPECT_EQ(state.plan.launches[0].grid[0].text(), "rows");
+    const std::string text = source::print(state.unit);
+    EXPECT_NE(text.find("float4"), std::string::npos) << text;
+    EXPECT_NE(text.find("__shfl_xor_sync"), std::string::npos) << text;
+  }
+}
+
+TEST(RowKernel, RefusesWhatOneThreadCouldNotDo) {
+  const auto of = [](const std::string& start, const std::string& put, const std::string& end) {
+    auto made = KernelCase::make(
+        "__global__ void f(const float* x, float* y, int n, int m) {\n"
+        "  __shared__ float slots[64];\n  int t = threadIdx.x;\n  float s = " +
+            start +
+            ";\n"
+            "  for (int c = t; c < m; c += 64) s += x[blockIdx.x * m + c];\n" +
+            put +
+            "  __syncthreads();\n"
+            "  for (int k = 32; k > 0; k >>= 1) {\n    if (t < k) slots[t] += slots[t + k];\n"
+            "    __syncthreads();\n  }\n" +
+            end + "}",
+        "sizes: {n: 64, m: 640}\n"
+        "args: {x: {dir: in, shape: [n, m]}, y: {dir: out, shape: [64 * n]}}\n"
+        "launch: {block: 64, grid: n}\n");
+    EXPECT_TRUE(made.ok()) << made.error().message;
+    return made.ok() ? std::move(*made) : nullptr;
+  };
+  const Application step = laid_out("128", "1", "1");
+  const std::string first = "  if (t == 0) y[blockIdx.x * 64] = slots[0];\n";
+  expect_correct(*of("0.0f", "  slots[t] = s;\n", first), {step});
+  expect_refusal(*of("1.0f", "  slots[t] = s;\n", first), step, "counted once for each thread");
+  expect_refusal(*of("0.0f", "  slots[t] = s * s;\n", first), step, "not what it has added up");
+  expect_refusal(
+      *of("0.0f", "  slots[t] = s;\n", first + "  if (t == 0) y[blockIdx.x * 64 + 1] = s;\n"), step,
+      "before the threads' parts are put together");
+  expect_refusal(*of("0.0f", "  slots[t] = s;\n", "  y[blockIdx.x * 64 + t] = slots[0];\n"), step,
+                 "the place of a thread");
+  expect_refusal(*sample("softmax_rows"), step, "the place of a thread");
+}
+
 TEST(SliceReduction, DealsColumnsOutAlongY) {
   const auto kernel = sample("column_sums");
   ASSERT_NE(kernel, nullptr);

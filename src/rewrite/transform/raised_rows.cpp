@@ -207,12 +207,19 @@ class RowRaiser {
     auto condition = uniform(choice.condition, choice);
     if (!condition) return condition.error();
     const std::map<std::string, std::string> totals = totals_;
+    const std::map<std::string, Reduction> parts = partial_;
+    const std::map<std::string, double> numbers = numbers_;
     Block body;
     if (Status status = visit(choice.body, body); !status) return status;
     forget_changed(totals);
+    std::map<std::string, Reduction> parts_here = std::exchange(partial_, parts);
+    numbers_ = numbers;
     Block otherwise;
     if (Status status = visit(choice.otherwise, otherwise); !status) return status;
     forget_changed(totals);
+    // What may be a part is taken for one.
+    partial_.insert(parts.begin(), parts.end());
+    partial_.merge(parts_here);
     numbers_.clear();
     out.push_back(source::branch(*condition, std::move(body), std::move(otherwise), choice.line));
     return {};
