@@ -199,7 +199,7 @@ class RowRaiser {
     if (is_first && choice.otherwise.empty()) {
       once_ = true;
       once_declared_ = source::declared_names(choice.body);
-      const Status status = visit(choice.body, out_of_scope(out));
+      Status status = visit(choice.body, out_of_scope(out));
       once_ = false;
       close_scope(out);
       return status;
