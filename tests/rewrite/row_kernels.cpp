@@ -239,56 +239,6 @@ launch: {block: 64, grid: rows}
 tests: [{rows: 70, cols: 45}, {rows: 9, cols: 132}, {rows: 1, cols: 1}]
 assume: {fast_math: true}
 )~"},
-      // In rounds, one array for two trees, a scalar that the first thread hands to all.
-      {"block_scale", R"~(
-__global__ void scale(float* x, float* norms, int rows, int cols) {
-  __shared__ float slots[128];
-  __shared__ float factor;
-  const int t = threadIdx.x;
-  const int row = blockIdx.x;
-  if (row < rows) {
-    float sum = 0.0f;
-    float peak = -1.0f;
-    for (int k = 0; k < (cols + 127) / 128; ++k) {
-      int c = k * 128 + t;
-      if (c < cols) {
-        x[row * cols + c] += 0.5f;
-        float v = x[row * cols + c];
-        sum += v * v;
-      }
-    }
-    slots[t] = sum;
-    __syncthreads();
-    for (int s = 64; s > 0; s /= 2) {
-      if (t < s) slots[t] += slots[t + s];
-      __syncthreads();
-    }
-    if (t == 0) {
-      norms[row] += slots[0];
-      factor = 1.0f / (slots[0] + 1.0f);
-    }
-    __syncthreads();
-    for (int c = t; c < cols; c += blockDim.x) {
-      if (x[row * cols + c] > peak) peak = x[row * cols + c];
-    }
-    slots[t] = peak;
-    __syncthreads();
-    for (int s = 64; s > 0; s /= 2) {
-      if (t < s) slots[t] = fmaxf(slots[t], slots[t + s]);
-      __syncthreads();
-    }
-    float largest = slots[0];
-    for (int c = t; c < cols; c += blockDim.x) {
-      x[row * cols + c] = (x[row * cols + c] - largest) * factor;
-    }
-  }
-})~",
-       R"~(
-sizes: {rows: 3000, cols: 1024}
-args: {x: {dir: inout, shape: [rows, cols]}, norms: {dir: inout, shape: [rows]}}
-launch: {block: 128, grid: rows}
-tests: [{rows: 70, cols: 45}, {rows: 9, cols: 132}, {rows: 1, cols: 1}]
-)~"},
   };
 }
 

@@ -140,11 +140,64 @@ Application laid_out(const char* threads, const char* rows, const char* width) {
   return {"row_kernel", {{"threads", threads}, {"rows", rows}, {"width", width}}};
 }
 
+// In rounds, one array for two trees, a scalar that the first thread hands to all.
+constexpr const char* kBlockScale = R"~(
+__global__ void scale(float* x, float* norms, int rows, int cols) {
+  __shared__ float slots[128];
+  __shared__ float factor;
+  const int t = threadIdx.x;
+  const int row = blockIdx.x;
+  if (row < rows) {
+    float sum = 0.0f;
+    float peak = -1.0f;
+    for (int k = 0; k < (cols + 127) / 128; ++k) {
+      int c = k * 128 + t;
+      if (c < cols) {
+        x[row * cols + c] += 0.5f;
+        float v = x[row * cols + c];
+        sum += v * v;
+      }
+    }
+    slots[t] = sum;
+    __syncthreads();
+    for (int s = 64; s > 0; s /= 2) {
+      if (t < s) slots[t] += slots[t + s];
+      __syncthreads();
+    }
+    if (t == 0) {
+      norms[row] += slots[0];
+      factor = 1.0f / (slots[0] + 1.0f);
+    }
+    __syncthreads();
+    for (int c = t; c < cols; c += blockDim.x) {
+      if (x[row * cols + c] > peak) peak = x[row * cols + c];
+    }
+    slots[t] = peak;
+    __syncthreads();
+    for (int s = 64; s > 0; s /= 2) {
+      if (t < s) slots[t] = fmaxf(slots[t], slots[t + s]);
+      __syncthreads();
+    }
+    float largest = slots[0];
+    for (int c = t; c < cols; c += blockDim.x) {
+      x[row * cols + c] = (x[row * cols + c] - largest) * factor;
+    }
+  }
+})~";
+constexpr const char* kBlockScaleManifest = R"~(
+sizes: {rows: 3000, cols: 1024}
+args: {x: {dir: inout, shape: [rows, cols]}, norms: {dir: inout, shape: [rows]}}
+launch: {block: 128, grid: rows}
+tests: [{rows: 70, cols: 45}, {rows: 9, cols: 132}, {rows: 1, cols: 1}]
+)~";
+
 TEST(RowKernel, LaysRowsOfBlocksOutAnew) {
-  for (const char* name : {"block_softmax", "block_scale"}) {
-    SCOPED_TRACE(name);
-    const auto kernel = sample(name);
-    ASSERT_NE(kernel, nullptr);
+  auto scale = KernelCase::make(kBlockScale, kBlockScaleManifest);
+  ASSERT_TRUE(scale.ok()) << scale.error().message;
+  const auto softmax = sample("block_softmax");
+  ASSERT_NE(softmax, nullptr);
+  for (const KernelCase* kernel : {softmax.get(), scale->get()}) {
+    SCOPED_TRACE(source::print(kernel->original().unit));
     expect_correct(*kernel, {laid_out("32", "4", "1")});
     expect_correct(*kernel, {laid_out("256", "1", "1")});
     const auto state = expect_correct(*kernel, {laid_out("128", "1", "4")});
