@@ -110,7 +110,11 @@ const clang::FunctionDecl* CallInliner::wanted(const clang::CallExpr& call) {
   const clang::SourceManager& sources = expressions_.context().getSourceManager();
   if (!sources.isWrittenInMainFile(sources.getExpansionLoc(function->getLocation())))
     return nullptr;
-  const bool is_pure = callees_.of(*function) == CallEffect::pure;
+  const CallEffect effect = callees_.of(*function);
+  const bool is_pure = effect == CallEffect::pure;
+  // The steps take a call that only uses memory as it is.
+  if (effect == CallEffect::memory && !is_inside() && !isa<clang::CXXMethodDecl>(function))
+    return nullptr;
   // From inside another function its name might not lead to it.
   if (is_pure && !is_inside() && !isa<clang::CXXMethodDecl>(function) &&
       single_value(*function) == nullptr) {
