@@ -263,10 +263,10 @@ TEST(ClangForms, CallsAreOpened) {
             "const float result_2 = s[0];\nx = result_2;\na[0] = x;\n");
   const std::string functor =
       "struct Larger { __device__ float operator()(float u, float v) const { return u > v ? u : v; "
-      "} };\ntemplate <typename Op> __device__ void put(float* to, int i, Op op) { to[i] = "
-      "op(to[i], 2.0f); }\n";
-  EXPECT_EQ(opened_body("put(a, n, Larger());", functor),
-            "const float u = a[n];\na[n] = u > 2.0f ? u : 2.0f;\n");
+      "} };\ntemplate <typename Op> __device__ void put(float* to, Op op) { to[threadIdx.x] = "
+      "op(to[threadIdx.x], 2.0f); }\n";
+  EXPECT_EQ(opened_body("put(a, Larger());", functor),
+            "const float u = a[threadIdx.x];\na[threadIdx.x] = u > 2.0f ? u : 2.0f;\n");
   EXPECT_EQ(opened_body("a[0] = pick(n);",
                         "__device__ float pick(int i) { if (threadIdx.x > i) return 1.0f; "
                         "return 2.0f; }\n"),
