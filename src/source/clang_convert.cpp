@@ -4,6 +4,7 @@
 #include "source/clang_control.h"
 #include "source/clang_effects.h"
 #include "source/clang_expressions.h"
+#include "source/clang_inline.h"
 #include "source/printer.h"
 #include "source/walk.h"
 
@@ -24,10 +25,16 @@ namespace {
 using clang::dyn_cast;
 using clang::isa;
 
-class Converter {
+class Converter final : private BodyConverter {
  public:
-  Converter(clang::ASTContext& context, bool takes_apart)
-      : expressions_(context), takes_apart_(takes_apart) {}
+  Converter(clang::ASTContext& context, bool takes_apart, bool opens)
+      : expressions_(context, opens),
+        takes_apart_(takes_apart),
+        opens_(opens),
+        inliner_(expressions_, *this) {}
+
+  // Whether calls were taken into the body, all that were to be.
+  [[nodiscard]] bool has_opened() const { return inliner_.took_any() && !inliner_.failed(); }
 
   Result<Kernel> convert(const clang::FunctionDecl& function) {
     Kernel kernel;
@@ -57,10 +64,51 @@ class Converter {
     if (body == nullptr) return fail(ErrorCode::unsupported, "the kernel's body is not a block");
     changing_ = changing_variables(*body);
     kernel.body = convert_block(body);
+    kernel.body.insert(kernel.body.begin(), shared_.begin(), shared_.end());
     return kernel;
   }
 
  private:
+  void declare(const clang::VarDecl& declaration, ExprPtr value, bool is_const,
+               Block& block) override {
+    const std::string name = declare_variable(declaration.getNameAsString(), declaration.getType(),
+                                              std::move(value), is_const, block);
+    expressions_.set_name(&declaration, name);
+  }
+
+  std::string declare_result(const std::string& stem, clang::QualType type, ExprPtr value,
+                             Block& block) override {
+    const bool is_const = value != nullptr;
+    return declare_variable(stem, type, std::move(value), is_const, block);
+  }
+
+  std::string declare_variable(const std::string& stem, clang::QualType type, ExprPtr value,
+                               bool is_const, Block& block) {
+    Variable variable;
+    const clang::QualType plain = type.getNonReferenceType().getUnqualifiedType();
+    variable.is_pointer = plain->isPointerType();
+    const clang::QualType element = variable.is_pointer ? plain->getPointeeType() : plain;
+    variable.type = expressions_.spelling_of(element);
+    variable.scalar = scalar_type_of(element);
+    variable.is_const = is_const;
+    variable.name = unique_name(stem.empty() ? "value" : stem, "of a call");
+    block.push_back(std::make_shared<Declaration>(variable, std::move(value)));
+    return variable.name;
+  }
+
+  void note_changing(const clang::Stmt& body) override {
+    changing_.merge(changing_variables(body));
+  }
+
+  [[nodiscard]] bool is_changing(const clang::ValueDecl& variable) const override {
+    return changing_.contains(&variable);
+  }
+
+  // Takes calls into the body, where that is asked for (clang_inline.h).
+  void take_calls(const clang::Expr* expr, Block* block) {
+    if (opens_) inliner_.take_calls(expr, block);
+  }
+
   KernelParameter convert_parameter(const clang::ParmVarDecl& parameter) {
     KernelParameter result;
     result.name = parameter.getNameAsString();
@@ -93,20 +141,27 @@ class Converter {
 
   // Gives `declaration` a name that is unique unless the same meaning was declared under it before.
   std::string unique_name(const clang::VarDecl* declaration, const std::string& meaning) {
-    const std::string stem = declaration->getNameAsString();
+    std::string name = unique_name(declaration->getNameAsString(), meaning);
+    expressions_.set_name(declaration, name);
+    return name;
+  }
+
+  std::string unique_name(const std::string& stem, std::string meaning) {
+    // A function's names stand beside those of its next call.
+    if (inliner_.is_inside()) meaning += "#" + std::to_string(declared_.size());
     std::string name = stem;
     for (int number = 2;; ++number) {
       const auto [entry, is_new] = declared_.emplace(name, meaning);
       if (is_new || entry->second == meaning) break;
       name = stem + "_" + std::to_string(number);
     }
-    expressions_.set_name(declaration, name);
     return name;
   }
 
   // The value of an expression; what it does besides goes in front of `block`'s next statement,
   // and behind it to `after` where that is given.
   ExprPtr value_of(const clang::Expr* expr, Block& block, Block* after = nullptr) {
+    take_calls(expr, &block);
     if (!takes_apart_ || !has_effects(*expr)) return expressions_.convert(expr);
     SideEffects effects;
     effects.separable = separable_effects(*expr);
@@ -203,6 +258,8 @@ class Converter {
                               Block& block, Block* after = nullptr) {
     const clang::QualType type = declaration->getType();
     const bool is_shared = declaration->hasAttr<clang::CUDASharedAttr>();
+    // Operations that are objects: what they do is taken.
+    if (opens_ && !is_shared && is_empty_record(type)) return scope({});
     if (type->isReferenceType() && !is_shared) return convert_reference(declaration, block);
     if (declaration->isStaticLocal() && !is_shared) {
       // Uses of a constant are its value.
@@ -219,6 +276,11 @@ class Converter {
     if (declaration->hasAttr<clang::CUDASharedAttr>()) {
       variable.storage =
           declaration->hasExternalStorage() ? Storage::dynamic_shared : Storage::shared;
+      if (inliner_.is_inside()) {
+        // One for all calls; what has no extent may be the kernel's own under another name.
+        if (variable.storage == Storage::dynamic_shared) return nullptr;
+        if (expressions_.has_name(declaration)) return scope({});
+      }
     }
     if (declaration->hasAttr<clang::AlignedAttr>()) {
       constexpr unsigned kBitsPerByte = 8;
@@ -251,6 +313,7 @@ class Converter {
       const auto* construct = dyn_cast<clang::CXXConstructExpr>(init->IgnoreImplicit());
       const bool is_default = construct != nullptr && construct->getNumArgs() == 0;
       if (isa<clang::InitListExpr>(init->IgnoreParenImpCasts())) {
+        take_calls(init, &block);
         value = has_effects(*init) ? nullptr : expressions_.convert_list(init);
         if (!value) {
           value = std::make_shared<OpaqueExpression>(expressions_.text_of(init->getSourceRange()),
@@ -258,6 +321,7 @@ class Converter {
         }
       } else if (!is_default) {
         const auto* chain = takes_apart_ ? chain_of(init) : nullptr;
+        if (chain != nullptr) take_calls(init, &block);
         value = chain != nullptr ? value_of_chain(chain, block) : value_of(init, block, after);
         // The text of x(a) begins with the name.
         const bool is_named =
@@ -270,13 +334,19 @@ class Converter {
     // Storage without a defining value must stay apart.
     variable.name = unique_name(
         declaration, value ? meaning : meaning + std::to_string(expressions_.name_count()));
-    return at(declaration->getBeginLoc(),
-              std::make_shared<Declaration>(std::move(variable), std::move(value)));
+    const bool is_hoisted = inliner_.is_inside() && variable.storage == Storage::shared;
+    StmtPtr stmt = at(declaration->getBeginLoc(),
+                      std::make_shared<Declaration>(std::move(variable), std::move(value)));
+    if (!is_hoisted) return stmt;
+    shared_.push_back(std::move(stmt));
+    return scope({});
   }
 
   // `whole` is target op value; null `value` is 1.
   StmtPtr assignment(const clang::Expr* whole, const clang::Expr* target, const std::string& op,
                      const clang::Expr* value, Block& block, Block& after) {
+    take_calls(target, &block);
+    take_calls(value, &block);
     const bool has_more = has_effects(*target) || (value != nullptr && has_effects(*value));
     if (!has_more) {
       const ExprPtr assigned = expressions_.convert(target);
@@ -334,6 +404,10 @@ class Converter {
       const clang::FunctionDecl* callee = call_expr->getDirectCallee();
       if (callee != nullptr && callee->getNameAsString() == "__syncthreads")
         return at(expr->getBeginLoc(), std::make_shared<Barrier>());
+      if (opens_ && inliner_.takes(*call_expr)) {
+        take_calls(call_expr, &block);
+        return scope({});
+      }
       ExprPtr value = value_of(inner, block, &after);
       if (!is<Call>(value)) return nullptr;
       return at(expr->getBeginLoc(), std::make_shared<Evaluation>(std::move(value)));
@@ -503,6 +577,7 @@ class Converter {
     Block before;
     if (!convert_init(loop, init, before)) return nullptr;
     ExprPtr condition;
+    take_calls(loop->getCond(), nullptr);
     if (loop->getCond() != nullptr) condition = expressions_.convert(loop->getCond());
     Block body = convert_block(loop->getBody());
     StmtPtr step;
@@ -534,7 +609,7 @@ class Converter {
     return unroll;
   }
 
-  void convert_into(const clang::Stmt* node, Block& block) {
+  void convert_into(const clang::Stmt* node, Block& block) override {
     if (node == nullptr || isa<clang::NullStmt>(node)) return;
     if (const auto* declarations = dyn_cast<clang::DeclStmt>(node)) {
       convert_declarations(declarations, block);
@@ -675,6 +750,9 @@ class Converter {
 
   ExpressionConverter expressions_;
   bool takes_apart_;
+  bool opens_;
+  CallInliner inliner_;
+  Block shared_;                                 // of functions that were taken
   std::set<const clang::ValueDecl*> changing_;   // (clang_control.h)
   std::map<std::string, std::string> declared_;  // name -> meaning of its declaration
 };
@@ -683,7 +761,20 @@ class Converter {
 
 Result<Kernel> convert_kernel(const clang::FunctionDecl& function, clang::ASTContext& context,
                               bool takes_apart) {
-  return Converter(context, takes_apart).convert(function);
+  return Converter(context, takes_apart, false).convert(function);
+}
+
+std::optional<Block> convert_opened(const clang::FunctionDecl& function,
+                                    clang::ASTContext& context) {
+  Converter converter(context, true, true);
+  const auto kernel = converter.convert(function);
+  if (!kernel || !converter.has_opened()) return std::nullopt;
+  bool is_opaque = false;
+  walk(kernel->body, [&](const Stmt& stmt) { is_opaque = is_opaque || is<OpaqueStatement>(stmt); });
+  walk_expressions(kernel->body,
+                   [&](const Expr& expr) { is_opaque = is_opaque || is<OpaqueExpression>(expr); });
+  if (is_opaque) return std::nullopt;
+  return kernel->body;
 }
 
 }  // namespace regraph::source

@@ -8,11 +8,18 @@
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/Decl.h>
 
+#include <optional>
+
 namespace regraph::source {
 
 // Returns the kernel, or unsupported with what stands in the way (a statement kind the IR has no
 // faithful form for). `takes_apart` as in FrontEndConfiguration.
 [[nodiscard]] Result<Kernel> convert_kernel(const clang::FunctionDecl& function,
                                             clang::ASTContext& context, bool takes_apart);
+
+// The kernel's body with the functions that it calls in the place of their calls
+// (clang_inline.h). Nothing where there is nothing to open, or something has no form.
+[[nodiscard]] std::optional<Block> convert_opened(const clang::FunctionDecl& function,
+                                                  clang::ASTContext& context);
 
 }  // namespace regraph::source

@@ -6,6 +6,7 @@
 #include <clang/Basic/SourceManager.h>
 #include <clang/Lex/Lexer.h>
 
+#include <string_view>
 #include <vector>
 
 namespace regraph::source {
@@ -66,8 +67,8 @@ std::optional<ScalarType> scalar_type_of(clang::QualType type) {
   return scalar_type_from_cuda_name(canonical.getAsString(policy));
 }
 
-ExpressionConverter::ExpressionConverter(clang::ASTContext& context)
-    : context_(context), policy_(context.getLangOpts()), callees_(context) {
+ExpressionConverter::ExpressionConverter(clang::ASTContext& context, bool opens)
+    : context_(context), policy_(context.getLangOpts()), callees_(context), opens_(opens) {
   policy_.SuppressTagKeyword = true;
   policy_.Bool = true;
 }
@@ -110,6 +111,19 @@ ExprPtr ExpressionConverter::convert_reference(const clang::DeclRefExpr* referen
       if (reference->EvaluateAsInt(result, context_)) {
         return integer_literal(result.Val.getInt().getExtValue(), reference->getType());
       }
+    }
+    if (global->hasLocalStorage()) return opaque(reference);  // nothing was declared
+    // An operation's identity, where what it does is looked at.
+    const bool is_number = opens_ && global->getType().isConstQualified() &&
+                           global->getType()->isFloatingType() && global->hasInit();
+    if (is_number && context_.hasSameUnqualifiedType(
+                         global->getInit()->IgnoreParenImpCasts()->getType(), global->getType())) {
+      return convert(global->getInit());
+    }
+    if (elsewhere_) {
+      const std::string name = global_name(*global);
+      return name.empty() ? opaque(reference)
+                          : typed(variable(name, std::nullopt), reference->getType());
     }
     // Of a namespace or class: the name alone would be another's.
     if (reference->hasQualifier()) {
@@ -233,6 +247,14 @@ std::string ExpressionConverter::callee_text(const clang::Expr& callee) const {
   return clang::Lexer::getSourceText(written, sources, context_.getLangOpts()).str();
 }
 
+std::string ExpressionConverter::global_name(const clang::NamedDecl& declaration) {
+  std::string name = declaration.getQualifiedNameAsString();
+  constexpr std::string_view kNameless = "(anonymous namespace)::";
+  for (std::size_t at = name.find(kNameless); at != std::string::npos; at = name.find(kNameless))
+    name.erase(at, kNameless.size());
+  return name.find('(') == std::string::npos ? name : "";
+}
+
 ExprPtr ExpressionConverter::convert_call(const clang::CallExpr* call_expr) {
   if (const auto* op = dyn_cast<clang::CXXOperatorCallExpr>(call_expr)) return convert_operator(op);
   if (isa<clang::CXXMemberCallExpr>(call_expr)) return opaque(call_expr);
@@ -249,7 +271,10 @@ ExprPtr ExpressionConverter::convert_call(const clang::CallExpr* call_expr) {
     if (isa<clang::CXXDefaultArgExpr>(argument)) continue;
     arguments.push_back(convert(argument));
   }
-  return known_call(callee, callee_text(*call_expr->getCallee()), std::move(arguments));
+  if (!elsewhere_)
+    return known_call(callee, callee_text(*call_expr->getCallee()), std::move(arguments));
+  std::string name = callee != nullptr ? global_name(*callee) : "";
+  return name.empty() ? opaque(call_expr) : known_call(callee, name, std::move(arguments));
 }
 
 // Pointers as other pointers are views of the memory behind them (view.h).
@@ -277,6 +302,10 @@ ExprPtr ExpressionConverter::convert_member(const clang::MemberExpr* access) {
     return opaque(access);
   }
   if (!isa<clang::FieldDecl>(named) || named->getDeclName().isEmpty()) return opaque(access);
+  if (isa<clang::CXXThisExpr>(access->getBase()->IgnoreParenImpCasts())) {
+    const auto found = fields_.find(clang::cast<clang::FieldDecl>(named));
+    return found != fields_.end() ? found->second : opaque(access);
+  }
   ExprPtr object = convert(access->getBase());
   if (is<OpaqueExpression>(object)) return opaque(access);
   if (access->isArrow()) object = plain_subscript(std::move(object), integer(0));
@@ -339,6 +368,8 @@ ExprPtr ExpressionConverter::convert(const clang::Expr* expr) {
   if (const auto* temporary = dyn_cast<clang::MaterializeTemporaryExpr>(inner)) {
     return convert(temporary->getSubExpr());
   }
+  if (const auto value = values_.find(inner); value != values_.end() && value->second)
+    return value->second;
   return typed(convert_bare(inner), inner->getType());
 }
 

@@ -31,7 +31,8 @@ struct SideEffects {
 // Converts expressions of one kernel. What the IR has no node for becomes opaque text.
 class ExpressionConverter {
  public:
-  explicit ExpressionConverter(clang::ASTContext& context);
+  // `opens`: for a body that calls are taken into (clang_inline.h).
+  explicit ExpressionConverter(clang::ASTContext& context, bool opens = false);
 
   // Variables get the name that was set for their declaration.
   void set_name(const clang::ValueDecl* declaration, std::string name) {
@@ -43,6 +44,21 @@ class ExpressionConverter {
     meanings_[declaration] = std::move(meaning);
   }
 
+  void forget_meaning(const clang::ValueDecl* declaration) { meanings_.erase(declaration); }
+  [[nodiscard]] bool has_name(const clang::ValueDecl* declaration) const {
+    return names_.contains(declaration);
+  }
+  // What calls come to that were taken into the body (clang_inline.h).
+  void set_value(const clang::Expr* call, ExprPtr value) { values_[call] = std::move(value); }
+  // The fields of the object whose method is converted; returns those of the one before.
+  std::map<const clang::FieldDecl*, ExprPtr> exchange_fields(
+      std::map<const clang::FieldDecl*, ExprPtr> fields) {
+    return std::exchange(fields_, std::move(fields));
+  }
+  // Whether what is converted stands in a function that the kernel calls: names are written as the
+  // kernel has to call them.
+  void set_elsewhere(bool elsewhere) { elsewhere_ = elsewhere; }
+
   [[nodiscard]] ExprPtr convert(const clang::Expr* expr);
   // Side effects that can be separated go to `effects`; without it they are opaque.
   [[nodiscard]] ExprPtr convert(const clang::Expr* expr, SideEffects& effects);
@@ -50,7 +66,7 @@ class ExpressionConverter {
   [[nodiscard]] ExprPtr convert_list(const clang::Expr* expr);
   // The spelling of a type as it may stand in the kernel.
   [[nodiscard]] std::string spelling_of(clang::QualType type) const {
-    return type.getAsString(policy_);
+    return (elsewhere_ ? type.getCanonicalType() : type).getAsString(policy_);
   }
 
   // Line in the user's file.
@@ -76,6 +92,8 @@ class ExpressionConverter {
   // An assignment, ++ or -- inside an expression.
   [[nodiscard]] ExprPtr convert_effect(const clang::Expr* effect);
   [[nodiscard]] std::string callee_text(const clang::Expr& callee) const;
+  // A name as the kernel has to write it; empty where it cannot.
+  [[nodiscard]] static std::string global_name(const clang::NamedDecl& declaration);
   // A call with what is known of the function.
   [[nodiscard]] ExprPtr known_call(const clang::FunctionDecl* callee, std::string name,
                                    std::vector<ExprPtr> arguments);
@@ -85,6 +103,10 @@ class ExpressionConverter {
   CalleeEffects callees_;
   std::map<const clang::ValueDecl*, std::string> names_;
   std::map<const clang::ValueDecl*, ExprPtr> meanings_;
+  std::map<const clang::Expr*, ExprPtr> values_;
+  std::map<const clang::FieldDecl*, ExprPtr> fields_;
+  bool opens_;
+  bool elsewhere_ = false;
   SideEffects* effects_ = nullptr;
 };
 

@@ -274,6 +274,10 @@ Result<ParsedKernel> parse_kernel(const std::string& source, const std::string& 
   unit.kernel.extern_c = linkage != nullptr && !linkage->hasBraces();
   unit.before = text.substr(0, extent.begin);
   unit.after = text.substr(extent.end);
+  if (auto opened = configuration.takes_apart ? convert_opened(function, context) : std::nullopt) {
+    unit.opened =
+        std::make_shared<const OpenedBody>(OpenedBody{unit.kernel.body, std::move(*opened)});
+  }
   result.unit = std::move(unit);
   return result;
 }

@@ -18,6 +18,7 @@
 #include "source/expressions.h"
 #include "source/statements.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -52,10 +53,25 @@ struct Kernel {
   }
 };
 
+// A kernel's body in which the user's own functions stand in the place of their calls.
+struct OpenedBody {
+  Block of;    // the body that it was made of
+  Block body;  // means the same
+};
+
 struct Unit {
   std::string before;  // source text in front of the kernel, verbatim
   Kernel kernel;
   std::string after;
+  // Of the kernel as it was read; of no use once it has another body.
+  std::shared_ptr<const OpenedBody> opened = nullptr;
+
+  // The kernel, with calls opened where that is possible.
+  [[nodiscard]] Kernel opened_kernel() const {
+    Kernel result = kernel;
+    if (opened != nullptr && opened->of == kernel.body) result.body = opened->body;
+    return result;
+  }
 };
 
 // What a candidate carries so that the rewriter needs no second parse.

@@ -11,6 +11,17 @@ tests: [{rows: 70, cols: 45}, {rows: 9, cols: 132}, {rows: 1, cols: 1}]
 assume: {fast_math: true}
 )~";
 
+// Few different values: most rows hold their largest one several times.
+constexpr const char* kPlacesManifest = R"~(
+sizes: {rows: 3000, cols: 1024}
+args:
+  x: {dir: in, shape: [rows, cols], init: "int(-3,3)"}
+  value: {dir: out, shape: [rows]}
+  place: {dir: out, shape: [rows]}
+launch: {block: 64, grid: "cdiv(rows, bx)"}
+tests: [{rows: 70, cols: 45}, {rows: 9, cols: 132}, {rows: 1, cols: 1}]
+)~";
+
 }  // namespace
 
 std::vector<SampleKernel> row_kernels() {
@@ -130,6 +141,103 @@ args:
   distance: {dir: out, shape: [rows]}
 launch: {block: 64, grid: "cdiv(rows, bx)"}
 tests: [{rows: 70, cols: 45}, {rows: 9, cols: 132}, {rows: 1, cols: 1}]
+)~"},
+      {"first_maximum", R"~(
+__global__ void places(const float* x, float* value, int* place, int rows, int cols) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row < rows) {
+    float best = x[row * cols];
+    int position = 0;
+    for (int c = 1; c < cols; c++) {
+      if (x[row * cols + c] > best) {
+        best = x[row * cols + c];
+        position = c;
+      }
+    }
+    value[row] = best;
+    place[row] = position;
+  }
+})~",
+       kPlacesManifest},
+      // The last of the smallest, and whether there was one at all; the position falls.
+      {"last_minimum", R"~(
+__global__ void places(const float* x, float* value, int* place, int rows, int cols) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= rows) return;
+  float best = -1.0f;
+  int position = 5000;
+  for (int c = 0; c < cols; ++c) {
+    float v = x[row * cols + c];
+    bool better = best >= v;
+    position = better ? cols - c : position;
+    best = better ? v : best;
+  }
+  value[row] = best;
+  place[row] = position;
+})~",
+       kPlacesManifest},
+      // Of the products of neighbours, in rounds; what was found stands for the next round.
+      {"best_products", R"~(
+__global__ void places(const float* x, float* value, int* place, int rows, int cols) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= rows) return;
+  float best = 0.0f;
+  float left = 0.0f;
+  int position = -1;
+  for (int round = 0; round < 3; ++round) {
+    for (int c = 0; c < cols - 1; ++c) {
+      float product = x[row * cols + c] * x[row * cols + c + 1] + round;
+      if (product >= best) {
+        left = x[row * cols + c];
+        position = c;
+        best = product;
+      }
+    }
+    best -= 1.0f;
+  }
+  value[row] = best + 16.0f * left;
+  place[row] = position;
+})~",
+       kPlacesManifest},
+      // A block a row, with functions that work together.
+      {"block_softmax", R"~(
+struct Larger {
+  __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
+};
+struct Sum {
+  __device__ float operator()(float a, float b) const { return a + b; }
+};
+template <typename Operation>
+__device__ float block_reduce(float value, Operation operation) {
+  __shared__ float slots[64];
+  slots[threadIdx.x] = value;
+  __syncthreads();
+  for (int stride = 32; stride > 0; stride >>= 1) {
+    if (threadIdx.x < stride)
+      slots[threadIdx.x] = operation(slots[threadIdx.x], slots[threadIdx.x + stride]);
+    __syncthreads();
+  }
+  float result = slots[0];
+  __syncthreads();
+  return result;
+}
+__global__ void softmax(const float* x, float* y, int rows, int cols) {
+  const float* from = x + (size_t)blockIdx.x * cols;
+  float* to = y + (size_t)blockIdx.x * cols;
+  float m = -INFINITY;
+  for (size_t c = threadIdx.x; c < (size_t)cols; c += 64) m = fmaxf(m, from[c]);
+  m = block_reduce(m, Larger());
+  float sum = 0.0f;
+  for (size_t c = threadIdx.x; c < (size_t)cols; c += 64) sum += expf(from[c] - m);
+  sum = block_reduce(sum, Sum());
+  for (size_t c = threadIdx.x; c < (size_t)cols; c += 64) to[c] = expf(from[c] - m) / sum;
+})~",
+       R"~(
+sizes: {rows: 3000, cols: 1024}
+args: {x: {dir: in, shape: [rows, cols]}, y: {dir: out, shape: [rows, cols]}}
+launch: {block: 64, grid: rows}
+tests: [{rows: 70, cols: 45}, {rows: 9, cols: 132}, {rows: 1, cols: 1}]
+assume: {fast_math: true}
 )~"},
   };
 }

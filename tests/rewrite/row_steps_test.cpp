@@ -8,6 +8,10 @@ Application shared(const char* threads, const char* rows) {
   return {"cross_thread_reduction", {{"threads_per_row", threads}, {"rows_per_block", rows}}};
 }
 
+Application slices(const char* number) {
+  return {"slice_reduction", {{"slices", number}}};
+}
+
 TEST(CrossThreadReduction, SharesRowsAmongWarpsAndBlocks) {
   for (const char* name : {"softmax_rows", "layernorm_pointers", "softmax_in_place",
                            "row_statistics", "nearest_centre", "row_sums"}) {
@@ -34,6 +38,56 @@ TEST(CrossThreadReduction, KeepsWhatASumStartsFrom) {
   const std::string text = source::print(state.unit);
   EXPECT_NE(text.find("sum += sum_part"), std::string::npos) << text;
   EXPECT_NE(text.find("if (lane == 0)"), std::string::npos) << text;
+}
+
+TEST(CrossThreadReduction, ChoosesAsTheLoopWould) {
+  for (const char* name : {"first_maximum", "last_minimum", "best_products"}) {
+    SCOPED_TRACE(name);
+    const auto kernel = sample(name);
+    ASSERT_NE(kernel, nullptr);
+    expect_correct(*kernel, {shared("32", "4")});
+    expect_correct(*kernel, {shared("128", "1")});
+    expect_correct(*kernel, {slices("8")});
+  }
+  // Where the position itself says which of two came first, nothing else is carried.
+  const auto first = sample("first_maximum");
+  Application by_vectors = shared("128", "1");
+  by_vectors.parameters["width"] = "4";
+  const auto state = expect_correct(*first, {by_vectors});
+  EXPECT_EQ(source::print(state.unit).find("taken"), std::string::npos);
+}
+
+TEST(CrossThreadReduction, RefusesWhatDependsOnHowTheBestWasFound) {
+  const auto of = [](const std::string& update) {
+    auto made = KernelCase::make(
+        "__global__ void f(const float* x, int* place, int n, int m) {\n"
+        "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
+        "  float best = 0.0f;\n  int position = 0;\n  int count = 0;\n"
+        "  for (int k = 0; k < m; ++k) {\n    float v = x[i * m + k];\n" +
+            update + "  }\n  place[i] = position + count + (int)best;\n}",
+        "sizes: {n: 64, m: 64}\n"
+        "args: {x: {dir: in, shape: [n, m]}, place: {dir: out, shape: [n]}}\n"
+        "launch: {block: 64, grid: 'cdiv(n, bx)'}\n");
+    EXPECT_TRUE(made.ok()) << made.error().message;
+    return made.ok() ? std::move(*made) : nullptr;
+  };
+  // How often the best was beaten, by name and by what was there before; a position that follows
+  // the last one; a comparison with something else; one in another type.
+  expect_refusal(*of("    bool better = v > best;\n    best = better ? v : best;\n"
+                     "    position = better ? k : position;\n    count += better;\n"),
+                 shared("32", "1"), "'better' is read before the loop is over");
+  expect_refusal(*of("    if (v > best) { best = v; position = k; }\n"
+                     "    count += position;\n"),
+                 shared("32", "1"), "'position' is read before the loop is over");
+  expect_refusal(*of("    if (v > best) { best = v; position = position + k; }\n"),
+                 shared("32", "1"), "carries a value");
+  expect_refusal(*of("    if (v > best) { best = v + 1.0f; position = k; }\n"), shared("32", "1"),
+                 "carries a value");
+  expect_refusal(*of("    if (v * 0.1 > best) { best = v * 0.1; position = k; }\n"),
+                 shared("32", "1"), "carries a value");
+  expect_refusal(*of("    if (v > best) { best = v; position = k; }\n"
+                     "    if (v < best) { best = v; position = k; }\n"),
+                 shared("32", "1"), "different operations");
 }
 
 TEST(CrossThreadReduction, RefusesWithAReason) {
@@ -82,8 +136,108 @@ TEST(CrossThreadReduction, RefusesElementsThatSeveralThreadsOfARowTouch) {
   expect_refusal(**feedback, shared("32", "4"), "once a row");
 }
 
-Application slices(const char* number) {
-  return {"slice_reduction", {{"slices", number}}};
+Application laid_out(const char* threads, const char* rows, const char* width) {
+  return {"row_kernel", {{"threads", threads}, {"rows", rows}, {"width", width}}};
+}
+
+// In rounds, one array for two trees, a scalar that the first thread hands to all.
+constexpr const char* kBlockScale = R"~(
+__global__ void scale(float* x, float* norms, int rows, int cols) {
+  __shared__ float slots[128];
+  __shared__ float factor;
+  const int t = threadIdx.x;
+  const int row = blockIdx.x;
+  if (row < rows) {
+    float sum = 0.0f;
+    float peak = -1.0f;
+    for (int k = 0; k < (cols + 127) / 128; ++k) {
+      int c = k * 128 + t;
+      if (c < cols) {
+        x[row * cols + c] += 0.5f;
+        float v = x[row * cols + c];
+        sum += v * v;
+      }
+    }
+    slots[t] = sum;
+    __syncthreads();
+    for (int s = 64; s > 0; s /= 2) {
+      if (t < s) slots[t] += slots[t + s];
+      __syncthreads();
+    }
+    if (t == 0) {
+      norms[row] += slots[0];
+      factor = 1.0f / (slots[0] + 1.0f);
+    }
+    __syncthreads();
+    for (int c = t; c < cols; c += blockDim.x) {
+      if (x[row * cols + c] > peak) peak = x[row * cols + c];
+    }
+    slots[t] = peak;
+    __syncthreads();
+    for (int s = 64; s > 0; s /= 2) {
+      if (t < s) slots[t] = fmaxf(slots[t], slots[t + s]);
+      __syncthreads();
+    }
+    float largest = slots[0];
+    for (int c = t; c < cols; c += blockDim.x) {
+      x[row * cols + c] = (x[row * cols + c] - largest) * factor;
+    }
+  }
+})~";
+constexpr const char* kBlockScaleManifest = R"~(
+sizes: {rows: 3000, cols: 1024}
+args: {x: {dir: inout, shape: [rows, cols]}, norms: {dir: inout, shape: [rows]}}
+launch: {block: 128, grid: rows}
+tests: [{rows: 70, cols: 45}, {rows: 9, cols: 132}, {rows: 1, cols: 1}]
+)~";
+
+TEST(RowKernel, LaysRowsOfBlocksOutAnew) {
+  auto scale = KernelCase::make(kBlockScale, kBlockScaleManifest);
+  ASSERT_TRUE(scale.ok()) << scale.error().message;
+  const auto softmax = sample("block_softmax");
+  ASSERT_NE(softmax, nullptr);
+  for (const KernelCase* kernel : {softmax.get(), scale->get()}) {
+    SCOPED_TRACE(source::print(kernel->original().unit));
+    expect_correct(*kernel, {laid_out("32", "4", "1")});
+    expect_correct(*kernel, {laid_out("256", "1", "1")});
+    const auto state = expect_correct(*kernel, {laid_out("128", "1", "4")});
+    EXPECT_EQ(state.plan.launches[0].grid[0].text(), "rows");
+    const std::string text = source::print(state.unit);
+    EXPECT_NE(text.find("float4"), std::string::npos) << text;
+    EXPECT_NE(text.find("__shfl_xor_sync"), std::string::npos) << text;
+  }
+}
+
+TEST(RowKernel, RefusesWhatOneThreadCouldNotDo) {
+  const auto of = [](const std::string& start, const std::string& put, const std::string& end) {
+    auto made = KernelCase::make(
+        "__global__ void f(const float* x, float* y, int n, int m) {\n"
+        "  __shared__ float slots[64];\n  int t = threadIdx.x;\n  float s = " +
+            start +
+            ";\n"
+            "  for (int c = t; c < m; c += 64) s += x[blockIdx.x * m + c];\n" +
+            put +
+            "  __syncthreads();\n"
+            "  for (int k = 32; k > 0; k >>= 1) {\n    if (t < k) slots[t] += slots[t + k];\n"
+            "    __syncthreads();\n  }\n" +
+            end + "}",
+        "sizes: {n: 64, m: 640}\n"
+        "args: {x: {dir: in, shape: [n, m]}, y: {dir: out, shape: [64 * n]}}\n"
+        "launch: {block: 64, grid: n}\n");
+    EXPECT_TRUE(made.ok()) << made.error().message;
+    return made.ok() ? std::move(*made) : nullptr;
+  };
+  const Application step = laid_out("128", "1", "1");
+  const std::string first = "  if (t == 0) y[blockIdx.x * 64] = slots[0];\n";
+  expect_correct(*of("0.0f", "  slots[t] = s;\n", first), {step});
+  expect_refusal(*of("1.0f", "  slots[t] = s;\n", first), step, "counted once for each thread");
+  expect_refusal(*of("0.0f", "  slots[t] = s * s;\n", first), step, "not what it has added up");
+  expect_refusal(
+      *of("0.0f", "  slots[t] = s;\n", first + "  if (t == 0) y[blockIdx.x * 64 + 1] = s;\n"), step,
+      "before the threads' parts are put together");
+  expect_refusal(*of("0.0f", "  slots[t] = s;\n", "  y[blockIdx.x * 64 + t] = slots[0];\n"), step,
+                 "the place of a thread");
+  expect_refusal(*sample("softmax_rows"), step, "the place of a thread");
 }
 
 TEST(SliceReduction, DealsColumnsOutAlongY) {

@@ -241,5 +241,54 @@ TEST(ClangForms, WhatIsPassedByReferenceHasNoSingleDefinition) {
   EXPECT_TRUE(analysis.is_single_definition("j"));
 }
 
+// The printed body with calls opened; empty where nothing could be.
+std::string opened_body(const std::string& body, const std::string& before) {
+  const Unit unit = unit_of(
+      before + "__global__ void f(float* a, float* b, const int* list, int n) { " + body + " }");
+  return unit.opened != nullptr ? print(unit.opened_kernel().body, 0) : "";
+}
+
+TEST(ClangForms, CallsAreOpened) {
+  const std::string sum =
+      "__device__ float sum(float v) { __shared__ float s[32]; s[threadIdx.x] = v; "
+      "__syncthreads(); return s[0]; }\n";
+  EXPECT_EQ(opened_body("float x = b[0]; a[0] = sum(x) + 1.0f;", sum),
+            "__shared__ float s[32];\nfloat x = b[0];\ns[threadIdx.x] = x;\n__syncthreads();\n"
+            "const float result = s[0];\na[0] = result + 1.0f;\n");
+  // What changes on the way is kept as it was; functions share what they keep, not their names.
+  EXPECT_EQ(opened_body("float x = b[0]; x = sum(x); x = sum(x); a[0] = x;", sum),
+            "__shared__ float s[32];\nfloat x = b[0];\nconst float v = x;\n"
+            "s[threadIdx.x] = v;\n__syncthreads();\nconst float result = s[0];\nx = result;\n"
+            "const float v_2 = x;\ns[threadIdx.x] = v_2;\n__syncthreads();\n"
+            "const float result_2 = s[0];\nx = result_2;\na[0] = x;\n");
+  const std::string functor =
+      "struct Larger { __device__ float operator()(float u, float v) const { return u > v ? u : v; "
+      "} };\ntemplate <typename Op> __device__ void put(float* to, Op op) { to[threadIdx.x] = "
+      "op(to[threadIdx.x], 2.0f); }\n";
+  EXPECT_EQ(opened_body("put(a, Larger());", functor),
+            "const float u = a[threadIdx.x];\na[threadIdx.x] = u > 2.0f ? u : 2.0f;\n");
+  EXPECT_EQ(opened_body("a[0] = pick(n);",
+                        "__device__ float pick(int i) { if (threadIdx.x > i) return 1.0f; "
+                        "return 2.0f; }\n"),
+            "float pick_result;\nif (threadIdx.x > n) {\n  pick_result = 1.0f;\n} else {\n"
+            "  pick_result = 2.0f;\n}\na[0] = pick_result;\n");
+}
+
+TEST(ClangForms, CallsThatCannotBeOpenedStay) {
+  const std::string put =
+      "__device__ float put(float& x) { x = x + threadIdx.x; return x; }\n"
+      "__device__ float twice(const float& x, float* y) { y[0] = threadIdx.x; return x; }\n"
+      "__device__ float loop(int n) { for (int i = 0; i < n; ++i) if (i > threadIdx.x) return "
+      "1.0f; "
+      "return 0.0f; }\n";
+  // A place that may move, one that is read after a store, under a condition, out of a loop.
+  for (const char* body :
+       {"a[0] = put(a[n]);", "a[0] = twice(a[1], a);", "float x = 0.0f; a[0] = n > 2 ? put(x) : x;",
+        "float x = 0.0f; for (int i = 0; i < put(x); ++i) a[i] = x;", "a[0] = loop(n);"}) {
+    EXPECT_EQ(opened_body(body, put), "") << body;
+  }
+  EXPECT_EQ(opened_body("a[0] = b[0];", put), "");
+}
+
 }  // namespace
 }  // namespace regraph::source

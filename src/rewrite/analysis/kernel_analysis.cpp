@@ -63,8 +63,8 @@ Status require_transparent(const source::Unit& unit, const source::Analysis& ana
 
 const PlainForm& KernelAnalysis::plain() const {
   if (!plain_) {
-    plain_.emplace(
-        plain_form(state_.unit.kernel, {problem_.assume.noalias, problem_.check.benign_races}));
+    plain_.emplace(plain_form(state_.unit.opened_kernel(),
+                              {problem_.assume.noalias, problem_.check.benign_races}));
   }
   return *plain_;
 }

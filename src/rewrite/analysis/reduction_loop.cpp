@@ -122,10 +122,9 @@ class EffectCollector {
 
   Result<LoopEffects> collect() {
     if (Status status = block(loop_.body); !status) return status.error();
-    for (const Reduction& reduction : effects_.reductions) {
-      if (is_read_elsewhere(reduction.variable)) {
-        return refuse(where() + "'" + reduction.variable + "' is read before the loop is over");
-      }
+    for (const std::string& name : carried_) {
+      if (is_read_elsewhere(name))
+        return refuse(where() + "'" + name + "' is read before the loop is over");
     }
     return effects_;
   }
@@ -136,8 +135,13 @@ class EffectCollector {
   }
 
   Status block(const Block& statements) {
-    for (const StmtPtr& stmt : statements) {
-      if (Status status = statement(*stmt); !status) return status;
+    for (std::size_t i = 0; i < statements.size(); ++i) {
+      if (const auto found = match_selection(statements, i, inside_, analysis_)) {
+        if (Status status = add(*found); !status) return status;
+        i += found->statements.size() - 1;
+        continue;
+      }
+      if (Status status = statement(*statements[i]); !status) return status;
     }
     return {};
   }
@@ -303,14 +307,40 @@ class EffectCollector {
       return refuse(where() + "'" + reduction.variable + "' has type " + reduction.type +
                     ", for which partial results are not supported");
     }
-    updates_.emplace(stmt, reduction.variable);
+    updates_[stmt].insert(reduction.variable);
     for (const Reduction& known : effects_.reductions) {
       if (known.variable != reduction.variable) continue;
       if (known.same_operation(reduction)) return {};
-      return refuse(where() + "'" + reduction.variable + "' is updated by different operations");
+      return refuse(different(reduction.variable));
     }
+    if (!carried_.insert(reduction.variable).second) return refuse(different(reduction.variable));
     effects_.reductions.push_back(reduction);
     return {};
+  }
+
+  Status add(const SelectionMatch& match) {
+    const Selection& selection = match.selection;
+    std::set<std::string> names;
+    for (const Selection::Carried& carried : selection.carried())
+      names.insert(carried.variable);
+    if (!match.condition_name.empty()) names.insert(match.condition_name);
+    for (const source::Stmt* stmt : match.statements)
+      updates_[stmt] = names;
+    for (Selection& known : effects_.selections) {
+      if (!known.same_operation(selection)) continue;
+      known.updates.push_back(selection.updates.front());
+      carried_.insert(names.begin(), names.end());
+      return {};
+    }
+    for (const std::string& name : names) {
+      if (!carried_.insert(name).second) return refuse(different(name));
+    }
+    effects_.selections.push_back(selection);
+    return {};
+  }
+
+  std::string different(const std::string& name) const {
+    return where() + "'" + name + "' is updated by different operations";
   }
 
   // Also by the update of another: `sum += power * x; power *= y;`.
@@ -319,7 +349,7 @@ class EffectCollector {
     std::function<void(const Block&)> visit = [&](const Block& statements) {
       for (const StmtPtr& stmt : statements) {
         const auto update = updates_.find(stmt.get());
-        if (update != updates_.end() && update->second == name) continue;
+        if (update != updates_.end() && update->second.contains(name)) continue;
         source::for_each_header(*stmt, [&](const StmtPtr& part) {
           found = found || mentions(value_of(*part), name) || mentions(target_of(*part), name);
         });
@@ -335,7 +365,8 @@ class EffectCollector {
   const ForLoop& loop_;
   const Analysis& analysis_;
   std::set<std::string> inside_;
-  std::map<const Stmt*, std::string> updates_;  // and what each updates
+  std::map<const Stmt*, std::set<std::string>> updates_;  // and what each updates
+  std::set<std::string> carried_;                         // what may be read by updates only
   LoopEffects effects_;
 };
 

@@ -4,6 +4,7 @@
 
 #include "base/result.h"
 #include "kernel/problem.h"
+#include "rewrite/analysis/selection.h"
 #include "source/analysis.h"
 
 #include <set>
@@ -42,6 +43,7 @@ struct Reduction {
 
 struct LoopEffects {
   std::vector<Reduction> reductions;
+  std::vector<Selection> selections;
   std::set<std::string> stored;  // global arrays written by plain stores
 };
 

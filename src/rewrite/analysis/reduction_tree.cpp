@@ -255,6 +255,14 @@ class Matcher {
            *left == index_ && right->constant() == block_.x;
   }
 
+  bool is_own_slot(const ExprPtr& target, const std::string& array) const {
+    const auto* access = as<Subscript>(target);
+    const auto* base = access != nullptr ? source::base_variable(*target) : nullptr;
+    if (base == nullptr || base->name != array) return false;
+    const auto index = polynomial(access->index);
+    return index && *index == *thread_index();
+  }
+
   Status only_first_is_read_after(std::size_t position, const std::string& array) const {
     bool beyond_first = false;
     const Block rest(kernel_.body.begin() + static_cast<std::ptrdiff_t>(position) + 1,
@@ -271,10 +279,19 @@ class Matcher {
       }
       source::for_each_operand(*expr, check);
     };
-    source::walk(rest, [&](const Stmt& stmt) {
-      check(target_of(stmt));
-      check(value_of(stmt));
-    });
+    for (const StmtPtr& later : rest) {
+      // What all threads put there anew is no result of the tree.
+      const auto* store = as<Assignment>(later);
+      if (store != nullptr && store->op == AssignmentOperator::assign &&
+          is_own_slot(store->target, array)) {
+        check(store->value);
+        break;
+      }
+      source::walk(Block{later}, [&](const Stmt& stmt) {
+        check(target_of(stmt));
+        check(value_of(stmt));
+      });
+    }
     if (beyond_first) return refuse("partial results of '" + array + "' are used after the tree");
     return {};
   }

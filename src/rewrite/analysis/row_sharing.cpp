@@ -151,7 +151,7 @@ class SharingPlanner {
       reason_ = std::move(planned).error();
       return false;
     }
-    combined_ += planned->reductions.empty() ? 0 : 1;
+    combined_ += planned->combines() ? 1 : 0;
     plan_.emplace(&loop, std::move(*planned));
     return true;
   }
@@ -177,7 +177,8 @@ class SharingPlanner {
       uses_ = std::move(before);
       return reason;
     }
-    return SharedLoop{*counted, std::move(effects->reductions), repeats};
+    return SharedLoop{*counted, std::move(effects->reductions), std::move(effects->selections),
+                      repeats};
   }
 
   Status require_worth(const ForLoop& loop, const source::CountedLoop& counted,
@@ -191,7 +192,7 @@ class SharingPlanner {
     const auto& counter = loop.declaration()->variable.scalar;
     if (counter != ScalarType::i32 && counter != ScalarType::u32)
       return refuse(where(loop) + "its counter is no 32-bit integer");
-    if (effects.stored.empty() && effects.reductions.empty())
+    if (effects.stored.empty() && effects.reductions.empty() && effects.selections.empty())
       return refuse(where(loop) + "it neither stores nor accumulates anything");
     return {};
   }

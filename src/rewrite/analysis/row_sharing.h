@@ -14,7 +14,11 @@ namespace regraph::rewrite {
 struct SharedLoop {
   source::CountedLoop counted;
   std::vector<Reduction> reductions;
+  std::vector<Selection> selections;
   bool repeats = false;  // stands inside another loop
+
+  // Whether the loop's lanes have something to combine.
+  [[nodiscard]] bool combines() const { return !reductions.empty() || !selections.empty(); }
 };
 
 // By the statement in the kernel that was planned.

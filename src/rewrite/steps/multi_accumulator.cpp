@@ -202,6 +202,10 @@ class MultiAccumulator final : public PlacedStep<SplitPlace> {
     if (loop->unroll == kNeverUnroll) return refuse(where + "it is asked not to be unrolled");
     auto effects = effects_of(*loop, analysis);
     if (!effects) return effects.error();
+    if (!effects->selections.empty()) {
+      return refuse(where + "'" + effects->selections.front().value.variable +
+                    "' is chosen together with other values");
+    }
     if (effects->reductions.empty()) return refuse(where + "it accumulates nothing");
     const auto is_int = [](const ExprPtr& expr) { return expr->type == ScalarType::i32; };
     if (loop->declaration()->variable.scalar != ScalarType::i32 || !is_int(counted->limit) ||

@@ -106,6 +106,12 @@ class SliceReduction final : public PlacedStep<SlicePlace> {
       for (const Reduction& reduction : shared.reductions) {
         bytes += static_cast<std::int64_t>(size_in_bytes(reduction.scalar)) * slices * kColumns;
       }
+      for (const Selection& selection : shared.selections) {
+        // And the iteration, where they need it to choose.
+        bytes += std::int64_t{sizeof(std::uint32_t)} * slices * kColumns;
+        for (const Selection::Carried& carried : selection.carried())
+          bytes += static_cast<std::int64_t>(size_in_bytes(carried.scalar)) * slices * kColumns;
+      }
     }
     return require_shared_bytes(bytes, kernel, "the slices need");
   }

@@ -20,6 +20,13 @@ using source::Polynomial;
 using source::Stmt;
 using source::StmtPtr;
 
+namespace {
+
+// Of a row that is too long to be kept: so many vectors are asked for before the first is used.
+constexpr int kVectorsInFlight = 4;
+
+}  // namespace
+
 RowVectorCode::RowVectorCode(const source::Kernel& kernel, const RowVectors& plan, int threads,
                              std::string lane, Names& names)
     : kernel_(kernel),
@@ -117,7 +124,8 @@ StmtPtr RowVectorCode::over_vectors(Block body) const {
   const ExprPtr lane = source::variable(lane_);
   if (plan_.vectors == 0) {
     return source::counted_loop(first_, source::multiply(lane, source::integer(plan_.width)),
-                                plan_.limit, std::int64_t{plan_.width} * threads_, std::move(body));
+                                plan_.limit, std::int64_t{plan_.width} * threads_, std::move(body),
+                                kVectorsInFlight);
   }
   const ExprPtr number =
       source::add(source::multiply(source::variable(step_), source::integer(threads_)), lane);

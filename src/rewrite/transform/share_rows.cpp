@@ -2,6 +2,7 @@
 
 #include "rewrite/transform/names.h"
 #include "rewrite/transform/row_vector_code.h"
+#include "rewrite/transform/selection_code.h"
 #include "rewrite/transform/warp_shuffle.h"
 #include "source/build.h"
 #include "source/mutator.h"
@@ -132,7 +133,7 @@ class RowSharer {
     for (const StmtPtr& stmt : block) {
       const auto found = plan_.find(stmt.get());
       if (found != plan_.end()) {
-        share(to<ForLoop>(stmt), found->second, fresh, result);
+        share(std::static_pointer_cast<const ForLoop>(stmt), found->second, fresh, result);
         fresh.clear();
       } else if (const auto* declaration = as<Declaration>(stmt)) {
         note_literal(*declaration, fresh);
@@ -177,11 +178,12 @@ class RowSharer {
     out.back() = source::branch(first, std::move(longer), {}, last->line);
   }
 
-  // The loop's iterations, dealt out to the lanes of the row.
-  Block dealt_out(const ForLoop& loop, const SharedLoop& shared) {
-    if (vector_code_ == nullptr) return {dealt(loop, shared)};
+  // The loop's iterations, dealt out to the lanes of the row. `noted`: the loop with what they
+  // note.
+  Block dealt_out(const ForLoop& loop, const ForLoop& noted, const SharedLoop& shared) {
+    if (vector_code_ == nullptr) return {dealt(noted, shared)};
     Block result;
-    vector_code_->add_loop(loop, written_after(loop), result);
+    vector_code_->add_loop(noted, written_after(loop), result);
     return result;
   }
 
@@ -219,9 +221,15 @@ class RowSharer {
            literals_.at(reduction.variable) == literal_value(neutral);
   }
 
-  void share(const ForLoop& loop, const SharedLoop& shared, const std::set<std::string>& fresh,
-             Block& out) {
-    Block result = dealt_out(loop, shared);
+  void share(const std::shared_ptr<const ForLoop>& loop, const SharedLoop& shared,
+             const std::set<std::string>& fresh, Block& out) {
+    std::shared_ptr<const ForLoop> noted = loop;
+    std::vector<DealtSelection> selections;
+    for (const Selection& selection : shared.selections) {
+      selections.emplace_back(selection, shared.counted, names_, out);
+      noted = selections.back().noted(noted);
+    }
+    Block result = dealt_out(*loop, *noted, shared);
     std::vector<Reduction> partial;
     std::vector<StmtPtr> merges;
     for (const Reduction& reduction : shared.reductions) {
@@ -241,31 +249,55 @@ class RowSharer {
       partial.push_back(part);
     }
     out.insert(out.end(), result.begin(), result.end());
-    combine(partial, shared.repeats, out);
+    combine(partial, selections, shared.repeats, out);
     out.insert(out.end(), merges.begin(), merges.end());
   }
 
+  // Shared memory for a value of each thread that `extents` count, declared for the whole kernel.
+  ExprPtr slots_for(const std::string& name, const std::string& type, ScalarType scalar,
+                    std::vector<std::int64_t> extents) {
+    source::Variable array =
+        source::local_variable(names_.fresh(name), type, scalar, std::move(extents));
+    array.storage = source::Storage::shared;
+    shared_.push_back(source::declare(array, nullptr));
+    return source::variable(array.name, scalar);
+  }
+
   // The same for threads along y: each adds up what all of them put into shared memory.
-  void combine_across(const std::vector<Reduction>& reductions, bool repeats, Block& out) {
+  void combine_across(const std::vector<Reduction>& reductions,
+                      const std::vector<DealtSelection>& selections, bool repeats, Block& out) {
     const ExprPtr column = source::builtin("threadIdx.x");
     Block loads;
-    for (const Reduction& reduction : reductions) {
-      source::Variable array =
-          source::local_variable(names_.fresh(reduction.variable + "_of_slice"), reduction.type,
-                                 reduction.scalar, {threads_, rows_});
-      array.storage = source::Storage::shared;
-      shared_.push_back(source::declare(array, nullptr));
-      const ExprPtr value = source::variable(reduction.variable, reduction.scalar);
-      const ExprPtr slots = source::variable(array.name, reduction.scalar);
+    // A place to leave the value in, from which it is taken again; the same for the other slices.
+    const auto exchange = [&](const std::string& name, const std::string& type, ScalarType scalar,
+                              const ExprPtr& other) {
+      const ExprPtr value = source::variable(name, scalar);
+      const ExprPtr slots = slots_for(name + "_of_slice", type, scalar, {threads_, rows_});
       out.push_back(source::assign(source::element(slots, {lane(), column}), value));
       loads.push_back(source::assign(value, source::element(slots, {source::integer(0), column})));
+      return source::element(slots, {other, column});
+    };
+    const auto over_others = [&](const std::string& other, StmtPtr combined) {
+      loads.push_back(source::counted_loop(other, source::integer(1), source::integer(threads_), 1,
+                                           {std::move(combined)}, source::kUnrollFully));
+    };
+    for (const Reduction& reduction : reductions) {
       const std::string other = names_.fresh("other");
-      loads.push_back(source::counted_loop(
-          other, source::integer(1), source::integer(threads_), 1,
-          {reduction.combine(value, source::element(slots, {source::variable(other), column}))},
-          source::kUnrollFully));
+      const ExprPtr theirs =
+          exchange(reduction.variable, reduction.type, reduction.scalar, source::variable(other));
+      over_others(
+          other, reduction.combine(source::variable(reduction.variable, reduction.scalar), theirs));
     }
-    if (reductions.empty()) return;
+    for (const DealtSelection& selection : selections) {
+      const std::string other = names_.fresh("other");
+      std::vector<ExprPtr> theirs;
+      for (const Selection::Carried& carried : selection.carried()) {
+        theirs.push_back(
+            exchange(carried.variable, carried.type, carried.scalar, source::variable(other)));
+      }
+      over_others(other, selection.take(theirs));
+    }
+    if (loads.empty()) return;
     out.push_back(source::barrier());
     out.insert(out.end(), loads.begin(), loads.end());
     // The slots are written again the next time round.
@@ -273,33 +305,32 @@ class RowSharer {
   }
 
   // Leaves every thread of the row with the row's result.
-  void combine(const std::vector<Reduction>& reductions, bool repeats, Block& out) {
+  void combine(const std::vector<Reduction>& reductions,
+               const std::vector<DealtSelection>& selections, bool repeats, Block& out) {
     if (across_) {
-      combine_across(reductions, repeats, out);
+      combine_across(reductions, selections, repeats, out);
       return;
     }
+    combine_lanes(reductions, selections, kWarpLanes, offset_, out);
     const int warps = threads_ / kWarpLanes;
-    for (const Reduction& reduction : reductions) {
-      out.push_back(
-          all_reduce(reduction, kWarpLanes, offset_, names_.fresh(reduction.variable + "_other")));
-    }
-    if (warps == 1 || reductions.empty()) return;
+    if (warps == 1 || (reductions.empty() && selections.empty())) return;
     Block stores;
     Block loads;
-    for (const Reduction& reduction : reductions) {
-      source::Variable array = source::local_variable(names_.fresh(reduction.variable + "_of_warp"),
-                                                      reduction.type, reduction.scalar, {warps});
-      array.storage = source::Storage::shared;
-      shared_.push_back(source::declare(array, nullptr));
-      const ExprPtr value = source::variable(reduction.variable, reduction.scalar);
-      const ExprPtr slots = source::variable(array.name, reduction.scalar);
+    const auto exchange = [&](const std::string& name, const std::string& type, ScalarType scalar) {
+      const ExprPtr value = source::variable(name, scalar);
+      const ExprPtr slots = slots_for(name + "_of_warp", type, scalar, {warps});
       stores.push_back(source::assign(
           source::element(slots, {source::divide(lane(), source::integer(kWarpLanes))}), value));
       loads.push_back(source::assign(
           value, source::element(slots, {source::remainder(lane(), source::integer(warps))})));
-      loads.push_back(
-          all_reduce(reduction, warps, warp_offset_, names_.fresh(reduction.variable + "_other")));
+    };
+    for (const Reduction& reduction : reductions)
+      exchange(reduction.variable, reduction.type, reduction.scalar);
+    for (const DealtSelection& selection : selections) {
+      for (const Selection::Carried& carried : selection.carried())
+        exchange(carried.variable, carried.type, carried.scalar);
     }
+    combine_lanes(reductions, selections, warps, warp_offset_, loads);
     out.push_back(source::branch(
         source::equals(source::remainder(lane(), source::integer(kWarpLanes)), source::integer(0)),
         std::move(stores)));
@@ -307,6 +338,17 @@ class RowSharer {
     out.insert(out.end(), loads.begin(), loads.end());
     // The slots are written again the next time round.
     if (repeats) out.push_back(source::barrier());
+  }
+
+  void combine_lanes(const std::vector<Reduction>& reductions,
+                     const std::vector<DealtSelection>& selections, int lanes,
+                     const std::string& offset, Block& out) {
+    for (const Reduction& reduction : reductions) {
+      out.push_back(
+          all_reduce(reduction, lanes, offset, names_.fresh(reduction.variable + "_other")));
+    }
+    for (const DealtSelection& selection : selections)
+      out.push_back(selection.all_select(lanes, offset, names_));
   }
 
   // threadIdx.x and blockDim.x as rows see them. What becomes constant is folded.

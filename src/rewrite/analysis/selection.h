@@ -1,0 +1,59 @@
+// The best value so far and what belongs to it, carried through a loop:
+//
+//   if (v > best) { best = v; position = i; }
+//
+// and the same by values chosen: `bool better = v > best; best = better ? v : best; ...`.
+#pragma once
+
+#include "source/analysis.h"
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace regraph::rewrite {
+
+struct Selection {
+  // A scalar that the loop carries.
+  struct Carried {
+    std::string variable;
+    std::string type;
+    ScalarType scalar = ScalarType::f32;
+  };
+  // Where it is updated in the loop.
+  struct Update {
+    const source::Stmt* first = nullptr;     // the branch, or the first statement that chooses
+    source::ExprPtr condition;               // under which the value is taken
+    std::vector<source::ExprPtr> followers;  // what they become, in the order of `followers` below
+  };
+
+  Carried value;
+  std::vector<Carried> followers;
+  source::BinaryOperator relation = source::BinaryOperator::greater;  // or less: under which a
+                                                                      // value beats the one so far
+  bool takes_equal = false;  // of equal ones the last stays, else the first
+  std::vector<Update> updates;
+
+  // Whether another update of the value is of the same selection.
+  [[nodiscard]] bool same_operation(const Selection& other) const;
+  // The value, then the followers.
+  [[nodiscard]] std::vector<Carried> carried() const;
+};
+
+struct SelectionMatch {
+  Selection selection;  // with one update
+  // The statements that it is made of, and the condition's name where it has one: nothing else in
+  // the loop may use that.
+  std::set<const source::Stmt*> statements;
+  std::string condition_name;
+};
+
+// The selection whose statements begin at `position` of `block`, in a loop that declares `inside`.
+// Nothing where they are anything else.
+[[nodiscard]] std::optional<SelectionMatch> match_selection(const source::Block& block,
+                                                            std::size_t position,
+                                                            const std::set<std::string>& inside,
+                                                            const source::Analysis& analysis);
+
+}  // namespace regraph::rewrite

@@ -1,0 +1,44 @@
+// Code that combines what several threads selected. Used by share_rows.
+#pragma once
+
+#include "rewrite/analysis/row_sharing.h"
+#include "rewrite/analysis/selection.h"
+#include "rewrite/transform/names.h"
+#include "source/ir.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace regraph::rewrite {
+
+// A selection whose iterations are dealt out: each thread carries when it took what it has, so that
+// equal values are told apart as the loop itself would.
+//
+// A thread that took nothing still has what all began with. Where the first of equal values stays,
+// whatever was taken beats that by its value; where the last stays, by a time of 1 and more.
+class DealtSelection {
+ public:
+  // `before` gets what has to stand before the loop.
+  DealtSelection(const Selection& selection, const source::CountedLoop& counted, Names& names,
+                 source::Block& before);
+
+  // The loop with the times noted.
+  [[nodiscard]] std::shared_ptr<const source::ForLoop> noted(
+      const std::shared_ptr<const source::ForLoop>& loop) const;
+
+  [[nodiscard]] const std::vector<Selection::Carried>& carried() const { return carried_; }
+  // Takes `others`, in the order of carried(), where they come before what this thread has.
+  [[nodiscard]] source::StmtPtr take(const std::vector<source::ExprPtr>& others) const;
+  // Combines groups of `lanes` neighbouring lanes, as all_reduce does.
+  [[nodiscard]] source::StmtPtr all_select(int lanes, const std::string& offset,
+                                           Names& names) const;
+
+ private:
+  const Selection& selection_;
+  std::vector<Selection::Carried> carried_;
+  std::size_t order_ = 0;  // of them, says when
+  source::ExprPtr time_;   // of an iteration; null where a follower says it
+};
+
+}  // namespace regraph::rewrite

@@ -1,0 +1,460 @@
+#include "source/clang_inline.h"
+
+#include "source/build.h"
+#include "source/clang_effects.h"
+
+#include <clang/AST/StmtCXX.h>
+#include <clang/Basic/SourceManager.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace regraph::source {
+namespace {
+
+using clang::dyn_cast;
+using clang::isa;
+
+bool holds_return(const clang::Stmt& node) {
+  if (isa<clang::ReturnStmt>(node)) return true;
+  return std::ranges::any_of(node.children(), [](const clang::Stmt* child) {
+    return child != nullptr && holds_return(*child);
+  });
+}
+
+// A body's statements, without the braces.
+std::vector<const clang::Stmt*> statements_of(const clang::Stmt* node) {
+  if (node == nullptr) return {};
+  const auto* compound = dyn_cast<clang::CompoundStmt>(node);
+  if (compound == nullptr) return {node};
+  return {compound->body_begin(), compound->body_end()};
+}
+
+// The value of a function that is `return value;`, null for others.
+const clang::Expr* single_value(const clang::FunctionDecl& function) {
+  const std::vector<const clang::Stmt*> body = statements_of(function.getBody());
+  const auto* leave = body.size() == 1 ? dyn_cast<clang::ReturnStmt>(body.front()) : nullptr;
+  return leave != nullptr ? leave->getRetValue() : nullptr;
+}
+
+// What results of the function are called.
+std::string stem_of(const clang::FunctionDecl& function) {
+  return function.getIdentifier() != nullptr ? function.getNameAsString() + "_result" : "result";
+}
+
+int uses_of(const clang::Stmt* node, const clang::ValueDecl& variable) {
+  if (node == nullptr) return 0;
+  const auto* reference = dyn_cast<clang::DeclRefExpr>(node);
+  if (reference != nullptr) return reference->getDecl() == &variable ? 1 : 0;
+  int uses = 0;
+  for (const clang::Stmt* child : node->children())
+    uses += uses_of(child, variable);
+  return uses;
+}
+
+// The expression as it was before it was copied, converted or given a place.
+const clang::Expr* bare(const clang::Expr* expr) {
+  const clang::Expr* inner = expr->IgnoreParenImpCasts();
+  if (const auto* given = dyn_cast<clang::CXXDefaultArgExpr>(inner)) return bare(given->getExpr());
+  if (const auto* full = dyn_cast<clang::FullExpr>(inner)) return bare(full->getSubExpr());
+  if (const auto* temporary = dyn_cast<clang::MaterializeTemporaryExpr>(inner))
+    return bare(temporary->getSubExpr());
+  if (const auto* made = dyn_cast<clang::CXXFunctionalCastExpr>(inner);
+      made != nullptr && made->getType()->isRecordType()) {
+    return bare(made->getSubExpr());
+  }
+  if (const auto* copy = dyn_cast<clang::CXXConstructExpr>(inner);
+      copy != nullptr && copy->getNumArgs() == 1 &&
+      copy->getConstructor()->isCopyOrMoveConstructor()) {
+    return bare(copy->getArg(0));
+  }
+  return inner;
+}
+
+// Whether a member of the object itself is changed or handed out.
+bool changes_members(const clang::Stmt* node) {
+  if (node == nullptr) return false;
+  const auto is_member = [](const clang::Expr* place) {
+    const clang::Expr* inner = place->IgnoreParenImpCasts();
+    while (const auto* access = dyn_cast<clang::MemberExpr>(inner)) {
+      inner = access->getBase()->IgnoreParenImpCasts();
+      if (isa<clang::CXXThisExpr>(inner)) return true;
+    }
+    return false;
+  };
+  if (const auto* op = dyn_cast<clang::BinaryOperator>(node);
+      op != nullptr && op->isAssignmentOp() && is_member(op->getLHS())) {
+    return true;
+  }
+  if (const auto* op = dyn_cast<clang::UnaryOperator>(node);
+      op != nullptr && (op->isIncrementDecrementOp() || op->getOpcode() == clang::UO_AddrOf) &&
+      is_member(op->getSubExpr())) {
+    return true;
+  }
+  return std::ranges::any_of(node->children(),
+                             [](const clang::Stmt* child) { return changes_members(child); });
+}
+
+}  // namespace
+
+bool is_empty_record(clang::QualType type) {
+  const auto* record = type.getNonReferenceType()->getAsCXXRecordDecl();
+  return record != nullptr && record->hasDefinition() && record->isEmpty();
+}
+
+const clang::FunctionDecl* CallInliner::wanted(const clang::CallExpr& call) {
+  const clang::FunctionDecl* callee = call.getDirectCallee();
+  if (callee == nullptr) return nullptr;
+  const clang::FunctionDecl* function = nullptr;
+  if (callee->getBody(function) == nullptr || function == nullptr) return nullptr;
+  const clang::SourceManager& sources = expressions_.context().getSourceManager();
+  if (!sources.isWrittenInMainFile(sources.getExpansionLoc(function->getLocation())))
+    return nullptr;
+  const CallEffect effect = callees_.of(*function);
+  const bool is_pure = effect == CallEffect::pure;
+  // The steps take a call that only uses memory as it is.
+  if (effect == CallEffect::memory && !is_inside() && !isa<clang::CXXMethodDecl>(function))
+    return nullptr;
+  // From inside another function its name might not lead to it.
+  if (is_pure && !is_inside() && !isa<clang::CXXMethodDecl>(function) &&
+      single_value(*function) == nullptr) {
+    return nullptr;
+  }
+  return function;
+}
+
+void CallInliner::take_calls(const clang::Expr* expr, Block* block) {
+  if (expr == nullptr || failed_) return;
+  const clang::Expr* inner = expr->IgnoreParenImpCasts();
+  if (const auto* given = dyn_cast<clang::CXXDefaultArgExpr>(inner)) inner = given->getExpr();
+  if (const auto* choice = dyn_cast<clang::ConditionalOperator>(inner)) {
+    take_calls(choice->getCond(), block);
+    take_calls(choice->getTrueExpr(), nullptr);
+    take_calls(choice->getFalseExpr(), nullptr);
+    return;
+  }
+  if (const auto* op = dyn_cast<clang::BinaryOperator>(inner); op != nullptr && op->isLogicalOp()) {
+    take_calls(op->getLHS(), block);
+    take_calls(op->getRHS(), nullptr);
+    return;
+  }
+  if (isa<clang::LambdaExpr>(inner)) return;
+  const auto* call = dyn_cast<clang::CallExpr>(inner);
+  if (call != nullptr && wanted(*call) != nullptr) {
+    take_call(*call, block);
+    return;
+  }
+  for (const clang::Stmt* child : inner->children()) {
+    if (const auto* part = dyn_cast_or_null<clang::Expr>(child)) take_calls(part, block);
+  }
+}
+
+void CallInliner::take_call(const clang::CallExpr& call, Block* block) {
+  const clang::FunctionDecl* function = wanted(call);
+  Block code;
+  std::vector<const clang::Expr*> arguments(call.arg_begin(), call.arg_end());
+  const clang::Expr* object = nullptr;
+  const auto* method = dyn_cast<clang::CXXMethodDecl>(function);
+  if (const auto* of_member = dyn_cast<clang::CXXMemberCallExpr>(&call)) {
+    object = of_member->getImplicitObjectArgument();
+  } else if (isa<clang::CXXOperatorCallExpr>(&call) && method != nullptr && !arguments.empty()) {
+    object = arguments.front();
+    arguments.erase(arguments.begin());
+  }
+  for (const clang::Expr* argument : arguments)
+    take_calls(argument, &code);
+  const clang::Stmt* body = function->getBody();
+  const clang::Expr* single = single_value(*function);
+  failed_ =
+      failed_ || !active_.insert(function).second || arguments.size() != function->getNumParams();
+  if (failed_) return;
+  expressions_.set_elsewhere(true);
+  bodies_.note_changing(*body);
+  std::optional<Fields> fields;
+  if (method != nullptr && method->isInstance()) {
+    const bool has_fields =
+        object != nullptr &&
+        !is_empty_record(object->getType()->isPointerType() ? object->getType()->getPointeeType()
+                                                            : object->getType());
+    if (has_fields) {
+      // Of `this` the fields are known already.
+      const bool is_own = isa<clang::CXXThisExpr>(object->IgnoreParenImpCasts());
+      if (!is_own) fields = fields_of(*object, code);
+      failed_ = failed_ || (!is_own && !fields) || changes_members(body);
+    }
+  }
+  if (!failed_) failed_ = !bind(*function, arguments, single, code);
+  if (failed_) return;
+  Fields before;
+  if (fields) before = expressions_.exchange_fields(std::move(*fields));
+  const clang::QualType type = function->getReturnType();
+  ExprPtr value;
+  failed_ = single != nullptr && type->isVoidType();
+  if (single != nullptr) {
+    take_calls(single, &code);
+    value = expressions_.convert(single);
+    const auto scalar = scalar_type_of(type);
+    if (scalar && value->type != scalar) value = cast(std::string(cuda_name(*scalar)), value);
+    // What a call of its own read must not be read again later.
+    if (!is_value_of_parameters(*single) && !type->isVoidType() && !type->isPointerType() &&
+        !type->isReferenceType()) {
+      value = variable(bodies_.declare_result(stem_of(*function), type, value, code), scalar);
+    }
+  } else {
+    const std::vector<const clang::Stmt*> statements = statements_of(body);
+    const bool has_choices = std::ranges::any_of(statements, [](const clang::Stmt* stmt) {
+      return !isa<clang::ReturnStmt>(stmt) && holds_return(*stmt);
+    });
+    std::string result;
+    if (has_choices && !type->isVoidType()) {
+      result = bodies_.declare_result(stem_of(*function), type, nullptr, code);
+      value = variable(result, scalar_type_of(type));
+    }
+    const bool is_converted = convert_body(statements, result, type, &value, code);
+    failed_ = failed_ || !is_converted || (!type->isVoidType() && !value);
+  }
+  if (fields) (void)expressions_.exchange_fields(std::move(before));
+  active_.erase(function);
+  expressions_.set_elsewhere(is_inside());
+  const bool has_no_place = block == nullptr && !code.empty();
+  const bool may_stay =
+      !is_inside() && method == nullptr && !failed_ && callees_.of(*function) == CallEffect::pure;
+  if (has_no_place && may_stay) return;
+  failed_ = failed_ || has_no_place || type->isReferenceType();
+  if (failed_) return;
+  took_any_ = true;
+  if (block != nullptr) block->insert(block->end(), code.begin(), code.end());
+  expressions_.set_value(&call, std::move(value));
+}
+
+// Whether nothing but parameters, and what is computed of them, makes the value.
+bool CallInliner::is_value_of_parameters(const clang::Stmt& node) {
+  if (isa<clang::ArraySubscriptExpr>(node) || isa<clang::PseudoObjectExpr>(node) ||
+      isa<clang::CXXThisExpr>(node)) {
+    return false;
+  }
+  if (const auto* op = dyn_cast<clang::UnaryOperator>(&node);
+      op != nullptr && op->getOpcode() == clang::UO_Deref) {
+    return false;
+  }
+  if (const auto* reference = dyn_cast<clang::DeclRefExpr>(&node)) {
+    const auto* used = dyn_cast<clang::VarDecl>(reference->getDecl());
+    if (used != nullptr && !isa<clang::ParmVarDecl>(used)) return false;
+  }
+  if (const auto* call = dyn_cast<clang::CallExpr>(&node)) {
+    const clang::FunctionDecl* callee = call->getDirectCallee();
+    if (callee == nullptr || callees_.of(*callee) != CallEffect::pure) return false;
+  }
+  return std::ranges::all_of(node.children(), [&](const clang::Stmt* child) {
+    return child == nullptr || is_value_of_parameters(*child);
+  });
+}
+
+// Whether the value may as well be computed later: no memory, nothing that changes.
+bool CallInliner::stays_the_same(const clang::Stmt& node) const {
+  if (isa<clang::ArraySubscriptExpr>(node) || isa<clang::CallExpr>(node) ||
+      isa<clang::CXXThisExpr>(node)) {
+    return false;
+  }
+  if (const auto* op = dyn_cast<clang::UnaryOperator>(&node);
+      op != nullptr && op->getOpcode() == clang::UO_Deref) {
+    return false;
+  }
+  const auto* reference = dyn_cast<clang::DeclRefExpr>(&node);
+  if (reference != nullptr && bodies_.is_changing(*reference->getDecl())) return false;
+  return std::ranges::all_of(node.children(), [&](const clang::Stmt* child) {
+    return child == nullptr || stays_the_same(*child);
+  });
+}
+
+// What is passed is written where the call stands.
+ExprPtr CallInliner::convert_passed(const clang::Expr& argument) {
+  expressions_.set_elsewhere(active_.size() > 1);
+  ExprPtr value = expressions_.convert(&argument);
+  expressions_.set_elsewhere(true);
+  return value;
+}
+
+bool CallInliner::bind(const clang::FunctionDecl& function,
+                       const std::vector<const clang::Expr*>& arguments, const clang::Expr* single,
+                       Block& block) {
+  for (unsigned at = 0; at < function.getNumParams(); ++at) {
+    const clang::ParmVarDecl& parameter = *function.getParamDecl(at);
+    const clang::QualType type = parameter.getType();
+    if (is_empty_record(type)) continue;
+    if (type.getNonReferenceType()->isRecordType() && !scalar_type_of(type.getNonReferenceType())) {
+      return false;
+    }
+    const clang::Expr& argument = *arguments[at];
+    if (!type->isReferenceType() || type.getNonReferenceType().isConstQualified()) {
+      if (!bind_value(parameter, argument, single, block)) return false;
+      continue;
+    }
+    // Another name of a variable; of anything else it might move.
+    const auto* place = dyn_cast<clang::DeclRefExpr>(bare(&argument));
+    if (place == nullptr) return false;
+    expressions_.set_meaning(&parameter, convert_passed(*place));
+  }
+  return true;
+}
+
+bool CallInliner::bind_value(const clang::ParmVarDecl& parameter, const clang::Expr& argument,
+                             const clang::Expr* single, Block& block) {
+  clang::ASTContext& context = expressions_.context();
+  const clang::Expr* inner = bare(&argument);
+  if (has_effects(*inner)) return false;
+  const clang::QualType type = parameter.getType().getNonReferenceType();
+  if (!scalar_type_of(type) && !type->isPointerType()) return false;
+  if (type->isFunctionPointerType()) return false;
+  const ExprPtr value = convert_passed(*inner);
+  const bool is_array = inner->getType()->isArrayType();
+  const bool same =
+      is_array ||
+      context.hasSameUnqualifiedType(
+          context.getCanonicalType(inner->getType()).getUnqualifiedType(),
+          context.getCanonicalType(type).getUnqualifiedType()) ||
+      (type->isPointerType() && inner->getType()->isPointerType() &&
+       context.hasSameUnqualifiedType(type->getPointeeType().getUnqualifiedType(),
+                                      inner->getType()->getPointeeType().getUnqualifiedType()));
+  const bool is_changing = bodies_.is_changing(parameter);
+  const auto* reference = dyn_cast<clang::DeclRefExpr>(inner);
+  // What a reference leads to may change on the way.
+  const bool is_moving = parameter.getType()->isReferenceType() && inner->isLValue() &&
+                         (reference == nullptr || bodies_.is_changing(*reference->getDecl()));
+  if (is_moving && (single == nullptr || !is_value_of_parameters(*single))) return false;
+  // What has one value may stand for the parameter, and so may anything that is used once at once.
+  const bool is_fixed = isa<clang::IntegerLiteral>(inner) || isa<clang::FloatingLiteral>(inner) ||
+                        is_array ||
+                        (reference != nullptr && !bodies_.is_changing(*reference->getDecl())) ||
+                        (reference != nullptr && single != nullptr) ||
+                        (single != nullptr && uses_of(single, parameter) <= 1);
+  if (same && !is_changing && is_fixed) {
+    expressions_.set_meaning(&parameter, value);
+    return true;
+  }
+  expressions_.forget_meaning(&parameter);
+  bodies_.declare(parameter, value, !is_changing, block);
+  return true;
+}
+
+ExprPtr CallInliner::field_value(const clang::FieldDecl& field, const clang::Expr& value,
+                                 Block& block) {
+  const clang::Expr* inner = bare(&value);
+  if (has_effects(*inner)) return nullptr;
+  const clang::QualType type = field.getType();
+  if (!scalar_type_of(type) && !type->isPointerType()) return nullptr;
+  ExprPtr converted = expressions_.convert(inner);
+  const auto* reference = dyn_cast<clang::DeclRefExpr>(inner);
+  const bool is_fixed =
+      inner->getType()->isArrayType() || (reference != nullptr && type->isPointerType() &&
+                                          !bodies_.is_changing(*reference->getDecl()));
+  if (is_fixed) return converted;
+  return variable(bodies_.declare_result(field.getNameAsString(), type, converted, block),
+                  scalar_type_of(type));
+}
+
+// Of an object that is made where it is used.
+std::optional<CallInliner::Fields> CallInliner::fields_of(const clang::Expr& object, Block& block) {
+  const clang::Expr* inner = bare(&object);
+  if (const auto* reference = dyn_cast<clang::DeclRefExpr>(inner)) {
+    // A constant that was made in a declaration.
+    const auto* declared = dyn_cast<clang::VarDecl>(reference->getDecl());
+    const bool is_constant = declared != nullptr && declared->hasLocalStorage() &&
+                             declared->hasInit() && !bodies_.is_changing(*declared) &&
+                             stays_the_same(*declared->getInit());
+    if (!is_constant) return std::nullopt;
+    inner = bare(declared->getInit());
+  }
+  Fields fields;
+  if (const auto* list = dyn_cast<clang::InitListExpr>(inner)) {
+    const auto* record = list->getType()->getAsCXXRecordDecl();
+    if (record == nullptr || record->isUnion() || record->getNumBases() > 0) return std::nullopt;
+    unsigned at = 0;
+    for (const clang::FieldDecl* field : record->fields()) {
+      if (at >= list->getNumInits()) return std::nullopt;
+      take_calls(list->getInit(at), &block);
+      ExprPtr value = field_value(*field, *list->getInit(at++), block);
+      if (!value) return std::nullopt;
+      fields[field] = std::move(value);
+    }
+    return fields;
+  }
+  const auto* made = dyn_cast<clang::CXXConstructExpr>(inner);
+  if (made == nullptr) return std::nullopt;
+  const clang::FunctionDecl* defined = nullptr;
+  const clang::Stmt* body = made->getConstructor()->getBody(defined);
+  const auto* constructor = dyn_cast_or_null<clang::CXXConstructorDecl>(defined);
+  if (constructor == nullptr || !statements_of(body).empty()) return std::nullopt;
+  std::vector<const clang::Expr*> arguments(made->arg_begin(), made->arg_end());
+  if (arguments.size() != constructor->getNumParams()) return std::nullopt;
+  for (const clang::Expr* argument : arguments)
+    take_calls(argument, &block);
+  if (failed_ || !bind(*constructor, arguments, nullptr, block)) return std::nullopt;
+  for (const clang::CXXCtorInitializer* one : constructor->inits()) {
+    if (!one->isMemberInitializer()) return std::nullopt;
+    ExprPtr value = field_value(*one->getMember(), *one->getInit(), block);
+    if (!value) return std::nullopt;
+    fields[one->getMember()] = std::move(value);
+  }
+  return fields;
+}
+
+// `value` gets what the last statement returns, unless a variable `result` takes it.
+bool CallInliner::convert_body(const std::vector<const clang::Stmt*>& body,
+                               const std::string& result, clang::QualType type, ExprPtr* value,
+                               Block& block) {
+  for (std::size_t at = 0; at < body.size(); ++at) {
+    const clang::Stmt* stmt = body[at];
+    if (const auto* leave = dyn_cast<clang::ReturnStmt>(stmt)) {
+      if (leave->getRetValue() == nullptr) return true;
+      take_calls(leave->getRetValue(), &block);
+      if (failed_) return false;
+      const ExprPtr returned = expressions_.convert(leave->getRetValue());
+      if (!result.empty()) {
+        block.push_back(assign(variable(result, scalar_type_of(type)), returned));
+      } else {
+        *value =
+            variable(bodies_.declare_result("result", type, returned, block), scalar_type_of(type));
+      }
+      return true;
+    }
+    const auto* choice = dyn_cast<clang::IfStmt>(stmt);
+    if (choice != nullptr && choice->isConstexpr()) {
+      bool holds = false;
+      if (!choice->getCond()->EvaluateAsBooleanCondition(holds, expressions_.context()))
+        return false;
+      std::vector<const clang::Stmt*> taken =
+          statements_of(holds ? choice->getThen() : choice->getElse());
+      taken.insert(taken.end(), body.begin() + static_cast<std::ptrdiff_t>(at) + 1, body.end());
+      return convert_body(taken, result, type, value, block);
+    }
+    if (!holds_return(*stmt)) {
+      bodies_.convert_into(stmt, block);
+      continue;
+    }
+    // if (condition) { ...; return ...; } and the rest.
+    if (choice == nullptr || choice->getInit() != nullptr ||
+        choice->getConditionVariable() != nullptr || (result.empty() && !type->isVoidType())) {
+      return false;
+    }
+    const std::vector<const clang::Stmt*> then = statements_of(choice->getThen());
+    if (then.empty() || !isa<clang::ReturnStmt>(then.back())) return false;
+    std::vector<const clang::Stmt*> rest = statements_of(choice->getElse());
+    rest.insert(rest.end(), body.begin() + static_cast<std::ptrdiff_t>(at) + 1, body.end());
+    take_calls(choice->getCond(), &block);
+    if (failed_ || has_effects(*choice->getCond())) return false;
+    ExprPtr condition = expressions_.convert(choice->getCond());
+    Block yes;
+    Block no;
+    if (!convert_body(then, result, type, value, yes) ||
+        !convert_body(rest, result, type, value, no)) {
+      return false;
+    }
+    block.push_back(branch(std::move(condition), std::move(yes), std::move(no),
+                           expressions_.line_of(choice->getIfLoc())));
+    return true;
+  }
+  return type->isVoidType();
+}
+
+}  // namespace regraph::source
