@@ -31,6 +31,7 @@ enum class InstructionClass : std::uint8_t {
   branch,
   barrier,
   shuffle,
+  matrix,  // mma
   load_global,
   store_global,
   load_shared,
@@ -56,6 +57,8 @@ struct InstructionProfile {
   int loop_depth = 0;             // natural loops around its basic block, 0 outside any
   int source_line = 0;            // of the CUDA source by .loc, 0 when unknown
   int access_bytes = 0;           // per lane, memory instructions only (16 for .v4.f32)
+  int multiply_adds = 0;          // of a warp, matrix products only
+  bool is_tf32 = false;           // those
   bool reads_only_cache = false;  // ld.global.nc
   bool bypasses_l1 = false;       // .cg, .cv, .volatile, .relaxed, ...
   // The previous memory instruction of the same basic block has the same kind, width and base

@@ -38,6 +38,8 @@ bool is_anchor(OperationClass machine, InstructionClass ptx) {
       return machine == Kind::barrier;
     case InstructionClass::shuffle:
       return machine == Kind::shuffle;
+    case InstructionClass::matrix:
+      return machine == Kind::tensor;
     case InstructionClass::load_global:
       return machine == Kind::load_global || machine == Kind::load_generic ||
              machine == Kind::copy_to_shared;

@@ -101,6 +101,8 @@ class Scoreboard {
       case InstructionClass::conversion:
       case InstructionClass::shuffle:
         return device_.special_function_latency;
+      case InstructionClass::matrix:
+        return device_.tensor_latency;
       case InstructionClass::divide:
         return 10.0 * device_.arithmetic_latency;
       case InstructionClass::fp64:

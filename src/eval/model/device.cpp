@@ -4,6 +4,8 @@
 //   [rrze]   RRZE-HPC/gpu-benches, measured result files (a100_80, h100_pcie, h200, gh200)
 //   [hopper] HPMLL/NVIDIA-Hopper-Benchmark logs (H800 PCIe)
 //   [accel]  Accel-Sim configurations SM80_A100, SM90_H100, SM90_H200
+//   [luo]    Luo and others, "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture via
+//            Microbenchmarking", 2024
 //   [h200]   measured on one H200 by this project's developers (driver 580, CUDA 13.0)
 //   [guess]  an estimate nobody measured; see docs/simulator.md
 #include "eval/model/device.h"
@@ -31,19 +33,23 @@ DeviceSpec make_h200() {
   d.name = "h200";
   d.architecture = "sm_90";
   d.description = "NVIDIA H200 SXM 141 GB";
-  d.sm_count = 132;                       // [h200]
-  d.clock_hertz = 1.98e9;                 // [h200] 1975-1980 MHz loaded
-  d.shared_bytes = 228 << 10;             // [guide]
-  d.shared_bytes_per_block = 227 << 10;   // [guide]
-  d.unified_bytes = 256 << 10;            // [guide]
-  d.fp32_lanes = 128;                     // [guide]
-  d.fp64_lanes = 64;                      // [guide]
-  d.int32_lanes = 64;                     // [guide]
-  d.special_function_lanes = 16;          // [guide]
-  d.constant_load_lanes = 16;             // [h200] convolutions: 15.5 reached, never exceeded
+  d.sm_count = 132;                      // [h200]
+  d.clock_hertz = 1.98e9;                // [h200] 1975-1980 MHz loaded
+  d.shared_bytes = 228 << 10;            // [guide]
+  d.shared_bytes_per_block = 227 << 10;  // [guide]
+  d.unified_bytes = 256 << 10;           // [guide]
+  d.fp32_lanes = 128;                    // [guide]
+  d.fp64_lanes = 64;                     // [guide]
+  d.int32_lanes = 64;                    // [guide]
+  d.special_function_lanes = 16;         // [guide]
+  d.constant_load_lanes = 16;            // [h200] convolutions: 15.5 reached, never exceeded
+  // [luo] mma.sync reaches 62.9 % of the data sheet's rate, which takes wgmma: 1024 and 2048
+  d.tensor_tf32_products = 644.0;
+  d.tensor_half_products = 1288.0;
   d.lsu_bytes_per_clock = 128.0;          // [rrze] 127 to 128
   d.arithmetic_latency = 4.0;             // [accel]
   d.special_function_latency = 23.0;      // [accel]
+  d.tensor_latency = 33.0;                // [luo] m16n8k16
   d.shared_latency = 23.0;                // [accel] 23 to 29
   d.l1_latency = 32.0;                    // [rrze] gh200
   d.l2_latency = 280.0;                   // [rrze] gh200 at 1.98 GHz
@@ -106,6 +112,9 @@ DeviceSpec make_a100() {
   d.unified_bytes = 192 << 10;             // [guide]
   d.fp32_lanes = 64;                       // [guide]
   d.fp64_lanes = 32;                       // [guide]
+  d.tensor_tf32_products = 512.0;          // [sheet] 156 TFLOP/s
+  d.tensor_half_products = 1024.0;         // [sheet] 312 TFLOP/s
+  d.tensor_latency = 25.0;                 // [luo]
   d.lsu_bytes_per_clock = 125.0;           // [rrze]
   d.l1_latency = 33.0;                     // [rrze]
   d.l2_latency = 203.0;                    // [rrze]

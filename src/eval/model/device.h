@@ -35,12 +35,16 @@ struct DeviceSpec {
   int fp64_lanes = 64;
   int int32_lanes = 64;
   int special_function_lanes = 16;
-  int constant_load_lanes = 16;        // LDC
+  int constant_load_lanes = 16;  // LDC
+  // Multiply-adds per clock of one SM by mma.sync, of tf32 and of 16-bit factors.
+  double tensor_tf32_products = 512.0;
+  double tensor_half_products = 1024.0;
   double lsu_bytes_per_clock = 128.0;  // shared memory and L1 data path
 
   // Latencies in clocks.
   double arithmetic_latency = 4.0;
   double special_function_latency = 23.0;
+  double tensor_latency = 33.0;  // mma.sync
   double shared_latency = 23.0;
   double l1_latency = 33.0;
   double l2_latency = 280.0;

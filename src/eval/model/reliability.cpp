@@ -45,9 +45,9 @@ bool uses_local_memory(const ModelInput& input) {
 
 double assess_reliability(const ModelInput& input, const TimeBounds& b, bool counted_in_ptx,
                           Facts& facts) {
-  std::array<double, 12> all = {
-      b.issue,      b.fp32,    b.fp64, b.integer, b.special_function, b.constant_loads,
-      b.load_store, b.latency, b.l2,   b.dram,    b.atomics,          b.launch};
+  std::array<double, 13> all = {
+      b.issue,   b.fp32, b.fp64, b.integer, b.special_function, b.constant_loads, b.load_store,
+      b.latency, b.l2,   b.dram, b.atomics, b.launch,           b.tensor};
   std::sort(all.begin(), all.end(), std::greater<>());
   double squares = kPredictionUncertainty * kPredictionUncertainty;
   const auto caveat = [&](bool applies, const char* fact, double alone) {

@@ -101,6 +101,9 @@ TimeBounds bounds_of(const ModelInput& input, const DeviceSpec& device, const Wa
   bounds.integer = pipe(work.integer, device.int32_lanes);
   bounds.special_function = pipe(work.special_function, device.special_function_lanes);
   bounds.constant_loads = pipe(work.constant_loads, device.constant_load_lanes);
+  bounds.tensor = (work.tf32_products / device.tensor_tf32_products +
+                   work.half_products / device.tensor_half_products) *
+                  warps / clock;
   const double lsu_scale = 128.0 / device.lsu_bytes_per_clock;
   bounds.load_store = (work.shared_wavefronts + work.global_passes) * lsu_scale * warps / clock +
                       pipe(work.shuffle, kShuffleLanesPerClock);
@@ -124,12 +127,13 @@ TimeBounds bounds_of(const ModelInput& input, const DeviceSpec& device, const Wa
 double sm_side(const ModelInput& input, const DeviceSpec& device, const WarpTiming& timing,
                const TimeBounds& b) {
   if (!timing.in_machine_code) {
-    return p_norm({b.issue, b.fp32, b.fp64, b.integer, b.special_function, b.load_store, b.latency},
-                  device.sm_norm);
+    return p_norm(
+        {b.issue, b.fp32, b.fp64, b.integer, b.special_function, b.tensor, b.load_store, b.latency},
+        device.sm_norm);
   }
   // Pipes work side by side on what was issued to them.
-  const double arithmetic =
-      std::max({b.issue, b.fp32, b.fp64, b.integer, b.special_function, b.constant_loads});
+  const double arithmetic = std::max(
+      {b.issue, b.fp32, b.fp64, b.integer, b.special_function, b.constant_loads, b.tensor});
   // Between barriers the warps of a block do the same at the same time, so that only other blocks
   // have something else to do: with one block nothing overlaps. In loops without barriers warps
   // drift apart.
@@ -149,7 +153,7 @@ double seconds_of(const ModelInput& input, const DeviceSpec& device, const WarpT
 }
 
 std::string bottleneck_of(const TimeBounds& bounds, const Occupancy& occupancy) {
-  const std::array<std::pair<double, std::string>, 12> named = {{
+  const std::array<std::pair<double, std::string>, 13> named = {{
       {bounds.dram, "DRAM bandwidth"},
       {bounds.l2, "L2 bandwidth"},
       {bounds.atomics, "global atomics that meet"},
@@ -160,6 +164,7 @@ std::string bottleneck_of(const TimeBounds& bounds, const Occupancy& occupancy) 
       {bounds.integer, "integer arithmetic"},
       {bounds.special_function, "special functions"},
       {bounds.constant_loads, "loads of constants"},
+      {bounds.tensor, "tensor cores"},
       {bounds.issue, "instruction issue"},
       {bounds.latency,
        "exposed latency (occupancy limited by " + std::string(name(occupancy.limiter)) + ")"},
@@ -259,6 +264,7 @@ Prediction predict(const ModelInput& input, const DeviceSpec& device) {
   facts["l2_utilization"] = b.l2 / seconds;
   facts["lsu_utilization"] = b.load_store / seconds;
   facts["fma_utilization"] = b.fp32 / seconds;
+  if (b.tensor > 0.0) facts["tensor_utilization"] = b.tensor / seconds;
   facts["alu_utilization"] = b.integer / seconds;
   facts["issue_utilization"] = b.issue / seconds;
   facts["latency_share"] = std::min(1.0, b.latency / seconds);

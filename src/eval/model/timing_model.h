@@ -53,6 +53,7 @@ struct TimeBounds {
   double integer = 0.0;
   double special_function = 0.0;
   double constant_loads = 0.0;
+  double tensor = 0.0;
   double load_store = 0.0;
   double latency = 0.0;
   double l2 = 0.0;

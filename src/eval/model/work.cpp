@@ -83,6 +83,9 @@ WarpWork work_of(const ptx::Profile& profile, const std::vector<double>& merged)
       case InstructionClass::shuffle:
         work.shuffle += count;
         break;
+      case InstructionClass::matrix:
+        (p.is_tf32 ? work.tf32_products : work.half_products) += count * p.multiply_adds;
+        break;
       case InstructionClass::load_global:
         work.memory += count;
         work.global_loads += count;
@@ -137,6 +140,8 @@ WarpWork work_of(const ptx::Profile& profile, const std::vector<double>& merged)
                         &work.integer_multiply,
                         &work.special_function,
                         &work.shuffle,
+                        &work.tf32_products,
+                        &work.half_products,
                         &work.shared_wavefronts,
                         &work.global_passes,
                         &work.branches,

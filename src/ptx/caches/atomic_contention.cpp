@@ -1,5 +1,7 @@
 #include "ptx/caches/atomic_contention.h"
 
+#include "ptx/memory/sectors.h"
+
 #include <algorithm>
 #include <array>
 

@@ -198,8 +198,14 @@ enum class Operation : std::uint16_t {
   reduce_or,
   reduce_xor,
   elect,
+  // Products of small matrices that a warp holds (matrix_product.h).
+  matrix_multiply_add,  // e: index into Code::matrix_products
+  matrix_distribute,    // rows that lanes loaded to fragments; e: as above
   // Memory that needs no fast path.
   atomic,
+  copy_to_shared,    // the second half of an asynchronous copy (async_copy_handlers.cpp)
+  copies_committed,  // a group of them ends
+  copies_awaited,    // all but the newest `immediate` groups arrive
   trace_access,
   count,
 };
@@ -260,6 +266,11 @@ static_assert(sizeof(Record) == 64);
 inline constexpr std::uint32_t kCarryIn = 1;
 inline constexpr std::uint32_t kCarryOut = 2;
 inline constexpr std::uint32_t kBorrow = 4;
+
+// Record::flags of copy_to_shared: its address has 32 bits.
+inline constexpr std::uint32_t kCopyNarrowAddress = 1;
+// Record::immediate of copies_awaited: also what no group was committed for.
+inline constexpr std::int64_t kAllCopies = -1;
 
 // Record::flags of a trap: the instruction, a failed assertion, one whose text lies in the frame at
 // a (message), b (file), c (line) and e (function).

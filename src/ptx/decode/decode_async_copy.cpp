@@ -1,20 +1,39 @@
-// cp.async: copied at once. Waiting for it then has nothing to do, which every correct program
-// allows.
+// cp.async: global memory is read at once, shared memory is written as late as a thread may count
+// on it: when it waits for the copy's group. Whoever reads earlier finds what was there before.
 #include "ptx/decode/decoder.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 
 namespace regraph::ptx {
 
+// cp.async.commit_group; cp.async.wait_group n; cp.async.wait_all
+bool Decoder::decode_copy_group() {
+  classify(InstructionClass::other);
+  if (opcode_.has("commit_group")) {
+    emit(Operation::copies_committed, LaneType::u32);
+    return true;
+  }
+  if (opcode_.has("wait_all")) {
+    emit(Operation::copies_awaited, LaneType::u32).immediate = kAllCopies;
+    return true;
+  }
+  if (operand_count() != 1 || operand(0).kind != Operand::Kind::integer) {
+    return malformed("expected a number of groups");
+  }
+  constexpr std::uint64_t kMost = 1U << 30;
+  emit(Operation::copies_awaited, LaneType::u32).immediate =
+      static_cast<std::int64_t>(std::min(operand(0).bits, kMost));
+  return true;
+}
+
 // cp.async.ca.shared.global [to], [from], bytes [, policy]
 bool Decoder::decode_async_copy() {
   if (opcode_.has("commit_group") || opcode_.has("wait_group") || opcode_.has("wait_all")) {
-    classify(InstructionClass::other);
-    emit(Operation::nothing, LaneType::u32);
-    return true;
+    return decode_copy_group();
   }
   if (opcode_.has("bulk") || opcode_.has("mbarrier") ||
       !(opcode_.has("shared") || opcode_.has("shared::cta")) || !opcode_.has("global")) {
@@ -46,7 +65,9 @@ bool Decoder::decode_async_copy() {
     if (!address_register(operand(store ? 0 : 1), &record.a, &narrow, &record.immediate))
       return false;
     record.handler_id =
-        memory_handler_id(store, narrow, MemoryType::b32, std::bit_width(elements) - 1);
+        store ? handler_id(Operation::copy_to_shared, LaneType::u32)
+              : memory_handler_id(false, narrow, MemoryType::b32, std::bit_width(elements) - 1);
+    record.flags = narrow ? kCopyNarrowAddress : 0;
     record.d = slots[0];
     record.b = slots[1];
     record.c = slots[2];

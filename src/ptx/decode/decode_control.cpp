@@ -186,6 +186,8 @@ bool Decoder::decode_instruction() {
   if (name == "atom") return decode_atomic(true);
   if (name == "red") return decode_atomic(false);
   if (name == "cp" && opcode_.has("async")) return decode_async_copy();
+  if (name == "mma") return decode_matrix_product();
+  if (name == "ldmatrix") return decode_matrix_load();
   if (name == "shfl" || name == "vote" || name == "match" || name == "redux" ||
       name == "activemask" || name == "elect") {
     return decode_exchange();

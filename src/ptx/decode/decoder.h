@@ -115,6 +115,7 @@ class Decoder {
   bool decode_partial_copy(const Operand& bytes, const Record& load,
                            const std::array<std::uint32_t, 4>& slots, std::uint32_t elements);
   bool decode_async_copy();  // decode_async_copy.cpp
+  bool decode_copy_group();
   bool address_register(const Operand& address, std::uint32_t* offset, bool* narrow,
                         std::int64_t* displacement);
   bool decode_branch();  // decode_control.cpp
@@ -124,6 +125,8 @@ class Decoder {
   bool call_copies(const CallTarget& call, const Function& callee, CallSite::Target& target);
   bool frame_offset(const Operand& operand, std::uint64_t* offset, std::uint64_t* bytes);
   bool decode_exchange();
+  bool decode_matrix_product();  // decode_matrix.cpp
+  bool decode_matrix_load();
   bool arithmetic(Operation operation, DataType type, int sources);
   bool finish_saturation(DataType type, std::uint32_t d);
   [[nodiscard]] LaneType lane_type(DataType type) const;

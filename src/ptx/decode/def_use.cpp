@@ -27,11 +27,11 @@ InstructionEffect effect_of(const Function& function, const Instruction& instruc
   InstructionEffect effect;
   const Opcode opcode(instruction.mnemonic);
   const std::string_view name = opcode.name();
-  const bool returns =
-      !(name == "st" || name == "red" || name == "bra" || name == "brx" || name == "ret" ||
-        name == "exit" || name == "membar" || name == "fence" || name == "call" ||
-        name == "prefetch" || ((name == "bar" || name == "barrier") && !opcode.has("red")));
-  if (name == "ld" || name == "ldu") effect.role = InstructionRole::load;
+  const bool returns = !(name == "st" || name == "red" || name == "bra" || name == "brx" ||
+                         name == "ret" || name == "exit" || name == "membar" || name == "fence" ||
+                         name == "call" || name == "prefetch" || name == "cp" ||
+                         ((name == "bar" || name == "barrier") && !opcode.has("red")));
+  if (name == "ld" || name == "ldu" || name == "ldmatrix") effect.role = InstructionRole::load;
   if (name == "st") effect.role = InstructionRole::store;
   // A copy to shared memory: a store there, a load from global memory.
   if (name == "cp" && opcode.has("global")) {
@@ -39,6 +39,8 @@ InstructionEffect effect_of(const Function& function, const Instruction& instruc
     effect.global = true;
     effect.copies = true;
   }
+  // What copies wait for belongs to them, wherever it stands.
+  if (name == "cp" && !opcode.has("global")) effect.role = InstructionRole::control;
   if (name == "atom" || name == "red") effect.role = InstructionRole::atomic;
   if (name == "bra" || name == "brx" || name == "ret" || name == "exit" || name == "bar" ||
       name == "barrier" || name == "call") {

@@ -113,6 +113,7 @@ inline constexpr std::uint32_t kMostCallDepth = 1024;
 
 struct BlockContext;
 struct CallStack;
+struct PendingCopies;
 
 struct Warp {
   std::byte* registers = nullptr;
@@ -147,6 +148,7 @@ struct Warp {
   std::uint64_t frame = 0;     // where the running function's frame begins in local memory
   std::uint32_t depth = 0;     // of calls
   CallStack* calls = nullptr;
+  PendingCopies* copies = nullptr;
 };
 
 // Where a slow access found its lanes.
@@ -187,5 +189,7 @@ void fill_lane_exchange_handlers(Handler* table);
 void fill_atomic_handlers(Handler* table);
 void fill_call_handlers(Handler* table);
 void fill_rare_handlers(Handler* table);
+void fill_matrix_handlers(Handler* table);
+void fill_async_copy_handlers(Handler* table);
 
 }  // namespace regraph::ptx

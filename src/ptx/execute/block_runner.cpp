@@ -129,6 +129,7 @@ void BlockRunner::build_registers() {
   local_.resize(local_a_warp * warp_count);
   warps_.resize(warp_count);
   calls_.resize(warp_count);
+  copies_.resize(warp_count);
   const std::size_t entries = kStackEntries + (code_.calls.empty() ? 0 : kMostCallDepth);
   stacks_.resize(entries * warp_count);
   for (std::size_t i = 0; i < warp_count; ++i) {
@@ -144,6 +145,7 @@ void BlockRunner::build_registers() {
     warp.block = &context_;
     warp.stack = stacks_.data() + i * entries;
     warp.calls = &calls_[i];
+    warp.copies = &copies_[i];
     warp.local = local_.data() + i * local_a_warp;
     warp.index = static_cast<std::uint32_t>(i);
     for (const ConstantSlot& slot : code_.constants) {
@@ -270,6 +272,7 @@ void BlockRunner::start(std::uint64_t linear_block) {
     warp.frame = 0;
     warp.depth = 0;
     warp.calls->frames.clear();
+    warp.copies->clear();
     warp.resume = records_.data();
     warp.status = WarpStatus::ready;
     warp.time = 0;

@@ -95,6 +95,7 @@ class BlockRunner {
   std::vector<Warp> warps_;
   std::vector<StackEntry> stacks_;
   std::vector<CallStack> calls_;
+  std::vector<PendingCopies> copies_;
   std::vector<std::uint64_t> block_warps_;
   std::vector<std::uint64_t> block_threads_;
   std::vector<std::uint64_t> guard_warps_;

@@ -75,6 +75,8 @@ std::string_view name(InstructionClass instruction_class) {
       return "barrier";
     case InstructionClass::shuffle:
       return "shuffle";
+    case InstructionClass::matrix:
+      return "matrix";
     case InstructionClass::load_global:
       return "load_global";
     case InstructionClass::store_global:

@@ -31,6 +31,27 @@ struct CallStack {
   std::vector<CallFrame> frames;
 };
 
+// Asynchronous copies of a warp's threads to shared memory that have not arrived.
+struct PendingCopies {
+  // One instruction's, of several lanes.
+  struct Copy {
+    const Record* record = nullptr;
+    std::uint32_t lanes = 0;  // those it has not arrived for
+    std::uint32_t bytes = 0;  // of a lane
+    std::array<std::uint64_t, kWarpLanes> addresses;
+    std::array<std::byte*, kWarpLanes> host;
+    std::array<std::uint32_t, kWarpLanes> group;  // its number among the thread's
+    std::array<std::array<std::uint32_t, 4>, kWarpLanes> values;
+  };
+  std::vector<Copy> copies;                           // oldest first
+  std::array<std::uint32_t, kWarpLanes> committed{};  // groups of each thread
+
+  void clear() {
+    copies.clear();
+    committed.fill(0);
+  }
+};
+
 class RaceDetector;
 
 struct BlockContext {

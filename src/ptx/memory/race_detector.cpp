@@ -280,10 +280,8 @@ RaceDetector::Cell* RaceDetector::cells_of(StateSpace space, std::uint64_t addre
   return nullptr;
 }
 
-bool RaceDetector::access(const Record& record, Warp& warp, const SiteInfo& site,
-                          const std::uint64_t* addresses) {
-  const std::uint64_t bytes = static_cast<std::uint64_t>(site.element_bytes) * site.elements;
-  WarpState& state = warps_[warp.index];
+RaceDetector::Current RaceDetector::current(const Record& record, Warp& warp) const {
+  const WarpState& state = warps_[warp.index];
   Current now;
   now.record = &record;
   now.warp = &warp;
@@ -293,6 +291,35 @@ bool RaceDetector::access(const Record& record, Warp& warp, const SiteInfo& site
   now.access.exchange = state.exchange;
   now.access.instruction = record.instruction;
   now.access.warp = static_cast<std::uint8_t>(warp.index);
+  return now;
+}
+
+bool RaceDetector::copy(const PendingCopies::Copy& copy, std::uint32_t lanes, Warp& warp) {
+  Current now = current(*copy.record, warp);
+  now.is_shared = true;
+  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+    now.lane = __builtin_ctz(rest);
+    now.access.lanes = 1U << now.lane;
+    const auto lane = static_cast<std::size_t>(now.lane);
+    Cell* cells = cells_of(StateSpace::shared, copy.addresses[lane]);
+    if (cells == nullptr) continue;
+    const auto* values = reinterpret_cast<const std::byte*>(copy.values[lane].data());
+    for (std::uint64_t offset = 0; offset < copy.bytes; offset += shared_granule_) {
+      const std::uint64_t width = std::min<std::uint64_t>(shared_granule_, copy.bytes - offset);
+      const bool new_value = std::memcmp(copy.host[lane] + offset, values + offset, width) != 0;
+      if (!check_write(cells[offset / shared_granule_], now, new_value,
+                       copy.addresses[lane] + offset)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+bool RaceDetector::access(const Record& record, Warp& warp, const SiteInfo& site,
+                          const std::uint64_t* addresses) {
+  const std::uint64_t bytes = static_cast<std::uint64_t>(site.element_bytes) * site.elements;
+  Current now = current(record, warp);
   now.access.strong = site.strong;
   for (std::uint32_t rest = warp.exec; rest != 0; rest &= rest - 1) {
     now.lane = __builtin_ctz(rest);

@@ -41,6 +41,9 @@ class RaceDetector {
   // whose address is not valid are left to the record's own handler.
   bool access(const Record& record, Warp& warp, const SiteInfo& site,
               const std::uint64_t* addresses);
+  // Lanes of an asynchronous copy write: when it starts, for all accesses before have to be over,
+  // and when it arrives. Nothing is written here. Returns false after setting a fault.
+  bool copy(const PendingCopies::Copy& copy, std::uint32_t lanes, Warp& warp);
   void sync_warp(const Warp& warp);
   void exchange_lanes(const Warp& warp);
   void fence(const Warp& warp);
@@ -95,6 +98,8 @@ class RaceDetector {
     bool is_shared = false;
   };
 
+  // An access of the warp that happens now, with no lanes yet.
+  [[nodiscard]] Current current(const Record& record, Warp& warp) const;
   [[nodiscard]] bool ordered(const Access& earlier, const Current& now, bool earlier_reads) const;
   bool check_read(Cell& cell, const Current& now, std::uint64_t address);
   bool check_write(Cell& cell, const Current& now, bool new_value, std::uint64_t address);

@@ -20,6 +20,7 @@ struct KernelState {
 // What steps come to rely on, for KernelState::assumptions.
 inline constexpr const char* kNeedsDistinctBuffers = "buffers do not overlap";
 inline constexpr const char* kReordersSums = "floating-point sums may be reordered";
+inline constexpr const char* kLowersPrecision = "factors may be rounded to lower precision";
 inline constexpr const char* kApproximates = "single-precision functions may be approximate";
 
 // Notes that the state relies on `assumption`; once is enough.

@@ -1,0 +1,438 @@
+#include "rewrite/analysis/matrix_product.h"
+
+#include "rewrite/analysis/block_geometry.h"
+#include "rewrite/analysis/grid_guard.h"
+#include "rewrite/analysis/guarded_access.h"
+#include "rewrite/analysis/vector_copy.h"
+#include "rewrite/forms/inequalities.h"
+#include "rewrite/forms/kernel_state.h"
+#include "source/build.h"
+#include "source/match.h"
+#include "source/walk.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace regraph::rewrite {
+
+using source::as;
+using source::Assignment;
+using source::AssignmentOperator;
+using source::BinaryOperator;
+using source::Block;
+using source::Declaration;
+using source::Expr;
+using source::ExprPtr;
+using source::is;
+using source::Polynomial;
+using source::Stmt;
+using source::StmtPtr;
+using source::Subscript;
+
+namespace {
+
+constexpr int kVector = 4;
+constexpr int kVectorBytes = 16;
+
+std::string builtin_on(const char* builtin, int axis) {
+  return std::string(builtin) + "." + kAxes[static_cast<std::size_t>(axis)];
+}
+
+// The polynomial with a thread's place along the axis as `coordinate`; nothing where it takes block
+// and thread in any other way than as that place.
+std::optional<Polynomial> with_coordinate(const Polynomial& polynomial, int axis, const Dim3& block,
+                                          const std::string& coordinate) {
+  const std::string thread = builtin_on("threadIdx", axis);
+  const std::string number = builtin_on("blockIdx", axis);
+  const std::int64_t threads = extent(block, axis);
+  Polynomial value = with_block_extents(polynomial, block);
+  if (threads == 1) {
+    value = value.substitute(thread, Polynomial());
+    return value.substitute(number, Polynomial::symbol(coordinate));
+  }
+  const auto of_thread = value.coefficient(thread);
+  const auto of_block = value.coefficient(number);
+  if (!of_thread || !of_block || !(*of_block == *of_thread * Polynomial(threads)))
+    return std::nullopt;
+  return value.substitute(
+      thread, Polynomial::symbol(coordinate) - Polynomial(threads) * Polynomial::symbol(number));
+}
+
+// A statement below the block with the conditions around it.
+struct PlacedStatement {
+  const Assignment* assignment = nullptr;
+  std::vector<ExprPtr> guards;
+};
+
+class ProductFinder {
+ public:
+  ProductFinder(const KernelForm& form, const KernelAnalysis& kernel, const Launch& launch)
+      : form_(form), kernel_(kernel), launch_(launch) {
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      coordinates_[axis] = source::fresh_name(form.kernel, std::string("at_") + kAxes[axis]);
+  }
+
+  Result<MatrixProduct> find() {
+    Status status = find_loop();
+    if (status) status = find_sum();
+    if (status) status = find_factors();
+    if (status) status = find_axes();
+    if (status) status = place_factors();
+    if (status) status = place_guards();
+    if (status) status = place_bounds();
+    if (!status) return status.error();
+    return std::move(product_);
+  }
+
+ private:
+  Status find_loop() {
+    int loops = 0;
+    source::walk(form_.kernel.body, [&](const Stmt& stmt) {
+      if (is<source::ForLoop>(stmt) || is<source::WhileLoop>(stmt)) ++loops;
+    });
+    if (loops != 1) {
+      return refuse("the kernel has " + std::to_string(loops) +
+                    " loops, where a matrix product has one");
+    }
+    for (const StmtPtr& stmt : form_.kernel.body) {
+      const auto counted = source::counted_loop_of(*stmt);
+      if (!counted || counted->stride != 1) continue;
+      product_.loop = stmt.get();
+      product_.counted = *counted;
+    }
+    if (product_.loop == nullptr)
+      return refuse("the kernel has no loop that all threads reach and that counts in ones");
+    const auto* header = source::to<source::ForLoop>(*product_.loop).declaration();
+    product_.is_wide = header != nullptr && header->variable.scalar &&
+                       size_in_bytes(*header->variable.scalar) == 8;
+    return {};
+  }
+
+  // Walks the loop's body, which may hold declarations, branches and the sum alone.
+  Status collect(const Block& block, std::vector<ExprPtr>& guards) {
+    for (const StmtPtr& stmt : block) {
+      if (const auto* branch = as<source::Branch>(stmt)) {
+        const auto terms = source::conjuncts(branch->condition);
+        if (!branch->otherwise.empty()) return refuse("the loop's body branches two ways");
+        const std::size_t depth = guards.size();
+        guards.insert(guards.end(), terms.begin(), terms.end());
+        if (Status status = collect(branch->body, guards); !status) return status;
+        guards.resize(depth);
+      } else if (const auto* scope = as<source::Scope>(stmt)) {
+        if (Status status = collect(scope->body, guards); !status) return status;
+      } else if (const auto* assignment = as<Assignment>(stmt)) {
+        if (update_.assignment != nullptr) return refuse("the loop assigns more than one sum");
+        update_ = {assignment, guards};
+      } else if (!is<Declaration>(stmt)) {
+        return refuse("the loop does more than add up products");
+      }
+    }
+    return {};
+  }
+
+  Status find_sum() {
+    std::vector<ExprPtr> guards;
+    if (Status status = collect(body_of(*product_.loop), guards); !status) return status;
+    if (update_.assignment == nullptr) return refuse("the loop adds nothing up");
+    const auto* target = as<source::VariableReference>(update_.assignment->target);
+    const source::Variable* variable =
+        target != nullptr ? form_.analysis.local(target->name) : nullptr;
+    if (variable == nullptr || !variable->extents.empty() || variable->scalar != ScalarType::f32)
+      return refuse("what the loop adds to is no single-precision variable");
+    product_.sum = target->name;
+    product_.guards = update_.guards;
+    return {};
+  }
+
+  // The value behind names.
+  ExprPtr resolved(ExprPtr value) const {
+    while (const auto* variable = as<source::VariableReference>(value)) {
+      const ExprPtr definition = form_.analysis.definition(variable->name);
+      if (!definition) break;
+      value = definition;
+    }
+    return value;
+  }
+
+  Status find_factors() {
+    const Assignment& update = *update_.assignment;
+    ExprPtr left;
+    ExprPtr right;
+    const std::string& sum = product_.sum;
+    ExprPtr term = update.value;
+    bool adds = update.op == AssignmentOperator::add;
+    if (update.op == AssignmentOperator::assign) {
+      const auto* binary = source::as_binary(update.value, BinaryOperator::add);
+      if (binary != nullptr && source::is_named(binary->left, sum)) {
+        term = binary->right;
+        adds = true;
+      } else if (binary != nullptr && source::is_named(binary->right, sum)) {
+        term = binary->left;
+        adds = true;
+      } else if (const auto* call = as<source::Call>(update.value);
+                 call != nullptr && call->arguments.size() == 3 &&
+                 (call->function == "fmaf" || call->function == "__fmaf_rn" ||
+                  call->function == "fma") &&
+                 source::is_named(call->arguments[2], sum)) {
+        left = call->arguments[0];
+        right = call->arguments[1];
+      }
+    }
+    if (adds) {
+      const auto* binary = source::as_binary(resolved(term), BinaryOperator::multiply);
+      if (binary != nullptr) {
+        left = binary->left;
+        right = binary->right;
+      }
+    }
+    if (!left || !right) return refuse("what the loop adds up are no products of two values");
+    values_ = {resolved(left), resolved(right)};
+    for (ExprPtr& value : values_) {
+      const auto* call = as<source::Call>(value);
+      if (call != nullptr && call->function == "__ldg" && call->arguments.size() == 1) {
+        if (const ExprPtr element = source::addressed(*call->arguments[0])) value = element;
+      }
+      const auto* base = is<Subscript>(value) ? source::base_variable(*value) : nullptr;
+      const source::KernelParameter* parameter =
+          base != nullptr ? form_.kernel.parameter(base->name) : nullptr;
+      if (parameter == nullptr || !parameter->is_pointer || parameter->scalar != ScalarType::f32 ||
+          source::indices_of(*value).size() != 1) {
+        return refuse("a factor of the product is no element of a single-precision array");
+      }
+      if (form_.analysis.is_written(base->name) || form_.analysis.is_viewed(base->name))
+        return refuse("'" + base->name + "' is written in the kernel, or read as another type");
+    }
+    return {};
+  }
+
+  // Over the coordinates of the product's axes; of all axes as long as those are not known.
+  std::optional<Polynomial> placed(const Polynomial& polynomial) const {
+    std::optional<Polynomial> value = with_block_extents(polynomial, launch_.block);
+    for (const int axis : axes_) {
+      if (value)
+        value = with_coordinate(*value, axis, launch_.block,
+                                coordinates_[static_cast<std::size_t>(axis)]);
+    }
+    return value;
+  }
+  std::optional<Polynomial> placed(const ExprPtr& expr) const {
+    const auto polynomial = form_.analysis.polynomial(expr);
+    return polynomial ? placed(*polynomial) : std::nullopt;
+  }
+
+  // Which axes the polynomial depends on, by a coordinate.
+  std::vector<int> axes_of(const Polynomial& polynomial) const {
+    std::vector<int> found;
+    for (const int axis : axes_) {
+      if (polynomial.mentions(coordinates_[static_cast<std::size_t>(axis)])) found.push_back(axis);
+    }
+    return found;
+  }
+
+  // The axes with the threads of one product.
+  Status find_axes() {
+    for (std::size_t i = 0; i < 2; ++i) {
+      const std::string& array = source::base_variable(*values_[i])->name;
+      const auto index = placed(source::to<Subscript>(*values_[i]).index);
+      if (!index)
+        return refuse("the index of '" + array +
+                      "' is no polynomial of the thread's place in the grid");
+      std::vector<int> found = axes_of(*index);
+      // Blocks of one thread along z are products of their own.
+      if (extent(launch_.block, 2) == 1 && found.size() > 1 && found.back() == 2) found.pop_back();
+      if (found.size() != 1)
+        return refuse("'" + array + "' is not read along one axis of the grid alone");
+      product_.factors[i].axis.axis = found.front();
+    }
+    axes_ = {product_.factors[0].axis.axis, product_.factors[1].axis.axis};
+    if (axes_[0] == axes_[1]) return refuse("both factors are read along the same axis");
+    const int other = 3 - axes_[0] - axes_[1];
+    if (extent(launch_.block, other) != 1) return refuse("a block computes several products");
+    return {};
+  }
+
+  Status place_factors() {
+    for (std::size_t i = 0; i < 2; ++i) {
+      ProductFactor& factor = product_.factors[i];
+      const auto& access = source::to<Subscript>(*values_[i]);
+      factor.array = source::base_variable(access)->name;
+      factor.is_wide = access.index->type && size_in_bytes(*access.index->type) == 8;
+      factor.axis.coordinate = coordinates_[static_cast<std::size_t>(factor.axis.axis)];
+      factor.index = *placed(access.index);
+      const auto step = factor.index.coefficient(product_.counted.name);
+      const auto along = factor.index.coefficient(factor.axis.coordinate);
+      const auto is_one = [](const std::optional<Polynomial>& value) {
+        return value && value->constant() == 1;
+      };
+      if (!step || step->is_zero() || step->mentions(factor.axis.coordinate))
+        return refuse("'" + factor.array + "' is not read along " + product_.counted.name);
+      if (!is_one(step) && !is_one(along))
+        return refuse("no neighbours of '" + factor.array + "' are read");
+      factor.along_k = is_one(step);
+      if (Status status = limit_axis(factor); !status) return status;
+      plan_vectors(factor);
+    }
+    return {};
+  }
+
+  // The threads there are along the factor's axis, where no guard stops at them.
+  Status limit_axis(ProductFactor& factor) const {
+    const int axis = factor.axis.axis;
+    const auto obstacle = grid_guard_obstacle(form_.kernel, form_.analysis, launch_, axis);
+    if (!obstacle) return {};
+    const ExprPtr blocks = grid_extent(launch_, axis, form_.kernel);
+    if (!blocks) return refuse("threads past the end of the grid could not be told: " + *obstacle);
+    factor.axis.limit = source::multiply(blocks, source::integer(extent(launch_.block, axis)));
+    return {};
+  }
+
+  void plan_vectors(ProductFactor& factor) const {
+    if (kernel_.problem().assume.align < kVectorBytes) return;
+    SymbolFacts facts;
+    facts.is_parameter = [&](const std::string& symbol) {
+      return form_.kernel.parameter(symbol) != nullptr;
+    };
+    const std::string& neighbours = factor.along_k ? product_.counted.name : factor.axis.coordinate;
+    const auto first = form_.analysis.polynomial(product_.counted.first);
+    const auto start = first ? first->constant() : std::nullopt;
+    facts.multiples[neighbours] = !factor.along_k ? kVector
+                                  : start         ? std::gcd<std::int64_t>(kVector, *start)
+                                                  : 1;
+    std::set<std::string> divisible;
+    if (require_divisible(factor.index, kVector, facts, divisible))
+      factor.divisible = std::move(divisible);
+  }
+
+  // Whether a difference of coordinates may come out below zero, where it is compared unsigned.
+  bool may_wrap(const Polynomial& side) const {
+    return !axes_of(side).empty() && std::any_of(side.terms().begin(), side.terms().end(),
+                                                 [](const auto& term) { return term.second < 0; });
+  }
+
+  // Conditions on one coordinate say which elements the original loads; those on the other one hold
+  // for some thread, whose loads are the original's as well.
+  Status place_guard(const ExprPtr& guard, ProductFactor& factor) {
+    const auto* comparison = as<source::Binary>(guard);
+    if (comparison == nullptr || !source::is_comparison(comparison->op) ||
+        comparison->op == BinaryOperator::not_equal) {
+      return refuse("a guard of the product is no comparison");
+    }
+    const auto left = placed(comparison->left);
+    const auto right = placed(comparison->right);
+    if (!left || !right)
+      return refuse("a guard of the product is no comparison of known expressions");
+    if (compares_unsigned(guard) && (may_wrap(*left) || may_wrap(*right)))
+      return refuse("a guard compares without signs what may be negative");
+    bool here = false;
+    bool elsewhere = false;
+    for (const Polynomial& side : {*left, *right}) {
+      if (side.mentions(product_.counted.name))
+        return refuse("a guard of the product asks for " + product_.counted.name);
+      for (const int axis : axes_of(side))
+        (axis == factor.axis.axis ? here : elsewhere) = true;
+    }
+    if (here && elsewhere) return refuse("a guard of the product mixes rows and columns");
+    if (elsewhere) return {};
+    factor.guards.push_back({comparison->op, *left, *right});
+    return {};
+  }
+
+  Status place_guards() {
+    Status status;
+    int loads = 0;
+    for_each_guarded_access(body_of(*product_.loop), [&](const GuardedAccess& access) {
+      const auto* base = source::base_variable(*access.access);
+      if (base == nullptr || !form_.analysis.is_global_pointer(base->name)) return;
+      ++loads;
+      for (std::size_t i = 0; i < 2; ++i) {
+        if (access.access != values_[i].get()) continue;
+        for (const ExprPtr& guard : access.guards) {
+          if (status) status = place_guard(guard, product_.factors[i]);
+        }
+      }
+    });
+    for (const ExprPtr& guard : product_.guards) {
+      if (status && form_.analysis.reads_memory(guard))
+        status = refuse("a guard of the product reads memory");
+      if (status && names_counter(guard))
+        status = refuse("a guard of the product asks for " + product_.counted.name);
+    }
+    if (status && loads != 2) status = refuse("the loop reads more than two elements");
+    return status;
+  }
+
+  bool names_counter(const ExprPtr& guard) const {
+    const std::set<std::string> used = source::variables_of(guard);
+    if (used.contains(product_.counted.name)) return true;
+    const std::set<std::string> inside = source::declared_names(body_of(*product_.loop));
+    return std::any_of(used.begin(), used.end(),
+                       [&](const std::string& name) { return inside.contains(name); });
+  }
+
+  Status place_bounds() {
+    for (auto [bound, to] : {std::pair(product_.counted.first, &product_.first),
+                             std::pair(product_.counted.limit, &product_.limit)}) {
+      const auto value = placed(bound);
+      if (!value) return refuse("a bound of the loop is not a known expression");
+      if (!axes_of(*value).empty()) return refuse("a bound of the loop differs between threads");
+      *to = *value;
+    }
+    return {};
+  }
+
+  const KernelForm& form_;
+  const KernelAnalysis& kernel_;
+  const Launch& launch_;
+  MatrixProduct product_;
+  PlacedStatement update_;
+  std::array<ExprPtr, 2> values_;
+  std::array<std::string, 3> coordinates_;
+  std::vector<int> axes_ = {0, 1, 2};
+};
+
+}  // namespace
+
+Result<MatrixProduct> find_matrix_product(const KernelForm& form, const KernelAnalysis& kernel) {
+  auto launch = kernel.launch();
+  if (!launch) return launch.error();
+  return ProductFinder(form, kernel, **launch).find();
+}
+
+ExprPtr in_coordinates(const ExprPtr& expr, const KernelForm& form, const Launch& launch,
+                       const MatrixProduct& product) {
+  return source::rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
+    if (const auto* builtin = as<source::Builtin>(node)) {
+      for (int axis = 0; axis < 3; ++axis) {
+        if (builtin->name == builtin_on("blockDim", axis))
+          return source::integer(extent(launch.block, axis));
+      }
+      for (const ProductFactor& factor : product.factors) {
+        const int axis = factor.axis.axis;
+        const ExprPtr place =
+            source::cast("unsigned int", source::variable(factor.axis.coordinate));
+        const ExprPtr threads = source::integer(extent(launch.block, axis));
+        if (builtin->name == builtin_on("blockIdx", axis)) return source::divide(place, threads);
+        if (builtin->name == builtin_on("threadIdx", axis)) return source::remainder(place, threads);
+      }
+      if (builtin->name.starts_with("threadIdx")) return source::integer(0);
+      return std::nullopt;
+    }
+    if (!is<source::Binary>(node) && !is<source::Cast>(node)) return std::nullopt;
+    const auto polynomial = form.analysis.polynomial(node);
+    if (!polynomial) return std::nullopt;
+    for (const ProductFactor& factor : product.factors) {
+      const auto placed =
+          with_coordinate(*polynomial, factor.axis.axis, launch.block, factor.axis.coordinate);
+      const bool is_place = placed && *placed == Polynomial::symbol(factor.axis.coordinate);
+      // What is a name already stays one.
+      if (!is_place || polynomial->symbols().size() < 2) continue;
+      const ExprPtr place = source::variable(factor.axis.coordinate);
+      if (!node->type || *node->type == ScalarType::i32) return place;
+      return source::cast(std::string(cuda_name(*node->type)), place);
+    }
+    return std::nullopt;
+  });
+}
+
+}  // namespace regraph::rewrite

@@ -1,0 +1,61 @@
+// Kernels that compute an element of a matrix product a thread:
+//
+//   for (k = first; k < limit; ++k) sum += A[.., i, k, ..] * B[.., k, j, ..]
+//
+// i and j are where the thread stands in the grid along two axes. Used by tensor_core.
+#pragma once
+
+#include "base/result.h"
+#include "rewrite/analysis/kernel_analysis.h"
+#include "rewrite/analysis/tile_guard.h"
+#include "source/analysis.h"
+
+#include <array>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace regraph::rewrite {
+
+// One axis of the grid, in whose threads the product's rows or columns are counted.
+struct ProductAxis {
+  int axis = 0;            // 0 to 2
+  std::string coordinate;  // a new name for where a thread stands along it
+  source::ExprPtr limit;   // threads there are, where no guard says so; null: a guard does
+};
+
+// A factor: what is loaded, over the coordinate of its axis and the name of the loop's counter.
+struct ProductFactor {
+  std::string array;
+  source::Polynomial index;
+  bool is_wide = false;           // the index has 64 bits
+  bool along_k = false;           // its neighbours in memory differ in k; else in the coordinate
+  std::vector<TileGuard> guards;  // under which the original loads it; none asks for k
+  // Parameters that four have to divide for vectors of four to be aligned, asked at run time;
+  // nothing where they never are.
+  std::optional<std::set<std::string>> divisible;
+  ProductAxis axis;
+};
+
+struct MatrixProduct {
+  const source::Stmt* loop = nullptr;
+  source::CountedLoop counted;
+  source::Polynomial first;  // iterations, the same for all threads
+  source::Polynomial limit;
+  bool is_wide = false;                 // the counter has 64 bits
+  std::string sum;                      // what products are added to
+  std::vector<source::ExprPtr> guards;  // under which they are
+  std::array<ProductFactor, 2> factors;
+};
+
+// The product that the kernel computes, if that is all that its threads do together. `form` is in
+// normal form. Error: refused, with what is in the way.
+[[nodiscard]] Result<MatrixProduct> find_matrix_product(const KernelForm& form,
+                                                        const KernelAnalysis& kernel);
+
+// The kernel's expression with what asks for the thread replaced by coordinates.
+[[nodiscard]] source::ExprPtr in_coordinates(const source::ExprPtr& expr, const KernelForm& form,
+                                             const Launch& launch, const MatrixProduct& product);
+
+}  // namespace regraph::rewrite
