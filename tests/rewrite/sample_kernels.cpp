@@ -46,6 +46,23 @@ __global__ void matmul(const float* A, const float* B, float* C, int M, int N, i
   }
 })~",
        kMatrixManifest},
+      {"product_of_any_precision", R"~(
+__global__ void product(const float* A, const float* B, float* C, int M, int N, int K) {
+  const int row = blockIdx.x * blockDim.x + threadIdx.x;
+  const int col = blockIdx.y * blockDim.y + threadIdx.y;
+  if (row < M && col < N) {
+    float sum = 0.0f;
+    for (int k = 0; k < K; k++) sum += A[row * K + k] * B[k * N + col];
+    C[row * N + col] = 1.5f * sum + 0.5f * C[row * N + col];
+  }
+})~",
+       R"~(
+sizes: {M: 256, N: 256, K: 256}
+args: {A: {dir: in, shape: [M, K]}, B: {dir: in, shape: [K, N]}, C: {dir: inout, shape: [M, N]}}
+launch: {block: [16, 16], grid: ["cdiv(M, bx)", "cdiv(N, by)"]}
+assume: {noalias: true, reassociate: true, precision: any}
+tests: [{M: 37, N: 50, K: 21}, {M: 64, N: 68, K: 32}, {M: 1, N: 1, K: 1}]
+)~"},
       {"matmul_return_macro", R"~(
 #define AT(p, i, j, ld) p[(i) * (ld) + (j)]
 __global__ void matmul(const float* A, const float* B, float* C, int M, int N, int K) {

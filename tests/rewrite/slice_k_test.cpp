@@ -91,7 +91,8 @@ TEST(SliceK, AsksForTheStripAlsoWhereCopiesDoNot) {
       "  __shared__ float tile[32];\n  float sum = 0.0f;\n"
       "  for (int k0 = 0; k0 < K; k0 += 32) {\n"
       "    tile[threadIdx.x] = a[k0 + threadIdx.x];\n    __syncthreads();\n"
-      "    for (int k = 0; k < 32; ++k) sum += fabsf(tile[k]) * threadIdx.x;\n    __syncthreads();\n  }\n"
+      "    for (int k = 0; k < 32; ++k) sum += fabsf(tile[k]) * threadIdx.x;\n    "
+      "__syncthreads();\n  }\n"
       "  out[threadIdx.x] = sum;\n}",
       "sizes: {K: 512}\nargs: {a: {dir: in, shape: [K]}, out: {dir: out, shape: [32]}}\n"
       "launch: {block: 32, grid: 1}\ntests: [{K: 32}, {K: 96}, {K: 160}]\n");

@@ -413,7 +413,8 @@ ExprPtr in_coordinates(const ExprPtr& expr, const KernelForm& form, const Launch
             source::cast("unsigned int", source::variable(factor.axis.coordinate));
         const ExprPtr threads = source::integer(extent(launch.block, axis));
         if (builtin->name == builtin_on("blockIdx", axis)) return source::divide(place, threads);
-        if (builtin->name == builtin_on("threadIdx", axis)) return source::remainder(place, threads);
+        if (builtin->name == builtin_on("threadIdx", axis))
+          return source::remainder(place, threads);
       }
       if (builtin->name.starts_with("threadIdx")) return source::integer(0);
       return std::nullopt;

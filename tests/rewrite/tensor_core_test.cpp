@@ -1,0 +1,84 @@
+// Matrix products on tensor cores.
+#include "rewrite/step_checks.h"
+
+namespace regraph::test {
+namespace {
+
+// C = A * B with factors in the order of the indices that are given.
+Result<std::unique_ptr<KernelCase>> product(const std::string& a, const std::string& b,
+                                            const std::string& assume, const std::string& use = {},
+                                            const std::string& term = {}) {
+  return KernelCase::make(
+      "__global__ void product(const float* A, const float* B, float* C, int M, int N, int K) {\n"
+      "  int row = blockIdx.y * blockDim.y + threadIdx.y;\n"
+      "  int col = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (row < M && col < N) {\n    float sum = 0.0f;\n"
+      "    for (int k = 0; k < K; ++k) sum += " +
+          (term.empty() ? "A[" + a + "] * B[" + b + "]" : term) + ";\n    " +
+          (use.empty() ? "C[row * N + col] = sum;" : use) + "\n  }\n}",
+      "sizes: {M: 128, N: 128, K: 128}\n"
+      "args: {A: {dir: in, shape: [M * K]}, B: {dir: in, shape: [K * N]}, C: {dir: inout, shape: "
+      "[M, N]}}\nlaunch: {block: [16, 16], grid: ['cdiv(N, bx)', 'cdiv(M, by)']}\nassume: " +
+          assume +
+          "\ntests: [{M: 130, N: 70, K: 45}, {M: 64, N: 128, K: 32}, {M: 1, N: 3, K: 1}]\n");
+}
+
+constexpr const char* kGranted = "{noalias: true, reassociate: true, precision: any}";
+constexpr const char* kRows = "row * K + k";
+constexpr const char* kColumns = "k * N + col";
+
+Application tensor(const char* tile, const char* depth) {
+  return {"tensor_core", {{"input", "tf32"}, {"tile", tile}, {"depth", depth}}};
+}
+
+TEST(TensorCore, MultipliesFactorsInEitherLayout) {
+  for (const char* a : {kRows, "k * M + row"}) {
+    for (const char* b : {kColumns, "col * K + k"}) {
+      SCOPED_TRACE(std::string(a) + ", " + b);
+      auto kernel = product(a, b, kGranted);
+      ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+      const auto state = expect_correct(**kernel, {tensor("64x64", "16")});
+      EXPECT_NE(source::print(state.unit).find("mma.sync"), std::string::npos);
+    }
+  }
+}
+
+TEST(TensorCore, TakesTilesOfAllSizes) {
+  auto kernel = product(kRows, kColumns, kGranted, "C[row * N + col] += 2.0f * sum + 1.0f;");
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  for (const Application& step :
+       {tensor("64x64", "32"), tensor("128x128", "8"), tensor("128x128", "16"),
+        tensor("256x128", "8"), tensor("256x128", "16"), tensor("128x256", "8")}) {
+    SCOPED_TRACE(step.parameters.at("tile") + ' ' + step.parameters.at("depth"));
+    expect_correct(**kernel, {step});
+  }
+}
+
+TEST(TensorCore, NeedsWhatTheProblemGrants) {
+  for (const auto& [assume, reason] :
+       {std::pair("{noalias: true, reassociate: true}", "precision"),
+        std::pair("{noalias: true, reassociate: false, precision: any}", "reassociate"),
+        std::pair("{noalias: false, reassociate: true, precision: any}", "noalias")}) {
+    auto kernel = product(kRows, kColumns, assume);
+    ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+    expect_refusal(**kernel, tensor("64x64", "16"), reason);
+  }
+}
+
+TEST(TensorCore, TakesProductsAlone) {
+  for (const char* term :
+       {"A[row * K + k] * A[row * K + k]", "A[row * K + k] * B[k * N + col] * 2.0f + 1.0f",
+        "A[row * K + k] + B[k * N + col]", "fabsf(A[row * K + k]) * B[k * N + col]",
+        "A[row * K + k] * B[k]"}) {
+    SCOPED_TRACE(term);
+    auto kernel = product("", "", kGranted, "", term);
+    ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+    const auto result =
+        (*kernel)->apply((*kernel)->original(), "tensor_core", tensor("64x64", "16").parameters);
+    if (!result.ok()) continue;
+    EXPECT_EQ((*kernel)->verdict(*result), "correct");
+  }
+}
+
+}  // namespace
+}  // namespace regraph::test
