@@ -175,6 +175,10 @@ bool GpuLane::race(const std::shared_ptr<const PreparedCandidate>& kernel, Evalu
       result.message = "after timed launches at the bench size: " + bench.difference;
       return false;
     }
+    if (bench.race.samples == 0) {
+      refuse(result, "its clock was never steady while the kernel was timed");
+      return false;
+    }
     summaries.push_back(bench.race.candidate);
   }
   accept(summaries, result);

@@ -191,13 +191,26 @@ TEST(Race, BlocksUnderALowClockAreDiscardedAndRepeated) {
 TEST(Race, GivesUpWhenTheClockStaysLow) {
   const RaceIncumbent incumbent = incumbent_of(kQuiet, 100e-6, 0.002);
   SimulatedGpu gpu{.model = kQuiet, .seconds = {95e-6, 100e-6}};
-  gpu.clock = [](int) { return 0.8; };
+  gpu.clock = [](int block) { return block % 2 == 0 ? 0.8 : 0.6; };
   Race race(incumbent, 1.98e9);
   const RaceOutcome outcome = gpu.race(race);
   EXPECT_EQ(outcome.end, RaceEnd::unstable_clock);
   EXPECT_TRUE(outcome.thermally_unstable);
   EXPECT_EQ(outcome.discarded_blocks, 5);
   EXPECT_EQ(outcome.verdict->word, SpeedVerdict::ambiguous);
+}
+
+// Tensor cores draw so much that they never run at the usual clock.
+TEST(Race, AClockThatIsAlwaysTheSameIsTheKernels) {
+  const RaceIncumbent incumbent = incumbent_of(kQuiet, 100e-6, 0.002);
+  SimulatedGpu gpu{.model = kQuiet, .seconds = {50e-6, 100e-6}};
+  gpu.clock = [](int block) { return block % 2 == 0 ? 0.87 : 0.86; };
+  Race race(incumbent, 1.98e9);
+  const RaceOutcome outcome = gpu.race(race);
+  EXPECT_EQ(outcome.discarded_blocks, 5);
+  EXPECT_NE(outcome.end, RaceEnd::unstable_clock);
+  EXPECT_NEAR(outcome.candidate.median, 50e-6 / 0.865, 1e-6);
+  EXPECT_EQ(outcome.verdict->word, SpeedVerdict::fast);
 }
 
 TEST(Race, RefusesWhatIsNoTime) {

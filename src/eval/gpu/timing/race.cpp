@@ -77,7 +77,7 @@ Status Race::take(const RaceBlockResult& result) {
     if (clock_is_low(result.clock_hertz)) {
       ++discarded_;
       if (++discarded_in_a_row_ >= config_.most_discards_in_a_row) {
-        finish(RaceEnd::unstable_clock);
+        if (!takes_own_clock()) finish(RaceEnd::unstable_clock);
       } else if (result.wall_since_start >= config_.wall_seconds) {
         finish(RaceEnd::wall_time);
       } else {
@@ -91,6 +91,17 @@ Status Race::take(const RaceBlockResult& result) {
   keep(result);
   look(result.wall_since_start);
   return {};
+}
+
+// A kernel that draws so much power that the GPU always runs it at a lower clock has no other time.
+bool Race::takes_own_clock() {
+  const auto first = block_clocks_.end() - discarded_in_a_row_;
+  const auto [lowest, highest] = std::minmax_element(first, block_clocks_.end());
+  if (*lowest < config_.slow_clock * *highest) return false;
+  session_clock_hertz_ = median(std::vector<double>(first, block_clocks_.end()));
+  discarded_in_a_row_ = 0;
+  next_.wait_seconds = 0.0;
+  return true;
 }
 
 bool Race::clock_is_low(double clock_hertz) const {

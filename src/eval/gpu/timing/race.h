@@ -35,6 +35,7 @@ struct RaceConfig {
   double slow_clock = 0.95;          // of the session's median: the block is discarded
   double first_wait_seconds = 0.05;  // after a discarded block
   double wait_growth = 1.5;
+  // Then, if the clock was the same in all of them, it is taken to be the kernel's.
   int most_discards_in_a_row = 5;
   double unstable_share = 0.20;  // of blocks discarded
 };
@@ -67,7 +68,7 @@ enum class RaceEnd : std::uint8_t {
   precise,
   gpu_time,
   wall_time,
-  unstable_clock,  // too many discarded blocks in a row
+  unstable_clock,  // too many discarded blocks in a row, at clocks that differ
 };
 
 // Returns e.g. "enough samples".
@@ -115,6 +116,8 @@ class Race {
   };
 
   [[nodiscard]] bool clock_is_low(double clock_hertz) const;
+  // Whether the discarded blocks in a row had one clock, which is the usual one from now on.
+  bool takes_own_clock();
   void keep(const RaceBlockResult& result);
   void look(double wall_since_start);
   void look_at_interleaved();
