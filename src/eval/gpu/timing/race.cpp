@@ -50,7 +50,7 @@ const char* name(RaceEnd end) {
 }
 
 Race::Race(std::optional<RaceIncumbent> incumbent, double session_clock_hertz, RaceConfig config)
-    : config_(config), incumbent_(std::move(incumbent)), session_clock_hertz_(session_clock_hertz) {
+    : config_(config), incumbent_(incumbent), session_clock_hertz_(session_clock_hertz) {
   if (incumbent_) longest_sample_ = incumbent_->seconds.median;
   plan_block();
 }
