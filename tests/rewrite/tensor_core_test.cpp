@@ -27,8 +27,8 @@ constexpr const char* kGranted = "{noalias: true, reassociate: true, precision: 
 constexpr const char* kRows = "row * K + k";
 constexpr const char* kColumns = "k * N + col";
 
-Application tensor(const char* tile, const char* depth) {
-  return {"tensor_core", {{"input", "tf32"}, {"tile", tile}, {"depth", depth}}};
+Application tensor(const char* tile, const char* depth, const char* stages = "3") {
+  return {"tensor_core", {{"input", "tf32"}, {"tile", tile}, {"depth", depth}, {"stages", stages}}};
 }
 
 TEST(TensorCore, MultipliesFactorsInEitherLayout) {
@@ -48,10 +48,23 @@ TEST(TensorCore, TakesTilesOfAllSizes) {
   ASSERT_TRUE(kernel.ok()) << kernel.error().message;
   for (const Application& step :
        {tensor("64x64", "32"), tensor("128x128", "8"), tensor("128x128", "16"),
-        tensor("256x128", "8"), tensor("256x128", "16"), tensor("128x256", "8")}) {
+        tensor("128x128", "32"), tensor("256x128", "8", "4"), tensor("256x128", "16", "4"),
+        tensor("256x128", "32"), tensor("128x256", "8", "2")}) {
     SCOPED_TRACE(step.parameters.at("tile") + ' ' + step.parameters.at("depth"));
     expect_correct(**kernel, {step});
   }
+}
+
+TEST(TensorCore, AsksForSharedMemoryBeyondStaticArrays) {
+  auto kernel = product(kRows, kColumns, kGranted);
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  const auto fits = expect_correct(**kernel, {tensor("128x128", "16")});
+  EXPECT_EQ(fits.plan.launches.front().dynamic_shared_bytes.text(), "0");
+  EXPECT_EQ(source::print(fits.unit).find("extern __shared__"), std::string::npos);
+  const auto asks = expect_correct(**kernel, {tensor("128x128", "16", "4")});
+  EXPECT_EQ(asks.plan.launches.front().dynamic_shared_bytes.text(), "65536");
+  EXPECT_NE(source::print(asks.unit).find("extern __shared__"), std::string::npos);
+  expect_refusal(**kernel, tensor("256x128", "32", "6"), "a block has 232448 at most");
 }
 
 TEST(TensorCore, NeedsWhatTheProblemGrants) {

@@ -51,6 +51,7 @@ Result<Prediction, Rejection> predict_plan(const DeviceSpec& device, const Probl
   TimeEstimate sum;
   Facts caveats;  // of any launch
   double longest = -1.0;
+  double peak_flops = 0.0;
   for (std::size_t i = 0; i < plan.size(); ++i) {
     // The useful work is known of all launches together only.
     auto one = predict_launch(device, problem, plan[i], binaries[i], symbols, std::nullopt,
@@ -60,6 +61,7 @@ Result<Prediction, Rejection> predict_plan(const DeviceSpec& device, const Probl
     sum.low_seconds += one->time.low_seconds;
     sum.high_seconds += one->time.high_seconds;
     add_caveats(one->facts, caveats);
+    peak_flops = std::max(peak_flops, one->peak_flops);
     if (one->time.median_seconds <= longest) continue;
     longest = one->time.median_seconds;
     total = std::move(*one);
@@ -69,7 +71,8 @@ Result<Prediction, Rejection> predict_plan(const DeviceSpec& device, const Probl
   total.time.low_seconds = sum.low_seconds;
   total.time.high_seconds = sum.high_seconds;
   total.roofline_seconds = std::max(bytes.value_or(0.0) / device.dram_bytes_per_second,
-                                    flops.value_or(0.0) / device.peak_fp32_flops());
+                                    flops.value_or(0.0) / peak_flops);
+  total.peak_flops = peak_flops;
   if (total.roofline_seconds > 0.0) {
     total.facts["roofline_fraction"] = total.roofline_seconds / sum.median_seconds;
   }

@@ -237,6 +237,18 @@ double predict_seconds(const ModelInput& input, const CountedWork& counted,
   return seconds_of(input, device, timing, bounds_of(input, device, timing));
 }
 
+namespace {
+
+// Operations a second that the kernel could do at most, with the units that it multiplies with.
+double peak_flops_of(const WarpWork& work, const DeviceSpec& device) {
+  const double products = work.half_products > 0.0   ? device.tensor_half_products
+                          : work.tf32_products > 0.0 ? device.tensor_tf32_products
+                                                     : 0.0;
+  return std::max(device.peak_fp32_flops(), 2.0 * products * device.sm_count * device.clock_hertz);
+}
+
+}  // namespace
+
 Prediction predict(const ModelInput& input, const DeviceSpec& device) {
   const CountedWork counted = count_work(input);
   const WarpWork& work = counted.in_ptx;
@@ -251,7 +263,8 @@ Prediction predict(const ModelInput& input, const DeviceSpec& device) {
                  TimeMethod::predicted};
   result.bottleneck = bottleneck_of(b, input.occupancy);
   const double by_bytes = input.bytes ? *input.bytes / device.dram_bytes_per_second : 0.0;
-  const double by_flops = input.flops ? *input.flops / device.peak_fp32_flops() : 0.0;
+  result.peak_flops = peak_flops_of(work, device);
+  const double by_flops = input.flops ? *input.flops / result.peak_flops : 0.0;
   result.roofline_seconds = std::max(by_bytes, by_flops);
 
   Facts& facts = result.facts;

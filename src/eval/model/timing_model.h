@@ -67,6 +67,7 @@ struct Prediction {
   TimeBounds bounds;
   std::string bottleneck;         // the largest bound, in words
   double roofline_seconds = 0.0;  // 0 when neither flops nor bytes are known
+  double peak_flops = 0.0;        // per second, of the units that the kernel multiplies with
   // False: there was no machine code, or it did not fit the PTX.
   bool counted_in_machine_code = false;
   Facts facts;

@@ -17,9 +17,12 @@
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/tensor_code.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <memory>
+#include <tuple>
 
 namespace regraph::rewrite {
 namespace {
@@ -46,11 +49,12 @@ class TensorCore final : public PlacedStep<TensorPlace> {
   // Large tiles ask least of the L2; smaller ones where there would be too few blocks.
   std::vector<StepParameters> settings() const override {
     std::vector<StepParameters> result;
-    for (const auto& [tile, depth] :
-         {std::pair("256x128", "8"), std::pair("256x128", "16"), std::pair("128x256", "8"),
-          std::pair("128x128", "16"), std::pair("128x128", "8"), std::pair("64x64", "16"),
-          std::pair("64x64", "32")}) {
-      result.push_back({{"input", "tf32"}, {"tile", tile}, {"depth", depth}});
+    for (const auto& [tile, depth, stages] :
+         {std::tuple("256x128", "16", "4"), std::tuple("256x128", "32", "3"),
+          std::tuple("128x256", "16", "4"), std::tuple("128x128", "32", "3"),
+          std::tuple("128x128", "16", "3"), std::tuple("64x64", "16", "4"),
+          std::tuple("64x64", "32", "3")}) {
+      result.push_back({{"input", "tf32"}, {"tile", tile}, {"depth", depth}, {"stages", stages}});
     }
     return result;
   }
@@ -65,10 +69,15 @@ class TensorCore final : public PlacedStep<TensorPlace> {
     if (!tile) return tile.error();
     auto depth = integer_parameter(parameters, "depth");
     if (!depth) return depth.error();
+    auto stages = integer_parameter(parameters, "stages");
+    if (!stages) return stages.error();
     const auto shape = shape_of(*tile);
-    if (!shape || (*depth != 8 && *depth != 16 && *depth != 32)) {
-      return fail(ErrorCode::invalid_argument,
-                  "'tile' must be 256x128, 128x256, 128x128 or 64x64, 'depth' 8, 16 or 32");
+    if (!shape || (*depth != 8 && *depth != 16 && *depth != 32) || *stages < 2 ||
+        *stages > kMostStages) {
+      return fail(
+          ErrorCode::invalid_argument,
+          "'tile' must be 256x128, 128x256, 128x128 or 64x64, 'depth' 8, 16 or 32, 'stages' "
+          "2 to 6");
     }
     if (Status status = require_grants(kernel); !status) return status.error();
     auto form = kernel.direct_normal();
@@ -78,7 +87,9 @@ class TensorCore final : public PlacedStep<TensorPlace> {
     auto product = find_matrix_product(**form, kernel);
     if (!product) return product.error();
     TensorPlace place{std::move(*product), {}, **launch};
-    if (Status status = lay_out(*shape, *depth, place, kernel); !status) return status.error();
+    place.tile.depth = *depth;
+    place.tile.stages = *stages;
+    if (Status status = lay_out(*shape, place, kernel); !status) return status.error();
     return place;
   }
 
@@ -88,12 +99,7 @@ class TensorCore final : public PlacedStep<TensorPlace> {
     result.unit.kernel = form.kernel;
     result.unit.kernel.body = tensor_code(form, **kernel.launch(), place.product, place.tile);
     result.unit.kernel.launch_bounds_threads = place.tile.threads();
-    // So that registers suffice for as many.
-    constexpr int kWarpSums = 64 * 64;
-    const bool is_large = place.tile.warp[0] * place.tile.warp[1] >= kWarpSums;
-    constexpr int kLargeThreads = 256;
-    result.unit.kernel.launch_bounds_min_blocks =
-        is_large ? std::max(1, kLargeThreads / place.tile.threads()) : 4;
+    result.unit.kernel.launch_bounds_min_blocks = blocks_with_registers(place.tile);
     result.plan.launches.front() = place.launch;
     rely_on(result, kNeedsDistinctBuffers);
     rely_on(result, kReordersSums);
@@ -102,6 +108,17 @@ class TensorCore final : public PlacedStep<TensorPlace> {
   }
 
  private:
+  static constexpr int kMostStages = 6;
+
+  // How many blocks a multiprocessor's registers suffice for: a thread needs some hundred beside
+  // those for its sums, and has 255 at most.
+  static int blocks_with_registers(const TensorTile& tile) {
+    constexpr int kManySums = 128;
+    const int sums = tile.warp[0] * tile.warp[1] / 32;
+    const int threads = sums >= kManySums ? 256 : 512;
+    return std::max(1, threads / tile.threads());
+  }
+
   struct Shape {
     int columns = 0;
     int rows = 0;
@@ -142,24 +159,24 @@ class TensorCore final : public PlacedStep<TensorPlace> {
     return {};
   }
 
-  static Status lay_out(const Shape& shape, int depth, TensorPlace& place,
-                        const KernelAnalysis& kernel) {
+  static Status lay_out(const Shape& shape, TensorPlace& place, const KernelAnalysis& kernel) {
     TensorTile& tile = place.tile;
     // Columns are the axis whose neighbours the first factor with neighbours along it has.
     const std::size_t columns = place.product.factors[0].along_k ? 1 : 0;
     tile.tile[columns] = shape.columns;
     tile.tile[1 - columns] = shape.rows;
     constexpr int kSmall = 64;
-    const bool is_small = shape.columns <= kSmall;
-    tile.warp = is_small ? std::array{32, 32} : std::array{64, 64};
-    tile.depth = depth;
-    constexpr int kMostStages = 4;
-    tile.stages = kMostStages;
-    while (tile.stages > 2 && tile.shared_bytes() > kernel.limits().shared_bytes_per_block)
-      --tile.stages;
-    if (Status status = require_shared_bytes(tile.shared_bytes(), kernel, "the strips need");
-        !status)
-      return status;
+    tile.warp = shape.columns <= kSmall ? std::array{32, 32} : std::array{64, 64};
+    // What static arrays can't have, a kernel may opt in to.
+    const DeviceLimits& limits = kernel.limits();
+    tile.is_dynamic = tile.shared_bytes() > limits.shared_bytes_per_block;
+    const std::int64_t most =
+        std::max(limits.shared_bytes_per_block, limits.shared_bytes_per_block_opt_in);
+    if (tile.shared_bytes() > most) {
+      return refuse(fmt::format("the strips need {} bytes of shared memory, a block has {} at most",
+                                tile.shared_bytes(), most));
+    }
+    if (tile.is_dynamic) place.launch.dynamic_shared_bytes = IntegerExpression(tile.shared_bytes());
     return launch_tiles(place, kernel);
   }
 

@@ -10,25 +10,9 @@
 // or so that the lanes of an access meet different banks.
 #pragma once
 
-#include "rewrite/analysis/matrix_product.h"
-
-#include <array>
+#include "rewrite/transform/tensor_tile.h"
 
 namespace regraph::rewrite {
-
-struct TensorTile {
-  // Of the tile, of the part of it that a warp has, along the axis of each of the product's
-  // factors.
-  std::array<int, 2> tile = {128, 128};
-  std::array<int, 2> warp = {64, 64};
-  int depth = 16;  // of a strip
-  int stages = 3;  // strips in shared memory
-
-  [[nodiscard]] int threads() const { return tile[0] / warp[0] * (tile[1] / warp[1]) * 32; }
-  [[nodiscard]] std::int64_t shared_bytes() const {
-    return std::int64_t{4} * stages * depth * (tile[0] + tile[1]);
-  }
-};
 
 // The kernel's body. The grid has a block for every tile, along the axes of the factors; blocks are
 // a row of threads.

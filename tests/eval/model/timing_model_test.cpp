@@ -163,6 +163,24 @@ TEST(TimingModel, TheRooflineIsWhatMustMoveOrBeComputed) {
   EXPECT_GT(model.predicted().facts.at("roofline_fraction"), 0.0);
 }
 
+TEST(TimingModel, TheRooflineOfTensorCoresIsTheirs) {
+  Model model(
+      "__global__ void k(const float* in, float* out, int n) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  float d[4] = {};\n"
+      "  unsigned int a = __float_as_uint(1.0f);\n"
+      "  asm volatile(\"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, \"\n"
+      "               \"{%4, %4, %4, %4}, {%4, %4}, {%0, %1, %2, %3};\"\n"
+      "               : \"+f\"(d[0]), \"+f\"(d[1]), \"+f\"(d[2]), \"+f\"(d[3]) : \"r\"(a));\n"
+      "  if (i < n) out[i] = in[i] + d[0] - 8.0f;\n"
+      "}\n");
+  const DeviceSpec device = test::device("h200");
+  model.flops = 1e12;
+  const double peak = 2.0 * device.tensor_tf32_products * device.sm_count * device.clock_hertz;
+  EXPECT_GT(peak, device.peak_fp32_flops());
+  EXPECT_NEAR(model.predicted().roofline_seconds, 1e12 / peak, 1e-9);
+}
+
 TEST(TimingModel, FactsUseTheVocabularyAndShares) {
   const Prediction p = Model().predicted();
   for (const auto& [name, value] : p.facts) {
