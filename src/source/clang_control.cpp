@@ -10,14 +10,21 @@ namespace {
 
 using clang::dyn_cast;
 using clang::isa;
+using llvm::isa_and_nonnull;
 
 bool is_loop(const clang::Stmt& node) {
   return isa<clang::ForStmt>(node) || isa<clang::WhileStmt>(node) || isa<clang::DoStmt>(node) ||
          isa<clang::CXXForRangeStmt>(node);
 }
 
+// The variable that a place is, or is a field of.
 const clang::ValueDecl* variable_of(const clang::Expr* place) {
-  const auto* reference = dyn_cast<clang::DeclRefExpr>(place->IgnoreParenImpCasts());
+  const clang::Expr* inner = place->IgnoreParenImpCasts();
+  while (const auto* access = dyn_cast<clang::MemberExpr>(inner)) {
+    if (access->isArrow()) return nullptr;
+    inner = access->getBase()->IgnoreParenImpCasts();
+  }
+  const auto* reference = dyn_cast<clang::DeclRefExpr>(inner);
   return reference != nullptr ? reference->getDecl() : nullptr;
 }
 
@@ -69,6 +76,15 @@ class ChangeFinder {
         call != nullptr && call->isAssignmentOp()) {
       change(call->getArg(0));
     }
+    if (const auto* call = dyn_cast<clang::CXXMemberCallExpr>(&node)) {
+      const clang::CXXMethodDecl* method = call->getMethodDecl();
+      if (method != nullptr && !method->isConst() && !method->isStatic())
+        change(call->getImplicitObjectArgument());
+    }
+    if (const auto* call = dyn_cast<clang::CXXOperatorCallExpr>(&node)) {
+      const auto* method = dyn_cast_or_null<clang::CXXMethodDecl>(call->getDirectCallee());
+      if (method != nullptr && !method->isConst()) change(call->getArg(0));
+    }
     if (const auto* lambda = dyn_cast<clang::LambdaExpr>(&node)) {
       for (const clang::LambdaCapture& capture : lambda->captures())
         if (capture.capturesVariable()) changing.insert(capture.getCapturedVar());
@@ -89,9 +105,13 @@ class ChangeFinder {
 
   void note_call(const clang::CallExpr& call) {
     const clang::FunctionDecl* callee = call.getDirectCallee();
-    for (unsigned at = 0; at < call.getNumArgs(); ++at) {
-      const bool is_safe = callee != nullptr && at < callee->getNumParams() &&
-                           !is_changeable(callee->getParamDecl(at)->getType());
+    // The first operand of an operator that is a method is the object.
+    const unsigned first =
+        isa<clang::CXXOperatorCallExpr>(call) && isa_and_nonnull<clang::CXXMethodDecl>(callee) ? 1
+                                                                                               : 0;
+    for (unsigned at = first; at < call.getNumArgs(); ++at) {
+      const bool is_safe = callee != nullptr && at - first < callee->getNumParams() &&
+                           !is_changeable(callee->getParamDecl(at - first)->getType());
       const bool is_value = !call.getArg(at)->isLValue();
       if (!is_safe && !is_value) change(call.getArg(at));
     }

@@ -63,12 +63,23 @@ class Converter final : private BodyConverter {
     const auto* body = dyn_cast<clang::CompoundStmt>(function.getBody());
     if (body == nullptr) return fail(ErrorCode::unsupported, "the kernel's body is not a block");
     changing_ = changing_variables(*body);
+    if (opens_) note_records(function);
     kernel.body = convert_block(body);
     kernel.body.insert(kernel.body.begin(), shared_.begin(), shared_.end());
     return kernel;
   }
 
  private:
+  // Of records that the kernel is passed.
+  void note_records(const clang::FunctionDecl& function) {
+    for (const clang::ParmVarDecl* parameter : function.parameters()) {
+      const auto* record = flat_record(parameter->getType(), expressions_.context());
+      if (record == nullptr) continue;
+      const ExprPtr place = variable(parameter->getNameAsString(), std::nullopt);
+      expressions_.set_object(parameter, CallInliner::fields_at(place, *record));
+    }
+  }
+
   void declare(const clang::VarDecl& declaration, ExprPtr value, bool is_const,
                Block& block) override {
     const std::string name = declare_variable(declaration.getNameAsString(), declaration.getType(),
@@ -77,9 +88,36 @@ class Converter final : private BodyConverter {
   }
 
   std::string declare_result(const std::string& stem, clang::QualType type, ExprPtr value,
-                             Block& block) override {
-    const bool is_const = value != nullptr;
+                             bool is_const, Block& block) override {
     return declare_variable(stem, type, std::move(value), is_const, block);
+  }
+
+  std::optional<std::string> declare_field(const clang::VarDecl& object, const std::string& stem,
+                                           clang::QualType type, ExprPtr value,
+                                           Block& block) override {
+    Variable variable;
+    const bool is_shared = object.hasAttr<clang::CUDASharedAttr>();
+    if (is_shared && object.hasExternalStorage()) return std::nullopt;
+    if (is_shared) variable.storage = Storage::shared;
+    clang::QualType whole = object.getType();
+    while (const auto* array = expressions_.context().getAsConstantArrayType(whole)) {
+      variable.extents.push_back(static_cast<std::int64_t>(array->getSize().getZExtValue()));
+      whole = array->getElementType();
+    }
+    if (whole->isArrayType()) return std::nullopt;
+    variable.is_const = value != nullptr && !is_changing(object);
+    variable.is_pointer = type->isPointerType();
+    const clang::QualType element = variable.is_pointer ? type->getPointeeType() : type;
+    variable.type = expressions_.spelling_of(element.getUnqualifiedType());
+    variable.scalar = scalar_type_of(element);
+    if (variable.is_pointer) variable.type = expressions_.spelling_of(element);
+    variable.name = unique_name(stem, "of an object");
+    const std::string name = variable.name;
+    const bool is_hoisted = is_shared && inliner_.is_inside();
+    (is_hoisted ? shared_ : block)
+        .push_back(at(object.getBeginLoc(),
+                      std::make_shared<Declaration>(std::move(variable), std::move(value))));
+    return name;
   }
 
   std::string declare_variable(const std::string& stem, clang::QualType type, ExprPtr value,
@@ -222,6 +260,10 @@ class Converter final : private BodyConverter {
       return type.isConstQualified() ? convert_value(declaration, type, "", block) : nullptr;
     }
     if (!is_fixed_place(*bare, changing_)) return nullptr;
+    if (auto object = expressions_.object_at(bare)) {
+      expressions_.set_object(declaration, std::move(*object));
+      return scope({});
+    }
     ExprPtr place = expressions_.convert(bare);
     if (is<OpaqueExpression>(place)) return nullptr;
     const auto* element = as<Subscript>(place);
@@ -261,6 +303,12 @@ class Converter final : private BodyConverter {
     // Operations that are objects: what they do is taken.
     if (opens_ && !is_shared && is_empty_record(type)) return scope({});
     if (type->isReferenceType() && !is_shared) return convert_reference(declaration, block);
+    if (opens_) {
+      const clang::ASTContext& context = expressions_.context();
+      const auto* record = flat_record(context.getBaseElementType(type), context);
+      if (record != nullptr)
+        return inliner_.declare_object(*declaration, *record, block) ? scope({}) : nullptr;
+    }
     if (declaration->isStaticLocal() && !is_shared) {
       // Uses of a constant are its value.
       const bool is_constant = type.isConstQualified() && type->isIntegralOrEnumerationType() &&
@@ -387,6 +435,17 @@ class Converter final : private BodyConverter {
     if (const auto* op = dyn_cast<clang::BinaryOperator>(inner);
         op != nullptr && op->isAssignmentOp()) {
       return assignment(inner, op->getLHS(), op->getOpcodeStr().str(), op->getRHS(), block, after);
+    }
+    if (const auto* op = dyn_cast<clang::CXXOperatorCallExpr>(inner);
+        opens_ && op != nullptr && op->isAssignmentOp() && op->getNumArgs() == 2 &&
+        flat_record(op->getArg(0)->getType(), expressions_.context()) != nullptr) {
+      const auto* method = dyn_cast_or_null<clang::CXXMethodDecl>(op->getDirectCallee());
+      const bool is_copy =
+          method != nullptr && method->isDefaulted() && op->getOperator() == clang::OO_Equal;
+      const bool is_done = is_copy ? inliner_.assign_object(*op->getArg(0), *op->getArg(1), block)
+                                   : inliner_.takes(*op);
+      if (!is_copy && is_done) take_calls(op, &block);
+      return is_done ? scope({}) : nullptr;
     }
     // __half and its like assign through an operator.
     if (const auto* op = dyn_cast<clang::CXXOperatorCallExpr>(inner);

@@ -1,6 +1,7 @@
 #include "source/clang_expressions.h"
 
 #include "source/build.h"
+#include "source/clang_effects.h"
 
 #include <clang/AST/ExprCXX.h>
 #include <clang/Basic/SourceManager.h>
@@ -293,6 +294,53 @@ ExprPtr ExpressionConverter::convert_cast(const clang::ExplicitCastExpr* cast_ex
   return cast(spelling_of(cast_expr->getTypeAsWritten()), std::move(converted));
 }
 
+std::optional<Object> ExpressionConverter::object_at(const clang::Expr* place) {
+  if (!opens_) return std::nullopt;
+  const clang::Expr* inner = bare_value(place);
+  if (isa<clang::CXXThisExpr>(inner)) return this_;
+  if (const auto found = object_values_.find(inner); found != object_values_.end())
+    return found->second;
+  if (const auto* reference = dyn_cast<clang::DeclRefExpr>(inner)) {
+    const auto found = objects_.find(reference->getDecl());
+    return found != objects_.end() ? std::optional(found->second) : std::nullopt;
+  }
+  if (const auto* op = dyn_cast<clang::UnaryOperator>(inner);
+      op != nullptr && op->getOpcode() == clang::UO_Deref) {
+    const bool is_own = isa<clang::CXXThisExpr>(op->getSubExpr()->IgnoreParenImpCasts());
+    return is_own ? this_ : std::nullopt;
+  }
+  if (const auto* access = dyn_cast<clang::MemberExpr>(inner)) {
+    const auto* field = dyn_cast<clang::FieldDecl>(access->getMemberDecl());
+    const auto owner = field != nullptr ? owner_of(*access) : std::nullopt;
+    if (!owner) return std::nullopt;
+    const auto part = owner->parts.find(field);
+    return part != owner->parts.end() ? std::optional(part->second) : std::nullopt;
+  }
+  if (const auto* element = dyn_cast<clang::ArraySubscriptExpr>(inner)) {
+    const auto array = object_at(element->getBase());
+    if (!array || has_effects(*element->getIdx())) return std::nullopt;
+    return element_of(*array, inner->getType(), convert(element->getIdx()));
+  }
+  return std::nullopt;
+}
+
+std::optional<Object> ExpressionConverter::element_of(const Object& array, clang::QualType type,
+                                                      const ExprPtr& index) const {
+  const clang::CXXRecordDecl* record = flat_record(context_.getBaseElementType(type), context_);
+  if (record == nullptr) return std::nullopt;
+  return map_object(*record, array, [&](const Leaf&, const ExprPtr& of_field) {
+    return plain_subscript(of_field, index);
+  });
+}
+
+std::optional<Object> ExpressionConverter::owner_of(const clang::MemberExpr& access) {
+  auto owner = object_at(access.getBase());
+  const bool is_behind_pointer =
+      access.isArrow() && !isa<clang::CXXThisExpr>(access.getBase()->IgnoreParenImpCasts());
+  if (!owner || !is_behind_pointer) return owner;
+  return element_of(*owner, access.getBase()->getType()->getPointeeType(), integer(0));
+}
+
 ExprPtr ExpressionConverter::convert_member(const clang::MemberExpr* access) {
   const clang::ValueDecl* named = access->getMemberDecl();
   clang::Expr::EvalResult result;
@@ -302,9 +350,9 @@ ExprPtr ExpressionConverter::convert_member(const clang::MemberExpr* access) {
     return opaque(access);
   }
   if (!isa<clang::FieldDecl>(named) || named->getDeclName().isEmpty()) return opaque(access);
-  if (isa<clang::CXXThisExpr>(access->getBase()->IgnoreParenImpCasts())) {
-    const auto found = fields_.find(clang::cast<clang::FieldDecl>(named));
-    return found != fields_.end() ? found->second : opaque(access);
+  if (const auto owner = owner_of(*access)) {
+    const auto found = owner->values.find(clang::cast<clang::FieldDecl>(named));
+    return found != owner->values.end() && found->second ? found->second : opaque(access);
   }
   ExprPtr object = convert(access->getBase());
   if (is<OpaqueExpression>(object)) return opaque(access);

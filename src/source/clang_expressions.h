@@ -2,6 +2,7 @@
 #pragma once
 
 #include "source/clang_callees.h"
+#include "source/clang_objects.h"
 #include "source/ir.h"
 
 #include <clang/AST/ASTContext.h>
@@ -50,11 +51,22 @@ class ExpressionConverter {
   }
   // What calls come to that were taken into the body (clang_inline.h).
   void set_value(const clang::Expr* call, ExprPtr value) { values_[call] = std::move(value); }
-  // The fields of the object whose method is converted; returns those of the one before.
-  std::map<const clang::FieldDecl*, ExprPtr> exchange_fields(
-      std::map<const clang::FieldDecl*, ExprPtr> fields) {
-    return std::exchange(fields_, std::move(fields));
+  // What objects are that were taken apart: variables and parameters, what calls come to.
+  void set_object(const clang::ValueDecl* declaration, Object object) {
+    objects_[declaration] = std::move(object);
   }
+  [[nodiscard]] bool has_object(const clang::ValueDecl* declaration) const {
+    return objects_.contains(declaration);
+  }
+  void set_object_value(const clang::Expr* call, Object object) {
+    object_values_[call] = std::move(object);
+  }
+  // The object whose method is converted; returns the one before.
+  std::optional<Object> exchange_this(std::optional<Object> object) {
+    return std::exchange(this_, std::move(object));
+  }
+  // The object at a place, if it was taken apart.
+  [[nodiscard]] std::optional<Object> object_at(const clang::Expr* place);
   // Whether what is converted stands in a function that the kernel calls: names are written as the
   // kernel has to call them.
   void set_elsewhere(bool elsewhere) { elsewhere_ = elsewhere; }
@@ -89,6 +101,11 @@ class ExpressionConverter {
   [[nodiscard]] ExprPtr convert_cast(const clang::ExplicitCastExpr* cast);
   [[nodiscard]] ExprPtr convert_member(const clang::MemberExpr* access);
   [[nodiscard]] ExprPtr convert_construct(const clang::CXXConstructExpr* construct);
+  // An element of an array of objects, which may be of arrays itself.
+  [[nodiscard]] std::optional<Object> element_of(const Object& array, clang::QualType type,
+                                                 const ExprPtr& index) const;
+  // The object that a member is of.
+  [[nodiscard]] std::optional<Object> owner_of(const clang::MemberExpr& access);
   // An assignment, ++ or -- inside an expression.
   [[nodiscard]] ExprPtr convert_effect(const clang::Expr* effect);
   [[nodiscard]] std::string callee_text(const clang::Expr& callee) const;
@@ -104,7 +121,9 @@ class ExpressionConverter {
   std::map<const clang::ValueDecl*, std::string> names_;
   std::map<const clang::ValueDecl*, ExprPtr> meanings_;
   std::map<const clang::Expr*, ExprPtr> values_;
-  std::map<const clang::FieldDecl*, ExprPtr> fields_;
+  std::map<const clang::ValueDecl*, Object> objects_;
+  std::map<const clang::Expr*, Object> object_values_;
+  std::optional<Object> this_;
   bool opens_;
   bool elsewhere_ = false;
   SideEffects* effects_ = nullptr;

@@ -52,25 +52,6 @@ int uses_of(const clang::Stmt* node, const clang::ValueDecl& variable) {
   return uses;
 }
 
-// The expression as it was before it was copied, converted or given a place.
-const clang::Expr* bare(const clang::Expr* expr) {
-  const clang::Expr* inner = expr->IgnoreParenImpCasts();
-  if (const auto* given = dyn_cast<clang::CXXDefaultArgExpr>(inner)) return bare(given->getExpr());
-  if (const auto* full = dyn_cast<clang::FullExpr>(inner)) return bare(full->getSubExpr());
-  if (const auto* temporary = dyn_cast<clang::MaterializeTemporaryExpr>(inner))
-    return bare(temporary->getSubExpr());
-  if (const auto* made = dyn_cast<clang::CXXFunctionalCastExpr>(inner);
-      made != nullptr && made->getType()->isRecordType()) {
-    return bare(made->getSubExpr());
-  }
-  if (const auto* copy = dyn_cast<clang::CXXConstructExpr>(inner);
-      copy != nullptr && copy->getNumArgs() == 1 &&
-      copy->getConstructor()->isCopyOrMoveConstructor()) {
-    return bare(copy->getArg(0));
-  }
-  return inner;
-}
-
 // Whether a member of the object itself is changed or handed out.
 bool changes_members(const clang::Stmt* node) {
   if (node == nullptr) return false;
@@ -97,11 +78,6 @@ bool changes_members(const clang::Stmt* node) {
 
 }  // namespace
 
-bool is_empty_record(clang::QualType type) {
-  const auto* record = type.getNonReferenceType()->getAsCXXRecordDecl();
-  return record != nullptr && record->hasDefinition() && record->isEmpty();
-}
-
 const clang::FunctionDecl* CallInliner::wanted(const clang::CallExpr& call) {
   const clang::FunctionDecl* callee = call.getDirectCallee();
   if (callee == nullptr) return nullptr;
@@ -110,6 +86,7 @@ const clang::FunctionDecl* CallInliner::wanted(const clang::CallExpr& call) {
   const clang::SourceManager& sources = expressions_.context().getSourceManager();
   if (!sources.isWrittenInMainFile(sources.getExpansionLoc(function->getLocation())))
     return nullptr;
+  if (handles_objects(*function)) return function;
   const CallEffect effect = callees_.of(*function);
   const bool is_pure = effect == CallEffect::pure;
   // The steps take a call that only uses memory as it is.
@@ -127,6 +104,7 @@ void CallInliner::take_calls(const clang::Expr* expr, Block* block) {
   if (expr == nullptr || failed_) return;
   const clang::Expr* inner = expr->IgnoreParenImpCasts();
   if (const auto* given = dyn_cast<clang::CXXDefaultArgExpr>(inner)) inner = given->getExpr();
+  if (const auto* given = dyn_cast<clang::CXXDefaultInitExpr>(inner)) inner = given->getExpr();
   if (const auto* choice = dyn_cast<clang::ConditionalOperator>(inner)) {
     take_calls(choice->getCond(), block);
     take_calls(choice->getTrueExpr(), nullptr);
@@ -170,61 +148,76 @@ void CallInliner::take_call(const clang::CallExpr& call, Block* block) {
   if (failed_) return;
   expressions_.set_elsewhere(true);
   bodies_.note_changing(*body);
-  std::optional<Fields> fields;
+  std::optional<Object> owner;
   if (method != nullptr && method->isInstance()) {
     const bool has_fields =
         object != nullptr &&
         !is_empty_record(object->getType()->isPointerType() ? object->getType()->getPointeeType()
                                                             : object->getType());
-    if (has_fields) {
-      // Of `this` the fields are known already.
-      const bool is_own = isa<clang::CXXThisExpr>(object->IgnoreParenImpCasts());
-      if (!is_own) fields = fields_of(*object, code);
-      failed_ = failed_ || (!is_own && !fields) || changes_members(body);
+    // Of `this` the fields are known already.
+    const bool is_own = has_fields && isa<clang::CXXThisExpr>(object->IgnoreParenImpCasts());
+    if (has_fields && !is_own) {
+      owner = owner_of_call(*object, changes_members(body), code);
+      failed_ = failed_ || !owner;
     }
   }
   if (!failed_) failed_ = !bind(*function, arguments, single, code);
   if (failed_) return;
-  Fields before;
-  if (fields) before = expressions_.exchange_fields(std::move(*fields));
+  const bool has_owner = owner.has_value();
+  std::optional<Object> before;
+  if (has_owner) before = expressions_.exchange_this(std::move(owner));
   const clang::QualType type = function->getReturnType();
-  ExprPtr value;
+  Outcome outcome{.type = type,
+                  .record = flat_record(type.getNonReferenceType(), expressions_.context())};
+  const bool is_place = type->isReferenceType();
   failed_ = single != nullptr && type->isVoidType();
-  if (single != nullptr) {
+  if (single != nullptr && outcome.record == nullptr) {
     take_calls(single, &code);
-    value = expressions_.convert(single);
+    ExprPtr value = expressions_.convert(single);
     const auto scalar = scalar_type_of(type);
     if (scalar && value->type != scalar) value = cast(std::string(cuda_name(*scalar)), value);
     // What a call of its own read must not be read again later.
     if (!is_value_of_parameters(*single) && !type->isVoidType() && !type->isPointerType() &&
-        !type->isReferenceType()) {
-      value = variable(bodies_.declare_result(stem_of(*function), type, value, code), scalar);
+        !is_place) {
+      value = variable(bodies_.declare_result(stem_of(*function), type, value, true, code), scalar);
     }
+    outcome.value = std::move(value);
   } else {
     const std::vector<const clang::Stmt*> statements = statements_of(body);
     const bool has_choices = std::ranges::any_of(statements, [](const clang::Stmt* stmt) {
       return !isa<clang::ReturnStmt>(stmt) && holds_return(*stmt);
     });
-    std::string result;
+    failed_ = has_choices && is_place;  // one of several
     if (has_choices && !type->isVoidType()) {
-      result = bodies_.declare_result(stem_of(*function), type, nullptr, code);
-      value = variable(result, scalar_type_of(type));
+      if (outcome.record != nullptr) {
+        outcome.result_object = in_variables(*outcome.record, {}, stem_of(*function), false, code);
+        outcome.object = outcome.result_object;
+      } else {
+        outcome.result = bodies_.declare_result(stem_of(*function), type, nullptr, false, code);
+        outcome.value = variable(outcome.result, scalar_type_of(type));
+      }
     }
-    const bool is_converted = convert_body(statements, result, type, &value, code);
-    failed_ = failed_ || !is_converted || (!type->isVoidType() && !value);
+    const bool is_converted = !failed_ && convert_body(statements, outcome, code);
+    failed_ = failed_ || !is_converted ||
+              (!type->isVoidType() && !outcome.value && !outcome.object) ||
+              (is_place && outcome.record == nullptr);
   }
-  if (fields) (void)expressions_.exchange_fields(std::move(before));
+  if (has_owner) (void)expressions_.exchange_this(std::move(before));
   active_.erase(function);
   expressions_.set_elsewhere(is_inside());
   const bool has_no_place = block == nullptr && !code.empty();
   const bool may_stay =
       !is_inside() && method == nullptr && !failed_ && callees_.of(*function) == CallEffect::pure;
   if (has_no_place && may_stay) return;
-  failed_ = failed_ || has_no_place || type->isReferenceType();
+  failed_ = failed_ || has_no_place;
   if (failed_) return;
   took_any_ = true;
   if (block != nullptr) block->insert(block->end(), code.begin(), code.end());
-  expressions_.set_value(&call, std::move(value));
+  if (outcome.object) {
+    expressions_.set_object_value(&call, std::move(*outcome.object));
+  } else {
+    expressions_.set_value(&call, std::move(outcome.value));
+  }
 }
 
 // Whether nothing but parameters, and what is computed of them, makes the value.
@@ -282,16 +275,27 @@ bool CallInliner::bind(const clang::FunctionDecl& function,
     const clang::ParmVarDecl& parameter = *function.getParamDecl(at);
     const clang::QualType type = parameter.getType();
     if (is_empty_record(type)) continue;
-    if (type.getNonReferenceType()->isRecordType() && !scalar_type_of(type.getNonReferenceType())) {
-      return false;
-    }
     const clang::Expr& argument = *arguments[at];
+    if (type.getNonReferenceType()->isRecordType() && !scalar_type_of(type.getNonReferenceType())) {
+      if (!bind_object(parameter, argument, block)) return false;
+      continue;
+    }
+    // An array of objects.
+    if (type->isPointerType() && flat_record(type->getPointeeType(), expressions_.context())) {
+      expressions_.set_elsewhere(active_.size() > 1);
+      auto array = expressions_.object_at(&argument);
+      expressions_.set_elsewhere(true);
+      if (array) {
+        expressions_.set_object(&parameter, std::move(*array));
+        continue;
+      }
+    }
     if (!type->isReferenceType() || type.getNonReferenceType().isConstQualified()) {
       if (!bind_value(parameter, argument, single, block)) return false;
       continue;
     }
     // Another name of a variable; of anything else it might move.
-    const auto* place = dyn_cast<clang::DeclRefExpr>(bare(&argument));
+    const auto* place = dyn_cast<clang::DeclRefExpr>(bare_value(&argument));
     if (place == nullptr) return false;
     expressions_.set_meaning(&parameter, convert_passed(*place));
   }
@@ -301,7 +305,7 @@ bool CallInliner::bind(const clang::FunctionDecl& function,
 bool CallInliner::bind_value(const clang::ParmVarDecl& parameter, const clang::Expr& argument,
                              const clang::Expr* single, Block& block) {
   clang::ASTContext& context = expressions_.context();
-  const clang::Expr* inner = bare(&argument);
+  const clang::Expr* inner = bare_value(&argument);
   if (has_effects(*inner)) return false;
   const clang::QualType type = parameter.getType().getNonReferenceType();
   if (!scalar_type_of(type) && !type->isPointerType()) return false;
@@ -337,86 +341,13 @@ bool CallInliner::bind_value(const clang::ParmVarDecl& parameter, const clang::E
   return true;
 }
 
-ExprPtr CallInliner::field_value(const clang::FieldDecl& field, const clang::Expr& value,
-                                 Block& block) {
-  const clang::Expr* inner = bare(&value);
-  if (has_effects(*inner)) return nullptr;
-  const clang::QualType type = field.getType();
-  if (!scalar_type_of(type) && !type->isPointerType()) return nullptr;
-  ExprPtr converted = expressions_.convert(inner);
-  const auto* reference = dyn_cast<clang::DeclRefExpr>(inner);
-  const bool is_fixed =
-      inner->getType()->isArrayType() || (reference != nullptr && type->isPointerType() &&
-                                          !bodies_.is_changing(*reference->getDecl()));
-  if (is_fixed) return converted;
-  return variable(bodies_.declare_result(field.getNameAsString(), type, converted, block),
-                  scalar_type_of(type));
-}
-
-// Of an object that is made where it is used.
-std::optional<CallInliner::Fields> CallInliner::fields_of(const clang::Expr& object, Block& block) {
-  const clang::Expr* inner = bare(&object);
-  if (const auto* reference = dyn_cast<clang::DeclRefExpr>(inner)) {
-    // A constant that was made in a declaration.
-    const auto* declared = dyn_cast<clang::VarDecl>(reference->getDecl());
-    const bool is_constant = declared != nullptr && declared->hasLocalStorage() &&
-                             declared->hasInit() && !bodies_.is_changing(*declared) &&
-                             stays_the_same(*declared->getInit());
-    if (!is_constant) return std::nullopt;
-    inner = bare(declared->getInit());
-  }
-  Fields fields;
-  if (const auto* list = dyn_cast<clang::InitListExpr>(inner)) {
-    const auto* record = list->getType()->getAsCXXRecordDecl();
-    if (record == nullptr || record->isUnion() || record->getNumBases() > 0) return std::nullopt;
-    unsigned at = 0;
-    for (const clang::FieldDecl* field : record->fields()) {
-      if (at >= list->getNumInits()) return std::nullopt;
-      take_calls(list->getInit(at), &block);
-      ExprPtr value = field_value(*field, *list->getInit(at++), block);
-      if (!value) return std::nullopt;
-      fields[field] = std::move(value);
-    }
-    return fields;
-  }
-  const auto* made = dyn_cast<clang::CXXConstructExpr>(inner);
-  if (made == nullptr) return std::nullopt;
-  const clang::FunctionDecl* defined = nullptr;
-  const clang::Stmt* body = made->getConstructor()->getBody(defined);
-  const auto* constructor = dyn_cast_or_null<clang::CXXConstructorDecl>(defined);
-  if (constructor == nullptr || !statements_of(body).empty()) return std::nullopt;
-  std::vector<const clang::Expr*> arguments(made->arg_begin(), made->arg_end());
-  if (arguments.size() != constructor->getNumParams()) return std::nullopt;
-  for (const clang::Expr* argument : arguments)
-    take_calls(argument, &block);
-  if (failed_ || !bind(*constructor, arguments, nullptr, block)) return std::nullopt;
-  for (const clang::CXXCtorInitializer* one : constructor->inits()) {
-    if (!one->isMemberInitializer()) return std::nullopt;
-    ExprPtr value = field_value(*one->getMember(), *one->getInit(), block);
-    if (!value) return std::nullopt;
-    fields[one->getMember()] = std::move(value);
-  }
-  return fields;
-}
-
-// `value` gets what the last statement returns, unless a variable `result` takes it.
-bool CallInliner::convert_body(const std::vector<const clang::Stmt*>& body,
-                               const std::string& result, clang::QualType type, ExprPtr* value,
+// `outcome` gets what the last statement returns, unless variables take it.
+bool CallInliner::convert_body(const std::vector<const clang::Stmt*>& body, Outcome& outcome,
                                Block& block) {
   for (std::size_t at = 0; at < body.size(); ++at) {
     const clang::Stmt* stmt = body[at];
     if (const auto* leave = dyn_cast<clang::ReturnStmt>(stmt)) {
-      if (leave->getRetValue() == nullptr) return true;
-      take_calls(leave->getRetValue(), &block);
-      if (failed_) return false;
-      const ExprPtr returned = expressions_.convert(leave->getRetValue());
-      if (!result.empty()) {
-        block.push_back(assign(variable(result, scalar_type_of(type)), returned));
-      } else {
-        *value =
-            variable(bodies_.declare_result("result", type, returned, block), scalar_type_of(type));
-      }
-      return true;
+      return leave->getRetValue() == nullptr || return_value(*leave->getRetValue(), outcome, block);
     }
     const auto* choice = dyn_cast<clang::IfStmt>(stmt);
     if (choice != nullptr && choice->isConstexpr()) {
@@ -426,15 +357,16 @@ bool CallInliner::convert_body(const std::vector<const clang::Stmt*>& body,
       std::vector<const clang::Stmt*> taken =
           statements_of(holds ? choice->getThen() : choice->getElse());
       taken.insert(taken.end(), body.begin() + static_cast<std::ptrdiff_t>(at) + 1, body.end());
-      return convert_body(taken, result, type, value, block);
+      return convert_body(taken, outcome, block);
     }
     if (!holds_return(*stmt)) {
       bodies_.convert_into(stmt, block);
       continue;
     }
     // if (condition) { ...; return ...; } and the rest.
+    const bool is_taken = !outcome.result.empty() || outcome.result_object.has_value();
     if (choice == nullptr || choice->getInit() != nullptr ||
-        choice->getConditionVariable() != nullptr || (result.empty() && !type->isVoidType())) {
+        choice->getConditionVariable() != nullptr || (!is_taken && !outcome.type->isVoidType())) {
       return false;
     }
     const std::vector<const clang::Stmt*> then = statements_of(choice->getThen());
@@ -446,15 +378,40 @@ bool CallInliner::convert_body(const std::vector<const clang::Stmt*>& body,
     ExprPtr condition = expressions_.convert(choice->getCond());
     Block yes;
     Block no;
-    if (!convert_body(then, result, type, value, yes) ||
-        !convert_body(rest, result, type, value, no)) {
+    if (!convert_body(then, outcome, yes) || !convert_body(rest, outcome, no)) {
       return false;
     }
     block.push_back(branch(std::move(condition), std::move(yes), std::move(no),
                            expressions_.line_of(choice->getIfLoc())));
     return true;
   }
-  return type->isVoidType();
+  return outcome.type->isVoidType();
+}
+
+bool CallInliner::return_value(const clang::Expr& returned, Outcome& outcome, Block& block) {
+  take_calls(&returned, &block);
+  if (failed_) return false;
+  const auto scalar = scalar_type_of(outcome.type);
+  if (outcome.record == nullptr) {
+    ExprPtr value = expressions_.convert(&returned);
+    if (!outcome.result.empty()) {
+      block.push_back(assign(variable(outcome.result, scalar), std::move(value)));
+    } else {
+      outcome.value = variable(
+          bodies_.declare_result("result", outcome.type, std::move(value), true, block), scalar);
+    }
+    return true;
+  }
+  std::optional<Object> object = object_value(returned, block);
+  if (!object) return false;
+  if (outcome.result_object) {
+    assign_fields(*outcome.record, *outcome.result_object, *object, block);
+  } else if (outcome.type->isReferenceType()) {
+    outcome.object = std::move(object);  // another name of it
+  } else {
+    outcome.object = in_variables(*outcome.record, *object, "result", true, block);
+  }
+  return true;
 }
 
 }  // namespace regraph::source

@@ -5,9 +5,9 @@
 //                                     parameters, and total = what it returns
 //
 // Taken are functions that work with other threads or use memory, and those that are one
-// expression. The statements of a call stand in front of the one that it is in: C++ leaves open
-// what else of an expression is evaluated first. Where a call may not be evaluated, only one
-// without statements is taken.
+// expression. Objects are taken apart on the way (clang_objects.h). The statements of a call stand
+// in front of the one that it is in: C++ leaves open what else of an expression is evaluated first.
+// Where a call may not be evaluated, only one without statements is taken.
 #pragma once
 
 #include "source/clang_callees.h"
@@ -17,16 +17,12 @@
 #include <clang/AST/DeclCXX.h>
 #include <clang/AST/ExprCXX.h>
 
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 namespace regraph::source {
-
-// Whether the type is a record, or refers to one, without anything in it.
-[[nodiscard]] bool is_empty_record(clang::QualType type);
 
 // What the conversion of statements does for calls that are taken into them.
 class BodyConverter {
@@ -36,9 +32,14 @@ class BodyConverter {
   // Declares a variable called like `declaration`, which uses of it mean from now on.
   virtual void declare(const clang::VarDecl& declaration, ExprPtr value, bool is_const,
                        Block& block) = 0;
-  // A variable that the source does not have; its name.
+  // A variable that the source does not have; its name. A null value is set later.
   virtual std::string declare_result(const std::string& stem, clang::QualType type, ExprPtr value,
-                                     Block& block) = 0;
+                                     bool is_const, Block& block) = 0;
+  // A variable for one field of an object that is declared, or an array for one of an array of
+  // objects; its name, nothing where there can be none.
+  virtual std::optional<std::string> declare_field(const clang::VarDecl& object,
+                                                   const std::string& stem, clang::QualType type,
+                                                   ExprPtr value, Block& block) = 0;
   // Variables of the body that change are as those of the kernel.
   virtual void note_changing(const clang::Stmt& body) = 0;
   [[nodiscard]] virtual bool is_changing(const clang::ValueDecl& variable) const = 0;
@@ -52,6 +53,16 @@ class CallInliner {
   // Takes the calls within `expr`; their statements go to `block`, without which there may be none.
   void take_calls(const clang::Expr* expr, Block* block);
 
+  // Declares a variable, or an array, of a record that is taken apart (flat_record); false where
+  // that cannot be.
+  bool declare_object(const clang::VarDecl& declaration, const clang::CXXRecordDecl& record,
+                      Block& block);
+  // target = value, of such objects.
+  bool assign_object(const clang::Expr& target, const clang::Expr& value, Block& block);
+
+  // The fields of an object that stays where it is.
+  [[nodiscard]] static Object fields_at(const ExprPtr& place, const clang::CXXRecordDecl& record);
+
   // Whether the call is one to be taken.
   [[nodiscard]] bool takes(const clang::CallExpr& call) { return wanted(call) != nullptr; }
   // Whether something was to be taken that cannot be: then the body is of no use.
@@ -61,21 +72,46 @@ class CallInliner {
   [[nodiscard]] bool is_inside() const { return !active_.empty(); }
 
  private:
-  using Fields = std::map<const clang::FieldDecl*, ExprPtr>;
+  // What a function that is taken comes to.
+  struct Outcome {
+    clang::QualType type;
+    const clang::CXXRecordDecl* record = nullptr;  // that it returns, if that is taken apart
+    std::string result = {};                       // a variable that takes what is returned
+    std::optional<Object> result_object = {};      // the same of an object
+    ExprPtr value = {};                            // else what the last statement returns
+    std::optional<Object> object = {};
+  };
 
   void take_call(const clang::CallExpr& call, Block* block);
   [[nodiscard]] const clang::FunctionDecl* wanted(const clang::CallExpr& call);
+  // Whether parameters or result of the function are objects that are taken apart.
+  [[nodiscard]] bool handles_objects(const clang::FunctionDecl& function) const;
   bool bind(const clang::FunctionDecl& function, const std::vector<const clang::Expr*>& arguments,
             const clang::Expr* single, Block& block);
   bool bind_value(const clang::ParmVarDecl& parameter, const clang::Expr& argument,
                   const clang::Expr* single, Block& block);
+  bool bind_object(const clang::ParmVarDecl& parameter, const clang::Expr& argument, Block& block);
   [[nodiscard]] bool is_value_of_parameters(const clang::Stmt& node);
   [[nodiscard]] bool stays_the_same(const clang::Stmt& node) const;
   ExprPtr convert_passed(const clang::Expr& argument);
-  std::optional<Fields> fields_of(const clang::Expr& object, Block& block);
-  ExprPtr field_value(const clang::FieldDecl& field, const clang::Expr& value, Block& block);
-  bool convert_body(const std::vector<const clang::Stmt*>& body, const std::string& result,
-                    clang::QualType type, ExprPtr* value, Block& block);
+  // The object whose method is called; nothing where it cannot be taken apart.
+  std::optional<Object> owner_of_call(const clang::Expr& object, bool is_changed, Block& block);
+  // Values of an object's fields, which may be those of other variables.
+  std::optional<Object> object_value(const clang::Expr& expr, Block& block);
+  std::optional<Object> value_of_list(const clang::InitListExpr& list, Block& block);
+  std::optional<Object> value_of_constructor(const clang::CXXConstructExpr& made, Block& block);
+  static Object choose(const clang::CXXRecordDecl& record, const ExprPtr& condition,
+                       const Object& then, const Object& otherwise);
+  bool set_field(const clang::FieldDecl& field, const clang::Expr& init, Object& object,
+                 Block& block);
+  ExprPtr field_value(const clang::FieldDecl& field, const clang::Expr& value);
+  // The same values in variables of their own.
+  Object in_variables(const clang::CXXRecordDecl& record, const Object& object,
+                      const std::string& stem, bool is_const, Block& block);
+  void assign_fields(const clang::CXXRecordDecl& record, const Object& target, const Object& value,
+                     Block& block);
+  bool return_value(const clang::Expr& returned, Outcome& outcome, Block& block);
+  bool convert_body(const std::vector<const clang::Stmt*>& body, Outcome& outcome, Block& block);
 
   ExpressionConverter& expressions_;
   BodyConverter& bodies_;

@@ -1,0 +1,119 @@
+// Objects of the user's records, as a variable for each field.
+#include "source/clang_frontend.h"
+#include "source/printer.h"
+#include "support/cuda.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace regraph::source {
+namespace {
+
+// The printed body of a kernel with objects taken apart; empty where they could not be.
+std::string body_without_objects(const std::string& before, const std::string& body) {
+  const auto configuration = default_front_end(test::cuda_root(), "sm_90");
+  const std::string source =
+      before + "__global__ void f(float* a, const float* b, int n) { " + body + " }";
+  auto parsed = parse_kernel(source, "kernel.cu", "", *configuration);
+  EXPECT_TRUE(parsed.ok() && parsed->unit) << source;
+  if (!parsed.ok() || !parsed->unit || parsed->unit->opened == nullptr) return "";
+  return print(parsed->unit->opened_kernel().body, 0);
+}
+
+constexpr const char* kPair =
+    "struct Pair { float value; int position; };\n"
+    "__device__ Pair better(const Pair& u, const Pair& v) { return u.value < v.value ? v : u; }\n";
+
+TEST(ClangObjects, VariablesAreAVariableForEachField) {
+  EXPECT_EQ(
+      body_without_objects(kPair, "Pair p{b[0], 3}; p.value += 1.0f; a[p.position] = p.value;"),
+      "float p_value = b[0];\nint p_position = 3;\np_value += 1.0f;\n"
+      "a[p_position] = p_value;\n");
+  EXPECT_EQ(body_without_objects(kPair, "Pair p; Pair q = {b[1], n}; p = q; a[0] = p.value;"),
+            "float p_value;\nint p_position;\nconst float q_value = b[1];\n"
+            "const int q_position = n;\np_value = q_value;\np_position = q_position;\n"
+            "a[0] = p_value;\n");
+}
+
+TEST(ClangObjects, FunctionsTakeAndReturnThem) {
+  EXPECT_EQ(body_without_objects(kPair,
+                                 "Pair p{b[0], 0}; for (int i = 1; i < n; ++i) "
+                                 "p = better(p, Pair{b[i], i}); a[0] = p.value;"),
+            "float p_value = b[0];\nint p_position = 0;\nfor (int i = 1; i < n; ++i) {\n"
+            "  const float v_value = b[i];\n  const int v_position = i;\n"
+            "  const float result_value = p_value < v_value ? v_value : p_value;\n"
+            "  const int result_position = p_value < v_value ? v_position : p_position;\n"
+            "  p_value = result_value;\n  p_position = result_position;\n}\na[0] = p_value;\n");
+}
+
+TEST(ClangObjects, ArraysOfThemAreAnArrayForEachField) {
+  EXPECT_EQ(body_without_objects(kPair,
+                                 "__shared__ Pair all[64]; all[threadIdx.x] = Pair{b[n], n}; "
+                                 "__syncthreads(); a[0] = all[n].value;"),
+            "__shared__ float all_value[64];\n__shared__ int all_position[64];\n"
+            "all_value[threadIdx.x] = b[n];\nall_position[threadIdx.x] = n;\n__syncthreads();\n"
+            "a[0] = all_value[n];\n");
+}
+
+TEST(ClangObjects, MethodsChangeThem) {
+  const std::string running =
+      "struct Running { float sum = 0.0f; int count = 0;\n"
+      "  __device__ void add(float x) { sum += x; ++count; }\n"
+      "  __device__ float mean() const { return sum / count; } };\n";
+  EXPECT_EQ(body_without_objects(running,
+                                 "Running r; for (int i = 0; i < n; ++i) r.add(b[i]); "
+                                 "a[0] = r.mean();"),
+            "float r_sum = 0.0f;\nint r_count = 0;\nfor (int i = 0; i < n; ++i) {\n"
+            "  const float x = b[i];\n  r_sum += x;\n  ++r_count;\n}\n"
+            "const float mean_result = r_sum / r_count;\na[0] = mean_result;\n");
+}
+
+TEST(ClangObjects, ConstructorsBasesAndParts) {
+  const std::string view =
+      "struct Range { int low, high; __device__ Range(int l, int h) : low(l), high(h) {} };\n"
+      "template <typename T> struct Base { const T* data_; };\n"
+      "class View : public Base<float> { public:\n"
+      "  __device__ View(const float* data, int n) : range_(0, n) { data_ = data; }\n"
+      "  __device__ float at(int i) const { return i < range_.high ? data_[i] : 0.0f; }\n"
+      " private: Range range_; };\n";
+  EXPECT_EQ(body_without_objects(view, "const View v(b, n); a[threadIdx.x] = v.at(threadIdx.x);"),
+            "const float* object_data;\nint object_range_low = 0;\nint object_range_high = n;\n"
+            "object_data = b;\nconst float* const v_data = object_data;\n"
+            "const int v_range_low = object_range_low;\nconst int v_range_high = "
+            "object_range_high;\nconst int i = threadIdx.x;\n"
+            "const float at_result = i < v_range_high ? v_data[i] : 0.0f;\n"
+            "a[threadIdx.x] = at_result;\n");
+}
+
+TEST(ClangObjects, WhatIsReadIsReadBeforeItIsSet) {
+  EXPECT_EQ(body_without_objects("struct Two { float x, y; };\n",
+                                 "Two t{b[0], b[1]}; t = Two{t.y, t.x}; a[0] = t.x;"),
+            "float t_x = b[0];\nfloat t_y = b[1];\nconst float value_x = t_y;\n"
+            "const float value_y = t_x;\nt_x = value_x;\nt_y = value_y;\na[0] = t_x;\n");
+}
+
+TEST(ClangObjects, ReferencesAreOtherNames) {
+  EXPECT_EQ(
+      body_without_objects(std::string(kPair) + "__device__ void raise(Pair& p, const Pair& by) { "
+                                                "p.value += by.value; p.value += by.value; }\n",
+                           "Pair p{b[0], 1}; Pair& q = p; raise(q, p); a[0] = p.value;"),
+      "float p_value = b[0];\nint p_position = 1;\np_value += p_value;\n"
+      "p_value += p_value;\na[0] = p_value;\n");
+}
+
+TEST(ClangObjects, OthersStay) {
+  for (const auto& [before, body] :
+       {std::pair("struct S { float x[4]; };\n", "S s; s.x[n] = 1.0f; a[0] = s.x[0];"),
+        std::pair("union U { float x; int i; };\n", "U u; u.x = b[0]; a[0] = u.i;"),
+        std::pair("struct S { float x; };\n__device__ void g(S* s) { s->x = threadIdx.x; }\n",
+                  "S s; g(&s); a[0] = s.x;"),
+        std::pair("struct S { float x; };\n__device__ float& g(S& s, float& y) { "
+                  "if (threadIdx.x > 3) return y; return s.x; }\n",
+                  "S s{1.0f}; float y = 2.0f; g(s, y) = 3.0f; a[0] = s.x;")}) {
+    EXPECT_EQ(body_without_objects(before, body), "") << body;
+  }
+}
+
+}  // namespace
+}  // namespace regraph::source
