@@ -87,7 +87,8 @@ class ChangeFinder {
     }
     if (const auto* lambda = dyn_cast<clang::LambdaExpr>(&node)) {
       for (const clang::LambdaCapture& capture : lambda->captures())
-        if (capture.capturesVariable()) changing.insert(capture.getCapturedVar());
+        if (capture.capturesVariable() && capture.getCaptureKind() == clang::LCK_ByRef)
+          changing.insert(capture.getCapturedVar());
     }
     if (const auto* call = dyn_cast<clang::CallExpr>(&node)) note_call(*call);
     if (const auto* declared = dyn_cast<clang::DeclStmt>(&node)) {

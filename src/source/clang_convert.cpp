@@ -301,7 +301,7 @@ class Converter final : private BodyConverter {
     const clang::QualType type = declaration->getType();
     const bool is_shared = declaration->hasAttr<clang::CUDASharedAttr>();
     // Operations that are objects: what they do is taken.
-    if (opens_ && !is_shared && is_empty_record(type)) return scope({});
+    if (opens_ && !is_shared && (is_empty_record(type) || is_lambda(type))) return scope({});
     if (type->isReferenceType() && !is_shared) return convert_reference(declaration, block);
     if (opens_) {
       const clang::ASTContext& context = expressions_.context();

@@ -78,6 +78,15 @@ bool changes_members(const clang::Stmt* node) {
 
 }  // namespace
 
+// Whether what a lambda captured is what the variables are when it is called.
+bool CallInliner::keeps_captured(const clang::CXXRecordDecl& closure) const {
+  return std::ranges::all_of(closure.captures(), [&](const clang::LambdaCapture& capture) {
+    if (!capture.capturesVariable()) return false;
+    return capture.getCaptureKind() == clang::LCK_ByRef ||
+           !bodies_.is_changing(*capture.getCapturedVar());
+  });
+}
+
 const clang::FunctionDecl* CallInliner::wanted(const clang::CallExpr& call) {
   const clang::FunctionDecl* callee = call.getDirectCallee();
   if (callee == nullptr) return nullptr;
@@ -150,8 +159,11 @@ void CallInliner::take_call(const clang::CallExpr& call, Block* block) {
   bodies_.note_changing(*body);
   std::optional<Object> owner;
   if (method != nullptr && method->isInstance()) {
+    // What a lambda refers to is known by name.
+    const bool is_lambda = method->getParent()->isLambda();
+    failed_ = failed_ || (is_lambda && !keeps_captured(*method->getParent()));
     const bool has_fields =
-        object != nullptr &&
+        object != nullptr && !is_lambda &&
         !is_empty_record(object->getType()->isPointerType() ? object->getType()->getPointeeType()
                                                             : object->getType());
     // Of `this` the fields are known already.
@@ -274,7 +286,7 @@ bool CallInliner::bind(const clang::FunctionDecl& function,
   for (unsigned at = 0; at < function.getNumParams(); ++at) {
     const clang::ParmVarDecl& parameter = *function.getParamDecl(at);
     const clang::QualType type = parameter.getType();
-    if (is_empty_record(type)) continue;
+    if (is_empty_record(type) || is_lambda(type)) continue;
     const clang::Expr& argument = *arguments[at];
     if (type.getNonReferenceType()->isRecordType() && !scalar_type_of(type.getNonReferenceType())) {
       if (!bind_object(parameter, argument, block)) return false;

@@ -83,8 +83,9 @@ class CallInliner {
   };
 
   void take_call(const clang::CallExpr& call, Block* block);
+  [[nodiscard]] bool keeps_captured(const clang::CXXRecordDecl& closure) const;
   [[nodiscard]] const clang::FunctionDecl* wanted(const clang::CallExpr& call);
-  // Whether parameters or result of the function are objects that are taken apart.
+  // Whether parameters or result of the function are objects that are taken apart, or lambdas.
   [[nodiscard]] bool handles_objects(const clang::FunctionDecl& function) const;
   bool bind(const clang::FunctionDecl& function, const std::vector<const clang::Expr*>& arguments,
             const clang::Expr* single, Block& block);

@@ -56,7 +56,7 @@ bool CallInliner::handles_objects(const clang::FunctionDecl& function) const {
   const clang::ASTContext& context = expressions_.context();
   const auto is_object = [&](clang::QualType type) {
     const clang::QualType plain = type.getNonReferenceType();
-    return flat_record(plain, context) != nullptr ||
+    return is_lambda(plain) || flat_record(plain, context) != nullptr ||
            (plain->isPointerType() && flat_record(plain->getPointeeType(), context) != nullptr);
   };
   return is_object(function.getReturnType()) ||

@@ -51,6 +51,11 @@ bool is_empty_record(clang::QualType type) {
   return record != nullptr && record->hasDefinition() && record->isEmpty();
 }
 
+bool is_lambda(clang::QualType type) {
+  const auto* record = type.getNonReferenceType()->getAsCXXRecordDecl();
+  return record != nullptr && record->isLambda();
+}
+
 const clang::CXXRecordDecl* flat_record(clang::QualType type, const clang::ASTContext& context) {
   const auto* record = type->getAsCXXRecordDecl();
   if (record == nullptr || !record->hasDefinition() || scalar_type_of(type)) return nullptr;

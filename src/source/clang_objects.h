@@ -25,6 +25,9 @@ struct Object {
 // Whether the type is a record, or refers to one, without anything in it.
 [[nodiscard]] bool is_empty_record(clang::QualType type);
 
+// Whether the type is that of a lambda, or refers to it.
+[[nodiscard]] bool is_lambda(clang::QualType type);
+
 // The record, if its objects can be taken apart: it is defined in the user's file, and all its
 // fields and those of its bases are scalars, pointers and such records; nothing happens when an
 // object ends. Null for anything else, and for references and pointers to records.

@@ -181,6 +181,67 @@ TEST(CountedLoops, AreLeftAndGoOnInOnePlace) {
   EXPECT_TRUE(is_kept("while (k < m) { k += 2; c[i] += a[k / 2]; }"));
 }
 
+TEST(CountedLoops, GuardWhatOtherExitsSkip) {
+  const std::string text = plain_text(
+      "  if (i < m) { int k = 4 * i; int end = k + 4;\n"
+      "    for (;;) { if (k >= end) break; if (k >= n) break; c[k] = a[k]; k = k + 1; } }\n");
+  EXPECT_NE(text.find("; k_2 < end; ++k_2) {\n      if (k_2 < n) {"), std::string::npos) << text;
+  // The counter goes down, or what it is compared with changes.
+  for (const char* loop :
+       {"while (k > 0) { if (k >= n) break; c[k] = a[k]; k = k - 1; }",
+        "while (k < m) { if (k >= s) break; s -= 2; c[k] = a[k]; k = k + 1; }"}) {
+    const std::string kept =
+        plain_text(std::string("  if (i < n) { int k = i; int s = m;\n") + loop + " }\n");
+    EXPECT_NE(kept.find("break;"), std::string::npos) << kept;
+  }
+}
+
+TEST(CountedLoops, EndBeforeTheirLimitIfTheyEndAtIt) {
+  const auto has_order = [](const std::string& loop) {
+    return plain_text("  if (i < n) {\n" + loop + "\n }\n").find("k < ") != std::string::npos;
+  };
+  EXPECT_TRUE(has_order("for (int k = 0; k != m; ++k) c[k] = a[k];"));
+  EXPECT_TRUE(has_order("float s = 0.0f; for (int k = 0; n != k; ++k) s += a[k]; b[i] = s;"));
+  EXPECT_FALSE(has_order("for (unsigned k = 3; k != m; ++k) c[k] = a[k];"));
+  EXPECT_FALSE(has_order("for (int k = 0; k != m; k += 2) c[k] = a[k];"));
+  EXPECT_FALSE(
+      has_order("int e = m; for (int k = 0; k != e; ++k) { if (e > k + 1) --e; c[k] = a[e]; }"));
+}
+
+TEST(InductionVariables, AreWrittenByTheCounter) {
+  EXPECT_NE(
+      plain_text("  if (i < n) { int at = i; float s = 0.0f;\n"
+                 "    for (int k = 0; k < m; ++k) { s += a[at]; at += n; }\n    b[i] = s; }\n")
+          .find("a[at + k * n]"),
+      std::string::npos);
+  // After it has moved on, from another first value, and a pointer.
+  const std::string text = plain_text(
+      "  if (i < n) { int at = i; const float* p = a + i; float s = 0.0f;\n"
+      "    for (int k = 2; k < m; ++k) { at = at + 3; s += a[at] * *p; p += n; }\n    b[i] = s; "
+      "}\n");
+  EXPECT_NE(text.find("a[at + (k - 2 + 1) * 3]"), std::string::npos) << text;
+  EXPECT_NE(text.find("p[(long long)(k - 2) * n]"), std::string::npos) << text;
+  // Through two loops, the inner of constant length.
+  const std::string nest = plain_text(
+      "  if (i < n) { int at = 0; float s = 0.0f;\n    for (int k = 0; k < m; ++k) {\n"
+      "      for (int l = 0; l < 4; ++l) { s += a[at]; ++at; }\n    }\n    b[i] = s; }\n");
+  EXPECT_EQ(nest.find("++at"), std::string::npos) << nest;
+  EXPECT_EQ(nest.find("at +="), std::string::npos) << nest;
+}
+
+TEST(InductionVariables, StayWhereTheyDoMore) {
+  for (const char* body : {"for (int k = 0; k < m; ++k) { s += a[at]; if (s > 1.0f) at += n; }",
+                           "for (int k = 0; k < m; ++k) { s += a[at]; at += 2; at += 1; }",
+                           "for (int k = 0; k < m; ++k) { s += a[at]; at += k; }",
+                           "for (int k = 0; k < m; ++k) { s += a[at]; at += 1; } s += at;",
+                           "for (int k = 0; k < m; k += 3) { s += a[at]; at += 1; }"}) {
+    const std::string text = plain_text(
+        std::string("  if (i < n) { int at = i; float s = 0.0f;\n") + body + "\n    b[i] = s; }\n");
+    EXPECT_TRUE(text.find("at +=") != std::string::npos || text.find("++at") != std::string::npos)
+        << text;
+  }
+}
+
 TEST(SelectedValues, KeepWhatRoundsDifferently) {
   // As one expression both sides would be double before they are stored.
   const std::string text =

@@ -102,6 +102,26 @@ TEST(ClangObjects, ReferencesAreOtherNames) {
       "p_value += p_value;\na[0] = p_value;\n");
 }
 
+TEST(ClangObjects, LambdasAreWhatTheyDo) {
+  EXPECT_EQ(
+      body_without_objects("",
+                           "float s = 0.0f; int m = 2 * n; auto add = [&](int i) { s += b[i]; "
+                           "}; auto twice = [m](float v) { return v * m; };\n"
+                           "for (int i = 0; i < n; ++i) add(i);\na[0] = twice(s);"),
+      "float s = 0.0f;\nint m = 2 * n;\nfor (int i = 0; i < n; ++i) {\n  s += b[i];\n}\n"
+      "const float result = s * m;\na[0] = result;\n");
+  EXPECT_EQ(
+      body_without_objects("template <typename F> __device__ void each(const float* x, int n, F f) "
+                           "{ for (int i = 0; i < n; ++i) f(x[i]); }\n",
+                           "float s = 0.0f; each(b, n, [&](float v) { s += v; }); a[0] = s;"),
+      "float s = 0.0f;\nfor (int i = 0; i < n; ++i) {\n  const float v = b[i];\n  s += v;\n}\n"
+      "a[0] = s;\n");
+  // What it captured is not what the variable is when it is called.
+  EXPECT_EQ(
+      body_without_objects("", "int m = n; auto f = [m]() { return m + 1; }; m = 3; a[0] = f();"),
+      "");
+}
+
 TEST(ClangObjects, OthersStay) {
   for (const auto& [before, body] :
        {std::pair("struct S { float x[4]; };\n", "S s; s.x[n] = 1.0f; a[0] = s.x[0];"),

@@ -121,11 +121,23 @@ class NestFinder {
     return enter(work.front());
   }
 
+  static bool calls(const ExprPtr& expr) {
+    bool result = false;
+    source::walk(expr, [&](const source::Expr& part) {
+      result =
+          result || source::is<source::Call>(part) || source::is<source::OpaqueExpression>(part);
+    });
+    return result;
+  }
+
   Status name(const StmtPtr& stmt) {
     const auto* declaration = as<Declaration>(stmt);
     const std::string& declared = declaration->variable.name;
-    if (!declaration->value || !declaration->variable.extents.empty() ||
-        declaration->variable.is_pointer || !analysis_.definition(declared)) {
+    // Nothing but sums changes in the nest, so that what is read from memory may be read again.
+    const bool is_name = declaration->value &&
+                         (analysis_.definition(declared) ||
+                          (analysis_.is_single_definition(declared) && !calls(declaration->value)));
+    if (!is_name || !declaration->variable.extents.empty() || declaration->variable.is_pointer) {
       return refuse("'" + declared + "' is more than a name for a value");
     }
     nest_.names.push_back(stmt);
@@ -212,8 +224,11 @@ class NestFinder {
         const auto& declaration = source::to<Declaration>(*stmt);
         if (declaration.variable.name != variable->name) continue;
         const ExprPtr value = written_out(declaration.value);
-        const bool is_same =
-            declaration.variable.scalar && value->type == declaration.variable.scalar;
+        const auto* choice = as<source::Conditional>(value);
+        const auto type = choice != nullptr && choice->then->type == choice->otherwise->type
+                              ? choice->then->type
+                              : value->type;
+        const bool is_same = declaration.variable.scalar && type == declaration.variable.scalar;
         if (is_same || !declaration.variable.scalar) return value;
         return source::with_type(source::cast(declaration.variable.type, value),
                                  declaration.variable.scalar);

@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace regraph::rewrite {
 
@@ -78,6 +79,33 @@ StmtPtr as_advance(const StmtPtr& stmt) {
   return result;
 }
 
+// What the body of a loop changes.
+struct LoopEffects {
+  std::set<std::string> names;  // of variables
+  bool writes_memory = false;
+  bool calls = false;  // what might do anything
+};
+
+LoopEffects effects_of(const Block& body) {
+  LoopEffects result;
+  source::walk(body, [&](const source::Stmt& stmt) {
+    const auto* assignment = as<Assignment>(stmt);
+    if (assignment == nullptr) return;
+    const auto* target = as<VariableReference>(assignment->target);
+    if (target != nullptr) {
+      result.names.insert(target->name);
+    } else {
+      result.writes_memory = true;
+    }
+  });
+  source::walk_expressions(body, [&](const source::Expr& part) {
+    const auto* call = as<source::Call>(part);
+    result.calls = result.calls || is<source::OpaqueExpression>(part) ||
+                   (call != nullptr && call->effect != source::CallEffect::pure);
+  });
+  return result;
+}
+
 class HeaderMaker final : public source::Mutator {
  private:
   using Mutator::mutate;
@@ -93,8 +121,81 @@ class HeaderMaker final : public source::Mutator {
   StmtPtr mutate(const StmtPtr& stmt, const ForLoop& loop) override {
     StmtPtr inner = Mutator::mutate(stmt, loop);
     const auto& repeat = source::to<ForLoop>(inner);
-    if (repeat.init || repeat.step) return inner;
+    if (repeat.init || repeat.step) return with_order(inner, repeat);
     return with_header(inner, repeat.condition, repeat);
+  }
+
+  // i < n for i != n, of a signed counter that goes up by one to a limit that stays: beyond it the
+  // counter would overflow, which no program may do.
+  static StmtPtr with_order(const StmtPtr& stmt, const ForLoop& loop) {
+    const auto* differs = as<source::Binary>(loop.condition);
+    const source::Declaration* counter = loop.declaration();
+    if (differs == nullptr || differs->op != BinaryOperator::not_equal || counter == nullptr)
+      return stmt;
+    const std::string& name = counter->variable.name;
+    const auto type = counter->variable.scalar;
+    const bool is_signed = type == ScalarType::i32 || type == ScalarType::i64;
+    const auto* step = loop.step ? as<Assignment>(loop.step) : nullptr;
+    const bool counts = step != nullptr && step->op == AssignmentOperator::add &&
+                        source::is_number(step->value, 1) && as_name(step->target) == name;
+    const bool is_left = as_name(differs->left) == name;
+    const ExprPtr& limit = is_left ? differs->right : differs->left;
+    if (!is_signed || !counts || (!is_left && as_name(differs->right) != name)) return stmt;
+    const LoopEffects effects = effects_of(loop.body);
+    bool stays = !effects.calls && !effects.names.contains(name);
+    for (const std::string& used : source::variables_of(limit))
+      stays = stays && used != name && !effects.names.contains(used);
+    source::walk(limit, [&](const source::Expr& part) {
+      const bool reads = is<source::Subscript>(part) || is<source::Member>(part);
+      stays = stays && !(reads && effects.writes_memory) && !is<source::Call>(part) &&
+              !is<source::OpaqueExpression>(part);
+    });
+    if (!stays) return stmt;
+    auto result = std::make_shared<ForLoop>(loop);
+    result->condition = source::less(source::variable(name, type), limit);
+    return result;
+  }
+
+  // if (i >= n) break; rest   ->   if (i < n) { rest }
+  // where i goes up and n stays: where i is too large once, it is from then on.
+  static Block with_guards_for_exits(Block body, const StmtPtr& advance) {
+    const auto& step = source::to<Assignment>(advance);
+    const auto* by = as<source::IntegerLiteral>(step.value);
+    if (step.op != AssignmentOperator::add || by == nullptr || by->value < 1) return body;
+    const std::string counter = as_name(step.target);
+    std::vector<ExprPtr> guards;
+    std::size_t at = 0;
+    for (; at < body.size(); ++at) {
+      const auto* branch = as<Branch>(body[at]);
+      const bool leaves = branch != nullptr && branch->otherwise.empty() &&
+                          branch->body.size() == 1 && is_break(branch->body.front());
+      if (!leaves) break;
+      const ExprPtr stays = source::negate(branch->condition);
+      const auto* order = as<source::Binary>(stays);
+      const bool is_order = order != nullptr && (order->op == BinaryOperator::less ||
+                                                 order->op == BinaryOperator::less_equal);
+      if (!is_order || as_name(order->left) != counter) return body;
+      guards.push_back(stays);
+    }
+    if (guards.empty()) return body;
+    Block rest(body.begin() + static_cast<std::ptrdiff_t>(at), body.end());
+    const LoopEffects effects = effects_of(rest);
+    for (const ExprPtr& guard : guards) {
+      for (const std::string& name : source::variables_of(guard))
+        if (effects.names.contains(name)) return body;
+      bool reads = false;
+      source::walk(guard, [&](const source::Expr& part) {
+        reads = reads || is<source::Subscript>(part) || is<source::Call>(part) ||
+                is<source::Member>(part) || is<source::OpaqueExpression>(part);
+      });
+      if (reads) return body;
+    }
+    return {source::branch(source::conjunction(guards), std::move(rest))};
+  }
+
+  static std::string as_name(const ExprPtr& expr) {
+    const auto* variable = as<VariableReference>(expr);
+    return variable != nullptr ? variable->name : "";
   }
 
   // `header`: of a loop that has neither first value nor step.
@@ -113,6 +214,7 @@ class HeaderMaker final : public source::Mutator {
     if (!step) return loop;
     body.pop_back();
     const std::string& counter = source::to<VariableReference>(target_of(*step)).name;
+    body = with_guards_for_exits(std::move(body), step);
     const std::set<std::string> declared = source::declared_names(body);
     const std::set<std::string> advanced_by = source::variables_of(value_of(*step));
     const bool is_in_scope =

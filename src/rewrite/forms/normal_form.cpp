@@ -1,6 +1,7 @@
 #include "rewrite/forms/normal_form.h"
 
 #include "rewrite/forms/early_exits.h"
+#include "rewrite/forms/forwarded_loads.h"
 #include "rewrite/forms/kernel_state.h"
 #include "rewrite/forms/named_conditions.h"
 #include "rewrite/forms/selected_values.h"
@@ -231,7 +232,12 @@ class GuardFlattener {
 
   Status flatten(const Block& block, const std::vector<ExprPtr>& guards, Block& out) {
     merging_ = false;
-    for (const StmtPtr& stmt : block) {
+    // What is read under the guards needs no variable in front of them where it is used once.
+    const Block written =
+        guards.empty() ? block : with_loads_forwarded(block, analysis_, [&](const ExprPtr& value) {
+          return !is_safe_without(guards, value);
+        });
+    for (const StmtPtr& stmt : written) {
       if (Status status = flatten(stmt, guards, out); !status) return status;
     }
     merging_ = false;

@@ -4,6 +4,7 @@
 #include "rewrite/forms/dead_guards.h"
 #include "rewrite/forms/early_exits.h"
 #include "rewrite/forms/element_registers.h"
+#include "rewrite/forms/induction_variables.h"
 #include "rewrite/forms/local_pointers.h"
 #include "rewrite/forms/selected_values.h"
 #include "rewrite/forms/webs.h"
@@ -56,6 +57,7 @@ PlainForm plain_form(const source::Kernel& kernel, const PlainFormLicence& licen
   result.kernel.body = with_counted_loops(without_continues(kernel.body));
   result.kernel.body = with_selected_values(result.kernel);
   result.kernel = with_webs_declared(result.kernel);
+  result.kernel.body = without_induction_variables(result.kernel);
   result.kernel.body = without_dead_guards(result.kernel);
   if (!licence.distinct_buffers || !stores_in_loops(result.kernel.body)) return result;
   source::Kernel kept = with_registers(result.kernel, licence);
