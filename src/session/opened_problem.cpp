@@ -223,7 +223,8 @@ class ProblemOpener {
   }
 
   void note_opaque_code() {
-    auto opaque = source::Analysis(unit_->kernel).opaque();
+    const source::Kernel kernel = unit_->opened_kernel();
+    auto opaque = source::Analysis(kernel).opaque();
     if (!opaque) return;
     // Several lines of source would tear the note apart.
     std::replace(opaque->begin(), opaque->end(), '\n', ' ');

@@ -191,6 +191,26 @@ launch: {block: 128, grid: rows}
 tests: [{rows: 70, cols: 45}, {rows: 9, cols: 132}, {rows: 1, cols: 1}]
 )~";
 
+TEST(RowKernel, DealsOutNeighbouringRowsTogether) {
+  auto columns = KernelCase::make(
+      "__global__ void total(const float* x, float* sums, int rows, int cols) {\n"
+      "  __shared__ float slots[64];\n  float sum = 0.0f;\n"
+      "  for (int r = threadIdx.x; r < rows; r += 64) sum += x[r * cols + blockIdx.x];\n"
+      "  slots[threadIdx.x] = sum;\n  __syncthreads();\n"
+      "  for (int s = 32; s > 0; s /= 2) {\n"
+      "    if (threadIdx.x < s) slots[threadIdx.x] += slots[threadIdx.x + s];\n"
+      "    __syncthreads();\n  }\n"
+      "  if (threadIdx.x == 0) sums[blockIdx.x] = slots[0];\n}",
+      "sizes: {rows: 1024, cols: 4096}\n"
+      "args: {x: {dir: in, shape: [rows, cols]}, sums: {dir: out, shape: [cols]}}\n"
+      "launch: {block: 64, grid: cols}\n"
+      "tests: [{rows: 70, cols: 45}, {rows: 129, cols: 64}, {rows: 1, cols: 1}]\n");
+  ASSERT_TRUE(columns.ok()) << columns.error().message;
+  for (const char* threads : {"8", "32"})
+    expect_correct(**columns, {laid_out(threads, "32", "1")});
+  expect_refusal(*sample("block_softmax"), laid_out("8", "32", "1"), "lie side by side");
+}
+
 TEST(RowKernel, LaysRowsOfBlocksOutAnew) {
   auto scale = KernelCase::make(kBlockScale, kBlockScaleManifest);
   ASSERT_TRUE(scale.ok()) << scale.error().message;

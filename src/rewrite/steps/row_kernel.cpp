@@ -3,11 +3,15 @@
 //
 // It is taken for one thread a row (raised_rows.h), and the row is dealt out as
 // cross_thread_reduction does it: any number of threads, neighbouring elements as vectors, rows in
-// registers between the loops, sums by shuffles. Legal where both are.
+// registers between the loops, sums by shuffles. Where it is neighbouring rows that lie side by
+// side (sums of columns), 32 of them share a block as in slice_reduction. Legal where both are.
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/raised_rows.h"
+#include "source/polynomial.h"
+#include "source/walk.h"
 
 #include <memory>
+#include <string>
 
 namespace regraph::rewrite {
 namespace {
@@ -23,30 +27,66 @@ class RowKernel final : public StepRewriter {
       for (const char* threads : {"64", "128", "256", "512"})
         result.push_back({{"threads", threads}, {"rows", "1"}, {"width", width}});
     }
+    for (const char* threads : {"8", "16", "32"})
+      result.push_back({{"threads", threads}, {"rows", kSideBySide}, {"width", "1"}});
     return result;
   }
 
   Status match(const KernelAnalysis& kernel, const StepParameters& parameters) const override {
     const auto raised = raise(kernel, parameters);
     if (!raised) return raised.error();
-    return dealing().match(KernelAnalysis(*raised, kernel.problem(), kernel.limits()),
-                           dealt(parameters));
+    const KernelAnalysis analysis(*raised, kernel.problem(), kernel.limits());
+    if (!are_side_by_side(parameters)) return dealing().match(analysis, dealt(parameters));
+    return slicing().match(analysis, sliced(parameters));
   }
 
   Result<KernelState> apply(const KernelAnalysis& kernel,
                             const StepParameters& parameters) const override {
     const auto raised = raise(kernel, parameters);
     if (!raised) return raised.error();
-    return dealing().apply(KernelAnalysis(*raised, kernel.problem(), kernel.limits()),
-                           dealt(parameters));
+    const KernelAnalysis analysis(*raised, kernel.problem(), kernel.limits());
+    return are_side_by_side(parameters) ? slicing().apply(analysis, sliced(parameters))
+                                        : dealing().apply(analysis, dealt(parameters));
   }
 
  private:
+  static constexpr const char* kSideBySide = "32";
+
+  static bool are_side_by_side(const StepParameters& parameters) {
+    return parameters.at("rows") == kSideBySide;
+  }
+  // Whether blocks next to each other read elements next to each other.
+  static bool reads_side_by_side(const KernelAnalysis& kernel) {
+    const KernelForm* form = kernel.direct();
+    const std::string block = "blockIdx.x";
+    bool found = false;
+    source::walk_expressions(form->kernel.body, [&](const source::Expr& expr) {
+      const auto* access = source::as<source::Subscript>(expr);
+      const auto index =
+          access != nullptr ? form->analysis.polynomial(access->index) : std::nullopt;
+      if (!index) return;
+      const auto further =
+          index->substitute(block, source::Polynomial::symbol(block) + source::Polynomial(1));
+      const auto stride = (further - *index).constant();
+      const auto* base = source::as<source::VariableReference>(access->base);
+      found = found || (stride == 1 && base != nullptr && index->symbols().size() > 1 &&
+                        !form->analysis.is_written(base->name));
+    });
+    return found;
+  }
+  static const StepRewriter& slicing() { return *find_built_in_step("slice_reduction"); }
+  static StepParameters sliced(const StepParameters& parameters) {
+    return {{"slices", parameters.at("threads")}};
+  }
+
   static const StepRewriter& dealing() { return *find_built_in_step("cross_thread_reduction"); }
 
   static Result<KernelState> raise(const KernelAnalysis& kernel, const StepParameters& parameters) {
     for (const char* name : {"threads", "rows", "width"}) {
       if (auto number = integer_parameter(parameters, name); !number) return number.error();
+    }
+    if (are_side_by_side(parameters) && !reads_side_by_side(kernel)) {
+      return refuse("a row's elements lie side by side, not those of neighbouring rows");
     }
     return raised_rows(kernel);
   }
