@@ -2,6 +2,7 @@
 
 #include "rewrite/transform/names.h"
 #include "rewrite/transform/row_vector_code.h"
+#include "rewrite/transform/scan_code.h"
 #include "rewrite/transform/selection_code.h"
 #include "rewrite/transform/warp_shuffle.h"
 #include "source/build.h"
@@ -52,6 +53,7 @@ class RowSharer {
         names_(kernel),
         threads_(team.threads),
         rows_(team.rows),
+        items_(team.items),
         across_(team.across) {
     lane_ = names_.fresh(across_ ? "slice" : "lane");
     row_in_block_ = names_.fresh("row_in_block");
@@ -103,6 +105,7 @@ class RowSharer {
     });
     for (const auto& [name, count] : shared) {
       if (loops.at(name) != count) mixed_.insert(name);
+      if (loops.at(name) > 1) repeated_.insert(name);
     }
   }
 
@@ -221,8 +224,23 @@ class RowSharer {
            literals_.at(reduction.variable) == literal_value(neutral);
   }
 
+  // A loop that uses what it has accumulated so far.
+  void scan(const ForLoop& loop, const SharedLoop& shared, Block& out) {
+    const ScanTeam team = {threads_, across_ ? rows_ : 0, items_, lane()};
+    Block code = ScanCode(loop, shared, team, vector_code_ != nullptr ? vectors_ : nullptr,
+                          vector_code_, names_)
+                     .run(shared_);
+    // A counter that is declared anew keeps one meaning.
+    if (repeated_.contains(shared.counted.name)) code = names_.renamed(code);
+    out.insert(out.end(), code.begin(), code.end());
+  }
+
   void share(const std::shared_ptr<const ForLoop>& loop, const SharedLoop& shared,
              const std::set<std::string>& fresh, Block& out) {
+    if (shared.scan) {
+      scan(*loop, shared, out);
+      return;
+    }
     std::shared_ptr<const ForLoop> noted = loop;
     std::vector<DealtSelection> selections;
     for (const Selection& selection : shared.selections) {
@@ -388,12 +406,14 @@ class RowSharer {
   Names names_;
   int threads_;
   int rows_;
+  int items_;
   bool across_;
   std::string lane_;
   std::string row_in_block_;
   std::string offset_;
   std::string warp_offset_;
   std::set<std::string> mixed_;
+  std::set<std::string> repeated_;  // counters of several loops
   std::map<std::string, double> literals_;
   Block shared_;
 };
@@ -403,6 +423,25 @@ class RowSharer {
 Block share_rows(const Kernel& kernel, const RowPlan& plan,
                  const std::optional<RowVectors>& vectors, const RowTeam& team) {
   return RowSharer(kernel, plan, vectors ? &*vectors : nullptr, team).run();
+}
+
+std::int64_t slot_bytes(const RowPlan& plan, const RowTeam& team) {
+  const std::int64_t threads = std::int64_t{team.threads} * team.rows;
+  std::int64_t bytes = 0;
+  for (const auto& [loop, shared] : plan) {
+    std::int64_t slots = 0;
+    for (const Reduction& reduction : shared.reductions)
+      slots += static_cast<std::int64_t>(size_in_bytes(reduction.scalar));
+    for (const Selection& selection : shared.selections) {
+      // And the iteration, where they need it to choose.
+      slots += sizeof(std::uint32_t);
+      for (const Selection::Carried& carried : selection.carried())
+        slots += static_cast<std::int64_t>(size_in_bytes(carried.scalar));
+    }
+    // Scans use two sets of slots in turn.
+    bytes += slots * threads * (shared.scan ? 2 : 1);
+  }
+  return bytes;
 }
 
 }  // namespace regraph::rewrite
