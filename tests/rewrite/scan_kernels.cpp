@@ -16,7 +16,7 @@ check: {tolerance: 1.0e-4}
 
 std::vector<SampleKernel> scan_kernels() {
   return {
-      {"running_sums", R"~(
+      {"scan_sums", R"~(
 __global__ void sums(const float* x, float* y, int rows, int cols) {
   int row = blockIdx.x * blockDim.x + threadIdx.x;
   if (row >= rows) return;
@@ -27,7 +27,7 @@ __global__ void sums(const float* x, float* y, int rows, int cols) {
   }
 })~",
        kScanManifest},
-      {"sums_onto_previous", R"~(
+      {"scan_onto_previous", R"~(
 __global__ void sums(const float* x, float* y, int rows, int cols) {
   int row = blockIdx.x * blockDim.x + threadIdx.x;
   if (row < rows) {
@@ -36,7 +36,7 @@ __global__ void sums(const float* x, float* y, int rows, int cols) {
   }
 })~",
        kScanManifest},
-      {"exclusive_counts", R"~(
+      {"scan_exclusive_counts", R"~(
 __global__ void counts(const int* x, int* before, unsigned* bits, int* hits, int rows, int cols) {
   int row = blockIdx.x * blockDim.x + threadIdx.x;
   if (row < rows) {
@@ -63,7 +63,7 @@ args:
 launch: {block: 64, grid: "cdiv(rows, bx)"}
 tests: [{rows: 37, cols: 177}, {rows: 5, cols: 1026}, {rows: 3, cols: 1}]
 )~"},
-      {"means_in_place", R"~(
+      {"scan_means_in_place", R"~(
 __global__ void means(float* y, double* totals, float* peaks, int rows, int cols) {
   int row = blockIdx.x * blockDim.x + threadIdx.x;
   if (row >= rows) return;
@@ -88,7 +88,7 @@ args:
 launch: {block: 64, grid: "cdiv(rows, bx)"}
 tests: [{rows: 37, cols: 77}, {rows: 5, cols: 1028}, {rows: 3, cols: 1}]
 )~"},
-      {"running_maxima_of_columns", R"~(
+      {"scan_column_maxima", R"~(
 __global__ void maxima(const float* x, float* y, int steps, int series) {
   int s = blockIdx.x * blockDim.x + threadIdx.x;
   if (s < series) {
@@ -107,7 +107,7 @@ args: {x: {dir: in, shape: [steps, series]}, y: {dir: out, shape: [steps, series
 launch: {block: 128, grid: "cdiv(series, bx)"}
 tests: [{steps: 277, series: 37}, {steps: 64, series: 64}, {steps: 1, series: 3}]
 )~"},
-      {"distribution_of_row", R"~(
+      {"scan_distribution", R"~(
 __global__ void distribution(const float* x, float* y, int rows, int cols) {
   int row = blockIdx.x * blockDim.x + threadIdx.x;
   if (row >= rows) return;
@@ -122,6 +122,31 @@ __global__ void distribution(const float* x, float* y, int rows, int cols) {
   }
 })~",
        kScanManifest},
+      {"scan_segments", R"~(
+__global__ void segments(const float* x, float* y, float* most, int rows, int cols) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= rows) return;
+  float peak = 0.0f;
+  for (int k = 0; k < 3; ++k) {
+    float sum = 0.0f;
+    for (int c = 0; c < cols; ++c) {
+      y[(row * 3 + k) * cols + c] = sum - peak;
+      sum += x[(row * 3 + k) * cols + c] * 0.5f;
+    }
+    peak = fmaxf(peak, sum);
+  }
+  most[row] = peak;
+})~",
+       R"~(
+sizes: {rows: 1000, cols: 2048}
+args:
+  x: {dir: in, shape: [rows, 3, cols]}
+  y: {dir: out, shape: [rows, 3, cols]}
+  most: {dir: out, shape: [rows]}
+launch: {block: 64, grid: "cdiv(rows, bx)"}
+tests: [{rows: 37, cols: 77}, {rows: 5, cols: 1028}, {rows: 3, cols: 1}]
+check: {tolerance: 1.0e-4}
+)~"},
   };
 }
 

@@ -50,9 +50,9 @@ class LoadFinder {
     for_each_guarded_access(part, [&](const GuardedAccess& access) {
       if (access.is_store) return;
       const ExprPtr node = std::make_shared<Subscript>(*access.access);
-      const auto known =
-          std::find_if(loads_.begin(), loads_.end(),
-                       [&](const HeldLoad& load) { return source::equal(load.access, node); });
+      const auto known = std::find_if(loads_.begin(), loads_.end(), [&](const HeldLoad& load) {
+        return source::equal(load.access, node);
+      });
       if (!is_steady(access.guards)) return;
       if (known == loads_.end()) {
         if (auto load = load_of(node, *access.access)) {
@@ -68,9 +68,8 @@ class LoadFinder {
       const ExprPtr node = std::make_shared<Subscript>(*access.access);
       std::erase_if(loads_, [&](const HeldLoad& load) {
         return source::equal(load.access, node) &&
-               !std::all_of(load.guards.begin(), load.guards.end(), [&](const ExprPtr& guard) {
-                 return holds(access.guards, guard);
-               });
+               !std::all_of(load.guards.begin(), load.guards.end(),
+                            [&](const ExprPtr& guard) { return holds(access.guards, guard); });
       });
     });
     if (loads_.size() > kMostLoads) loads_.resize(kMostLoads);
@@ -87,9 +86,9 @@ class LoadFinder {
     }
     const ExprPtr index = steady_index(access.index);
     if (!index) return std::nullopt;
-    const ExprPtr load = source::with_type(
-        source::element(source::variable(base->name, parameter->scalar), {index}),
-        parameter->scalar);
+    const ExprPtr load =
+        source::with_type(source::element(source::variable(base->name, parameter->scalar), {index}),
+                          parameter->scalar);
     return HeldLoad{node, load, {}, parameter->type, *parameter->scalar};
   }
 

@@ -11,8 +11,8 @@ namespace regraph::rewrite {
 
 // The elements of global arrays that `part`, some statements of the loop's body, reads in every
 // iteration, or in all where a condition holds that no iteration changes. Their places follow from
-// the loop's counter and from what is known before the loop. Where the loop stores to such an array,
-// it must read first.
+// the loop's counter and from what is known before the loop. Where the loop stores to such an
+// array, it must read first.
 [[nodiscard]] std::vector<HeldLoad> held_loads(const source::Block& part,
                                                const source::ForLoop& loop,
                                                const source::Kernel& kernel,

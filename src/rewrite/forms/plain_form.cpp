@@ -45,8 +45,8 @@ bool stores_in_loops(const source::Block& block, bool in_loop = false) {
 // With the buffers themselves in the place of pointers into them where that lets elements be kept.
 source::Kernel with_registers(const source::Kernel& kernel, const PlainFormLicence& licence) {
   source::Kernel direct = without_local_pointers(kernel);
-  const source::Kernel kept = with_previous_in_registers(
-      with_elements_in_registers(direct, licence.raced), licence.raced);
+  const source::Kernel kept =
+      with_previous_in_registers(with_elements_in_registers(direct, licence.raced), licence.raced);
   return kept.body == direct.body ? kernel : kept;
 }
 

@@ -96,8 +96,7 @@ class Chainer {
                                 std::size_t at) const {
     const auto* store = as<Assignment>(loop.body[at]);
     const auto* target = store != nullptr ? as<Subscript>(store->target) : nullptr;
-    const auto* base =
-        target != nullptr ? as<source::VariableReference>(target->base) : nullptr;
+    const auto* base = target != nullptr ? as<source::VariableReference>(target->base) : nullptr;
     if (base == nullptr || !fits_register(base->name)) return std::nullopt;
     const auto here = analysis_.polynomial(target->index);
     if (!here || !here->mentions(counted.name)) return std::nullopt;
@@ -105,12 +104,11 @@ class Chainer {
     for (const std::string& symbol : here->symbols()) {
       if (inside.contains(symbol)) return std::nullopt;
     }
-    const Polynomial earlier =
-        Polynomial::symbol(counted.name) - Polynomial(counted.stride);
+    const Polynomial earlier = Polynomial::symbol(counted.name) - Polynomial(counted.stride);
     const bool is_wide =
         target->index->type && size_in_bytes(*target->index->type) == sizeof(std::int64_t);
-    Chain chain{base->name, &loop,   counted, at,
-                *here,      here->substitute(counted.name, earlier), is_wide};
+    Chain chain{base->name, &loop, counted, at, *here, here->substitute(counted.name, earlier),
+                is_wide};
     return is_chain(chain) ? std::optional(std::move(chain)) : std::nullopt;
   }
 
@@ -195,9 +193,8 @@ class Chainer {
       const auto* target = store != nullptr ? as<Subscript>(store->target) : nullptr;
       if (target != nullptr && is_named(target->base, chain.buffer) &&
           store->op == AssignmentOperator::assign && is_at(target->index, place)) {
-        const StmtPtr declared =
-            declaration(chain, source::to<source::VariableReference>(value).name, store->value,
-                        stmt->line);
+        const StmtPtr declared = declaration(
+            chain, source::to<source::VariableReference>(value).name, store->value, stmt->line);
         const StmtPtr stored = source::assign(store->target, value);
         out[at] = stored;
         out.insert(out.begin() + static_cast<std::ptrdiff_t>(at), declared);
@@ -236,8 +233,7 @@ class Chainer {
   // Whether an iteration reads the element before its own under no condition.
   bool reads_always(const Chain& chain) const {
     for (std::size_t at = 0; at <= chain.store; ++at) {
-      if (reads(value_of(*chain.loop->body[at]), chain) &&
-          body_of(*chain.loop->body[at]).empty()) {
+      if (reads(value_of(*chain.loop->body[at]), chain) && body_of(*chain.loop->body[at]).empty()) {
         return true;
       }
     }
@@ -252,15 +248,14 @@ class Chainer {
                               binary->op == source::BinaryOperator::logical_or)) {
       return reads(binary->left, chain);
     }
-    if (const auto* access = as<Subscript>(expr);
-        access != nullptr && is_named(access->base, chain.buffer) &&
-        is_at(access->index, chain.before)) {
+    if (const auto* access = as<Subscript>(expr); access != nullptr &&
+                                                  is_named(access->base, chain.buffer) &&
+                                                  is_at(access->index, chain.before)) {
       return true;
     }
     bool found = false;
-    source::for_each_operand(*expr, [&](const ExprPtr& operand) {
-      found = found || reads(operand, chain);
-    });
+    source::for_each_operand(
+        *expr, [&](const ExprPtr& operand) { found = found || reads(operand, chain); });
     return found;
   }
 

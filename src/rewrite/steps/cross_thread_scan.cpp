@@ -1,11 +1,11 @@
-// cross_thread_scan: a loop that one thread runs over a row, and that uses what it has accumulated so
-// far, is dealt out to the threads of a warp or a block.
+// cross_thread_scan: a loop that one thread runs over a row, and that uses what it has accumulated
+// so far, is dealt out to the threads of a warp or a block.
 //
 //   for (c = 0; c < n; ++c) { sum += x[row * n + c]; out[row * n + c] = sum; }
 //
-// becomes rounds of neighbouring elements, some a thread: each adds up its own, lanes and warps tell
-// each other what comes before, and then the loop's body is done as it stands (scan_code.h). The
-// kernel's other loops over the row are dealt out as by cross_thread_reduction.
+// becomes rounds of neighbouring elements, some a thread: each adds up its own, lanes and warps
+// tell each other what comes before, and then the loop's body is done as it stands (scan_code.h).
+// The kernel's other loops over the row are dealt out as by cross_thread_reduction.
 //
 // Legal under the conditions of that step; what is accumulated may be used in the loop, but what is
 // added to it must not follow from it (scan_loop.h). Several elements a thread are moved as vectors
@@ -109,9 +109,8 @@ class CrossThreadScan final : public PlacedStep<ScanPlace> {
   // elements in another order.
   static std::optional<RowVectors> vectors_of(const KernelForm& form, const RowPlan& plan,
                                               const RowTeam& team, const Problem& problem) {
-    const bool is_alone = std::all_of(plan.begin(), plan.end(), [](const auto& entry) {
-      return entry.second.scan.has_value();
-    });
+    const bool is_alone = std::all_of(
+        plan.begin(), plan.end(), [](const auto& entry) { return entry.second.scan.has_value(); });
     if (team.items == 1 || !is_alone) return std::nullopt;
     auto vectors =
         plan_row_vectors(form.kernel, form.analysis, plan, team.threads, team.items, problem);

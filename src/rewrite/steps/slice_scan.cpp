@@ -4,10 +4,10 @@
 //
 //   for (t = 0; t < n; ++t) { m = max(m, x[t * w + column]); out[t * w + column] = m; }
 //
-// becomes rounds in which every slice has some neighbouring iterations, for scans whose elements are
-// contiguous across threads (slice_reduction is the same for loops whose totals alone are used).
-// Legal under the conditions of cross_thread_scan, in a form in which all threads of a block reach
-// the loop and have as many rounds.
+// becomes rounds in which every slice has some neighbouring iterations, for scans whose elements
+// are contiguous across threads (slice_reduction is the same for loops whose totals alone are
+// used). Legal under the conditions of cross_thread_scan, in a form in which all threads of a block
+// reach the loop and have as many rounds.
 #include "rewrite/analysis/row_sharing.h"
 #include "rewrite/analysis/thread_rows.h"
 #include "rewrite/steps/step_rewriter.h"
@@ -59,8 +59,8 @@ class SliceScan final : public PlacedStep<SliceScanPlace> {
     }
     auto form = kernel.direct_normal();
     if (!form) return form.error();
-    auto plan = plan_rows((*form)->kernel, (*form)->analysis, team->threads, true,
-                          kernel.problem(), RunningValues::allowed);
+    auto plan = plan_rows((*form)->kernel, (*form)->analysis, team->threads, true, kernel.problem(),
+                          RunningValues::allowed);
     if (!plan) return plan.error();
     if (!has_scan(*plan)) return refuse("no loop uses what it has accumulated so far");
     if (Status status = require_all_reach(*plan, (*form)->kernel, (*form)->analysis); !status)

@@ -56,8 +56,7 @@ class ReadReplacer final : public source::Mutator {
 
 Block with_name(const Block& block, const Reduction& from, const Reduction& to) {
   return source::rewrite_expressions(
-      block,
-      source::replace_variable(from.variable, source::variable(to.variable, to.scalar)));
+      block, source::replace_variable(from.variable, source::variable(to.variable, to.scalar)));
 }
 
 }  // namespace
@@ -71,12 +70,13 @@ ScanCode::ScanCode(const ForLoop& loop, const SharedLoop& shared, const ScanTeam
       vectors_(vectors),
       names_(names),
       round_(names.fresh("round")),
-      first_(vectors != nullptr ? vectors->first() : names.fresh("first")),
       place_(vectors != nullptr ? vectors->place() : names.fresh("item")) {
+  first_ = vectors != nullptr ? vectors->first() : names.fresh("first");
+  if (team.items == 1) first_ = shared.counted.name;
   for (const HeldLoad& load : shared.scan->loads) {
     const auto& base = source::base_variable(*load.access)->name;
     const bool is_vector = vectors != nullptr && vectors->array_of(*load.access) != nullptr;
-    held_.push_back(is_vector ? "" : names.fresh(base + "_values"));
+    held_.push_back(is_vector ? "" : names.fresh(base + (team.items == 1 ? "_value" : "_values")));
   }
   for (const Reduction& reduction : shared.reductions) {
     RunningValue value = {reduction, reduction, reduction};
@@ -88,8 +88,8 @@ ScanCode::ScanCode(const ForLoop& loop, const SharedLoop& shared, const ScanTeam
 
 Block ScanCode::run(Block& declarations) {
   const std::int64_t apart = team_.items * shared_.counted.stride;
-  const ExprPtr first = source::add(source::variable(round_),
-                                    source::multiply(team_.lane, source::integer(apart)));
+  const ExprPtr first =
+      source::add(source::variable(round_), source::multiply(team_.lane, source::integer(apart)));
   Block body;
   if (vectors_ != nullptr) {
     body.push_back(source::declare_integer(first_, first));
@@ -127,9 +127,8 @@ StmtPtr ScanCode::counter(const std::string& name, ExprPtr value, bool is_const)
 StmtPtr ScanCode::round(Block body) const {
   const ExprPtr number = source::variable(round_, loop_.declaration()->variable.scalar);
   // Vectors begin at the row's beginning, also where the loop does not.
-  StmtPtr init = vectors_ != nullptr
-                     ? source::declare_integer(round_, source::integer(0), false)
-                     : counter(round_, shared_.counted.first, false);
+  StmtPtr init = vectors_ != nullptr ? source::declare_integer(round_, source::integer(0), false)
+                                     : counter(round_, shared_.counted.first, false);
   const std::int64_t step = std::int64_t{team_.threads} * team_.items * shared_.counted.stride;
   return source::loop(
       std::move(init), source::less(number, shared_.counted.limit),
@@ -145,7 +144,8 @@ ExprPtr ScanCode::held(std::size_t load) const {
   return team_.items == 1 ? base : source::element(base, {source::variable(place_)});
 }
 
-// The body for each of the thread's items that there is, with the loop's counter.
+// The body for each of the thread's items that there is, with the loop's counter: the first item is
+// the counter where it is the only one.
 Block ScanCode::for_items(Block body) const {
   const source::CountedLoop& counted = shared_.counted;
   const ExprPtr first = source::variable(first_);
@@ -158,13 +158,10 @@ Block ScanCode::for_items(Block body) const {
                  : source::binary(source::BinaryOperator::greater_equal, item, counted.first);
   }
   if (exists) body = {source::branch(std::move(exists), std::move(body))};
-  const ExprPtr number = team_.items == 1 ? source::integer(0) : source::variable(place_);
-  body.insert(body.begin(),
-              counter(counted.name,
-                      source::add(first, source::multiply(
-                                             number, source::integer(counted.stride))),
-                      true));
-  if (team_.items == 1) return {source::scope(std::move(body))};
+  if (team_.items == 1) return body;
+  const ExprPtr distance =
+      source::multiply(source::variable(place_), source::integer(counted.stride));
+  body.insert(body.begin(), counter(counted.name, source::add(first, distance), true));
   StmtPtr over = source::counted_loop(place_, source::integer(0), source::integer(team_.items), 1,
                                       std::move(body), source::kUnrollFully);
   if (vectors_ == nullptr) return {std::move(over)};
@@ -200,8 +197,8 @@ void ScanCode::read(Block& out) {
     }
   }
   if (!vectors.empty()) {
-    out.push_back(source::branch(
-        source::less(source::variable(first_), shared_.counted.limit), std::move(vectors)));
+    out.push_back(source::branch(source::less(source::variable(first_), shared_.counted.limit),
+                                 std::move(vectors)));
   }
   Block elements;
   for (std::size_t i = 0; i < held_.size(); ++i) {
@@ -230,24 +227,22 @@ void ScanCode::store(Block& out) const {
     if (!written.contains(array.name)) continue;
     Block whole = vectors_->store(array);
     if (!shared_.counted.starts_at_zero()) {
-      const ExprPtr place =
-          source::to_expression(array.rest + source::Polynomial::symbol(shared_.counted.name),
-                                array.wide_index);
-      const ExprPtr element =
-          source::element(source::variable(array.name, array.scalar), {place});
+      const ExprPtr place = source::to_expression(
+          array.rest + source::Polynomial::symbol(shared_.counted.name), array.wide_index);
+      const ExprPtr element = source::element(source::variable(array.name, array.scalar), {place});
       const Block single =
           for_items({source::assign(element, vectors_->held_at(array, source::variable(place_)))});
       const ExprPtr is_whole = source::binary(source::BinaryOperator::greater_equal,
                                               source::variable(first_), shared_.counted.first);
-      out.push_back(source::branch(is_whole,
-                                   {source::branch(source::less(source::variable(first_),
-                                                                shared_.counted.limit),
-                                                   std::move(whole))},
-                                   single));
+      out.push_back(source::branch(
+          is_whole,
+          {source::branch(source::less(source::variable(first_), shared_.counted.limit),
+                          std::move(whole))},
+          single));
       continue;
     }
-    out.push_back(source::branch(
-        source::less(source::variable(first_), shared_.counted.limit), std::move(whole)));
+    out.push_back(source::branch(source::less(source::variable(first_), shared_.counted.limit),
+                                 std::move(whole)));
   }
 }
 

@@ -81,9 +81,9 @@ class Exchange {
                   source::branch(source::less(source::variable(other), own),
                                  {value.here.combine(value_of(value.here), value_of(theirs))}),
                   value.total.combine(value_of(value.total), value_of(theirs))};
-    after_.push_back(source::counted_loop(
-        other, number(0), number(count), 1, std::move(body),
-        count <= kMostUnrolled ? source::kUnrollFully : kMostUnrolled));
+    after_.push_back(
+        source::counted_loop(other, number(0), number(count), 1, std::move(body),
+                             count <= kMostUnrolled ? source::kUnrollFully : kMostUnrolled));
   }
 
   void across(const RunningValue& value) {

@@ -226,7 +226,10 @@ class RowSharer {
 
   // A loop that uses what it has accumulated so far.
   void scan(const ForLoop& loop, const SharedLoop& shared, Block& out) {
-    const ScanTeam team = {threads_, across_ ? rows_ : 0, items_, lane()};
+    // Beside a version by vectors, the other one is for rows whose elements neighbours take in
+    // turn.
+    const int items = vectors_ != nullptr && vector_code_ == nullptr ? 1 : items_;
+    const ScanTeam team = {threads_, across_ ? rows_ : 0, items, lane()};
     Block code = ScanCode(loop, shared, team, vector_code_ != nullptr ? vectors_ : nullptr,
                           vector_code_, names_)
                      .run(shared_);

@@ -19,7 +19,8 @@ struct RowTeam {
   // x keep rows of their own. Otherwise they are neighbours along x in a block of one dimension, in
   // whole warps.
   bool across = false;
-  // Neighbouring iterations that a thread takes of loops that use what they have accumulated so far.
+  // Neighbouring iterations that a thread takes of loops that use what they have accumulated so
+  // far.
   int items = 1;
 };
 

@@ -44,10 +44,8 @@ StmtPtr scan_lanes(const Reduction& reduction, const ExprPtr& lane, const std::s
   using source::AssignmentOperator;
   const ExprPtr own = source::variable(reduction.variable, reduction.scalar);
   const ExprPtr steps = source::variable(distance);
-  const source::Variable received =
-      source::local_variable(below, reduction.type, reduction.scalar);
-  const ExprPtr has_such =
-      source::binary(source::BinaryOperator::greater_equal, lane, steps);
+  const source::Variable received = source::local_variable(below, reduction.type, reduction.scalar);
+  const ExprPtr has_such = source::binary(source::BinaryOperator::greater_equal, lane, steps);
   return source::loop(
       source::declare_integer(distance, source::integer(1), false),
       source::less(steps, source::integer(kWarpLanes)),
