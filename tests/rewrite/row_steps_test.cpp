@@ -136,6 +136,26 @@ TEST(CrossThreadReduction, RefusesElementsThatSeveralThreadsOfARowTouch) {
   expect_refusal(**feedback, shared("32", "4"), "once a row");
 }
 
+TEST(CrossThreadReduction, SharesLoopsBehindElementsThatAreStoredOnceARow) {
+  const auto first_alone = [](const std::string& place) {
+    auto made = KernelCase::make(
+        "__global__ void f(const float* x, float* a, int n, int m) {\n"
+        "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
+        "  for (int k = 2; k < m; ++k) a[i * m + k] = x[i * m + k];\n"
+        "  a[i * m + " +
+            place + "] = 1.0f;\n}",
+        "sizes: {n: 64, m: 64}\n"
+        "args: {x: {dir: in, shape: [n, m]}, a: {dir: inout, shape: [n, m]}}\n"
+        "launch: {block: 64, grid: 'cdiv(n, bx)'}\ntests: [{n: 70, m: 45}]\n");
+    EXPECT_TRUE(made.ok()) << made.error().message;
+    return made.ok() ? std::move(*made) : nullptr;
+  };
+  for (const char* place : {"0", "1"})
+    expect_correct(*first_alone(place), {shared("32", "4")});
+  for (const char* place : {"2", "9", "(m - 1)"})
+    expect_refusal(*first_alone(place), shared("32", "4"), "once a row");
+}
+
 Application laid_out(const char* threads, const char* rows, const char* width) {
   return {"row_kernel", {{"threads", threads}, {"rows", rows}, {"width", width}}};
 }

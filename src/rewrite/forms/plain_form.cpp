@@ -2,6 +2,7 @@
 
 #include "rewrite/forms/counted_loops.h"
 #include "rewrite/forms/dead_guards.h"
+#include "rewrite/forms/derived_counters.h"
 #include "rewrite/forms/early_exits.h"
 #include "rewrite/forms/element_registers.h"
 #include "rewrite/forms/local_pointers.h"
@@ -57,7 +58,7 @@ PlainForm plain_form(const source::Kernel& kernel, const PlainFormLicence& licen
   if (holds_opaque(kernel.body)) return result;
   result.kernel.body = with_counted_loops(without_continues(kernel.body));
   result.kernel.body = with_selected_values(result.kernel);
-  result.kernel = with_webs_declared(result.kernel);
+  result.kernel = with_derived_counters(with_webs_declared(result.kernel));
   result.kernel.body = without_dead_guards(result.kernel);
   if (!licence.distinct_buffers || !stores_in_loops(result.kernel.body)) return result;
   source::Kernel kept = with_registers(result.kernel, licence);

@@ -109,6 +109,8 @@ Block ScanCode::run(Block& declarations) {
   const auto append = [&body](const Block& block) {
     body.insert(body.end(), block.begin(), block.end());
   };
+  // Both stand in one block where a guard around them falls away.
+  if (team_.items == 1) terms = names_.renamed(terms);
   append(for_items(std::move(terms)));
   append(exchange_parts(values_, team_, names_, declarations));
   append(for_items(std::move(whole)));
