@@ -128,11 +128,17 @@ TEST(DerivedCounters, FollowFromTheLoopsCounter) {
       "long long back = i * m + m - 1; for (int k = 0; k < m; ++k) { s += a[back] + at; back -= "
       "1; }");
   EXPECT_NE(backwards.find("a[back - (long long)k]"), std::string::npos) << backwards;
+  // Negative all the same.
+  const std::string converted = text(
+      "int low = -m; unsigned w = 1; for (unsigned k = 0; k < m; ++k) "
+      "{ s += a[at + m + low]; low += w; }");
+  EXPECT_NE(converted.find("low + (int)k * (int)w"), std::string::npos) << converted;
   // Not in every iteration, by another distance, asked for or used elsewhere.
   for (const char* body :
        {"for (int k = 0; k < m; ++k) { s += a[at]; if (s > 0) at += 1; }",
         "for (int k = 0; k < m; ++k) { s += a[at]; if (s > 9) break; at += 1; }",
         "for (int k = 0; k < 4; ++k) { s += a[at]; at += k; }",
+        "for (int k = 0; k < m; ++k) { s += a[at]; at += 1.0f; }",
         "for (int k = 0; k < m; k += 2) { s += a[at]; at += 1; }",
         "for (int k = 0; k < m; ++k) { s += a[at]; at += 1; } c[i] = at;",
         "for (int l = 0; l < 2; ++l) for (int k = 0; k < m / 2; ++k) { s += a[at]; at += 1; }"}) {

@@ -365,6 +365,24 @@ Status require_all_reach(const RowPlan& plan, const Kernel& kernel, const Analys
   return {};
 }
 
+std::int64_t slot_bytes(const RowPlan& plan, int threads) {
+  std::int64_t bytes = 0;
+  for (const auto& [loop, shared] : plan) {
+    std::int64_t slot = 0;
+    for (const Reduction& reduction : shared.reductions)
+      slot += static_cast<std::int64_t>(size_in_bytes(reduction.scalar));
+    for (const Selection& selection : shared.selections) {
+      // And the iteration, where they need it to choose.
+      slot += sizeof(std::uint32_t);
+      for (const Selection::Carried& carried : selection.carried())
+        slot += static_cast<std::int64_t>(size_in_bytes(carried.scalar));
+    }
+    // Scans use two sets of slots in turn.
+    bytes += slot * threads * (shared.scan ? 2 : 1);
+  }
+  return bytes;
+}
+
 bool has_scan(const RowPlan& plan) {
   return std::any_of(plan.begin(), plan.end(),
                      [](const auto& entry) { return entry.second.scan.has_value(); });

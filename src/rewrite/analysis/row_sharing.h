@@ -7,6 +7,7 @@
 #include "rewrite/analysis/scan_loop.h"
 #include "source/analysis.h"
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <vector>
@@ -45,6 +46,10 @@ enum class RunningValues : bool { refused, allowed };
 // their own.
 [[nodiscard]] Status require_all_reach(const RowPlan& plan, const source::Kernel& kernel,
                                        const source::Analysis& analysis);
+
+// Bytes of shared memory in which `threads` threads of a block, which have rows of their own,
+// combine what the loops of a plan accumulate.
+[[nodiscard]] std::int64_t slot_bytes(const RowPlan& plan, int threads);
 
 // Whether a loop of the plan uses what it has accumulated so far.
 [[nodiscard]] bool has_scan(const RowPlan& plan);

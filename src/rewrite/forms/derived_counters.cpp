@@ -151,8 +151,10 @@ class Deriver {
     changed.insert(counted.name);
     const ScalarType type = *analysis_.local(advance.name)->scalar;
     if (!is_fixed(advance.distance, changed) || !is_fixed(counted.first, changed)) return nullptr;
-    if (!advance.distance->type || size_in_bytes(*advance.distance->type) > size_in_bytes(type))
+    if (!advance.distance->type || !is_integer(*advance.distance->type) ||
+        size_in_bytes(*advance.distance->type) > size_in_bytes(type)) {
       return nullptr;
+    }
     // What lies between neighbouring values of the counter.
     ExprPtr distance = advance.distance;
     if (counted.stride != 1) {
@@ -160,18 +162,23 @@ class Deriver {
       if (number == nullptr || number->value % counted.stride != 0) return nullptr;
       distance = source::integer(number->value / counted.stride);
     }
-    const ScalarType counter = *loop.declaration()->variable.scalar;
+    const auto& counter = loop.declaration()->variable.scalar;
     ExprPtr count = source::variable(counted.name, counter);
     if (!counted.starts_at_zero()) count = source::subtract(count, counted.first);
-    if (size_in_bytes(counter) < size_in_bytes(type))
-      count = source::cast(analysis_.local(advance.name)->type, count);
-    const ExprPtr offset = source::multiply(count, distance);
+    // As the variable was computed: signed or not, in as many bits.
+    const auto as_variable = [&](const ExprPtr& value, const std::optional<ScalarType>& from) {
+      return from == type || source::is<source::IntegerLiteral>(value)
+                 ? value
+                 : source::cast(analysis_.local(advance.name)->type, value);
+    };
+    const ExprPtr offset =
+        source::multiply(as_variable(count, counter), as_variable(distance, distance->type));
     const auto moved = [&](const ExprPtr& from, const ExprPtr& by) {
       return source::with_type(
           advance.is_backwards ? source::subtract(from, by) : source::add(from, by), type);
     };
     const ExprPtr before = moved(source::variable(advance.name, type), offset);
-    const ExprPtr after = moved(before, advance.distance);
+    const ExprPtr after = moved(before, as_variable(advance.distance, advance.distance->type));
     auto result = std::make_shared<ForLoop>(loop);
     result->body.clear();
     for (std::size_t i = 0; i < loop.body.size(); ++i) {

@@ -63,7 +63,7 @@ class SliceReduction final : public PlacedStep<SlicePlace> {
       if (Status status = permit_reordering(shared.reductions, kernel.problem()); !status)
         return status.error();
     }
-    const std::int64_t bytes = slot_bytes(*plan, {place.slices, kColumns, true});
+    const std::int64_t bytes = slot_bytes(*plan, place.slices * kColumns);
     if (Status status = require_shared_bytes(bytes, kernel, "the slices need"); !status)
       return status.error();
     auto dealt = launch_for_rows(**form, **launch, kColumns,

@@ -69,7 +69,8 @@ class SliceScan final : public PlacedStep<SliceScanPlace> {
       if (Status status = permit_reordering(shared.reductions, kernel.problem()); !status)
         return status.error();
     }
-    if (Status status = require_shared_bytes(slot_bytes(*plan, *team), kernel, "the slices need");
+    if (Status status = require_shared_bytes(slot_bytes(*plan, team->threads * kScanColumns),
+                                             kernel, "the slices need");
         !status) {
       return status.error();
     }

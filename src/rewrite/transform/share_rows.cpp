@@ -1,12 +1,12 @@
 #include "rewrite/transform/share_rows.h"
 
 #include "rewrite/transform/names.h"
+#include "rewrite/transform/row_indices.h"
 #include "rewrite/transform/row_vector_code.h"
 #include "rewrite/transform/scan_code.h"
 #include "rewrite/transform/selection_code.h"
 #include "rewrite/transform/warp_shuffle.h"
 #include "source/build.h"
-#include "source/mutator.h"
 #include "source/walk.h"
 
 #include <cstdlib>
@@ -64,9 +64,11 @@ class RowSharer {
 
   Block run() {
     if (across_) return across();
-    const Block body = with_new_indices(convert(kernel_.body));
-    const ExprPtr thread = source::builtin("threadIdx.x");
     const bool block_per_row = rows_ == 1;
+    const Block body =
+        for_rows(convert(kernel_.body),
+                 block_per_row ? source::integer(0) : source::variable(row_in_block_), rows_);
+    const ExprPtr thread = source::builtin("threadIdx.x");
     Block result = shared_;
     result.push_back(source::declare_integer(
         lane_,
@@ -372,36 +374,6 @@ class RowSharer {
       out.push_back(selection.all_select(lanes, offset, names_));
   }
 
-  // threadIdx.x and blockDim.x as rows see them. What becomes constant is folded.
-  class RowIndices final : public source::Mutator {
-   public:
-    RowIndices(ExprPtr thread, ExprPtr extent)
-        : thread_(std::move(thread)), extent_(std::move(extent)) {}
-
-   private:
-    using Mutator::mutate;
-
-    ExprPtr mutate(const ExprPtr& expr, const source::Builtin& builtin) override {
-      if (builtin.name == "threadIdx.x") return thread_;
-      return builtin.name == "blockDim.x" ? extent_ : expr;
-    }
-
-    ExprPtr mutate(const ExprPtr& expr, const source::Binary& binary) override {
-      ExprPtr left = run(binary.left);
-      ExprPtr right = run(binary.right);
-      if (left == binary.left && right == binary.right) return expr;
-      return source::binary(binary.op, std::move(left), std::move(right));
-    }
-
-    ExprPtr thread_;
-    ExprPtr extent_;
-  };
-
-  Block with_new_indices(const Block& block) const {
-    const ExprPtr thread = rows_ == 1 ? source::integer(0) : source::variable(row_in_block_);
-    return RowIndices(thread, source::integer(rows_)).run(block);
-  }
-
   const Kernel& kernel_;
   const RowPlan& plan_;
   const RowVectors* vectors_;
@@ -426,25 +398,6 @@ class RowSharer {
 Block share_rows(const Kernel& kernel, const RowPlan& plan,
                  const std::optional<RowVectors>& vectors, const RowTeam& team) {
   return RowSharer(kernel, plan, vectors ? &*vectors : nullptr, team).run();
-}
-
-std::int64_t slot_bytes(const RowPlan& plan, const RowTeam& team) {
-  const std::int64_t threads = std::int64_t{team.threads} * team.rows;
-  std::int64_t bytes = 0;
-  for (const auto& [loop, shared] : plan) {
-    std::int64_t slots = 0;
-    for (const Reduction& reduction : shared.reductions)
-      slots += static_cast<std::int64_t>(size_in_bytes(reduction.scalar));
-    for (const Selection& selection : shared.selections) {
-      // And the iteration, where they need it to choose.
-      slots += sizeof(std::uint32_t);
-      for (const Selection::Carried& carried : selection.carried())
-        slots += static_cast<std::int64_t>(size_in_bytes(carried.scalar));
-    }
-    // Scans use two sets of slots in turn.
-    bytes += slots * threads * (shared.scan ? 2 : 1);
-  }
-  return bytes;
 }
 
 }  // namespace regraph::rewrite

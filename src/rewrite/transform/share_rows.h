@@ -6,7 +6,6 @@
 #include "rewrite/analysis/row_vectors.h"
 #include "source/ir.h"
 
-#include <cstdint>
 #include <optional>
 
 namespace regraph::rewrite {
@@ -30,8 +29,5 @@ struct RowTeam {
 [[nodiscard]] source::Block share_rows(const source::Kernel& kernel, const RowPlan& plan,
                                        const std::optional<RowVectors>& vectors,
                                        const RowTeam& team);
-
-// Bytes of shared memory in which threads that are neighbours along y combine what they have.
-[[nodiscard]] std::int64_t slot_bytes(const RowPlan& plan, const RowTeam& team);
 
 }  // namespace regraph::rewrite
