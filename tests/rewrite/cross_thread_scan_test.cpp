@@ -137,6 +137,34 @@ TEST(CrossThreadScan, TakesWhatLeadsToTheAccumulators) {
   }
 }
 
+TEST(CrossThreadScan, KnowsTheOperationsOfReductions) {
+  auto made = KernelCase::make(
+      "__global__ void f(const int* x, unsigned long long* p, long long* a, unsigned* h, int* low, "
+      "double* d, int n, int m) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
+      "  unsigned long long product = 3;\n  long long all = -1;\n  unsigned odd = 0;\n"
+      "  int least = 100;\n  double most = -1.0;\n"
+      "  for (unsigned k = 0; k < m; ++k) {\n    int v = x[i * m + k];\n"
+      "    p[i * m + k] = product;\n    product = product * (unsigned long long)(v | 1);\n"
+      "    all &= v | 8;\n    a[i * m + k] = all;\n    odd ^= (unsigned)v;\n"
+      "    h[i * m + k] = odd;\n    least = min(v, least);\n    low[i * m + k] = least;\n"
+      "    most = fmax(most, 0.5 * v);\n    d[i * m + k] = most;\n  }\n}",
+      "sizes: {n: 64, m: 128}\n"
+      "args:\n  x: {dir: in, shape: [n, m], init: 'int(-99,99)'}\n"
+      "  p: {dir: out, shape: [n, m]}\n  a: {dir: out, shape: [n, m]}\n"
+      "  h: {dir: out, shape: [n, m]}\n  low: {dir: out, shape: [n, m]}\n"
+      "  d: {dir: out, shape: [n, m]}\n"
+      "launch: {block: 64, grid: 'cdiv(n, bx)'}\ntests: [{n: 70, m: 300}, {n: 3, m: 45}]\n"
+      // Nothing that rounds.
+      "assume: {reassociate: false}\n");
+  ASSERT_TRUE(made.ok()) << made.error().message;
+  for (const char* items : {"1", "4"}) {
+    expect_correct(**made, {lanes("32", "4", items)});
+    expect_correct(**made, {lanes("128", "1", items)});
+    expect_correct(**made, {slices("8", items)});
+  }
+}
+
 TEST(CrossThreadScan, RefusesWithAReason) {
   const Application step = lanes("32", "4", "1");
   expect_refusal(*sample("row_sums"), step, "no loop over a row uses what it has accumulated");
@@ -165,6 +193,16 @@ TEST(CrossThreadScan, RefusesWithAReason) {
   expect_refusal(*row_case("  for (int k = 0; k < min(m, (int)y[i * m]); ++k) { s += x[i * m + k]; "
                            "y[i * m + k] = s; }\n"),
                  step, "its bounds are read from 'y'");
+  auto until = KernelCase::make(
+      "__global__ void f(const int* x, int* y, int n, int m) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
+      "  int s = 0;\n"
+      "  for (int k = 0; k < m - s; ++k) { s += x[i * m + k]; y[i * m + k] = s; }\n}",
+      "sizes: {n: 64, m: 64}\n"
+      "args: {x: {dir: in, shape: [n, m], init: 'int(0,1)'}, y: {dir: inout, shape: [n, m]}}\n"
+      "launch: {block: 64, grid: 'cdiv(n, bx)'}\ntests: [{n: 70, m: 45}]\n");
+  ASSERT_TRUE(until.ok()) << until.error().message;
+  expect_refusal(**until, step, "where it ends follows from what it accumulates");
 }
 
 TEST(CrossThreadScan, RefusesElementsThatSeveralThreadsOfARowTouch) {

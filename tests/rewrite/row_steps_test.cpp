@@ -104,6 +104,15 @@ TEST(CrossThreadReduction, RefusesWithAReason) {
       "launch: {block: 64, grid: 'cdiv(n, bx)'}\nassume: {reassociate: false}\n");
   ASSERT_TRUE(exact.ok()) << exact.error().message;
   expect_refusal(**exact, shared("32", "4"), "reassociate");
+  auto until = KernelCase::make(
+      "__global__ void f(const int* a, int* b, int n, int m) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
+      "  int s = 0;\n  for (int k = 0; k < m - s; ++k) s += a[i * m + k];\n  b[i] = s;\n}",
+      "sizes: {n: 64, m: 64}\n"
+      "args: {a: {dir: in, shape: [n, m], init: 'int(0,1)'}, b: {dir: out, shape: [n]}}\n"
+      "launch: {block: 64, grid: 'cdiv(n, bx)'}\n");
+  ASSERT_TRUE(until.ok()) << until.error().message;
+  expect_refusal(**until, shared("32", "4"), "'s' is read before the loop is over");
 }
 
 TEST(CrossThreadReduction, RefusesElementsThatSeveralThreadsOfARowTouch) {

@@ -340,9 +340,9 @@ class EffectCollector {
     return where() + "'" + name + "' is updated by different operations";
   }
 
-  // Also by the update of another: `sum += power * x; power *= y;`.
+  // Also by the update of another, `sum += power * x; power *= y;`, or to ask for the loop's end.
   bool is_read_elsewhere(const std::string& name) const {
-    bool found = false;
+    bool found = mentions(loop_.condition, name);
     std::function<void(const Block&)> visit = [&](const Block& statements) {
       for (const StmtPtr& stmt : statements) {
         const auto update = effects_.updates.find(stmt.get());

@@ -75,6 +75,8 @@ class ScanFinder {
     if (Status status = require_own_places(); !status) return status.error();
     for (const Reduction& reduction : effects_.reductions)
       following_.insert(reduction.variable);
+    if (share_a_name(source::variables_of(loop_.condition), following_))
+      return refuse(where() + "where it ends follows from what it accumulates");
     until_complete(following_, [&] { follow(loop_.body, false); });
     if (Status status = require_own_terms(loop_.body, false); !status) return status.error();
     std::set<std::string> written;

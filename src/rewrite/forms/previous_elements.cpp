@@ -217,7 +217,7 @@ class Chainer {
     const auto first = analysis_.polynomial(chain.counted.first);
     if (!first || !reads_always(chain)) return nullptr;
     const auto& scalar = kernel_.parameter(chain.buffer)->scalar;
-    const ExprPtr element = source::with_type(
+    ExprPtr element = source::with_type(
         source::element(source::variable(chain.buffer, scalar),
                         {source::to_expression(place_before(chain), chain.wide_index)}),
         scalar);
