@@ -274,7 +274,7 @@ TEST(DeadGuards, AreThoseThatFollow) {
   EXPECT_EQ(text.find("k < m &&"), std::string::npos) << text;
   EXPECT_NE(text.find("if (k + 1 < m)"), std::string::npos) << text;
   EXPECT_EQ(text.find("7.0f"), std::string::npos) << text;
-  EXPECT_EQ(text.find("?"), std::string::npos) << text;
+  EXPECT_EQ(text.find('?'), std::string::npos) << text;
   // Unsigned numbers that wrap: the guard of the first element.
   const std::string wraps =
       plain_text("  if (i < n) { unsigned before = i - 1; if (before < n) b[i] += a[before]; }\n");

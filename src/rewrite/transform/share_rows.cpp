@@ -63,35 +63,27 @@ class RowSharer {
   }
 
   Block run() {
-    if (across_) return across();
-    const bool block_per_row = rows_ == 1;
-    const Block body =
-        for_rows(convert(kernel_.body),
-                 block_per_row ? source::integer(0) : source::variable(row_in_block_), rows_);
-    const ExprPtr thread = source::builtin("threadIdx.x");
+    Block body = convert(kernel_.body);
+    // Whether the threads along the axis are those of one row.
+    const bool shares_one_row = across_ || rows_ == 1;
+    if (!across_) {
+      body = for_rows(body, shares_one_row ? source::integer(0) : source::variable(row_in_block_),
+                      rows_);
+    }
+    const ExprPtr thread = source::builtin(across_ ? "threadIdx.y" : "threadIdx.x");
+    const ExprPtr threads = source::integer(threads_);
     Block result = shared_;
     result.push_back(source::declare_integer(
-        lane_,
-        source::cast(
-            "int", block_per_row ? thread : source::remainder(thread, source::integer(threads_)))));
-    if (!block_per_row) {
+        lane_, source::cast("int", shares_one_row ? thread : source::remainder(thread, threads))));
+    if (!shares_one_row) {
       result.push_back(source::declare_integer(
-          row_in_block_, source::cast("int", source::divide(thread, source::integer(threads_)))));
+          row_in_block_, source::cast("int", source::divide(thread, threads))));
     }
     result.insert(result.end(), body.begin(), body.end());
     return result;
   }
 
  private:
-  Block across() {
-    const Block body = convert(kernel_.body);
-    Block result = shared_;
-    result.push_back(
-        source::declare_integer(lane_, source::cast("int", source::builtin("threadIdx.y"))));
-    result.insert(result.end(), body.begin(), body.end());
-    return result;
-  }
-
   ExprPtr lane() const { return source::variable(lane_); }
 
   // A loop variable's name keeps one meaning, so shared loops need another where some are not.
