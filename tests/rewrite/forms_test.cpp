@@ -113,6 +113,84 @@ TEST(ElementRegisters, ReachAsFarOutAsTheElementStays) {
   EXPECT_EQ(two.find("b[i] *="), std::string::npos) << two;
 }
 
+TEST(InductionVariables, FollowFromTheLoopsCounter) {
+  const auto text = [](const std::string& body) {
+    return plain_text("if (i < n) { float s = 0; int at = i * m;\n" + body + " b[i] = s; }\n");
+  };
+  const std::string beside =
+      text("int k = 0; for (;;) { if (k >= m) break; s += a[at]; at = at + 1; k = k + 1; }");
+  EXPECT_NE(beside.find("s += a[at + k];"), std::string::npos) << beside;
+  const std::string behind = text("for (int k = 1; k < m; ++k) { at += 1; s += a[at]; }");
+  EXPECT_NE(behind.find("s += a[at + (k - 1 + 1)];"), std::string::npos) << behind;
+  const std::string apart = text("for (int k = 0; k < m; k += 2) { s += a[at]; at += 2; }");
+  EXPECT_NE(apart.find("s += a[at + k];"), std::string::npos) << apart;
+  const std::string backwards = text(
+      "long long back = i * m + m - 1; for (int k = 0; k < m; ++k) { s += a[back] + at; back -= "
+      "1; }");
+  EXPECT_NE(backwards.find("a[back - (long long)k]"), std::string::npos) << backwards;
+  // Negative all the same.
+  const std::string converted = text(
+      "int low = -m; unsigned w = 1; for (unsigned k = 0; k < m; ++k) "
+      "{ s += a[at + m + low]; low += w; }");
+  EXPECT_NE(converted.find("low + (int)k * (int)w"), std::string::npos) << converted;
+  // Not in every iteration, by another distance, asked for or used elsewhere.
+  for (const char* body :
+       {"for (int k = 0; k < m; ++k) { s += a[at]; if (s > 0) at += 1; }",
+        "for (int k = 0; k < m; ++k) { s += a[at]; if (s > 9) break; at += 1; }",
+        "for (int k = 0; k < 4; ++k) { s += a[at]; at += k; }",
+        "for (int k = 0; k < m; ++k) { s += a[at]; at += 1.0f; }",
+        "for (int k = 0; k < m; k += 2) { s += a[at]; at += 1; }",
+        "for (int k = 0; k < m; ++k) { s += a[at]; at += 1; } c[i] = at;",
+        "for (int k = 0; k < at; ++k) { s += a[at]; at -= 1; }",
+        "for (int l = 0; l < 2; ++l) for (int k = 0; k < m / 2; ++k) { s += a[at]; at += 1; }"}) {
+    const std::string kept = text(body);
+    EXPECT_NE(kept.find("a[at];"), std::string::npos) << kept;
+  }
+}
+
+TEST(PreviousElements, AreHandedToTheNextIteration) {
+  const std::string stored = plain_text(
+      "if (i == 0) { b[0] = a[3]; c[0] = 2; for (int k = 1; k < m; ++k) b[k] = b[k - 1] + a[k]; "
+      "}\n");
+  EXPECT_NE(stored.find("float b_value = a[3];"), std::string::npos) << stored;
+  EXPECT_NE(stored.find("b[0] = b_value;"), std::string::npos) << stored;
+  EXPECT_NE(stored.find("b_value = b_value + a[k];"), std::string::npos) << stored;
+  EXPECT_NE(stored.find("b[k] = b_value;"), std::string::npos) << stored;
+  // What is there already is read where the first iteration would.
+  const std::string read =
+      plain_text("if (i == 0) for (int k = 1; k < m; ++k) b[k] += b[k - 1] * a[k];\n");
+  EXPECT_NE(read.find("float b_value = 1 < m ? b[0] : 0.0f;"), std::string::npos) << read;
+  EXPECT_NE(read.find("b_value = b[k] + b_value * a[k];"), std::string::npos) << read;
+  const std::string around = plain_text(
+      "if (i == 0) for (int k = 4; k < 16; k += 2) { float t = b[k - 2]; b[k] = t + 1; c[k] = b[k] "
+      "* t; }\n");
+  EXPECT_NE(around.find("float b_value = b[2];"), std::string::npos) << around;
+  EXPECT_NE(around.find("c[k] = b_value * t;"), std::string::npos) << around;
+  // Chosen, with a store in front.
+  EXPECT_TRUE(keeps_element(
+      "if (i == 0) { b[0] = 1; for (int k = 1; k < m; ++k) b[k] = a[k] > 0.0f ? b[k - "
+      "1] : a[k]; }\n"));
+}
+
+TEST(PreviousElements, AreThoseThatTheIterationBeforeHasStoredAlone) {
+  const auto in_loop = [](const std::string& body) {
+    return keeps_element("if (i == 0) for (int k = 1; k < m - 1; ++k) { " + body + " }\n");
+  };
+  EXPECT_TRUE(in_loop("b[k] = b[k - 1] + a[k];"));
+  EXPECT_FALSE(keeps_element("if (i == 0) for (int k = 1; k < m; ++k) b[k] = b[k - 1] + a[k];\n",
+                             "assume: {noalias: false}\n"));
+  // Others than that, none, or not always.
+  EXPECT_FALSE(in_loop("b[k] = b[k - 1] + b[k + 1];"));
+  EXPECT_FALSE(in_loop("b[k] = b[0] + a[k];"));
+  EXPECT_FALSE(in_loop("if (a[k] > 0.0f) b[k] = b[k - 1] + a[k];"));
+  EXPECT_FALSE(in_loop("b[k] = a[k] > 0.0f ? b[k - 1] : a[k];"));
+  EXPECT_FALSE(in_loop("b[k] = a[k]; c[k] = b[k - 1];"));
+  EXPECT_FALSE(in_loop("b[k] = b[k - 1] + a[k]; if (b[k] > 9.0f) b[k] = 0.0f;"));
+  EXPECT_FALSE(in_loop("b[k] = b[k - 1] + a[k]; if (b[k] > 9.0f) break;"));
+  // Somebody else may see the element.
+  EXPECT_FALSE(in_loop("b[k] = b[k - 1] + a[k]; atomicAdd(&c[0], 1.0f);"));
+}
+
 TEST(Webs, AreDeclaredWhereTheyGetTheirValue) {
   const std::string text = plain_text(
       "  float t; int k; int unread = 7;\n  if (i < n) {\n"
@@ -219,8 +297,8 @@ TEST(InductionVariables, AreWrittenByTheCounter) {
       "  if (i < n) { int at = i; const float* p = a + i; float s = 0.0f;\n"
       "    for (int k = 2; k < m; ++k) { at = at + 3; s += a[at] * *p; p += n; }\n    b[i] = s; "
       "}\n");
-  EXPECT_NE(text.find("a[at + (k - 2 + 1) * 3]"), std::string::npos) << text;
-  EXPECT_NE(text.find("p[(long long)(k - 2) * n]"), std::string::npos) << text;
+  EXPECT_NE(text.find("a[at + ((k - 2) * 3 + 3)]"), std::string::npos) << text;
+  EXPECT_NE(text.find("p[(long long)(k - 2) * (long long)n]"), std::string::npos) << text;
   // Through two loops, the inner of constant length.
   const std::string nest = plain_text(
       "  if (i < n) { int at = 0; float s = 0.0f;\n    for (int k = 0; k < m; ++k) {\n"
@@ -258,7 +336,7 @@ TEST(DeadGuards, AreThoseThatFollow) {
   EXPECT_EQ(text.find("k < m &&"), std::string::npos) << text;
   EXPECT_NE(text.find("if (k + 1 < m)"), std::string::npos) << text;
   EXPECT_EQ(text.find("7.0f"), std::string::npos) << text;
-  EXPECT_EQ(text.find("?"), std::string::npos) << text;
+  EXPECT_EQ(text.find('?'), std::string::npos) << text;
   // Unsigned numbers that wrap: the guard of the first element.
   const std::string wraps =
       plain_text("  if (i < n) { unsigned before = i - 1; if (before < n) b[i] += a[before]; }\n");

@@ -104,6 +104,15 @@ TEST(CrossThreadReduction, RefusesWithAReason) {
       "launch: {block: 64, grid: 'cdiv(n, bx)'}\nassume: {reassociate: false}\n");
   ASSERT_TRUE(exact.ok()) << exact.error().message;
   expect_refusal(**exact, shared("32", "4"), "reassociate");
+  auto until = KernelCase::make(
+      "__global__ void f(const int* a, int* b, int n, int m) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
+      "  int s = 0;\n  for (int k = 0; k < m - s; ++k) s += a[i * m + k];\n  b[i] = s;\n}",
+      "sizes: {n: 64, m: 64}\n"
+      "args: {a: {dir: in, shape: [n, m], init: 'int(0,1)'}, b: {dir: out, shape: [n]}}\n"
+      "launch: {block: 64, grid: 'cdiv(n, bx)'}\n");
+  ASSERT_TRUE(until.ok()) << until.error().message;
+  expect_refusal(**until, shared("32", "4"), "'s' is read before the loop is over");
 }
 
 TEST(CrossThreadReduction, RefusesElementsThatSeveralThreadsOfARowTouch) {
@@ -134,6 +143,26 @@ TEST(CrossThreadReduction, RefusesElementsThatSeveralThreadsOfARowTouch) {
       "launch: {block: 64, grid: 'cdiv(n, bx)'}\n");
   ASSERT_TRUE(feedback.ok()) << feedback.error().message;
   expect_refusal(**feedback, shared("32", "4"), "once a row");
+}
+
+TEST(CrossThreadReduction, SharesLoopsBehindElementsThatAreStoredOnceARow) {
+  const auto first_alone = [](const std::string& place) {
+    auto made = KernelCase::make(
+        "__global__ void f(const float* x, float* a, int n, int m) {\n"
+        "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
+        "  for (int k = 2; k < m; ++k) a[i * m + k] = x[i * m + k];\n"
+        "  a[i * m + " +
+            place + "] = 1.0f;\n}",
+        "sizes: {n: 64, m: 64}\n"
+        "args: {x: {dir: in, shape: [n, m]}, a: {dir: inout, shape: [n, m]}}\n"
+        "launch: {block: 64, grid: 'cdiv(n, bx)'}\ntests: [{n: 70, m: 45}]\n");
+    EXPECT_TRUE(made.ok()) << made.error().message;
+    return made.ok() ? std::move(*made) : nullptr;
+  };
+  for (const char* place : {"0", "1"})
+    expect_correct(*first_alone(place), {shared("32", "4")});
+  for (const char* place : {"2", "9", "(m - 1)"})
+    expect_refusal(*first_alone(place), shared("32", "4"), "once a row");
 }
 
 Application laid_out(const char* threads, const char* rows, const char* width) {

@@ -19,6 +19,8 @@ struct SampleKernel {
 [[nodiscard]] std::vector<SampleKernel> plain_kernels();
 // One thread a row.
 [[nodiscard]] std::vector<SampleKernel> row_kernels();
+// One thread a row or a column, with running sums and maxima.
+[[nodiscard]] std::vector<SampleKernel> scan_kernels();
 // Stencils and convolutions.
 [[nodiscard]] std::vector<SampleKernel> neighbourhood_kernels();
 // Views of memory as other types, side effects, lists, records, functions, references.

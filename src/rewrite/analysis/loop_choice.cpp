@@ -40,9 +40,6 @@ std::vector<StmtPtr> innermost_loops(const Block& block) {
   return result;
 }
 
-namespace {
-
-// The same bounds for all threads of a block, and no early way out.
 bool is_uniform(const ForLoop& loop, const source::Analysis& analysis) {
   const auto counted = source::counted_loop_of(loop);
   if (!counted) return false;
@@ -58,8 +55,6 @@ bool is_uniform(const ForLoop& loop, const source::Analysis& analysis) {
                [&](const Stmt& stmt) { leaves = leaves || is<Jump>(stmt) || is<Return>(stmt); });
   return !leaves;
 }
-
-}  // namespace
 
 std::vector<StmtPtr> loops_all_reach(const Block& block, const source::Analysis& analysis) {
   std::vector<StmtPtr> result;

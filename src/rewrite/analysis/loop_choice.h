@@ -26,6 +26,9 @@ inline constexpr int kNeverUnroll = 1;
 [[nodiscard]] std::vector<source::StmtPtr> loops_all_reach(const source::Block& block,
                                                            const source::Analysis& analysis);
 
+// Whether the loop has the same bounds for all threads of a block, and no early way out.
+[[nodiscard]] bool is_uniform(const source::ForLoop& loop, const source::Analysis& analysis);
+
 // Whether a loop that stays one is below the block.
 [[nodiscard]] bool holds_loop(const source::Block& block);
 

@@ -123,16 +123,13 @@ class EffectCollector {
   Result<LoopEffects> collect() {
     if (Status status = block(loop_.body); !status) return status.error();
     for (const std::string& name : carried_) {
-      if (is_read_elsewhere(name))
-        return refuse(where() + "'" + name + "' is read before the loop is over");
+      if (is_read_elsewhere(name)) effects_.running.insert(name);
     }
     return effects_;
   }
 
  private:
-  std::string where() const {
-    return loop_.line > 0 ? "loop at line " + std::to_string(loop_.line) + ": " : "";
-  }
+  std::string where() const { return loop_named(loop_); }
 
   Status block(const Block& statements) {
     for (std::size_t i = 0; i < statements.size(); ++i) {
@@ -307,7 +304,7 @@ class EffectCollector {
       return refuse(where() + "'" + reduction.variable + "' has type " + reduction.type +
                     ", for which partial results are not supported");
     }
-    updates_[stmt].insert(reduction.variable);
+    effects_.updates[stmt].insert(reduction.variable);
     for (const Reduction& known : effects_.reductions) {
       if (known.variable != reduction.variable) continue;
       if (known.same_operation(reduction)) return {};
@@ -325,7 +322,7 @@ class EffectCollector {
       names.insert(carried.variable);
     if (!match.condition_name.empty()) names.insert(match.condition_name);
     for (const source::Stmt* stmt : match.statements)
-      updates_[stmt] = names;
+      effects_.updates[stmt] = names;
     for (Selection& known : effects_.selections) {
       if (!known.same_operation(selection)) continue;
       known.updates.push_back(selection.updates.front());
@@ -343,13 +340,13 @@ class EffectCollector {
     return where() + "'" + name + "' is updated by different operations";
   }
 
-  // Also by the update of another: `sum += power * x; power *= y;`.
+  // Also by the update of another, `sum += power * x; power *= y;`, or to ask for the loop's end.
   bool is_read_elsewhere(const std::string& name) const {
-    bool found = false;
+    bool found = mentions(loop_.condition, name);
     std::function<void(const Block&)> visit = [&](const Block& statements) {
       for (const StmtPtr& stmt : statements) {
-        const auto update = updates_.find(stmt.get());
-        if (update != updates_.end() && update->second.contains(name)) continue;
+        const auto update = effects_.updates.find(stmt.get());
+        if (update != effects_.updates.end() && update->second.contains(name)) continue;
         source::for_each_header(*stmt, [&](const StmtPtr& part) {
           found = found || mentions(value_of(*part), name) || mentions(target_of(*part), name);
         });
@@ -365,15 +362,25 @@ class EffectCollector {
   const ForLoop& loop_;
   const Analysis& analysis_;
   std::set<std::string> inside_;
-  std::map<const Stmt*, std::set<std::string>> updates_;  // and what each updates
-  std::set<std::string> carried_;                         // what may be read by updates only
+  std::set<std::string> carried_;  // what updates read
   LoopEffects effects_;
 };
 
 }  // namespace
 
-Result<LoopEffects> effects_of(const ForLoop& loop, const Analysis& analysis) {
+std::string loop_named(const ForLoop& loop) {
+  return loop.line > 0 ? "loop at line " + std::to_string(loop.line) + ": " : "";
+}
+
+Result<LoopEffects> running_effects_of(const ForLoop& loop, const Analysis& analysis) {
   return EffectCollector(loop, analysis).collect();
+}
+
+Result<LoopEffects> effects_of(const ForLoop& loop, const Analysis& analysis) {
+  auto effects = running_effects_of(loop, analysis);
+  if (!effects || effects->running.empty()) return effects;
+  return refuse(loop_named(loop) + "'" + *effects->running.begin() +
+                "' is read before the loop is over");
 }
 
 Status permit_reordering(const std::vector<Reduction>& reductions, const Problem& problem) {

@@ -7,6 +7,7 @@
 #include "rewrite/analysis/selection.h"
 #include "source/analysis.h"
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -45,12 +46,23 @@ struct LoopEffects {
   std::vector<Reduction> reductions;
   std::vector<Selection> selections;
   std::set<std::string> stored;  // global arrays written by plain stores
+  // Statements of the loop that update accumulators, and which.
+  std::map<const source::Stmt*, std::set<std::string>> updates;
+  // Accumulators that the loop also reads otherwise: what they hold so far matters.
+  std::set<std::string> running;
 };
 
 // Error: refused, when iterations depend on each other in any other way, or do what cannot be
-// reordered (barriers, calls for their effect, jumps, stores to shared memory).
+// reordered (barriers, calls for their effect, jumps, stores to shared memory), or accumulators are
+// read before the loop is over.
 [[nodiscard]] Result<LoopEffects> effects_of(const source::ForLoop& loop,
                                              const source::Analysis& analysis);
+// The same of loops that may read accumulators (`running`).
+[[nodiscard]] Result<LoopEffects> running_effects_of(const source::ForLoop& loop,
+                                                     const source::Analysis& analysis);
+
+// What a refusal says of the loop first: "loop at line 7: "; nothing where it has no line.
+[[nodiscard]] std::string loop_named(const source::ForLoop& loop);
 
 // Refuses reductions whose rounding the problem does not allow to change.
 [[nodiscard]] Status permit_reordering(const std::vector<Reduction>& reductions,

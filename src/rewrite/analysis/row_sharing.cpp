@@ -6,6 +6,7 @@
 #include "source/build.h"
 #include "source/walk.h"
 
+#include <algorithm>
 #include <optional>
 #include <set>
 
@@ -35,11 +36,17 @@ constexpr const char* kIteration = "#iteration";
 
 class SharingPlanner {
  public:
-  SharingPlanner(const Analysis& analysis, int threads, bool has_barriers, const Problem& problem)
-      : analysis_(analysis), threads_(threads), has_barriers_(has_barriers), problem_(problem) {}
+  SharingPlanner(const Kernel& kernel, const Analysis& analysis, int threads, bool has_barriers,
+                 const Problem& problem, RunningValues running)
+      : kernel_(kernel),
+        analysis_(analysis),
+        threads_(threads),
+        has_barriers_(has_barriers),
+        problem_(problem),
+        running_(running) {}
 
-  Result<RowPlan> plan(const Block& body) {
-    if (Status status = visit(body, false); !status) return status.error();
+  Result<RowPlan> plan() {
+    if (Status status = visit(kernel_.body, false); !status) return status.error();
     if (plan_.empty()) return reason_;
     for (const auto& [array, use] : uses_) {
       if (use.stored && !use.obstacle.empty()) return refuse("'" + array + "' " + use.obstacle);
@@ -55,7 +62,10 @@ class SharingPlanner {
     std::optional<Polynomial> shared;  // index in shared loops
     std::optional<Polynomial> first;   // of the loops it is accessed in
     std::int64_t stride = 0;
-    bool stored_alone = false;  // outside shared loops
+    bool in_scans = false;  // by neighbouring iterations a thread
+    // Indices outside shared loops; nothing for what is no polynomial.
+    std::vector<std::optional<Polynomial>> alone;
+    bool stored_alone = false;
     // Read outside shared loops, after so many of them had been added up.
     std::optional<int> read_alone_after;
   };
@@ -151,7 +161,8 @@ class SharingPlanner {
       reason_ = std::move(planned).error();
       return false;
     }
-    combined_ += planned->combines() ? 1 : 0;
+    // A scan without a single round has no barrier.
+    combined_ += planned->combines() && !planned->scan ? 1 : 0;
     plan_.emplace(&loop, std::move(*planned));
     return true;
   }
@@ -160,15 +171,23 @@ class SharingPlanner {
   Result<SharedLoop> shared_loop(const ForLoop& loop, bool repeats) {
     const auto counted = source::counted_loop_of(loop);
     if (!counted) return refuse(where(loop) + "not a loop that counts up to a limit");
-    auto effects = effects_of(loop, analysis_);
+    auto effects = running_ == RunningValues::allowed ? running_effects_of(loop, analysis_)
+                                                      : effects_of(loop, analysis_);
     if (!effects) return effects.error();
+    std::optional<ScanLoop> scan;
+    if (!effects->running.empty()) {
+      if (Status status = require_steady_bounds(loop, *counted); !status) return status.error();
+      auto found = scan_of(loop, *effects, kernel_, analysis_);
+      if (!found) return found.error();
+      scan = std::move(*found);
+    }
     if (Status status = require_worth(loop, *counted, *effects); !status) return status.error();
     const auto first = analysis_.polynomial(counted->first);
     std::map<std::string, Use> before = uses_;
     for_each_guarded_access(loop.body, [&](const GuardedAccess& access) {
       const auto* base = source::base_variable(*access.access);
       if (base == nullptr || !analysis_.is_global_pointer(base->name)) return;
-      note_shared(base->name, access, loop, *counted, first);
+      note_shared(base->name, access, loop, *counted, first, scan.has_value());
     });
     // An outer loop may be unsuitable where one inside it is not.
     for (const std::string& array : effects->stored) {
@@ -178,7 +197,19 @@ class SharingPlanner {
       return reason;
     }
     return SharedLoop{*counted, std::move(effects->reductions), std::move(effects->selections),
-                      repeats};
+                      std::move(scan), repeats};
+  }
+
+  // Rounds ask for the bounds when elements of the rounds before have been stored.
+  Status require_steady_bounds(const ForLoop& loop, const source::CountedLoop& counted) const {
+    for (const ExprPtr& bound : {counted.first, counted.limit}) {
+      for (const std::string& name : source::variables_of(bound)) {
+        if (analysis_.is_global_pointer(name) && analysis_.is_written(name))
+          return refuse(loop_named(loop) + "its bounds are read from '" + name +
+                        "', which is written");
+      }
+    }
+    return {};
   }
 
   Status require_worth(const ForLoop& loop, const source::CountedLoop& counted,
@@ -198,12 +229,11 @@ class SharingPlanner {
   }
 
   void note_shared(const std::string& array, const GuardedAccess& access, const ForLoop& loop,
-                   const source::CountedLoop& counted, const std::optional<Polynomial>& first) {
+                   const source::CountedLoop& counted, const std::optional<Polynomial>& first,
+                   bool in_scan) {
     Use& use = uses_[array];
     use.stored = use.stored || access.is_store;
     if (analysis_.is_viewed(array)) obstruct(use, "is accessed as another type too");
-    if (use.stored_alone) obstruct(use, "is written once a row and in a loop over the row");
-    if (use.read_alone_after) obstruct(use, kReadByAll);
     const auto index = analysis_.polynomial(access.access->index);
     const auto pitch = index ? index->coefficient(counted.name) : std::nullopt;
     const bool is_flat = source::is<source::VariableReference>(access.access->base);
@@ -222,12 +252,39 @@ class SharingPlanner {
       use.shared = general;
       use.first = first;
       use.stride = counted.stride;
-      return;
+      use.in_scans = in_scan;
     }
     // Then one lane does all that happens to an element.
-    if (!(*use.shared == general) || !(*use.first == *first) || use.stride != counted.stride) {
+    if (!(*use.shared == general) || !(*use.first == *first) || use.stride != counted.stride ||
+        use.in_scans != in_scan) {
       obstruct(use, "is written and accessed by different threads of a row");
     }
+    if (std::all_of(use.alone.begin(), use.alone.end(),
+                    [&](const auto& place) { return is_before_loops(use, place); })) {
+      return;
+    }
+    if (use.stored_alone) obstruct(use, "is written once a row and in a loop over the row");
+    if (use.read_alone_after) obstruct(use, kReadByAll);
+  }
+
+  // Whether the element is none that the shared loops access, but would be one had they begun
+  // earlier: `y[0]` where they begin at 1.
+  bool is_before_loops(const Use& use, const std::optional<Polynomial>& place) const {
+    if (!place || !use.shared) return false;
+    // Of a loop around them, another iteration may access it.
+    for (const std::string& symbol : place->symbols()) {
+      if (analysis_.loop(symbol) != nullptr) return false;
+    }
+    const auto pitch = use.shared->coefficient(kIteration);
+    const Polynomial step = pitch ? *pitch * Polynomial(use.stride) : Polynomial();
+    if (step.is_zero()) return false;
+    const Polynomial distance = use.shared->substitute(kIteration, *use.first) - *place;
+    // A multiple of the distance of neighbours, of which the first term tells the number.
+    const auto& [monomial, coefficient] = *step.terms().begin();
+    const auto found = distance.terms().find(monomial);
+    if (found == distance.terms().end()) return false;
+    const std::int64_t count = found->second / coefficient;
+    return count > 0 && distance == step * Polynomial(count);
   }
 
   // Whether a barrier stands between the read by all threads of the row and what comes now.
@@ -242,16 +299,19 @@ class SharingPlanner {
       const auto* base = source::base_variable(*access.access);
       if (base == nullptr || !analysis_.is_global_pointer(base->name)) return;
       Use& use = uses_[base->name];
+      const bool is_flat = is<source::VariableReference>(access.access->base);
+      use.alone.push_back(is_flat ? analysis_.polynomial(access.access->index) : std::nullopt);
+      const bool is_shared = use.shared && !is_before_loops(use, use.alone.back());
       if (access.is_store || is<Evaluation>(stmt)) {
         use.stored = true;
         use.stored_alone = true;
-        if (use.shared) obstruct(use, "is written once a row and in a loop over the row");
+        if (is_shared) obstruct(use, "is written once a row and in a loop over the row");
         if (use.read_alone_after && !is_read_before(use)) obstruct(use, kReadByAll);
       } else {
         // A compound assignment reads its own target in the same lane.
         const bool own_target = target_of(stmt).get() == access.access;
         if (own_target) return;
-        if (repeats || use.stored_alone || use.shared) obstruct(use, kReadByAll);
+        if (repeats || use.stored_alone || is_shared) obstruct(use, kReadByAll);
         use.read_alone_after = combined_;
       }
     });
@@ -269,12 +329,14 @@ class SharingPlanner {
     return source::scope({});
   }
 
+  const Kernel& kernel_;
   const Analysis& analysis_;
   static constexpr const char* kReadByAll = "is written, and read by every thread of a row";
 
   int threads_;
   bool has_barriers_;
   const Problem& problem_;
+  RunningValues running_;
   int combined_ = 0;  // shared loops so far whose results were added up
   std::map<std::string, Use> uses_;
   RowPlan plan_;
@@ -284,8 +346,46 @@ class SharingPlanner {
 }  // namespace
 
 Result<RowPlan> plan_rows(const Kernel& kernel, const Analysis& analysis, int threads,
-                          bool has_barriers, const Problem& problem) {
-  return SharingPlanner(analysis, threads, has_barriers, problem).plan(kernel.body);
+                          bool has_barriers, const Problem& problem, RunningValues running) {
+  return SharingPlanner(kernel, analysis, threads, has_barriers, problem, running).plan();
+}
+
+Status require_all_reach(const RowPlan& plan, const Kernel& kernel, const Analysis& analysis) {
+  const std::vector<StmtPtr> reached = loops_all_reach(kernel.body, analysis);
+  for (const auto& [loop, shared] : plan) {
+    const bool is_reached =
+        std::any_of(reached.begin(), reached.end(),
+                    [wanted = loop](const StmtPtr& stmt) { return stmt.get() == wanted; });
+    if (!is_reached) return refuse("not all threads of a block reach the loop");
+    if (shared.scan && !is_uniform(to<ForLoop>(*loop), analysis)) {
+      return refuse(loop_named(to<ForLoop>(*loop)) +
+                    "threads of a block have different numbers of iterations");
+    }
+  }
+  return {};
+}
+
+std::int64_t slot_bytes(const RowPlan& plan, int threads) {
+  std::int64_t bytes = 0;
+  for (const auto& [loop, shared] : plan) {
+    std::int64_t slot = 0;
+    for (const Reduction& reduction : shared.reductions)
+      slot += static_cast<std::int64_t>(size_in_bytes(reduction.scalar));
+    for (const Selection& selection : shared.selections) {
+      // And the iteration, where they need it to choose.
+      slot += sizeof(std::uint32_t);
+      for (const Selection::Carried& carried : selection.carried())
+        slot += static_cast<std::int64_t>(size_in_bytes(carried.scalar));
+    }
+    // Scans use two sets of slots in turn.
+    bytes += slot * threads * (shared.scan ? 2 : 1);
+  }
+  return bytes;
+}
+
+bool has_scan(const RowPlan& plan) {
+  return std::any_of(plan.begin(), plan.end(),
+                     [](const auto& entry) { return entry.second.scan.has_value(); });
 }
 
 }  // namespace regraph::rewrite

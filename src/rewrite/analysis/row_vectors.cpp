@@ -140,8 +140,9 @@ class RowVectorPlanner {
       const auto [entry, is_new] = uses_.try_emplace(base->name);
       Use& use = entry->second;
       (access.guards.empty() ? always : sometimes).insert(base->name);
-      // A vector is stored as a whole.
-      const bool is_whole = access.guards.empty() && shared.counted.starts_at_zero();
+      // A vector is stored as a whole; scans store the first one by elements.
+      const bool is_whole =
+          access.guards.empty() && (shared.counted.starts_at_zero() || shared.scan);
       if (access.is_store && !is_whole) use.is_possible = false;
       const auto place = place_of(access, shared, inner);
       const source::KernelParameter* parameter = kernel_.parameter(base->name);

@@ -44,4 +44,26 @@ Result<IntegerExpression> grid_for_rows(const KernelForm& form, const Launch& la
                                      IntegerExpression(blocks));
 }
 
+Result<Launch> launch_for_rows(const KernelForm& form, const Launch& launch, int rows,
+                               const Dim3& block) {
+  auto grid = grid_for_rows(form, launch, rows);
+  if (!grid) return grid.error();
+  Launch result = launch;
+  result.block = block;
+  result.grid[0] = *grid;
+  return result;
+}
+
+Status require_whole_warps(int threads_per_row, int rows_per_block) {
+  constexpr int kWarp = 32;
+  const bool is_power = threads_per_row > 0 && (threads_per_row & (threads_per_row - 1)) == 0;
+  if (threads_per_row >= kWarp && is_power && rows_per_block >= 1 &&
+      (rows_per_block == 1 || threads_per_row == kWarp)) {
+    return {};
+  }
+  return fail(ErrorCode::invalid_argument,
+              "'threads_per_row' must be a power of two, at least 32, and 'rows_per_block' 1 "
+              "unless a row has one warp");
+}
+
 }  // namespace regraph::rewrite

@@ -16,4 +16,12 @@ namespace regraph::rewrite {
 [[nodiscard]] Result<IntegerExpression> grid_for_rows(const KernelForm& form, const Launch& launch,
                                                       int rows);
 
+// The launch of blocks of the extents `block` that cover the same rows with `rows` of them a block.
+// Error: refused.
+[[nodiscard]] Result<Launch> launch_for_rows(const KernelForm& form, const Launch& launch, int rows,
+                                             const Dim3& block);
+
+// Whether so many threads can share a row in whole warps. Error: invalid_argument.
+[[nodiscard]] Status require_whole_warps(int threads_per_row, int rows_per_block);
+
 }  // namespace regraph::rewrite

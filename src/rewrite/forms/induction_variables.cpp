@@ -7,7 +7,6 @@
 #include "source/mutator.h"
 #include "source/walk.h"
 
-#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -37,41 +36,60 @@ bool is_index_type(const std::optional<ScalarType>& type) {
          type == ScalarType::u64;
 }
 
-// What `variable = variable + step` and the like add; null for other statements.
-ExprPtr step_of(const source::Stmt& stmt, std::string& variable) {
+// How a statement moves a variable on.
+struct Advance {
+  std::string name;
+  ExprPtr step;
+  bool is_backwards = false;
+};
+
+std::optional<Advance> advance_of(const source::Stmt& stmt) {
   const auto* assignment = as<Assignment>(stmt);
   const auto* target = assignment != nullptr ? as<VariableReference>(assignment->target) : nullptr;
-  if (target == nullptr) return nullptr;
-  variable = target->name;
-  if (assignment->op == AssignmentOperator::add) return assignment->value;
-  if (assignment->op == AssignmentOperator::subtract)
-    return source::subtract(source::integer(0), assignment->value);
-  if (assignment->op != AssignmentOperator::assign) return nullptr;
-  const auto itself = source::named(variable);
+  if (target == nullptr) return std::nullopt;
+  const std::string& name = target->name;
+  if (assignment->op == AssignmentOperator::add) return Advance{name, assignment->value};
+  if (assignment->op == AssignmentOperator::subtract) return Advance{name, assignment->value, true};
+  if (assignment->op != AssignmentOperator::assign) return std::nullopt;
+  const auto itself = source::named(name);
+  const auto& value = assignment->value;
   ExprPtr step;
+  if (matches(value, source::operation(BinaryOperator::subtract, itself, source::any(step))))
+    return Advance{name, step, true};
   const bool adds =
-      matches(assignment->value,
-              source::operation(BinaryOperator::add, itself, source::any(step))) ||
-      matches(assignment->value, source::operation(BinaryOperator::add, source::any(step), itself));
-  return adds ? step : nullptr;
+      matches(value, source::operation(BinaryOperator::add, itself, source::any(step))) ||
+      matches(value, source::operation(BinaryOperator::add, source::any(step), itself));
+  return adds ? std::optional(Advance{name, step}) : std::nullopt;
 }
 
-std::map<std::string, int> assignments_in(const Block& block) {
-  std::map<std::string, int> result;
+// Names that statements of the block, or below, may give a value.
+std::set<std::string> changed_in(const Block& block) {
+  std::set<std::string> names = source::declared_names(block);
   source::walk(block, [&](const source::Stmt& stmt) {
-    const auto* assignment = as<Assignment>(stmt);
-    const auto* target =
-        assignment != nullptr ? as<VariableReference>(assignment->target) : nullptr;
-    if (target != nullptr) ++result[target->name];
+    if (const auto* base = target_of(stmt) ? source::place_variable(*target_of(stmt)) : nullptr)
+      names.insert(base->name);
+    source::walk_own_expressions(stmt, [&](const source::Expr& expr) {
+      source::for_each_passed_place(expr, [&](const source::Expr& place) {
+        if (const auto* base = source::place_variable(place)) names.insert(base->name);
+      });
+    });
   });
-  return result;
+  return names;
+}
+
+bool leaves(const Block& body) {
+  bool found = false;
+  source::walk(body, [&](const source::Stmt& stmt) {
+    found = found || is<source::Jump>(stmt) || is<source::Return>(stmt);
+  });
+  return found;
 }
 
 // The pointer's elements `offset` further on; notes where it is used in another way.
 class PointerMover final : public source::Mutator {
  public:
-  PointerMover(std::string name, ExprPtr offset)
-      : name_(std::move(name)), offset_(std::move(offset)) {}
+  PointerMover(std::string name, ExprPtr offset, bool is_backwards)
+      : name_(std::move(name)), offset_(std::move(offset)), is_backwards_(is_backwards) {}
 
   bool is_used_otherwise = false;
 
@@ -83,7 +101,10 @@ class PointerMover final : public source::Mutator {
     if (base == nullptr || base->name != name_) return Mutator::mutate(expr, access);
     const ExprPtr index = run(access.index);
     auto moved = std::make_shared<source::Subscript>(access);
-    moved->index = source::is_number(index, 0) ? offset_ : source::add(index, offset_);
+    const bool is_first = source::is_number(index, 0) && !is_backwards_;
+    moved->index = is_first        ? offset_
+                   : is_backwards_ ? source::subtract(index, offset_)
+                                   : source::add(index, offset_);
     return moved;
   }
   ExprPtr mutate(const ExprPtr& expr, const VariableReference& variable) override {
@@ -93,6 +114,7 @@ class PointerMover final : public source::Mutator {
 
   std::string name_;
   ExprPtr offset_;
+  bool is_backwards_;
 };
 
 class InductionRemover final : public source::Mutator {
@@ -149,27 +171,39 @@ class InductionRemover final : public source::Mutator {
   // as it stands in the kernel.
   StmtPtr without_one(const StmtPtr& stmt, const source::Stmt& original, Block& after) {
     const auto counted = source::counted_loop_of(*stmt);
-    if (!counted || counted->stride != 1) return nullptr;
-    const Block& body = source::to<ForLoop>(stmt).body;
-    const auto assigned = assignments_in(body);
+    if (!counted) return nullptr;
+    const auto& loop = source::to<ForLoop>(stmt);
+    const Block& body = loop.body;
+    if (leaves(body)) return nullptr;
+    const Block header = {source::loop(loop.init, loop.condition, loop.step, {})};
+    std::set<std::string> asked;
+    source::walk_expressions(header, [&](const source::Expr& expr) {
+      if (const auto* variable = as<VariableReference>(expr)) asked.insert(variable->name);
+    });
     for (std::size_t at = 0; at < body.size(); ++at) {
-      std::string name;
-      const ExprPtr step = step_of(*body[at], name);
+      const auto advance = advance_of(*body[at]);
+      if (!advance || asked.contains(advance->name)) continue;
+      const std::string& name = advance->name;
       const auto variable = variables_.find(name);
-      if (!step || variable == variables_.end() || assigned.at(name) != 1 ||
-          name == counted->name || source::declared_names(body).contains(name) ||
-          !stays(step, assigned, body, *counted)) {
+      if (variable == variables_.end()) continue;
+      std::set<std::string> changed = changed_in(others(body, at));
+      changed.insert(counted->name);
+      if (changed.contains(name)) continue;
+      changed.insert(name);
+      if (!stays(advance->step, changed) || !stays(counted->first, changed) ||
+          !fits(advance->step, variable->second)) {
         continue;
       }
       const bool is_needed = is_live_after(original, name);
       const auto trips = counted->trip_count();
       if (is_needed && !trips) continue;
-      StmtPtr result = moved(stmt, at, variable->second, step, *counted);
+      StmtPtr result = moved(stmt, at, variable->second, *advance, *counted);
       if (!result) continue;
       if (is_needed && *trips > 0) {
-        after.push_back(source::assign(source::variable(name, variable->second.scalar),
-                                       AssignmentOperator::add,
-                                       source::multiply(source::integer(*trips), step)));
+        after.push_back(source::assign(
+            source::variable(name, variable->second.scalar),
+            advance->is_backwards ? AssignmentOperator::subtract : AssignmentOperator::add,
+            source::multiply(source::integer(*trips), advance->step)));
       }
       return result;
     }
@@ -181,55 +215,71 @@ class InductionRemover final : public source::Mutator {
     return liveness_->is_live_after(loop, name);
   }
 
-  // Whether the step is the same in every iteration, and the loop's first value can be read there.
-  static bool stays(const ExprPtr& step, const std::map<std::string, int>& assigned,
-                    const Block& body, const source::CountedLoop& counted) {
-    const std::set<std::string> declared = source::declared_names(body);
-    const auto is_fixed = [&](const ExprPtr& expr) {
-      bool fixed = true;
-      source::walk(expr, [&](const source::Expr& part) {
-        const auto* variable = as<VariableReference>(part);
-        fixed = fixed && !is<source::Subscript>(part) && !is<source::Call>(part) &&
-                !is<source::Member>(part) && !is<source::OpaqueExpression>(part);
-        if (variable == nullptr) return;
-        fixed = fixed && !assigned.contains(variable->name) && !declared.contains(variable->name) &&
-                variable->name != counted.name;
-      });
-      return fixed;
-    };
-    return is_fixed(step) && is_fixed(counted.first);
+  static Block others(const Block& body, std::size_t at) {
+    Block result = body;
+    result.erase(result.begin() + static_cast<std::ptrdiff_t>(at));
+    return result;
   }
 
-  StmtPtr moved(const StmtPtr& stmt, std::size_t at, const Variable& variable, const ExprPtr& step,
-                const source::CountedLoop& counted) const {
+  // Whether the value is the same in every iteration.
+  static bool stays(const ExprPtr& value, const std::set<std::string>& changed) {
+    bool fixed = true;
+    source::walk(value, [&](const source::Expr& part) {
+      const auto* variable = as<VariableReference>(part);
+      fixed = fixed && !is<source::Subscript>(part) && !is<source::Call>(part) &&
+              !is<source::Member>(part) && !is<source::OpaqueExpression>(part) &&
+              (variable == nullptr || !changed.contains(variable->name));
+    });
+    return fixed;
+  }
+
+  // Whether the step is an integer that the variable can hold.
+  static bool fits(const ExprPtr& step, const Variable& variable) {
+    if (!is_index_type(step->type)) return is<source::IntegerLiteral>(step);
+    return variable.is_pointer || size_in_bytes(*step->type) <= size_in_bytes(*variable.scalar);
+  }
+
+  StmtPtr moved(const StmtPtr& stmt, std::size_t at, const Variable& variable,
+                const Advance& advance, const source::CountedLoop& counted) const {
     const auto& loop = source::to<ForLoop>(stmt);
     const auto type = variable.is_pointer ? std::optional(ScalarType::i64) : variable.scalar;
     const source::Declaration* counter = loop.declaration();
     if (counter == nullptr || !is_index_type(counter->variable.scalar)) return nullptr;
-    ExprPtr done = source::variable(counted.name, counter->variable.scalar);
-    if (!source::is_number(counted.first, 0)) done = source::subtract(done, counted.first);
+    // What lies between neighbouring values of the counter.
+    ExprPtr distance = advance.step;
+    if (counted.stride != 1) {
+      const auto* number = as<source::IntegerLiteral>(distance);
+      if (number == nullptr || number->value % counted.stride != 0) return nullptr;
+      distance = source::integer(number->value / counted.stride);
+    }
+    ExprPtr count = source::variable(counted.name, counter->variable.scalar);
+    if (!counted.starts_at_zero()) count = source::subtract(count, counted.first);
+    // In as many bits as the variable, signed or not as it is: it may get further than the counter.
+    const auto as_variable = [&](const ExprPtr& value, const std::optional<ScalarType>& from) {
+      return from == type || is<source::IntegerLiteral>(value)
+                 ? value
+                 : source::cast(std::string(cuda_name(*type)), value);
+    };
+    ExprPtr offset = source::multiply(as_variable(count, counter->variable.scalar),
+                                      as_variable(distance, distance->type));
     Block body;
     for (std::size_t i = 0; i < loop.body.size(); ++i) {
       if (i == at) {
-        done = source::add(done, source::integer(1));
+        offset = source::add(offset, as_variable(advance.step, advance.step->type));
         continue;
       }
-      // As wide as the variable, which may get further than the counter could.
-      const ExprPtr count = counter->variable.scalar == type
-                                ? done
-                                : source::cast(std::string(cuda_name(*type)), done);
-      const ExprPtr offset = source::is_number(step, 1) ? count : source::multiply(count, step);
       if (variable.is_pointer) {
-        PointerMover mover(variable.name, offset);
+        PointerMover mover(variable.name, offset, advance.is_backwards);
         body.push_back(mover.run(loop.body[i]));
         if (mover.is_used_otherwise) return nullptr;
         continue;
       }
+      const ExprPtr from = source::variable(variable.name, variable.scalar);
+      const ExprPtr there =
+          advance.is_backwards ? source::subtract(from, offset) : source::add(from, offset);
       const Block one = source::rewrite_expressions(
           {loop.body[i]},
-          source::replace_variable(
-              variable.name,
-              source::add(source::variable(variable.name, variable.scalar), offset)));
+          source::replace_variable(variable.name, source::with_type(there, variable.scalar)));
       body.insert(body.end(), one.begin(), one.end());
     }
     return source::with_blocks(stmt, std::move(body), {});

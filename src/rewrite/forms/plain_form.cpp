@@ -6,6 +6,7 @@
 #include "rewrite/forms/element_registers.h"
 #include "rewrite/forms/induction_variables.h"
 #include "rewrite/forms/local_pointers.h"
+#include "rewrite/forms/previous_elements.h"
 #include "rewrite/forms/selected_values.h"
 #include "rewrite/forms/webs.h"
 #include "source/visitor.h"
@@ -45,7 +46,8 @@ bool stores_in_loops(const source::Block& block, bool in_loop = false) {
 // With the buffers themselves in the place of pointers into them where that lets elements be kept.
 source::Kernel with_registers(const source::Kernel& kernel, const PlainFormLicence& licence) {
   source::Kernel direct = without_local_pointers(kernel);
-  source::Kernel kept = with_elements_in_registers(direct, licence.raced);
+  const source::Kernel kept =
+      with_previous_in_registers(with_elements_in_registers(direct, licence.raced), licence.raced);
   return kept.body == direct.body ? kernel : kept;
 }
 

@@ -21,10 +21,10 @@ struct PlainFormLicence {
 
 // The kernel with `continue` as branches, loops that count as such, branches that only choose a
 // value as that value, scalars declared where they get it, what goes along with a counter written
-// by it, conditions without what holds anyway, and array elements that loops update in registers
-// (early_exits.h, counted_loops.h, selected_values.h, webs.h, induction_variables.h, dead_guards.h,
-// element_registers.h). With opaque code it stays as it
-// is.
+// by it, conditions without what holds anyway, and array elements in registers that loops update or
+// hand to the next iteration (early_exits.h, counted_loops.h, selected_values.h, webs.h,
+// induction_variables.h, dead_guards.h, element_registers.h, previous_elements.h). With opaque code
+// it stays as it is.
 [[nodiscard]] PlainForm plain_form(const source::Kernel& kernel, const PlainFormLicence& licence);
 
 }  // namespace regraph::rewrite

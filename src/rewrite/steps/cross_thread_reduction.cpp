@@ -22,6 +22,7 @@
 
 #include <memory>
 #include <optional>
+#include <utility>
 
 namespace regraph::rewrite {
 namespace {
@@ -70,8 +71,9 @@ class CrossThreadReduction final : public PlacedStep<RowPlace> {
     auto plan = plan_rows((*form)->kernel, (*form)->analysis, place.threads,
                           place.threads > kWarpLanes, kernel.problem());
     if (!plan) return plan.error();
-    auto grid = grid_for_rows(**form, **launch, place.rows);
-    if (!grid) return grid.error();
+    auto dealt = launch_for_rows(**form, **launch, place.rows,
+                                 {static_cast<std::uint32_t>(place.threads * place.rows), 1, 1});
+    if (!dealt) return dealt.error();
     for (const auto& [loop, shared] : *plan) {
       if (Status status = permit_reordering(shared.reductions, kernel.problem()); !status)
         return status.error();
@@ -87,9 +89,7 @@ class CrossThreadReduction final : public PlacedStep<RowPlace> {
       place.vectors = std::move(*vectors);
     }
     place.plan = std::move(*plan);
-    place.launch = **launch;
-    place.launch.block = {static_cast<std::uint32_t>(place.threads * place.rows), 1, 1};
-    place.launch.grid[0] = *grid;
+    place.launch = std::move(*dealt);
     if (Status status = require_possible(place.launch, kernel, "the launch would not be valid: ");
         !status) {
       return status.error();
@@ -121,12 +121,7 @@ class CrossThreadReduction final : public PlacedStep<RowPlace> {
     if (!rows) return rows.error();
     place.threads = *threads;
     place.rows = *rows;
-    const bool valid = *threads >= kWarpLanes && (*threads & (*threads - 1)) == 0 && *rows >= 1 &&
-                       (*rows == 1 || *threads == kWarpLanes);
-    if (valid) return {};
-    return fail(ErrorCode::invalid_argument,
-                "'threads_per_row' must be a power of two, at least 32, and 'rows_per_block' 1 "
-                "unless a row has one warp");
+    return require_whole_warps(*threads, *rows);
   }
 };
 

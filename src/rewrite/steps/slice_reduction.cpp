@@ -8,14 +8,12 @@
 // For reductions whose operand is contiguous across outputs, where lanes on the loop would read
 // scattered (cross_thread_reduction), and outputs are few. Legal under the same conditions, in a
 // form in which all threads reach the barrier between adding up and using the total.
-#include "rewrite/analysis/loop_choice.h"
 #include "rewrite/analysis/row_sharing.h"
-#include "rewrite/analysis/shared_memory.h"
 #include "rewrite/analysis/thread_rows.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/share_rows.h"
 
-#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -59,14 +57,20 @@ class SliceReduction final : public PlacedStep<SlicePlace> {
     if (!form) return form.error();
     auto plan = plan_rows((*form)->kernel, (*form)->analysis, place.slices, true, kernel.problem());
     if (!plan) return plan.error();
-    if (Status status = require_shared(**form, *plan, kernel, place.slices); !status)
+    if (Status status = require_all_reach(*plan, (*form)->kernel, (*form)->analysis); !status)
       return status.error();
-    auto grid = grid_for_rows(**form, **launch, kColumns);
-    if (!grid) return grid.error();
+    for (const auto& [loop, shared] : *plan) {
+      if (Status status = permit_reordering(shared.reductions, kernel.problem()); !status)
+        return status.error();
+    }
+    const std::int64_t bytes = slot_bytes(*plan, place.slices * kColumns);
+    if (Status status = require_shared_bytes(bytes, kernel, "the slices need"); !status)
+      return status.error();
+    auto dealt = launch_for_rows(**form, **launch, kColumns,
+                                 {kColumns, static_cast<std::uint32_t>(place.slices), 1});
+    if (!dealt) return dealt.error();
     place.plan = std::move(*plan);
-    place.launch = **launch;
-    place.launch.block = {kColumns, static_cast<std::uint32_t>(place.slices), 1};
-    place.launch.grid[0] = *grid;
+    place.launch = std::move(*dealt);
     if (Status status = require_possible(place.launch, kernel, "the launch would not be valid: ");
         !status) {
       return status.error();
@@ -88,32 +92,6 @@ class SliceReduction final : public PlacedStep<SlicePlace> {
     if (result.unit.kernel.launch_bounds_threads)
       result.unit.kernel.launch_bounds_threads = place.slices * kColumns;
     return result;
-  }
-
- private:
-  // Whether all threads reach the loops, their sums may be reordered, and the slices fit.
-  static Status require_shared(const KernelForm& form, const RowPlan& plan,
-                               const KernelAnalysis& kernel, int slices) {
-    const std::vector<source::StmtPtr> reached = loops_all_reach(form.kernel.body, form.analysis);
-    std::int64_t bytes = 0;
-    for (const auto& [loop, shared] : plan) {
-      const bool is_reached = std::any_of(
-          reached.begin(), reached.end(),
-          [wanted = loop](const source::StmtPtr& stmt) { return stmt.get() == wanted; });
-      if (!is_reached) return refuse("not all threads of a block reach the loop");
-      if (Status status = permit_reordering(shared.reductions, kernel.problem()); !status)
-        return status;
-      for (const Reduction& reduction : shared.reductions) {
-        bytes += static_cast<std::int64_t>(size_in_bytes(reduction.scalar)) * slices * kColumns;
-      }
-      for (const Selection& selection : shared.selections) {
-        // And the iteration, where they need it to choose.
-        bytes += std::int64_t{sizeof(std::uint32_t)} * slices * kColumns;
-        for (const Selection::Carried& carried : selection.carried())
-          bytes += static_cast<std::int64_t>(size_in_bytes(carried.scalar)) * slices * kColumns;
-      }
-    }
-    return require_shared_bytes(bytes, kernel, "the slices need");
   }
 };
 

@@ -29,15 +29,23 @@ class RowVectorCode {
   // The arrays that the loop writes.
   [[nodiscard]] std::set<std::string> written_by(const source::ForLoop& loop) const;
 
- private:
+  // Pieces of such loops, for those that are written otherwise. They count on names: `first`, the
+  // place in the row of the vector, and `place`, an element's in the vector.
+  [[nodiscard]] const std::string& first() const { return first_; }
+  [[nodiscard]] const std::string& place() const { return place_; }
+  // The array that is accessed, and its element `place` in registers.
   [[nodiscard]] const RowArray* array_of(const source::Expr& access) const;
   [[nodiscard]] source::ExprPtr held_at(const RowArray& array, const source::ExprPtr& place) const;
-  [[nodiscard]] source::ExprPtr vector_at(const RowArray& array, bool stores) const;
+  // Whether an iteration reads the array's element before it writes it.
   [[nodiscard]] bool needs_old(const source::ForLoop& loop, const RowArray& array) const;
+  // Declares the registers, fills them, stores them.
+  [[nodiscard]] source::StmtPtr hold(const RowArray& array);
   [[nodiscard]] source::Block load(const RowArray& array) const;
   [[nodiscard]] source::Block store(const RowArray& array) const;
+
+ private:
+  [[nodiscard]] source::ExprPtr vector_at(const RowArray& array, bool stores) const;
   [[nodiscard]] source::StmtPtr over_vectors(source::Block body) const;
-  [[nodiscard]] source::StmtPtr hold(const RowArray& array);
 
   const source::Kernel& kernel_;
   const RowVectors& plan_;

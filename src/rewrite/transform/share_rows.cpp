@@ -1,11 +1,12 @@
 #include "rewrite/transform/share_rows.h"
 
 #include "rewrite/transform/names.h"
+#include "rewrite/transform/row_indices.h"
 #include "rewrite/transform/row_vector_code.h"
+#include "rewrite/transform/scan_code.h"
 #include "rewrite/transform/selection_code.h"
 #include "rewrite/transform/warp_shuffle.h"
 #include "source/build.h"
-#include "source/mutator.h"
 #include "source/walk.h"
 
 #include <cstdlib>
@@ -52,6 +53,7 @@ class RowSharer {
         names_(kernel),
         threads_(team.threads),
         rows_(team.rows),
+        items_(team.items),
         across_(team.across) {
     lane_ = names_.fresh(across_ ? "slice" : "lane");
     row_in_block_ = names_.fresh("row_in_block");
@@ -61,33 +63,27 @@ class RowSharer {
   }
 
   Block run() {
-    if (across_) return across();
-    const Block body = with_new_indices(convert(kernel_.body));
-    const ExprPtr thread = source::builtin("threadIdx.x");
-    const bool block_per_row = rows_ == 1;
+    Block body = convert(kernel_.body);
+    // Whether the threads along the axis are those of one row.
+    const bool shares_one_row = across_ || rows_ == 1;
+    if (!across_) {
+      body = for_rows(body, shares_one_row ? source::integer(0) : source::variable(row_in_block_),
+                      rows_);
+    }
+    const ExprPtr thread = source::builtin(across_ ? "threadIdx.y" : "threadIdx.x");
+    const ExprPtr threads = source::integer(threads_);
     Block result = shared_;
     result.push_back(source::declare_integer(
-        lane_,
-        source::cast(
-            "int", block_per_row ? thread : source::remainder(thread, source::integer(threads_)))));
-    if (!block_per_row) {
+        lane_, source::cast("int", shares_one_row ? thread : source::remainder(thread, threads))));
+    if (!shares_one_row) {
       result.push_back(source::declare_integer(
-          row_in_block_, source::cast("int", source::divide(thread, source::integer(threads_)))));
+          row_in_block_, source::cast("int", source::divide(thread, threads))));
     }
     result.insert(result.end(), body.begin(), body.end());
     return result;
   }
 
  private:
-  Block across() {
-    const Block body = convert(kernel_.body);
-    Block result = shared_;
-    result.push_back(
-        source::declare_integer(lane_, source::cast("int", source::builtin("threadIdx.y"))));
-    result.insert(result.end(), body.begin(), body.end());
-    return result;
-  }
-
   ExprPtr lane() const { return source::variable(lane_); }
 
   // A loop variable's name keeps one meaning, so shared loops need another where some are not.
@@ -103,6 +99,7 @@ class RowSharer {
     });
     for (const auto& [name, count] : shared) {
       if (loops.at(name) != count) mixed_.insert(name);
+      if (loops.at(name) > 1) repeated_.insert(name);
     }
   }
 
@@ -221,8 +218,26 @@ class RowSharer {
            literals_.at(reduction.variable) == literal_value(neutral);
   }
 
+  // A loop that uses what it has accumulated so far.
+  void scan(const ForLoop& loop, const SharedLoop& shared, Block& out) {
+    // Beside a version by vectors, the other one is for rows whose elements neighbours take in
+    // turn.
+    const int items = vectors_ != nullptr && vector_code_ == nullptr ? 1 : items_;
+    const ScanTeam team = {threads_, across_ ? rows_ : 0, items, lane()};
+    Block code = ScanCode(loop, shared, team, vector_code_ != nullptr ? vectors_ : nullptr,
+                          vector_code_, names_)
+                     .run(shared_);
+    // A counter that is declared anew keeps one meaning.
+    if (repeated_.contains(shared.counted.name)) code = names_.renamed(code);
+    out.insert(out.end(), code.begin(), code.end());
+  }
+
   void share(const std::shared_ptr<const ForLoop>& loop, const SharedLoop& shared,
              const std::set<std::string>& fresh, Block& out) {
+    if (shared.scan) {
+      scan(*loop, shared, out);
+      return;
+    }
     std::shared_ptr<const ForLoop> noted = loop;
     std::vector<DealtSelection> selections;
     for (const Selection& selection : shared.selections) {
@@ -351,36 +366,6 @@ class RowSharer {
       out.push_back(selection.all_select(lanes, offset, names_));
   }
 
-  // threadIdx.x and blockDim.x as rows see them. What becomes constant is folded.
-  class RowIndices final : public source::Mutator {
-   public:
-    RowIndices(ExprPtr thread, ExprPtr extent)
-        : thread_(std::move(thread)), extent_(std::move(extent)) {}
-
-   private:
-    using Mutator::mutate;
-
-    ExprPtr mutate(const ExprPtr& expr, const source::Builtin& builtin) override {
-      if (builtin.name == "threadIdx.x") return thread_;
-      return builtin.name == "blockDim.x" ? extent_ : expr;
-    }
-
-    ExprPtr mutate(const ExprPtr& expr, const source::Binary& binary) override {
-      ExprPtr left = run(binary.left);
-      ExprPtr right = run(binary.right);
-      if (left == binary.left && right == binary.right) return expr;
-      return source::binary(binary.op, std::move(left), std::move(right));
-    }
-
-    ExprPtr thread_;
-    ExprPtr extent_;
-  };
-
-  Block with_new_indices(const Block& block) const {
-    const ExprPtr thread = rows_ == 1 ? source::integer(0) : source::variable(row_in_block_);
-    return RowIndices(thread, source::integer(rows_)).run(block);
-  }
-
   const Kernel& kernel_;
   const RowPlan& plan_;
   const RowVectors* vectors_;
@@ -388,12 +373,14 @@ class RowSharer {
   Names names_;
   int threads_;
   int rows_;
+  int items_;
   bool across_;
   std::string lane_;
   std::string row_in_block_;
   std::string offset_;
   std::string warp_offset_;
   std::set<std::string> mixed_;
+  std::set<std::string> repeated_;  // counters of several loops
   std::map<std::string, double> literals_;
   Block shared_;
 };

@@ -1,4 +1,5 @@
-// The loops that one thread runs over a row, dealt out to several. Used by cross_thread_reduction.
+// The loops that one thread runs over a row, dealt out to several. Used by cross_thread_reduction,
+// slice_reduction, cross_thread_scan and slice_scan.
 #pragma once
 
 #include "rewrite/analysis/row_sharing.h"
@@ -17,11 +18,14 @@ struct RowTeam {
   // x keep rows of their own. Otherwise they are neighbours along x in a block of one dimension, in
   // whole warps.
   bool across = false;
+  // Neighbouring iterations that a thread takes of loops that use what they have accumulated so
+  // far.
+  int items = 1;
 };
 
 // The kernel's body with a team a row; `plan` and `vectors` are of this very kernel. With vectors,
 // what follows the first shared loop stands there twice: for rows that vectors suit, and for
-// others.
+// others. Where the plan has scans, it has no other loops with vectors, whose width is team.items.
 [[nodiscard]] source::Block share_rows(const source::Kernel& kernel, const RowPlan& plan,
                                        const std::optional<RowVectors>& vectors,
                                        const RowTeam& team);

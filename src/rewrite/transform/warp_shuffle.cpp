@@ -39,4 +39,21 @@ StmtPtr all_reduce(const Reduction& reduction, int lanes, const std::string& off
                        reduction.combine(own, source::variable(partner, reduction.scalar))});
 }
 
+StmtPtr scan_lanes(const Reduction& reduction, const ExprPtr& lane, const std::string& distance,
+                   const std::string& below) {
+  using source::AssignmentOperator;
+  const ExprPtr own = source::variable(reduction.variable, reduction.scalar);
+  const ExprPtr steps = source::variable(distance);
+  const source::Variable received = source::local_variable(below, reduction.type, reduction.scalar);
+  const ExprPtr has_such = source::binary(source::BinaryOperator::greater_equal, lane, steps);
+  return source::loop(
+      source::declare_integer(distance, source::integer(1), false),
+      source::less(steps, source::integer(kWarpLanes)),
+      source::assign(steps, AssignmentOperator::shift_left, source::integer(1)),
+      {source::declare(received, source::call("__shfl_up_sync", {full_mask(), own, steps})),
+       source::branch(has_such,
+                      {reduction.combine(own, source::variable(below, reduction.scalar))})},
+      source::kUnrollFully);
+}
+
 }  // namespace regraph::rewrite

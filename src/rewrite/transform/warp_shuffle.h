@@ -23,4 +23,10 @@ inline constexpr int kWarpLanes = 32;
 [[nodiscard]] source::StmtPtr all_reduce(const Reduction& reduction, int lanes,
                                          const std::string& offset, const std::string& partner);
 
+// Combines the value of `reduction` of every lane of a warp with those of all lanes before it.
+// Every lane of the warp must get here. `lane` is the lane's number; `distance` and `below` name
+// what the loop needs.
+[[nodiscard]] source::StmtPtr scan_lanes(const Reduction& reduction, const source::ExprPtr& lane,
+                                         const std::string& distance, const std::string& below);
+
 }  // namespace regraph::rewrite
