@@ -3,7 +3,7 @@
 //
 //   m = global index; if (m < n) for (i = 0; i < 16; ++i) work of m and i
 // becomes with axis=x, where neighbouring threads take neighbouring iterations,
-//   item = global index; if (item < n * 16) work of item / 16 and item % 16
+//   thread = global index; if (thread < n * 16) work of thread / 16 and thread % 16
 // with axis=y or z, which the kernel must not use,
 //   i = global index along y; if (m < n) if (i < 16) work of m and i
 // and with axis=x and old_x=y or z the same, with the loop along x and m along that axis.
@@ -39,6 +39,7 @@ struct ThreadsPlace {
   std::string axis;
   std::string moved;  // where what was along the axis goes
   bool folds = false;
+  std::uint32_t threads = 0;  // of a block along an axis of the loop's own; 0: as many as suit it
   Launch launch;  // afterwards
 };
 
@@ -112,6 +113,11 @@ class ParallelLoopStep final : public PlacedStep<ThreadsPlace> {
     if (std::find(kAxes.begin(), kAxes.end(), *axis) == kAxes.end())
       return fail(ErrorCode::invalid_argument, "'axis' must be x, y or z");
     place.axis = *axis;
+    if (parameters.contains("block")) {
+      auto threads = integer_parameter(parameters, "block");
+      if (!threads) return threads.error();
+      place.threads = static_cast<std::uint32_t>(*threads);
+    }
     const auto old = parameters.find("old_x");
     if (old == parameters.end()) return {};
     place.moved = old->second;
@@ -164,7 +170,8 @@ class ParallelLoopStep final : public PlacedStep<ThreadsPlace> {
     }
     if (Status status = require_free(form.analysis, place.launch, place.axis); !status)
       return status;
-    own_axis(place, place.axis == "x" ? block_for(place.loop.most, kLanes * 4) : 1);
+    const std::uint32_t suits = place.axis == "x" ? block_for(place.loop.most, kLanes * 4) : 1;
+    own_axis(place, place.threads == 0 ? suits : place.threads);
     return {};
   }
 

@@ -3,6 +3,7 @@
 #include "rewrite/forms/inequalities.h"
 #include "rewrite/transform/names.h"
 #include "source/build.h"
+#include "source/match.h"
 #include "source/mutator.h"
 #include "source/walk.h"
 
@@ -27,7 +28,6 @@ using source::Kernel;
 using source::Polynomial;
 using source::Stmt;
 using source::StmtPtr;
-using source::Subscript;
 
 namespace {
 
@@ -112,14 +112,14 @@ class IndexFolder {
  public:
   IndexFolder(const KernelForm& form, const ParallelLoop& loop)
       : form_(form), loop_(loop), names_(form.kernel), iterations_(*iterations_in_kernel(loop)) {
-    item_ = names_.fresh("item");
+    thread_ = names_.fresh("thread");
   }
 
   Block run() {
     const ExprPtr count = source::to_expression(iterations_);
-    old_index_ = source::divide(item(), count);
+    old_index_ = source::divide(thread(), count);
     Iteration iteration =
-        iteration_of(form_.kernel, loop_, source::remainder(item(), count), names_);
+        iteration_of(form_.kernel, loop_, source::remainder(thread(), count), names_);
     Block one = {iteration.counter};
     if (is_alone(iteration.body)) {
       one.insert(one.end(), iteration.body.begin(), iteration.body.end());
@@ -130,15 +130,16 @@ class IndexFolder {
     body = source::rewrite_expressions(
         body, [&](const ExprPtr& expr) { return with_new_index(expr); });
     Kernel folded = form_.kernel;
-    folded.body = {source::declare_integer(item_, global_index("x"))};
+    folded.body = {source::declare_integer(thread_, global_index("x"))};
     for (const StmtPtr& stmt : body)
       folded.body.push_back(stmt);
     folded.body = with_signed_values(folded.body);
-    return with_plain_indices(folded);
+    folded.body = with_plain_indices(folded);
+    return without_unused(folded.body, iteration.counter);
   }
 
  private:
-  ExprPtr item() const { return source::variable(item_); }
+  ExprPtr thread() const { return source::variable(thread_); }
 
   // Whether nothing outside of the loop has the name of something in it.
   bool is_alone(const Block& body) const {
@@ -150,7 +151,7 @@ class IndexFolder {
 
   std::optional<ExprPtr> with_new_index(const ExprPtr& expr) const {
     if (const auto limit = limit_of_index(expr, form_))
-      return source::less(item(), source::to_expression(*limit * iterations_));
+      return source::less(thread(), source::to_expression(*limit * iterations_));
     if (const auto* builtin = as<Builtin>(expr)) {
       // The kernel knows both together only.
       if (builtin->name == "blockIdx.x") return source::integer(0);
@@ -169,7 +170,7 @@ class IndexFolder {
     return source::with_type(source::cast(std::string(cuda_name(type)), old_index_), type);
   }
 
-  // `int m = (unsigned int)(item / n)` without the cast.
+  // `int m = (unsigned int)(thread / n)` without the cast.
   static Block with_signed_values(const Block& body) {
     return source::rewrite_statements(body, [](const StmtPtr& stmt) -> std::optional<Block> {
       const auto* declaration = as<Declaration>(stmt);
@@ -177,45 +178,59 @@ class IndexFolder {
         return std::nullopt;
       ExprPtr value = declaration->value;
       while (const auto* cast = as<Cast>(value)) {
-        const bool is_integer = cast->type && !is_floating(*cast->type) &&
+        const bool keeps_bits = cast->type && !is_floating(*cast->type) &&
                                 size_in_bytes(*cast->type) >= size_in_bytes(ScalarType::i32);
-        if (!is_integer || cast->operand->type != ScalarType::i32) break;
+        if (!keeps_bits) return std::nullopt;
         value = cast->operand;
       }
-      if (value == declaration->value) return std::nullopt;
+      if (value == declaration->value || value->type != ScalarType::i32) return std::nullopt;
       return Block{source::declare(declaration->variable, value)};
     });
   }
 
-  // Indices that the parts of the new index make together are those of the new index:
-  // (item / n) * n + item % n is item.
+  // What the parts of the new index make together is the new index:
+  // (thread / n) * n + thread % n is thread.
   Block with_plain_indices(const Kernel& kernel) const {
     const Analysis analysis(kernel);
     return source::rewrite_expressions(
         kernel.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-          const auto* access = as<Subscript>(expr);
-          const auto* buffer = access != nullptr
-                                   ? as<source::VariableReference>(access->base)
-                                   : nullptr;
-          if (buffer == nullptr || !analysis.is_global_pointer(buffer->name)) return std::nullopt;
-          const ExprPtr index = plain_index(access->index, analysis);
-          if (!index) return std::nullopt;
-          return source::with_type(source::element(access->base, {index}), expr->type);
+          if (!source::is<Binary>(expr)) return std::nullopt;
+          const ScalarType type = expr->type.value_or(ScalarType::i32);
+          const bool wide = size_in_bytes(type) > size_in_bytes(ScalarType::i32);
+          const ExprPtr plain = plain_value(expr, analysis, wide);
+          if (!plain) return std::nullopt;
+          const ScalarType made = wide ? ScalarType::i64 : ScalarType::i32;
+          return type == made ? plain
+                              : source::with_type(
+                                    source::cast(std::string(cuda_name(type)), plain), type);
         });
   }
 
-  // Null where the index does not follow the new index as a polynomial, or says so already.
-  ExprPtr plain_index(const ExprPtr& index, const Analysis& analysis) const {
-    if (!is_cut(index, analysis)) return nullptr;
-    const auto polynomial = analysis.polynomial(index);
+  // Null where the value does not follow the new index as a polynomial, or says so already.
+  ExprPtr plain_value(const ExprPtr& value, const Analysis& analysis, bool wide) const {
+    const auto polynomial = analysis.polynomial(value);
+    if (!polynomial || !is_cut(value, analysis)) return nullptr;
     const auto pitch = polynomial ? polynomial->coefficient("threadIdx.x") : std::nullopt;
     if (!pitch) return nullptr;
     const Polynomial rest = *polynomial - *pitch * global_index();
     for (const char* builtin : {"threadIdx.x", "blockIdx.x", "blockDim.x"}) {
       if (rest.mentions(builtin)) return nullptr;
     }
-    const bool wide = index->type && size_in_bytes(*index->type) > size_in_bytes(ScalarType::i32);
-    return source::to_expression(*pitch * Polynomial::symbol(item_) + rest, wide);
+    return source::to_expression(*pitch * Polynomial::symbol(thread_) + rest, wide);
+  }
+
+  // Whoever used the counter may ask for the new index now.
+  static Block without_unused(const Block& body, const StmtPtr& counter) {
+    const std::string& name = source::to<Declaration>(counter).variable.name;
+    bool is_used = false;
+    source::walk_expressions(
+        body, [&](const Expr& expr) { is_used = is_used || source::is_named(expr, name); });
+    if (is_used) return body;
+    return source::rewrite_statements(body, [&](const StmtPtr& stmt) -> std::optional<Block> {
+      const auto* declaration = as<Declaration>(stmt);
+      const bool is_counter = declaration != nullptr && declaration->variable.name == name;
+      return is_counter ? std::optional(Block()) : std::nullopt;
+    });
   }
 
   // Whether quotients or remainders are part of it.
@@ -237,7 +252,7 @@ class IndexFolder {
   const ParallelLoop& loop_;
   Names names_;
   const Polynomial iterations_;
-  std::string item_;
+  std::string thread_;
   ExprPtr old_index_;
 };
 
