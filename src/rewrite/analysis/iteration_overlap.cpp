@@ -98,13 +98,13 @@ std::optional<Polynomial> IterationOverlap::magnitude(const Polynomial& value) c
   return known_.proves(opposite) ? std::optional(opposite) : std::nullopt;
 }
 
-double IterationOverlap::estimate(const Polynomial& polynomial) const {
+double estimate(const Polynomial& polynomial, const Problem& problem) {
   double sum = 0;
   for (const auto& [monomial, factor] : polynomial.terms()) {
     double term = static_cast<double>(factor);
     for (const std::string& name : monomial) {
-      const auto size = problem_.sizes.find(name);
-      if (size != problem_.sizes.end()) term *= static_cast<double>(size->second);
+      const auto size = problem.sizes.find(name);
+      if (size != problem.sizes.end()) term *= static_cast<double>(size->second);
     }
     sum += term;
   }
@@ -148,7 +148,7 @@ bool IterationOverlap::are_apart(const Polynomial& a, const Polynomial& b,
     most = most + digit.most;
   if (is_less(most, *offset)) return true;
   std::sort(digits.begin(), digits.end(), [&](const Digit& one, const Digit& other) {
-    return estimate(one.step) < estimate(other.step);
+    return estimate(one.step, problem_) < estimate(other.step, problem_);
   });
   Polynomial below = lowest + *offset;
   bool is_told = false;  // equal indices have equal digits from the loop's on

@@ -15,6 +15,9 @@
 
 namespace regraph::rewrite {
 
+// About how large the polynomial is, with symbols that are no sizes as 1.
+[[nodiscard]] double estimate(const source::Polynomial& polynomial, const Problem& problem);
+
 // Indices are read as numbers of mixed radix, whose digits are the counters of loops: where a step
 // of the loop's counter is more than all lower digits together come to, and each higher digit's
 // more than all below it, equal numbers have equal digits. The kernel, its analysis and the problem
@@ -48,9 +51,6 @@ class IterationOverlap {
   }
   // The polynomial or its opposite, whichever is never negative.
   [[nodiscard]] std::optional<source::Polynomial> magnitude(const source::Polynomial& value) const;
-  // About how large it is: for an order to look for proofs in.
-  [[nodiscard]] double estimate(const source::Polynomial& polynomial) const;
-
   const source::Analysis& analysis_;
   const Problem& problem_;
   std::map<std::string, int> depth_;  // counters in program order

@@ -1,9 +1,12 @@
 #include "rewrite/analysis/parallel_loops.h"
 
+#include "rewrite/analysis/block_geometry.h"
+#include "rewrite/analysis/guarded_access.h"
 #include "source/visitor.h"
 #include "source/walk.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <set>
 #include <string>
@@ -142,11 +145,11 @@ class LoopFinder {
     const auto& type = loop.declaration()->variable.scalar;
     if (type != ScalarType::i32 && type != ScalarType::u32)
       return refuse(where(loop) + "its counter is no 32-bit integer");
-    ParallelLoop result{&loop, *counted, {}, {}, 0, 0};
-    if (Status status = read_bounds(result); !status) return status.error();
+    ParallelLoop result{&loop, *counted, {}, {}, 0, 0, 0};
     auto effects = independent_iterations(loop, form_.analysis, overlap_);
     if (!effects) return effects.error();
     result.effects = std::move(*effects);
+    if (Status status = read_bounds(result); !status) return status.error();
     OutsideScan outside(form_.analysis, loop, result.effects);
     outside.go(form_.kernel.body);
     if (outside.obstacle) return refuse(where(loop) + *outside.obstacle);
@@ -165,12 +168,16 @@ class LoopFinder {
     result.iterations =
         IntegerExpression::ceil_divide(*span, IntegerExpression(result.counted.stride));
     if (const auto trips = result.counted.trip_count()) result.iterations = *trips;
+    bool is_first = true;
     for (const auto* sizes : {&kernel_.problem().tests, &kernel_.problem().bench}) {
       for (const Symbols& symbols : *sizes) {
-        const auto count = result.iterations.evaluate(symbols);
-        if (!count || *count < 1)
-          return refuse(at + "at some size of the problem it does not run at all");
-        result.most = std::max(result.most, *count);
+        const auto span_here = span->evaluate(symbols);
+        if (!span_here) return refuse(at + span_here.error().message);
+        const std::int64_t count =
+            (*span_here + result.counted.stride - 1) / result.counted.stride;
+        result.least = is_first ? count : std::min(result.least, count);
+        result.most = is_first ? count : std::max(result.most, count);
+        is_first = false;
       }
     }
     if (result.most < 2) return refuse(at + "it has only one iteration");
@@ -191,6 +198,25 @@ class LoopFinder {
 };
 
 }  // namespace
+
+bool iterations_lie_closer(const KernelForm& form, const ParallelLoop& loop, const Launch& launch,
+                           const Problem& problem) {
+  const auto distance = [&](const Polynomial& index, const std::string& symbol) {
+    const auto pitch = with_block_extents(index, launch.block).coefficient(symbol);
+    return pitch ? std::abs(estimate(*pitch, problem)) : 0.0;
+  };
+  int closer = 0;
+  for_each_guarded_access(loop.loop->body, [&](const GuardedAccess& access) {
+    const auto* base = source::base_variable(*access.access);
+    if (base == nullptr || !form.analysis.is_global_pointer(base->name)) return;
+    const auto index = form.analysis.polynomial(access.access->index);
+    if (!index) return;
+    const double by_thread = distance(*index, "threadIdx.x");
+    const double by_iteration = distance(*index, loop.counted.name);
+    closer += by_iteration < by_thread ? 1 : by_iteration > by_thread ? -1 : 0;
+  });
+  return closer >= 0;
+}
 
 Result<std::vector<ParallelLoop>> parallel_loops(const KernelAnalysis& kernel) {
   auto launch = kernel.launch();

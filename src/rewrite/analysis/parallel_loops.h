@@ -15,8 +15,9 @@ struct ParallelLoop {
   source::CountedLoop counted;
   IterationEffects effects;
   source::Polynomial span;       // limit - first, of parameters
-  IntegerExpression iterations;  // of sizes; at least 1 at every size of the problem
-  std::int64_t most = 0;         // iterations at a size of the problem
+  IntegerExpression iterations;  // of sizes
+  std::int64_t least = 0;        // iterations at the problem's sizes
+  std::int64_t most = 0;
 };
 
 // The loops that qualify, outer ones first, in program order: counted, with bounds that are the
@@ -24,5 +25,10 @@ struct ParallelLoop {
 // loop but values that every thread can work out. Error: refused, where there are none, with why
 // the first of them does not.
 [[nodiscard]] Result<std::vector<ParallelLoop>> parallel_loops(const KernelAnalysis& kernel);
+
+// Whether what the loop touches lies closer together from iteration to iteration than from thread
+// to thread along x, at most places.
+[[nodiscard]] bool iterations_lie_closer(const KernelForm& form, const ParallelLoop& loop,
+                                         const Launch& launch, const Problem& problem);
 
 }  // namespace regraph::rewrite

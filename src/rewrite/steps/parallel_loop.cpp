@@ -16,6 +16,7 @@
 // threads they were unordered before. For axis=x a thread must be known by its global index alone.
 #include "rewrite/analysis/block_geometry.h"
 #include "rewrite/analysis/global_index.h"
+#include "rewrite/analysis/grid_guard.h"
 #include "rewrite/analysis/parallel_loops.h"
 #include "rewrite/analysis/size_expression.h"
 #include "rewrite/steps/step_rewriter.h"
@@ -39,12 +40,14 @@ struct ThreadsPlace {
   std::string axis;
   std::string moved;  // where what was along the axis goes
   bool folds = false;
-  std::uint32_t threads = 0;  // of a block along an axis of the loop's own; 0: as many as suit it
   Launch launch;  // afterwards
 };
 
 // Threads of a block along x that the loop has for itself: what one access to memory moves together.
 constexpr std::uint32_t kLanes = 32;
+// Along y, in blocks that stay of a common size.
+constexpr std::uint32_t kRows = 4;
+constexpr std::uint64_t kLargestBlock = 512;
 constexpr std::uint32_t kMostAlongZ = 64;  // threads of a block that CUDA allows
 
 class ParallelLoopStep final : public PlacedStep<ThreadsPlace> {
@@ -113,11 +116,6 @@ class ParallelLoopStep final : public PlacedStep<ThreadsPlace> {
     if (std::find(kAxes.begin(), kAxes.end(), *axis) == kAxes.end())
       return fail(ErrorCode::invalid_argument, "'axis' must be x, y or z");
     place.axis = *axis;
-    if (parameters.contains("block")) {
-      auto threads = integer_parameter(parameters, "block");
-      if (!threads) return threads.error();
-      place.threads = static_cast<std::uint32_t>(*threads);
-    }
     const auto old = parameters.find("old_x");
     if (old == parameters.end()) return {};
     place.moved = old->second;
@@ -160,6 +158,12 @@ class ParallelLoopStep final : public PlacedStep<ThreadsPlace> {
 
   static Status arrange(const KernelAnalysis& kernel, const KernelForm& form, ThreadsPlace& place) {
     const bool is_x_used = uses(form.analysis, "x");
+    if (place.axis == "x" && is_x_used &&
+        !iterations_lie_closer(form, place.loop, place.launch, kernel.problem())) {
+      return refuse(
+          "what neighbouring threads touch lies closer together than what neighbouring iterations "
+          "do, so the loop suits another axis");
+    }
     if (place.axis == "x" && place.moved.empty() && is_x_used)
       return fold(kernel, form, place);
     if (!place.moved.empty()) {
@@ -170,22 +174,34 @@ class ParallelLoopStep final : public PlacedStep<ThreadsPlace> {
     }
     if (Status status = require_free(form.analysis, place.launch, place.axis); !status)
       return status;
-    const std::uint32_t suits = place.axis == "x" ? block_for(place.loop.most, kLanes * 4) : 1;
-    own_axis(place, place.threads == 0 ? suits : place.threads);
+    own_axis(place, threads_on_free_axis(place));
     return {};
+  }
+
+  // Threads of a block that take iterations, besides those that it has.
+  static std::uint32_t threads_on_free_axis(const ThreadsPlace& place) {
+    if (place.axis == "x") return block_for(place.loop.most, kLanes * 4);
+    const auto room = static_cast<std::uint32_t>(kLargestBlock / place.launch.block.count());
+    return place.axis == "y" ? block_for(place.loop.most, std::min(room, kRows)) : 1;
   }
 
   static void own_axis(ThreadsPlace& place, std::uint32_t threads) {
     const std::size_t axis = number_of(place.axis);
     set_extent(place.launch.block, static_cast<int>(axis), threads);
-    place.launch.grid[axis] = IntegerExpression::ceil_divide(
-        place.loop.iterations, IntegerExpression::symbol("b" + place.axis));
+    IntegerExpression iterations = place.loop.iterations;
+    // There is no grid of 0 blocks.
+    if (place.loop.least < 1) {
+      auto at_least_one = IntegerExpression::parse("max(1, " + iterations.text() + ")");
+      if (at_least_one) iterations = *at_least_one;
+    }
+    place.launch.grid[axis] =
+        IntegerExpression::ceil_divide(iterations, IntegerExpression::symbol("b" + place.axis));
   }
 
   // A power of two.
   static std::uint32_t block_for(std::int64_t iterations, std::uint32_t most) {
     std::uint32_t threads = 1;
-    while (threads < most && threads < iterations)
+    while (2 * threads <= most && threads < iterations)
       threads *= 2;
     return threads;
   }
@@ -215,12 +231,8 @@ class ParallelLoopStep final : public PlacedStep<ThreadsPlace> {
     const auto count = iterations_in_kernel(place.loop);
     if (!count)
       return refuse("the number of iterations is neither a number nor a product of parameters");
-    IntegerExpression& grid = place.launch.grid[0];
-    const auto items = guarded_items(form, place);
-    grid = items ? IntegerExpression::ceil_divide(
-                       IntegerExpression::multiply(*items, place.loop.iterations),
-                       IntegerExpression::symbol("bx"))
-                 : IntegerExpression::multiply(grid, place.loop.iterations);
+    if (place.loop.least < 1) return refuse("at some size of the problem the loop does not run");
+    place.launch.grid[0] = grid_of_iterations(form, place);
     for (const auto* sizes : {&kernel.problem().tests, &kernel.problem().bench}) {
       for (const Symbols& symbols : *sizes) {
         const auto concrete = concretise(place.launch, symbols);
@@ -233,16 +245,48 @@ class ParallelLoopStep final : public PlacedStep<ThreadsPlace> {
     return {};
   }
 
+  // As many blocks as there are iterations of a thread for each that there was, less those that
+  // guards keep from all work.
+  static IntegerExpression grid_of_iterations(const KernelForm& form, const ThreadsPlace& place) {
+    const IntegerExpression& grid = place.launch.grid[0];
+    const IntegerExpression& iterations = place.loop.iterations;
+    const IntegerExpression threads = IntegerExpression::symbol("bx");
+    if (const auto items = guarded_items(form, place)) {
+      return IntegerExpression::ceil_divide(IntegerExpression::multiply(*items, iterations),
+                                            threads);
+    }
+    // cdiv(n, 16 * bx), where a thread looks whether there are as many things as it has iterations.
+    const IntegerExpression chunk = IntegerExpression::multiply(iterations, threads);
+    if (const auto items = divided_by(grid, chunk)) {
+      Launch fewer = place.launch;
+      fewer.grid[0] = IntegerExpression::ceil_divide(*items, threads);
+      source::Kernel kernel = form.kernel;
+      kernel.body = loop_in_index(form, place.loop);
+      if (grid_is_guarded(kernel, Analysis(kernel), fewer, 0)) return fewer.grid[0];
+    }
+    return IntegerExpression::multiply(grid, iterations);
+  }
+
+  // n, where the grid is cdiv(n, divisor).
+  static std::optional<IntegerExpression> divided_by(const IntegerExpression& grid,
+                                                     const IntegerExpression& divisor) {
+    const std::string text = grid.text();
+    const std::string begin = "cdiv(";
+    const std::string end = ", " + divisor.text() + ")";
+    if (!text.starts_with(begin) || !text.ends_with(end)) return std::nullopt;
+    auto items =
+        IntegerExpression::parse(text.substr(begin.size(), text.size() - begin.size() - end.size()));
+    if (!items) return std::nullopt;
+    // Not the end of something else.
+    if (!(IntegerExpression::ceil_divide(*items, divisor) == grid)) return std::nullopt;
+    return *items;
+  }
+
   // n, where the grid is cdiv(n, bx) and only threads below n reach the loop: no threads beyond n
   // need to be there.
   static std::optional<IntegerExpression> guarded_items(const KernelForm& form,
                                                         const ThreadsPlace& place) {
-    const std::string text = place.launch.grid[0].text();
-    constexpr std::string_view kBegin = "cdiv(";
-    constexpr std::string_view kEnd = ", bx)";
-    if (!text.starts_with(kBegin) || !text.ends_with(kEnd)) return std::nullopt;
-    const auto items = IntegerExpression::parse(
-        std::string_view(text).substr(kBegin.size(), text.size() - kBegin.size() - kEnd.size()));
+    const auto items = divided_by(place.launch.grid[0], IntegerExpression::symbol("bx"));
     if (!items) return std::nullopt;
     const ExprPtr in_kernel = size_in_kernel(*items, form.kernel, form.analysis, false);
     const auto polynomial = in_kernel ? form.analysis.polynomial(in_kernel) : std::nullopt;

@@ -194,20 +194,24 @@ class IndexFolder {
     const Analysis analysis(kernel);
     return source::rewrite_expressions(
         kernel.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-          if (!source::is<Binary>(expr)) return std::nullopt;
+          // As an index, a number is the same in every type.
+          if (const auto* access = as<source::Subscript>(expr)) {
+            const ExprPtr index = plain_value(access->index, analysis);
+            if (!index || !source::is<source::VariableReference>(access->base))
+              return std::nullopt;
+            return source::with_type(source::element(access->base, {index}), expr->type);
+          }
+          const ExprPtr plain = plain_value(expr, analysis);
           const ScalarType type = expr->type.value_or(ScalarType::i32);
-          const bool wide = size_in_bytes(type) > size_in_bytes(ScalarType::i32);
-          const ExprPtr plain = plain_value(expr, analysis, wide);
-          if (!plain) return std::nullopt;
-          const ScalarType made = wide ? ScalarType::i64 : ScalarType::i32;
-          return type == made ? plain
-                              : source::with_type(
-                                    source::cast(std::string(cuda_name(type)), plain), type);
+          if (!plain || type == ScalarType::i32) return plain ? std::optional(plain) : std::nullopt;
+          return source::with_type(source::cast(std::string(cuda_name(type)), plain), type);
         });
   }
 
-  // Null where the value does not follow the new index as a polynomial, or says so already.
-  ExprPtr plain_value(const ExprPtr& value, const Analysis& analysis, bool wide) const {
+  // Null for other values than sums and products that follow the new index as a polynomial, and
+  // for those that say so already.
+  ExprPtr plain_value(const ExprPtr& value, const Analysis& analysis) const {
+    if (!source::is<Binary>(value)) return nullptr;
     const auto polynomial = analysis.polynomial(value);
     if (!polynomial || !is_cut(value, analysis)) return nullptr;
     const auto pitch = polynomial ? polynomial->coefficient("threadIdx.x") : std::nullopt;
@@ -216,7 +220,9 @@ class IndexFolder {
     for (const char* builtin : {"threadIdx.x", "blockIdx.x", "blockDim.x"}) {
       if (rest.mentions(builtin)) return nullptr;
     }
-    return source::to_expression(*pitch * Polynomial::symbol(thread_) + rest, wide);
+    const Polynomial plain = *pitch * Polynomial::symbol(thread_) + rest;
+    const bool wide = value->type && size_in_bytes(*value->type) > size_in_bytes(ScalarType::i32);
+    return source::to_expression(plain, wide && !(plain == Polynomial::symbol(thread_)));
   }
 
   // Whoever used the counter may ask for the new index now.
