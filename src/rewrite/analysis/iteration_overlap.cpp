@@ -92,10 +92,11 @@ std::optional<Polynomial> IterationOverlap::width_of(const std::string& counter)
   return std::nullopt;
 }
 
-std::optional<Polynomial> IterationOverlap::magnitude(const Polynomial& value) const {
-  if (known_.proves(value)) return value;
-  const Polynomial opposite = Polynomial() - value;
-  return known_.proves(opposite) ? std::optional(opposite) : std::nullopt;
+std::optional<IterationOverlap::Bounds> IterationOverlap::bounds_of(const Polynomial& pitch,
+                                                                    const Polynomial& width) const {
+  if (known_.proves(pitch)) return Bounds{Polynomial(), pitch * width};
+  if (known_.proves(Polynomial() - pitch)) return Bounds{pitch * width, Polynomial()};
+  return std::nullopt;
 }
 
 double estimate(const Polynomial& polynomial, const Problem& problem) {
@@ -117,8 +118,8 @@ bool IterationOverlap::are_apart(const Polynomial& a, const Polynomial& b,
   const auto right = from_zero(b);
   if (!left || !right) return false;
   std::vector<Digit> digits;
-  Polynomial lowest;  // what differs besides digits comes to this at most
-  Polynomial rest = *left - *right;
+  Bounds rest;  // of what differs besides digits
+  Polynomial offset = *left - *right;
   std::set<std::string> counters;
   for (const Polynomial* side : {&*left, &*right}) {
     for (const std::string& counter : counters_of(*side))
@@ -129,33 +130,36 @@ bool IterationOverlap::are_apart(const Polynomial& a, const Polynomial& b,
     const auto one = left->coefficient(counter);
     const auto other = right->coefficient(counter);
     if (!width || !one || !other || !has_no_counter(*one) || !has_no_counter(*other)) return false;
-    rest = rest - (*one - *other) * Polynomial::symbol(counter);
-    const auto step = magnitude(*one);
-    if (!step) return false;
+    offset = offset - (*one - *other) * Polynomial::symbol(counter);
+    const auto added = bounds_of(*one, *width);
+    const auto taken = bounds_of(*other, *width);
+    if (!added || !taken) return false;
     if (*one == *other) {
-      digits.push_back({*step * Polynomial(analysis_.loop(counter)->stride), *step * *width,
+      // Upwards or downwards: the difference is as often the one as the other.
+      const Polynomial pitch = added->low.is_zero() ? *one : Polynomial() - *one;
+      digits.push_back({pitch * Polynomial(analysis_.loop(counter)->stride), pitch * *width,
                         counter == loop.name});
       continue;
     }
-    const auto other_step = magnitude(*other);
-    if (!other_step) return false;
-    lowest = lowest + (*step + *other_step) * *width;
+    rest.low = rest.low + added->low - taken->high;
+    rest.high = rest.high + added->high - taken->low;
   }
-  const auto offset = has_no_counter(rest) ? magnitude(rest) : std::nullopt;
-  if (!offset) return false;
-  Polynomial most = lowest;
+  if (!has_no_counter(offset)) return false;
+  rest = {rest.low + offset, rest.high + offset};
+  Polynomial most;
   for (const Digit& digit : digits)
     most = most + digit.most;
-  if (is_less(most, *offset)) return true;
+  const Polynomial zero;
+  if (is_less(zero, rest.low - most) || is_less(rest.high + most, zero)) return true;
   std::sort(digits.begin(), digits.end(), [&](const Digit& one, const Digit& other) {
     return estimate(one.step, problem_) < estimate(other.step, problem_);
   });
-  Polynomial below = lowest + *offset;
   bool is_told = false;  // equal indices have equal digits from the loop's on
   for (const Digit& digit : digits) {
-    if ((is_told || digit.is_of_loop) && !is_less(below, digit.step)) return false;
     is_told = is_told || digit.is_of_loop;
-    below = below + digit.most;
+    if (is_told && !(is_less(rest.high, digit.step) && is_less(zero - rest.low, digit.step)))
+      return false;
+    rest = {rest.low - digit.most, rest.high + digit.most};
   }
   return is_told;
 }

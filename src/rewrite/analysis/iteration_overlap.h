@@ -45,12 +45,17 @@ class IterationOverlap {
   [[nodiscard]] std::optional<source::Polynomial> from_zero(source::Polynomial polynomial) const;
   // The most that limit - 1 - first of a counter's loop comes to.
   [[nodiscard]] std::optional<source::Polynomial> width_of(const std::string& counter) const;
+  // Between which bounds the product of a pitch with a counter from 0 to the width lies.
+  struct Bounds {
+    source::Polynomial low;
+    source::Polynomial high;
+  };
+  [[nodiscard]] std::optional<Bounds> bounds_of(const source::Polynomial& pitch,
+                                                const source::Polynomial& width) const;
   [[nodiscard]] bool has_no_counter(const source::Polynomial& polynomial) const;
   [[nodiscard]] bool is_less(const source::Polynomial& a, const source::Polynomial& b) const {
     return known_.proves(b - a - source::Polynomial(1));
   }
-  // The polynomial or its opposite, whichever is never negative.
-  [[nodiscard]] std::optional<source::Polynomial> magnitude(const source::Polynomial& value) const;
   const source::Analysis& analysis_;
   const Problem& problem_;
   std::map<std::string, int> depth_;  // counters in program order

@@ -79,7 +79,8 @@ class OutsideScan final : public source::Visitor {
   // Work that one thread did once would be done for every iteration.
   void note_loop(const Stmt& stmt) {
     bool is_around = false;
-    source::walk(body_of(stmt), [&](const Stmt& inner) { is_around = is_around || &inner == &loop_; });
+    source::walk(body_of(stmt),
+                 [&](const Stmt& inner) { is_around = is_around || &inner == &loop_; });
     if (!is_around)
       obstruct(stmt, "every thread that takes an iteration would run this loop as well");
   }
@@ -90,7 +91,8 @@ class OutsideScan final : public source::Visitor {
   }
 
   void obstruct(const Stmt& stmt, const std::string& why) {
-    if (!obstacle) obstacle = (stmt.line > 0 ? "in line " + std::to_string(stmt.line) + " " : "") + why;
+    if (!obstacle)
+      obstacle = (stmt.line > 0 ? "in line " + std::to_string(stmt.line) + " " : "") + why;
   }
 
   const Analysis& analysis_;
@@ -173,8 +175,7 @@ class LoopFinder {
       for (const Symbols& symbols : *sizes) {
         const auto span_here = span->evaluate(symbols);
         if (!span_here) return refuse(at + span_here.error().message);
-        const std::int64_t count =
-            (*span_here + result.counted.stride - 1) / result.counted.stride;
+        const std::int64_t count = (*span_here + result.counted.stride - 1) / result.counted.stride;
         result.least = is_first ? count : std::min(result.least, count);
         result.most = is_first ? count : std::max(result.most, count);
         is_first = false;

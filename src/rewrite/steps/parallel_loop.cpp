@@ -43,7 +43,8 @@ struct ThreadsPlace {
   Launch launch;  // afterwards
 };
 
-// Threads of a block along x that the loop has for itself: what one access to memory moves together.
+// Threads of a block along x that the loop has for itself: what one access to memory moves
+// together.
 constexpr std::uint32_t kLanes = 32;
 // Along y, in blocks that stay of a common size.
 constexpr std::uint32_t kRows = 4;
@@ -100,9 +101,8 @@ class ParallelLoopStep final : public PlacedStep<ThreadsPlace> {
     KernelState result = kernel.state();
     rely_on(result, kNeedsDistinctBuffers);
     if (place.loop.effects.rounds) rely_on(result, kReordersSums);
-    result.unit.kernel.body = place.folds
-                                  ? loop_in_index(form, place.loop)
-                                  : loop_on_axis(form, place.loop, place.axis, place.moved);
+    result.unit.kernel.body = place.folds ? loop_in_index(form, place.loop)
+                                          : loop_on_axis(form, place.loop, place.axis, place.moved);
     result.plan.launches.front() = place.launch;
     if (result.unit.kernel.launch_bounds_threads)
       result.unit.kernel.launch_bounds_threads = static_cast<int>(place.launch.block.count());
@@ -149,9 +149,9 @@ class ParallelLoopStep final : public PlacedStep<ThreadsPlace> {
                              const std::string& axis) {
     if (uses(analysis, axis)) return refuse("the kernel uses the " + axis + " axis already");
     const IntegerExpression& grid = launch.grid[number_of(axis)];
-    const bool is_one = extent(launch.block, static_cast<int>(number_of(axis))) == 1 &&
-                        grid.substitute({{"b" + axis, IntegerExpression(1)}}) ==
-                            IntegerExpression(1);
+    const bool is_one =
+        extent(launch.block, static_cast<int>(number_of(axis))) == 1 &&
+        grid.substitute({{"b" + axis, IntegerExpression(1)}}) == IntegerExpression(1);
     if (is_one) return {};
     return refuse("several threads along " + axis + " do the same, which the kernel does not ask");
   }
@@ -164,8 +164,7 @@ class ParallelLoopStep final : public PlacedStep<ThreadsPlace> {
           "what neighbouring threads touch lies closer together than what neighbouring iterations "
           "do, so the loop suits another axis");
     }
-    if (place.axis == "x" && place.moved.empty() && is_x_used)
-      return fold(kernel, form, place);
+    if (place.axis == "x" && place.moved.empty() && is_x_used) return fold(kernel, form, place);
     if (!place.moved.empty()) {
       if (!is_x_used) return refuse("the kernel does not use the x axis");
       if (Status status = require_free(form.analysis, place.launch, place.moved); !status)
@@ -218,8 +217,8 @@ class ParallelLoopStep final : public PlacedStep<ThreadsPlace> {
     const std::uint32_t most = place.moved == "z" ? kMostAlongZ : before;
     set_extent(place.launch.block, static_cast<int>(to),
                std::clamp<std::uint32_t>(before / threads, 1, most));
-    place.launch.grid[to] = place.launch.grid[0].substitute(
-        {{"bx", IntegerExpression::symbol("b" + place.moved)}});
+    place.launch.grid[to] =
+        place.launch.grid[0].substitute({{"bx", IntegerExpression::symbol("b" + place.moved)}});
     own_axis(place, threads);
     return {};
   }
@@ -274,8 +273,8 @@ class ParallelLoopStep final : public PlacedStep<ThreadsPlace> {
     const std::string begin = "cdiv(";
     const std::string end = ", " + divisor.text() + ")";
     if (!text.starts_with(begin) || !text.ends_with(end)) return std::nullopt;
-    auto items =
-        IntegerExpression::parse(text.substr(begin.size(), text.size() - begin.size() - end.size()));
+    auto items = IntegerExpression::parse(
+        text.substr(begin.size(), text.size() - begin.size() - end.size()));
     if (!items) return std::nullopt;
     // Not the end of something else.
     if (!(IntegerExpression::ceil_divide(*items, divisor) == grid)) return std::nullopt;

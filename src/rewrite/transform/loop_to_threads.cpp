@@ -127,8 +127,8 @@ class IndexFolder {
       one.push_back(source::scope(std::move(iteration.body)));
     }
     Block body = with_loop_replaced(form_.kernel.body, loop_, one);
-    body = source::rewrite_expressions(
-        body, [&](const ExprPtr& expr) { return with_new_index(expr); });
+    body = source::rewrite_expressions(body,
+                                       [&](const ExprPtr& expr) { return with_new_index(expr); });
     Kernel folded = form_.kernel;
     folded.body = {source::declare_integer(thread_, global_index("x"))};
     for (const StmtPtr& stmt : body)
@@ -197,8 +197,7 @@ class IndexFolder {
           // As an index, a number is the same in every type.
           if (const auto* access = as<source::Subscript>(expr)) {
             const ExprPtr index = plain_value(access->index, analysis);
-            if (!index || !source::is<source::VariableReference>(access->base))
-              return std::nullopt;
+            if (!index || !source::is<source::VariableReference>(access->base)) return std::nullopt;
             return source::with_type(source::element(access->base, {index}), expr->type);
           }
           const ExprPtr plain = plain_value(expr, analysis);
@@ -286,8 +285,8 @@ std::optional<Polynomial> limit_of_index(const ExprPtr& guard, const KernelForm&
 Block loop_on_axis(const KernelForm& form, const ParallelLoop& loop, const std::string& axis,
                    const std::string& moved) {
   Names names(form.kernel);
-  Iteration iteration = iteration_of(form.kernel, loop,
-                                     global_index(moved.empty() ? axis : kNewAxis), names);
+  Iteration iteration =
+      iteration_of(form.kernel, loop, global_index(moved.empty() ? axis : kNewAxis), names);
   const Block by = {iteration.counter,
                     source::branch(iteration.condition, std::move(iteration.body))};
   const Block body = with_loop_replaced(form.kernel.body, loop, by);
