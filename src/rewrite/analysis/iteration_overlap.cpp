@@ -81,9 +81,9 @@ std::optional<Polynomial> IterationOverlap::width_of(const std::string& counter)
     const auto low = analysis_.polynomial(around.first);
     const auto high = analysis_.polynomial(around.limit);
     if (!factor || !low || !high) return std::nullopt;
-    if (known_.proves(*factor)) {
+    if (is_nonnegative(*factor)) {
       width = width.substitute(around.name, *high - Polynomial(1));
-    } else if (known_.proves(Polynomial() - *factor)) {
+    } else if (is_nonnegative(Polynomial() - *factor)) {
       width = width.substitute(around.name, *low);
     } else {
       return std::nullopt;
@@ -92,10 +92,18 @@ std::optional<Polynomial> IterationOverlap::width_of(const std::string& counter)
   return std::nullopt;
 }
 
+bool IterationOverlap::is_nonnegative(const Polynomial& value) const {
+  // What does not hold where all sizes are 1, or what they are, needs no search for a proof.
+  double at_one = 0;
+  for (const auto& [monomial, factor] : value.terms())
+    at_one += static_cast<double>(factor);
+  return at_one >= 0 && estimate(value, problem_) >= 0 && known_.proves(value);
+}
+
 std::optional<IterationOverlap::Bounds> IterationOverlap::bounds_of(const Polynomial& pitch,
                                                                     const Polynomial& width) const {
-  if (known_.proves(pitch)) return Bounds{Polynomial(), pitch * width};
-  if (known_.proves(Polynomial() - pitch)) return Bounds{pitch * width, Polynomial()};
+  if (is_nonnegative(pitch)) return Bounds{Polynomial(), pitch * width};
+  if (is_nonnegative(Polynomial() - pitch)) return Bounds{pitch * width, Polynomial()};
   return std::nullopt;
 }
 

@@ -53,8 +53,9 @@ class IterationOverlap {
   [[nodiscard]] std::optional<Bounds> bounds_of(const source::Polynomial& pitch,
                                                 const source::Polynomial& width) const;
   [[nodiscard]] bool has_no_counter(const source::Polynomial& polynomial) const;
+  [[nodiscard]] bool is_nonnegative(const source::Polynomial& value) const;
   [[nodiscard]] bool is_less(const source::Polynomial& a, const source::Polynomial& b) const {
-    return known_.proves(b - a - source::Polynomial(1));
+    return is_nonnegative(b - a - source::Polynomial(1));
   }
   const source::Analysis& analysis_;
   const Problem& problem_;

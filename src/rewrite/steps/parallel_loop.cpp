@@ -76,6 +76,8 @@ class ParallelLoopStep final : public PlacedStep<ThreadsPlace> {
     auto launch = kernel.launch();
     if (!launch) return launch.error();
     if (Status status = require_lonely_threads(kernel); !status) return status.error();
+    if (Status status = require_room(kernel.analysis(), **launch, place); !status)
+      return status.error();
     auto loops = parallel_loops(kernel);
     if (!loops) return loops.error();
     if (*which < 1 || static_cast<std::size_t>(*which) > loops->size()) {
@@ -156,23 +158,26 @@ class ParallelLoopStep final : public PlacedStep<ThreadsPlace> {
     return refuse("several threads along " + axis + " do the same, which the kernel does not ask");
   }
 
+  // That the axis is free where the loop, or what was along x, is to have one of its own.
+  static Status require_room(const Analysis& analysis, const Launch& launch,
+                             const ThreadsPlace& place) {
+    const bool is_x_used = uses(analysis, "x");
+    if (!place.moved.empty()) {
+      if (!is_x_used) return refuse("the kernel does not use the x axis");
+      return require_free(analysis, launch, place.moved);
+    }
+    return place.axis == "x" && is_x_used ? Status() : require_free(analysis, launch, place.axis);
+  }
+
   static Status arrange(const KernelAnalysis& kernel, const KernelForm& form, ThreadsPlace& place) {
-    const bool is_x_used = uses(form.analysis, "x");
-    if (place.axis == "x" && is_x_used &&
-        !iterations_lie_closer(form, place.loop, place.launch, kernel.problem())) {
+    const bool shares_x = place.axis == "x" && uses(form.analysis, "x");
+    if (shares_x && !iterations_lie_closer(form, place.loop, place.launch, kernel.problem())) {
       return refuse(
           "what neighbouring threads touch lies closer together than what neighbouring iterations "
           "do, so the loop suits another axis");
     }
-    if (place.axis == "x" && place.moved.empty() && is_x_used) return fold(kernel, form, place);
-    if (!place.moved.empty()) {
-      if (!is_x_used) return refuse("the kernel does not use the x axis");
-      if (Status status = require_free(form.analysis, place.launch, place.moved); !status)
-        return status;
-      return move_x(form, place);
-    }
-    if (Status status = require_free(form.analysis, place.launch, place.axis); !status)
-      return status;
+    if (!place.moved.empty()) return move_x(form, place);
+    if (shares_x) return fold(kernel, form, place);
     own_axis(place, threads_on_free_axis(place));
     return {};
   }
