@@ -28,6 +28,24 @@ args:
 launch: {block: 64, grid: "cdiv(batch, bx)"}
 tests: [{batch: 37}, {batch: 64}, {batch: 1}]
 )~"},
+      {"product_of_digits", R"~(
+__global__ void products(const float* A, const float* B, float* C) {
+  const int row = threadIdx.y;
+  const int column = threadIdx.x;
+  float sum = 0.0f;
+  for (int k = 0; k < 16; ++k)
+    sum += A[blockIdx.x * 256 + row * 16 + k] * B[blockIdx.x * 256 + k * 16 + column];
+  C[blockIdx.x * 256 + row * 16 + column] = sum;
+})~",
+       R"~(
+sizes: {batch: 64}
+args:
+  A: {dir: in, shape: [batch, 16, 16]}
+  B: {dir: in, shape: [batch, 16, 16]}
+  C: {dir: out, shape: [batch, 16, 16]}
+launch: {block: [16, 16], grid: batch}
+tests: [{batch: 5}, {batch: 8}]
+)~"},
       {"chunk_a_thread", R"~(
 __global__ void chunks(const float* x, float* y, int n) {
   int t = blockIdx.x * blockDim.x + threadIdx.x;

@@ -89,6 +89,16 @@ TEST(ParallelLoop, StepsFollowIt) {
                              moved("z"),
                              {"thread_coarsen", {{"axis", "y"}, {"factor", "2"}}},
                              {"loop_unroll", {{"factor", "full"}, {"loop", "all"}}}});
+  // Matrices, rows and columns are digits of one number: tiles of three dimensions.
+  const Application coarsened = {"thread_coarsen", {{"axis", "y"}, {"factor", "2"}}};
+  const auto tiled = expect_correct(
+      *products,
+      {along("y"), moved("z"), coarsened, {"smem_tile", {{"depth", "8"}, {"loop", "1"}}}});
+  says(tiled, "__shared__ float B_tile[8][8][8];");
+  expect_correct(*products, {along("y"),
+                             moved("z"),
+                             coarsened,
+                             {"smem_tile", {{"depth", "8"}, {"loop", "1"}, {"copy", "vector"}}}});
   const auto chunks = sample("chunk_a_thread");
   const auto state = expect_correct(*chunks, {fold(), {"vectorize_global", {{"width", "4"}}}});
   EXPECT_EQ(state.plan.launches[0].grid[0].text(), "cdiv(n, 4 * bx)");
@@ -202,8 +212,9 @@ TEST(ParallelLoop, RefusesWhatStandsOutside) {
 }
 
 TEST(ParallelLoop, RefusesBoundsAndLaunchesThatDoNotSuit) {
-  expect_body_refused("    int most = c[t] & 7;\n    for (int k = 0; k < most; ++k) b[t * m + k] = 1;",
-                      "several iterations may touch");
+  expect_body_refused(
+      "    int most = c[t] & 7;\n    for (int k = 0; k < most; ++k) b[t * m + k] = 1;",
+      "several iterations may touch");
   expect_body_refused("    for (int k = 0; k < 1; ++k) b[t * m + k] = 1;", "only one iteration");
   expect_body_refused("    for (int k = m - 1; k >= 0; k--) b[t * m + k] = 1;",
                       "not a loop that counts up");
