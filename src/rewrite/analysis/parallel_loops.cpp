@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <set>
 #include <string>
@@ -144,6 +146,8 @@ class LoopFinder {
   Result<ParallelLoop> qualified(const ForLoop& loop) const {
     const auto counted = source::counted_loop_of(loop);
     if (!counted) return refuse(where(loop) + "not a loop that counts up to a limit");
+    if (loop.line == 0 && loop.unroll == source::kUnrollFully)
+      return refuse("its iterations were given to one thread by another step");
     const auto& type = loop.declaration()->variable.scalar;
     if (type != ScalarType::i32 && type != ScalarType::u32)
       return refuse(where(loop) + "its counter is no 32-bit integer");
@@ -199,6 +203,18 @@ class LoopFinder {
 };
 
 }  // namespace
+
+bool fits_32_bits(const Polynomial& value, const Problem& problem) {
+  const auto expression = of_sizes(value, problem);
+  if (!expression) return false;
+  for (const auto* sizes : {&problem.tests, &problem.bench}) {
+    for (const Symbols& symbols : *sizes) {
+      const auto number = expression->evaluate(symbols);
+      if (!number || *number > std::numeric_limits<std::int32_t>::max()) return false;
+    }
+  }
+  return true;
+}
 
 bool iterations_lie_closer(const KernelForm& form, const ParallelLoop& loop, const Launch& launch,
                            const Problem& problem) {

@@ -92,6 +92,8 @@ class ParallelLoopStep final : public PlacedStep<ThreadsPlace> {
     place.launch = **launch;
     if (Status status = arrange(kernel, **kernel.single_exit(), place); !status)
       return status.error();
+    if ((*launch)->block_follows_sizes() && place.launch.block != (*launch)->block)
+      return refuse("the block's extents follow the sizes, and would be fixed");
     if (Status status = require_possible(place.launch, kernel, "the launch would not be valid: ");
         !status)
       return status.error();
@@ -103,7 +105,7 @@ class ParallelLoopStep final : public PlacedStep<ThreadsPlace> {
     KernelState result = kernel.state();
     rely_on(result, kNeedsDistinctBuffers);
     if (place.loop.effects.rounds) rely_on(result, kReordersSums);
-    result.unit.kernel.body = place.folds ? loop_in_index(form, place.loop)
+    result.unit.kernel.body = place.folds ? loop_in_index(form, place.loop, kernel.problem())
                                           : loop_on_axis(form, place.loop, place.axis, place.moved);
     result.plan.launches.front() = place.launch;
     if (result.unit.kernel.launch_bounds_threads)
@@ -236,7 +238,7 @@ class ParallelLoopStep final : public PlacedStep<ThreadsPlace> {
     if (!count)
       return refuse("the number of iterations is neither a number nor a product of parameters");
     if (place.loop.least < 1) return refuse("at some size of the problem the loop does not run");
-    place.launch.grid[0] = grid_of_iterations(form, place);
+    place.launch.grid[0] = grid_of_iterations(form, kernel.problem(), place);
     for (const auto* sizes : {&kernel.problem().tests, &kernel.problem().bench}) {
       for (const Symbols& symbols : *sizes) {
         const auto concrete = concretise(place.launch, symbols);
@@ -251,7 +253,8 @@ class ParallelLoopStep final : public PlacedStep<ThreadsPlace> {
 
   // As many blocks as there are iterations of a thread for each that there was, less those that
   // guards keep from all work.
-  static IntegerExpression grid_of_iterations(const KernelForm& form, const ThreadsPlace& place) {
+  static IntegerExpression grid_of_iterations(const KernelForm& form, const Problem& problem,
+                                              const ThreadsPlace& place) {
     const IntegerExpression& grid = place.launch.grid[0];
     const IntegerExpression& iterations = place.loop.iterations;
     const IntegerExpression threads = IntegerExpression::symbol("bx");
@@ -265,7 +268,7 @@ class ParallelLoopStep final : public PlacedStep<ThreadsPlace> {
       Launch fewer = place.launch;
       fewer.grid[0] = IntegerExpression::ceil_divide(*items, threads);
       source::Kernel kernel = form.kernel;
-      kernel.body = loop_in_index(form, place.loop);
+      kernel.body = loop_in_index(form, place.loop, problem);
       if (grid_is_guarded(kernel, Analysis(kernel), fewer, 0)) return fewer.grid[0];
     }
     return IntegerExpression::multiply(grid, iterations);

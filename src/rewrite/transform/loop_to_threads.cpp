@@ -110,8 +110,12 @@ constexpr const char* kNewAxis = "w";
 // Puts the new index in place of the old one.
 class IndexFolder {
  public:
-  IndexFolder(const KernelForm& form, const ParallelLoop& loop)
-      : form_(form), loop_(loop), names_(form.kernel), iterations_(*iterations_in_kernel(loop)) {
+  IndexFolder(const KernelForm& form, const ParallelLoop& loop, const Problem& problem)
+      : form_(form),
+        loop_(loop),
+        problem_(problem),
+        names_(form.kernel),
+        iterations_(*iterations_in_kernel(loop)) {
     thread_ = names_.fresh("thread");
   }
 
@@ -150,7 +154,8 @@ class IndexFolder {
   }
 
   std::optional<ExprPtr> with_new_index(const ExprPtr& expr) const {
-    if (const auto limit = limit_of_index(expr, form_))
+    const auto limit = limit_of_index(expr, form_);
+    if (limit && fits_32_bits(*limit * iterations_, problem_))
       return source::less(thread(), source::to_expression(*limit * iterations_));
     if (const auto* builtin = as<Builtin>(expr)) {
       // The kernel knows both together only.
@@ -255,6 +260,7 @@ class IndexFolder {
 
   const KernelForm& form_;
   const ParallelLoop& loop_;
+  const Problem& problem_;
   Names names_;
   const Polynomial iterations_;
   std::string thread_;
@@ -294,8 +300,8 @@ Block loop_on_axis(const KernelForm& form, const ParallelLoop& loop, const std::
   return AxisRenamer({{axis[0], moved[0]}, {kNewAxis[0], axis[0]}}).run(body);
 }
 
-Block loop_in_index(const KernelForm& form, const ParallelLoop& loop) {
-  return IndexFolder(form, loop).run();
+Block loop_in_index(const KernelForm& form, const ParallelLoop& loop, const Problem& problem) {
+  return IndexFolder(form, loop, problem).run();
 }
 
 }  // namespace regraph::rewrite

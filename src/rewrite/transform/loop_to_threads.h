@@ -18,7 +18,8 @@ namespace regraph::rewrite {
 // was index i of thread i is that of threads i * iterations to (i + 1) * iterations - 1. Guards as
 // `i < n` become such of the new index. For kernels that know their threads along x by the global
 // index alone, and loops with `iterations_in_kernel`.
-[[nodiscard]] source::Block loop_in_index(const KernelForm& form, const ParallelLoop& loop);
+[[nodiscard]] source::Block loop_in_index(const KernelForm& form, const ParallelLoop& loop,
+                                          const Problem& problem);
 
 // The number of iterations as a polynomial of parameters that divides indices: a positive number or
 // a product of parameters. Nothing where it is none.
