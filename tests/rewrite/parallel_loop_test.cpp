@@ -107,6 +107,25 @@ TEST(ParallelLoop, StepsFollowIt) {
   expect_correct(*rows, {moved("y"), {"block_size", {{"block", "32x8"}}}});
 }
 
+TEST(ParallelNest, IsTwoLoopsAtOnce) {
+  const auto kernel = sample("batched_products");
+  ASSERT_NE(kernel, nullptr);
+  const auto flat = expect_correct(*kernel, {{"parallel_nest", {{"form", "flat"}}}});
+  says(flat, "C[thread2] = sum");
+  const auto axes = expect_correct(*kernel, {{"parallel_nest", {{"form", "axes"}}}});
+  EXPECT_EQ(axes.plan.launches[0].block, (Dim3{8, 4, 8}));
+  const auto tiles = expect_correct(*kernel, {{"parallel_nest", {{"form", "tiles"}}}});
+  EXPECT_EQ(tiles.plan.launches[0].grid[1].text(), "cdiv(8, 4 * by)");
+  says(tiles, "B_tile[8][8][8]");
+  for (const char* form : {"flat", "axes", "tiles"}) {
+    const Application nest = {"parallel_nest", {{"form", form}}};
+    expect_refusal(*sample("saxpy_return"), nest, "parallel_loop: the kernel has no loop");
+    expect_refusal(*sample("row_scaled_by_a_thread"), nest,
+                   "parallel_loop: the kernel has no loop");
+  }
+  EXPECT_FALSE(kernel->apply(kernel->original(), "parallel_nest", {{"form", "round"}}));
+}
+
 TEST(ParallelLoop, TakesBoundsOfAllKinds) {
   const auto columns = sample("columns_updated_in_place");
   ASSERT_NE(columns, nullptr);
