@@ -118,6 +118,22 @@ args: {A: {dir: inout, shape: [planes, n, m]}, w: {dir: in, shape: [m]}}
 launch: {block: 32, grid: "cdiv(planes, bx)"}
 tests: [{planes: 19, n: 5, m: 9}, {planes: 32, n: 4, m: 7}, {planes: 1, n: 1, m: 5}]
 )~"},
+      {"planes_by_a_stride_of_the_grid", R"~(
+__global__ void spread(const float* in, const float* gain, float* out, int n) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) {
+    const float value = in[i];
+    for (int c = 0; c < 6; ++c) {
+      const int at = i * 6 + c;
+      out[at] = gain[c] * value;
+    }
+  }
+})~",
+       R"~(
+sizes: {n: 4096}
+args: {in: {dir: in, shape: [n]}, gain: {dir: in, shape: [6]}, out: {dir: out, shape: [n, 6]}}
+launch: {block: 64, grid: 8}
+tests: [{n: 1500}, {n: 1024}, {n: 1}]
+)~"},
       {"one_thread_for_all", R"~(
 __global__ void outer(const double* u, const double* v, double* out, int n) {
   for (int i = 0; i < n; ++i)

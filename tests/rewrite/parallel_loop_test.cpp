@@ -141,6 +141,19 @@ TEST(ParallelLoop, TakesBoundsOfAllKinds) {
   EXPECT_EQ(rarely.plan.launches[0].grid[1].text(), "cdiv(max(1, m - 8), by)");
 }
 
+TEST(ParallelLoop, StandsInLoopsOfUnknownLength) {
+  const auto kernel = sample("planes_by_a_stride_of_the_grid");
+  ASSERT_NE(kernel, nullptr);
+  const auto state = expect_correct(*kernel, {along("y")});
+  EXPECT_EQ(state.plan.launches[0].block, (Dim3{64, 4, 1}));
+  expect_refusal(*kernel, fold(), "gridDim.x would change its meaning");
+  // Rounds overlap, or come between the iterations.
+  expect_body_refused(
+      "    for (int q = 0; q < m / 2; q += m / 4)\n"
+      "      for (int k = 0; k < 4; ++k) b[t * m + 2 * q + k] += 1;",
+      "several iterations may touch");
+}
+
 TEST(ParallelLoop, SplitsTheWorkOfASingleThread) {
   const auto kernel = sample("one_thread_for_all");
   ASSERT_NE(kernel, nullptr);

@@ -171,7 +171,7 @@ std::optional<std::string> meeting(const std::string& buffer, const std::vector<
   if (analysis.is_viewed(buffer)) return "'" + buffer + "' is accessed as another type too";
   std::vector<std::optional<Polynomial>> indices;
   for (const Access& access : accesses) {
-    indices.push_back(access.index ? analysis.polynomial(access.index) : std::nullopt);
+    indices.push_back(access.index ? overlap.polynomial(access.index) : std::nullopt);
     if (!indices.back())
       return "'" + buffer + "' is written, and accessed where its index is no polynomial";
   }

@@ -1,6 +1,7 @@
 #include "rewrite/analysis/iteration_overlap.h"
 
 #include "rewrite/analysis/block_geometry.h"
+#include "source/match.h"
 #include "source/walk.h"
 
 #include <algorithm>
@@ -9,7 +10,31 @@ namespace regraph::rewrite {
 
 using source::as;
 using source::CountedLoop;
+using source::ExprPtr;
 using source::Polynomial;
+
+namespace {
+
+// Whether an integer is only assigned where a loop goes on with it.
+bool is_changed_by_headers_alone(const source::Variable& variable, const source::Block& body) {
+  if (!variable.scalar || is_floating(*variable.scalar) || !variable.extents.empty()) return false;
+  std::set<const source::Stmt*> headers;
+  bool is_changed = false;
+  source::walk(body, [&](const source::Stmt& stmt) {
+    const auto* loop = as<source::ForLoop>(stmt);
+    if (loop != nullptr && loop->step) headers.insert(loop->step.get());
+    is_changed = is_changed || (source::is_named(source::target_of(stmt), variable.name) &&
+                                !headers.contains(&stmt));
+    source::walk_own_expressions(stmt, [&](const source::Expr& expr) {
+      source::for_each_passed_place(expr, [&](const source::Expr& place) {
+        is_changed = is_changed || source::is_named(place, variable.name);
+      });
+    });
+  });
+  return !is_changed;
+}
+
+}  // namespace
 
 IterationOverlap::IterationOverlap(const source::Kernel& kernel, const source::Analysis& analysis,
                                    const Launch& launch, const Problem& problem)
@@ -26,8 +51,24 @@ IterationOverlap::IterationOverlap(const source::Kernel& kernel, const source::A
     known_.add(Polynomial::symbol(parameter.name) - Polynomial(1));
   }
   source::walk(kernel.body, [&](const source::Stmt& stmt) {
+    const auto* loop = as<source::ForLoop>(stmt);
     const auto counted = source::counted_loop_of(stmt);
-    if (counted) depth_.emplace(counted->name, static_cast<int>(depth_.size()));
+    const bool steps = loop != nullptr && !counted && loop->declaration() != nullptr &&
+                       is_changed_by_headers_alone(loop->declaration()->variable, kernel.body);
+    if (!counted && !steps) return;
+    const std::string& name = counted ? counted->name : loop->declaration()->variable.name;
+    depth_.emplace(name, static_cast<int>(depth_.size()));
+    if (steps) unbounded_.insert(name);
+  });
+}
+
+std::optional<Polynomial> IterationOverlap::polynomial(const ExprPtr& index) const {
+  if (auto known = analysis_.polynomial(index)) return known;
+  return source::to_polynomial(index, [&](const std::string& name) -> std::optional<Polynomial> {
+    if (unbounded_.contains(name)) return Polynomial::symbol(name);
+    if (auto known = analysis_.meaning()(name)) return known;
+    const ExprPtr definition = analysis_.definition(name);
+    return definition ? polynomial(definition) : std::nullopt;
   });
 }
 
@@ -51,7 +92,7 @@ std::optional<Polynomial> IterationOverlap::from_zero(Polynomial polynomial) con
   for (bool changed = true; changed;) {
     changed = false;
     for (const std::string& counter : counters_of(polynomial)) {
-      if (!done.insert(counter).second) continue;
+      if (unbounded_.contains(counter) || !done.insert(counter).second) continue;
       const CountedLoop* loop = analysis_.loop(counter);
       const auto first = loop != nullptr ? analysis_.polynomial(loop->first) : std::nullopt;
       if (!first) return std::nullopt;
@@ -76,6 +117,7 @@ std::optional<Polynomial> IterationOverlap::width_of(const std::string& counter)
   for (std::size_t round = 0; round <= depth_.size(); ++round) {
     const std::vector<std::string> counters = counters_of(width);
     if (counters.empty()) return width;
+    if (unbounded_.contains(counters.front())) return std::nullopt;
     const CountedLoop& around = *analysis_.loop(counters.front());
     const auto factor = width.coefficient(around.name);
     const auto low = analysis_.polynomial(around.first);
@@ -120,6 +162,14 @@ double estimate(const Polynomial& polynomial, const Problem& problem) {
   return sum;
 }
 
+std::optional<IterationOverlap::Digit> IterationOverlap::unbounded_digit(
+    const Polynomial& one, const Polynomial& other) const {
+  if (!(one == other)) return std::nullopt;
+  const bool is_positive = is_nonnegative(one);
+  if (!is_positive && !is_nonnegative(Polynomial() - one)) return std::nullopt;
+  return Digit{is_positive ? one : Polynomial() - one, Polynomial(), false, false};
+}
+
 bool IterationOverlap::are_apart(const Polynomial& a, const Polynomial& b,
                                  const CountedLoop& loop) const {
   const auto left = from_zero(a);
@@ -134,10 +184,18 @@ bool IterationOverlap::are_apart(const Polynomial& a, const Polynomial& b,
       counters.insert(counter);
   }
   for (const std::string& counter : counters) {
-    const auto width = width_of(counter);
     const auto one = left->coefficient(counter);
     const auto other = right->coefficient(counter);
-    if (!width || !one || !other || !has_no_counter(*one) || !has_no_counter(*other)) return false;
+    if (!one || !other || !has_no_counter(*one) || !has_no_counter(*other)) return false;
+    if (unbounded_.contains(counter)) {
+      const auto digit = unbounded_digit(*one, *other);
+      if (!digit) return false;
+      digits.push_back(*digit);
+      offset = offset - (*one - *other) * Polynomial::symbol(counter);
+      continue;
+    }
+    const auto width = width_of(counter);
+    if (!width) return false;
     offset = offset - (*one - *other) * Polynomial::symbol(counter);
     const auto added = bounds_of(*one, *width);
     const auto taken = bounds_of(*other, *width);
@@ -155,10 +213,16 @@ bool IterationOverlap::are_apart(const Polynomial& a, const Polynomial& b,
   if (!has_no_counter(offset)) return false;
   rest = {rest.low + offset, rest.high + offset};
   Polynomial most;
-  for (const Digit& digit : digits)
+  bool is_bounded = true;
+  for (const Digit& digit : digits) {
     most = most + digit.most;
+    is_bounded = is_bounded && digit.is_bounded;
+  }
   const Polynomial zero;
-  if (is_less(zero, rest.low - most) || is_less(rest.high + most, zero)) return true;
+  if (!is_bounded) {
+    // Whatever is above it is not told apart from it.
+  } else if (is_less(zero, rest.low - most) || is_less(rest.high + most, zero))
+    return true;
   std::sort(digits.begin(), digits.end(), [&](const Digit& one, const Digit& other) {
     return estimate(one.step, problem_) < estimate(other.step, problem_);
   });
@@ -167,6 +231,7 @@ bool IterationOverlap::are_apart(const Polynomial& a, const Polynomial& b,
     is_told = is_told || digit.is_of_loop;
     if (is_told && !(is_less(rest.high, digit.step) && is_less(zero - rest.low, digit.step)))
       return false;
+    if (!digit.is_bounded) return is_told && &digit == &digits.back();
     rest = {rest.low - digit.most, rest.high + digit.most};
   }
   return is_told;

@@ -27,6 +27,10 @@ class IterationOverlap {
   IterationOverlap(const source::Kernel& kernel, const source::Analysis& analysis,
                    const Launch& launch, const Problem& problem);
 
+  // The index as are_apart reads it: counters of loops whose bounds are not known (`i += stride`)
+  // are symbols, too. Nothing where it is no polynomial.
+  [[nodiscard]] std::optional<source::Polynomial> polynomial(const source::ExprPtr& index) const;
+
   // Whether the indices differ wherever one thread has different values of the loop's counter at
   // the two accesses, whatever those of other counters; builtins and parameters are the same.
   [[nodiscard]] bool are_apart(const source::Polynomial& a, const source::Polynomial& b,
@@ -38,7 +42,11 @@ class IterationOverlap {
     source::Polynomial step;
     source::Polynomial most;  // with the counter at its last value
     bool is_of_loop = false;
+    bool is_bounded = true;
   };
+  // The counter's digit; nothing where the indices move differently with it or unknown ways.
+  [[nodiscard]] std::optional<Digit> unbounded_digit(const source::Polynomial& one,
+                                                     const source::Polynomial& other) const;
   // The counters that the polynomial mentions, inner loops first.
   [[nodiscard]] std::vector<std::string> counters_of(const source::Polynomial& polynomial) const;
   // The polynomial with counters that begin at 0; nothing where bounds are no polynomials.
@@ -60,6 +68,7 @@ class IterationOverlap {
   const source::Analysis& analysis_;
   const Problem& problem_;
   std::map<std::string, int> depth_;  // counters in program order
+  std::set<std::string> unbounded_;   // those of loops whose bounds are not known
   Inequalities known_;
 };
 

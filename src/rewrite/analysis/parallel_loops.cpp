@@ -127,15 +127,17 @@ class LoopFinder {
 
   Result<std::vector<ParallelLoop>> find() {
     std::vector<ParallelLoop> result;
-    std::optional<Error> reason;
+    std::optional<Error> reason;  // of the first loop that counts, if any does
+    bool is_counted = false;
     source::walk(form_.kernel.body, [&](const Stmt& stmt) {
       const auto* loop = as<ForLoop>(stmt);
       if (loop == nullptr) return;
       auto found = qualified(*loop);
       if (found) {
         result.push_back(std::move(*found));
-      } else if (!reason) {
-        reason = found.error();
+      } else if (!reason || !is_counted) {
+        is_counted = source::counted_loop_of(stmt).has_value();
+        if (!reason || is_counted) reason = found.error();
       }
     });
     if (!result.empty()) return result;
@@ -230,6 +232,7 @@ bool iterations_lie_closer(const KernelForm& form, const ParallelLoop& loop, con
     if (!index) return;
     const double by_thread = distance(*index, "threadIdx.x");
     const double by_iteration = distance(*index, loop.counted.name);
+    if (by_thread == 0 || by_iteration == 0) return;  // the same for all
     closer += by_iteration < by_thread ? 1 : by_iteration > by_thread ? -1 : 0;
   });
   return closer >= 0;
