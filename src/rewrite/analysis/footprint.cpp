@@ -141,7 +141,12 @@ Result<Footprint> footprint_of(const Polynomial& index, const LocalSymbols& loca
     }
     const auto& [monomial, factor] = *coefficient->terms().begin();
     for (const std::string& name : monomial) {
-      if (locals.contains(name)) return refuse("the index multiplies " + symbol + " by " + name);
+      if (!locals.contains(name)) continue;
+      std::string reason = "the index multiplies ";
+      reason += symbol;
+      reason += " by ";
+      reason += name;
+      return refuse(std::move(reason));
     }
     if (factor <= 0) return refuse("the index falls as " + symbol + " rises");
     by_stride[monomial].push_back({symbol, factor, count});
