@@ -1,9 +1,9 @@
 #include "rewrite/transform/loop_to_threads.h"
 
 #include "rewrite/forms/inequalities.h"
+#include "rewrite/forms/webs.h"
 #include "rewrite/transform/names.h"
 #include "source/build.h"
-#include "source/match.h"
 #include "source/mutator.h"
 #include "source/walk.h"
 
@@ -139,7 +139,8 @@ class IndexFolder {
       folded.body.push_back(stmt);
     folded.body = with_signed_values(folded.body);
     folded.body = with_plain_indices(folded);
-    return without_unused(folded.body, iteration.counter);
+    // Nobody may ask for the old index any more, or for the counter.
+    return with_webs_declared(folded).body;
   }
 
  private:
@@ -229,20 +230,6 @@ class IndexFolder {
     return source::to_expression(plain, wide && !(plain == Polynomial::symbol(thread_)));
   }
 
-  // Whoever used the counter may ask for the new index now.
-  static Block without_unused(const Block& body, const StmtPtr& counter) {
-    const std::string& name = source::to<Declaration>(counter).variable.name;
-    bool is_used = false;
-    source::walk_expressions(
-        body, [&](const Expr& expr) { is_used = is_used || source::is_named(expr, name); });
-    if (is_used) return body;
-    return source::rewrite_statements(body, [&](const StmtPtr& stmt) -> std::optional<Block> {
-      const auto* declaration = as<Declaration>(stmt);
-      const bool is_counter = declaration != nullptr && declaration->variable.name == name;
-      return is_counter ? std::optional(Block()) : std::nullopt;
-    });
-  }
-
   // Whether quotients or remainders are part of it.
   bool is_cut(const ExprPtr& expr, const Analysis& analysis) const {
     bool found = false;
@@ -295,7 +282,7 @@ Block loop_on_axis(const KernelForm& form, const ParallelLoop& loop, const std::
       iteration_of(form.kernel, loop, global_index(moved.empty() ? axis : kNewAxis), names);
   const Block by = {iteration.counter,
                     source::branch(iteration.condition, std::move(iteration.body))};
-  const Block body = with_loop_replaced(form.kernel.body, loop, by);
+  Block body = with_loop_replaced(form.kernel.body, loop, by);
   if (moved.empty()) return body;
   return AxisRenamer({{axis[0], moved[0]}, {kNewAxis[0], axis[0]}}).run(body);
 }
