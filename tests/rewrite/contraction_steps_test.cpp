@@ -85,6 +85,18 @@ TEST(Contraction, RefusesWithTheReasonOfItsMember) {
   }
 }
 
+TEST(SmemTile, TakesNumbersApartIntoDigits) {
+  const auto kernel = sample("product_of_digits");
+  ASSERT_NE(kernel, nullptr);
+  for (const char* depth : {"8", "16"}) {
+    const auto state = expect_correct(*kernel, {{"smem_tile", {{"depth", depth}, {"loop", "1"}}}});
+    EXPECT_NE(source::print(state.unit).find("A_tile[16][" + std::string(depth) + "]"),
+              std::string::npos)
+        << source::print(state.unit);
+  }
+  expect_correct(*kernel, {{"smem_tile", {{"depth", "16"}, {"loop", "1"}, {"copy", "vector"}}}});
+}
+
 TEST(SmemTileVectors, FillTilesWhereRowsSuit) {
   auto kernel = product();
   ASSERT_TRUE(kernel.ok()) << kernel.error().message;

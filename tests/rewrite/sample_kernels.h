@@ -31,5 +31,7 @@ struct SampleKernel {
 [[nodiscard]] std::vector<SampleKernel> idiom_kernels();
 // Kernels as courses write them, along all axes of a grid.
 [[nodiscard]] std::vector<SampleKernel> course_kernels();
+// Threads that do in a loop what other threads could do.
+[[nodiscard]] std::vector<SampleKernel> loop_kernels();
 
 }  // namespace regraph::test

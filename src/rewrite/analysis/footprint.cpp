@@ -54,7 +54,56 @@ std::vector<FootprintDimension> split(std::vector<LocalTerm> terms, const Monomi
   return result;
 }
 
+// Which axis of the block the symbol is along; 0 for counters.
+char axis_of(const std::string& symbol) {
+  return symbol.starts_with("threadIdx.") ? symbol.back() : '\0';
+}
+
+// The dimension cut at digits, lowest first; itself where they overlap.
+std::vector<FootprintDimension> cut(const FootprintDimension& dimension,
+                                    const std::string& variable, const LocalSymbols& locals) {
+  std::vector<LocalTerm> terms;
+  for (const auto& [symbol, factor] : dimension.terms)
+    terms.push_back({symbol, factor, locals.at(symbol)});
+  std::sort(terms.begin(), terms.end(),
+            [](const LocalTerm& a, const LocalTerm& b) { return a.factor < b.factor; });
+  std::vector<FootprintDimension> result;
+  std::int64_t unit = 1;
+  std::int64_t span = 1;  // one past the largest coordinate so far, in units of the whole
+  char axis = '\0';
+  for (const LocalTerm& term : terms) {
+    const char along = axis_of(term.symbol);
+    const bool follows_variable = !result.empty() && result.back().terms.contains(variable);
+    const bool is_wall = term.symbol == variable || follows_variable ||
+                         (along != '\0' && axis != '\0' && along != axis);
+    if (!result.empty() && (is_wall ? term.factor != span : term.factor % unit != 0))
+      return {dimension};
+    if (result.empty() || is_wall) {
+      unit = term.factor;
+      axis = '\0';
+      result.push_back({dimension.stride * Polynomial(unit), {}, 1});
+    }
+    FootprintDimension& last = result.back();
+    last.terms[term.symbol] = term.factor / unit;
+    last.extent += term.factor / unit * (term.count - 1);
+    span += term.factor * (term.count - 1);
+    if (along != '\0') axis = along;
+  }
+  return result;
+}
+
 }  // namespace
+
+Footprint with_digits_apart(const Footprint& footprint, const std::string& variable,
+                            const LocalSymbols& locals) {
+  Footprint result;
+  result.base = footprint.base;
+  for (const FootprintDimension& dimension : footprint.dimensions) {
+    std::vector<FootprintDimension> parts = cut(dimension, variable, locals);
+    result.dimensions.insert(result.dimensions.end(), parts.rbegin(), parts.rend());
+  }
+  return result;
+}
 
 Polynomial FootprintDimension::coordinate() const {
   Polynomial result;
@@ -92,7 +141,12 @@ Result<Footprint> footprint_of(const Polynomial& index, const LocalSymbols& loca
     }
     const auto& [monomial, factor] = *coefficient->terms().begin();
     for (const std::string& name : monomial) {
-      if (locals.contains(name)) return refuse("the index multiplies " + symbol + " by " + name);
+      if (!locals.contains(name)) continue;
+      std::string reason = "the index multiplies ";
+      reason += symbol;
+      reason += " by ";
+      reason += name;
+      return refuse(std::move(reason));
     }
     if (factor <= 0) return refuse("the index falls as " + symbol + " rises");
     by_stride[monomial].push_back({symbol, factor, count});

@@ -38,6 +38,11 @@ struct Footprint {
   [[nodiscard]] const FootprintDimension* dimension_of(const std::string& symbol) const;
 };
 
+// The same box with more dimensions: cut where the digits of a number meet, such as 16 * row +
+// column with 16 columns. `variable` gets a dimension of its own, and threads of different axes do.
+[[nodiscard]] Footprint with_digits_apart(const Footprint& footprint, const std::string& variable,
+                                          const LocalSymbols& locals);
+
 // Returns the box `index` visits. Error: refused, when a coefficient is negative, is a sum, or
 // mixes local symbols.
 [[nodiscard]] Result<Footprint> footprint_of(const source::Polynomial& index,

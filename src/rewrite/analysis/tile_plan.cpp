@@ -74,7 +74,10 @@ class TilePlanner {
     std::string obstacles;
     bool contracts = false;
     for (const ArrayUse& use : uses_) {
-      auto staged = stage(use);
+      auto staged = stage(use, false);
+      if (!staged && use.obstacle.empty()) {
+        if (auto apart = stage(use, true)) staged = std::move(apart);
+      }
       if (!staged) {
         obstacles += (obstacles.empty() ? "" : "; ") + use.name + ": " + staged.error().message;
         continue;
@@ -249,7 +252,8 @@ class TilePlanner {
     return {};
   }
 
-  Result<StagedArray> stage(const ArrayUse& use) {
+  // `apart`: digits that make one number are dimensions of their own.
+  Result<StagedArray> stage(const ArrayUse& use, bool apart) {
     if (!use.obstacle.empty()) return refuse(use.obstacle);
     const source::KernelParameter* parameter = kernel_.parameter(use.name);
     if (!source::zero_value(parameter->type, parameter->scalar)) {
@@ -257,6 +261,7 @@ class TilePlanner {
     }
     auto footprint = footprint_of(use.index, locals_);
     if (!footprint) return footprint.error();
+    if (apart) *footprint = with_digits_apart(*footprint, variable_, locals_);
     StagedArray array;
     array.name = use.name;
     array.type = parameter->type;
@@ -266,8 +271,9 @@ class TilePlanner {
     array.tile = source::fresh_name(kernel_, use.name + "_tile");
     const std::size_t rank = array.footprint.dimensions.size();
     if (rank == 0) return refuse("every thread reads the same element");
-    if (rank > 2) return refuse("its accesses span more than two dimensions");
-    if (rank == 2) array.coordinates.push_back(source::fresh_name(kernel_, use.name + "_row"));
+    if (rank > 3) return refuse("its accesses span more than three dimensions");
+    if (rank > 2) array.coordinates.push_back(source::fresh_name(kernel_, use.name + "_plane"));
+    if (rank > 1) array.coordinates.push_back(source::fresh_name(kernel_, use.name + "_row"));
     array.coordinates.push_back(source::fresh_name(kernel_, use.name + "_column"));
     if (const FootprintDimension* dimension = array.footprint.dimension_of(variable_)) {
       array.follows_contraction = true;
@@ -304,11 +310,12 @@ class TilePlanner {
     if (start) facts.multiples[outer_] = std::gcd(depth_, *start);
     array.vectors = vector_copy_of(array.footprint, base, *array.scalar, copies_.alignment, facts);
     if (array.vectors && !has_hardest_place(array)) array.vectors.reset();
-    if (array.footprint.dimensions.size() != 2) return;
+    const std::size_t rank = array.footprint.dimensions.size();
+    if (rank < 2) return;
     // Rows of the tile follow what a thread reads one after another, so that it can read several at
     // once; the padding keeps them aligned and apart.
     const auto& [rows, columns] =
-        std::tie(array.footprint.dimensions[0], array.footprint.dimensions[1]);
+        std::tie(array.footprint.dimensions[rank - 2], array.footprint.dimensions[rank - 1]);
     array.transposed = runs_along(rows) && !runs_along(columns);
     if (array.transposed) array.padding = kWidestAccess / element_bytes(array);
   }
@@ -361,13 +368,13 @@ std::vector<std::int64_t> StagedArray::extents() const {
   std::vector<std::int64_t> result;
   for (const FootprintDimension& dimension : footprint.dimensions)
     result.push_back(dimension.extent);
-  if (transposed) std::swap(result.front(), result.back());
+  if (transposed) std::swap(result[result.size() - 2], result.back());
   result.back() += padding;
   return result;
 }
 
 ExprPtr StagedArray::element(std::vector<ExprPtr> at) const {
-  if (transposed) std::swap(at.front(), at.back());
+  if (transposed) std::swap(at[at.size() - 2], at.back());
   return source::element(source::variable(tile, scalar), at);
 }
 

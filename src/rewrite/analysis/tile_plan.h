@@ -28,13 +28,13 @@ struct StagedArray {
   std::string tile;                  // name of the shared array
   Footprint footprint;      // over thread indices, inner loops and the contraction variable
   bool wide_index = false;  // the original index is 64-bit
-  // Coordinate variables of the copy, one a dimension: A_row, A_column.
+  // Coordinate variables of the copy, one a dimension: A_plane, A_row, A_column.
   std::vector<std::string> coordinates;
   // Conditions under which an element is part of the original's accesses, over the coordinates.
   std::vector<TileGuard> guards;
   bool follows_contraction = false;   // a dimension is indexed by the contraction variable
   std::optional<VectorCopy> vectors;  // nothing: it is copied an element at a time
-  bool transposed = false;            // the tile's rows are the footprint's columns
+  bool transposed = false;            // the last two dimensions of the tile are exchanged
   std::int64_t padding = 0;           // elements at the end of the tile's rows that nothing uses
 
   // Extents of the tile.

@@ -23,19 +23,19 @@ constexpr std::int64_t kMostUnrolledCopies = 32;
 // Declares the place in the footprint of the item that is copied: `width` elements of a row.
 std::vector<ExprPtr> declare_coordinates(const StagedArray& array, const std::string& item,
                                          int width, Block& out) {
-  const std::int64_t items = array.footprint.dimensions.back().extent / width;
-  const bool has_rows = array.coordinates.size() == 2;
   std::vector<ExprPtr> coordinates;
-  if (has_rows) {
-    out.push_back(source::declare_integer(
-        array.coordinates[0], source::divide(source::variable(item), source::integer(items))));
-    coordinates.push_back(source::variable(array.coordinates[0]));
+  std::int64_t below =
+      array.footprint.elements() / width;  // items that share the coordinates so far
+  for (std::size_t d = 0; d < array.coordinates.size(); ++d) {
+    const bool is_last = d + 1 == array.coordinates.size();
+    ExprPtr place = source::variable(item);
+    if (d > 0) place = source::remainder(place, source::integer(below));
+    below /= is_last ? below : array.footprint.dimensions[d].extent;
+    place = is_last ? source::multiply(place, source::integer(width))
+                    : source::divide(place, source::integer(below));
+    out.push_back(source::declare_integer(array.coordinates[d], place));
+    coordinates.push_back(source::variable(array.coordinates[d]));
   }
-  ExprPtr column = source::variable(item);
-  if (has_rows) column = source::remainder(column, source::integer(items));
-  column = source::multiply(column, source::integer(width));
-  out.push_back(source::declare_integer(array.coordinates.back(), column));
-  coordinates.push_back(source::variable(array.coordinates.back()));
   return coordinates;
 }
 

@@ -1,0 +1,30 @@
+// Loops whose iterations may be done by different threads, in any order and at the same time. Used
+// by parallel_loop.
+#pragma once
+
+#include "base/result.h"
+#include "rewrite/analysis/iteration_overlap.h"
+#include "source/analysis.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace regraph::rewrite {
+
+// What a loop's iterations do to memory.
+struct IterationEffects {
+  std::set<std::string> read;     // buffers
+  std::set<std::string> written;  // by stores or atomics
+  bool rounds = false;            // floating-point atomics: another order rounds differently
+};
+
+// Error: refused, with the line and what makes one iteration of the loop depend on another: values
+// that are carried, elements that several may touch, effects that have an order. `form` has no
+// early returns and no local pointers that could be followed.
+[[nodiscard]] Result<IterationEffects> independent_iterations(const source::ForLoop& loop,
+                                                              const source::Analysis& analysis,
+                                                              const IterationOverlap& overlap);
+
+}  // namespace regraph::rewrite

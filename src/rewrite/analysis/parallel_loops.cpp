@@ -1,0 +1,249 @@
+#include "rewrite/analysis/parallel_loops.h"
+
+#include "rewrite/analysis/block_geometry.h"
+#include "rewrite/analysis/guarded_access.h"
+#include "source/visitor.h"
+#include "source/walk.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace regraph::rewrite {
+
+using source::Analysis;
+using source::as;
+using source::ForLoop;
+using source::Polynomial;
+using source::Stmt;
+using source::StmtPtr;
+using source::VariableReference;
+
+namespace {
+
+std::string where(const Stmt& stmt) {
+  return stmt.line > 0 ? "line " + std::to_string(stmt.line) + ": " : "";
+}
+
+// Looks at what stands around a loop, beside it, in front of it and behind it: every thread that
+// takes an iteration does it as well.
+class OutsideScan final : public source::Visitor {
+ public:
+  OutsideScan(const Analysis& analysis, const ForLoop& loop, const IterationEffects& effects)
+      : analysis_(analysis), loop_(loop), effects_(effects) {}
+
+  std::optional<std::string> obstacle;
+
+ private:
+  void visit(const ForLoop& stmt) override {
+    if (&stmt == &loop_) {
+      source::walk_own_expressions(stmt, [&](const source::Expr& expr) { note(expr); });
+      return;
+    }
+    note_loop(stmt);
+    Visitor::visit(stmt);
+  }
+  void visit(const source::WhileLoop& stmt) override {
+    note_loop(stmt);
+    Visitor::visit(stmt);
+  }
+  void visit(const source::Assignment& stmt) override {
+    const auto* base = source::place_variable(*stmt.target);
+    if (base == nullptr || analysis_.is_global_pointer(base->name) || is_pointer(base->name))
+      obstruct(stmt, "what a thread writes besides would be written by several");
+    Visitor::visit(stmt);
+  }
+  void visit(const source::Evaluation& stmt) override {
+    obstruct(stmt, "'" + stmt.call().function + "' would be called by several threads");
+  }
+  void visit(const source::Call& expr) override {
+    if (!source::is_pure(expr) && !source::reads_through_argument(expr.function) && !obstacle)
+      obstacle = "'" + expr.function + "' would be called by several threads";
+    Visitor::visit(expr);
+  }
+  void visit(const source::Subscript& expr) override {
+    note(expr);
+    Visitor::visit(expr);
+  }
+  void visit(const VariableReference& expr) override { note(expr); }
+
+  void note(const source::Expr& expr) {
+    const auto* variable = as<VariableReference>(expr);
+    if (variable != nullptr && effects_.written.contains(variable->name) && !obstacle)
+      obstacle = "'" + variable->name + "' is used outside of the loop as well";
+  }
+
+  // Work that one thread did once would be done for every iteration.
+  void note_loop(const Stmt& stmt) {
+    bool is_around = false;
+    source::walk(body_of(stmt),
+                 [&](const Stmt& inner) { is_around = is_around || &inner == &loop_; });
+    if (!is_around)
+      obstruct(stmt, "every thread that takes an iteration would run this loop as well");
+  }
+
+  bool is_pointer(const std::string& name) const {
+    const source::Variable* local = analysis_.local(name);
+    return local != nullptr && local->is_pointer;
+  }
+
+  void obstruct(const Stmt& stmt, const std::string& why) {
+    if (!obstacle)
+      obstacle = (stmt.line > 0 ? "in line " + std::to_string(stmt.line) + " " : "") + why;
+  }
+
+  const Analysis& analysis_;
+  const ForLoop& loop_;
+  const IterationEffects& effects_;
+};
+
+// The polynomial as an expression of sizes; nothing where a symbol is none.
+std::optional<IntegerExpression> of_sizes(const Polynomial& polynomial, const Problem& problem) {
+  IntegerExpression sum = 0;
+  for (const auto& [monomial, factor] : polynomial.terms()) {
+    IntegerExpression term = factor;
+    for (const std::string& name : monomial) {
+      if (!problem.sizes.contains(name)) return std::nullopt;
+      const IntegerExpression size = IntegerExpression::symbol(name);
+      term = factor == 1 && &name == &monomial.front() ? size
+                                                       : IntegerExpression::multiply(term, size);
+    }
+    sum = sum == IntegerExpression(0) ? term : IntegerExpression::add(sum, term);
+  }
+  return sum;
+}
+
+class LoopFinder {
+ public:
+  LoopFinder(const KernelAnalysis& kernel, const KernelForm& form, const Launch& launch)
+      : kernel_(kernel),
+        form_(form),
+        overlap_(form.kernel, form.analysis, launch, kernel.problem()) {}
+
+  Result<std::vector<ParallelLoop>> find() {
+    std::vector<ParallelLoop> result;
+    std::optional<Error> reason;  // of the first loop that counts, if any does
+    bool is_counted = false;
+    source::walk(form_.kernel.body, [&](const Stmt& stmt) {
+      const auto* loop = as<ForLoop>(stmt);
+      if (loop == nullptr) return;
+      auto found = qualified(*loop);
+      if (found) {
+        result.push_back(std::move(*found));
+      } else if (!reason || !is_counted) {
+        is_counted = source::counted_loop_of(stmt).has_value();
+        if (!reason || is_counted) reason = found.error();
+      }
+    });
+    if (!result.empty()) return result;
+    return reason ? *reason : refuse("the kernel has no loop");
+  }
+
+ private:
+  Result<ParallelLoop> qualified(const ForLoop& loop) const {
+    const auto counted = source::counted_loop_of(loop);
+    if (!counted) return refuse(where(loop) + "not a loop that counts up to a limit");
+    if (loop.line == 0 && loop.unroll == source::kUnrollFully)
+      return refuse("its iterations were given to one thread by another step");
+    const auto& type = loop.declaration()->variable.scalar;
+    if (type != ScalarType::i32 && type != ScalarType::u32)
+      return refuse(where(loop) + "its counter is no 32-bit integer");
+    ParallelLoop result{&loop, *counted, {}, {}, 0, 0, 0};
+    auto effects = independent_iterations(loop, form_.analysis, overlap_);
+    if (!effects) return effects.error();
+    result.effects = std::move(*effects);
+    if (Status status = read_bounds(result); !status) return status.error();
+    OutsideScan outside(form_.analysis, loop, result.effects);
+    outside.go(form_.kernel.body);
+    if (outside.obstacle) return refuse(where(loop) + *outside.obstacle);
+    return result;
+  }
+
+  Status read_bounds(ParallelLoop& result) const {
+    const std::string at = where(*result.loop);
+    const auto first = form_.analysis.polynomial(result.counted.first);
+    const auto limit = form_.analysis.polynomial(result.counted.limit);
+    if (!first || !limit || !is_of_parameters(*first) || !is_of_parameters(*limit))
+      return refuse(at + "its bounds are not made of the kernel's parameters alone");
+    result.span = *limit - *first;
+    auto span = of_sizes(result.span, kernel_.problem());
+    if (!span) return refuse(at + "how often it runs does not follow from the sizes");
+    result.iterations =
+        IntegerExpression::ceil_divide(*span, IntegerExpression(result.counted.stride));
+    if (const auto trips = result.counted.trip_count()) result.iterations = *trips;
+    bool is_first = true;
+    for (const auto* sizes : {&kernel_.problem().tests, &kernel_.problem().bench}) {
+      for (const Symbols& symbols : *sizes) {
+        const auto span_here = span->evaluate(symbols);
+        if (!span_here) return refuse(at + span_here.error().message);
+        const std::int64_t count = (*span_here + result.counted.stride - 1) / result.counted.stride;
+        result.least = is_first ? count : std::min(result.least, count);
+        result.most = is_first ? count : std::max(result.most, count);
+        is_first = false;
+      }
+    }
+    if (result.most < 2) return refuse(at + "it has only one iteration");
+    return {};
+  }
+
+  bool is_of_parameters(const Polynomial& polynomial) const {
+    const std::set<std::string> symbols = polynomial.symbols();
+    return std::all_of(symbols.begin(), symbols.end(), [&](const std::string& name) {
+      const source::KernelParameter* parameter = form_.kernel.parameter(name);
+      return parameter != nullptr && !parameter->is_pointer;
+    });
+  }
+
+  const KernelAnalysis& kernel_;
+  const KernelForm& form_;
+  const IterationOverlap overlap_;
+};
+
+}  // namespace
+
+bool fits_32_bits(const Polynomial& value, const Problem& problem) {
+  const auto expression = of_sizes(value, problem);
+  if (!expression) return false;
+  for (const auto* sizes : {&problem.tests, &problem.bench}) {
+    for (const Symbols& symbols : *sizes) {
+      const auto number = expression->evaluate(symbols);
+      if (!number || *number > std::numeric_limits<std::int32_t>::max()) return false;
+    }
+  }
+  return true;
+}
+
+bool iterations_lie_closer(const KernelForm& form, const ParallelLoop& loop, const Launch& launch,
+                           const Problem& problem) {
+  const auto distance = [&](const Polynomial& index, const std::string& symbol) {
+    const auto pitch = with_block_extents(index, launch.block).coefficient(symbol);
+    return pitch ? std::abs(estimate(*pitch, problem)) : 0.0;
+  };
+  int closer = 0;
+  for_each_guarded_access(loop.loop->body, [&](const GuardedAccess& access) {
+    const auto* base = source::base_variable(*access.access);
+    if (base == nullptr || !form.analysis.is_global_pointer(base->name)) return;
+    const auto index = form.analysis.polynomial(access.access->index);
+    if (!index) return;
+    const double by_thread = distance(*index, "threadIdx.x");
+    const double by_iteration = distance(*index, loop.counted.name);
+    if (by_thread == 0 || by_iteration == 0) return;  // the same for all
+    closer += by_iteration < by_thread ? 1 : by_iteration > by_thread ? -1 : 0;
+  });
+  return closer >= 0;
+}
+
+Result<std::vector<ParallelLoop>> parallel_loops(const KernelAnalysis& kernel) {
+  auto launch = kernel.launch();
+  if (!launch) return launch.error();
+  auto form = kernel.single_exit();
+  if (!form) return form.error();
+  return LoopFinder(kernel, **form, **launch).find();
+}
+
+}  // namespace regraph::rewrite
