@@ -76,6 +76,62 @@ __global__ void attention(const float* query, const float* keys, const float* va
   for (int i = 0; i < 8; ++i) o[i] *= inverse;
 })~",
        kAttentionManifest},
+      // The largest starts from the first element, which the sum takes in as well.
+      {"log_sum_exp", R"~(
+__global__ void cross_entropy(const float* x, const int* labels, float* loss, int rows, int cols) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= rows) return;
+  float m = x[row * cols];
+  for (int c = 1; c < cols; ++c) m = fmaxf(m, x[row * cols + c]);
+  float sum = 0.0f;
+  for (int c = 0; c < cols; ++c) {
+    float d = x[row * cols + c] - m;
+    sum += expf(d);
+  }
+  loss[row] = logf(sum) + m - x[row * cols + labels[row] % cols];
+})~",
+       R"~(
+sizes: {rows: 3000, cols: 512}
+args:
+  x: {dir: in, shape: [rows, cols], init: normal}
+  labels: {dir: in, shape: [rows], init: "int(0,7)"}
+  loss: {dir: out, shape: [rows]}
+launch: {block: 64, grid: "cdiv(rows, bx)"}
+tests: [{rows: 70, cols: 45}, {rows: 9, cols: 132}, {rows: 64, cols: 1}]
+assume: {noalias: true, reassociate: true}
+)~"},
+      // Masked: at first, or all along, there may be nothing but minus infinity.
+      {"masked_means", R"~(
+__global__ void masked(const float* x, const int* mask, double* mean, double* mass, int rows, int cols) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row < rows) {
+    double best = -INFINITY;
+    for (int c = 0; c < cols; c++) {
+      double score = mask[row * cols + c] > 0 ? (double)x[c] : -INFINITY;
+      if (score > best) best = score;
+    }
+    double sum = 0.0;
+    double total = 0;
+    for (int c = 0; c < cols; c++) {
+      double score = mask[row * cols + c] > 0 ? (double)x[c] : -INFINITY;
+      sum = sum + exp(score - best);
+      total -= -exp(score - best) * c;
+    }
+    mean[row] = total / sum;
+    mass[row] = sum;
+  }
+})~",
+       R"~(
+sizes: {rows: 3000, cols: 512}
+args:
+  x: {dir: in, shape: [cols], init: normal}
+  mask: {dir: in, shape: [rows, cols], init: "int(-1,1)"}
+  mean: {dir: out, shape: [rows]}
+  mass: {dir: out, shape: [rows]}
+launch: {block: 64, grid: "cdiv(rows, bx)"}
+tests: [{rows: 70, cols: 45}, {rows: 64, cols: 2}, {rows: 64, cols: 1}]
+assume: {noalias: true, reassociate: true}
+)~"},
       // Three passes over rows of constant length, in place.
       {"unit_vectors", R"~(
 __global__ void normalise(float* x, int n) {

@@ -35,7 +35,7 @@ namespace {
 // More elements than this in one row are no longer written out by the compiler.
 constexpr std::int64_t kLongestRow = 128;
 // Copies of a body that nested loops over a row may give when they are written out.
-constexpr std::int64_t kMostCopies = 256;
+constexpr std::int64_t kMostRowCopies = 256;
 
 // An access as a part of a row: base + offset, where the offset follows loops of constant length.
 struct RowAccess {
@@ -67,7 +67,7 @@ std::optional<std::int64_t> constant_of(const ExprPtr& expr, const Analysis& ana
   return polynomial ? polynomial->constant() : std::nullopt;
 }
 
-bool leaves(const StmtPtr& stmt) {
+bool may_leave(const StmtPtr& stmt) {
   if (is<source::Jump>(stmt) || is<source::Return>(stmt)) return true;
   if (is<source::ForLoop>(stmt) || is<source::WhileLoop>(stmt)) {
     bool returns = false;
@@ -77,7 +77,7 @@ bool leaves(const StmtPtr& stmt) {
     return returns;
   }
   for (const Block* block : {&body_of(*stmt), &otherwise_of(*stmt)}) {
-    if (std::any_of(block->begin(), block->end(), leaves)) return true;
+    if (std::any_of(block->begin(), block->end(), may_leave)) return true;
   }
   return false;
 }
@@ -373,17 +373,19 @@ class RowFinder {
 
   // Elements are used more than once, in loops around them or in several places.
   static bool is_worth_keeping(const std::vector<const RowAccess*>& accesses, bool is_updated) {
-    std::size_t uses = 0;
+    // `x[d] = x[d] + 1` uses an element once.
+    std::set<std::pair<const source::Stmt*, std::int64_t>> uses;
     std::set<std::int64_t> elements;
     bool is_again = false;
     bool stores = false;
     for (const RowAccess* access : accesses) {
-      uses += access->offsets.size();
+      for (const std::int64_t offset : access->offsets)
+        uses.emplace(access->placed->stmt, offset);
       elements.insert(access->offsets.begin(), access->offsets.end());
       is_again = is_again || access->is_again;
       stores = stores || access->placed->stores;
     }
-    return (is_again || uses > elements.size()) && stores == is_updated;
+    return (is_again || uses.size() > elements.size()) && stores == is_updated;
   }
 
   // Loops that count elements of the row have to be written out, with all that is in them.
@@ -397,7 +399,7 @@ class RowFinder {
             });
         if (!follows) continue;
         const auto copies = copies_of(surrounding.loop);
-        if (!copies || *copies > kMostCopies) {
+        if (!copies || *copies > kMostRowCopies) {
           return refuse("the loop over '" + surrounding.counted->name +
                         "' goes around too much to be written out");
         }
@@ -463,7 +465,7 @@ class RowFinder {
     std::size_t position = block.size();
     for (const RowAccess* access : accesses)
       position = std::min(position, access->position);
-    while (position < block.size() && !leaves(block[position]))
+    while (position < block.size() && !may_leave(block[position]))
       ++position;
     return position;
   }

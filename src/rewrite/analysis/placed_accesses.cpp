@@ -42,6 +42,7 @@ class Placer final : public source::Visitor {
 
   // Visitor::go gives references; loops are needed as shared pointers.
   void walk(const StmtPtr& stmt) {
+    stmt_ = stmt.get();
     if (const auto* loop = as<ForLoop>(stmt)) {
       go_header(*loop);
       under(around_loop(stmt, loop->body), [&] {
@@ -173,6 +174,7 @@ class Placer final : public source::Visitor {
   void note(const Subscript& access, bool stores, bool loads) {
     PlacedAccess placed;
     placed.access = &access;
+    placed.stmt = stmt_;
     placed.buffer = source::to<VariableReference>(access.base).name;
     placed.index = analysis_.polynomial(access.index);
     placed.is_wide = access.index->type && size_in_bytes(*access.index->type) == 8;
@@ -183,6 +185,7 @@ class Placer final : public source::Visitor {
   }
 
   const Analysis& analysis_;
+  const source::Stmt* stmt_ = nullptr;
   std::vector<Surrounding> around_;
 };
 

@@ -22,6 +22,7 @@ struct Surrounding {
 
 struct PlacedAccess {
   const source::Subscript* access = nullptr;
+  const source::Stmt* stmt = nullptr;  // that it is in
   std::string buffer;
   std::optional<source::Polynomial> index;
   bool is_wide = false;  // the index is 64-bit

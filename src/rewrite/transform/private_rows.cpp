@@ -30,9 +30,9 @@ struct KeptRow {
 };
 
 // Puts the arrays in the place of accesses, and has the loops that count their elements unrolled.
-class Replacer final : public source::Mutator {
+class RowReplacer final : public source::Mutator {
  public:
-  explicit Replacer(std::vector<const KeptRow*> rows) : rows_(std::move(rows)) {}
+  explicit RowReplacer(std::vector<const KeptRow*> rows) : rows_(std::move(rows)) {}
 
  private:
   using Mutator::mutate;
@@ -95,7 +95,7 @@ class RowKeeper {
       }
       const StmtPtr below =
           source::with_blocks(stmt, run(body_of(*stmt)), run(otherwise_of(*stmt)));
-      result.push_back(open.empty() ? below : Replacer(open).run(below));
+      result.push_back(open.empty() ? below : RowReplacer(open).run(below));
       for (const KeptRow& kept : kept_) {
         if (kept.row->last != stmt) continue;
         std::erase(open, &kept);
