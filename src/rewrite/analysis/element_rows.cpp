@@ -1,6 +1,6 @@
 #include "rewrite/analysis/element_rows.h"
 
-#include "rewrite/analysis/placed_accesses.h"
+#include "rewrite/analysis/row_access.h"
 #include "rewrite/forms/element_accesses.h"
 #include "rewrite/forms/kernel_state.h"
 #include "source/build.h"
@@ -32,40 +32,8 @@ std::int64_t ElementRow::words(const Kernel& kernel) const {
 
 namespace {
 
-// More elements than this in one row are no longer written out by the compiler.
-constexpr std::int64_t kLongestRow = 128;
 // Copies of a body that nested loops over a row may give when they are written out.
 constexpr std::int64_t kMostRowCopies = 256;
-
-// An access as a part of a row: base + offset, where the offset follows loops of constant length.
-struct RowAccess {
-  const PlacedAccess* placed = nullptr;
-  std::size_t position = 0;  // of the statement in the block
-  Polynomial base;           // without its constant
-  Polynomial offset;
-  std::set<std::int64_t> offsets;         // the values that it takes
-  std::vector<const CountedLoop*> loops;  // that it follows
-  bool is_again = false;                  // a loop around it that it does not follow
-};
-
-// Conditions that hold wherever an access is, and whether it happens whenever they do.
-struct Reach {
-  std::vector<ExprPtr> terms;
-  bool is_certain = true;
-
-  std::set<std::string> texts() const {
-    std::set<std::string> result;
-    for (const ExprPtr& term : terms)
-      result.insert(source::print(term));
-    return result;
-  }
-};
-
-// Value of a counter in its first iteration.
-std::optional<std::int64_t> constant_of(const ExprPtr& expr, const Analysis& analysis) {
-  const auto polynomial = analysis.polynomial(expr);
-  return polynomial ? polynomial->constant() : std::nullopt;
-}
 
 bool may_leave(const StmtPtr& stmt) {
   if (is<source::Jump>(stmt) || is<source::Return>(stmt)) return true;
@@ -147,120 +115,12 @@ class RowFinder {
   void note(const PlacedAccess& placed, std::size_t position, Use& use) const {
     const bool is_taken = taken_.contains(placed.access);
     if (is_taken && !analysis_.is_written(placed.buffer)) return;
-    auto access = is_taken ? std::nullopt : row_access(placed, position);
+    auto access = is_taken ? std::nullopt : row_access_of(placed, position, analysis_);
     if (access) {
       use.accesses.push_back(std::move(*access));
     } else {
       use.strays.insert(position);
     }
-  }
-
-  // The innermost loop around the access that counts by that name.
-  static const CountedLoop* loop_of(const PlacedAccess& placed, const std::string& name) {
-    for (auto at = placed.around.rbegin(); at != placed.around.rend(); ++at) {
-      if (at->counted && at->counted->name == name) return &*at->counted;
-    }
-    return nullptr;
-  }
-
-  std::optional<RowAccess> row_access(const PlacedAccess& placed, std::size_t position) const {
-    if (!placed.index) return std::nullopt;
-    RowAccess result;
-    result.placed = &placed;
-    result.position = position;
-    std::set<std::string> counters;
-    for (const std::string& symbol : placed.index->symbols()) {
-      const CountedLoop* loop = loop_of(placed, symbol);
-      if (loop == nullptr) continue;
-      const auto coefficient = placed.index->coefficient(symbol);
-      const auto trips = loop->trip_count();
-      if (!trips || *trips < 1 || !coefficient || !coefficient->constant()) return std::nullopt;
-      counters.insert(symbol);
-      result.loops.push_back(loop);
-    }
-    const Polynomial fixed = placed.index->without(counters);
-    const Polynomial constant(fixed.terms().contains({}) ? fixed.terms().at({}) : 0);
-    result.base = fixed - constant;
-    result.offset = *placed.index - result.base;
-    if (!enumerate(result)) return std::nullopt;
-    for (const Surrounding& surrounding : placed.around) {
-      if (!surrounding.loop) continue;
-      const bool follows = surrounding.counted && counters.contains(surrounding.counted->name);
-      const auto trips =
-          surrounding.counted ? surrounding.counted->trip_count() : std::optional<std::int64_t>();
-      result.is_again = result.is_again || (!follows && (!trips || *trips > 1));
-    }
-    return result;
-  }
-
-  // Fills in the offsets; false where there are too many.
-  bool enumerate(RowAccess& access) const {
-    std::set<std::int64_t> values = {
-        access.offset.terms().contains({}) ? access.offset.terms().at({}) : 0};
-    for (const CountedLoop* loop : access.loops) {
-      const std::int64_t factor = *access.offset.coefficient(loop->name)->constant();
-      const auto first = constant_of(loop->first, analysis_);
-      const std::int64_t trips = *loop->trip_count();
-      if (!first || trips > kLongestRow) return false;
-      std::set<std::int64_t> next;
-      for (const std::int64_t value : values) {
-        for (std::int64_t trip = 0; trip < trips; ++trip)
-          next.insert(value + factor * (*first + trip * loop->stride));
-      }
-      values = std::move(next);
-      if (static_cast<std::int64_t>(values.size()) > kLongestRow) return false;
-    }
-    access.offsets = std::move(values);
-    return true;
-  }
-
-  // Whether the expression has one value wherever its names are known, and they are known outside
-  // of what declares those `inside`.
-  bool is_fixed(const ExprPtr& expr, const std::set<std::string>& inside) const {
-    if (analysis_.reads_memory(expr)) return false;
-    const std::set<std::string> names = source::variables_of(expr);
-    return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
-      if (inside.contains(name)) return false;
-      if (const auto* parameter = kernel_.parameter(name))
-        return !parameter->is_pointer && !analysis_.is_written(name);
-      return analysis_.is_single_definition(name);
-    });
-  }
-
-  Reach reach_of(const PlacedAccess& placed, const std::set<std::string>& inside) const {
-    Reach reach;
-    for (const Surrounding& surrounding : placed.around) {
-      if (surrounding.condition) {
-        if (is_fixed(surrounding.condition, inside)) {
-          reach.terms.push_back(surrounding.condition);
-        } else {
-          reach.is_certain = false;
-        }
-        continue;
-      }
-      if (!surrounding.counted) {
-        reach.is_certain = false;
-        continue;
-      }
-      reach.is_certain = reach.is_certain && !surrounding.may_be_left;
-      const CountedLoop& counted = *surrounding.counted;
-      if (const auto trips = counted.trip_count()) {
-        reach.is_certain = reach.is_certain && *trips > 0;
-      } else if (is_fixed(counted.first, inside) && is_fixed(counted.limit, inside)) {
-        reach.terms.push_back(source::less(first_of(counted), counted.limit));
-      } else {
-        reach.is_certain = false;
-      }
-    }
-    return reach;
-  }
-
-  // In the counter's type, as the loop compares it.
-  ExprPtr first_of(const CountedLoop& counted) const {
-    const source::Variable* counter = analysis_.local(counted.name);
-    return counter == nullptr || counted.first->type == counter->scalar
-               ? counted.first
-               : source::cast(counter->type, counted.first);
   }
 
   void find_read(const Block& block, const std::string& buffer, const Use& use) {
@@ -439,7 +299,7 @@ class RowFinder {
     std::vector<std::set<std::string>> all;
     const std::size_t end = certain_end(block, accesses);
     for (const RowAccess* access : accesses) {
-      Reach reach = reach_of(*access->placed, inside);
+      Reach reach = reach_of(*access->placed, inside, kernel_, analysis_);
       all.push_back(reach.texts());
       const bool counts = row.is_updated ? access->placed->stores : access->placed->loads;
       if (!reach.is_certain || !counts || access->position >= end) continue;
@@ -485,7 +345,7 @@ class RowFinder {
     for (const RowAccess* access : accesses) {
       if (access->position != first) continue;
       if (access->placed->loads) return false;
-      const Reach reach = reach_of(*access->placed, inside);
+      const Reach reach = reach_of(*access->placed, inside, kernel_, analysis_);
       const std::set<std::string> asked = reach.texts();
       if (reach.is_certain && std::includes(given.begin(), given.end(), asked.begin(), asked.end()))
         stored.insert(access->offsets.begin(), access->offsets.end());
@@ -505,9 +365,9 @@ class RowFinder {
       if (!(access->offset - Polynomial::symbol(counter)).is_zero()) continue;
       const ExprPtr place = source::add(source::variable(element_), source::integer(low));
       const ExprPtr index = source::rewrite_expr(said, source::replace_variable(counter, place));
-      if (!is_fixed(
+      if (!is_fixed_outside(
               source::rewrite_expr(index, source::replace_variable(element_, source::integer(0))),
-              inside)) {
+              inside, kernel_, analysis_)) {
         continue;
       }
       row.index = index;

@@ -1,5 +1,6 @@
 #include "rewrite/analysis/online_loops.h"
 
+#include "rewrite/analysis/loop_starts.h"
 #include "rewrite/analysis/loop_value.h"
 #include "rewrite/analysis/seen_under.h"
 #include "rewrite/analysis/weighted_sums.h"
@@ -10,8 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <cstdlib>
 #include <map>
 #include <optional>
 #include <set>
@@ -56,24 +55,6 @@ bool is_mentioned(const Block& block, const std::string& name) {
     found = found || is_mentioned(target_of(stmt), name) || is_mentioned(value_of(stmt), name);
   });
   return found;
-}
-
-// A number that every value can be compared with, unlike minus infinity.
-bool is_finite(const ExprPtr& expr) {
-  if (const auto* minus = source::as_unary(expr, source::UnaryOperator::minus))
-    return is_finite(minus->operand);
-  if (is<source::IntegerLiteral>(expr)) return true;
-  const auto* literal = as<source::FloatingLiteral>(expr);
-  return literal != nullptr && std::isfinite(std::strtof(literal->spelling.c_str(), nullptr)) &&
-         literal->spelling.find_first_of("0123456789") == 0;
-}
-
-bool is_all_zero(const ExprPtr& expr) {
-  if (source::is_number(expr, 0)) return true;
-  const auto* literal = as<source::FloatingLiteral>(expr);
-  if (literal != nullptr) return literal->spelling.find_first_not_of("0.fF") == std::string::npos;
-  const auto* list = as<source::InitializerList>(expr);
-  return list != nullptr && std::all_of(list->values.begin(), list->values.end(), is_all_zero);
 }
 
 // What the loop that finds the largest value does.
@@ -203,7 +184,7 @@ class PairFinder {
         !status) {
       return status.error();
     }
-    result.may_be_infinite = !start || !is_finite(start);
+    result.may_be_infinite = !start || !is_finite_number(start);
     if (result.may_be_infinite && !sums->are_added_always) {
       return refuse("a sum is added to under a condition, and '" + name +
                     "' may be minus infinity, as it does not start from a finite number");
@@ -350,67 +331,6 @@ class PairFinder {
       return "'" + base->name + "' is written before the values are known to be over";
     if (read.contains(base->name)) return "'" + base->name + "' changes after it was compared";
     return std::nullopt;
-  }
-
-  // The value of the last statement in front of the loop that sets the variable; null where that
-  // is not known.
-  static ExprPtr start_of(const Block& block, std::size_t before, const std::string& name) {
-    for (std::size_t at = before; at-- > 0;) {
-      const auto* declaration = as<Declaration>(block[at]);
-      if (declaration != nullptr && declaration->variable.name == name) return declaration->value;
-      const auto* assignment = as<Assignment>(block[at]);
-      if (assignment != nullptr && is_named(assignment->target, name))
-        return assignment->op == source::AssignmentOperator::assign ? assignment->value : nullptr;
-      if (sets(block[at], name)) return nullptr;
-    }
-    return nullptr;
-  }
-
-  static bool sets(const StmtPtr& stmt, const std::string& name) {
-    bool found = false;
-    source::walk(Block{stmt}, [&](const Stmt& inner) {
-      const ExprPtr& target = target_of(inner);
-      const auto* base = target ? source::base_variable(*target) : nullptr;
-      found = found || (base != nullptr && base->name == name);
-    });
-    return found;
-  }
-
-  static bool starts_from_zero(const Block& block, std::size_t before,
-                               const source::Variable& variable) {
-    for (std::size_t at = before; at-- > 0;) {
-      const auto* declaration = as<Declaration>(block[at]);
-      if (declaration != nullptr && declaration->variable.name == variable.name)
-        return declaration->value && is_all_zero(declaration->value);
-      if (sets(block[at], variable.name)) return clears(block[at], variable, 0);
-    }
-    return false;
-  }
-
-  // x = 0, or loops that do so with all elements of an array.
-  static bool clears(const StmtPtr& stmt, const source::Variable& variable, std::size_t axis) {
-    if (axis == variable.extents.size()) {
-      const auto* assignment = as<Assignment>(stmt);
-      return assignment != nullptr && assignment->op == source::AssignmentOperator::assign &&
-             is_all_zero(assignment->value) &&
-             source::indices_of(*assignment->target).size() == axis;
-    }
-    const auto counted = source::counted_loop_of(*stmt);
-    if (!counted || !counted->starts_at_zero() || counted->stride != 1 ||
-        counted->trip_count() != variable.extents[axis] || body_of(*stmt).size() != 1) {
-      return false;
-    }
-    // The counter of this loop is that axis's index.
-    bool is_index = true;
-    source::walk(body_of(*stmt), [&](const Stmt& inner) {
-      if (const ExprPtr& target = target_of(inner); target && !is<ForLoop>(inner)) {
-        const auto* base = source::base_variable(*target);
-        if (base == nullptr || base->name != variable.name) return;
-        const auto indices = source::indices_of(*target);
-        is_index = is_index && axis < indices.size() && is_named(indices[axis], counted->name);
-      }
-    });
-    return is_index && clears(body_of(*stmt).front(), variable, axis + 1);
   }
 
   // The same bounds; or the first iteration is what the maximum starts from.

@@ -27,11 +27,6 @@ using source::Subscript;
 using source::VariableReference;
 using source::WhileLoop;
 
-const Subscript* element_loaded_by(const Call& call) {
-  if (!source::reads_through_argument(call.function) || call.arguments.size() != 1) return nullptr;
-  return as<Subscript>(source::addressed(*call.arguments[0]));
-}
-
 namespace {
 
 class Placer final : public source::Visitor {
@@ -133,12 +128,6 @@ class Placer final : public source::Visitor {
   }
 
   void visit(const Call& expr) override {
-    const Subscript* element = element_loaded_by(expr);
-    if (element != nullptr && is_element(*element)) {
-      note(*element, false, true);
-      go(element->index);
-      return;
-    }
     source::for_each_passed_place(expr, [&](const source::Expr& place) { note_strange(place); });
     Visitor::visit(expr);
   }

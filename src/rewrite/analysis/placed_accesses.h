@@ -38,11 +38,7 @@ struct PlacedAccesses {
 };
 
 // The accesses in the statement to the kernel's pointer parameters, in program order.
-// `__ldg(&x[i])` is a load of x[i].
 [[nodiscard]] PlacedAccesses placed_accesses(const source::StmtPtr& stmt,
                                              const source::Analysis& analysis);
-
-// The element that `__ldg(&x[i])` loads; null for everything else.
-[[nodiscard]] const source::Subscript* element_loaded_by(const source::Call& call);
 
 }  // namespace regraph::rewrite

@@ -1,6 +1,5 @@
 #include "rewrite/transform/private_rows.h"
 
-#include "rewrite/analysis/placed_accesses.h"
 #include "rewrite/transform/names.h"
 #include "source/build.h"
 #include "source/mutator.h"
@@ -40,12 +39,6 @@ class RowReplacer final : public source::Mutator {
   ExprPtr mutate(const ExprPtr& expr, const Subscript& access) override {
     const ExprPtr kept = element_for(access);
     return kept ? kept : Mutator::mutate(expr, access);
-  }
-
-  ExprPtr mutate(const ExprPtr& expr, const source::Call& call) override {
-    const Subscript* loaded = element_loaded_by(call);
-    const ExprPtr kept = loaded != nullptr ? element_for(*loaded) : nullptr;
-    return kept ? kept : Mutator::mutate(expr, call);
   }
 
   StmtPtr mutate(const StmtPtr& stmt, const ForLoop& loop) override {
