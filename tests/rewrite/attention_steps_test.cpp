@@ -39,6 +39,17 @@ TEST(SmemTile, StagesRowsOfConstantLength) {
   }
 }
 
+TEST(SmemTile, DropsGuardsOfRowsInRegisters) {
+  const auto kernel = sample("attention_rows");
+  ASSERT_NE(kernel, nullptr);
+  const auto state =
+      expect_correct(*kernel, fused_and({{"smem_tile", {{"loop", "1"}, {"depth", "8"}}}}));
+  const std::string code = source::print(state.unit);
+  const std::size_t strip = code.find("for (int t1");
+  ASSERT_NE(strip, std::string::npos) << code;
+  EXPECT_GT(code.find("q < queries", strip), code.find("__syncthreads", strip)) << code;
+}
+
 TEST(SmemTile, LeavesLoopsOverRegisters) {
   const auto kernel = sample("attention_rows");
   ASSERT_NE(kernel, nullptr);
