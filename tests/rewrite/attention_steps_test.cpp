@@ -82,6 +82,50 @@ TEST(SmemTile, StagesElementsThatAreLoadedThroughTheCache) {
   EXPECT_EQ(source::print(state.unit).find("__ldg"), std::string::npos);
 }
 
+TEST(SliceK, ScalesPartsToOneMaximum) {
+  for (const char* name : {"attention_rows", "attention_pointers"}) {
+    SCOPED_TRACE(name);
+    const auto kernel = sample(name);
+    ASSERT_NE(kernel, nullptr);
+    for (const char* slices : {"2", "8"}) {
+      const auto state = expect_correct(
+          *kernel, fused_and({{"smem_tile", {{"loop", "1"}, {"depth", "8"}, {"copy", "vector"}}},
+                              {"slice_k", {{"slices", slices}}}}));
+      expect_text(source::print(state.unit), "_own_scale = expf(");
+    }
+  }
+}
+
+// With a mask, slices may have seen nothing but minus infinity, and so may all of them.
+std::unique_ptr<KernelCase> masked(const std::string& score) {
+  auto made = KernelCase::make(
+      "__global__ void f(const float* k, const float* v, float* y, int rows, int n, int last) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < rows) {\n"
+      "    float m = -INFINITY;\n"
+      "    for (int t = 0; t < n; ++t) { float s = " +
+          score +
+          "; m = fmaxf(m, s); }\n    float sum = 0.0f;\n    float mix = 0.0f;\n"
+          "    for (int t = 0; t < n; ++t) {\n      float s = " +
+          score +
+          ";\n      float w = expf(s - m);\n      sum += w;\n      mix += w * v[t];\n"
+          "    }\n    y[i * 2] = mix / sum;\n    y[i * 2 + 1] = sum;\n  }\n}",
+      "sizes: {rows: 640, n: 128}\nargs: {k: {dir: in, shape: [n], init: normal}, v: {dir: in, "
+      "shape: [n], init: normal}, y: {dir: out, shape: [rows, 2]}, last: 3}\n"
+      "launch: {block: 32, grid: 'cdiv(rows, bx)'}\nassume: {noalias: true, reassociate: true}\n"
+      "tests: [{rows: 37, n: 9}, {rows: 64, n: 40}, {rows: 1, n: 1}]\n");
+  EXPECT_TRUE(made.ok()) << made.error().message;
+  return made.ok() ? std::move(*made) : nullptr;
+}
+
+TEST(SliceK, TakesSlicesThatSawNothing) {
+  const std::vector<Application> steps = {{"online_fusion", {{"form", "online"}}},
+                                          {"smem_tile", {{"loop", "1"}, {"depth", "8"}}},
+                                          {"slice_k", {{"slices", "4"}}}};
+  // Thread i sees i - last + 1 values, the first ones none.
+  expect_correct(*masked("t <= i - last ? k[t] * i : -INFINITY"), steps);
+  expect_correct(*masked("t >= i ? k[t] * i : -INFINITY"), steps);
+}
+
 TEST(MultiAccumulator, SplitsLoopsThatAreWrittenOut) {
   const auto kernel = sample("attention_rows");
   ASSERT_NE(kernel, nullptr);
