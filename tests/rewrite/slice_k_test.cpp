@@ -100,10 +100,10 @@ TEST(SliceK, SeesWhatIsScaledToAMaximum) {
   expect_slices(online(both, ""));
   expect_slices(online(both, "if (v > 100.0f) sum += w;"));
   expect_whole(online("sum *= s;", ""), "'other' is not scaled when 'm' grows");
-  expect_whole(online("sum *= s; other *= s * s;", ""), "'");
+  expect_whole(online("sum *= s; other *= s * s;", ""), "'sum' is updated by different operations");
   expect_whole(online(both, "sum += 1.0f;"), "'sum' is read before the loop is over");
-  expect_whole(online(both, "other += w * sum;"), "'other' follows the largest value so far");
-  expect_whole(online(both, "m = fmaxf(m, 2.0f * v);"), "'");
+  expect_whole(online(both, "other += w * sum;"), "'sum' is read before the loop is over");
+  expect_whole(online(both, "m = fmaxf(m, 2.0f * v);"), "'m' is used otherwise than to scale sums");
 }
 
 // Nothing may be read past the end in the rounds in which a slice has no strip.

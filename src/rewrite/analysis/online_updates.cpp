@@ -55,6 +55,15 @@ class UpdateFinder {
       });
       if (is_left) return refuse("'" + sum.name + "' is read before the loop is over");
     }
+    // Sums are scaled to it where they are: it may not move away from them.
+    bool is_loose = false;
+    source::walk(result_.rest, [&](const Stmt& stmt) {
+      for (const ExprPtr& expr : {target_of(stmt), value_of(stmt)}) {
+        is_loose = is_loose || (expr && !updates_.contains(&stmt) &&
+                                source::variables_of(expr).contains(result_.maximum));
+      }
+    });
+    if (is_loose) return refuse("'" + result_.maximum + "' is used otherwise than to scale sums");
     return std::move(result_);
   }
 
@@ -65,6 +74,7 @@ class UpdateFinder {
       const auto growth = growth_of(block[at]);
       if (growth && at + 1 < block.size() && updates(block[at + 1], *growth)) {
         out.push_back(block[at + 1]);
+        updates_.insert(block[at + 1].get());
         take(block, at + 2, *growth, out);
         return out;
       }
@@ -226,6 +236,7 @@ class UpdateFinder {
   }
 
   const Analysis& analysis_;
+  std::set<const Stmt*> updates_;  // of the maximum
   OnlineUpdates result_;
   std::optional<Error> error_;
 };
