@@ -103,6 +103,7 @@ TEST(SliceK, SeesWhatIsScaledToAMaximum) {
   expect_whole(online("sum *= s; other *= s * s;", ""), "'sum' is updated by different operations");
   expect_whole(online(both, "sum += 1.0f;"), "'sum' is read before the loop is over");
   expect_whole(online(both, "other += w * sum;"), "'sum' is read before the loop is over");
+  expect_whole(online(both, "sum += w * m;"), "'m' is used otherwise than to scale sums");
   expect_whole(online(both, "m = fmaxf(m, 2.0f * v);"), "'m' is used otherwise than to scale sums");
 }
 

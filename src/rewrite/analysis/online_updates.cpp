@@ -217,6 +217,14 @@ class UpdateFinder {
         source::rewrite_expressions(behind, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
           return weighs(expr) ? std::optional(source::floating("1.0f")) : std::nullopt;
         });
+    bool is_loose = false;
+    source::walk_expressions(unweighted, [&](const source::Expr& node) {
+      is_loose = is_loose || is_named(node, reference) || is_named(node, growth.maximum);
+    });
+    if (is_loose) {
+      error_ = refuse("'" + growth.maximum + "' is used otherwise than to scale sums");
+      return;
+    }
     const Block left =
         source::rewrite_statements(unweighted, [&](const StmtPtr& stmt) -> std::optional<Block> {
           const auto* assignment = as<Assignment>(stmt);
