@@ -7,9 +7,9 @@ namespace {
 // A thread with rows of four elements; what stands in the kernel is the test's.
 struct Rows {
   std::string body;
-  std::string before = "";  // in front of the kernel
+  std::string before = {};  // in front of the kernel
   std::string assume = "{noalias: true}";
-  std::string more = "";  // lines of the manifest
+  std::string more = {};  // lines of the manifest
 };
 
 std::unique_ptr<KernelCase> kernel_of(const Rows& rows) {

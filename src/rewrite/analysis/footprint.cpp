@@ -95,7 +95,9 @@ Result<Footprint> footprint_of(const Polynomial& index, const LocalSymbols& loca
     }
     const auto& [monomial, factor] = *coefficient->terms().begin();
     for (const std::string& name : monomial) {
-      if (locals.contains(name)) return refuse("the index multiplies " + symbol + " by " + name);
+      if (locals.contains(name))
+        return refuse(
+            std::string("the index multiplies ").append(symbol).append(" by ").append(name));
     }
     if (factor <= 0) return refuse("the index falls as " + symbol + " rises");
     by_stride[monomial].push_back({symbol, factor, count});
