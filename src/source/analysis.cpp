@@ -84,8 +84,11 @@ class AnalysisScan final : public Visitor {
 
   void note_passed(const Expr& expr) {
     for_each_passed_place(expr, [&](const Expr& place) {
-      if (const VariableReference* base = place_variable(place))
-        analysis_.address_taken_.insert(base->name);
+      const VariableReference* base = place_variable(place);
+      const Variable* local = base != nullptr ? analysis_.local(base->name) : nullptr;
+      // The address of what a pointer leads to is not the pointer's own.
+      const bool is_behind = local != nullptr && local->is_pointer && !is<VariableReference>(place);
+      if (base != nullptr && !is_behind) analysis_.address_taken_.insert(base->name);
     });
   }
 

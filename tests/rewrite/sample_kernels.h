@@ -29,6 +29,8 @@ struct SampleKernel {
 [[nodiscard]] std::vector<SampleKernel> streaming_kernels();
 // Kernels that say in a roundabout way what a twin, named NAME_plain, says plainly.
 [[nodiscard]] std::vector<SampleKernel> idiom_kernels();
+// A thread with rows of constant length: attention and its kin.
+[[nodiscard]] std::vector<SampleKernel> attention_kernels();
 // Kernels as courses write them, along all axes of a grid.
 [[nodiscard]] std::vector<SampleKernel> course_kernels();
 // Threads that do in a loop what other threads could do.

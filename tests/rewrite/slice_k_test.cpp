@@ -84,6 +84,29 @@ TEST(SliceK, TakesOtherOperations) {
                  .after = "if (row < M) out[row * 8 + x] = sum * positive;"});
 }
 
+TEST(SliceK, SeesWhatIsScaledToAMaximum) {
+  const auto online = [](const std::string& scaled, const std::string& more) {
+    return Strips{.before = "float m = -1e30f;\n float sum = 0.0f;\n float other = 0.0f;",
+                  .use =
+                      "for (int k = 0; k < 8; ++k) { const float v = tile[y][k] * (x + 1);\n"
+                      "  if (v > m) { const float s = expf(m - v); " +
+                      scaled +
+                      " }\n  m = fmaxf(m, v);\n  const float w = expf(v - m);\n  sum += w;\n"
+                      "  other += 2.0f * w;\n " +
+                      more + " }",
+                  .after = "if (row < M) out[row * 8 + x] = sum + 3.0f * other + m;"};
+  };
+  const std::string both = "sum *= s; other *= s;";
+  expect_slices(online(both, ""));
+  expect_slices(online(both, "if (v > 100.0f) sum += w;"));
+  expect_whole(online("sum *= s;", ""), "'other' is not scaled when 'm' grows");
+  expect_whole(online("sum *= s; other *= s * s;", ""), "'sum' is updated by different operations");
+  expect_whole(online(both, "sum += 1.0f;"), "'sum' is read before the loop is over");
+  expect_whole(online(both, "other += w * sum;"), "'sum' is read before the loop is over");
+  expect_whole(online(both, "sum += w * m;"), "'m' is used otherwise than to scale sums");
+  expect_whole(online(both, "m = fmaxf(m, 2.0f * v);"), "'m' is used otherwise than to scale sums");
+}
+
 // Nothing may be read past the end in the rounds in which a slice has no strip.
 TEST(SliceK, AsksForTheStripAlsoWhereCopiesDoNot) {
   auto kernel = KernelCase::make(

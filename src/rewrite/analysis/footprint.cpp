@@ -29,7 +29,8 @@ Polynomial monomial_polynomial(const Monomial& monomial) {
 
 // Splits the terms that share a symbolic stride into dimensions: a term whose factor is larger than
 // everything below it can reach starts a new one (rows of a constant pitch).
-std::vector<FootprintDimension> split(std::vector<LocalTerm> terms, const Monomial& monomial) {
+std::vector<FootprintDimension> split(std::vector<LocalTerm> terms, const Monomial& monomial,
+                                      const std::string& apart) {
   std::sort(terms.begin(), terms.end(),
             [](const LocalTerm& a, const LocalTerm& b) { return a.factor < b.factor; });
   std::vector<FootprintDimension> result;
@@ -41,6 +42,7 @@ std::vector<FootprintDimension> split(std::vector<LocalTerm> terms, const Monomi
     FootprintDimension dimension;
     while (last < terms.size() && terms[last].factor % unit == 0 &&
            terms[last].factor / unit <= span) {
+      if (last > first && terms[last].symbol == apart && terms[last].factor / unit == span) break;
       const std::int64_t step = terms[last].factor / unit;
       dimension.terms[terms[last].symbol] = step;
       span += step * (terms[last].count - 1);
@@ -127,7 +129,8 @@ const FootprintDimension* Footprint::dimension_of(const std::string& symbol) con
   return nullptr;
 }
 
-Result<Footprint> footprint_of(const Polynomial& index, const LocalSymbols& locals) {
+Result<Footprint> footprint_of(const Polynomial& index, const LocalSymbols& locals,
+                               const std::string& apart) {
   std::map<Monomial, std::vector<LocalTerm>> by_stride;
   std::set<std::string> local_names;
   for (const auto& [symbol, count] : locals) {
@@ -154,7 +157,7 @@ Result<Footprint> footprint_of(const Polynomial& index, const LocalSymbols& loca
   Footprint result;
   result.base = index.without(local_names);
   for (const auto& [monomial, terms] : by_stride) {
-    for (FootprintDimension& dimension : split(terms, monomial)) {
+    for (FootprintDimension& dimension : split(terms, monomial, apart)) {
       result.dimensions.push_back(std::move(dimension));
     }
   }

@@ -43,9 +43,11 @@ struct Footprint {
 [[nodiscard]] Footprint with_digits_apart(const Footprint& footprint, const std::string& variable,
                                           const LocalSymbols& locals);
 
-// Returns the box `index` visits. Error: refused, when a coefficient is negative, is a sum, or
-// mixes local symbols.
+// Returns the box `index` visits. A symbol that is `apart` has a dimension of its own where what is
+// below it fills no more than one of its steps: rows of 64 whose number is the symbol. Error:
+// refused, when a coefficient is negative, is a sum, or mixes local symbols.
 [[nodiscard]] Result<Footprint> footprint_of(const source::Polynomial& index,
-                                             const LocalSymbols& locals);
+                                             const LocalSymbols& locals,
+                                             const std::string& apart = "");
 
 }  // namespace regraph::rewrite

@@ -40,6 +40,26 @@ std::vector<StmtPtr> innermost_loops(const Block& block) {
   return result;
 }
 
+std::vector<StmtPtr> written_out_loops(const Block& block) {
+  std::vector<StmtPtr> result;
+  for (const StmtPtr& stmt : block) {
+    const auto* loop = as<ForLoop>(stmt);
+    bool holds_any = false;
+    source::walk(body_of(*stmt), [&](const Stmt& inner) {
+      holds_any = holds_any || is<ForLoop>(inner) || is<WhileLoop>(inner);
+    });
+    if (loop != nullptr && loop->unroll == source::kUnrollFully && !holds_any) {
+      result.push_back(stmt);
+      continue;
+    }
+    for (const Block* below : {&body_of(*stmt), &otherwise_of(*stmt)}) {
+      const std::vector<StmtPtr> inner = written_out_loops(*below);
+      result.insert(result.end(), inner.begin(), inner.end());
+    }
+  }
+  return result;
+}
+
 bool is_uniform(const ForLoop& loop, const source::Analysis& analysis) {
   const auto counted = source::counted_loop_of(loop);
   if (!counted) return false;

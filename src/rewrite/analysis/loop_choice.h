@@ -21,6 +21,9 @@ inline constexpr int kNeverUnroll = 1;
 // completely; those are left out.
 [[nodiscard]] std::vector<source::StmtPtr> innermost_loops(const source::Block& block);
 
+// The `for` loops below the block that are unrolled completely and hold no loop, in program order.
+[[nodiscard]] std::vector<source::StmtPtr> written_out_loops(const source::Block& block);
+
 // The `for` loops that every thread of a block executes the same number of times, at the same time:
 // those that stand in nothing but such loops, in program order. For a normalised kernel.
 [[nodiscard]] std::vector<source::StmtPtr> loops_all_reach(const source::Block& block,

@@ -30,7 +30,11 @@ class SeenUnder {
   bool ask(const ExprPtr& place) {
     const auto* base = source::base_variable(*place);
     if (base == nullptr || !is_register(base->name, analysis_)) return false;
-    return ask(kernel_.body, base->name, source::print(place), {});
+    if (ask(kernel_.body, base->name, source::print(place), {})) return true;
+    // Not of that element alone: of all of the array.
+    is_whole_ = true;
+    asked_.clear();
+    return ask(kernel_.body, base->name, base->name, {});
   }
 
  private:
@@ -85,11 +89,11 @@ class SeenUnder {
   bool is_fine(const Stmt& stmt, const std::string& name, const std::string& place, bool is_held) {
     const ExprPtr set = register_set_by(stmt);
     const auto* own = set ? source::base_variable(*set) : nullptr;
-    if (!reads_place_only(value_of(stmt), name, place)) return false;
-    if (own != nullptr && own->name == name) return source::print(set) == place;
+    if (!is_whole_ && !reads_place_only(value_of(stmt), name, place)) return false;
+    if (own != nullptr && own->name == name) return is_whole_ || source::print(set) == place;
     if (is_held) return true;
     if (own == nullptr) return false;
-    const std::string next = source::print(set);
+    const std::string next = is_whole_ ? own->name : source::print(set);
     const bool is_known = !asked_.insert(next).second;
     return is_known || ask(kernel_.body, own->name, next, {});
   }
@@ -98,6 +102,7 @@ class SeenUnder {
   const source::Analysis& analysis_;
   std::set<std::string> guards_;
   std::set<std::string> asked_;
+  bool is_whole_ = false;  // arrays are asked about as if they were one register
 };
 
 }  // namespace

@@ -15,8 +15,8 @@ namespace regraph::rewrite {
 
 // Whether what `place`, a register or an element of an array of them, holds is seen where all the
 // guards hold and nowhere else, its own updates aside. Other registers may be computed from it, if
-// that holds for them. Guards are the same where they read the same: the kernel's names have one
-// meaning each.
+// that holds for them. What does not hold of the element may hold of the whole array. Guards are
+// the same where they read the same: the kernel's names have one meaning each.
 [[nodiscard]] bool is_seen_only_under(const source::Kernel& kernel,
                                       const source::Analysis& analysis,
                                       const source::ExprPtr& place,

@@ -1,5 +1,6 @@
 #include "rewrite/analysis/strip_accumulators.h"
 
+#include "rewrite/analysis/online_updates.h"
 #include "rewrite/forms/kernel_state.h"
 #include "source/match.h"
 #include "source/walk.h"
@@ -100,16 +101,27 @@ bool is_given_away(const std::string& name, const Kernel& kernel) {
 
 Result<std::vector<StripAccumulator>> accumulators_of(const StripLoop& strips, const Kernel& kernel,
                                                       const Analysis& analysis) {
+  auto online = online_updates(strips.use, analysis);
+  if (!online) return online.error();
   AsScalars as_scalars(analysis);
   source::ForLoop loop(source::to<source::ForLoop>(*strips.loop));
-  loop.body = as_scalars.run(strips.use);
+  loop.body = as_scalars.run(online->rest);
   auto effects = effects_of(loop, analysis);
   if (!effects) return effects.error();
   if (!effects->stored.empty())
     return refuse("the strips write '" + *effects->stored.begin() + "'");
   if (effects->reductions.empty()) return refuse("the strips add nothing up");
   std::vector<StripAccumulator> result;
-  for (const Reduction& reduction : effects->reductions) {
+  std::vector<Reduction> reductions = effects->reductions;
+  // Behind their maximum.
+  for (const source::Variable& sum : online->sums) {
+    Reduction reduction;
+    reduction.variable = sum.name;
+    reduction.type = sum.type;
+    reduction.scalar = *sum.scalar;
+    reductions.push_back(std::move(reduction));
+  }
+  for (const Reduction& reduction : reductions) {
     if (as_scalars.index_names().contains(reduction.variable)) {
       return refuse("'" + reduction.variable + "' is read before the loop is over");
     }
@@ -122,6 +134,13 @@ Result<std::vector<StripAccumulator>> accumulators_of(const StripLoop& strips, c
     StripAccumulator accumulator;
     accumulator.reduction = reduction;
     accumulator.extents = analysis.local(reduction.variable)->extents;
+    const bool is_scaled =
+        std::any_of(online->sums.begin(), online->sums.end(),
+                    [&](const source::Variable& sum) { return sum.name == reduction.variable; });
+    if (is_scaled) {
+      accumulator.scaled_by = online->maximum;
+      accumulator.exponential = online->exponential;
+    }
     accumulator.starts_neutral = is_neutral_before(reduction, strips, kernel);
     result.push_back(std::move(accumulator));
   }

@@ -1,6 +1,7 @@
 #include "rewrite/analysis/tile_plan.h"
 
 #include "rewrite/analysis/guarded_access.h"
+#include "rewrite/analysis/seen_under.h"
 #include "rewrite/analysis/vector_type.h"
 #include "rewrite/forms/inequalities.h"
 #include "rewrite/forms/kernel_state.h"
@@ -9,6 +10,7 @@
 #include "source/walk.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <set>
 #include <tuple>
@@ -53,6 +55,10 @@ class TilePlanner {
     if (!counted || counted->stride != 1)
       return refuse(where(*loop) + "not a counted loop of stride 1");
     result.counted = *counted;
+    if (indexes_registers(*loop, counted->name)) {
+      return refuse(where(*loop) +
+                    "it counts elements of an array in registers, so it has to be written out");
+    }
     for (const ExprPtr& bound : {counted->first, counted->limit}) {
       const auto polynomial = analysis_.polynomial(bound);
       if (!polynomial)
@@ -98,6 +104,17 @@ class TilePlanner {
     return stmt.line > 0 ? "loop at line " + std::to_string(stmt.line) + ": " : "";
   }
 
+  bool indexes_registers(const Stmt& loop, const std::string& counter) const {
+    bool found = false;
+    source::walk_expressions(body_of(loop), [&](const source::Expr& node) {
+      const auto* element = source::as<source::Subscript>(node);
+      const auto* base = element != nullptr ? source::base_variable(node) : nullptr;
+      found = found || (base != nullptr && is_register(base->name, analysis_) &&
+                        source::variables_of(element->index).contains(counter));
+    });
+    return found;
+  }
+
   Status collect_locals(const Stmt& loop, const std::string& variable) {
     for (int axis = 0; axis < 3; ++axis) {
       const std::string name = std::string("threadIdx.") + kAxes[static_cast<std::size_t>(axis)];
@@ -110,10 +127,13 @@ class TilePlanner {
         case StmtKind::for_loop: {
           const auto inner = source::counted_loop_of(stmt);
           const auto trips = inner ? inner->trip_count() : std::nullopt;
-          if (!trips || !inner->starts_at_zero() || inner->stride != 1) {
+          if (!trips || !inner->starts_at_zero()) {
             status = refuse(where(stmt) + "an inner loop does not run from 0 to a constant");
           } else {
-            locals_[inner->name] = *trips;
+            // What lies between the elements that are read is copied as well.
+            const std::int64_t steps = std::max<std::int64_t>(*trips, 1) - 1;
+            locals_[inner->name] = steps * inner->stride + 1;
+            iterations_[inner->name] = *trips;
           }
           break;
         }
@@ -259,7 +279,7 @@ class TilePlanner {
     if (!source::zero_value(parameter->type, parameter->scalar)) {
       return refuse("its element type is not supported in tiles");
     }
-    auto footprint = footprint_of(use.index, locals_);
+    auto footprint = footprint_of(use.index, locals_, variable_);
     if (!footprint) return footprint.error();
     if (apart) *footprint = with_digits_apart(*footprint, variable_, locals_);
     StagedArray array;
@@ -284,7 +304,7 @@ class TilePlanner {
     }
     std::int64_t reads = 1;
     for (const auto& [name, count] : locals_)
-      reads *= count;
+      reads *= iterations_.contains(name) ? iterations_.at(name) : count;
     if (reads / array.footprint.elements() < kLeastReuse)
       return refuse("each element is read only once");
     for (const ExprPtr& guard : use.guards) {
@@ -351,9 +371,10 @@ class TilePlanner {
   std::int64_t depth_;
   TileCopies copies_;
   LocalSymbols locals_;
-  ExprPtr first_;         // iteration of the contraction
-  std::string variable_;  // the contraction's
-  std::string outer_;     // first iteration of a strip
+  std::map<std::string, std::int64_t> iterations_;  // of inner loops
+  ExprPtr first_;                                   // iteration of the contraction
+  std::string variable_;                            // the contraction's
+  std::string outer_;                               // first iteration of a strip
   std::vector<ArrayUse> uses_;
 };
 

@@ -6,6 +6,7 @@
 #include "rewrite/forms/element_registers.h"
 #include "rewrite/forms/induction_variables.h"
 #include "rewrite/forms/local_pointers.h"
+#include "rewrite/forms/plain_loads.h"
 #include "rewrite/forms/previous_elements.h"
 #include "rewrite/forms/selected_values.h"
 #include "rewrite/forms/webs.h"
@@ -56,7 +57,8 @@ source::Kernel with_registers(const source::Kernel& kernel, const PlainFormLicen
 PlainForm plain_form(const source::Kernel& kernel, const PlainFormLicence& licence) {
   PlainForm result{kernel};
   if (holds_opaque(kernel.body)) return result;
-  result.kernel.body = with_counted_loops(without_continues(kernel.body));
+  if (licence.distinct_buffers) result.kernel.body = with_plain_loads(kernel.body);
+  result.kernel.body = with_counted_loops(without_continues(result.kernel.body));
   result.kernel.body = with_selected_values(result.kernel);
   result.kernel = with_webs_declared(result.kernel);
   result.kernel.body = without_induction_variables(result.kernel);

@@ -6,6 +6,8 @@
 //   s_part[U] = 0; for (k = 0; k < n / U * U; k += U) for (u < U) s_part[u] += a[k + u];
 //   for (; k < n; ++k) s += a[k];  for (u < U) s += s_part[u];
 //
+// Loops that are written out come after the others: their chains are no shorter for that.
+//
 // Legal for innermost counted loops whose iterations depend on each other through accumulators only
 // (the order of everything else is kept). Floating sums need the problem's leave.
 #include "rewrite/analysis/block_geometry.h"
@@ -115,8 +117,10 @@ class Splitter {
           }
           return std::nullopt;
         });
+    const int unroll =
+        loop_.loop->unroll == source::kUnrollFully ? source::kUnrollFully : source::kNoUnrollPragma;
     const StmtPtr loop = source::counted_loop(counted.name, counted.first, end, group(),
-                                              {over_parts(part, std::move(body))});
+                                              {over_parts(part, std::move(body))}, unroll);
     return names_.renamed(Block{loop}).front();
   }
 
@@ -167,11 +171,16 @@ class MultiAccumulator final : public PlacedStep<SplitPlace> {
     if (const Status& status = kernel.transparent(); !status) return status.error();
     Error reason = refuse("the kernel has no innermost counted loop");
     int position = 0;
-    for (const StmtPtr& loop : innermost_loops(kernel.kernel().body)) {
+    std::vector<StmtPtr> loops = innermost_loops(kernel.kernel().body);
+    const bool has_innermost = !loops.empty();
+    const std::vector<StmtPtr> written_out = written_out_loops(kernel.kernel().body);
+    loops.insert(loops.end(), written_out.begin(), written_out.end());
+    for (const StmtPtr& loop : loops) {
+      const auto* counting = source::as<ForLoop>(loop);
       auto reducing = reducing_loop(std::static_pointer_cast<const ForLoop>(loop),
                                     kernel.analysis(), *accumulators);
       if (!reducing) {
-        reason = reducing.error();
+        if (!has_innermost || counting->unroll != source::kUnrollFully) reason = reducing.error();
         continue;
       }
       if (++position != *wanted) continue;
@@ -215,6 +224,11 @@ class MultiAccumulator final : public PlacedStep<SplitPlace> {
     const auto trips = counted->trip_count();
     if (trips && *trips < 2 * accumulators) {
       return refuse(where + "it has only " + std::to_string(*trips) + " iterations");
+    }
+    // Iterations that are left over would be a loop, and arrays in registers could not stay there.
+    if (loop->unroll == source::kUnrollFully && (!trips || *trips % accumulators != 0)) {
+      return refuse(where + "it is written out, and " + std::to_string(accumulators) +
+                    " does not divide its iterations");
     }
     return ReducingLoop{loop, *counted, effects->reductions};
   }

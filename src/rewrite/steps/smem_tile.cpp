@@ -45,6 +45,23 @@ using source::Kernel;
 using source::Polynomial;
 using source::StmtPtr;
 
+// Statements that a strip may be written out to: more do not fit the instruction caches well.
+constexpr std::int64_t kMostWrittenOut = 2048;
+
+// Statements of the block when the loops in it that are to be written out are.
+std::int64_t copies_in(const Block& block) {
+  std::int64_t copies = 0;
+  for (const StmtPtr& stmt : block) {
+    const std::int64_t inside = copies_in(body_of(*stmt)) + copies_in(otherwise_of(*stmt));
+    const auto* loop = source::as<source::ForLoop>(stmt);
+    const auto counted = source::counted_loop_of(*stmt);
+    const auto trips = counted ? counted->trip_count() : std::nullopt;
+    const bool is_written_out = loop != nullptr && loop->unroll == source::kUnrollFully && trips;
+    copies += is_written_out ? inside * *trips : inside + 1;
+  }
+  return copies;
+}
+
 source::Variable tile_of(const StagedArray& array, bool is_read_by_vectors) {
   source::Variable tile = source::local_variable(array.tile, array.type, array.scalar);
   tile.storage = source::Storage::shared;
@@ -99,7 +116,10 @@ class Tiler {
     }
     int unroll = source::to<source::ForLoop>(plan_.loop).unroll;
     // Reads of neighbours become wide where the loop is written out.
-    if (plan_.copies.vectors && unroll == source::kNoUnrollPragma) unroll = source::kUnrollFully;
+    if (plan_.copies.vectors && unroll == source::kNoUnrollPragma &&
+        copies_in(body) * plan_.depth <= kMostWrittenOut) {
+      unroll = source::kUnrollFully;
+    }
     const StmtPtr whole =
         source::counted_loop(plan_.inner, source::integer(0), limit, 1, body, unroll);
     if (is_shortened && plan_.copies.vectors) {

@@ -71,8 +71,12 @@ class Slicer {
     }
     Block result = tiles_.kept(before, slices_, [] { return Block(); });
     Block combined;
-    for (const StripAccumulator& accumulator : accumulators_)
+    for (const StripAccumulator& accumulator : accumulators_) {
+      const bool scales = is_maximum(accumulator);
+      if (scales) keep_own(accumulator, combined);
       combine(accumulator, result, combined);
+      if (scales) declare_scales(accumulator, combined);
+    }
     result.push_back(
         source::declare_integer(slice_, source::cast("int", source::builtin("threadIdx.z"))));
     for (const StripAccumulator& accumulator : accumulators_)
@@ -144,6 +148,7 @@ class Slicer {
     const source::Variable slots = slots_of(
         accumulator, names_.fresh(accumulator.reduction.variable + "_of_slice"), block_, slices_);
     declarations.push_back(source::declare(slots, nullptr));
+    if (is_maximum(accumulator)) maximum_slots_ = slots;
     const std::size_t rank = accumulator.extents.size();
     const std::size_t outer = elements_at_once(accumulator) > 1 ? rank - 1 : rank;
     std::vector<ExprPtr> at;
@@ -163,11 +168,25 @@ class Slicer {
                                             value_at(accumulator, at))};
               });
               Block loads = over_elements(accumulator, outer, rank, at, [&] {
-                return Block{accumulator.reduction.combine(value_at(accumulator, at),
-                                                           slot(source::variable(other)))};
+                ExprPtr part = slot(source::variable(other));
+                if (!accumulator.scaled_by.empty()) {
+                  part = source::multiply(
+                      part, source::element(source::variable(scales_, accumulator.reduction.scalar),
+                                            {source::variable(other)}));
+                }
+                return Block{accumulator.reduction.combine(value_at(accumulator, at), part)};
               });
               loads = {source::counted_loop(other, source::integer(0), source::integer(slices_ - 1),
                                             1, std::move(loads), source::kUnrollFully)};
+              if (!accumulator.scaled_by.empty()) {
+                Block own = over_elements(accumulator, outer, rank, at, [&] {
+                  return Block{source::assign(
+                      value_at(accumulator, at), source::AssignmentOperator::multiply,
+                      source::variable(own_scale_, accumulator.reduction.scalar))};
+                });
+                append(std::move(loads), own);
+                loads = std::move(own);
+              }
               Block round = {source::branch(is_other(), std::move(stores)), source::barrier(),
                              source::branch(is_first(), std::move(loads))};
               // The slots are written again for the next elements.
@@ -175,6 +194,70 @@ class Slicer {
               return round;
             }),
         out);
+  }
+
+  // Whether sums are scaled by it.
+  bool is_maximum(const StripAccumulator& accumulator) const {
+    return std::any_of(accumulators_.begin(), accumulators_.end(),
+                       [&](const StripAccumulator& other) {
+                         return other.scaled_by == accumulator.reduction.variable;
+                       });
+  }
+
+  ExprPtr declared(const StripAccumulator& like, const std::string& name, const ExprPtr& value,
+                   Block& out) const {
+    source::Variable variable =
+        source::local_variable(name, like.reduction.type, like.reduction.scalar);
+    variable.is_const = true;
+    out.push_back(source::declare(variable, value));
+    return source::variable(name, like.reduction.scalar);
+  }
+
+  // The slice's maximum, before it is that of all.
+  void keep_own(const StripAccumulator& maximum, Block& out) {
+    own_maximum_ = names_.fresh(maximum.reduction.variable + "_own");
+    declared(maximum, own_maximum_, value_at(maximum, {}), out);
+  }
+
+  // By what the parts of sums are scaled. There may be nothing but minus infinity: then by
+  // exp(-inf) = 0, as in the loop.
+  void declare_scales(const StripAccumulator& maximum, Block& out) {
+    const auto& scalar = maximum.reduction.scalar;
+    const std::string& name = maximum.reduction.variable;
+    const ExprPtr all = value_at(maximum, {});
+    const ExprPtr infinity =
+        source::unary(source::UnaryOperator::minus,
+                      std::make_shared<source::FloatingLiteral>("INFINITY", scalar));
+    const ExprPtr finite = declared(
+        maximum, names_.fresh(name + "_finite"),
+        source::conditional(source::equals(all, infinity), source::zero_of(scalar), all), out);
+    const std::string exponential = exponential_of(name);
+    own_scale_ = names_.fresh(name + "_own_scale");
+    declared(maximum, own_scale_,
+             source::call(exponential,
+                          {source::subtract(source::variable(own_maximum_, scalar), finite)}),
+             out);
+    scales_ = names_.fresh(name + "_scales");
+    out.push_back(source::declare(
+        source::local_variable(scales_, maximum.reduction.type, scalar, {slices_ - 1}), nullptr));
+    const std::string other = names_.fresh("other");
+    const ExprPtr theirs =
+        source::element(source::variable(maximum_slots_.name, scalar),
+                        {source::variable(other), source::integer(0),
+                         source::builtin("threadIdx.y"), source::builtin("threadIdx.x")});
+    out.push_back(source::counted_loop(
+        other, source::integer(0), source::integer(slices_ - 1), 1,
+        {source::assign(
+            source::element(source::variable(scales_, scalar), {source::variable(other)}),
+            source::call(exponential, {source::subtract(theirs, finite)}))},
+        source::kUnrollFully));
+  }
+
+  std::string exponential_of(const std::string& maximum) const {
+    for (const StripAccumulator& accumulator : accumulators_) {
+      if (accumulator.scaled_by == maximum) return accumulator.exponential;
+    }
+    return "";
   }
 
   const Kernel& kernel_;
@@ -185,6 +268,11 @@ class Slicer {
   int slices_;
   Names names_;
   std::string slice_;
+  // Of the maximum that sums are scaled by.
+  std::string own_maximum_;
+  std::string own_scale_;
+  std::string scales_;
+  source::Variable maximum_slots_;
 };
 
 }  // namespace

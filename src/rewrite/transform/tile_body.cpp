@@ -143,7 +143,7 @@ bool TileBody::can_drop_guard(const Branch& branch) const {
   source::walk(branch.body, [&](const Stmt& stmt) {
     const ExprPtr& target = target_of(stmt);
     if (!target) {
-      droppable = droppable && (is<ForLoop>(stmt) || is<Declaration>(stmt));
+      droppable = droppable && (is<ForLoop>(stmt) || is<Declaration>(stmt) || is<Branch>(stmt));
       return;
     }
     droppable = droppable && is_seen_only_under(kernel_, analysis_, target, guards);

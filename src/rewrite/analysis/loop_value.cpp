@@ -1,0 +1,185 @@
+#include "rewrite/analysis/loop_value.h"
+
+#include "source/build.h"
+#include "source/mutator.h"
+#include "source/walk.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <utility>
+
+namespace regraph::rewrite {
+
+using source::Analysis;
+using source::as;
+using source::Block;
+using source::Declaration;
+using source::ExprPtr;
+using source::StmtPtr;
+using source::Subscript;
+
+namespace {
+
+using BodyNames = std::map<std::string, std::string>;
+
+class BodyRenamer final : public source::Mutator {
+ public:
+  explicit BodyRenamer(const BodyNames& renaming) : renaming_(renaming) {}
+
+ private:
+  using Mutator::mutate;
+
+  ExprPtr mutate(const ExprPtr& expr, const source::VariableReference& variable) override {
+    const auto found = renaming_.find(variable.name);
+    return found == renaming_.end() ? expr : source::variable(found->second, expr->type);
+  }
+
+  StmtPtr mutate(const StmtPtr&, const Declaration& declaration) override {
+    auto copy = std::make_shared<Declaration>(declaration);
+    const auto found = renaming_.find(declaration.variable.name);
+    if (found != renaming_.end()) copy->variable.name = found->second;
+    copy->value = run(declaration.value);
+    return copy;
+  }
+
+  const BodyNames& renaming_;
+};
+
+class ValueSlicer {
+ public:
+  ValueSlicer(const Block& body, std::size_t position, const Analysis& analysis)
+      : body_(body.begin(), body.begin() + static_cast<std::ptrdiff_t>(position)),
+        analysis_(analysis) {
+    for (const StmtPtr& stmt : body_) {
+      const auto* declaration = as<Declaration>(stmt);
+      if (declaration == nullptr) continue;
+      declared_.insert(declaration->variable.name);
+      if (stands_for_value(*declaration))
+        values_.emplace(declaration->variable.name, declaration->value);
+    }
+  }
+
+  LoopValue run(const ExprPtr& expr, const std::string& counter) {
+    LoopValue result;
+    result.value = opened(expr);
+    std::set<std::string> wanted;
+    want(result.value, wanted);
+    Block backwards;
+    for (auto at = body_.rbegin(); at != body_.rend(); ++at) {
+      const Block alone = {*at};
+      if (!gives(alone, wanted)) continue;
+      const Block plain = opened(alone);
+      source::walk(plain, [&](const source::Stmt& stmt) {
+        want(target_of(stmt), wanted);
+        want(value_of(stmt), wanted);
+      });
+      backwards.push_back(plain.front());
+    }
+    result.statements.assign(backwards.rbegin(), backwards.rend());
+    result.needs = wanted;
+    number(result, counter);
+    return result;
+  }
+
+ private:
+  bool stands_for_value(const Declaration& declaration) const {
+    const source::Variable& variable = declaration.variable;
+    return declaration.value && variable.extents.empty() && variable.scalar &&
+           declaration.value->type == variable.scalar &&
+           analysis_.is_single_definition(variable.name);
+  }
+
+  ExprPtr opened(const ExprPtr& expr) const {
+    return source::rewrite_expr(expr, [&](const ExprPtr& node) { return value_for(node); });
+  }
+  Block opened(const Block& block) const {
+    return source::rewrite_expressions(block, [&](const ExprPtr& node) { return value_for(node); });
+  }
+  std::optional<ExprPtr> value_for(const ExprPtr& node) const {
+    const auto* variable = as<source::VariableReference>(node);
+    const auto found = variable != nullptr ? values_.find(variable->name) : values_.end();
+    return found == values_.end() ? std::nullopt : std::optional(opened(found->second));
+  }
+
+  void want(const ExprPtr& expr, std::set<std::string>& wanted) const {
+    for (const std::string& name : source::variables_of(expr)) {
+      if (declared_.contains(name)) wanted.insert(name);
+    }
+  }
+
+  // Whether the statement gives one of the names a value.
+  static bool gives(const Block& block, const std::set<std::string>& names) {
+    bool found = false;
+    source::walk(block, [&](const source::Stmt& stmt) {
+      if (const auto* declaration = as<Declaration>(stmt))
+        found = found || names.contains(declaration->variable.name);
+      const ExprPtr& target = target_of(stmt);
+      const auto* base = target ? source::base_variable(*target) : nullptr;
+      found = found || (base != nullptr && names.contains(base->name));
+    });
+    return found;
+  }
+
+  static void number(LoopValue& result, const std::string& counter) {
+    BodyNames renaming = {{counter, "#counter"}};
+    source::walk(result.statements, [&](const source::Stmt& stmt) {
+      const auto* declaration = as<Declaration>(stmt);
+      if (declaration == nullptr) return;
+      const std::string name = "#" + std::to_string(renaming.size());
+      renaming.emplace(declaration->variable.name, name);
+    });
+    const auto note = [&](const source::Expr& expr) {
+      const auto* variable = as<source::VariableReference>(expr);
+      if (variable != nullptr && !renaming.contains(variable->name))
+        result.reads.insert(variable->name);
+    };
+    source::walk(result.value, note);
+    source::walk_expressions(result.statements, note);
+    BodyRenamer renamer(renaming);
+    result.statements = renamer.run(result.statements);
+    result.value = renamer.run(result.value);
+  }
+
+  Block body_;
+  const Analysis& analysis_;
+  std::set<std::string> declared_;
+  std::map<std::string, ExprPtr> values_;
+};
+
+}  // namespace
+
+LoopValue loop_value(const Block& body, std::size_t position, const ExprPtr& expr,
+                     const std::string& counter, const Analysis& analysis) {
+  return ValueSlicer(body, position, analysis).run(expr, counter);
+}
+
+bool equal(const LoopValue& a, const LoopValue& b) {
+  return source::equal(a.value, b.value) && source::equal(a.statements, b.statements);
+}
+
+bool is_same_value(const ExprPtr& a, const ExprPtr& b, const Analysis& analysis) {
+  if (source::equal(a, b)) return true;
+  if (const auto left = analysis.polynomial(a)) {
+    const auto right = analysis.polynomial(b);
+    return right && *left == *right;
+  }
+  if (!a || !b || a->kind() != b->kind()) return false;
+  // Alike but for what stands below.
+  std::vector<ExprPtr> left;
+  std::vector<ExprPtr> right;
+  source::for_each_operand(*a, [&](const ExprPtr& operand) { left.push_back(operand); });
+  source::for_each_operand(*b, [&](const ExprPtr& operand) { right.push_back(operand); });
+  if (left.empty() || left.size() != right.size()) return false;
+  std::size_t next = 0;
+  const ExprPtr with_left = source::rewrite_expr(b, [&](const ExprPtr& node) {
+    const bool is_operand = next < right.size() && node == right[next];
+    return is_operand ? std::optional(left[next++]) : std::nullopt;
+  });
+  if (!source::equal(a, with_left)) return false;
+  return std::equal(
+      left.begin(), left.end(), right.begin(),
+      [&](const ExprPtr& x, const ExprPtr& y) { return is_same_value(x, y, analysis); });
+}
+
+}  // namespace regraph::rewrite

@@ -1,0 +1,64 @@
+// online_fusion: a loop that finds the largest value and one that adds up what is weighted by
+// exp(value - largest) become one, which scales its sums down when the largest value grows.
+//
+//   for (t) m = fmaxf(m, x[t]);  for (t) { w = expf(x[t] - m); s += w; }
+// becomes
+//   for (t) {
+//     if (x[t] > m) s *= expf(m - x[t]);
+//     m = fmaxf(m, x[t]); w = expf(x[t] - m); s += w;
+//   }
+//
+// Legal where both loops compute the same values in the same order, the sums start from zero and
+// are linear in the weights, and nothing else of the second loop follows the largest value
+// (online_loops.h, weighted_sums.h). While all values are minus infinity, weights are zero; if they
+// still are at the end, the sums are no numbers, as in the original. The largest value is the
+// original's, bit for bit; sums are rounded differently.
+#include "rewrite/analysis/online_loops.h"
+#include "rewrite/steps/step_rewriter.h"
+#include "rewrite/transform/online_loop.h"
+
+#include <memory>
+
+namespace regraph::rewrite {
+namespace {
+
+class OnlineFusion final : public PlacedStep<OnlineLoops> {
+ public:
+  std::string_view id() const override { return "online_fusion"; }
+  std::vector<StepParameters> settings() const override { return {{{"form", "online"}}}; }
+
+ protected:
+  Result<OnlineLoops> find(const KernelAnalysis& kernel,
+                           const StepParameters& parameters) const override {
+    auto form = text_parameter(parameters, "form");
+    if (!form) return form.error();
+    if (*form != "online") return fail(ErrorCode::invalid_argument, "'form' must be online");
+    if (const Status& status = kernel.transparent(); !status) return status.error();
+    const KernelForm& direct = *kernel.direct();
+    auto loops = online_loops(direct.kernel, direct.analysis);
+    if (!loops) return loops.error();
+    if (!kernel.problem().assume.reassociate) {
+      return refuse(
+          "the problem does not grant 'assume: {reassociate: true}', and sums would be rounded "
+          "differently");
+    }
+    return loops;
+  }
+
+  KernelState rewrite(const KernelAnalysis& kernel, const OnlineLoops& loops) const override {
+    const KernelForm& direct = *kernel.direct();
+    KernelState result = kernel.state();
+    result.unit.kernel = direct.kernel;
+    result.unit.kernel.body = with_online_loop(direct.kernel, loops);
+    rely_on(result, kReordersSums);
+    return result;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<StepRewriter> make_online_fusion() {
+  return std::make_unique<OnlineFusion>();
+}
+
+}  // namespace regraph::rewrite

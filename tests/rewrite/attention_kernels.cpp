@@ -1,0 +1,186 @@
+#include "rewrite/sample_kernels.h"
+
+namespace regraph::test {
+namespace {
+
+constexpr const char* kAttentionManifest = R"~(
+sizes: {queries: 3000, length: 512}
+args:
+  query: {dir: in, shape: [queries, 8], init: normal}
+  keys: {dir: in, shape: [length, 8], init: normal}
+  values: {dir: in, shape: [length, 8], init: normal}
+  out: {dir: out, shape: [queries, 8]}
+  scale: 0.35
+launch: {block: 32, grid: "cdiv(queries, bx)"}
+tests: [{queries: 37, length: 45}, {queries: 64, length: 32}, {queries: 1, length: 1}]
+assume: {noalias: true, reassociate: true, fast_math: true}
+)~";
+
+}  // namespace
+
+std::vector<SampleKernel> attention_kernels() {
+  return {
+      {"attention_rows", R"~(
+#define DIM 8
+__global__ void attention(const float* query, const float* keys, const float* values, float* out,
+                          float scale, int queries, int length) {
+  int q = blockIdx.x * blockDim.x + threadIdx.x;
+  if (q < queries) {
+    float maximum = -INFINITY;
+    for (int t = 0; t < length; t++) {
+      float score = 0.0f;
+      for (int d = 0; d < DIM; d++) score += query[q * DIM + d] * keys[t * DIM + d];
+      maximum = fmaxf(maximum, score * scale);
+    }
+    float sum = 0.0f;
+    for (int d = 0; d < DIM; d++) out[q * DIM + d] = 0.0f;
+    for (int t = 0; t < length; t++) {
+      float score = 0.0f;
+      for (int d = 0; d < DIM; d++) score += query[q * DIM + d] * keys[t * DIM + d];
+      float weight = expf(score * scale - maximum);
+      sum += weight;
+      for (int d = 0; d < DIM; d++) out[q * DIM + d] += weight * values[t * DIM + d];
+    }
+    for (int d = 0; d < DIM; d++) out[q * DIM + d] /= sum;
+  }
+})~",
+       kAttentionManifest},
+      // The same by pointers, with names for what is computed, and another way to find the maximum.
+      {"attention_pointers", R"~(
+__global__ void attention(const float* query, const float* keys, const float* values, float* out,
+                          float scale, int queries, int length) {
+  const size_t row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= queries) return;
+  const float* q = query + row * 8;
+  float* o = out + row * 8;
+  float best = -1e30f;
+  for (int t = 0; t < length; ++t) {
+    const float* k = keys + t * 8;
+    float dot = 0.0f;
+    for (int i = 0; i < 8; ++i) dot = fmaf(q[i], __ldg(&k[i]), dot);
+    const float s = dot * scale;
+    if (s > best) best = s;
+  }
+  float total = 0.0f;
+  for (int i = 0; i < 8; ++i) o[i] = 0.0f;
+  for (int t = 0; t < length; ++t) {
+    const float* k = keys + t * 8;
+    const float* v = values + t * 8;
+    float dot = 0.0f;
+    for (int i = 0; i < 8; ++i) dot = fmaf(q[i], __ldg(&k[i]), dot);
+    const float w = expf(dot * scale - best);
+    for (int i = 0; i < 8; ++i) o[i] = fmaf(w, v[i], o[i]);
+    total += w;
+  }
+  const float inverse = 1.0f / total;
+  for (int i = 0; i < 8; ++i) o[i] *= inverse;
+})~",
+       kAttentionManifest},
+      // The largest starts from the first element, which the sum takes in as well.
+      {"log_sum_exp", R"~(
+__global__ void cross_entropy(const float* x, const int* labels, float* loss, int rows, int cols) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= rows) return;
+  float m = x[row * cols];
+  for (int c = 1; c < cols; ++c) m = fmaxf(m, x[row * cols + c]);
+  float sum = 0.0f;
+  for (int c = 0; c < cols; ++c) {
+    float d = x[row * cols + c] - m;
+    sum += expf(d);
+  }
+  loss[row] = logf(sum) + m - x[row * cols + labels[row] % cols];
+})~",
+       R"~(
+sizes: {rows: 3000, cols: 512}
+args:
+  x: {dir: in, shape: [rows, cols], init: normal}
+  labels: {dir: in, shape: [rows], init: "int(0,7)"}
+  loss: {dir: out, shape: [rows]}
+launch: {block: 64, grid: "cdiv(rows, bx)"}
+tests: [{rows: 70, cols: 45}, {rows: 9, cols: 132}, {rows: 64, cols: 1}]
+assume: {noalias: true, reassociate: true}
+)~"},
+      // Masked: at first, or all along, there may be nothing but minus infinity.
+      {"masked_means", R"~(
+__global__ void masked(const float* x, const int* mask, double* mean, double* mass, int rows, int cols) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row < rows) {
+    double best = -INFINITY;
+    for (int c = 0; c < cols; c++) {
+      double score = mask[row * cols + c] > 0 ? (double)x[c] : -INFINITY;
+      if (score > best) best = score;
+    }
+    double sum = 0.0;
+    double total = 0;
+    for (int c = 0; c < cols; c++) {
+      double score = mask[row * cols + c] > 0 ? (double)x[c] : -INFINITY;
+      sum = sum + exp(score - best);
+      total -= -exp(score - best) * c;
+    }
+    mean[row] = total / sum;
+    mass[row] = sum;
+  }
+})~",
+       R"~(
+sizes: {rows: 3000, cols: 512}
+args:
+  x: {dir: in, shape: [cols], init: normal}
+  mask: {dir: in, shape: [rows, cols], init: "int(-1,1)"}
+  mean: {dir: out, shape: [rows]}
+  mass: {dir: out, shape: [rows]}
+launch: {block: 64, grid: "cdiv(rows, bx)"}
+tests: [{rows: 70, cols: 45}, {rows: 64, cols: 2}, {rows: 64, cols: 1}]
+assume: {noalias: true, reassociate: true}
+)~"},
+      // Three passes over rows of constant length, in place.
+      {"unit_vectors", R"~(
+__global__ void normalise(float* x, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  float mean = 0.0f;
+  for (int d = 0; d < 12; ++d) mean += x[i * 12 + d];
+  mean /= 12.0f;
+  float length = 0.0f;
+  for (int d = 0; d < 12; ++d) {
+    x[i * 12 + d] -= mean;
+    length += x[i * 12 + d] * x[i * 12 + d];
+  }
+  for (int d = 0; d < 12; ++d) x[i * 12 + d] = x[i * 12 + d] / sqrtf(length + 1e-6f);
+})~",
+       R"~(
+sizes: {n: 30000}
+args: {x: {dir: inout, shape: [n, 12]}}
+launch: {block: 64, grid: "cdiv(n, bx)"}
+tests: [{n: 300}, {n: 64}, {n: 1}]
+)~"},
+      // Sums onto what is there, which may be none: the number of terms is read from memory.
+      {"gathered_rows", R"~(
+__global__ void gather(const int* counts, const double* table, const float* weights, double* out,
+                       int n, int terms) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    const int count = counts[i];
+    for (int t = 0; t < terms; ++t) {
+      if (t < count) {
+        for (int d = 0; d < 5; ++d) out[i * 5 + d] += weights[t] * table[t * 5 + d];
+      }
+      out[i * 5 + 4] += 1.0;
+      out[i * 5] -= out[i * 5 + 4];
+    }
+    for (int d = 0; d < 5; ++d) out[i * 5 + d] *= 0.5;
+  }
+})~",
+       R"~(
+sizes: {n: 3000, terms: 300}
+args:
+  counts: {dir: in, shape: [n], init: "int(0,9)"}
+  table: {dir: in, shape: [terms, 5]}
+  weights: {dir: in, shape: [terms]}
+  out: {dir: inout, shape: [n, 5]}
+launch: {block: 64, grid: "cdiv(n, bx)"}
+tests: [{n: 70, terms: 12}, {n: 64, terms: 9}, {n: 1, terms: 1}]
+)~"},
+  };
+}
+
+}  // namespace regraph::test
