@@ -166,6 +166,7 @@ TEST(ParallelLoop, LeavesOutBlocksThatDoNothing) {
   const auto state = expect_correct(*sample("chunk_a_thread"), {fold()});
   EXPECT_EQ(state.plan.launches[0].grid[0].text(), "cdiv(n, bx)");
   says(state, "int at = thread;");
+  EXPECT_EQ(source::print(state.unit).find("int k"), std::string::npos);
   // Without a guard of its own every thread that was there stays.
   const auto counting = expect_correct(*sample("samples_counted_by_a_thread"), {fold()});
   EXPECT_EQ(counting.plan.launches[0].grid[0].text(), "8 * cdiv(n, 8 * bx)");
