@@ -192,7 +192,9 @@ TEST(ParallelLoop, RefusesIterationsThatMeet) {
   const std::string meet = "several iterations may touch an element of 'b'";
   expect_body_refused("    for (int k = 0; k < m; ++k) b[t] += a[t * m + k] * k;",
                       "carries a value");
-  expect_body_refused("    for (int k = 1; k < m; ++k) b[t * m + k] = b[t * m + k - 1] + 1;", meet);
+  expect_body_refused("    for (int k = 1; k < m; ++k) b[t * m + k] = b[t * m + k - 1] + 1;",
+                      "carries a value");
+  expect_body_refused("    for (int k = 2; k < m; ++k) b[t * m + k] = b[t * m + k - 2] + 1;", meet);
   expect_body_refused("    for (int k = 0; k < m; ++k) b[t * m + k / 2] = k;", "no polynomial");
   expect_body_refused("    for (int k = 0; k < m; ++k) b[t * m + (c[t * m + k] & 7)] = k;",
                       "no polynomial");

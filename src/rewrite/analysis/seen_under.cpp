@@ -23,15 +23,24 @@ class SeenUnder {
   SeenUnder(const source::Kernel& kernel, const source::Analysis& analysis,
             const std::vector<ExprPtr>& guards)
       : kernel_(kernel), analysis_(analysis) {
-    for (const ExprPtr& guard : guards)
+    for (const ExprPtr& guard : guards) {
       guards_.insert(source::print(guard));
+      for (const std::string& name : source::variables_of(guard)) {
+        const bool is_fixed =
+            analysis.local(name) == nullptr
+                ? !analysis.is_written(name)
+                : analysis.loop(name) == nullptr && analysis.is_single_definition(name);
+        ask_the_thread_ = ask_the_thread_ && is_fixed;
+      }
+    }
   }
 
   bool ask(const ExprPtr& place) {
     const auto* base = source::base_variable(*place);
     if (base == nullptr || !is_register(base->name, analysis_)) return false;
     if (ask(kernel_.body, base->name, source::print(place), {})) return true;
-    // Not of that element alone: of all of the array.
+    // Not of that element alone: of all of the array, where the guards ask nothing about elements.
+    if (!ask_the_thread_) return false;
     is_whole_ = true;
     asked_.clear();
     return ask(kernel_.body, base->name, base->name, {});
@@ -102,7 +111,8 @@ class SeenUnder {
   const source::Analysis& analysis_;
   std::set<std::string> guards_;
   std::set<std::string> asked_;
-  bool is_whole_ = false;  // arrays are asked about as if they were one register
+  bool ask_the_thread_ = true;  // the guards: what they say is the same everywhere
+  bool is_whole_ = false;       // arrays are asked about as if they were one register
 };
 
 }  // namespace
