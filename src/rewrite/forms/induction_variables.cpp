@@ -77,7 +77,7 @@ std::set<std::string> changed_in(const Block& block) {
   return names;
 }
 
-bool leaves(const Block& body) {
+bool has_exit(const Block& body) {
   bool found = false;
   source::walk(body, [&](const source::Stmt& stmt) {
     found = found || is<source::Jump>(stmt) || is<source::Return>(stmt);
@@ -174,7 +174,7 @@ class InductionRemover final : public source::Mutator {
     if (!counted) return nullptr;
     const auto& loop = source::to<ForLoop>(stmt);
     const Block& body = loop.body;
-    if (leaves(body)) return nullptr;
+    if (has_exit(body)) return nullptr;
     const Block header = {source::loop(loop.init, loop.condition, loop.step, {})};
     std::set<std::string> asked;
     source::walk_expressions(header, [&](const source::Expr& expr) {

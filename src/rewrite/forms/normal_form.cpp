@@ -299,7 +299,7 @@ class GuardFlattener {
         declared_under_[counter->variable.name] = guards.size();
       Block body;
       declared_.emplace_back();
-      const Status status = flatten(loop.body, guards, body);
+      Status status = flatten(loop.body, guards, body);
       declared_.pop_back();
       if (!status) return status;
       out.push_back(source::with_blocks(stmt, std::move(body), {}));
