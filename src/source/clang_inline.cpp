@@ -2,6 +2,8 @@
 
 #include "source/build.h"
 #include "source/clang_effects.h"
+#include "source/known_functions.h"
+#include "source/walk.h"
 
 #include <clang/AST/StmtCXX.h>
 #include <clang/Basic/SourceManager.h>
@@ -126,6 +128,10 @@ void CallInliner::take_calls(const clang::Expr* expr, Block* block) {
     return;
   }
   if (isa<clang::LambdaExpr>(inner)) return;
+  if (const auto* list = dyn_cast<clang::InitListExpr>(inner)) {
+    take_calls_in_order(*list, block);
+    return;
+  }
   const auto* call = dyn_cast<clang::CallExpr>(inner);
   if (call != nullptr && wanted(*call) != nullptr) {
     take_call(*call, block);
@@ -134,6 +140,30 @@ void CallInliner::take_calls(const clang::Expr* expr, Block* block) {
   for (const clang::Stmt* child : inner->children()) {
     if (const auto* part = dyn_cast_or_null<clang::Expr>(child)) take_calls(part, block);
   }
+}
+
+// Values of a list are computed from left to right: what a later one does must not come before an
+// earlier one is read.
+void CallInliner::take_calls_in_order(const clang::InitListExpr& list, Block* block) {
+  bool is_first = true;
+  for (const clang::Expr* value : list.inits()) {
+    const std::size_t before = block != nullptr ? block->size() : 0;
+    take_calls(value, block);
+    failed_ = failed_ || (!is_first && block != nullptr && changes_anything(*block, before));
+    is_first = false;
+  }
+}
+
+bool CallInliner::changes_anything(const Block& block, std::size_t from) {
+  bool result = false;
+  for (std::size_t at = from; at < block.size(); ++at) {
+    result = result || !is<Declaration>(block[at]);
+    walk_expressions({block[at]}, [&](const Expr& expr) {
+      const auto* call = as<Call>(expr);
+      result = result || (call != nullptr && !is_pure(*call));
+    });
+  }
+  return result;
 }
 
 void CallInliner::take_call(const clang::CallExpr& call, Block* block) {

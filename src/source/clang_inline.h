@@ -83,6 +83,9 @@ class CallInliner {
   };
 
   void take_call(const clang::CallExpr& call, Block* block);
+  void take_calls_in_order(const clang::InitListExpr& list, Block* block);
+  // Whether statements of the block do more than to name values.
+  [[nodiscard]] static bool changes_anything(const Block& block, std::size_t from);
   [[nodiscard]] bool keeps_captured(const clang::CXXRecordDecl& closure) const;
   [[nodiscard]] const clang::FunctionDecl* wanted(const clang::CallExpr& call);
   // Whether parameters or result of the function are objects that are taken apart, or lambdas.

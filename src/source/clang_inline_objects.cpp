@@ -204,6 +204,7 @@ std::optional<Object> CallInliner::value_of_constructor(const clang::CXXConstruc
   Object object;
   for (const clang::CXXCtorInitializer* one : constructor->inits()) {
     if (!is_made) break;
+    const std::size_t before = block.size();
     if (one->isMemberInitializer()) {
       is_made = set_field(*one->getMember(), *one->getInit(), object, block);
     } else if (one->isBaseInitializer()) {
@@ -216,6 +217,9 @@ std::optional<Object> CallInliner::value_of_constructor(const clang::CXXConstruc
     } else {
       is_made = false;
     }
+    // Earlier fields would be read behind it.
+    const bool is_first = one == *constructor->init_begin();
+    is_made = is_made && (is_first || !changes_anything(block, before));
   }
   const auto* statements = dyn_cast<clang::CompoundStmt>(body);
   if (is_made && (statements == nullptr || !statements->body_empty())) {

@@ -282,6 +282,7 @@ TEST(CountedLoops, EndBeforeTheirLimitIfTheyEndAtIt) {
   EXPECT_TRUE(has_order("float s = 0.0f; for (int k = 0; n != k; ++k) s += a[k]; b[i] = s;"));
   EXPECT_FALSE(has_order("for (unsigned k = 3; k != m; ++k) c[k] = a[k];"));
   EXPECT_FALSE(has_order("for (int k = 0; k != m; k += 2) c[k] = a[k];"));
+  EXPECT_FALSE(has_order("for (int k = m; k != 0; ++k) { if (k > m) break; c[k] = a[k]; }"));
   EXPECT_FALSE(
       has_order("int e = m; for (int k = 0; k != e; ++k) { if (e > k + 1) --e; c[k] = a[e]; }"));
 }
@@ -308,11 +309,13 @@ TEST(InductionVariables, AreWrittenByTheCounter) {
 }
 
 TEST(InductionVariables, StayWhereTheyDoMore) {
-  for (const char* body : {"for (int k = 0; k < m; ++k) { s += a[at]; if (s > 1.0f) at += n; }",
-                           "for (int k = 0; k < m; ++k) { s += a[at]; at += 2; at += 1; }",
-                           "for (int k = 0; k < m; ++k) { s += a[at]; at += k; }",
-                           "for (int k = 0; k < m; ++k) { s += a[at]; at += 1; } s += at;",
-                           "for (int k = 0; k < m; k += 3) { s += a[at]; at += 1; }"}) {
+  for (const char* body :
+       {"for (int k = 0; k < m; ++k) { s += a[at]; if (s > 1.0f) at += n; }",
+        "for (int k = 0; k < m; ++k) { s += a[at]; at += 2; at += 1; }",
+        "for (int k = 0; k < m; ++k) { s += a[at]; at += k; }",
+        "for (int k = 0; k < m; ++k) { s += a[at]; at += 1; } s += at;",
+        "const float* p = a; for (int k = 0; k < m; ++k) { s += p[0]; ++p; } s += p[-1]; ++at;",
+        "for (int k = 0; k < m; k += 3) { s += a[at]; at += 1; }"}) {
     const std::string text = plain_text(
         std::string("  if (i < n) { int at = i; float s = 0.0f;\n") + body + "\n    b[i] = s; }\n");
     EXPECT_TRUE(text.find("at +=") != std::string::npos || text.find("++at") != std::string::npos)

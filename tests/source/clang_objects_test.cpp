@@ -124,7 +124,10 @@ TEST(ClangObjects, LambdasAreWhatTheyDo) {
 
 TEST(ClangObjects, OthersStay) {
   for (const auto& [before, body] :
-       {std::pair("struct S { float x[4]; };\n", "S s; s.x[n] = 1.0f; a[0] = s.x[0];"),
+       {std::pair("struct P { float x, y; };\n__device__ float bump(float& v) { v += "
+                  "threadIdx.x; return v; }\n",
+                  "float v = b[0]; P p{v, bump(v)}; a[0] = p.x;"),
+        std::pair("struct S { float x[4]; };\n", "S s; s.x[n] = 1.0f; a[0] = s.x[0];"),
         std::pair("union U { float x; int i; };\n", "U u; u.x = b[0]; a[0] = u.i;"),
         std::pair("struct S { float x; };\n__device__ void g(S* s) { s->x = threadIdx.x; }\n",
                   "S s; g(&s); a[0] = s.x;"),

@@ -140,7 +140,9 @@ class HeaderMaker final : public source::Mutator {
                         source::is_number(step->value, 1) && as_name(step->target) == name;
     const bool is_left = as_name(differs->left) == name;
     const ExprPtr& limit = is_left ? differs->right : differs->left;
-    if (!is_signed || !counts || (!is_left && as_name(differs->right) != name)) return stmt;
+    // One that is left on the way may begin beyond its limit.
+    if (!is_signed || !counts || leaves(loop.body) || (!is_left && as_name(differs->right) != name))
+      return stmt;
     const LoopEffects effects = effects_of(loop.body);
     bool stays = !effects.calls && !effects.names.contains(name);
     for (const std::string& used : source::variables_of(limit))
@@ -161,7 +163,8 @@ class HeaderMaker final : public source::Mutator {
   static Block with_guards_for_exits(Block body, const StmtPtr& advance) {
     const auto& step = source::to<Assignment>(advance);
     const auto* by = as<source::IntegerLiteral>(step.value);
-    if (step.op != AssignmentOperator::add || by == nullptr || by->value < 1) return body;
+    // By more than one it could go beyond the largest number.
+    if (step.op != AssignmentOperator::add || by == nullptr || by->value != 1) return body;
     const std::string counter = as_name(step.target);
     std::vector<ExprPtr> guards;
     std::size_t at = 0;

@@ -1,6 +1,7 @@
 #include "rewrite/forms/forwarded_loads.h"
 
 #include "source/build.h"
+#include "source/known_functions.h"
 #include "source/walk.h"
 
 #include <string>
@@ -45,10 +46,21 @@ ExprPtr as_held(const Declaration& declaration) {
                            declaration.variable.scalar);
 }
 
+// Whether the statement may change memory by a call: a value must not be read behind it instead.
+bool may_change(const source::StmtPtr& stmt) {
+  bool result = false;
+  source::walk_expressions({stmt}, [&](const Expr& part) {
+    const auto* call = as<source::Call>(part);
+    result = result || is<source::OpaqueExpression>(part) ||
+             (call != nullptr && !source::is_pure(*call));
+  });
+  return result;
+}
+
 // Where the value may be moved to: the one use of it, after nothing but declarations; else the
 // block's end.
 std::size_t place_of_use(const Block& block, std::size_t from, const std::string& name) {
-  for (std::size_t at = from + 1; at < block.size(); ++at) {
+  for (std::size_t at = from + 1; at < block.size() && !may_change(block[at]); ++at) {
     const int uses = uses_of(name, {block[at]});
     if (uses > 0) {
       const bool is_simple = is<source::Assignment>(block[at]) || is<Declaration>(block[at]);
