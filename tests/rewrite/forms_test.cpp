@@ -1,5 +1,6 @@
 // What is said in a roundabout way gets the steps of its plain twin.
 #include "rewrite/analysis/kernel_analysis.h"
+#include "rewrite/forms/normal_form.h"
 #include "rewrite/step_checks.h"
 #include "source/printer.h"
 
@@ -308,14 +309,38 @@ TEST(InductionVariables, AreWrittenByTheCounter) {
   EXPECT_EQ(nest.find("at +="), std::string::npos) << nest;
 }
 
+TEST(InductionVariables, PointersThatAreNeededLaterStay) {
+  const std::string text = plain_text(
+      "  if (i < n) { const float* p = a; float s = 0.0f;\n"
+      "    for (int k = 0; k < m; ++k) { s += p[0]; ++p; }\n    b[i] = s + p[-1]; }\n");
+  EXPECT_NE(text.find("++p"), std::string::npos) << text;
+}
+
+TEST(ForwardedLoads, StayInFrontOfWhatChangesMemory) {
+  const auto has_name = [](const std::string& between) {
+    auto kernel = KernelCase::make(
+        "__global__ void f(const float* a, int* b, int n) {\n"
+        "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) {\n"
+        "    int s = 0;\n    for (int k = 0; k < 4; ++k) {\n      int t = b[4 * i + k];\n" +
+            between + "      s += t + o;\n    }\n    b[4 * i] = s;\n  }\n}",
+        "sizes: {n: 64}\nargs: {a: {dir: in, shape: [n]}, b: {dir: inout, shape: [4 * n]}}\n"
+        "launch: {block: 32, grid: 'cdiv(n, bx)'}\ntests: [{n: 40}]\n");
+    EXPECT_TRUE(kernel.ok()) << kernel.error().message;
+    if (!kernel.ok()) return false;
+    const auto normal = rewrite::normalised((*kernel)->original().unit.kernel);
+    EXPECT_TRUE(normal.ok());
+    return normal.ok() && source::print(normal->body, 0).find("int t") != std::string::npos;
+  };
+  EXPECT_FALSE(has_name("      int o = k;\n"));
+  EXPECT_TRUE(has_name("      int o = atomicAdd(&b[4 * i + k], 1);\n"));
+}
+
 TEST(InductionVariables, StayWhereTheyDoMore) {
-  for (const char* body :
-       {"for (int k = 0; k < m; ++k) { s += a[at]; if (s > 1.0f) at += n; }",
-        "for (int k = 0; k < m; ++k) { s += a[at]; at += 2; at += 1; }",
-        "for (int k = 0; k < m; ++k) { s += a[at]; at += k; }",
-        "for (int k = 0; k < m; ++k) { s += a[at]; at += 1; } s += at;",
-        "const float* p = a; for (int k = 0; k < m; ++k) { s += p[0]; ++p; } s += p[-1]; ++at;",
-        "for (int k = 0; k < m; k += 3) { s += a[at]; at += 1; }"}) {
+  for (const char* body : {"for (int k = 0; k < m; ++k) { s += a[at]; if (s > 1.0f) at += n; }",
+                           "for (int k = 0; k < m; ++k) { s += a[at]; at += 2; at += 1; }",
+                           "for (int k = 0; k < m; ++k) { s += a[at]; at += k; }",
+                           "for (int k = 0; k < m; ++k) { s += a[at]; at += 1; } s += at;",
+                           "for (int k = 0; k < m; k += 3) { s += a[at]; at += 1; }"}) {
     const std::string text = plain_text(
         std::string("  if (i < n) { int at = i; float s = 0.0f;\n") + body + "\n    b[i] = s; }\n");
     EXPECT_TRUE(text.find("at +=") != std::string::npos || text.find("++at") != std::string::npos)
