@@ -28,6 +28,46 @@ args:
 launch: {block: 64, grid: "cdiv(batch, bx)"}
 tests: [{batch: 37}, {batch: 64}, {batch: 1}]
 )~"},
+      {"flat_images", R"~(
+__global__ void images(const float* in, float* out, int images, int height, int width) {
+  int i = blockIdx.x * 128 + threadIdx.x;
+  int count = images * height * width;
+  if (i >= count) return;
+  int x = i % width;
+  int rows = i / width;
+  int y = rows % height;
+  int image = rows / height;
+  float left = x > 0 ? in[i - 1] : 0.0f;
+  float above = y > 0 ? in[i - width] : 0.0f;
+  out[(image * width + x) * height + y] = in[i] - 0.5f * left - 0.25f * above;
+})~",
+       R"~(
+sizes: {images: 6, height: 24, width: 40}
+args:
+  in: {dir: in, shape: [images, height, width]}
+  out: {dir: out, shape: [images, width, height]}
+launch: {block: 128, grid: "cdiv(images * height * width, bx)"}
+tests: [{images: 3, height: 11, width: 21}, {images: 2, height: 16, width: 32}, {images: 1, height: 1, width: 1}]
+)~"},
+      {"flat_product", R"~(
+__global__ void product(const float* A, const float* B, float* C, int M, int N, int K) {
+  int v0 = blockIdx.x * blockDim.x + threadIdx.x;
+  if (v0 >= M * N) return;
+  int v1 = v0 / N;
+  int v2 = v0 - v1 * N;
+  float v3 = 0.0f;
+  for (int v4 = 0; v4 < K; ++v4) v3 = v3 + A[v1 * K + v4] * B[v4 * N + v2];
+  C[v0] = v3;
+})~",
+       R"~(
+sizes: {M: 96, N: 96, K: 64}
+args:
+  A: {dir: in, shape: [M, K]}
+  B: {dir: in, shape: [K, N]}
+  C: {dir: out, shape: [M, N]}
+launch: {block: 128, grid: "cdiv(M * N, bx)"}
+tests: [{M: 70, N: 50, K: 45}, {M: 64, N: 96, K: 32}, {M: 1, N: 1, K: 1}]
+)~"},
       {"product_of_digits", R"~(
 __global__ void products(const float* A, const float* B, float* C) {
   const int row = threadIdx.y;

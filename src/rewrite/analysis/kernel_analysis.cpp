@@ -1,5 +1,6 @@
 #include "rewrite/analysis/kernel_analysis.h"
 
+#include "rewrite/forms/block_extents.h"
 #include "rewrite/forms/early_exits.h"
 #include "rewrite/forms/local_pointers.h"
 #include "rewrite/forms/normal_form.h"
@@ -63,8 +64,10 @@ Status require_transparent(const source::Unit& unit, const source::Analysis& ana
 
 const PlainForm& KernelAnalysis::plain() const {
   if (!plain_) {
-    plain_.emplace(plain_form(state_.unit.opened_kernel(),
-                              {problem_.assume.noalias, problem_.check.benign_races}));
+    Kernel opened = state_.unit.opened_kernel();
+    if (const auto only = launch(); only && !(*only)->block_follows_sizes())
+      opened.body = with_named_block_extents(opened.body, (*only)->block);
+    plain_.emplace(plain_form(opened, {problem_.assume.noalias, problem_.check.benign_races}));
   }
   return *plain_;
 }

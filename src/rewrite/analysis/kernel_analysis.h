@@ -42,7 +42,8 @@ class KernelAnalysis {
   [[nodiscard]] const KernelState& state() const { return state_; }
   [[nodiscard]] const Problem& problem() const { return problem_; }
   [[nodiscard]] const DeviceLimits& limits() const { return limits_; }
-  // The state's own is as it was written, in state().
+  // The state's own is as it was written, in state(). What a block's extents are called follows
+  // the launch (forms/block_extents.h).
   [[nodiscard]] const source::Kernel& kernel() const { return plain().kernel; }
   // Of kernel().
   [[nodiscard]] const source::Analysis& analysis() const;

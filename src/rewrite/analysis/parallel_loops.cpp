@@ -2,13 +2,13 @@
 
 #include "rewrite/analysis/block_geometry.h"
 #include "rewrite/analysis/guarded_access.h"
+#include "rewrite/analysis/size_expression.h"
 #include "source/visitor.h"
 #include "source/walk.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <set>
 #include <string>
@@ -102,22 +102,6 @@ class OutsideScan final : public source::Visitor {
   const IterationEffects& effects_;
 };
 
-// The polynomial as an expression of sizes; nothing where a symbol is none.
-std::optional<IntegerExpression> of_sizes(const Polynomial& polynomial, const Problem& problem) {
-  IntegerExpression sum = 0;
-  for (const auto& [monomial, factor] : polynomial.terms()) {
-    IntegerExpression term = factor;
-    for (const std::string& name : monomial) {
-      if (!problem.sizes.contains(name)) return std::nullopt;
-      const IntegerExpression size = IntegerExpression::symbol(name);
-      term = factor == 1 && &name == &monomial.front() ? size
-                                                       : IntegerExpression::multiply(term, size);
-    }
-    sum = sum == IntegerExpression(0) ? term : IntegerExpression::add(sum, term);
-  }
-  return sum;
-}
-
 class LoopFinder {
  public:
   LoopFinder(const KernelAnalysis& kernel, const KernelForm& form, const Launch& launch)
@@ -171,7 +155,7 @@ class LoopFinder {
     if (!first || !limit || !is_of_parameters(*first) || !is_of_parameters(*limit))
       return refuse(at + "its bounds are not made of the kernel's parameters alone");
     result.span = *limit - *first;
-    auto span = of_sizes(result.span, kernel_.problem());
+    auto span = size_of(result.span, kernel_.problem());
     if (!span) return refuse(at + "how often it runs does not follow from the sizes");
     result.iterations =
         IntegerExpression::ceil_divide(*span, IntegerExpression(result.counted.stride));
@@ -205,18 +189,6 @@ class LoopFinder {
 };
 
 }  // namespace
-
-bool fits_32_bits(const Polynomial& value, const Problem& problem) {
-  const auto expression = of_sizes(value, problem);
-  if (!expression) return false;
-  for (const auto* sizes : {&problem.tests, &problem.bench}) {
-    for (const Symbols& symbols : *sizes) {
-      const auto number = expression->evaluate(symbols);
-      if (!number || *number > std::numeric_limits<std::int32_t>::max()) return false;
-    }
-  }
-  return true;
-}
 
 bool iterations_lie_closer(const KernelForm& form, const ParallelLoop& loop, const Launch& launch,
                            const Problem& problem) {

@@ -26,9 +26,6 @@ struct ParallelLoop {
 // the first of them does not.
 [[nodiscard]] Result<std::vector<ParallelLoop>> parallel_loops(const KernelAnalysis& kernel);
 
-// Whether the value, of sizes, is below 2^31 at every size of the problem.
-[[nodiscard]] bool fits_32_bits(const source::Polynomial& value, const Problem& problem);
-
 // Whether what the loop touches lies closer together from iteration to iteration than from thread
 // to thread along x, at most places.
 [[nodiscard]] bool iterations_lie_closer(const KernelForm& form, const ParallelLoop& loop,

@@ -5,6 +5,7 @@
 #include "source/build.h"
 
 #include <cctype>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,7 @@ namespace regraph::rewrite {
 
 using source::ExprPtr;
 using source::Kernel;
+using source::Polynomial;
 
 namespace {
 
@@ -139,6 +141,47 @@ Result<ExprPtr> buffer_length(const std::string& buffer, const Problem& problem,
   if (!length)
     return refuse("its length " + count.text() + " is not made of the kernel's parameters");
   return length;
+}
+
+std::optional<IntegerExpression> size_of(const Polynomial& polynomial, const Problem& problem) {
+  IntegerExpression sum = 0;
+  for (const auto& [monomial, factor] : polynomial.terms()) {
+    IntegerExpression term = factor;
+    for (const std::string& name : monomial) {
+      if (!problem.sizes.contains(name)) return std::nullopt;
+      const IntegerExpression size = IntegerExpression::symbol(name);
+      term = factor == 1 && &name == &monomial.front() ? size
+                                                       : IntegerExpression::multiply(term, size);
+    }
+    sum = sum == IntegerExpression(0) ? term : IntegerExpression::add(sum, term);
+  }
+  return sum;
+}
+
+std::optional<IntegerExpression> dividend_of(const IntegerExpression& quotient,
+                                             const IntegerExpression& divisor) {
+  const std::string text = quotient.text();
+  const std::string begin = "cdiv(";
+  const std::string end = ", " + divisor.text() + ")";
+  if (!text.starts_with(begin) || !text.ends_with(end)) return std::nullopt;
+  auto dividend =
+      IntegerExpression::parse(text.substr(begin.size(), text.size() - begin.size() - end.size()));
+  if (!dividend) return std::nullopt;
+  // Not the end of something else.
+  if (!(IntegerExpression::ceil_divide(*dividend, divisor) == quotient)) return std::nullopt;
+  return *dividend;
+}
+
+bool fits_32_bits(const Polynomial& value, const Problem& problem) {
+  const auto expression = size_of(value, problem);
+  if (!expression) return false;
+  for (const auto* sizes : {&problem.tests, &problem.bench}) {
+    for (const Symbols& symbols : *sizes) {
+      const auto number = expression->evaluate(symbols);
+      if (!number || *number > std::numeric_limits<std::int32_t>::max()) return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace regraph::rewrite

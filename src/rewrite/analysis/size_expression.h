@@ -5,7 +5,9 @@
 #include "kernel/expression.h"
 #include "kernel/problem.h"
 #include "source/analysis.h"
+#include "source/polynomial.h"
 
+#include <optional>
 #include <string>
 
 namespace regraph::rewrite {
@@ -22,5 +24,16 @@ namespace regraph::rewrite {
                                                     const Problem& problem,
                                                     const source::Kernel& kernel,
                                                     const source::Analysis& analysis, bool wide);
+
+// The polynomial of the problem's sizes; nothing where a symbol is none of them.
+[[nodiscard]] std::optional<IntegerExpression> size_of(const source::Polynomial& polynomial,
+                                                       const Problem& problem);
+
+// n of cdiv(n, divisor); nothing for other expressions.
+[[nodiscard]] std::optional<IntegerExpression> dividend_of(const IntegerExpression& quotient,
+                                                           const IntegerExpression& divisor);
+
+// Whether the value, of sizes, is below 2^31 at every size of the problem.
+[[nodiscard]] bool fits_32_bits(const source::Polynomial& value, const Problem& problem);
 
 }  // namespace regraph::rewrite

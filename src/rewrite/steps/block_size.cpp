@@ -2,15 +2,18 @@
 //
 // Legal when a thread's identity enters the kernel only as its global index
 //   blockIdx.a * blockDim.a * C + (coarsening offset) * blockDim.a + threadIdx.a,
-// so that every index is still taken by exactly one thread. Shared arrays, indices within the block
-// and outputs per block all encode the block's size and are refused.
+// where blockDim.a may be said as a number, so that every index is still taken by exactly one
+// thread. Shared arrays, indices within the block and outputs per block all encode the block's size
+// and are refused.
 #include "rewrite/analysis/block_geometry.h"
 #include "rewrite/analysis/global_index.h"
+#include "rewrite/forms/block_extents.h"
 #include "rewrite/steps/step_rewriter.h"
 
 #include <algorithm>
 #include <charconv>
 #include <memory>
+#include <utility>
 
 namespace regraph::rewrite {
 namespace {
@@ -74,6 +77,11 @@ class BlockSize final : public PlacedStep<Dim3> {
 
   KernelState rewrite(const KernelAnalysis& kernel, const Dim3& block) const override {
     KernelState result = kernel.state();
+    // The old extents may stand in the code as numbers.
+    const Dim3& before = result.plan.launches.front().block;
+    const source::Kernel opened = result.unit.opened_kernel();
+    source::Block named = with_named_block_extents(opened.body, before);
+    if (named != opened.body) result.unit.kernel.body = std::move(named);
     result.plan.launches.front().block = block;
     if (result.unit.kernel.launch_bounds_threads) {
       result.unit.kernel.launch_bounds_threads = static_cast<int>(block.count());

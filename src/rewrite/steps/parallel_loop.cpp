@@ -264,7 +264,7 @@ class ParallelLoopStep final : public PlacedStep<ThreadsPlace> {
     }
     // cdiv(n, 16 * bx), where a thread looks whether there are as many things as it has iterations.
     const IntegerExpression chunk = IntegerExpression::multiply(iterations, threads);
-    if (const auto items = divided_by(grid, chunk)) {
+    if (const auto items = dividend_of(grid, chunk)) {
       Launch fewer = place.launch;
       fewer.grid[0] = IntegerExpression::ceil_divide(*items, threads);
       source::Kernel kernel = form.kernel;
@@ -274,26 +274,11 @@ class ParallelLoopStep final : public PlacedStep<ThreadsPlace> {
     return IntegerExpression::multiply(grid, iterations);
   }
 
-  // n, where the grid is cdiv(n, divisor).
-  static std::optional<IntegerExpression> divided_by(const IntegerExpression& grid,
-                                                     const IntegerExpression& divisor) {
-    const std::string text = grid.text();
-    const std::string begin = "cdiv(";
-    const std::string end = ", " + divisor.text() + ")";
-    if (!text.starts_with(begin) || !text.ends_with(end)) return std::nullopt;
-    auto items = IntegerExpression::parse(
-        text.substr(begin.size(), text.size() - begin.size() - end.size()));
-    if (!items) return std::nullopt;
-    // Not the end of something else.
-    if (!(IntegerExpression::ceil_divide(*items, divisor) == grid)) return std::nullopt;
-    return *items;
-  }
-
   // n, where the grid is cdiv(n, bx) and only threads below n reach the loop: no threads beyond n
   // need to be there.
   static std::optional<IntegerExpression> guarded_items(const KernelForm& form,
                                                         const ThreadsPlace& place) {
-    const auto items = divided_by(place.launch.grid[0], IntegerExpression::symbol("bx"));
+    const auto items = dividend_of(place.launch.grid[0], IntegerExpression::symbol("bx"));
     if (!items) return std::nullopt;
     const ExprPtr in_kernel = size_in_kernel(*items, form.kernel, form.analysis, false);
     const auto polynomial = in_kernel ? form.analysis.polynomial(in_kernel) : std::nullopt;

@@ -1,7 +1,9 @@
 #include "rewrite/transform/loop_to_threads.h"
 
+#include "rewrite/analysis/size_expression.h"
 #include "rewrite/forms/inequalities.h"
 #include "rewrite/transform/names.h"
+#include "rewrite/transform/unused_integers.h"
 #include "source/build.h"
 #include "source/mutator.h"
 #include "source/walk.h"
@@ -138,7 +140,8 @@ class IndexFolder {
       folded.body.push_back(stmt);
     folded.body = with_signed_values(folded.body);
     folded.body = with_plain_indices(folded);
-    return without_unused_parts(folded.body);
+    // Nobody may ask for the old index any more, or for the counter.
+    return without_unused_integers(folded.body);
   }
 
  private:
@@ -226,40 +229,6 @@ class IndexFolder {
     const Polynomial plain = *pitch * Polynomial::symbol(thread_) + rest;
     const bool wide = value->type && size_in_bytes(*value->type) > size_in_bytes(ScalarType::i32);
     return source::to_expression(plain, wide && !(plain == Polynomial::symbol(thread_)));
-  }
-
-  // Nobody may ask for the old index any more, or for the counter.
-  static Block without_unused_parts(Block body) {
-    for (bool changed = true; changed;) {
-      changed = false;
-      std::set<std::string> used;
-      const auto note = [&](const Expr& expr) {
-        if (const auto* variable = as<source::VariableReference>(expr)) used.insert(variable->name);
-      };
-      source::walk_expressions(body, note);
-      body = source::rewrite_statements(body, [&](const StmtPtr& stmt) -> std::optional<Block> {
-        const auto* declaration = as<Declaration>(stmt);
-        const bool is_part = declaration != nullptr && declaration->value &&
-                             source::is<Binary>(declaration->value) &&
-                             declaration->variable.scalar == ScalarType::i32 &&
-                             !used.contains(declaration->variable.name);
-        if (!is_part || !is_of_integers(declaration->value)) return std::nullopt;
-        changed = true;
-        return Block();
-      });
-    }
-    return body;
-  }
-
-  // Whether nothing is called or read from memory.
-  static bool is_of_integers(const ExprPtr& value) {
-    bool result = true;
-    source::walk(value, [&](const Expr& part) {
-      result = result && (source::is<Binary>(part) || source::is<Cast>(part) ||
-                          source::is<source::VariableReference>(part) ||
-                          source::is<source::IntegerLiteral>(part) || source::is<Builtin>(part));
-    });
-    return result;
   }
 
   // Whether quotients or remainders are part of it.

@@ -1,0 +1,290 @@
+#include "rewrite/transform/split_index.h"
+
+#include "rewrite/analysis/size_expression.h"
+#include "rewrite/forms/inequalities.h"
+#include "rewrite/transform/names.h"
+#include "rewrite/transform/unused_integers.h"
+#include "source/build.h"
+#include "source/match.h"
+#include "source/walk.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace regraph::rewrite {
+
+using source::Analysis;
+using source::as;
+using source::Binary;
+using source::BinaryOperator;
+using source::Block;
+using source::Builtin;
+using source::Declaration;
+using source::Expr;
+using source::ExprPtr;
+using source::Kernel;
+using source::Polynomial;
+using source::StmtPtr;
+
+namespace {
+
+Polynomial index_along(const std::string& axis) {
+  return Polynomial::symbol("blockIdx." + axis) * Polynomial::symbol("blockDim." + axis) +
+         Polynomial::symbol("threadIdx." + axis);
+}
+
+StmtPtr declare_index(const std::string& name, const std::string& axis) {
+  return source::declare_integer(
+      name, source::cast("int", source::add(source::multiply(source::builtin("blockIdx." + axis),
+                                                             source::builtin("blockDim." + axis)),
+                                            source::builtin("threadIdx." + axis))));
+}
+
+// Whether it is a positive number or a product of the kernel's parameters.
+bool is_size(const Polynomial& value, const Kernel& kernel) {
+  if (value.terms().size() != 1 || value.terms().begin()->second < 1) return false;
+  const auto names = value.symbols();
+  return value != Polynomial(1) && std::all_of(names.begin(), names.end(), [&](const auto& name) {
+           const source::KernelParameter* parameter = kernel.parameter(name);
+           return parameter != nullptr && !parameter->is_pointer;
+         });
+}
+
+// a of an expression that is index / a, rounded down; a may be one.
+std::optional<Polynomial> quotient_of_index(const ExprPtr& expr, const KernelForm& form,
+                                            const Polynomial& index) {
+  if (form.analysis.polynomial(expr) == index) return Polynomial(1);
+  if (const auto* variable = as<source::VariableReference>(expr)) {
+    const ExprPtr definition = form.analysis.definition(variable->name);
+    return definition ? quotient_of_index(definition, form, index) : std::nullopt;
+  }
+  if (const auto* cast = as<source::Cast>(expr)) {
+    const bool keeps_value = cast->type && !is_floating(*cast->type) &&
+                             size_in_bytes(*cast->type) >= size_in_bytes(ScalarType::i32);
+    return keeps_value ? quotient_of_index(cast->operand, form, index) : std::nullopt;
+  }
+  const auto* binary = source::as_binary(expr, BinaryOperator::divide);
+  if (binary == nullptr) return std::nullopt;
+  const auto before = quotient_of_index(binary->left, form, index);
+  const auto divisor = before ? form.analysis.polynomial(binary->right) : std::nullopt;
+  if (!divisor || !is_size(*divisor, form.kernel)) return std::nullopt;
+  return *before * *divisor;
+}
+
+// index / before / divisor, or the remainder of index / before by the divisor.
+struct Division {
+  BinaryOperator op = BinaryOperator::divide;
+  Polynomial before;
+  Polynomial divisor;
+};
+
+std::optional<Division> division_of_index(const Expr& expr, const KernelForm& form,
+                                          const Polynomial& index) {
+  const auto* binary = as<Binary>(expr);
+  if (binary == nullptr ||
+      (binary->op != BinaryOperator::divide && binary->op != BinaryOperator::remainder)) {
+    return std::nullopt;
+  }
+  auto before = quotient_of_index(binary->left, form, index);
+  auto divisor = before ? form.analysis.polynomial(binary->right) : std::nullopt;
+  if (!divisor || !is_size(*divisor, form.kernel)) return std::nullopt;
+  return Division{binary->op, std::move(*before), std::move(*divisor)};
+}
+
+class IndexSplitter {
+ public:
+  IndexSplitter(const KernelForm& form, std::string from, std::string to, const Polynomial& divisor,
+                const Problem& problem)
+      : form_(form),
+        from_(std::move(from)),
+        to_(std::move(to)),
+        divisor_(divisor),
+        problem_(problem),
+        index_(index_along(from_)) {
+    Names names(form.kernel);
+    inner_ = names.fresh(from_ == "x" ? "column" : "row");
+    outer_ = names.fresh(from_ == "x" ? "row" : "plane");
+  }
+
+  Block run() const {
+    Kernel split = form_.kernel;
+    split.body = {declare_index(inner_, from_), declare_index(outer_, to_)};
+    const Block body = source::rewrite_expressions(
+        form_.kernel.body, [&](const ExprPtr& expr) { return with_parts(expr); });
+    const ExprPtr guard = source::less(source::variable(inner_), source::to_expression(divisor_));
+    for (StmtPtr& stmt : under(guard, body))
+      split.body.push_back(std::move(stmt));
+    return without_unused_integers(with_plain_values(split));
+  }
+
+ private:
+  // With the guard around what does something.
+  static Block under(const ExprPtr& guard, const Block& body) {
+    Block result;
+    std::size_t next = 0;
+    while (next < body.size() && is_integer(*body[next]))
+      result.push_back(body[next++]);
+    const auto* branch = next + 1 == body.size() ? as<source::Branch>(*body[next]) : nullptr;
+    if (branch != nullptr && branch->otherwise.empty()) {
+      result.push_back(
+          source::branch(source::both(guard, branch->condition), branch->body, {}, branch->line));
+    } else {
+      result.push_back(
+          source::branch(guard, Block(body.begin() + static_cast<long>(next), body.end())));
+    }
+    return result;
+  }
+
+  static bool is_integer(const source::Stmt& stmt) {
+    const auto* declaration = as<Declaration>(stmt);
+    return declaration != nullptr && declaration->value && is_of_integers(declaration->value);
+  }
+
+  std::optional<ExprPtr> with_parts(const ExprPtr& expr) const {
+    if (const auto guard = with_outer_limit(expr)) return guard;
+    if (const auto part = part_of_division(expr)) return part;
+    if (const auto* builtin = as<Builtin>(expr)) {
+      // The kernel knows both together only.
+      if (builtin->name == "blockIdx." + from_) return source::integer(0);
+      if (builtin->name == "threadIdx." + from_) return in_type_of(*expr, whole());
+      return std::nullopt;
+    }
+    if (!source::is<Binary>(expr)) return std::nullopt;
+    const auto polynomial = form_.analysis.polynomial(expr);
+    if (!polynomial || !(*polynomial == index_)) return std::nullopt;
+    return in_type_of(*expr, whole());
+  }
+
+  // `index < divisor * n` as `outer < n`.
+  std::optional<ExprPtr> with_outer_limit(const ExprPtr& expr) const {
+    const auto slack = slack_of(expr, form_.analysis);
+    if (!slack) return std::nullopt;
+    const Polynomial limit = *slack + index_ + Polynomial(1);
+    if (!is_size(limit, form_.kernel)) return std::nullopt;
+    const auto rows = exact_quotient(limit, divisor_);
+    if (!rows || !fits_32_bits(*rows, problem_)) return std::nullopt;
+    return source::less(source::variable(outer_), source::to_expression(*rows));
+  }
+
+  std::optional<ExprPtr> part_of_division(const ExprPtr& expr) const {
+    const auto division = division_of_index(*expr, form_, index_);
+    if (!division) return std::nullopt;
+    const ExprPtr value = division->op == BinaryOperator::divide
+                              ? quotient(division->before * division->divisor)
+                              : rest(division->before, division->divisor);
+    return value ? std::optional(in_type_of(*expr, value)) : std::nullopt;
+  }
+
+  // index / number; null where the parts do not tell.
+  ExprPtr quotient(const Polynomial& number) const {
+    const ExprPtr outer = source::variable(outer_);
+    const ExprPtr inner = source::variable(inner_);
+    if (const auto groups = exact_quotient(number, divisor_)) return divided(outer, *groups);
+    const auto pieces = exact_quotient(divisor_, number);
+    if (!pieces) return nullptr;
+    return joined(outer, *pieces, divided(inner, number));
+  }
+
+  // index / before % number; null where the parts do not tell.
+  ExprPtr rest(const Polynomial& before, const Polynomial& number) const {
+    const ExprPtr outer = source::variable(outer_);
+    const ExprPtr inner = source::variable(inner_);
+    if (const auto groups = exact_quotient(before, divisor_))
+      return source::remainder(divided(outer, *groups), source::to_expression(number));
+    const Polynomial reach = before * number;
+    const ExprPtr piece = divided(inner, before);
+    if (const auto pieces = exact_quotient(divisor_, reach)) {
+      if (*pieces == Polynomial(1)) return piece;
+      return source::remainder(piece, source::to_expression(number));
+    }
+    const auto pieces = exact_quotient(divisor_, before);
+    const auto groups = exact_quotient(reach, divisor_);
+    if (!pieces || !groups) return nullptr;
+    return joined(source::remainder(outer, source::to_expression(*groups)), *pieces, piece);
+  }
+
+  static ExprPtr divided(const ExprPtr& value, const Polynomial& by) {
+    return by == Polynomial(1) ? value : source::divide(value, source::to_expression(by));
+  }
+
+  ExprPtr whole() const {
+    return joined(source::variable(outer_), divisor_, source::variable(inner_));
+  }
+
+  static ExprPtr joined(const ExprPtr& outer, const Polynomial& pitch, const ExprPtr& inner) {
+    return source::add(source::multiply(outer, source::to_expression(pitch)), inner);
+  }
+
+  static ExprPtr in_type_of(const Expr& expr, const ExprPtr& value) {
+    const ScalarType type = expr.type.value_or(ScalarType::i32);
+    if (type == ScalarType::i32) return value;
+    return source::with_type(source::cast(std::string(cuda_name(type)), value), type);
+  }
+
+  // `v - v / n * n` is the inner part.
+  Block with_plain_values(const Kernel& kernel) const {
+    const Analysis analysis(kernel);
+    return source::rewrite_statements(
+        kernel.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
+          const auto* declaration = as<Declaration>(stmt);
+          if (declaration == nullptr || declaration->variable.scalar != ScalarType::i32 ||
+              declaration->variable.name == inner_ || declaration->variable.name == outer_ ||
+              !declaration->value || !is_of_integers(declaration->value)) {
+            return std::nullopt;
+          }
+          const auto value = analysis.polynomial(declaration->value);
+          for (const auto& [axis, name] : {std::pair(from_, inner_), std::pair(to_, outer_)}) {
+            if (value && *value == index_along(axis))
+              return Block{source::declare(declaration->variable, source::variable(name))};
+          }
+          return std::nullopt;
+        });
+  }
+
+  const KernelForm& form_;
+  const std::string from_;
+  const std::string to_;
+  const Polynomial& divisor_;
+  const Problem& problem_;
+  const Polynomial index_;
+  std::string inner_;
+  std::string outer_;
+};
+
+}  // namespace
+
+std::vector<Polynomial> divisors_of_index(const KernelForm& form, const std::string& axis) {
+  const Polynomial index = index_along(axis);
+  std::vector<Polynomial> result;
+  source::walk_expressions(form.kernel.body, [&](const Expr& expr) {
+    const auto division = division_of_index(expr, form, index);
+    if (!division) return;
+    const Polynomial divisor = division->before * division->divisor;
+    if (std::find(result.begin(), result.end(), divisor) == result.end()) result.push_back(divisor);
+  });
+  return result;
+}
+
+std::optional<Polynomial> exact_quotient(const Polynomial& dividend, const Polynomial& divisor) {
+  if (dividend.terms().size() != 1 || divisor.terms().size() != 1) return std::nullopt;
+  const auto& [names, factor] = *dividend.terms().begin();
+  const auto& [by_names, by_factor] = *divisor.terms().begin();
+  if (factor % by_factor != 0 ||
+      !std::includes(names.begin(), names.end(), by_names.begin(), by_names.end())) {
+    return std::nullopt;
+  }
+  std::vector<std::string> rest;
+  std::set_difference(names.begin(), names.end(), by_names.begin(), by_names.end(),
+                      std::back_inserter(rest));
+  Polynomial result(factor / by_factor);
+  for (const std::string& name : rest)
+    result = result * Polynomial::symbol(name);
+  return result;
+}
+
+Block with_split_index(const KernelForm& form, const std::string& from, const std::string& to,
+                       const Polynomial& divisor, const Problem& problem) {
+  return IndexSplitter(form, from, to, divisor, problem).run();
+}
+
+}  // namespace regraph::rewrite

@@ -1,0 +1,131 @@
+// delinearize: flat indices that become indices along axes.
+#include "rewrite/step_checks.h"
+
+namespace regraph::test {
+namespace {
+
+Application split(const char* axis = "x", const char* dimensions = "1") {
+  return {"delinearize", {{"axis", axis}, {"dimensions", dimensions}}};
+}
+
+bool says(const rewrite::KernelState& state, const std::string& text) {
+  const std::string code = source::print(state.unit);
+  EXPECT_NE(code.find(text), std::string::npos) << "no '" << text << "' in\n" << code;
+  return code.find(text) != std::string::npos;
+}
+
+// A kernel of images a and b of c * h * w elements.
+Result<std::unique_ptr<KernelCase>> case_of(const std::string& body) {
+  return KernelCase::make(
+      "__global__ void f(const float* a, float* b, int c, int h, int w) {\n" + body + "\n}",
+      "sizes: {c: 5, h: 7, w: 40}\nargs:\n  a: {dir: in, shape: [c, h, w]}\n"
+      "  b: {dir: inout, shape: [c, h, w]}\n"
+      "launch: {block: 64, grid: 'cdiv(c * h * w, bx)'}\n"
+      "tests: [{c: 5, h: 7, w: 40}, {c: 3, h: 4, w: 32}, {c: 1, h: 1, w: 1}]\n");
+}
+
+constexpr const char* kImages = R"~(
+  int i = blockIdx.x * 64 + threadIdx.x;
+  if (i >= c * h * w) return;
+  int x = i % w;
+  int rows = i / w;
+  int y = rows % h;
+  int image = rows / h;
+  b[(image * w + x) * h + y] = a[i] + y;)~";
+
+void expect_body_refused(const std::string& body, const std::string& reason,
+                         const Application& step = split()) {
+  SCOPED_TRACE(body);
+  const auto kernel = case_of(body);
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  expect_refusal(**kernel, step, reason);
+}
+
+TEST(Delinearize, GivesRowsAndColumnsAxes) {
+  const auto kernel = case_of(kImages);
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  const auto rows = expect_correct(**kernel, {split()});
+  EXPECT_EQ(rows.plan.launches[0].grid[0].text(), "cdiv(w, bx)");
+  EXPECT_EQ(rows.plan.launches[0].grid[1].text(), "cdiv(c * h, by)");
+  EXPECT_EQ(rows.plan.launches[0].block, (Dim3{32, 2, 1}));
+  says(rows, "if (column < w && row < c * h)");
+  const auto planes = expect_correct(**kernel, {split(), split("y")});
+  EXPECT_EQ(planes.plan.launches[0].grid[2].text(), "cdiv(c, bz)");
+  says(planes, "int image = plane;");
+}
+
+TEST(Delinearize, TakesTwoSizesAsOneColumn) {
+  const auto kernel = case_of(kImages);
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  const auto flat = expect_correct(**kernel, {split("x", "2")});
+  EXPECT_EQ(flat.plan.launches[0].grid[0].text(), "cdiv(h * w, bx)");
+  says(flat, "int image = row;");
+  says(flat, "column % w");
+}
+
+TEST(Delinearize, SeesRemaindersAsDifferences) {
+  const auto kernel = case_of(R"~(
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < c * h * w) {
+    int row = i / w;
+    int x = i - row * w;
+    b[x * c * h + row] = a[i];
+  })~");
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  says(expect_correct(**kernel, {split()}), "int x = column;");
+}
+
+TEST(Delinearize, LeadsToTiles) {
+  const auto kernel = case_of(R"~(
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < c * h * w) b[i % w * (c * h) + i / w] = a[i];)~");
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  expect_correct(**kernel, {split(), {"block_size", {{"block", "16x16"}}}, {"smem_transpose", {}}});
+}
+
+// Numbers that are factors of each other, and what is beyond the divisor.
+TEST(Delinearize, FollowsDivisionsByNumbers) {
+  const char* body = R"~(
+  unsigned int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < c * h * w) {
+    unsigned int group = i / 8;
+    b[i] = a[i] + group % 4 + i % 8 * (i / 32) + i / 2 % 8 + i / 64;
+  })~";
+  for (const char* dimensions : {"1", "2", "3", "4", "5"}) {
+    SCOPED_TRACE(dimensions);
+    const auto kernel = case_of(body);
+    ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+    expect_correct(**kernel, {split("x", dimensions)});
+  }
+}
+
+TEST(Delinearize, Refuses) {
+  const std::string index = "int i = blockIdx.x * blockDim.x + threadIdx.x;";
+  expect_body_refused(index + "if (i < c * h * w) b[i] = a[i];",
+                      "is not taken apart by / and % of a size");
+  expect_body_refused(index + "if (i < c * h * w) b[i] = a[i / w] + i % h;",
+                      "of which none divides the other");
+  expect_body_refused(index + "if (i / (c * h * w) < 1) b[i] = a[i / w];",
+                      "no guard stops threads whose index is beyond the grid");
+  expect_body_refused(index + "if (i < c * h * w) b[i] = a[i / w] + threadIdx.x;",
+                      "uses the x position within the block");
+  expect_body_refused(index + "if (i < c * h * w) b[i] = a[i / w];", "divided by only 1 numbers",
+                      split("x", "2"));
+  expect_body_refused(
+      "__shared__ float s[64];" + index +
+          "s[threadIdx.x] = 1; __syncthreads(); if (i < c * h * w) b[i] = a[i / w];",
+      "work together already");
+}
+
+// An early result is written under another condition than the guard.
+TEST(Delinearize, KeepsOtherGuards) {
+  const auto kernel = case_of(R"~(
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  int x = i % w;
+  if (i < c * h * w - 3 && x > 1) b[i] = a[i] + x;)~");
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  expect_correct(**kernel, {split()});
+}
+
+}  // namespace
+}  // namespace regraph::test
