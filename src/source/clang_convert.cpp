@@ -27,14 +27,17 @@ using clang::isa;
 
 class Converter final : private BodyConverter {
  public:
-  Converter(clang::ASTContext& context, bool takes_apart, bool opens)
+  Converter(clang::ASTContext& context, bool takes_apart, bool opens,
+            bool opens_memory_calls = false)
       : expressions_(context, opens),
         takes_apart_(takes_apart),
         opens_(opens),
-        inliner_(expressions_, *this) {}
+        inliner_(expressions_, *this, opens_memory_calls) {}
 
-  // Whether calls were taken into the body, all that were to be.
-  [[nodiscard]] bool has_opened() const { return inliner_.took_any() && !inliner_.failed(); }
+  // Whether calls were taken into the body, all that were to be, or references are indices.
+  [[nodiscard]] bool has_opened() const {
+    return (knows_by_index_ || inliner_.took_any()) && !inliner_.failed();
+  }
 
   Result<Kernel> convert(const clang::FunctionDecl& function) {
     Kernel kernel;
@@ -259,17 +262,31 @@ class Converter final : private BodyConverter {
       const clang::QualType type = declaration->getType().getNonReferenceType();
       return type.isConstQualified() ? convert_value(declaration, type, "", block) : nullptr;
     }
-    if (!is_fixed_place(*bare, changing_)) return nullptr;
-    if (auto object = expressions_.object_at(bare)) {
+    const bool is_fixed = is_fixed_place(*bare, changing_);
+    if (auto object = is_fixed ? expressions_.object_at(bare) : std::nullopt) {
       expressions_.set_object(declaration, std::move(*object));
       return scope({});
     }
+    take_calls(bare, &block);
     ExprPtr place = expressions_.convert(bare);
     if (is<OpaqueExpression>(place)) return nullptr;
     const auto* element = as<Subscript>(place);
     const bool is_behind_pointer = element != nullptr && is_pointer(*bare);
     if (!is_behind_pointer) {
+      if (!is_fixed) return nullptr;
       expressions_.set_meaning(declaration, std::move(place));
+      return scope({});
+    }
+    if (opens_ && parameter_of(*bare) != nullptr) {
+      // What does not change needs no pointer: the place is known by its index.
+      knows_by_index_ = true;
+      const auto& access = *dyn_cast<clang::ArraySubscriptExpr>(bare->IgnoreParenImpCasts());
+      const std::string index =
+          declare_result(declaration->getNameAsString() + "_index", access.getIdx()->getType(),
+                         element->index, true, block);
+      expressions_.set_meaning(
+          declaration, std::make_shared<Subscript>(
+                           element->base, variable(index, element->index->type), element->type));
       return scope({});
     }
     const clang::QualType type = declaration->getType().getNonReferenceType();
@@ -284,6 +301,20 @@ class Converter final : private BodyConverter {
                                                  pointer.scalar));
     return at(declaration->getBeginLoc(),
               std::make_shared<Declaration>(std::move(pointer), address(std::move(place))));
+  }
+
+  // The kernel's own parameter that the place is an element of, where it always leads to the same;
+  // else null.
+  const clang::ParmVarDecl* parameter_of(const clang::Expr& place) const {
+    const auto* element = dyn_cast<clang::ArraySubscriptExpr>(place.IgnoreParenImpCasts());
+    const auto* base = element != nullptr
+                           ? dyn_cast<clang::DeclRefExpr>(element->getBase()->IgnoreParenImpCasts())
+                           : nullptr;
+    const auto* parameter =
+        base != nullptr ? dyn_cast<clang::ParmVarDecl>(base->getDecl()) : nullptr;
+    const bool is_fixed = parameter != nullptr && !changing_.contains(parameter) &&
+                          !inliner_.is_inside() && element->getIdx()->getType()->isIntegerType();
+    return is_fixed ? parameter : nullptr;
   }
 
   // An element of what a pointer leads to, not of an array.
@@ -810,6 +841,7 @@ class Converter final : private BodyConverter {
   ExpressionConverter expressions_;
   bool takes_apart_;
   bool opens_;
+  bool knows_by_index_ = false;  // places that references lead to
   CallInliner inliner_;
   Block shared_;                                 // of functions that were taken
   std::set<const clang::ValueDecl*> changing_;   // (clang_control.h)
@@ -823,9 +855,11 @@ Result<Kernel> convert_kernel(const clang::FunctionDecl& function, clang::ASTCon
   return Converter(context, takes_apart, false).convert(function);
 }
 
-std::optional<Block> convert_opened(const clang::FunctionDecl& function,
-                                    clang::ASTContext& context) {
-  Converter converter(context, true, true);
+namespace {
+
+std::optional<Block> opened_body(const clang::FunctionDecl& function, clang::ASTContext& context,
+                                 bool opens_memory_calls) {
+  Converter converter(context, true, true, opens_memory_calls);
   const auto kernel = converter.convert(function);
   if (!kernel || !converter.has_opened()) return std::nullopt;
   bool is_opaque = false;
@@ -834,6 +868,14 @@ std::optional<Block> convert_opened(const clang::FunctionDecl& function,
                    [&](const Expr& expr) { is_opaque = is_opaque || is<OpaqueExpression>(expr); });
   if (is_opaque) return std::nullopt;
   return kernel->body;
+}
+
+}  // namespace
+
+std::optional<Block> convert_opened(const clang::FunctionDecl& function,
+                                    clang::ASTContext& context) {
+  if (auto whole = opened_body(function, context, true)) return whole;
+  return opened_body(function, context, false);
 }
 
 }  // namespace regraph::source

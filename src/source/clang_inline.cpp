@@ -100,9 +100,11 @@ const clang::FunctionDecl* CallInliner::wanted(const clang::CallExpr& call) {
   if (handles_objects(*function)) return function;
   const CallEffect effect = callees_.of(*function);
   const bool is_pure = effect == CallEffect::pure;
-  // The steps take a call that only uses memory as it is.
-  if (effect == CallEffect::memory && !is_inside() && !isa<clang::CXXMethodDecl>(function))
+  // Steps that need not look into it take a call that only uses memory as it is.
+  if (effect == CallEffect::memory && !opens_memory_calls_ && !is_inside() &&
+      !isa<clang::CXXMethodDecl>(function)) {
     return nullptr;
+  }
   // From inside another function its name might not lead to it.
   if (is_pure && !is_inside() && !isa<clang::CXXMethodDecl>(function) &&
       single_value(*function) == nullptr) {

@@ -47,8 +47,12 @@ class BodyConverter {
 
 class CallInliner {
  public:
-  CallInliner(ExpressionConverter& expressions, BodyConverter& bodies)
-      : expressions_(expressions), bodies_(bodies), callees_(expressions.context()) {}
+  // Calls that only use memory may stay as they are; `opens_memory_calls` takes them too.
+  CallInliner(ExpressionConverter& expressions, BodyConverter& bodies, bool opens_memory_calls)
+      : expressions_(expressions),
+        bodies_(bodies),
+        callees_(expressions.context()),
+        opens_memory_calls_(opens_memory_calls) {}
 
   // Takes the calls within `expr`; their statements go to `block`, without which there may be none.
   void take_calls(const clang::Expr* expr, Block* block);
@@ -120,6 +124,7 @@ class CallInliner {
   ExpressionConverter& expressions_;
   BodyConverter& bodies_;
   CalleeEffects callees_;
+  const bool opens_memory_calls_;
   std::set<const clang::FunctionDecl*> active_;
   bool failed_ = false;
   bool took_any_ = false;

@@ -148,10 +148,12 @@ TEST(ClangForms, ReferencesAreOtherNames) {
             "float sums[4];\nsums[n] = 1.0f;\n");
   EXPECT_EQ(body_of_kernel("const auto& v = a[0] * 2.0f; b[0] = v;"),
             "const float v = a[0] * 2.0f;\nb[0] = v;\n");
-  // The place would be another.
+  // The place is that of the old value.
+  EXPECT_EQ(body_of_kernel("int k = n; float& r = a[k]; ++k; r = 1.0f; a[k] = 2.0f;"),
+            "int k = n;\nfloat* const r = &a[k];\n++k;\nr[0] = 1.0f;\na[k] = 2.0f;\n");
   const Unit moved = unit_of(
-      "__global__ void f(float* a, int n) { int k = n; float& r = a[k]; ++k; r = 1.0f; a[k] = "
-      "2.0f; }");
+      "__global__ void f(float* a, int n) { float x[4]; int k = n; float& r = x[k]; ++k; r = 1.0f; "
+      "a[0] = x[k]; }");
   EXPECT_TRUE(Analysis(moved.kernel).opaque());
 }
 
@@ -272,6 +274,33 @@ TEST(ClangForms, CallsAreOpened) {
                         "return 2.0f; }\n"),
             "float pick_result;\nif (threadIdx.x > n) {\n  pick_result = 1.0f;\n} else {\n"
             "  pick_result = 2.0f;\n}\na[0] = pick_result;\n");
+}
+
+TEST(ClangForms, CallsThatOnlyUseMemoryAreOpenedWhereAllCanBe) {
+  const std::string row =
+      "__device__ float row(const float* x, int n) { float t = 0.0f; for (int i = 0; i < n; ++i) t "
+      "+= x[i]; return t; }\n"
+      "__device__ float find(const float* x, int n) { for (int i = 0; i < n; ++i) if (x[i] > 0.0f) "
+      "return 1.0f; return 0.0f; }\n"
+      "__device__ float late(float v) { __syncthreads(); return v; }\n";
+  EXPECT_EQ(opened_body("a[0] = row(b, n);", row),
+            "float t = 0.0f;\nfor (int i = 0; i < n; ++i) {\n  t += b[i];\n}\n"
+            "const float result = t;\na[0] = result;\n");
+  // One that leaves a loop stays, and others are opened all the same.
+  EXPECT_EQ(opened_body("a[0] = find(b, n);", row), "");
+  EXPECT_EQ(opened_body("float v = b[0]; a[0] = late(v) + find(b, n);", row),
+            "float v = b[0];\n__syncthreads();\nconst float result = v;\n"
+            "a[0] = result + find(b, n);\n");
+}
+
+TEST(ClangForms, ReferencesAreIndicesWhereCallsAreOpened) {
+  EXPECT_EQ(opened_body("float& r = a[n * 2]; r += b[0];", ""),
+            "const int r_index = n * 2;\na[r_index] += b[0];\n");
+  EXPECT_EQ(
+      opened_body("const At at{n}; float& r = a[at(n)]; r = b[0] + r;",
+                  "struct At { int by; __device__ int operator()(int i) const { return i + "
+                  "by; } };\n"),
+      "const int at_by = n;\nconst int r_index = n + at_by;\na[r_index] = b[0] + a[r_index];\n");
 }
 
 TEST(ClangForms, CallsThatCannotBeOpenedStay) {
