@@ -296,11 +296,11 @@ TEST(ClangForms, CallsThatOnlyUseMemoryAreOpenedWhereAllCanBe) {
 TEST(ClangForms, ReferencesAreIndicesWhereCallsAreOpened) {
   EXPECT_EQ(opened_body("float& r = a[n * 2]; r += b[0];", ""),
             "const int r_index = n * 2;\na[r_index] += b[0];\n");
-  EXPECT_EQ(
-      opened_body("const At at{n}; float& r = a[at(n)]; r = b[0] + r;",
-                  "struct At { int by; __device__ int operator()(int i) const { return i + "
-                  "by; } };\n"),
-      "const int at_by = n;\nconst int r_index = n + at_by;\na[r_index] = b[0] + a[r_index];\n");
+  EXPECT_EQ(opened_body("const At at{n}; float& r = a[at(n)]; r = b[0] + r;",
+                        "struct At { int by; __device__ int operator()(int i) const { return i + "
+                        "by; } };\n"),
+            "const int at_by = n;\nconst int result = n + at_by;\nconst int r_index = result;\n"
+            "a[r_index] = b[0] + a[r_index];\n");
 }
 
 TEST(ClangForms, CallsThatCannotBeOpenedStay) {

@@ -48,6 +48,11 @@ bool is_global_index(const Polynomial& polynomial, const std::string& axis,
 
 }  // namespace
 
+Polynomial global_index(const std::string& axis) {
+  return Polynomial::symbol("blockIdx." + axis) * Polynomial::symbol("blockDim." + axis) +
+         Polynomial::symbol("threadIdx." + axis);
+}
+
 Status require_global_index(const source::Kernel& kernel, const Analysis& analysis,
                             const std::string& letter) {
   Status status;

@@ -3,10 +3,14 @@
 
 #include "base/result.h"
 #include "source/analysis.h"
+#include "source/polynomial.h"
 
 #include <string>
 
 namespace regraph::rewrite {
+
+// blockIdx.a * blockDim.a + threadIdx.a, of the axis "x", "y" or "z".
+[[nodiscard]] source::Polynomial global_index(const std::string& axis);
 
 // Whether every polynomial of the kernel takes thread and block index along `letter` ("x", "y",
 // "z") only as blockIdx.a * blockDim.a * C + (coarsening offset) * blockDim.a + threadIdx.a, C = 1

@@ -1,5 +1,6 @@
 #include "rewrite/transform/loop_to_threads.h"
 
+#include "rewrite/analysis/global_index.h"
 #include "rewrite/analysis/size_expression.h"
 #include "rewrite/forms/inequalities.h"
 #include "rewrite/transform/names.h"
@@ -32,16 +33,7 @@ using source::StmtPtr;
 
 namespace {
 
-Polynomial symbol(const char* name) {
-  return Polynomial::symbol(name);
-}
-
-// blockIdx.x * blockDim.x + threadIdx.x
-Polynomial global_index() {
-  return symbol("blockIdx.x") * symbol("blockDim.x") + symbol("threadIdx.x");
-}
-
-ExprPtr global_index(const std::string& axis) {
+ExprPtr index_in_code(const std::string& axis) {
   return source::cast("int", source::add(source::multiply(source::builtin("blockIdx." + axis),
                                                           source::builtin("blockDim." + axis)),
                                          source::builtin("threadIdx." + axis)));
@@ -135,7 +127,7 @@ class IndexFolder {
     body = source::rewrite_expressions(body,
                                        [&](const ExprPtr& expr) { return with_new_index(expr); });
     Kernel folded = form_.kernel;
-    folded.body = {source::declare_integer(thread_, global_index("x"))};
+    folded.body = {source::declare_integer(thread_, index_in_code("x"))};
     for (const StmtPtr& stmt : body)
       folded.body.push_back(stmt);
     folded.body = with_signed_values(folded.body);
@@ -167,7 +159,7 @@ class IndexFolder {
     }
     if (!source::is<Binary>(expr)) return std::nullopt;
     const auto polynomial = form_.analysis.polynomial(expr);
-    if (!polynomial || !(*polynomial == global_index())) return std::nullopt;
+    if (!polynomial || !(*polynomial == global_index("x"))) return std::nullopt;
     return in_type_of(*expr);
   }
 
@@ -222,7 +214,7 @@ class IndexFolder {
     if (!polynomial || !is_cut(value, analysis)) return nullptr;
     const auto pitch = polynomial ? polynomial->coefficient("threadIdx.x") : std::nullopt;
     if (!pitch) return nullptr;
-    const Polynomial rest = *polynomial - *pitch * global_index();
+    const Polynomial rest = *polynomial - *pitch * global_index("x");
     for (const char* builtin : {"threadIdx.x", "blockIdx.x", "blockDim.x"}) {
       if (rest.mentions(builtin)) return nullptr;
     }
@@ -266,7 +258,7 @@ std::optional<Polynomial> iterations_in_kernel(const ParallelLoop& loop) {
 std::optional<Polynomial> limit_of_index(const ExprPtr& guard, const KernelForm& form) {
   const auto slack = slack_of(guard, form.analysis);
   if (!slack) return std::nullopt;
-  const Polynomial limit = *slack + global_index() + Polynomial(1);
+  const Polynomial limit = *slack + global_index("x") + Polynomial(1);
   for (const std::string& name : limit.symbols()) {
     const source::KernelParameter* parameter = form.kernel.parameter(name);
     if (parameter == nullptr || parameter->is_pointer) return std::nullopt;
@@ -280,7 +272,7 @@ Block loop_on_axis(const KernelForm& form, const ParallelLoop& loop, const std::
                    const std::string& moved) {
   Names names(form.kernel);
   Iteration iteration =
-      iteration_of(form.kernel, loop, global_index(moved.empty() ? axis : kNewAxis), names);
+      iteration_of(form.kernel, loop, index_in_code(moved.empty() ? axis : kNewAxis), names);
   const Block by = {iteration.counter,
                     source::branch(iteration.condition, std::move(iteration.body))};
   Block body = with_loop_replaced(form.kernel.body, loop, by);

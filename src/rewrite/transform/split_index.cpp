@@ -1,5 +1,6 @@
 #include "rewrite/transform/split_index.h"
 
+#include "rewrite/analysis/global_index.h"
 #include "rewrite/analysis/size_expression.h"
 #include "rewrite/forms/inequalities.h"
 #include "rewrite/transform/names.h"
@@ -27,11 +28,6 @@ using source::Polynomial;
 using source::StmtPtr;
 
 namespace {
-
-Polynomial index_along(const std::string& axis) {
-  return Polynomial::symbol("blockIdx." + axis) * Polynomial::symbol("blockDim." + axis) +
-         Polynomial::symbol("threadIdx." + axis);
-}
 
 StmtPtr declare_index(const std::string& name, const std::string& axis) {
   return source::declare_integer(
@@ -100,7 +96,7 @@ class IndexSplitter {
         to_(std::move(to)),
         divisor_(divisor),
         problem_(problem),
-        index_(index_along(from_)) {
+        index_(global_index(from_)) {
     Names names(form.kernel);
     inner_ = names.fresh(from_ == "x" ? "column" : "row");
     outer_ = names.fresh(from_ == "x" ? "row" : "plane");
@@ -234,7 +230,7 @@ class IndexSplitter {
           }
           const auto value = analysis.polynomial(declaration->value);
           for (const auto& [axis, name] : {std::pair(from_, inner_), std::pair(to_, outer_)}) {
-            if (value && *value == index_along(axis))
+            if (value && *value == global_index(axis))
               return Block{source::declare(declaration->variable, source::variable(name))};
           }
           return std::nullopt;
@@ -254,7 +250,7 @@ class IndexSplitter {
 }  // namespace
 
 std::vector<Polynomial> divisors_of_index(const KernelForm& form, const std::string& axis) {
-  const Polynomial index = index_along(axis);
+  const Polynomial index = global_index(axis);
   std::vector<Polynomial> result;
   source::walk_expressions(form.kernel.body, [&](const Expr& expr) {
     const auto division = division_of_index(expr, form, index);

@@ -1,0 +1,173 @@
+// grid_reduction: elements that all add to one place are added up by blocks first.
+//
+//   if (i < n) atomicAdd(total, f(i));
+// becomes, with T threads a block that take R vectors of W elements each,
+//   sum = f of the block's T * R * W elements; sum over the block by shuffles;
+//   if (threadIdx.x == 0) atomicAdd(total, sum);
+//
+// Legal when a thread is known by its global index alone and does nothing but to add at a place
+// that is the same for all and that nothing else touches: atomics without a result come in any
+// order (floating sums: with the problem's leave). Elements of a whole block's share are all there,
+// so vectors of what is read at the index are too; the others go one by one.
+#include "rewrite/analysis/block_geometry.h"
+#include "rewrite/analysis/global_index.h"
+#include "rewrite/analysis/size_expression.h"
+#include "rewrite/analysis/vector_type.h"
+#include "rewrite/steps/step_rewriter.h"
+#include "rewrite/transform/element_sum.h"
+#include "rewrite/transform/element_sum_code.h"
+
+#include <memory>
+#include <utility>
+
+namespace regraph::rewrite {
+namespace {
+
+struct SumPlace {
+  ElementSum sum;
+  SumShape shape;
+  Launch launch;  // afterwards
+};
+
+class GridReduction final : public PlacedStep<SumPlace> {
+ public:
+  std::string_view id() const override { return "grid_reduction"; }
+
+  std::vector<StepParameters> settings() const override {
+    std::vector<StepParameters> result;
+    for (const char* threads : {"256", "512"}) {
+      for (const char* rounds : {"4", "8", "16"}) {
+        for (const char* width : {"4", "1"})
+          result.push_back({{"threads", threads}, {"rounds", rounds}, {"width", width}});
+      }
+    }
+    return result;
+  }
+
+ protected:
+  Result<SumPlace> find(const KernelAnalysis& kernel,
+                        const StepParameters& parameters) const override {
+    SumPlace place;
+    if (Status status = read(parameters, place.shape); !status) return status.error();
+    if (const Status& status = kernel.transparent(); !status) return status.error();
+    auto launch = kernel.launch();
+    if (!launch) return launch.error();
+    place.launch = **launch;
+    if (Status status = require_lonely_threads(kernel, place.launch); !status)
+      return status.error();
+    auto form = kernel.single_exit();
+    if (!form) return form.error();
+    if (Status status = require_uncoarsened_index((*form)->kernel, (*form)->analysis, "x"); !status)
+      return status.error();
+    auto sum = element_sum(**form, kernel.problem());
+    if (!sum) return sum.error();
+    place.sum = std::move(*sum);
+    if (Status status = require_vectors(place, kernel.problem()); !status) return status.error();
+    if (Status status = arrange(kernel, place); !status) return status.error();
+    return place;
+  }
+
+  KernelState rewrite(const KernelAnalysis& kernel, const SumPlace& place) const override {
+    KernelState result = kernel.state();
+    rely_on(result, kNeedsDistinctBuffers);
+    if (is_floating(place.sum.scalar)) rely_on(result, kReordersSums);
+    result.unit.kernel.body = element_sum_code(**kernel.single_exit(), place.sum, place.shape);
+    result.plan.launches.front() = place.launch;
+    if (result.unit.kernel.launch_bounds_threads)
+      result.unit.kernel.launch_bounds_threads = place.shape.threads;
+    return result;
+  }
+
+ private:
+  static constexpr int kMostThreads = 1024;
+  static constexpr int kMostRounds = 64;
+
+  static Status read(const StepParameters& parameters, SumShape& shape) {
+    const std::pair<const char*, int*> wanted[] = {
+        {"threads", &shape.threads}, {"rounds", &shape.rounds}, {"width", &shape.width}};
+    for (const auto& [name, number] : wanted) {
+      auto value = integer_parameter(parameters, name);
+      if (!value) return value.error();
+      *number = *value;
+    }
+    const bool is_power = shape.threads > 0 && (shape.threads & (shape.threads - 1)) == 0;
+    if (!is_power || shape.threads < 32 || shape.threads > kMostThreads) {
+      return fail(ErrorCode::invalid_argument,
+                  "'threads' must be a power of two between 32 and 1024");
+    }
+    if (shape.rounds < 1 || shape.rounds > kMostRounds)
+      return fail(ErrorCode::invalid_argument, "'rounds' must be between 1 and 64");
+    if (shape.width != 1 && shape.width != 2 && shape.width != 4)
+      return fail(ErrorCode::invalid_argument, "'width' must be 1, 2 or 4");
+    return {};
+  }
+
+  static Status require_lonely_threads(const KernelAnalysis& kernel, const Launch& launch) {
+    const source::Analysis& analysis = kernel.analysis();
+    if (analysis.has_shared() || analysis.has_barrier() || analysis.uses_warp_intrinsics())
+      return refuse("the threads of a block work together already");
+    if (!kernel.problem().assume.noalias)
+      return refuse("the problem does not grant 'assume: {noalias: true}'");
+    for (const int axis : {1, 2}) {
+      const bool is_one =
+          extent(launch.block, axis) == 1 &&
+          launch.grid[static_cast<std::size_t>(axis)].substitute(
+              {{"by", IntegerExpression(1)}, {"bz", IntegerExpression(1)}}) == IntegerExpression(1);
+      if (!is_one) return refuse("the grid has more than one axis");
+    }
+    if (launch.block_follows_sizes())
+      return refuse("the block's extents follow the sizes, and would be fixed");
+    return {};
+  }
+
+  static Status require_vectors(const SumPlace& place, const Problem& problem) {
+    if (place.shape.width == 1) return {};
+    if (place.sum.streams.empty())
+      return refuse("nothing is read at the index itself, which vectors would hold");
+    for (const auto& [array, scalar] : place.sum.streams) {
+      if (vector_type(scalar, place.shape.width).empty())
+        return refuse("no access moves " + std::to_string(place.shape.width) + " elements of '" +
+                      array + "'");
+      const std::int64_t bytes =
+          static_cast<std::int64_t>(size_in_bytes(scalar)) * place.shape.width;
+      if (bytes > problem.assume.align) {
+        return refuse("'assume: {align}' grants only " + std::to_string(problem.assume.align) +
+                      " bytes");
+      }
+    }
+    return {};
+  }
+
+  static Status arrange(const KernelAnalysis& kernel, SumPlace& place) {
+    const auto count = size_of(place.sum.count, kernel.problem());
+    if (!count) return refuse("the number of elements is not made of the problem's sizes");
+    const std::int64_t per_block = place.shape.elements_per_block();
+    if (!fits_32_bits(place.sum.count + source::Polynomial(2 * per_block), kernel.problem()))
+      return refuse("the elements' numbers would not fit 32 bits");
+    place.launch.block = {static_cast<std::uint32_t>(place.shape.threads), 1, 1};
+    auto blocks = IntegerExpression::parse(
+        "max(1, " + IntegerExpression::ceil_divide(*count, IntegerExpression(per_block)).text() +
+        ")");
+    if (!blocks) return blocks.error();
+    place.launch.grid[0] = *blocks;
+    for (const Symbols& sizes : kernel.problem().bench) {
+      const auto concrete = concretise(place.launch, sizes);
+      if (!concrete) return refuse("the launch would not be valid: " + concrete.error().message);
+      if (concrete->grid.x < kLeastBlocks) {
+        return refuse("a grid of " + std::to_string(concrete->grid.x) + " blocks would be left");
+      }
+    }
+    return require_possible(place.launch, kernel, "the launch would not be valid: ");
+  }
+
+  // With fewer blocks than this the GPU runs empty.
+  static constexpr std::uint32_t kLeastBlocks = 64;
+};
+
+}  // namespace
+
+std::unique_ptr<StepRewriter> make_grid_reduction() {
+  return std::make_unique<GridReduction>();
+}
+
+}  // namespace regraph::rewrite
