@@ -49,6 +49,20 @@ args:
 launch: {block: 128, grid: "cdiv(images * height * width, bx)"}
 tests: [{images: 3, height: 11, width: 21}, {images: 2, height: 16, width: 32}, {images: 1, height: 1, width: 1}]
 )~"},
+      {"sum_of_products", R"~(
+__global__ void dot(const int* x, const int* y, int* total, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) atomicAdd(total, x[i] * y[i]);
+})~",
+       R"~(
+sizes: {n: 400000}
+args:
+  x: {dir: in, shape: [n]}
+  y: {dir: in, shape: [n]}
+  total: {dir: inout, shape: [1]}
+launch: {block: 128, grid: "cdiv(n, bx)"}
+tests: [{n: 5000}, {n: 8192}, {n: 1}]
+)~"},
       {"flat_product", R"~(
 __global__ void product(const float* A, const float* B, float* C, int M, int N, int K) {
   int v0 = blockIdx.x * blockDim.x + threadIdx.x;

@@ -13,9 +13,11 @@
 #include "rewrite/analysis/global_index.h"
 #include "rewrite/analysis/size_expression.h"
 #include "rewrite/analysis/vector_type.h"
+#include "rewrite/steps/macro_step.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/element_sum.h"
 #include "rewrite/transform/element_sum_code.h"
+#include "rewrite/transform/lonely_sums.h"
 
 #include <memory>
 #include <utility>
@@ -29,24 +31,11 @@ struct SumPlace {
   Launch launch;  // afterwards
 };
 
-class GridReduction final : public PlacedStep<SumPlace> {
+// As one atomic an element, which is one thread.
+class SumOfElements {
  public:
-  std::string_view id() const override { return "grid_reduction"; }
-
-  std::vector<StepParameters> settings() const override {
-    std::vector<StepParameters> result;
-    for (const char* threads : {"256", "512"}) {
-      for (const char* rounds : {"4", "8", "16"}) {
-        for (const char* width : {"4", "1"})
-          result.push_back({{"threads", threads}, {"rounds", rounds}, {"width", width}});
-      }
-    }
-    return result;
-  }
-
- protected:
-  Result<SumPlace> find(const KernelAnalysis& kernel,
-                        const StepParameters& parameters) const override {
+  // Error: refused, or invalid_argument.
+  static Result<SumPlace> find(const KernelAnalysis& kernel, const StepParameters& parameters) {
     SumPlace place;
     if (Status status = read(parameters, place.shape); !status) return status.error();
     if (const Status& status = kernel.transparent(); !status) return status.error();
@@ -67,7 +56,7 @@ class GridReduction final : public PlacedStep<SumPlace> {
     return place;
   }
 
-  KernelState rewrite(const KernelAnalysis& kernel, const SumPlace& place) const override {
+  static KernelState rewrite(const KernelAnalysis& kernel, const SumPlace& place) {
     KernelState result = kernel.state();
     rely_on(result, kNeedsDistinctBuffers);
     if (is_floating(place.sum.scalar)) rely_on(result, kReordersSums);
@@ -75,6 +64,7 @@ class GridReduction final : public PlacedStep<SumPlace> {
     result.plan.launches.front() = place.launch;
     if (result.unit.kernel.launch_bounds_threads)
       result.unit.kernel.launch_bounds_threads = place.shape.threads;
+    kernel.note_reliance(result);
     return result;
   }
 
@@ -162,6 +152,68 @@ class GridReduction final : public PlacedStep<SumPlace> {
 
   // With fewer blocks than this the GPU runs empty.
   static constexpr std::uint32_t kLeastBlocks = 64;
+};
+
+class GridReduction final : public StepRewriter {
+ public:
+  std::string_view id() const override { return "grid_reduction"; }
+
+  std::vector<StepParameters> settings() const override {
+    std::vector<StepParameters> result;
+    for (const char* threads : {"256", "512"}) {
+      for (const char* rounds : {"4", "8", "16"}) {
+        for (const char* width : {"4", "1"})
+          result.push_back({{"threads", threads}, {"rounds", rounds}, {"width", width}});
+      }
+    }
+    return result;
+  }
+
+  Status match(const KernelAnalysis& kernel, const StepParameters& parameters) const override {
+    return with_threads_alone(kernel, [&](const KernelAnalysis& alone) -> Status {
+      const auto place = SumOfElements::find(alone, parameters);
+      return place ? Status() : Status(place.error());
+    });
+  }
+
+  Result<KernelState> apply(const KernelAnalysis& kernel,
+                            const StepParameters& parameters) const override {
+    return with_threads_alone(kernel, [&](const KernelAnalysis& alone) -> Result<KernelState> {
+      const auto place = SumOfElements::find(alone, parameters);
+      if (!place) return place.error();
+      return SumOfElements::rewrite(alone, *place);
+    });
+  }
+
+ private:
+  // Asks of the kernel as it is; with sums that threads put together as their own atomics; and of
+  // that with its loop as threads.
+  template <typename Ask>
+  static auto with_threads_alone(const KernelAnalysis& kernel, const Ask& ask)
+      -> decltype(ask(kernel)) {
+    auto plain = ask(kernel);
+    if (plain.ok() || plain.error().code != ErrorCode::refused) return plain;
+    auto body = with_lonely_sums(kernel);
+    if (!body) return plain;
+    KernelState state = kernel.state();
+    state.unit.kernel.body = std::move(*body);
+    kernel.note_reliance(state);
+    const KernelAnalysis alone(state, kernel.problem(), kernel.limits());
+    auto answer = ask(alone);
+    if (answer.ok()) return answer;
+    for (const MacroMember& member : loops_as_threads()) {
+      const auto flat = apply_members(alone, {member});
+      if (!flat) continue;
+      auto of_flat = ask(KernelAnalysis(*flat, kernel.problem(), kernel.limits()));
+      if (of_flat.ok()) return of_flat;
+      answer = std::move(of_flat);
+    }
+    return answer;
+  }
+
+  static std::vector<MacroMember> loops_as_threads() {
+    return {{"parallel_loop", {{{"axis", "x"}, {"loop", "1"}}}}};
+  }
 };
 
 }  // namespace

@@ -34,8 +34,7 @@ Block without_unused_integers(Block body) {
     body = source::rewrite_statements(body, [&](const StmtPtr& stmt) -> std::optional<Block> {
       const auto* declaration = as<Declaration>(stmt);
       const bool is_unused = declaration != nullptr && declaration->value &&
-                             (is<source::Binary>(declaration->value) ||
-                              is<source::VariableReference>(declaration->value)) &&
+                             !is<source::IntegerLiteral>(declaration->value) &&
                              declaration->variable.scalar == ScalarType::i32 &&
                              !used.contains(declaration->variable.name);
       if (!is_unused || !is_of_integers(declaration->value)) return std::nullopt;

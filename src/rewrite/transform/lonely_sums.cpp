@@ -1,0 +1,344 @@
+#include "rewrite/transform/lonely_sums.h"
+
+#include "rewrite/analysis/reduction_tree.h"
+#include "rewrite/transform/names.h"
+#include "source/build.h"
+#include "source/match.h"
+#include "source/walk.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace regraph::rewrite {
+
+using source::Analysis;
+using source::as;
+using source::Assignment;
+using source::AssignmentOperator;
+using source::Block;
+using source::Branch;
+using source::Declaration;
+using source::Expr;
+using source::ExprPtr;
+using source::is;
+using source::Kernel;
+using source::Stmt;
+using source::StmtPtr;
+using source::VariableReference;
+
+namespace {
+
+constexpr const char* kPlaceInBlock = "threadIdx.x";
+
+// The call where the statement is an atomic addition without a result, null for others.
+const source::Call* addition(const Stmt& stmt) {
+  const auto* evaluation = as<source::Evaluation>(stmt);
+  if (evaluation == nullptr) return nullptr;
+  const source::Call& call = evaluation->call();
+  return call.function == "atomicAdd" && call.arguments.size() == 2 ? &call : nullptr;
+}
+
+int uses_of(const std::string& name, const Block& body) {
+  int uses = 0;
+  source::walk_expressions(body, [&](const Expr& expr) {
+    const auto* variable = as<VariableReference>(expr);
+    uses += variable != nullptr && variable->name == name ? 1 : 0;
+  });
+  return uses;
+}
+
+bool is_zero(const ExprPtr& value) {
+  if (const auto* cast = as<source::Cast>(value)) return is_zero(cast->operand);
+  if (source::is_number(value, 0)) return true;
+  const auto* floating = as<source::FloatingLiteral>(value);
+  return floating != nullptr && floating->spelling.find_first_not_of("0.fFlL") == std::string::npos;
+}
+
+// Trees whose result thread 0 adds somewhere.
+class TreeTaker {
+ public:
+  TreeTaker(const Kernel& kernel, const Analysis& analysis, const Dim3& block)
+      : kernel_(kernel), analysis_(analysis), block_(block) {}
+
+  std::optional<Block> run() {
+    if (analysis_.uses_warp_intrinsics()) return std::nullopt;
+    for (std::size_t at = 0; at < kernel_.body.size(); ++at) {
+      if (!is<source::ForLoop>(*kernel_.body[at])) continue;
+      auto tree = match_reduction_tree(kernel_, analysis_, at, block_);
+      if (tree) return without(*tree, at);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::optional<Block> without(const ReductionTree& tree, std::size_t at) const {
+    if (tree.op != AssignmentOperator::add || !tree.function.empty()) return std::nullopt;
+    const source::Call* total = total_after(tree, at);
+    if (total == nullptr || !is_alone(tree, at)) return std::nullopt;
+    Names names(kernel_);
+    const std::string own = names.fresh("mine");
+    Block body(kernel_.body.begin(), kernel_.body.begin() + static_cast<std::ptrdiff_t>(at));
+    body = source::rewrite_statements(body, [&](const StmtPtr& stmt) -> std::optional<Block> {
+      const auto* declaration = as<Declaration>(stmt);
+      const bool goes = is<source::Barrier>(*stmt) ||
+                        (declaration != nullptr && declaration->variable.name == tree.array);
+      return goes ? std::optional(Block()) : std::nullopt;
+    });
+    body = source::rewrite_expressions(body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+      if (!is_of(tree, *expr)) return std::nullopt;
+      return source::variable(own, tree.scalar);
+    });
+    body.insert(body.begin(), source::declare(source::local_variable(own, tree.type, tree.scalar),
+                                              source::zero_of(tree.scalar)));
+    body.push_back(source::evaluate(
+        source::call(total->function, {total->arguments[0], source::variable(own, tree.scalar)})));
+    return body;
+  }
+
+  static bool is_of(const ReductionTree& tree, const Expr& expr) {
+    const auto* access = as<source::Subscript>(expr);
+    return access != nullptr && source::is_named(access->base, tree.array);
+  }
+
+  // if (threadIdx.x == 0) atomicAdd(total, slots[0]); and nothing else.
+  const source::Call* total_after(const ReductionTree& tree, std::size_t at) const {
+    const source::Call* total = nullptr;
+    for (std::size_t next = at + 1; next < kernel_.body.size(); ++next) {
+      const Stmt& stmt = *kernel_.body[next];
+      if (is<source::Barrier>(stmt) || names_slot(tree, stmt)) continue;
+      const auto* first = as<Branch>(stmt);
+      const bool is_total = total == nullptr && first != nullptr && first->otherwise.empty() &&
+                            first->body.size() == 1 && is_first_thread(first->condition);
+      if (!is_total) return nullptr;
+      total = addition(*first->body.front());
+      if (total == nullptr) return nullptr;
+    }
+    return total != nullptr && is_first_slot(tree, total->arguments[1]) ? total : nullptr;
+  }
+
+  // const float sum = slots[0];
+  bool names_slot(const ReductionTree& tree, const Stmt& stmt) const {
+    const auto* declaration = as<Declaration>(stmt);
+    return declaration != nullptr && declaration->value &&
+           analysis_.is_single_definition(declaration->variable.name) &&
+           declaration->variable.scalar == tree.scalar && is_first_slot(tree, declaration->value);
+  }
+
+  bool is_first_slot(const ReductionTree& tree, const ExprPtr& value) const {
+    if (const auto* named = as<VariableReference>(value)) {
+      const ExprPtr definition = analysis_.definition(named->name);
+      return definition && is_first_slot(tree, definition);
+    }
+    const auto* slot = as<source::Subscript>(value);
+    return slot != nullptr && is_of(tree, *slot) && source::is_number(slot->index, 0);
+  }
+
+  bool is_first_thread(const ExprPtr& condition) const {
+    const auto* comparison = as<source::Binary>(condition);
+    if (comparison == nullptr || comparison->op != source::BinaryOperator::equal) return false;
+    const auto left = analysis_.polynomial(comparison->left);
+    const auto right = analysis_.polynomial(comparison->right);
+    return left && right && *left == source::Polynomial::symbol(kPlaceInBlock) &&
+           right->constant() == 0;
+  }
+
+  // Whether threads know nothing of each other but what the tree tells: no other shared memory, and
+  // a thread's own slot alone before it.
+  bool is_alone(const ReductionTree& tree, std::size_t at) const {
+    bool result = true;
+    int slots = 0;
+    const Block before(kernel_.body.begin(),
+                       kernel_.body.begin() + static_cast<std::ptrdiff_t>(at));
+    source::walk(before, [&](const Stmt& stmt) {
+      const auto* declaration = as<Declaration>(stmt);
+      if (declaration != nullptr && declaration->variable.storage != source::Storage::automatic &&
+          declaration->variable.name != tree.array) {
+        result = false;
+      }
+      source::walk_own_expressions(stmt, [&](const Expr& expr) {
+        if (!is_of(tree, expr)) return;
+        const auto& access = static_cast<const source::Subscript&>(expr);
+        const auto place = analysis_.polynomial(access.index);
+        result = result && place && *place == source::Polynomial::symbol(kPlaceInBlock);
+        ++slots;
+      });
+    });
+    return result && uses_of(tree.array, before) == slots;
+  }
+
+  const Kernel& kernel_;
+  const Analysis& analysis_;
+  const Dim3& block_;
+};
+
+// A sum that begins with zero and is added to memory at the end.
+class SumOpener {
+ public:
+  explicit SumOpener(Kernel kernel)
+      : kernel_(std::move(kernel)), analysis_(kernel_), body_(kernel_.body) {}
+
+  // The body in which what the sum takes is added to memory at once; nothing where it is no such
+  // sum.
+  std::optional<Block> run() {
+    if (body_.empty()) return std::nullopt;
+    const auto* guarded = as<Branch>(*body_.back());
+    const bool is_guarded =
+        guarded != nullptr && guarded->otherwise.empty() && guarded->body.size() == 1;
+    if (is_guarded) guard_ = guarded->condition;
+    const source::Call* total = addition(is_guarded ? *guarded->body.front() : *body_.back());
+    const auto* sum = total != nullptr ? as<VariableReference>(total->arguments[1]) : nullptr;
+    if (sum == nullptr) return std::nullopt;
+    name_ = sum->name;
+    target_ = total->arguments[0];
+    if (guard_ && !stays_the_same(guard_)) return std::nullopt;
+    body_.pop_back();
+    if (!take_declaration()) return std::nullopt;
+    Block opened = open(body_, false);
+    if (is_used_otherwise_ || uses_of(name_, opened) > 0) return std::nullopt;
+    if (const auto once = std::move(once_)) opened.push_back(*once);
+    return opened;
+  }
+
+ private:
+  // Its declaration goes. A value that it has at once is added at the end.
+  bool take_declaration() {
+    const auto found = std::find_if(body_.begin(), body_.end(), [&](const StmtPtr& stmt) {
+      const auto* declaration = as<Declaration>(stmt);
+      return declaration != nullptr && declaration->variable.name == name_;
+    });
+    if (found == body_.end()) return false;
+    const auto& declaration = source::to<Declaration>(*found);
+    if (!declaration.variable.extents.empty() || declaration.variable.is_pointer) return false;
+    if (declaration.value && !is_zero(declaration.value)) {
+      const auto* choice = as<source::Conditional>(declaration.value);
+      if (choice == nullptr || !is_zero(choice->otherwise) || found + 1 != body_.end())
+        return false;
+      once_ = source::branch(choice->condition, {add(choice->then)});
+    }
+    body_.erase(found);
+    return true;
+  }
+
+  StmtPtr add(const ExprPtr& value) const {
+    // Nothing is nothing to add.
+    const auto* choice = as<source::Conditional>(value);
+    if (choice != nullptr && is_zero(choice->otherwise))
+      return source::branch(choice->condition, {add(choice->then)});
+    const StmtPtr added = source::evaluate(source::call("atomicAdd", {target_, value}));
+    return guard_ ? source::branch(guard_, {added}) : added;
+  }
+
+  // Whether the guard may be asked earlier: parameters, and what is known before all else.
+  bool stays_the_same(const ExprPtr& guard) const {
+    bool result = true;
+    std::size_t known = 0;
+    std::set<std::string> names;
+    while (known < body_.size() && is<Declaration>(*body_[known]))
+      names.insert(source::to<Declaration>(body_[known++]).variable.name);
+    source::walk(guard, [&](const Expr& expr) {
+      result = result && !is<source::Subscript>(expr) && !is<source::Call>(expr);
+      const auto* variable = as<VariableReference>(expr);
+      if (variable == nullptr) return;
+      const source::KernelParameter* parameter = kernel_.parameter(variable->name);
+      result =
+          result && (parameter != nullptr ? analysis_.meaning()(variable->name).has_value()
+                                          : names.contains(variable->name) &&
+                                                analysis_.is_single_definition(variable->name));
+    });
+    return result;
+  }
+
+  Block open(const Block& block, bool is_repeated) {
+    Block result;
+    for (const StmtPtr& stmt : block) {
+      if (const auto* assigned = as<Assignment>(stmt);
+          assigned != nullptr && source::is_named(assigned->target, name_)) {
+        result.push_back(opened(*assigned, is_repeated));
+        continue;
+      }
+      if (const auto* choice = as<Branch>(stmt)) {
+        Block body = open(choice->body, is_repeated);
+        Block otherwise = open(choice->otherwise, is_repeated);
+        result.push_back(
+            source::branch(choice->condition, std::move(body), std::move(otherwise), choice->line));
+        continue;
+      }
+      if (const auto* loop = as<source::ForLoop>(stmt)) {
+        auto copy = std::make_shared<source::ForLoop>(*loop);
+        copy->body = open(loop->body, true);
+        result.push_back(std::move(copy));
+        continue;
+      }
+      if (is<source::Scope>(*stmt)) {
+        result.push_back(source::scope(open(body_of(*stmt), is_repeated)));
+        continue;
+      }
+      result.push_back(stmt);
+    }
+    return result;
+  }
+
+  // sum += v; sum = sum + v; or sum = v; as long as the sum is zero.
+  StmtPtr opened(const Assignment& assigned, bool is_repeated) {
+    if (assigned.op == AssignmentOperator::add) {
+      is_zero_ = false;
+      return add(assigned.value);
+    }
+    if (assigned.op == AssignmentOperator::assign) {
+      const auto* sum = source::as_binary(assigned.value, source::BinaryOperator::add);
+      if (sum != nullptr && source::is_named(sum->left, name_)) {
+        is_zero_ = false;
+        return add(sum->right);
+      }
+      if (sum != nullptr && source::is_named(sum->right, name_)) {
+        is_zero_ = false;
+        return add(sum->left);
+      }
+      if (is_zero(assigned.value) && is_zero_) return source::scope({});
+      if (is_zero_ && !is_repeated) {
+        is_zero_ = false;
+        return add(assigned.value);
+      }
+    }
+    is_used_otherwise_ = true;
+    return source::scope({});
+  }
+
+  const Kernel kernel_;
+  const Analysis analysis_;
+  Block body_;
+  ExprPtr guard_;  // around the addition, or null
+  std::string name_;
+  ExprPtr target_;
+  std::optional<StmtPtr> once_;
+  bool is_zero_ = true;
+  bool is_used_otherwise_ = false;
+};
+
+}  // namespace
+
+std::optional<Block> with_lonely_sums(const KernelAnalysis& kernel) {
+  const auto form = kernel.single_exit();
+  const auto launch = kernel.launch();
+  if (!form || !launch) return std::nullopt;
+  std::optional<Block> result;
+  Kernel opened = (*form)->kernel;
+  if (auto alone = TreeTaker((*form)->kernel, (*form)->analysis, (*launch)->block).run()) {
+    opened.body = *alone;
+    result = std::move(alone);
+  }
+  while (auto body = SumOpener(opened).run()) {
+    opened.body = *body;
+    result = std::move(body);
+  }
+  if (!result) return result;
+  // Empty scopes are what is left of zeros.
+  return source::rewrite_statements(*result, [](const StmtPtr& stmt) -> std::optional<Block> {
+    const auto* scope = as<source::Scope>(stmt);
+    return scope != nullptr && scope->body.empty() ? std::optional(Block()) : std::nullopt;
+  });
+}
+
+}  // namespace regraph::rewrite
