@@ -182,13 +182,5 @@ TEST(MultiAccumulator, SplitsLoopsThatAreWrittenOut) {
   EXPECT_LT(loop - code.rfind("#pragma unroll", loop), 60u) << code;
 }
 
-TEST(CrossThreadReduction, RefusesWhatIsScaledInTheLoop) {
-  const auto kernel = sample("log_sum_exp");
-  ASSERT_NE(kernel, nullptr);
-  expect_refusal(*kernel, expect_correct(*kernel, {{"online_fusion", {{"form", "online"}}}}),
-                 {"cross_thread_reduction", {{"threads_per_row", "32"}, {"rows_per_block", "4"}}},
-                 "'sum' is updated by different operations");
-}
-
 }  // namespace
 }  // namespace regraph::test
