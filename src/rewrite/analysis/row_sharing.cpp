@@ -1,6 +1,7 @@
 #include "rewrite/analysis/row_sharing.h"
 
 #include "rewrite/analysis/guarded_access.h"
+#include "rewrite/analysis/loop_choice.h"
 #include "rewrite/analysis/online_updates.h"
 #include "rewrite/forms/kernel_state.h"
 #include "source/build.h"

@@ -4,6 +4,7 @@
 #include "source/build.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace regraph::rewrite {
@@ -84,7 +85,7 @@ void RowTotals::add_across(const std::vector<Reduction>& reductions,
     const std::string other = names_.fresh("other");
     leave(reduction.variable, reduction.type, reduction.scalar);
     const auto part = [&](const ExprPtr& of) {
-      const ExprPtr value = slot(reduction.variable, of);
+      ExprPtr value = slot(reduction.variable, of);
       if (reduction.scaled_by.empty()) return value;
       return source::multiply(value, scale_of_part(reduction, slot(reduction.scaled_by, of)));
     };

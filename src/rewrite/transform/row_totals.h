@@ -9,7 +9,6 @@
 #include "source/build.h"
 #include "source/ir.h"
 
-#include <map>
 #include <string>
 #include <vector>
 
