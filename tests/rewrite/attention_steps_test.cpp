@@ -126,6 +126,48 @@ TEST(SliceK, TakesSlicesThatSawNothing) {
   expect_correct(*masked("t >= i ? k[t] * i : -INFINITY"), steps);
 }
 
+Application attention(const char* block, const char* depth, const char* slices) {
+  return {"attention", {{"block", block}, {"depth", depth}, {"slices", slices}}};
+}
+
+TEST(Attention, TakesRowsInOnePassOverTiles) {
+  for (const char* name : {"attention_rows", "attention_pointers"}) {
+    SCOPED_TRACE(name);
+    const auto kernel = sample(name);
+    ASSERT_NE(kernel, nullptr);
+    for (const Application& step : {attention("64", "8", "4"), attention("128", "16", "1")}) {
+      const auto state = expect_correct(*kernel, {step});
+      const std::string code = source::print(state.unit);
+      expect_text(code, "keys_tile[");
+      expect_text(code, "values_tile[");
+      expect_text(code, "_scale = expf(");
+      EXPECT_EQ(state.plan.launches.front().block.x,
+                step.parameters.at("block") == "64" ? 64 : 128);
+    }
+  }
+}
+
+TEST(Attention, GoesOnFromWhatIsOnlineAlready) {
+  const auto kernel = sample("attention_rows");
+  ASSERT_NE(kernel, nullptr);
+  expect_correct(*kernel, fused_and({attention("64", "8", "2")}));
+  // Sums in registers, of a block that has the size already.
+  expect_correct(*masked("t <= i - last ? k[t] * i : -INFINITY"), {attention("64", "8", "4")});
+}
+
+TEST(Attention, RefusesWithTheStepsReason) {
+  const Application step = attention("64", "8", "4");
+  expect_refusal(*sample("matmul_guard"), step, "online_fusion: no loop finds the largest");
+  expect_refusal(*sample("log_sum_exp"), step, "smem_tile: ");
+  const auto kernel = sample("attention_rows");
+  expect_refusal(*kernel, expect_correct(*kernel, {step}), step,
+                 "smem_tile: the kernel uses shared memory already");
+  const auto result = kernel->apply(kernel->original(), "attention",
+                                    {{"block", "64"}, {"depth", "8"}, {"slices", "0"}});
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().code, ErrorCode::invalid_argument);
+}
+
 TEST(MultiAccumulator, SplitsLoopsThatAreWrittenOut) {
   const auto kernel = sample("attention_rows");
   ASSERT_NE(kernel, nullptr);
@@ -138,14 +180,6 @@ TEST(MultiAccumulator, SplitsLoopsThatAreWrittenOut) {
   ASSERT_NE(loop, std::string::npos) << code;
   EXPECT_NE(code.rfind("#pragma unroll", loop), std::string::npos) << code;
   EXPECT_LT(loop - code.rfind("#pragma unroll", loop), 60u) << code;
-}
-
-TEST(CrossThreadReduction, RefusesWhatIsScaledInTheLoop) {
-  const auto kernel = sample("log_sum_exp");
-  ASSERT_NE(kernel, nullptr);
-  expect_refusal(*kernel, expect_correct(*kernel, {{"online_fusion", {{"form", "online"}}}}),
-                 {"cross_thread_reduction", {{"threads_per_row", "32"}, {"rows_per_block", "4"}}},
-                 "'sum' is updated by different operations");
 }
 
 }  // namespace

@@ -44,6 +44,16 @@ class UpdateFinder {
   explicit UpdateFinder(const Analysis& analysis) : analysis_(analysis) {}
 
   Result<OnlineUpdates> run(const Block& block) {
+    for (std::size_t at = 0; at + 1 < block.size(); ++at) {
+      const auto growth = growth_of(block[at]);
+      if (growth && updates(block[at + 1], *growth)) {
+        result_.growth = at;
+        result_.value = growth->value;
+        break;
+      }
+      const auto* value = as<Declaration>(block[at]);
+      if (value == nullptr || !value->value) break;
+    }
     result_.rest = without_updates(block);
     if (error_) return *error_;
     if (result_.maximum.empty()) return std::move(result_);
@@ -230,10 +240,29 @@ class UpdateFinder {
           const auto* assignment = as<Assignment>(stmt);
           const auto* base =
               assignment != nullptr ? source::base_variable(*assignment->target) : nullptr;
-          const bool is_sum = base != nullptr && growth.sums.contains(base->name);
-          return is_sum ? std::optional(Block{}) : std::nullopt;
+          if (base == nullptr || !growth.sums.contains(base->name)) return std::nullopt;
+          return without_sum(*assignment, base->name);
         });
     out.insert(out.end(), left.begin(), left.end());
+  }
+
+  // What is added to the sum, and where, may be read from what others change.
+  static Block without_sum(const Assignment& assignment, const std::string& sum) {
+    Block result;
+    const auto keep = [&](const ExprPtr& value) {
+      const ExprPtr read =
+          source::rewrite_expr(value, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+            const auto* base = source::base_variable(*expr);
+            const bool is_sum = base != nullptr && base->name == sum;
+            return is_sum ? std::optional(source::floating("0.0f")) : std::nullopt;
+          });
+      result.push_back(
+          source::declare(source::local_variable("#added", "float", ScalarType::f32), read));
+    };
+    keep(assignment.value);
+    for (const ExprPtr& index : source::indices_of(*assignment.target))
+      keep(index);
+    return result;
   }
 
   void note(const source::Variable& sum) {
@@ -253,6 +282,20 @@ class UpdateFinder {
 
 Result<OnlineUpdates> online_updates(const Block& block, const Analysis& analysis) {
   return UpdateFinder(analysis).run(block);
+}
+
+std::vector<Reduction> scaled_sums(const OnlineUpdates& updates) {
+  std::vector<Reduction> result;
+  for (const source::Variable& sum : updates.sums) {
+    Reduction reduction;
+    reduction.variable = sum.name;
+    reduction.type = sum.type;
+    reduction.scalar = *sum.scalar;
+    reduction.scaled_by = updates.maximum;
+    reduction.exponential = updates.exponential;
+    result.push_back(std::move(reduction));
+  }
+  return result;
 }
 
 }  // namespace regraph::rewrite

@@ -4,13 +4,15 @@
 //   m_finite = m == -INFINITY ? 0 : m;  sum += expf(v - m_finite) * ...;
 //
 // Parts of such sums can be put together once all parts are scaled to one maximum. Used by
-// strip_accumulators.
+// strip_accumulators and row_sharing.
 #pragma once
 
 #include "base/result.h"
+#include "rewrite/analysis/reduction_loop.h"
 #include "source/analysis.h"
 #include "source/ir.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,8 +22,12 @@ struct OnlineUpdates {
   std::string maximum;      // empty: there are none
   std::string exponential;  // "expf"
   std::vector<source::Variable> sums;
-  // The block without the sums and what scales them; of the maximum nothing but its updates is
-  // left.
+  // Where the block scales the sums, itself and after nothing but values: in front of the update of
+  // the maximum.
+  std::optional<std::size_t> growth;
+  std::string value;  // that the maximum grows to there
+  // The block without the sums and what scales them, but with what is added to them, as values
+  // that nobody uses; of the maximum nothing but its updates is left.
   source::Block rest;
 };
 
@@ -29,5 +35,8 @@ struct OnlineUpdates {
 // used in another way, too.
 [[nodiscard]] Result<OnlineUpdates> online_updates(const source::Block& block,
                                                    const source::Analysis& analysis);
+
+// The sums as reductions, to stand behind that of their maximum.
+[[nodiscard]] std::vector<Reduction> scaled_sums(const OnlineUpdates& updates);
 
 }  // namespace regraph::rewrite

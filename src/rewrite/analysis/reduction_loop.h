@@ -26,6 +26,10 @@ struct Reduction {
   source::BinaryOperator relation =
       source::BinaryOperator::greater;  // comparison: > where the larger
                                         // stays, < where the smaller does
+  // Of a sum that the loop scales whenever a maximum grows: that maximum, and the function that
+  // scales. Parts have to be scaled to one maximum before they are put together. Empty for others.
+  std::string scaled_by;
+  std::string exponential;
 
   // Whether another reduction of the variable does the same.
   [[nodiscard]] bool same_operation(const Reduction& other) const {

@@ -2,6 +2,7 @@
 
 #include "rewrite/analysis/guarded_access.h"
 #include "rewrite/analysis/loop_choice.h"
+#include "rewrite/analysis/online_updates.h"
 #include "rewrite/forms/kernel_state.h"
 #include "source/build.h"
 #include "source/walk.h"
@@ -171,15 +172,15 @@ class SharingPlanner {
   Result<SharedLoop> shared_loop(const ForLoop& loop, bool repeats) {
     const auto counted = source::counted_loop_of(loop);
     if (!counted) return refuse(where(loop) + "not a loop that counts up to a limit");
-    auto effects = running_ == RunningValues::allowed ? running_effects_of(loop, analysis_)
-                                                      : effects_of(loop, analysis_);
-    if (!effects) return effects.error();
+    auto found = effects_with_sums(loop);
+    if (!found) return found.error();
+    LoopEffects* const effects = &found->effects;
     std::optional<ScanLoop> scan;
     if (!effects->running.empty()) {
       if (Status status = require_steady_bounds(loop, *counted); !status) return status.error();
-      auto found = scan_of(loop, *effects, kernel_, analysis_);
-      if (!found) return found.error();
-      scan = std::move(*found);
+      auto planned = scan_of(loop, *effects, kernel_, analysis_);
+      if (!planned) return planned.error();
+      scan = std::move(*planned);
     }
     if (Status status = require_worth(loop, *counted, *effects); !status) return status.error();
     const auto first = analysis_.polynomial(counted->first);
@@ -196,8 +197,38 @@ class SharingPlanner {
       uses_ = std::move(before);
       return reason;
     }
-    return SharedLoop{*counted, std::move(effects->reductions), std::move(effects->selections),
-                      std::move(scan), repeats};
+    return SharedLoop{
+        *counted, std::move(effects->reductions), std::move(effects->selections), std::move(scan),
+        repeats,  std::move(found->growth)};
+  }
+
+  struct EffectsWithSums {
+    LoopEffects effects;  // sums that are scaled when a maximum grows stand behind it
+    std::optional<SharedLoop::Growth> growth;
+  };
+
+  Result<EffectsWithSums> effects_with_sums(const ForLoop& loop) const {
+    auto online = online_updates(loop.body, analysis_);
+    if (!online) return refuse(loop_named(loop) + online.error().message);
+    ForLoop rest(loop);
+    rest.body = online->maximum.empty() ? loop.body : online->rest;
+    auto effects = running_ == RunningValues::allowed ? running_effects_of(rest, analysis_)
+                                                      : effects_of(rest, analysis_);
+    if (!effects) return effects.error();
+    EffectsWithSums result{std::move(*effects), std::nullopt};
+    if (online->maximum.empty()) return result;
+    if (!result.effects.running.empty()) {
+      return refuse(loop_named(loop) + "it uses what '" + *result.effects.running.begin() +
+                    "' has accumulated so far, and scales sums by '" + online->maximum + "'");
+    }
+    for (Reduction& sum : scaled_sums(*online)) {
+      if (!analysis_.local(sum.variable)->extents.empty())
+        return refuse(loop_named(loop) + "'" + sum.variable + "' is an array of sums");
+      result.effects.reductions.push_back(std::move(sum));
+    }
+    if (online->growth)
+      result.growth = SharedLoop::Growth{*online->growth, online->value, online->maximum};
+    return result;
   }
 
   // Rounds ask for the bounds when elements of the rounds before have been stored.
@@ -348,44 +379,6 @@ class SharingPlanner {
 Result<RowPlan> plan_rows(const Kernel& kernel, const Analysis& analysis, int threads,
                           bool has_barriers, const Problem& problem, RunningValues running) {
   return SharingPlanner(kernel, analysis, threads, has_barriers, problem, running).plan();
-}
-
-Status require_all_reach(const RowPlan& plan, const Kernel& kernel, const Analysis& analysis) {
-  const std::vector<StmtPtr> reached = loops_all_reach(kernel.body, analysis);
-  for (const auto& [loop, shared] : plan) {
-    const bool is_reached =
-        std::any_of(reached.begin(), reached.end(),
-                    [wanted = loop](const StmtPtr& stmt) { return stmt.get() == wanted; });
-    if (!is_reached) return refuse("not all threads of a block reach the loop");
-    if (shared.scan && !is_uniform(to<ForLoop>(*loop), analysis)) {
-      return refuse(loop_named(to<ForLoop>(*loop)) +
-                    "threads of a block have different numbers of iterations");
-    }
-  }
-  return {};
-}
-
-std::int64_t slot_bytes(const RowPlan& plan, int threads) {
-  std::int64_t bytes = 0;
-  for (const auto& [loop, shared] : plan) {
-    std::int64_t slot = 0;
-    for (const Reduction& reduction : shared.reductions)
-      slot += static_cast<std::int64_t>(size_in_bytes(reduction.scalar));
-    for (const Selection& selection : shared.selections) {
-      // And the iteration, where they need it to choose.
-      slot += sizeof(std::uint32_t);
-      for (const Selection::Carried& carried : selection.carried())
-        slot += static_cast<std::int64_t>(size_in_bytes(carried.scalar));
-    }
-    // Scans use two sets of slots in turn.
-    bytes += slot * threads * (shared.scan ? 2 : 1);
-  }
-  return bytes;
-}
-
-bool has_scan(const RowPlan& plan) {
-  return std::any_of(plan.begin(), plan.end(),
-                     [](const auto& entry) { return entry.second.scan.has_value(); });
 }
 
 }  // namespace regraph::rewrite

@@ -113,14 +113,8 @@ Result<std::vector<StripAccumulator>> accumulators_of(const StripLoop& strips, c
   if (effects->reductions.empty()) return refuse("the strips add nothing up");
   std::vector<StripAccumulator> result;
   std::vector<Reduction> reductions = effects->reductions;
-  // Behind their maximum.
-  for (const source::Variable& sum : online->sums) {
-    Reduction reduction;
-    reduction.variable = sum.name;
-    reduction.type = sum.type;
-    reduction.scalar = *sum.scalar;
-    reductions.push_back(std::move(reduction));
-  }
+  for (Reduction& sum : scaled_sums(*online))
+    reductions.push_back(std::move(sum));
   for (const Reduction& reduction : reductions) {
     if (as_scalars.index_names().contains(reduction.variable)) {
       return refuse("'" + reduction.variable + "' is read before the loop is over");
@@ -134,13 +128,6 @@ Result<std::vector<StripAccumulator>> accumulators_of(const StripLoop& strips, c
     StripAccumulator accumulator;
     accumulator.reduction = reduction;
     accumulator.extents = analysis.local(reduction.variable)->extents;
-    const bool is_scaled =
-        std::any_of(online->sums.begin(), online->sums.end(),
-                    [&](const source::Variable& sum) { return sum.name == reduction.variable; });
-    if (is_scaled) {
-      accumulator.scaled_by = online->maximum;
-      accumulator.exponential = online->exponential;
-    }
     accumulator.starts_neutral = is_neutral_before(reduction, strips, kernel);
     result.push_back(std::move(accumulator));
   }

@@ -16,10 +16,6 @@ struct StripAccumulator {
   std::vector<std::int64_t> extents;  // of an array
   // Whether it holds the value that changes nothing when the loop begins.
   bool starts_neutral = false;
-  // The maximum by which the loop scales what it adds up, and the function that does so: parts are
-  // scaled to the largest of the parts' maxima. Empty: it is added up as it is.
-  std::string scaled_by;
-  std::string exponential;
 };
 
 // All that the strips hand on. Error: refused, where strips depend on each other in any other way,

@@ -14,42 +14,49 @@
 // still are at the end, the sums are no numbers, as in the original. The largest value is the
 // original's, bit for bit; sums are rounded differently.
 #include "rewrite/analysis/online_loops.h"
+#include "rewrite/forms/forwarded_copies.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/online_loop.h"
 
 #include <memory>
+#include <utility>
 
 namespace regraph::rewrite {
 namespace {
 
-class OnlineFusion final : public PlacedStep<OnlineLoops> {
+struct OnlinePlace {
+  std::shared_ptr<const KernelForm> form;  // that the loops are of
+  OnlineLoops loops;
+};
+
+class OnlineFusion final : public PlacedStep<OnlinePlace> {
  public:
   std::string_view id() const override { return "online_fusion"; }
   std::vector<StepParameters> settings() const override { return {{{"form", "online"}}}; }
 
  protected:
-  Result<OnlineLoops> find(const KernelAnalysis& kernel,
+  Result<OnlinePlace> find(const KernelAnalysis& kernel,
                            const StepParameters& parameters) const override {
     auto form = text_parameter(parameters, "form");
     if (!form) return form.error();
     if (*form != "online") return fail(ErrorCode::invalid_argument, "'form' must be online");
     if (const Status& status = kernel.transparent(); !status) return status.error();
-    const KernelForm& direct = *kernel.direct();
-    auto loops = online_loops(direct.kernel, direct.analysis);
+    // The largest value may have passed through functions.
+    auto plain = std::make_shared<const KernelForm>(with_forwarded_copies(kernel.direct()->kernel));
+    auto loops = online_loops(plain->kernel, plain->analysis);
     if (!loops) return loops.error();
     if (!kernel.problem().assume.reassociate) {
       return refuse(
           "the problem does not grant 'assume: {reassociate: true}', and sums would be rounded "
           "differently");
     }
-    return loops;
+    return OnlinePlace{std::move(plain), std::move(*loops)};
   }
 
-  KernelState rewrite(const KernelAnalysis& kernel, const OnlineLoops& loops) const override {
-    const KernelForm& direct = *kernel.direct();
+  KernelState rewrite(const KernelAnalysis& kernel, const OnlinePlace& place) const override {
     KernelState result = kernel.state();
-    result.unit.kernel = direct.kernel;
-    result.unit.kernel.body = with_online_loop(direct.kernel, loops);
+    result.unit.kernel = place.form->kernel;
+    result.unit.kernel.body = with_online_loop(place.form->kernel, place.loops);
     rely_on(result, kReordersSums);
     return result;
   }

@@ -4,7 +4,9 @@
 // It is taken for one thread a row (raised_rows.h), and the row is dealt out as
 // cross_thread_reduction does it: any number of threads, neighbouring elements as vectors, rows in
 // registers between the loops, sums by shuffles. Where it is neighbouring rows that lie side by
-// side (sums of columns), 32 of them share a block as in slice_reduction. Legal where both are.
+// side (sums of columns), 32 of them share a block as in slice_reduction. With form=online its
+// passes for the largest value and for what exponentials weight become one in between, as by
+// online_fusion. Legal where all of them are.
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/raised_rows.h"
 #include "source/polynomial.h"
@@ -29,6 +31,14 @@ class RowKernel final : public StepRewriter {
     }
     for (const char* threads : {"8", "16", "32"})
       result.push_back({{"threads", threads}, {"rows", kSideBySide}, {"width", "1"}});
+    const auto add_online = [&](const char* threads, const char* rows, const char* width) {
+      result.push_back(
+          {{"threads", threads}, {"rows", rows}, {"width", width}, {"form", "online"}});
+    };
+    add_online("32", "4", "4");
+    for (const char* threads : {"128", "256", "512"})
+      add_online(threads, "1", "4");
+    add_online("256", "1", "1");
     return result;
   }
 
@@ -88,7 +98,11 @@ class RowKernel final : public StepRewriter {
     if (are_side_by_side(parameters) && !reads_side_by_side(kernel)) {
       return refuse("a row's elements lie side by side, not those of neighbouring rows");
     }
-    return raised_rows(kernel);
+    auto raised = raised_rows(kernel);
+    const auto form = parameters.find("form");
+    if (!raised || form == parameters.end()) return raised;
+    const KernelAnalysis analysis(*raised, kernel.problem(), kernel.limits());
+    return find_built_in_step("online_fusion")->apply(analysis, {{"form", form->second}});
   }
 
   static StepParameters dealt(const StepParameters& parameters) {

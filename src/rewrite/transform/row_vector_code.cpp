@@ -31,6 +31,7 @@ RowVectorCode::RowVectorCode(const source::Kernel& kernel, const RowVectors& pla
                              std::string lane, Names& names)
     : kernel_(kernel),
       plan_(plan),
+      names_(names),
       threads_(threads),
       lane_(std::move(lane)),
       step_(names.fresh("vector")),
@@ -167,8 +168,58 @@ bool RowVectorCode::needs_old(const ForLoop& loop, const RowArray& array) const 
   return false;
 }
 
+// What the loop does with an element, for all of the vector at `first`.
+StmtPtr RowVectorCode::over_places(const ForLoop& loop, const Block& body) const {
+  Block element =
+      source::rewrite_expressions(body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+        const RowArray* array = array_of(*expr);
+        if (array == nullptr) return std::nullopt;
+        return held_at(*array, source::variable(place_));
+      });
+  const auto counted = source::counted_loop_of(loop);
+  if (counted && !counted->starts_at_zero()) {
+    element = {source::branch(source::binary(source::BinaryOperator::greater_equal,
+                                             source::variable(counted->name), counted->first),
+                              std::move(element))};
+  }
+  element.insert(element.begin(),
+                 source::declare(loop.declaration()->variable,
+                                 source::add(source::variable(first_), source::variable(place_))));
+  return source::counted_loop(place_, source::integer(0), source::integer(plan_.width), 1,
+                              std::move(element), source::kUnrollFully);
+}
+
+// The maximum first grows to the largest value of the vector, and sums are scaled to that:
+//
+//   high = m;  for (place) high = fmaxf(high, v);
+//   if (high > m) sum *= expf(m - high);  m = high;  for (place) sum += expf(v - m);
+void RowVectorCode::scale_once(const ForLoop& loop, const SharedLoop::Growth& growth, Block& out) {
+  const auto at = loop.body.begin() + static_cast<std::ptrdiff_t>(growth.position);
+  const Block values(loop.body.begin(), at);
+  const StmtPtr& update = *std::next(at);
+  const auto& target = source::to<Assignment>(update).target;
+  source::Variable high =
+      source::local_variable(names_.fresh(growth.maximum + "_of_vector"),
+                             std::string(cuda_name(*target->type)), target->type);
+  const ExprPtr largest = source::variable(high.name, high.scalar);
+  out.push_back(source::declare(high, target));
+
+  Block compares = values;
+  for (const StmtPtr& stmt :
+       source::rewrite_expressions({update}, source::replace_variable(growth.maximum, largest)))
+    compares.push_back(stmt);
+  out.push_back(names_.renamed({over_places(loop, compares)}).front());
+  for (const StmtPtr& stmt :
+       source::rewrite_expressions({*at}, source::replace_variable(growth.value, largest)))
+    out.push_back(stmt);
+  out.push_back(source::assign(target, largest));
+  Block adds = values;
+  adds.insert(adds.end(), at + 2, loop.body.end());
+  out.push_back(over_places(loop, adds));
+}
+
 void RowVectorCode::add_loop(const ForLoop& loop, const std::set<std::string>& written_later,
-                             Block& out) {
+                             const SharedLoop::Growth* growth, Block& out) {
   std::set<std::string> read;
   const std::set<std::string> written = written_by(loop);
   for (const RowArray& array : plan_.arrays) {
@@ -193,23 +244,11 @@ void RowVectorCode::add_loop(const ForLoop& loop, const std::set<std::string>& w
   loaded_.insert(read.begin(), read.end());
   loaded_.insert(written.begin(), written.end());
 
-  Block element =
-      source::rewrite_expressions(loop.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-        const RowArray* array = array_of(*expr);
-        if (array == nullptr) return std::nullopt;
-        return held_at(*array, source::variable(place_));
-      });
-  const auto counted = source::counted_loop_of(loop);
-  if (counted && !counted->starts_at_zero()) {
-    element = {source::branch(source::binary(source::BinaryOperator::greater_equal,
-                                             source::variable(counted->name), counted->first),
-                              std::move(element))};
+  if (growth != nullptr) {
+    scale_once(loop, *growth, body);
+  } else {
+    body.push_back(over_places(loop, loop.body));
   }
-  element.insert(element.begin(),
-                 source::declare(loop.declaration()->variable,
-                                 source::add(source::variable(first_), source::variable(place_))));
-  body.push_back(source::counted_loop(place_, source::integer(0), source::integer(plan_.width), 1,
-                                      std::move(element), source::kUnrollFully));
   for (const RowArray& array : plan_.arrays) {
     if (!written.contains(array.name)) continue;
     // Kept in registers until the last loop that writes it.

@@ -22,9 +22,10 @@ class RowVectorCode {
   [[nodiscard]] source::ExprPtr condition() const;
 
   // The loop, dealt out to the lanes, and what it loads first, appended to `out`. `written_later`:
-  // arrays that a later one of the loops writes as a whole.
+  // arrays that a later one of the loops writes as a whole. `growth`: where the loop scales sums,
+  // which is done once a vector then; null where it does not.
   void add_loop(const source::ForLoop& loop, const std::set<std::string>& written_later,
-                source::Block& out);
+                const SharedLoop::Growth* growth, source::Block& out);
 
   // The arrays that the loop writes.
   [[nodiscard]] std::set<std::string> written_by(const source::ForLoop& loop) const;
@@ -46,9 +47,14 @@ class RowVectorCode {
  private:
   [[nodiscard]] source::ExprPtr vector_at(const RowArray& array, bool stores) const;
   [[nodiscard]] source::StmtPtr over_vectors(source::Block body) const;
+  [[nodiscard]] source::StmtPtr over_places(const source::ForLoop& loop,
+                                            const source::Block& body) const;
+  void scale_once(const source::ForLoop& loop, const SharedLoop::Growth& growth,
+                  source::Block& out);
 
   const source::Kernel& kernel_;
   const RowVectors& plan_;
+  Names& names_;
   int threads_;
   std::string lane_;
   std::string step_;                              // counts the lane's vectors

@@ -2,6 +2,7 @@
 
 #include "rewrite/transform/names.h"
 #include "rewrite/transform/row_indices.h"
+#include "rewrite/transform/row_totals.h"
 #include "rewrite/transform/row_vector_code.h"
 #include "rewrite/transform/scan_code.h"
 #include "rewrite/transform/selection_code.h"
@@ -54,11 +55,10 @@ class RowSharer {
         threads_(team.threads),
         rows_(team.rows),
         items_(team.items),
-        across_(team.across) {
-    lane_ = names_.fresh(across_ ? "slice" : "lane");
-    row_in_block_ = names_.fresh("row_in_block");
-    offset_ = names_.fresh("offset");
-    warp_offset_ = names_.fresh("warp_offset");
+        across_(team.across),
+        lane_(names_.fresh(across_ ? "slice" : "lane")),
+        row_in_block_(names_.fresh("row_in_block")),
+        totals_(team, lane_, names_) {
     count_loops();
   }
 
@@ -73,6 +73,7 @@ class RowSharer {
     const ExprPtr thread = source::builtin(across_ ? "threadIdx.y" : "threadIdx.x");
     const ExprPtr threads = source::integer(threads_);
     Block result = shared_;
+    result.insert(result.end(), totals_.declarations().begin(), totals_.declarations().end());
     result.push_back(source::declare_integer(
         lane_, source::cast("int", shares_one_row ? thread : source::remainder(thread, threads))));
     if (!shares_one_row) {
@@ -180,7 +181,10 @@ class RowSharer {
   Block dealt_out(const ForLoop& loop, const ForLoop& noted, const SharedLoop& shared) {
     if (vector_code_ == nullptr) return {dealt(noted, shared)};
     Block result;
-    vector_code_->add_loop(noted, written_after(loop), result);
+    // Selections note times where they are.
+    const bool is_as_planned = shared.growth && shared.selections.empty();
+    vector_code_->add_loop(noted, written_after(loop), is_as_planned ? &*shared.growth : nullptr,
+                           result);
     return result;
   }
 
@@ -252,6 +256,15 @@ class RowSharer {
         partial.push_back(reduction);
         continue;
       }
+      if (!reduction.scaled_by.empty()) {
+        // The first lane goes on from what the sum begins with.
+        const ExprPtr is_other = source::less(source::integer(0), lane());
+        out.push_back(source::branch(
+            is_other, {source::assign(source::variable(reduction.variable, reduction.scalar),
+                                      reduction.neutral())}));
+        partial.push_back(reduction);
+        continue;
+      }
       Reduction part = reduction;
       part.variable = names_.fresh(reduction.variable + "_part");
       out.push_back(source::declare(source::local_variable(part.variable, part.type, part.scalar),
@@ -264,106 +277,8 @@ class RowSharer {
       partial.push_back(part);
     }
     out.insert(out.end(), result.begin(), result.end());
-    combine(partial, selections, shared.repeats, out);
+    totals_.add(partial, selections, shared.repeats, out);
     out.insert(out.end(), merges.begin(), merges.end());
-  }
-
-  // Shared memory for a value of each thread that `extents` count, declared for the whole kernel.
-  ExprPtr slots_for(const std::string& name, const std::string& type, ScalarType scalar,
-                    std::vector<std::int64_t> extents) {
-    source::Variable array =
-        source::local_variable(names_.fresh(name), type, scalar, std::move(extents));
-    array.storage = source::Storage::shared;
-    shared_.push_back(source::declare(array, nullptr));
-    return source::variable(array.name, scalar);
-  }
-
-  // The same for threads along y: each adds up what all of them put into shared memory.
-  void combine_across(const std::vector<Reduction>& reductions,
-                      const std::vector<DealtSelection>& selections, bool repeats, Block& out) {
-    const ExprPtr column = source::builtin("threadIdx.x");
-    Block loads;
-    // A place to leave the value in, from which it is taken again; the same for the other slices.
-    const auto exchange = [&](const std::string& name, const std::string& type, ScalarType scalar,
-                              const ExprPtr& other) {
-      const ExprPtr value = source::variable(name, scalar);
-      const ExprPtr slots = slots_for(name + "_of_slice", type, scalar, {threads_, rows_});
-      out.push_back(source::assign(source::element(slots, {lane(), column}), value));
-      loads.push_back(source::assign(value, source::element(slots, {source::integer(0), column})));
-      return source::element(slots, {other, column});
-    };
-    const auto over_others = [&](const std::string& other, StmtPtr combined) {
-      loads.push_back(source::counted_loop(other, source::integer(1), source::integer(threads_), 1,
-                                           {std::move(combined)}, source::kUnrollFully));
-    };
-    for (const Reduction& reduction : reductions) {
-      const std::string other = names_.fresh("other");
-      const ExprPtr theirs =
-          exchange(reduction.variable, reduction.type, reduction.scalar, source::variable(other));
-      over_others(
-          other, reduction.combine(source::variable(reduction.variable, reduction.scalar), theirs));
-    }
-    for (const DealtSelection& selection : selections) {
-      const std::string other = names_.fresh("other");
-      std::vector<ExprPtr> theirs;
-      for (const Selection::Carried& carried : selection.carried()) {
-        theirs.push_back(
-            exchange(carried.variable, carried.type, carried.scalar, source::variable(other)));
-      }
-      over_others(other, selection.take(theirs));
-    }
-    if (loads.empty()) return;
-    out.push_back(source::barrier());
-    out.insert(out.end(), loads.begin(), loads.end());
-    // The slots are written again the next time round.
-    if (repeats) out.push_back(source::barrier());
-  }
-
-  // Leaves every thread of the row with the row's result.
-  void combine(const std::vector<Reduction>& reductions,
-               const std::vector<DealtSelection>& selections, bool repeats, Block& out) {
-    if (across_) {
-      combine_across(reductions, selections, repeats, out);
-      return;
-    }
-    combine_lanes(reductions, selections, kWarpLanes, offset_, out);
-    const int warps = threads_ / kWarpLanes;
-    if (warps == 1 || (reductions.empty() && selections.empty())) return;
-    Block stores;
-    Block loads;
-    const auto exchange = [&](const std::string& name, const std::string& type, ScalarType scalar) {
-      const ExprPtr value = source::variable(name, scalar);
-      const ExprPtr slots = slots_for(name + "_of_warp", type, scalar, {warps});
-      stores.push_back(source::assign(
-          source::element(slots, {source::divide(lane(), source::integer(kWarpLanes))}), value));
-      loads.push_back(source::assign(
-          value, source::element(slots, {source::remainder(lane(), source::integer(warps))})));
-    };
-    for (const Reduction& reduction : reductions)
-      exchange(reduction.variable, reduction.type, reduction.scalar);
-    for (const DealtSelection& selection : selections) {
-      for (const Selection::Carried& carried : selection.carried())
-        exchange(carried.variable, carried.type, carried.scalar);
-    }
-    combine_lanes(reductions, selections, warps, warp_offset_, loads);
-    out.push_back(source::branch(
-        source::equals(source::remainder(lane(), source::integer(kWarpLanes)), source::integer(0)),
-        std::move(stores)));
-    out.push_back(source::barrier());
-    out.insert(out.end(), loads.begin(), loads.end());
-    // The slots are written again the next time round.
-    if (repeats) out.push_back(source::barrier());
-  }
-
-  void combine_lanes(const std::vector<Reduction>& reductions,
-                     const std::vector<DealtSelection>& selections, int lanes,
-                     const std::string& offset, Block& out) {
-    for (const Reduction& reduction : reductions) {
-      out.push_back(
-          all_reduce(reduction, lanes, offset, names_.fresh(reduction.variable + "_other")));
-    }
-    for (const DealtSelection& selection : selections)
-      out.push_back(selection.all_select(lanes, offset, names_));
   }
 
   const Kernel& kernel_;
@@ -377,8 +292,7 @@ class RowSharer {
   bool across_;
   std::string lane_;
   std::string row_in_block_;
-  std::string offset_;
-  std::string warp_offset_;
+  RowTotals totals_;
   std::set<std::string> mixed_;
   std::set<std::string> repeated_;  // counters of several loops
   std::map<std::string, double> literals_;

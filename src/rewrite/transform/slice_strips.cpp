@@ -169,7 +169,7 @@ class Slicer {
               });
               Block loads = over_elements(accumulator, outer, rank, at, [&] {
                 ExprPtr part = slot(source::variable(other));
-                if (!accumulator.scaled_by.empty()) {
+                if (!accumulator.reduction.scaled_by.empty()) {
                   part = source::multiply(
                       part, source::element(source::variable(scales_, accumulator.reduction.scalar),
                                             {source::variable(other)}));
@@ -178,7 +178,7 @@ class Slicer {
               });
               loads = {source::counted_loop(other, source::integer(0), source::integer(slices_ - 1),
                                             1, std::move(loads), source::kUnrollFully)};
-              if (!accumulator.scaled_by.empty()) {
+              if (!accumulator.reduction.scaled_by.empty()) {
                 Block own = over_elements(accumulator, outer, rank, at, [&] {
                   return Block{source::assign(
                       value_at(accumulator, at), source::AssignmentOperator::multiply,
@@ -200,7 +200,7 @@ class Slicer {
   bool is_maximum(const StripAccumulator& accumulator) const {
     return std::any_of(accumulators_.begin(), accumulators_.end(),
                        [&](const StripAccumulator& other) {
-                         return other.scaled_by == accumulator.reduction.variable;
+                         return other.reduction.scaled_by == accumulator.reduction.variable;
                        });
   }
 
@@ -255,7 +255,7 @@ class Slicer {
 
   std::string exponential_of(const std::string& maximum) const {
     for (const StripAccumulator& accumulator : accumulators_) {
-      if (accumulator.scaled_by == maximum) return accumulator.exponential;
+      if (accumulator.reduction.scaled_by == maximum) return accumulator.reduction.exponential;
     }
     return "";
   }

@@ -1,0 +1,99 @@
+// attention: rows of softmax-weighted sums are computed in one pass, from tiles in shared memory.
+//
+//   One thread a row (a query) goes over all keys for the largest score, and once more for the sums
+//   of what exp(score - largest) weights. Becomes: the row and its sums in registers, one pass that
+//   carries the largest score so far, over strips of keys and values in shared memory that alternate,
+//   dealt out to slices of the block.
+//
+// It is what these steps make of a kernel one after another: block_size and scalar_replacement
+// (where they apply), online_fusion (unless the kernel is online already), smem_tile, slice_k
+// (where `slices` says so) and double_buffer (where it applies). Alone some of them make kernels
+// slower, and each needs the one before it, so that no search that looks one step ahead goes on
+// there. Legal where each of them is.
+#include "rewrite/analysis/online_updates.h"
+#include "rewrite/steps/macro_step.h"
+#include "source/walk.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace regraph::rewrite {
+namespace {
+
+const StepParameters kAllRows = {{"rows", "all"}};
+const StepParameters kOnline = {{"form", "online"}};
+
+// Whether a loop of the kernel scales its sums when the largest value so far grows.
+bool is_online(const KernelAnalysis& kernel) {
+  bool found = false;
+  source::walk(kernel.kernel().body, [&](const source::Stmt& stmt) {
+    if (found || !source::is<source::ForLoop>(stmt)) return;
+    const auto updates = online_updates(body_of(stmt), kernel.analysis());
+    found = updates && !updates->maximum.empty();
+  });
+  return found;
+}
+
+// Refuses what no later member could mend, at little cost: most kernels have no such loops.
+Status require_online_sums(const KernelAnalysis& kernel) {
+  if (kernel.analysis().has_shared())
+    return refuse("smem_tile: the kernel uses shared memory already");
+  if (is_online(kernel)) return {};
+  const Status fused = find_built_in_step("online_fusion")->match(kernel, kOnline);
+  if (fused) return {};
+  // Sums in memory become sums in registers.
+  if (find_built_in_step("scalar_replacement")->match(kernel, kAllRows)) return {};
+  return refuse("online_fusion: " + fused.error().message);
+}
+
+class Attention final : public MacroStep {
+ public:
+  std::string_view id() const override { return "attention"; }
+  // Small blocks with slices, as a thread holds a whole row; without slices for many rows.
+  std::vector<StepParameters> settings() const override {
+    std::vector<StepParameters> result;
+    const auto add = [&](const char* block, const char* depth, const char* slices) {
+      result.push_back({{"block", block}, {"depth", depth}, {"slices", slices}});
+    };
+    add("64", "8", "4");
+    add("64", "8", "2");
+    add("64", "16", "2");
+    add("128", "8", "2");
+    add("128", "16", "1");
+    return result;
+  }
+
+ protected:
+  Result<std::vector<MacroMember>> sequence(const KernelAnalysis& kernel,
+                                            const StepParameters& parameters) const override {
+    auto block = text_parameter(parameters, "block");
+    if (!block) return block.error();
+    auto depth = integer_parameter(parameters, "depth");
+    if (!depth) return depth.error();
+    auto slices = integer_parameter(parameters, "slices");
+    if (!slices) return slices.error();
+    if (*slices < 1) return fail(ErrorCode::invalid_argument, "'slices' must be at least 1");
+    if (const Status& status = require_online_sums(kernel); !status) return status.error();
+
+    const StepParameters tile = {{"loop", "1"}, {"depth", std::to_string(*depth)}};
+    StepParameters vectors = tile;
+    vectors["copy"] = "vector";
+    std::vector<MacroMember> members;
+    members.push_back({"block_size", {{{"block", *block}}}, is_block(kernel, *block + "x1")});
+    members.push_back({"scalar_replacement", {kAllRows}, true});
+    members.push_back({"online_fusion", {kOnline}, is_online(kernel)});
+    members.push_back({"smem_tile", {vectors, tile}});
+    if (*slices > 1) members.push_back({"slice_k", {{{"slices", std::to_string(*slices)}}}});
+    members.push_back({"double_buffer", {{}}, true});
+    return members;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<StepRewriter> make_attention() {
+  return std::make_unique<Attention>();
+}
+
+}  // namespace regraph::rewrite
