@@ -168,17 +168,17 @@ bool Decoder::decode_exchange() {
     return true;
   }
   const bool wide = name == "match" && size_in_bytes(*type) == 8;
-  return emit_exchange(operation,
-                       {.d = d, .a = a, .b = b, .c = c, .e = second, .flags = wide ? kWideMatch : 0},
-                       operand(members));
+  return emit_exchange(
+      operation, {.d = d, .a = a, .b = b, .c = c, .e = second, .flags = wide ? kWideMatch : 0},
+      operand(members));
 }
 
 // The exchange `operands` of the lanes that `members` names.
 bool Decoder::emit_exchange(Operation operation, const Record& operands, const Operand& members) {
   std::uint32_t mask = 0;
   if (!source(members, DataType::u32, &mask)) return false;
-  Record& record = emit(operation, LaneType::u32, operands.d, operands.a, operands.b, operands.c,
-                        operands.e);
+  Record& record =
+      emit(operation, LaneType::u32, operands.d, operands.a, operands.b, operands.c, operands.e);
   const bool all = members.kind == Operand::Kind::integer &&
                    static_cast<std::uint32_t>(members.bits) == kFullMask;
   record.immediate = mask;

@@ -32,6 +32,11 @@ const Record* predicate_xor(const Record* r, Warp& w) {
 
 template <typename Body>
 void for_active(const Warp& w, Body body) {
+  if (w.exec == kFullMask) [[likely]] {
+    for (int l = 0; l < kWarpLanes; ++l)
+      body(l);
+    return;
+  }
   for (Word rest = w.exec; rest != 0; rest &= rest - 1)
     body(__builtin_ctz(rest));
 }

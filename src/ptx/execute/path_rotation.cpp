@@ -1,5 +1,6 @@
 #include "ptx/execute/path_rotation.h"
 
+#include "ptx/execute/lane_meeting.h"
 #include "ptx/execute/reconvergence_stack.h"
 #include "ptx/memory/block_context.h"
 
@@ -35,6 +36,35 @@ void leave_branch(Warp& w, std::uint32_t first) {
   for (std::uint32_t i = first - 1; i < w.stack_size; ++i)
     w.stack[i].reconvergence = outer;
   w.reconvergence = outer;
+}
+
+// Whether the path that will go on at `record` stopped there to wait for others.
+bool waits_at(const Record& record) {
+  if (record.handler_id >= kArithmeticHandlers) return false;
+  const auto operation = static_cast<Operation>(record.handler_id / kLaneTypes);
+  return exchanges_lanes(record) ||
+         (operation >= Operation::barrier && operation <= Operation::barrier_arrive) ||
+         operation == Operation::matrix_multiply_add || operation == Operation::matrix_distribute;
+}
+
+// All paths of the running branch, which begin at `first` and have the lanes `running`, wait. Says
+// whether one of a branch around it does not. Lanes where paths meet have gone past what these wait
+// for, and need the paths to stay as they are.
+bool outer_path_may_move(const Warp& w, std::uint32_t first, std::uint32_t running) {
+  const std::uint32_t base = first_path(w);
+  std::uint32_t reconvergence = w.reconvergence;
+  while (first > base && reconvergence != kNoBlock) {
+    const StackEntry& meeting = w.stack[--first];
+    if ((meeting.mask & w.live & ~running) != 0) return false;
+    reconvergence = meeting.reconvergence;
+    while (first > base && w.stack[first - 1].reconvergence == reconvergence) {
+      const StackEntry& entry = w.stack[--first];
+      const std::uint32_t mask = entry.mask & w.live & ~running;
+      if (mask != 0 && !waits_at(w.records[entry.resume])) return true;
+      running |= mask;
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -126,10 +156,8 @@ const Record* wait_for_paths(const Record* record, Warp& w) {
       } while (w.active == 0);
       return w.resume;
     }
-    // All of them wait. Lanes where they would meet have gone past what they wait for; where there
-    // are none, paths of the branch around this one may come.
-    if (first == base || w.reconvergence == kNoBlock) return nullptr;
-    if ((w.stack[first - 1].mask & w.live & ~running) != 0) return nullptr;
+    // All of them wait. Paths of a branch around this one may come.
+    if (!outer_path_may_move(w, first, running)) return nullptr;
     leave_branch(w, first);
     w.waits = 1;
   }

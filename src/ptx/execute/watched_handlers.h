@@ -13,9 +13,9 @@ inline constexpr std::uint8_t kResultFalse = 4;
 inline constexpr std::uint8_t kResultTrue = 8;
 
 struct Watch {
-  bool races = false;     // BlockContext::races is set
-  bool paths = false;     // fill Warp::conditions
-  bool writes = false;    // BlockContext::writes is set; not together with races
+  bool races = false;   // BlockContext::races is set
+  bool paths = false;   // fill Warp::conditions
+  bool writes = false;  // BlockContext::writes is set; not together with races
 };
 
 // The handler to bind to `record` instead of `usual`, which BlockContext::handlers must hold too.
