@@ -61,6 +61,8 @@ const std::vector<Case>& cases() {
        {256, 256, 256}},
       {"softmax", "softmax", {64, 1, 1}, {256, 1, 1}, {1 << 18, 1 << 18}, {4096}},
       {"transpose", "transpose", {16, 16, 1}, {32, 8, 1}, {1 << 18, 1 << 18}, {512, 512}},
+      {"shuffles", "shuffles", {64, 1, 1}, {256, 1, 1}, {1 << 14, 1 << 14}, {1 << 14, 256}},
+      {"warp_scan", "warp_scan", {256, 1, 1}, {256, 1, 1}, {1 << 16, 1 << 16}, {1 << 16}},
   };
   return kCases;
 }
@@ -122,10 +124,10 @@ void interpreter(benchmark::State& state, HandlerSet handlers, bool count) {
   state.counters["thread_instructions/s"] =
       benchmark::Counter(instructions, benchmark::Counter::kIsRate);
 }
-BENCHMARK_CAPTURE(interpreter, automatic, HandlerSet::automatic, true)->DenseRange(0, 5);
-BENCHMARK_CAPTURE(interpreter, no_counters, HandlerSet::automatic, false)->DenseRange(0, 5);
-BENCHMARK_CAPTURE(interpreter, x86_64_v3, HandlerSet::x86_64_v3, true)->DenseRange(0, 5);
-BENCHMARK_CAPTURE(interpreter, baseline, HandlerSet::baseline, true)->DenseRange(0, 5);
+BENCHMARK_CAPTURE(interpreter, automatic, HandlerSet::automatic, true)->DenseRange(0, 7);
+BENCHMARK_CAPTURE(interpreter, no_counters, HandlerSet::automatic, false)->DenseRange(0, 7);
+BENCHMARK_CAPTURE(interpreter, x86_64_v3, HandlerSet::x86_64_v3, true)->DenseRange(0, 7);
+BENCHMARK_CAPTURE(interpreter, baseline, HandlerSet::baseline, true)->DenseRange(0, 7);
 
 // The scalar loop, then the interpreter with checks and counters; both compute the same result.
 void against_scalar(benchmark::State& state) {

@@ -7,6 +7,7 @@
 #include "cli/program_mains.h"
 #include "cli/search_options.h"
 #include "kernel/manifest.h"
+#include "report/failed_steps.h"
 #include "report/page/page.h"
 #include "report/progress.h"
 #include "report/refusals.h"
@@ -117,6 +118,10 @@ class SearchCommand {
     for (const std::string& note : result->notes)
       chat("note: " + note);
     const FixedPathExpander* path = (*expander)->path();
+    if (path != nullptr) {
+      for (const std::string& failed : failed_steps(result->outcome))
+        say("warning: --steps: " + failed + "\n");
+    }
     const auto refusal = path != nullptr ? path->refusal() : std::nullopt;
     if (refusal) say("warning: --steps ends early: " + *refusal + "\n");
     return conclude(*result, (*expander)->model());

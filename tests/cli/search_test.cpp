@@ -157,5 +157,35 @@ tests: [{n: 300}]
   EXPECT_EQ(done.json().at("evaluations"), 0);
 }
 
+// Sums in another order differ in their last bits, which this manifest does not allow.
+TEST_F(Search, StepsThatWentWrongAreNamedWithTheReason) {
+  file("sums.regraph.yaml", R"yaml(sizes: {rows: 4000, columns: 300}
+args:
+  x: {shape: [rows, columns]}
+  y: {dir: out, shape: [rows]}
+launch: {block: 128, grid: "cdiv(rows, bx)"}
+tests: [{rows: 50, columns: 77}]
+check: {tolerance: 0}
+assume: {reassociate: true}
+)yaml");
+  const std::string source =
+      file("sums.cu", R"cuda(__global__ void sums(const float* x, float* y, int rows, int columns) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= rows) return;
+  float sum = 0.0f;
+  for (int c = 0; c < columns; ++c) sum += x[row * columns + c];
+  y[row] = sum;
+}
+)cuda");
+  const ProgramRun done =
+      run({source, "--device", "h200", "--evaluator", "model", "--quiet", "--steps",
+           "restrict_ldg; multi_accumulator(accumulators=4,loop=1)"});
+  EXPECT_TRUE(
+      done.complains_of("warning: --steps: multi_accumulator(accumulators=4, loop=1): "
+                        "wrong_result: with {columns: 77, rows: 50}"))
+      << done.error;
+  EXPECT_FALSE(done.complains_of("restrict_ldg")) << done.error;
+}
+
 }  // namespace
 }  // namespace regraph

@@ -32,6 +32,18 @@ TEST(CrossThreadReduction, HasABlockForEveryRow) {
   EXPECT_NE(text.find("for (int c = lane; c < cols; c += 256)"), std::string::npos) << text;
 }
 
+// Lanes that have no element of a row reach the shuffles before the others, which ask first whether
+// there is a row.
+TEST(CrossThreadReduction, LanesWithFewElementsWaitForTheOthers) {
+  const auto kernel = sample("softmax_rows");
+  ASSERT_NE(kernel, nullptr);
+  Application by_vectors = shared("64", "1");
+  by_vectors.parameters["width"] = "4";
+  expect_correct(*kernel, {{"multi_accumulator", {{"accumulators", "8"}, {"loop", "1"}}},
+                           by_vectors,
+                           {"thread_coarsen", {{"axis", "x"}, {"factor", "4"}}}});
+}
+
 TEST(CrossThreadReduction, KeepsWhatASumStartsFrom) {
   const auto kernel = sample("row_statistics");
   const auto state = expect_correct(*kernel, {shared("32", "2")});

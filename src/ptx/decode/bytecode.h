@@ -254,7 +254,8 @@ struct alignas(64) Record {
   std::uint32_t c = 0;
   std::uint32_t e = 0;            // fourth operand or a mode
   std::uint32_t target = 0;       // branches: record index; block_head: basic block
-  std::int64_t immediate = 0;     // address offset; block_head: instructions of the block
+  std::int64_t immediate = 0;     // address offset; block_head: instructions of the block;
+                                  // exchanges between lanes: the member mask, a register
   std::uint32_t instruction = 0;  // index into Code::instructions
   std::uint32_t site = 0;         // memory: access site; guards: guard counter
   std::uint32_t handler_id = 0;
@@ -276,6 +277,12 @@ inline constexpr std::int64_t kAllCopies = -1;
 // a (message), b (file), c (line) and e (function).
 inline constexpr std::uint32_t kPlainTrap = 1;
 inline constexpr std::uint32_t kAssertion = 2;
+
+// Record::flags of exchanges between lanes: the values of a match have 64 bits; the member mask
+// names all lanes; there is none, as before .sync, and nobody waits.
+inline constexpr std::uint32_t kWideMatch = 1;
+inline constexpr std::uint32_t kAllMembers = 2;
+inline constexpr std::uint32_t kNoMembers = 4;
 
 // Record::flags of branch_if and guard_begin: the condition is the predicate's complement.
 inline constexpr std::uint32_t kNegated = 1;

@@ -46,8 +46,8 @@ bool Decoder::decode_branch() {
 bool Decoder::decode_barrier() {
   classify(InstructionClass::barrier);
   if (opcode_.has("warp")) {
-    emit(Operation::sync_warp, LaneType::u32);
-    return true;
+    return operand_count() == 1 ? emit_exchange(Operation::sync_warp, {}, operand(0))
+                                : malformed("operands");
   }
   if (opcode_.has("cluster")) return unsupported("cluster barriers");
   const bool reduces = opcode_.has("red");
@@ -108,9 +108,8 @@ bool Decoder::decode_exchange() {
   }
   if (name == "elect") {  // elect.sync d|p, members
     std::uint32_t d = 0;
-    std::uint32_t members = 0;
+    if (operand_count() != 2) return malformed("wrong number of operands");
     if (!destination(operand(0), DataType::u32, &d)) return false;
-    if (!source(operand(1), DataType::u32, &members)) return false;
     const std::int32_t leader = operand(0).second;
     if (leader >= 0 &&
         code_.function->registers[static_cast<std::size_t>(leader)] != DataType::predicate) {
@@ -118,8 +117,7 @@ bool Decoder::decode_exchange() {
     }
     const std::uint32_t p = leader >= 0 ? register_slot(static_cast<std::uint32_t>(leader)).offset
                                         : allocate_predicate();
-    emit(Operation::elect, LaneType::u32, d, 0, members, 0, p);
-    return true;
+    return emit_exchange(Operation::elect, {.d = d, .e = p}, operand(1));
   }
   Operation operation = Operation::nothing;
   for (const Entry& entry : kExchanges) {
@@ -147,9 +145,11 @@ bool Decoder::decode_exchange() {
     second = register_slot(index).offset;
   }
   const bool to_predicate = *type == DataType::predicate;
+  const std::size_t members = name == "shfl" ? 4 : 2;
+  const bool waits = name != "vote" || opcode_.has("sync");
+  if (operand_count() < (waits ? members + 1 : 2)) return malformed("wrong number of operands");
   if (name == "vote") {
     if (!predicate_source(operand(1), &a)) return false;
-    if (opcode_.has("sync") && !source(operand(2), DataType::u32, &b)) return false;
     if (to_predicate ? !predicate_destination(operand(0), &d)
                      : !destination(operand(0), DataType::u32, &d)) {
       return false;
@@ -159,12 +159,30 @@ bool Decoder::decode_exchange() {
     if (shuffles && !opcode_.has("sync")) return unsupported("shuffles without .sync");
     const DataType value = shuffles ? DataType::b32 : *type;
     if (!source(operand(1), value, &a)) return false;
-    if (!source(operand(2), DataType::u32, &b)) return false;
+    if (shuffles && !source(operand(2), DataType::u32, &b)) return false;
     if (shuffles && !source(operand(3), DataType::u32, &c)) return false;
     if (!destination(operand(0), DataType::b32, &d)) return false;
   }
-  Record& record = emit(operation, LaneType::u32, d, a, b, c, second);
-  record.flags = name == "match" && size_in_bytes(*type) == 8 ? 1 : 0;
+  if (!waits) {
+    emit(operation, LaneType::u32, d, a).flags = kNoMembers;
+    return true;
+  }
+  const bool wide = name == "match" && size_in_bytes(*type) == 8;
+  return emit_exchange(
+      operation, {.d = d, .a = a, .b = b, .c = c, .e = second, .flags = wide ? kWideMatch : 0},
+      operand(members));
+}
+
+// The exchange `operands` of the lanes that `members` names.
+bool Decoder::emit_exchange(Operation operation, const Record& operands, const Operand& members) {
+  std::uint32_t mask = 0;
+  if (!source(members, DataType::u32, &mask)) return false;
+  Record& record =
+      emit(operation, LaneType::u32, operands.d, operands.a, operands.b, operands.c, operands.e);
+  const bool all = members.kind == Operand::Kind::integer &&
+                   static_cast<std::uint32_t>(members.bits) == kFullMask;
+  record.immediate = mask;
+  record.flags = operands.flags | (all ? kAllMembers : 0);
   return true;
 }
 

@@ -125,6 +125,7 @@ class Decoder {
   bool call_copies(const CallTarget& call, const Function& callee, CallSite::Target& target);
   bool frame_offset(const Operand& operand, std::uint64_t* offset, std::uint64_t* bytes);
   bool decode_exchange();
+  bool emit_exchange(Operation operation, const Record& operands, const Operand& members);
   bool decode_matrix_product();  // decode_matrix.cpp
   bool decode_matrix_load();
   bool arithmetic(Operation operation, DataType type, int sources);

@@ -143,7 +143,8 @@ struct Warp {
   std::uint32_t barrier_lanes = 0;    // its own arrivals
   StackEntry* stack = nullptr;
   bool rotated = false;        // paths were rotated (path_rotation.h)
-  std::uint32_t waits = 0;     // of gather_paths, without progress
+  bool gives_up = false;       // the exchange to come does not wait (lane_meeting.h)
+  std::uint32_t waits = 0;     // of wait_for_paths, without progress
   std::int64_t waited_at = 0;  // the time of the last one
   std::uint64_t frame = 0;     // where the running function's frame begins in local memory
   std::uint32_t depth = 0;     // of calls

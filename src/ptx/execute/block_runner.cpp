@@ -52,8 +52,7 @@ BlockRunner::BlockRunner(const Program::Code& code, const LaunchArguments& argum
   }
   context_.writes = options.writes;
   context_.reads = options.reads;
-  const Watch watch = {races_ != nullptr, code.may_spin, options.record_paths,
-                       options.writes != nullptr};
+  const Watch watch = {races_ != nullptr, options.record_paths, options.writes != nullptr};
   for (Record& record : records_)
     record.handler = watched_handler(record, table[record.handler_id], watch);
   context_.code = &code;
@@ -268,6 +267,7 @@ void BlockRunner::start(std::uint64_t linear_block) {
     warp.reconvergence = kNoBlock;
     warp.stack_size = 0;
     warp.rotated = false;
+    warp.gives_up = false;
     warp.waits = 0;
     warp.frame = 0;
     warp.depth = 0;

@@ -119,14 +119,6 @@ const Record* restore_lanes(const Record* r, Warp& w) {
   return r + 1;
 }
 
-const Record* sync_warp(const Record* r, Warp& w) {
-  if (w.rotated && w.exec == w.active && w.active != w.live) [[unlikely]] {
-    const Record* next = gather_paths(r, w);
-    if (next != nullptr && next != r) return next;
-  }
-  return r + 1;
-}
-
 const Record* nothing(const Record* r, Warp& /*w*/) {
   return r + 1;
 }
@@ -158,8 +150,8 @@ bool arrive(const Record* r, Warp& w) {
   return true;
 }
 const Record* barrier(const Record* r, Warp& w) {
-  // Lanes that rotation separated wait for each other.
-  if (w.rotated && w.exec == w.active && w.active != w.live) [[unlikely]] {
+  // Lanes that come on different paths wait for each other.
+  if (w.exec == w.active && w.active != w.live) [[unlikely]] {
     const Record* next = gather_paths(r, w);
     if (next != nullptr && next != r) return next;
   }
@@ -183,7 +175,6 @@ void fill_control_handlers(Handler* table) {
   put(table, Operation::narrow_lanes, &narrow_lanes);
   put(table, Operation::restore_lanes, &restore_lanes);
   put(table, Operation::nothing, &nothing);
-  put(table, Operation::sync_warp, &sync_warp);
   put(table, Operation::fence, &nothing);
   put(table, Operation::barrier, &barrier);
   put(table, Operation::barrier_reduce, &barrier);

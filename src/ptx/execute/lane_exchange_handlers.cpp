@@ -1,6 +1,7 @@
 // Shuffles, votes, matches, reductions over a warp, predicate logic, packing: the same for all
 // sets.
 #include "ptx/decode/execution.h"
+#include "ptx/execute/lane_meeting.h"
 
 namespace regraph::ptx {
 namespace {
@@ -31,6 +32,11 @@ const Record* predicate_xor(const Record* r, Warp& w) {
 
 template <typename Body>
 void for_active(const Warp& w, Body body) {
+  if (w.exec == kFullMask) [[likely]] {
+    for (int l = 0; l < kWarpLanes; ++l)
+      body(l);
+    return;
+  }
   for (Word rest = w.exec; rest != 0; rest &= rest - 1)
     body(__builtin_ctz(rest));
 }
@@ -150,7 +156,7 @@ const Record* elect(const Record* r, Warp& w) {
 }
 
 std::uint64_t match_key(const Record* r, Warp& w, int l) {
-  return r->flags != 0 ? lanes<std::uint64_t>(w, r->a)[l] : lanes<Word>(w, r->a)[l];
+  return (r->flags & kWideMatch) != 0 ? lanes<std::uint64_t>(w, r->a)[l] : lanes<Word>(w, r->a)[l];
 }
 const Record* match_any(const Record* r, Warp& w) {
   Word result[kWarpLanes] = {};
@@ -176,7 +182,7 @@ const Record* match_all(const Record* r, Warp& w) {
   return r + 1;
 }
 
-// Reduces over the active lanes that name the same member mask (the mask operand is b).
+// Reduces over the active lanes.
 template <typename T, typename Combine>
 const Record* reduce(const Record* r, Warp& w, Combine combine) {
   const Word* a = lanes<Word>(w, r->a);
@@ -209,6 +215,30 @@ const Record* reduce_xor(const Record* r, Warp& w) {
   return reduce<Word>(r, w, [](Word a, Word b) { return a ^ b; });
 }
 
+const Record* sync_warp(const Record* r, Warp& /*w*/) {
+  return r + 1;
+}
+
+// Shuffles and bar.warp.sync: what a lane gets does not depend on which others it names.
+template <Handler kExchange>
+const Record* when_all_are_here(const Record* r, Warp& w) {
+  if (w.exec == w.live) [[likely]]
+    return kExchange(r, w);
+  return exchange_apart(r, w, kExchange);
+}
+// The others combine the values of those that name each other. A lane that names all of them names
+// what all of them must.
+template <Handler kExchange>
+const Record* among_members(const Record* r, Warp& w) {
+  if (w.exec == w.live) [[likely]] {
+    if ((r->flags & (kAllMembers | kNoMembers)) != 0 ||
+        lanes<Word>(w, static_cast<Word>(r->immediate))[__builtin_ctz(w.exec)] == kFullMask) {
+      return kExchange(r, w);
+    }
+  }
+  return exchange_apart(r, w, kExchange);
+}
+
 }  // namespace
 
 void fill_lane_exchange_handlers(Handler* table) {
@@ -221,26 +251,27 @@ void fill_lane_exchange_handlers(Handler* table) {
   put(table, Operation::unpack_2x32, &unpack_2x32);
   put(table, Operation::pack_2x16, &pack_2x16);
   put(table, Operation::unpack_2x16, &unpack_2x16);
-  put(table, Operation::shuffle_up, &shuffle<Shuffle::up>);
-  put(table, Operation::shuffle_down, &shuffle<Shuffle::down>);
-  put(table, Operation::shuffle_xor, &shuffle<Shuffle::exclusive_or>);
-  put(table, Operation::shuffle_index, &shuffle<Shuffle::index>);
-  put(table, Operation::vote_all, &vote_all);
-  put(table, Operation::vote_any, &vote_any);
-  put(table, Operation::vote_uniform, &vote_uniform);
-  put(table, Operation::vote_ballot, &vote_ballot);
+  put(table, Operation::shuffle_up, &when_all_are_here<&shuffle<Shuffle::up>>);
+  put(table, Operation::shuffle_down, &when_all_are_here<&shuffle<Shuffle::down>>);
+  put(table, Operation::shuffle_xor, &when_all_are_here<&shuffle<Shuffle::exclusive_or>>);
+  put(table, Operation::shuffle_index, &when_all_are_here<&shuffle<Shuffle::index>>);
+  put(table, Operation::vote_all, &among_members<&vote_all>);
+  put(table, Operation::vote_any, &among_members<&vote_any>);
+  put(table, Operation::vote_uniform, &among_members<&vote_uniform>);
+  put(table, Operation::vote_ballot, &among_members<&vote_ballot>);
+  put(table, Operation::sync_warp, &when_all_are_here<&sync_warp>);
   put(table, Operation::active_mask, &active_mask);
-  put(table, Operation::elect, &elect);
-  put(table, Operation::match_any, &match_any);
-  put(table, Operation::match_all, &match_all);
-  put(table, Operation::reduce_add_u, &reduce_add);
-  put(table, Operation::reduce_min_u, &reduce_min<Word>);
-  put(table, Operation::reduce_min_s, &reduce_min<std::int32_t>);
-  put(table, Operation::reduce_max_u, &reduce_max<Word>);
-  put(table, Operation::reduce_max_s, &reduce_max<std::int32_t>);
-  put(table, Operation::reduce_and, &reduce_and);
-  put(table, Operation::reduce_or, &reduce_or);
-  put(table, Operation::reduce_xor, &reduce_xor);
+  put(table, Operation::elect, &among_members<&elect>);
+  put(table, Operation::match_any, &among_members<&match_any>);
+  put(table, Operation::match_all, &among_members<&match_all>);
+  put(table, Operation::reduce_add_u, &among_members<&reduce_add>);
+  put(table, Operation::reduce_min_u, &among_members<&reduce_min<Word>>);
+  put(table, Operation::reduce_min_s, &among_members<&reduce_min<std::int32_t>>);
+  put(table, Operation::reduce_max_u, &among_members<&reduce_max<Word>>);
+  put(table, Operation::reduce_max_s, &among_members<&reduce_max<std::int32_t>>);
+  put(table, Operation::reduce_and, &among_members<&reduce_and>);
+  put(table, Operation::reduce_or, &among_members<&reduce_or>);
+  put(table, Operation::reduce_xor, &among_members<&reduce_xor>);
 }
 
 }  // namespace regraph::ptx

@@ -65,7 +65,7 @@ void gather(const MatrixProduct& product, Warp& w, Operands& to) {
 // Returns false, and where to go on, when not all lanes are here.
 bool is_whole(const Record* r, Warp& w, const char* what, const Record** next) {
   if (w.exec == kFullMask) return true;
-  if (w.rotated && w.exec == w.active && w.active != w.live) {
+  if (w.exec == w.active && w.active != w.live) {
     *next = gather_paths(r, w);
     if (*next != nullptr && *next != r) return false;
     if (w.exec == kFullMask) return true;

@@ -1,5 +1,6 @@
-// Fairness between the paths of one warp: lanes that spin must not keep the lanes they wait for
-// from running. The stack of paths alone would: it runs one path until it meets the others.
+// Which path of a warp runs while others wait. The stack of paths alone would run one path until it
+// meets the others: but lanes that spin must not keep the lanes they wait for from running, and
+// lanes that exchange values wait for those that take another way to the same place.
 #pragma once
 
 #include "ptx/decode/execution.h"
@@ -12,9 +13,22 @@ namespace regraph::ptx {
 // (Warp::resume).
 void rotate_paths(Warp& warp);
 
-// The path is at `record`, a place where all live lanes must meet, and paths were rotated before.
-// Joins it with what waits there and suspends it unless that is all. Returns the record to go on
-// with; null when the lanes can never meet: every path waits, at different places.
+// Where the paths of the running function begin on the stack.
+[[nodiscard]] std::uint32_t first_path(const Warp& warp);
+
+// The lanes of the running path and of those of its function that were suspended at `record`.
+[[nodiscard]] std::uint32_t lanes_at(const Record* record, const Warp& warp);
+
+// All live lanes are at one record: they are one path from now on.
+void join_paths(Warp& warp);
+
+// Suspends the path at `record` in favour of another that may still come there: a sibling, or any
+// once paths were rotated. Returns the record to go on with; null when none can come.
+[[nodiscard]] const Record* wait_for_paths(const Record* record, Warp& warp);
+
+// The path is at `record`, a place where all live lanes must meet. Joins it with what waits there
+// and suspends it unless that is all. Returns the record to go on with; null when the lanes can
+// never meet: they are elsewhere, or every path waits, at different places.
 [[nodiscard]] const Record* gather_paths(const Record* record, Warp& warp);
 
 }  // namespace regraph::ptx

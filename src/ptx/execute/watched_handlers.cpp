@@ -1,7 +1,7 @@
 #include "ptx/execute/watched_handlers.h"
 
 #include "ptx/decode/atomic_operation.h"
-#include "ptx/execute/path_rotation.h"
+#include "ptx/execute/lane_meeting.h"
 #include "ptx/memory/race_detector.h"
 
 namespace regraph::ptx {
@@ -30,18 +30,14 @@ const Record* checked_access(const Record* r, Warp& w) {
   return w.block->handlers[r->handler_id](r, w);
 }
 
+// Lanes that are not all there are seen when they have met (exchange_apart).
 const Record* checked_sync_warp(const Record* r, Warp& w) {
-  w.block->races->sync_warp(w);
+  if (w.exec == w.live) w.block->races->sync_warp(w);
   return w.block->handlers[r->handler_id](r, w);
 }
 
-// Lanes exchange values: those that rotation separated come together first.
 const Record* checked_exchange(const Record* r, Warp& w) {
-  if (w.rotated && w.exec == w.active && w.active != w.live) {
-    const Record* next = gather_paths(r, w);
-    if (next != nullptr && next != r) return next;
-  }
-  if (w.block->races != nullptr) w.block->races->exchange_lanes(w);
+  if (w.exec == w.live) w.block->races->exchange_lanes(w);
   return w.block->handlers[r->handler_id](r, w);
 }
 
@@ -112,15 +108,12 @@ Handler noting_handler(const Record& record, Operation operation, Handler usual,
 Handler watched_handler(const Record& record, Handler usual, const Watch& watch) {
   const bool races = watch.races;
   const auto operation = static_cast<Operation>(record.handler_id / kLaneTypes);
-  const bool exchanges = record.handler_id < kArithmeticHandlers &&
-                         operation >= Operation::shuffle_up && operation <= Operation::elect &&
-                         operation != Operation::active_mask;
-  if (exchanges && (races || watch.may_spin)) return &checked_exchange;
   if (races) {
     if (record.handler_id >= kArithmeticHandlers || operation == Operation::atomic) {
       return &checked_access;
     }
     if (operation == Operation::sync_warp) return &checked_sync_warp;
+    if (exchanges_lanes(record)) return &checked_exchange;
     if (operation == Operation::fence) return &checked_fence;
   }
   return noting_handler(record, operation, usual, watch);

@@ -1,6 +1,5 @@
 // Handlers that stand before the usual ones in runs that are watched: for races (race_detector.h),
-// for the ways that conditions go, for what is written; and in code whose paths may be rotated
-// (path_rotation.h). Runs that nobody watches pay nothing.
+// for the ways that conditions go, for what is written. Runs that nobody watches pay nothing.
 #pragma once
 
 #include "ptx/decode/execution.h"
@@ -14,10 +13,9 @@ inline constexpr std::uint8_t kResultFalse = 4;
 inline constexpr std::uint8_t kResultTrue = 8;
 
 struct Watch {
-  bool races = false;     // BlockContext::races is set
-  bool may_spin = false;  // of the code
-  bool paths = false;     // fill Warp::conditions
-  bool writes = false;    // BlockContext::writes is set; not together with races
+  bool races = false;   // BlockContext::races is set
+  bool paths = false;   // fill Warp::conditions
+  bool writes = false;  // BlockContext::writes is set; not together with races
 };
 
 // The handler to bind to `record` instead of `usual`, which BlockContext::handlers must hold too.

@@ -320,7 +320,7 @@ class EffectCollector {
     std::set<std::string> names;
     for (const Selection::Carried& carried : selection.carried())
       names.insert(carried.variable);
-    if (!match.condition_name.empty()) names.insert(match.condition_name);
+    names.insert(match.temporaries.begin(), match.temporaries.end());
     for (const source::Stmt* stmt : match.statements)
       effects_.updates[stmt] = names;
     for (Selection& known : effects_.selections) {

@@ -1,5 +1,6 @@
 #include "rewrite/analysis/selection.h"
 
+#include "rewrite/analysis/pair_choice.h"
 #include "source/match.h"
 #include "source/walk.h"
 
@@ -23,7 +24,7 @@ using source::VariableReference;
 bool Selection::same_operation(const Selection& other) const {
   const auto same = [](const Carried& a, const Carried& b) { return a.variable == b.variable; };
   return same(value, other.value) && relation == other.relation &&
-         takes_equal == other.takes_equal &&
+         takes_equal == other.takes_equal && tie == other.tie &&
          std::equal(followers.begin(), followers.end(), other.followers.begin(),
                     other.followers.end(), same);
 }
@@ -53,7 +54,8 @@ class SelectionMatcher {
       // bool better = v > best;
       if (!name->value || !analysis_.is_single_definition(name->variable.name)) return std::nullopt;
       condition_ = name->value;
-      match_.condition_name = name->variable.name;
+      condition_name_ = name->variable.name;
+      match_.temporaries.insert(condition_name_);
       match_.statements.insert(first);
       ++position;
     }
@@ -67,10 +69,40 @@ class SelectionMatcher {
     return std::move(match_);
   }
 
+  // Two pairs compared in any way.
+  std::optional<SelectionMatch> match_pairs(const Block& block, std::size_t position) {
+    constexpr std::size_t kMostStatements = 8;
+    // What is only named in front of it may be used elsewhere as well.
+    const auto* name = as<Declaration>(block[position]);
+    if (name != nullptr && name->value && name->variable.scalar != ScalarType::boolean)
+      return std::nullopt;
+    const std::size_t most = std::min(block.size(), position + kMostStatements);
+    for (std::size_t last = position + 1; last <= most; ++last) {
+      const auto choice = match_pair_choice(block, position, last, analysis_);
+      if (!choice) continue;
+      const auto* value = as<VariableReference>(choice->value);
+      const auto* place = as<VariableReference>(choice->place);
+      const auto best = value != nullptr ? carried(value->name) : std::nullopt;
+      const auto follower = place != nullptr ? carried(place->name) : std::nullopt;
+      if (!best || !follower) return std::nullopt;
+      Selection& selection = match_.selection;
+      selection.value = *best;
+      selection.followers = {*follower};
+      selection.relation = choice->relation;
+      selection.tie = choice->tie;
+      selection.updates = {{block[position].get(), nullptr, {choice->other_place}}};
+      for (std::size_t i = position; i < last; ++i)
+        match_.statements.insert(block[i].get());
+      match_.temporaries = choice->temporaries;
+      return std::move(match_);
+    }
+    return std::nullopt;
+  }
+
  private:
   // Whether the expression is the condition, by its name or in full; the first one is the one.
   bool is_condition(const ExprPtr& expr) {
-    if (!match_.condition_name.empty()) return source::is_named(expr, match_.condition_name);
+    if (!condition_name_.empty()) return source::is_named(expr, condition_name_);
     if (!condition_) condition_ = expr;
     return source::equal(expr, condition_);
   }
@@ -103,8 +135,7 @@ class SelectionMatcher {
       choices_.push_back({target->name, choice->then});
       match_.statements.insert(block[position].get());
       // Afterwards a condition without a name would be another.
-      if (match_.condition_name.empty() && source::variables_of(condition_).contains(target->name))
-        break;
+      if (condition_name_.empty() && source::variables_of(condition_).contains(target->name)) break;
     }
     return true;
   }
@@ -188,6 +219,7 @@ class SelectionMatcher {
   const std::set<std::string>& inside_;
   const source::Analysis& analysis_;
   ExprPtr condition_;
+  std::string condition_name_;
   std::vector<ChosenValue> choices_;
   SelectionMatch match_;
 };
@@ -197,7 +229,8 @@ class SelectionMatcher {
 std::optional<SelectionMatch> match_selection(const Block& block, std::size_t position,
                                               const std::set<std::string>& inside,
                                               const source::Analysis& analysis) {
-  return SelectionMatcher(inside, analysis).match(block, position);
+  if (auto match = SelectionMatcher(inside, analysis).match(block, position)) return match;
+  return SelectionMatcher(inside, analysis).match_pairs(block, position);
 }
 
 }  // namespace regraph::rewrite

@@ -2,7 +2,8 @@
 //
 //   if (v > best) { best = v; position = i; }
 //
-// and the same by values chosen: `bool better = v > best; best = better ? v : best; ...`.
+// and the same by values chosen: `bool better = v > best; best = better ? v : best; ...`. Or of
+// equal values the one with the smaller or larger position stays (pair_choice.h).
 #pragma once
 
 #include "source/analysis.h"
@@ -33,6 +34,8 @@ struct Selection {
   source::BinaryOperator relation = source::BinaryOperator::greater;  // or less: under which a
                                                                       // value beats the one so far
   bool takes_equal = false;  // of equal ones the last stays, else the first
+  // Of equal ones that with the smaller or larger first follower stays, and it is the only one.
+  std::optional<source::BinaryOperator> tie;
   std::vector<Update> updates;
 
   // Whether another update of the value is of the same selection.
@@ -43,10 +46,10 @@ struct Selection {
 
 struct SelectionMatch {
   Selection selection;  // with one update
-  // The statements that it is made of, and the condition's name where it has one: nothing else in
-  // the loop may use that.
+  // The statements that it is made of, and what they declare: nothing else in the loop may use
+  // that.
   std::set<const source::Stmt*> statements;
-  std::string condition_name;
+  std::set<std::string> temporaries;
 };
 
 // The selection whose statements begin at `position` of `block`, in a loop that declares `inside`.

@@ -2,6 +2,7 @@
 
 #include "rewrite/analysis/block_geometry.h"
 #include "rewrite/analysis/grid_guard.h"
+#include "rewrite/analysis/pair_tree.h"
 #include "rewrite/analysis/reduction_loop.h"
 #include "rewrite/analysis/reduction_tree.h"
 #include "rewrite/transform/names.h"
@@ -89,6 +90,12 @@ class RowRaiser {
   Status visit(const Block& block, Block& out) {
     for (std::size_t i = 0; i < block.size(); ++i) {
       const auto* store = as<Assignment>(block[i]);
+      if (i + 1 < block.size() && store != nullptr && is_own_slot(*store->target) &&
+          is<Assignment>(block[i + 1]) && is_own_slot(*to<Assignment>(block[i + 1]).target)) {
+        if (Status status = take_pair_tree(block, i, out); !status) return status;
+        i += 3;
+        continue;
+      }
       if (store != nullptr && is_own_slot(*store->target)) {
         if (Status status = take_tree(block, i, out); !status) return status;
         i += 2;
@@ -267,11 +274,13 @@ class RowRaiser {
     raised->line = original.line;
     auto effects = effects_of(*raised, analysis_);
     if (!effects) return effects.error();
-    if (!effects->selections.empty()) {
-      return refuse(where(*stmt) + "'" + effects->selections.front().value.variable +
-                    "' is chosen together with other values");
-    }
     std::set<std::string> updated;
+    for (const Selection& selection : effects->selections) {
+      if (Status status = note_choice(selection, dealt->counter.name, *stmt); !status)
+        return status;
+      for (const Selection::Carried& carried : selection.carried())
+        updated.insert(carried.variable);
+    }
     for (const Reduction& reduction : effects->reductions) {
       if (Status status = note_part(reduction, *stmt); !status) return status;
       updated.insert(reduction.variable);
@@ -288,6 +297,8 @@ class RowRaiser {
   Status note_part(const Reduction& reduction, const Stmt& stmt) {
     const std::string& name = reduction.variable;
     const auto known = partial_.find(name);
+    if (chosen_.contains(name))
+      return refuse(where(stmt) + "'" + name + "' is updated by different operations");
     if (known != partial_.end()) {
       if (known->second.same_operation(reduction)) return {};
       return refuse(where(stmt) + "'" + name + "' is updated by different operations");
@@ -302,6 +313,42 @@ class RowRaiser {
     reductions_.push_back(reduction);
     numbers_.erase(name);
     return {};
+  }
+
+  // Of each thread the pair holds the best of a part from now on. A part may begin with what all
+  // threads begin with: of equal pairs it does not matter which one stays.
+  Status note_choice(const Selection& selection, const std::string& counter, const Stmt& stmt) {
+    const std::string& name = selection.value.variable;
+    const auto known = choices_.find(name);
+    if (selection.followers.size() != 1 ||
+        !(selection.tie || (known == choices_.end() && keeps_first(selection, counter)))) {
+      return refuse(where(stmt) + "which of equal values '" + name +
+                    "' keeps is not told by what is kept with it");
+    }
+    if (known != choices_.end() && !known->second.same_operation(selection))
+      return refuse(where(stmt) + "'" + name + "' is updated by different operations");
+    choices_.insert_or_assign(name, selection);
+    for (const Selection::Carried& carried : selection.carried()) {
+      Reduction part;
+      part.variable = carried.variable;
+      part.type = carried.type;
+      part.scalar = carried.scalar;
+      partial_.insert_or_assign(carried.variable, part);
+      chosen_.insert(carried.variable);
+      numbers_.erase(carried.variable);
+    }
+    return {};
+  }
+
+  // Whether the place is the loop's counter, so that of equal values the smallest place stays.
+  static bool keeps_first(const Selection& selection, const std::string& counter) {
+    if (selection.takes_equal || selection.updates.size() != 1) return false;
+    ExprPtr place = selection.updates.front().followers.front();
+    const auto type = selection.followers.front().scalar;
+    if (type != ScalarType::i32 && type != ScalarType::u32 && type != ScalarType::i64) return false;
+    while (const auto* converted = as<Cast>(place))
+      place = converted->operand;
+    return source::is_named(place, counter);
   }
 
   // for (c = threadIdx.x + first; c < limit; c += blockDim.x)
@@ -438,7 +485,8 @@ class RowRaiser {
     const std::string array = base_name(*store.target);
     const auto* part = as<VariableReference>(store.value);
     const auto known = part != nullptr ? partial_.find(part->name) : partial_.end();
-    if (store.op != AssignmentOperator::assign || known == partial_.end()) {
+    if (store.op != AssignmentOperator::assign || known == partial_.end() ||
+        chosen_.contains(known->second.variable)) {
       return refuse(where(store) + "what a thread puts into '" + array +
                     "' is not what it has added up");
     }
@@ -455,6 +503,51 @@ class RowRaiser {
     out.push_back(source::declare(source::local_variable(total, tree->type, tree->scalar),
                                   source::variable(part->name, part->type)));
     totals_[array] = total;
+    return {};
+  }
+
+  // values[threadIdx.x] = best; places[threadIdx.x] = place; barrier; a tree over both.
+  Status take_pair_tree(const Block& block, std::size_t position, Block& out) {
+    const auto& first = to<Assignment>(block[position]);
+    const auto& second = to<Assignment>(block[position + 1]);
+    const bool is_followed =
+        position + 3 < block.size() && is<source::Barrier>(block[position + 2]) && !once_;
+    if (!is_followed)
+      return refuse(where(first) + "no tree follows what is put into shared memory");
+    source::Kernel around = kernel_;
+    around.body = block;
+    const auto tree = match_pair_tree(around, analysis_, position + 3, block_);
+    if (!tree) return tree.error();
+    const bool in_order = base_name(*first.target) == tree->values->name;
+    const Assignment& value = in_order ? first : second;
+    const Assignment& place = in_order ? second : first;
+    const auto* best = as<VariableReference>(value.value);
+    const auto* with = as<VariableReference>(place.value);
+    const auto choice = best != nullptr ? choices_.find(best->name) : choices_.end();
+    const bool is_part =
+        choice != choices_.end() && with != nullptr && value.op == AssignmentOperator::assign &&
+        place.op == AssignmentOperator::assign && partial_.contains(best->name) &&
+        partial_.contains(with->name) && with->name == choice->second.followers.front().variable &&
+        base_name(*value.target) == tree->values->name &&
+        base_name(*place.target) == tree->places->name;
+    if (!is_part) {
+      return refuse(where(first) + "what a thread puts into '" + tree->values->name + "' and '" +
+                    tree->places->name + "' is not the pair that it has chosen");
+    }
+    const Selection& selection = choice->second;
+    if (selection.relation != tree->relation ||
+        selection.tie.value_or(BinaryOperator::less) != tree->tie ||
+        selection.value.scalar != tree->values->scalar ||
+        selection.followers.front().scalar != tree->places->scalar) {
+      return refuse(where(first) + "the tree does not go on as '" + best->name + "' was chosen");
+    }
+    for (const auto& [array, part] :
+         {std::pair(tree->values, best), std::pair(tree->places, with)}) {
+      const std::string total = names_.fresh(part->name + "_total");
+      out.push_back(source::declare(source::local_variable(total, array->type, *array->scalar),
+                                    source::variable(part->name, part->type)));
+      totals_[array->name] = total;
+    }
     return {};
   }
 
@@ -566,14 +659,18 @@ class RowRaiser {
   const source::Analysis& analysis_;
   Dim3 block_;
   Names names_;
-  int loops_ = 0;                              // dealt out
-  bool once_ = false;                          // in what the first thread does
-  std::set<std::string> once_declared_;        // there
-  Block scope_;                                // there
-  Block shared_scalars_;                       // their declarations
-  std::set<std::string> block_scalars_;        // shared variables that are no arrays
-  std::set<std::string> threads_;              // what follows the thread's place
-  std::map<std::string, Reduction> partial_;   // of which each thread has a part
+  int loops_ = 0;                             // dealt out
+  bool once_ = false;                         // in what the first thread does
+  std::set<std::string> once_declared_;       // there
+  Block scope_;                               // there
+  Block shared_scalars_;                      // their declarations
+  std::set<std::string> block_scalars_;       // shared variables that are no arrays
+  std::set<std::string> threads_;             // what follows the thread's place
+  std::map<std::string, Reduction> partial_;  // of which each thread has a part
+  // Values of which each thread has chosen one of a part, and all names that belong to them. Once
+  // there, a choice stays the only one of its name.
+  std::map<std::string, Selection> choices_;
+  std::set<std::string> chosen_;
   std::map<std::string, std::string> totals_;  // by shared array
   std::map<std::string, double> numbers_;      // what variables hold
   std::vector<Reduction> reductions_;

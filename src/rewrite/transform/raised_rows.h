@@ -2,6 +2,7 @@
 //
 //   for (c = threadIdx.x; c < n; c += blockDim.x) sum += x[..];   ->   for (c = 0; c < n; ++c) ...
 //   slots[threadIdx.x] = sum; a tree over slots; ... slots[0]     ->   ... sum
+//   values[threadIdx.x] = best; places[threadIdx.x] = place; a tree over pairs; ... -> ... best, place
 //   if (threadIdx.x == 0) y[blockIdx.x] = ...;                    ->   y[row] = ...;
 #pragma once
 

@@ -35,6 +35,10 @@ bool tells_order(const Selection& selection, std::size_t follower,
 DealtSelection::DealtSelection(const Selection& selection, const source::CountedLoop& counted,
                                Names& names, Block& before)
     : selection_(selection), carried_(selection.carried()) {
+  if (selection.tie) {
+    order_ = 1;
+    return;
+  }
   for (std::size_t i = 0; i < selection.followers.size(); ++i) {
     if (!tells_order(selection, i, counted)) continue;
     order_ = i + 1;
@@ -82,7 +86,8 @@ std::shared_ptr<const ForLoop> DealtSelection::noted(
 
 StmtPtr DealtSelection::take(const std::vector<ExprPtr>& others) const {
   const ExprPtr own = value_of_carried(carried_.front());
-  const auto earlier = selection_.takes_equal ? BinaryOperator::greater : BinaryOperator::less;
+  const auto last = selection_.takes_equal ? BinaryOperator::greater : BinaryOperator::less;
+  const auto earlier = selection_.tie.value_or(last);
   const ExprPtr wins = source::binary(
       BinaryOperator::logical_or, source::binary(selection_.relation, others.front(), own),
       source::both(source::equals(others.front(), own),

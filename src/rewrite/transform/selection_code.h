@@ -37,7 +37,7 @@ class DealtSelection {
  private:
   const Selection& selection_;
   std::vector<Selection::Carried> carried_;
-  std::size_t order_ = 0;  // of them, says when
+  std::size_t order_ = 0;  // of them, says when, or which of equal ones stays
   source::ExprPtr time_;   // of an iteration; null where a follower says it
 };
 
