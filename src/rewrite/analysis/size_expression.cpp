@@ -141,4 +141,20 @@ Result<ExprPtr> buffer_length(const std::string& buffer, const Problem& problem,
   return length;
 }
 
+std::optional<IntegerExpression> in_sizes(const source::Polynomial& polynomial,
+                                          const Problem& problem) {
+  IntegerExpression sum = 0;
+  for (const auto& [monomial, factor] : polynomial.terms()) {
+    IntegerExpression term = factor;
+    for (const std::string& name : monomial) {
+      if (!problem.sizes.contains(name)) return std::nullopt;
+      const IntegerExpression size = IntegerExpression::symbol(name);
+      term = factor == 1 && &name == &monomial.front() ? size
+                                                       : IntegerExpression::multiply(term, size);
+    }
+    sum = sum == IntegerExpression(0) ? term : IntegerExpression::add(sum, term);
+  }
+  return sum;
+}
+
 }  // namespace regraph::rewrite

@@ -6,6 +6,7 @@
 #include "kernel/problem.h"
 #include "source/analysis.h"
 
+#include <optional>
 #include <string>
 
 namespace regraph::rewrite {
@@ -17,7 +18,13 @@ namespace regraph::rewrite {
                                              const source::Kernel& kernel,
                                              const source::Analysis& analysis, bool wide);
 
-// The number of elements of the buffer, in the same way. Error: refused, where it is not known.
+// The polynomial of the kernel's parameters as an expression of sizes; nothing where a symbol is no
+// size.
+[[nodiscard]] std::optional<IntegerExpression> in_sizes(const source::Polynomial& polynomial,
+                                                        const Problem& problem);
+
+// The number of elements of the buffer, as kernel code in the same way as a size. Error: refused,
+// where it is not known.
 [[nodiscard]] Result<source::ExprPtr> buffer_length(const std::string& buffer,
                                                     const Problem& problem,
                                                     const source::Kernel& kernel,
