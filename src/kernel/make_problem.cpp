@@ -36,7 +36,7 @@ class Joiner {
     problem_.flops = manifest_.flops;
     problem_.bytes = manifest_.bytes;
     for (const Status& status :
-         {join_sizes(), join_parameters(), join_arguments(), join_launch()}) {
+         {josize_of(), join_parameters(), join_arguments(), join_launch()}) {
       if (!status.ok()) return status.error();
     }
     for (const Status& status : {join_bench(), join_tests(), join_captured(), look_at_races()}) {
@@ -64,7 +64,7 @@ class Joiner {
     return {};
   }
 
-  Status join_sizes() {
+  Status josize_of() {
     problem_.sizes = manifest_.sizes;
     // A symbol that only the lists name gets its default from the first list that has it.
     for (const std::vector<Symbols>* list : {&manifest_.bench, &manifest_.tests}) {

@@ -264,7 +264,8 @@ TEST(CountedLoops, GuardWhatOtherExitsSkip) {
   const std::string text = plain_text(
       "  if (i < m) { int k = 4 * i; int end = k + 4;\n"
       "    for (;;) { if (k >= end) break; if (k >= n) break; c[k] = a[k]; k = k + 1; } }\n");
-  EXPECT_NE(text.find("; k_2 < end; ++k_2) {\n      if (k_2 < n) {"), std::string::npos) << text;
+  EXPECT_NE(text.find("for (int k_3 = 0; k_3 < 4; ++k_3)"), std::string::npos) << text;
+  EXPECT_NE(text.find("if (k_2 < n) {"), std::string::npos) << text;
   // The counter goes down, or what it is compared with changes.
   for (const char* loop :
        {"while (k > 0) { if (k >= n) break; c[k] = a[k]; k = k - 1; }",
@@ -286,6 +287,51 @@ TEST(CountedLoops, EndBeforeTheirLimitIfTheyEndAtIt) {
   EXPECT_FALSE(has_order("for (int k = m; k != 0; ++k) { if (k > m) break; c[k] = a[k]; }"));
   EXPECT_FALSE(
       has_order("int e = m; for (int k = 0; k != e; ++k) { if (e > k + 1) --e; c[k] = a[e]; }"));
+}
+
+TEST(ConstantLengths, BeginAtZero) {
+  const auto is_counted = [](const std::string& loop, const std::string& guard) {
+    const std::string text = plain_text("  int t = i * 4;\n" + loop);
+    const bool is_done = text.find("for (int k = 0; k < 4; ++k)") != std::string::npos &&
+                         text.find(guard) != std::string::npos;
+    EXPECT_TRUE(is_done) << text;
+    return is_done;
+  };
+  EXPECT_TRUE(is_counted("if (t + 4 < n) for (int j = t; j < t + 4; ++j) c[j] = a[j];", "j = t"));
+  EXPECT_TRUE(is_counted("for (int j = t; j < min(t + 4, n); ++j) c[j] = a[j];", "if (j < n)"));
+  EXPECT_TRUE(is_counted("for (int j = t; j < n && j <= t + 3; ++j) c[j] = a[j];", "if (j < n)"));
+  EXPECT_TRUE(
+      is_counted("int e = t + 4; if (e > n) e = n;\n"
+                 "  for (int j = t; j < e; ++j) { float v = a[j]; c[j] = v; }",
+                 "if (j < n)"));
+  EXPECT_TRUE(
+      is_counted("int e = t + 4 < n ? t + 4 : n; int j = t;\n"
+                 "  while (j < e) { c[j] = a[j]; j++; }",
+                 "if (j < n)"));
+  EXPECT_TRUE(
+      is_counted("size_t s = (size_t)t < 8 ? 0 : 4; long long q = (long long)i * 4;\n"
+                 "  for (long long j = q; j < q + 4 && j < n; ++j) c[j] = a[j + s * 0];",
+                 "if (j < n)"));
+  // From zero on, with another limit.
+  EXPECT_TRUE(
+      is_counted("for (int k = 0; k < min(4, n - t); ++k) c[t + k] = a[t + k];", "if (k < n - t)"));
+}
+
+TEST(ConstantLengths, AreThoseThatNothingElseFollows) {
+  const auto stays = [](const std::string& loop) {
+    return plain_text("  int t = i * 4;\n" + loop).find("k < 4") == std::string::npos;
+  };
+  EXPECT_TRUE(stays(
+      "float s = 0; for (int j = t; j < min(t + 4, n); ++j) s += a[j]; if (i < n) b[i] = s;"));
+  EXPECT_TRUE(stays("for (int j = t; j < min(t + m, n); ++j) c[j] = a[j];"));
+  EXPECT_TRUE(stays("for (int j = t; j < min(t + 400, n); ++j) if (j < t + 4) c[j] = a[j];"));
+  EXPECT_TRUE(
+      stays("for (int j = t; j < max(t + 4, n); ++j) if (j < n && j < t + 4) c[j] = a[j];"));
+  // The limit changes, or the numbers could wrap around.
+  EXPECT_TRUE(
+      stays("int e = t + 4; for (int j = t; j < e && j < n; ++j) { c[j] = a[j]; e = e - 1; }"));
+  EXPECT_TRUE(stays(
+      "unsigned q = i * 4u; if (q + 4 <= n) for (unsigned j = q; j < q + 4; ++j) c[j] = a[j];"));
 }
 
 TEST(InductionVariables, AreWrittenByTheCounter) {

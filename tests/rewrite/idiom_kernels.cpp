@@ -41,6 +41,13 @@ launch: {block: 128, grid: "cdiv(h * w, bx)"}
 tests: [{h: 45, w: 70}, {h: 64, w: 32}, {h: 1, w: 1}]
 )~";
 
+constexpr const char* kChunks = R"~(
+sizes: {n: 4096}
+args: {x: {dir: in, shape: [n]}, y: {dir: inout, shape: [n]}}
+launch: {block: 64, grid: "cdiv(n, 8 * bx)"}
+tests: [{n: 1500}, {n: 1024}, {n: 1}]
+)~";
+
 }  // namespace
 
 std::vector<SampleKernel> idiom_kernels() {
@@ -363,6 +370,28 @@ __global__ void bias(const float* a, const float* b, float* c, int h, int w) {
   if (i < h * w) c[i] = a[i] * 2.0f + b[i % w];
 })~",
        kFlatMatrix},
+      {"chunk_up_to_a_limit", R"~(
+__global__ void chunks(const float* x, float* y, int n) {
+  int t = blockIdx.x * blockDim.x + threadIdx.x;
+  int begin = t * 8;
+  int end = begin + 8;
+  if (end > n) end = n;
+  int i = begin;
+  for (;;) {
+    if (!(i < end)) break;
+    float v = y[i];
+    y[i] = v + 2.0f * x[i];
+    i++;
+  }
+})~",
+       kChunks},
+      {"chunk_up_to_a_limit_plain", R"~(
+__global__ void chunks(const float* x, float* y, int n) {
+  int t = blockIdx.x * blockDim.x + threadIdx.x;
+  for (int k = 0; k < 8; ++k)
+    if (t * 8 + k < n) y[t * 8 + k] = y[t * 8 + k] + 2.0f * x[t * 8 + k];
+})~",
+       kChunks},
   };
 }
 

@@ -190,10 +190,9 @@ std::optional<std::string> meeting(const std::string& buffer, const std::vector<
 }  // namespace
 
 Result<IterationEffects> independent_iterations(const source::ForLoop& loop,
+                                                const source::CountedLoop& counted,
                                                 const Analysis& analysis,
                                                 const IterationOverlap& overlap) {
-  const auto counted = source::counted_loop_of(loop);
-  if (!counted) return refuse(where(loop) + "not a loop that counts up to a limit");
   EffectScan scan(analysis, source::declared_names(loop.body));
   scan.go(loop.body);
   if (scan.obstacle) return refuse(where(loop) + *scan.obstacle);
@@ -211,7 +210,7 @@ Result<IterationEffects> independent_iterations(const source::ForLoop& loop,
                                         [](const Access& access) { return access.is_store; });
     (is_written ? effects.written : effects.read).insert(buffer);
     if (!is_written) continue;
-    if (const auto why = meeting(buffer, accesses, *counted, analysis, overlap))
+    if (const auto why = meeting(buffer, accesses, counted, analysis, overlap))
       return refuse(where(loop) + *why);
   }
   if (effects.written.empty()) return refuse(where(loop) + "it writes nothing to memory");

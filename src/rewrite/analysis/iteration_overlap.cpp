@@ -94,7 +94,7 @@ std::optional<Polynomial> IterationOverlap::from_zero(Polynomial polynomial) con
     for (const std::string& counter : counters_of(polynomial)) {
       if (unbounded_.contains(counter) || !done.insert(counter).second) continue;
       const CountedLoop* loop = analysis_.loop(counter);
-      const auto first = loop != nullptr ? analysis_.polynomial(loop->first) : std::nullopt;
+      const auto first = loop != nullptr ? this->polynomial(loop->first) : std::nullopt;
       if (!first) return std::nullopt;
       // Bounds mention counters of loops around only, which come later.
       for (const std::string& outer : counters_of(*first)) {
@@ -110,8 +110,8 @@ std::optional<Polynomial> IterationOverlap::from_zero(Polynomial polynomial) con
 
 std::optional<Polynomial> IterationOverlap::width_of(const std::string& counter) const {
   const CountedLoop* loop = analysis_.loop(counter);
-  const auto first = loop != nullptr ? analysis_.polynomial(loop->first) : std::nullopt;
-  const auto limit = first ? analysis_.polynomial(loop->limit) : std::nullopt;
+  const auto first = loop != nullptr ? this->polynomial(loop->first) : std::nullopt;
+  const auto limit = first ? this->polynomial(loop->limit) : std::nullopt;
   if (!limit) return std::nullopt;
   Polynomial width = *limit - *first - Polynomial(1);
   for (std::size_t round = 0; round <= depth_.size(); ++round) {
@@ -120,8 +120,8 @@ std::optional<Polynomial> IterationOverlap::width_of(const std::string& counter)
     if (unbounded_.contains(counters.front())) return std::nullopt;
     const CountedLoop& around = *analysis_.loop(counters.front());
     const auto factor = width.coefficient(around.name);
-    const auto low = analysis_.polynomial(around.first);
-    const auto high = analysis_.polynomial(around.limit);
+    const auto low = this->polynomial(around.first);
+    const auto high = this->polynomial(around.limit);
     if (!factor || !low || !high) return std::nullopt;
     if (is_nonnegative(*factor)) {
       width = width.substitute(around.name, *high - Polynomial(1));
@@ -191,6 +191,7 @@ bool IterationOverlap::are_apart(const Polynomial& a, const Polynomial& b,
       const auto digit = unbounded_digit(*one, *other);
       if (!digit) return false;
       digits.push_back(*digit);
+      digits.back().is_of_loop = counter == loop.name;
       offset = offset - (*one - *other) * Polynomial::symbol(counter);
       continue;
     }

@@ -2,8 +2,8 @@
 
 #include "rewrite/analysis/block_geometry.h"
 #include "rewrite/analysis/guarded_access.h"
+#include "rewrite/analysis/loop_surroundings.h"
 #include "rewrite/analysis/size_expression.h"
-#include "source/visitor.h"
 #include "source/walk.h"
 
 #include <algorithm>
@@ -21,86 +21,12 @@ using source::as;
 using source::ForLoop;
 using source::Polynomial;
 using source::Stmt;
-using source::StmtPtr;
-using source::VariableReference;
 
 namespace {
 
 std::string where(const Stmt& stmt) {
   return stmt.line > 0 ? "line " + std::to_string(stmt.line) + ": " : "";
 }
-
-// Looks at what stands around a loop, beside it, in front of it and behind it: every thread that
-// takes an iteration does it as well.
-class OutsideScan final : public source::Visitor {
- public:
-  OutsideScan(const Analysis& analysis, const ForLoop& loop, const IterationEffects& effects)
-      : analysis_(analysis), loop_(loop), effects_(effects) {}
-
-  std::optional<std::string> obstacle;
-
- private:
-  void visit(const ForLoop& stmt) override {
-    if (&stmt == &loop_) {
-      source::walk_own_expressions(stmt, [&](const source::Expr& expr) { note(expr); });
-      return;
-    }
-    note_loop(stmt);
-    Visitor::visit(stmt);
-  }
-  void visit(const source::WhileLoop& stmt) override {
-    note_loop(stmt);
-    Visitor::visit(stmt);
-  }
-  void visit(const source::Assignment& stmt) override {
-    const auto* base = source::place_variable(*stmt.target);
-    if (base == nullptr || analysis_.is_global_pointer(base->name) || is_pointer(base->name))
-      obstruct(stmt, "what a thread writes besides would be written by several");
-    Visitor::visit(stmt);
-  }
-  void visit(const source::Evaluation& stmt) override {
-    obstruct(stmt, "'" + stmt.call().function + "' would be called by several threads");
-  }
-  void visit(const source::Call& expr) override {
-    if (!source::is_pure(expr) && !source::reads_through_argument(expr.function) && !obstacle)
-      obstacle = "'" + expr.function + "' would be called by several threads";
-    Visitor::visit(expr);
-  }
-  void visit(const source::Subscript& expr) override {
-    note(expr);
-    Visitor::visit(expr);
-  }
-  void visit(const VariableReference& expr) override { note(expr); }
-
-  void note(const source::Expr& expr) {
-    const auto* variable = as<VariableReference>(expr);
-    if (variable != nullptr && effects_.written.contains(variable->name) && !obstacle)
-      obstacle = "'" + variable->name + "' is used outside of the loop as well";
-  }
-
-  // Work that one thread did once would be done for every iteration.
-  void note_loop(const Stmt& stmt) {
-    bool is_around = false;
-    source::walk(body_of(stmt),
-                 [&](const Stmt& inner) { is_around = is_around || &inner == &loop_; });
-    if (!is_around)
-      obstruct(stmt, "every thread that takes an iteration would run this loop as well");
-  }
-
-  bool is_pointer(const std::string& name) const {
-    const source::Variable* local = analysis_.local(name);
-    return local != nullptr && local->is_pointer;
-  }
-
-  void obstruct(const Stmt& stmt, const std::string& why) {
-    if (!obstacle)
-      obstacle = (stmt.line > 0 ? "in line " + std::to_string(stmt.line) + " " : "") + why;
-  }
-
-  const Analysis& analysis_;
-  const ForLoop& loop_;
-  const IterationEffects& effects_;
-};
 
 class LoopFinder {
  public:
@@ -138,13 +64,12 @@ class LoopFinder {
     if (type != ScalarType::i32 && type != ScalarType::u32)
       return refuse(where(loop) + "its counter is no 32-bit integer");
     ParallelLoop result{&loop, *counted, {}, {}, 0, 0, 0};
-    auto effects = independent_iterations(loop, form_.analysis, overlap_);
+    auto effects = independent_iterations(loop, *counted, form_.analysis, overlap_);
     if (!effects) return effects.error();
     result.effects = std::move(*effects);
     if (Status status = read_bounds(result); !status) return status.error();
-    OutsideScan outside(form_.analysis, loop, result.effects);
-    outside.go(form_.kernel.body);
-    if (outside.obstacle) return refuse(where(loop) + *outside.obstacle);
+    if (const auto why = obstacle_around(loop, form_.kernel, form_.analysis, result.effects))
+      return refuse(where(loop) + *why);
     return result;
   }
 

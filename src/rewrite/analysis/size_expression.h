@@ -19,7 +19,8 @@ namespace regraph::rewrite {
                                              const source::Kernel& kernel,
                                              const source::Analysis& analysis, bool wide);
 
-// The number of elements of the buffer, in the same way. Error: refused, where it is not known.
+// The number of elements of the buffer, as kernel code in the same way as a size. Error: refused,
+// where it is not known.
 [[nodiscard]] Result<source::ExprPtr> buffer_length(const std::string& buffer,
                                                     const Problem& problem,
                                                     const source::Kernel& kernel,

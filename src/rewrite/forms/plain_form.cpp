@@ -1,5 +1,6 @@
 #include "rewrite/forms/plain_form.h"
 
+#include "rewrite/forms/constant_lengths.h"
 #include "rewrite/forms/counted_loops.h"
 #include "rewrite/forms/dead_guards.h"
 #include "rewrite/forms/early_exits.h"
@@ -62,6 +63,7 @@ PlainForm plain_form(const source::Kernel& kernel, const PlainFormLicence& licen
   result.kernel.body = with_selected_values(result.kernel);
   result.kernel = with_webs_declared(result.kernel);
   result.kernel.body = without_induction_variables(result.kernel);
+  result.kernel.body = with_constant_lengths(result.kernel);
   result.kernel.body = without_dead_guards(result.kernel);
   if (!licence.distinct_buffers || !stores_in_loops(result.kernel.body)) return result;
   source::Kernel kept = with_registers(result.kernel, licence);

@@ -5,6 +5,7 @@
 #include "source/mutator.h"
 #include "source/walk.h"
 
+#include <algorithm>
 #include <memory>
 #include <set>
 #include <string>
@@ -34,6 +35,10 @@ class Selector final : public source::Mutator {
   void append(const StmtPtr& stmt, Block& out) override {
     const StmtPtr rebuilt = run(stmt);
     const auto* branch = as<Branch>(rebuilt);
+    if (StmtPtr limited = branch != nullptr ? with_limit(*branch, out) : nullptr) {
+      out.push_back(std::move(limited));
+      return;
+    }
     if (branch == nullptr || branch->body.empty() || branch->otherwise.empty()) {
       out.push_back(rebuilt);
       return;
@@ -55,6 +60,92 @@ class Selector final : public source::Mutator {
     } else {
       out.push_back(rebuilt);
     }
+  }
+
+  // `if (x > y) x = y;` and the like, of an integer that the same block declares. What comes into
+  // the block from outside may be what a loop accumulates, and stays as it is.
+  static StmtPtr with_limit(const Branch& branch, Block& block) {
+    const auto* order = as<source::Binary>(branch.condition);
+    const auto* assignment =
+        branch.body.size() == 1 ? as<Assignment>(branch.body.front()) : nullptr;
+    const auto* target =
+        assignment != nullptr ? as<source::VariableReference>(assignment->target) : nullptr;
+    const bool is_order = order != nullptr && (order->op == source::BinaryOperator::less ||
+                                               order->op == source::BinaryOperator::less_equal ||
+                                               order->op == source::BinaryOperator::greater ||
+                                               order->op == source::BinaryOperator::greater_equal);
+    if (!is_order || target == nullptr || !branch.otherwise.empty() ||
+        assignment->op != source::AssignmentOperator::assign) {
+      return nullptr;
+    }
+    const ExprPtr& limit = assignment->value;
+    const bool is_limit =
+        (source::equal(order->left, assignment->target) && source::equal(order->right, limit)) ||
+        (source::equal(order->right, assignment->target) && source::equal(order->left, limit));
+    if (!is_limit || !target->type || is_floating(*target->type) || limit->type != target->type ||
+        !is_free_of_memory(limit)) {
+      return nullptr;
+    }
+    return with_value_limited(*assignment, branch, block);
+  }
+
+  // The value that the end of the block gives the variable, within the limit; it goes from there.
+  static StmtPtr with_value_limited(const Assignment& limit, const Branch& branch, Block& block) {
+    const std::string& name = source::to<source::VariableReference>(limit.target).name;
+    std::set<std::string> changed;
+    for (std::size_t at = block.size(); at-- > 0;) {
+      const auto* declaration = as<source::Declaration>(block[at]);
+      const auto* assignment = as<Assignment>(block[at]);
+      const auto* place =
+          assignment != nullptr ? as<source::VariableReference>(assignment->target) : nullptr;
+      if (declaration == nullptr && place == nullptr) return nullptr;
+      const std::string& defined = place != nullptr ? place->name : declaration->variable.name;
+      const ExprPtr value = value_of(*block[at]);
+      if (defined != name) {
+        if (value && (source::variables_of(value).contains(name) || !is_plain(value)))
+          return nullptr;
+        changed.insert(defined);
+        continue;
+      }
+      const bool sets =
+          value && (declaration != nullptr || assignment->op == source::AssignmentOperator::assign);
+      if (!sets || value->type != limit.target->type || !is_free_of_memory(value) ||
+          !declares(block, name)) {
+        return nullptr;
+      }
+      for (const std::string& used : source::variables_of(value)) {
+        if (used == name || changed.contains(used)) return nullptr;
+      }
+      const auto with_value = source::replace_variable(name, value);
+      const ExprPtr limited = source::conditional(
+          source::rewrite_expr(branch.condition, with_value), limit.value, value);
+      StmtPtr result;
+      if (declaration != nullptr) {
+        result = source::declare(declaration->variable, source::with_type(limited, value->type));
+      } else {
+        result = source::assign(limit.target, source::with_type(limited, value->type));
+      }
+      block.erase(block.begin() + static_cast<std::ptrdiff_t>(at));
+      return result;
+    }
+    return nullptr;
+  }
+
+  static bool declares(const Block& block, const std::string& name) {
+    return std::any_of(block.begin(), block.end(), [&](const StmtPtr& stmt) {
+      const auto* declaration = as<source::Declaration>(stmt);
+      return declaration != nullptr && declaration->variable.name == name &&
+             declaration->variable.extents.empty() &&
+             declaration->variable.storage == source::Storage::automatic;
+    });
+  }
+
+  static bool is_free_of_memory(const ExprPtr& expr) {
+    bool free = is_plain(expr);
+    source::walk(expr, [&](const Expr& node) {
+      free = free && !is<source::Subscript>(node) && !is<Call>(node) && !is<source::Member>(node);
+    });
+    return free;
   }
 
   // Whether the place is an element that can be named behind the branch.

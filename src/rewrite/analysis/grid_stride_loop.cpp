@@ -1,0 +1,257 @@
+#include "rewrite/analysis/grid_stride_loop.h"
+
+#include "rewrite/analysis/block_geometry.h"
+#include "rewrite/analysis/loop_surroundings.h"
+#include "rewrite/analysis/size_expression.h"
+#include "source/build.h"
+#include "source/match.h"
+#include "source/walk.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace regraph::rewrite {
+
+using source::as;
+using source::Assignment;
+using source::AssignmentOperator;
+using source::BinaryOperator;
+using source::Block;
+using source::Declaration;
+using source::Expr;
+using source::ExprPtr;
+using source::ForLoop;
+using source::Polynomial;
+using source::Stmt;
+using source::StmtPtr;
+
+namespace {
+
+std::string at_line(const Stmt& stmt) {
+  return stmt.line > 0 ? "line " + std::to_string(stmt.line) + ": " : "";
+}
+
+Polynomial builtin_symbol(const std::string& builtin, int axis) {
+  return Polynomial::symbol(builtin + "." + kAxes[static_cast<std::size_t>(axis)]);
+}
+
+// What a loop's header says, whatever its body does.
+struct Header {
+  std::string counter;
+  ExprPtr limit;  // exclusive
+  Polynomial first;
+  Polynomial step;
+};
+
+std::optional<Header> header_of(const ForLoop& loop, const source::Analysis& analysis) {
+  const Declaration* init = loop.declaration();
+  const Assignment* advance = loop.advance();
+  if (init == nullptr || !init->value || advance == nullptr) return std::nullopt;
+  Header result;
+  result.counter = init->variable.name;
+  const auto counter = source::named(result.counter);
+  if (!source::matches(loop.condition,
+                       source::operation(BinaryOperator::less, counter, source::any(result.limit))))
+    return std::nullopt;
+  if (!source::is_named(advance->target, result.counter)) return std::nullopt;
+  ExprPtr step = advance->value;
+  if (advance->op == AssignmentOperator::assign) {
+    ExprPtr by;
+    const bool adds =
+        source::matches(step, source::operation(BinaryOperator::add, counter, source::any(by))) ||
+        source::matches(step, source::operation(BinaryOperator::add, source::any(by), counter));
+    if (!adds) return std::nullopt;
+    step = by;
+  } else if (advance->op != AssignmentOperator::add) {
+    return std::nullopt;
+  }
+  const auto first = analysis.polynomial(init->value);
+  const auto moves = analysis.polynomial(step);
+  if (!first || !moves) return std::nullopt;
+  result.first = *first;
+  result.step = *moves;
+  return result;
+}
+
+// Which locals and builtins are asked for otherwise than to work out the loop's header.
+class Needs {
+ public:
+  Needs(const source::Kernel& kernel, const ForLoop& loop) {
+    std::map<std::string, ExprPtr> declared;
+    source::walk(kernel.body, [&](const Stmt& stmt) {
+      const auto* declaration = as<Declaration>(stmt);
+      if (&stmt == &loop) {
+        need(loop.condition);
+      } else if (is_header_of(stmt, loop)) {
+        return;
+      } else if (declaration != nullptr && declaration->variable.extents.empty()) {
+        declared.emplace(declaration->variable.name, declaration->value);
+        // A name that several have.
+        if (declared.at(declaration->variable.name) != declaration->value) need(declaration->value);
+      } else {
+        source::walk_own_expressions(stmt, [&](const Expr& expr) { note(expr); });
+      }
+    });
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (auto at = declared.begin(); at != declared.end();) {
+        if (!names_.contains(at->first)) {
+          ++at;
+          continue;
+        }
+        need(at->second);
+        at = declared.erase(at);
+        changed = true;
+      }
+    }
+    for (const auto& [name, value] : declared)
+      unneeded_.insert(name);
+  }
+
+  const std::set<std::string>& unneeded() const { return unneeded_; }
+  bool asks(const std::string& builtin) const { return builtins_.contains(builtin); }
+
+ private:
+  static bool is_header_of(const Stmt& stmt, const ForLoop& loop) {
+    return &stmt == loop.init.get() || &stmt == loop.step.get();
+  }
+  void need(const ExprPtr& value) {
+    if (value) source::walk(value, [&](const Expr& expr) { note(expr); });
+  }
+  void note(const Expr& expr) {
+    if (const auto* variable = as<source::VariableReference>(expr); variable != nullptr)
+      names_.insert(variable->name);
+    if (const auto* builtin = as<source::Builtin>(expr); builtin != nullptr)
+      builtins_.insert(builtin->name);
+  }
+
+  std::set<std::string> names_;
+  std::set<std::string> builtins_;
+  std::set<std::string> unneeded_;
+};
+
+class GridLoopFinder {
+ public:
+  GridLoopFinder(const KernelAnalysis& kernel, const KernelForm& form, const Launch& launch)
+      : kernel_(kernel),
+        form_(form),
+        launch_(launch),
+        overlap_(form.kernel, form.analysis, launch, kernel.problem()) {}
+
+  Result<GridStrideLoop> find() const {
+    std::optional<Result<GridStrideLoop>> result;
+    source::walk(form_.kernel.body, [&](const Stmt& stmt) {
+      const auto* loop = as<ForLoop>(stmt);
+      const auto header = loop != nullptr ? header_of(*loop, form_.analysis) : std::nullopt;
+      const auto axis = header ? axis_of(*header) : std::nullopt;
+      if (axis && !result) result = qualified(*loop, *header, *axis);
+    });
+    if (result) return std::move(*result);
+    return refuse("the kernel has no loop in which the threads of the grid take elements in turn");
+  }
+
+ private:
+  // Along which the loop goes on by as many as there are threads.
+  std::optional<int> axis_of(const Header& header) const {
+    for (int axis = 0; axis < 3; ++axis) {
+      const Polynomial block = with_block_extents(builtin_symbol("blockDim", axis), launch_.block);
+      if (with_block_extents(header.step, launch_.block) == builtin_symbol("gridDim", axis) * block)
+        return axis;
+    }
+    return std::nullopt;
+  }
+
+  Result<GridStrideLoop> qualified(const ForLoop& loop, const Header& header, int axis) const {
+    GridStrideLoop result;
+    result.loop = &loop;
+    result.counter = header.counter;
+    result.axis = axis;
+    const Polynomial block = with_block_extents(builtin_symbol("blockDim", axis), launch_.block);
+    result.offset = with_block_extents(header.first, launch_.block) -
+                    builtin_symbol("blockIdx", axis) * block - builtin_symbol("threadIdx", axis);
+    if (!is_of_parameters(result.offset))
+      return refuse(at_line(loop) + "a thread does not begin with the element of its own number");
+    if (is_changed_in(loop.body, header.counter))
+      return refuse(at_line(loop) + "'" + header.counter + "' is changed in the loop");
+    // Nothing but the counter's name is asked of it.
+    const source::CountedLoop counted{header.counter, loop.declaration()->value, header.limit, 1};
+    auto effects = independent_iterations(loop, counted, form_.analysis, overlap_);
+    if (!effects) return effects.error();
+    result.effects = std::move(*effects);
+    if (const auto why = obstacle_around(loop, form_.kernel, form_.analysis, result.effects))
+      return refuse(at_line(loop) + *why);
+    const Needs needs(form_.kernel, loop);
+    const std::string letter = kAxes[static_cast<std::size_t>(axis)];
+    for (const char* builtin : {"threadIdx.", "blockIdx.", "gridDim."}) {
+      if (needs.asks(builtin + letter)) {
+        return refuse(at_line(loop) + "the kernel asks for " + builtin + letter +
+                      " otherwise than to deal out elements");
+      }
+    }
+    result.header_only = needs.unneeded();
+    result.header_only.erase(header.counter);
+    if (Status status = read_limit(loop, header, result); !status) return status.error();
+    return result;
+  }
+
+  Status read_limit(const ForLoop& loop, const Header& header, GridStrideLoop& result) const {
+    const auto limit = form_.analysis.polynomial(header.limit);
+    if (!limit || !is_of_parameters(*limit))
+      return refuse(at_line(loop) + "its bounds are not made of the kernel's parameters alone");
+    auto elements = size_of(*limit - result.offset, kernel_.problem());
+    if (!elements)
+      return refuse(at_line(loop) + "how many elements there are does not follow from the sizes");
+    result.elements = *elements;
+    result.least = std::numeric_limits<std::int64_t>::max();
+    const std::int64_t most = std::numeric_limits<std::int32_t>::max() - launch_.block.count();
+    for (const auto* sizes : {&kernel_.problem().tests, &kernel_.problem().bench}) {
+      for (const Symbols& symbols : *sizes) {
+        const auto count = result.elements.evaluate(symbols);
+        if (!count) return refuse(at_line(loop) + count.error().message);
+        result.least = std::min(result.least, *count);
+        if (*count > most) return refuse("the number of threads would not fit 32 bits");
+      }
+    }
+    return {};
+  }
+
+  static bool is_changed_in(const Block& body, const std::string& name) {
+    bool changed = false;
+    source::walk(body, [&](const Stmt& stmt) {
+      changed = changed || source::is_named(source::target_of(stmt), name);
+      source::walk_own_expressions(stmt, [&](const Expr& expr) {
+        source::for_each_passed_place(
+            expr, [&](const Expr& place) { changed = changed || source::is_named(place, name); });
+      });
+    });
+    return changed;
+  }
+
+  bool is_of_parameters(const Polynomial& polynomial) const {
+    const std::set<std::string> symbols = polynomial.symbols();
+    return std::all_of(symbols.begin(), symbols.end(), [&](const std::string& name) {
+      const source::KernelParameter* parameter = form_.kernel.parameter(name);
+      return parameter != nullptr && !parameter->is_pointer;
+    });
+  }
+
+  const KernelAnalysis& kernel_;
+  const KernelForm& form_;
+  const Launch& launch_;
+  const IterationOverlap overlap_;
+};
+
+}  // namespace
+
+Result<GridStrideLoop> grid_stride_loop(const KernelAnalysis& kernel) {
+  auto launch = kernel.launch();
+  if (!launch) return launch.error();
+  auto form = kernel.single_exit();
+  if (!form) return form.error();
+  return GridLoopFinder(kernel, **form, **launch).find();
+}
+
+}  // namespace regraph::rewrite

@@ -1,0 +1,21 @@
+// What stands around a loop that other threads are to share. Used by parallel_loop and
+// thread_per_element.
+#pragma once
+
+#include "rewrite/analysis/independent_iterations.h"
+#include "source/analysis.h"
+
+#include <optional>
+#include <string>
+
+namespace regraph::rewrite {
+
+// Why what stands around the loop, beside it, in front of it and behind it cannot be done by every
+// thread that takes an iteration; nothing where it is but values that each can work out. `effects`
+// are the loop's. The kernel has no early returns.
+[[nodiscard]] std::optional<std::string> obstacle_around(const source::ForLoop& loop,
+                                                         const source::Kernel& kernel,
+                                                         const source::Analysis& analysis,
+                                                         const IterationEffects& effects);
+
+}  // namespace regraph::rewrite

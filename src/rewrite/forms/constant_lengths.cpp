@@ -1,0 +1,244 @@
+#include "rewrite/forms/constant_lengths.h"
+
+#include "rewrite/forms/exact_values.h"
+#include "source/analysis.h"
+#include "source/build.h"
+#include "source/counted_loop.h"
+#include "source/known_functions.h"
+#include "source/match.h"
+#include "source/mutator.h"
+#include "source/walk.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace regraph::rewrite {
+
+using source::as;
+using source::Binary;
+using source::BinaryOperator;
+using source::Block;
+using source::ExprPtr;
+using source::ForLoop;
+using source::is;
+using source::StmtPtr;
+
+namespace {
+
+// Longer chunks would do much in vain where another limit comes first.
+constexpr std::int64_t kLongestGuardedChunk = 64;
+
+// Both sides of a minimum in whatever form; nothing for other expressions.
+std::optional<std::pair<ExprPtr, ExprPtr>> sides_of_minimum(const ExprPtr& expr) {
+  if (const auto* call = as<source::Call>(expr)) {
+    const bool is_min = call->function == "min" || call->function == "std::min";
+    if (!is_min || call->arguments.size() != 2) return std::nullopt;
+    return std::pair(call->arguments[0], call->arguments[1]);
+  }
+  const auto* choice = as<source::Conditional>(expr);
+  const auto* order = choice != nullptr ? as<Binary>(choice->condition) : nullptr;
+  if (order == nullptr) return std::nullopt;
+  const bool is_less = order->op == BinaryOperator::less || order->op == BinaryOperator::less_equal;
+  const bool is_greater =
+      order->op == BinaryOperator::greater || order->op == BinaryOperator::greater_equal;
+  if (!is_less && !is_greater) return std::nullopt;
+  const ExprPtr& small = is_less ? order->left : order->right;
+  const ExprPtr& large = is_less ? order->right : order->left;
+  if (!source::equal(choice->then, small) || !source::equal(choice->otherwise, large))
+    return std::nullopt;
+  return std::pair(choice->then, choice->otherwise);
+}
+
+// A loop `for (i = first; i < every one of the limits; i += stride)`.
+struct Chunk {
+  source::CountedLoop counted;  // by the limit that is a constant away
+  std::int64_t length = 0;
+  std::vector<ExprPtr> guards;  // that the others are not reached
+};
+
+class ChunkFinder {
+ public:
+  ChunkFinder(const source::Kernel& kernel, const source::Analysis& analysis)
+      : kernel_(kernel), analysis_(analysis) {}
+
+  std::optional<Chunk> find(const ForLoop& loop) const {
+    const source::Declaration* init = loop.declaration();
+    if (init == nullptr || !init->variable.scalar || !leaves_elements_only(loop.body))
+      return std::nullopt;
+    Chunk chunk;
+    std::vector<ExprPtr> terms = source::conjuncts(loop.condition);
+    for (const ExprPtr& term : terms) {
+      const StmtPtr alone = source::loop(loop.init, term, loop.step, loop.body);
+      const auto counted = source::counted_loop_of(*alone);
+      if (!counted || !is_unchanging(term, counted->name)) return std::nullopt;
+      const auto first = exact_value(counted->first, kernel_, analysis_);
+      if (!first || !fits(counted->first, *init->variable.scalar)) return std::nullopt;
+      std::vector<ExprPtr> limits;
+      if (is_strict(term)) {
+        collect(counted->limit, limits);
+      } else {
+        limits = {counted->limit};
+      }
+      const ExprPtr counter = source::variable(counted->name, init->variable.scalar);
+      for (const ExprPtr& limit : limits) {
+        const auto end = exact_value(limit, kernel_, analysis_);
+        const auto length = end ? (*end - *first).constant() : std::nullopt;
+        if (length && *length > 0 && chunk.length == 0 &&
+            is_same_order(limit, *init->variable.scalar)) {
+          chunk.counted = *counted;
+          chunk.length = *length;
+        } else {
+          chunk.guards.push_back(limits.size() == 1 ? term : source::less(counter, limit));
+        }
+      }
+    }
+    if (chunk.length == 0) return std::nullopt;
+    const bool begins_elsewhere = !is<source::IntegerLiteral>(chunk.counted.first);
+    const bool is_short = chunk.length <= kLongestGuardedChunk * chunk.counted.stride;
+    if (chunk.length <= chunk.counted.stride) return std::nullopt;
+    if (chunk.guards.empty() ? !begins_elsewhere : !is_short) return std::nullopt;
+    if (!begins_elsewhere && !chunk.counted.starts_at_zero()) return std::nullopt;
+    return chunk;
+  }
+
+ private:
+  static bool is_strict(const ExprPtr& term) {
+    const auto* order = as<Binary>(term);
+    return order != nullptr && order->op == BinaryOperator::less;
+  }
+
+  // The limits of which the smallest counts.
+  void collect(const ExprPtr& limit, std::vector<ExprPtr>& limits) const {
+    const auto* variable = as<source::VariableReference>(limit);
+    const ExprPtr definition = variable != nullptr ? analysis_.definition(variable->name) : nullptr;
+    const ExprPtr& value = definition && definition->type == limit->type ? definition : limit;
+    const auto sides = sides_of_minimum(value);
+    const bool is_plain = sides && sides->first->type == value->type &&
+                          sides->second->type == value->type && is_pure(value) &&
+                          is_unchanging(value, "");
+    if (!is_plain) {
+      limits.push_back(limit);
+      return;
+    }
+    collect(sides->first, limits);
+    collect(sides->second, limits);
+  }
+
+  // Whether the value is the same wherever it is asked for.
+  bool is_unchanging(const ExprPtr& value, const std::string& counter) const {
+    const std::set<std::string> names = source::variables_of(value);
+    return is_pure(value) && std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+             return name == counter || is_steady(name, kernel_, analysis_);
+           });
+  }
+
+  bool is_pure(const ExprPtr& value) const {
+    bool pure = !analysis_.reads_memory(value);
+    source::walk(value, [&](const source::Expr& part) {
+      pure = pure && !is<source::OpaqueExpression>(part) && !is<source::Subscript>(part) &&
+             !is<source::Member>(part) &&
+             (!is<source::Call>(part) || source::is_pure(source::to<source::Call>(part)));
+    });
+    return pure;
+  }
+
+  // Whether the counter can begin with the value, and be compared with the limit, as numbers.
+  static bool fits(const ExprPtr& first, ScalarType counter) {
+    if (is<source::IntegerLiteral>(first) || first->type == counter) return true;
+    return first->type == ScalarType::i32 && counter == ScalarType::i64;
+  }
+  static bool is_same_order(const ExprPtr& limit, ScalarType counter) {
+    return limit->type == counter || is<source::IntegerLiteral>(limit) ||
+           (limit->type == ScalarType::i32 && counter == ScalarType::i64);
+  }
+
+  // Whether nothing comes of the loop but elements of arrays in memory, and nothing leaves it.
+  bool leaves_elements_only(const Block& body) const {
+    const std::set<std::string> own = source::declared_names(body);
+    bool result = true;
+    source::walk(body, [&](const source::Stmt& stmt) {
+      result = result && !is<source::Jump>(stmt) && !is<source::Return>(stmt) &&
+               !is<source::Barrier>(stmt) && !is<source::OpaqueStatement>(stmt);
+      const auto* base = target_of(stmt) ? source::place_variable(*target_of(stmt)) : nullptr;
+      if (target_of(stmt)) result = result && base != nullptr;
+      if (base != nullptr)
+        result = result && (own.contains(base->name) || analysis_.is_global_pointer(base->name));
+      source::walk_own_expressions(stmt, [&](const source::Expr& expr) {
+        source::for_each_passed_place(expr, [&](const source::Expr& place) {
+          const auto* passed = source::place_variable(place);
+          result = result && passed != nullptr &&
+                   (own.contains(passed->name) || analysis_.is_global_pointer(passed->name));
+        });
+      });
+    });
+    return result;
+  }
+
+  const source::Kernel& kernel_;
+  const source::Analysis& analysis_;
+};
+
+class ChunkCounter final : public source::Mutator {
+ public:
+  ChunkCounter(const source::Kernel& kernel, const source::Analysis& analysis)
+      : finder_(kernel, analysis), taken_(source::used_names(kernel)) {}
+
+ private:
+  using Mutator::mutate;
+
+  StmtPtr mutate(const StmtPtr& stmt, const ForLoop& loop) override {
+    const auto chunk = finder_.find(loop);
+    StmtPtr inner = Mutator::mutate(stmt, loop);
+    return chunk ? from_zero(source::to<ForLoop>(inner), *chunk) : inner;
+  }
+
+  StmtPtr from_zero(const ForLoop& loop, const Chunk& chunk) {
+    source::Variable counter = loop.declaration()->variable;
+    Block body = loop.body;
+    if (!chunk.guards.empty())
+      body = {source::branch(source::conjunction(chunk.guards), std::move(body))};
+    auto result = std::make_shared<ForLoop>(loop);
+    if (is<source::IntegerLiteral>(chunk.counted.first)) {
+      result->condition = source::less(source::variable(counter.name, counter.scalar),
+                                       source::integer(chunk.length));
+    } else {
+      const std::string name = next_name();
+      const ExprPtr number = source::variable(name);
+      ExprPtr first = chunk.counted.first;
+      if (first->type != counter.scalar)
+        first = source::cast(std::string(cuda_name(*counter.scalar)), first);
+      counter.is_const = true;
+      body.insert(body.begin(), source::declare(counter, source::add(first, number)));
+      result->init = source::declare_integer(name, source::integer(0), false);
+      result->condition = source::less(number, source::integer(chunk.length));
+      result->step = source::assign(number, source::AssignmentOperator::add,
+                                    source::integer(chunk.counted.stride));
+    }
+    result->body = std::move(body);
+    return result;
+  }
+
+  std::string next_name() {
+    std::string name = "k";
+    for (int number = 2; !taken_.insert(name).second; ++number)
+      name = "k_" + std::to_string(number);
+    return name;
+  }
+
+  const ChunkFinder finder_;
+  std::set<std::string> taken_;
+};
+
+}  // namespace
+
+Block with_constant_lengths(const source::Kernel& kernel) {
+  const source::Analysis analysis(kernel);
+  return ChunkCounter(kernel, analysis).run(kernel.body);
+}
+
+}  // namespace regraph::rewrite

@@ -1,0 +1,120 @@
+// thread_per_element: as many threads as there are elements, in place of a loop in which the
+// threads of the grid take them in turn (the opposite of grid_stride).
+//
+//   for (i = global index; i < n; i += gridDim.x * blockDim.x) work of i
+// becomes, with a grid for n threads,
+//   i = global index; if (i < n) work of i
+//
+// Legal when the iterations of a thread do not depend on each other (independent_iterations.h) and
+// know their thread by the counter alone: those of different threads had no order before. Nothing
+// stands around the loop but values that every thread can work out.
+#include "rewrite/analysis/block_geometry.h"
+#include "rewrite/analysis/grid_stride_loop.h"
+#include "rewrite/steps/step_rewriter.h"
+#include "source/build.h"
+#include "source/match.h"
+#include "source/walk.h"
+
+#include <memory>
+#include <utility>
+
+namespace regraph::rewrite {
+namespace {
+
+using source::Block;
+using source::Declaration;
+using source::ExprPtr;
+using source::StmtPtr;
+
+struct ElementsPlace {
+  GridStrideLoop loop;
+  Launch launch;  // afterwards
+};
+
+class ThreadPerElement final : public PlacedStep<ElementsPlace> {
+ public:
+  std::string_view id() const override { return "thread_per_element"; }
+  std::vector<StepParameters> settings() const override { return {{}}; }
+
+ protected:
+  Result<ElementsPlace> find(const KernelAnalysis& kernel,
+                             const StepParameters& /*parameters*/) const override {
+    auto launch = kernel.launch();
+    if (!launch) return launch.error();
+    if (const Status& status = kernel.transparent(); !status) return status.error();
+    const source::Analysis& analysis = kernel.analysis();
+    if (analysis.has_shared() || analysis.has_barrier() || analysis.uses_warp_intrinsics())
+      return refuse("the threads of a block work together");
+    if (!kernel.problem().assume.noalias)
+      return refuse("the problem does not grant 'assume: {noalias: true}'");
+    if ((*launch)->block_follows_sizes())
+      return refuse("the block's extents follow the sizes, which the grid would have to know");
+    auto loop = grid_stride_loop(kernel);
+    if (!loop) return loop.error();
+    if (loop->effects.rounds && !kernel.problem().assume.reassociate) {
+      return refuse(
+          "the problem does not grant 'assume: {reassociate: true}' for atomics of floating point");
+    }
+    ElementsPlace place{std::move(*loop), **launch};
+    IntegerExpression elements = place.loop.elements;
+    // There is no grid of 0 blocks.
+    if (place.loop.least < 1) {
+      auto at_least_one = IntegerExpression::parse("max(1, " + elements.text() + ")");
+      if (at_least_one) elements = *at_least_one;
+    }
+    const auto axis = static_cast<std::size_t>(place.loop.axis);
+    place.launch.grid[axis] = IntegerExpression::ceil_divide(
+        elements, IntegerExpression::symbol(std::string("b") + kAxes[axis]));
+    if (Status status = require_possible(place.launch, kernel, "the launch would not be valid: ");
+        !status)
+      return status.error();
+    return place;
+  }
+
+  KernelState rewrite(const KernelAnalysis& kernel, const ElementsPlace& place) const override {
+    const KernelForm& form = **kernel.single_exit();
+    KernelState result = kernel.state();
+    rely_on(result, kNeedsDistinctBuffers);
+    if (place.loop.effects.rounds) rely_on(result, kReordersSums);
+    result.unit.kernel.body = one_element(form, place.loop);
+    result.plan.launches.front() = place.launch;
+    return result;
+  }
+
+ private:
+  static Block one_element(const KernelForm& form, const GridStrideLoop& grid) {
+    return source::rewrite_statements(
+        form.kernel.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
+          if (stmt.get() == grid.loop) {
+            return Block{counter_of(grid), source::branch(grid.loop->condition, grid.loop->body)};
+          }
+          const auto* declaration = source::as<Declaration>(stmt);
+          const bool goes = declaration != nullptr && declaration->value &&
+                            grid.header_only.contains(declaration->variable.name);
+          return goes ? std::optional(Block{}) : std::nullopt;
+        });
+  }
+
+  // The counter as the thread's number, in the counter's type.
+  static StmtPtr counter_of(const GridStrideLoop& grid) {
+    source::Variable counter = grid.loop->declaration()->variable;
+    counter.is_const = true;
+    const std::string axis = kAxes[static_cast<std::size_t>(grid.axis)];
+    const bool is_wide = counter.scalar && size_in_bytes(*counter.scalar) == 8;
+    ExprPtr block = source::builtin("blockIdx." + axis);
+    if (is_wide) block = source::cast(std::string(cuda_name(*counter.scalar)), block);
+    ExprPtr number = source::add(source::multiply(block, source::builtin("blockDim." + axis)),
+                                 source::builtin("threadIdx." + axis));
+    if (!grid.offset.is_zero())
+      number = source::add(source::to_expression(grid.offset, is_wide), number);
+    return source::declare(counter, number);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<StepRewriter> make_thread_per_element() {
+  return std::make_unique<ThreadPerElement>();
+}
+
+}  // namespace regraph::rewrite

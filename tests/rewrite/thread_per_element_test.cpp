@@ -1,0 +1,138 @@
+// thread_per_element: grid-stride loops become one thread an element.
+#include "rewrite/step_checks.h"
+
+namespace regraph::test {
+namespace {
+
+const Application kPerElement = {"thread_per_element", {}};
+
+// A kernel of arrays a, b and c with n or n * m elements.
+Result<std::unique_ptr<KernelCase>> elements_case(
+    const std::string& body, const std::string& assume = "{noalias: true}",
+    const std::string& launch = "{block: 32, grid: 3}") {
+  return KernelCase::make(
+      "__global__ void f(const float* a, float* b, int* c, int n, int m) {\n" + body + "\n}",
+      "sizes: {n: 300, m: 8}\nargs:\n  a: {dir: in, shape: [n, m]}\n"
+      "  b: {dir: inout, shape: [n, m]}\n  c: {dir: inout, shape: [n, m]}\n"
+      "launch: " +
+          launch +
+          "\n"
+          "tests: [{n: 137, m: 8}, {n: 256, m: 4}, {n: 1, m: 2}]\nassume: " +
+          assume + "\n");
+}
+
+rewrite::KernelState expect_elements_done(const std::string& body,
+                                          const std::string& assume = "{noalias: true}",
+                                          const std::string& launch = "{block: 32, grid: 3}") {
+  SCOPED_TRACE(body);
+  const auto kernel = elements_case(body, assume, launch);
+  EXPECT_TRUE(kernel.ok()) << kernel.error().message;
+  return kernel ? expect_correct(**kernel, {kPerElement}) : rewrite::KernelState();
+}
+
+void expect_elements_refused(const std::string& body, const std::string& reason,
+                             const std::string& assume = "{noalias: true}") {
+  SCOPED_TRACE(body);
+  // Of one thread, which has an order, so that no race of the original gets in the way.
+  const auto kernel = elements_case(body, assume, "{block: 1, grid: 1}");
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  expect_refusal(**kernel, kPerElement, reason);
+}
+
+void expect_said(const rewrite::KernelState& state, const std::string& text) {
+  const std::string code = source::print(state.unit);
+  EXPECT_NE(code.find(text), std::string::npos) << "no '" << text << "' in\n" << code;
+}
+
+TEST(ThreadPerElement, GivesEveryElementAThread) {
+  const auto state = expect_elements_done(
+      "  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)\n"
+      "    b[i] = 2.0f * a[i] + b[i];");
+  EXPECT_EQ(state.plan.launches[0].grid[0].text(), "cdiv(n, bx)");
+  expect_said(state, "const int i = blockIdx.x * blockDim.x + threadIdx.x;");
+  expect_said(state, "if (i < n)");
+}
+
+TEST(ThreadPerElement, StepsFollowIt) {
+  const auto kernel = elements_case(
+      "  const size_t step = (size_t)gridDim.x * blockDim.x;\n"
+      "  for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < (size_t)n; i += step)\n"
+      "    b[i] = 2.0f * a[i] + b[i];");
+  ASSERT_TRUE(kernel.ok());
+  const auto state =
+      expect_correct(**kernel, {kPerElement, {"vectorize_global", {{"width", "4"}}}});
+  EXPECT_EQ(state.plan.launches[0].grid[0].text(), "cdiv(n, 4 * bx)");
+  EXPECT_EQ(source::print(state.unit).find("step"), std::string::npos);
+  expect_correct(**kernel, {kPerElement, {"block_size", {{"block", "128"}}}});
+  const auto planes = sample("planes_by_a_stride_of_the_grid");
+  ASSERT_NE(planes, nullptr);
+  expect_correct(*planes, {kPerElement, {"parallel_loop", {{"axis", "x"}, {"loop", "1"}}}});
+}
+
+TEST(ThreadPerElement, TakesLoopsOfAllKinds) {
+  expect_elements_done(
+      "  int i = threadIdx.x + blockIdx.x * blockDim.x;\n  const int all = blockDim.x * "
+      "gridDim.x;\n"
+      "  while (i < n) {\n    b[i] = a[i];\n    i = i + all;\n  }");
+  // The block as a number, an offset, bounds of parameters.
+  const auto offset = expect_elements_done(
+      "  for (unsigned i = 1 + blockIdx.x * 32 + threadIdx.x; i < n * m; i += gridDim.x * 32)\n"
+      "    b[i - 1] = a[i];");
+  EXPECT_EQ(offset.plan.launches[0].grid[0].text(), "cdiv(m * n - 1, bx)");
+  // Loops inside, whose places follow the element.
+  expect_elements_done(
+      "  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)\n"
+      "    for (int k = i * m; k < i * m + m; ++k) b[k] += a[k];");
+  // Another axis, with a loop around it.
+  const auto rows = expect_elements_done(
+      "  int t = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  for (int k = 0; k < 2; ++k)\n"
+      "    for (int r = blockIdx.y * blockDim.y + threadIdx.y; r < n; r += gridDim.y * "
+      "blockDim.y)\n"
+      "      if (t < m) b[r * m + t] += a[r * m + t];",
+      "{noalias: true}", "{block: [8, 4], grid: ['cdiv(m, bx)', 2]}");
+  EXPECT_EQ(rows.plan.launches[0].grid[1].text(), "cdiv(n, by)");
+  // Atomics have no order.
+  expect_elements_done(
+      "  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)\n"
+      "    atomicAdd(&c[i % 3], 1);");
+  // No element at some size.
+  const auto rarely = expect_elements_done(
+      "  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n - 1; i += gridDim.x * "
+      "blockDim.x)\n    b[i] = a[i + 1];");
+  EXPECT_EQ(rarely.plan.launches[0].grid[0].text(), "cdiv(max(1, n - 1), bx)");
+}
+
+TEST(ThreadPerElement, RefusesWhatOrdersIterationsOrAsksForThreads) {
+  const std::string loop =
+      "  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) ";
+  expect_elements_refused("  float sum = 0;\n" + loop +
+                              "sum += a[i];\n  b[blockIdx.x * blockDim.x + threadIdx.x] = sum;",
+                          "'sum' carries a value from one iteration to the next");
+  expect_elements_refused(loop + "b[i % 7] = a[i];", "index is no polynomial");
+  expect_elements_refused(loop + "{ b[i] = a[i]; b[i + 1] = 0; }", "several iterations may touch");
+  expect_elements_refused(loop + "for (int k = i; k < i + 2; ++k) b[k] += a[k];",
+                          "several iterations may touch");
+  expect_elements_refused(loop + "b[i] = threadIdx.x;",
+                          "the kernel asks for threadIdx.x otherwise than to deal out elements");
+  expect_elements_refused("  int t = blockIdx.x * blockDim.x + threadIdx.x;\n" + loop + "b[i] = t;",
+                          "the kernel asks for threadIdx.x");
+  expect_elements_refused("  if (threadIdx.x < 16)\n" + loop + "b[i] = a[i];",
+                          "the kernel asks for threadIdx.x");
+  expect_elements_refused("  c[0] = 1;\n" + loop + "b[i] = a[i];",
+                          "what a thread writes besides would be written by several");
+  expect_elements_refused(loop + "b[i] = a[i];\n" + loop + "c[i] = 1;",
+                          "would run this loop as well");
+  expect_elements_refused(
+      "  for (int i = threadIdx.x; i < n; i += gridDim.x * blockDim.x) b[i] = a[i];",
+      "does not begin with the element of its own number");
+  expect_elements_refused(
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) b[i] = a[i];",
+      "no loop in which the threads of the grid take elements in turn");
+  expect_elements_refused(loop + "b[i] = a[i];", "noalias", "{noalias: false}");
+  expect_elements_refused(loop + "atomicAdd(&b[i % 3], 1.0f);", "reassociate",
+                          "{noalias: true, reassociate: false}");
+}
+
+}  // namespace
+}  // namespace regraph::test
