@@ -87,7 +87,9 @@ class EffectScan final : public source::Visitor {
     const ExprPtr place =
         call.arguments.empty() ? nullptr : source::addressed(*call.arguments.front());
     const auto* element = place ? as<Subscript>(place) : nullptr;
-    const auto* buffer = element != nullptr ? as<VariableReference>(element->base) : nullptr;
+    // `atomicAdd(total, x)` is of element 0.
+    const auto* whole = call.arguments.empty() ? nullptr : as<VariableReference>(call.arguments[0]);
+    const auto* buffer = element != nullptr ? as<VariableReference>(element->base) : whole;
     const bool is_orderless =
         std::find(kOrderless.begin(), kOrderless.end(), call.function) != kOrderless.end();
     if (!is_orderless || buffer == nullptr || !analysis_.is_global_pointer(buffer->name)) {
@@ -96,8 +98,9 @@ class EffectScan final : public source::Visitor {
     }
     atomics[buffer->name].insert(call.function);
     const bool is_sum = call.function == "atomicAdd" || call.function == "atomicSub";
-    rounds = rounds || (is_sum && (!element->type || is_floating(*element->type)));
-    go(element->index);
+    const auto scalar = element != nullptr ? element->type : std::nullopt;
+    rounds = rounds || (is_sum && (!scalar || is_floating(*scalar)));
+    if (element != nullptr) go(element->index);
     for (std::size_t at = 1; at < call.arguments.size(); ++at)
       go(call.arguments[at]);
   }

@@ -212,7 +212,7 @@ class GridReduction final : public StepRewriter {
   }
 
   static std::vector<MacroMember> loops_as_threads() {
-    return {{"parallel_loop", {{{"axis", "x"}, {"loop", "1"}}}}};
+    return {{"thread_per_element", {{}}}, {"parallel_loop", {{{"axis", "x"}, {"loop", "1"}}}}};
   }
 };
 

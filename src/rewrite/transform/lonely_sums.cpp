@@ -110,9 +110,12 @@ class TreeTaker {
       if (is<source::Barrier>(stmt) || names_slot(tree, stmt)) continue;
       const auto* first = as<Branch>(stmt);
       const bool is_total = total == nullptr && first != nullptr && first->otherwise.empty() &&
-                            first->body.size() == 1 && is_first_thread(first->condition);
+                            !first->body.empty() && is_first_thread(first->condition);
       if (!is_total) return nullptr;
-      total = addition(*first->body.front());
+      const bool are_names =
+          std::all_of(first->body.begin(), first->body.end() - 1,
+                      [&](const StmtPtr& inner) { return names_slot(tree, *inner); });
+      total = are_names ? addition(*first->body.back()) : nullptr;
       if (total == nullptr) return nullptr;
     }
     return total != nullptr && is_first_slot(tree, total->arguments[1]) ? total : nullptr;
@@ -194,6 +197,7 @@ class SumOpener {
     target_ = total->arguments[0];
     if (guard_ && !stays_the_same(guard_)) return std::nullopt;
     body_.pop_back();
+    if (const auto renamed = under_first_name()) return renamed;
     if (!take_declaration()) return std::nullopt;
     Block opened = open(body_, false);
     if (is_used_otherwise_ || uses_of(name_, opened) > 0) return std::nullopt;
@@ -202,6 +206,17 @@ class SumOpener {
   }
 
  private:
+  // const float value = sum; atomicAdd(total, value);   ->   atomicAdd(total, sum);
+  std::optional<Block> under_first_name() const {
+    const auto* last = body_.empty() ? nullptr : as<Declaration>(*body_.back());
+    const bool is_copy = last != nullptr && last->variable.name == name_ && last->value &&
+                         is<VariableReference>(*last->value);
+    if (!is_copy || last->variable.scalar != last->value->type) return std::nullopt;
+    Block result(body_.begin(), body_.end() - 1);
+    result.push_back(add(last->value));
+    return result;
+  }
+
   // Its declaration goes. A value that it has at once is added at the end.
   bool take_declaration() {
     const auto found = std::find_if(body_.begin(), body_.end(), [&](const StmtPtr& stmt) {

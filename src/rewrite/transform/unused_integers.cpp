@@ -18,8 +18,8 @@ bool is_of_integers(const source::ExprPtr& value) {
   bool result = true;
   source::walk(value, [&](const Expr& part) {
     result = result && (is<source::Binary>(part) || is<source::Cast>(part) ||
-                        is<source::VariableReference>(part) || is<source::IntegerLiteral>(part) ||
-                        is<source::Builtin>(part));
+                        is<source::VariableReference>(part) || is<source::Conditional>(part) ||
+                        is<source::IntegerLiteral>(part) || is<source::Builtin>(part));
   });
   return result;
 }
