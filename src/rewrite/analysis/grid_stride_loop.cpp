@@ -192,11 +192,12 @@ class GridLoopFinder {
     }
     const Needs needs(form_.kernel, loop);
     const std::string letter = kAxes[static_cast<std::size_t>(axis)];
-    for (const std::string builtin : {"threadIdx.", "blockIdx.", "gridDim."}) {
+    for (const char* index : {"threadIdx.", "blockIdx.", "gridDim."}) {
+      const std::string builtin = index + letter;
       // A block is known by its row.
-      if (is_of_block && builtin == "blockIdx.") continue;
-      if (needs.asks(builtin + letter)) {
-        return refuse(at_line(loop) + "the kernel asks for " + builtin + letter +
+      if (is_of_block && builtin == "blockIdx.x") continue;
+      if (needs.asks(builtin)) {
+        return refuse(at_line(loop) + "the kernel asks for " + builtin +
                       " otherwise than to deal out elements");
       }
     }
