@@ -103,6 +103,52 @@ TEST(ThreadPerElement, TakesLoopsOfAllKinds) {
   EXPECT_EQ(rarely.plan.launches[0].grid[0].text(), "cdiv(max(1, n - 1), bx)");
 }
 
+TEST(ThreadPerElement, DealsOutTheRowsOfBlocks) {
+  const auto rows = expect_elements_done(
+      "  const size_t row = blockIdx.x;\n"
+      "  for (size_t c = threadIdx.x; c < (size_t)m; c += blockDim.x)\n"
+      "    b[row * m + c] = 2.0f * a[row * m + c] + b[row * m + c];",
+      "{noalias: true}", "{block: 32, grid: n}");
+  EXPECT_EQ(rows.plan.launches[0].grid[0].text(), "cdiv(n * m, bx)");
+  expect_said(rows, "b[thread]");
+  // The block as a number, and two arrays.
+  expect_elements_done(
+      "  for (int k = threadIdx.x; k < m; k += 32) {\n"
+      "    c[blockIdx.x * m + k] = k;\n    b[blockIdx.x * m + k] = a[k];\n  }",
+      "{noalias: true}", "{block: 32, grid: n}");
+}
+
+// An element that is stored whatever a condition says can be loaded whatever it says.
+TEST(VectorizeGlobal, LoadsWhatIsStoredInAnyCase) {
+  const Application wide = {"vectorize_global", {{"width", "4"}}};
+  const std::string begin = "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) ";
+  const auto kernel = elements_case(begin + "b[i] = i % m < 3 ? 2.0f * b[i] : -1.0f;",
+                                    "{noalias: true}", "{block: 32, grid: 'cdiv(n, bx)'}");
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  expect_said(expect_correct(**kernel, {wide}), "float4 b_vector = ((const float4*)&b[");
+  const auto stored = elements_case(begin + "{ c[i] = 1; if (i % m < 3) b[i] = 2.0f * b[i]; }",
+                                    "{noalias: true}", "{block: 32, grid: 'cdiv(n, bx)'}");
+  ASSERT_TRUE(stored.ok()) << stored.error().message;
+  const auto partly = expect_correct(**stored, {wide});
+  expect_said(partly, "c_vector");
+  EXPECT_EQ(source::print(partly.unit).find("b_vector"), std::string::npos);
+}
+
+TEST(ThreadPerElement, LeavesBlocksThatDoMoreThanDealOut) {
+  const auto refused = [](const std::string& body, const std::string& reason) {
+    SCOPED_TRACE(body);
+    const auto kernel = elements_case(body, "{noalias: true}", "{block: 32, grid: n}");
+    ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+    expect_refusal(**kernel, kPerElement, reason);
+  };
+  const std::string loop = "  for (int k = threadIdx.x; k < m; k += blockDim.x) ";
+  refused(loop + "b[blockIdx.x * m + k] = threadIdx.x;", "the kernel asks for threadIdx.x");
+  refused("  if (threadIdx.x == 0) c[blockIdx.x] = 1;\n" + loop + "b[blockIdx.x * m + k] = a[k];",
+          "the kernel asks for threadIdx.x");
+  refused("  float s = 0;\n" + loop + "s += a[k];\n  if (s < -1e30f) b[blockIdx.x * m] = s;",
+          "carries a value from one iteration to the next");
+}
+
 TEST(ThreadPerElement, RefusesWhatOrdersIterationsOrAsksForThreads) {
   const std::string loop =
       "  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) ";

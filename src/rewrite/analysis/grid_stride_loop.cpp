@@ -147,7 +147,9 @@ class GridLoopFinder {
       const auto* loop = as<ForLoop>(stmt);
       const auto header = loop != nullptr ? header_of(*loop, form_.analysis) : std::nullopt;
       const auto axis = header ? axis_of(*header) : std::nullopt;
-      if (axis && !result) result = qualified(*loop, *header, *axis);
+      if (axis && !result) result = qualified(*loop, *header, *axis, false);
+      if (header && !axis && !result && goes_by_block(*header))
+        result = qualified(*loop, *header, 0, true);
     });
     if (result) return std::move(*result);
     return refuse("the kernel has no loop in which the threads of the grid take elements in turn");
@@ -164,30 +166,38 @@ class GridLoopFinder {
     return std::nullopt;
   }
 
-  Result<GridStrideLoop> qualified(const ForLoop& loop, const Header& header, int axis) const {
+  bool goes_by_block(const Header& header) const {
+    return with_block_extents(header.step, launch_.block) == Polynomial(launch_.block.x) &&
+           header.first.mentions("threadIdx.x") && launch_.block.x > 1;
+  }
+
+  Result<GridStrideLoop> qualified(const ForLoop& loop, const Header& header, int axis,
+                                   bool is_of_block) const {
     GridStrideLoop result;
+    result.is_of_block = is_of_block;
     result.loop = &loop;
     result.counter = header.counter;
     result.axis = axis;
     const Polynomial block = with_block_extents(builtin_symbol("blockDim", axis), launch_.block);
-    result.offset = with_block_extents(header.first, launch_.block) -
-                    builtin_symbol("blockIdx", axis) * block - builtin_symbol("threadIdx", axis);
+    result.offset =
+        with_block_extents(header.first, launch_.block) - builtin_symbol("threadIdx", axis);
+    if (!is_of_block) result.offset = result.offset - builtin_symbol("blockIdx", axis) * block;
     if (!is_of_parameters(result.offset))
       return refuse(at_line(loop) + "a thread does not begin with the element of its own number");
     if (is_changed_in(loop.body, header.counter))
       return refuse(at_line(loop) + "'" + header.counter + "' is changed in the loop");
-    // Nothing but the counter's name is asked of it.
-    const source::CountedLoop counted{header.counter, loop.declaration()->value, header.limit, 1};
-    auto effects = independent_iterations(loop, counted, form_.analysis, overlap_);
-    if (!effects) return effects.error();
-    result.effects = std::move(*effects);
-    if (const auto why = obstacle_around(loop, form_.kernel, form_.analysis, result.effects))
-      return refuse(at_line(loop) + *why);
+    // Whether rows of blocks can be dealt out is asked of the loop that one thread has then.
+    if (!is_of_block) {
+      if (Status status = read_effects(loop, header, result); !status) return status.error();
+    }
     const Needs needs(form_.kernel, loop);
     const std::string letter = kAxes[static_cast<std::size_t>(axis)];
-    for (const char* builtin : {"threadIdx.", "blockIdx.", "gridDim."}) {
-      if (needs.asks(builtin + letter)) {
-        return refuse(at_line(loop) + "the kernel asks for " + builtin + letter +
+    for (const char* index : {"threadIdx.", "blockIdx.", "gridDim."}) {
+      const std::string builtin = index + letter;
+      // A block is known by its row.
+      if (is_of_block && builtin == "blockIdx.x") continue;
+      if (needs.asks(builtin)) {
+        return refuse(at_line(loop) + "the kernel asks for " + builtin +
                       " otherwise than to deal out elements");
       }
     }
@@ -197,6 +207,17 @@ class GridLoopFinder {
     return result;
   }
 
+  Status read_effects(const ForLoop& loop, const Header& header, GridStrideLoop& result) const {
+    // Nothing but the counter's name is asked of it.
+    const source::CountedLoop counted{header.counter, loop.declaration()->value, header.limit, 1};
+    auto effects = independent_iterations(loop, counted, form_.analysis, overlap_);
+    if (!effects) return effects.error();
+    result.effects = std::move(*effects);
+    if (const auto why = obstacle_around(loop, form_.kernel, form_.analysis, result.effects))
+      return refuse(at_line(loop) + *why);
+    return {};
+  }
+
   Status read_limit(const ForLoop& loop, const Header& header, GridStrideLoop& result) const {
     const auto limit = form_.analysis.polynomial(header.limit);
     if (!limit || !is_of_parameters(*limit))
@@ -204,6 +225,7 @@ class GridLoopFinder {
     auto elements = size_of(*limit - result.offset, kernel_.problem());
     if (!elements)
       return refuse(at_line(loop) + "how many elements there are does not follow from the sizes");
+    result.limit = *limit;
     result.elements = *elements;
     result.least = std::numeric_limits<std::int64_t>::max();
     const std::int64_t most = std::numeric_limits<std::int32_t>::max() - launch_.block.count();

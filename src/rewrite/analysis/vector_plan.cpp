@@ -42,6 +42,7 @@ class VectorPlanner {
     if (Status status = find_element(); !status) return status.error();
     collect();
     for (auto& [array, uses] : arrays_) {
+      take_conditional_loads(uses);
       if (uses.obstacle.empty()) {
         for (VectorAccess& access : uses.accesses)
           add(access);
@@ -59,6 +60,7 @@ class VectorPlanner {
  private:
   struct ArrayUse {
     std::vector<VectorAccess> accesses;
+    std::vector<Polynomial> conditional_loads;  // their places
     std::string obstacle;
     const Stmt* first_store = nullptr;
   };
@@ -156,8 +158,13 @@ class VectorPlanner {
     const auto index = element_polynomial(access.access->index, plan_.element, analysis_);
     const auto factor = index ? index->coefficient(plan_.element) : std::nullopt;
     const bool is_flat = is<VariableReference>(access.access->base);
-    const bool fits = is_flat && factor && factor->constant() == 1 && access.guards.empty() &&
-                      is_divisible(index->without({plan_.element}));
+    const bool is_vector = is_flat && factor && factor->constant() == 1 &&
+                           is_divisible(index->without({plan_.element}));
+    if (is_vector && !access.guards.empty() && !access.is_store && is_written) {
+      use.conditional_loads.push_back(index->without({plan_.element}));
+      return;
+    }
+    const bool fits = is_vector && access.guards.empty();
     if (!fits) {
       // Other places of an array that is only read do not matter.
       if (is_written) use.obstacle = "written where its elements do not fill whole vectors";
@@ -177,6 +184,21 @@ class VectorPlanner {
     }
     // A read after the first store finds the new value in the register; one in it comes before.
     if (!found->stores || use.first_store == access.stmt) found->loads = true;
+  }
+
+  // What is loaded under a condition can be loaded without where the element is there in any case:
+  // it is stored, whatever the condition.
+  void take_conditional_loads(ArrayUse& use) const {
+    for (const Polynomial& place : use.conditional_loads) {
+      const auto known =
+          std::find_if(use.accesses.begin(), use.accesses.end(),
+                       [&](const VectorAccess& access) { return access.rest == place; });
+      if (known == use.accesses.end()) {
+        use.obstacle = "written where its elements do not fill whole vectors";
+        return;
+      }
+      known->loads = true;
+    }
   }
 
   // Whether the width divides the polynomial, given that it divides some parameters.

@@ -52,7 +52,7 @@ class ExactReader {
       return Exact{Polynomial::symbol(builtin->name), counts_blocks ? kMostBlocks : kMostThreads};
     }
     if (const auto* cast = as<source::Cast>(expr)) {
-      const auto operand = read(cast->operand);
+      auto operand = read(cast->operand);
       return operand && holds(*operand, cast->operand, *expr->type) ? operand : std::nullopt;
     }
     const auto* binary = as<Binary>(expr);
@@ -63,7 +63,7 @@ class ExactReader {
   std::optional<Exact> of_variable(const std::string& name, ScalarType type) const {
     const ExprPtr definition = analysis_.definition(name);
     if (definition && definition->type == type) {
-      if (const auto value = read(definition)) return value;
+      if (auto value = read(definition)) return value;
     }
     if (!is_steady(name, kernel_, analysis_)) return std::nullopt;
     Exact result{Polynomial::symbol(name), std::nullopt};

@@ -84,12 +84,16 @@ class Contraction final : public MacroStep {
     if (!shape || !shape_of(*block)) {
       return fail(ErrorCode::invalid_argument, "'block' and 'outputs' are written as 16x16");
     }
-    // What no tile helps is seen at once.
-    const StepParameters tile = {{"loop", "1"}, {"depth", std::to_string(*depth)}};
-    const Status tiled = find_built_in_step("smem_tile")->match(kernel, tile);
-    if (!tiled) return refuse("smem_tile: " + tiled.error().message);
-
     std::vector<MacroMember> members;
+    const StepParameters tile = {{"loop", "1"}, {"depth", std::to_string(*depth)}};
+    if (const StepParameters flat = {{"axis", "x"}, {"dimensions", "1"}};
+        find_built_in_step("delinearize")->match(kernel, flat)) {
+      members.push_back({"delinearize", {flat}});
+    } else {
+      // What no tile helps is seen at once.
+      const Status tiled = find_built_in_step("smem_tile")->match(kernel, tile);
+      if (!tiled) return refuse("smem_tile: " + tiled.error().message);
+    }
     members.push_back({"coalesce_swap", {{}}, true});
     members.push_back({"block_size", {{{"block", *block}}}, is_block(kernel, *block)});
     if (shape->rows > 1) members.push_back(coarsen("y", shape->rows));

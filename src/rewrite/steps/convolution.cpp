@@ -47,12 +47,17 @@ class Convolution final : public MacroStep {
     if (!outputs) return outputs.error();
     auto depth = text_parameter(parameters, "depth");
     if (!depth) return depth.error();
-    // What no tile helps is seen at once.
-    const StepParameters tile = {{"depth", *depth}};
-    const Status tiled = find_built_in_step("window_tile")->match(kernel, tile);
-    if (!tiled) return refuse("window_tile: " + tiled.error().message);
-
     std::vector<MacroMember> members;
+    const StepParameters tile = {{"depth", *depth}};
+    if (const StepParameters flat = {{"axis", "x"}, {"dimensions", "1"}};
+        find_built_in_step("delinearize")->match(kernel, flat)) {
+      members.push_back({"delinearize", {flat}});
+      members.push_back({"delinearize", {{{"axis", "y"}, {"dimensions", "1"}}}, *outputs == 1});
+    } else {
+      // What no tile helps is seen at once.
+      const Status tiled = find_built_in_step("window_tile")->match(kernel, tile);
+      if (!tiled) return refuse("window_tile: " + tiled.error().message);
+    }
     members.push_back({"restrict_ldg", {{}}, true});
     members.push_back({"block_size", {{{"block", *block}}}, is_block(kernel, *block)});
     if (*rows > 1) {

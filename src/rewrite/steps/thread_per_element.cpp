@@ -1,9 +1,16 @@
 // thread_per_element: as many threads as there are elements, in place of a loop in which the
-// threads of the grid take them in turn (the opposite of grid_stride).
+// threads of the grid (the opposite of grid_stride), or those of a block, take them in turn.
 //
 //   for (i = global index; i < n; i += gridDim.x * blockDim.x) work of i
 // becomes, with a grid for n threads,
 //   i = global index; if (i < n) work of i
+//
+// and, where the threads of a block take the elements of a row in turn,
+//
+//   for (c = threadIdx.x; c < n; c += blockDim.x) work of blockIdx.x and c
+// becomes
+//   i = global index; if (i < rows * n) work of i / n and i % n
+// by way of a thread a row (raised_elements.h) whose loop parallel_loop gives to threads.
 //
 // Legal when the iterations of a thread do not depend on each other (independent_iterations.h) and
 // know their thread by the counter alone: those of different threads had no order before. Nothing
@@ -11,6 +18,7 @@
 #include "rewrite/analysis/block_geometry.h"
 #include "rewrite/analysis/grid_stride_loop.h"
 #include "rewrite/steps/step_rewriter.h"
+#include "rewrite/transform/raised_elements.h"
 #include "source/build.h"
 #include "source/match.h"
 #include "source/walk.h"
@@ -28,7 +36,8 @@ using source::StmtPtr;
 
 struct ElementsPlace {
   GridStrideLoop loop;
-  Launch launch;  // afterwards
+  Launch launch;                             // afterwards
+  std::shared_ptr<const KernelState> dealt;  // what parallel_loop made of the rows of blocks
 };
 
 class ThreadPerElement final : public PlacedStep<ElementsPlace> {
@@ -55,7 +64,8 @@ class ThreadPerElement final : public PlacedStep<ElementsPlace> {
       return refuse(
           "the problem does not grant 'assume: {reassociate: true}' for atomics of floating point");
     }
-    ElementsPlace place{std::move(*loop), **launch};
+    if (loop->is_of_block) return rows_dealt_out(kernel, std::move(*loop));
+    ElementsPlace place{std::move(*loop), **launch, nullptr};
     IntegerExpression elements = place.loop.elements;
     // There is no grid of 0 blocks.
     if (place.loop.least < 1) {
@@ -72,6 +82,7 @@ class ThreadPerElement final : public PlacedStep<ElementsPlace> {
   }
 
   KernelState rewrite(const KernelAnalysis& kernel, const ElementsPlace& place) const override {
+    if (place.dealt) return *place.dealt;
     const KernelForm& form = **kernel.single_exit();
     KernelState result = kernel.state();
     rely_on(result, kNeedsDistinctBuffers);
@@ -82,6 +93,18 @@ class ThreadPerElement final : public PlacedStep<ElementsPlace> {
   }
 
  private:
+  // Whether what one thread does for a block can be dealt out depends on what its analysis finds.
+  static Result<ElementsPlace> rows_dealt_out(const KernelAnalysis& kernel, GridStrideLoop loop) {
+    auto rows = one_thread_a_block(kernel, loop);
+    if (!rows) return rows.error();
+    const KernelAnalysis of_rows(*rows, kernel.problem(), kernel.limits());
+    auto dealt =
+        find_built_in_step("parallel_loop")->apply(of_rows, {{"axis", "x"}, {"loop", "1"}});
+    if (!dealt) return dealt.error();
+    return ElementsPlace{std::move(loop), **kernel.launch(),
+                         std::make_shared<const KernelState>(std::move(*dealt))};
+  }
+
   static Block one_element(const KernelForm& form, const GridStrideLoop& grid) {
     return source::rewrite_statements(
         form.kernel.body, [&](const StmtPtr& stmt) -> std::optional<Block> {

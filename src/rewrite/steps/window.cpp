@@ -1,10 +1,10 @@
 // window: a thread produces several rows of a stencil or convolution that follow each other.
 //
-// It is what these steps make of a kernel one after another: restrict_ldg and block_size (where
-// they apply), thread_coarsen with order=contiguous, branch_hoist, and loop_unroll of loops of
-// constant length, twice where two are nested. Rows that follow each other share most of what they
-// read, but the compiler sees that only without guards in between and without stores that could
-// change it. Legal where each of them is.
+// It is what these steps make of a kernel one after another: delinearize (where the index is flat),
+// restrict_ldg and block_size (where they apply), thread_coarsen with order=contiguous,
+// branch_hoist, and loop_unroll of loops of constant length, twice where two are nested. Rows that
+// follow each other share most of what they read, but the compiler sees that only without guards in
+// between and without stores that could change it. Legal where each of them is.
 #include "rewrite/steps/macro_step.h"
 
 #include <memory>
@@ -38,11 +38,16 @@ class Window final : public MacroStep {
     if (!rows) return rows.error();
     auto block = text_parameter(parameters, "block");
     if (!block) return block.error();
-    const Status guarded = find_built_in_step("branch_hoist")->match(kernel, {{"form", "split"}});
-    if (!guarded) return refuse("branch_hoist: " + guarded.error().message);
-
     const StepParameters written_out = {{"factor", "full"}, {"loop", "all"}};
     std::vector<MacroMember> members;
+    if (const StepParameters flat = {{"axis", "x"}, {"dimensions", "1"}};
+        find_built_in_step("delinearize")->match(kernel, flat)) {
+      members.push_back({"delinearize", {flat}});
+      members.push_back({"delinearize", {{{"axis", "y"}, {"dimensions", "1"}}}, *axis == "y"});
+    } else {
+      const Status guarded = find_built_in_step("branch_hoist")->match(kernel, {{"form", "split"}});
+      if (!guarded) return refuse("branch_hoist: " + guarded.error().message);
+    }
     members.push_back({"restrict_ldg", {{}}, true});
     if (*block != kKeep) members.push_back({"block_size", {{{"block", *block}}}});
     members.push_back(
