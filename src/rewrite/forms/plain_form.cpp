@@ -11,6 +11,7 @@
 #include "rewrite/forms/plain_loads.h"
 #include "rewrite/forms/previous_elements.h"
 #include "rewrite/forms/selected_values.h"
+#include "rewrite/forms/sunk_loads.h"
 #include "rewrite/forms/webs.h"
 #include "source/visitor.h"
 
@@ -64,6 +65,7 @@ PlainForm plain_form(const source::Kernel& kernel, const PlainFormLicence& licen
   result.kernel.body = with_narrow_counters(result.kernel);
   result.kernel.body = with_selected_values(result.kernel);
   result.kernel = with_webs_declared(result.kernel);
+  result.kernel.body = with_sunk_loads(result.kernel);
   result.kernel.body = without_induction_variables(result.kernel);
   result.kernel.body = with_constant_lengths(result.kernel);
   result.kernel.body = without_dead_guards(result.kernel);
