@@ -24,8 +24,8 @@ RunResult run_lanes(const std::string& body, std::vector<std::uint32_t>* values 
   DeviceMemory memory;
   const auto out = make_buffer(memory, "out", std::vector<std::uint32_t>(kThreads));
   options.instruction_budget = 100000;
-  const RunResult result = run_kernel(program, memory, {1, 1, 1}, {threads, 1, 1},
-                                      Parameters().add(out).add(1), options);
+  RunResult result = run_kernel(program, memory, {1, 1, 1}, {threads, 1, 1},
+                                Parameters().add(out).add(1), options);
   if (values != nullptr) *values = read_buffer<std::uint32_t>(memory, out);
   return result;
 }

@@ -239,6 +239,45 @@ launch: {block: 64, grid: rows}
 tests: [{rows: 70, cols: 45}, {rows: 9, cols: 132}, {rows: 1, cols: 1}]
 assume: {fast_math: true}
 )~"},
+      // A block a row, pairs that a function compares.
+      {"block_first_maximum", R"~(
+template <typename T>
+struct Entry {
+  T value;
+  int position;
+};
+template <typename T>
+__device__ Entry<T> better(const Entry<T>& a, const Entry<T>& b) {
+  if (a.value > b.value) return a;
+  if (b.value > a.value) return b;
+  return a.position < b.position ? a : b;
+}
+__global__ void places(const float* x, float* value, int* place, int rows, int cols) {
+  __shared__ Entry<float> entries[64];
+  Entry<float> mine{-INFINITY, 2147483647};
+  for (size_t c = threadIdx.x; c < cols; c += 64)
+    mine = better(mine, Entry<float>{x[(size_t)blockIdx.x * cols + c], static_cast<int>(c)});
+  entries[threadIdx.x] = mine;
+  __syncthreads();
+  for (int half = 32; half > 0; half /= 2) {
+    if (threadIdx.x < half)
+      entries[threadIdx.x] = better(entries[threadIdx.x], entries[threadIdx.x + half]);
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) {
+    value[blockIdx.x] = entries[0].value;
+    place[blockIdx.x] = entries[0].position;
+  }
+})~",
+       R"~(
+sizes: {rows: 3000, cols: 1024}
+args:
+  x: {dir: in, shape: [rows, cols], init: "int(-3,3)"}
+  value: {dir: out, shape: [rows]}
+  place: {dir: out, shape: [rows]}
+launch: {block: 64, grid: rows}
+tests: [{rows: 70, cols: 45}, {rows: 9, cols: 132}, {rows: 1, cols: 1}]
+)~"},
   };
 }
 
