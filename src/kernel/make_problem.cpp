@@ -35,8 +35,7 @@ class Joiner {
     problem_.assume = manifest_.assume;
     problem_.flops = manifest_.flops;
     problem_.bytes = manifest_.bytes;
-    for (const Status& status :
-         {josize_of(), join_parameters(), join_arguments(), join_launch()}) {
+    for (const Status& status : {josize_of(), join_parameters(), join_arguments(), join_launch()}) {
       if (!status.ok()) return status.error();
     }
     for (const Status& status : {join_bench(), join_tests(), join_captured(), look_at_races()}) {

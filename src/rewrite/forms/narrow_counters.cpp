@@ -28,7 +28,7 @@ class CounterNarrower final : public source::Mutator {
 
  private:
   StmtPtr mutate(const StmtPtr& stmt, const ForLoop& loop) override {
-    const StmtPtr inner = source::Mutator::mutate(stmt, loop);
+    StmtPtr inner = source::Mutator::mutate(stmt, loop);
     const auto* header = loop.declaration();
     const auto counted = source::counted_loop_of(*inner);
     if (header == nullptr || !counted || !header->variable.scalar ||

@@ -171,25 +171,29 @@ class SumFinder {
     return {};
   }
 
-  void find_streams() {
-    std::set<std::string> others;
-    for (const source::StmtPtr& stmt : sum_.element) {
+  void find_streams() { find_streams(sum_.element); }
+
+  void find_streams(const Block& block) {
+    for (const source::StmtPtr& stmt : block) {
+      if (is<source::Scope>(*stmt)) find_streams(body_of(*stmt));
       const bool is_plain = is<source::Declaration>(*stmt) || is<source::Evaluation>(*stmt);
-      if (!is_plain) continue;
-      source::walk_own_expressions(*stmt, [&](const Expr& expr) {
-        const auto* access = as<source::Subscript>(expr);
-        const auto* base = access != nullptr ? as<VariableReference>(access->base) : nullptr;
-        const source::KernelParameter* parameter =
-            base != nullptr ? form_.kernel.parameter(base->name) : nullptr;
-        if (parameter == nullptr || !parameter->scalar || form_.analysis.is_written(base->name) ||
-            form_.analysis.is_viewed(base->name)) {
-          return;
-        }
-        if (form_.analysis.polynomial(access->index) == global_index("x") &&
-            is_evaluated(*stmt, expr))
-          sum_.streams.emplace(base->name, *parameter->scalar);
-      });
+      if (is_plain) note_streams(*stmt);
     }
+  }
+
+  void note_streams(const Stmt& stmt) {
+    source::walk_own_expressions(stmt, [&](const Expr& expr) {
+      const auto* access = as<source::Subscript>(expr);
+      const auto* base = access != nullptr ? as<VariableReference>(access->base) : nullptr;
+      const source::KernelParameter* parameter =
+          base != nullptr ? form_.kernel.parameter(base->name) : nullptr;
+      if (parameter == nullptr || !parameter->scalar || form_.analysis.is_written(base->name) ||
+          form_.analysis.is_viewed(base->name)) {
+        return;
+      }
+      if (form_.analysis.polynomial(access->index) == global_index("x") && is_evaluated(stmt, expr))
+        sum_.streams.emplace(base->name, *parameter->scalar);
+    });
   }
 
   // Whether it is read whatever the values are.

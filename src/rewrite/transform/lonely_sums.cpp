@@ -197,7 +197,7 @@ class SumOpener {
     target_ = total->arguments[0];
     if (guard_ && !stays_the_same(guard_)) return std::nullopt;
     body_.pop_back();
-    if (const auto renamed = under_first_name()) return renamed;
+    if (auto renamed = under_first_name()) return renamed;
     if (!take_declaration()) return std::nullopt;
     Block opened = open(body_, false);
     if (is_used_otherwise_ || uses_of(name_, opened) > 0) return std::nullopt;

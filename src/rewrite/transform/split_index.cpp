@@ -137,8 +137,8 @@ class IndexSplitter {
   }
 
   std::optional<ExprPtr> with_parts(const ExprPtr& expr) const {
-    if (const auto guard = with_outer_limit(expr)) return guard;
-    if (const auto part = part_of_division(expr)) return part;
+    if (auto guard = with_outer_limit(expr)) return guard;
+    if (auto part = part_of_division(expr)) return part;
     if (const auto* builtin = as<Builtin>(expr)) {
       // The kernel knows both together only.
       if (builtin->name == "blockIdx." + from_) return source::integer(0);
@@ -188,7 +188,7 @@ class IndexSplitter {
     if (const auto groups = exact_quotient(before, divisor_))
       return source::remainder(divided(outer, *groups), source::to_expression(number));
     const Polynomial reach = before * number;
-    const ExprPtr piece = divided(inner, before);
+    ExprPtr piece = divided(inner, before);
     if (const auto pieces = exact_quotient(divisor_, reach)) {
       if (*pieces == Polynomial(1)) return piece;
       return source::remainder(piece, source::to_expression(number));
