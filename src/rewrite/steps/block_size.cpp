@@ -100,8 +100,9 @@ class BlockSize final : public PlacedStep<Dim3> {
       const bool follows =
           launch.grid[static_cast<std::size_t>(axis)].symbols().contains("b" + letter);
       if (extent(block, axis) != extent(launch.block, axis) && !follows) {
-        return refuse("the grid's " + letter + " extent is not written in b" + letter +
-                      ", so it would not follow the block");
+        std::string reason = "the grid's ";
+        reason.append(letter).append(" extent is not written in b").append(letter);
+        return refuse(reason + ", so it would not follow the block");
       }
     }
     return {};
