@@ -33,6 +33,7 @@ TEST(SunkLoads, OthersStay) {
         "float v = a[i];\nif (i < n) {\n  b[i] = v;\n} else {\n  b[0] = v;\n}\n",
         "float v = a[i];\nif (i < n) {\n  b[i] = v;\n}\nif (i == 0) {\n  b[0] = v;\n}\n",
         "float v = b[i];\nb[i] = 1.0f;\nif (i < n) {\n  b[i] = v;\n}\n",
+        "float v = b[i];\nif (atomicExch(&b[i], 1.0f) < 2.0f) {\n  b[i] = v;\n}\n",
         "const float w = i * 2.0f;\nif (i < n) {\n  b[i] = w;\n}\n"}) {
     EXPECT_EQ(sunk(body), kIndex + body);
   }

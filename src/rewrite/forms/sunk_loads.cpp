@@ -29,6 +29,17 @@ std::set<std::string> names_in(const Block& block) {
   return names;
 }
 
+// Whether evaluating it changes nothing.
+bool is_quiet(const source::ExprPtr& value) {
+  bool result = true;
+  source::walk(value, [&](const Expr& expr) {
+    const auto* call = as<source::Call>(expr);
+    result = result && (call == nullptr || source::is_pure(*call)) &&
+             !is<source::OpaqueExpression>(expr);
+  });
+  return result;
+}
+
 // A scalar whose value may as well be computed later, or never.
 bool is_quiet(const source::Stmt& stmt) {
   const auto* declaration = as<Declaration>(stmt);
@@ -37,13 +48,7 @@ bool is_quiet(const source::Stmt& stmt) {
       declaration->variable.storage != source::Storage::automatic) {
     return false;
   }
-  bool result = true;
-  source::walk(declaration->value, [&](const Expr& expr) {
-    const auto* call = as<source::Call>(expr);
-    result = result && (call == nullptr || source::is_pure(*call)) &&
-             !is<source::OpaqueExpression>(expr);
-  });
-  return result;
+  return is_quiet(declaration->value);
 }
 
 bool reads_memory(const source::Stmt& stmt) {
@@ -59,7 +64,8 @@ class LoadSinker final : public source::Mutator {
     Block result = source::Mutator::run(block);
     for (std::size_t at = result.size(); at-- > 1;) {
       const auto* guarded = as<Branch>(*result[at]);
-      if (guarded == nullptr || !guarded->otherwise.empty()) continue;
+      if (guarded == nullptr || !guarded->otherwise.empty() || !is_quiet(guarded->condition))
+        continue;
       at = sink(result, at);
     }
     return result;
