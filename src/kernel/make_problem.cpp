@@ -35,7 +35,8 @@ class Joiner {
     problem_.assume = manifest_.assume;
     problem_.flops = manifest_.flops;
     problem_.bytes = manifest_.bytes;
-    for (const Status& status : {josize_of(), join_parameters(), join_arguments(), join_launch()}) {
+    for (const Status& status :
+         {join_sizes(), join_parameters(), join_arguments(), join_launch()}) {
       if (!status.ok()) return status.error();
     }
     for (const Status& status : {join_bench(), join_tests(), join_captured(), look_at_races()}) {
@@ -63,7 +64,7 @@ class Joiner {
     return {};
   }
 
-  Status josize_of() {
+  Status join_sizes() {
     problem_.sizes = manifest_.sizes;
     // A symbol that only the lists name gets its default from the first list that has it.
     for (const std::vector<Symbols>* list : {&manifest_.bench, &manifest_.tests}) {

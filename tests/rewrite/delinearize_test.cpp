@@ -99,6 +99,19 @@ TEST(Delinearize, FollowsDivisionsByNumbers) {
   }
 }
 
+// Quotients that are no whole numbers, or are cut.
+TEST(Delinearize, LeavesOtherDivisions) {
+  const auto kernel = case_of(R"~(
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < c * h * w) {
+    float part = i;
+    unsigned char byte = i;
+    b[i] = a[i] + part / w + byte / 7 + i % w;
+  })~");
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  expect_correct(**kernel, {split()});
+}
+
 TEST(Delinearize, Refuses) {
   const std::string index = "int i = blockIdx.x * blockDim.x + threadIdx.x;";
   expect_body_refused(index + "if (i < c * h * w) b[i] = a[i];",

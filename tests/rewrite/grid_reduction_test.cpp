@@ -95,6 +95,19 @@ TEST(GridReduction, OpensSumsThatBeginWithZero) {
               add_up("32", "2", "1"), "int");
 }
 
+// What an atomic adds is converted first, and what a loop sets anew it forgets.
+TEST(GridReduction, KeepsTypesAndResets) {
+  expect_done(std::string(kIndex) + "if (i < n) atomicAdd(total, x[i] * 0.5f - 1.0f);",
+              add_up("32", "2", "1"), "int");
+  expect_body_refused(std::string(kIndex) +
+                          "float s = 0.0f; for (int k = 0; k < 4; ++k) { s = 0.0f; if (i < n) s += "
+                          "x[i] * k; } atomicAdd(total, s);",
+                      "more than one guarded block");
+  expect_body_refused(
+      std::string(kIndex) + "int s = 0; if (i < n) s += x[i] * 1.5f; atomicAdd(total, s);",
+      "more than one guarded block");
+}
+
 TEST(GridReduction, Refuses) {
   const std::string index = kIndex;
   expect_body_refused(index + "if (i < n) { atomicAdd(total, x[i]); if (i == 0) total[1] = 1.0f; }",

@@ -1,6 +1,7 @@
 #include "rewrite/analysis/global_index.h"
 
 #include "rewrite/forms/kernel_state.h"
+#include "source/build.h"
 
 #include <set>
 
@@ -51,6 +52,12 @@ bool is_global_index(const Polynomial& polynomial, const std::string& axis,
 Polynomial global_index(const std::string& axis) {
   return Polynomial::symbol("blockIdx." + axis) * Polynomial::symbol("blockDim." + axis) +
          Polynomial::symbol("threadIdx." + axis);
+}
+
+source::ExprPtr in_type_of(const source::Expr& expr, const source::ExprPtr& value) {
+  const ScalarType type = expr.type.value_or(ScalarType::i32);
+  if (type == ScalarType::i32) return value;
+  return source::with_type(source::cast(std::string(cuda_name(type)), value), type);
 }
 
 Status require_global_index(const source::Kernel& kernel, const Analysis& analysis,

@@ -12,6 +12,9 @@ namespace regraph::rewrite {
 // blockIdx.a * blockDim.a + threadIdx.a, of the axis "x", "y" or "z".
 [[nodiscard]] source::Polynomial global_index(const std::string& axis);
 
+// An int in the type of `expr`, for which it stands.
+[[nodiscard]] source::ExprPtr in_type_of(const source::Expr& expr, const source::ExprPtr& value);
+
 // Whether every polynomial of the kernel takes thread and block index along `letter` ("x", "y",
 // "z") only as blockIdx.a * blockDim.a * C + (coarsening offset) * blockDim.a + threadIdx.a, C = 1
 // where there is no coarsening. Error: refused, naming what is used besides.

@@ -182,7 +182,7 @@ class GridLoopFinder {
     result.offset =
         with_block_extents(header.first, launch_.block) - builtin_symbol("threadIdx", axis);
     if (!is_of_block) result.offset = result.offset - builtin_symbol("blockIdx", axis) * block;
-    if (!is_of_parameters(result.offset))
+    if (!is_of_parameters(result.offset, form_.kernel))
       return refuse(at_line(loop) + "a thread does not begin with the element of its own number");
     if (is_changed_in(loop.body, header.counter))
       return refuse(at_line(loop) + "'" + header.counter + "' is changed in the loop");
@@ -220,7 +220,7 @@ class GridLoopFinder {
 
   Status read_limit(const ForLoop& loop, const Header& header, GridStrideLoop& result) const {
     const auto limit = form_.analysis.polynomial(header.limit);
-    if (!limit || !is_of_parameters(*limit))
+    if (!limit || !is_of_parameters(*limit, form_.kernel))
       return refuse(at_line(loop) + "its bounds are not made of the kernel's parameters alone");
     auto elements = size_of(*limit - result.offset, kernel_.problem());
     if (!elements)
@@ -250,14 +250,6 @@ class GridLoopFinder {
       });
     });
     return changed;
-  }
-
-  bool is_of_parameters(const Polynomial& polynomial) const {
-    const std::set<std::string> symbols = polynomial.symbols();
-    return std::all_of(symbols.begin(), symbols.end(), [&](const std::string& name) {
-      const source::KernelParameter* parameter = form_.kernel.parameter(name);
-      return parameter != nullptr && !parameter->is_pointer;
-    });
   }
 
   const KernelAnalysis& kernel_;

@@ -77,7 +77,8 @@ class LoopFinder {
     const std::string at = where(*result.loop);
     const auto first = form_.analysis.polynomial(result.counted.first);
     const auto limit = form_.analysis.polynomial(result.counted.limit);
-    if (!first || !limit || !is_of_parameters(*first) || !is_of_parameters(*limit))
+    if (!first || !limit || !is_of_parameters(*first, form_.kernel) ||
+        !is_of_parameters(*limit, form_.kernel))
       return refuse(at + "its bounds are not made of the kernel's parameters alone");
     result.span = *limit - *first;
     auto span = size_of(result.span, kernel_.problem());
@@ -98,14 +99,6 @@ class LoopFinder {
     }
     if (result.most < 2) return refuse(at + "it has only one iteration");
     return {};
-  }
-
-  bool is_of_parameters(const Polynomial& polynomial) const {
-    const std::set<std::string> symbols = polynomial.symbols();
-    return std::all_of(symbols.begin(), symbols.end(), [&](const std::string& name) {
-      const source::KernelParameter* parameter = form_.kernel.parameter(name);
-      return parameter != nullptr && !parameter->is_pointer;
-    });
   }
 
   const KernelAnalysis& kernel_;

@@ -4,8 +4,10 @@
 #include "source/analysis.h"
 #include "source/build.h"
 
+#include <algorithm>
 #include <cctype>
 #include <limits>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -156,6 +158,14 @@ std::optional<IntegerExpression> size_of(const Polynomial& polynomial, const Pro
     sum = sum == IntegerExpression(0) ? term : IntegerExpression::add(sum, term);
   }
   return sum;
+}
+
+bool is_of_parameters(const Polynomial& polynomial, const Kernel& kernel) {
+  const std::set<std::string> symbols = polynomial.symbols();
+  return std::all_of(symbols.begin(), symbols.end(), [&](const std::string& name) {
+    const source::KernelParameter* parameter = kernel.parameter(name);
+    return parameter != nullptr && !parameter->is_pointer;
+  });
 }
 
 std::optional<IntegerExpression> dividend_of(const IntegerExpression& quotient,

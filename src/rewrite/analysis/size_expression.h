@@ -30,6 +30,10 @@ namespace regraph::rewrite {
 [[nodiscard]] std::optional<IntegerExpression> size_of(const source::Polynomial& polynomial,
                                                        const Problem& problem);
 
+// Whether every symbol is a parameter of the kernel that is no pointer.
+[[nodiscard]] bool is_of_parameters(const source::Polynomial& polynomial,
+                                    const source::Kernel& kernel);
+
 // n of cdiv(n, divisor); nothing for other expressions.
 [[nodiscard]] std::optional<IntegerExpression> dividend_of(const IntegerExpression& quotient,
                                                            const IntegerExpression& divisor);

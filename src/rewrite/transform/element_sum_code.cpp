@@ -63,13 +63,19 @@ class SumCode {
   ExprPtr first() const { return source::variable(first_); }
   ExprPtr total() const { return source::variable(total_.variable, total_.scalar); }
 
+  // An atomic converts what it adds before it does.
+  ExprPtr added() const {
+    if (sum_.value->type == sum_.scalar) return sum_.value;
+    return source::with_type(source::cast(sum_.type, sum_.value), sum_.scalar);
+  }
+
   // What a thread does for element `element_`; streams are read from these registers.
   Block element(const std::map<std::string, ExprPtr>& registers) const {
     const ExprPtr index = source::variable(element_);
     Block body =
         source::rewrite_statements(sum_.element, [&](const StmtPtr& stmt) -> std::optional<Block> {
           if (stmt.get() != sum_.atomic) return std::nullopt;
-          return Block{source::assign(total(), source::AssignmentOperator::add, sum_.value)};
+          return Block{source::assign(total(), source::AssignmentOperator::add, added())};
         });
     body = source::rewrite_expressions(body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
       if (const auto* access = as<source::Subscript>(expr)) {
@@ -91,12 +97,6 @@ class SumCode {
       return in_type_of(*expr, index);
     });
     return without_unused_integers(std::move(body));
-  }
-
-  static ExprPtr in_type_of(const Expr& expr, const ExprPtr& value) {
-    const ScalarType type = expr.type.value_or(ScalarType::i32);
-    if (type == ScalarType::i32) return value;
-    return source::with_type(source::cast(std::string(cuda_name(type)), value), type);
   }
 
   // for (round...) { vectors; for (place...) element }, unrolled.

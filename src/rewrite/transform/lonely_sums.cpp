@@ -56,6 +56,18 @@ bool is_zero(const ExprPtr& value) {
   return floating != nullptr && floating->spelling.find_first_not_of("0.fFlL") == std::string::npos;
 }
 
+// The type of what the atomic adds to; nothing where that is not known.
+std::optional<ScalarType> type_of_target(const ExprPtr& target, const Kernel& kernel) {
+  std::optional<ScalarType> result;
+  source::walk(target, [&](const Expr& expr) {
+    const auto* variable = as<VariableReference>(expr);
+    const source::KernelParameter* parameter =
+        variable != nullptr ? kernel.parameter(variable->name) : nullptr;
+    if (parameter != nullptr && parameter->is_pointer) result = parameter->scalar;
+  });
+  return result;
+}
+
 // Trees whose result thread 0 adds somewhere.
 class TreeTaker {
  public:
@@ -77,6 +89,7 @@ class TreeTaker {
     if (tree.op != AssignmentOperator::add || !tree.function.empty()) return std::nullopt;
     const source::Call* total = total_after(tree, at);
     if (total == nullptr || !is_alone(tree, at)) return std::nullopt;
+    if (type_of_target(total->arguments[0], kernel_) != tree.scalar) return std::nullopt;
     Names names(kernel_);
     const std::string own = names.fresh("mine");
     Block body(kernel_.body.begin(), kernel_.body.begin() + static_cast<std::ptrdiff_t>(at));
@@ -226,10 +239,14 @@ class SumOpener {
     if (found == body_.end()) return false;
     const auto& declaration = source::to<Declaration>(*found);
     if (!declaration.variable.extents.empty() || declaration.variable.is_pointer) return false;
+    // Parts that are added in another type than the sum has would be other parts.
+    scalar_ = declaration.variable.scalar;
+    if (!scalar_ || type_of_target(target_, kernel_) != scalar_) return false;
     if (declaration.value && !is_zero(declaration.value)) {
       const auto* choice = as<source::Conditional>(declaration.value);
       if (choice == nullptr || !is_zero(choice->otherwise) || found + 1 != body_.end())
         return false;
+      if (!is_of_sum(choice->then)) return false;
       once_ = source::branch(choice->condition, {add(choice->then)});
     }
     body_.erase(found);
@@ -243,6 +260,13 @@ class SumOpener {
       return source::branch(choice->condition, {add(choice->then)});
     const StmtPtr added = source::evaluate(source::call("atomicAdd", {target_, value}));
     return guard_ ? source::branch(guard_, {added}) : added;
+  }
+
+  // Whether the atomic adds what the sum would have: nothing is cut to the sum's type after the
+  // addition.
+  bool is_of_sum(const ExprPtr& value) const {
+    return value->type &&
+           (value->type == scalar_ || (is_floating(*scalar_) && !is_floating(*value->type)));
   }
 
   // Whether the guard may be asked earlier: parameters, and what is known before all else.
@@ -295,30 +319,32 @@ class SumOpener {
     return result;
   }
 
-  // sum += v; sum = sum + v; or sum = v; as long as the sum is zero.
+  // sum += v; sum = sum + v; or sum = v; as long as the sum is zero, which it is once: what a loop
+  // sets, it sets again.
   StmtPtr opened(const Assignment& assigned, bool is_repeated) {
-    if (assigned.op == AssignmentOperator::add) {
+    if (const ExprPtr value = added_by(assigned); value && is_of_sum(value)) {
+      is_zero_ = false;
+      return add(value);
+    }
+    const bool sets = assigned.op == AssignmentOperator::assign && is_zero_ && !is_repeated;
+    if (sets && is_zero(assigned.value)) return source::scope({});
+    if (sets && is_of_sum(assigned.value)) {
       is_zero_ = false;
       return add(assigned.value);
     }
-    if (assigned.op == AssignmentOperator::assign) {
-      const auto* sum = source::as_binary(assigned.value, source::BinaryOperator::add);
-      if (sum != nullptr && source::is_named(sum->left, name_)) {
-        is_zero_ = false;
-        return add(sum->right);
-      }
-      if (sum != nullptr && source::is_named(sum->right, name_)) {
-        is_zero_ = false;
-        return add(sum->left);
-      }
-      if (is_zero(assigned.value) && is_zero_) return source::scope({});
-      if (is_zero_ && !is_repeated) {
-        is_zero_ = false;
-        return add(assigned.value);
-      }
-    }
     is_used_otherwise_ = true;
     return source::scope({});
+  }
+
+  // What an update adds; null for other assignments.
+  ExprPtr added_by(const Assignment& assigned) const {
+    if (assigned.op == AssignmentOperator::add) return assigned.value;
+    const auto* sum = assigned.op == AssignmentOperator::assign
+                          ? source::as_binary(assigned.value, source::BinaryOperator::add)
+                          : nullptr;
+    if (sum != nullptr && source::is_named(sum->left, name_)) return sum->right;
+    if (sum != nullptr && source::is_named(sum->right, name_)) return sum->left;
+    return nullptr;
   }
 
   const Kernel kernel_;
@@ -326,6 +352,7 @@ class SumOpener {
   Block body_;
   ExprPtr guard_;  // around the addition, or null
   std::string name_;
+  std::optional<ScalarType> scalar_;
   ExprPtr target_;
   std::optional<StmtPtr> once_;
   bool is_zero_ = true;

@@ -154,19 +154,13 @@ class IndexFolder {
     if (const auto* builtin = as<Builtin>(expr)) {
       // The kernel knows both together only.
       if (builtin->name == "blockIdx.x") return source::integer(0);
-      if (builtin->name == "threadIdx.x") return in_type_of(*expr);
+      if (builtin->name == "threadIdx.x") return in_type_of(*expr, old_index_);
       return std::nullopt;
     }
     if (!source::is<Binary>(expr)) return std::nullopt;
     const auto polynomial = form_.analysis.polynomial(expr);
     if (!polynomial || !(*polynomial == global_index("x"))) return std::nullopt;
-    return in_type_of(*expr);
-  }
-
-  ExprPtr in_type_of(const Expr& expr) const {
-    const ScalarType type = expr.type.value_or(ScalarType::i32);
-    if (type == ScalarType::i32) return old_index_;
-    return source::with_type(source::cast(std::string(cuda_name(type)), old_index_), type);
+    return in_type_of(*expr, old_index_);
   }
 
   // `int m = (unsigned int)(thread / n)` without the cast.

@@ -46,18 +46,22 @@ bool is_size(const Polynomial& value, const Kernel& kernel) {
          });
 }
 
+// Whether it holds any index: no number of the floating kind, and none that is cut.
+bool is_wide_integer(const std::optional<ScalarType>& type) {
+  return type && !is_floating(*type) && size_in_bytes(*type) >= size_in_bytes(ScalarType::i32);
+}
+
 // a of an expression that is index / a, rounded down; a may be one.
 std::optional<Polynomial> quotient_of_index(const ExprPtr& expr, const KernelForm& form,
                                             const Polynomial& index) {
+  if (!is_wide_integer(expr->type)) return std::nullopt;
   if (form.analysis.polynomial(expr) == index) return Polynomial(1);
   if (const auto* variable = as<source::VariableReference>(expr)) {
     const ExprPtr definition = form.analysis.definition(variable->name);
     return definition ? quotient_of_index(definition, form, index) : std::nullopt;
   }
   if (const auto* cast = as<source::Cast>(expr)) {
-    const bool keeps_value = cast->type && !is_floating(*cast->type) &&
-                             size_in_bytes(*cast->type) >= size_in_bytes(ScalarType::i32);
-    return keeps_value ? quotient_of_index(cast->operand, form, index) : std::nullopt;
+    return quotient_of_index(cast->operand, form, index);
   }
   const auto* binary = source::as_binary(expr, BinaryOperator::divide);
   if (binary == nullptr) return std::nullopt;
@@ -81,6 +85,7 @@ std::optional<Division> division_of_index(const Expr& expr, const KernelForm& fo
       (binary->op != BinaryOperator::divide && binary->op != BinaryOperator::remainder)) {
     return std::nullopt;
   }
+  if (!is_wide_integer(expr.type)) return std::nullopt;
   auto before = quotient_of_index(binary->left, form, index);
   auto divisor = before ? form.analysis.polynomial(binary->right) : std::nullopt;
   if (!divisor || !is_size(*divisor, form.kernel)) return std::nullopt;
@@ -209,12 +214,6 @@ class IndexSplitter {
 
   static ExprPtr joined(const ExprPtr& outer, const Polynomial& pitch, const ExprPtr& inner) {
     return source::add(source::multiply(outer, source::to_expression(pitch)), inner);
-  }
-
-  static ExprPtr in_type_of(const Expr& expr, const ExprPtr& value) {
-    const ScalarType type = expr.type.value_or(ScalarType::i32);
-    if (type == ScalarType::i32) return value;
-    return source::with_type(source::cast(std::string(cuda_name(type)), value), type);
   }
 
   // `v - v / n * n` is the inner part.
