@@ -24,6 +24,7 @@ inline constexpr Caveat kCaveats[] = {
      "floating-point atomics meet, whose retries are known only from random addresses"},
     {"caveat_local_memory", "local memory is used, whose cache traffic is not simulated"},
     {"caveat_ptx_counts", "instructions are counted in PTX: the machine code could not be read"},
+    {"caveat_unequal_blocks", "blocks differ in their work, of which some were looked at"},
 };
 
 // Returns the reasons among the facts, in the order above; empty: none is known.

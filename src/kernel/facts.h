@@ -112,6 +112,7 @@ inline constexpr FactDescription kFactDescriptions[] = {
     {"caveat_float_atomics", "1", "floating-point atomics meet"},
     {"caveat_local_memory", "1", "local memory is used"},
     {"caveat_ptx_counts", "1", "work is counted in PTX, not in machine code"},
+    {"caveat_unequal_blocks", "1", "blocks differ in their work"},
 };
 
 // Returns whether `name` is part of the vocabulary.

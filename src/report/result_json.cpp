@@ -151,6 +151,7 @@ Json measurement_json(const Measurement& measurement) {
           {"profiling_seconds", measurement.profiling_seconds},
           {"waiting_seconds", measurement.waiting_seconds},
           {"profiled", measurement.profiled},
+          {"exact_looks", measurement.exact_looks},
           {"no_counters", measurement.no_counters},
           {"final", measurement.speedup ? speedup_json(*measurement.speedup) : Json()},
           {"disturbances", measurement.disturbances},

@@ -148,6 +148,11 @@ void append_measurement(const Measurement& measurement, std::string& text) {
   if (measurement.clock_hertz > 0.0) {
     fmt::format_to(out, "; SM clock {:.0f} MHz", measurement.clock_hertz / 1e6);
   }
+  if (measurement.exact_looks > 0) {
+    text +=
+        "\n  sums        so long at the bench size that the original's own rounding exceeds the "
+        "tolerance:\n              outputs were compared on small integers, bit for bit";
+  }
   if (!measurement.no_counters.empty()) {
     fmt::format_to(out, "\n  counters    none: {}", measurement.no_counters);
   }

@@ -27,6 +27,7 @@ Measurement measurement_of(const MeasuringGpu& gpu) {
   measurement.profiling_seconds = statistics.profiling_seconds;
   measurement.waiting_seconds = statistics.waiting_seconds;
   measurement.profiled = statistics.profiled;
+  measurement.exact_looks = statistics.exact_looks;
   measurement.no_counters = statistics.no_counters;
   return measurement;
 }

@@ -161,5 +161,53 @@ __global__ void k(const float* in, float* out, int n) {
   EXPECT_EQ(again->benches[0].difference, "");
 }
 
+// One number at a time loses what does not fit below a large partial sum: the original is further
+// from the truth than its tolerance, and a sum by warps is not.
+TEST_F(Timing, ASumThatRoundsLessThanTheOriginalIsNotWrong) {
+  const std::string original_source = R"cuda(
+__global__ void k(const float* in, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) atomicAdd(out, in[i]);
+}
+)cuda";
+  const std::string by_warps = R"cuda(
+__global__ void k(const float* in, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float sum = i < n ? in[i] : 0.0f;
+  for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_down_sync(~0u, sum, offset);
+  if (threadIdx.x % 32 == 0) atomicAdd(out, sum);
+}
+)cuda";
+  constexpr const char* kSums = R"yaml(
+sizes: {n: 1024}
+args: {in: {shape: [n], init: "uniform(-1,3)"}, out: {dir: inout, shape: [1]}}
+launch: {block: 256, grid: "cdiv(n, bx)"}
+tests: [{n: 1000}]
+bench: [{n: 60000000}]
+check: {tolerance: 1.0e-3}
+)yaml";
+  Parameter out = test::buffer("out", false);
+  problem_ =
+      test::problem_of(kSums, {test::buffer("in", true), out, test::number("n")}, original_source);
+  TimingConfig timing = config();
+  timing.arithmetic.reduction_length = 1000.0;
+  const auto original = kernel(original_source);
+  TimingSession session(problem_, original, timing);
+  ASSERT_TRUE(session.race(original, machine().never()).ok());
+  auto better = session.race(kernel(by_warps), machine().never());
+  ASSERT_TRUE(better.ok()) << better.error().message;
+  print("by warps", *better);
+  EXPECT_EQ(better->benches[0].difference, "");
+  EXPECT_TRUE(better->faster);
+  EXPECT_EQ(session.health().exact_looks, 1);
+  // A single element more or less shows.
+  std::string wrong = by_warps;
+  wrong.replace(wrong.find("i < n ? in[i]"), 13, "i < n - (n > 100000 ? 97 : 0) ? in[i]");
+  auto report = session.race(kernel(wrong), machine().never());
+  ASSERT_TRUE(report.ok()) << report.error().message;
+  std::printf("%s\n", report->benches[0].difference.c_str());
+  EXPECT_NE(report->benches[0].difference, "");
+}
+
 }  // namespace
 }  // namespace regraph

@@ -234,6 +234,7 @@ GpuStatistics GpuEvaluator::statistics() const {
     const GpuLane& lane = *state_->lanes[i];
     statistics.workers += lane.processes();
     const SessionHealth health = lane.health();
+    statistics.exact_looks += health.exact_looks;
     if (i == 0) statistics.clock_hertz = health.clock_hertz;
     for (const double noise : health.noise)
       statistics.noise = std::max(statistics.noise, noise);

@@ -45,7 +45,8 @@ ModelInput GatheredLaunch::input() const {
           occupancy,
           flops,
           bytes,
-          binary->code ? &*binary->code : nullptr};
+          binary->code ? &*binary->code : nullptr,
+          sample.spread_error};
 }
 
 Result<GatheredLaunch, Rejection> gather_launch(const DeviceSpec& device, const Problem& problem,

@@ -19,6 +19,12 @@ constexpr double kCloseUncertainty = 0.25;
 constexpr double kFloatAtomicsUncertainty = 0.30;
 constexpr double kLocalMemoryUncertainty = 0.35;
 constexpr double kPtxCountsUncertainty = 0.25;
+// Unequal blocks: two standard errors of their mean, within these.
+constexpr double kUnequalUncertainty = 0.3;
+constexpr double kMostUnequalUncertainty = 0.8;
+
+// All caveats together.
+constexpr double kWidestUncertainty = 0.9;
 
 bool float_atomics_meet(const ModelInput& input, const TimeBounds& bounds, double largest) {
   const bool global = input.traffic.atomics.hottest_floating_passes > 0.0 &&
@@ -60,7 +66,10 @@ double assess_reliability(const ModelInput& input, const TimeBounds& b, bool cou
   caveat(float_atomics_meet(input, b, all[0]), "caveat_float_atomics", kFloatAtomicsUncertainty);
   caveat(uses_local_memory(input), "caveat_local_memory", kLocalMemoryUncertainty);
   caveat(counted_in_ptx, "caveat_ptx_counts", kPtxCountsUncertainty);
-  return std::sqrt(squares);
+  caveat(input.spread_error > 0.0, "caveat_unequal_blocks",
+         std::clamp(2.0 * input.spread_error, kUnequalUncertainty, kMostUnequalUncertainty));
+  // A time is not below zero.
+  return std::min(std::sqrt(squares), kWidestUncertainty);
 }
 
 }  // namespace regraph

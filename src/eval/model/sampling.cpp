@@ -1,13 +1,14 @@
 #include "eval/model/sampling.h"
 
+#include "eval/model/block_spread.h"
 #include "eval/model/local_memory.h"
-#include "eval/verify/inputs.h"
-#include "eval/verify/parameters.h"
+#include "eval/model/prepared_launch.h"
 #include "ptx/decode/code.h"
 #include "ptx/memory/module_memory.h"
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <set>
 #include <string>
 #include <utility>
@@ -15,80 +16,12 @@
 namespace regraph {
 namespace {
 
-// Elements of the repeating pattern that fills large buffers; a multiple of the page size in bytes
-// for every element type.
-constexpr std::size_t kPatternElements = 64 << 10;
-constexpr std::size_t kPage = 4096;
-// Inputs of the timing sample; verification draws its own.
-constexpr std::uint64_t kPatternSeed = 0x5EED;
 // Warp instructions one sampled block may take: far beyond any kernel worth timing.
 constexpr std::uint64_t kSampleInstructions = 400'000'000;
-// What one launch may address. Buffers are backed only where touched, but addresses must exist.
-constexpr std::uint64_t kMostBufferBytes = std::uint64_t{1} << 40;
-
-// Allocates and fills the buffers; returns one address an argument, 0 for scalars.
-Result<std::vector<std::uint64_t>> make_buffers(const Problem& problem, const Symbols& symbols,
-                                                ptx::DeviceMemory& memory,
-                                                ptx::ModuleMemory& variables) {
-  std::vector<std::uint64_t> addresses(problem.arguments.size(), 0);
-  for (std::size_t index = 0; index < problem.arguments.size(); ++index) {
-    const Argument& argument = problem.arguments[index];
-    if (!argument.has_content()) continue;
-    auto count = argument.element_count(symbols);
-    if (!count) return count.error();
-    const std::size_t size = size_in_bytes(argument.type);
-    if (*count < 0 || static_cast<std::uint64_t>(*count) > kMostBufferBytes / size) {
-      return fail(ErrorCode::invalid_argument, "at the benchmark size '" + argument.name +
-                                                   "' has " + std::to_string(*count) +
-                                                   " elements, more than any device holds");
-    }
-    const auto bytes = static_cast<std::size_t>(*count) * size;
-    std::size_t drawn = argument.is_symbol ? bytes : kPatternElements * size;
-    if (problem.is_whole(symbols, argument) && !argument.is_symbol)
-      drawn = (bytes + kPage - 1) / kPage * kPage;
-    std::vector<std::byte> pattern(drawn);
-    verify::fill_input(problem, argument, symbols, verify::Distribution::manifest, kPatternSeed,
-                       index, pattern);
-    if (argument.is_symbol) {
-      if (Status status = verify::set_symbol(argument, pattern, variables); !status)
-        return status.error();
-      continue;
-    }
-    auto address =
-        memory.allocate_pattern(argument.name, bytes,
-                                argument.direction == Direction::in ? ptx::BufferAccess::read_only
-                                                                    : ptx::BufferAccess::read_write,
-                                pattern);
-    if (!address) return address.error();
-    addresses[index] = *address;
-  }
-  return addresses;
-}
-
-// What a launch works on, as it is before the launch.
-struct PreparedLaunch {
-  ptx::DeviceMemory memory;
-  ptx::ModuleMemory variables;
-  ptx::LaunchArguments arguments;
-};
-
-Result<PreparedLaunch> prepare(const Problem& problem, const ptx::Program& program,
-                               const ConcreteLaunch& launch, const Symbols& symbols) {
-  ptx::DeviceMemory memory;
-  auto variables = ptx::ModuleMemory::create(program);
-  if (!variables) return variables.error();
-  auto addresses = make_buffers(problem, symbols, memory, *variables);
-  if (!addresses) return addresses.error();
-  auto parameters =
-      verify::pack_parameters(problem, program, launch.arguments, symbols, *addresses);
-  if (!parameters) return parameters.error();
-  ptx::LaunchArguments arguments;
-  arguments.grid = launch.grid;
-  arguments.block = launch.block;
-  arguments.dynamic_shared_bytes = static_cast<std::uint32_t>(launch.dynamic_shared_bytes);
-  arguments.parameters = std::move(*parameters);
-  return PreparedLaunch{std::move(memory), std::move(*variables), std::move(arguments)};
-}
+// And those that the look at other blocks may take, or as many as the representatives took.
+constexpr std::uint64_t kSpreadInstructions = 500'000;
+// Representatives this far from the mean of other blocks do not stand for them.
+constexpr double kAlike = 0.2;
 
 ptx::CacheGeometry geometry_of(const DeviceSpec& device, const Occupancy& occupancy,
                                std::int64_t shared_bytes_per_block) {
@@ -110,7 +43,7 @@ Result<SampledTraffic> sample_traffic(const Problem& problem, const ptx::Program
                                       const ConcreteLaunch& launch, const Symbols& symbols,
                                       const ptx::CacheGeometry& geometry,
                                       const Cancellation& cancellation, ThreadBudget* threads) {
-  auto prepared = prepare(problem, program, launch, symbols);
+  auto prepared = prepare_launch(problem, program, launch, symbols);
   if (!prepared) return prepared.error();
   ptx::CacheSimulationLimits limits;
   limits.threads = threads;
@@ -120,18 +53,50 @@ Result<SampledTraffic> sample_traffic(const Problem& problem, const ptx::Program
   return result;
 }
 
+struct SampledBlocks {
+  ptx::RunResult run;
+  double spread_error = 0.0;  // of work a block; 0 where blocks are alike
+};
+
+double instructions_a_block(const ptx::Profile& profile) {
+  double sum = 0.0;
+  for (const ptx::InstructionProfile& one : profile.instructions)
+    sum += static_cast<double>(one.warp_executions);
+  return sum / static_cast<double>(std::max<std::uint64_t>(profile.blocks, 1));
+}
+
 // Error: the launch cannot be prepared.
-Result<ptx::RunResult> run_representatives(const Problem& problem, const ptx::Program& program,
-                                           const ConcreteLaunch& launch, const Symbols& symbols,
-                                           const Cancellation& cancellation) {
-  auto prepared = prepare(problem, program, launch, symbols);
+Result<SampledBlocks> run_representatives(const Problem& problem, const ptx::Program& program,
+                                          const ConcreteLaunch& launch, const Symbols& symbols,
+                                          const Cancellation& cancellation) {
+  auto prepared = prepare_launch(problem, program, launch, symbols);
   if (!prepared) return prepared.error();
   ptx::RunOptions options;
   options.variables = &prepared->variables;
   options.blocks = representative_blocks(launch.grid);
   options.instruction_budget = kSampleInstructions;
   options.threads = 1;
-  return ptx::run(program, prepared->arguments, prepared->memory, options, cancellation);
+  SampledBlocks sampled;
+  sampled.run = ptx::run(program, prepared->arguments, prepared->memory, options, cancellation);
+  if (!sampled.run.ok() || options.blocks.size() == launch.grid.count()) return sampled;
+  const double own = instructions_a_block(sampled.run.profile);
+  const auto taken =
+      static_cast<std::uint64_t>(own * static_cast<double>(sampled.run.profile.blocks));
+  const BlockSpread spread =
+      measure_spread(program, *prepared, std::max(taken, kSpreadInstructions), cancellation);
+  if (spread.blocks.empty() || std::abs(own - spread.mean) <= kAlike * spread.mean) return sampled;
+  // As it is before the launch.
+  prepared = prepare_launch(problem, program, launch, symbols);
+  if (!prepared) return prepared.error();
+  options.variables = &prepared->variables;
+  options.blocks = spread.blocks;
+  ptx::RunResult drawn =
+      ptx::run(program, prepared->arguments, prepared->memory, options, cancellation);
+  // What faults only now does so for what the others left, as a counter that runs out.
+  if (!drawn.ok()) return sampled;
+  sampled.run = std::move(drawn);
+  sampled.spread_error = spread.relative_error;
+  return sampled;
 }
 
 }  // namespace
@@ -161,13 +126,13 @@ Result<LaunchSample> sample_launch(const Problem& problem, const ptx::Program& p
                                    const Cancellation& cancellation, ThreadBudget* threads) {
   // Each part has memory of its own: neither must find done what the other does.
   Result<SampledTraffic> traffic = SampledTraffic{};
-  Result<ptx::RunResult> run = ptx::RunResult{};
+  Result<SampledBlocks> sampled = SampledBlocks{};
   std::atomic<bool> faulty{false};
   ThreadBudget none;
   (threads != nullptr ? *threads : none).for_each_index(2, [&](std::size_t part) {
     if (part == 1) {
       // A fault is all that there will be to tell.
-      if (!faulty) run = run_representatives(problem, program, launch, symbols, cancellation);
+      if (!faulty) sampled = run_representatives(problem, program, launch, symbols, cancellation);
       return;
     }
     traffic = sample_traffic(problem, program, launch, symbols,
@@ -180,16 +145,18 @@ Result<LaunchSample> sample_launch(const Problem& problem, const ptx::Program& p
   // Of a block that may not be among the representatives.
   sample.fault = std::move(traffic->fault);
   if (sample.fault.kind != ptx::FaultKind::none) return sample;
-  if (!run) return run.error();
-  if (run->fault.kind == ptx::FaultKind::cancelled) {
+  if (!sampled) return sampled.error();
+  ptx::RunResult& run = sampled->run;
+  if (run.fault.kind == ptx::FaultKind::cancelled) {
     return fail(ErrorCode::cancelled, "cancelled while the benchmark size was sampled");
   }
-  sample.fault = std::move(run->fault);
+  sample.fault = std::move(run.fault);
   // A fault explains why the traffic could not be had either.
   if (sample.fault.kind != ptx::FaultKind::none) return sample;
   if (!traffic->traffic) return traffic->traffic.error();
   sample.traffic = *std::move(traffic->traffic);
-  sample.profile = std::move(run->profile);
+  sample.profile = std::move(run.profile);
+  sample.spread_error = sampled->spread_error;
   return sample;
 }
 
@@ -197,7 +164,7 @@ Result<ptx::Profile> sample_blocks(const Problem& problem, const ptx::Program& p
                                    const ConcreteLaunch& launch, const Symbols& symbols,
                                    const std::vector<std::uint64_t>& blocks,
                                    std::uint64_t instructions, const Cancellation& cancellation) {
-  auto prepared = prepare(problem, program, launch, symbols);
+  auto prepared = prepare_launch(problem, program, launch, symbols);
   if (!prepared) return prepared.error();
   ptx::RunOptions options;
   options.variables = &prepared->variables;

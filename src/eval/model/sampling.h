@@ -19,10 +19,13 @@ struct LaunchSample {
   ptx::Fault fault;           // of a sampled block; with one, the rest says nothing
   ptx::Profile profile;       // of the sampled blocks
   ptx::CacheTraffic traffic;  // of the whole grid
+  // Where blocks differ so much that two do not stand for all: the standard error of the mean work
+  // of those that were run instead, over that mean. 0 where they are alike.
+  double spread_error = 0.0;
 };
 
-// Linear ids of blocks that stand for the grid, ascending: all of a small grid, else two of its
-// interior, as the edge is a small part of a grid worth timing.
+// Linear ids of blocks that stand for a grid of blocks that are alike, ascending: all of a small
+// grid, else two of its interior, as the edge is a small part of a grid worth timing.
 [[nodiscard]] std::vector<std::uint64_t> representative_blocks(const Dim3& grid);
 
 // Samples `launch` with buffers of the sizes `symbols` give. Buffers hold a repeating pattern of

@@ -43,6 +43,7 @@ struct ModelInput {
   std::optional<double> bytes;  // that must move
   // Of the same kernel; null: work is counted in PTX.
   const sass::MachineCode* machine_code = nullptr;
+  double spread_error = 0.0;  // as in LaunchSample
 };
 
 // Seconds each bound needs by itself.

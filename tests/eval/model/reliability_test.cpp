@@ -18,9 +18,10 @@ class Reliability : public ::testing::Test {
   }
   double assess() {
     facts.clear();
-    return assess_reliability({kernel_.program(), profile, traffic, resources, kernel_.launch(),
-                               kernel_.occupancy(), std::nullopt, std::nullopt},
-                              bounds, counted_in_ptx, facts);
+    return assess_reliability(
+        {kernel_.program(), profile, traffic, resources, kernel_.launch(), kernel_.occupancy(),
+         std::nullopt, std::nullopt, nullptr, spread_error},
+        bounds, counted_in_ptx, facts);
   }
 
   ptx::CacheTraffic traffic;
@@ -28,6 +29,7 @@ class Reliability : public ::testing::Test {
   ResourceUsage resources;
   TimeBounds bounds;
   bool counted_in_ptx = false;
+  double spread_error = 0.0;
   Facts facts;
 
  private:
@@ -63,6 +65,10 @@ TEST_F(Reliability, EveryCaveatWidensAndIsNamed) {
   bounds.atomics = 0.5;
   expect_wider("caveat_float_atomics", 5);
   EXPECT_LT(before, 0.9);
+  spread_error = 0.05;
+  expect_wider("caveat_unequal_blocks", 6);
+  spread_error = 10.0;
+  EXPECT_DOUBLE_EQ(assess(), 0.9);
 }
 
 TEST_F(Reliability, FloatAtomicsThatTakeNoTimeDoNotMatter) {

@@ -129,6 +129,35 @@ TEST(SampleLaunch, LargeBuffersCostOnlyWhatIsTouched) {
   EXPECT_NEAR(sample->traffic.dram_read_bytes, 8e9, 0.1 * 8e9);
 }
 
+// The two representatives lie where nothing is done, as those of an escape-time picture may.
+TEST(SampleLaunch, BlocksThatDifferAreLookedAtInLargerNumbers) {
+  constexpr const char* kUnequal = R"cuda(
+__global__ void k(const float* in, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float x = i < n ? in[i] : 0.0f;
+  int rounds = blockIdx.x % 8 < 2 ? 200 : 0;
+  for (int r = 0; r < rounds; ++r) x = x * 1.0001f + in[(i + r) % n];
+  if (i < n) out[i] = x;
+}
+)cuda";
+  const auto sample = sampled(test::copy_problem(), kUnequal);
+  ASSERT_TRUE(sample.ok()) << sample.error().message;
+  EXPECT_GT(sample->profile.blocks, 8u);
+  EXPECT_GT(sample->spread_error, 0.05);
+  double instructions = 0.0;
+  for (const auto& one : sample->profile.instructions)
+    instructions += static_cast<double>(one.warp_executions);
+  // A quarter of the blocks does 200 rounds of a dozen instructions in each of 8 warps.
+  EXPECT_GT(instructions / static_cast<double>(sample->profile.blocks), 1500.0);
+}
+
+TEST(SampleLaunch, AlikeBlocksStayTwo) {
+  const auto sample = sampled(test::copy_problem(), test::kCopy);
+  ASSERT_TRUE(sample.ok()) << sample.error().message;
+  EXPECT_EQ(sample->profile.blocks, 2u);
+  EXPECT_EQ(sample->spread_error, 0.0);
+}
+
 TEST(SampleLaunch, EndsWhenCancelled) {
   Cancellation cancelled;
   cancelled.request();

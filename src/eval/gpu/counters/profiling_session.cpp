@@ -14,8 +14,9 @@ Result<void, Failure> ProfilingSession::ensure(const Cancellation& stop) {
   if (!started.ok()) return Failure{0, true, false, started.error().message};
   process_ = std::move(*started);
   ++processes_;
-  Result<BenchMemory> memory = BenchMemory::create(*process_, problem_, problem_.bench.back(),
-                                                   random_bits(config_.seed, 31), stop, false);
+  Result<BenchMemory> memory =
+      BenchMemory::create(*process_, problem_, problem_.bench.back(), random_bits(config_.seed, 31),
+                          stop, {.timed = false});
   if (!memory.ok()) {
     process_.reset();
     return Failure{0, true, false, memory.error().message};

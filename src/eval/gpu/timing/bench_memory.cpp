@@ -1,7 +1,5 @@
 #include "eval/gpu/timing/bench_memory.h"
 
-#include "eval/verify/inputs.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,18 +21,17 @@ constexpr std::size_t kRotation = 1009;
 // What `argument` holds at this size.
 std::vector<std::byte> draw(const Problem& problem, const Argument& argument,
                             const Symbols& symbols, std::size_t bytes, std::uint64_t seed,
-                            std::size_t stream) {
+                            std::size_t stream, verify::Distribution distribution) {
   std::vector<std::byte> content(bytes);
   if (problem.is_whole(symbols, argument)) {
-    verify::fill_input(problem, argument, symbols, verify::Distribution::manifest, seed, stream,
-                       content);
+    verify::fill_input(problem, argument, symbols, distribution, seed, stream, content);
     return content;
   }
   const std::size_t element = size_in_bytes(argument.type);
   const std::size_t drawn = is_floating(argument.type)
                                 ? std::min(bytes, kDrawnElements * element)
                                 : bytes;  // integers may be indices: as the manifest says
-  verify::fill_input(problem, argument, symbols, verify::Distribution::manifest, seed, stream,
+  verify::fill_input(problem, argument, symbols, distribution, seed, stream,
                      std::span(content).first(drawn));
   for (std::size_t at = drawn; at < bytes; at += drawn)
     std::memcpy(content.data() + at, content.data(), std::min(drawn, bytes - at));
@@ -56,7 +53,7 @@ void rotate_floats(const Problem& problem, verify::Buffers& inputs) {
 
 Result<BenchMemory> BenchMemory::create(GpuProcess& process, const Problem& problem,
                                         const Symbols& symbols, std::uint64_t seed,
-                                        const Cancellation& stop, bool timed) {
+                                        const Cancellation& stop, Contents contents) {
   BenchMemory memory(process, problem, symbols);
   if (const Status status = memory.measure(); !status.ok()) return status.error();
   double one_set = 0.0;  // inputs once, what is written once a side
@@ -67,16 +64,16 @@ Result<BenchMemory> BenchMemory::create(GpuProcess& process, const Problem& prob
                (argument.is_output() || argument.is_scratch ? 2.0 * bytes : 0.0);
   }
   const double room = kMemoryShare * static_cast<double>(process.device().total_bytes);
-  const int fewest = timed ? kFewestSets : 1;
+  const int fewest = contents.timed ? kFewestSets : 1;
   if (fewest * one_set > room) {
     return fail(ErrorCode::resource,
                 fmt::format("the bench size needs {:.3g} GiB for {} input sets, and the GPU has "
                             "room for {:.3g}; give smaller 'bench' sizes in the manifest",
                             fewest * one_set / (1 << 30), fewest, room / (1 << 30)));
   }
-  const int sets =
-      timed ? std::clamp(static_cast<int>(room / std::max(one_set, 1.0)), kFewestSets, kMostSets)
-            : 1;
+  const int sets = contents.timed ? std::clamp(static_cast<int>(room / std::max(one_set, 1.0)),
+                                               kFewestSets, kMostSets)
+                                  : 1;
 
   verify::Buffers inputs(problem.arguments.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -85,7 +82,8 @@ Result<BenchMemory> BenchMemory::create(GpuProcess& process, const Problem& prob
     const Result<std::int64_t> count = argument.element_count(symbols);
     if (!count.ok()) return count.error();
     inputs[i] = draw(problem, argument, symbols,
-                     static_cast<std::size_t>(*count) * size_in_bytes(argument.type), seed, i);
+                     static_cast<std::size_t>(*count) * size_in_bytes(argument.type), seed, i,
+                     contents.distribution);
     if (stop.requested()) return fail(ErrorCode::cancelled, "cancelled");
   }
   for (int set = 0; set < sets; ++set) {

@@ -7,6 +7,7 @@
 
 #include "eval/gpu/protocol/gpu_plan.h"
 #include "eval/gpu/timing/race.h"
+#include "eval/verify/inputs.h"
 
 #include <array>
 #include <cstdint>
@@ -16,12 +17,22 @@ namespace regraph::gpu {
 
 class BenchMemory {
  public:
+  struct Contents {
+    bool timed = true;  // several sets; else one
+    verify::Distribution distribution = verify::Distribution::manifest;
+  };
+
   // Draws inputs from `seed` and uploads them; as many sets as fit, from two to four, or one where
   // nothing is timed. Errors: resource (the size does not fit, or the worker failed), cancelled,
   // and those of the problem's shapes.
   [[nodiscard]] static Result<BenchMemory> create(GpuProcess& process, const Problem& problem,
                                                   const Symbols& symbols, std::uint64_t seed,
-                                                  const Cancellation& stop, bool timed = true);
+                                                  const Cancellation& stop, Contents contents);
+  [[nodiscard]] static Result<BenchMemory> create(GpuProcess& process, const Problem& problem,
+                                                  const Symbols& symbols, std::uint64_t seed,
+                                                  const Cancellation& stop) {
+    return create(process, problem, symbols, seed, stop, Contents());
+  }
 
   [[nodiscard]] int sets() const { return static_cast<int>(sets_.size()); }
   [[nodiscard]] const Symbols& symbols() const { return symbols_; }

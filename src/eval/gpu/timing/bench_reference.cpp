@@ -1,6 +1,7 @@
 #include "eval/gpu/timing/bench_reference.h"
 
 #include "base/random.h"
+#include "eval/verify/inputs.h"
 
 #include <fmt/format.h>
 #include <tbb/blocked_range.h>
@@ -121,8 +122,20 @@ Result<BenchReference, Failure> BenchReference::create(GpuProcess& process, Benc
   return reference;
 }
 
+bool BenchReference::is_exact() const {
+  for (std::size_t i = 0; i < problem_->arguments.size(); ++i) {
+    const Argument& argument = problem_->arguments[i];
+    if (!argument.is_output() || !verify::has_floats(argument)) continue;
+    for (const verify::Buffers& outputs : expected_) {
+      if (!verify::exactly_representable(argument, outputs[i], untouched_[i])) return false;
+    }
+  }
+  return true;
+}
+
 std::optional<std::string> BenchReference::difference(const verify::Buffers& outputs, int set,
-                                                      std::uint64_t poison_seed) const {
+                                                      std::uint64_t poison_seed,
+                                                      Exactness exactness) const {
   const verify::Buffers& expected = expected_[static_cast<std::size_t>(set)];
   for (std::size_t i = 0; i < problem_->arguments.size(); ++i) {
     const Argument& argument = problem_->arguments[i];
@@ -153,7 +166,7 @@ std::optional<std::string> BenchReference::difference(const verify::Buffers& out
                               untouched_[i],
                               {},
                               problem_->has_given_data(symbols_)},
-                             tau, false);
+                             tau, exactness == Exactness::bit_for_bit);
     };
     if (compare().equal) continue;
     if (before.empty()) fill_before();  // for the message

@@ -36,10 +36,17 @@ class BenchReference {
   // Input sets of which the outputs are known: the first ones.
   [[nodiscard]] int sets() const { return static_cast<int>(expected_.size()); }
 
+  enum class Exactness : std::uint8_t { to_rounding, bit_for_bit };
+
+  // Whether no output of the original can have been rounded: all are exactly representable with
+  // room for partial sums, or integers.
+  [[nodiscard]] bool is_exact() const;
+
   // What is wrong with the outputs of a launch on input set `set`, whose outputs held the poison of
   // `poison_seed` before; nothing when they are the original's. Thread-safe.
-  [[nodiscard]] std::optional<std::string> difference(const verify::Buffers& outputs, int set,
-                                                      std::uint64_t poison_seed) const;
+  [[nodiscard]] std::optional<std::string> difference(
+      const verify::Buffers& outputs, int set, std::uint64_t poison_seed,
+      Exactness exactness = Exactness::to_rounding) const;
 
  private:
   const Problem* problem_ = nullptr;

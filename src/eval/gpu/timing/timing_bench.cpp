@@ -45,8 +45,7 @@ Result<void, Failure> TimingBench::start(const Cancellation& stop) {
 void TimingBench::drop() {
   original_.reset();
   for (Size& size : sizes_) {
-    size.memory.reset();
-    size.reference.reset();
+    size = Size();
   }
   process_.reset();
 }
@@ -72,6 +71,7 @@ Result<void, Failure> TimingBench::furnish(const Cancellation& stop) {
         arithmetic, random_bits(config_.seed, b, processes_), timeout(b, 1), stop);
     if (!reference.ok()) return reference.error();
     sizes_[b].reference = std::move(*reference);
+    sizes_[b].rough = sums_are_rough(problem_, arithmetic.reduction_length);
   }
   return {};
 }
@@ -164,7 +164,31 @@ Result<std::string, Failure> TimingBench::look(std::size_t bench, const Resident
       candidate.plans[bench][index_of(RaceSide::candidate)][static_cast<std::size_t>(set)], set,
       RaceSide::candidate, seed, timeout(bench, 1), stop);
   if (!outputs.ok()) return outputs.error();
-  return reference.difference(*outputs, set, seed).value_or("");
+  std::string difference = reference.difference(*outputs, set, seed).value_or("");
+  if (difference.empty() || !sizes_[bench].rough) return difference;
+  return look_at_exact_sums(bench, candidate, difference, stop);
+}
+
+Result<std::string, Failure> TimingBench::look_at_exact_sums(std::size_t bench,
+                                                             const ResidentKernel& candidate,
+                                                             const std::string& difference,
+                                                             const Cancellation& stop) {
+  Size& size = sizes_[bench];
+  if (!size.asked_for_exact) {
+    Result<std::unique_ptr<ExactSums>, Failure> made = ExactSums::create(
+        *process_, problem_, problem_.bench[bench], {original_->loaded, original_->kernel->loaded},
+        random_bits(config_.seed, 29, bench), timeout(bench, 1), stop);
+    if (!made.ok()) return made.error();
+    size.exact = std::move(*made);
+    size.asked_for_exact = true;
+  }
+  if (!size.exact) return difference;
+  ++exact_looks_;
+  Result<std::string, Failure> exact =
+      size.exact->difference({candidate.loaded, candidate.kernel->loaded},
+                             random_bits(config_.seed, 31, ++batches_), timeout(bench, 1), stop);
+  if (!exact.ok() || exact->empty()) return exact;
+  return "on small integers, whose sums are exact, " + *exact;
 }
 
 }  // namespace regraph::gpu

@@ -5,6 +5,7 @@
 #include "base/cancellation.h"
 #include "eval/gpu/timing/bench_memory.h"
 #include "eval/gpu/timing/bench_reference.h"
+#include "eval/gpu/timing/exact_sums.h"
 #include "eval/gpu/timing/race.h"
 #include "eval/verify/prepared_candidate.h"
 
@@ -69,7 +70,8 @@ class TimingBench {
                                                      const Cancellation& stop);
 
   // One launch more, as the candidate's are timed: how its outputs differ from the original's, in
-  // words; empty when they do not.
+  // words; empty when they do not. Where the original's own sums are rough, inputs decide whose
+  // sums are exact.
   [[nodiscard]] Result<std::string, Failure> look(std::size_t bench,
                                                   const ResidentKernel& candidate,
                                                   const Cancellation& stop);
@@ -82,17 +84,27 @@ class TimingBench {
   [[nodiscard]] double median_clock() const { return median(clocks_); }
   [[nodiscard]] int processes() const { return processes_; }
   [[nodiscard]] int blocks() const { return blocks_; }
+  // Launches whose outputs were judged on exact sums.
+  [[nodiscard]] int exact_looks() const { return exact_looks_; }
   [[nodiscard]] const DeviceProperties* device() const { return device_ ? &*device_ : nullptr; }
 
  private:
   struct Size {
     std::optional<BenchMemory> memory;
     std::optional<BenchReference> reference;
+    bool rough = false;                // the original's sums
+    bool asked_for_exact = false;      // whether `exact` was made where it can be
+    std::unique_ptr<ExactSums> exact;  // or none
   };
 
   void drop();
   [[nodiscard]] Result<void, Failure> furnish(const Cancellation& stop);
   [[nodiscard]] double timeout(std::size_t bench, std::size_t samples) const;
+  // On exact sums; `difference` where there are none.
+  [[nodiscard]] Result<std::string, Failure> look_at_exact_sums(std::size_t bench,
+                                                                const ResidentKernel& candidate,
+                                                                const std::string& difference,
+                                                                const Cancellation& stop);
 
   const Problem& problem_;
   const std::shared_ptr<const PreparedCandidate> original_kernel_;
@@ -105,6 +117,7 @@ class TimingBench {
   std::vector<double> clocks_;            // hertz, a block
   int processes_ = 0;
   int blocks_ = 0;
+  int exact_looks_ = 0;
   int batches_ = 0;  // of samples, ever; numbers poison and rotates sets
 };
 

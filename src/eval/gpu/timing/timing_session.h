@@ -34,6 +34,7 @@ struct SessionHealth {
   int processes = 0;          // workers started
   int blocks = 0;
   int discarded_blocks = 0;  // because the clock was low
+  int exact_looks = 0;       // outputs that were judged on exact sums
 };
 
 // Not thread-safe: a GPU times one kernel at a time.
