@@ -33,7 +33,9 @@ struct Measurement {
   double model_seconds = 0.0;
   double probation_seconds = 0.0;
   double timing_seconds = 0.0;
+  double furnishing_seconds = 0.0;  // part of timing_seconds
   double profiling_seconds = 0.0;
+  double answer_seconds = 0.0;  // the last measurement and the sanitizer
   double waiting_seconds = 0.0;
   int profiled = 0;         // kernels whose hardware counters were read
   int exact_looks = 0;      // outputs at the bench size judged on small integers

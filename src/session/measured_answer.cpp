@@ -24,6 +24,7 @@ Measurement measurement_of(const MeasuringGpu& gpu) {
   measurement.model_seconds = statistics.model_seconds;
   measurement.probation_seconds = statistics.probation_seconds;
   measurement.timing_seconds = statistics.timing_seconds;
+  measurement.furnishing_seconds = statistics.furnishing_seconds;
   measurement.profiling_seconds = statistics.profiling_seconds;
   measurement.waiting_seconds = statistics.waiting_seconds;
   measurement.profiled = statistics.profiled;
@@ -82,6 +83,7 @@ MeasuredAnswer measure_answer(const MeasuringGpu& gpu, bool sanitize, SearchOutc
   (void)gpu.disturbances.look(true);
   answer.measurement.disturbances = gpu.disturbances.seen();
   if (sanitize && claimed()) sanitize_once(gpu, outcome, answer, interrupted);
+  answer.measurement.answer_seconds = gpu.evaluator.statistics().answer_seconds;
   return answer;
 }
 

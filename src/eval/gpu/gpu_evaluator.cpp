@@ -215,6 +215,7 @@ Result<MeasuredSpeedup, Failure> GpuEvaluator::measure_answer(const Candidate& b
   auto kernel = state_->prepare(best, cancellation);
   if (!kernel) return Failure{0, false, false, kernel.error().message};
   const State::Turn turn(*state_, true, cancellation);
+  const Stopwatch watch(state_->log, &GpuStatistics::answer_seconds);
   return turn.lane().measure_answer(*kernel, cancellation);
 }
 
@@ -223,6 +224,7 @@ SanitizerReport GpuEvaluator::sanitize_answer(const Candidate& best, const Sanit
   auto kernel = state_->prepare(best, cancellation);
   if (!kernel) return {{}, {}, {kernel.error().message}};
   const State::Turn turn(*state_, true, cancellation);
+  const Stopwatch watch(state_->log, &GpuStatistics::answer_seconds);
   return turn.lane().sanitize(config, **kernel, cancellation);
 }
 
@@ -234,6 +236,7 @@ GpuStatistics GpuEvaluator::statistics() const {
     const GpuLane& lane = *state_->lanes[i];
     statistics.workers += lane.processes();
     const SessionHealth health = lane.health();
+    statistics.furnishing_seconds += health.furnishing_seconds;
     statistics.exact_looks += health.exact_looks;
     if (i == 0) statistics.clock_hertz = health.clock_hertz;
     for (const double noise : health.noise)

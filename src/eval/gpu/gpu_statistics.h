@@ -20,7 +20,9 @@ struct GpuStatistics {
   double model_seconds = 0.0;
   double probation_seconds = 0.0;
   double timing_seconds = 0.0;
+  double furnishing_seconds = 0.0;  // part of timing: processes, inputs, expected outputs
   double profiling_seconds = 0.0;
+  double answer_seconds = 0.0;   // the last measurement and the sanitizer
   double waiting_seconds = 0.0;  // for a GPU
   int profiled = 0;              // kernels whose counters were read
   std::string no_counters;       // why none could be; empty otherwise

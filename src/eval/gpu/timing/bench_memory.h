@@ -69,8 +69,9 @@ class BenchMemory {
 
   [[nodiscard]] Status measure();
   [[nodiscard]] Status add_set(const verify::Buffers& inputs, const Cancellation& stop);
-  [[nodiscard]] Result<Buffer> allocate(std::span<const std::byte> content, std::uint64_t bytes,
-                                        const Cancellation& stop);
+  // The content from byte `first` on, then what is before it.
+  [[nodiscard]] Result<Buffer> allocate(std::span<const std::byte> content, std::size_t first,
+                                        std::uint64_t bytes, const Cancellation& stop);
 
   GpuProcess* process_;
   const Problem* problem_;

@@ -3,6 +3,7 @@
 #include "base/random.h"
 
 #include <algorithm>
+#include <chrono>
 
 namespace regraph::gpu {
 namespace {
@@ -29,6 +30,8 @@ TimingBench::TimingBench(const Problem& problem, std::shared_ptr<const PreparedC
 
 Result<void, Failure> TimingBench::start(const Cancellation& stop) {
   drop();
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point begin = Clock::now();
   Result<std::unique_ptr<GpuProcess>> started = GpuProcess::start(config_.worker, stop);
   if (!started.ok()) {
     if (stop.requested()) return Failure{0, false, false, "cancelled"};
@@ -39,6 +42,7 @@ Result<void, Failure> TimingBench::start(const Cancellation& stop) {
   ++processes_;
   Result<void, Failure> ready = furnish(stop);
   if (!ready.ok()) drop();
+  furnishing_seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
   return ready;
 }
 

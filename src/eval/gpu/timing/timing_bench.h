@@ -84,6 +84,8 @@ class TimingBench {
   [[nodiscard]] double median_clock() const { return median(clocks_); }
   [[nodiscard]] int processes() const { return processes_; }
   [[nodiscard]] int blocks() const { return blocks_; }
+  // Spent on starting processes and filling their memory.
+  [[nodiscard]] double furnishing_seconds() const { return furnishing_seconds_; }
   // Launches whose outputs were judged on exact sums.
   [[nodiscard]] int exact_looks() const { return exact_looks_; }
   [[nodiscard]] const DeviceProperties* device() const { return device_ ? &*device_ : nullptr; }
@@ -118,6 +120,7 @@ class TimingBench {
   int processes_ = 0;
   int blocks_ = 0;
   int exact_looks_ = 0;
+  double furnishing_seconds_ = 0.0;
   int batches_ = 0;  // of samples, ever; numbers poison and rotates sets
 };
 

@@ -294,6 +294,7 @@ SessionHealth TimingSession::health() const {
   health.clock_hertz = state_->bench.median_clock();
   health.processes = state_->bench.processes();
   health.blocks = state_->bench.blocks();
+  health.furnishing_seconds = state_->bench.furnishing_seconds();
   health.exact_looks = state_->bench.exact_looks();
   health.discarded_blocks = state_->discarded_blocks;
   for (const State::Size& size : state_->sizes)

@@ -33,8 +33,9 @@ struct SessionHealth {
   double clock_hertz = 0.0;   // median over all blocks
   int processes = 0;          // workers started
   int blocks = 0;
-  int discarded_blocks = 0;  // because the clock was low
-  int exact_looks = 0;       // outputs that were judged on exact sums
+  int discarded_blocks = 0;         // because the clock was low
+  double furnishing_seconds = 0.0;  // of timing processes: start, inputs, the original's outputs
+  int exact_looks = 0;              // outputs that were judged on exact sums
 };
 
 // Not thread-safe: a GPU times one kernel at a time.
