@@ -17,6 +17,21 @@ args:
 launch: {block: 128, grid: "cdiv(n, bx)"}
 tests: [{n: 5000}, {n: 1024}, {n: 1}]
 )~"},
+      {"histogram_of_the_grid", R"~(
+__global__ void histogram(const unsigned char* data, unsigned int* bins, int n) {
+  const size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;
+  for (size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += stride) {
+    const int bin = data[i];
+    if (bin < 256) atomicAdd(bins + bin, 1u);
+  }
+}
+)~",
+       R"~(
+sizes: {n: 5000000}
+args: {data: {dir: in, shape: [n], init: "int(0,255)"}, bins: {dir: inout, shape: [256], init: "int(0,9)"}}
+launch: {block: 256, grid: "min(8, cdiv(n, bx))"}
+tests: [{n: 1000}, {n: 257}, {n: 5}]
+)~"},
       {"histogram_variable_bins", R"~(
 __global__ void histogram(const int* data, int* bins, int n, int count) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

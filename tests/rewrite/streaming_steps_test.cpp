@@ -43,6 +43,24 @@ TEST(AtomicPrivatize, BringsRoundsAlong) {
   EXPECT_EQ(state.plan.launches[0].grid[0].text(), "cdiv(n, 256 * bx)");
 }
 
+TEST(AtomicPrivatize, BringsVectorsAlongAndAddsCopiesUp) {
+  const auto kernel = sample("histogram_global");
+  const auto state = expect_correct(
+      *kernel, {{"atomic_privatize", {{"rounds", "64"}, {"copies", "4"}, {"width", "4"}}}});
+  EXPECT_EQ(state.plan.launches[0].grid[0].text(), "cdiv(n, 256 * bx)");
+  const std::string text = source::print(state.unit);
+  EXPECT_NE(text.find("uchar4"), std::string::npos);
+  // One atomic a bin and block, whatever the copies.
+  EXPECT_EQ(text.find("atomicAdd(&bins["), text.rfind("atomicAdd(&bins["));
+}
+
+TEST(AtomicPrivatize, TakesALoopOverTheGridApart) {
+  const auto kernel = sample("histogram_of_the_grid");
+  const auto state = expect_correct(
+      *kernel, {{"atomic_privatize", {{"rounds", "64"}, {"copies", "2"}, {"width", "4"}}}});
+  EXPECT_NE(source::print(state.unit).find("uchar4"), std::string::npos);
+}
+
 TEST(AtomicPrivatize, UsesDynamicSharedMemoryForALengthOfTheProblem) {
   const auto kernel = sample("histogram_variable_bins");
   const auto state =

@@ -1,5 +1,6 @@
 #include "rewrite/forms/plain_form.h"
 
+#include "rewrite/forms/atomic_elements.h"
 #include "rewrite/forms/constant_lengths.h"
 #include "rewrite/forms/counted_loops.h"
 #include "rewrite/forms/dead_guards.h"
@@ -61,6 +62,7 @@ PlainForm plain_form(const source::Kernel& kernel, const PlainFormLicence& licen
   PlainForm result{kernel};
   if (holds_opaque(kernel.body)) return result;
   if (licence.distinct_buffers) result.kernel.body = with_plain_loads(kernel.body);
+  result.kernel.body = with_atomic_elements(result.kernel);
   result.kernel.body = with_counted_loops(without_continues(result.kernel.body));
   result.kernel.body = with_narrow_counters(result.kernel);
   result.kernel.body = with_selected_values(result.kernel);

@@ -6,7 +6,9 @@
 //   clear bins_of_block; barrier; if (i < n) atomicAdd(&bins_of_block[data[i]], 1); barrier;
 //   for each bin: atomicAdd(&bins[bin], bins_of_block[bin])
 //
-// With "rounds" the block first gets the work of several blocks, as in grid_stride.
+// With "rounds" the block first gets the work of several blocks, as in grid_stride; with "width"
+// its threads first load by vectors, as in vectorize_global, which gains nothing while atomics meet
+// in global memory. Several copies are put together before they are merged.
 //
 // Legal when the kernel does nothing with the table but one kind of atomic whose result is not
 // used, the operation can be done in any order (floating sums: with the problem's leave), and the
@@ -14,6 +16,7 @@
 #include "rewrite/analysis/block_geometry.h"
 #include "rewrite/analysis/shared_memory.h"
 #include "rewrite/analysis/size_expression.h"
+#include "rewrite/steps/macro_step.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/names.h"
 #include "source/build.h"
@@ -164,14 +167,23 @@ class Privatizer {
         source::element(source::variable(table_.parameter->name, scalar_), {bin});
     // What was subtracted from a copy of zeros is negative already.
     const std::string function = table_.function == "atomicSub" ? "atomicAdd" : table_.function;
+    const auto slot_of = [&](int copy) {
+      return local_slot(copy == 0 ? bin
+                                  : source::add(bin, source::multiply(table_.length_in_kernel,
+                                                                      source::integer(copy))));
+    };
+    const auto update = [&](const ExprPtr& value) {
+      return source::evaluate(source::call(function, {source::address(global), value}));
+    };
     Block merges;
-    for (int copy = 0; copy < copies_; ++copy) {
-      const ExprPtr place =
-          copy == 0
-              ? bin
-              : source::add(bin, source::multiply(table_.length_in_kernel, source::integer(copy)));
-      merges.push_back(
-          source::evaluate(source::call(function, {source::address(global), local_slot(place)})));
+    if (function == "atomicAdd") {
+      ExprPtr sum = slot_of(0);
+      for (int copy = 1; copy < copies_; ++copy)
+        sum = source::add(sum, slot_of(copy));
+      merges.push_back(update(sum));
+    } else {
+      for (int copy = 0; copy < copies_; ++copy)
+        merges.push_back(update(slot_of(copy)));
     }
     return for_all(merged, table_.length_in_kernel, std::move(merges));
   }
@@ -192,11 +204,11 @@ bool updates_atomically(const Block& block) {
   return found;
 }
 
-// A block of one round merges as often as it updates, so the rounds of grid_stride can come along:
-// then the state is what that step gives.
+// A block of one round merges as often as it updates, so the rounds of grid_stride and the vectors
+// of vectorize_global can come along: then the state is what those steps give.
 struct TablePlace {
-  std::shared_ptr<const KernelState> looped;      // null: the state itself
-  std::shared_ptr<const KernelAnalysis> of_loop;  // of `looped`
+  std::shared_ptr<const KernelState> prepared;     // null: the state itself
+  std::shared_ptr<const KernelAnalysis> analysis;  // of `prepared`
   Table table;
   int copies = 0;
 };
@@ -211,12 +223,14 @@ class AtomicPrivatize final : public PlacedStep<TablePlace> {
       for (const char* copies : {"1", "2", "4"})
         result.push_back({{"copies", copies}, {"rounds", rounds}});
     }
+    for (const char* copies : {"2", "8"})
+      result.push_back({{"copies", copies}, {"rounds", "64"}, {"width", "4"}});
     return result;
   }
 
  protected:
-  // With rounds this applies grid_stride: whether the table is still one in the looped kernel
-  // depends on what the loop does to its analysis. Kernels without atomics do not get that far.
+  // This applies the steps that come along: whether the table is still one after them depends on
+  // what they do to its analysis. Kernels without atomics do not get that far.
   Result<TablePlace> find(const KernelAnalysis& kernel,
                           const StepParameters& parameters) const override {
     TablePlace place;
@@ -228,15 +242,20 @@ class AtomicPrivatize final : public PlacedStep<TablePlace> {
     place.copies = *copies;
     if (!updates_atomically(kernel.kernel().body))
       return refuse("the kernel updates no array in global memory atomically");
-    if (*rounds >= 2) {
-      auto looped =
-          find_built_in_step("grid_stride")->apply(kernel, {{"rounds", parameters.at("rounds")}});
-      if (!looped) return looped.error();
-      place.looped = std::make_shared<const KernelState>(std::move(*looped));
-      place.of_loop =
-          std::make_shared<const KernelAnalysis>(*place.looped, kernel.problem(), kernel.limits());
+    std::vector<MacroMember> first;
+    if (const auto width = parameters.find("width"); width != parameters.end())
+      first.push_back({"vectorize_global", {{{"width", width->second}}}});
+    // A loop over the grid gets its own rounds instead.
+    if (*rounds >= 2) first.insert(first.begin(), {"thread_per_element", {{}}, true});
+    if (*rounds >= 2) first.push_back({"grid_stride", {{{"rounds", parameters.at("rounds")}}}});
+    if (!first.empty()) {
+      auto prepared = apply_members(kernel, first);
+      if (!prepared) return prepared.error();
+      place.prepared = std::make_shared<const KernelState>(std::move(*prepared));
+      place.analysis = std::make_shared<const KernelAnalysis>(*place.prepared, kernel.problem(),
+                                                              kernel.limits());
     }
-    const KernelAnalysis& state = place.of_loop ? *place.of_loop : kernel;
+    const KernelAnalysis& state = place.analysis ? *place.analysis : kernel;
     auto table = table_of(state, *copies);
     if (!table) return table.error();
     place.table = std::move(*table);
@@ -244,7 +263,7 @@ class AtomicPrivatize final : public PlacedStep<TablePlace> {
   }
 
   KernelState rewrite(const KernelAnalysis& kernel, const TablePlace& place) const override {
-    const KernelAnalysis& state = place.of_loop ? *place.of_loop : kernel;
+    const KernelAnalysis& state = place.analysis ? *place.analysis : kernel;
     const Kernel& form = (*state.single_exit())->kernel;
     KernelState result = state.state();
     if (is_floating(*place.table.parameter->scalar)) rely_on(result, kReordersSums);
