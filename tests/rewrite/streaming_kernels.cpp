@@ -27,7 +27,7 @@ __global__ void histogram(const unsigned char* data, unsigned int* bins, int n) 
 }
 )~",
        R"~(
-sizes: {n: 5000000}
+sizes: {n: 50000000}
 args: {data: {dir: in, shape: [n], init: "int(0,255)"}, bins: {dir: inout, shape: [256], init: "int(0,9)"}}
 launch: {block: 256, grid: "min(8, cdiv(n, bx))"}
 tests: [{n: 1000}, {n: 257}, {n: 5}]
