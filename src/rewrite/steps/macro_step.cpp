@@ -33,6 +33,12 @@ Result<KernelState> apply_members(const KernelAnalysis& kernel,
   return state;
 }
 
+std::shared_ptr<const UntiledKernel> untiled(const KernelAnalysis& kernel) {
+  if (!kernel.analysis().has_shared()) return nullptr;
+  auto state = find_built_in_step("untile")->apply(kernel, {});
+  return state ? std::make_shared<const UntiledKernel>(std::move(*state), kernel) : nullptr;
+}
+
 bool is_block(const KernelAnalysis& kernel, const std::string& block) {
   const auto launch = kernel.launch();
   if (!launch) return false;

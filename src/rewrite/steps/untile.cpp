@@ -26,13 +26,36 @@
 #include "rewrite/transform/staged_copies.h"
 #include "rewrite/transform/strip_headers.h"
 #include "rewrite/transform/unused_values.h"
+#include "source/mutator.h"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <utility>
 
 namespace regraph::rewrite {
 namespace {
+
+// Blocks that declare nothing.
+class ScopeOpener final : public source::Mutator {
+ public:
+  using Mutator::run;
+
+ private:
+  void append(const source::StmtPtr& stmt, source::Block& out) override {
+    const source::StmtPtr inner = run(stmt);
+    const auto* scope = source::as<source::Scope>(inner);
+    const bool opens =
+        scope != nullptr && std::ranges::none_of(scope->body, [](const source::StmtPtr& part) {
+          return source::is<source::Declaration>(part);
+        });
+    if (opens) {
+      out.insert(out.end(), scope->body.begin(), scope->body.end());
+    } else {
+      out.push_back(inner);
+    }
+  }
+};
 
 class Untile final : public StepRewriter {
  public:
@@ -87,7 +110,7 @@ class Untile final : public StepRewriter {
     kernel.body = without_idle_ends(kernel, merged.depths);
     kernel.body = with_guarded_loops(kernel);
     kernel.body = without_dead_guards(kernel);
-    kernel.body = without_unused_values(std::move(kernel.body));
+    kernel.body = ScopeOpener().run(without_unused_values(std::move(kernel.body)));
     return kernel;
   }
 

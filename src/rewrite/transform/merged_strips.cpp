@@ -22,6 +22,7 @@ using source::as;
 using source::Block;
 using source::Branch;
 using source::Declaration;
+using source::Expr;
 using source::ExprPtr;
 using source::ForLoop;
 using source::is;
@@ -72,27 +73,100 @@ class OneCounter final : public source::Mutator {
  private:
   using Mutator::mutate;
 
-  // What is a polynomial as a whole stays one.
-  std::optional<ExprPtr> replaced(const ExprPtr& expr) {
-    if (!is_index_type(expr->type)) return std::nullopt;
+  // An integer in which both counters make one, nothing where they do not. What does not mention
+  // them stays as it is written.
+  std::optional<ExprPtr> merged(const ExprPtr& expr) const {
     const auto polynomial = analysis_.polynomial(expr);
     if (!polynomial) return std::nullopt;
+    if (!mentions_counters(*polynomial)) return expr;
+    if (const auto* cast = as<source::Cast>(expr)) {
+      const auto operand = merged(cast->operand);
+      // Of what is an int as an unsigned number, the int.
+      const auto* inner = operand ? as<source::Cast>(*operand) : nullptr;
+      if (inner != nullptr && inner->operand->type == expr->type &&
+          inner->operand->type == ScalarType::i32 && inner->type == ScalarType::u32) {
+        return inner->operand;
+      }
+      if (operand) return source::with_type(source::cast(cast->target, *operand), expr->type);
+    }
+    if (const auto* variable = as<VariableReference>(expr)) {
+      const ExprPtr definition = analysis_.definition(variable->name);
+      const bool is_named = definition && analysis_.loop(variable->name) == nullptr;
+      if (is_named && merged(definition)) return expr;
+    }
+    if (const auto* product = source::as_binary(expr, source::BinaryOperator::multiply)) {
+      const auto left = merged(product->left);
+      const auto right = left ? merged(product->right) : std::nullopt;
+      if (right) return source::with_type(source::multiply(*left, *right), expr->type);
+    }
+    if (source::as_binary(expr, source::BinaryOperator::add) != nullptr) return merged_sum(expr);
+    return by_one_counter(*polynomial, *expr);
+  }
+
+  // a * n + t * 16 + k -> a * n + k
+  std::optional<ExprPtr> merged_sum(const ExprPtr& expr) const {
+    std::vector<ExprPtr> terms;
+    add_terms(expr, terms);
+    ExprPtr sum;
+    Polynomial rest;
+    const Expr* of_rest = nullptr;
+    const auto take = [&](const ExprPtr& term) { sum = sum ? source::add(sum, term) : term; };
+    for (const ExprPtr& term : terms) {
+      if (const auto alone = merged(term)) {
+        take(*alone);
+      } else {
+        rest = rest + *analysis_.polynomial(term);
+        of_rest = term.get();
+      }
+    }
+    if (of_rest != nullptr) {
+      const auto together = by_one_counter(rest, *expr);
+      if (!together) return std::nullopt;
+      take(*together);
+    }
+    return in_type_of_sum(sum, expr->type);
+  }
+
+  static void add_terms(const ExprPtr& expr, std::vector<ExprPtr>& terms) {
+    const auto* sum = source::as_binary(expr, source::BinaryOperator::add);
+    if (sum == nullptr) {
+      terms.push_back(expr);
+      return;
+    }
+    add_terms(sum->left, terms);
+    add_terms(sum->right, terms);
+  }
+
+  static ExprPtr in_type_of_sum(const ExprPtr& sum, const source::ScalarHint& type) {
+    if (sum->type == type || !type) return sum;
+    return source::with_type(source::cast(std::string(cuda_name(*type)), sum), type);
+  }
+
+  std::optional<ExprPtr> by_one_counter(const Polynomial& polynomial, const Expr& typed) const {
     const std::string& outer = strips_.outer.name;
     const std::string& inner = strips_.inner.name;
-    if (!polynomial->mentions(outer) && !polynomial->mentions(inner)) return expr;
-    const auto of_outer = polynomial->coefficient(outer);
-    const auto of_inner = polynomial->coefficient(inner);
+    const auto of_outer = polynomial.coefficient(outer);
+    const auto of_inner = polynomial.coefficient(inner);
     const bool is_one = of_outer && of_inner && !of_outer->mentions(inner) &&
                         *of_outer == *of_inner * Polynomial(strips_.length);
-    if (!is_one) {
-      fails = true;
-      return expr;
-    }
+    if (!is_one) return std::nullopt;
     const std::string& name = source::to<VariableReference>(counter_).name;
-    const Polynomial merged =
-        polynomial->substitute(outer, Polynomial()).substitute(inner, Polynomial::symbol(name));
-    if (merged == Polynomial::symbol(name)) return in_type_of(*expr, counter_);
-    return in_type_of(*expr, source::to_expression(merged));
+    const Polynomial together =
+        polynomial.substitute(outer, Polynomial()).substitute(inner, Polynomial::symbol(name));
+    const bool is_bare = together == Polynomial::symbol(name);
+    return in_type_of(typed, is_bare ? counter_ : source::to_expression(together));
+  }
+
+  bool mentions_counters(const Polynomial& polynomial) const {
+    return polynomial.mentions(strips_.outer.name) || polynomial.mentions(strips_.inner.name);
+  }
+
+  // What is a polynomial as a whole stays one.
+  std::optional<ExprPtr> replaced(const ExprPtr& expr) {
+    if (!is_index_type(expr->type) || !analysis_.polynomial(expr)) return std::nullopt;
+    const auto result = merged(expr);
+    fails = fails || !result;
+    return result ? result : expr;
   }
 
   ExprPtr mutate(const ExprPtr& expr, const VariableReference& variable) override {

@@ -220,10 +220,18 @@ class CopyRemover {
       status = value.error();
       return std::nullopt;
     }
-    if ((*value)->type == variable.type) return *value;
-    if (!variable.type) return *value;
-    return source::with_type(source::cast(std::string(cuda_name(*variable.type)), *value),
-                             variable.type);
+    return as_type(*value, variable.type);
+  }
+
+  // The value in the type, without casts there and back between integers of one size.
+  static ExprPtr as_type(const ExprPtr& value, const source::ScalarHint& type) {
+    if (value->type == type || !type) return value;
+    const auto* cast = as<source::Cast>(value);
+    const bool returns = cast != nullptr && cast->operand->type == type && value->type &&
+                         size_in_bytes(*value->type) == size_in_bytes(*type) &&
+                         !is_floating(*value->type) && !is_floating(*type);
+    if (returns) return cast->operand;
+    return source::with_type(source::cast(std::string(cuda_name(*type)), value), type);
   }
 
   Status require_read_only(const Expr& element) const {

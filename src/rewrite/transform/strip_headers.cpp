@@ -186,7 +186,13 @@ class LimitGuards final : public source::Mutator {
   // Whether the comparison, once it does not hold, does not hold in later iterations either.
   bool fails_from_then_on(const ExprPtr& term, const std::string& counter,
                           const ForLoop& loop) const {
-    const auto slack = slack_of(term, analysis_);
+    // The counter of a loop that ends in two ways is none to the analysis.
+    const auto slack = slack_of(term, [&](const ExprPtr& side) {
+      return source::to_polynomial(side, [&](const std::string& name) {
+        return name == counter ? std::optional(Polynomial::symbol(name))
+                               : analysis_.meaning()(name);
+      });
+    });
     const auto factor = slack ? slack->coefficient(counter) : std::nullopt;
     const auto number = factor ? factor->constant() : std::nullopt;
     const auto* step = loop.advance();
