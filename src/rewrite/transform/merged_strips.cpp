@@ -161,6 +161,42 @@ class OneCounter final : public source::Mutator {
     return polynomial.mentions(strips_.outer.name) || polynomial.mentions(strips_.inner.name);
   }
 
+  // k < n - t * 16 -> k < n, of signed numbers; null for what is no such comparison.
+  ExprPtr merged_order(const ExprPtr& expr, const source::Binary& binary) const {
+    const auto is_signed = [](const ExprPtr& side) { return side->type == ScalarType::i32; };
+    const auto mirrored = mirror_of(binary.op);
+    if (!mirrored || !is_signed(binary.left) || !is_signed(binary.right)) return nullptr;
+    if (merged(binary.left) && merged(binary.right)) return nullptr;
+    const auto left = analysis_.polynomial(binary.left);
+    const auto right = left ? analysis_.polynomial(binary.right) : std::nullopt;
+    if (!right) return nullptr;
+    const Polynomial rest = (*left - *right).without({strips_.outer.name, strips_.inner.name});
+    Polynomial counted = *left - *right - rest;
+    const auto factor = counted.coefficient(strips_.inner.name);
+    const bool is_negative = factor && factor->constant().value_or(0) < 0;
+    if (is_negative) counted = Polynomial() - counted;
+    const auto together = by_one_counter(counted, *binary.left);
+    if (!together) return nullptr;
+    const ExprPtr limit = source::to_expression(is_negative ? rest : Polynomial() - rest);
+    return source::with_type(source::binary(is_negative ? *mirrored : binary.op, *together, limit),
+                             expr->type);
+  }
+
+  static std::optional<source::BinaryOperator> mirror_of(source::BinaryOperator op) {
+    switch (op) {
+      case source::BinaryOperator::less:
+        return source::BinaryOperator::greater;
+      case source::BinaryOperator::less_equal:
+        return source::BinaryOperator::greater_equal;
+      case source::BinaryOperator::greater:
+        return source::BinaryOperator::less;
+      case source::BinaryOperator::greater_equal:
+        return source::BinaryOperator::less_equal;
+      default:
+        return std::nullopt;
+    }
+  }
+
   // What is a polynomial as a whole stays one.
   std::optional<ExprPtr> replaced(const ExprPtr& expr) {
     if (!is_index_type(expr->type) || !analysis_.polynomial(expr)) return std::nullopt;
@@ -175,8 +211,9 @@ class OneCounter final : public source::Mutator {
     return expr;
   }
   ExprPtr mutate(const ExprPtr& expr, const source::Binary& binary) override {
-    const auto other = replaced(expr);
-    return other ? *other : Mutator::mutate(expr, binary);
+    if (const auto other = replaced(expr)) return *other;
+    const ExprPtr order = merged_order(expr, binary);
+    return order ? order : Mutator::mutate(expr, binary);
   }
   ExprPtr mutate(const ExprPtr& expr, const source::Unary& unary) override {
     const auto other = replaced(expr);
