@@ -261,7 +261,14 @@ class FillFinder {
   Status require_reads_behind() const {
     const auto last = std::ranges::find(*fill_.place, fill_.statements.back(), &StmtPtr::get);
     const int inside = uses_in(of_fill(), array_.name);
-    const int behind = uses_in({last + 1, fill_.place->end()}, array_.name);
+    const Block rest(last + 1, fill_.place->end());
+    const int behind = uses_in(rest, array_.name);
+    bool is_changed = false;
+    source::walk(rest, [&](const Stmt& stmt) {
+      const auto* base = target_of(stmt) ? source::place_variable(*target_of(stmt)) : nullptr;
+      is_changed = is_changed || (base != nullptr && base->name == array_.name);
+    });
+    if (is_changed) return refuse(name_ + "is changed behind where it is filled");
     if (inside + behind == uses_in(kernel_.body, array_.name)) return {};
     return refuse(name_ + "is used besides where it is filled and behind that");
   }

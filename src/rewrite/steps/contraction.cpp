@@ -86,7 +86,9 @@ class Contraction final : public MacroStep {
     }
     std::vector<MacroMember> members;
     const StepParameters tile = {{"loop", "1"}, {"depth", std::to_string(*depth)}};
-    const auto plain = untiled(kernel);
+    const auto without = untiled(kernel);
+    if (!without) return without.error();
+    const auto& plain = *without;
     if (plain != nullptr) members.push_back({"untile"});
     if (const StepParameters flat = {{"axis", "x"}, {"dimensions", "1"}};
         find_built_in_step("delinearize")->match(kernel, flat)) {

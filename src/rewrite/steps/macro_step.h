@@ -34,8 +34,8 @@ struct UntiledKernel {
 };
 
 // By the step `untile`, for steps that those tiles would be in the way of; null where the kernel
-// uses no shared memory, or the step refuses.
-[[nodiscard]] std::shared_ptr<const UntiledKernel> untiled(const KernelAnalysis& kernel);
+// uses no shared memory. Error: refused, with the step and its reason.
+[[nodiscard]] Result<std::shared_ptr<const UntiledKernel>> untiled(const KernelAnalysis& kernel);
 
 // A step made of others. It rewrites while it looks: whether the last member applies is not known
 // before the first ones did.

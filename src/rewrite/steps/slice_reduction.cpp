@@ -42,9 +42,10 @@ class SliceReduction final : public PlacedStep<SlicePlace> {
  protected:
   Result<SlicePlace> find(const KernelAnalysis& kernel,
                           const StepParameters& parameters) const override {
-    auto plain = untiled(kernel);
-    auto place = find_in(plain != nullptr ? plain->analysis : kernel, parameters);
-    if (place) place->untiled = std::move(plain);
+    const auto plain = untiled(kernel);
+    const bool is_untiled = plain && *plain != nullptr;
+    auto place = find_in(is_untiled ? (*plain)->analysis : kernel, parameters);
+    if (place && is_untiled) place->untiled = *plain;
     return place;
   }
 

@@ -20,6 +20,7 @@
 #include "rewrite/analysis/size_expression.h"
 #include "rewrite/forms/dead_guards.h"
 #include "rewrite/steps/step_rewriter.h"
+#include "rewrite/transform/global_indices.h"
 #include "rewrite/transform/guarded_loops.h"
 #include "rewrite/transform/idle_ends.h"
 #include "rewrite/transform/merged_strips.h"
@@ -110,6 +111,8 @@ class Untile final : public StepRewriter {
     kernel.body = without_idle_ends(kernel, merged.depths);
     kernel.body = with_guarded_loops(kernel);
     kernel.body = without_dead_guards(kernel);
+    kernel.body = without_unused_values(std::move(kernel.body));
+    kernel.body = with_global_indices(kernel, block);
     kernel.body = ScopeOpener().run(without_unused_values(std::move(kernel.body)));
     return kernel;
   }

@@ -215,6 +215,16 @@ class OneCounter final : public source::Mutator {
     const ExprPtr order = merged_order(expr, binary);
     return order ? order : Mutator::mutate(expr, binary);
   }
+  ExprPtr mutate(const ExprPtr& expr, const source::Subscript& access) override {
+    const ExprPtr inner = Mutator::mutate(expr, access);
+    const auto& element = source::to<source::Subscript>(inner);
+    const auto* cast = as<source::Cast>(element.index);
+    if (cast == nullptr || cast->operand != counter_) return inner;
+    // It is not negative, so that as an index it is itself.
+    auto bare = std::make_shared<source::Subscript>(element);
+    bare->index = counter_;
+    return bare;
+  }
   ExprPtr mutate(const ExprPtr& expr, const source::Unary& unary) override {
     const auto other = replaced(expr);
     return other ? *other : Mutator::mutate(expr, unary);
