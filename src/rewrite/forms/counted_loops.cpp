@@ -122,9 +122,26 @@ class HeaderMaker final : public source::Mutator {
 
   void append(const StmtPtr& stmt, Block& out) override {
     const auto* loop = as<ForLoop>(stmt);
-    const StmtPtr other = loop != nullptr ? with_asked_counter(*loop) : nullptr;
-    if (other) out.push_back(loop->init);
-    out.push_back(run(other ? other : stmt));
+    StmtPtr other = loop != nullptr ? with_asked_counter(*loop) : nullptr;
+    if (!other) {
+      out.push_back(run(stmt));
+      return;
+    }
+    // In front of the loop its name has to be its own.
+    source::Variable counter = loop->declaration()->variable;
+    const std::string name = counter.name;
+    if (declarations_[name] > 1) {
+      for (int number = 2; declarations_.contains(counter.name); ++number)
+        counter.name = name + "_" + std::to_string(number);
+      declarations_[counter.name] = 1;
+      --declarations_[name];
+      other = source::rewrite_expressions(
+                  {other},
+                  source::replace_variable(name, source::variable(counter.name, counter.scalar)))
+                  .front();
+    }
+    out.push_back(source::declare(counter, loop->declaration()->value));
+    out.push_back(run(other));
   }
 
   // for (int b = ..; a < n; b += d) { ..; a += c; }  ->  int b = ..; for (; a < n; a += c) { ..; b
@@ -135,7 +152,7 @@ class HeaderMaker final : public source::Mutator {
     const StmtPtr step = as_advance(loop.body.back());
     const std::string& kept = init->variable.name;
     const std::set<std::string> asked = source::variables_of(loop.condition);
-    if (!step || asked.contains(kept) || declarations_.at(kept) != 1) return nullptr;
+    if (!step || asked.contains(kept)) return nullptr;
     const std::string asked_first = as_name(target_of(*step));
     Block body = loop.body;
     body.pop_back();

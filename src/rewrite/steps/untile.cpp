@@ -17,7 +17,9 @@
 // where they came from (transform/staged_copies.h), strips become one loop with the same iterations
 // (merged_strips.h), which ends where these add zeros (idle_ends.h), under the condition of the
 // store (guarded_loops.h).
+#include "rewrite/analysis/grid_guard.h"
 #include "rewrite/analysis/size_expression.h"
+#include "rewrite/forms/block_extents.h"
 #include "rewrite/forms/dead_guards.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/global_indices.h"
@@ -87,7 +89,7 @@ class Untile final : public StepRewriter {
     if (!plain) return plain.error();
     KernelState result = kernel.state();
     result.unit.kernel = one_loop(std::move(*plain), (*launch)->block, kernel.problem());
-    result.plan.launches.front() = by_block(**launch);
+    result.plan.launches.front() = by_block(**launch, result.unit.kernel);
     rely_on(result, kNeedsDistinctBuffers);
     return result;
   }
@@ -117,18 +119,25 @@ class Untile final : public StepRewriter {
     return kernel;
   }
 
-  // The grid by the block's extents where it is made for them, so that it follows another block.
-  static Launch by_block(Launch launch) {
+  // The grid by the block's extents where it is made for them, so that it follows another block;
+  // that may have more threads, which a guard has to stop.
+  static Launch by_block(Launch launch, const source::Kernel& kernel) {
     launch.dynamic_shared_bytes = 0;
+    source::Kernel named = kernel;
+    named.body = with_named_block_extents(kernel.body, launch.block);
+    const source::Analysis analysis(named);
     const std::array<std::uint32_t, 3> extents = {launch.block.x, launch.block.y, launch.block.z};
     const std::array<const char*, 3> names = {"bx", "by", "bz"};
     for (std::size_t axis = 0; axis < 3; ++axis) {
       const auto items = extents[axis] > 1
                              ? dividend_of(launch.grid[axis], IntegerExpression(extents[axis]))
                              : std::nullopt;
-      if (items)
-        launch.grid[axis] =
-            IntegerExpression::ceil_divide(*items, IntegerExpression::symbol(names[axis]));
+      if (!items) continue;
+      Launch follows = launch;
+      follows.grid[axis] =
+          IntegerExpression::ceil_divide(*items, IntegerExpression::symbol(names[axis]));
+      if (grid_is_guarded(named, analysis, follows, static_cast<int>(axis)))
+        launch = std::move(follows);
     }
     return launch;
   }
