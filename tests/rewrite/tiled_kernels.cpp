@@ -59,6 +59,39 @@ args: {C: {dir: out, shape: [width, width]}, A: {dir: in, shape: [width, width]}
 launch: {block: [8, 8], grid: ["cdiv(width, 8)", "cdiv(width, 8)"]}
 tests: [{width: 32}, {width: 8}]
 )~"},
+      // As the CUDA samples have it: two counters, places by parts.
+      {"counted_tiles", R"~(
+#define BLOCK 8
+__global__ void product(float* C, float* A, float* B, int wA, int wB) {
+  int bx = blockIdx.x;
+  int by = blockIdx.y;
+  int tx = threadIdx.x;
+  int ty = threadIdx.y;
+  int aBegin = wA * BLOCK * by;
+  int aEnd = aBegin + wA - 1;
+  int aStep = BLOCK;
+  int bBegin = BLOCK * bx;
+  int bStep = BLOCK * wB;
+  float sum = 0;
+  for (int a = aBegin, b = bBegin; a <= aEnd; a += aStep, b += bStep) {
+    __shared__ float As[BLOCK][BLOCK];
+    __shared__ float Bs[BLOCK][BLOCK];
+    As[ty][tx] = A[a + wA * ty + tx];
+    Bs[ty][tx] = B[b + wB * ty + tx];
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < BLOCK; ++k) sum += As[ty][k] * Bs[k][tx];
+    __syncthreads();
+  }
+  int c = wB * BLOCK * by + BLOCK * bx;
+  C[c + wB * ty + tx] = sum;
+})~",
+       R"~(
+sizes: {hA: 64, wA: 64, wB: 64}
+args: {C: {dir: out, shape: [hA, wB]}, A: {dir: in, shape: [hA, wA]}, B: {dir: in, shape: [wA, wB]}}
+launch: {block: [8, 8], grid: ["wB / 8", "hA / 8"]}
+tests: [{hA: 16, wA: 24, wB: 32}, {hA: 8, wA: 8, wB: 8}]
+)~"},
       // A vector that all threads of a block need, a block's width at a time.
       {"staged_vector", R"~(
 __global__ void product(const float* A, const float* x, float* y, int rows, int columns) {

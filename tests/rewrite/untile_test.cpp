@@ -67,6 +67,8 @@ TEST(Untile, KnowsOtherWaysToSayIt) {
   expect_text(expect_correct(*sample("flat_tiles"), {kUntile}), "< K; ++k)");
   expect_text(expect_correct(*sample("whole_tiles"), {kUntile}),
               "value += A[row * width + k] * B[k * width + col]");
+  expect_text(expect_correct(*sample("counted_tiles"), {kUntile}),
+              "sum += A[row * wA + k] * B[k * wB + column]");
   expect_text(expect_correct(*sample("staged_vector"), {kUntile}),
               "for (int k = 0; k < rows; ++k) {\n      sum += A[k * columns + column] * x[k];");
 }
