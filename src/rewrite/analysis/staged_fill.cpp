@@ -116,7 +116,7 @@ class FillFinder {
       if (!fills(stmt, array_)) continue;
       fill_.statements.push_back(stmt.get());
       const auto* store = store_to(stmt, array_);
-      const Status status = store != nullptr ? take_store(*store) : take_branch(*as<Branch>(stmt));
+      Status status = store != nullptr ? take_store(*store) : take_branch(*as<Branch>(stmt));
       if (!status) return status;
     }
     if (fill_.guard && !fill_.otherwise) {

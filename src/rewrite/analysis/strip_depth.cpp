@@ -87,7 +87,7 @@ std::optional<Polynomial> strip_depth(const ExprPtr& strips, std::int64_t length
   const ExprPtr quotient = bare(call->arguments.front(), analysis);
   const auto* division = source::as_binary(quotient, BinaryOperator::divide);
   if (division == nullptr || !is_length(division->right, length, analysis)) return std::nullopt;
-  const auto value = analysis.polynomial(bare(division->left, analysis));
+  auto value = analysis.polynomial(bare(division->left, analysis));
   if (!value) return std::nullopt;
   const bool is_double = quotient->type == ScalarType::f64 && call->function == "ceil";
   if (!is_double && !fits_single(*value, problem)) return std::nullopt;
