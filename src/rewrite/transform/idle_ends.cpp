@@ -173,7 +173,7 @@ class EndMover final : public source::Mutator {
   using Mutator::mutate;
 
   StmtPtr mutate(const StmtPtr& stmt, const ForLoop& loop) override {
-    const StmtPtr inner = Mutator::mutate(stmt, loop);
+    StmtPtr inner = Mutator::mutate(stmt, loop);
     const auto counted = source::counted_loop_of(loop);
     const auto depth = counted ? depths_.find(counted->name) : depths_.end();
     if (depth == depths_.end()) return inner;

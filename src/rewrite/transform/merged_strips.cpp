@@ -216,7 +216,7 @@ class OneCounter final : public source::Mutator {
     return order ? order : Mutator::mutate(expr, binary);
   }
   ExprPtr mutate(const ExprPtr& expr, const source::Subscript& access) override {
-    const ExprPtr inner = Mutator::mutate(expr, access);
+    ExprPtr inner = Mutator::mutate(expr, access);
     const auto& element = source::to<source::Subscript>(inner);
     const auto* cast = as<source::Cast>(element.index);
     if (cast == nullptr || cast->operand != counter_) return inner;

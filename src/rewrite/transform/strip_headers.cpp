@@ -132,7 +132,7 @@ class LimitGuards final : public source::Mutator {
   using Mutator::mutate;
 
   StmtPtr mutate(const StmtPtr& stmt, const ForLoop& original) override {
-    const StmtPtr inner = Mutator::mutate(stmt, original);
+    StmtPtr inner = Mutator::mutate(stmt, original);
     const auto& loop = source::to<ForLoop>(inner);
     const Declaration* init = loop.declaration();
     if (init == nullptr || !loop.condition || holds_any(loop.body, source::StmtKind::barrier) ||
