@@ -5,7 +5,7 @@ import re
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 ROOT = FOLDER.parent.parent
-STYLES = ("student", "library", "generated")
+STYLES = ("student", "library", "generated", "textbook")
 
 
 @dataclasses.dataclass(frozen=True)

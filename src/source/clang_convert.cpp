@@ -556,7 +556,7 @@ class Converter final : private BodyConverter {
           (loop->getInc() != nullptr ? expressions_.text_of(loop->getInc()->getSourceRange()) : "");
       const clang::Decl* kept = *declarations->decl_begin();
       for (const clang::Decl* one : declarations->decls())
-        if (is_asked_first(loop->getCond(), one) || counters_meet(*loop)) kept = one;
+        if (is_asked_first(loop->getCond(), one) || keeps_last(*loop)) kept = one;
       // Those that stand in front may be there twice in one block.
       const std::string apart = key + "#" + std::to_string(expressions_.name_count());
       for (const clang::Decl* one : declarations->decls()) {
@@ -586,6 +586,39 @@ class Converter final : private BodyConverter {
       return true;
     }
     return loop->getInit() == nullptr;
+  }
+
+  // Whether the header keeps the last of its counters whatever the condition asks about: the
+  // compiler sees them in the order in which they are declared and advanced.
+  static bool keeps_last(const clang::ForStmt& loop) {
+    if (counters_meet(loop)) return true;
+    const auto* declarations = dyn_cast_or_null<clang::DeclStmt>(loop.getInit());
+    if (declarations == nullptr || declarations->isSingleDecl() || loop.getInc() == nullptr)
+      return false;
+    std::vector<const clang::Decl*> declared(declarations->decl_begin(), declarations->decl_end());
+    std::vector<const clang::Expr*> parts;
+    take_apart(loop.getInc(), parts);
+    if (parts.size() != declared.size()) return false;
+    for (std::size_t at = 0; at < parts.size(); ++at) {
+      if (advanced_by(parts[at]) != declared[at]) return false;
+    }
+    return true;
+  }
+
+  // The variable of `i += 2` or `++i`, null for others.
+  static const clang::Decl* advanced_by(const clang::Expr* part) {
+    const clang::Expr* bare = part->IgnoreParenImpCasts();
+    const clang::Expr* place = nullptr;
+    if (const auto* op = dyn_cast<clang::BinaryOperator>(bare);
+        op != nullptr && op->isAssignmentOp())
+      place = op->getLHS();
+    if (const auto* op = dyn_cast<clang::UnaryOperator>(bare);
+        op != nullptr && op->isIncrementDecrementOp()) {
+      place = op->getSubExpr();
+    }
+    const auto* reference =
+        place != nullptr ? dyn_cast<clang::DeclRefExpr>(place->IgnoreParenImpCasts()) : nullptr;
+    return reference != nullptr ? reference->getDecl() : nullptr;
   }
 
   // Whether the condition compares two counters of the header. The compiler sees them in the order
@@ -642,7 +675,7 @@ class Converter final : private BodyConverter {
       if (asked != nullptr && asked->isComparisonOp() && changed != nullptr) {
         const ExprPtr left = expressions_.convert(asked->getLHS());
         const auto* name = as<VariableReference>(left);
-        if (counters_meet(*loop) || (name != nullptr && name->name == changed->name))
+        if (keeps_last(*loop) || (name != nullptr && name->name == changed->name))
           kept = steps.size();
       }
       steps.push_back(std::move(stmt));

@@ -17,6 +17,8 @@ struct SampleKernel {
 
 // Contractions, transposes, trees, element-wise kernels.
 [[nodiscard]] std::vector<SampleKernel> plain_kernels();
+// Tiles in shared memory, laid out by hand.
+[[nodiscard]] std::vector<SampleKernel> tiled_kernels();
 // One thread a row.
 [[nodiscard]] std::vector<SampleKernel> row_kernels();
 // One thread a row or a column, with running sums and maxima.

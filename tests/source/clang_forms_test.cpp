@@ -67,7 +67,7 @@ TEST(ClangForms, LoopHeadersWithSeveralParts) {
   const std::string twice = body_of_kernel(
       "for (int i = 0, j = 0; i < n; ++i, j += 2) a[i] = b[j];"
       "for (int i = 0, j = 0; i < n; ++i, j += 2) a[i] = b[j];");
-  EXPECT_NE(twice.find("int j_2 = 0;"), std::string::npos) << twice;
+  EXPECT_NE(twice.find("int i_2 = 0;"), std::string::npos) << twice;
   // `continue` would pass over what ends the body, and the last part reads the first.
   for (const char* loop :
        {"for (int i = 0, j = 0; i < n; ++i, ++j) { if (j == 2) continue; a[i] = b[j]; }",

@@ -171,15 +171,25 @@ bool is_of_parameters(const Polynomial& polynomial, const Kernel& kernel) {
 std::optional<IntegerExpression> dividend_of(const IntegerExpression& quotient,
                                              const IntegerExpression& divisor) {
   const std::string text = quotient.text();
-  const std::string begin = "cdiv(";
-  const std::string end = ", " + divisor.text() + ")";
-  if (!text.starts_with(begin) || !text.ends_with(end)) return std::nullopt;
-  auto dividend =
-      IntegerExpression::parse(text.substr(begin.size(), text.size() - begin.size() - end.size()));
-  if (!dividend) return std::nullopt;
-  // Not the end of something else.
-  if (!(IntegerExpression::ceil_divide(*dividend, divisor) == quotient)) return std::nullopt;
-  return *dividend;
+  // What stands between; not the end of something else.
+  const auto between = [&](const std::string& begin, const std::string& end,
+                           const auto& again) -> std::optional<IntegerExpression> {
+    if (!text.starts_with(begin) || !text.ends_with(end)) return std::nullopt;
+    const auto dividend = IntegerExpression::parse(
+        text.substr(begin.size(), text.size() - begin.size() - end.size()));
+    return dividend && again(*dividend) == text ? std::optional(*dividend) : std::nullopt;
+  };
+  const auto rounded_up = [&](const IntegerExpression& dividend) {
+    return IntegerExpression::ceil_divide(dividend, divisor).text();
+  };
+  if (auto dividend = between("cdiv(", ", " + divisor.text() + ")", rounded_up)) return dividend;
+  const auto number = divisor.evaluate({});
+  if (!number || *number < 1) return std::nullopt;
+  const std::string end = " + " + std::to_string(*number - 1) + ") / " + divisor.text();
+  return between("(", end, [&](const IntegerExpression& dividend) {
+    const auto whole = IntegerExpression::parse("(" + dividend.text() + end);
+    return whole ? whole->text() : "";
+  });
 }
 
 bool fits_32_bits(const Polynomial& value, const Problem& problem) {

@@ -34,7 +34,8 @@ namespace regraph::rewrite {
 [[nodiscard]] bool is_of_parameters(const source::Polynomial& polynomial,
                                     const source::Kernel& kernel);
 
-// n of cdiv(n, divisor); nothing for other expressions.
+// n of cdiv(n, divisor), and of (n + 15) / 16 where that is the divisor; nothing for other
+// expressions.
 [[nodiscard]] std::optional<IntegerExpression> dividend_of(const IntegerExpression& quotient,
                                                            const IntegerExpression& divisor);
 

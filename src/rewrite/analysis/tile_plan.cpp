@@ -61,8 +61,9 @@ class TilePlanner {
     }
     for (const ExprPtr& bound : {counted->first, counted->limit}) {
       const auto polynomial = analysis_.polynomial(bound);
-      if (!polynomial)
+      if (!polynomial && !is_of_sizes(bound))
         return refuse(where(*loop) + "a bound of the loop is not a known expression");
+      if (!polynomial) continue;
       for (const std::string& symbol : polynomial->symbols()) {
         if (symbol.starts_with("threadIdx")) {
           return refuse(where(*loop) + "the loop's bounds differ between the threads of a block");
@@ -100,6 +101,25 @@ class TilePlanner {
   }
 
  private:
+  // Whether it is computed from integer parameters alone: (n + 15) / 16 * 16.
+  bool is_of_sizes(const ExprPtr& expr) const {
+    bool result = true;
+    source::walk(expr, [&](const source::Expr& part) {
+      const auto* variable = source::as<source::VariableReference>(part);
+      if (variable == nullptr) {
+        result = result && (source::is<source::IntegerLiteral>(part) ||
+                            source::is<source::Binary>(part) || source::is<source::Cast>(part));
+        return;
+      }
+      const ExprPtr definition = analysis_.definition(variable->name);
+      const auto meaning = analysis_.meaning()(variable->name);
+      const bool is_size = kernel_.parameter(variable->name) != nullptr && meaning.has_value();
+      result = result && analysis_.loop(variable->name) == nullptr &&
+               (definition ? is_of_sizes(definition) : is_size);
+    });
+    return result;
+  }
+
   static std::string where(const Stmt& stmt) {
     return stmt.line > 0 ? "loop at line " + std::to_string(stmt.line) + ": " : "";
   }

@@ -5,7 +5,9 @@
 #include "source/walk.h"
 
 #include <array>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -29,15 +31,51 @@ ExprPtr without_casts(ExprPtr expr) {
   return expr;
 }
 
-bool is_axis_of(const ExprPtr& expr, const char* builtin, const Axis& axis) {
-  const ExprPtr plain = without_casts(expr);
+// Names of indices that nothing changes: int bx = blockIdx.x;
+using IndexNames = std::map<std::string, ExprPtr>;
+
+IndexNames index_names(const source::Block& body) {
+  IndexNames names;
+  std::set<std::string> others;
+  source::walk(body, [&](const source::Stmt& stmt) {
+    if (const auto& target = target_of(stmt))
+      if (const auto* base = source::place_variable(*target)) others.insert(base->name);
+    const auto* declaration = as<source::Declaration>(stmt);
+    if (declaration == nullptr) return;
+    const ExprPtr value = without_casts(declaration->value);
+    const auto& scalar = declaration->variable.scalar;
+    const bool holds = scalar && !is_floating(*scalar) && size_in_bytes(*scalar) >= 4;
+    if (holds && source::is<source::Builtin>(value)) {
+      const auto [known, is_new] = names.emplace(declaration->variable.name, value);
+      if (!is_new && !source::equal(known->second, value)) others.insert(known->first);
+    } else {
+      others.insert(declaration->variable.name);
+    }
+  });
+  source::walk_expressions(body, [&](const source::Expr& expr) {
+    source::for_each_passed_place(expr, [&](const source::Expr& place) {
+      if (const auto* base = source::place_variable(place)) others.insert(base->name);
+    });
+  });
+  for (const std::string& name : others)
+    names.erase(name);
+  return names;
+}
+
+bool is_axis_of(const ExprPtr& expr, const char* builtin, const Axis& axis,
+                const IndexNames& names) {
+  ExprPtr plain = without_casts(expr);
+  if (const auto* variable = as<source::VariableReference>(plain)) {
+    const auto named = names.find(variable->name);
+    if (named != names.end()) plain = named->second;
+  }
   return plain && source::is_builtin(*plain, builtin + axis.letter);
 }
 
 // `blockIdx.x * blockDim.x` for `blockIdx.x * extent`, through casts; null for other expressions.
-ExprPtr named_start(const ExprPtr& expr, const Axis& axis) {
+ExprPtr named_start(const ExprPtr& expr, const Axis& axis, const IndexNames& names) {
   if (const auto* cast = as<source::Cast>(expr)) {
-    const ExprPtr operand = named_start(cast->operand, axis);
+    const ExprPtr operand = named_start(cast->operand, axis, names);
     return operand ? source::with_type(source::cast(cast->target, operand), expr->type) : nullptr;
   }
   const auto* product = source::as_binary(expr, BinaryOperator::multiply);
@@ -45,7 +83,7 @@ ExprPtr named_start(const ExprPtr& expr, const Axis& axis) {
   for (const bool is_swapped : {false, true}) {
     const ExprPtr& block = is_swapped ? product->right : product->left;
     const ExprPtr& number = is_swapped ? product->left : product->right;
-    if (!is_axis_of(block, "blockIdx.", axis) ||
+    if (!is_axis_of(block, "blockIdx.", axis, names) ||
         !source::is_number(without_casts(number), axis.extent)) {
       continue;
     }
@@ -63,16 +101,17 @@ ExprPtr named_start(const ExprPtr& expr, const Axis& axis) {
 
 source::Block with_named_block_extents(const source::Block& body, const Dim3& block) {
   const std::array<Axis, 3> axes = {Axis{"x", block.x}, Axis{"y", block.y}, Axis{"z", block.z}};
+  const IndexNames names = index_names(body);
   return source::rewrite_expressions(body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
     const auto* sum = source::as_binary(expr, BinaryOperator::add);
     if (sum == nullptr) return std::nullopt;
     for (const Axis& axis : axes) {
-      if (is_axis_of(sum->right, "threadIdx.", axis)) {
-        if (const ExprPtr start = named_start(sum->left, axis))
+      if (is_axis_of(sum->right, "threadIdx.", axis, names)) {
+        if (const ExprPtr start = named_start(sum->left, axis, names))
           return source::with_type(source::add(start, sum->right), expr->type);
       }
-      if (is_axis_of(sum->left, "threadIdx.", axis)) {
-        if (const ExprPtr start = named_start(sum->right, axis))
+      if (is_axis_of(sum->left, "threadIdx.", axis, names)) {
+        if (const ExprPtr start = named_start(sum->right, axis, names))
           return source::with_type(source::add(sum->left, start), expr->type);
       }
     }

@@ -8,7 +8,7 @@ namespace regraph::rewrite {
 
 // The body with `blockIdx.x * 256 + threadIdx.x`, along any axis, as `blockIdx.x * blockDim.x +
 // threadIdx.x` where blocks of the launch have that extent: a thread's global index, however it is
-// said.
+// said; also where the indices have a name (`int bx = blockIdx.x`).
 [[nodiscard]] source::Block with_named_block_extents(const source::Block& body, const Dim3& block);
 
 }  // namespace regraph::rewrite

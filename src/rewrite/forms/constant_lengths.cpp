@@ -28,12 +28,6 @@ using source::ForLoop;
 using source::is;
 using source::StmtPtr;
 
-namespace {
-
-// Longer chunks would do much in vain where another limit comes first.
-constexpr std::int64_t kLongestGuardedChunk = 64;
-
-// Both sides of a minimum in whatever form; nothing for other expressions.
 std::optional<std::pair<ExprPtr, ExprPtr>> sides_of_minimum(const ExprPtr& expr) {
   if (const auto* call = as<source::Call>(expr)) {
     const bool is_min = call->function == "min" || call->function == "std::min";
@@ -53,6 +47,11 @@ std::optional<std::pair<ExprPtr, ExprPtr>> sides_of_minimum(const ExprPtr& expr)
     return std::nullopt;
   return std::pair(choice->then, choice->otherwise);
 }
+
+namespace {
+
+// Longer chunks would do much in vain where another limit comes first.
+constexpr std::int64_t kLongestGuardedChunk = 64;
 
 // A loop `for (i = first; i < every one of the limits; i += stride)`.
 struct Chunk {

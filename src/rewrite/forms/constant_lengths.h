@@ -3,6 +3,9 @@
 
 #include "source/ir.h"
 
+#include <optional>
+#include <utility>
+
 namespace regraph::rewrite {
 
 // Returns the kernel's body with loops that begin anywhere and end a constant further on, or at
@@ -12,5 +15,9 @@ namespace regraph::rewrite {
 // The limits may be terms of the condition, too. For loops that leave nothing behind but elements
 // of arrays; others stay, as do those where first value and limit could wrap around.
 [[nodiscard]] source::Block with_constant_lengths(const source::Kernel& kernel);
+
+// Both sides of a minimum in whatever form; nothing for other expressions.
+[[nodiscard]] std::optional<std::pair<source::ExprPtr, source::ExprPtr>> sides_of_minimum(
+    const source::ExprPtr& expr);
 
 }  // namespace regraph::rewrite

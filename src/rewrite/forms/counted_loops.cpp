@@ -6,6 +6,7 @@
 #include "source/walk.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -107,8 +108,70 @@ LoopEffects effects_of(const Block& body) {
 }
 
 class HeaderMaker final : public source::Mutator {
+ public:
+  explicit HeaderMaker(const Block& body) {
+    source::walk(body, [&](const source::Stmt& stmt) {
+      if (const auto* declaration = as<source::Declaration>(stmt))
+        ++declarations_[declaration->variable.name];
+    });
+  }
+  using Mutator::run;
+
  private:
   using Mutator::mutate;
+
+  void append(const StmtPtr& stmt, Block& out) override {
+    const auto* loop = as<ForLoop>(stmt);
+    StmtPtr other = loop != nullptr ? with_asked_counter(*loop) : nullptr;
+    if (!other) {
+      out.push_back(run(stmt));
+      return;
+    }
+    // In front of the loop its name has to be its own.
+    source::Variable counter = loop->declaration()->variable;
+    const std::string name = counter.name;
+    if (declarations_[name] > 1) {
+      for (int number = 2; declarations_.contains(counter.name); ++number)
+        counter.name = name + "_" + std::to_string(number);
+      declarations_[counter.name] = 1;
+      --declarations_[name];
+      other = source::rewrite_expressions(
+                  {other},
+                  source::replace_variable(name, source::variable(counter.name, counter.scalar)))
+                  .front();
+    }
+    out.push_back(source::declare(counter, loop->declaration()->value));
+    out.push_back(run(other));
+  }
+
+  // for (int b = ..; a < n; b += d) { ..; a += c; }  ->  int b = ..; for (; a < n; a += c) { ..; b
+  // += d; } Null for other loops.
+  StmtPtr with_asked_counter(const ForLoop& loop) const {
+    const source::Declaration* init = loop.declaration();
+    if (init == nullptr || !loop.step || !loop.condition || loop.body.size() < 2) return nullptr;
+    const StmtPtr step = as_advance(loop.body.back());
+    const std::string& kept = init->variable.name;
+    const std::set<std::string> asked = source::variables_of(loop.condition);
+    if (!step || asked.contains(kept)) return nullptr;
+    const std::string asked_first = as_name(target_of(*step));
+    Block body = loop.body;
+    body.pop_back();
+    const std::set<std::string> changed = effects_of(body).names;
+    const std::set<std::string> own = source::declared_names(body);
+    const std::set<std::string> by = source::variables_of(value_of(*step));
+    const std::set<std::string> others = source::variables_of(value_of(*loop.step));
+    const bool is_alone = asked.contains(asked_first) && !changed.contains(asked_first) &&
+                          !by.contains(kept) && !others.contains(asked_first);
+    const bool is_in_scope =
+        std::none_of(by.begin(), by.end(), [&](const auto& name) { return own.contains(name); });
+    if (!is_alone || !is_in_scope || leaves(body)) return nullptr;
+    body.push_back(loop.step);
+    auto result = std::make_shared<ForLoop>(loop);
+    result->init = nullptr;
+    result->step = step;
+    result->body = std::move(body);
+    return result;
+  }
 
   StmtPtr mutate(const StmtPtr& stmt, const WhileLoop& loop) override {
     StmtPtr inner = Mutator::mutate(stmt, loop);
@@ -234,12 +297,14 @@ class HeaderMaker final : public source::Mutator {
     result->line = loop->line;
     return result;
   }
+
+  std::map<std::string, int> declarations_;
 };
 
 }  // namespace
 
 Block with_counted_loops(const Block& body) {
-  return HeaderMaker().run(body);
+  return HeaderMaker(body).run(body);
 }
 
 }  // namespace regraph::rewrite

@@ -4,11 +4,11 @@
 //   C, a rectangle of it for each thread in registers, strips of A and B in shared memory that are
 //   filled by vectors and alternate.
 //
-// It is what these steps make of a kernel one after another: coalesce_swap (where it applies),
-// block_size, thread_coarsen along y and x, smem_tile, slice_k (where `slices` says so),
-// async_pipeline (where `stages` says so) or double_buffer (where it applies). Alone, the first of
-// them make most kernels slower, so that no search that looks one step ahead goes on there. Legal
-// where each of them is.
+// It is what these steps make of a kernel one after another: untile (where somebody laid out tiles
+// already), delinearize (where the index is flat), coalesce_swap (where it applies), block_size,
+// thread_coarsen along y and x, smem_tile, slice_k (where `slices` says so), async_pipeline (where
+// `stages` says so) or double_buffer (where it applies). Alone, the first of them make most kernels
+// slower, so that no search that looks one step ahead goes on there. Legal where each of them is.
 #include "rewrite/steps/macro_step.h"
 
 #include <charconv>
@@ -86,12 +86,17 @@ class Contraction final : public MacroStep {
     }
     std::vector<MacroMember> members;
     const StepParameters tile = {{"loop", "1"}, {"depth", std::to_string(*depth)}};
+    const auto without = untiled(kernel);
+    if (!without) return without.error();
+    const auto& plain = *without;
+    if (plain != nullptr) members.push_back({"untile"});
     if (const StepParameters flat = {{"axis", "x"}, {"dimensions", "1"}};
         find_built_in_step("delinearize")->match(kernel, flat)) {
       members.push_back({"delinearize", {flat}});
     } else {
       // What no tile helps is seen at once.
-      const Status tiled = find_built_in_step("smem_tile")->match(kernel, tile);
+      const KernelAnalysis& first = plain != nullptr ? plain->analysis : kernel;
+      const Status tiled = find_built_in_step("smem_tile")->match(first, tile);
       if (!tiled) return refuse("smem_tile: " + tiled.error().message);
     }
     members.push_back({"coalesce_swap", {{}}, true});

@@ -33,6 +33,15 @@ Result<KernelState> apply_members(const KernelAnalysis& kernel,
   return state;
 }
 
+Result<std::shared_ptr<const UntiledKernel>> untiled(const KernelAnalysis& kernel) {
+  std::shared_ptr<const UntiledKernel> result;
+  if (!kernel.analysis().has_shared()) return result;
+  auto state = find_built_in_step("untile")->apply(kernel, {});
+  if (!state) return refuse("untile: " + state.error().message);
+  result = std::make_shared<const UntiledKernel>(std::move(*state), kernel);
+  return result;
+}
+
 bool is_block(const KernelAnalysis& kernel, const std::string& block) {
   const auto launch = kernel.launch();
   if (!launch) return false;

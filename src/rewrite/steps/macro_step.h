@@ -3,7 +3,9 @@
 
 #include "rewrite/steps/step_rewriter.h"
 
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace regraph::rewrite {
@@ -21,6 +23,19 @@ struct MacroMember {
 
 // Whether the kernel's launch has the block already, which block_size refuses: "32x8".
 [[nodiscard]] bool is_block(const KernelAnalysis& kernel, const std::string& block);
+
+// A kernel without the tiles in shared memory that somebody laid out by hand, with what the steps
+// ask about it.
+struct UntiledKernel {
+  UntiledKernel(KernelState without, const KernelAnalysis& original)
+      : state(std::move(without)), analysis(state, original.problem(), original.limits()) {}
+  const KernelState state;
+  const KernelAnalysis analysis;
+};
+
+// By the step `untile`, for steps that those tiles would be in the way of; null where the kernel
+// uses no shared memory. Error: refused, with the step and its reason.
+[[nodiscard]] Result<std::shared_ptr<const UntiledKernel>> untiled(const KernelAnalysis& kernel);
 
 // A step made of others. It rewrites while it looks: whether the last member applies is not known
 // before the first ones did.

@@ -6,11 +6,12 @@
 //   for (r = threadIdx.y; r < n; r += S) sum += ...;  sum = total of sum over the S threads
 //
 // For reductions whose operand is contiguous across outputs, where lanes on the loop would read
-// scattered (cross_thread_reduction), and outputs are few. Legal under the same conditions, in a
-// form in which all threads reach the barrier between adding up and using the total.
+// scattered (cross_thread_reduction), and outputs are few. Operands that are staged in shared
+// memory by hand are read where they came from first (untile). Legal under the same conditions, in
+// a form in which all threads reach the barrier between adding up and using the total.
 #include "rewrite/analysis/row_sharing.h"
 #include "rewrite/analysis/thread_rows.h"
-#include "rewrite/steps/step_rewriter.h"
+#include "rewrite/steps/macro_step.h"
 #include "rewrite/transform/share_rows.h"
 
 #include <cstdint>
@@ -25,6 +26,7 @@ namespace {
 constexpr int kColumns = 32;
 
 struct SlicePlace {
+  std::shared_ptr<const UntiledKernel> untiled;  // what the plan is about; null: the kernel itself
   int slices = 0;
   RowPlan plan;
   Launch launch;  // afterwards
@@ -40,6 +42,20 @@ class SliceReduction final : public PlacedStep<SlicePlace> {
  protected:
   Result<SlicePlace> find(const KernelAnalysis& kernel,
                           const StepParameters& parameters) const override {
+    const auto plain = untiled(kernel);
+    const bool is_untiled = plain && *plain != nullptr;
+    auto place = find_in(is_untiled ? (*plain)->analysis : kernel, parameters);
+    if (place && is_untiled) place->untiled = *plain;
+    return place;
+  }
+
+  KernelState rewrite(const KernelAnalysis& kernel, const SlicePlace& place) const override {
+    return rewrite_in(place.untiled != nullptr ? place.untiled->analysis : kernel, place);
+  }
+
+ private:
+  static Result<SlicePlace> find_in(const KernelAnalysis& kernel,
+                                    const StepParameters& parameters) {
     auto slices = integer_parameter(parameters, "slices");
     if (!slices) return slices.error();
     if (*slices < 2) return fail(ErrorCode::invalid_argument, "'slices' must be at least 2");
@@ -78,7 +94,7 @@ class SliceReduction final : public PlacedStep<SlicePlace> {
     return place;
   }
 
-  KernelState rewrite(const KernelAnalysis& kernel, const SlicePlace& place) const override {
+  static KernelState rewrite_in(const KernelAnalysis& kernel, const SlicePlace& place) {
     const source::Kernel& form = (*kernel.direct_normal())->kernel;
     KernelState result = kernel.state();
     for (const auto& [loop, shared] : place.plan) {

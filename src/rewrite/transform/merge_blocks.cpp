@@ -50,7 +50,7 @@ class Coarsener {
         factor_(merge.factor),
         group_size_(merge.group),
         loops_(loops_of(merge)),
-        varying_(varying_names(kernel_, builtin_)),
+        varying_(varying_names(kernel_, builtin_, of_thread())),
         grid_limit_(merge.grid_limit) {
     while (collect_restarted(kernel_.body))
       varying_ = varying_names(kernel_, builtin_, varying_);
@@ -84,6 +84,11 @@ class Coarsener {
   }
 
  private:
+  // In groups, the copies of a thread do the work of several threads of the original block.
+  std::set<std::string> of_thread() const {
+    return group_size_ > 1 ? varying_names(kernel_, thread_) : std::set<std::string>();
+  }
+
   // Adds to the varying names what statements change that every copy repeats as a whole: the next
   // copy has to start from what was there before, even where all of them go through the same
   // values. Returns whether there was any.

@@ -1,0 +1,202 @@
+#include "rewrite/transform/idle_ends.h"
+
+#include "rewrite/forms/inequalities.h"
+#include "source/analysis.h"
+#include "source/build.h"
+#include "source/match.h"
+#include "source/mutator.h"
+#include "source/walk.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+
+namespace regraph::rewrite {
+
+using source::as;
+using source::Assignment;
+using source::AssignmentOperator;
+using source::BinaryOperator;
+using source::Block;
+using source::Branch;
+using source::ExprPtr;
+using source::ForLoop;
+using source::Polynomial;
+using source::StmtPtr;
+
+namespace {
+
+// What statements do where some conditions are known.
+class IdleCheck {
+ public:
+  IdleCheck(const source::Analysis& analysis, const Inequalities& known)
+      : analysis_(analysis), known_(known) {}
+
+  bool is_idle(const Block& block) const {
+    return std::ranges::all_of(block, [&](const StmtPtr& stmt) { return is_idle(*stmt); });
+  }
+
+ private:
+  enum class Outcome { open, holds, fails };
+
+  bool is_idle(const source::Stmt& stmt) const {
+    if (const auto* branch = as<Branch>(stmt)) {
+      const Outcome outcome = outcome_of(branch->condition);
+      return (outcome == Outcome::fails || is_idle(branch->body)) &&
+             (outcome == Outcome::holds || is_idle(branch->otherwise));
+    }
+    if (const auto* assignment = as<Assignment>(stmt)) return adds_zero(*assignment);
+    if (const auto* loop = as<ForLoop>(stmt)) return is_idle(loop->body);
+    if (const auto* scope = as<source::Scope>(stmt)) return is_idle(scope->body);
+    return source::is<source::Declaration>(stmt);
+  }
+
+  bool adds_zero(const Assignment& assignment) const {
+    const auto* target = as<source::VariableReference>(assignment.target);
+    if (target == nullptr) return false;
+    if (assignment.op == AssignmentOperator::add || assignment.op == AssignmentOperator::subtract)
+      return number_of(assignment.value) == 0.0;
+    if (assignment.op != AssignmentOperator::assign) return false;
+    const auto sum = source::named(target->name);
+    ExprPtr left;
+    ExprPtr right;
+    if (matches(assignment.value, source::sum(sum, source::any(right))) ||
+        matches(assignment.value, source::sum(source::any(right), sum)) ||
+        matches(assignment.value,
+                source::operation(BinaryOperator::subtract, sum, source::any(right)))) {
+      return number_of(right) == 0.0;
+    }
+    for (const char* function : {"fmaf", "fma", "__fmaf_rn"}) {
+      if (matches(assignment.value,
+                  source::called(function, source::any(left), source::any(right), sum))) {
+        const auto one = number_of(left);
+        const auto other = number_of(right);
+        return one && other && *one * *other == 0.0;
+      }
+    }
+    return false;
+  }
+
+  Outcome outcome_of(const ExprPtr& condition) const {
+    bool all_hold = true;
+    for (const ExprPtr& term : source::conjuncts(condition)) {
+      if (known_.refutes(term, analysis_)) return Outcome::fails;
+      all_hold = all_hold && known_.proves(term, analysis_);
+    }
+    return all_hold ? Outcome::holds : Outcome::open;
+  }
+
+  // The value, where it is a small whole number whatever is in memory: no arithmetic rounds it.
+  std::optional<double> number_of(const ExprPtr& expr) const {
+    if (const auto* literal = as<source::IntegerLiteral>(expr))
+      return small(static_cast<double>(literal->value));
+    if (const auto* literal = as<source::FloatingLiteral>(expr))
+      return small(std::strtod(literal->spelling.c_str(), nullptr));
+    if (const auto* cast = as<source::Cast>(expr)) {
+      return expr->type ? number_of(cast->operand) : std::nullopt;
+    }
+    if (const auto* variable = as<source::VariableReference>(expr)) {
+      const ExprPtr definition = analysis_.definition(variable->name);
+      const bool is_value = definition && analysis_.loop(variable->name) == nullptr;
+      return is_value ? number_of(definition) : std::nullopt;
+    }
+    if (const auto* choice = as<source::Conditional>(expr)) return number_of_choice(*choice);
+    if (const auto* member = as<source::Member>(expr)) return number_of_member(*member);
+    if (const auto* minus = source::as_unary(expr, source::UnaryOperator::minus)) {
+      const auto value = number_of(minus->operand);
+      return value ? std::optional(-*value) : std::nullopt;
+    }
+    const auto* binary = as<source::Binary>(expr);
+    const auto left = binary != nullptr ? number_of(binary->left) : std::nullopt;
+    const auto right = left ? number_of(binary->right) : std::nullopt;
+    if (!right) return std::nullopt;
+    switch (binary->op) {
+      case BinaryOperator::add:
+        return small(*left + *right);
+      case BinaryOperator::subtract:
+        return small(*left - *right);
+      case BinaryOperator::multiply:
+        return small(*left * *right);
+      default:
+        return std::nullopt;
+    }
+  }
+
+  std::optional<double> number_of_choice(const source::Conditional& choice) const {
+    const Outcome outcome = outcome_of(choice.condition);
+    if (outcome == Outcome::holds) return number_of(choice.then);
+    if (outcome == Outcome::fails) return number_of(choice.otherwise);
+    const auto one = number_of(choice.then);
+    return one && one == number_of(choice.otherwise) ? one : std::nullopt;
+  }
+
+  // (k < n ? a[k] : make_float4(0, 0, 0, 0)).x
+  std::optional<double> number_of_member(const source::Member& member) const {
+    ExprPtr object = member.object;
+    while (true) {
+      const auto* variable = as<source::VariableReference>(object);
+      const auto* choice = as<source::Conditional>(object);
+      ExprPtr inner;
+      if (variable != nullptr) inner = analysis_.definition(variable->name);
+      if (choice != nullptr) {
+        const Outcome outcome = outcome_of(choice->condition);
+        if (outcome == Outcome::holds) inner = choice->then;
+        if (outcome == Outcome::fails) inner = choice->otherwise;
+      }
+      if (!inner) break;
+      object = inner;
+    }
+    const auto* call = as<source::Call>(object);
+    const std::size_t at = std::string_view("xyzw").find(member.name);
+    const bool makes = call != nullptr && call->function.starts_with("make_") &&
+                       member.name.size() == 1 && at < call->arguments.size();
+    return makes ? number_of(call->arguments[at]) : std::nullopt;
+  }
+
+  static std::optional<double> small(double value) {
+    constexpr double kMost = 1024;  // exact in half precision, too
+    const bool is_whole = value == static_cast<double>(static_cast<int>(value));
+    return is_whole && value <= kMost && value >= -kMost ? std::optional(value) : std::nullopt;
+  }
+
+  const source::Analysis& analysis_;
+  const Inequalities& known_;
+};
+
+class EndMover final : public source::Mutator {
+ public:
+  EndMover(const source::Kernel& kernel, const std::map<std::string, Polynomial>& depths)
+      : analysis_(kernel), depths_(depths) {}
+
+ private:
+  using Mutator::mutate;
+
+  StmtPtr mutate(const StmtPtr& stmt, const ForLoop& loop) override {
+    StmtPtr inner = Mutator::mutate(stmt, loop);
+    const auto counted = source::counted_loop_of(loop);
+    const auto depth = counted ? depths_.find(counted->name) : depths_.end();
+    if (depth == depths_.end()) return inner;
+    Inequalities known;
+    known.add_symbol(counted->name);
+    known.add(Polynomial::symbol(counted->name) - depth->second);
+    if (!IdleCheck(analysis_, known).is_idle(loop.body)) return inner;
+    auto result = std::make_shared<ForLoop>(source::to<ForLoop>(inner));
+    result->condition =
+        source::less(source::variable(counted->name, loop.declaration()->variable.scalar),
+                     source::to_expression(depth->second));
+    return result;
+  }
+
+  const source::Analysis analysis_;
+  const std::map<std::string, Polynomial>& depths_;
+};
+
+}  // namespace
+
+Block without_idle_ends(const source::Kernel& kernel,
+                        const std::map<std::string, Polynomial>& depths) {
+  return EndMover(kernel, depths).run(kernel.body);
+}
+
+}  // namespace regraph::rewrite

@@ -1,0 +1,148 @@
+// untile: tiles that were laid out by hand, and the plain loop that they were made of.
+#include "rewrite/step_checks.h"
+
+namespace regraph::test {
+namespace {
+
+const Application kUntile = {"untile", {}};
+const Application kContraction = {"contraction",
+                                  {{"block", "16x16"}, {"outputs", "4x4"}, {"depth", "16"}}};
+
+void expect_text(const rewrite::KernelState& state, const std::string& text) {
+  const std::string code = source::print(state.unit);
+  EXPECT_NE(code.find(text), std::string::npos) << "no '" << text << "' in\n" << code;
+}
+
+void expect_no_text(const rewrite::KernelState& state, const std::string& text) {
+  const std::string code = source::print(state.unit);
+  EXPECT_EQ(code.find(text), std::string::npos) << text << " in\n" << code;
+}
+
+constexpr const char* kOddSizes =
+    "tests: [{M: 37, N: 41, K: 29}, {M: 16, N: 16, K: 32}, {M: 1, N: 1, K: 1}]\n";
+
+// A product with tiles of 16 x 16; `fill` and `use` in its loop over strips.
+Result<std::unique_ptr<KernelCase>> product(const std::string& fill, const std::string& use,
+                                            const std::string& more = kOddSizes) {
+  return KernelCase::make(
+      "__global__ void f(const float* A, const float* B, float* C, int M, int N, int K) {\n"
+      "  __shared__ float a[16][16];\n  __shared__ float b[16][16];\n"
+      "  int tx = threadIdx.x, ty = threadIdx.y;\n"
+      "  int row = blockIdx.y * 16 + ty, col = blockIdx.x * 16 + tx;\n  float sum = 0.0f;\n"
+      "  for (int t = 0; t < (K + 15) / 16; ++t) {\n" +
+          fill + use + "  }\n  if (row < M && col < N) C[row * N + col] = sum;\n}",
+      "sizes: {M: 64, N: 64, K: 64}\n"
+      "args:\n  A: {dir: in, shape: ['M * K + 64']}\n  B: {dir: in, shape: ['(K + 64) * N + 64']}\n"
+      "  C: {dir: inout, shape: [M, N]}\n"
+      "launch: {block: [16, 16], grid: ['cdiv(N, 16)', 'cdiv(M, 16)']}\n" +
+          more);
+}
+
+constexpr const char* kFillA =
+    "    a[ty][tx] = row < M && t * 16 + tx < K ? A[row * K + t * 16 + tx] : 0.0f;\n";
+constexpr const char* kFillB =
+    "    b[ty][tx] = t * 16 + ty < K && col < N ? B[(t * 16 + ty) * N + col] : 0.0f;\n";
+constexpr const char* kUse =
+    "    __syncthreads();\n"
+    "    for (int k = 0; k < 16; ++k) sum += a[ty][k] * b[k][tx];\n    __syncthreads();\n";
+
+void expect_product_refused(const std::string& fill, const std::string& use,
+                            const std::string& reason, const std::string& more = kOddSizes) {
+  SCOPED_TRACE(fill + use);
+  const auto kernel = product(fill, use, more);
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  expect_refusal(**kernel, kUntile, reason);
+}
+
+TEST(Untile, LeavesThePlainLoop) {
+  const auto kernel = sample("tiled_product");
+  const auto plain = expect_correct(*kernel, {kUntile});
+  expect_text(plain,
+              "for (int k = 0; k < K; ++k) {\n      sum += A[row * K + k] * B[k * N + col];");
+  expect_no_text(plain, "__s");
+  EXPECT_EQ(plain.plan.launches[0].grid[0].text(), "cdiv(N, bx)");
+}
+
+TEST(Untile, KnowsOtherWaysToSayIt) {
+  expect_text(expect_correct(*sample("flat_tiles"), {kUntile}), "< K; ++k)");
+  expect_text(expect_correct(*sample("whole_tiles"), {kUntile}),
+              "value += A[row * width + k] * B[k * width + col]");
+  expect_text(expect_correct(*sample("counted_tiles"), {kUntile}),
+              "sum += A[row * wA + k] * B[k * wB + column]");
+  expect_text(expect_correct(*sample("staged_vector"), {kUntile}),
+              "for (int k = 0; k < rows; ++k) {\n      sum += A[k * columns + column] * x[k];");
+}
+
+// What lies beyond the end is a point like others there: it stays.
+TEST(Untile, KeepsWhatIsBeyondTheEndWhereItMayCount) {
+  const auto kernel = sample("staged_positions");
+  const auto plain = expect_correct(*kernel, {kUntile});
+  expect_text(plain, "k < n ? position[k] : make_float4");
+  EXPECT_EQ(plain.plan.launches[0].dynamic_shared_bytes.text(), "0");
+}
+
+// Zero times an element is no number where that is infinite, so iterations with one that is really
+// there stay.
+TEST(Untile, KeepsProductsWithElementsThatAreThere) {
+  const auto kernel =
+      product(std::string(kFillA) + "    b[ty][tx] = B[(t * 16 + ty) * N + col];\n", kUse);
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  expect_text(expect_correct(**kernel, {kUntile}), "k < (K + 15) / 16 * 16");
+}
+
+TEST(Untile, OnTheWayOfOtherSteps) {
+  for (const char* name : {"tiled_product", "flat_tiles"}) {
+    SCOPED_TRACE(name);
+    expect_correct(*sample(name), {kContraction});
+  }
+  expect_correct(*sample("staged_vector"), {{"slice_reduction", {{"slices", "8"}}}});
+}
+
+TEST(Untile, RefusesWhatIsNoCopy) {
+  const std::string fills = std::string(kFillA) + kFillB;
+  expect_product_refused(fills, kUse, "'assume: {noalias: true}'",
+                         "assume: {noalias: false}\ntests: [{M: 37, N: 41, K: 29}]\n");
+  expect_product_refused(
+      "    a[ty][tx] = row < M && col < N ? C[row * N + col] : 0.0f;\n" + std::string(kFillB), kUse,
+      "not of a buffer that is only read");
+  expect_product_refused("    a[ty][tx] = sum;\n" + std::string(kFillB), kUse,
+                         "'sum' changes or comes from memory");
+  expect_product_refused("    a[ty][tx] = 1.0f;\n" + fills, kUse, "filled several times");
+  expect_product_refused("    a[15 - ty][tx] = 1.0f;\n" + std::string(kFillB), kUse,
+                         "does not fill the element of its own indices");
+  expect_refusal(*sample("matmul_guard"), kUntile, "uses no shared memory");
+}
+
+TEST(Untile, RefusesElementsThatNobodyFills) {
+  expect_product_refused(std::string(kFillA) + kFillB,
+                         "    __syncthreads();\n    for (int k = 0; k < 16; ++k) sum += "
+                         "a[ty][(k + t) & 15] * b[k][tx];\n    __syncthreads();\n",
+                         "may be read that no thread fills");
+  expect_product_refused(
+      "    if (t * 16 + tx < K) a[ty][tx] = A[row * K + t * 16 + tx];\n" + std::string(kFillB),
+      kUse, "may hold what an earlier round left", "tests: [{M: 16, N: 16, K: 32}]\n");
+}
+
+// Where the loop runs once, nothing shows that.
+TEST(Untile, RefusesRoundsWithoutABarrierBetween) {
+  expect_product_refused(
+      std::string(kFillA) + kFillB,
+      "    __syncthreads();\n    for (int k = 0; k < 16; ++k) sum += a[ty][k] * b[k][tx];\n",
+      "filled again without a barrier", "tests: [{M: 37, N: 41, K: 16}]\n");
+}
+
+// In groups, a thread does the work of several: names of its index are of each of them.
+TEST(Untile, NamesOfThreadsFollowGroups) {
+  const auto kernel = KernelCase::make(
+      "__global__ void f(const float* a, float* b, int n) {\n"
+      "  int tx = threadIdx.x, bx = blockIdx.x;\n  int i = bx * 64 + tx;\n"
+      "  if (i < n) b[i] = 2.0f * a[i];\n}",
+      "sizes: {n: 1000}\nargs: {a: {shape: [n]}, b: {dir: out, shape: [n]}}\n"
+      "launch: {block: 64, grid: 'cdiv(n, bx)'}\ntests: [{n: 1000}, {n: 1}]\n");
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  expect_correct(**kernel,
+                 {{"thread_coarsen", {{"axis", "x"}, {"factor", "4"}, {"order", "grouped"}}}});
+}
+
+}  // namespace
+}  // namespace regraph::test
