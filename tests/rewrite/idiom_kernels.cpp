@@ -415,6 +415,30 @@ __global__ void rows(const float* A, float* C, int M, int K) {
   C[row] = sum;
 })~",
        kRows},
+      {"rows_by_flat_counter", R"~(
+__global__ void rows(const float* A, float* C, int M, int K) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= M) return;
+  float sum = 0.0f;
+  int at = row * K;
+  int end = at + K;
+  for (;;) {
+    if (at >= end) break;
+    sum = sum + A[at] * 2.0f;
+    at = at + 1;
+  }
+  C[row] = sum;
+})~",
+       kRows},
+      {"rows_by_flat_counter_plain", R"~(
+__global__ void rows(const float* A, float* C, int M, int K) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= M) return;
+  float sum = 0.0f;
+  for (int k = 0; k < K; ++k) sum = sum + A[row * K + k] * 2.0f;
+  C[row] = sum;
+})~",
+       kRows},
       {"flat_matrix", R"~(
 __global__ void bias(const float* a, const float* b, float* c, int h, int w) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

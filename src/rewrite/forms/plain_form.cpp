@@ -10,6 +10,7 @@
 #include "rewrite/forms/narrow_counters.h"
 #include "rewrite/forms/plain_loads.h"
 #include "rewrite/forms/previous_elements.h"
+#include "rewrite/forms/rebased_counters.h"
 #include "rewrite/forms/rolled_loops.h"
 #include "rewrite/forms/selected_values.h"
 #include "rewrite/forms/sunk_loads.h"
@@ -81,6 +82,7 @@ PlainForm plain_form(const source::Kernel& kernel, const PlainFormLicence& licen
   result.kernel.body = with_sunk_loads(result.kernel);
   result.kernel.body = without_induction_variables(result.kernel);
   result.kernel.body = with_constant_lengths(result.kernel);
+  result.kernel.body = with_rebased_counters(result.kernel);
   result.kernel.body = without_dead_guards(result.kernel);
   if (!licence.distinct_buffers || !stores_in_loops(result.kernel.body)) return result;
   source::Kernel kept = with_registers(result.kernel, licence);

@@ -26,8 +26,8 @@ struct PlainFormLicence {
 // declared where they get it, loops without their unrolling, what goes along with a counter written
 // by it, conditions without what holds anyway, and array elements in registers that loops update or
 // hand to the next iteration (plain_loads.h, early_exits.h, counted_loops.h, selected_values.h,
-// webs.h, rolled_loops.h, induction_variables.h, dead_guards.h, element_registers.h,
-// previous_elements.h). With opaque code it stays as it is.
+// webs.h, rolled_loops.h, induction_variables.h, rebased_counters.h, dead_guards.h,
+// element_registers.h, previous_elements.h). With opaque code it stays as it is.
 [[nodiscard]] PlainForm plain_form(const source::Kernel& kernel, const PlainFormLicence& licence);
 
 }  // namespace regraph::rewrite
