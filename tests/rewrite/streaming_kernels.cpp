@@ -156,6 +156,32 @@ args:
 launch: {block: [16, 16], grid: ["cdiv(N, bx)", "cdiv(M, by)"]}
 tests: [{M: 50, N: 40, K: 45}, {M: 32, N: 32, K: 32}, {M: 1, N: 1, K: 1}]
 )~"},
+      {"pairs_by_distance", R"~(
+__global__ void forces(const float4* position, float4* force, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    float ax = 0.0f, ay = 0.0f;
+    for (int j = 0; j < n; j++) {
+      float dx = position[j].x - position[i].x;
+      float dy = position[j].y - position[i].y;
+      float distance = sqrtf(dx * dx + dy * dy + 1e-2f);
+      float pull = position[j].w / (distance * distance * distance);
+      ax += dx * pull;
+      ay += dy * pull;
+    }
+    force[i].x += ax;
+    force[i].y += ay;
+  }
+})~",
+       R"~(
+sizes: {n: 200}
+args:
+  position: {dir: in, shape: [n]}
+  force: {dir: inout, shape: [n]}
+launch: {block: 64, grid: "cdiv(n, bx)"}
+tests: [{n: 200}, {n: 77}, {n: 1}]
+check: {tolerance: 1.0e-4}
+)~"},
       {"all_pairs", R"~(
 __global__ void forces(const float* px, const float* py, const float* mass, float* fx, float* fy,
                        int n) {
