@@ -156,6 +156,22 @@ args:
 launch: {block: [16, 16], grid: ["cdiv(N, bx)", "cdiv(M, by)"]}
 tests: [{M: 50, N: 40, K: 45}, {M: 32, N: 32, K: 32}, {M: 1, N: 1, K: 1}]
 )~"},
+      {"planes_to_channels", R"~(
+__global__ void permute(const float* in, float* out, int n, int c, int h, int w) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x;
+  int y = blockIdx.y * blockDim.y + threadIdx.y;
+  int image = blockIdx.z / c;
+  int plane = blockIdx.z % c;
+  if (x < w && y < h) {
+    out[((image * h + y) * w + x) * c + plane] = in[((image * c + plane) * h + y) * w + x];
+  }
+})~",
+       R"~(
+sizes: {n: 2, c: 40, h: 9, w: 33}
+args: {in: {dir: in, shape: [n, c, h, w]}, out: {dir: out, shape: [n, h, w, c]}}
+launch: {block: [16, 8], grid: ["cdiv(w, bx)", "cdiv(h, by)", "n * c"]}
+tests: [{n: 2, c: 13, h: 7, w: 11}, {n: 2, c: 64, h: 8, w: 8}, {n: 1, c: 1, h: 1, w: 3}]
+)~"},
       {"pairs_by_distance", R"~(
 __global__ void forces(const float4* position, float4* force, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
