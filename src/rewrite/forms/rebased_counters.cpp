@@ -42,7 +42,7 @@ class CounterRebaser final : public source::Mutator {
 
   StmtPtr mutate(const StmtPtr& stmt, const ForLoop& loop) override {
     const auto rebased = rebase(loop);
-    const StmtPtr inner = Mutator::mutate(stmt, loop);
+    StmtPtr inner = Mutator::mutate(stmt, loop);
     if (!rebased) return inner;
     const auto& repeat = source::to<ForLoop>(inner);
     source::Variable counter = loop.declaration()->variable;
@@ -72,8 +72,10 @@ class CounterRebaser final : public source::Mutator {
     ExprPtr end;
     const auto below =
         source::operation(BinaryOperator::less, source::named(name), source::any(end));
-    if (!matches(loop.condition, below) || end->type != ScalarType::i32 || is_changed(name, loop))
+    if (!matches(loop.condition, below) || end->type != ScalarType::i32 || is_changed(name, loop) ||
+        holds_barrier(loop)) {
       return std::nullopt;
+    }
     const auto first = exact_value(counter->value, kernel_, analysis_);
     const auto limit = first ? exact_value(end, kernel_, analysis_) : std::nullopt;
     if (!limit || !stays_fixed(*first, loop) || !stays_fixed(*limit, loop)) return std::nullopt;
@@ -85,6 +87,16 @@ class CounterRebaser final : public source::Mutator {
     const ExprPtr common = from.is_zero() ? counter->value : term_of(counter->value, base);
     if (!common) return std::nullopt;
     return Rebased{common, source::to_expression(from), source::to_expression(to)};
+  }
+
+  // Threads that wait for each other in a loop go through strips that they share: those stay where
+  // the copies of the strips are made by their counter.
+  static bool holds_barrier(const ForLoop& loop) {
+    bool found = false;
+    source::walk(loop.body, [&](const source::Stmt& stmt) {
+      found = found || source::is<source::Barrier>(stmt);
+    });
+    return found;
   }
 
   // The terms that both have and that are neither parameters nor counters of loops around: nothing
