@@ -9,7 +9,8 @@ namespace regraph::rewrite {
 //   for (int at = row * n + lane; at < row * n + n; at += 32) s += a[at];
 //     ->   for (int k = lane; k < n; k += 32) { const int at = row * n + k; s += a[at]; }
 // What limit and first value have in common and differs between threads leaves the header. Loops
-// where these could wrap around, or that threads go through together, stay as they are. For kernels without opaque code.
+// where these could wrap around, or that threads go through together, stay as they are. For kernels
+// without opaque code.
 [[nodiscard]] source::Block with_rebased_counters(const source::Kernel& kernel);
 
 }  // namespace regraph::rewrite
