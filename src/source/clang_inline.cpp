@@ -2,6 +2,7 @@
 
 #include "source/build.h"
 #include "source/clang_effects.h"
+#include "source/clang_records.h"
 #include "source/known_functions.h"
 #include "source/walk.h"
 
@@ -320,6 +321,11 @@ bool CallInliner::bind(const clang::FunctionDecl& function,
     const clang::QualType type = parameter.getType();
     if (is_empty_record(type) || is_lambda(type)) continue;
     const clang::Expr& argument = *arguments[at];
+    if (components_of(type.getNonReferenceType(), expressions_.context()).first &&
+        type.getNonReferenceType()->isRecordType()) {
+      if (!bind_vector(function, parameter, argument, block)) return false;
+      continue;
+    }
     if (type.getNonReferenceType()->isRecordType() && !scalar_type_of(type.getNonReferenceType())) {
       if (!bind_object(parameter, argument, block)) return false;
       continue;

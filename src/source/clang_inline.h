@@ -99,6 +99,14 @@ class CallInliner {
   bool bind_value(const clang::ParmVarDecl& parameter, const clang::Expr& argument,
                   const clang::Expr* single, Block& block);
   bool bind_object(const clang::ParmVarDecl& parameter, const clang::Expr& argument, Block& block);
+  // Of float4 and the like (clang_inline_vectors.cpp).
+  bool bind_vector(const clang::FunctionDecl& function, const clang::ParmVarDecl& parameter,
+                   const clang::Expr& argument, Block& block);
+  // Whether nothing but the function's own variables is changed, by what it calls neither.
+  [[nodiscard]] bool only_reads(const clang::FunctionDecl& function,
+                                std::set<const clang::FunctionDecl*>& seen);
+  [[nodiscard]] bool only_reads(const clang::Stmt* node,
+                                std::set<const clang::FunctionDecl*>& seen);
   [[nodiscard]] bool is_value_of_parameters(const clang::Stmt& node);
   [[nodiscard]] bool stays_the_same(const clang::Stmt& node) const;
   ExprPtr convert_passed(const clang::Expr& argument);

@@ -354,6 +354,91 @@ __global__ void rows(const float* A, float* C, int M, int K) {
   C[row] = sum;
 })~",
        kRows},
+      {"rows_unrolled", R"~(
+__global__ void rows(const float* A, float* C, int M, int K) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= M) return;
+  int base = row * K;
+  float sum = 0.0f;
+  int k = 0;
+  for (;;) {
+    if (k + 3 >= K) break;
+    float t0 = A[base + k];
+    float t1 = A[base + k + 1];
+    float t2 = A[base + k + 2];
+    float t3 = A[base + k + 3];
+    sum = sum + t0;
+    sum = sum + t1;
+    sum = sum + t2;
+    sum = sum + t3;
+    k = k + 4;
+  }
+  for (;;) {
+    if (k >= K) break;
+    sum = sum + A[base + k];
+    k = k + 1;
+  }
+  C[row] = sum;
+})~",
+       kRows},
+      {"rows_unrolled_plain", R"~(
+__global__ void rows(const float* A, float* C, int M, int K) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= M) return;
+  int base = row * K;
+  float sum = 0.0f;
+  for (int k = 0; k < K; ++k) sum = sum + A[base + k];
+  C[row] = sum;
+})~",
+       kRows},
+      {"rows_partial_sums", R"~(
+__global__ void rows(const float* A, float* C, int M, int K) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= M) return;
+  float s0 = 0.0f, s1 = 0.0f;
+  int whole = K / 2 * 2;
+  for (int k = 0; k < whole; k += 2) {
+    s0 += A[row * K + k] * A[row * K + k];
+    s1 += A[row * K + k + 1] * A[row * K + k + 1];
+  }
+  float sum = s0 + s1;
+  for (int k = whole; k < K; ++k) sum += A[row * K + k] * A[row * K + k];
+  C[row] = sum;
+})~",
+       kRows},
+      {"rows_partial_sums_plain", R"~(
+__global__ void rows(const float* A, float* C, int M, int K) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= M) return;
+  float sum = 0.0f;
+  for (int k = 0; k < K; ++k) sum += A[row * K + k] * A[row * K + k];
+  C[row] = sum;
+})~",
+       kRows},
+      {"rows_by_flat_counter", R"~(
+__global__ void rows(const float* A, float* C, int M, int K) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= M) return;
+  float sum = 0.0f;
+  int at = row * K;
+  int end = at + K;
+  for (;;) {
+    if (at >= end) break;
+    sum = sum + A[at] * 2.0f;
+    at = at + 1;
+  }
+  C[row] = sum;
+})~",
+       kRows},
+      {"rows_by_flat_counter_plain", R"~(
+__global__ void rows(const float* A, float* C, int M, int K) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= M) return;
+  float sum = 0.0f;
+  for (int k = 0; k < K; ++k) sum = sum + A[row * K + k] * 2.0f;
+  C[row] = sum;
+})~",
+       kRows},
       {"flat_matrix", R"~(
 __global__ void bias(const float* a, const float* b, float* c, int h, int w) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

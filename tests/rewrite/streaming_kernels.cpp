@@ -171,6 +171,48 @@ args:
 launch: {block: [16, 16], grid: ["cdiv(N, bx)", "cdiv(M, by)"]}
 tests: [{M: 50, N: 40, K: 45}, {M: 32, N: 32, K: 32}, {M: 1, N: 1, K: 1}]
 )~"},
+      {"planes_to_channels", R"~(
+__global__ void permute(const float* in, float* out, int n, int c, int h, int w) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x;
+  int y = blockIdx.y * blockDim.y + threadIdx.y;
+  int image = blockIdx.z / c;
+  int plane = blockIdx.z % c;
+  if (x < w && y < h) {
+    out[((image * h + y) * w + x) * c + plane] = in[((image * c + plane) * h + y) * w + x];
+  }
+})~",
+       R"~(
+sizes: {n: 2, c: 40, h: 9, w: 33}
+args: {in: {dir: in, shape: [n, c, h, w]}, out: {dir: out, shape: [n, h, w, c]}}
+launch: {block: [16, 8], grid: ["cdiv(w, bx)", "cdiv(h, by)", "n * c"]}
+tests: [{n: 2, c: 13, h: 7, w: 11}, {n: 2, c: 64, h: 8, w: 8}, {n: 1, c: 1, h: 1, w: 3}]
+)~"},
+      {"pairs_by_distance", R"~(
+__global__ void forces(const float4* position, float4* force, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    float ax = 0.0f, ay = 0.0f;
+    for (int j = 0; j < n; j++) {
+      float dx = position[j].x - position[i].x;
+      float dy = position[j].y - position[i].y;
+      float distance = sqrtf(dx * dx + dy * dy + 1e-2f);
+      float pull = position[j].w / (distance * distance * distance);
+      ax += dx * pull;
+      ay += dy * pull;
+    }
+    force[i].x += ax;
+    force[i].y += ay;
+  }
+})~",
+       R"~(
+sizes: {n: 200}
+args:
+  position: {dir: in, shape: [n]}
+  force: {dir: inout, shape: [n]}
+launch: {block: 64, grid: "cdiv(n, bx)"}
+tests: [{n: 200}, {n: 77}, {n: 1}]
+check: {tolerance: 1.0e-4}
+)~"},
       {"all_pairs", R"~(
 __global__ void forces(const float* px, const float* py, const float* mass, float* fx, float* fy,
                        int n) {

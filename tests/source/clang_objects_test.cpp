@@ -122,6 +122,30 @@ TEST(ClangObjects, LambdasAreWhatTheyDo) {
       "");
 }
 
+TEST(ClangObjects, FunctionsTakeVectors) {
+  const std::string difference =
+      "struct Flat { float x, y; };\n"
+      "__device__ Flat operator-(const float2& u, const float2& v) {"
+      " return {u.x - v.x, u.y - v.y}; }\n";
+  EXPECT_EQ(body_without_objects(difference,
+                                 "const float2* p = (const float2*)b; const float2 mine = p[n]; "
+                                 "for (int i = 0; i < n; ++i) { Flat d = p[i] - mine; "
+                                 "a[i] = d.x * d.y; }"),
+            "const float2* p = (const float2 *)b;\nconst float2 mine = p[n];\n"
+            "for (int i = 0; i < n; ++i) {\n  const float2 u = p[i];\n"
+            "  const float result_x = u.x - mine.x;\n  const float result_y = u.y - mine.y;\n"
+            "  const float d_x = result_x;\n  const float d_y = result_y;\n"
+            "  a[i] = d_x * d_y;\n}\n");
+  // What is behind the reference changes before it is read.
+  const std::string late =
+      "struct Flat { float x, y; };\n"
+      "__device__ Flat late(const float2& u, float* where) { where[0] = 1.0f; return {u.x, u.y}; "
+      "}\n";
+  EXPECT_EQ(body_without_objects(
+                late, "const float2* p = (const float2*)a; Flat d = late(p[0], a); a[1] = d.x;"),
+            "");
+}
+
 TEST(ClangObjects, OthersStay) {
   for (const auto& [before, body] :
        {std::pair("struct P { float x, y; };\n__device__ float bump(float& v) { v += "

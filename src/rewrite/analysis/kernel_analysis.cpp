@@ -67,7 +67,8 @@ const PlainForm& KernelAnalysis::plain() const {
     Kernel opened = state_.unit.opened_kernel();
     if (const auto only = launch(); only && !(*only)->block_follows_sizes())
       opened.body = with_named_block_extents(opened.body, (*only)->block);
-    plain_.emplace(plain_form(opened, {problem_.assume.noalias, problem_.check.benign_races}));
+    plain_.emplace(plain_form(opened, {problem_.assume.noalias, problem_.check.benign_races,
+                                       problem_.assume.reassociate}));
   }
   return *plain_;
 }
@@ -75,6 +76,7 @@ const PlainForm& KernelAnalysis::plain() const {
 void KernelAnalysis::note_reliance(KernelState& made) const {
   const bool is_rewritten = made.unit.kernel.body != state_.unit.kernel.body;
   if (is_rewritten && plain().needs_distinct_buffers) rely_on(made, kNeedsDistinctBuffers);
+  if (is_rewritten && plain().reorders_sums) rely_on(made, kReordersSums);
 }
 
 const source::Analysis& KernelAnalysis::analysis() const {

@@ -22,6 +22,8 @@ inline constexpr const char* kNeedsDistinctBuffers = "buffers do not overlap";
 inline constexpr const char* kReordersSums = "floating-point sums may be reordered";
 inline constexpr const char* kLowersPrecision = "factors may be rounded to lower precision";
 inline constexpr const char* kApproximates = "single-precision functions may be approximate";
+inline constexpr const char* kInvertsRoots =
+    "quotients by square roots may be products with approximate reciprocal ones";
 
 // Notes that the state relies on `assumption`; once is enough.
 void rely_on(KernelState& state, const std::string& assumption);

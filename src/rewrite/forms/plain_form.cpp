@@ -11,6 +11,8 @@
 #include "rewrite/forms/narrow_counters.h"
 #include "rewrite/forms/plain_loads.h"
 #include "rewrite/forms/previous_elements.h"
+#include "rewrite/forms/rebased_counters.h"
+#include "rewrite/forms/rolled_loops.h"
 #include "rewrite/forms/selected_values.h"
 #include "rewrite/forms/sunk_loads.h"
 #include "rewrite/forms/webs.h"
@@ -48,6 +50,17 @@ bool stores_in_loops(const source::Block& block, bool in_loop = false) {
   });
 }
 
+// Without unrolling by hand, where that is all that stands between a loop and its counter.
+void roll_loops(PlainForm& form, const PlainFormLicence& licence) {
+  RolledLoops rolled =
+      with_loops_rolled(form.kernel, {licence.distinct_buffers, licence.reordered_sums});
+  if (rolled.kernel.body == form.kernel.body) return;
+  // A counter that two loops shared belongs to one.
+  form.kernel = with_webs_declared(rolled.kernel);
+  form.needs_distinct_buffers = rolled.relied_on.distinct_buffers;
+  form.reorders_sums = rolled.relied_on.reordered_sums;
+}
+
 // With the buffers themselves in the place of pointers into them where that lets elements be kept.
 source::Kernel with_registers(const source::Kernel& kernel, const PlainFormLicence& licence) {
   source::Kernel direct = without_local_pointers(kernel);
@@ -67,13 +80,15 @@ PlainForm plain_form(const source::Kernel& kernel, const PlainFormLicence& licen
   result.kernel.body = with_narrow_counters(result.kernel);
   result.kernel.body = with_selected_values(result.kernel);
   result.kernel = with_webs_declared(result.kernel);
+  roll_loops(result, licence);
   result.kernel.body = with_sunk_loads(result.kernel);
   result.kernel.body = without_induction_variables(result.kernel);
   result.kernel.body = with_constant_lengths(result.kernel);
+  result.kernel.body = with_rebased_counters(result.kernel);
   result.kernel.body = without_dead_guards(result.kernel);
   if (!licence.distinct_buffers || !stores_in_loops(result.kernel.body)) return result;
   source::Kernel kept = with_registers(result.kernel, licence);
-  result.needs_distinct_buffers = kept.body != result.kernel.body;
+  result.needs_distinct_buffers = result.needs_distinct_buffers || kept.body != result.kernel.body;
   result.kernel = std::move(kept);
   return result;
 }

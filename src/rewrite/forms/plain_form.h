@@ -11,20 +11,24 @@ namespace regraph::rewrite {
 struct PlainForm {
   source::Kernel kernel;
   bool needs_distinct_buffers = false;  // else it would not compute the same
+  bool reorders_sums = false;           // of floating point
 };
 
 // What may be relied on.
 struct PlainFormLicence {
   bool distinct_buffers = false;
   std::vector<std::string> raced = {};  // buffers that threads race on, and may
+  bool reordered_sums = false;
 };
 
 // The kernel with `__ldg(&x[i])` as plain loads (where buffers are distinct), atomics on elements,
-// `continue` as branches, loops that count as such, branches that only choose a value as that value, scalars
-// declared where they get it, what goes along with a counter written by it, conditions without what
-// holds anyway, and array elements in registers that loops update or hand to the next iteration
-// (plain_loads.h, atomic_elements.h, early_exits.h, counted_loops.h, selected_values.h, webs.h, induction_variables.h,
-// dead_guards.h, element_registers.h, previous_elements.h). With opaque code it stays as it is.
+// `continue` as branches, loops that count as such, branches that only choose a value as that
+// value, scalars declared where they get it, loops without their unrolling, what goes along with a
+// counter written by it, conditions without what holds anyway, and array elements in registers that
+// loops update or hand to the next iteration (plain_loads.h, atomic_elements.h, early_exits.h,
+// counted_loops.h, selected_values.h, webs.h, rolled_loops.h, induction_variables.h,
+// rebased_counters.h, dead_guards.h, element_registers.h, previous_elements.h). With opaque code it
+// stays as it is.
 [[nodiscard]] PlainForm plain_form(const source::Kernel& kernel, const PlainFormLicence& licence);
 
 }  // namespace regraph::rewrite

@@ -1,9 +1,9 @@
 // tiled_transpose: a permutation of axes goes through square tiles in shared memory.
 //
-// It is what these steps make of a kernel one after another: delinearize (where the index is flat),
-// block_size 32x32, smem_transpose, smem_pad, and thread_coarsen along y, so that a thread moves
-// several elements of a tile. Each of the first ones slows the kernel down by itself. Legal where
-// each of them is.
+// It is what these steps make of a kernel one after another: delinearize (where the index is flat;
+// with two sizes as one, linearize before it where the grid has axes for them), block_size 32x32,
+// smem_transpose, smem_pad, and thread_coarsen along y, so that a thread moves several elements of
+// a tile. Each of the first ones slows the kernel down by itself. Legal where each of them is.
 #include "rewrite/steps/macro_step.h"
 
 #include <memory>
@@ -38,7 +38,12 @@ class TiledTranspose final : public MacroStep {
       members.push_back({"delinearize", {flat}});
       members.push_back({"delinearize", {{{"axis", "y"}, {"dimensions", "1"}}}, true});
     } else if (*dimensions != "1") {
-      return refuse("the index along x is not taken apart by several sizes");
+      // Two axes of the grid together are what is transposed.
+      const bool has_axes = find_built_in_step("linearize")->match(kernel, {}).ok();
+      if (!has_axes) return refuse("the index along x is not taken apart by several sizes");
+      members.push_back({"linearize", {{}}});
+      members.push_back({"delinearize", {flat}});
+      members.push_back({"delinearize", {{{"axis", "y"}, {"dimensions", "1"}}}, true});
     }
     const bool has_tile = !is_flat && is_block(kernel, kTile);
     members.push_back({"block_size", {{{"block", kTile}}}, has_tile});

@@ -115,7 +115,9 @@ class IndexSplitter {
     const ExprPtr guard = source::less(source::variable(inner_), source::to_expression(divisor_));
     for (StmtPtr& stmt : under(guard, body))
       split.body.push_back(std::move(stmt));
-    return without_unused_integers(with_plain_values(split));
+    split.body = with_plain_values(split);
+    split.body = with_whole_indices(split);
+    return without_unused_integers(std::move(split.body));
   }
 
  private:
@@ -234,6 +236,60 @@ class IndexSplitter {
           }
           return std::nullopt;
         });
+  }
+
+  // Indices of elements that are taken apart and put together again: `v / n * n + v % n` is v.
+  static Block with_whole_indices(const Kernel& kernel) {
+    const Analysis analysis(kernel);
+    return source::rewrite_expressions(
+        kernel.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+          const auto* access = as<source::Subscript>(expr);
+          if (access == nullptr || !access->index->type || !holds_division(access->index, analysis))
+            return std::nullopt;
+          const auto polynomial = analysis.polynomial(access->index);
+          if (!polynomial) return std::nullopt;
+          auto whole = std::make_shared<source::Subscript>(*access);
+          whole->index = source::to_expression(in_names(*polynomial, kernel, analysis),
+                                               size_in_bytes(*access->index->type) > 4);
+          return whole;
+        });
+  }
+
+  static bool holds_division(const ExprPtr& value, const Analysis& analysis) {
+    bool found = false;
+    source::walk(value, [&](const Expr& part) {
+      const auto* binary = as<Binary>(part);
+      const auto* variable = as<source::VariableReference>(part);
+      const ExprPtr definition =
+          variable != nullptr && !found ? analysis.definition(variable->name) : nullptr;
+      found = found ||
+              (binary != nullptr &&
+               (binary->op == BinaryOperator::divide || binary->op == BinaryOperator::remainder)) ||
+              (definition && holds_division(definition, analysis));
+    });
+    return found;
+  }
+
+  // With the kernel's own names for global indices.
+  static Polynomial in_names(Polynomial value, const Kernel& kernel, const Analysis& analysis) {
+    for (const char* axis : {"x", "y", "z"}) {
+      const Polynomial index = global_index(axis);
+      const auto place = value.coefficient(std::string("threadIdx.") + axis);
+      if (!place || place->is_zero()) continue;
+      for (const StmtPtr& stmt : kernel.body) {
+        const auto* declaration = as<Declaration>(stmt);
+        if (declaration == nullptr || declaration->variable.scalar != ScalarType::i32 ||
+            !declaration->value || !(analysis.polynomial(declaration->value) == index)) {
+          continue;
+        }
+        const Polynomial named = Polynomial::symbol(declaration->variable.name);
+        const Polynomial shorter = value - *place * index + *place * named;
+        if (shorter.mentions(std::string("blockIdx.") + axis)) continue;
+        value = shorter;
+        break;
+      }
+    }
+    return value;
   }
 
   const KernelForm& form_;

@@ -1,0 +1,373 @@
+#include "rewrite/forms/rolled_loops.h"
+
+#include "rewrite/forms/inequalities.h"
+#include "rewrite/forms/partial_sums.h"
+#include "source/build.h"
+#include "source/match.h"
+#include "source/mutator.h"
+#include "source/walk.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace regraph::rewrite {
+
+using source::as;
+using source::Assignment;
+using source::AssignmentOperator;
+using source::Binary;
+using source::BinaryOperator;
+using source::Block;
+using source::ExprPtr;
+using source::ForLoop;
+using source::Polynomial;
+using source::StmtPtr;
+
+namespace {
+
+constexpr std::int64_t kMostCopies = 32;
+
+// A loop that goes up by the same in every iteration; null and empty for what is not known.
+struct Ascent {
+  std::string counter;
+  ExprPtr first;  // null: what the counter holds
+  ExprPtr step;
+};
+
+std::optional<Ascent> ascent_of(const ForLoop& loop) {
+  const auto* step = loop.advance();
+  const auto* counter = step != nullptr ? as<source::VariableReference>(step->target) : nullptr;
+  if (counter == nullptr || !counter->type || is_floating(*counter->type) || !loop.condition ||
+      step->op != AssignmentOperator::add) {
+    return std::nullopt;
+  }
+  Ascent result{counter->name, nullptr, step->value};
+  if (!loop.init) return result;
+  const auto* declaration = loop.declaration();
+  const auto* assignment = as<Assignment>(loop.init);
+  const bool is_own = declaration != nullptr
+                          ? declaration->variable.name == counter->name && declaration->value
+                          : assignment != nullptr && assignment->op == AssignmentOperator::assign &&
+                                source::is_named(assignment->target, counter->name);
+  if (!is_own) return std::nullopt;
+  result.first = declaration != nullptr ? declaration->value : assignment->value;
+  return result;
+}
+
+// Names that the statements of a block give a value.
+std::set<std::string> given_values_in(const Block& block) {
+  std::set<std::string> names = source::declared_names(block);
+  source::walk(block, [&](const source::Stmt& stmt) {
+    const auto* place = target_of(stmt) ? source::place_variable(*target_of(stmt)) : nullptr;
+    if (place != nullptr) names.insert(place->name);
+  });
+  return names;
+}
+
+// Whether it has one value while names other than these stay.
+bool keeps_value(const ExprPtr& value, const std::set<std::string>& changed) {
+  bool result = true;
+  source::walk(value, [&](const source::Expr& part) {
+    const auto* variable = as<source::VariableReference>(part);
+    result = result && !source::is<source::Subscript>(part) && !source::is<source::Call>(part) &&
+             !source::is<source::Member>(part) && !source::is<source::OpaqueExpression>(part) &&
+             (variable == nullptr || !changed.contains(variable->name));
+  });
+  return result;
+}
+
+// A number of things, made of positive numbers and builtins that are positive themselves.
+bool is_positive_distance(const Polynomial& value) {
+  if (value.is_zero()) return false;
+  return std::all_of(value.terms().begin(), value.terms().end(), [](const auto& term) {
+    return term.second > 0 &&
+           std::all_of(term.first.begin(), term.first.end(), [](const std::string& name) {
+             return name.starts_with("blockDim.") || name.starts_with("gridDim.");
+           });
+  });
+}
+
+// n of `times * distance == n`, 0 where there is none.
+std::int64_t multiple_of(const Polynomial& whole, const Polynomial& part) {
+  if (part.is_zero() || whole.terms().size() != part.terms().size()) return 0;
+  const std::int64_t factor = part.terms().begin()->second;
+  const std::int64_t number = whole.terms().begin()->second;
+  if (number % factor != 0) return 0;
+  return part * Polynomial(number / factor) == whole ? number / factor : 0;
+}
+
+// One loop of a block, with the one that goes on after it.
+class LoopPair {
+ public:
+  LoopPair(const ForLoop& several, const ForLoop& rest, const source::Analysis& analysis)
+      : several_(several), rest_(rest), analysis_(analysis) {}
+
+  // The two as one; null where the first is not the second unrolled.
+  StmtPtr rolled(const StmtPtr& before, const CopyLicence& licence, CopyLicence& relied_on) {
+    const auto fast = ascent_of(several_);
+    const auto slow = ascent_of(rest_);
+    if (!fast || !slow) return nullptr;
+    changed_ = given_values_in(several_.body);
+    const std::set<std::string> changed_by_rest = given_values_in(rest_.body);
+    changed_.insert(changed_by_rest.begin(), changed_by_rest.end());
+    if (changed_.contains(fast->counter) || changed_.contains(slow->counter)) return nullptr;
+    changed_.insert({fast->counter, slow->counter});
+    fast_ = *fast;
+    slow_ = *slow;
+    if (!keeps_value(fast->step, changed_) || !keeps_value(slow->step, changed_)) return nullptr;
+    const bool is_one = !slow->first && slow->counter == fast->counter;
+    if (!is_one && (!slow->first || slow->counter == fast->counter)) return nullptr;
+    const auto places = is_one ? places_of_one() : places_of_two();
+    if (!places || places->copies < 2 || places->copies > kMostCopies) return nullptr;
+    if (is_one ? !leaves_room(*places, before) : !ends_where_rest_begins(*places)) return nullptr;
+    const auto needed = relied_on_by_copies(several_.body, rest_.body, *places, analysis_, licence);
+    if (!needed) return nullptr;
+    relied_on.distinct_buffers = relied_on.distinct_buffers || needed->distinct_buffers;
+    relied_on.reordered_sums = relied_on.reordered_sums || needed->reordered_sums;
+    auto result = std::make_shared<ForLoop>(rest_);
+    result->line = several_.line;
+    if (is_one) {
+      result->init = several_.init;
+    } else {
+      const auto* counter = rest_.declaration();
+      result->init = counter != nullptr ? source::declare(counter->variable, source::integer(0))
+                                        : source::assign(source::to<Assignment>(rest_.init).target,
+                                                         source::integer(0));
+    }
+    return result;
+  }
+
+ private:
+  std::optional<Polynomial> read(const ExprPtr& expr) const {
+    return place_polynomial(expr, fast_.counter, analysis_);
+  }
+
+  // Of two loops with one counter.
+  std::optional<CopyPlaces> places_of_one() const {
+    const auto step = read(slow_.step);
+    const auto group = step && is_positive_distance(*step) ? read(fast_.step) : std::nullopt;
+    if (!group) return std::nullopt;
+    return CopyPlaces{slow_.counter, Polynomial::symbol(fast_.counter), *step,
+                      static_cast<int>(multiple_of(*group, *step))};
+  }
+
+  // Whether all of a group lies in front of the rest's limit.
+  bool leaves_room(const CopyPlaces& places, const StmtPtr& before) const {
+    const ExprPtr limit = limit_of(rest_.condition, slow_.counter);
+    if (!limit || !keeps_value(limit, changed_)) return false;
+    const Polynomial last = places.distance * Polynomial(places.copies - 1);
+    const auto reader = [this](const ExprPtr& side) { return read(side); };
+    const auto asked = slack_of(several_.condition, reader);
+    const auto wanted = slack_of(rest_.condition, reader);
+    const Polynomial counter = Polynomial::symbol(fast_.counter);
+    const auto room = asked && wanted
+                          ? (wanted->substitute(fast_.counter, counter + last) - *asked).constant()
+                          : std::nullopt;
+    if (room) return *room >= 0 && !takes_from_unsigned(several_.condition);
+    const ExprPtr end = limit_of(several_.condition, fast_.counter);
+    const auto whole = end ? whole_groups(end, limit, places.copies, true) : std::nullopt;
+    return whole && places.distance == Polynomial(1) && begins_with_group(before, places.copies);
+  }
+
+  // Of two loops with a counter each: the first counts elements, or groups of them.
+  std::optional<CopyPlaces> places_of_two() const {
+    const ExprPtr begin = slow_.first;
+    const ExprPtr limit = limit_of(rest_.condition, slow_.counter);
+    if (!limit || !fast_.first || !source::is_number(fast_.first, 0) ||
+        !source::is_number(slow_.step, 1) || !keeps_value(limit, changed_)) {
+      return std::nullopt;
+    }
+    const auto* step = as<source::IntegerLiteral>(fast_.step);
+    if (step == nullptr) return std::nullopt;
+    const Polynomial counter = Polynomial::symbol(fast_.counter);
+    for (std::int64_t copies = step->value > 1 ? step->value : 2; copies <= kMostCopies; ++copies) {
+      if (whole_groups(begin, limit, static_cast<int>(copies), false))
+        return CopyPlaces{slow_.counter, counter * Polynomial(step->value > 1 ? 1 : copies),
+                          Polynomial(1), static_cast<int>(copies)};
+      if (step->value > 1) break;
+    }
+    return std::nullopt;
+  }
+
+  bool ends_where_rest_begins(const CopyPlaces& places) const {
+    const ExprPtr end = limit_of(several_.condition, fast_.counter);
+    if (!end || !keeps_value(end, changed_)) return false;
+    const ExprPtr limit = limit_of(rest_.condition, slow_.counter);
+    if (source::is_number(fast_.step, 1)) return is_quotient(end, limit, places.copies);
+    return whole_groups(end, limit, places.copies, false).has_value();
+  }
+
+  // What stands behind `counter <`; null for any other condition.
+  static ExprPtr limit_of(const ExprPtr& condition, const std::string& counter) {
+    ExprPtr limit;
+    const auto below =
+        source::operation(BinaryOperator::less, source::named(counter), source::any(limit));
+    return matches(condition, below) ? limit : nullptr;
+  }
+
+  ExprPtr defined(const ExprPtr& value) const {
+    const auto* variable = as<source::VariableReference>(value);
+    const ExprPtr definition = variable != nullptr ? analysis_.definition(variable->name) : nullptr;
+    return definition && definition->type == value->type ? definition : value;
+  }
+
+  bool is_same(const ExprPtr& a, const ExprPtr& b) const {
+    const auto first = a->type == b->type ? read(a) : std::nullopt;
+    const auto second = first ? read(b) : std::nullopt;
+    return second && *first == *second;
+  }
+
+  // n / copies, rounded towards zero.
+  bool is_quotient(const ExprPtr& given, const ExprPtr& n, int copies) const {
+    const ExprPtr value = defined(given);
+    const auto* binary = as<Binary>(value);
+    if (binary == nullptr || !is_same(defined(binary->left), defined(n))) return false;
+    return binary->op == BinaryOperator::divide && source::is_number(binary->right, copies);
+  }
+
+  // n / copies * copies or n - n % copies; n & ~(copies - 1), too, where what is below zero does
+  // not matter.
+  std::optional<bool> whole_groups(const ExprPtr& given, const ExprPtr& n, int copies,
+                                   bool or_mask) const {
+    const ExprPtr value = defined(given);
+    const auto* binary = as<Binary>(value);
+    if (binary == nullptr) return std::nullopt;
+    const auto is_n = [&](const ExprPtr& expr) { return is_same(defined(expr), defined(n)); };
+    bool found = false;
+    if (binary->op == BinaryOperator::multiply) {
+      found = (is_quotient(binary->left, n, copies) && source::is_number(binary->right, copies)) ||
+              (is_quotient(binary->right, n, copies) && source::is_number(binary->left, copies));
+    } else if (binary->op == BinaryOperator::subtract && is_n(binary->left)) {
+      const ExprPtr right = defined(binary->right);
+      const auto* rest = source::as_binary(right, BinaryOperator::remainder);
+      found = rest != nullptr && is_n(rest->left) && source::is_number(rest->right, copies);
+    } else if (binary->op == BinaryOperator::bit_and && is_n(binary->left) && or_mask) {
+      const auto* complement = source::as_unary(binary->right, source::UnaryOperator::bit_not);
+      const bool is_power = (copies & (copies - 1)) == 0;
+      found = is_power &&
+              ((complement != nullptr && source::is_number(complement->operand, copies - 1)) ||
+               source::is_number(binary->right, -copies));
+    }
+    return found ? std::optional(true) : std::nullopt;
+  }
+
+  // Whether the counter is a multiple of the copies, zero or more, when the loop begins.
+  bool begins_with_group(const StmtPtr& before, int copies) const {
+    ExprPtr first = fast_.first;
+    if (!first && before) {
+      const auto* declaration = as<source::Declaration>(before);
+      const bool declares = declaration != nullptr && declaration->variable.name == fast_.counter;
+      const bool assigns = source::is_named(target_of(*before), fast_.counter) &&
+                           source::to<Assignment>(before).op == AssignmentOperator::assign;
+      if (declares || assigns) first = value_of(*before);
+    }
+    const auto* number = first ? as<source::IntegerLiteral>(first) : nullptr;
+    return number != nullptr && number->value >= 0 && number->value % copies == 0;
+  }
+
+  // Whether unsigned numbers are subtracted in it, which may wrap around.
+  static bool takes_from_unsigned(const ExprPtr& condition) {
+    bool subtracts = false;
+    source::walk(condition, [&](const source::Expr& part) {
+      const auto* binary = as<Binary>(part);
+      const bool is_unsigned = part.type == ScalarType::u32 || part.type == ScalarType::u64;
+      subtracts =
+          subtracts || (binary != nullptr && is_unsigned && binary->op == BinaryOperator::subtract);
+    });
+    return subtracts;
+  }
+
+  const ForLoop& several_;
+  const ForLoop& rest_;
+  const source::Analysis& analysis_;
+  Ascent fast_;
+  Ascent slow_;
+  std::set<std::string> changed_;
+};
+
+class LoopRoller final : public source::Mutator {
+ public:
+  LoopRoller(const source::Kernel& kernel, const CopyLicence& licence)
+      : analysis_(kernel), licence_(licence) {}
+
+  CopyLicence relied_on;
+
+  Block run(const Block& block) override {
+    Block result;
+    for (const StmtPtr& stmt : source::Mutator::run(block)) {
+      const auto* rest = as<ForLoop>(stmt);
+      const auto* several =
+          rest != nullptr && !result.empty() ? as<ForLoop>(result.back()) : nullptr;
+      StmtPtr rolled;
+      if (several != nullptr) {
+        // What stands in front of the first, apart from other variables.
+        StmtPtr before;
+        const auto ascent = ascent_of(*several);
+        for (std::size_t at = result.size() - 1; ascent && at-- > 0;) {
+          if (given_values_in({result[at]}).contains(ascent->counter)) {
+            before = result[at];
+            break;
+          }
+        }
+        rolled = LoopPair(*several, *rest, analysis_).rolled(before, licence_, relied_on);
+      }
+      if (rolled) {
+        result.back() = std::move(rolled);
+      } else {
+        result.push_back(stmt);
+      }
+    }
+    return result;
+  }
+  using source::Mutator::run;
+
+ private:
+  const source::Analysis analysis_;
+  const CopyLicence licence_;
+};
+
+bool has_neighbouring_loops(const Block& block) {
+  for (std::size_t at = 0; at < block.size(); ++at) {
+    if (has_neighbouring_loops(body_of(*block[at])) ||
+        has_neighbouring_loops(otherwise_of(*block[at]))) {
+      return true;
+    }
+    if (!source::is<ForLoop>(block[at])) continue;
+    if (std::any_of(block.begin() + static_cast<std::ptrdiff_t>(at) + 1, block.end(),
+                    [](const StmtPtr& other) { return source::is<ForLoop>(other); })) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+RolledLoops with_loops_rolled(const source::Kernel& kernel, const CopyLicence& licence) {
+  RolledLoops result{kernel, {}};
+  // Most kernels have nothing to ask about.
+  if (!has_neighbouring_loops(kernel.body)) return result;
+  const auto roll = [&](const source::Kernel& from) {
+    LoopRoller roller(from, licence);
+    Block body = roller.run(from.body);
+    if (body == from.body) return false;
+    result.kernel.body = std::move(body);
+    result.relied_on.distinct_buffers |= roller.relied_on.distinct_buffers;
+    result.relied_on.reordered_sums |= roller.relied_on.reordered_sums;
+    return true;
+  };
+  roll(result.kernel);
+  if (licence.reordered_sums) {
+    source::Kernel merged = result.kernel;
+    merged.body = with_partial_sums_merged(merged);
+    if (merged.body != result.kernel.body && roll(merged)) result.relied_on.reordered_sums = true;
+  }
+  return result;
+}
+
+}  // namespace regraph::rewrite

@@ -1,0 +1,266 @@
+// linearize: a grid of several axes becomes one of flat indices.
+//
+//   x, y, z = global indices; if (x < width && y < height) work of x, y and z
+// becomes
+//   i = global index; if (i < width * height * depth) work of i % width, i / width % height and
+//   i / (width * height)
+//
+// No thread is idle at the end of a row, neighbours stay neighbours where rows end, and steps for
+// flat indices follow (vectorize_global, delinearize by two of the sizes).
+//
+// Legal when a thread is known along each axis by its global index alone, threads beyond the last
+// element do nothing, and all indices fit 32 bits.
+#include "rewrite/analysis/block_geometry.h"
+#include "rewrite/analysis/global_index.h"
+#include "rewrite/analysis/size_expression.h"
+#include "rewrite/forms/inequalities.h"
+#include "rewrite/steps/step_rewriter.h"
+#include "rewrite/transform/names.h"
+#include "rewrite/transform/unused_integers.h"
+#include "source/build.h"
+#include "source/walk.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace regraph::rewrite {
+namespace {
+
+using source::Analysis;
+using source::as;
+using source::Block;
+using source::Builtin;
+using source::ExprPtr;
+using source::Polynomial;
+using source::StmtPtr;
+
+// An axis of the grid that there was.
+struct GridAxis {
+  std::string letter;
+  IntegerExpression length = 1;  // indices along it
+  Polynomial in_kernel;          // the same
+  Polynomial index;              // of the thread
+};
+
+struct FlatPlace {
+  std::vector<GridAxis> axes;  // x first
+  std::size_t guarded = 0;     // the statement of the body that all work is in
+  std::vector<ExprPtr> rest;   // of its condition
+  Launch launch;               // afterwards
+};
+
+class Linearize final : public PlacedStep<FlatPlace> {
+ public:
+  std::string_view id() const override { return "linearize"; }
+  int position() const override { return 6; }
+  std::vector<StepParameters> settings() const override { return {{}}; }
+
+ protected:
+  Result<FlatPlace> find(const KernelAnalysis& kernel, const StepParameters&) const override {
+    if (const Status& status = kernel.transparent(); !status) return status.error();
+    auto launch = kernel.launch();
+    if (!launch) return launch.error();
+    if ((*launch)->block_follows_sizes())
+      return refuse("the block's extents follow the sizes, and would be fixed");
+    auto form = kernel.single_exit();
+    if (!form) return form.error();
+    const Analysis& analysis = (*form)->analysis;
+    if (analysis.has_shared() || analysis.has_barrier() || analysis.uses_warp_intrinsics())
+      return refuse("the threads of a block work together already");
+    FlatPlace place;
+    place.launch = **launch;
+    for (int axis = 0; axis < 3; ++axis) {
+      auto found = axis_of(**form, **launch, axis, kernel.problem());
+      if (!found) return found.error();
+      if (*found) place.axes.push_back(std::move(**found));
+    }
+    if (place.axes.size() < 2 || place.axes.front().letter != "x")
+      return refuse("the grid has no more than one axis");
+    if (Status status = find_guard(**form, **launch, place); !status) return status.error();
+    if (Status status = arrange(kernel, place); !status) return status.error();
+    return place;
+  }
+
+  KernelState rewrite(const KernelAnalysis& kernel, const FlatPlace& place) const override {
+    const KernelForm& form = **kernel.single_exit();
+    KernelState result = kernel.state();
+    result.unit.kernel = form.kernel;
+    result.unit.kernel.body = flat_body(form, place);
+    result.plan.launches.front() = place.launch;
+    if (result.unit.kernel.launch_bounds_threads)
+      result.unit.kernel.launch_bounds_threads = static_cast<int>(place.launch.block.count());
+    return result;
+  }
+
+ private:
+  // Null where nothing depends on the axis.
+  static Result<std::optional<GridAxis>> axis_of(const KernelForm& form, const Launch& launch,
+                                                 int number, const Problem& problem) {
+    const std::string letter = kAxes[static_cast<std::size_t>(number)];
+    const Analysis& analysis = form.analysis;
+    const bool uses_thread = analysis.uses_builtin("threadIdx." + letter);
+    const bool uses_block = analysis.uses_builtin("blockIdx." + letter);
+    const IntegerExpression extent_symbol = IntegerExpression::symbol("b" + letter);
+    const IntegerExpression& grid = launch.grid[static_cast<std::size_t>(number)];
+    const bool is_thin = extent(launch.block, number) == 1;
+    const IntegerExpression blocks = grid.substitute({{"b" + letter, IntegerExpression(1)}});
+    if (!uses_thread && !uses_block) {
+      if (is_thin && blocks == IntegerExpression(1)) return std::optional<GridAxis>();
+      return refuse("several threads along " + letter + " do the same");
+    }
+    GridAxis axis;
+    axis.letter = letter;
+    const bool is_block_alone = is_thin && !uses_thread &&
+                                !analysis.uses_builtin("blockDim." + letter) &&
+                                !analysis.uses_builtin("gridDim." + letter);
+    if (is_block_alone) {
+      axis.index = Polynomial::symbol("blockIdx." + letter);
+    } else {
+      axis.index = global_index(letter);
+      if (Status status = require_uncoarsened_index(form.kernel, analysis, letter); !status)
+        return status.error();
+    }
+    const auto items = dividend_of(grid, extent_symbol);
+    if (!items && !is_thin) {
+      return refuse("the grid's " + letter + " extent is not cdiv(n, b" + letter +
+                    ") of a number of things");
+    }
+    axis.length = items ? *items : blocks;
+    const ExprPtr length = size_in_kernel(axis.length, form.kernel, analysis, false);
+    const auto polynomial = length ? analysis.polynomial(length) : std::nullopt;
+    if (!polynomial || !is_of_parameters(*polynomial, form.kernel) ||
+        !size_of(*polynomial, problem) || polynomial->terms().size() != 1) {
+      return refuse("the grid's " + letter + " extent is no product of the kernel's parameters");
+    }
+    axis.in_kernel = *polynomial;
+    return std::optional(std::move(axis));
+  }
+
+  // The branch that all work is in; along which axes it stops threads beyond the last element.
+  static Status find_guard(const KernelForm& form, const Launch& launch, FlatPlace& place) {
+    const Block& body = form.kernel.body;
+    std::size_t at = 0;
+    while (at < body.size() && is_index(*body[at]))
+      ++at;
+    place.guarded = at;
+    const auto* branch = at + 1 == body.size() ? as<source::Branch>(*body[at]) : nullptr;
+    std::vector<bool> is_stopped(place.axes.size());
+    if (branch != nullptr && branch->otherwise.empty()) {
+      for (const ExprPtr& term : source::conjuncts(branch->condition)) {
+        const auto slack = slack_of(term, form.analysis);
+        bool is_end = false;
+        for (std::size_t i = 0; slack && i < place.axes.size(); ++i) {
+          const GridAxis& axis = place.axes[i];
+          if (!(*slack + axis.index + Polynomial(1) == axis.in_kernel)) continue;
+          is_end = true;
+          is_stopped[i] = true;
+        }
+        if (!is_end) place.rest.push_back(term);
+      }
+    }
+    for (std::size_t i = 0; i < place.axes.size(); ++i) {
+      const GridAxis& axis = place.axes[i];
+      const int number = axis.letter == "x" ? 0 : axis.letter == "y" ? 1 : 2;
+      if (!is_stopped[i] && extent(launch.block, number) != 1)
+        return refuse("no guard around all work ends with the grid along " + axis.letter);
+    }
+    return {};
+  }
+
+  static bool is_index(const source::Stmt& stmt) {
+    const auto* declaration = as<source::Declaration>(stmt);
+    return declaration != nullptr && declaration->value && declaration->variable.scalar &&
+           !declaration->variable.is_pointer && is_of_integers(declaration->value);
+  }
+
+  static Status arrange(const KernelAnalysis& kernel, FlatPlace& place) {
+    IntegerExpression total = place.axes.front().length;
+    for (std::size_t i = 1; i < place.axes.size(); ++i)
+      total = IntegerExpression::multiply(place.axes[i].length, total);
+    const auto threads = static_cast<std::uint32_t>(place.launch.block.count());
+    for (const auto* sizes : {&kernel.problem().tests, &kernel.problem().bench}) {
+      for (const Symbols& symbols : *sizes) {
+        const auto count = total.evaluate(symbols);
+        if (!count || *count > std::numeric_limits<std::int32_t>::max() - threads)
+          return refuse("an index of all elements would not fit 32 bits");
+      }
+    }
+    place.launch.block = Dim3{threads, 1, 1};
+    place.launch.grid = {IntegerExpression::ceil_divide(total, IntegerExpression::symbol("bx")), 1,
+                         1};
+    return require_possible(place.launch, kernel, "the launch would not be valid: ");
+  }
+
+  static Block flat_body(const KernelForm& form, const FlatPlace& place) {
+    Names names(form.kernel);
+    const std::string flat = names.fresh("index");
+    const ExprPtr index = source::variable(flat);
+    source::Kernel result = form.kernel;
+    result.body = {source::declare_integer(
+        flat, source::cast("int", source::add(source::multiply(source::builtin("blockIdx.x"),
+                                                               source::builtin("blockDim.x")),
+                                              source::builtin("threadIdx.x"))))};
+    // Where each axis is found in it.
+    std::vector<ExprPtr> parts;
+    Polynomial below(1);
+    for (std::size_t i = 0; i < place.axes.size(); ++i) {
+      const GridAxis& axis = place.axes[i];
+      ExprPtr part = i == 0 ? index : source::divide(index, source::to_expression(below));
+      const bool is_last = i + 1 == place.axes.size();
+      if (!is_last) part = source::remainder(part, source::to_expression(axis.in_kernel));
+      below = below * axis.in_kernel;
+      const std::string name = names.fresh(i == 0 ? "column" : is_last && i == 2 ? "plane" : "row");
+      result.body.push_back(source::declare_integer(name, part));
+      parts.push_back(source::variable(name));
+    }
+    const Block body = source::rewrite_expressions(
+        form.kernel.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+          const bool is_builtin = source::is<Builtin>(expr);
+          const bool is_number = is_builtin || source::is<source::Binary>(expr);
+          const auto polynomial = is_number ? form.analysis.polynomial(expr) : std::nullopt;
+          for (std::size_t i = 0; i < place.axes.size(); ++i) {
+            const GridAxis& axis = place.axes[i];
+            if (polynomial && *polynomial == axis.index) return in_type_of(*expr, parts[i]);
+            if (!is_builtin) continue;
+            // The kernel knows both together only.
+            const std::string& name = source::to<Builtin>(*expr).name;
+            if (name == "blockIdx." + axis.letter) return source::integer(0);
+            if (name == "threadIdx." + axis.letter) return in_type_of(*expr, parts[i]);
+          }
+          return std::nullopt;
+        });
+    std::vector<ExprPtr> conditions = {source::less(index, source::to_expression(below))};
+    const auto* branch =
+        place.guarded < body.size() ? as<source::Branch>(*body[place.guarded]) : nullptr;
+    const bool is_guard =
+        branch != nullptr && place.guarded + 1 == body.size() && branch->otherwise.empty();
+    Block work(body.begin() + static_cast<std::ptrdiff_t>(place.guarded), body.end());
+    if (is_guard) {
+      work = branch->body;
+      const auto& before = source::to<source::Branch>(*form.kernel.body[place.guarded]);
+      const std::vector<ExprPtr> terms = source::conjuncts(before.condition);
+      const std::vector<ExprPtr> rewritten = source::conjuncts(branch->condition);
+      for (std::size_t i = 0; i < terms.size(); ++i) {
+        if (std::find(place.rest.begin(), place.rest.end(), terms[i]) != place.rest.end())
+          conditions.push_back(rewritten[i]);
+      }
+    }
+    for (std::size_t at = 0; at < place.guarded; ++at)
+      result.body.push_back(body[at]);
+    result.body.push_back(source::branch(source::conjunction(conditions), std::move(work)));
+    return without_unused_integers(std::move(result.body));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<StepRewriter> make_linearize() {
+  return std::make_unique<Linearize>();
+}
+
+}  // namespace regraph::rewrite
