@@ -39,12 +39,12 @@ std::optional<Shape> shape_of(const std::string& text) {
   return shape;
 }
 
-MacroMember coarsen(const char* axis, int factor) {
+MacroMember coarsen(const char* axis, int factor, bool grouped_first = true) {
   const StepParameters plain = {{"axis", axis}, {"factor", std::to_string(factor)}};
   StepParameters grouped = plain;
   grouped["order"] = "grouped";
   constexpr int kGroup = 4;
-  if (factor % kGroup != 0) return {"thread_coarsen", {plain}};
+  if (factor % kGroup != 0 || !grouped_first) return {"thread_coarsen", {plain}};
   return {"thread_coarsen", {grouped, plain}};
 }
 
@@ -84,6 +84,10 @@ class Contraction final : public MacroStep {
     if (!shape || !shape_of(*block)) {
       return fail(ErrorCode::invalid_argument, "'block' and 'outputs' are written as 16x16");
     }
+    const auto tiles = parameters.find("tiles");
+    const bool is_kept = tiles != parameters.end();
+    if (is_kept && tiles->second != "kept")
+      return fail(ErrorCode::invalid_argument, "'tiles' must be kept");
     std::vector<MacroMember> members;
     const StepParameters tile = {{"loop", "1"}, {"depth", std::to_string(*depth)}};
     if (const StepParameters flat = {{"axis", "x"}, {"dimensions", "1"}};
@@ -96,10 +100,10 @@ class Contraction final : public MacroStep {
     }
     members.push_back({"coalesce_swap", {{}}, true});
     members.push_back({"block_size", {{{"block", *block}}}, is_block(kernel, *block)});
-    if (shape->rows > 1) members.push_back(coarsen("y", shape->rows));
+    if (shape->rows > 1) members.push_back(coarsen("y", shape->rows, !is_kept));
     if (shape->columns > 1) members.push_back(coarsen("x", shape->columns));
     StepParameters vectors = tile;
-    vectors["copy"] = "vector";
+    vectors["copy"] = is_kept ? "kept" : "vector";
     members.push_back({"smem_tile", {vectors, tile}});
     if (const auto slices = parameters.find("slices"); slices != parameters.end())
       members.push_back({"slice_k", {{{"slices", slices->second}}}});
