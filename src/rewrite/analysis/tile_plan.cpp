@@ -344,8 +344,8 @@ class TilePlanner {
     if (array.transposed) array.padding = kWidestAccess / element_bytes(array);
   }
 
-  // Threads read vectors of neighbouring rows at once. These lie in different banks when a row is an
-  // odd number of vectors long.
+  // Threads read vectors of neighbouring rows at once. These lie in different banks when a row is
+  // an odd number of vectors long.
   static std::int64_t padding_apart(const StagedArray& array, std::int64_t extent) {
     const std::int64_t width = kWidestAccess / element_bytes(array);
     return extent % (2 * width) == 0 ? width : 0;

@@ -11,8 +11,8 @@
 // strip is enough: before it each thread's own copies have arrived, and after it the tile that is
 // filled next was used by all.
 //
-// Where static arrays cannot hold the tiles, they lie in dynamic shared memory, for which a kernel may
-// opt in to more.
+// Where static arrays cannot hold the tiles, they lie in dynamic shared memory, for which a kernel
+// may opt in to more.
 //
 // Legal where double_buffer is (strip_loop.h), when each copy stores an element as it was loaded,
 // or zero (async_copy.h), on devices that copy asynchronously.
@@ -22,6 +22,8 @@
 #include "rewrite/analysis/strip_loop.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/dynamic_tiles.h"
+#include "rewrite/transform/early_choice.h"
+#include "rewrite/transform/names.h"
 #include "rewrite/transform/pipeline_tiles.h"
 #include "source/walk.h"
 
@@ -79,10 +81,11 @@ class AsyncPipeline final : public PlacedStep<Pipeline> {
     auto copies = split_copies(pipeline.strips, kernel.analysis());
     if (!copies) return copies.error();
     pipeline.copies = copies->declarations;
+    Names names(kernel.kernel());
     for (const CopyPart& part : copies->parts) {
       auto block = asynchronous(part, kernel.analysis());
       if (!block) return block.error();
-      source::Block all = part.around(std::move(*block));
+      source::Block all = with_early_choice(part.around(std::move(*block)), names);
       pipeline.copies.insert(pipeline.copies.end(), all.begin(), all.end());
     }
     if (Status status = place_tiles(kernel, pipeline); !status) return status.error();
@@ -138,13 +141,12 @@ class AsyncPipeline final : public PlacedStep<Pipeline> {
     bool is_used = false;
     source::walk(kernel.kernel().body, [&](const source::Stmt& stmt) {
       const auto* declaration = source::as<source::Declaration>(stmt);
-      is_used = is_used || (declaration != nullptr && declaration->variable.storage ==
-                                                          source::Storage::dynamic_shared);
+      is_used = is_used || (declaration != nullptr &&
+                            declaration->variable.storage == source::Storage::dynamic_shared);
     });
-    return !is_used &&
-           std::all_of(tiles.begin(), tiles.end(), [&](const source::Variable& tile) {
-             return tile.scalar && is_fully_indexed(kernel.kernel(), tile);
-           });
+    return !is_used && std::all_of(tiles.begin(), tiles.end(), [&](const source::Variable& tile) {
+      return tile.scalar && is_fully_indexed(kernel.kernel(), tile);
+    });
   }
 
   // From sm_80 on.

@@ -4,6 +4,10 @@
 //   C, a rectangle of it for each thread in registers, strips of A and B in shared memory that are
 //   filled by vectors and alternate.
 //
+//   With tiles=kept, the strips lie as A and B do in memory. A thread's rows are a block apart then, so
+//   that threads next to each other read vectors along k of neighbouring rows; its columns are
+//   neighbours as ever.
+//
 // It is what these steps make of a kernel one after another: coalesce_swap (where it applies),
 // block_size, thread_coarsen along y and x, smem_tile, slice_k (where `slices` says so),
 // async_pipeline (where `stages` says so) or double_buffer (where it applies). Alone, the first of
@@ -68,6 +72,10 @@ class Contraction final : public MacroStep {
     // Where there are few outputs.
     add("16x8", "8x8", "8", "2");
     add("16x8", "4x4", "8", "4");
+    // Where they are in few rows: 64 iterations of all slices together are staged at once.
+    add("8x8", "4x8", "16", "4");
+    result.back()["stages"] = "3";
+    result.back()["tiles"] = "kept";
     return result;
   }
 

@@ -14,10 +14,10 @@
 // With copy=vector, threads copy W neighbours with one access where the whole strip belongs to what
 // is accessed and W divides where rows start (asked when the kernel runs, the same for all threads
 // of a block), and single elements elsewhere. Tiles then lie so that what a thread reads one after
-// another is contiguous, and aligned for wide reads (tile_copy.h, vector_copy.h). With copy=kept they
-// lie as the arrays do in memory instead, so that vectors may be copied to them whole, by hardware
-// too (async_pipeline); rows along the contraction are an odd number of vectors long, so that threads
-// can read vectors of several rows at once.
+// another is contiguous, and aligned for wide reads (tile_copy.h, vector_copy.h). With copy=kept
+// they lie as the arrays do in memory instead, so that vectors may be copied to them whole, by
+// hardware too (async_pipeline); rows along the contraction are an odd number of vectors long, so
+// that threads can read vectors of several rows at once.
 //
 // Of several loops that qualify, "loop" chooses the first, second or third.
 #include "rewrite/analysis/block_geometry.h"

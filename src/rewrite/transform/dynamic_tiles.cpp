@@ -83,8 +83,8 @@ class DynamicMemory {
       below *= extent;
     for (std::size_t d = 0; d < indices.size(); ++d) {
       below /= place.tile.extents[d];
-      const ExprPtr index = source::rewrite_expr(
-          indices[d], [&](const ExprPtr& inner) { return element(inner); });
+      const ExprPtr index =
+          source::rewrite_expr(indices[d], [&](const ExprPtr& inner) { return element(inner); });
       number = source::add(number, source::multiply(index, source::integer(below)));
     }
     return source::element(source::variable(place.name, place.tile.scalar), {number});

@@ -18,8 +18,8 @@ struct DynamicTiles {
 [[nodiscard]] std::int64_t dynamic_bytes(const std::vector<source::Variable>& tiles);
 
 // The unit's kernel with its shared arrays `tiles` in dynamic shared memory, one behind the other.
-// Dynamic arrays all start at the same address and have one dimension, so that each array's elements
-// are counted from its place on. Every use of them has an index for each extent.
+// Dynamic arrays all start at the same address and have one dimension, so that each array's
+// elements are counted from its place on. Every use of them has an index for each extent.
 [[nodiscard]] DynamicTiles with_dynamic_tiles(const source::Unit& unit,
                                               const std::vector<source::Variable>& tiles);
 
