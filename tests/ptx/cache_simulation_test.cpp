@@ -74,7 +74,8 @@ TEST(CacheSimulationTest, PartOfAWave) {
                                 {4096, 4096, 4096}, {700}, small_gpu());
   ASSERT_TRUE(traffic.ok()) << traffic.error().message;
   EXPECT_EQ(traffic->blocks_simulated, 3U);
-  EXPECT_DOUBLE_EQ(traffic->dram_read_bytes, 2.0 * ((700 * 4 + 31) / 32) * 32);
+  constexpr int kSectors = (700 * 4 + 31) / 32;
+  EXPECT_DOUBLE_EQ(traffic->dram_read_bytes, 2.0 * 32 * kSectors);
 }
 
 // A copy that only fills with zeros is no access, wherever its address is.

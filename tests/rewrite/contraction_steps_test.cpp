@@ -84,6 +84,11 @@ TEST(Contraction, KeepsTheLayoutOfTiles) {
   EXPECT_NE(text.find("(int)threadIdx.x * 4 + cx"), std::string::npos) << text;
   EXPECT_EQ(text.find(", 4);"), std::string::npos) << text;
   expect_correct(**kernel, {kept("8x8", "4x8", "32", nullptr)});
+  // One strip of all slices is more than static arrays can hold.
+  const auto deep = expect_correct(**kernel, {kept("8x8", "4x8", "32", "4")});
+  EXPECT_EQ(deep.plan.launches[0].dynamic_shared_bytes.text(),
+            std::to_string(3 * 4 * (64 * 36 + 32 * 32) * 4));
+  expect_refusal(**kernel, kept("8x8", "4x8", "32", "8"), "a block has 232448 at most");
   expect_correct(**kernel, {kept("16x8", "4x4", "8", "2")});
   expect_correct(**kernel, {kept("8x8", "2x3", "4", nullptr)});
   for (const char* name : {"matmul_swapped_axes", "matmul_transposed_operand", "distance_matrix",

@@ -124,6 +124,9 @@ class AsyncPipeline final : public PlacedStep<Pipeline> {
                             bytes > limits.shared_bytes_per_block &&
                             can_be_dynamic(kernel, pipeline.strips.tiles);
     if (!is_dynamic) return require_shared_bytes(bytes, kernel, what);
+    if (Status status = require_shared_bytes(rest, kernel, "what is beside the tiles needs");
+        !status)
+      return status;
     const std::int64_t most = limits.shared_bytes_per_block_opt_in;
     if (rest + dynamic_bytes(tiles) > most) {
       return refuse(what + " " + std::to_string(rest + dynamic_bytes(tiles)) +

@@ -112,10 +112,12 @@ class Contraction final : public MacroStep {
     if (shape->columns > 1) members.push_back(coarsen("x", shape->columns));
     StepParameters vectors = tile;
     vectors["copy"] = is_kept ? "kept" : "vector";
-    members.push_back({"smem_tile", {vectors, tile}});
+    const auto stages = parameters.find("stages");
+    const bool has_stages = stages != parameters.end();
+    members.push_back({"smem_tile", {vectors, tile}, false, has_stages});
     if (const auto slices = parameters.find("slices"); slices != parameters.end())
-      members.push_back({"slice_k", {{{"slices", slices->second}}}});
-    if (const auto stages = parameters.find("stages"); stages != parameters.end()) {
+      members.push_back({"slice_k", {{{"slices", slices->second}}}, false, has_stages});
+    if (has_stages) {
       members.push_back({"async_pipeline", {{{"stages", stages->second}}}});
     } else {
       members.push_back({"double_buffer", {{}}, true});
