@@ -74,7 +74,33 @@ TEST(CacheSimulationTest, PartOfAWave) {
                                 {4096, 4096, 4096}, {700}, small_gpu());
   ASSERT_TRUE(traffic.ok()) << traffic.error().message;
   EXPECT_EQ(traffic->blocks_simulated, 3U);
-  EXPECT_DOUBLE_EQ(traffic->dram_read_bytes, 2.0 * ((700 * 4 + 31) / 32) * 32);
+  constexpr int kSectors = (700 * 4 + 31) / 32;
+  EXPECT_DOUBLE_EQ(traffic->dram_read_bytes, 2.0 * 32 * kSectors);
+}
+
+// A copy that only fills with zeros is no access, wherever its address is.
+TEST(CacheSimulationTest, CopiesOfNothingAreNoAccesses) {
+  const Program program = load_or_die(
+      ".version 8.0\n.target sm_90\n.address_size 64\n"
+      ".visible .entry copy(.param .u64 in)\n{\n"
+      ".reg .b32 %r<4>;\n.reg .b64 %rd<4>;\n.shared .align 4 .b8 tile[128];\n"
+      "ld.param.u64 %rd1, [in];\ncvta.to.global.u64 %rd1, %rd1;\nmov.u32 %r1, %tid.x;\n"
+      "mul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd1, %rd1, %rd2;\nshl.b32 %r1, %r1, 2;\n"
+      "mov.u32 %r2, tile;\nadd.u32 %r1, %r1, %r2;\n"
+      "cp.async.ca.shared.global [%r1], [%rd1], 4, 4;\n"
+      "cp.async.ca.shared.global [%r1], [%rd1+4096], 4, 0;\n"
+      "cp.async.commit_group;\ncp.async.wait_group 0;\nret;\n}\n",
+      "copy");
+  DeviceMemory memory;
+  Parameters parameters;
+  parameters.add(*memory.allocate("buffer", 128, BufferAccess::read_only));
+  LaunchArguments arguments;
+  arguments.grid = {1, 1, 1};
+  arguments.block = {32, 1, 1};
+  arguments.parameters = parameters.bytes();
+  const auto traffic = simulate_caches(program, arguments, memory, small_gpu(), {}, Cancellation());
+  ASSERT_TRUE(traffic.ok()) << traffic.error().message;
+  EXPECT_DOUBLE_EQ(traffic->dram_read_bytes, 128.0);
 }
 
 // Everything fits the L2: each matrix is read from DRAM once, whatever the number of waves.

@@ -72,6 +72,23 @@ TEST(AsyncPipeline, CopiesNothingElse) {
   expect_refusal(**small, stages("2"), "stores something else");
 }
 
+// Tiles that lie as in memory take both operands by 16 bytes, and whether they may is asked once a
+// strip.
+TEST(AsyncPipeline, CopiesVectorsToTilesThatKeepTheirLayout) {
+  const auto kernel = sample("matmul_guard");
+  ASSERT_NE(kernel, nullptr);
+  const auto state = expect_correct(
+      *kernel, {{"smem_tile", {{"loop", "1"}, {"depth", "16"}, {"copy", "kept"}}}, stages("3")});
+  const std::string text = source::print(state.unit);
+  EXPECT_EQ(text.find("_values"), std::string::npos) << text;
+  int wide = 0;
+  for (std::size_t at = text.find(", 16);"); at != std::string::npos;
+       at = text.find(", 16);", at + 1))
+    ++wide;
+  EXPECT_EQ(wide, 4) << text;
+  EXPECT_EQ(text.find(", 4);"), std::string::npos) << text;
+}
+
 TEST(AsyncPipeline, CopiesVectors) {
   const auto kernel = sample("matmul_guard");
   ASSERT_NE(kernel, nullptr);
@@ -91,6 +108,74 @@ TEST(AsyncPipeline, CopiesVectors) {
                              {"depth", "8"},
                              {"slices", "2"},
                              {"stages", "4"}}}});
+}
+
+// 16 KiB a tile, and one of another type beside it.
+Result<std::unique_ptr<KernelCase>> large_tiles(const std::string& use = "sum += tile[t][i];",
+                                                const std::string& before = {},
+                                                std::int64_t opt_in = 0) {
+  DeviceLimits limits = sm_90_limits();
+  if (opt_in > 0) limits.shared_bytes_per_block_opt_in = opt_in;
+  return KernelCase::make(
+      "__global__ void f(const float* a, const double* c, float* b, int n) {\n" + before +
+          "  __shared__ float tile[32][128];\n  __shared__ double other[2][17];\n"
+          "  int t = threadIdx.x;\n  float sum = 0.0f;\n"
+          "  for (int k = 0; k < n; k += 32) {\n"
+          "    for (int u = 0; u < 128; ++u) tile[u / 4][u % 4 * 32 + t] = a[k + u + t];\n"
+          "    if (t < 17) other[1][t] = c[k + t];\n"
+          "    __syncthreads();\n    for (int i = 0; i < 128; ++i) {\n" +
+          use +
+          "\n    }\n    sum += (float)other[1][t / 2];\n    __syncthreads();\n  }\n  b[t] = "
+          "sum;\n}",
+      "sizes: {n: 256}\nargs: {a: {dir: in, shape: [512]}, c: {dir: in, shape: [512]}, b: {dir: "
+      "inout, shape: [32]}}\nlaunch: {block: 32, grid: 1}\ntests: [{n: 250}, {n: 64}, {n: 1}]\n",
+      limits);
+}
+
+TEST(AsyncPipeline, PutsTilesIntoDynamicMemoryWhereStaticDoesNotSuffice) {
+  auto kernel = large_tiles();
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  const auto fits = expect_correct(**kernel, {stages("2")});
+  EXPECT_EQ(fits.plan.launches.front().dynamic_shared_bytes.text(), "0");
+  EXPECT_NE(source::print(fits.unit).find("tile[2][32][128]"), std::string::npos);
+  const auto asks = expect_correct(**kernel, {stages("3")});
+  // Whole pieces of 16 bytes each.
+  EXPECT_EQ(asks.plan.launches.front().dynamic_shared_bytes.text(),
+            std::to_string(3 * 16384 + 816));
+  const std::string text = source::print(asks.unit);
+  EXPECT_NE(text.find("extern __shared__ __align__(16) float tile[];"), std::string::npos) << text;
+  EXPECT_NE(text.find("extern __shared__ __align__(16) double other[];"), std::string::npos);
+  // Behind the other tile.
+  EXPECT_NE(text.find("tile[" + std::to_string(816 / 4) + " + "), std::string::npos) << text;
+  expect_refusal(**kernel, stages("16"), "a block has 232448 at most");
+}
+
+// What was written can be read again.
+TEST(AsyncPipeline, LeavesDynamicTilesThatCanBeRead) {
+  auto kernel = large_tiles();
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  const auto state = (*kernel)->apply((*kernel)->original(), "async_pipeline", {{"stages", "3"}});
+  ASSERT_TRUE(state.ok()) << state.error().message;
+  auto again = KernelCase::make(
+      source::print(state->unit),
+      "sizes: {n: 256}\nargs: {a: {dir: in, shape: [512]}, c: {dir: in, shape: [512]}, b: {dir: "
+      "inout, shape: [32]}}\nlaunch: {block: 32, grid: 1, smem: 49968}\ntests: [{n: 250}]\n");
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_TRUE((*again)->round_trips());
+  EXPECT_EQ((*again)->verdict((*again)->original()), "correct");
+}
+
+TEST(AsyncPipeline, KeepsTilesStaticThatHaveToStay) {
+  // Read as another type.
+  auto viewed = large_tiles("const float4 v = *(const float4*)&tile[t][0]; sum += v.x;");
+  ASSERT_TRUE(viewed.ok()) << viewed.error().message;
+  expect_refusal(**viewed, stages("3"), "a block may declare");
+  auto none = large_tiles("sum += tile[t][i];", "", 48 << 10);
+  ASSERT_TRUE(none.ok()) << none.error().message;
+  expect_refusal(**none, stages("3"), "a block may declare");
+  auto taken = large_tiles("sum += tile[t][i];", "  extern __shared__ float mine[];\n");
+  ASSERT_TRUE(taken.ok()) << taken.error().message;
+  expect_refusal(**taken, stages("3"), "a block may declare");
 }
 
 TEST(AsyncPipeline, RefusesWhatDoubleBufferDoes) {

@@ -64,6 +64,47 @@ TEST(Contraction, TakesOtherFormsOfProducts) {
   }
 }
 
+Application kept(const char* block, const char* outputs, const char* depth, const char* slices) {
+  Application step = contraction(block, outputs, depth);
+  step.parameters["stages"] = "3";
+  step.parameters["tiles"] = "kept";
+  if (slices != nullptr) step.parameters["slices"] = slices;
+  return step;
+}
+
+TEST(Contraction, KeepsTheLayoutOfTiles) {
+  auto kernel = product();
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  const auto state = expect_correct(**kernel, {kept("8x8", "4x8", "16", "4")});
+  const std::string text = source::print(state.unit);
+  // Rows of 16 elements and a vector more, a block apart for a thread; columns are neighbours.
+  EXPECT_EQ(state.plan.launches[0].dynamic_shared_bytes.text(),
+            std::to_string(3 * 4 * (64 * 20 + 16 * 32) * 4));
+  EXPECT_NE(text.find("((int)threadIdx.y + cy * 8) * 20 + k1]"), std::string::npos) << text;
+  EXPECT_NE(text.find("(int)threadIdx.x * 4 + cx"), std::string::npos) << text;
+  EXPECT_EQ(text.find(", 4);"), std::string::npos) << text;
+  expect_correct(**kernel, {kept("8x8", "4x8", "32", nullptr)});
+  // One strip of all slices is more than static arrays can hold.
+  const auto deep = expect_correct(**kernel, {kept("8x8", "4x8", "32", "4")});
+  EXPECT_EQ(deep.plan.launches[0].dynamic_shared_bytes.text(),
+            std::to_string(3 * 4 * (64 * 36 + 32 * 32) * 4));
+  expect_refusal(**kernel, kept("8x8", "4x8", "32", "8"), "a block has 232448 at most");
+  expect_correct(**kernel, {kept("16x8", "4x4", "8", "2")});
+  expect_correct(**kernel, {kept("8x8", "2x3", "4", nullptr)});
+  for (const char* name : {"matmul_swapped_axes", "matmul_transposed_operand", "distance_matrix",
+                           "max_plus_product", "batched_product"}) {
+    SCOPED_TRACE(name);
+    const auto other = sample(name);
+    ASSERT_NE(other, nullptr);
+    expect_correct(*other, {kept("8x8", "4x8", "16", nullptr)});
+  }
+  const auto wrong =
+      (*kernel)->apply((*kernel)->original(), "contraction",
+                       {{"block", "16x16"}, {"outputs", "4x4"}, {"depth", "8"}, {"tiles", "left"}});
+  ASSERT_FALSE(wrong.ok());
+  EXPECT_EQ(wrong.error().code, ErrorCode::invalid_argument) << wrong.error().message;
+}
+
 // What is unsigned, and may be negative, guards nothing that a tile could be filled by.
 TEST(Contraction, ReadsSizesWithoutSigns) {
   auto kernel = product("unsigned M, unsigned N, unsigned K");
@@ -110,6 +151,29 @@ TEST(SmemTileVectors, FillTilesWhereRowsSuit) {
                  {{"thread_coarsen", {{"axis", "y"}, {"factor", "4"}, {"order", "grouped"}}},
                   {"thread_coarsen", {{"axis", "x"}, {"factor", "4"}, {"order", "grouped"}}},
                   tile});
+}
+
+TEST(SmemTileVectors, KeepTheLayoutOfMemory) {
+  auto kernel = product();
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  for (const auto& [depth, row] :
+       {std::pair("16", "20"), std::pair("4", "4"), std::pair("12", "12"), std::pair("8", "12"),
+        std::pair("32", "36")}) {
+    const Application tile = {"smem_tile", {{"loop", "1"}, {"depth", depth}, {"copy", "kept"}}};
+    const std::string text = source::print(
+        expect_correct(**kernel,
+                       {{"thread_coarsen", {{"axis", "y"}, {"factor", "4"}}},
+                        {"thread_coarsen", {{"axis", "x"}, {"factor", "4"}, {"order", "grouped"}}},
+                        tile})
+            .unit);
+    // An odd number of vectors a row where threads read several rows.
+    EXPECT_NE(text.find("A_tile[64][" + std::string(row) + "]"), std::string::npos) << text;
+    EXPECT_NE(text.find("B_tile[" + std::string(depth) + "][64]"), std::string::npos) << text;
+  }
+  const auto wrong = (*kernel)->apply((*kernel)->original(), "smem_tile",
+                                      {{"loop", "1"}, {"depth", "8"}, {"copy", "moved"}});
+  ASSERT_FALSE(wrong.ok());
+  EXPECT_EQ(wrong.error().code, ErrorCode::invalid_argument);
 }
 
 TEST(DoubleBuffer, LoadsTheNextStripBeforeTheCurrentOneIsUsed) {

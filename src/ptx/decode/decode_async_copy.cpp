@@ -48,6 +48,8 @@ bool Decoder::decode_async_copy() {
   const Operand& read = operand(operand_count() == 4 + policies ? 3 : operand_count());
   const bool whole = read.kind == Operand::Kind::sink ||
                      (read.kind == Operand::Kind::integer && read.bits == size.bits);
+  // Then nothing need be at the address.
+  const bool reads_nothing = read.kind == Operand::Kind::integer && read.bits == 0;
   if (register_type(read) == DataType::predicate) {
     return unsupported("a copy that a predicate turns into zeros");
   }
@@ -82,7 +84,7 @@ bool Decoder::decode_async_copy() {
     site.counted = !store;  // the instruction counts as its global side
     code_.sites.push_back(site);
     const bool traced = !options_.trace.empty() && options_.trace[instruction_index_];
-    if (traced && !store) {
+    if (traced && !store && !reads_nothing) {
       Record trace = record;
       trace.handler_id =
           handler_id(Operation::trace_access, narrow ? LaneType::u32 : LaneType::u64);

@@ -352,12 +352,23 @@ class TilePlanner {
     if (array.vectors && !has_hardest_place(array)) array.vectors.reset();
     const std::size_t rank = array.footprint.dimensions.size();
     if (rank < 2) return;
-    // Rows of the tile follow what a thread reads one after another, so that it can read several at
-    // once; the padding keeps them aligned and apart.
     const auto& [rows, columns] =
         std::tie(array.footprint.dimensions[rank - 2], array.footprint.dimensions[rank - 1]);
+    if (copies_.keeps_layout) {
+      if (columns.terms.contains(variable_)) array.padding = padding_apart(array, columns.extent);
+      return;
+    }
+    // Rows of the tile follow what a thread reads one after another, so that it can read several at
+    // once; the padding keeps them aligned and apart.
     array.transposed = runs_along(rows) && !runs_along(columns);
     if (array.transposed) array.padding = kWidestAccess / element_bytes(array);
+  }
+
+  // Threads read vectors of neighbouring rows at once. These lie in different banks when a row is
+  // an odd number of vectors long.
+  static std::int64_t padding_apart(const StagedArray& array, std::int64_t extent) {
+    const std::int64_t width = kWidestAccess / element_bytes(array);
+    return extent % (2 * width) == 0 ? width : 0;
   }
 
   // Whether each guard can be asked once for the whole tile.

@@ -16,8 +16,9 @@ namespace regraph::rewrite {
 
 // How tiles are to be filled.
 struct TileCopies {
-  bool vectors = false;  // by vectors, where that is legal
-  int alignment = 0;     // of buffers, in bytes
+  bool vectors = false;       // by vectors, where that is legal
+  bool keeps_layout = false;  // tiles lie as the arrays do in memory
+  int alignment = 0;          // of buffers, in bytes
 };
 
 // One array that is copied to shared memory.

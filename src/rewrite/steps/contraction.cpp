@@ -4,6 +4,10 @@
 //   C, a rectangle of it for each thread in registers, strips of A and B in shared memory that are
 //   filled by vectors and alternate.
 //
+//   With tiles=kept, the strips lie as A and B do in memory. A thread's rows are a block apart then, so
+//   that threads next to each other read vectors along k of neighbouring rows; its columns are
+//   neighbours as ever.
+//
 // It is what these steps make of a kernel one after another: untile (where somebody laid out tiles
 // already), delinearize (where the index is flat), coalesce_swap (where it applies), block_size,
 // thread_coarsen along y and x, smem_tile, slice_k (where `slices` says so), async_pipeline (where
@@ -39,12 +43,12 @@ std::optional<Shape> shape_of(const std::string& text) {
   return shape;
 }
 
-MacroMember coarsen(const char* axis, int factor) {
+MacroMember coarsen(const char* axis, int factor, bool grouped_first = true) {
   const StepParameters plain = {{"axis", axis}, {"factor", std::to_string(factor)}};
   StepParameters grouped = plain;
   grouped["order"] = "grouped";
   constexpr int kGroup = 4;
-  if (factor % kGroup != 0) return {"thread_coarsen", {plain}};
+  if (factor % kGroup != 0 || !grouped_first) return {"thread_coarsen", {plain}};
   return {"thread_coarsen", {grouped, plain}};
 }
 
@@ -68,6 +72,10 @@ class Contraction final : public MacroStep {
     // Where there are few outputs.
     add("16x8", "8x8", "8", "2");
     add("16x8", "4x4", "8", "4");
+    // Where they are in few rows: 64 iterations of all slices together are staged at once.
+    add("8x8", "4x8", "16", "4");
+    result.back()["stages"] = "3";
+    result.back()["tiles"] = "kept";
     return result;
   }
 
@@ -84,6 +92,10 @@ class Contraction final : public MacroStep {
     if (!shape || !shape_of(*block)) {
       return fail(ErrorCode::invalid_argument, "'block' and 'outputs' are written as 16x16");
     }
+    const auto tiles = parameters.find("tiles");
+    const bool is_kept = tiles != parameters.end();
+    if (is_kept && tiles->second != "kept")
+      return fail(ErrorCode::invalid_argument, "'tiles' must be kept");
     std::vector<MacroMember> members;
     const StepParameters tile = {{"loop", "1"}, {"depth", std::to_string(*depth)}};
     const auto without = untiled(kernel);
@@ -101,14 +113,16 @@ class Contraction final : public MacroStep {
     }
     members.push_back({"coalesce_swap", {{}}, true});
     members.push_back({"block_size", {{{"block", *block}}}, is_block(kernel, *block)});
-    if (shape->rows > 1) members.push_back(coarsen("y", shape->rows));
+    if (shape->rows > 1) members.push_back(coarsen("y", shape->rows, !is_kept));
     if (shape->columns > 1) members.push_back(coarsen("x", shape->columns));
     StepParameters vectors = tile;
-    vectors["copy"] = "vector";
-    members.push_back({"smem_tile", {vectors, tile}});
+    vectors["copy"] = is_kept ? "kept" : "vector";
+    const auto stages = parameters.find("stages");
+    const bool has_stages = stages != parameters.end();
+    members.push_back({"smem_tile", {vectors, tile}, false, has_stages});
     if (const auto slices = parameters.find("slices"); slices != parameters.end())
-      members.push_back({"slice_k", {{{"slices", slices->second}}}});
-    if (const auto stages = parameters.find("stages"); stages != parameters.end()) {
+      members.push_back({"slice_k", {{{"slices", slices->second}}}, false, has_stages});
+    if (has_stages) {
       members.push_back({"async_pipeline", {{{"stages", stages->second}}}});
     } else {
       members.push_back({"double_buffer", {{}}, true});

@@ -1,5 +1,6 @@
 #include "rewrite/steps/macro_step.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace regraph::rewrite {
@@ -25,7 +26,12 @@ Result<KernelState> apply_members(const KernelAnalysis& kernel,
                                   const std::vector<MacroMember>& members) {
   KernelState state = kernel.state();
   for (const MacroMember& member : members) {
-    auto next = apply_member(KernelAnalysis(state, kernel.problem(), kernel.limits()), member);
+    DeviceLimits limits = kernel.limits();
+    if (member.before_dynamic) {
+      limits.shared_bytes_per_block =
+          std::max(limits.shared_bytes_per_block, limits.shared_bytes_per_block_opt_in);
+    }
+    auto next = apply_member(KernelAnalysis(state, kernel.problem(), limits), member);
     if (!next) return next;
     // `next` may be a copy of `state`, which what it was found on refers to.
     state = std::move(*next);

@@ -15,6 +15,9 @@ struct MacroMember {
   std::string step;
   std::vector<StepParameters> settings = {{}};
   bool optional = false;  // left out where it is refused in every setting
+  // A later member moves shared arrays to dynamic memory, or refuses: static ones may be as large
+  // until then.
+  bool before_dynamic = false;
 };
 
 // Applies the members one after another. Error: refused, with the member and its reason.

@@ -14,7 +14,10 @@
 // With copy=vector, threads copy W neighbours with one access where the whole strip belongs to what
 // is accessed and W divides where rows start (asked when the kernel runs, the same for all threads
 // of a block), and single elements elsewhere. Tiles then lie so that what a thread reads one after
-// another is contiguous, and aligned for wide reads (tile_copy.h, vector_copy.h).
+// another is contiguous, and aligned for wide reads (tile_copy.h, vector_copy.h). With copy=kept
+// they lie as the arrays do in memory instead, so that vectors may be copied to them whole, by
+// hardware too (async_pipeline); rows along the contraction are an odd number of vectors long, so
+// that threads can read vectors of several rows at once.
 //
 // Of several loops that qualify, "loop" chooses the first, second or third.
 #include "rewrite/analysis/block_geometry.h"
@@ -162,6 +165,8 @@ class SmemTile final : public PlacedStep<TilePlan> {
       for (const char* depth : {"8", "16", "32"})
         result.push_back({{"loop", loop}, {"depth", depth}, {"copy", "vector"}});
     }
+    for (const char* depth : {"16", "32"})
+      result.push_back({{"loop", "1"}, {"depth", depth}, {"copy", "kept"}});
     return result;
   }
 
@@ -191,9 +196,9 @@ class SmemTile final : public PlacedStep<TilePlan> {
     if (!form) return form.error();
     TileCopies copies;
     if (const auto copy = parameters.find("copy"); copy != parameters.end()) {
-      if (copy->second != "vector")
-        return fail(ErrorCode::invalid_argument, "'copy' must be vector");
-      copies = {true, kernel.problem().assume.align};
+      if (copy->second != "vector" && copy->second != "kept")
+        return fail(ErrorCode::invalid_argument, "'copy' must be vector or kept");
+      copies = {true, copy->second == "kept", kernel.problem().assume.align};
     }
     return plan_of(**form, (*launch)->block, *depth, *wanted, copies, kernel);
   }
