@@ -72,8 +72,7 @@ TEST(AsyncPipeline, CopiesNothingElse) {
   expect_refusal(**small, stages("2"), "stores something else");
 }
 
-// Tiles that lie as in memory take both operands by 16 bytes, and whether they may is asked once a
-// strip.
+// Tiles that lie as in memory take both operands by 16 bytes.
 TEST(AsyncPipeline, CopiesVectorsToTilesThatKeepTheirLayout) {
   const auto kernel = sample("matmul_guard");
   ASSERT_NE(kernel, nullptr);

@@ -83,6 +83,10 @@ TEST(Contraction, KeepsTheLayoutOfTiles) {
   EXPECT_NE(text.find("((int)threadIdx.y + cy * 8) * 20 + k1]"), std::string::npos) << text;
   EXPECT_NE(text.find("(int)threadIdx.x * 4 + cx"), std::string::npos) << text;
   EXPECT_EQ(text.find(", 4);"), std::string::npos) << text;
+  // Before the loop and in it, each operand asks once whether it may be copied by vectors; elements
+  // have loops of their own.
+  EXPECT_EQ(count(text, "K % 4 == 0"), 2) << text;
+  EXPECT_EQ(count(text, "#pragma unroll 1\n"), 4) << text;
   expect_correct(**kernel, {kept("8x8", "4x8", "32", nullptr)});
   // One strip of all slices is more than static arrays can hold.
   const auto deep = expect_correct(**kernel, {kept("8x8", "4x8", "32", "4")});

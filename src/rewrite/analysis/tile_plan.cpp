@@ -2,6 +2,7 @@
 
 #include "rewrite/analysis/guarded_access.h"
 #include "rewrite/analysis/seen_under.h"
+#include "rewrite/analysis/tile_layout.h"
 #include "rewrite/analysis/vector_type.h"
 #include "rewrite/forms/inequalities.h"
 #include "rewrite/forms/kernel_state.h"
@@ -13,7 +14,6 @@
 #include <map>
 #include <numeric>
 #include <set>
-#include <tuple>
 #include <utility>
 
 namespace regraph::rewrite {
@@ -350,25 +350,7 @@ class TilePlanner {
     if (start) facts.multiples[outer_] = std::gcd(depth_, *start);
     array.vectors = vector_copy_of(array.footprint, base, *array.scalar, copies_.alignment, facts);
     if (array.vectors && !has_hardest_place(array)) array.vectors.reset();
-    const std::size_t rank = array.footprint.dimensions.size();
-    if (rank < 2) return;
-    const auto& [rows, columns] =
-        std::tie(array.footprint.dimensions[rank - 2], array.footprint.dimensions[rank - 1]);
-    if (copies_.keeps_layout) {
-      if (columns.terms.contains(variable_)) array.padding = padding_apart(array, columns.extent);
-      return;
-    }
-    // Rows of the tile follow what a thread reads one after another, so that it can read several at
-    // once; the padding keeps them aligned and apart.
-    array.transposed = runs_along(rows) && !runs_along(columns);
-    if (array.transposed) array.padding = kWidestAccess / element_bytes(array);
-  }
-
-  // Threads read vectors of neighbouring rows at once. These lie in different banks when a row is
-  // an odd number of vectors long.
-  static std::int64_t padding_apart(const StagedArray& array, std::int64_t extent) {
-    const std::int64_t width = kWidestAccess / element_bytes(array);
-    return extent % (2 * width) == 0 ? width : 0;
+    lay_out_tile(array, variable_, locals_, copies_.keeps_layout);
   }
 
   // Whether each guard can be asked once for the whole tile.
@@ -379,20 +361,6 @@ class TilePlanner {
         hardest = hardest->hardest(array.coordinates[d], array.footprint.dimensions[d].extent);
       }
       return hardest.has_value();
-    });
-  }
-
-  static std::int64_t element_bytes(const StagedArray& array) {
-    return static_cast<std::int64_t>(size_in_bytes(*array.scalar));
-  }
-
-  // Whether a thread reads neighbours along the dimension in a loop over its copies.
-  bool runs_along(const FootprintDimension& dimension) const {
-    constexpr std::int64_t kShortestRun = 4;
-    return std::any_of(dimension.terms.begin(), dimension.terms.end(), [&](const auto& term) {
-      const auto& [symbol, factor] = term;
-      return factor == 1 && symbol != variable_ && !symbol.starts_with("threadIdx") &&
-             locals_.at(symbol) % kShortestRun == 0;
     });
   }
 
