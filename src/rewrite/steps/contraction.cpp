@@ -72,8 +72,8 @@ class Contraction final : public MacroStep {
     // Where there are few outputs.
     add("16x8", "8x8", "8", "2");
     add("16x8", "4x4", "8", "4");
-    // Where they are in few rows: 64 iterations of all slices together are staged at once.
-    add("8x8", "4x8", "16", "4");
+    // Where they are in few rows: 128 iterations of all slices together are staged at once.
+    add("8x8", "4x8", "32", "4");
     result.back()["stages"] = "3";
     result.back()["tiles"] = "kept";
     return result;

@@ -161,5 +161,17 @@ TEST_F(MissingWork, DoingATwentiethOfTheInstructionsIsNot) {
   EXPECT_TRUE(missing().empty());
 }
 
+// A tree in shared memory for every block executes a hundred instructions an element.
+TEST_F(MissingWork, WhatThereIsToDoDecidesWhereItIsKnown) {
+  candidate["smsp__inst_executed.sum"] /= 21;
+  const double executed = candidate["smsp__inst_executed.sum"];
+  const double by_bytes = (required.input_bytes + required.output_bytes) / 512.0;
+  ASSERT_GT(executed, by_bytes);
+  required.flops = 64.0 * (executed - by_bytes) * 0.9;
+  EXPECT_TRUE(missing().empty());
+  required.flops = 64.0 * (executed - by_bytes) * 1.1;
+  EXPECT_EQ(missing().size(), 1u);
+}
+
 }  // namespace
 }  // namespace regraph::gpu

@@ -5,6 +5,7 @@
 #include "eval/gpu/counters/counter_collector.h"
 #include "kernel/facts.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,8 +34,9 @@ inline constexpr double kBusyUnit = 0.6;
 
 // The least a correct launch on cold caches can do.
 struct RequiredWork {
-  double input_bytes = 0.0;   // that every correct kernel must read
-  double output_bytes = 0.0;  // that the original writes
+  double input_bytes = 0.0;                    // that every correct kernel must read
+  double output_bytes = 0.0;                   // that the original writes
+  std::optional<double> flops = std::nullopt;  // where the manifest says so
 };
 
 // Counters as witnesses that a candidate did its work: reads from DRAM, writes to the L2 and

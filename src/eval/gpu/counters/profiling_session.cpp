@@ -56,7 +56,12 @@ Result<CounterValues, Failure> ProfilingSession::profile(const PreparedCandidate
 
 RequiredWork ProfilingSession::required() const {
   if (!memory_) return {};
-  return {memory_->input_bytes(), memory_->output_bytes()};
+  RequiredWork required{memory_->input_bytes(), memory_->output_bytes()};
+  if (problem_.flops) {
+    const auto flops = problem_.flops->evaluate(memory_->symbols());
+    if (flops.ok() && *flops > 0) required.flops = static_cast<double>(*flops);
+  }
+  return required;
 }
 
 }  // namespace regraph::gpu
