@@ -75,7 +75,7 @@ TEST(RegraphYaml, ShippedGraphKnowsWhereAStepHasNothingToDo) {
   EXPECT_EQ(impossible({{"compute_capability", 10.0}}), Ids({"wgmma"}));
   EXPECT_EQ(impossible({{"barriers_per_warp", 0.0}}),
             Ids({"barrier_relax", "double_buffer", "reduce_first_add", "reduce_sequential",
-                 "reduce_shuffle", "warp_specialize"}));
+                 "reduce_shuffle", "untile", "warp_specialize"}));
   EXPECT_EQ(impossible({{"global_sectors_over_ideal", 1.0}}),
             Ids({"coalesce_swap", "layout_soa", "smem_transpose"}));
   EXPECT_EQ(impossible({{"limited_by_registers", 0.0}}), Ids({"launch_bounds"}));

@@ -45,8 +45,8 @@ TEST(AtomicPrivatize, BringsRoundsAlong) {
 
 TEST(AtomicPrivatize, BringsVectorsAlongAndAddsCopiesUp) {
   const auto kernel = sample("histogram_global");
-  const auto state = expect_correct(
-      *kernel, {{"atomic_privatize", {{"rounds", "64"}, {"copies", "4"}, {"width", "4"}}}});
+  const auto state =
+      expect_correct(*kernel, {{"atomic_privatize", {{"rounds", "64"}, {"copies", "4"}}}});
   EXPECT_EQ(state.plan.launches[0].grid[0].text(), "cdiv(n, 256 * bx)");
   const std::string text = source::print(state.unit);
   EXPECT_NE(text.find("uchar4"), std::string::npos);
@@ -56,8 +56,8 @@ TEST(AtomicPrivatize, BringsVectorsAlongAndAddsCopiesUp) {
 
 TEST(AtomicPrivatize, TakesALoopOverTheGridApart) {
   const auto kernel = sample("histogram_of_the_grid");
-  const auto state = expect_correct(
-      *kernel, {{"atomic_privatize", {{"rounds", "64"}, {"copies", "2"}, {"width", "4"}}}});
+  const auto state =
+      expect_correct(*kernel, {{"atomic_privatize", {{"rounds", "64"}, {"copies", "2"}}}});
   EXPECT_NE(source::print(state.unit).find("uchar4"), std::string::npos);
 }
 
@@ -67,6 +67,14 @@ TEST(AtomicPrivatize, UsesDynamicSharedMemoryForALengthOfTheProblem) {
       expect_correct(*kernel, {{"atomic_privatize", {{"rounds", "1"}, {"copies", "2"}}}});
   EXPECT_EQ(state.plan.launches[0].dynamic_shared_bytes.text(), "8 * count");
   EXPECT_NE(source::print(state.unit).find("-2147483647 - 1"), std::string::npos);
+}
+
+TEST(AtomicPrivatize, IsDoneOnce) {
+  const auto kernel = sample("histogram_global");
+  const Application once = {"atomic_privatize", {{"rounds", "1"}, {"copies", "2"}}};
+  const auto state =
+      expect_correct(*kernel, {{"atomic_privatize", {{"rounds", "64"}, {"copies", "2"}}}});
+  expect_refusal(*kernel, state, once, "already");
 }
 
 TEST(AtomicPrivatize, RefusesWithAReason) {

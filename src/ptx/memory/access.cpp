@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 namespace regraph::ptx {
@@ -271,6 +272,37 @@ void report_access(const Record* record, Warp& warp, AccessSite& site) {
   warp.block->sink->access(*record, warp, site);
 }
 
+namespace {
+
+// The region that all lanes access within, aligned, as most scattered accesses do: asked of all
+// lanes at once. Null where lanes have to be looked at one by one. `region`: of the first lane.
+const MemoryRegion* region_of_all(const MemoryRegion* region, const AccessSite& site,
+                                  const std::uint64_t* addresses, std::uint32_t mask,
+                                  ScatteredLanes& scattered) {
+  const std::uint64_t bytes = site.bytes;
+  if (region == nullptr || !std::has_single_bit(bytes) || (site.store && !region->writable))
+    return nullptr;
+  const std::uint64_t first = addresses[__builtin_ctz(mask)];
+  std::uint64_t low = first;
+  std::uint64_t high = first;
+  std::uint64_t bits = first;
+  const auto of_lane = [&](int l) { return ((mask >> l) & 1U) != 0 ? addresses[l] : first; };
+  for (int l = 0; l < kWarpLanes; ++l) {
+    const std::uint64_t address = of_lane(l);
+    low = std::min(low, address);
+    high = std::max(high, address);
+    bits |= address;
+  }
+  const bool is_inside = low >= region->begin && high < region->end && bytes <= region->end - high;
+  if (!is_inside || (bits & (bytes - 1)) != 0) return nullptr;
+  // Lanes that are off get the first one's, which nobody uses.
+  for (int l = 0; l < kWarpLanes; ++l)
+    scattered.host[l] = region->host + (of_lane(l) - region->begin);
+  return region;
+}
+
+}  // namespace
+
 AccessOutcome resolve_access(const Record* record, Warp& warp, AccessSite& site,
                              const std::uint64_t* addresses, ScatteredLanes& scattered) {
   const BlockContext& block = *warp.block;
@@ -280,7 +312,14 @@ AccessOutcome resolve_access(const Record* record, Warp& warp, AccessSite& site,
   AddressLog* log =
       site.store || block.reads == nullptr || block.reads->full ? nullptr : block.reads;
   bool logged = false;
-  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+  if (one_region && log == nullptr) {
+    const int first = __builtin_ctz(mask);
+    common = region_of_all(
+        find_lane(block, warp, site.space, addresses[first], site.bytes, first).region, site,
+        addresses, mask, scattered);
+  }
+  const std::uint32_t one_by_one = common == nullptr ? mask : 0;
+  for (std::uint32_t rest = one_by_one; rest != 0; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     const LaneAddress found = find_lane(block, warp, site.space, addresses[lane], site.bytes, lane);
     const bool writable = found.region == nullptr || found.region->writable;

@@ -6,9 +6,9 @@
 //   clear bins_of_block; barrier; if (i < n) atomicAdd(&bins_of_block[data[i]], 1); barrier;
 //   for each bin: atomicAdd(&bins[bin], bins_of_block[bin])
 //
-// With "rounds" the block first gets the work of several blocks, as in grid_stride; with "width"
-// its threads first load by vectors, as in vectorize_global, which gains nothing while atomics meet
-// in global memory. Several copies are put together before they are merged.
+// With "rounds" the block first gets the work of several blocks, as in grid_stride, and its threads
+// load by vectors where vectorize_global applies, which gains nothing while atomics meet in global
+// memory. Several copies are put together before they are merged.
 //
 // Legal when the kernel does nothing with the table but one kind of atomic whose result is not
 // used, the operation can be done in any order (floating sums: with the problem's leave), and the
@@ -220,11 +220,9 @@ class AtomicPrivatize final : public PlacedStep<TablePlace> {
   std::vector<StepParameters> settings() const override {
     std::vector<StepParameters> result;
     for (const char* rounds : {"1", "64"}) {
-      for (const char* copies : {"1", "2", "4"})
+      for (const char* copies : {"1", "2", "4", "8"})
         result.push_back({{"copies", copies}, {"rounds", rounds}});
     }
-    for (const char* copies : {"2", "8"})
-      result.push_back({{"copies", copies}, {"rounds", "64"}, {"width", "4"}});
     return result;
   }
 
@@ -243,11 +241,12 @@ class AtomicPrivatize final : public PlacedStep<TablePlace> {
     if (!updates_atomically(kernel.kernel().body))
       return refuse("the kernel updates no array in global memory atomically");
     std::vector<MacroMember> first;
-    if (const auto width = parameters.find("width"); width != parameters.end())
-      first.push_back({"vectorize_global", {{{"width", width->second}}}});
-    // A loop over the grid gets its own rounds instead.
-    if (*rounds >= 2) first.insert(first.begin(), {"thread_per_element", {{}}, true});
-    if (*rounds >= 2) first.push_back({"grid_stride", {{{"rounds", parameters.at("rounds")}}}});
+    if (*rounds >= 2) {
+      // A loop over the grid gets its own rounds instead.
+      first.push_back({"thread_per_element", {{}}, true});
+      first.push_back({"vectorize_global", {{{"width", "4"}}}, true});
+      first.push_back({"grid_stride", {{{"rounds", parameters.at("rounds")}}}});
+    }
     if (!first.empty()) {
       auto prepared = apply_members(kernel, first);
       if (!prepared) return prepared.error();
@@ -286,6 +285,10 @@ class AtomicPrivatize final : public PlacedStep<TablePlace> {
     if (!form) return form.error();
     auto table = find_table(**form, state.problem());
     if (!table) return table.error();
+    if (merges_shared_memory(**form, *table)) {
+      return refuse("what is added to '" + table->parameter->name +
+                    "' was collected in shared memory already");
+    }
     const std::uint64_t threads = (*launch)->block.count();
     if (threads < static_cast<std::uint64_t>(copies) * kWarpLanes) {
       return refuse("the block of " + std::to_string(threads) + " threads has fewer warps than " +
@@ -336,6 +339,25 @@ class AtomicPrivatize final : public PlacedStep<TablePlace> {
       return table;
     }
     return reason;
+  }
+
+  // Whether all that reaches a table of several elements comes from shared memory, as this step
+  // leaves it: each block updates each element once.
+  static bool merges_shared_memory(const KernelForm& form, const Table& table) {
+    if (table.length == IntegerExpression(1)) return false;
+    bool all_shared = true;
+    source::walk(form.kernel.body, [&](const Stmt& stmt) {
+      const auto update = update_of(stmt);
+      if (!update || update->table != table.parameter->name) return;
+      bool reads_shared = false;
+      source::walk(update->value, [&](const Expr& part) {
+        const auto* variable = source::as<source::VariableReference>(part);
+        reads_shared =
+            reads_shared || (variable != nullptr && form.analysis.is_shared(variable->name));
+      });
+      all_shared = all_shared && reads_shared;
+    });
+    return all_shared;
   }
 
   // The one atomic function that the parameter is used with, "" for none. Error: refused, when it
