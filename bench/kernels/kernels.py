@@ -36,12 +36,15 @@ def families():
 
 
 def kernels(names=()):
-    """All naive kernels, or those of the families, styles (`:student`) and kernels (`sgemm/student`) that are named."""
+    """All naive kernels, or those of the families, styles (`:student`) and kernels (`sgemm/student`) that are named, in the order of the names."""
     known = [Kernel(family, style) for family in families() for style in STYLES if (FOLDER / family / f"{style}.cu").exists()]
     unknown = [name for name in names if not any(matches(one, name) for one in known)]
     if unknown:
         raise SystemExit(f"no kernel of bench/kernels is called {', '.join(unknown)}")
-    return [one for one in known if not names or any(matches(one, name) for name in names)]
+    if not names:
+        return known
+    first = {one: min((i for i, name in enumerate(names) if matches(one, name)), default=None) for one in known}
+    return sorted((one for one in known if first[one] is not None), key=first.get)
 
 
 def matches(kernel, name):

@@ -1,9 +1,5 @@
 // What a kernel may do to the GPU, and what the harness makes of it.
-#include "eval/gpu/protocol/gpu_run.h"
-
-#include "eval/verify/fault_verdict.h"
-#include "eval/verify/verifier.h"
-#include "gpu_machine.h"
+#include "gpu/gpu_judge.h"
 
 #include <chrono>
 
@@ -36,31 +32,8 @@ class GpuRun : public test::GpuTest {
     verifier_ = std::make_unique<Verifier>(problem_, machine().compile(kHonest));
   }
 
-  // What the GPU, not the interpreter, says of a candidate.
   VerificationResult judge(const std::string& source, double timeout = 2.0) {
-    if (!process_ || !process_->alive()) process_ = machine().start();
-    const CompiledPlan compiled = CompiledPlan::of(machine().compile(source), problem_.launch);
-    const auto loaded = verify::load_plan(compiled, problem_.launch);
-    if (!loaded.ok()) {
-      VerificationResult result;  // unsupported
-      result.message = loaded.error().message;
-      return result;
-    }
-    auto on_gpu =
-        gpu::load_on_gpu(*process_, compiled, problem_.launch, problem_.tests, machine().never());
-    if (!on_gpu.ok()) {
-      VerificationResult result;
-      result.verdict = verify::verdict_of(gpu::fault_kind(on_gpu.error()));
-      result.message = on_gpu.error().message;
-      return result;
-    }
-    const gpu::GpuRunner runner{*process_, problem_, *on_gpu, *loaded, timeout, machine().never()};
-    return verifier_->verify_on(
-        [&](const Symbols& symbols, const verify::Buffers& inputs,
-            const verify::RunSettings& settings) {
-          return gpu::run_on_gpu(runner, symbols, inputs, settings);
-        },
-        7, machine().never());
+    return judge_.judge(problem_, *verifier_, machine().compile(source), problem_.launch, timeout);
   }
 
   void expect(Verdict verdict, const std::string& statements, double timeout = 2.0) {
@@ -77,7 +50,7 @@ class GpuRun : public test::GpuTest {
 
   Problem problem_;
   std::unique_ptr<Verifier> verifier_;
-  std::unique_ptr<gpu::GpuProcess> process_;
+  test::GpuJudge judge_;
 };
 
 TEST_F(GpuRun, HonestKernelsPass) {
@@ -131,9 +104,9 @@ TEST_F(GpuRun, AWorkerThatIsKilledIsAnErrorAndNotAVerdict) {
   ASSERT_TRUE(judge(kHonest).correct());
   Cancellation stop;
   stop.request();
-  auto freed = process_->free({{}, {}}, stop);
+  auto freed = judge_.process().free({{}, {}}, stop);
   EXPECT_FALSE(freed.ok());
-  EXPECT_FALSE(process_->alive());
+  EXPECT_FALSE(judge_.process().alive());
   EXPECT_TRUE(judge(kHonest).correct());
 }
 

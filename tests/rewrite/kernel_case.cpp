@@ -8,8 +8,21 @@
 #include "support/cuda.h"
 
 #include <algorithm>
+#include <filesystem>
 
 namespace regraph::test {
+namespace {
+
+// Beside the test where both were carried to another machine.
+std::filesystem::path compile_worker() {
+  std::error_code error;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
+  const auto carried = program.parent_path() / "regraph-compile-worker";
+  if (!error && std::filesystem::exists(carried, error)) return carried;
+  return REGRAPH_COMPILE_WORKER;
+}
+
+}  // namespace
 
 Result<std::unique_ptr<KernelCase>> KernelCase::make(const std::string& source,
                                                      const std::string& manifest_text,
@@ -31,7 +44,7 @@ Result<std::unique_ptr<KernelCase>> KernelCase::make(const std::string& source,
   result->original_ = {std::move(*parsed->unit), result->problem_.launch, {}};
   CompilerConfiguration configuration;
   configuration.toolkit = *toolkit;
-  configuration.worker = REGRAPH_COMPILE_WORKER;
+  configuration.worker = compile_worker();
   result->compiler_ = std::make_unique<Compiler>(std::move(configuration));
   auto compiled = result->compile(source);
   if (!compiled) return compiled.error();

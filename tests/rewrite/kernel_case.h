@@ -38,6 +38,8 @@ class KernelCase {
   [[nodiscard]] VerificationResult verify(const rewrite::KernelState& state) const;
   // Verdict and message, with the source when it is not correct.
   [[nodiscard]] std::string verdict(const rewrite::KernelState& state) const;
+  // For comparing on something else than the interpreter.
+  [[nodiscard]] Verifier& verifier() const { return *verifier_; }
   // Whether printing the unchanged IR gives the same PTX as the source.
   [[nodiscard]] bool round_trips() const;
 

@@ -1,5 +1,6 @@
 #include "rewrite/forms/induction_variables.h"
 
+#include "rewrite/forms/advance.h"
 #include "rewrite/forms/liveness.h"
 #include "source/build.h"
 #include "source/counted_loop.h"
@@ -18,9 +19,7 @@
 namespace regraph::rewrite {
 
 using source::as;
-using source::Assignment;
 using source::AssignmentOperator;
-using source::BinaryOperator;
 using source::Block;
 using source::ExprPtr;
 using source::ForLoop;
@@ -34,32 +33,6 @@ namespace {
 bool is_index_type(const std::optional<ScalarType>& type) {
   return type == ScalarType::i32 || type == ScalarType::u32 || type == ScalarType::i64 ||
          type == ScalarType::u64;
-}
-
-// How a statement moves a variable on.
-struct Advance {
-  std::string name;
-  ExprPtr step;
-  bool is_backwards = false;
-};
-
-std::optional<Advance> advance_of(const source::Stmt& stmt) {
-  const auto* assignment = as<Assignment>(stmt);
-  const auto* target = assignment != nullptr ? as<VariableReference>(assignment->target) : nullptr;
-  if (target == nullptr) return std::nullopt;
-  const std::string& name = target->name;
-  if (assignment->op == AssignmentOperator::add) return Advance{name, assignment->value};
-  if (assignment->op == AssignmentOperator::subtract) return Advance{name, assignment->value, true};
-  if (assignment->op != AssignmentOperator::assign) return std::nullopt;
-  const auto itself = source::named(name);
-  const auto& value = assignment->value;
-  ExprPtr step;
-  if (matches(value, source::operation(BinaryOperator::subtract, itself, source::any(step))))
-    return Advance{name, step, true};
-  const bool adds =
-      matches(value, source::operation(BinaryOperator::add, itself, source::any(step))) ||
-      matches(value, source::operation(BinaryOperator::add, source::any(step), itself));
-  return adds ? std::optional(Advance{name, step}) : std::nullopt;
 }
 
 // Names that statements of the block, or below, may give a value.

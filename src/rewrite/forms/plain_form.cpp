@@ -8,6 +8,7 @@
 #include "rewrite/forms/element_registers.h"
 #include "rewrite/forms/induction_variables.h"
 #include "rewrite/forms/local_pointers.h"
+#include "rewrite/forms/moved_parameters.h"
 #include "rewrite/forms/narrow_counters.h"
 #include "rewrite/forms/plain_loads.h"
 #include "rewrite/forms/previous_elements.h"
@@ -76,6 +77,7 @@ PlainForm plain_form(const source::Kernel& kernel, const PlainFormLicence& licen
   if (holds_opaque(kernel.body)) return result;
   if (licence.distinct_buffers) result.kernel.body = with_plain_loads(kernel.body);
   result.kernel.body = with_atomic_elements(result.kernel);
+  result.kernel.body = without_moved_parameters(result.kernel);
   result.kernel.body = with_counted_loops(without_continues(result.kernel.body));
   result.kernel.body = with_narrow_counters(result.kernel);
   result.kernel.body = with_selected_values(result.kernel);

@@ -1,0 +1,111 @@
+#include "rewrite/forms/moved_parameters.h"
+
+#include "rewrite/forms/advance.h"
+#include "source/build.h"
+#include "source/walk.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace regraph::rewrite {
+
+using source::Block;
+using source::ExprPtr;
+using source::Kernel;
+using source::KernelParameter;
+using source::StmtPtr;
+
+namespace {
+
+// Names of variables that statements of the block, or below, assign; of elements not.
+std::set<std::string> assigned_in(const Block& block) {
+  std::set<std::string> names;
+  source::walk(block, [&](const source::Stmt& stmt) {
+    const auto* assignment = source::as<source::Assignment>(stmt);
+    const auto* target =
+        assignment != nullptr ? source::as<source::VariableReference>(assignment->target) : nullptr;
+    if (target != nullptr) names.insert(target->name);
+  });
+  return names;
+}
+
+class ParameterVersions {
+ public:
+  explicit ParameterVersions(const Kernel& kernel) : kernel_(kernel), named_(kernel) {
+    std::set<std::string> fixed = source::declared_names(kernel.body);
+    source::walk_expressions(kernel.body, [&](const source::Expr& expr) {
+      source::for_each_passed_place(expr, [&](const source::Expr& place) {
+        if (const auto* variable = source::as<source::VariableReference>(place))
+          fixed.insert(variable->name);
+      });
+    });
+    for (const std::string& name : assigned_in(kernel.body)) {
+      const KernelParameter* parameter = kernel.parameter(name);
+      if (parameter != nullptr && parameter->is_pointer && !fixed.contains(name))
+        current_.emplace(name, name);
+    }
+  }
+
+  Block rename() {
+    if (current_.empty()) return kernel_.body;
+    Block body;
+    for (const StmtPtr& stmt : kernel_.body) {
+      const auto advance = advance_of(*stmt);
+      if (advance && current_.contains(advance->name)) {
+        const ExprPtr from = source::variable(current_.at(advance->name), std::nullopt);
+        const ExprPtr step = source::rewrite_expr(advance->step, renaming());
+        begin(advance->name,
+              source::binary(advance->is_backwards ? source::BinaryOperator::subtract
+                                                   : source::BinaryOperator::add,
+                             from, step),
+              body);
+        continue;
+      }
+      for (const std::string& name : assigned_in({stmt})) {
+        const auto found = current_.find(name);
+        if (found != current_.end() && found->second == name)
+          begin(name, source::variable(name, std::nullopt), body);
+      }
+      const Block renamed = source::rewrite_expressions({stmt}, renaming());
+      body.insert(body.end(), renamed.begin(), renamed.end());
+    }
+    return body;
+  }
+
+ private:
+  // Declares the next pointer in the parameter's place.
+  void begin(const std::string& parameter, ExprPtr value, Block& body) {
+    const KernelParameter& old = *kernel_.parameter(parameter);
+    source::Variable next;
+    next.name = source::fresh_name(named_, parameter);
+    next.type = (old.points_to_const ? "const " : "") + old.type;
+    next.scalar = old.scalar;
+    next.is_pointer = true;
+    body.push_back(source::declare(next, std::move(value)));
+    named_.body.push_back(body.back());
+    current_.at(parameter) = next.name;
+  }
+
+  source::ExprRewrite renaming() const {
+    return [this](const ExprPtr& expr) -> std::optional<ExprPtr> {
+      const auto* variable = source::as<source::VariableReference>(expr);
+      const auto found = variable != nullptr ? current_.find(variable->name) : current_.end();
+      if (found == current_.end()) return std::nullopt;
+      return source::variable(found->second, variable->type);
+    };
+  }
+
+  const Kernel& kernel_;
+  Kernel named_;                                // with what was declared, for names
+  std::map<std::string, std::string> current_;  // what stands for a parameter now
+};
+
+}  // namespace
+
+Block without_moved_parameters(const Kernel& kernel) {
+  return ParameterVersions(kernel).rename();
+}
+
+}  // namespace regraph::rewrite

@@ -1,0 +1,16 @@
+// Parameters that a kernel moves on, as pointers of its own that stay where they are.
+#pragma once
+
+#include "source/ir.h"
+
+namespace regraph::rewrite {
+
+// A += i * n;  for (...) { s += A[k];  A += 32; }
+//   ->   const float* A1 = A + i * n;  for (...) { s += A1[k];  A1 += 32; }
+//
+// for pointers that are parameters: a new one wherever statements of the kernel's own block move it
+// on, and one at the first loop or branch that does. Not for parameters whose address is taken or
+// whose name is declared again. For kernels without opaque code.
+[[nodiscard]] source::Block without_moved_parameters(const source::Kernel& kernel);
+
+}  // namespace regraph::rewrite
