@@ -1,5 +1,5 @@
 // What a conversion has to know of statements before it takes them apart. Used by
-// clang_convert.cpp.
+// clang_statements.h.
 #pragma once
 
 #include <clang/AST/ASTContext.h>

@@ -1,5 +1,5 @@
 // Assignments and steps inside expressions, which the IR has as statements before or after the one
-// that the expression is of. Used by clang_expressions.cpp and clang_convert.cpp.
+// that the expression is of. Used by clang_expressions.h and clang_statements.h.
 #pragma once
 
 #include <clang/AST/ASTContext.h>

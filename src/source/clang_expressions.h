@@ -1,4 +1,4 @@
-// Clang expressions -> IR expressions. Used by clang_convert.cpp.
+// Clang expressions -> IR expressions. Used by clang_statements.h.
 #pragma once
 
 #include "source/clang_callees.h"

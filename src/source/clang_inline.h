@@ -1,5 +1,5 @@
 // Calls of the user's own device functions, taken into the kernel's body. Used by
-// clang_convert.cpp.
+// clang_statements.h.
 //
 //   total = block_sum(mine, slots);   becomes what block_sum does, with `mine` and `slots` for its
 //                                     parameters, and total = what it returns
