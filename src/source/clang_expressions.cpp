@@ -1,13 +1,14 @@
 #include "source/clang_expressions.h"
 
 #include "source/build.h"
-#include "source/clang_effects.h"
+#include "source/clang_nodes.h"
 
 #include <clang/AST/ExprCXX.h>
 #include <clang/Basic/SourceManager.h>
 #include <clang/Lex/Lexer.h>
 
-#include <string_view>
+#include <memory>
+#include <utility>
 #include <vector>
 
 namespace regraph::source {
@@ -15,48 +16,6 @@ namespace {
 
 using clang::dyn_cast;
 using clang::isa;
-
-// Spelling of an integer literal's suffix by its type.
-std::string suffix_of(ScalarType type) {
-  switch (type) {
-    case ScalarType::u32:
-      return "u";
-    case ScalarType::i64:
-      return "ll";
-    case ScalarType::u64:
-      return "ull";
-    default:
-      return "";
-  }
-}
-
-// With the type that Clang gives it, where that is a scalar.
-ExprPtr typed(const ExprPtr& expr, clang::QualType type) {
-  const auto scalar = scalar_type_of(type);
-  return scalar ? with_type(expr, scalar) : expr;
-}
-
-ExprPtr integer_literal(std::int64_t value, clang::QualType type) {
-  const ScalarType scalar = scalar_type_of(type).value_or(ScalarType::i32);
-  const std::string digits = scalar == ScalarType::u64
-                                 ? std::to_string(static_cast<std::uint64_t>(value))
-                                 : std::to_string(value);
-  return integer(value, digits + suffix_of(scalar), scalar);
-}
-
-// Plain nodes without the folding that build.h does: the gate compares PTX. `typed` gives them
-// types.
-ExprPtr plain_unary(UnaryOperator op, ExprPtr operand) {
-  return std::make_shared<Unary>(op, std::move(operand), std::nullopt);
-}
-
-ExprPtr plain_binary(BinaryOperator op, ExprPtr left, ExprPtr right) {
-  return std::make_shared<Binary>(op, std::move(left), std::move(right), std::nullopt);
-}
-
-ExprPtr plain_subscript(ExprPtr base, ExprPtr index) {
-  return std::make_shared<Subscript>(std::move(base), std::move(index), std::nullopt);
-}
 
 }  // namespace
 
@@ -96,64 +55,6 @@ ExprPtr ExpressionConverter::opaque(const clang::Expr* node) const {
                                             scalar_type_of(node->getType()));
 }
 
-ExprPtr ExpressionConverter::convert_reference(const clang::DeclRefExpr* reference) {
-  const clang::ValueDecl* declaration = reference->getDecl();
-  if (const auto* constant = dyn_cast<clang::EnumConstantDecl>(declaration)) {
-    return integer_literal(constant->getInitVal().getExtValue(), reference->getType());
-  }
-  if (const auto meaning = meanings_.find(declaration); meaning != meanings_.end())
-    return meaning->second;
-  const auto found = names_.find(declaration);
-  if (found != names_.end()) return typed(variable(found->second), reference->getType());
-  if (const auto* global = dyn_cast<clang::VarDecl>(declaration)) {
-    // A file-scope constant: its value is what the analyses need.
-    if (global->getType()->isIntegralType(context_) && global->getType().isConstQualified()) {
-      clang::Expr::EvalResult result;
-      if (reference->EvaluateAsInt(result, context_)) {
-        return integer_literal(result.Val.getInt().getExtValue(), reference->getType());
-      }
-    }
-    if (global->hasLocalStorage()) return opaque(reference);  // nothing was declared
-    // An operation's identity, where what it does is looked at.
-    const bool is_number = opens_ && global->getType().isConstQualified() &&
-                           global->getType()->isFloatingType() && global->hasInit();
-    if (is_number && context_.hasSameUnqualifiedType(
-                         global->getInit()->IgnoreParenImpCasts()->getType(), global->getType())) {
-      return convert(global->getInit());
-    }
-    if (elsewhere_) {
-      const std::string name = global_name(*global);
-      return name.empty() ? opaque(reference)
-                          : typed(variable(name, std::nullopt), reference->getType());
-    }
-    // Of a namespace or class: the name alone would be another's.
-    if (reference->hasQualifier()) {
-      return typed(variable(text_of(reference->getSourceRange()), std::nullopt),
-                   reference->getType());
-    }
-    return typed(variable(global->getNameAsString(), std::nullopt), reference->getType());
-  }
-  return opaque(reference);
-}
-
-ExprPtr ExpressionConverter::convert_builtin(const clang::PseudoObjectExpr* pseudo) const {
-  const auto* property =
-      dyn_cast<clang::MSPropertyRefExpr>(pseudo->getSyntacticForm()->IgnoreParens());
-  if (property == nullptr) return opaque(pseudo);
-  const clang::Expr* base = property->getBaseExpr()->IgnoreParenImpCasts();
-  if (const auto* value = dyn_cast<clang::OpaqueValueExpr>(base)) {
-    base = value->getSourceExpr()->IgnoreParenImpCasts();
-  }
-  const auto* reference = dyn_cast<clang::DeclRefExpr>(base);
-  if (reference == nullptr) return opaque(pseudo);
-  const std::string object = reference->getDecl()->getNameAsString();
-  if (object != "threadIdx" && object != "blockIdx" && object != "blockDim" &&
-      object != "gridDim") {
-    return opaque(pseudo);
-  }
-  return builtin(object + "." + property->getPropertyDecl()->getNameAsString());
-}
-
 ExprPtr ExpressionConverter::convert_unary(const clang::UnaryOperator* op) {
   switch (op->getOpcode()) {
     case clang::UO_Minus:
@@ -180,34 +81,6 @@ ExprPtr ExpressionConverter::convert_unary(const clang::UnaryOperator* op) {
     default:
       return opaque(op);
   }
-}
-
-// An operator that the file defines for vectors and classes, as the call of a function:
-// "operator+".
-ExprPtr ExpressionConverter::convert_operator(const clang::CXXOperatorCallExpr* op) {
-  const clang::FunctionDecl* callee = op->getDirectCallee();
-  const bool is_function = callee != nullptr && !isa<clang::CXXMethodDecl>(callee) &&
-                           !op->isAssignmentOp() && !callee->isInStdNamespace();
-  if (!is_function) return opaque(op);
-  std::vector<ExprPtr> arguments;
-  for (const clang::Expr* argument : op->arguments()) {
-    ExprPtr converted = convert(argument);
-    if (is<OpaqueExpression>(converted)) return opaque(op);
-    arguments.push_back(std::move(converted));
-  }
-  return known_call(callee, callee->getQualifiedNameAsString(), std::move(arguments));
-}
-
-ExprPtr ExpressionConverter::known_call(const clang::FunctionDecl* callee, std::string name,
-                                        std::vector<ExprPtr> arguments) {
-  const CallEffect effect = callee != nullptr ? callees_.of(*callee) : CallEffect::by_name;
-  auto result = std::make_shared<Call>(std::move(name), std::move(arguments), std::nullopt, effect);
-  for (unsigned at = 0; callee != nullptr && at < callee->getNumParams(); ++at) {
-    const clang::QualType type = callee->getParamDecl(at)->getType();
-    if (type->isReferenceType() && !type.getNonReferenceType().isConstQualified())
-      result->by_reference.insert(at);
-  }
-  return result;
 }
 
 ExprPtr ExpressionConverter::convert_effect(const clang::Expr* effect) {
@@ -238,46 +111,6 @@ ExprPtr ExpressionConverter::convert_effect(const clang::Expr* effect) {
   return plain_binary(up ? BinaryOperator::subtract : BinaryOperator::add, target, integer(1));
 }
 
-// As written at the call, or in the macro that makes it.
-std::string ExpressionConverter::callee_text(const clang::Expr& callee) const {
-  const clang::SourceRange range = callee.getSourceRange();
-  if (!range.getBegin().isMacroID()) return text_of(range);
-  const clang::SourceManager& sources = context_.getSourceManager();
-  const auto written = clang::CharSourceRange::getTokenRange(
-      sources.getSpellingLoc(range.getBegin()), sources.getSpellingLoc(range.getEnd()));
-  return clang::Lexer::getSourceText(written, sources, context_.getLangOpts()).str();
-}
-
-std::string ExpressionConverter::global_name(const clang::NamedDecl& declaration) {
-  std::string name = declaration.getQualifiedNameAsString();
-  constexpr std::string_view kNameless = "(anonymous namespace)::";
-  for (std::size_t at = name.find(kNameless); at != std::string::npos; at = name.find(kNameless))
-    name.erase(at, kNameless.size());
-  return name.find('(') == std::string::npos ? name : "";
-}
-
-ExprPtr ExpressionConverter::convert_call(const clang::CallExpr* call_expr) {
-  if (const auto* op = dyn_cast<clang::CXXOperatorCallExpr>(call_expr)) return convert_operator(op);
-  if (isa<clang::CXXMemberCallExpr>(call_expr)) return opaque(call_expr);
-  // INFINITY, NAN: macros over functions of Clang's own, which other compilers need not have.
-  const clang::FunctionDecl* callee = call_expr->getDirectCallee();
-  const bool is_macro_constant =
-      callee != nullptr && callee->getBuiltinID() != 0 && call_expr->getBeginLoc().isMacroID() &&
-      call_expr->getType()->isFloatingType() && call_expr->isEvaluatable(context_);
-  if (is_macro_constant) {
-    return std::make_shared<FloatingLiteral>(text_of(call_expr->getSourceRange()), std::nullopt);
-  }
-  std::vector<ExprPtr> arguments;
-  for (const clang::Expr* argument : call_expr->arguments()) {
-    if (isa<clang::CXXDefaultArgExpr>(argument)) continue;
-    arguments.push_back(convert(argument));
-  }
-  if (!elsewhere_)
-    return known_call(callee, callee_text(*call_expr->getCallee()), std::move(arguments));
-  std::string name = callee != nullptr ? global_name(*callee) : "";
-  return name.empty() ? opaque(call_expr) : known_call(callee, name, std::move(arguments));
-}
-
 // Pointers as other pointers are views of the memory behind them (view.h).
 ExprPtr ExpressionConverter::convert_cast(const clang::ExplicitCastExpr* cast_expr) {
   const clang::Expr* operand = cast_expr->getSubExprAsWritten();
@@ -292,89 +125,6 @@ ExprPtr ExpressionConverter::convert_cast(const clang::ExplicitCastExpr* cast_ex
   ExprPtr converted = convert(operand);
   if (is_view && is<OpaqueExpression>(converted)) return opaque(cast_expr);
   return cast(spelling_of(cast_expr->getTypeAsWritten()), std::move(converted));
-}
-
-std::optional<Object> ExpressionConverter::object_at(const clang::Expr* place) {
-  if (!opens_) return std::nullopt;
-  const clang::Expr* inner = bare_value(place);
-  if (isa<clang::CXXThisExpr>(inner)) return this_;
-  if (const auto found = object_values_.find(inner); found != object_values_.end())
-    return found->second;
-  if (const auto* reference = dyn_cast<clang::DeclRefExpr>(inner)) {
-    const auto found = objects_.find(reference->getDecl());
-    return found != objects_.end() ? std::optional(found->second) : std::nullopt;
-  }
-  if (const auto* op = dyn_cast<clang::UnaryOperator>(inner);
-      op != nullptr && op->getOpcode() == clang::UO_Deref) {
-    const bool is_own = isa<clang::CXXThisExpr>(op->getSubExpr()->IgnoreParenImpCasts());
-    return is_own ? this_ : std::nullopt;
-  }
-  if (const auto* access = dyn_cast<clang::MemberExpr>(inner)) {
-    const auto* field = dyn_cast<clang::FieldDecl>(access->getMemberDecl());
-    const auto owner = field != nullptr ? owner_of(*access) : std::nullopt;
-    if (!owner) return std::nullopt;
-    const auto part = owner->parts.find(field);
-    return part != owner->parts.end() ? std::optional(part->second) : std::nullopt;
-  }
-  if (const auto* element = dyn_cast<clang::ArraySubscriptExpr>(inner)) {
-    const auto array = object_at(element->getBase());
-    if (!array || has_effects(*element->getIdx())) return std::nullopt;
-    return element_of(*array, inner->getType(), convert(element->getIdx()));
-  }
-  return std::nullopt;
-}
-
-std::optional<Object> ExpressionConverter::element_of(const Object& array, clang::QualType type,
-                                                      const ExprPtr& index) const {
-  const clang::CXXRecordDecl* record = flat_record(context_.getBaseElementType(type), context_);
-  if (record == nullptr) return std::nullopt;
-  return map_object(*record, array, [&](const Leaf&, const ExprPtr& of_field) {
-    return plain_subscript(of_field, index);
-  });
-}
-
-std::optional<Object> ExpressionConverter::owner_of(const clang::MemberExpr& access) {
-  auto owner = object_at(access.getBase());
-  const bool is_behind_pointer =
-      access.isArrow() && !isa<clang::CXXThisExpr>(access.getBase()->IgnoreParenImpCasts());
-  if (!owner || !is_behind_pointer) return owner;
-  return element_of(*owner, access.getBase()->getType()->getPointeeType(), integer(0));
-}
-
-ExprPtr ExpressionConverter::convert_member(const clang::MemberExpr* access) {
-  const clang::ValueDecl* named = access->getMemberDecl();
-  clang::Expr::EvalResult result;
-  if (isa<clang::VarDecl>(named)) {  // static
-    if (access->getType()->isIntegralType(context_) && access->EvaluateAsInt(result, context_))
-      return integer_literal(result.Val.getInt().getExtValue(), access->getType());
-    return opaque(access);
-  }
-  if (!isa<clang::FieldDecl>(named) || named->getDeclName().isEmpty()) return opaque(access);
-  if (const auto owner = owner_of(*access)) {
-    const auto found = owner->values.find(clang::cast<clang::FieldDecl>(named));
-    return found != owner->values.end() && found->second ? found->second : opaque(access);
-  }
-  ExprPtr object = convert(access->getBase());
-  if (is<OpaqueExpression>(object)) return opaque(access);
-  if (access->isArrow()) object = plain_subscript(std::move(object), integer(0));
-  return member(std::move(object), named->getNameAsString(), std::nullopt);
-}
-
-ExprPtr ExpressionConverter::convert_construct(const clang::CXXConstructExpr* construct) {
-  if (construct->getNumArgs() == 1 && construct->getConstructor()->isCopyOrMoveConstructor())
-    return convert(construct->getArg(0));
-  // Written out as Type(a, b), or in a declaration as Type x(a, b); with braces the same values.
-  const bool is_written =
-      isa<clang::CXXTemporaryObjectExpr>(construct) ||
-      (construct->getParenOrBraceRange().isValid() && construct->getNumArgs() > 0);
-  if (!is_written || construct->isStdInitListInitialization()) return opaque(construct);
-  std::vector<ExprPtr> arguments;
-  for (const clang::Expr* argument : construct->arguments()) {
-    if (isa<clang::CXXDefaultArgExpr>(argument)) continue;
-    arguments.push_back(convert(argument));
-  }
-  return known_call(construct->getConstructor(),
-                    spelling_of(construct->getType().getUnqualifiedType()), std::move(arguments));
 }
 
 ExprPtr ExpressionConverter::convert_list(const clang::Expr* expr) {

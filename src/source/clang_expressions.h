@@ -29,7 +29,8 @@ struct SideEffects {
   Block after;
 };
 
-// Converts expressions of one kernel. What the IR has no node for becomes opaque text.
+// Converts expressions of one kernel. What the IR has no node for becomes opaque text. Its files
+// are clang_expressions.cpp, clang_places.cpp and clang_calls.cpp.
 class ExpressionConverter {
  public:
   // `opens`: for a body that calls are taken into (clang_inline.h).
@@ -91,29 +92,39 @@ class ExpressionConverter {
   [[nodiscard]] const clang::PrintingPolicy& policy() const { return policy_; }
 
  private:
+  // Its text.
   [[nodiscard]] ExprPtr opaque(const clang::Expr* node) const;
+  // Without conversions and parentheses around it, of any type.
   [[nodiscard]] ExprPtr convert_bare(const clang::Expr* inner);
-  [[nodiscard]] ExprPtr convert_reference(const clang::DeclRefExpr* reference);
-  [[nodiscard]] ExprPtr convert_builtin(const clang::PseudoObjectExpr* pseudo) const;
   [[nodiscard]] ExprPtr convert_unary(const clang::UnaryOperator* op);
-  [[nodiscard]] ExprPtr convert_call(const clang::CallExpr* call_expr);
-  [[nodiscard]] ExprPtr convert_operator(const clang::CXXOperatorCallExpr* op);
   [[nodiscard]] ExprPtr convert_cast(const clang::ExplicitCastExpr* cast);
+  // An assignment, ++ or -- inside an expression.
+  [[nodiscard]] ExprPtr convert_effect(const clang::Expr* effect);
+
+  // Variables, members and elements: clang_places.cpp.
+  [[nodiscard]] ExprPtr convert_reference(const clang::DeclRefExpr* reference);
+  // threadIdx.x and its like.
+  [[nodiscard]] ExprPtr convert_builtin(const clang::PseudoObjectExpr* pseudo) const;
   [[nodiscard]] ExprPtr convert_member(const clang::MemberExpr* access);
-  [[nodiscard]] ExprPtr convert_construct(const clang::CXXConstructExpr* construct);
+  // A name as the kernel has to write it; empty where it cannot.
+  [[nodiscard]] static std::string global_name(const clang::NamedDecl& declaration);
   // An element of an array of objects, which may be of arrays itself.
   [[nodiscard]] std::optional<Object> element_of(const Object& array, clang::QualType type,
                                                  const ExprPtr& index) const;
   // The object that a member is of.
   [[nodiscard]] std::optional<Object> owner_of(const clang::MemberExpr& access);
-  // An assignment, ++ or -- inside an expression.
-  [[nodiscard]] ExprPtr convert_effect(const clang::Expr* effect);
-  [[nodiscard]] std::string callee_text(const clang::Expr& callee) const;
-  // A name as the kernel has to write it; empty where it cannot.
-  [[nodiscard]] static std::string global_name(const clang::NamedDecl& declaration);
+
+  // Functions: clang_calls.cpp.
+  [[nodiscard]] ExprPtr convert_call(const clang::CallExpr* call_expr);
+  // An operator that the file defines for vectors and classes, as the call of a function:
+  // "operator+".
+  [[nodiscard]] ExprPtr convert_operator(const clang::CXXOperatorCallExpr* op);
+  [[nodiscard]] ExprPtr convert_construct(const clang::CXXConstructExpr* construct);
   // A call with what is known of the function.
   [[nodiscard]] ExprPtr known_call(const clang::FunctionDecl* callee, std::string name,
                                    std::vector<ExprPtr> arguments);
+  // As written at the call, or in the macro that makes it.
+  [[nodiscard]] std::string callee_text(const clang::Expr& callee) const;
 
   clang::ASTContext& context_;
   clang::PrintingPolicy policy_;

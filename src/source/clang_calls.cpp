@@ -1,0 +1,95 @@
+// Calls, operators of classes and constructors -> IR: what ExpressionConverter makes of functions.
+#include "source/build.h"
+#include "source/clang_expressions.h"
+#include "source/clang_nodes.h"
+
+#include <clang/AST/ExprCXX.h>
+#include <clang/Basic/SourceManager.h>
+#include <clang/Lex/Lexer.h>
+
+#include <utility>
+#include <vector>
+
+namespace regraph::source {
+namespace {
+
+using clang::dyn_cast;
+using clang::isa;
+
+}  // namespace
+
+ExprPtr ExpressionConverter::convert_call(const clang::CallExpr* call_expr) {
+  if (const auto* op = dyn_cast<clang::CXXOperatorCallExpr>(call_expr)) return convert_operator(op);
+  if (isa<clang::CXXMemberCallExpr>(call_expr)) return opaque(call_expr);
+  // INFINITY, NAN: macros over functions of Clang's own, which other compilers need not have.
+  const clang::FunctionDecl* callee = call_expr->getDirectCallee();
+  const bool is_macro_constant =
+      callee != nullptr && callee->getBuiltinID() != 0 && call_expr->getBeginLoc().isMacroID() &&
+      call_expr->getType()->isFloatingType() && call_expr->isEvaluatable(context_);
+  if (is_macro_constant) {
+    return std::make_shared<FloatingLiteral>(text_of(call_expr->getSourceRange()), std::nullopt);
+  }
+  std::vector<ExprPtr> arguments;
+  for (const clang::Expr* argument : call_expr->arguments()) {
+    if (isa<clang::CXXDefaultArgExpr>(argument)) continue;
+    arguments.push_back(convert(argument));
+  }
+  if (!elsewhere_)
+    return known_call(callee, callee_text(*call_expr->getCallee()), std::move(arguments));
+  std::string name = callee != nullptr ? global_name(*callee) : "";
+  return name.empty() ? opaque(call_expr) : known_call(callee, name, std::move(arguments));
+}
+
+ExprPtr ExpressionConverter::convert_operator(const clang::CXXOperatorCallExpr* op) {
+  const clang::FunctionDecl* callee = op->getDirectCallee();
+  const bool is_function = callee != nullptr && !isa<clang::CXXMethodDecl>(callee) &&
+                           !op->isAssignmentOp() && !callee->isInStdNamespace();
+  if (!is_function) return opaque(op);
+  std::vector<ExprPtr> arguments;
+  for (const clang::Expr* argument : op->arguments()) {
+    ExprPtr converted = convert(argument);
+    if (is<OpaqueExpression>(converted)) return opaque(op);
+    arguments.push_back(std::move(converted));
+  }
+  return known_call(callee, callee->getQualifiedNameAsString(), std::move(arguments));
+}
+
+ExprPtr ExpressionConverter::convert_construct(const clang::CXXConstructExpr* construct) {
+  if (construct->getNumArgs() == 1 && construct->getConstructor()->isCopyOrMoveConstructor())
+    return convert(construct->getArg(0));
+  // Written out as Type(a, b), or in a declaration as Type x(a, b); with braces the same values.
+  const bool is_written =
+      isa<clang::CXXTemporaryObjectExpr>(construct) ||
+      (construct->getParenOrBraceRange().isValid() && construct->getNumArgs() > 0);
+  if (!is_written || construct->isStdInitListInitialization()) return opaque(construct);
+  std::vector<ExprPtr> arguments;
+  for (const clang::Expr* argument : construct->arguments()) {
+    if (isa<clang::CXXDefaultArgExpr>(argument)) continue;
+    arguments.push_back(convert(argument));
+  }
+  return known_call(construct->getConstructor(),
+                    spelling_of(construct->getType().getUnqualifiedType()), std::move(arguments));
+}
+
+ExprPtr ExpressionConverter::known_call(const clang::FunctionDecl* callee, std::string name,
+                                        std::vector<ExprPtr> arguments) {
+  const CallEffect effect = callee != nullptr ? callees_.of(*callee) : CallEffect::by_name;
+  auto result = std::make_shared<Call>(std::move(name), std::move(arguments), std::nullopt, effect);
+  for (unsigned at = 0; callee != nullptr && at < callee->getNumParams(); ++at) {
+    const clang::QualType type = callee->getParamDecl(at)->getType();
+    if (type->isReferenceType() && !type.getNonReferenceType().isConstQualified())
+      result->by_reference.insert(at);
+  }
+  return result;
+}
+
+std::string ExpressionConverter::callee_text(const clang::Expr& callee) const {
+  const clang::SourceRange range = callee.getSourceRange();
+  if (!range.getBegin().isMacroID()) return text_of(range);
+  const clang::SourceManager& sources = context_.getSourceManager();
+  const auto written = clang::CharSourceRange::getTokenRange(
+      sources.getSpellingLoc(range.getBegin()), sources.getSpellingLoc(range.getEnd()));
+  return clang::Lexer::getSourceText(written, sources, context_.getLangOpts()).str();
+}
+
+}  // namespace regraph::source
