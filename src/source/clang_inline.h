@@ -86,20 +86,35 @@ class CallInliner {
     std::optional<Object> object = {};
   };
 
+  // Takes one that is wanted.
   void take_call(const clang::CallExpr& call, Block* block);
+  // Values of a list are computed from left to right: what a later one does must not come before an
+  // earlier one is read.
   void take_calls_in_order(const clang::InitListExpr& list, Block* block);
   // Whether statements of the block do more than to name values.
   [[nodiscard]] static bool changes_anything(const Block& block, std::size_t from);
+  // Whether what a lambda captured is what the variables are when it is called.
   [[nodiscard]] bool keeps_captured(const clang::CXXRecordDecl& closure) const;
+  // The function with its body, if the call is one to be taken; else null.
   [[nodiscard]] const clang::FunctionDecl* wanted(const clang::CallExpr& call);
-  // Whether parameters or result of the function are objects that are taken apart, or lambdas.
-  [[nodiscard]] bool handles_objects(const clang::FunctionDecl& function) const;
+
+  // Parameters: clang_inline_arguments.cpp. False where an argument has no form.
+  // `single`: the value of a function that is no more than that, else null.
   bool bind(const clang::FunctionDecl& function, const std::vector<const clang::Expr*>& arguments,
             const clang::Expr* single, Block& block);
   bool bind_value(const clang::ParmVarDecl& parameter, const clang::Expr& argument,
                   const clang::Expr* single, Block& block);
-  bool bind_object(const clang::ParmVarDecl& parameter, const clang::Expr& argument, Block& block);
-  // Of float4 and the like (clang_inline_vectors.cpp).
+  // What is passed is written where the call stands.
+  ExprPtr convert_passed(const clang::Expr& argument);
+  // Whether nothing but parameters, and what is computed of them, makes the value.
+  [[nodiscard]] bool is_value_of_parameters(const clang::Stmt& node);
+
+  // Bodies: clang_inline_bodies.cpp. False for what has no form.
+  // `outcome` gets what the last statement returns, unless variables take it.
+  bool convert_body(const std::vector<const clang::Stmt*>& body, Outcome& outcome, Block& block);
+  bool return_value(const clang::Expr& returned, Outcome& outcome, Block& block);
+
+  // Vectors, float4 and the like: clang_inline_vectors.cpp.
   bool bind_vector(const clang::FunctionDecl& function, const clang::ParmVarDecl& parameter,
                    const clang::Expr& argument, Block& block);
   // Whether nothing but the function's own variables is changed, by what it calls neither.
@@ -107,15 +122,18 @@ class CallInliner {
                                 std::set<const clang::FunctionDecl*>& seen);
   [[nodiscard]] bool only_reads(const clang::Stmt* node,
                                 std::set<const clang::FunctionDecl*>& seen);
-  [[nodiscard]] bool is_value_of_parameters(const clang::Stmt& node);
-  [[nodiscard]] bool stays_the_same(const clang::Stmt& node) const;
-  ExprPtr convert_passed(const clang::Expr& argument);
+
+  // Objects: clang_inline_objects.cpp.
+  // Whether parameters or result of the function are objects that are taken apart, or lambdas.
+  [[nodiscard]] bool handles_objects(const clang::FunctionDecl& function) const;
+  bool bind_object(const clang::ParmVarDecl& parameter, const clang::Expr& argument, Block& block);
   // The object whose method is called; nothing where it cannot be taken apart.
   std::optional<Object> owner_of_call(const clang::Expr& object, bool is_changed, Block& block);
   // Values of an object's fields, which may be those of other variables.
   std::optional<Object> object_value(const clang::Expr& expr, Block& block);
   std::optional<Object> value_of_list(const clang::InitListExpr& list, Block& block);
   std::optional<Object> value_of_constructor(const clang::CXXConstructExpr& made, Block& block);
+  // Field by field, condition ? then : otherwise.
   static Object choose(const clang::CXXRecordDecl& record, const ExprPtr& condition,
                        const Object& then, const Object& otherwise);
   bool set_field(const clang::FieldDecl& field, const clang::Expr& init, Object& object,
@@ -126,8 +144,6 @@ class CallInliner {
                       const std::string& stem, bool is_const, Block& block);
   void assign_fields(const clang::CXXRecordDecl& record, const Object& target, const Object& value,
                      Block& block);
-  bool return_value(const clang::Expr& returned, Outcome& outcome, Block& block);
-  bool convert_body(const std::vector<const clang::Stmt*>& body, Outcome& outcome, Block& block);
 
   ExpressionConverter& expressions_;
   BodyConverter& bodies_;
