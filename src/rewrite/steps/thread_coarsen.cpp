@@ -19,6 +19,7 @@
 #include "rewrite/analysis/interior.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/merge_blocks.h"
+#include "rewrite/transform/merge_check.h"
 
 #include <algorithm>
 #include <memory>

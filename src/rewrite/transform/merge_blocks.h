@@ -13,11 +13,9 @@
 // so that a thread's neighbours can be read and written as one vector.
 #pragma once
 
-#include "base/result.h"
 #include "rewrite/analysis/kernel_analysis.h"
 #include "source/ir.h"
 
-#include <cstdint>
 #include <string>
 
 namespace regraph::rewrite {
@@ -32,13 +30,7 @@ struct BlockMerge {
   source::ExprPtr grid_limit;  // what block numbers are tested against, null where a guard does it
 };
 
-// Whether the blocks can be merged, with at most `most_copies` copies of a scalar. Error: refused.
-[[nodiscard]] Status check_merge(const BlockMerge& merge, int most_copies);
-
-// Bytes of static shared memory that the merged kernel declares.
-[[nodiscard]] std::int64_t merged_shared_bytes(const BlockMerge& merge);
-
-// The body of the merged kernel, for which check_merge finds nothing.
+// The body of the merged kernel, for which check_merge finds nothing (merge_check.h).
 [[nodiscard]] source::Block merge_blocks(const BlockMerge& merge);
 
 }  // namespace regraph::rewrite
