@@ -3,11 +3,12 @@
 #include "rewrite/analysis/block_geometry.h"
 #include "rewrite/analysis/grid_guard.h"
 #include "rewrite/analysis/guarded_access.h"
+#include "rewrite/analysis/product_coordinates.h"
+#include "rewrite/analysis/product_loop.h"
 #include "rewrite/analysis/vector_copy.h"
 #include "rewrite/forms/inequalities.h"
 #include "rewrite/forms/kernel_state.h"
 #include "source/build.h"
-#include "source/match.h"
 #include "source/walk.h"
 
 #include <algorithm>
@@ -17,53 +18,16 @@
 namespace regraph::rewrite {
 
 using source::as;
-using source::Assignment;
-using source::AssignmentOperator;
 using source::BinaryOperator;
-using source::Block;
-using source::Declaration;
-using source::Expr;
 using source::ExprPtr;
 using source::is;
 using source::Polynomial;
-using source::Stmt;
-using source::StmtPtr;
 using source::Subscript;
 
 namespace {
 
 constexpr int kVector = 4;
 constexpr int kVectorBytes = 16;
-
-std::string builtin_on(const char* builtin, int axis) {
-  return std::string(builtin) + "." + kAxes[static_cast<std::size_t>(axis)];
-}
-
-// The polynomial with a thread's place along the axis as `coordinate`; nothing where it takes block
-// and thread in any other way than as that place.
-std::optional<Polynomial> with_coordinate(const Polynomial& polynomial, int axis, const Dim3& block,
-                                          const std::string& coordinate) {
-  const std::string thread = builtin_on("threadIdx", axis);
-  const std::string number = builtin_on("blockIdx", axis);
-  const std::int64_t threads = extent(block, axis);
-  Polynomial value = with_block_extents(polynomial, block);
-  if (threads == 1) {
-    value = value.substitute(thread, Polynomial());
-    return value.substitute(number, Polynomial::symbol(coordinate));
-  }
-  const auto of_thread = value.coefficient(thread);
-  const auto of_block = value.coefficient(number);
-  if (!of_thread || !of_block || !(*of_block == *of_thread * Polynomial(threads)))
-    return std::nullopt;
-  return value.substitute(
-      thread, Polynomial::symbol(coordinate) - Polynomial(threads) * Polynomial::symbol(number));
-}
-
-// A statement below the block with the conditions around it.
-struct PlacedStatement {
-  const Assignment* assignment = nullptr;
-  std::vector<ExprPtr> guards;
-};
 
 class ProductFinder {
  public:
@@ -74,10 +38,15 @@ class ProductFinder {
   }
 
   Result<MatrixProduct> find() {
-    Status status = find_loop();
-    if (status) status = find_sum();
-    if (status) status = find_factors();
-    if (status) status = find_axes();
+    auto loop = find_product_loop(form_);
+    if (!loop) return loop.error();
+    product_.loop = loop->loop;
+    product_.counted = std::move(loop->counted);
+    product_.is_wide = loop->is_wide;
+    product_.sum = std::move(loop->sum);
+    product_.guards = std::move(loop->guards);
+    values_ = std::move(loop->values);
+    Status status = find_axes();
     if (status) status = place_factors();
     if (status) status = place_guards();
     if (status) status = place_bounds();
@@ -86,126 +55,6 @@ class ProductFinder {
   }
 
  private:
-  Status find_loop() {
-    int loops = 0;
-    source::walk(form_.kernel.body, [&](const Stmt& stmt) {
-      if (is<source::ForLoop>(stmt) || is<source::WhileLoop>(stmt)) ++loops;
-    });
-    if (loops != 1) {
-      return refuse("the kernel has " + std::to_string(loops) +
-                    " loops, where a matrix product has one");
-    }
-    for (const StmtPtr& stmt : form_.kernel.body) {
-      const auto counted = source::counted_loop_of(*stmt);
-      if (!counted || counted->stride != 1) continue;
-      product_.loop = stmt.get();
-      product_.counted = *counted;
-    }
-    if (product_.loop == nullptr)
-      return refuse("the kernel has no loop that all threads reach and that counts in ones");
-    const auto* header = source::to<source::ForLoop>(*product_.loop).declaration();
-    product_.is_wide = header != nullptr && header->variable.scalar &&
-                       size_in_bytes(*header->variable.scalar) == 8;
-    return {};
-  }
-
-  // Walks the loop's body, which may hold declarations, branches and the sum alone.
-  Status collect(const Block& block, std::vector<ExprPtr>& guards) {
-    for (const StmtPtr& stmt : block) {
-      if (const auto* branch = as<source::Branch>(stmt)) {
-        const auto terms = source::conjuncts(branch->condition);
-        if (!branch->otherwise.empty()) return refuse("the loop's body branches two ways");
-        const std::size_t depth = guards.size();
-        guards.insert(guards.end(), terms.begin(), terms.end());
-        if (Status status = collect(branch->body, guards); !status) return status;
-        guards.resize(depth);
-      } else if (const auto* scope = as<source::Scope>(stmt)) {
-        if (Status status = collect(scope->body, guards); !status) return status;
-      } else if (const auto* assignment = as<Assignment>(stmt)) {
-        if (update_.assignment != nullptr) return refuse("the loop assigns more than one sum");
-        update_ = {assignment, guards};
-      } else if (!is<Declaration>(stmt)) {
-        return refuse("the loop does more than add up products");
-      }
-    }
-    return {};
-  }
-
-  Status find_sum() {
-    std::vector<ExprPtr> guards;
-    if (Status status = collect(body_of(*product_.loop), guards); !status) return status;
-    if (update_.assignment == nullptr) return refuse("the loop adds nothing up");
-    const auto* target = as<source::VariableReference>(update_.assignment->target);
-    const source::Variable* variable =
-        target != nullptr ? form_.analysis.local(target->name) : nullptr;
-    if (variable == nullptr || !variable->extents.empty() || variable->scalar != ScalarType::f32)
-      return refuse("what the loop adds to is no single-precision variable");
-    product_.sum = target->name;
-    product_.guards = update_.guards;
-    return {};
-  }
-
-  // The value behind names.
-  ExprPtr resolved(ExprPtr value) const {
-    while (const auto* variable = as<source::VariableReference>(value)) {
-      const ExprPtr definition = form_.analysis.definition(variable->name);
-      if (!definition) break;
-      value = definition;
-    }
-    return value;
-  }
-
-  Status find_factors() {
-    const Assignment& update = *update_.assignment;
-    ExprPtr left;
-    ExprPtr right;
-    const std::string& sum = product_.sum;
-    ExprPtr term = update.value;
-    bool adds = update.op == AssignmentOperator::add;
-    if (update.op == AssignmentOperator::assign) {
-      const auto* binary = source::as_binary(update.value, BinaryOperator::add);
-      if (binary != nullptr && source::is_named(binary->left, sum)) {
-        term = binary->right;
-        adds = true;
-      } else if (binary != nullptr && source::is_named(binary->right, sum)) {
-        term = binary->left;
-        adds = true;
-      } else if (const auto* call = as<source::Call>(update.value);
-                 call != nullptr && call->arguments.size() == 3 &&
-                 (call->function == "fmaf" || call->function == "__fmaf_rn" ||
-                  call->function == "fma") &&
-                 source::is_named(call->arguments[2], sum)) {
-        left = call->arguments[0];
-        right = call->arguments[1];
-      }
-    }
-    if (adds) {
-      const auto* binary = source::as_binary(resolved(term), BinaryOperator::multiply);
-      if (binary != nullptr) {
-        left = binary->left;
-        right = binary->right;
-      }
-    }
-    if (!left || !right) return refuse("what the loop adds up are no products of two values");
-    values_ = {resolved(left), resolved(right)};
-    for (ExprPtr& value : values_) {
-      const auto* call = as<source::Call>(value);
-      if (call != nullptr && call->function == "__ldg" && call->arguments.size() == 1) {
-        if (const ExprPtr element = source::addressed(*call->arguments[0])) value = element;
-      }
-      const auto* base = is<Subscript>(value) ? source::base_variable(*value) : nullptr;
-      const source::KernelParameter* parameter =
-          base != nullptr ? form_.kernel.parameter(base->name) : nullptr;
-      if (parameter == nullptr || !parameter->is_pointer || parameter->scalar != ScalarType::f32 ||
-          source::indices_of(*value).size() != 1) {
-        return refuse("a factor of the product is no element of a single-precision array");
-      }
-      if (form_.analysis.is_written(base->name) || form_.analysis.is_viewed(base->name))
-        return refuse("'" + base->name + "' is written in the kernel, or read as another type");
-    }
-    return {};
-  }
-
   // Over the coordinates of the product's axes; of all axes as long as those are not known.
   std::optional<Polynomial> placed(const Polynomial& polynomial) const {
     std::optional<Polynomial> value = with_block_extents(polynomial, launch_.block);
@@ -385,7 +234,6 @@ class ProductFinder {
   const KernelAnalysis& kernel_;
   const Launch& launch_;
   MatrixProduct product_;
-  PlacedStatement update_;
   std::array<ExprPtr, 2> values_;
   std::array<std::string, 3> coordinates_;
   std::vector<int> axes_ = {0, 1, 2};
@@ -397,43 +245,6 @@ Result<MatrixProduct> find_matrix_product(const KernelForm& form, const KernelAn
   auto launch = kernel.launch();
   if (!launch) return launch.error();
   return ProductFinder(form, kernel, **launch).find();
-}
-
-ExprPtr in_coordinates(const ExprPtr& expr, const KernelForm& form, const Launch& launch,
-                       const MatrixProduct& product) {
-  return source::rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
-    if (const auto* builtin = as<source::Builtin>(node)) {
-      for (int axis = 0; axis < 3; ++axis) {
-        if (builtin->name == builtin_on("blockDim", axis))
-          return source::integer(extent(launch.block, axis));
-      }
-      for (const ProductFactor& factor : product.factors) {
-        const int axis = factor.axis.axis;
-        const ExprPtr place =
-            source::cast("unsigned int", source::variable(factor.axis.coordinate));
-        const ExprPtr threads = source::integer(extent(launch.block, axis));
-        if (builtin->name == builtin_on("blockIdx", axis)) return source::divide(place, threads);
-        if (builtin->name == builtin_on("threadIdx", axis))
-          return source::remainder(place, threads);
-      }
-      if (builtin->name.starts_with("threadIdx")) return source::integer(0);
-      return std::nullopt;
-    }
-    if (!is<source::Binary>(node) && !is<source::Cast>(node)) return std::nullopt;
-    const auto polynomial = form.analysis.polynomial(node);
-    if (!polynomial) return std::nullopt;
-    for (const ProductFactor& factor : product.factors) {
-      const auto placed =
-          with_coordinate(*polynomial, factor.axis.axis, launch.block, factor.axis.coordinate);
-      const bool is_place = placed && *placed == Polynomial::symbol(factor.axis.coordinate);
-      // What is a name already stays one.
-      if (!is_place || polynomial->symbols().size() < 2) continue;
-      const ExprPtr place = source::variable(factor.axis.coordinate);
-      if (!node->type || *node->type == ScalarType::i32) return place;
-      return source::cast(std::string(cuda_name(*node->type)), place);
-    }
-    return std::nullopt;
-  });
 }
 
 }  // namespace regraph::rewrite

@@ -54,8 +54,4 @@ struct MatrixProduct {
 [[nodiscard]] Result<MatrixProduct> find_matrix_product(const KernelForm& form,
                                                         const KernelAnalysis& kernel);
 
-// The kernel's expression with what asks for the thread replaced by coordinates.
-[[nodiscard]] source::ExprPtr in_coordinates(const source::ExprPtr& expr, const KernelForm& form,
-                                             const Launch& launch, const MatrixProduct& product);
-
 }  // namespace regraph::rewrite

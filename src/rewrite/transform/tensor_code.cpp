@@ -1,6 +1,7 @@
 #include "rewrite/transform/tensor_code.h"
 
 #include "rewrite/analysis/block_geometry.h"
+#include "rewrite/analysis/product_coordinates.h"
 #include "rewrite/transform/code_lines.h"
 #include "rewrite/transform/names.h"
 #include "rewrite/transform/tensor_copies.h"

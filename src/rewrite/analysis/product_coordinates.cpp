@@ -1,0 +1,76 @@
+#include "rewrite/analysis/product_coordinates.h"
+
+#include "source/build.h"
+#include "source/walk.h"
+
+namespace regraph::rewrite {
+
+using source::as;
+using source::ExprPtr;
+using source::is;
+using source::Polynomial;
+
+namespace {
+
+std::string builtin_on(const char* builtin, int axis) {
+  return std::string(builtin) + "." + kAxes[static_cast<std::size_t>(axis)];
+}
+
+}  // namespace
+
+std::optional<Polynomial> with_coordinate(const Polynomial& polynomial, int axis, const Dim3& block,
+                                          const std::string& coordinate) {
+  const std::string thread = builtin_on("threadIdx", axis);
+  const std::string number = builtin_on("blockIdx", axis);
+  const std::int64_t threads = extent(block, axis);
+  Polynomial value = with_block_extents(polynomial, block);
+  if (threads == 1) {
+    value = value.substitute(thread, Polynomial());
+    return value.substitute(number, Polynomial::symbol(coordinate));
+  }
+  const auto of_thread = value.coefficient(thread);
+  const auto of_block = value.coefficient(number);
+  if (!of_thread || !of_block || !(*of_block == *of_thread * Polynomial(threads)))
+    return std::nullopt;
+  return value.substitute(
+      thread, Polynomial::symbol(coordinate) - Polynomial(threads) * Polynomial::symbol(number));
+}
+
+ExprPtr in_coordinates(const ExprPtr& expr, const KernelForm& form, const Launch& launch,
+                       const MatrixProduct& product) {
+  return source::rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
+    if (const auto* builtin = as<source::Builtin>(node)) {
+      for (int axis = 0; axis < 3; ++axis) {
+        if (builtin->name == builtin_on("blockDim", axis))
+          return source::integer(extent(launch.block, axis));
+      }
+      for (const ProductFactor& factor : product.factors) {
+        const int axis = factor.axis.axis;
+        const ExprPtr place =
+            source::cast("unsigned int", source::variable(factor.axis.coordinate));
+        const ExprPtr threads = source::integer(extent(launch.block, axis));
+        if (builtin->name == builtin_on("blockIdx", axis)) return source::divide(place, threads);
+        if (builtin->name == builtin_on("threadIdx", axis))
+          return source::remainder(place, threads);
+      }
+      if (builtin->name.starts_with("threadIdx")) return source::integer(0);
+      return std::nullopt;
+    }
+    if (!is<source::Binary>(node) && !is<source::Cast>(node)) return std::nullopt;
+    const auto polynomial = form.analysis.polynomial(node);
+    if (!polynomial) return std::nullopt;
+    for (const ProductFactor& factor : product.factors) {
+      const auto placed =
+          with_coordinate(*polynomial, factor.axis.axis, launch.block, factor.axis.coordinate);
+      const bool is_place = placed && *placed == Polynomial::symbol(factor.axis.coordinate);
+      // What is a name already stays one.
+      if (!is_place || polynomial->symbols().size() < 2) continue;
+      const ExprPtr place = source::variable(factor.axis.coordinate);
+      if (!node->type || *node->type == ScalarType::i32) return place;
+      return source::cast(std::string(cuda_name(*node->type)), place);
+    }
+    return std::nullopt;
+  });
+}
+
+}  // namespace regraph::rewrite

@@ -1,0 +1,176 @@
+#include "rewrite/analysis/product_loop.h"
+
+#include "rewrite/forms/kernel_state.h"
+#include "source/build.h"
+#include "source/match.h"
+#include "source/walk.h"
+
+#include <utility>
+
+namespace regraph::rewrite {
+
+using source::as;
+using source::Assignment;
+using source::AssignmentOperator;
+using source::BinaryOperator;
+using source::Block;
+using source::Declaration;
+using source::ExprPtr;
+using source::is;
+using source::Stmt;
+using source::StmtPtr;
+using source::Subscript;
+
+namespace {
+
+// A statement below the block with the conditions around it.
+struct PlacedStatement {
+  const Assignment* assignment = nullptr;
+  std::vector<ExprPtr> guards;
+};
+
+class ProductLoopFinder {
+ public:
+  explicit ProductLoopFinder(const KernelForm& form) : form_(form) {}
+
+  Result<ProductLoop> find() {
+    Status status = find_loop();
+    if (status) status = find_sum();
+    if (status) status = find_factors();
+    if (!status) return status.error();
+    return std::move(result_);
+  }
+
+ private:
+  Status find_loop() {
+    int loops = 0;
+    source::walk(form_.kernel.body, [&](const Stmt& stmt) {
+      if (is<source::ForLoop>(stmt) || is<source::WhileLoop>(stmt)) ++loops;
+    });
+    if (loops != 1) {
+      return refuse("the kernel has " + std::to_string(loops) +
+                    " loops, where a matrix product has one");
+    }
+    for (const StmtPtr& stmt : form_.kernel.body) {
+      const auto counted = source::counted_loop_of(*stmt);
+      if (!counted || counted->stride != 1) continue;
+      result_.loop = stmt.get();
+      result_.counted = *counted;
+    }
+    if (result_.loop == nullptr)
+      return refuse("the kernel has no loop that all threads reach and that counts in ones");
+    const auto* header = source::to<source::ForLoop>(*result_.loop).declaration();
+    result_.is_wide = header != nullptr && header->variable.scalar &&
+                      size_in_bytes(*header->variable.scalar) == 8;
+    return {};
+  }
+
+  // Walks the loop's body, which may hold declarations, branches and the sum alone.
+  Status collect(const Block& block, std::vector<ExprPtr>& guards) {
+    for (const StmtPtr& stmt : block) {
+      if (const auto* branch = as<source::Branch>(stmt)) {
+        const auto terms = source::conjuncts(branch->condition);
+        if (!branch->otherwise.empty()) return refuse("the loop's body branches two ways");
+        const std::size_t depth = guards.size();
+        guards.insert(guards.end(), terms.begin(), terms.end());
+        if (Status status = collect(branch->body, guards); !status) return status;
+        guards.resize(depth);
+      } else if (const auto* scope = as<source::Scope>(stmt)) {
+        if (Status status = collect(scope->body, guards); !status) return status;
+      } else if (const auto* assignment = as<Assignment>(stmt)) {
+        if (update_.assignment != nullptr) return refuse("the loop assigns more than one sum");
+        update_ = {assignment, guards};
+      } else if (!is<Declaration>(stmt)) {
+        return refuse("the loop does more than add up products");
+      }
+    }
+    return {};
+  }
+
+  Status find_sum() {
+    std::vector<ExprPtr> guards;
+    if (Status status = collect(body_of(*result_.loop), guards); !status) return status;
+    if (update_.assignment == nullptr) return refuse("the loop adds nothing up");
+    const auto* target = as<source::VariableReference>(update_.assignment->target);
+    const source::Variable* variable =
+        target != nullptr ? form_.analysis.local(target->name) : nullptr;
+    if (variable == nullptr || !variable->extents.empty() || variable->scalar != ScalarType::f32)
+      return refuse("what the loop adds to is no single-precision variable");
+    result_.sum = target->name;
+    result_.guards = update_.guards;
+    return {};
+  }
+
+  // The value behind names.
+  ExprPtr resolved(ExprPtr value) const {
+    while (const auto* variable = as<source::VariableReference>(value)) {
+      const ExprPtr definition = form_.analysis.definition(variable->name);
+      if (!definition) break;
+      value = definition;
+    }
+    return value;
+  }
+
+  Status find_factors() {
+    const Assignment& update = *update_.assignment;
+    ExprPtr left;
+    ExprPtr right;
+    const std::string& sum = result_.sum;
+    ExprPtr term = update.value;
+    bool adds = update.op == AssignmentOperator::add;
+    if (update.op == AssignmentOperator::assign) {
+      const auto* binary = source::as_binary(update.value, BinaryOperator::add);
+      if (binary != nullptr && source::is_named(binary->left, sum)) {
+        term = binary->right;
+        adds = true;
+      } else if (binary != nullptr && source::is_named(binary->right, sum)) {
+        term = binary->left;
+        adds = true;
+      } else if (const auto* call = as<source::Call>(update.value);
+                 call != nullptr && call->arguments.size() == 3 &&
+                 (call->function == "fmaf" || call->function == "__fmaf_rn" ||
+                  call->function == "fma") &&
+                 source::is_named(call->arguments[2], sum)) {
+        left = call->arguments[0];
+        right = call->arguments[1];
+      }
+    }
+    if (adds) {
+      const auto* binary = source::as_binary(resolved(term), BinaryOperator::multiply);
+      if (binary != nullptr) {
+        left = binary->left;
+        right = binary->right;
+      }
+    }
+    if (!left || !right) return refuse("what the loop adds up are no products of two values");
+    result_.values = {resolved(left), resolved(right)};
+    for (ExprPtr& value : result_.values) {
+      const auto* call = as<source::Call>(value);
+      if (call != nullptr && call->function == "__ldg" && call->arguments.size() == 1) {
+        if (const ExprPtr element = source::addressed(*call->arguments[0])) value = element;
+      }
+      const auto* base = is<Subscript>(value) ? source::base_variable(*value) : nullptr;
+      const source::KernelParameter* parameter =
+          base != nullptr ? form_.kernel.parameter(base->name) : nullptr;
+      if (parameter == nullptr || !parameter->is_pointer || parameter->scalar != ScalarType::f32 ||
+          source::indices_of(*value).size() != 1) {
+        return refuse("a factor of the product is no element of a single-precision array");
+      }
+      if (form_.analysis.is_written(base->name) || form_.analysis.is_viewed(base->name))
+        return refuse("'" + base->name + "' is written in the kernel, or read as another type");
+    }
+    return {};
+  }
+
+  const KernelForm& form_;
+  ProductLoop result_;
+  PlacedStatement update_;
+};
+
+}  // namespace
+
+Result<ProductLoop> find_product_loop(const KernelForm& form) {
+  return ProductLoopFinder(form).find();
+}
+
+}  // namespace regraph::rewrite

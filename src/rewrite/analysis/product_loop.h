@@ -1,0 +1,27 @@
+// The loop that adds up the products of a matrix product. Used by matrix_product.
+#pragma once
+
+#include "base/result.h"
+#include "rewrite/analysis/kernel_analysis.h"
+#include "source/analysis.h"
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace regraph::rewrite {
+
+struct ProductLoop {
+  const source::Stmt* loop = nullptr;
+  source::CountedLoop counted;
+  bool is_wide = false;                   // the counter has 64 bits
+  std::string sum;                        // what products are added to
+  std::vector<source::ExprPtr> guards;    // under which they are
+  std::array<source::ExprPtr, 2> values;  // the factors, elements of arrays
+};
+
+// The kernel's only loop, if it adds up products of two elements and does nothing else. `form` is
+// in normal form. Error: refused, with what is in the way.
+[[nodiscard]] Result<ProductLoop> find_product_loop(const KernelForm& form);
+
+}  // namespace regraph::rewrite
