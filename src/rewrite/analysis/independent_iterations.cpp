@@ -1,5 +1,6 @@
 #include "rewrite/analysis/independent_iterations.h"
 
+#include "rewrite/analysis/refusal_place.h"
 #include "rewrite/forms/kernel_state.h"
 #include "source/known_functions.h"
 #include "source/match.h"
@@ -163,10 +164,6 @@ class EffectScan final : public source::Visitor {
   int loops_ = 0;
 };
 
-std::string where(const Stmt& stmt) {
-  return stmt.line > 0 ? "line " + std::to_string(stmt.line) + ": " : "";
-}
-
 // Why stores to the buffer may meet other accesses; nothing where they do not.
 std::optional<std::string> meeting(const std::string& buffer, const std::vector<Access>& accesses,
                                    const source::CountedLoop& counted, const Analysis& analysis,
@@ -198,13 +195,13 @@ Result<IterationEffects> independent_iterations(const source::ForLoop& loop,
                                                 const IterationOverlap& overlap) {
   EffectScan scan(analysis, source::declared_names(loop.body));
   scan.go(loop.body);
-  if (scan.obstacle) return refuse(where(loop) + *scan.obstacle);
+  if (scan.obstacle) return refuse(line_named(loop) + *scan.obstacle);
   IterationEffects effects;
   effects.rounds = scan.rounds;
   for (const auto& [buffer, functions] : scan.atomics) {
     effects.written.insert(buffer);
     if (functions.size() > 1 || scan.accesses.contains(buffer)) {
-      return refuse(where(loop) + "'" + buffer +
+      return refuse(line_named(loop) + "'" + buffer +
                     "' is used for more than one kind of atomic without a result");
     }
   }
@@ -214,9 +211,9 @@ Result<IterationEffects> independent_iterations(const source::ForLoop& loop,
     (is_written ? effects.written : effects.read).insert(buffer);
     if (!is_written) continue;
     if (const auto why = meeting(buffer, accesses, counted, analysis, overlap))
-      return refuse(where(loop) + *why);
+      return refuse(line_named(loop) + *why);
   }
-  if (effects.written.empty()) return refuse(where(loop) + "it writes nothing to memory");
+  if (effects.written.empty()) return refuse(line_named(loop) + "it writes nothing to memory");
   return effects;
 }
 

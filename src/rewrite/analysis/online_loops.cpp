@@ -2,6 +2,8 @@
 
 #include "rewrite/analysis/loop_starts.h"
 #include "rewrite/analysis/loop_value.h"
+#include "rewrite/analysis/mentions.h"
+#include "rewrite/analysis/refusal_place.h"
 #include "rewrite/analysis/seen_under.h"
 #include "rewrite/analysis/weighted_sums.h"
 #include "rewrite/forms/kernel_state.h"
@@ -45,18 +47,6 @@ namespace {
 constexpr std::array<std::string_view, 7> kExponentials = {"expf", "exp",    "__expf",  "exp2f",
                                                            "exp2", "exp10f", "__exp10f"};
 
-bool is_mentioned(const ExprPtr& expr, const std::string& name) {
-  return expr && source::variables_of(expr).contains(name);
-}
-
-bool is_mentioned(const Block& block, const std::string& name) {
-  bool found = false;
-  source::walk(block, [&](const Stmt& stmt) {
-    found = found || is_mentioned(target_of(stmt), name) || is_mentioned(value_of(stmt), name);
-  });
-  return found;
-}
-
 // What the loop that finds the largest value does.
 struct MaximumLoop {
   StmtPtr loop;
@@ -89,11 +79,7 @@ class PairFinder {
         if (!is<ForLoop>(block[second])) break;
         auto found = pair(block, first, second, *maximum);
         if (found) return std::move(*found);
-        const int line = block[second]->line;
-        if (!reason_) {
-          reason_ = refuse((line > 0 ? "loop at line " + std::to_string(line) + ": " : "") +
-                           found.error().message);
-        }
+        if (!reason_) reason_ = refuse(loop_named(*block[second]) + found.error().message);
         break;
       }
     }

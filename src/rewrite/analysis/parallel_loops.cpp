@@ -3,6 +3,7 @@
 #include "rewrite/analysis/block_geometry.h"
 #include "rewrite/analysis/guarded_access.h"
 #include "rewrite/analysis/loop_surroundings.h"
+#include "rewrite/analysis/refusal_place.h"
 #include "rewrite/analysis/size_expression.h"
 #include "source/walk.h"
 
@@ -23,10 +24,6 @@ using source::Polynomial;
 using source::Stmt;
 
 namespace {
-
-std::string where(const Stmt& stmt) {
-  return stmt.line > 0 ? "line " + std::to_string(stmt.line) + ": " : "";
-}
 
 class LoopFinder {
  public:
@@ -57,24 +54,24 @@ class LoopFinder {
  private:
   Result<ParallelLoop> qualified(const ForLoop& loop) const {
     const auto counted = source::counted_loop_of(loop);
-    if (!counted) return refuse(where(loop) + "not a loop that counts up to a limit");
+    if (!counted) return refuse(line_named(loop) + "not a loop that counts up to a limit");
     if (loop.line == 0 && loop.unroll == source::kUnrollFully)
       return refuse("its iterations were given to one thread by another step");
     const auto& type = loop.declaration()->variable.scalar;
     if (type != ScalarType::i32 && type != ScalarType::u32)
-      return refuse(where(loop) + "its counter is no 32-bit integer");
+      return refuse(line_named(loop) + "its counter is no 32-bit integer");
     ParallelLoop result{&loop, *counted, {}, {}, 0, 0, 0};
     auto effects = independent_iterations(loop, *counted, form_.analysis, overlap_);
     if (!effects) return effects.error();
     result.effects = std::move(*effects);
     if (Status status = read_bounds(result); !status) return status.error();
     if (const auto why = obstacle_around(loop, form_.kernel, form_.analysis, result.effects))
-      return refuse(where(loop) + *why);
+      return refuse(line_named(loop) + *why);
     return result;
   }
 
   Status read_bounds(ParallelLoop& result) const {
-    const std::string at = where(*result.loop);
+    const std::string at = line_named(*result.loop);
     const auto first = form_.analysis.polynomial(result.counted.first);
     const auto limit = form_.analysis.polynomial(result.counted.limit);
     if (!first || !limit || !is_of_parameters(*first, form_.kernel) ||

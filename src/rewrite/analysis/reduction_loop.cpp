@@ -1,5 +1,6 @@
 #include "rewrite/analysis/reduction_loop.h"
 
+#include "rewrite/analysis/refusal_place.h"
 #include "rewrite/forms/kernel_state.h"
 #include "source/build.h"
 #include "source/match.h"
@@ -367,10 +368,6 @@ class EffectCollector {
 };
 
 }  // namespace
-
-std::string loop_named(const ForLoop& loop) {
-  return loop.line > 0 ? "loop at line " + std::to_string(loop.line) + ": " : "";
-}
 
 Result<LoopEffects> running_effects_of(const ForLoop& loop, const Analysis& analysis) {
   return EffectCollector(loop, analysis).collect();

@@ -65,9 +65,6 @@ struct LoopEffects {
 [[nodiscard]] Result<LoopEffects> running_effects_of(const source::ForLoop& loop,
                                                      const source::Analysis& analysis);
 
-// What a refusal says of the loop first: "loop at line 7: "; nothing where it has no line.
-[[nodiscard]] std::string loop_named(const source::ForLoop& loop);
-
 // Refuses reductions whose rounding the problem does not allow to change.
 [[nodiscard]] Status permit_reordering(const std::vector<Reduction>& reductions,
                                        const Problem& problem);

@@ -1,6 +1,7 @@
 #include "rewrite/analysis/row_plan.h"
 
 #include "rewrite/analysis/loop_choice.h"
+#include "rewrite/analysis/refusal_place.h"
 #include "rewrite/forms/kernel_state.h"
 #include "source/walk.h"
 
@@ -22,8 +23,7 @@ Status require_all_reach(const RowPlan& plan, const Kernel& kernel, const Analys
                     [wanted = loop](const StmtPtr& stmt) { return stmt.get() == wanted; });
     if (!is_reached) return refuse("not all threads of a block reach the loop");
     if (shared.scan && !is_uniform(to<ForLoop>(*loop), analysis)) {
-      return refuse(loop_named(to<ForLoop>(*loop)) +
-                    "threads of a block have different numbers of iterations");
+      return refuse(loop_named(*loop) + "threads of a block have different numbers of iterations");
     }
   }
   return {};

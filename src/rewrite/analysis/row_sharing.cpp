@@ -3,6 +3,7 @@
 #include "rewrite/analysis/guarded_access.h"
 #include "rewrite/analysis/loop_choice.h"
 #include "rewrite/analysis/online_updates.h"
+#include "rewrite/analysis/refusal_place.h"
 #include "rewrite/forms/kernel_state.h"
 #include "source/build.h"
 #include "source/walk.h"

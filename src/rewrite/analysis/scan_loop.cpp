@@ -1,6 +1,7 @@
 #include "rewrite/analysis/scan_loop.h"
 
 #include "rewrite/analysis/held_loads.h"
+#include "rewrite/analysis/refusal_place.h"
 #include "rewrite/forms/kernel_state.h"
 #include "source/walk.h"
 

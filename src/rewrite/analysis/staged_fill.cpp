@@ -1,6 +1,7 @@
 #include "rewrite/analysis/staged_fill.h"
 
 #include "rewrite/analysis/block_geometry.h"
+#include "rewrite/analysis/mentions.h"
 #include "rewrite/analysis/shared_memory.h"
 #include "rewrite/forms/kernel_state.h"
 #include "source/build.h"
@@ -38,10 +39,6 @@ bool is_element_of(const ExprPtr& expr, const Variable& array) {
 
 namespace {
 
-bool mentions(const ExprPtr& expr, const std::string& name) {
-  return source::variables_of(expr).contains(name);
-}
-
 int uses_in(const Block& block, const std::string& array) {
   int uses = 0;
   source::walk_expressions(
@@ -53,7 +50,8 @@ int uses_in(const Block& block, const std::string& array) {
 const Assignment* store_to(const StmtPtr& stmt, const Variable& array) {
   const auto* store = as<Assignment>(stmt);
   const bool is_store = store != nullptr && store->op == AssignmentOperator::assign &&
-                        is_element_of(store->target, array) && !mentions(store->value, array.name);
+                        is_element_of(store->target, array) &&
+                        !is_mentioned(store->value, array.name);
   return is_store ? store : nullptr;
 }
 

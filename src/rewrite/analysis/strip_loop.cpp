@@ -1,6 +1,7 @@
 #include "rewrite/analysis/strip_loop.h"
 
 #include "rewrite/analysis/loop_choice.h"
+#include "rewrite/analysis/refusal_place.h"
 #include "rewrite/forms/kernel_state.h"
 #include "source/known_functions.h"
 #include "source/match.h"
@@ -69,7 +70,7 @@ class StripFinder {
     StripLoop strips;
     strips.loop = stmt.get();
     const auto counted = source::counted_loop_of(*stmt);
-    if (!counted) return refuse(where(*stmt) + "not a counted loop");
+    if (!counted) return refuse(loop_named(*stmt) + "not a counted loop");
     strips.counted = *counted;
     if (Status status = divide(*stmt, strips); !status) return status.error();
     if (Status status = find_tiles(strips); !status) return status.error();
@@ -78,10 +79,6 @@ class StripFinder {
   }
 
  private:
-  static std::string where(const Stmt& stmt) {
-    return stmt.line > 0 ? "loop at line " + std::to_string(stmt.line) + ": " : "";
-  }
-
   // At the two barriers.
   Status divide(const Stmt& loop, StripLoop& strips) const {
     std::vector<Block> between(1);
@@ -95,7 +92,7 @@ class StripFinder {
       between.back().push_back(stmt);
     }
     if (nested || between.size() != 3 || !between[2].empty()) {
-      return refuse(where(loop) + "not of the shape copy, barrier, use, barrier");
+      return refuse(loop_named(loop) + "not of the shape copy, barrier, use, barrier");
     }
     strips.copies = std::move(between[0]);
     strips.use = std::move(between[1]);
@@ -120,21 +117,22 @@ class StripFinder {
 
   Status find_tiles(StripLoop& strips) const {
     const auto written = written_names(strips.copies);
-    if (!written) return refuse(where(*strips.loop) + "its copies hold more than assignments");
+    if (!written) return refuse(loop_named(*strips.loop) + "its copies hold more than assignments");
     const std::set<std::string> own = source::declared_names(strips.copies);
     for (const std::string& name : *written) {
       const source::Variable* variable = analysis_.local(name);
       if (variable != nullptr && variable->is_pointer) {
-        return refuse(where(*strips.loop) + "its copies write through the pointer '" + name + "'");
+        return refuse(loop_named(*strips.loop) + "its copies write through the pointer '" + name +
+                      "'");
       }
       if (own.contains(name)) continue;
       if (variable == nullptr || variable->storage != source::Storage::shared) {
-        return refuse(where(*strips.loop) + "its copies write '" + name +
+        return refuse(loop_named(*strips.loop) + "its copies write '" + name +
                       "', which is no shared array of a fixed size");
       }
       strips.tiles.push_back(*variable);
     }
-    if (strips.tiles.empty()) return refuse(where(*strips.loop) + "nothing is copied");
+    if (strips.tiles.empty()) return refuse(loop_named(*strips.loop) + "nothing is copied");
     return {};
   }
 
@@ -142,7 +140,8 @@ class StripFinder {
   Status require_apart(const StripLoop& strips) const {
     for (const std::string& name : mentioned_names(strips.copies)) {
       if (analysis_.is_global_pointer(name) && analysis_.is_written(name)) {
-        return refuse(where(*strips.loop) + "'" + name + "' is copied, and written in the kernel");
+        return refuse(loop_named(*strips.loop) + "'" + name +
+                      "' is copied, and written in the kernel");
       }
     }
     bool reads_shared = false;
@@ -154,28 +153,30 @@ class StripFinder {
       reads_shared =
           reads_shared || (is_tile_store(stmt) && store->op != source::AssignmentOperator::assign);
     });
-    if (reads_shared) return refuse(where(*strips.loop) + "its copies read shared memory");
+    if (reads_shared) return refuse(loop_named(*strips.loop) + "its copies read shared memory");
 
     const auto written = written_names(strips.use);
-    if (!written) return refuse(where(*strips.loop) + "its use of the tiles is not understood");
+    if (!written)
+      return refuse(loop_named(*strips.loop) + "its use of the tiles is not understood");
     std::set<std::string> copied = mentioned_names(strips.copies);
     // Whether there is a next strip is asked before and after the use.
     for (const std::string& name : source::variables_of(strips.counted.limit)) {
       if (analysis_.is_global_pointer(name) && analysis_.is_written(name)) {
-        return refuse(where(*strips.loop) + "'" + name + "' says where it ends, and is written");
+        return refuse(loop_named(*strips.loop) + "'" + name +
+                      "' says where it ends, and is written");
       }
       copied.insert(name);
     }
     if (strips.active) copied.merge(source::variables_of(strips.active));
     for (const std::string& name : *written) {
       if (copied.contains(name)) {
-        return refuse(where(*strips.loop) + "'" + name + "' is changed between two copies");
+        return refuse(loop_named(*strips.loop) + "'" + name + "' is changed between two copies");
       }
     }
     const std::set<std::string> own = source::declared_names(strips.copies);
     for (const std::string& name : mentioned_names(strips.use)) {
       if (own.contains(name)) {
-        return refuse(where(*strips.loop) + "'" + name + "' is needed after the copies");
+        return refuse(loop_named(*strips.loop) + "'" + name + "' is needed after the copies");
       }
     }
     if (Status status = require_only_read(strips, *written); !status) return status;
@@ -209,7 +210,7 @@ class StripFinder {
       });
     });
     if (how.empty()) return {};
-    return refuse(where(*strips.loop) + "its use writes a tile by way of '" + how + "'");
+    return refuse(loop_named(*strips.loop) + "its use writes a tile by way of '" + how + "'");
   }
 
   // Whether each strip fills the same elements of the tiles. What a strip leaves as an earlier one
@@ -245,7 +246,7 @@ class StripFinder {
       });
     });
     if (moving.empty()) return {};
-    return refuse(where(*strips.loop) + "which elements of '" + moving +
+    return refuse(loop_named(*strips.loop) + "which elements of '" + moving +
                   "' are filled differs from strip to strip");
   }
 

@@ -13,6 +13,7 @@
 #include "rewrite/analysis/block_geometry.h"
 #include "rewrite/analysis/loop_choice.h"
 #include "rewrite/analysis/reduction_loop.h"
+#include "rewrite/analysis/refusal_place.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/names.h"
 #include "source/build.h"
@@ -204,8 +205,7 @@ class MultiAccumulator final : public PlacedStep<SplitPlace> {
  private:
   static Result<ReducingLoop> reducing_loop(const std::shared_ptr<const ForLoop>& loop,
                                             const Analysis& analysis, int accumulators) {
-    const std::string where =
-        loop->line > 0 ? "loop at line " + std::to_string(loop->line) + ": " : "";
+    const std::string where = loop_named(*loop);
     const auto counted = source::counted_loop_of(*loop);
     if (!counted) return refuse(where + "not a loop that counts up to a limit");
     if (loop->unroll == kNeverUnroll) return refuse(where + "it is asked not to be unrolled");

@@ -1,0 +1,13 @@
+#include "rewrite/analysis/refusal_place.h"
+
+namespace regraph::rewrite {
+
+std::string loop_named(const source::Stmt& loop) {
+  return loop.line > 0 ? "loop at line " + std::to_string(loop.line) + ": " : "";
+}
+
+std::string line_named(const source::Stmt& stmt) {
+  return stmt.line > 0 ? "line " + std::to_string(stmt.line) + ": " : "";
+}
+
+}  // namespace regraph::rewrite
