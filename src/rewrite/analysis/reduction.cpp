@@ -1,0 +1,57 @@
+#include "rewrite/analysis/reduction.h"
+
+#include "rewrite/forms/kernel_state.h"
+#include "source/build.h"
+
+#include <algorithm>
+
+namespace regraph::rewrite {
+
+using source::AssignmentOperator;
+using source::ExprPtr;
+using source::is;
+using source::StmtPtr;
+
+StmtPtr Reduction::combine(const ExprPtr& target, const ExprPtr& other) const {
+  switch (kind) {
+    case Kind::compound:
+      return source::assign(target, op, other);
+    case Kind::function:
+      return source::assign(target, source::call(function, {target, other}));
+    case Kind::comparison:
+      return source::assign(
+          target, source::conditional(source::binary(relation, other, target), other, target));
+  }
+  return nullptr;
+}
+
+ExprPtr Reduction::neutral() const {
+  if (kind != Kind::compound) return nullptr;
+  const bool wide = scalar == ScalarType::f64;
+  if (op == AssignmentOperator::multiply) {
+    return is_floating(scalar) ? source::floating(wide ? "1.0" : "1.0f") : source::integer(1);
+  }
+  if (op == AssignmentOperator::bit_and) return source::integer(-1);
+  return source::zero_of(scalar);
+}
+
+bool Reduction::rounds() const {
+  return kind == Kind::compound && is_floating(scalar);
+}
+
+Status permit_reordering(const std::vector<Reduction>& reductions, const Problem& problem) {
+  for (const Reduction& reduction : reductions) {
+    if (!reduction.rounds() || problem.assume.reassociate) continue;
+    return refuse("'" + reduction.variable +
+                  "' is a floating-point sum and the problem does not grant 'assume: "
+                  "{reassociate: true}'");
+  }
+  return {};
+}
+
+bool any_rounds(const std::vector<Reduction>& reductions) {
+  return std::any_of(reductions.begin(), reductions.end(),
+                     [](const Reduction& reduction) { return reduction.rounds(); });
+}
+
+}  // namespace regraph::rewrite
