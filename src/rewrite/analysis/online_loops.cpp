@@ -2,9 +2,10 @@
 
 #include "rewrite/analysis/loop_starts.h"
 #include "rewrite/analysis/loop_value.h"
+#include "rewrite/analysis/maximum_loop.h"
 #include "rewrite/analysis/mentions.h"
+#include "rewrite/analysis/online_order.h"
 #include "rewrite/analysis/refusal_place.h"
-#include "rewrite/analysis/seen_under.h"
 #include "rewrite/analysis/weighted_sums.h"
 #include "rewrite/forms/kernel_state.h"
 #include "source/build.h"
@@ -15,7 +16,6 @@
 #include <array>
 #include <map>
 #include <optional>
-#include <set>
 #include <string_view>
 #include <utility>
 
@@ -23,7 +23,6 @@ namespace regraph::rewrite {
 
 using source::Analysis;
 using source::as;
-using source::Assignment;
 using source::Binary;
 using source::BinaryOperator;
 using source::Block;
@@ -37,7 +36,6 @@ using source::is;
 using source::is_named;
 using source::Kernel;
 using source::Stmt;
-using source::StmtKind;
 using source::StmtPtr;
 using source::to;
 
@@ -46,15 +44,6 @@ namespace {
 // Functions with f(a + b) = f(a) * f(b).
 constexpr std::array<std::string_view, 7> kExponentials = {"expf", "exp",    "__expf",  "exp2f",
                                                            "exp2", "exp10f", "__exp10f"};
-
-// What the loop that finds the largest value does.
-struct MaximumLoop {
-  StmtPtr loop;
-  CountedLoop counted;
-  Reduction maximum;
-  std::size_t update = 0;  // which statement of the body
-  ExprPtr value;
-};
 
 class PairFinder {
  public:
@@ -72,7 +61,7 @@ class PairFinder {
  private:
   std::optional<OnlineLoops> search(const Block& block) {
     for (std::size_t first = 0; first < block.size(); ++first) {
-      const auto maximum = maximum_loop_of(block[first]);
+      const auto maximum = maximum_loop_of(block[first], analysis_);
       if (!maximum) continue;
       for (std::size_t second = first + 1; second < block.size(); ++second) {
         if (!is_mentioned(Block{block[second]}, maximum->maximum.variable)) continue;
@@ -89,48 +78,6 @@ class PairFinder {
       }
     }
     return std::nullopt;
-  }
-
-  std::optional<MaximumLoop> maximum_loop_of(const StmtPtr& stmt) const {
-    const auto* loop = as<ForLoop>(stmt);
-    const auto counted = source::counted_loop_of(*stmt);
-    if (loop == nullptr || !counted) return std::nullopt;
-    const auto effects = effects_of(*loop, analysis_);
-    if (!effects || effects->reductions.size() != 1 || !effects->selections.empty() ||
-        !effects->stored.empty()) {
-      return std::nullopt;
-    }
-    MaximumLoop result{stmt, *counted, effects->reductions.front(), 0, nullptr};
-    if (!is_floating(result.maximum.scalar) || !is_maximum(result.maximum)) return std::nullopt;
-    std::size_t updates = 0;
-    for (std::size_t at = 0; at < loop->body.size(); ++at) {
-      if (!is_mentioned(Block{loop->body[at]}, result.maximum.variable)) continue;
-      result.update = at;
-      result.value = updating_value(loop->body[at], result.maximum.variable);
-      ++updates;
-    }
-    return updates == 1 && result.value ? std::optional(result) : std::nullopt;
-  }
-
-  static bool is_maximum(const Reduction& reduction) {
-    if (reduction.kind == Reduction::Kind::comparison)
-      return reduction.relation == BinaryOperator::greater;
-    return reduction.kind == Reduction::Kind::function &&
-           (reduction.function == "fmaxf" || reduction.function == "fmax" ||
-            reduction.function == "max");
-  }
-
-  // m = fmaxf(m, value), m = value > m ? value : m, if (value > m) m = value; null for others.
-  static ExprPtr updating_value(const StmtPtr& stmt, const std::string& name) {
-    if (const auto* branch = as<source::Branch>(stmt))
-      return branch->body.size() == 1 ? value_of(*branch->body.front()) : nullptr;
-    const auto* assignment = as<Assignment>(stmt);
-    if (assignment == nullptr) return nullptr;
-    if (const auto* call = as<Call>(assignment->value))
-      return is_named(call->arguments[0], name) ? call->arguments[1] : call->arguments[0];
-    const auto* choice = as<source::Conditional>(assignment->value);
-    if (choice == nullptr) return nullptr;
-    return is_named(choice->then, name) ? choice->otherwise : choice->then;
   }
 
   Result<OnlineLoops> pair(const Block& block, std::size_t first, std::size_t second,
@@ -158,7 +105,8 @@ class PairFinder {
                               [&](const ExprPtr& expr) { return is_weight(expr, name); });
     if (!sums) return sums.error();
     result.accumulators = sums->accumulators;
-    if (Status status = require_unchanged(block, first, second, compared, weighted); !status)
+    if (Status status = require_unchanged(block, first, second, compared, weighted, analysis_);
+        !status)
       return status.error();
     for (const source::Variable& accumulator : result.accumulators) {
       if (!starts_from_zero(block, second, accumulator))
@@ -240,85 +188,6 @@ class PairFinder {
     return {};
   }
 
-  // What is computed between the loops, and in the second one, must leave the values alone.
-  Status require_unchanged(const Block& block, std::size_t first, std::size_t second,
-                           const LoopValue& value, const LoopValue& weighted) const {
-    std::set<std::string> read = value.reads;
-    const auto counted = source::counted_loop_of(*block[first]);
-    for (const ExprPtr& bound : {counted->first, counted->limit}) {
-      for (const std::string& name : source::variables_of(bound))
-        read.insert(name);
-    }
-    const Block between(block.begin() + static_cast<std::ptrdiff_t>(first) + 1,
-                        block.begin() + static_cast<std::ptrdiff_t>(second));
-    const Block& body = body_of(*block[second]);
-    std::optional<std::string> obstacle;
-    const auto ask = [&](const Stmt& stmt) {
-      if (obstacle) return;
-      switch (stmt.kind()) {
-        case StmtKind::declaration:
-        case StmtKind::branch:
-        case StmtKind::for_loop:
-        case StmtKind::scope:
-          return;
-        case StmtKind::assignment:
-          obstacle = changed_by(to<Assignment>(stmt), read);
-          return;
-        default:
-          obstacle =
-              "a barrier, a jump, a while loop or a call for its effect stands between the "
-              "loops";
-      }
-    };
-    source::walk(between, ask);
-    source::walk(body, ask);
-    if (obstacle) return refuse(*obstacle);
-    // Values that weights need must not change once the maximum has seen them.
-    const Block after(body.begin() + static_cast<std::ptrdiff_t>(
-                                         std::min(weighted_position(weighted, body), body.size())),
-                      body.end());
-    bool changes = false;
-    source::walk(after, [&](const Stmt& stmt) {
-      const ExprPtr& target = target_of(stmt);
-      const auto* base = target ? source::base_variable(*target) : nullptr;
-      changes = changes || (base != nullptr && weighted.needs.contains(base->name));
-    });
-    if (changes) return refuse("what it weights is changed in the same iteration");
-    return {};
-  }
-
-  // Behind the last statement that gives the value.
-  static std::size_t weighted_position(const LoopValue& weighted, const Block& body) {
-    std::size_t found = 0;
-    std::size_t left = weighted.statements.size();
-    for (std::size_t at = 0; at < body.size() && left > 0; ++at) {
-      bool gives = false;
-      source::walk(Block{body[at]}, [&](const Stmt& stmt) {
-        const auto* declaration = as<Declaration>(stmt);
-        const ExprPtr& target = target_of(stmt);
-        const auto* base = target ? source::base_variable(*target) : nullptr;
-        gives = gives ||
-                (declaration != nullptr && weighted.needs.contains(declaration->variable.name)) ||
-                (base != nullptr && weighted.needs.contains(base->name));
-      });
-      if (!gives) continue;
-      --left;
-      found = at + 1;
-    }
-    return found;
-  }
-
-  // Memory, or a name that is read.
-  std::optional<std::string> changed_by(const Assignment& assignment,
-                                        const std::set<std::string>& read) const {
-    const auto* base = source::base_variable(*assignment.target);
-    if (base == nullptr) return "something that is no variable or array element is changed";
-    if (!is_register(base->name, analysis_))
-      return "'" + base->name + "' is written before the values are known to be over";
-    if (read.contains(base->name)) return "'" + base->name + "' changes after it was compared";
-    return std::nullopt;
-  }
-
   // The same bounds; or the first iteration is what the maximum starts from.
   Status require_same_iterations(const Block& block, std::size_t first, std::size_t second,
                                  const MaximumLoop& maximum, const CountedLoop& counted,
@@ -335,7 +204,7 @@ class PairFinder {
     const ExprPtr at_first =
         source::rewrite_expr(value.value, source::replace_variable("#counter", counted.first));
     // Memory must be as it was when the maximum was given its first value.
-    const bool is_fixed = !writes_memory(block, second);
+    const bool is_fixed = !writes_memory(block, second, analysis_);
     if (!is_fixed || !is_same_value(start, at_first, analysis_)) return refuse(differ);
     (void)first;
     return {};
@@ -345,21 +214,6 @@ class PairFinder {
     const auto left = analysis_.polynomial(a);
     const auto right = analysis_.polynomial(b);
     return left && right && *left == *right;
-  }
-
-  // In front of the statement, in this block.
-  bool writes_memory(const Block& block, std::size_t end) const {
-    bool found = false;
-    source::walk(Block(block.begin(), block.begin() + static_cast<std::ptrdiff_t>(end)),
-                 [&](const Stmt& stmt) {
-                   if (is<source::Evaluation>(stmt) || is<source::OpaqueStatement>(stmt))
-                     found = true;
-                   const ExprPtr& target = target_of(stmt);
-                   if (!target) return;
-                   const auto* base = source::base_variable(*target);
-                   found = found || base == nullptr || !is_register(base->name, analysis_);
-                 });
-    return found;
   }
 
   const Kernel& kernel_;
