@@ -12,6 +12,7 @@
 // there. Legal where each of them is.
 #include "rewrite/analysis/online_updates.h"
 #include "rewrite/steps/macro_step.h"
+#include "rewrite/steps/parameter_reader.h"
 #include "source/walk.h"
 
 #include <memory>
@@ -67,24 +68,23 @@ class Attention final : public MacroStep {
  protected:
   Result<std::vector<MacroMember>> sequence(const KernelAnalysis& kernel,
                                             const StepParameters& parameters) const override {
-    auto block = text_parameter(parameters, "block");
-    if (!block) return block.error();
-    auto depth = integer_parameter(parameters, "depth");
-    if (!depth) return depth.error();
-    auto slices = integer_parameter(parameters, "slices");
-    if (!slices) return slices.error();
-    if (*slices < 1) return fail(ErrorCode::invalid_argument, "'slices' must be at least 1");
+    ParameterReader reader(parameters);
+    const std::string block = reader.text("block");
+    const int depth = reader.integer("depth");
+    const int slices = reader.integer("slices");
+    if (!reader.status()) return reader.status().error();
+    if (slices < 1) return fail(ErrorCode::invalid_argument, "'slices' must be at least 1");
     if (const Status& status = require_online_sums(kernel); !status) return status.error();
 
-    const StepParameters tile = {{"loop", "1"}, {"depth", std::to_string(*depth)}};
+    const StepParameters tile = {{"loop", "1"}, {"depth", std::to_string(depth)}};
     StepParameters vectors = tile;
     vectors["copy"] = "vector";
     std::vector<MacroMember> members;
-    members.push_back({"block_size", {{{"block", *block}}}, is_block(kernel, *block + "x1")});
+    members.push_back({"block_size", {{{"block", block}}}, is_block(kernel, block + "x1")});
     members.push_back({"scalar_replacement", {kAllRows}, true});
     members.push_back({"online_fusion", {kOnline}, is_online(kernel)});
     members.push_back({"smem_tile", {vectors, tile}});
-    if (*slices > 1) members.push_back({"slice_k", {{{"slices", std::to_string(*slices)}}}});
+    if (slices > 1) members.push_back({"slice_k", {{{"slices", std::to_string(slices)}}}});
     members.push_back({"double_buffer", {{}}, true});
     return members;
   }

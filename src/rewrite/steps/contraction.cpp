@@ -14,6 +14,7 @@
 // `stages` says so) or double_buffer (where it applies). Alone, the first of them make most kernels
 // slower, so that no search that looks one step ahead goes on there. Legal where each of them is.
 #include "rewrite/steps/macro_step.h"
+#include "rewrite/steps/parameter_reader.h"
 
 #include <charconv>
 #include <memory>
@@ -82,14 +83,13 @@ class Contraction final : public MacroStep {
  protected:
   Result<std::vector<MacroMember>> sequence(const KernelAnalysis& kernel,
                                             const StepParameters& parameters) const override {
-    auto block = text_parameter(parameters, "block");
-    if (!block) return block.error();
-    auto outputs = text_parameter(parameters, "outputs");
-    if (!outputs) return outputs.error();
-    auto depth = integer_parameter(parameters, "depth");
-    if (!depth) return depth.error();
-    const auto shape = shape_of(*outputs);
-    if (!shape || !shape_of(*block)) {
+    ParameterReader reader(parameters);
+    const std::string block = reader.text("block");
+    const std::string outputs = reader.text("outputs");
+    const int depth = reader.integer("depth");
+    if (!reader.status()) return reader.status().error();
+    const auto shape = shape_of(outputs);
+    if (!shape || !shape_of(block)) {
       return fail(ErrorCode::invalid_argument, "'block' and 'outputs' are written as 16x16");
     }
     const auto tiles = parameters.find("tiles");
@@ -97,22 +97,16 @@ class Contraction final : public MacroStep {
     if (is_kept && tiles->second != "kept")
       return fail(ErrorCode::invalid_argument, "'tiles' must be kept");
     std::vector<MacroMember> members;
-    const StepParameters tile = {{"loop", "1"}, {"depth", std::to_string(*depth)}};
+    const StepParameters tile = {{"loop", "1"}, {"depth", std::to_string(depth)}};
     const auto without = untiled(kernel);
     if (!without) return without.error();
     const auto& plain = *without;
     if (plain != nullptr) members.push_back({"untile"});
-    if (const StepParameters flat = {{"axis", "x"}, {"dimensions", "1"}};
-        find_built_in_step("delinearize")->match(kernel, flat)) {
-      members.push_back({"delinearize", {flat}});
-    } else {
-      // What no tile helps is seen at once.
-      const KernelAnalysis& first = plain != nullptr ? plain->analysis : kernel;
-      const Status tiled = find_built_in_step("smem_tile")->match(first, tile);
-      if (!tiled) return refuse("smem_tile: " + tiled.error().message);
-    }
+    const KernelAnalysis& first = plain != nullptr ? plain->analysis : kernel;
+    const auto is_flat = begin_with_flat_index(kernel, first, {"smem_tile", {tile}}, members);
+    if (!is_flat) return is_flat.error();
     members.push_back({"coalesce_swap", {{}}, true});
-    members.push_back({"block_size", {{{"block", *block}}}, is_block(kernel, *block)});
+    members.push_back({"block_size", {{{"block", block}}}, is_block(kernel, block)});
     if (shape->rows > 1) members.push_back(coarsen("y", shape->rows, !is_kept));
     if (shape->columns > 1) members.push_back(coarsen("x", shape->columns));
     StepParameters vectors = tile;

@@ -9,6 +9,7 @@
 // first of them make most kernels slower, so that no search that looks one step ahead goes on
 // there. Legal where each of them is.
 #include "rewrite/steps/macro_step.h"
+#include "rewrite/steps/parameter_reader.h"
 
 #include <memory>
 #include <utility>
@@ -39,35 +40,27 @@ class Convolution final : public MacroStep {
  protected:
   Result<std::vector<MacroMember>> sequence(const KernelAnalysis& kernel,
                                             const StepParameters& parameters) const override {
-    auto block = text_parameter(parameters, "block");
-    if (!block) return block.error();
-    auto rows = integer_parameter(parameters, "rows");
-    if (!rows) return rows.error();
-    auto outputs = integer_parameter(parameters, "outputs");
-    if (!outputs) return outputs.error();
-    auto depth = text_parameter(parameters, "depth");
-    if (!depth) return depth.error();
+    ParameterReader reader(parameters);
+    const std::string block = reader.text("block");
+    const int rows = reader.integer("rows");
+    const int outputs = reader.integer("outputs");
+    const std::string depth = reader.text("depth");
+    if (!reader.status()) return reader.status().error();
     std::vector<MacroMember> members;
-    const StepParameters tile = {{"depth", *depth}};
-    if (const StepParameters flat = {{"axis", "x"}, {"dimensions", "1"}};
-        find_built_in_step("delinearize")->match(kernel, flat)) {
-      members.push_back({"delinearize", {flat}});
-      members.push_back({"delinearize", {{{"axis", "y"}, {"dimensions", "1"}}}, *outputs == 1});
-    } else {
-      // What no tile helps is seen at once.
-      const Status tiled = find_built_in_step("window_tile")->match(kernel, tile);
-      if (!tiled) return refuse("window_tile: " + tiled.error().message);
-    }
+    const StepParameters tile = {{"depth", depth}};
+    const auto is_flat = begin_with_flat_index(kernel, kernel, {"window_tile", {tile}}, members);
+    if (!is_flat) return is_flat.error();
+    if (*is_flat)
+      members.push_back({"delinearize", {{{"axis", "y"}, {"dimensions", "1"}}}, outputs == 1});
     members.push_back({"restrict_ldg", {{}}, true});
-    members.push_back({"block_size", {{{"block", *block}}}, is_block(kernel, *block)});
-    if (*rows > 1) {
+    members.push_back({"block_size", {{{"block", block}}}, is_block(kernel, block)});
+    if (rows > 1) {
       members.push_back(
           {"thread_coarsen",
-           {{{"axis", "y"}, {"factor", std::to_string(*rows)}, {"order", "contiguous"}}}});
+           {{{"axis", "y"}, {"factor", std::to_string(rows)}, {"order", "contiguous"}}}});
     }
-    if (*outputs > 1) {
-      members.push_back(
-          {"thread_coarsen", {{{"axis", "z"}, {"factor", std::to_string(*outputs)}}}});
+    if (outputs > 1) {
+      members.push_back({"thread_coarsen", {{{"axis", "z"}, {"factor", std::to_string(outputs)}}}});
     }
     members.push_back({"window_tile", {tile}});
     return members;

@@ -48,6 +48,18 @@ Result<std::shared_ptr<const UntiledKernel>> untiled(const KernelAnalysis& kerne
   return result;
 }
 
+Result<bool> begin_with_flat_index(const KernelAnalysis& kernel, const KernelAnalysis& plain,
+                                   const MacroMember& needed, std::vector<MacroMember>& members) {
+  const StepParameters flat = {{"axis", "x"}, {"dimensions", "1"}};
+  if (find_built_in_step("delinearize")->match(kernel, flat)) {
+    members.push_back({"delinearize", {flat}});
+    return true;
+  }
+  const Status applies = find_built_in_step(needed.step)->match(plain, needed.settings.front());
+  if (!applies) return refuse(needed.step + ": " + applies.error().message);
+  return false;
+}
+
 bool is_block(const KernelAnalysis& kernel, const std::string& block) {
   const auto launch = kernel.launch();
   if (!launch) return false;

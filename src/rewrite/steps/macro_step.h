@@ -24,6 +24,15 @@ struct MacroMember {
 [[nodiscard]] Result<KernelState> apply_members(const KernelAnalysis& kernel,
                                                 const std::vector<MacroMember>& members);
 
+// Adds delinearize along x, where the kernel's index is flat. Where it is not, `needed`, a member
+// that comes later, is asked at once: what it refuses of `plain`, the kernel as the members find
+// it, no member mends. Returns whether delinearize was added. Error: refused, with the member and
+// its reason.
+[[nodiscard]] Result<bool> begin_with_flat_index(const KernelAnalysis& kernel,
+                                                 const KernelAnalysis& plain,
+                                                 const MacroMember& needed,
+                                                 std::vector<MacroMember>& members);
+
 // Whether the kernel's launch has the block already, which block_size refuses: "32x8".
 [[nodiscard]] bool is_block(const KernelAnalysis& kernel, const std::string& block);
 

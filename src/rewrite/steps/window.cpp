@@ -6,6 +6,7 @@
 // follow each other share most of what they read, but the compiler sees that only without guards in
 // between and without stores that could change it. Legal where each of them is.
 #include "rewrite/steps/macro_step.h"
+#include "rewrite/steps/parameter_reader.h"
 
 #include <memory>
 #include <utility>
@@ -32,27 +33,23 @@ class Window final : public MacroStep {
  protected:
   Result<std::vector<MacroMember>> sequence(const KernelAnalysis& kernel,
                                             const StepParameters& parameters) const override {
-    auto axis = text_parameter(parameters, "axis");
-    if (!axis) return axis.error();
-    auto rows = text_parameter(parameters, "rows");
-    if (!rows) return rows.error();
-    auto block = text_parameter(parameters, "block");
-    if (!block) return block.error();
+    ParameterReader reader(parameters);
+    const std::string axis = reader.text("axis");
+    const std::string rows = reader.text("rows");
+    const std::string block = reader.text("block");
+    if (!reader.status()) return reader.status().error();
     const StepParameters written_out = {{"factor", "full"}, {"loop", "all"}};
     std::vector<MacroMember> members;
-    if (const StepParameters flat = {{"axis", "x"}, {"dimensions", "1"}};
-        find_built_in_step("delinearize")->match(kernel, flat)) {
-      members.push_back({"delinearize", {flat}});
-      members.push_back({"delinearize", {{{"axis", "y"}, {"dimensions", "1"}}}, *axis == "y"});
-    } else {
-      const Status guarded = find_built_in_step("branch_hoist")->match(kernel, {{"form", "split"}});
-      if (!guarded) return refuse("branch_hoist: " + guarded.error().message);
-    }
+    const MacroMember split{"branch_hoist", {{{"form", "split"}}}};
+    const auto is_flat = begin_with_flat_index(kernel, kernel, split, members);
+    if (!is_flat) return is_flat.error();
+    if (*is_flat)
+      members.push_back({"delinearize", {{{"axis", "y"}, {"dimensions", "1"}}}, axis == "y"});
     members.push_back({"restrict_ldg", {{}}, true});
-    if (*block != kKeep) members.push_back({"block_size", {{{"block", *block}}}});
+    if (block != kKeep) members.push_back({"block_size", {{{"block", block}}}});
     members.push_back(
-        {"thread_coarsen", {{{"axis", *axis}, {"factor", *rows}, {"order", "contiguous"}}}});
-    members.push_back({"branch_hoist", {{{"form", "split"}}}});
+        {"thread_coarsen", {{{"axis", axis}, {"factor", rows}, {"order", "contiguous"}}}});
+    members.push_back(split);
     members.push_back({"loop_unroll", {written_out}, true});
     members.push_back({"loop_unroll", {written_out}, true});
     return members;
