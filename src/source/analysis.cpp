@@ -202,12 +202,38 @@ std::optional<Polynomial> Analysis::symbol(const std::string& name) const {
                                       [this](const std::string& inner) { return symbol(inner); });
 }
 
+// Whether a value is made of integer parameters alone, by whatever arithmetic, so that it is the
+// same for all threads and at all times.
+bool Analysis::is_made_of_sizes(const ExprPtr& value) const {
+  bool result = true;
+  walk(value, [&](const Expr& part) {
+    if (const auto* variable = as<VariableReference>(part)) {
+      const ExprPtr inner = definition(variable->name);
+      const bool is_size = parameters_.contains(variable->name) && symbol(variable->name);
+      result = result && (is_size || (inner && is_made_of_sizes(inner)));
+      return;
+    }
+    const bool is_arithmetic = is<IntegerLiteral>(part) || is<Binary>(part) || is<Cast>(part);
+    result = result && is_arithmetic && part.type && !is_floating(*part.type);
+  });
+  return result;
+}
+
+// As symbol(); names for values of sizes that are no polynomials stand for themselves.
+std::optional<Polynomial> Analysis::symbol_or_size(const std::string& name) const {
+  if (auto known = without_quotients(symbol(name))) return known;
+  const ExprPtr value = definition(name);
+  return value && is_made_of_sizes(value) ? std::optional(Polynomial::symbol(name)) : std::nullopt;
+}
+
 SymbolMeaning Analysis::meaning() const {
-  return [this](const std::string& name) { return without_quotients(symbol(name)); };
+  return [this](const std::string& name) { return symbol_or_size(name); };
 }
 
 std::optional<Polynomial> Analysis::polynomial(const ExprPtr& expr) const {
-  return to_polynomial(expr, [this](const std::string& name) { return symbol(name); });
+  auto known = to_polynomial(expr, [this](const std::string& name) { return symbol(name); });
+  if (known) return known;
+  return to_polynomial(expr, [this](const std::string& name) { return symbol_or_size(name); });
 }
 
 bool Analysis::is_single_definition(const std::string& name) const {

@@ -63,6 +63,8 @@ class Analysis {
 
   // What a name stands for, quotients included.
   [[nodiscard]] std::optional<Polynomial> symbol(const std::string& name) const;
+  [[nodiscard]] std::optional<Polynomial> symbol_or_size(const std::string& name) const;
+  [[nodiscard]] bool is_made_of_sizes(const ExprPtr& value) const;
   // Adds to what is written what pointers that are written through were made of.
   void follow_pointers();
   // Whether the element is of an array in registers, or in shared memory too.

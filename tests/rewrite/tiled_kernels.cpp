@@ -140,6 +140,57 @@ launch: {block: 64, grid: "cdiv(n, bx)", smem: "16 * bx"}
 tests: [{n: 77}, {n: 128}, {n: 1}]
 check: {tolerance: 1.0e-4}
 )~"},
+      // Parameters that move on along the tiles, a flat block, no guards: sizes are multiples of the tile.
+      {"advancing_tiles", R"~(
+__global__ void product(int M, int N, int K, float alpha, const float* A, const float* B, float beta, float* C) {
+  const unsigned block_row = blockIdx.x, block_column = blockIdx.y;
+  __shared__ float As[8 * 8];
+  __shared__ float Bs[8 * 8];
+  const unsigned column = threadIdx.x % 8;
+  const unsigned row = threadIdx.x / 8;
+  A += block_row * 8 * K;
+  B += block_column * 8;
+  C += block_row * 8 * N + block_column * 8;
+  float sum = 0.0f;
+  for (int at = 0; at < K; at += 8) {
+    As[row * 8 + column] = A[row * K + column];
+    Bs[row * 8 + column] = B[row * N + column];
+    __syncthreads();
+    A += 8;
+    B += 8 * N;
+    for (int k = 0; k < 8; ++k) sum += As[row * 8 + k] * Bs[k * 8 + column];
+    __syncthreads();
+  }
+  C[row * N + column] = alpha * sum + beta * C[row * N + column];
+})~",
+       R"~(
+sizes: {M: 64, N: 64, K: 64}
+args:
+  A: {dir: in, shape: [M, K]}
+  B: {dir: in, shape: [K, N]}
+  C: {dir: inout, shape: [M, N]}
+  alpha: 0.5
+  beta: 2.0
+launch: {block: 64, grid: ["M / 8", "N / 8"]}
+tests: [{M: 16, N: 24, K: 32}, {M: 8, N: 8, K: 8}]
+)~"},
+      // A flat block without tiles, rows along x of the grid.
+      {"flat_block", R"~(
+__global__ void product(int M, int N, int K, const float* A, const float* B, float* C) {
+  const int row = blockIdx.x * 16 + (threadIdx.x / 16);
+  const int column = blockIdx.y * 16 + (threadIdx.x % 16);
+  if (row < M && column < N) {
+    float sum = 0.0f;
+    for (int k = 0; k < K; ++k) sum += A[row * K + k] * B[k * N + column];
+    C[row * N + column] = sum;
+  }
+})~",
+       R"~(
+sizes: {M: 64, N: 64, K: 64}
+args: {A: {dir: in, shape: [M, K]}, B: {dir: in, shape: [K, N]}, C: {dir: out, shape: [M, N]}}
+launch: {block: 256, grid: ["cdiv(M, 16)", "cdiv(N, 16)"]}
+tests: [{M: 17, N: 33, K: 9}, {M: 32, N: 16, K: 16}, {M: 1, N: 1, K: 1}]
+)~"},
   };
 }
 

@@ -194,6 +194,19 @@ class InductionRemover final : public source::Mutator {
     return result;
   }
 
+  // value / divisor where the value says that it is a multiple: 32 and n * 32 of 32; else null.
+  static ExprPtr exact_part(const ExprPtr& value, std::int64_t divisor) {
+    if (const auto* number = as<source::IntegerLiteral>(value)) {
+      return number->value % divisor == 0 ? source::integer(number->value / divisor) : nullptr;
+    }
+    const auto* product = as<source::Binary>(value);
+    if (product == nullptr || product->op != source::BinaryOperator::multiply) return nullptr;
+    if (const ExprPtr left = exact_part(product->left, divisor))
+      return source::multiply(left, product->right);
+    const ExprPtr right = exact_part(product->right, divisor);
+    return right ? source::multiply(product->left, right) : nullptr;
+  }
+
   // Whether the value is the same in every iteration.
   static bool stays(const ExprPtr& value, const std::set<std::string>& changed) {
     bool fixed = true;
@@ -221,9 +234,8 @@ class InductionRemover final : public source::Mutator {
     // What lies between neighbouring values of the counter.
     ExprPtr distance = advance.step;
     if (counted.stride != 1) {
-      const auto* number = as<source::IntegerLiteral>(distance);
-      if (number == nullptr || number->value % counted.stride != 0) return nullptr;
-      distance = source::integer(number->value / counted.stride);
+      distance = exact_part(distance, counted.stride);
+      if (!distance) return nullptr;
     }
     ExprPtr count = source::variable(counted.name, counter->variable.scalar);
     if (!counted.starts_at_zero()) count = source::subtract(count, counted.first);

@@ -9,10 +9,11 @@
 //   neighbours as ever.
 //
 // It is what these steps make of a kernel one after another: untile (where somebody laid out tiles
-// already), delinearize (where the index is flat), coalesce_swap (where it applies), block_size,
-// thread_coarsen along y and x, smem_tile, slice_k (where `slices` says so), async_pipeline (where
-// `stages` says so) or double_buffer (where it applies). Alone, the first of them make most kernels
-// slower, so that no search that looks one step ahead goes on there. Legal where each of them is.
+// already) or reshape_block (where a block is flat), delinearize (where the index is flat),
+// coalesce_swap (where it applies), block_size, thread_coarsen along y and x, smem_tile, slice_k
+// (where `slices` says so), async_pipeline (where `stages` says so) or double_buffer (where it
+// applies). Alone, the first of them make most kernels slower, so that no search that looks one
+// step ahead goes on there. Legal where each of them is.
 #include "rewrite/steps/macro_step.h"
 #include "rewrite/steps/parameter_reader.h"
 
@@ -98,15 +99,15 @@ class Contraction final : public MacroStep {
       return fail(ErrorCode::invalid_argument, "'tiles' must be kept");
     std::vector<MacroMember> members;
     const StepParameters tile = {{"loop", "1"}, {"depth", std::to_string(depth)}};
-    const auto without = untiled(kernel);
+    const auto without = opened(kernel);
     if (!without) return without.error();
     const auto& plain = *without;
-    if (plain != nullptr) members.push_back({"untile"});
+    if (plain != nullptr) members.push_back({plain->step});
     const KernelAnalysis& first = plain != nullptr ? plain->analysis : kernel;
-    const auto is_flat = begin_with_flat_index(kernel, first, {"smem_tile", {tile}}, members);
+    const auto is_flat = begin_with_flat_index(first, first, {"smem_tile", {tile}}, members);
     if (!is_flat) return is_flat.error();
     members.push_back({"coalesce_swap", {{}}, true});
-    members.push_back({"block_size", {{{"block", block}}}, is_block(kernel, block)});
+    members.push_back({"block_size", {{{"block", block}}}, is_block(first, block)});
     if (shape->rows > 1) members.push_back(coarsen("y", shape->rows, !is_kept));
     if (shape->columns > 1) members.push_back(coarsen("x", shape->columns));
     StepParameters vectors = tile;

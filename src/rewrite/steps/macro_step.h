@@ -36,18 +36,22 @@ struct MacroMember {
 // Whether the kernel's launch has the block already, which block_size refuses: "32x8".
 [[nodiscard]] bool is_block(const KernelAnalysis& kernel, const std::string& block);
 
-// A kernel without the tiles in shared memory that somebody laid out by hand, with what the steps
-// ask about it.
-struct UntiledKernel {
-  UntiledKernel(KernelState without, const KernelAnalysis& original)
-      : state(std::move(without)), analysis(state, original.problem(), original.limits()) {}
+// A kernel without what somebody laid out by hand, with what the steps ask about it.
+struct OpenedKernel {
+  OpenedKernel(std::string by, KernelState opened, const KernelAnalysis& original)
+      : step(std::move(by)),
+        state(std::move(opened)),
+        analysis(state, original.problem(), original.limits()) {}
+  const std::string step;  // that it was opened by
   const KernelState state;
   const KernelAnalysis analysis;
 };
 
-// By the step `untile`, for steps that those tiles would be in the way of; null where the kernel
-// uses no shared memory. Error: refused, with the step and its reason.
-[[nodiscard]] Result<std::shared_ptr<const UntiledKernel>> untiled(const KernelAnalysis& kernel);
+// By the step `untile`, for steps that tiles in shared memory would be in the way of; null where
+// the kernel uses no shared memory. Error: refused, with the step and its reason.
+[[nodiscard]] Result<std::shared_ptr<const OpenedKernel>> untiled(const KernelAnalysis& kernel);
+// The same, and by `reshape_block` where there is no shared memory and that step applies.
+[[nodiscard]] Result<std::shared_ptr<const OpenedKernel>> opened(const KernelAnalysis& kernel);
 
 // A step made of others. It rewrites while it looks: whether the last member applies is not known
 // before the first ones did.

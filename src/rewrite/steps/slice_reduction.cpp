@@ -26,7 +26,7 @@ namespace {
 constexpr int kColumns = 32;
 
 struct SlicePlace {
-  std::shared_ptr<const UntiledKernel> untiled;  // what the plan is about; null: the kernel itself
+  std::shared_ptr<const OpenedKernel> untiled;  // what the plan is about; null: the kernel itself
   int slices = 0;
   RowPlan plan;
   Launch launch;  // afterwards

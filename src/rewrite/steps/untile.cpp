@@ -17,12 +17,13 @@
 // where they came from (transform/staged_copies.h), strips become one loop with the same iterations
 // (merged_strips.h), which ends where these add zeros (idle_ends.h), under the condition of the
 // store (guarded_loops.h).
-#include "rewrite/analysis/grid_guard.h"
-#include "rewrite/analysis/size_expression.h"
-#include "rewrite/forms/block_extents.h"
 #include "rewrite/forms/dead_guards.h"
+#include "rewrite/forms/local_pointers.h"
 #include "rewrite/steps/step_rewriter.h"
+#include "rewrite/transform/flat_block.h"
 #include "rewrite/transform/global_indices.h"
+#include "rewrite/transform/grid_axes.h"
+#include "rewrite/transform/grid_by_block.h"
 #include "rewrite/transform/guarded_loops.h"
 #include "rewrite/transform/idle_ends.h"
 #include "rewrite/transform/merged_strips.h"
@@ -32,7 +33,6 @@
 #include "source/mutator.h"
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <utility>
 
@@ -85,11 +85,17 @@ class Untile final : public StepRewriter {
       return refuse("the block's extents follow the sizes, and tiles of one size would be assumed");
     auto form = kernel.single_exit();
     if (!form) return form.error();
-    auto plain = without_tiles((*form)->kernel, (*launch)->block);
+    source::Kernel direct = without_local_pointers((*form)->kernel);
+    Launch changed = **launch;
+    changed.dynamic_shared_bytes = 0;
+    take_axes(direct, changed);
+    auto plain = without_tiles(direct, changed.block);
     if (!plain) return plain.error();
     KernelState result = kernel.state();
-    result.unit.kernel = one_loop(std::move(*plain), (*launch)->block, kernel.problem());
-    result.plan.launches.front() = by_block(**launch, result.unit.kernel);
+    result.unit.kernel = one_loop(std::move(*plain), changed.block, kernel.problem());
+    GridByBlock follows = with_grid_by_block(result.unit.kernel, changed);
+    result.unit.kernel.body = std::move(follows.body);
+    result.plan.launches.front() = std::move(follows.launch);
     rely_on(result, kNeedsDistinctBuffers);
     return result;
   }
@@ -106,6 +112,18 @@ class Untile final : public StepRewriter {
     return without_staged_copy(*plain, analysis, block).error();
   }
 
+  // Threads and blocks along the same axis as one place, where that can be had.
+  static void take_axes(source::Kernel& kernel, Launch& launch) {
+    if (auto rows = with_block_of_rows(kernel, launch.block)) {
+      kernel.body = std::move(rows->body);
+      launch.block = rows->block;
+    }
+    if (auto exchanged = with_grid_exchanged(kernel, launch)) {
+      kernel.body = std::move(exchanged->body);
+      launch = std::move(exchanged->launch);
+    }
+  }
+
   static source::Kernel one_loop(source::Kernel kernel, const Dim3& block, const Problem& problem) {
     kernel.body = without_unused_values(std::move(kernel.body));
     MergedStrips merged = with_merged_strips(kernel, block, problem);
@@ -117,29 +135,6 @@ class Untile final : public StepRewriter {
     kernel.body = with_global_indices(kernel, block);
     kernel.body = ScopeOpener().run(without_unused_values(std::move(kernel.body)));
     return kernel;
-  }
-
-  // The grid by the block's extents where it is made for them, so that it follows another block;
-  // that may have more threads, which a guard has to stop.
-  static Launch by_block(Launch launch, const source::Kernel& kernel) {
-    launch.dynamic_shared_bytes = 0;
-    source::Kernel named = kernel;
-    named.body = with_named_block_extents(kernel.body, launch.block);
-    const source::Analysis analysis(named);
-    const std::array<std::uint32_t, 3> extents = {launch.block.x, launch.block.y, launch.block.z};
-    const std::array<const char*, 3> names = {"bx", "by", "bz"};
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      const auto items = extents[axis] > 1
-                             ? dividend_of(launch.grid[axis], IntegerExpression(extents[axis]))
-                             : std::nullopt;
-      if (!items) continue;
-      Launch follows = launch;
-      follows.grid[axis] =
-          IntegerExpression::ceil_divide(*items, IntegerExpression::symbol(names[axis]));
-      if (grid_is_guarded(named, analysis, follows, static_cast<int>(axis)))
-        launch = std::move(follows);
-    }
-    return launch;
   }
 };
 
