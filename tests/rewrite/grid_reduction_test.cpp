@@ -75,8 +75,12 @@ TEST(GridReduction, TakesTreesAndSumsOfThreads) {
       "for (int s = 32; s > 0; s >>= 1) { if (threadIdx.x < s) p[threadIdx.x] += p[threadIdx.x + "
       "s]; __syncthreads(); }\n";
   const std::string begin = std::string("__shared__ float p[64];\n") + kIndex;
-  expect_done(begin + "p[threadIdx.x] = i < n ? x[i] : 0.0f; __syncthreads();\n" + tree +
-              "if (threadIdx.x == 0) atomicAdd(total, p[0]);");
+  for (const char* first : {"threadIdx.x == 0", "threadIdx.x < 1", "!threadIdx.x"}) {
+    std::string body = begin;
+    body.append("p[threadIdx.x] = i < n ? x[i] : 0.0f; __syncthreads();\n").append(tree);
+    body.append("if (").append(first).append(") atomicAdd(total, p[0]);");
+    expect_done(body);
+  }
   expect_done(begin +
               "p[threadIdx.x] = 0.0f; if (i < n) p[threadIdx.x] = x[i]; __syncthreads();\n" + tree +
               "const float sum = p[0]; if (threadIdx.x == 0) atomicAdd(total, sum);");

@@ -1,5 +1,6 @@
 #include "rewrite/transform/lonely_sums.h"
 
+#include "rewrite/analysis/first_thread.h"
 #include "rewrite/analysis/reduction_tree.h"
 #include "rewrite/transform/names.h"
 #include "source/build.h"
@@ -117,13 +118,15 @@ class TreeTaker {
 
   // if (threadIdx.x == 0) atomicAdd(total, slots[0]); and nothing else.
   const source::Call* total_after(const ReductionTree& tree, std::size_t at) const {
+    const auto value_of_side = [&](const ExprPtr& side) { return analysis_.polynomial(side); };
     const source::Call* total = nullptr;
     for (std::size_t next = at + 1; next < kernel_.body.size(); ++next) {
       const Stmt& stmt = *kernel_.body[next];
       if (is<source::Barrier>(stmt) || names_slot(tree, stmt)) continue;
       const auto* first = as<Branch>(stmt);
       const bool is_total = total == nullptr && first != nullptr && first->otherwise.empty() &&
-                            !first->body.empty() && is_first_thread(first->condition);
+                            !first->body.empty() &&
+                            is_first_thread(first->condition, value_of_side);
       if (!is_total) return nullptr;
       const bool are_names =
           std::all_of(first->body.begin(), first->body.end() - 1,
@@ -149,15 +152,6 @@ class TreeTaker {
     }
     const auto* slot = as<source::Subscript>(value);
     return slot != nullptr && is_of(tree, *slot) && source::is_number(slot->index, 0);
-  }
-
-  bool is_first_thread(const ExprPtr& condition) const {
-    const auto* comparison = as<source::Binary>(condition);
-    if (comparison == nullptr || comparison->op != source::BinaryOperator::equal) return false;
-    const auto left = analysis_.polynomial(comparison->left);
-    const auto right = analysis_.polynomial(comparison->right);
-    return left && right && *left == source::Polynomial::symbol(kPlaceInBlock) &&
-           right->constant() == 0;
   }
 
   // Whether threads know nothing of each other but what the tree tells: no other shared memory, and
