@@ -40,14 +40,14 @@ class Timing : public test::GpuTest {
   void SetUp() override {
     GpuTest::SetUp();
     if (IsSkipped()) return;
-    problem_ = test::problem_of(
+    problem = test::problem_of(
         kManifest, {test::buffer("in", true), test::buffer("out", false), test::number("n")},
         kSimple);
   }
   std::shared_ptr<const PreparedCandidate> kernel(const std::string& source) {
     auto made = std::make_shared<PreparedCandidate>();
-    made->compiled = CompiledPlan::of(machine().compile(source), problem_.launch);
-    made->plan = problem_.launch;
+    made->compiled = CompiledPlan::of(machine().compile(source), problem.launch);
+    made->plan = problem.launch;
     auto loaded = verify::load_plan(made->compiled, made->plan);
     EXPECT_TRUE(loaded.ok());
     made->loaded = std::move(*loaded);
@@ -57,7 +57,7 @@ class Timing : public test::GpuTest {
     TimingConfig made;
     made.worker = machine().worker();
     made.seed = 5;
-    made.test = problem_.tests[0];
+    made.test = problem.tests[0];
     return made;
   }
   static void print(const char* what, const TimingReport& report) {
@@ -68,12 +68,12 @@ class Timing : public test::GpuTest {
                 race.verdict ? regraph::name(race.verdict->word) : "-",
                 report.benches[0].difference.c_str());
   }
-  Problem problem_;
+  Problem problem;
 };
 
 TEST_F(Timing, AFasterKernelIsFoundAndBecomesTheIncumbent) {
   const auto slow = kernel(kWasteful);
-  TimingSession session(problem_, slow, config());
+  TimingSession session(problem, slow, config());
   auto baseline = session.race(slow, machine().never());
   ASSERT_TRUE(baseline.ok()) << baseline.error().message;
   print("baseline", *baseline);
@@ -109,7 +109,7 @@ TEST_F(Timing, AFasterKernelIsFoundAndBecomesTheIncumbent) {
 
 TEST_F(Timing, WrongOutputsOfTimedLaunchesAreFound) {
   const auto original = kernel(kSimple);
-  TimingSession session(problem_, original, config());
+  TimingSession session(problem, original, config());
   ASSERT_TRUE(session.race(original, machine().never()).ok());
   // Right at the test sizes, wrong beyond.
   std::string source = kSimple;
@@ -122,7 +122,7 @@ TEST_F(Timing, WrongOutputsOfTimedLaunchesAreFound) {
 
 TEST_F(Timing, AFaultAtTheBenchSizeIsTheCandidatesAndIsSurvived) {
   const auto original = kernel(kSimple);
-  TimingSession session(problem_, original, config());
+  TimingSession session(problem, original, config());
   ASSERT_TRUE(session.race(original, machine().never()).ok());
   std::string source = kSimple;
   source.replace(source.find("if (i < n)"), 10, "if (n > 100000) __trap(); if (i < n)");
@@ -150,11 +150,11 @@ __global__ void k(const float* in, float* out, int n) {
   Parameter factor = test::buffer("factor", true);
   factor.is_symbol = true;
   factor.symbol_elements = 4;
-  problem_ = test::problem_of(
+  problem = test::problem_of(
       manifest, {test::buffer("in", true), test::buffer("out", false), test::number("n"), factor},
       source);
   const auto original = kernel(source);
-  TimingSession session(problem_, original, config());
+  TimingSession session(problem, original, config());
   ASSERT_TRUE(session.race(original, machine().never()).ok());
   auto again = session.race(kernel(source), machine().never());
   ASSERT_TRUE(again.ok()) << again.error().message;
@@ -187,12 +187,12 @@ bench: [{n: 60000000}]
 check: {tolerance: 1.0e-3}
 )yaml";
   Parameter out = test::buffer("out", false);
-  problem_ =
+  problem =
       test::problem_of(kSums, {test::buffer("in", true), out, test::number("n")}, original_source);
   TimingConfig timing = config();
   timing.arithmetic.reduction_length = 1000.0;
   const auto original = kernel(original_source);
-  TimingSession session(problem_, original, timing);
+  TimingSession session(problem, original, timing);
   ASSERT_TRUE(session.race(original, machine().never()).ok());
   auto better = session.race(kernel(by_warps), machine().never());
   ASSERT_TRUE(better.ok()) << better.error().message;
