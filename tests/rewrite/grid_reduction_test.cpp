@@ -76,8 +76,10 @@ TEST(GridReduction, TakesTreesAndSumsOfThreads) {
       "s]; __syncthreads(); }\n";
   const std::string begin = std::string("__shared__ float p[64];\n") + kIndex;
   for (const char* first : {"threadIdx.x == 0", "threadIdx.x < 1", "!threadIdx.x"}) {
-    expect_done(begin + "p[threadIdx.x] = i < n ? x[i] : 0.0f; __syncthreads();\n" + tree + "if (" +
-                first + ") atomicAdd(total, p[0]);");
+    std::string body = begin;
+    body.append("p[threadIdx.x] = i < n ? x[i] : 0.0f; __syncthreads();\n").append(tree);
+    body.append("if (").append(first).append(") atomicAdd(total, p[0]);");
+    expect_done(body);
   }
   expect_done(begin +
               "p[threadIdx.x] = 0.0f; if (i < n) p[threadIdx.x] = x[i]; __syncthreads();\n" + tree +
