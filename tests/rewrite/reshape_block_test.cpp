@@ -80,20 +80,22 @@ TEST(ReshapeBlock, KeepsWhatThreadsDoTogether) {
 }
 
 TEST(ReshapeBlock, RefusesWhatIsNotOnlyTakenApart) {
-  const std::string store = "if (y < h && x < w) b[y * w + x] += a[y * w + x];";
-  const std::string rows = "int y = blockIdx.x * 16 + threadIdx.x / 16;";
-  expect_body_refused(
-      rows + "int x = blockIdx.y * 256 + threadIdx.x; if (threadIdx.x > 3) return;" + store,
-      "threads use their number whole, too");
-  expect_body_refused(rows + "int x = blockIdx.y * 32 + threadIdx.x % 32;" + store,
+  // With a barrier, so that the grid cannot be made to follow the block instead.
+  const std::string place =
+      "int y = blockIdx.x * 16 + threadIdx.x / 16; int x = blockIdx.y * 16 + threadIdx.x % 16;"
+      "__syncthreads(); if (y < h && x < w) b[y * w + x] += a[y * w + x] + ";
+  expect_body_refused(place + "threadIdx.x;", "threads use their number whole, too");
+  expect_body_refused(place + "threadIdx.x % 32;",
                       "threads take their number apart by several constants");
-  expect_body_refused("int x = threadIdx.x; int y = blockIdx.x * blockDim.y;" + store,
-                      "no thread takes its number apart by / and % of a constant");
+  expect_body_refused(place + "blockDim.x;", "the kernel asks for the block's extents");
   expect_body_refused(
-      "int y = blockIdx.x * 16 + threadIdx.x / 24; int x = threadIdx.x % 24;" + store,
+      "int i = (blockIdx.x * gridDim.y + blockIdx.y) * 256 + threadIdx.x; __syncthreads();"
+      "if (i < h * w) b[i] += a[i];",
+      "no thread takes its number apart by / and % of a constant");
+  expect_body_refused(
+      "int y = threadIdx.x / 24; int x = threadIdx.x % 24; __syncthreads();"
+      "if (blockIdx.x + blockIdx.y == 0 && y < h && x < w) b[y * w + x] += a[y * w + x];",
       "threads take their number apart by 24, which does not divide the block");
-  expect_body_refused(rows + "int x = threadIdx.x % 16 + blockDim.x;" + store,
-                      "the kernel asks for the block's extents");
 }
 
 // A limit that is no polynomial of the sizes, by its name.
