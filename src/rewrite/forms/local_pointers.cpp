@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace regraph::rewrite {
 
@@ -146,10 +147,7 @@ class Redirector final : public source::Mutator {
   const Places& places_;
 };
 
-}  // namespace
-
-Kernel without_local_pointers(const Kernel& kernel) {
-  Places places = find_places(kernel);
+Kernel without_pointers_to(const Kernel& kernel, Places places) {
   EscapeFinder finder(places);
   finder.go(kernel.body);
   for (const std::string& name : finder.escaping)
@@ -158,6 +156,19 @@ Kernel without_local_pointers(const Kernel& kernel) {
   Kernel result = kernel;
   result.body = Redirector(places).run(kernel.body);
   return result;
+}
+
+}  // namespace
+
+Kernel without_local_pointers(const Kernel& kernel) {
+  return without_pointers_to(kernel, find_places(kernel));
+}
+
+Kernel without_buffer_names(const Kernel& kernel) {
+  Places places = find_places(kernel);
+  std::erase_if(places,
+                [](const auto& entry) { return !source::is_number(entry.second.offset, 0); });
+  return without_pointers_to(kernel, std::move(places));
 }
 
 }  // namespace regraph::rewrite
