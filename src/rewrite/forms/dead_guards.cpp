@@ -121,7 +121,7 @@ class GuardDropper final : public source::Mutator {
     const bool is_below = limit && known_.proves(value->dividend) &&
                           known_.proves(*limit * value->divisor - Polynomial(1) - value->dividend);
     if (!is_below || !expr->type) return Mutator::mutate(expr, binary);
-    const ExprPtr whole = run(binary.left);
+    ExprPtr whole = run(binary.left);
     if (whole->type == expr->type) return whole;
     return source::with_type(source::cast(std::string(cuda_name(*expr->type)), whole), expr->type);
   }

@@ -99,9 +99,25 @@ std::string without_const(const std::string& type) {
   return type.starts_with(kConst) ? type.substr(kConst.size()) : type;
 }
 
+// Variables that get other values, or may.
+std::set<std::string> moving_names(const Block& body) {
+  std::set<std::string> names;
+  source::walk(body, [&](const Stmt& stmt) {
+    const auto* target = target_of(stmt) ? as<VariableReference>(*target_of(stmt)) : nullptr;
+    if (target != nullptr) names.insert(target->name);
+    source::walk_own_expressions(stmt, [&](const source::Expr& expr) {
+      source::for_each_passed_place(expr, [&](const source::Expr& place) {
+        if (const auto* passed = as<VariableReference>(place)) names.insert(passed->name);
+      });
+    });
+  });
+  return names;
+}
+
 // The places of pointers that are defined once.
 Places find_places(const Kernel& kernel) {
   const Analysis analysis(kernel);
+  const std::set<std::string> moving = moving_names(kernel.body);
   Places places;
   source::walk(kernel.body, [&](const Stmt& stmt) {
     const auto* declaration = as<Declaration>(stmt);
@@ -109,7 +125,7 @@ Places find_places(const Kernel& kernel) {
     const source::Variable& variable = declaration->variable;
     if (!analysis.definition(variable.name)) return;
     auto place = place_of(declaration->value, analysis, places);
-    if (!place) return;
+    if (!place || moving.contains(to<VariableReference>(place->buffer).name)) return;
     // A view of the buffer as another type counts in other elements.
     const source::KernelParameter* parameter =
         kernel.parameter(to<VariableReference>(place->buffer).name);

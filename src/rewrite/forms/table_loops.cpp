@@ -59,7 +59,7 @@ class CopyWriter final : public source::Mutator {
   }
 
   StmtPtr mutate(const StmtPtr& stmt, const Declaration& declaration) override {
-    const StmtPtr inner = Mutator::mutate(stmt, declaration);
+    StmtPtr inner = Mutator::mutate(stmt, declaration);
     const auto name = names_.find(declaration.variable.name);
     if (name == names_.end()) return inner;
     auto copy = std::make_shared<Declaration>(source::to<Declaration>(inner));
