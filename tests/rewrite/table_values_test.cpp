@@ -66,8 +66,7 @@ TEST(TableValues, OthersStay) {
   for (const char* statements : {
            "int size[2] = {h, w}; for (int k = 0; k < w; ++k) to += size[k & 1];",
            "int size[2] = {h, w}; for (int k = 0; k < 2; ++k) to += size[k] * m[i + k];",
-           "int size[2] = {h, w}; for (int k = 0; k < 2; ++k) { to += size[k]; if (to > 4) break; "
-           "}",
+           "int size[2] = {h, w}; for (int k = 0; k < 2; ++k) { if (i) break; to += size[k]; }",
            "int size[2] = {h, w}; for (int k = 0; k < 3; ++k) to += size[k];",
            "int size[2] = {h, w}; int* p = size; for (int k = 0; k < 2; ++k) to += size[k] + *p;",
            "int size[2] = {h, w}; for (unsigned k = 0; k < 2; k += w) to += size[k];",

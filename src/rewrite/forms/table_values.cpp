@@ -130,7 +130,8 @@ class ElementWriter final : public source::Mutator {
     std::set<std::string> taken = source::used_names(kernel);
     for (const std::string& name : source::declared_names(body))
       taken.insert(name);
-    for (const auto& [name, table] : tables) {
+    for (const auto& entry : tables) {
+      const std::string& name = entry.first;
       std::string stem = name;
       const auto is_taken = [&] {
         return std::any_of(taken.begin(), taken.end(), [&](const std::string& one) {
