@@ -53,7 +53,8 @@ class RowKernel final : public StepRewriter {
     const KernelAnalysis analysis(*raised, kernel.problem(), kernel.limits());
     if (takes_elements(parameters)) {
       const MacroMember first = spreading().front();
-      return find_built_in_step(first.step)->match(analysis, first.settings.front());
+      const Status status = find_built_in_step(first.step)->match(analysis, first.settings.front());
+      return status ? status : Status(refuse(first.step + ": " + status.error().message));
     }
     if (!are_side_by_side(parameters)) return dealing().match(analysis, dealt(parameters));
     return slicing().match(analysis, sliced(parameters));
