@@ -17,9 +17,19 @@ bool is_loop(const clang::Stmt& node) {
          isa<clang::CXXForRangeStmt>(node);
 }
 
-// The variable that a place is, or is a field of.
+// The field that the place is an element of, where that is an array; else the place itself.
+const clang::Expr* array_of_element(const clang::Expr* place) {
+  const clang::Expr* inner = place;
+  while (const auto* element = dyn_cast<clang::ArraySubscriptExpr>(inner)) {
+    inner = element->getBase()->IgnoreParenImpCasts();
+    if (!inner->getType()->isArrayType()) return place;
+  }
+  return isa<clang::MemberExpr>(inner) ? inner : place;
+}
+
+// The variable that a place is, or is a field of, or an element of an array that is a field.
 const clang::ValueDecl* variable_of(const clang::Expr* place) {
-  const clang::Expr* inner = place->IgnoreParenImpCasts();
+  const clang::Expr* inner = array_of_element(place->IgnoreParenImpCasts());
   while (const auto* access = dyn_cast<clang::MemberExpr>(inner)) {
     if (access->isArrow()) return nullptr;
     inner = access->getBase()->IgnoreParenImpCasts();

@@ -38,12 +38,12 @@ std::optional<std::string> StatementConverter::declare_field(const clang::VarDec
   if (is_shared && object.hasExternalStorage()) return std::nullopt;
   if (is_shared) variable.storage = Storage::shared;
   clang::QualType whole = object.getType();
-  while (const auto* array = expressions_.context().getAsConstantArrayType(whole)) {
-    variable.extents.push_back(static_cast<std::int64_t>(array->getSize().getZExtValue()));
-    whole = array->getElementType();
-  }
+  whole = take_extents(whole, variable);
   if (whole->isArrayType()) return std::nullopt;
   variable.is_const = value != nullptr && !is_changing(object);
+  // An array may be handed on by its first element.
+  if (type->isArrayType()) variable.is_const = object.getType().isConstQualified();
+  type = take_extents(type, variable);
   variable.is_pointer = type->isPointerType();
   const clang::QualType element = variable.is_pointer ? type->getPointeeType() : type;
   variable.type = expressions_.spelling_of(element.getUnqualifiedType());
@@ -58,10 +58,19 @@ std::optional<std::string> StatementConverter::declare_field(const clang::VarDec
   return name;
 }
 
+clang::QualType StatementConverter::take_extents(clang::QualType type, Variable& variable) const {
+  while (const auto* array = expressions_.context().getAsConstantArrayType(type)) {
+    variable.extents.push_back(static_cast<std::int64_t>(array->getSize().getZExtValue()));
+    type = array->getElementType();
+  }
+  return type;
+}
+
 std::string StatementConverter::declare_variable(const std::string& stem, clang::QualType type,
                                                  ExprPtr value, bool is_const, Block& block) {
   Variable variable;
-  const clang::QualType plain = type.getNonReferenceType().getUnqualifiedType();
+  const clang::QualType plain =
+      take_extents(type.getNonReferenceType(), variable).getUnqualifiedType();
   variable.is_pointer = plain->isPointerType();
   const clang::QualType element = variable.is_pointer ? plain->getPointeeType() : plain;
   variable.type = expressions_.spelling_of(element);

@@ -161,9 +161,10 @@ void CallInliner::take_call(const clang::CallExpr& call, Block* block) {
     ExprPtr value = expressions_.convert(single);
     const auto scalar = scalar_type_of(type);
     if (scalar && value->type != scalar) value = cast(std::string(cuda_name(*scalar)), value);
-    // What a call of its own read must not be read again later.
-    if (!is_value_of_parameters(*single) && !type->isVoidType() && !type->isPointerType() &&
-        !is_place) {
+    // What a call of its own read must not be read again later; where the call may not be
+    // evaluated, what it reads is read in its place.
+    if (block != nullptr && !is_value_of_parameters(*single) && !type->isVoidType() &&
+        !type->isPointerType() && !is_place) {
       value = variable(bodies_.declare_result(stem_of(*function), type, value, true, code), scalar);
     }
     outcome.value = std::move(value);

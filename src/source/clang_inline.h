@@ -32,7 +32,7 @@ class BodyConverter {
   // Declares a variable called like `declaration`, which uses of it mean from now on.
   virtual void declare(const clang::VarDecl& declaration, ExprPtr value, bool is_const,
                        Block& block) = 0;
-  // A variable that the source does not have; its name. A null value is set later.
+  // A variable, or an array, that the source does not have; its name. A null value is set later.
   virtual std::string declare_result(const std::string& stem, clang::QualType type, ExprPtr value,
                                      bool is_const, Block& block) = 0;
   // A variable for one field of an object that is declared, or an array for one of an array of
@@ -133,9 +133,9 @@ class CallInliner {
   std::optional<Object> object_value(const clang::Expr& expr, Block& block);
   std::optional<Object> value_of_list(const clang::InitListExpr& list, Block& block);
   std::optional<Object> value_of_constructor(const clang::CXXConstructExpr& made, Block& block);
-  // Field by field, condition ? then : otherwise.
-  static Object choose(const clang::CXXRecordDecl& record, const ExprPtr& condition,
-                       const Object& then, const Object& otherwise);
+  // Field by field, condition ? then : otherwise; false where a field is an array.
+  static bool choose(const clang::CXXRecordDecl& record, const ExprPtr& condition,
+                     const Object& then, const Object& otherwise, Object& result);
   bool set_field(const clang::FieldDecl& field, const clang::Expr& init, Object& object,
                  Block& block);
   ExprPtr field_value(const clang::FieldDecl& field, const clang::Expr& value);

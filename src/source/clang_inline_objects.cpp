@@ -34,6 +34,47 @@ bool depends_on(const Object& value, const Object& target) {
   return std::ranges::any_of(read, [&](const std::string& name) { return written.contains(name); });
 }
 
+// The element of an array, which is one or a list of values; null where the list says nothing.
+ExprPtr element_at(const ExprPtr& array, std::size_t at, std::optional<ScalarType> scalar) {
+  if (const auto* list = as<InitializerList>(array))
+    return at < list->values.size() ? list->values[at] : nullptr;
+  return std::make_shared<Subscript>(array, integer(static_cast<std::int64_t>(at)), scalar);
+}
+
+// The values of an array's elements as a list.
+ExprPtr list_of_elements(const ExprPtr& array, const clang::ArrayType& type) {
+  if (is<InitializerList>(array)) return array;
+  const auto* constant = dyn_cast<clang::ConstantArrayType>(&type);
+  if (constant == nullptr) return nullptr;
+  const clang::QualType element = constant->getElementType();
+  std::vector<ExprPtr> values;
+  for (std::size_t at = 0; at < constant->getSize().getZExtValue(); ++at) {
+    ExprPtr value = element_at(array, at, scalar_type_of(element));
+    const auto* inner = element->getAsArrayTypeUnsafe();
+    values.push_back(inner != nullptr ? list_of_elements(value, *inner) : std::move(value));
+  }
+  return std::make_shared<InitializerList>("", std::move(values));
+}
+
+// target = value, element by element; what the value says nothing of is zero.
+void assign_elements(const ExprPtr& target, const ExprPtr& value, const clang::ArrayType& type,
+                     Block& block) {
+  const auto* constant = dyn_cast<clang::ConstantArrayType>(&type);
+  const std::size_t count = constant != nullptr ? constant->getSize().getZExtValue() : 0;
+  const clang::QualType element = type.getElementType();
+  const auto scalar = scalar_type_of(element);
+  for (std::size_t at = 0; at < count; ++at) {
+    const ExprPtr to = element_at(target, at, scalar);
+    ExprPtr from = element_at(value, at, scalar);
+    if (const auto* inner = element->getAsArrayTypeUnsafe()) {
+      if (!from) from = std::make_shared<InitializerList>("", std::vector<ExprPtr>());
+      assign_elements(to, from, *inner, block);
+    } else {
+      block.push_back(assign(to, from ? from : zero_of(*scalar)));
+    }
+  }
+}
+
 void assign_each(const Object& target, const Object& value, const clang::CXXRecordDecl& record,
                  Block& block) {
   for (const clang::FieldDecl* field : fields_of_record(record)) {
@@ -46,7 +87,12 @@ void assign_each(const Object& target, const Object& value, const clang::CXXReco
     const auto to = target.values.find(field);
     const auto from = value.values.find(field);
     const bool is_set = to != target.values.end() && from != value.values.end() && from->second;
-    if (is_set && to->second != from->second) block.push_back(assign(to->second, from->second));
+    if (!is_set || to->second == from->second) continue;
+    if (const auto* array = field->getType()->getAsArrayTypeUnsafe()) {
+      assign_elements(to->second, from->second, *array, block);
+    } else {
+      block.push_back(assign(to->second, from->second));
+    }
   }
 }
 
@@ -110,8 +156,10 @@ std::optional<Object> CallInliner::object_value(const clang::Expr& expr, Block& 
   if (isa<clang::ImplicitValueInitExpr>(inner) || isa<clang::CXXScalarValueInitExpr>(inner)) {
     bool is_known = true;
     Object zeros = map_object(*record, {}, [&](const Leaf& leaf, const ExprPtr&) -> ExprPtr {
-      const auto scalar = scalar_type_of(leaf.field->getType());
-      is_known = is_known && scalar;
+      const clang::QualType type = leaf.field->getType();
+      const auto scalar = scalar_type_of(type);
+      is_known = is_known && (scalar || type->isArrayType());
+      if (type->isArrayType()) return std::make_shared<InitializerList>("", std::vector<ExprPtr>());
       return scalar ? zero_of(*scalar) : nullptr;
     });
     return is_known ? std::optional(std::move(zeros)) : std::nullopt;
@@ -130,7 +178,9 @@ std::optional<Object> CallInliner::object_value(const clang::Expr& expr, Block& 
                                                   std::move(condition), true, block),
                            ScalarType::boolean);
     }
-    return choose(*record, condition, *then, *otherwise);
+    Object chosen;
+    if (!choose(*record, condition, *then, *otherwise, chosen)) return std::nullopt;
+    return chosen;
   }
   // In memory: each field where it lies.
   if (!inner->isLValue() || has_effects(*inner)) return std::nullopt;
@@ -145,7 +195,7 @@ Object CallInliner::fields_at(const ExprPtr& place, const clang::CXXRecordDecl& 
     const clang::QualType type = field->getType();
     const auto scalar = scalar_type_of(type);
     const ExprPtr at = member(place, field->getNameAsString(), scalar);
-    if (scalar || type->isPointerType()) {
+    if (scalar || type->isPointerType() || type->isArrayType()) {
       result.values[field] = at;
     } else {
       result.parts[field] = fields_at(at, *type->getAsCXXRecordDecl());
@@ -154,20 +204,23 @@ Object CallInliner::fields_at(const ExprPtr& place, const clang::CXXRecordDecl& 
   return result;
 }
 
-Object CallInliner::choose(const clang::CXXRecordDecl& record, const ExprPtr& condition,
-                           const Object& then, const Object& otherwise) {
-  Object result;
+// False for arrays: there is no choice between them.
+bool CallInliner::choose(const clang::CXXRecordDecl& record, const ExprPtr& condition,
+                         const Object& then, const Object& otherwise, Object& result) {
   for (const clang::FieldDecl* field : fields_of_record(record)) {
+    if (field->getType()->isArrayType()) return false;
     if (const auto part = then.parts.find(field); part != then.parts.end()) {
-      result.parts[field] = choose(*field->getType()->getAsCXXRecordDecl(), condition, part->second,
-                                   otherwise.parts.at(field));
+      if (!choose(*field->getType()->getAsCXXRecordDecl(), condition, part->second,
+                  otherwise.parts.at(field), result.parts[field])) {
+        return false;
+      }
       continue;
     }
     result.values[field] =
         std::make_shared<Conditional>(condition, then.values.at(field), otherwise.values.at(field),
                                       scalar_type_of(field->getType()));
   }
-  return result;
+  return true;
 }
 
 std::optional<Object> CallInliner::value_of_list(const clang::InitListExpr& list, Block& block) {
@@ -255,6 +308,11 @@ ExprPtr CallInliner::field_value(const clang::FieldDecl& field, const clang::Exp
   if (has_effects(*inner)) return nullptr;
   const clang::QualType type = field.getType();
   const auto scalar = scalar_type_of(type);
+  if (type->isArrayType()) {
+    if (isa<clang::ImplicitValueInitExpr>(inner))
+      return std::make_shared<InitializerList>("", std::vector<ExprPtr>());
+    return expressions_.convert_list(inner);
+  }
   if (!scalar && !type->isPointerType()) return nullptr;
   if (isa<clang::ImplicitValueInitExpr>(inner)) return scalar ? zero_of(*scalar) : nullptr;
   ExprPtr converted = expressions_.convert(inner);
@@ -267,9 +325,11 @@ Object CallInliner::in_variables(const clang::CXXRecordDecl& record, const Objec
                                  const std::string& stem, bool is_const, Block& block) {
   return map_object(record, object, [&](const Leaf& leaf, const ExprPtr& value) {
     const clang::QualType type = leaf.field->getType();
-    return variable(
-        bodies_.declare_result(stem + leaf.name, type, value, is_const && value != nullptr, block),
-        scalar_type_of(type));
+    const auto* array = type->getAsArrayTypeUnsafe();
+    const ExprPtr given = array != nullptr && value ? list_of_elements(value, *array) : value;
+    const bool is_fixed = is_const && given && array == nullptr;
+    return variable(bodies_.declare_result(stem + leaf.name, type, given, is_fixed, block),
+                    scalar_type_of(type));
   });
 }
 

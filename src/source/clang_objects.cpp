@@ -18,7 +18,8 @@ bool is_flat_field(const clang::FieldDecl& field, const clang::ASTContext& conte
   const clang::QualType type = field.getType();
   if (is_empty_record(type)) return true;
   if (type.isVolatileQualified() || type->isFunctionPointerType()) return false;
-  return scalar_type_of(type) || type->isPointerType() || flat_record(type, context) != nullptr;
+  return scalar_type_of(type) || type->isPointerType() || is_array_of_scalars(type, context) ||
+         flat_record(type, context) != nullptr;
 }
 
 Object map_parts(const clang::CXXRecordDecl& record, const Object& object,
@@ -54,6 +55,14 @@ bool is_empty_record(clang::QualType type) {
 bool is_lambda(clang::QualType type) {
   const auto* record = type.getNonReferenceType()->getAsCXXRecordDecl();
   return record != nullptr && record->isLambda();
+}
+
+bool is_array_of_scalars(clang::QualType type, const clang::ASTContext& context) {
+  const auto* array = context.getAsConstantArrayType(type);
+  if (array == nullptr || array->getSize().isZero()) return false;
+  const clang::QualType element = array->getElementType();
+  return !element.isVolatileQualified() &&
+         (scalar_type_of(element) || is_array_of_scalars(element, context));
 }
 
 const clang::CXXRecordDecl* flat_record(clang::QualType type, const clang::ASTContext& context) {

@@ -18,7 +18,7 @@ namespace regraph::source {
 // What the fields of an object are: variables, elements of arrays, values. A null value was not
 // set yet.
 struct Object {
-  std::map<const clang::FieldDecl*, ExprPtr> values;  // scalars and pointers
+  std::map<const clang::FieldDecl*, ExprPtr> values;  // scalars, pointers and arrays of scalars
   std::map<const clang::FieldDecl*, Object> parts;    // records
 };
 
@@ -28,9 +28,12 @@ struct Object {
 // Whether the type is that of a lambda, or refers to it.
 [[nodiscard]] bool is_lambda(clang::QualType type);
 
+// Whether the type is an array of scalars, of a length that is known; of several dimensions, too.
+[[nodiscard]] bool is_array_of_scalars(clang::QualType type, const clang::ASTContext& context);
+
 // The record, if its objects can be taken apart: it is defined in the user's file, and all its
-// fields and those of its bases are scalars, pointers and such records; nothing happens when an
-// object ends. Null for anything else, and for references and pointers to records.
+// fields and those of its bases are scalars, pointers, arrays of scalars and such records; nothing
+// happens when an object ends. Null for anything else, and for references and pointers to records.
 [[nodiscard]] const clang::CXXRecordDecl* flat_record(clang::QualType type,
                                                       const clang::ASTContext& context);
 
@@ -39,7 +42,7 @@ struct Object {
 [[nodiscard]] std::vector<const clang::FieldDecl*> fields_of_record(
     const clang::CXXRecordDecl& record);
 
-// One scalar or pointer within a record.
+// One scalar, pointer or array within a record.
 struct Leaf {
   std::string name;  // "_low_x" of low.x: to follow the object's name
   const clang::FieldDecl* field = nullptr;

@@ -103,6 +103,8 @@ class StatementConverter final : private BodyConverter {
   std::string unique_name(const clang::VarDecl* declaration, const std::string& meaning);
   std::string unique_name(const std::string& stem, std::string meaning);
   // Declares a variable that the source does not have; its name.
+  // The type of an array's elements; the array's extents go to the variable.
+  clang::QualType take_extents(clang::QualType type, Variable& variable) const;
   std::string declare_variable(const std::string& stem, clang::QualType type, ExprPtr value,
                                bool is_const, Block& block);
   // All declarations of a statement; opaque as one.

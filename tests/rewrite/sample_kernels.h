@@ -27,6 +27,8 @@ struct SampleKernel {
 [[nodiscard]] std::vector<SampleKernel> neighbourhood_kernels();
 // Views of memory as other types, side effects, lists, records, functions, references.
 [[nodiscard]] std::vector<SampleKernel> reading_kernels();
+// Indices and values that come through records, as libraries write them.
+[[nodiscard]] std::vector<SampleKernel> record_kernels();
 // Element-wise kernels of several kinds, histograms, all pairs.
 [[nodiscard]] std::vector<SampleKernel> streaming_kernels();
 // Kernels that say in a roundabout way what a twin, named NAME_plain, says plainly.

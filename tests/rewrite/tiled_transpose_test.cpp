@@ -30,6 +30,23 @@ TEST(TiledTranspose, TakesFlatIndices) {
   expect_refusal(**kernel, tiled("1"), "smem_transpose: ");
 }
 
+TEST(TiledTranspose, TakesIndicesOfWhatIsWritten) {
+  for (const char* name : {"record_of_extents", "coordinates_in_an_array"}) {
+    SCOPED_TRACE(name);
+    const auto kernel = sample(name);
+    ASSERT_NE(kernel, nullptr);
+    const auto moved = expect_correct(*kernel, {tiled("2", "2")});
+    EXPECT_EQ(moved.plan.launches[0].grid[0].text(), "cdiv(h * w, bx)");
+    EXPECT_NE(source::print(moved.unit).find("[33]"), std::string::npos);
+  }
+}
+
+TEST(TiledTranspose, TakesViews) {
+  const auto kernel = sample("views_with_strides");
+  ASSERT_NE(kernel, nullptr);
+  expect_correct(*kernel, {tiled("1", "4")});
+}
+
 TEST(TiledTranspose, TakesMatrices) {
   const auto kernel = sample("transpose_return");
   ASSERT_NE(kernel, nullptr);

@@ -146,12 +146,52 @@ TEST(ClangObjects, FunctionsTakeVectors) {
             "");
 }
 
+TEST(ClangObjects, ArraysInThemAreArrays) {
+  const std::string axes =
+      "template <int N> struct Axes { size_t extent[N]; int more[2][2]; };\n"
+      "__device__ size_t last(const Axes<3>& axes) { return axes.extent[2]; }\n"
+      "__device__ size_t next(Axes<3> axes) { axes.extent[0] += 1; return axes.extent[0]; }\n";
+  EXPECT_EQ(body_without_objects(axes,
+                                 "const size_t m = n; const Axes<3> x{{m, 2, m}, {{n, 1}}}; "
+                                 "a[last(x)] = x.more[0][1];"),
+            "const size_t m = n;\nconst size_t x_extent[3] = {m, 2, m};\n"
+            "const int x_more[2][2] = {{n, 1}};\nconst unsigned long last_result = x_extent[2];\n"
+            "a[last_result] = x_more[0][1];\n");
+  // One that is passed by value is another.
+  EXPECT_EQ(body_without_objects(axes,
+                                 "const size_t m = n; Axes<3> x{{m}}; x.more[1][0] = 2; "
+                                 "a[next(x)] = x.more[1][0];"),
+            "const size_t m = n;\nsize_t x_extent[3] = {m};\nint x_more[2][2] = {};\n"
+            "x_more[1][0] = 2;\n"
+            "unsigned long axes_extent[3] = {x_extent[0], x_extent[1], x_extent[2]};\n"
+            "int axes_more[2][2] = {{x_more[0][0], x_more[0][1]}, {x_more[1][0], x_more[1][1]}};\n"
+            "++axes_extent[0];\nconst unsigned long result = axes_extent[0];\n"
+            "a[result] = x_more[1][0];\n");
+  EXPECT_EQ(body_without_objects("struct S { float x[2]; };\n",
+                                 "S s; s.x[n] = 1.0f; S t{}; t = s; a[0] = t.x[0];"),
+            "float s_x[2];\ns_x[n] = 1.0f;\nfloat t_x[2] = {};\nt_x[0] = s_x[0];\n"
+            "t_x[1] = s_x[1];\na[0] = t_x[0];\n");
+}
+
+TEST(ClangObjects, CallsThatMayNotBeEvaluatedAreTakenWhereTheyStand) {
+  EXPECT_EQ(body_without_objects(
+                "struct View { const float* data; int n; __device__ int at(int i) const { return i "
+                "* n; } __device__ float operator()(int i) const { const bool inside = i < n; "
+                "return inside ? data[at(i)] : 0.0f; } };\n",
+                "const View v{b, n}; a[n] = v(n);"),
+            "const float* const v_data = b;\nconst int v_n = n;\nconst bool inside = n < v_n;\n"
+            "const float result = inside ? v_data[n * v_n] : 0.0f;\na[n] = result;\n");
+}
+
 TEST(ClangObjects, OthersStay) {
   for (const auto& [before, body] :
        {std::pair("struct P { float x, y; };\n__device__ float bump(float& v) { v += "
                   "threadIdx.x; return v; }\n",
                   "float v = b[0]; P p{v, bump(v)}; a[0] = p.x;"),
-        std::pair("struct S { float x[4]; };\n", "S s; s.x[n] = 1.0f; a[0] = s.x[0];"),
+        std::pair("struct S { float x[4]; };\n",
+                  "S s{{b[0]}}, t{{b[1]}}; S u = n > 3 ? s : t; a[0] = u.x[0];"),
+        std::pair("struct S { const float (&x)[4]; };\n",
+                  "float x[4] = {b[0]}; S s{x}; a[0] = s.x[0];"),
         std::pair("union U { float x; int i; };\n", "U u; u.x = b[0]; a[0] = u.i;"),
         std::pair("struct S { float x; };\n__device__ void g(S* s) { s->x = threadIdx.x; }\n",
                   "S s; g(&s); a[0] = s.x;"),

@@ -3,7 +3,7 @@
 //
 //   kernel()        in plain form: no step asks how it was said    (forms/plain_form.h)
 //   direct()        without local pointers into buffers       (forms/local_pointers.h)
-//   single_exit()   direct(), without early returns           (forms/early_exits.h)
+//   single_exit()   direct(), without early returns and names of conditions
 //   normal()        one way out, guards around single statements    (forms/normal_form.h)
 //   direct_normal() normal(), of direct()
 #pragma once

@@ -3,19 +3,25 @@
 #include "rewrite/forms/inequalities.h"
 #include "source/analysis.h"
 #include "source/build.h"
+#include "source/match.h"
 #include "source/mutator.h"
 
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 namespace regraph::rewrite {
 
+using source::Binary;
+using source::BinaryOperator;
 using source::Block;
 using source::Branch;
 using source::Conditional;
 using source::ExprPtr;
 using source::ForLoop;
+using source::Polynomial;
 using source::StmtPtr;
 
 namespace {
@@ -23,6 +29,16 @@ namespace {
 class GuardDropper final : public source::Mutator {
  public:
   explicit GuardDropper(const source::Kernel& kernel) : analysis_(kernel) {}
+
+ public:
+  using Mutator::run;
+  // What leaves the kernel where a condition holds leaves the rest where it does not.
+  [[nodiscard]] Block run(const Block& block) override {
+    Inequalities outer = known_;
+    Block result = Mutator::run(block);
+    known_ = std::move(outer);
+    return result;
+  }
 
  private:
   using Mutator::mutate;
@@ -76,6 +92,9 @@ class GuardDropper final : public source::Mutator {
     } else {
       out.push_back(source::branch(condition, std::move(body), std::move(otherwise), branch->line));
     }
+    const bool leaves = !branch->body.empty() && source::is<source::Return>(branch->body.back());
+    if (leaves && branch->otherwise.empty())
+      known_.add_condition(source::negate(branch->condition), analysis_);
   }
 
   ExprPtr mutate(const ExprPtr& expr, const Conditional& choice) override {
@@ -92,6 +111,44 @@ class GuardDropper final : public source::Mutator {
       return expr;
     return std::make_shared<Conditional>(condition, std::move(then), std::move(otherwise),
                                          choice.type);
+  }
+
+  // A value that is below what it is divided by anyway.
+  ExprPtr mutate(const ExprPtr& expr, const Binary& binary) override {
+    const auto value = binary.op == BinaryOperator::remainder ? quotient_of(binary.left)
+                                                              : std::optional<Quotient>();
+    const auto limit = value ? analysis_.polynomial(binary.right) : std::nullopt;
+    const bool is_below = limit && known_.proves(value->dividend) &&
+                          known_.proves(*limit * value->divisor - Polynomial(1) - value->dividend);
+    if (!is_below || !expr->type) return Mutator::mutate(expr, binary);
+    ExprPtr whole = run(binary.left);
+    if (whole->type == expr->type) return whole;
+    return source::with_type(source::cast(std::string(cuda_name(*expr->type)), whole), expr->type);
+  }
+
+  // A value that is at most dividend / divisor, signs aside.
+  struct Quotient {
+    Polynomial dividend;
+    Polynomial divisor;
+  };
+
+  std::optional<Quotient> quotient_of(const ExprPtr& value) const {
+    if (!value->type || is_floating(*value->type) ||
+        size_in_bytes(*value->type) < size_in_bytes(ScalarType::i32)) {
+      return std::nullopt;
+    }
+    if (auto whole = analysis_.polynomial(value)) return Quotient{std::move(*whole), Polynomial(1)};
+    if (const auto* variable = source::as<source::VariableReference>(value)) {
+      const ExprPtr definition = analysis_.definition(variable->name);
+      return definition ? quotient_of(definition) : std::nullopt;
+    }
+    if (const auto* cast = source::as<source::Cast>(value)) return quotient_of(cast->operand);
+    const auto* binary = source::as_binary(value, BinaryOperator::divide);
+    auto quotient = binary != nullptr ? quotient_of(binary->left) : std::nullopt;
+    const auto divisor = quotient ? analysis_.polynomial(binary->right) : std::nullopt;
+    if (!divisor) return std::nullopt;
+    quotient->divisor = quotient->divisor * *divisor;
+    return quotient;
   }
 
   StmtPtr mutate(const StmtPtr& stmt, const ForLoop& loop) override {

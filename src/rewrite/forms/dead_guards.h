@@ -7,7 +7,8 @@ namespace regraph::rewrite {
 
 // Drops the terms of conditions, of branches and of selections, that follow from the conditions
 // around them and from the bounds of the loops that they stand in; branches that are always taken
-// become blocks, those that never are go. The kernel itself where nothing follows.
+// become blocks, those that never are go. Remainders of what is below the divisor anyway are the
+// value itself: i / w % h where i < w * h. The kernel itself where nothing follows.
 [[nodiscard]] source::Block without_dead_guards(const source::Kernel& kernel);
 
 }  // namespace regraph::rewrite

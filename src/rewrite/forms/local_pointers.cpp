@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace regraph::rewrite {
 
@@ -98,9 +99,25 @@ std::string without_const(const std::string& type) {
   return type.starts_with(kConst) ? type.substr(kConst.size()) : type;
 }
 
+// Variables that get other values, or may.
+std::set<std::string> moving_names(const Block& body) {
+  std::set<std::string> names;
+  source::walk(body, [&](const Stmt& stmt) {
+    const auto* target = target_of(stmt) ? as<VariableReference>(*target_of(stmt)) : nullptr;
+    if (target != nullptr) names.insert(target->name);
+    source::walk_own_expressions(stmt, [&](const source::Expr& expr) {
+      source::for_each_passed_place(expr, [&](const source::Expr& place) {
+        if (const auto* passed = as<VariableReference>(place)) names.insert(passed->name);
+      });
+    });
+  });
+  return names;
+}
+
 // The places of pointers that are defined once.
 Places find_places(const Kernel& kernel) {
   const Analysis analysis(kernel);
+  const std::set<std::string> moving = moving_names(kernel.body);
   Places places;
   source::walk(kernel.body, [&](const Stmt& stmt) {
     const auto* declaration = as<Declaration>(stmt);
@@ -108,7 +125,7 @@ Places find_places(const Kernel& kernel) {
     const source::Variable& variable = declaration->variable;
     if (!analysis.definition(variable.name)) return;
     auto place = place_of(declaration->value, analysis, places);
-    if (!place) return;
+    if (!place || moving.contains(to<VariableReference>(place->buffer).name)) return;
     // A view of the buffer as another type counts in other elements.
     const source::KernelParameter* parameter =
         kernel.parameter(to<VariableReference>(place->buffer).name);
@@ -146,10 +163,7 @@ class Redirector final : public source::Mutator {
   const Places& places_;
 };
 
-}  // namespace
-
-Kernel without_local_pointers(const Kernel& kernel) {
-  Places places = find_places(kernel);
+Kernel without_pointers_to(const Kernel& kernel, Places places) {
   EscapeFinder finder(places);
   finder.go(kernel.body);
   for (const std::string& name : finder.escaping)
@@ -158,6 +172,19 @@ Kernel without_local_pointers(const Kernel& kernel) {
   Kernel result = kernel;
   result.body = Redirector(places).run(kernel.body);
   return result;
+}
+
+}  // namespace
+
+Kernel without_local_pointers(const Kernel& kernel) {
+  return without_pointers_to(kernel, find_places(kernel));
+}
+
+Kernel without_buffer_names(const Kernel& kernel) {
+  Places places = find_places(kernel);
+  std::erase_if(places,
+                [](const auto& entry) { return !source::is_number(entry.second.offset, 0); });
+  return without_pointers_to(kernel, std::move(places));
 }
 
 }  // namespace regraph::rewrite

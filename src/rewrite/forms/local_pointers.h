@@ -10,4 +10,7 @@ namespace regraph::rewrite {
 // assigned again, compared or handed on stay as they are.
 [[nodiscard]] source::Kernel without_local_pointers(const source::Kernel& kernel);
 
+// Only of pointers that are a parameter under another name, as views of buffers leave them.
+[[nodiscard]] source::Kernel without_buffer_names(const source::Kernel& kernel);
+
 }  // namespace regraph::rewrite

@@ -76,12 +76,19 @@ class ConditionReader {
 
 source::Block with_conditions_written_out(const source::Kernel& kernel) {
   ConditionReader reader(kernel);
-  return source::rewrite_expressions(
-      kernel.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-        const auto* variable = as<VariableReference>(expr);
-        const ExprPtr condition = variable != nullptr ? reader.meaning(variable->name) : nullptr;
-        return condition ? std::optional(condition) : std::nullopt;
+  // Nothing asks for the names then.
+  const source::Block unnamed = source::rewrite_statements(
+      kernel.body, [&](const source::StmtPtr& stmt) -> std::optional<source::Block> {
+        const auto* declaration = as<source::Declaration>(stmt);
+        const bool is_named =
+            declaration != nullptr && reader.meaning(declaration->variable.name) != nullptr;
+        return is_named ? std::optional(source::Block()) : std::nullopt;
       });
+  return source::rewrite_expressions(unnamed, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+    const auto* variable = as<VariableReference>(expr);
+    const ExprPtr condition = variable != nullptr ? reader.meaning(variable->name) : nullptr;
+    return condition ? std::optional(condition) : std::nullopt;
+  });
 }
 
 }  // namespace regraph::rewrite

@@ -7,7 +7,7 @@ namespace regraph::rewrite {
 
 // Returns the body with every use of a local that stands for a condition replaced by the condition:
 // comparisons, and what && || ! make of them, of values that never change and are not read from
-// memory. The declarations stay. What is no such condition keeps its name.
+// memory. Their declarations go. What is no such condition keeps its name.
 [[nodiscard]] source::Block with_conditions_written_out(const source::Kernel& kernel);
 
 }  // namespace regraph::rewrite

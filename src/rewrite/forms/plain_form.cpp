@@ -15,7 +15,9 @@
 #include "rewrite/forms/rebased_counters.h"
 #include "rewrite/forms/rolled_loops.h"
 #include "rewrite/forms/selected_values.h"
+#include "rewrite/forms/straight_values.h"
 #include "rewrite/forms/sunk_loads.h"
+#include "rewrite/forms/table_values.h"
 #include "rewrite/forms/webs.h"
 #include "source/visitor.h"
 
@@ -78,9 +80,13 @@ PlainForm plain_form(const source::Kernel& kernel, const PlainFormLicence& licen
   if (licence.distinct_buffers) result.kernel.body = with_plain_loads(kernel.body);
   result.kernel.body = with_atomic_elements(result.kernel);
   result.kernel.body = without_moved_parameters(result.kernel);
-  result.kernel.body = with_counted_loops(without_continues(result.kernel.body));
+  result.kernel = without_buffer_names(result.kernel);
+  result.kernel.body = without_continues(result.kernel.body);
+  result.kernel.body = with_table_values(result.kernel);
+  result.kernel.body = with_counted_loops(result.kernel.body);
   result.kernel.body = with_narrow_counters(result.kernel);
   result.kernel.body = with_selected_values(result.kernel);
+  result.kernel.body = with_straight_values(result.kernel);
   result.kernel = with_webs_declared(result.kernel);
   roll_loops(result, licence);
   result.kernel.body = with_sunk_loads(result.kernel);

@@ -6,7 +6,10 @@
 // registers between the loops, sums by shuffles. Where it is neighbouring rows that lie side by
 // side (sums of columns), 32 of them share a block as in slice_reduction. With form=online its
 // passes for the largest value and for what exponentials weight become one in between, as by
-// online_fusion. Legal where all of them are.
+// online_fusion. With form=elements, for rows that nothing is added up of, threads of the grid take
+// an element each, as by parallel_loop, in larger blocks where that is possible. Legal where all of
+// them are.
+#include "rewrite/steps/macro_step.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/raised_rows.h"
 #include "source/polynomial.h"
@@ -14,6 +17,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace regraph::rewrite {
 namespace {
@@ -39,6 +43,7 @@ class RowKernel final : public StepRewriter {
     for (const char* threads : {"128", "256", "512"})
       add_online(threads, "1", "4");
     add_online("256", "1", "1");
+    result.push_back({{"form", kElements}});
     return result;
   }
 
@@ -46,6 +51,11 @@ class RowKernel final : public StepRewriter {
     const auto raised = raise(kernel, parameters);
     if (!raised) return raised.error();
     const KernelAnalysis analysis(*raised, kernel.problem(), kernel.limits());
+    if (takes_elements(parameters)) {
+      const MacroMember first = spreading().front();
+      const Status status = find_built_in_step(first.step)->match(analysis, first.settings.front());
+      return status ? status : Status(refuse(first.step + ": " + status.error().message));
+    }
     if (!are_side_by_side(parameters)) return dealing().match(analysis, dealt(parameters));
     return slicing().match(analysis, sliced(parameters));
   }
@@ -55,12 +65,23 @@ class RowKernel final : public StepRewriter {
     const auto raised = raise(kernel, parameters);
     if (!raised) return raised.error();
     const KernelAnalysis analysis(*raised, kernel.problem(), kernel.limits());
+    if (takes_elements(parameters)) return apply_members(analysis, spreading());
     return are_side_by_side(parameters) ? slicing().apply(analysis, sliced(parameters))
                                         : dealing().apply(analysis, dealt(parameters));
   }
 
  private:
   static constexpr const char* kSideBySide = "32";
+  static constexpr const char* kElements = "elements";
+
+  static bool takes_elements(const StepParameters& parameters) {
+    const auto form = parameters.find("form");
+    return form != parameters.end() && form->second == kElements;
+  }
+  static std::vector<MacroMember> spreading() {
+    return {{"parallel_loop", {{{"axis", "x"}, {"loop", "1"}}}},
+            {"block_size", {{{"block", "256"}}}, true}};
+  }
 
   static bool are_side_by_side(const StepParameters& parameters) {
     return parameters.at("rows") == kSideBySide;
@@ -92,6 +113,7 @@ class RowKernel final : public StepRewriter {
   static const StepRewriter& dealing() { return *find_built_in_step("cross_thread_reduction"); }
 
   static Result<KernelState> raise(const KernelAnalysis& kernel, const StepParameters& parameters) {
+    if (takes_elements(parameters)) return raised_rows(kernel);
     for (const char* name : {"threads", "rows", "width"}) {
       if (auto number = integer_parameter(parameters, name); !number) return number.error();
     }

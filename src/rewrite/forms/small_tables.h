@@ -1,0 +1,28 @@
+// Small arrays of a thread's own integers. Used by table_values and table_loops.
+#pragma once
+
+#include "source/ir.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace regraph::rewrite {
+
+using Tables = std::map<std::string, source::Variable>;
+
+// Arrays of integers in registers, by name; none that is declared twice.
+[[nodiscard]] Tables find_tables(const source::Block& body);
+
+// The table that the expression is a whole element of; null for other expressions.
+[[nodiscard]] const source::Variable* table_of(const source::Expr& expr, const Tables& tables);
+
+// The table's name with the element's numbers behind it; nothing where these are not known.
+[[nodiscard]] std::optional<std::string> element_name(const source::Expr& element,
+                                                      const source::Variable& table);
+
+// The value of an expression of literals.
+[[nodiscard]] std::optional<std::int64_t> number_of_literals(const source::ExprPtr& expr);
+
+}  // namespace regraph::rewrite
