@@ -14,6 +14,7 @@
 #include "rewrite/forms/previous_elements.h"
 #include "rewrite/forms/rebased_counters.h"
 #include "rewrite/forms/rolled_loops.h"
+#include "rewrite/forms/scaled_sums.h"
 #include "rewrite/forms/selected_values.h"
 #include "rewrite/forms/sunk_loads.h"
 #include "rewrite/forms/webs.h"
@@ -83,6 +84,7 @@ PlainForm plain_form(const source::Kernel& kernel, const PlainFormLicence& licen
   result.kernel.body = with_selected_values(result.kernel);
   result.kernel = with_webs_declared(result.kernel);
   roll_loops(result, licence);
+  result.kernel.body = with_scaled_sums(result.kernel);
   result.kernel.body = with_sunk_loads(result.kernel);
   result.kernel.body = without_induction_variables(result.kernel);
   result.kernel.body = with_constant_lengths(result.kernel);
