@@ -4,6 +4,40 @@ namespace regraph::test {
 
 std::vector<SampleKernel> neighbourhood_kernels() {
   return {
+      // A window that is clipped before it is gone over, of an index that is taken apart.
+      {"clipped_pool", R"~(
+__global__ void pool(const float* __restrict__ in, float* __restrict__ out, int channels, int height,
+                     int width) {
+  const int out_height = (height + 1) / 2;
+  const int out_width = (width + 1) / 2;
+  const size_t index = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (index >= static_cast<size_t>(channels) * out_height * out_width) return;
+  const int out_x = index % out_width;
+  const int out_y = index / out_width % out_height;
+  const float* plane = in + index / out_width / out_height * height * width;
+  int y_start = out_y * 2 - 1;
+  int x_start = out_x * 2 - 1;
+  const int y_end = min(y_start + 3, height);
+  const int x_end = min(x_start + 3, width);
+  y_start = max(y_start, 0);
+  x_start = max(x_start, 0);
+  float state = -INFINITY;
+  for (int y = y_start; y < y_end; ++y) {
+    for (int x = x_start; x < x_end; ++x) {
+      const float value = plane[static_cast<size_t>(y) * width + x];
+      state = value > state ? value : state;
+    }
+  }
+  out[index] = state;
+})~",
+       R"~(
+sizes: {channels: 32, height: 224, width: 224}
+args:
+  in: {dir: in, shape: [channels, height, width], init: normal}
+  out: {dir: out, shape: [channels, "(height + 1) / 2", "(width + 1) / 2"]}
+launch: {block: 64, grid: "cdiv(channels * ((height + 1) / 2) * ((width + 1) / 2), bx)"}
+tests: [{channels: 3, height: 13, width: 21}, {channels: 2, height: 16, width: 32}, {channels: 1, height: 1, width: 1}]
+)~"},
       {"convolution_5x5", R"~(
 #define R 2
 __global__ void convolution(const float* in, const float* filter, float* out, int w, int h) {

@@ -13,9 +13,11 @@
 #include "rewrite/forms/plain_loads.h"
 #include "rewrite/forms/previous_elements.h"
 #include "rewrite/forms/rebased_counters.h"
+#include "rewrite/forms/rolled_copies.h"
 #include "rewrite/forms/rolled_loops.h"
 #include "rewrite/forms/scaled_sums.h"
 #include "rewrite/forms/selected_values.h"
+#include "rewrite/forms/straight_updates.h"
 #include "rewrite/forms/sunk_loads.h"
 #include "rewrite/forms/webs.h"
 #include "source/visitor.h"
@@ -82,8 +84,10 @@ PlainForm plain_form(const source::Kernel& kernel, const PlainFormLicence& licen
   result.kernel.body = with_counted_loops(without_continues(result.kernel.body));
   result.kernel.body = with_narrow_counters(result.kernel);
   result.kernel.body = with_selected_values(result.kernel);
+  result.kernel.body = with_straight_updates(result.kernel);
   result.kernel = with_webs_declared(result.kernel);
   roll_loops(result, licence);
+  result.kernel.body = with_copies_rolled(result.kernel);
   result.kernel.body = with_scaled_sums(result.kernel);
   result.kernel.body = with_sunk_loads(result.kernel);
   result.kernel.body = without_induction_variables(result.kernel);
