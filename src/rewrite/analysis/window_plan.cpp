@@ -335,21 +335,34 @@ class Planner {
     return {};
   }
 
-  // Whether a loop moves along a direction in which threads lie: else it is a contraction.
+  // Whether a loop moves along a direction in which threads lie, or neighbours in it are read one
+  // by one: else it is a contraction.
   bool has_neighbours() const {
     return std::any_of(accesses_.begin(), accesses_.end(), [&](const Access& access) {
       const WindowArray& array = *plan_.array(access.array);
       const auto place = tile_coordinates(array, access.index, finder_);
       if (!array.follows_threads || !place) return false;
-      return std::any_of(place->begin(), place->end(), [&](const Polynomial& coordinate) {
+      for (std::size_t d = 0; d < place->size(); ++d) {
         bool by_thread = false;
         bool by_loop = false;
-        for (const std::string& symbol : coordinate.symbols()) {
+        for (const std::string& symbol : (*place)[d].symbols()) {
           by_thread = by_thread || symbol.starts_with("threadIdx.");
           by_loop = by_loop || plan_.nest.adds_over(symbol);
         }
-        return by_thread && by_loop;
-      });
+        if (by_thread && (by_loop || is_read_beside(array, d, (*place)[d]))) return true;
+      }
+      return false;
+    });
+  }
+
+  // Whether the array is read a fixed distance from the coordinate, too.
+  bool is_read_beside(const WindowArray& array, std::size_t dimension,
+                      const Polynomial& coordinate) const {
+    return std::any_of(accesses_.begin(), accesses_.end(), [&](const Access& other) {
+      const auto place =
+          other.array == array.name ? tile_coordinates(array, other.index, finder_) : std::nullopt;
+      const auto distance = place ? ((*place)[dimension] - coordinate).constant() : std::nullopt;
+      return distance && *distance != 0;
     });
   }
 

@@ -1,12 +1,12 @@
 #include "rewrite/forms/scaled_sums.h"
 
+#include "rewrite/forms/scaled_updates.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/match.h"
 #include "source/mutator.h"
 #include "source/walk.h"
 
-#include <algorithm>
 #include <array>
 #include <map>
 #include <memory>
@@ -63,13 +63,6 @@ const Call* exponential_of(const ExprPtr& expr, const std::string& minus) {
 const ExprPtr& begin_of(const Call& exponential) {
   return source::to<source::Binary>(exponential.arguments[0]).left;
 }
-
-// sum = sum * scale + added, in two: the sum is scaled, and then added to.
-struct SplitUpdate {
-  std::string sum;
-  StmtPtr scaling;  // null: none
-  StmtPtr adding;   // null: none
-};
 
 class SoftmaxFinder {
  public:
@@ -177,6 +170,8 @@ class SoftmaxFinder {
   }
 
   bool read(const Block& region) {
+    const SumUpdateSplitter splitter(analysis_, scale_, scalar_,
+                                     [this](const ExprPtr& expr) { return is_weighted(expr); });
     bool is_moved = false;
     for (const StmtPtr& stmt : region) {
       const auto* declaration = as<Declaration>(stmt);
@@ -185,7 +180,7 @@ class SoftmaxFinder {
         is_moved = true;
         continue;
       }
-      if (auto split = split_update(stmt)) {
+      if (auto split = splitter.split(stmt)) {
         const bool is_fresh = !split->scaling || sums_.insert(split->sum).second;
         if (!is_fresh || !sums_.contains(split->sum)) return false;
         if (split->scaling) scalings_[split->sum] = split->scaling;
@@ -202,19 +197,6 @@ class SoftmaxFinder {
     return is_moved && !sums_.empty() && sums_ == adding_ && take_no_sums();
   }
 
-  // Whether both are for the same elements.
-  static bool goes_over_the_same(const StmtPtr& a, const StmtPtr& b) {
-    const auto* one = as<ForLoop>(a);
-    const auto* other = as<ForLoop>(b);
-    if (one == nullptr || other == nullptr) return one == nullptr && other == nullptr;
-    const auto first = source::counted_loop_of(*one);
-    const auto second = source::counted_loop_of(*other);
-    return first && second && first->stride == second->stride &&
-           source::equal(first->first, second->first) &&
-           source::equal(first->limit, second->limit) &&
-           goes_over_the_same(one->body.front(), other->body.front());
-  }
-
   // A statement that stays, with the new maximum in the place of `higher`.
   bool is_other(const StmtPtr& stmt, bool is_moved) const {
     bool is_plain = true;
@@ -225,19 +207,13 @@ class SoftmaxFinder {
       const auto* changed = target_of(inner) ? source::place_variable(*target_of(inner)) : nullptr;
       if (target_of(inner)) {
         is_plain = is_plain && changed != nullptr && changed->name != maximum_ &&
-                   !names(value_, changed->name) && is_own(changed->name);
+                   !names(value_, changed->name) && is_of_thread(changed->name, analysis_);
       }
       source::walk_own_expressions(inner, [&](const source::Expr& expr) {
         source::for_each_passed_place(expr, [&](const source::Expr&) { is_plain = false; });
       });
     });
     return is_plain && !names(stmt, scale_) && (is_moved || !names(stmt, maximum_));
-  }
-
-  // A variable or array of the thread.
-  bool is_own(const std::string& name) const {
-    const source::Variable* local = analysis_.local(name);
-    return local != nullptr && !local->is_pointer && local->storage == source::Storage::automatic;
   }
 
   // Whether statements that stay, and what is added, ask for none of the sums.
@@ -274,88 +250,6 @@ class SoftmaxFinder {
     if (variable != nullptr) return weights_.contains(variable->name);
     const auto* product = source::as_binary(expr, BinaryOperator::multiply);
     return product != nullptr && (is_weighted(product->left) || is_weighted(product->right));
-  }
-
-  // Nothing for other statements.
-  std::optional<SplitUpdate> split_update(const StmtPtr& stmt,
-                                          std::vector<std::string> counters = {}) const {
-    if (const auto* loop = as<ForLoop>(stmt)) {
-      const auto counted = source::counted_loop_of(*loop);
-      if (loop->body.size() != 1 || !counted) return std::nullopt;
-      counters.push_back(counted->name);
-      auto split = split_update(loop->body.front(), std::move(counters));
-      if (!split) return std::nullopt;
-      const auto around = [&](StmtPtr& inner) {
-        if (!inner) return;
-        auto copy = std::make_shared<ForLoop>(*loop);
-        copy->body = {std::move(inner)};
-        inner = std::move(copy);
-      };
-      around(split->scaling);
-      around(split->adding);
-      return split;
-    }
-    const auto* update = as<Assignment>(stmt);
-    const auto* base = update != nullptr ? source::base_variable(*update->target) : nullptr;
-    const source::Variable* sum =
-        base != nullptr && is_own(base->name) ? analysis_.local(base->name) : nullptr;
-    if (sum == nullptr || sum->scalar != scalar_ || update->target->type != scalar_ ||
-        !is_each_once(*update->target, counters)) {
-      return std::nullopt;
-    }
-    if (update->op == AssignmentOperator::multiply && is_named(update->value, scale_))
-      return SplitUpdate{sum->name, stmt, nullptr};
-    ExprPtr added;
-    bool scales = false;
-    if (update->op == AssignmentOperator::add) {
-      added = update->value;
-    } else if (update->op == AssignmentOperator::assign) {
-      scales = true;
-      if (is_scaled(update->value, update->target))
-        return SplitUpdate{sum->name, scaling_of(update->target), nullptr};
-      added = added_to_scaled(update->value, update->target);
-    }
-    if (!added || added->type != scalar_ || !is_weighted(added)) return std::nullopt;
-    SplitUpdate result{sum->name, nullptr, nullptr};
-    if (scales) result.scaling = scaling_of(update->target);
-    result.adding = source::assign(update->target, AssignmentOperator::add, added);
-    return result;
-  }
-
-  // Whether the loops go over elements, none of them twice.
-  static bool is_each_once(const source::Expr& target, const std::vector<std::string>& counters) {
-    const std::vector<ExprPtr> indices = source::indices_of(target);
-    return std::equal(
-        indices.begin(), indices.end(), counters.begin(), counters.end(),
-        [](const ExprPtr& index, const std::string& counter) { return is_named(index, counter); });
-  }
-
-  StmtPtr scaling_of(const ExprPtr& target) const {
-    return source::assign(target, AssignmentOperator::multiply, source::variable(scale_, scalar_));
-  }
-
-  // target * scale, or scale * target
-  bool is_scaled(const ExprPtr& value, const ExprPtr& target) const {
-    const auto* product = source::as_binary(value, BinaryOperator::multiply);
-    if (product == nullptr) return false;
-    return (source::equal(product->left, target) && is_named(product->right, scale_)) ||
-           (source::equal(product->right, target) && is_named(product->left, scale_));
-  }
-
-  // What stands beside the scaled target in a sum; null where there is no such sum.
-  ExprPtr added_to_scaled(const ExprPtr& value, const ExprPtr& target) const {
-    if (const auto* sum = source::as_binary(value, BinaryOperator::add)) {
-      if (is_scaled(sum->left, target)) return sum->right;
-      return is_scaled(sum->right, target) ? sum->left : nullptr;
-    }
-    const auto* call = as<Call>(value);
-    const bool is_fused =
-        call != nullptr && call->arguments.size() == 3 &&
-        (call->function == "fmaf" || call->function == "fma" || call->function == "__fmaf_rn");
-    if (!is_fused) return nullptr;
-    const ExprPtr product =
-        source::with_type(source::multiply(call->arguments[0], call->arguments[1]), scalar_);
-    return is_scaled(product, target) ? call->arguments[2] : nullptr;
   }
 
   // Whether the maximum begins with a number, or minus infinity, and neither it nor the sums get
