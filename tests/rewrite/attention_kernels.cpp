@@ -76,6 +76,77 @@ __global__ void attention(const float* query, const float* keys, const float* va
   for (int i = 0; i < 8; ++i) o[i] *= inverse;
 })~",
        kAttentionManifest},
+      // One block a query and one thread a dimension, as libraries have it: a tree for every score.
+      {"attention_blocks", R"~(
+template <int kDim>
+struct OnlineSoftmax {
+  float peak = -INFINITY;
+  float sum = 0.0f;
+  float mix = 0.0f;
+  __device__ __forceinline__ void add(float score, float value) {
+    const float higher = fmaxf(peak, score);
+    const float shrink = expf(peak - higher);
+    const float weight = expf(score - higher);
+    mix = mix * shrink + weight * value;
+    sum = sum * shrink + weight;
+    peak = higher;
+  }
+};
+__global__ void attention(const float* __restrict__ query, const float* __restrict__ keys,
+                          const float* __restrict__ values, float* __restrict__ out, float scale,
+                          int queries, int length) {
+  __shared__ float products[8];
+  const int d = threadIdx.x;
+  const float q = query[static_cast<size_t>(blockIdx.x) * 8 + d] * scale;
+  OnlineSoftmax<8> state;
+  for (int t = 0; t < length; ++t) {
+    products[d] = q * keys[static_cast<size_t>(t) * 8 + d];
+    __syncthreads();
+    for (int half = 4; half > 0; half /= 2) {
+      if (d < half) products[d] += products[d + half];
+      __syncthreads();
+    }
+    state.add(products[0], values[static_cast<size_t>(t) * 8 + d]);
+    __syncthreads();
+  }
+  out[static_cast<size_t>(blockIdx.x) * 8 + d] = state.mix / state.sum;
+})~",
+       R"~(
+sizes: {queries: 3000, length: 512}
+args:
+  query: {dir: in, shape: [queries, 8], init: normal}
+  keys: {dir: in, shape: [length, 8], init: normal}
+  values: {dir: in, shape: [length, 8], init: normal}
+  out: {dir: out, shape: [queries, 8]}
+  scale: 0.35
+launch: {block: 8, grid: queries}
+tests: [{queries: 37, length: 45}, {queries: 64, length: 32}, {queries: 1, length: 1}]
+assume: {noalias: true, reassociate: true, fast_math: true}
+)~"},
+      // One thread a query, online in the way of textbooks, with its sums in an array.
+      {"attention_online", R"~(
+__global__ void attention(const float* query, const float* keys, const float* values, float* out,
+                          float scale, int queries, int length) {
+  const int q = blockIdx.x * blockDim.x + threadIdx.x;
+  if (q >= queries) return;
+  float mix[8];
+  for (int d = 0; d < 8; ++d) mix[d] = 0.0f;
+  float m = -INFINITY;
+  float l = 0.0f;
+  for (int t = 0; t < length; ++t) {
+    float dot = 0.0f;
+    for (int d = 0; d < 8; ++d) dot += query[q * 8 + d] * keys[t * 8 + d];
+    float s = dot * scale;
+    float larger = fmaxf(m, s);
+    float correction = __expf(m - larger);
+    float w = __expf(s - larger);
+    l = fmaf(l, correction, w);
+    m = larger;
+    for (int d = 0; d < 8; ++d) mix[d] = mix[d] * correction + w * values[t * 8 + d];
+  }
+  for (int d = 0; d < 8; ++d) out[q * 8 + d] = mix[d] / l;
+})~",
+       kAttentionManifest},
       // The largest starts from the first element, which the sum takes in as well.
       {"log_sum_exp", R"~(
 __global__ void cross_entropy(const float* x, const int* labels, float* loss, int rows, int cols) {

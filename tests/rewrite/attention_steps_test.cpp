@@ -155,6 +155,30 @@ TEST(Attention, GoesOnFromWhatIsOnlineAlready) {
   expect_correct(*masked("t <= i - last ? k[t] * i : -INFINITY"), {attention("64", "8", "4")});
 }
 
+TEST(Attention, TakesBlocksForThreads) {
+  const auto kernel = sample("attention_blocks");
+  ASSERT_NE(kernel, nullptr);
+  for (const Application& step : {attention("64", "8", "4"), attention("128", "16", "1")}) {
+    const auto state = expect_correct(*kernel, {step});
+    const std::string code = source::print(state.unit);
+    expect_text(code, "float q[8];");
+    expect_text(code, "float state_mix[8];");
+    expect_text(code, "keys_tile[");
+    expect_text(code, "values_tile[");
+    EXPECT_EQ(code.find("products["), std::string::npos) << code;
+  }
+}
+
+TEST(Attention, TakesTheSoftmaxOfTextbooks) {
+  const auto kernel = sample("attention_online");
+  ASSERT_NE(kernel, nullptr);
+  for (const Application& step : {attention("64", "8", "4"), attention("128", "16", "1")}) {
+    const std::string code = source::print(expect_correct(*kernel, {step}).unit);
+    expect_text(code, "> m) {");
+    expect_text(code, "keys_tile[");
+  }
+}
+
 TEST(Attention, RefusesWithTheStepsReason) {
   const Application step = attention("64", "8", "4");
   expect_refusal(*sample("matmul_guard"), step, "online_fusion: no loop finds the largest");

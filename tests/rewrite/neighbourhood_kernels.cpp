@@ -4,6 +4,92 @@ namespace regraph::test {
 
 std::vector<SampleKernel> neighbourhood_kernels() {
   return {
+      // The window written out by hand, with names for what is inside, of an index that is taken apart.
+      {"convolution_unrolled", R"~(
+__global__ void convolve(const float* in, const float* weights, float* out, int inputs, int outputs,
+                         int height, int width) {
+  int idx = blockIdx.x * blockDim.x + threadIdx.x;
+  if (idx >= outputs * height * width) return;
+  int x2 = idx % width;
+  int t0 = idx / width;
+  int x1 = t0 % height;
+  int x0 = t0 / height;
+  bool p0 = x1 - 1 >= 0;
+  bool p1 = x1 + 1 < height;
+  bool p2 = x2 - 1 >= 0;
+  bool p3 = x2 + 1 < width;
+  float acc = 0.0f;
+  for (int r0 = 0; r0 < inputs; ++r0) {
+    int a0 = (r0 * height + x1) * width + x2;
+    int a1 = (x0 * inputs + r0) * 9;
+    float tmp0 = p0 && p2 ? in[a0 - width - 1] : 0.0f;
+    float tmp1 = p0 ? in[a0 - width] : 0.0f;
+    float tmp2 = p0 && p3 ? in[a0 - width + 1] : 0.0f;
+    float tmp3 = p2 ? in[a0 - 1] : 0.0f;
+    float tmp4 = in[a0];
+    float tmp5 = p3 ? in[a0 + 1] : 0.0f;
+    float tmp6 = p1 && p2 ? in[a0 + width - 1] : 0.0f;
+    float tmp7 = p1 ? in[a0 + width] : 0.0f;
+    float tmp8 = p1 && p3 ? in[a0 + width + 1] : 0.0f;
+    acc = acc + tmp0 * weights[a1];
+    acc = acc + tmp1 * weights[a1 + 1];
+    acc = acc + tmp2 * weights[a1 + 2];
+    acc = acc + tmp3 * weights[a1 + 3];
+    acc = acc + tmp4 * weights[a1 + 4];
+    acc = acc + tmp5 * weights[a1 + 5];
+    acc = acc + tmp6 * weights[a1 + 6];
+    acc = acc + tmp7 * weights[a1 + 7];
+    acc = acc + tmp8 * weights[a1 + 8];
+  }
+  out[idx] = acc;
+})~",
+       R"~(
+sizes: {inputs: 64, outputs: 64, height: 56, width: 56}
+args:
+  in: {dir: in, shape: [inputs, height, width], init: normal}
+  weights: {dir: in, shape: [outputs, inputs, 9], init: normal}
+  out: {dir: out, shape: [outputs, height, width]}
+launch: {block: 128, grid: "cdiv(outputs * height * width, bx)"}
+tests:
+  - {inputs: 3, outputs: 5, height: 9, width: 13}
+  - {inputs: 4, outputs: 2, height: 16, width: 32}
+  - {inputs: 1, outputs: 1, height: 1, width: 1}
+assume: {noalias: true, reassociate: true}
+)~"},
+      // A window that is clipped before it is gone over, of an index that is taken apart.
+      {"clipped_pool", R"~(
+__global__ void pool(const float* __restrict__ in, float* __restrict__ out, int channels, int height,
+                     int width) {
+  const int out_height = (height + 1) / 2;
+  const int out_width = (width + 1) / 2;
+  const size_t index = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (index >= static_cast<size_t>(channels) * out_height * out_width) return;
+  const int out_x = index % out_width;
+  const int out_y = index / out_width % out_height;
+  const float* plane = in + index / out_width / out_height * height * width;
+  int y_start = out_y * 2 - 1;
+  int x_start = out_x * 2 - 1;
+  const int y_end = min(y_start + 3, height);
+  const int x_end = min(x_start + 3, width);
+  y_start = max(y_start, 0);
+  x_start = max(x_start, 0);
+  float state = -INFINITY;
+  for (int y = y_start; y < y_end; ++y) {
+    for (int x = x_start; x < x_end; ++x) {
+      const float value = plane[static_cast<size_t>(y) * width + x];
+      state = value > state ? value : state;
+    }
+  }
+  out[index] = state;
+})~",
+       R"~(
+sizes: {channels: 32, height: 224, width: 224}
+args:
+  in: {dir: in, shape: [channels, height, width], init: normal}
+  out: {dir: out, shape: [channels, "(height + 1) / 2", "(width + 1) / 2"]}
+launch: {block: 64, grid: "cdiv(channels * ((height + 1) / 2) * ((width + 1) / 2), bx)"}
+tests: [{channels: 3, height: 13, width: 21}, {channels: 2, height: 16, width: 32}, {channels: 1, height: 1, width: 1}]
+)~"},
       {"convolution_5x5", R"~(
 #define R 2
 __global__ void convolution(const float* in, const float* filter, float* out, int w, int h) {

@@ -17,6 +17,36 @@ args:
 launch: {block: 128, grid: "cdiv(n, bx)"}
 tests: [{n: 5000}, {n: 1024}, {n: 1}]
 )~"},
+      // Written out by hand, as generators do.
+      {"four_bins_a_thread", R"~(
+__global__ void histogram(const unsigned char* data, unsigned int* bins, int n) {
+  int v0 = (blockIdx.x * blockDim.x + threadIdx.x) * 4;
+  int v1 = v0 + 1;
+  int v2 = v0 + 2;
+  int v3 = v0 + 3;
+  if (v0 < n) {
+    unsigned int v4 = (unsigned int)data[v0];
+    atomicAdd(&bins[v4], 1u);
+  }
+  if (v1 < n) {
+    unsigned int v5 = (unsigned int)data[v1];
+    atomicAdd(&bins[v5], 1u);
+  }
+  if (v2 < n) {
+    unsigned int v6 = (unsigned int)data[v2];
+    atomicAdd(&bins[v6], 1u);
+  }
+  if (v3 < n) {
+    unsigned int v7 = (unsigned int)data[v3];
+    atomicAdd(&bins[v7], 1u);
+  }
+})~",
+       R"~(
+sizes: {n: 50000000}
+args: {data: {dir: in, shape: [n], init: "int(0,255)"}, bins: {dir: inout, shape: [256], init: "int(0,9)"}}
+launch: {block: 128, grid: "cdiv(n, 4 * bx)"}
+tests: [{n: 1001}, {n: 512}, {n: 1}]
+)~"},
       {"histogram_of_the_grid", R"~(
 __global__ void histogram(const unsigned char* data, unsigned int* bins, int n) {
   const size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;

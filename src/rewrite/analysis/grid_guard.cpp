@@ -84,6 +84,17 @@ bool rules_out_later_blocks(const ExprPtr& guard, const Analysis& analysis, cons
   return limit->terms().size() == 1 && limit->terms().begin()->second > 0;
 }
 
+// Whether the access is the element that an atomic, done for its effect, updates: it is done under
+// the guards of the access.
+bool is_updated_atomically(const GuardedAccess& access) {
+  const auto* evaluation = as<Evaluation>(*access.stmt);
+  if (evaluation == nullptr || !source::is_atomic(evaluation->call().function)) return false;
+  const ExprPtr target = evaluation->call().arguments.empty()
+                             ? nullptr
+                             : source::addressed(*evaluation->call().arguments.front());
+  return target.get() == access.access;
+}
+
 }  // namespace
 
 bool grid_is_guarded(const Kernel& kernel, const Analysis& analysis, const Launch& launch,
@@ -97,6 +108,7 @@ std::optional<std::string> grid_guard_obstacle(const Kernel& kernel, const Analy
   const std::set<std::string> varying = varying_names(kernel, block);
   const Ranges ranges(kernel, analysis, launch, nullptr);
   std::optional<std::string> obstacle;
+  std::set<const Stmt*> guarded_atomics;
   const auto in_line = [](const Stmt& stmt) {
     return stmt.line > 0 ? " in line " + std::to_string(stmt.line) : std::string();
   };
@@ -106,7 +118,10 @@ std::optional<std::string> grid_guard_obstacle(const Kernel& kernel, const Analy
     if (obstacle || (local != nullptr && !local->is_pointer)) return;  // registers, shared memory
     std::string asking;  // the guards that could have ended the grid
     for (const ExprPtr& guard : access.guards) {
-      if (rules_out_later_blocks(guard, analysis, ranges, axis)) return;
+      if (rules_out_later_blocks(guard, analysis, ranges, axis)) {
+        if (is_updated_atomically(access)) guarded_atomics.insert(access.stmt);
+        return;
+      }
       if (is_varying(guard, block, varying))
         asking += (asking.empty() ? "'" : "', '") + source::print(guard);
     }
@@ -135,9 +150,10 @@ std::optional<std::string> grid_guard_obstacle(const Kernel& kernel, const Analy
     });
   });
   source::walk(kernel.body, [&](const Stmt& stmt) {
-    // Atomics and calls are not index expressions of their own; take them as unguarded.
+    // Calls are not index expressions of their own: they are taken as unguarded, and so are
+    // atomics of other places than elements.
     const auto* evaluation = as<Evaluation>(stmt);
-    if (evaluation == nullptr || obstacle) return;
+    if (evaluation == nullptr || obstacle || guarded_atomics.contains(&stmt)) return;
     const std::string& function = evaluation->call().function;
     if (!source::is_warp_intrinsic(function))
       obstacle = "what '" + function + "'" + in_line(stmt) + " writes counts as under no guard";

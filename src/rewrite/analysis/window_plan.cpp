@@ -31,22 +31,36 @@ std::map<std::string, std::vector<const WindowAccess*>> reads_by_array(
   return result;
 }
 
-// Whether a loop moves along a direction in which threads lie: else it is a contraction.
+// Whether the array is read a fixed distance from the coordinate, too.
+bool is_read_beside(const WindowArray& array, std::size_t dimension, const Polynomial& coordinate,
+                    const std::vector<WindowAccess>& accesses, const NeighbourhoodFinder& finder) {
+  return std::any_of(accesses.begin(), accesses.end(), [&](const WindowAccess& other) {
+    const auto place =
+        other.array == array.name ? tile_coordinates(array, other.index, finder) : std::nullopt;
+    const auto distance = place ? ((*place)[dimension] - coordinate).constant() : std::nullopt;
+    return distance && *distance != 0;
+  });
+}
+
+// Whether a loop moves along a direction in which threads lie, or neighbours in it are read one
+// by one: else it is a contraction.
 bool has_neighbours(const WindowPlan& plan, const std::vector<WindowAccess>& accesses,
                     const NeighbourhoodFinder& finder) {
   return std::any_of(accesses.begin(), accesses.end(), [&](const WindowAccess& access) {
     const WindowArray& array = *plan.array(access.array);
     const auto place = tile_coordinates(array, access.index, finder);
     if (!array.follows_threads || !place) return false;
-    return std::any_of(place->begin(), place->end(), [&](const Polynomial& coordinate) {
+    for (std::size_t d = 0; d < place->size(); ++d) {
       bool by_thread = false;
       bool by_loop = false;
-      for (const std::string& symbol : coordinate.symbols()) {
+      for (const std::string& symbol : (*place)[d].symbols()) {
         by_thread = by_thread || symbol.starts_with("threadIdx.");
         by_loop = by_loop || plan.nest.adds_over(symbol);
       }
-      return by_thread && by_loop;
-    });
+      if (by_thread && (by_loop || is_read_beside(array, d, (*place)[d], accesses, finder)))
+        return true;
+    }
+    return false;
   });
 }
 

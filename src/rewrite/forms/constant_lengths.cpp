@@ -28,10 +28,16 @@ using source::ForLoop;
 using source::is;
 using source::StmtPtr;
 
-std::optional<std::pair<ExprPtr, ExprPtr>> sides_of_minimum(const ExprPtr& expr) {
+namespace {
+
+using Sides = std::optional<std::pair<ExprPtr, ExprPtr>>;
+
+// Both sides of a minimum, or of a maximum.
+Sides sides_of(const ExprPtr& expr, bool is_minimum) {
   if (const auto* call = as<source::Call>(expr)) {
-    const bool is_min = call->function == "min" || call->function == "std::min";
-    if (!is_min || call->arguments.size() != 2) return std::nullopt;
+    const std::string name = is_minimum ? "min" : "max";
+    const bool is_it = call->function == name || call->function == "std::" + name;
+    if (!is_it || call->arguments.size() != 2) return std::nullopt;
     return std::pair(call->arguments[0], call->arguments[1]);
   }
   const auto* choice = as<source::Conditional>(expr);
@@ -41,23 +47,32 @@ std::optional<std::pair<ExprPtr, ExprPtr>> sides_of_minimum(const ExprPtr& expr)
   const bool is_greater =
       order->op == BinaryOperator::greater || order->op == BinaryOperator::greater_equal;
   if (!is_less && !is_greater) return std::nullopt;
-  const ExprPtr& small = is_less ? order->left : order->right;
-  const ExprPtr& large = is_less ? order->right : order->left;
-  if (!source::equal(choice->then, small) || !source::equal(choice->otherwise, large))
+  // What stands on the side that the choice takes where the comparison holds.
+  const ExprPtr& taken = is_less == is_minimum ? order->left : order->right;
+  const ExprPtr& other = is_less == is_minimum ? order->right : order->left;
+  if (!source::equal(choice->then, taken) || !source::equal(choice->otherwise, other))
     return std::nullopt;
   return std::pair(choice->then, choice->otherwise);
+}
+
+}  // namespace
+
+Sides sides_of_minimum(const ExprPtr& expr) {
+  return sides_of(expr, true);
 }
 
 namespace {
 
 // Longer chunks would do much in vain where another limit comes first.
 constexpr std::int64_t kLongestGuardedChunk = 64;
+// Windows that begin no earlier than the whole does: what they add up may leave them.
+constexpr std::int64_t kLongestWindow = 16;
 
-// A loop `for (i = first; i < every one of the limits; i += stride)`.
+// A loop `for (i = largest of the firsts; i < every one of the limits; i += stride)`.
 struct Chunk {
-  source::CountedLoop counted;  // by the limit that is a constant away
+  source::CountedLoop counted;  // from the first and by the limit that are a constant apart
   std::int64_t length = 0;
-  std::vector<ExprPtr> guards;  // that the others are not reached
+  std::vector<ExprPtr> guards;  // that the others are reached, and not reached
 };
 
 class ChunkFinder {
@@ -67,28 +82,51 @@ class ChunkFinder {
 
   std::optional<Chunk> find(const ForLoop& loop) const {
     const source::Declaration* init = loop.declaration();
-    if (init == nullptr || !init->variable.scalar || !leaves_elements_only(loop.body))
+    if (init == nullptr || !init->variable.scalar || !init->value || leaves_early(loop.body))
       return std::nullopt;
+    const ScalarType type = *init->variable.scalar;
+    std::vector<ExprPtr> firsts;
+    collect(init->value, false, firsts);
+    for (const ExprPtr& first : firsts) {
+      auto chunk = find(loop, first, type);
+      if (!chunk) continue;
+      const ExprPtr counter = source::variable(chunk->counted.name, type);
+      for (const ExprPtr& other : firsts) {
+        if (other == first) continue;
+        if (!is_same_order(other, type)) return std::nullopt;
+        chunk->guards.push_back(source::negate(source::less(counter, other)));
+      }
+      // From a later first on, other elements would be a stride apart.
+      if (firsts.size() > 1 && chunk->counted.stride != 1) return std::nullopt;
+      const bool is_window = firsts.size() > 1 && chunk->length <= kLongestWindow;
+      if (is_worthwhile(*chunk) && (is_window || leaves_elements_only(loop.body))) return chunk;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  // As a chunk that begins with `value`, one of those that the loop's first value is the largest
+  // of.
+  std::optional<Chunk> find(const ForLoop& loop, const ExprPtr& value, ScalarType type) const {
     Chunk chunk;
-    std::vector<ExprPtr> terms = source::conjuncts(loop.condition);
-    for (const ExprPtr& term : terms) {
-      const StmtPtr alone = source::loop(loop.init, term, loop.step, loop.body);
+    const StmtPtr init = source::declare(loop.declaration()->variable, value);
+    for (const ExprPtr& term : source::conjuncts(loop.condition)) {
+      const StmtPtr alone = source::loop(init, term, loop.step, loop.body);
       const auto counted = source::counted_loop_of(*alone);
       if (!counted || !is_unchanging(term, counted->name)) return std::nullopt;
       const auto first = exact_value(counted->first, kernel_, analysis_);
-      if (!first || !fits(counted->first, *init->variable.scalar)) return std::nullopt;
+      if (!first || !fits(counted->first, type)) return std::nullopt;
       std::vector<ExprPtr> limits;
       if (is_strict(term)) {
-        collect(counted->limit, limits);
+        collect(counted->limit, true, limits);
       } else {
         limits = {counted->limit};
       }
-      const ExprPtr counter = source::variable(counted->name, init->variable.scalar);
+      const ExprPtr counter = source::variable(counted->name, type);
       for (const ExprPtr& limit : limits) {
         const auto end = exact_value(limit, kernel_, analysis_);
         const auto length = end ? (*end - *first).constant() : std::nullopt;
-        if (length && *length > 0 && chunk.length == 0 &&
-            is_same_order(limit, *init->variable.scalar)) {
+        if (length && *length > 0 && chunk.length == 0 && is_same_order(limit, type)) {
           chunk.counted = *counted;
           chunk.length = *length;
         } else {
@@ -96,27 +134,28 @@ class ChunkFinder {
         }
       }
     }
-    if (chunk.length == 0) return std::nullopt;
-    const bool begins_elsewhere = !is<source::IntegerLiteral>(chunk.counted.first);
-    const bool is_short = chunk.length <= kLongestGuardedChunk * chunk.counted.stride;
-    if (chunk.length <= chunk.counted.stride) return std::nullopt;
-    if (chunk.guards.empty() ? !begins_elsewhere : !is_short) return std::nullopt;
-    if (!begins_elsewhere && !chunk.counted.starts_at_zero()) return std::nullopt;
-    return chunk;
+    return chunk.length > 0 ? std::optional(std::move(chunk)) : std::nullopt;
   }
 
- private:
+  static bool is_worthwhile(const Chunk& chunk) {
+    const bool begins_elsewhere = !is<source::IntegerLiteral>(chunk.counted.first);
+    const bool is_short = chunk.length <= kLongestGuardedChunk * chunk.counted.stride;
+    if (chunk.length <= chunk.counted.stride) return false;
+    if (chunk.guards.empty() ? !begins_elsewhere : !is_short) return false;
+    return begins_elsewhere || chunk.counted.starts_at_zero();
+  }
+
   static bool is_strict(const ExprPtr& term) {
     const auto* order = as<Binary>(term);
     return order != nullptr && order->op == BinaryOperator::less;
   }
 
-  // The limits of which the smallest counts.
-  void collect(const ExprPtr& limit, std::vector<ExprPtr>& limits) const {
+  // The limits of which the smallest counts, or the first values of which the largest does.
+  void collect(const ExprPtr& limit, bool is_minimum, std::vector<ExprPtr>& limits) const {
     const auto* variable = as<source::VariableReference>(limit);
     const ExprPtr definition = variable != nullptr ? analysis_.definition(variable->name) : nullptr;
     const ExprPtr& value = definition && definition->type == limit->type ? definition : limit;
-    const auto sides = sides_of_minimum(value);
+    const auto sides = sides_of(value, is_minimum);
     const bool is_plain = sides && sides->first->type == value->type &&
                           sides->second->type == value->type && is_pure(value) &&
                           is_unchanging(value, "");
@@ -124,8 +163,8 @@ class ChunkFinder {
       limits.push_back(limit);
       return;
     }
-    collect(sides->first, limits);
-    collect(sides->second, limits);
+    collect(sides->first, is_minimum, limits);
+    collect(sides->second, is_minimum, limits);
   }
 
   // Whether the value is the same wherever it is asked for.
@@ -156,13 +195,21 @@ class ChunkFinder {
            (limit->type == ScalarType::i32 && counter == ScalarType::i64);
   }
 
-  // Whether nothing comes of the loop but elements of arrays in memory, and nothing leaves it.
+  // Whether threads may leave the loop early, or wait for each other in it.
+  static bool leaves_early(const Block& body) {
+    bool result = false;
+    source::walk(body, [&](const source::Stmt& stmt) {
+      result = result || is<source::Jump>(stmt) || is<source::Return>(stmt) ||
+               is<source::Barrier>(stmt) || is<source::OpaqueStatement>(stmt);
+    });
+    return result;
+  }
+
+  // Whether nothing comes of the loop but elements of arrays in memory.
   bool leaves_elements_only(const Block& body) const {
     const std::set<std::string> own = source::declared_names(body);
     bool result = true;
     source::walk(body, [&](const source::Stmt& stmt) {
-      result = result && !is<source::Jump>(stmt) && !is<source::Return>(stmt) &&
-               !is<source::Barrier>(stmt) && !is<source::OpaqueStatement>(stmt);
       const auto* base = target_of(stmt) ? source::place_variable(*target_of(stmt)) : nullptr;
       if (target_of(stmt)) result = result && base != nullptr;
       if (base != nullptr)

@@ -57,9 +57,22 @@ bool may_change(const source::StmtPtr& stmt) {
   return result;
 }
 
-// Where the value may be moved to: the one use of it, after nothing but declarations; else the
+// Whether the statement does nothing but to change a variable, or an array of the thread's own,
+// that the value does not name.
+bool leaves_alone(const source::StmtPtr& stmt, const ExprPtr& value,
+                  const source::Analysis& analysis) {
+  const ExprPtr& target = source::is<source::Assignment>(stmt) ? target_of(*stmt) : nullptr;
+  const auto* base = target ? source::base_variable(*target) : nullptr;
+  const source::Variable* local = base != nullptr ? analysis.local(base->name) : nullptr;
+  return local != nullptr && local->storage == source::Storage::automatic && !local->is_pointer &&
+         !source::variables_of(value).contains(base->name);
+}
+
+// Where the value may be moved to: the one use of it, after nothing that could change it; else the
 // block's end.
-std::size_t place_of_use(const Block& block, std::size_t from, const std::string& name) {
+std::size_t place_of_use(const Block& block, std::size_t from, const source::Analysis& analysis) {
+  const auto& declaration = source::to<Declaration>(block[from]);
+  const std::string& name = declaration.variable.name;
   for (std::size_t at = from + 1; at < block.size() && !may_change(block[at]); ++at) {
     const int uses = uses_of(name, {block[at]});
     if (uses > 0) {
@@ -67,7 +80,7 @@ std::size_t place_of_use(const Block& block, std::size_t from, const std::string
       const Block rest(block.begin() + static_cast<std::ptrdiff_t>(at) + 1, block.end());
       return is_simple && uses == 1 && uses_of(name, rest) == 0 ? at : block.size();
     }
-    if (!is<Declaration>(block[at])) break;
+    if (!is<Declaration>(block[at]) && !leaves_alone(block[at], declaration.value, analysis)) break;
   }
   return block.size();
 }
@@ -84,8 +97,7 @@ Block with_loads_forwarded(const Block& block, const source::Analysis& analysis,
                          !declaration->variable.is_pointer &&
                          analysis.definition(declaration->variable.name) &&
                          !calls(declaration->value) && is_wanted(declaration->value);
-    const std::size_t use =
-        is_load ? place_of_use(result, at, declaration->variable.name) : result.size();
+    const std::size_t use = is_load ? place_of_use(result, at, analysis) : result.size();
     if (use == result.size()) {
       ++at;
       continue;

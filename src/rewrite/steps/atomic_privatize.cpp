@@ -67,6 +67,8 @@ class AtomicPrivatize final : public PlacedStep<TablePlace> {
       return refuse("the kernel updates no array in global memory atomically");
     std::vector<MacroMember> first;
     if (*rounds >= 2) {
+      // Neighbouring threads take neighbouring elements, where a thread has several.
+      first.push_back({"parallel_loop", {{{"axis", "x"}, {"loop", "1"}}}, true});
       // A loop over the grid gets its own rounds instead.
       first.push_back({"thread_per_element", {{}}, true});
       first.push_back({"vectorize_global", {{{"width", "4"}}}, true});

@@ -5,6 +5,9 @@
 //   carries the largest score so far, over strips of keys and values in shared memory that alternate,
 //   dealt out to slices of the block.
 //
+// Kernels with a block a query, whose threads are the elements of its row and put scores together
+// by trees, are taken for one thread a query first (lonely_blocks.h).
+//
 // It is what these steps make of a kernel one after another: block_size and scalar_replacement
 // (where they apply), online_fusion (unless the kernel is online already), smem_tile, slice_k
 // (where `slices` says so) and double_buffer (where it applies). Alone some of them make kernels
@@ -13,6 +16,7 @@
 #include "rewrite/analysis/online_updates.h"
 #include "rewrite/steps/macro_step.h"
 #include "rewrite/steps/parameter_reader.h"
+#include "rewrite/transform/lonely_blocks.h"
 #include "source/walk.h"
 
 #include <memory>
@@ -38,8 +42,6 @@ bool is_online(const KernelAnalysis& kernel) {
 
 // Refuses what no later member could mend, at little cost: most kernels have no such loops.
 Status require_online_sums(const KernelAnalysis& kernel) {
-  if (kernel.analysis().has_shared())
-    return refuse("smem_tile: the kernel uses shared memory already");
   if (is_online(kernel)) return {};
   const Status fused = find_built_in_step("online_fusion")->match(kernel, kOnline);
   if (fused) return {};
@@ -48,7 +50,22 @@ Status require_online_sums(const KernelAnalysis& kernel) {
   return refuse("online_fusion: " + fused.error().message);
 }
 
-class Attention final : public MacroStep {
+// A block a query as one thread a query; null where threads share nothing. Error: refused, for
+// kernels with tiles already, and for blocks of another kind.
+Result<std::shared_ptr<const KernelState>> lonely_queries(const KernelAnalysis& kernel) {
+  std::shared_ptr<const KernelState> result;
+  if (!kernel.analysis().has_shared()) return result;
+  auto lonely = lonely_blocks(kernel);
+  if (!lonely) {
+    return refuse(
+        "smem_tile: the kernel uses shared memory already (for more than trees of a row: " +
+        lonely.error().message + ")");
+  }
+  result = std::make_shared<const KernelState>(std::move(*lonely));
+  return result;
+}
+
+class Attention final : public StepRewriter {
  public:
   std::string_view id() const override { return "attention"; }
   // Small blocks with slices, as a thread holds a whole row; without slices for many rows.
@@ -65,9 +82,29 @@ class Attention final : public MacroStep {
     return result;
   }
 
- protected:
-  Result<std::vector<MacroMember>> sequence(const KernelAnalysis& kernel,
-                                            const StepParameters& parameters) const override {
+  Status match(const KernelAnalysis& kernel, const StepParameters& parameters) const override {
+    const auto state = apply(kernel, parameters);
+    return state ? Status() : Status(state.error());
+  }
+
+  Result<KernelState> apply(const KernelAnalysis& kernel,
+                            const StepParameters& parameters) const override {
+    const auto lonely = lonely_queries(kernel);
+    if (!lonely) return lonely.error();
+    if (!*lonely) return with_members(kernel, parameters);
+    return with_members(KernelAnalysis(**lonely, kernel.problem(), kernel.limits()), parameters);
+  }
+
+ private:
+  static Result<KernelState> with_members(const KernelAnalysis& kernel,
+                                          const StepParameters& parameters) {
+    const auto members = sequence(kernel, parameters);
+    if (!members) return members.error();
+    return apply_members(kernel, *members);
+  }
+
+  static Result<std::vector<MacroMember>> sequence(const KernelAnalysis& kernel,
+                                                   const StepParameters& parameters) {
     ParameterReader reader(parameters);
     const std::string block = reader.text("block");
     const int depth = reader.integer("depth");

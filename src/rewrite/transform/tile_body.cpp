@@ -139,6 +139,8 @@ bool TileBody::reads_global(const Block& body) const {
 bool TileBody::can_drop_guard(const Branch& branch) const {
   if (!branch.otherwise.empty() || reads_global(branch.body)) return false;
   const std::vector<ExprPtr> guards = source::conjuncts(branch.condition);
+  // Nobody else sees these, whatever other scopes call by the same names.
+  const std::set<std::string> own = source::declared_names(branch.body);
   bool droppable = true;
   source::walk(branch.body, [&](const Stmt& stmt) {
     const ExprPtr& target = target_of(stmt);
@@ -146,6 +148,8 @@ bool TileBody::can_drop_guard(const Branch& branch) const {
       droppable = droppable && (is<ForLoop>(stmt) || is<Declaration>(stmt) || is<Branch>(stmt));
       return;
     }
+    const auto* base = source::base_variable(*target);
+    if (base != nullptr && own.contains(base->name)) return;
     droppable = droppable && is_seen_only_under(kernel_, analysis_, target, guards);
   });
   return droppable;

@@ -1,0 +1,61 @@
+#include "rewrite/analysis/block_row.h"
+
+#include "rewrite/analysis/block_geometry.h"
+#include "source/match.h"
+#include "source/walk.h"
+
+namespace regraph::rewrite {
+
+std::optional<source::Polynomial> BlockRow::polynomial(const source::ExprPtr& expr) const {
+  const auto result = analysis_.polynomial(expr);
+  return result ? std::optional(with_block_extents(*result, block_)) : std::nullopt;
+}
+
+bool BlockRow::is_own_slot(const source::Expr& place) const {
+  const auto* element = source::as<source::Subscript>(place);
+  const auto* base =
+      element != nullptr ? source::as<source::VariableReference>(element->base) : nullptr;
+  if (base == nullptr || !analysis_.is_shared(base->name)) return false;
+  const auto index = polynomial(element->index);
+  return index && *index == source::Polynomial::symbol(kPlaceInRow);
+}
+
+bool BlockRow::is_first_thread(const source::ExprPtr& condition) const {
+  const auto* comparison = source::as<source::Binary>(condition);
+  if (comparison == nullptr) {
+    const auto* nothing = source::as_unary(condition, source::UnaryOperator::logical_not);
+    const auto place = nothing != nullptr ? polynomial(nothing->operand) : std::nullopt;
+    return place && *place == source::Polynomial::symbol(kPlaceInRow);
+  }
+  const auto left = polynomial(comparison->left);
+  const auto right = polynomial(comparison->right);
+  if (!left || !right || !(*left == source::Polynomial::symbol(kPlaceInRow))) return false;
+  return (comparison->op == source::BinaryOperator::equal && right->constant() == 0) ||
+         (comparison->op == source::BinaryOperator::less && right->constant() == 1);
+}
+
+Status require_block_a_row(const KernelAnalysis& kernel, const Launch& launch) {
+  if (const Status& status = kernel.transparent(); !status) return status;
+  const source::Analysis& analysis = kernel.analysis();
+  if (!analysis.unknown_calls().empty()) {
+    return refuse("the kernel calls '" + *analysis.unknown_calls().begin() +
+                  "', which may write memory");
+  }
+  if (analysis.uses_warp_intrinsics()) return refuse("the lanes of a warp work together already");
+  if (launch.block.y != 1 || launch.block.z != 1) return refuse("the block has more than one axis");
+  if (launch.block.x == 1) return refuse("a block is one thread");
+  if (!analysis.uses_builtin("blockIdx.x") || analysis.uses_builtin("gridDim.x"))
+    return refuse("the kernel does not give each block of the grid a row of its own");
+  return {};
+}
+
+std::string line_of(const source::Stmt& stmt) {
+  return stmt.line > 0 ? "line " + std::to_string(stmt.line) + ": " : "";
+}
+
+std::string base_name(const source::Expr& place) {
+  const auto* base = source::base_variable(place);
+  return base != nullptr ? base->name : "";
+}
+
+}  // namespace regraph::rewrite

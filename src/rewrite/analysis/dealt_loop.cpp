@@ -1,0 +1,149 @@
+#include "rewrite/analysis/dealt_loop.h"
+
+#include "source/build.h"
+#include "source/match.h"
+#include "source/walk.h"
+
+#include <string>
+
+namespace regraph::rewrite {
+
+using source::as;
+using source::Assignment;
+using source::AssignmentOperator;
+using source::Binary;
+using source::BinaryOperator;
+using source::Branch;
+using source::Cast;
+using source::Declaration;
+using source::Expr;
+using source::ExprPtr;
+using source::ForLoop;
+using source::Polynomial;
+using source::VariableReference;
+
+namespace {
+
+class DealtLoopFinder {
+ public:
+  DealtLoopFinder(const source::Analysis& analysis, const BlockRow& row)
+      : analysis_(analysis), row_(row) {}
+
+  // for (c = threadIdx.x + first; c < limit; c += blockDim.x)
+  std::optional<DealtLoop> by_threads(const ForLoop& loop) const {
+    const Declaration* counter = loop.declaration();
+    const auto* condition = as<Binary>(loop.condition);
+    const Assignment* advance = loop.advance();
+    if (counter == nullptr || !counter->value || condition == nullptr || advance == nullptr ||
+        condition->op != BinaryOperator::less) {
+      return std::nullopt;
+    }
+    const std::string& name = counter->variable.name;
+    const bool counts = source::is_named(condition->left, name) &&
+                        source::is_named(advance->target, name) && counter->variable.scalar;
+    if (!counts) return std::nullopt;
+    const auto first = row_.polynomial(counter->value);
+    const auto along = first ? first->coefficient(kPlaceInRow) : std::nullopt;
+    if (!along || !(*along == Polynomial(1))) return std::nullopt;
+    ExprPtr by = advance->op == AssignmentOperator::add ? advance->value : nullptr;
+    if (advance->op == AssignmentOperator::assign) {
+      const auto* sum = source::as_binary(advance->value, BinaryOperator::add);
+      if (sum != nullptr && source::is_named(sum->left, name)) by = sum->right;
+    }
+    const auto stride = by ? row_.polynomial(by) : std::nullopt;
+    if (!stride || stride->constant() != static_cast<std::int64_t>(row_.threads()))
+      return std::nullopt;
+    return narrowed({counter->variable, source::to_expression(first->without({kPlaceInRow})),
+                     condition->right, loop.body});
+  }
+
+  // for (round = 0; round < cdiv(n, blockDim.x); ++round) {
+  //   c = round * blockDim.x + threadIdx.x;  if (c < n) ...
+  std::optional<DealtLoop> in_rounds(const ForLoop& loop) const {
+    const auto counted = source::counted_loop_of(loop);
+    const auto* place = loop.body.size() == 2 ? as<Declaration>(loop.body[0]) : nullptr;
+    const auto* guard = place != nullptr ? as<Branch>(loop.body[1]) : nullptr;
+    const auto* bound = guard != nullptr ? as<Binary>(guard->condition) : nullptr;
+    if (!counted || !counted->starts_at_zero() || counted->stride != 1 || bound == nullptr ||
+        !place->value || !guard->otherwise.empty() || bound->op != BinaryOperator::less ||
+        !source::is_named(bound->left, place->variable.name) || !place->variable.scalar) {
+      return std::nullopt;
+    }
+    const std::string& name = place->variable.name;
+    const auto index = row_.polynomial(place->value);
+    const Polynomial expected = Polynomial(row_.threads()) * Polynomial::symbol(counted->name) +
+                                Polynomial::symbol(kPlaceInRow);
+    if (!index || !(*index == expected) || !analysis_.is_single_definition(name) ||
+        source::variables_of(bound->right).contains(counted->name) ||
+        !covers(counted->limit, bound->right)) {
+      return std::nullopt;
+    }
+    bool uses_round = false;
+    source::walk_expressions(guard->body, [&](const Expr& expr) {
+      uses_round = uses_round || source::is_named(expr, counted->name);
+    });
+    if (uses_round) return std::nullopt;
+    source::Variable counter = place->variable;
+    counter.is_const = false;
+    return narrowed({counter, source::integer(0), bound->right, guard->body});
+  }
+
+ private:
+  // Whether so many rounds reach the limit: (limit + T - 1) / T.
+  bool covers(const ExprPtr& rounds, const ExprPtr& limit) const {
+    const auto* name = as<VariableReference>(rounds);
+    const ExprPtr definition = name != nullptr ? analysis_.definition(name->name) : nullptr;
+    const auto* quotient =
+        source::as_binary(definition ? definition : rounds, BinaryOperator::divide);
+    if (quotient == nullptr) return false;
+    const auto divisor = row_.polynomial(quotient->right);
+    const auto dividend = row_.polynomial(quotient->left);
+    const auto length = row_.polynomial(limit);
+    if (!divisor || !dividend || !length) return false;
+    const std::int64_t threads = row_.threads();
+    return divisor->constant() == threads && *dividend - *length == Polynomial(threads - 1);
+  }
+
+  // With a 32-bit counter, where that reaches all that there is.
+  std::optional<DealtLoop> narrowed(DealtLoop loop) const {
+    const ScalarType type = *loop.counter.scalar;
+    if (type == ScalarType::i32 || type == ScalarType::u32) return loop;
+    if (type != ScalarType::i64 && type != ScalarType::u64) return std::nullopt;
+    ExprPtr limit = loop.limit;
+    for (int depth = 0; depth < 4 && limit; ++depth) {
+      const auto* name = as<VariableReference>(limit);
+      const ExprPtr definition = name != nullptr ? analysis_.definition(name->name) : nullptr;
+      if (const auto* converted = as<Cast>(limit)) {
+        limit = converted->operand;
+      } else if (definition && limit->type != ScalarType::i32) {
+        limit = definition;
+      } else {
+        break;
+      }
+    }
+    if (!limit || limit->type != ScalarType::i32) return std::nullopt;
+    const std::string& name = loop.counter.name;
+    loop.limit = limit;
+    loop.body = source::rewrite_expressions(
+        loop.body,
+        source::replace_variable(
+            name, source::cast(loop.counter.type, source::variable(name, ScalarType::i32))));
+    loop.counter =
+        source::local_variable(name, std::string(cuda_name(ScalarType::i32)), ScalarType::i32);
+    return loop;
+  }
+
+  const source::Analysis& analysis_;
+  const BlockRow& row_;
+};
+
+}  // namespace
+
+std::optional<DealtLoop> dealt_loop(const ForLoop& loop, const source::Analysis& analysis,
+                                    const BlockRow& row) {
+  const DealtLoopFinder finder(analysis, row);
+  auto dealt = finder.by_threads(loop);
+  return dealt ? dealt : finder.in_rounds(loop);
+}
+
+}  // namespace regraph::rewrite

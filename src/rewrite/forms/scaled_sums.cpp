@@ -1,0 +1,394 @@
+#include "rewrite/forms/scaled_sums.h"
+
+#include "rewrite/forms/scaled_updates.h"
+#include "source/analysis.h"
+#include "source/build.h"
+#include "source/match.h"
+#include "source/mutator.h"
+#include "source/walk.h"
+
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace regraph::rewrite {
+
+using source::as;
+using source::Assignment;
+using source::AssignmentOperator;
+using source::BinaryOperator;
+using source::Block;
+using source::Call;
+using source::Declaration;
+using source::ExprPtr;
+using source::ForLoop;
+using source::is_named;
+using source::StmtPtr;
+
+namespace {
+
+// Functions with f(a + b) = f(a) * f(b) and f(0) = 1.
+constexpr std::array<std::string_view, 7> kScalingFunctions = {"expf", "exp",    "__expf",  "exp2f",
+                                                               "exp2", "exp10f", "__exp10f"};
+
+bool names(const ExprPtr& expr, const std::string& name) {
+  return expr && source::variables_of(expr).contains(name);
+}
+
+bool names(const StmtPtr& stmt, const std::string& name) {
+  bool found = false;
+  source::walk(Block{stmt}, [&](const source::Stmt& inner) {
+    found = found || names(target_of(inner), name) || names(value_of(inner), name);
+  });
+  return found;
+}
+
+// f(from - minus) with one of the functions above; null for others.
+const Call* exponential_of(const ExprPtr& expr, const std::string& minus) {
+  const auto* call = as<Call>(expr);
+  if (call == nullptr || call->arguments.size() != 1) return nullptr;
+  bool is_known = false;
+  for (const std::string_view function : kScalingFunctions)
+    is_known = is_known || call->function == function;
+  const auto* difference = source::as_binary(call->arguments[0], BinaryOperator::subtract);
+  return is_known && difference != nullptr && is_named(difference->right, minus) ? call : nullptr;
+}
+
+const ExprPtr& begin_of(const Call& exponential) {
+  return source::to<source::Binary>(exponential.arguments[0]).left;
+}
+
+class SoftmaxFinder {
+ public:
+  SoftmaxFinder(const source::Kernel& kernel, const source::Analysis& analysis)
+      : kernel_(kernel), analysis_(analysis) {}
+
+  // The block with what begins at `position` in the other form.
+  std::optional<Block> grown(const Block& block, std::size_t position,
+                             std::set<std::string>& taken) {
+    if (!begins(block[position])) return std::nullopt;
+    for (std::size_t at = position + 1; at < block.size(); ++at)
+      find_scale(*block[at]);
+    if (scale_.empty()) return std::nullopt;
+    std::size_t last = position;
+    bool is_moved = false;
+    for (std::size_t at = position + 1; at < block.size(); ++at) {
+      const bool moves = moves_maximum(*block[at]);
+      is_moved = is_moved || moves;
+      if (moves || names(block[at], higher_) || takes_weight(block[at])) last = at;
+      note_weight(*block[at]);
+    }
+    if (!is_moved) return std::nullopt;
+    const Block region(block.begin() + static_cast<std::ptrdiff_t>(position) + 1,
+                       block.begin() + static_cast<std::ptrdiff_t>(last) + 1);
+    if (!read(region) || !is_alone(region)) return std::nullopt;
+    Block result(block.begin(), block.begin() + static_cast<std::ptrdiff_t>(position));
+    emit(result, taken);
+    result.insert(result.end(), block.begin() + static_cast<std::ptrdiff_t>(last) + 1, block.end());
+    return result;
+  }
+
+ private:
+  // higher = fmaxf(maximum, value)
+  bool begins(const StmtPtr& stmt) {
+    const auto* declaration = as<Declaration>(stmt);
+    const auto* call = declaration != nullptr ? as<Call>(declaration->value) : nullptr;
+    const bool is_maximum =
+        call != nullptr && call->arguments.size() == 2 &&
+        (call->function == "fmaxf" || call->function == "fmax" || call->function == "max");
+    if (!is_maximum || !declaration->variable.scalar || !is_floating(*declaration->variable.scalar))
+      return false;
+    higher_ = declaration->variable.name;
+    scalar_ = *declaration->variable.scalar;
+    type_ = declaration->variable.type;
+    function_ = call->function;
+    if (!analysis_.is_single_definition(higher_)) return false;
+    for (const std::size_t own : {std::size_t{0}, std::size_t{1}}) {
+      const auto* maximum = as<source::VariableReference>(call->arguments[own]);
+      if (maximum == nullptr || maximum->type != scalar_ ||
+          analysis_.is_single_definition(maximum->name) ||
+          analysis_.local(maximum->name) == nullptr) {
+        continue;
+      }
+      maximum_ = maximum->name;
+      value_ = call->arguments[1 - own];
+      return value_->type == scalar_ && !names(value_, maximum_) && !calls(value_);
+    }
+    return false;
+  }
+
+  static bool calls(const ExprPtr& value) {
+    bool found = false;
+    source::walk(value, [&](const source::Expr& part) {
+      found = found || source::is<Call>(part) || source::is<source::OpaqueExpression>(part);
+    });
+    return found;
+  }
+
+  // maximum = higher
+  bool moves_maximum(const source::Stmt& stmt) const {
+    const auto* assigned = as<Assignment>(stmt);
+    return assigned != nullptr && assigned->op == AssignmentOperator::assign &&
+           is_named(assigned->target, maximum_) && is_named(assigned->value, higher_);
+  }
+
+  // scale = expf(maximum - higher)
+  void find_scale(const source::Stmt& stmt) {
+    const auto* declaration = as<Declaration>(stmt);
+    if (declaration == nullptr || !declaration->value || !scale_.empty()) return;
+    const Call* call = exponential_of(declaration->value, higher_);
+    const bool is_scale = call != nullptr && is_named(begin_of(*call), maximum_) &&
+                          declaration->variable.scalar == scalar_ &&
+                          analysis_.is_single_definition(declaration->variable.name);
+    if (!is_scale) return;
+    scale_ = declaration->variable.name;
+    scale_declaration_ = declaration;
+    exponential_ = call->function;
+  }
+
+  // Whether it names the scale or one of the weights so far.
+  bool takes_weight(const StmtPtr& stmt) const {
+    bool takes = names(stmt, scale_);
+    for (const std::string& weight : weights_)
+      takes = takes || names(stmt, weight);
+    return takes;
+  }
+
+  // weight = expf(value - higher)
+  void note_weight(const source::Stmt& stmt) {
+    const auto* declaration = as<Declaration>(stmt);
+    if (declaration != nullptr && declaration->value && is_weight(declaration->value) &&
+        analysis_.is_single_definition(declaration->variable.name)) {
+      weights_.insert(declaration->variable.name);
+    }
+  }
+
+  bool read(const Block& region) {
+    const SumUpdateSplitter splitter(analysis_, scale_, scalar_,
+                                     [this](const ExprPtr& expr) { return is_weighted(expr); });
+    bool is_moved = false;
+    for (const StmtPtr& stmt : region) {
+      const auto* declaration = as<Declaration>(stmt);
+      if (declaration != nullptr && declaration == scale_declaration_) continue;
+      if (!is_moved && moves_maximum(*stmt)) {
+        is_moved = true;
+        continue;
+      }
+      if (auto split = splitter.split(stmt)) {
+        const bool is_fresh = !split->scaling || sums_.insert(split->sum).second;
+        if (!is_fresh || !sums_.contains(split->sum)) return false;
+        if (split->scaling) scalings_[split->sum] = split->scaling;
+        if (split->adding) {
+          if (goes_over_the_same(scalings_[split->sum], split->adding)) adding_.insert(split->sum);
+          rest_.push_back(split->adding);
+        }
+        continue;
+      }
+      if (!is_other(stmt, is_moved)) return false;
+      rest_.push_back(stmt);
+    }
+    // What is scaled has its weight added, so that it is no number when the scale would be none.
+    return is_moved && !sums_.empty() && sums_ == adding_ && take_no_sums();
+  }
+
+  // A statement that stays, with the new maximum in the place of `higher`.
+  bool is_other(const StmtPtr& stmt, bool is_moved) const {
+    bool is_plain = true;
+    source::walk(Block{stmt}, [&](const source::Stmt& inner) {
+      is_plain = is_plain && !source::is<source::Barrier>(inner) &&
+                 !source::is<source::Jump>(inner) && !source::is<source::Return>(inner) &&
+                 !source::is<source::WhileLoop>(inner) && !source::is<source::Evaluation>(inner);
+      const auto* changed = target_of(inner) ? source::place_variable(*target_of(inner)) : nullptr;
+      if (target_of(inner)) {
+        is_plain = is_plain && changed != nullptr && changed->name != maximum_ &&
+                   !names(value_, changed->name) && is_of_thread(changed->name, analysis_);
+      }
+      source::walk_own_expressions(inner, [&](const source::Expr& expr) {
+        source::for_each_passed_place(expr, [&](const source::Expr&) { is_plain = false; });
+      });
+    });
+    return is_plain && !names(stmt, scale_) && (is_moved || !names(stmt, maximum_));
+  }
+
+  // Whether statements that stay, and what is added, ask for none of the sums.
+  bool take_no_sums() const {
+    for (const std::string& sum : sums_) {
+      for (const StmtPtr& stmt : rest_) {
+        if (!names(stmt, sum)) continue;
+        const StmtPtr inner = innermost(stmt);
+        const auto* assigned = as<Assignment>(inner);
+        const auto* base = assigned != nullptr ? source::base_variable(*assigned->target) : nullptr;
+        if (base == nullptr || base->name != sum || names(assigned->value, sum)) return false;
+      }
+      if (names(value_, sum)) return false;
+    }
+    return true;
+  }
+
+  // The single statement that loops repeat, one in the other; what is no loop is that itself.
+  static StmtPtr innermost(const StmtPtr& stmt) {
+    const auto* loop = as<ForLoop>(stmt);
+    return loop != nullptr && loop->body.size() == 1 ? innermost(loop->body.front()) : stmt;
+  }
+
+  bool is_weight(const ExprPtr& expr) const {
+    const Call* call = exponential_of(expr, higher_);
+    return call != nullptr && call->function == exponential_ &&
+           source::equal(begin_of(*call), value_);
+  }
+
+  // Whether it is the weight, or a product with it.
+  bool is_weighted(const ExprPtr& expr) const {
+    if (is_weight(expr)) return true;
+    const auto* variable = as<source::VariableReference>(expr);
+    if (variable != nullptr) return weights_.contains(variable->name);
+    const auto* product = source::as_binary(expr, BinaryOperator::multiply);
+    return product != nullptr && (is_weighted(product->left) || is_weighted(product->right));
+  }
+
+  // Whether the maximum begins with a number, or minus infinity, and neither it nor the sums get
+  // another value as long as it lives and the sums are added to.
+  bool is_alone(const Block& region) const {
+    const Block* home = nullptr;
+    const StmtPtr* around = nullptr;
+    find_home(kernel_.body, home, around);
+    if (home == nullptr) return false;
+    if (count_of(kernel_.body, maximum_) != 1) return false;
+    if (around == nullptr) return true;  // the block of the maximum itself: it is done once
+    for (const std::string& sum : sums_) {
+      if (count_of(Block{*around}, sum) != count_of(region, sum)) return false;
+    }
+    return true;
+  }
+
+  // The block that declares the maximum, and the statement of it that holds the updates.
+  void find_home(const Block& block, const Block*& home, const StmtPtr*& around) const {
+    for (const StmtPtr& stmt : block) {
+      const auto* declaration = as<Declaration>(stmt);
+      if (declaration != nullptr && declaration->variable.name == maximum_ &&
+          begins_below_infinity(declaration->value)) {
+        home = &block;
+      }
+      find_home(body_of(*stmt), home, around);
+      find_home(otherwise_of(*stmt), home, around);
+    }
+    if (home != &block) return;
+    for (const StmtPtr& stmt : block) {
+      if (!source::declared_names(Block{stmt}).contains(higher_)) continue;
+      if (!source::is<Declaration>(stmt)) around = &stmt;
+    }
+  }
+
+  static bool begins_below_infinity(const ExprPtr& value) {
+    if (!value) return false;
+    if (const auto* cast = as<source::Cast>(value)) return begins_below_infinity(cast->operand);
+    const auto* minus = source::as_unary(value, source::UnaryOperator::minus);
+    if (minus != nullptr) return source::is<source::FloatingLiteral>(*minus->operand);
+    const auto* literal = as<source::FloatingLiteral>(value);
+    return source::is<source::IntegerLiteral>(*value) ||
+           (literal != nullptr &&
+            literal->spelling.find_first_not_of("0123456789.eE+-fF") == std::string::npos);
+  }
+
+  // Assignments of the variable or its elements.
+  static int count_of(const Block& block, const std::string& name) {
+    int count = 0;
+    source::walk(block, [&](const source::Stmt& stmt) {
+      const auto* place = target_of(stmt) ? source::place_variable(*target_of(stmt)) : nullptr;
+      count += place != nullptr && place->name == name ? 1 : 0;
+      source::walk_own_expressions(stmt, [&](const source::Expr& expr) {
+        source::for_each_passed_place(expr, [&](const source::Expr& given) {
+          const auto* passed = source::place_variable(given);
+          if (passed != nullptr && passed->name == name) count += 2;
+        });
+      });
+    });
+    return count;
+  }
+
+  void emit(Block& out, std::set<std::string>& taken) const {
+    ExprPtr value = value_;
+    const auto* named = as<source::VariableReference>(value_);
+    if (named == nullptr || !analysis_.is_single_definition(named->name)) {
+      std::string name = "value";
+      for (int number = 2; !taken.insert(name).second; ++number)
+        name = "value_" + std::to_string(number);
+      source::Variable variable = source::local_variable(name, type_, scalar_);
+      variable.is_const = true;
+      out.push_back(source::declare(variable, value_));
+      value = source::variable(name, scalar_);
+    }
+    const ExprPtr maximum = source::variable(maximum_, scalar_);
+    const auto exponential = [&](const ExprPtr& from, const ExprPtr& minus) {
+      return source::with_type(
+          source::call(exponential_, {source::with_type(source::subtract(from, minus), scalar_)}),
+          scalar_);
+    };
+    Block scaled = {source::declare(scale_declaration_->variable, exponential(maximum, value))};
+    for (const auto& [sum, scaling] : scalings_)
+      scaled.push_back(scaling);
+    out.push_back(
+        source::branch(source::binary(BinaryOperator::greater, value, maximum), std::move(scaled)));
+    out.push_back(source::assign(
+        maximum, source::with_type(source::call(function_, {maximum, value}), scalar_)));
+    const Block rest =
+        source::rewrite_expressions(rest_, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+          if (is_weight(expr)) return exponential(value, maximum);
+          if (is_named(expr, higher_)) return maximum;
+          return std::nullopt;
+        });
+    out.insert(out.end(), rest.begin(), rest.end());
+  }
+
+  const source::Kernel& kernel_;
+  const source::Analysis& analysis_;
+  std::string higher_;
+  std::string maximum_;
+  std::string scale_;
+  std::string exponential_;
+  std::string function_;  // that chooses the maximum
+  std::string type_;
+  ScalarType scalar_ = ScalarType::f32;
+  ExprPtr value_;
+  const Declaration* scale_declaration_ = nullptr;
+  std::set<std::string> weights_;
+  std::set<std::string> sums_;
+  std::set<std::string> adding_;             // sums that take the weight
+  std::map<std::string, StmtPtr> scalings_;  // by sum
+  Block rest_;                               // what stays behind the new maximum
+};
+
+class SumScaler final : public source::Mutator {
+ public:
+  explicit SumScaler(const source::Kernel& kernel)
+      : kernel_(kernel), analysis_(kernel), taken_(source::used_names(kernel)) {}
+
+  Block run(const Block& block) override {
+    Block result = source::Mutator::run(block);
+    for (std::size_t at = 0; at < result.size(); ++at) {
+      if (auto grown = SoftmaxFinder(kernel_, analysis_).grown(result, at, taken_))
+        result = std::move(*grown);
+    }
+    return result;
+  }
+  using source::Mutator::run;
+
+ private:
+  const source::Kernel& kernel_;
+  const source::Analysis analysis_;
+  std::set<std::string> taken_;
+};
+
+}  // namespace
+
+Block with_scaled_sums(const source::Kernel& kernel) {
+  return SumScaler(kernel).run(kernel.body);
+}
+
+}  // namespace regraph::rewrite

@@ -1,0 +1,360 @@
+#include "rewrite/transform/lonely_blocks.h"
+
+#include "rewrite/analysis/block_row.h"
+#include "rewrite/analysis/reduction_loop.h"
+#include "rewrite/analysis/reduction_tree.h"
+#include "rewrite/analysis/thread_values.h"
+#include "rewrite/transform/names.h"
+#include "rewrite/transform/row_launch.h"
+#include "source/build.h"
+#include "source/match.h"
+#include "source/walk.h"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace regraph::rewrite {
+
+using source::as;
+using source::Assignment;
+using source::AssignmentOperator;
+using source::Block;
+using source::Branch;
+using source::Declaration;
+using source::Expr;
+using source::ExprPtr;
+using source::ForLoop;
+using source::is;
+using source::Stmt;
+using source::StmtKind;
+using source::StmtPtr;
+using source::to;
+using source::VariableReference;
+
+namespace {
+
+// What a thread keeps of a row: more would not stay in registers.
+constexpr std::int64_t kMostKept = 256;
+
+class BlockSerialiser {
+ public:
+  BlockSerialiser(const KernelForm& form, const Dim3& block, bool has_distinct_buffers)
+      : kernel_(form.kernel),
+        analysis_(form.analysis),
+        block_(block),
+        row_(form.analysis, block),
+        has_distinct_buffers_(has_distinct_buffers),
+        values_(form.kernel, form.analysis),
+        names_(form.kernel),
+        element_(names_.fresh("element")) {}
+
+  Result<Block> run() {
+    Block out;
+    if (Status status = visit(kernel_.body, out); !status) return status.error();
+    if (trees_.empty()) return refuse("no tree puts together what the threads of a block have");
+    if (kept_ > kMostKept) {
+      return refuse("a thread would keep " + std::to_string(kept_) + " values of a row");
+    }
+    return out;
+  }
+
+  [[nodiscard]] const std::vector<Reduction>& reductions() const { return trees_; }
+
+ private:
+  Status visit(const Block& block, Block& out) {
+    const std::map<std::string, std::string> totals = totals_;
+    for (std::size_t at = 0; at < block.size(); ++at) {
+      const auto* store = as<Assignment>(block[at]);
+      if (store != nullptr && row_.is_own_slot(*store->target)) {
+        if (Status status = take_tree(block, at, out); !status) return status;
+        at += 2;
+        continue;
+      }
+      const auto* declared = as<Declaration>(block[at]);
+      if (declared != nullptr && is_written_out(*declared, block, at)) {
+        written_out_.insert(declared->variable.name);
+        continue;
+      }
+      if (Status status = visit(block[at], out); !status) return status;
+    }
+    // What a tree has left in a block is known there.
+    totals_ = totals;
+    return {};
+  }
+
+  Status visit(const StmtPtr& stmt, Block& out) {
+    switch (stmt->kind()) {
+      case StmtKind::barrier:
+        return {};
+      case StmtKind::declaration:
+        return declaration(stmt, out);
+      case StmtKind::assignment:
+        return assignment(stmt, out);
+      case StmtKind::branch:
+      case StmtKind::for_loop:
+      case StmtKind::scope:
+        return compound(stmt, out);
+      default:
+        return refuse(line_of(*stmt) + "a jump, a while loop or a call for its effect");
+    }
+  }
+
+  Status declaration(const StmtPtr& stmt, Block& out) {
+    const auto& declared = to<Declaration>(stmt);
+    const source::Variable& variable = declared.variable;
+    if (variable.storage != source::Storage::automatic) {
+      return !variable.extents.empty()
+                 ? Status()
+                 : Status(refuse(line_of(*stmt) + "threads share '" + variable.name + "'"));
+    }
+    if (!values_.differs(variable.name)) {
+      if (!declared.value) {
+        out.push_back(stmt);
+        return {};
+      }
+      auto value = rewritten(declared.value, *stmt);
+      if (!value) return value.error();
+      out.push_back(source::declare(variable, *value));
+      return {};
+    }
+    if (!variable.extents.empty() || variable.is_pointer || !variable.scalar) {
+      return refuse(line_of(*stmt) + "each thread has '" + variable.name +
+                    "', which is more than a number");
+    }
+    kept_ += block_.x;
+    arrays_.insert(variable.name);
+    out.push_back(
+        source::declare(source::local_variable(variable.name, variable.type, variable.scalar,
+                                               {static_cast<std::int64_t>(block_.x)}),
+                        nullptr));
+    if (!declared.value) return {};
+    return for_all(source::assign(source::variable(variable.name, variable.scalar), declared.value),
+                   *stmt, out);
+  }
+
+  Status assignment(const StmtPtr& stmt, Block& out) {
+    const auto& assigned = to<Assignment>(stmt);
+    const auto* target = as<VariableReference>(assigned.target);
+    const bool differs = target != nullptr
+                             ? values_.differs(target->name)
+                             : values_.differs(assigned.target) || values_.differs(assigned.value);
+    if (differs) return for_all(stmt, *stmt, out);
+    if (target == nullptr && assigned.op != AssignmentOperator::assign &&
+        analysis_.local(base_name(*assigned.target)) == nullptr) {
+      return refuse(line_of(*stmt) + "every thread of a block updates an element");
+    }
+    auto same = rewritten(stmt, *stmt);
+    if (!same) return same.error();
+    out.push_back(std::move(*same));
+    return {};
+  }
+
+  // Branches, loops and scopes: inside of what all threads do alike they may wait for each other.
+  Status compound(const StmtPtr& stmt, Block& out) {
+    if (values_.header_differs(*stmt)) return for_all(stmt, *stmt, out);
+    Block body;
+    if (Status status = visit(body_of(*stmt), body); !status) return status;
+    Block otherwise;
+    if (Status status = visit(otherwise_of(*stmt), otherwise); !status) return status;
+    auto header = rewritten(source::with_blocks(stmt, {}, {}), *stmt);
+    if (!header) return header.error();
+    out.push_back(source::with_blocks(*header, std::move(body), std::move(otherwise)));
+    return {};
+  }
+
+  // The statement for one element after the other; for the first one alone where it asks for that.
+  Status for_all(const StmtPtr& stmt, const Stmt& origin, Block& out) {
+    bool is_alone = true;
+    source::walk(Block{stmt}, [&](const Stmt& inner) {
+      is_alone = is_alone && (is<ForLoop>(inner) || is<Branch>(inner) || is<Declaration>(inner) ||
+                              is<Assignment>(inner) || is<source::Scope>(inner));
+    });
+    if (!is_alone)
+      return refuse(line_of(origin) + "threads wait, jump or call where they go different ways");
+    const std::set<std::string> own = source::declared_names(Block{stmt});
+    const std::set<std::string> arrays = arrays_;
+    for (const std::string& name : own)
+      arrays_.erase(name);
+    const auto* choice = as<Branch>(stmt);
+    const bool is_first =
+        choice != nullptr && choice->otherwise.empty() && row_.is_first_thread(choice->condition);
+    place_ = is_first ? source::integer(0) : source::variable(element_);
+    auto body = is_first ? rewritten(source::scope(choice->body), origin) : rewritten(stmt, origin);
+    place_ = nullptr;
+    arrays_ = arrays;
+    if (!body) return body.error();
+    out.push_back(is_first ? std::move(*body)
+                           : source::counted_loop(element_, source::integer(0),
+                                                  source::integer(block_.x), 1, {*body},
+                                                  source::kUnrollFully));
+    return {};
+  }
+
+  // slots[threadIdx.x] = value; barrier; a tree over slots.
+  Status take_tree(const Block& block, std::size_t position, Block& out) {
+    const auto& store = to<Assignment>(block[position]);
+    const std::string array = base_name(*store.target);
+    if (store.op != AssignmentOperator::assign || position + 2 >= block.size() ||
+        !is<source::Barrier>(block[position + 1])) {
+      return refuse(line_of(store) + "no tree follows what is put into '" + array + "'");
+    }
+    source::Kernel around = kernel_;
+    around.body = block;
+    auto tree = match_reduction_tree(around, analysis_, position + 2, block_);
+    if (!tree) return tree.error();
+    if (tree->array != array || (block_.x & (block_.x - 1)) != 0)
+      return refuse(line_of(store) + "the tree does not reach what all threads put into it");
+    Reduction sum;
+    sum.variable = names_.fresh(array + "_total");
+    sum.type = tree->type;
+    sum.scalar = tree->scalar;
+    if (!tree->function.empty()) {
+      sum.kind = Reduction::Kind::function;
+      sum.function = tree->function;
+    } else {
+      sum.op = tree->op;
+    }
+    const ExprPtr neutral = sum.neutral();
+    place_ = source::integer(0);
+    auto first = rewritten(store.value, store);
+    place_ = source::variable(element_);
+    auto value = first ? rewritten(store.value, store) : first;
+    place_ = nullptr;
+    if (!value) return value.error();
+    const ExprPtr total = source::variable(sum.variable, sum.scalar);
+    out.push_back(source::declare(source::local_variable(sum.variable, sum.type, sum.scalar),
+                                  neutral ? neutral : *first));
+    out.push_back(source::counted_loop(element_, source::integer(neutral ? 0 : 1),
+                                       source::integer(block_.x), 1, {sum.combine(total, *value)},
+                                       source::kUnrollFully));
+    totals_[array] = sum.variable;
+    trees_.push_back(std::move(sum));
+    return {};
+  }
+
+  // Whether what a thread declares may be computed anew wherever it is used: it follows from what
+  // does not change, and is read from memory, that nobody writes, in no loop that it stands outside
+  // of.
+  bool is_written_out(const Declaration& declared, const Block& block, std::size_t position) const {
+    const source::Variable& variable = declared.variable;
+    if (!declared.value || !values_.differs(variable.name) || !variable.extents.empty() ||
+        variable.is_pointer || !variable.scalar || !analysis_.is_single_definition(variable.name) ||
+        !values_.is_steady(declared.value)) {
+      return false;
+    }
+    if (!analysis_.reads_memory(declared.value)) return true;
+    if (!has_distinct_buffers_ || !values_.reads_only_inputs(declared.value)) return false;
+    const Block rest(block.begin() + static_cast<std::ptrdiff_t>(position) + 1, block.end());
+    bool is_repeated = false;
+    source::walk(rest, [&](const Stmt& stmt) {
+      if (!is<ForLoop>(stmt)) return;
+      source::walk_expressions(body_of(stmt), [&](const Expr& expr) {
+        is_repeated = is_repeated || source::is_named(expr, variable.name);
+      });
+    });
+    return !is_repeated;
+  }
+
+  Result<StmtPtr> rewritten(const StmtPtr& stmt, const Stmt& origin) const {
+    std::optional<Error> obstacle;
+    Block result =
+        source::rewrite_expressions({stmt}, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+          auto value = rewritten(expr, origin);
+          if (value) return *value;
+          obstacle = value.error();
+          return expr;
+        });
+    if (obstacle) return *obstacle;
+    return result.front();
+  }
+
+  // The value at `place_`, or for all elements where that is null.
+  Result<ExprPtr> rewritten(const ExprPtr& expr, const Stmt& origin) const {
+    std::string obstacle;
+    ExprPtr result = rewritten(expr, obstacle);
+    if (!obstacle.empty()) return refuse(line_of(origin) + obstacle);
+    return result;
+  }
+
+  ExprPtr rewritten(const ExprPtr& expr, std::string& obstacle) const {
+    return source::rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
+      if (source::is_builtin(*node, kPlaceInRow)) {
+        if (!place_) obstacle = "the place of a thread decides what all threads do";
+        return place_ ? source::cast("unsigned int", place_) : node;
+      }
+      if (const auto* access = as<source::Subscript>(node)) {
+        if (const ExprPtr total = total_of(*access)) return total;
+      }
+      const auto* variable = as<VariableReference>(node);
+      if (variable == nullptr) return std::nullopt;
+      if (analysis_.is_shared(variable->name))
+        obstacle = "'" + variable->name + "' is used for more than a tree's result";
+      if (written_out_.contains(variable->name)) return value_of_name(*variable, obstacle);
+      if (!arrays_.contains(variable->name)) return std::nullopt;
+      if (!place_) obstacle = "'" + variable->name + "' decides what all threads do";
+      return place_ ? source::with_type(source::element(node, {place_}), node->type) : node;
+    });
+  }
+
+  // What a name stands for, converted as its declaration does.
+  ExprPtr value_of_name(const VariableReference& name, std::string& obstacle) const {
+    const source::Variable& variable = *analysis_.local(name.name);
+    const ExprPtr value = rewritten(values_.definition(name.name), obstacle);
+    const auto* converted = as<source::Cast>(value);
+    // An element's place is a number of either type.
+    if (converted != nullptr && place_ && converted->operand == place_ &&
+        variable.scalar == ScalarType::i32) {
+      return place_;
+    }
+    if (value->type == variable.scalar) return value;
+    return source::with_type(source::cast(variable.type, value), variable.scalar);
+  }
+
+  ExprPtr total_of(const source::Subscript& access) const {
+    const auto* base = as<VariableReference>(access.base);
+    const auto total = base != nullptr ? totals_.find(base->name) : totals_.end();
+    if (total == totals_.end()) return nullptr;
+    const auto index = analysis_.polynomial(access.index);
+    if (!index || index->constant() != 0) return nullptr;
+    return source::variable(total->second, access.type);
+  }
+
+  const source::Kernel& kernel_;
+  const source::Analysis& analysis_;
+  const Dim3 block_;
+  const BlockRow row_;
+  const bool has_distinct_buffers_;
+  const ThreadValues values_;
+  Names names_;
+  const std::string element_;
+  ExprPtr place_;                              // of the element at hand; null: of none
+  std::set<std::string> arrays_;               // what has an element for each thread
+  std::set<std::string> written_out_;          // what is computed where it is used
+  std::map<std::string, std::string> totals_;  // by shared array
+  std::vector<Reduction> trees_;
+  std::int64_t kept_ = 0;
+};
+
+}  // namespace
+
+Result<KernelState> lonely_blocks(const KernelAnalysis& kernel) {
+  auto launch = kernel.launch();
+  if (!launch) return launch.error();
+  if (Status status = require_block_a_row(kernel, **launch); !status) return status.error();
+  auto form = kernel.single_exit();
+  if (!form) return form.error();
+  BlockSerialiser serialiser(**form, (*launch)->block, kernel.problem().assume.noalias);
+  auto body = serialiser.run();
+  if (!body) return body.error();
+  if (Status status = permit_reordering(serialiser.reductions(), kernel.problem()); !status)
+    return status.error();
+  KernelState result = with_thread_a_row(kernel, **form, std::move(*body));
+  if (any_rounds(serialiser.reductions())) rely_on(result, kReordersSums);
+  return result;
+}
+
+}  // namespace regraph::rewrite

@@ -1,0 +1,24 @@
+// Blocks whose threads are the elements of a row, as if one thread did all that they do. Used by
+// attention.
+//
+//   q = query[blockIdx.x * 64 + threadIdx.x];          ->  for (e) q[e] = query[row * 64 + e];
+//   for (t) {                                              for (t) {
+//     slots[threadIdx.x] = q * keys[t * 64 + threadIdx.x];   total = 0;
+//     a tree over slots;                                     for (e) total += q[e] * keys[t * 64 + e];
+//     m = fmaxf(m, slots[0]);                                m = fmaxf(m, total);
+//   }                                                      }
+#pragma once
+
+#include "base/result.h"
+#include "rewrite/analysis/kernel_analysis.h"
+
+namespace regraph::rewrite {
+
+// The state with one thread a block, in blocks of several where the grid's extent is known in the
+// kernel. What differs between threads becomes an array with an element for each, what does not
+// stays as it is; a statement is done for all elements before the next one is, which is one of the
+// orders that barriers leave open. Error: refused: threads share more than trees, or there are
+// none, control flow around barriers differs between threads, or a thread would keep too much.
+[[nodiscard]] Result<KernelState> lonely_blocks(const KernelAnalysis& kernel);
+
+}  // namespace regraph::rewrite

@@ -1,0 +1,218 @@
+#include "rewrite/transform/row_parts.h"
+
+#include "rewrite/analysis/pair_tree.h"
+#include "source/build.h"
+#include "source/match.h"
+#include "source/walk.h"
+
+#include <cstdlib>
+#include <optional>
+#include <utility>
+
+namespace regraph::rewrite {
+
+using source::as;
+using source::Assignment;
+using source::AssignmentOperator;
+using source::BinaryOperator;
+using source::Block;
+using source::Cast;
+using source::ExprPtr;
+using source::is;
+using source::Stmt;
+using source::to;
+using source::VariableReference;
+
+namespace {
+
+// The value of a literal, converted or not.
+std::optional<double> number_of(const ExprPtr& expr) {
+  if (const auto* converted = as<Cast>(expr)) return number_of(converted->operand);
+  if (const auto* integer = as<source::IntegerLiteral>(expr))
+    return static_cast<double>(integer->value);
+  if (const auto* floating = as<source::FloatingLiteral>(expr)) {
+    char* end = nullptr;
+    const double value = std::strtod(floating->spelling.c_str(), &end);
+    return end != floating->spelling.c_str() ? std::optional(value) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+bool is_same_operation(const ReductionTree& tree, const Reduction& reduction) {
+  const std::set<std::string> largest = {"max", "fmaxf", "fmax"};
+  const std::set<std::string> smallest = {"min", "fminf", "fmin"};
+  switch (reduction.kind) {
+    case Reduction::Kind::compound:
+      return tree.function.empty() && tree.op == reduction.op;
+    case Reduction::Kind::function:
+      return tree.function == reduction.function;
+    case Reduction::Kind::comparison:
+      return (reduction.relation == BinaryOperator::greater ? largest : smallest)
+          .contains(tree.function);
+  }
+  return false;
+}
+
+// Whether the place is the loop's counter, so that of equal values the smallest place stays.
+bool keeps_first(const Selection& selection, const std::string& counter) {
+  if (selection.takes_equal || selection.updates.size() != 1) return false;
+  ExprPtr place = selection.updates.front().followers.front();
+  const auto type = selection.followers.front().scalar;
+  if (type != ScalarType::i32 && type != ScalarType::u32 && type != ScalarType::i64) return false;
+  while (const auto* converted = as<Cast>(place))
+    place = converted->operand;
+  return source::is_named(place, counter);
+}
+
+}  // namespace
+
+void RowParts::start_otherwise(const Known& before) {
+  forget_changed(before.totals);
+  known_.parts = before.parts;
+  known_.numbers = before.numbers;
+}
+
+void RowParts::join(const Known& before, const Known& side) {
+  forget_changed(before.totals);
+  known_.parts.insert(before.parts.begin(), before.parts.end());
+  known_.parts.insert(side.parts.begin(), side.parts.end());
+  known_.numbers.clear();
+}
+
+void RowParts::forget_changed(const std::map<std::string, std::string>& before) {
+  std::erase_if(known_.totals, [&](const auto& entry) {
+    const auto known = before.find(entry.first);
+    return known == before.end() || known->second != entry.second;
+  });
+}
+
+void RowParts::name_part(const std::string& part, const std::string& name) {
+  known_.parts.emplace(name, known_.parts.at(part));
+}
+
+std::string RowParts::total_of(const std::string& array) const {
+  const auto total = known_.totals.find(array);
+  return total != known_.totals.end() ? total->second : "";
+}
+
+void RowParts::note_number(const std::string& name, const ExprPtr& value) {
+  known_.numbers.erase(name);
+  if (!value) return;
+  if (const auto number = number_of(value)) known_.numbers[name] = *number;
+}
+
+Status RowParts::note_part(const Reduction& reduction, const Stmt& stmt) {
+  const std::string& name = reduction.variable;
+  const auto known = known_.parts.find(name);
+  if (chosen_.contains(name))
+    return refuse(line_of(stmt) + "'" + name + "' is updated by different operations");
+  if (known != known_.parts.end()) {
+    if (known->second.same_operation(reduction)) return {};
+    return refuse(line_of(stmt) + "'" + name + "' is updated by different operations");
+  }
+  const ExprPtr neutral = reduction.neutral();
+  const auto start = known_.numbers.find(name);
+  if (neutral && (start == known_.numbers.end() || start->second != number_of(neutral))) {
+    return refuse(line_of(stmt) + "what '" + name +
+                  "' begins with is counted once for each thread of the block");
+  }
+  known_.parts.emplace(name, reduction);
+  reductions_.push_back(reduction);
+  known_.numbers.erase(name);
+  return {};
+}
+
+Status RowParts::note_choice(const Selection& selection, const std::string& counter,
+                             const Stmt& stmt) {
+  const std::string& name = selection.value.variable;
+  const auto known = choices_.find(name);
+  if (selection.followers.size() != 1 ||
+      !(selection.tie || (known == choices_.end() && keeps_first(selection, counter)))) {
+    return refuse(line_of(stmt) + "which of equal values '" + name +
+                  "' keeps is not told by what is kept with it");
+  }
+  if (known != choices_.end() && !known->second.same_operation(selection))
+    return refuse(line_of(stmt) + "'" + name + "' is updated by different operations");
+  choices_.insert_or_assign(name, selection);
+  for (const Selection::Carried& carried : selection.carried()) {
+    Reduction part;
+    part.variable = carried.variable;
+    part.type = carried.type;
+    part.scalar = carried.scalar;
+    known_.parts.insert_or_assign(carried.variable, part);
+    chosen_.insert(carried.variable);
+    known_.numbers.erase(carried.variable);
+  }
+  return {};
+}
+
+Status RowParts::take_tree(const Block& block, std::size_t position, Block& out) {
+  const auto& store = to<Assignment>(block[position]);
+  const std::string array = base_name(*store.target);
+  const auto* part = as<VariableReference>(store.value);
+  const auto known = part != nullptr ? known_.parts.find(part->name) : known_.parts.end();
+  if (store.op != AssignmentOperator::assign || known == known_.parts.end() ||
+      chosen_.contains(known->second.variable)) {
+    return refuse(line_of(store) + "what a thread puts into '" + array +
+                  "' is not what it has added up");
+  }
+  if (position + 2 >= block.size() || !is<source::Barrier>(block[position + 1]))
+    return refuse(line_of(store) + "no tree follows what is put into '" + array + "'");
+  source::Kernel around = kernel_;
+  around.body = block;
+  auto tree = match_reduction_tree(around, analysis_, position + 2, block_);
+  if (!tree) return tree.error();
+  if (tree->array != array || !is_same_operation(*tree, known->second)) {
+    return refuse(line_of(store) + "the tree does not go on as '" + part->name + "' was added up");
+  }
+  const std::string total = names_.fresh(part->name + "_total");
+  out.push_back(source::declare(source::local_variable(total, tree->type, tree->scalar),
+                                source::variable(part->name, part->type)));
+  known_.totals[array] = total;
+  return {};
+}
+
+Status RowParts::take_pair_tree(const Block& block, std::size_t position, Block& out) {
+  const auto& first = to<Assignment>(block[position]);
+  const auto& second = to<Assignment>(block[position + 1]);
+  const bool is_followed = position + 3 < block.size() && is<source::Barrier>(block[position + 2]);
+  if (!is_followed)
+    return refuse(line_of(first) + "no tree follows what is put into shared memory");
+  source::Kernel around = kernel_;
+  around.body = block;
+  const auto tree = match_pair_tree(around, analysis_, position + 3, block_);
+  if (!tree) return tree.error();
+  const bool in_order = base_name(*first.target) == tree->values->name;
+  const Assignment& value = in_order ? first : second;
+  const Assignment& place = in_order ? second : first;
+  const auto* best = as<VariableReference>(value.value);
+  const auto* with = as<VariableReference>(place.value);
+  const auto choice = best != nullptr ? choices_.find(best->name) : choices_.end();
+  const bool is_part = choice != choices_.end() && with != nullptr &&
+                       value.op == AssignmentOperator::assign &&
+                       place.op == AssignmentOperator::assign &&
+                       known_.parts.contains(best->name) && known_.parts.contains(with->name) &&
+                       with->name == choice->second.followers.front().variable &&
+                       base_name(*value.target) == tree->values->name &&
+                       base_name(*place.target) == tree->places->name;
+  if (!is_part) {
+    return refuse(line_of(first) + "what a thread puts into '" + tree->values->name + "' and '" +
+                  tree->places->name + "' is not the pair that it has chosen");
+  }
+  const Selection& selection = choice->second;
+  if (selection.relation != tree->relation ||
+      selection.tie.value_or(BinaryOperator::less) != tree->tie ||
+      selection.value.scalar != tree->values->scalar ||
+      selection.followers.front().scalar != tree->places->scalar) {
+    return refuse(line_of(first) + "the tree does not go on as '" + best->name + "' was chosen");
+  }
+  for (const auto& [array, part] : {std::pair(tree->values, best), std::pair(tree->places, with)}) {
+    const std::string total = names_.fresh(part->name + "_total");
+    out.push_back(source::declare(source::local_variable(total, array->type, *array->scalar),
+                                  source::variable(part->name, part->type)));
+    known_.totals[array->name] = total;
+  }
+  return {};
+}
+
+}  // namespace regraph::rewrite

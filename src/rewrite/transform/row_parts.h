@@ -1,0 +1,84 @@
+// What each thread of a block has added up or chosen so far, and the trees that put it together.
+// Used by raised_rows.
+#pragma once
+
+#include "base/result.h"
+#include "rewrite/analysis/block_row.h"
+#include "rewrite/analysis/reduction_loop.h"
+#include "rewrite/analysis/reduction_tree.h"
+#include "rewrite/transform/names.h"
+#include "source/analysis.h"
+#include "source/ir.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace regraph::rewrite {
+
+class RowParts {
+ public:
+  // All must outlive it.
+  RowParts(const source::Kernel& kernel, const source::Analysis& analysis, const BlockRow& row,
+           const Dim3& block)
+      : kernel_(kernel), analysis_(analysis), row_(row), block_(block), names_(kernel) {}
+
+  // What is known at a place, to go back to.
+  struct Known {
+    std::map<std::string, Reduction> parts;
+    std::map<std::string, std::string> totals;
+    std::map<std::string, double> numbers;
+  };
+  [[nodiscard]] const Known& known() const { return known_; }
+  // For what stands on the other side of a branch.
+  void start_otherwise(const Known& before);
+  // Behind a branch: what may be a part is taken for one. `side`: as it was left behind the first
+  // side.
+  void join(const Known& before, const Known& side);
+
+  // Whether the variable holds a part of each thread's own.
+  [[nodiscard]] bool is_part(const std::string& name) const { return known_.parts.contains(name); }
+  void name_part(const std::string& part, const std::string& name);
+  void forget_part(const std::string& name) { known_.parts.erase(name); }
+  // The variable that holds what a tree left in the array; empty where there was none.
+  [[nodiscard]] std::string total_of(const std::string& array) const;
+  // Notes that the variable holds the value, or what is not known (null).
+  void note_number(const std::string& name, const source::ExprPtr& value);
+  void forget_numbers() { known_.numbers.clear(); }
+
+  // From a loop on that is dealt out, each thread's accumulator holds a part.
+  [[nodiscard]] Status note_part(const Reduction& reduction, const source::Stmt& stmt);
+  // The pair holds the best of a part. A part may begin with what all threads begin with: of equal
+  // pairs it does not matter which one stays.
+  [[nodiscard]] Status note_choice(const Selection& selection, const std::string& counter,
+                                   const source::Stmt& stmt);
+
+  // sh[threadIdx.x] = part; barrier; a tree over sh: three statements from `position` on. Adds the
+  // total to `out`.
+  [[nodiscard]] Status take_tree(const source::Block& block, std::size_t position,
+                                 source::Block& out);
+  // values[threadIdx.x] = best; places[threadIdx.x] = place; barrier; a tree over both: four.
+  [[nodiscard]] Status take_pair_tree(const source::Block& block, std::size_t position,
+                                      source::Block& out);
+
+  [[nodiscard]] const std::vector<Reduction>& reductions() const { return reductions_; }
+
+ private:
+  // Totals that were taken inside a branch are known there only.
+  void forget_changed(const std::map<std::string, std::string>& before);
+
+  const source::Kernel& kernel_;
+  const source::Analysis& analysis_;
+  const BlockRow& row_;
+  Dim3 block_;
+  Names names_;
+  Known known_;
+  // Values of which each thread has chosen one of a part, and all names that belong to them. Once
+  // there, a choice stays the only one of its name.
+  std::map<std::string, Selection> choices_;
+  std::set<std::string> chosen_;
+  std::vector<Reduction> reductions_;
+};
+
+}  // namespace regraph::rewrite
