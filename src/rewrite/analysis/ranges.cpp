@@ -2,7 +2,9 @@
 
 #include "rewrite/analysis/block_geometry.h"
 #include "rewrite/analysis/size_expression.h"
+#include "source/build.h"
 #include "source/match.h"
+#include "source/walk.h"
 
 #include <algorithm>
 #include <set>

@@ -1,6 +1,7 @@
 #include "rewrite/transform/flat_block.h"
 
 #include "rewrite/analysis/global_index.h"
+#include "rewrite/forms/kernel_state.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/mutator.h"
