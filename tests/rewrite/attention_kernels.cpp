@@ -78,27 +78,15 @@ __global__ void attention(const float* query, const float* keys, const float* va
        kAttentionManifest},
       // One block a query and one thread a dimension, as libraries have it: a tree for every score.
       {"attention_blocks", R"~(
-template <int kDim>
-struct OnlineSoftmax {
-  float peak = -INFINITY;
-  float sum = 0.0f;
-  float mix = 0.0f;
-  __device__ __forceinline__ void add(float score, float value) {
-    const float higher = fmaxf(peak, score);
-    const float shrink = expf(peak - higher);
-    const float weight = expf(score - higher);
-    mix = mix * shrink + weight * value;
-    sum = sum * shrink + weight;
-    peak = higher;
-  }
-};
 __global__ void attention(const float* __restrict__ query, const float* __restrict__ keys,
                           const float* __restrict__ values, float* __restrict__ out, float scale,
                           int queries, int length) {
   __shared__ float products[8];
   const int d = threadIdx.x;
   const float q = query[static_cast<size_t>(blockIdx.x) * 8 + d] * scale;
-  OnlineSoftmax<8> state;
+  float peak = -INFINITY;
+  float sum = 0.0f;
+  float mix = 0.0f;
   for (int t = 0; t < length; ++t) {
     products[d] = q * keys[static_cast<size_t>(t) * 8 + d];
     __syncthreads();
@@ -106,10 +94,17 @@ __global__ void attention(const float* __restrict__ query, const float* __restri
       if (d < half) products[d] += products[d + half];
       __syncthreads();
     }
-    state.add(products[0], values[static_cast<size_t>(t) * 8 + d]);
+    const float score = products[0];
+    const float value = values[static_cast<size_t>(t) * 8 + d];
+    const float higher = fmaxf(peak, score);
+    const float shrink = expf(peak - higher);
+    const float weight = expf(score - higher);
+    mix = mix * shrink + weight * value;
+    sum = sum * shrink + weight;
+    peak = higher;
     __syncthreads();
   }
-  out[static_cast<size_t>(blockIdx.x) * 8 + d] = state.mix / state.sum;
+  out[static_cast<size_t>(blockIdx.x) * 8 + d] = mix / sum;
 })~",
        R"~(
 sizes: {queries: 3000, length: 512}

@@ -162,7 +162,7 @@ TEST(Attention, TakesBlocksForThreads) {
     const auto state = expect_correct(*kernel, {step});
     const std::string code = source::print(state.unit);
     expect_text(code, "float q[8];");
-    expect_text(code, "float state_mix[8];");
+    expect_text(code, "float mix[8];");
     expect_text(code, "keys_tile[");
     expect_text(code, "values_tile[");
     EXPECT_EQ(code.find("products["), std::string::npos) << code;

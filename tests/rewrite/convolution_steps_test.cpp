@@ -84,10 +84,9 @@ TEST(WindowTile, TakesWindowsThatAreWrittenOut) {
   const auto kernel = sample("convolution_unrolled");
   ASSERT_NE(kernel, nullptr);
   // A place that is zero for one neighbour is so for all that read it.
-  const auto state =
-      expect_correct(*kernel, {{"delinearize", {{"axis", "x"}, {"dimensions", "1"}}},
-                               {"delinearize", {{"axis", "y"}, {"dimensions", "1"}}},
-                               tile("2")});
+  const auto state = expect_correct(*kernel, {{"delinearize", {{"axis", "x"}, {"dimensions", "1"}}},
+                                              {"delinearize", {{"axis", "y"}, {"dimensions", "1"}}},
+                                              tile("2")});
   const std::string text = source::print(state.unit);
   EXPECT_NE(text.find("in_tile["), std::string::npos) << text;
   EXPECT_NE(text.find("weights_tile["), std::string::npos) << text;

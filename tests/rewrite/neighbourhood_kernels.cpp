@@ -4,7 +4,7 @@ namespace regraph::test {
 
 std::vector<SampleKernel> neighbourhood_kernels() {
   return {
-      // The window written out by hand, with names for what is inside, of an index that is taken apart.
+      // The window written out by hand, with names for what is inside, of an index taken apart.
       {"convolution_unrolled", R"~(
 __global__ void convolve(const float* in, const float* weights, float* out, int inputs, int outputs,
                          int height, int width) {

@@ -303,7 +303,7 @@ class BlockSerialiser {
   // What a name stands for, converted as its declaration does.
   ExprPtr value_of_name(const VariableReference& name, std::string& obstacle) const {
     const source::Variable& variable = *analysis_.local(name.name);
-    const ExprPtr value = rewritten(values_.definition(name.name), obstacle);
+    ExprPtr value = rewritten(values_.definition(name.name), obstacle);
     const auto* converted = as<source::Cast>(value);
     // An element's place is a number of either type.
     if (converted != nullptr && place_ && converted->operand == place_ &&
@@ -352,7 +352,7 @@ Result<KernelState> lonely_blocks(const KernelAnalysis& kernel) {
   if (!body) return body.error();
   if (Status status = permit_reordering(serialiser.reductions(), kernel.problem()); !status)
     return status.error();
-  KernelState result = with_thread_a_row(kernel, **form, std::move(*body));
+  KernelState result = with_thread_a_row(kernel, **form, *body);
   if (any_rounds(serialiser.reductions())) rely_on(result, kReordersSums);
   return result;
 }

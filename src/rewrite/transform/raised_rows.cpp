@@ -350,7 +350,7 @@ Result<KernelState> raised_rows(const KernelAnalysis& kernel) {
   if (!body) return body.error();
   if (Status status = permit_reordering(raiser.reductions(), kernel.problem()); !status)
     return status.error();
-  KernelState result = with_thread_a_row(kernel, **form, std::move(*body));
+  KernelState result = with_thread_a_row(kernel, **form, *body);
   if (any_rounds(raiser.reductions())) rely_on(result, kReordersSums);
   return result;
 }

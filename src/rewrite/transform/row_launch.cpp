@@ -22,7 +22,8 @@ constexpr std::uint32_t kRaisedBlock = 64;
 
 }  // namespace
 
-KernelState with_thread_a_row(const KernelAnalysis& kernel, const KernelForm& form, Block body) {
+KernelState with_thread_a_row(const KernelAnalysis& kernel, const KernelForm& form,
+                              const Block& body) {
   KernelState result = kernel.state();
   const Launch launch = **kernel.launch();
   const std::int64_t threads = launch.block.x;

@@ -9,6 +9,6 @@ namespace regraph::rewrite {
 // blockIdx.x and blockDim.x as the block did. Several rows share a block where the grid's extent is
 // known in the kernel.
 [[nodiscard]] KernelState with_thread_a_row(const KernelAnalysis& kernel, const KernelForm& form,
-                                            source::Block body);
+                                            const source::Block& body);
 
 }  // namespace regraph::rewrite
