@@ -140,7 +140,8 @@ launch: {block: 64, grid: "cdiv(n, bx)", smem: "16 * bx"}
 tests: [{n: 77}, {n: 128}, {n: 1}]
 check: {tolerance: 1.0e-4}
 )~"},
-      // Parameters that move on along the tiles, a flat block, no guards: sizes are multiples of the tile.
+      // Parameters that move on along the tiles, a flat block, no guards: sizes are multiples of
+      // the tile.
       {"advancing_tiles", R"~(
 __global__ void product(int M, int N, int K, float alpha, const float* A, const float* B, float beta, float* C) {
   const unsigned block_row = blockIdx.x, block_column = blockIdx.y;

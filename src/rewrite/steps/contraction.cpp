@@ -102,7 +102,7 @@ class Contraction final : public MacroStep {
     const auto without = opened(kernel);
     if (!without) return without.error();
     const auto& plain = *without;
-    if (plain != nullptr) members.push_back({plain->step});
+    if (plain != nullptr) members.push_back(plain->member);
     const KernelAnalysis& first = plain != nullptr ? plain->analysis : kernel;
     const auto is_flat = begin_with_flat_index(first, first, {"smem_tile", {tile}}, members);
     if (!is_flat) return is_flat.error();

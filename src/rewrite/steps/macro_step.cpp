@@ -44,16 +44,16 @@ Result<std::shared_ptr<const OpenedKernel>> untiled(const KernelAnalysis& kernel
   if (!kernel.analysis().has_shared()) return result;
   auto state = find_built_in_step("untile")->apply(kernel, {});
   if (!state) return refuse("untile: " + state.error().message);
-  result = std::make_shared<const OpenedKernel>("untile", std::move(*state), kernel);
+  result = std::make_shared<const OpenedKernel>(MacroMember{"untile"}, std::move(*state), kernel);
   return result;
 }
 
 Result<std::shared_ptr<const OpenedKernel>> opened(const KernelAnalysis& kernel) {
   if (kernel.analysis().has_shared()) return untiled(kernel);
   std::shared_ptr<const OpenedKernel> result;
-  constexpr const char* kReshape = "reshape_block";
-  if (auto state = find_built_in_step(kReshape)->apply(kernel, {}))
-    result = std::make_shared<const OpenedKernel>(kReshape, std::move(*state), kernel);
+  const MacroMember reshape = {"reshape_block", {{{"grid", "follow"}}}};
+  if (auto state = apply_member(kernel, reshape))
+    result = std::make_shared<const OpenedKernel>(reshape, std::move(*state), kernel);
   return result;
 }
 

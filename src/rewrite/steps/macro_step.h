@@ -38,11 +38,11 @@ struct MacroMember {
 
 // A kernel without what somebody laid out by hand, with what the steps ask about it.
 struct OpenedKernel {
-  OpenedKernel(std::string by, KernelState opened, const KernelAnalysis& original)
-      : step(std::move(by)),
+  OpenedKernel(MacroMember by, KernelState opened, const KernelAnalysis& original)
+      : member(std::move(by)),
         state(std::move(opened)),
         analysis(state, original.problem(), original.limits()) {}
-  const std::string step;  // that it was opened by
+  const MacroMember member;  // that it was opened by
   const KernelState state;
   const KernelAnalysis analysis;
 };

@@ -32,8 +32,10 @@ class ReshapeBlock final : public StepRewriter {
     return state ? Status() : Status(state.error());
   }
 
+  // With grid=follow also where nothing but the grid changes, which is of no use alone: contraction
+  // asks for it.
   Result<KernelState> apply(const KernelAnalysis& kernel,
-                            const StepParameters& /*parameters*/) const override {
+                            const StepParameters& parameters) const override {
     if (const Status& status = kernel.transparent(); !status) return status.error();
     auto launch = kernel.launch();
     if (!launch) return launch.error();
@@ -47,7 +49,9 @@ class ReshapeBlock final : public StepRewriter {
       changed.body = rows->body;
       shaped.block = rows->block;
     }
-    if (auto exchanged = with_grid_exchanged(changed, shaped)) {
+    auto exchanged = with_grid_exchanged(changed, shaped);
+    const bool is_exchanged = exchanged.has_value();
+    if (is_exchanged) {
       changed.body = std::move(exchanged->body);
       shaped = std::move(exchanged->launch);
     }
@@ -58,9 +62,8 @@ class ReshapeBlock final : public StepRewriter {
       changed.body = std::move(follows.body);
       shaped = std::move(follows.launch);
     }
-    if (shaped.block == (*launch)->block && shaped.grid == (*launch)->grid) {
-      return refuse(rows ? "nothing would change" : rows.error().message);
-    }
+    const bool follows = parameters.contains("grid") && shaped.grid != (*launch)->grid;
+    if (!rows && !is_exchanged && !follows) return rows.error();
     if (Status status = require_possible(shaped, kernel, "the launch would not be valid: ");
         !status)
       return status.error();

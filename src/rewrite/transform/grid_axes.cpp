@@ -32,15 +32,16 @@ std::optional<ExchangedGrid> with_grid_exchanged(const source::Kernel& kernel,
                                                  const Launch& launch) {
   const source::Analysis analysis(kernel);
   bool is_straight = false;
-  bool is_crossed = false;
+  bool columns_are_crossed = false;
+  bool rows_are_crossed = false;
   source::for_each_polynomial(kernel, analysis, [&](const Polynomial& polynomial) {
     const Polynomial value = with_block_extents(polynomial, launch.block);
     is_straight =
         is_straight || is_place(value, 0, 0, launch.block) || is_place(value, 1, 1, launch.block);
-    is_crossed =
-        is_crossed || is_place(value, 0, 1, launch.block) || is_place(value, 1, 0, launch.block);
+    columns_are_crossed = columns_are_crossed || is_place(value, 0, 1, launch.block);
+    rows_are_crossed = rows_are_crossed || is_place(value, 1, 0, launch.block);
   });
-  if (is_straight || !is_crossed) return std::nullopt;
+  if (is_straight || !columns_are_crossed || !rows_are_crossed) return std::nullopt;
   for (std::size_t axis = 0; axis < 2; ++axis) {
     for (const char* extents : {"bx", "by", "bz"}) {
       if (launch.grid[axis].symbols().contains(extents)) return std::nullopt;
