@@ -1,6 +1,7 @@
 #include "rewrite/forms/straight_values.h"
 
 #include "source/build.h"
+#include "source/known_functions.h"
 #include "source/match.h"
 #include "source/mutator.h"
 #include "source/walk.h"
@@ -37,8 +38,10 @@ bool holds_index(const std::optional<ScalarType>& type) {
 bool is_arithmetic(const ExprPtr& value) {
   bool result = true;
   source::walk(value, [&](const Expr& node) {
-    result = result && !is<source::Subscript>(node) && !is<source::Call>(node) &&
-             !is<source::OpaqueExpression>(node) && !is<source::InitializerList>(node);
+    const auto* call = as<source::Call>(node);
+    result = result && !is<source::Subscript>(node) &&
+             (call == nullptr || source::is_pure(*call)) && !is<source::OpaqueExpression>(node) &&
+             !is<source::InitializerList>(node);
   });
   return result;
 }
