@@ -186,6 +186,12 @@ class InteriorFinder {
 
   std::optional<Polynomial> polynomial(const ExprPtr& expr) const {
     const auto found = analysis_.polynomial(expr);
+    // The condition for a block stands in front of all names that the kernel gives.
+    if (found && std::ranges::any_of(found->symbols(), [&](const std::string& name) {
+          return analysis_.local(name) != nullptr && analysis_.loop(name) == nullptr;
+        })) {
+      return std::nullopt;
+    }
     if (!found) return std::nullopt;
     return with_block_extents(*found, block_);
   }
