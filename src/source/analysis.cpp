@@ -164,6 +164,9 @@ Analysis::Analysis(const Kernel& kernel) {
   for (const KernelParameter& parameter : kernel.parameters) {
     parameters_[parameter.name] = &parameter;
   }
+  for (const StmtPtr& stmt : kernel.body) {
+    if (const auto* named = as<Declaration>(stmt)) own_names_.insert(named->variable.name);
+  }
   AnalysisScan(*this).go(kernel.body);
   follow_pointers();
 }
@@ -202,8 +205,8 @@ std::optional<Polynomial> Analysis::symbol(const std::string& name) const {
                                       [this](const std::string& inner) { return symbol(inner); });
 }
 
-// Whether a value is made of integer parameters alone, by whatever arithmetic, so that it is the
-// same for all threads and at all times.
+// Whether a value is made of integer parameters and positive numbers by + * and /: the same for all
+// threads and at all times, and not negative where sizes are not.
 bool Analysis::is_made_of_sizes(const ExprPtr& value) const {
   bool result = true;
   walk(value, [&](const Expr& part) {
@@ -213,17 +216,26 @@ bool Analysis::is_made_of_sizes(const ExprPtr& value) const {
       result = result && (is_size || (inner && is_made_of_sizes(inner)));
       return;
     }
-    const bool is_arithmetic = is<IntegerLiteral>(part) || is<Binary>(part) || is<Cast>(part);
-    result = result && is_arithmetic && part.type && !is_floating(*part.type);
+    const auto* literal = as<IntegerLiteral>(part);
+    const auto* binary = as<Binary>(part);
+    const bool keeps_sign = binary != nullptr && (binary->op == BinaryOperator::add ||
+                                                  binary->op == BinaryOperator::multiply ||
+                                                  binary->op == BinaryOperator::divide);
+    const bool is_known =
+        keeps_sign || (literal != nullptr && literal->value > 0) || is<Cast>(part);
+    result = result && is_known && part.type && !is_floating(*part.type) &&
+             size_in_bytes(*part.type) >= size_in_bytes(ScalarType::i32);
   });
   return result;
 }
 
-// As symbol(); names for values of sizes that are no polynomials stand for themselves.
+// As symbol(); names that the kernel's own block gives to values of sizes that are no polynomials
+// stand for themselves.
 std::optional<Polynomial> Analysis::symbol_or_size(const std::string& name) const {
   if (auto known = without_quotients(symbol(name))) return known;
   const ExprPtr value = definition(name);
-  return value && is_made_of_sizes(value) ? std::optional(Polynomial::symbol(name)) : std::nullopt;
+  const bool is_size = value && own_names_.contains(name) && is_made_of_sizes(value);
+  return is_size ? std::optional(Polynomial::symbol(name)) : std::nullopt;
 }
 
 SymbolMeaning Analysis::meaning() const {

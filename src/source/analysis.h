@@ -19,7 +19,9 @@ class Analysis {
   explicit Analysis(const Kernel& kernel);
 
   // Index polynomial with single-definition locals inlined. Symbols: builtins, integer parameters
-  // that are never assigned, variables of counted loops.
+  // that are never assigned, variables of counted loops, and names for values of sizes that are no
+  // polynomials themselves: `half` of `const int half = (n + 1) / 2` in the kernel's own block.
+  // Such a name is known behind its declaration only.
   [[nodiscard]] std::optional<Polynomial> polynomial(const ExprPtr& expr) const;
   [[nodiscard]] SymbolMeaning meaning() const;
 
@@ -73,6 +75,7 @@ class Analysis {
   std::map<std::string, const KernelParameter*> parameters_;
   std::map<std::string, Variable> locals_;
   std::map<std::string, ExprPtr> definitions_;
+  std::set<std::string> own_names_;  // declared by the kernel's own block, under no condition
   std::map<std::string, CountedLoop> loops_;
   std::set<std::string> assigned_;  // by a statement other than the declaration or loop header
   std::set<std::string> address_taken_;

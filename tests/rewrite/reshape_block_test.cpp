@@ -64,6 +64,20 @@ TEST(ReshapeBlock, StopsThreadsBeyondAGridThatHadNoGuard) {
   EXPECT_EQ(coarse.plan.launches[0].grid[1].text(), "cdiv(16 * (h / 16), 4 * by)");
 }
 
+// Where the launch is written in the old block's extents.
+TEST(ReshapeBlock, KeepsTheGridAndSharedMemoryOfTheOldBlock) {
+  const auto kernel = case_of(
+      "extern __shared__ float t[];"
+      "int r = threadIdx.x / 16; int c = threadIdx.x % 16; t[r * 16 + c] = a[r * w + c];"
+      "__syncthreads(); if (blockIdx.x * 16 + r < h && c < w)"
+      " b[(blockIdx.x * 16 + r) * w + c] += t[c * 16 + r];",
+      "{block: 256, grid: 'cdiv(16 * h, bx)', smem: '4 * bx'}");
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  const auto reshaped = expect_correct(**kernel, {kReshaped});
+  EXPECT_EQ(reshaped.plan.launches[0].grid[0].text(), "cdiv(16 * h, 256)");
+  EXPECT_EQ(reshaped.plan.launches[0].dynamic_shared_bytes.text(), "1024");
+}
+
 TEST(ReshapeBlock, KeepsWhatThreadsDoTogether) {
   const auto kernel = case_of(
       "__shared__ float t[16][17];"
@@ -88,6 +102,8 @@ TEST(ReshapeBlock, RefusesWhatIsNotOnlyTakenApart) {
   expect_body_refused(place + "threadIdx.x % 32;",
                       "threads take their number apart by several constants");
   expect_body_refused(place + "blockDim.x;", "the kernel asks for the block's extents");
+  expect_body_refused(place + "threadIdx.y;",
+                      "threads ask for an axis that the block does not have");
   expect_body_refused(
       "int i = blockIdx.x * 256 + threadIdx.x; __syncthreads();"
       "if (blockIdx.y == 0 && i < h * w) b[i] += a[i];",

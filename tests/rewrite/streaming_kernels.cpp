@@ -19,26 +19,24 @@ tests: [{n: 5000}, {n: 1024}, {n: 1}]
 )~"},
       // Written out by hand, as generators do.
       {"four_bins_a_thread", R"~(
-__global__ void histogram(const unsigned char* data, unsigned int* bins, int n) {
-  int v0 = (blockIdx.x * blockDim.x + threadIdx.x) * 4;
-  int v1 = v0 + 1;
-  int v2 = v0 + 2;
-  int v3 = v0 + 3;
-  if (v0 < n) {
-    unsigned int v4 = (unsigned int)data[v0];
-    atomicAdd(&bins[v4], 1u);
+__global__ void count(const unsigned char* data, unsigned int* bins, int n) {
+  const int i = (blockIdx.x * blockDim.x + threadIdx.x) * 4;
+  const int j = i + 1, k = i + 2, l = i + 3;
+  if (i < n) {
+    const unsigned char value = data[i];
+    atomicAdd(&bins[value], 1u);
   }
-  if (v1 < n) {
-    unsigned int v5 = (unsigned int)data[v1];
-    atomicAdd(&bins[v5], 1u);
+  if (j < n) {
+    const unsigned char value = data[j];
+    atomicAdd(&bins[value], 1u);
   }
-  if (v2 < n) {
-    unsigned int v6 = (unsigned int)data[v2];
-    atomicAdd(&bins[v6], 1u);
+  if (k < n) {
+    const unsigned char value = data[k];
+    atomicAdd(&bins[value], 1u);
   }
-  if (v3 < n) {
-    unsigned int v7 = (unsigned int)data[v3];
-    atomicAdd(&bins[v7], 1u);
+  if (l < n) {
+    const unsigned char value = data[l];
+    atomicAdd(&bins[value], 1u);
   }
 })~",
        R"~(

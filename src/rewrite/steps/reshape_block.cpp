@@ -44,10 +44,10 @@ class ReshapeBlock final : public StepRewriter {
     if (!form) return form.error();
     source::Kernel changed = (*form)->kernel;
     Launch shaped = **launch;
-    const auto rows = with_block_of_rows(changed, shaped.block);
+    const auto rows = with_block_of_rows(changed, shaped);
     if (rows) {
       changed.body = rows->body;
-      shaped.block = rows->block;
+      shaped = rows->launch;
     }
     auto exchanged = with_grid_exchanged(changed, shaped);
     const bool is_exchanged = exchanged.has_value();

@@ -89,6 +89,9 @@ class Untile final : public StepRewriter {
     Launch changed = **launch;
     changed.dynamic_shared_bytes = 0;
     take_axes(direct, changed);
+    if (Status status = require_possible(changed, kernel, "the launch would not be valid: ");
+        !status)
+      return status.error();
     auto plain = without_tiles(direct, changed.block);
     if (!plain) return plain.error();
     KernelState result = kernel.state();
@@ -114,9 +117,9 @@ class Untile final : public StepRewriter {
 
   // Threads and blocks along the same axis as one place, where that can be had.
   static void take_axes(source::Kernel& kernel, Launch& launch) {
-    if (auto rows = with_block_of_rows(kernel, launch.block)) {
+    if (auto rows = with_block_of_rows(kernel, launch)) {
       kernel.body = std::move(rows->body);
-      launch.block = rows->block;
+      launch = std::move(rows->launch);
     }
     if (auto exchanged = with_grid_exchanged(kernel, launch)) {
       kernel.body = std::move(exchanged->body);

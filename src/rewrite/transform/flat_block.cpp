@@ -8,6 +8,8 @@
 
 #include <bit>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -74,6 +76,7 @@ class NumberSplitter final : public source::Mutator {
   bool has_several = false;
   bool is_used_whole = false;
   bool uses_extents = false;
+  bool uses_other_axes = false;
 
   using Mutator::run;
 
@@ -99,6 +102,8 @@ class NumberSplitter final : public source::Mutator {
   ExprPtr mutate(const ExprPtr& expr, const source::Builtin& builtin) override {
     is_used_whole = is_used_whole || builtin.name == kNumber;
     uses_extents = uses_extents || builtin.name.starts_with("blockDim.");
+    uses_other_axes =
+        uses_other_axes || builtin.name == "threadIdx.y" || builtin.name == "threadIdx.z";
     return expr;
   }
   ExprPtr mutate(const ExprPtr& expr, const source::VariableReference&) override {
@@ -111,22 +116,33 @@ class NumberSplitter final : public source::Mutator {
 
 }  // namespace
 
-Result<BlockOfRows> with_block_of_rows(const source::Kernel& kernel, const Dim3& block) {
+Result<BlockOfRows> with_block_of_rows(const source::Kernel& kernel, const Launch& launch) {
+  const Dim3& block = launch.block;
   if (block.y != 1 || block.z != 1) return refuse("the block has several axes already");
   const source::Analysis analysis(kernel);
   NumberSplitter splitter(analysis);
-  BlockOfRows result{splitter.run(kernel.body), block};
+  BlockOfRows result{splitter.run(kernel.body), launch};
   if (splitter.divisor == 0)
     return refuse("no thread takes its number apart by / and % of a constant");
   if (splitter.has_several) return refuse("threads take their number apart by several constants");
   if (splitter.is_used_whole) return refuse("threads use their number whole, too");
   if (splitter.uses_extents) return refuse("the kernel asks for the block's extents");
+  if (splitter.uses_other_axes)
+    return refuse("threads ask for an axis that the block does not have");
   const auto columns = static_cast<std::uint32_t>(splitter.divisor);
   if (splitter.divisor > block.x || block.x % columns != 0) {
     return refuse("threads take their number apart by " + std::to_string(splitter.divisor) +
                   ", which does not divide the block");
   }
-  result.block = {columns, block.x / columns, 1};
+  // What was written in the old extents keeps its value.
+  const std::map<std::string, IntegerExpression, std::less<>> before = {
+      {"bx", IntegerExpression(block.x)},
+      {"by", IntegerExpression(1)},
+      {"bz", IntegerExpression(1)}};
+  for (IntegerExpression& extent : result.launch.grid)
+    extent = extent.substitute(before);
+  result.launch.dynamic_shared_bytes = result.launch.dynamic_shared_bytes.substitute(before);
+  result.launch.block = {columns, block.x / columns, 1};
   return result;
 }
 

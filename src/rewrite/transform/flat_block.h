@@ -9,14 +9,15 @@ namespace regraph::rewrite {
 
 struct BlockOfRows {
   source::Block body;
-  Dim3 block;
+  Launch launch;
 };
 
 // threadIdx.x % 32 and threadIdx.x / 32 in blocks of 1024 -> threadIdx.x and threadIdx.y in blocks
 // of 32 x 32, also said with & and >>, and by a name for threadIdx.x. Every thread keeps its number
 // in the block, x fastest, so that warps, barriers and shared memory see nothing of it. Error:
 // refused, where the number is not only taken apart, or not by one constant that divides the block.
+// Expressions of the launch that are written in the block's extents keep their values.
 [[nodiscard]] Result<BlockOfRows> with_block_of_rows(const source::Kernel& kernel,
-                                                     const Dim3& block);
+                                                     const Launch& launch);
 
 }  // namespace regraph::rewrite

@@ -82,7 +82,8 @@ GridByBlock with_grid_by_block(const source::Kernel& kernel, const Launch& launc
   for (int axis = 0; axis < 3; ++axis) {
     const auto at = static_cast<std::size_t>(axis);
     const std::int64_t threads = extent(launch.block, axis);
-    if (threads == 1 || launch.grid[at].symbols().contains(kExtents[at])) continue;
+    const bool is_asked = analysis.uses_builtin(std::string("gridDim.") + kAxes[at]);
+    if (threads == 1 || is_asked || launch.grid[at].symbols().contains(kExtents[at])) continue;
     const IntegerExpression whole(threads);
     if (const auto items = dividend_of(launch.grid[at], whole)) {
       const Launch follows = following(launch, at, *items);

@@ -1,0 +1,50 @@
+// Names for values of sizes: which of them polynomials may mention.
+#include "source/analysis.h"
+
+#include "source/clang_frontend.h"
+#include "support/cuda.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace regraph::source {
+namespace {
+
+// Whether `half` stands for itself in polynomials of the kernel.
+bool half_is_known(const std::string& body) {
+  const auto configuration = default_front_end(test::cuda_root(), "sm_90");
+  auto parsed = parse_kernel("__global__ void f(float* a, int n, int m, float x) { " + body + " }",
+                             "kernel.cu", "", *configuration);
+  EXPECT_TRUE(parsed.ok() && parsed->unit) << body;
+  if (!parsed.ok() || !parsed->unit) return false;
+  const Analysis analysis(parsed->unit->kernel);
+  const auto meaning = analysis.meaning()("half");
+  return meaning && meaning->mentions("half");
+}
+
+TEST(Analysis, NamesForSizesStandForThemselves) {
+  EXPECT_TRUE(half_is_known("int half = (n + 1) / 2; a[half] = 0.0f;"));
+  EXPECT_TRUE(half_is_known("const int half = n / 32 * 32; a[half] = 0.0f;"));
+  EXPECT_TRUE(half_is_known("int q = m / 3; long long half = (long long)n * q; a[half] = 0.0f;"));
+}
+
+// Others may be negative, differ, or not be there where an expression ends up.
+TEST(Analysis, OtherNamesAreNotSizes) {
+  for (const char* body : {
+           "int half = (n - m) / 2; a[half] = 0.0f;",
+           "int half = n % m; a[half] = 0.0f;",
+           "int half = threadIdx.x / 2; a[half] = 0.0f;",
+           "int half = n / 2; half = 3; a[half] = 0.0f;",
+           "int half = (int)x / 2; a[half] = 0.0f;",
+           "int half = (short)n / 2; a[half] = 0.0f;",
+           "if (threadIdx.x < 3) { int half = n / 2; a[half] = 0.0f; }",
+           "for (int k = 0; k < n; ++k) { int half = k / 2; a[half] = 0.0f; }",
+       })
+    EXPECT_FALSE(half_is_known(body)) << body;
+  // What is a polynomial is that.
+  EXPECT_FALSE(half_is_known("int half = n + m; a[half] = 0.0f;"));
+}
+
+}  // namespace
+}  // namespace regraph::source
