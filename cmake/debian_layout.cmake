@@ -13,7 +13,7 @@ file(GLOB libraries LIST_DIRECTORIES false ${prefix}/lib/*)
 file(REMOVE ${libraries})
 
 file(GLOB programs RELATIVE ${prefix}/bin ${prefix}/bin/regraph-*)
-list(REMOVE_ITEM programs regraph-eval regraph-compile-worker regraph-score-worker)
+list(REMOVE_ITEM programs regraph-eval regraph-compile-worker regraph-score-worker regraph-judge)
 file(MAKE_DIRECTORY ${root}/usr/bin)
 foreach(program ${programs})
   file(CREATE_LINK ../lib/regraph/bin/${program} ${root}/usr/bin/${program} SYMBOLIC)
@@ -25,7 +25,8 @@ foreach(folder man bash-completion fish)
 endforeach()
 file(MAKE_DIRECTORY ${root}/usr/share/zsh)
 file(RENAME ${prefix}/share/zsh/site-functions ${root}/usr/share/zsh/vendor-completions)
-file(REMOVE_RECURSE ${prefix}/share/zsh ${root}/usr/share/man/man1/regraph-score-worker.1)
+file(REMOVE_RECURSE ${prefix}/share/zsh ${root}/usr/share/man/man1/regraph-score-worker.1
+  ${root}/usr/share/man/man1/regraph-judge.1)
 
 file(CREATE_LINK ../../../lib/regraph/share/regraph/examples ${root}/usr/share/doc/regraph/examples SYMBOLIC)
 file(CREATE_LINK ../../../lib/regraph/share/regraph/README.md ${root}/usr/share/doc/regraph/README.md SYMBOLIC)

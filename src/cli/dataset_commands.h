@@ -14,7 +14,8 @@ namespace regraph::cli {
 // Slow versions of the kernels as a data set.
 [[nodiscard]] int dataset_slowdown(const Program& program, const DatasetOptions& options);
 // One source, in a process of its own: `text` is the request on standard input.
-[[nodiscard]] int dataset_unit(const Program& program, const std::string& text);
+[[nodiscard]] int dataset_unit(const Program& program, const std::string& text,
+                               const FleetFlags& flags);
 // Executes pairs of a data set again.
 [[nodiscard]] int dataset_verify(const Program& program, const DatasetOptions& options);
 // A pair with its difference and its evidence.

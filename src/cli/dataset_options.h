@@ -1,6 +1,7 @@
 // What the user said to regraph-dataset.
 #pragma once
 
+#include "cli/fleet_flags.h"
 #include "dataset/data_set.h"
 
 #include <cstdint>
@@ -36,6 +37,7 @@ struct DatasetOptions {
   std::string id;
   bool no_parquet = false;
   bool quiet = false;
+  FleetFlags fleet;
 };
 
 }  // namespace regraph::cli

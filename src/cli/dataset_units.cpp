@@ -87,8 +87,8 @@ Result<dataset::Collected> read_result(const std::string& file) {
   return dataset::read_collected(*text, file);
 }
 
-dataset::KernelSource kernel_source(const DatasetUnit& unit) {
-  return {unit.place, unit.name, unit.family, unit.device, unit.evaluator, unit.prompts};
+dataset::KernelSource kernel_source(const DatasetUnit& unit, const FleetAccess& fleet) {
+  return {unit.place, unit.name, unit.family, unit.device, unit.evaluator, unit.prompts, fleet};
 }
 
 }  // namespace
@@ -187,9 +187,11 @@ dataset::Collected collect_units(const Program& program, const DatasetOptions& o
   return std::move(merger).finish();
 }
 
-int dataset_unit(const Program& program, const std::string& text) {
+int dataset_unit(const Program& program, const std::string& text, const FleetFlags& flags) {
   const auto unit = read_unit(text);
   if (!unit) return program.fail(usage("the request of a unit cannot be read"));
+  const auto fleet = fleet_of(program, flags, false);
+  if (!fleet) return program.fail(fleet.error());
   Result<dataset::Collected, SessionError> collected = dataset::Collected{};
   const Cancellation& stop = program.interrupted();
   const score::Task task =
@@ -202,7 +204,7 @@ int dataset_unit(const Program& program, const std::string& text) {
       break;
     case UnitKind::walks: {
       dataset::WalkSource source;
-      source.kernel = kernel_source(*unit);
+      source.kernel = kernel_source(*unit, fleet->access);
       source.seed = unit->seed;
       source.walks = unit->walks;
       source.depth = unit->depth;
@@ -212,7 +214,7 @@ int dataset_unit(const Program& program, const std::string& text) {
       break;
     }
     case UnitKind::slowdown:
-      collected = dataset::collect_slowdowns({kernel_source(*unit), unit->depth},
+      collected = dataset::collect_slowdowns({kernel_source(*unit, fleet->access), unit->depth},
                                              program.installation(), stop);
       break;
   }

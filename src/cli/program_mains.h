@@ -13,5 +13,7 @@ namespace regraph::cli {
 [[nodiscard]] int capture_main(int argc, char** argv);
 [[nodiscard]] int reward_server_main(int argc, char** argv);
 [[nodiscard]] int score_worker_main(int argc, char** argv);
+[[nodiscard]] int worker_main(int argc, char** argv);
+[[nodiscard]] int judge_main(int argc, char** argv);
 
 }  // namespace regraph::cli

@@ -22,6 +22,8 @@ constexpr Entry kPrograms[] = {
     {"capture", regraph::cli::capture_main},
     {"reward-server", regraph::cli::reward_server_main},
     {"score-worker", regraph::cli::score_worker_main},
+    {"worker", regraph::cli::worker_main},
+    {"judge", regraph::cli::judge_main},
 };
 
 constexpr std::string_view kPrefix = "regraph-";

@@ -144,12 +144,15 @@ int run(int argc, char** argv) {
   CLI::App* unit = app.add_subcommand("unit", "")->group("");
   std::string dash;
   unit->add_option("FILE", dash);
+  for (CLI::App* judging : {build, slowdown, unit})
+    add_fleet_options(*judging, options.fleet);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kUsage;
   }
-  if (*unit) return dataset_unit(program, standard_input());
+  export_fleet(options.fleet);
+  if (*unit) return dataset_unit(program, standard_input(), options.fleet);
   if (*build) return dataset_build(program, options);
   if (*slowdown) return dataset_slowdown(program, options);
   if (*generate) return dataset_generate(program, options);

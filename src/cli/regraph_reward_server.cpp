@@ -1,6 +1,7 @@
 // regraph-reward-server: rewards for answers of language models, over HTTP.
 #include "base/files.h"
 #include "base/hash.h"
+#include "cli/fleet_flags.h"
 #include "cli/problem_flags.h"
 #include "cli/program.h"
 #include "cli/program_mains.h"
@@ -36,10 +37,13 @@ constexpr std::chrono::milliseconds kLongestEnd{1500};
 constexpr std::size_t kLargestProgramFile = std::size_t{1} << 30;
 // The HTTP library waits with select(2), which knows no descriptors beyond.
 constexpr rlim_t kMostDescriptors = 1024;
+// That an answer may wait for a fleet beyond its own time.
+constexpr double kFleetSeconds = 600.0;
 
 struct ServerOptions {
   std::filesystem::path states;
   SessionOptions session;  // device and evaluator
+  FleetFlags fleet;
   double candidate_seconds = 10.0;
   score::HttpServerOptions http;
   int workers = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 2);
@@ -72,6 +76,7 @@ void add_server_options(CLI::App& app, ServerOptions& options) {
   app.add_option("--store", options.store,
                  "file of scores: what is in it is not judged again, what is new is added");
   app.add_flag("-q,--quiet", options.quiet, "says nothing of workers that were lost");
+  add_fleet_options(app, options.fleet);
 }
 
 // Of the program that judges: another build may judge otherwise.
@@ -85,6 +90,7 @@ score::ScoreWorkersOptions workers_of(const ServerOptions& options,
   score::ScoreWorkersOptions result;
   result.workers = options.workers;
   result.worker.candidate_seconds = options.candidate_seconds;
+  if (options.fleet.used) result.worker.margin_seconds = kFleetSeconds;
   SpawnRequest& request = result.worker.program;
   request.program = program;
   request.arguments = {"--states",
@@ -187,6 +193,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kUsage;
   }
+  export_fleet(options.fleet);
   rlimit descriptors{};
   if (::getrlimit(RLIMIT_NOFILE, &descriptors) == 0) {
     descriptors.rlim_cur = std::min(descriptors.rlim_max, kMostDescriptors);

@@ -2,6 +2,7 @@
 // on standard input, scores go to standard output, one message each (base/frame_stream.h,
 // score/score_item.h). It ends when nobody asks it any more.
 #include "base/frame_stream.h"
+#include "cli/fleet_flags.h"
 #include "cli/problem_flags.h"
 #include "cli/program.h"
 #include "cli/program_mains.h"
@@ -34,11 +35,13 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", std::string("regraph-score-worker ") + REGRAPH_VERSION);
   app.add_option("--states", options.states, "folder of the registered states")->required();
   SessionOptions session;
+  FleetFlags flags;
   session.evaluator = options.evaluator;
   add_device_options(app, session);
   app.add_option("--candidate-seconds", options.candidate_seconds, "that an answer may take")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  add_fleet_options(app, flags);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -46,6 +49,9 @@ int run(int argc, char** argv) {
   }
   options.device = session.device;
   options.evaluator = session.evaluator;
+  const auto fleet = fleet_of(program, flags, false);
+  if (!fleet) return program.fail(fleet.error());
+  options.fleet = fleet->access;
   // Whatever else prints must not end up between the answers.
   const int answers = ::dup(STDOUT_FILENO);
   if (answers < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return kInternalError;

@@ -42,14 +42,21 @@ int default_jobs() {
   return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
-SearchConfig config_of(const SearchOptions& options, const Session& session) {
+// The workers of a search: as many as the fleet has places, or processors here.
+void choose_jobs(int asked, int places, SearchConfig& config) {
+  config.jobs = asked > 0 ? asked : std::max(default_jobs(), places);
+  // Those that wait for the fleet must not keep the steps here from being applied.
+  if (places > 0) config.extra_workers = default_jobs();
+}
+
+SearchConfig config_of(const SearchOptions& options, const Session& session, int places) {
   SearchConfig config = session.configuration();
   config.searcher = options.search;
   config.selection = options.selection;
   config.budget.evaluations =
       options.evaluations.value_or(options.time_seconds > 0.0 ? 0 : kDefaultEvaluations);
   config.budget.wall_seconds = options.time_seconds;
-  config.jobs = options.jobs > 0 ? options.jobs : default_jobs();
+  choose_jobs(options.jobs, places, config);
   config.learn = options.learn;
   configure_for(options.language_model, config);
   if (!options.check.empty()) {
@@ -210,6 +217,9 @@ SessionOptions session_options(const SearchOptions& options) {
 
 int start(const Program& program, const SearchOptions& options, Heartbeat& heartbeat) {
   SessionOptions opening = session_options(options);
+  auto fleet = fleet_of(program, options.fleet, options.quiet);
+  if (!fleet) return program.fail(fleet.error());
+  opening.fleet = fleet->access;
   opening.open.on_phase = [&](const std::string& what) { heartbeat.phase(what); };
   auto session = Session::open(opening, program.installation(), program.interrupted());
   if (!session) {
@@ -220,7 +230,7 @@ int start(const Program& program, const SearchOptions& options, Heartbeat& heart
   Session& ready = **session;
   if (options.session.open.fill_in) return program.print(initial_manifest(ready.opened()), 0);
   show_notes(ready.opened(), options);
-  const SearchConfig config = config_of(options, ready);
+  const SearchConfig config = config_of(options, ready, fleet->places);
   if (options.dry_run) {
     heartbeat.phase("evaluating the original");
     auto text = dry_run(ready, options, config, program.interrupted());
@@ -250,15 +260,15 @@ int resume(const Program& program, SearchOptions options, Heartbeat& heartbeat) 
   }
   options.language_model = std::move(*asked);
   heartbeat.phase("opening the run's problem and checking the original");
-  auto session = Session::reopen(description, program.installation(), program.interrupted());
+  const auto fleet = fleet_of(program, options.fleet, options.quiet);
+  if (!fleet) return program.fail(fleet.error());
+  auto session =
+      Session::reopen(description, program.installation(), program.interrupted(), fleet->access);
   if (!session) return program.fail(session.error());
   show_notes((*session)->opened(), options);
   SearchConfig config = description.config;
-  if (options.jobs > 0) {
-    config.jobs = options.jobs;
-  } else if (!description.jobs_chosen) {
-    config.jobs = default_jobs();
-  }
+  if (options.jobs > 0 || !description.jobs_chosen)
+    choose_jobs(options.jobs, fleet->places, config);
   if (!options.quiet)
     say(fmt::format("resumed: {} evaluations are known already\n", (*run)->evaluations()));
   return SearchCommand(program, options, **session, **run, config, true, heartbeat).execute();

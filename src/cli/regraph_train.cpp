@@ -188,13 +188,16 @@ int run(int argc, char** argv) {
   study->add_option("FILE", ignored);
   vary->add_option("FILE", ignored);
 
+  for (CLI::App* searching : {search, slow, loop, eval, study, vary})
+    add_fleet_options(*searching, options.fleet);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kUsage;
   }
-  if (*study) return train_study(program, standard_input());
-  if (*vary) return train_variation(program, standard_input());
+  export_fleet(options.fleet);
+  if (*study) return train_study(program, standard_input(), options.fleet);
+  if (*vary) return train_variation(program, standard_input(), options.fleet);
   if (*slow) return write_slow_variants(program, options);
   if (*graph) return train_graph_file(program, options);
   if (*model) return train_policy_file(program, options);

@@ -1,6 +1,7 @@
 // Command line of regraph-search.
 #pragma once
 
+#include "cli/fleet_flags.h"
 #include "search/config.h"
 #include "session/language_model_options.h"
 #include "session/session.h"
@@ -15,6 +16,7 @@ struct SearchOptions {
   std::string search = "mcgs";
   SelectionConfig selection;  // of the methods
   LanguageModelOptions language_model;
+  FleetFlags fleet;
   std::optional<int> evaluations;
   double time_seconds = 0.0;       // 0: no limit
   int jobs = 0;                    // 0: as many as there are processors

@@ -63,12 +63,14 @@ void add_searches(const Program& program, const TrainOptions& options, const Tra
 
 }  // namespace
 
-int train_study(const Program& program, const std::string& text) {
+int train_study(const Program& program, const std::string& text, const FleetFlags& flags) {
   const auto request = learn::read_study(text);
   if (!request) return said(program, request.error());
-  const auto done =
-      learn::study_kernel(*request, program.installation(), REGRAPH_VERSION, program.interrupted(),
-                          [&](const std::string& line) { program.say(line); });
+  const auto fleet = fleet_of(program, flags, false);
+  if (!fleet) return program.fail(fleet.error());
+  const auto done = learn::study_kernel(
+      *request, program.installation(), REGRAPH_VERSION, program.interrupted(),
+      [&](const std::string& line) { program.say(line); }, fleet->access);
   return done ? 0 : program.fail(done.error());
 }
 

@@ -25,8 +25,10 @@ namespace regraph::cli {
 // `regraph-train slow`
 [[nodiscard]] int write_slow_variants(const Program& program, const TrainOptions& options);
 // `regraph-train vary -`: the variants of one kernel, for learn::run_tasks.
-[[nodiscard]] int train_variation(const Program& program, const std::string& text);
+[[nodiscard]] int train_variation(const Program& program, const std::string& text,
+                                  const FleetFlags& flags);
 // `regraph-train study -`: the searches of one kernel, for run_studies (learn/study_pool.h).
-[[nodiscard]] int train_study(const Program& program, const std::string& text);
+[[nodiscard]] int train_study(const Program& program, const std::string& text,
+                              const FleetFlags& flags);
 
 }  // namespace regraph::cli

@@ -1,6 +1,7 @@
 // What regraph-train is asked for. Plain data.
 #pragma once
 
+#include "cli/fleet_flags.h"
 #include "learn/kernel_study.h"
 #include "learn/policy_training.h"
 
@@ -36,6 +37,7 @@ struct TrainOptions {
   bool sealed = false;     // sealed families too
   bool any_build = false;  // evaluations that another build kept count, too
   bool quiet = false;
+  FleetFlags fleet;
 };
 
 }  // namespace regraph::cli

@@ -17,8 +17,12 @@ namespace {
 learn::VariationRequest request_for(const Program& program, const TrainOptions& options,
                                     const learn::CorpusKernel& kernel) {
   learn::VariationRequest request;
-  request.place = {std::filesystem::absolute(kernel.file), options.device, options.evaluator,
-                   std::filesystem::absolute(study_folder(options, kernel)), options.any_build};
+  request.place = {std::filesystem::absolute(kernel.file),
+                   options.device,
+                   options.evaluator,
+                   std::filesystem::absolute(study_folder(options, kernel)),
+                   options.any_build,
+                   {}};
   for (const learn::RunDigest& digest : kept_digests(program, options, {kernel}, options.labels)) {
     const auto path = digest.path_to_fastest();
     const bool known = std::ranges::find(request.paths, path) != request.paths.end();
@@ -40,9 +44,12 @@ std::string summary(const learn::VariedKernel& varied) {
 
 }  // namespace
 
-int train_variation(const Program& program, const std::string& text) {
-  const auto request = learn::read_variation(text);
+int train_variation(const Program& program, const std::string& text, const FleetFlags& flags) {
+  auto request = learn::read_variation(text);
   if (!request) return program.fail(session_error(request.error()));
+  const auto fleet = fleet_of(program, flags, false);
+  if (!fleet) return program.fail(fleet.error());
+  request->place.fleet = fleet->access;
   const auto done = learn::vary_kernel(*request, program.installation(), program.interrupted());
   return done ? 0 : program.fail(done.error());
 }

@@ -16,6 +16,7 @@ Result<OpenedKernel, SessionError> open_kernel(const KernelSource& source,
   options.device = source.device;
   options.evaluator = source.evaluator;
   options.policy = kNoPolicy;
+  options.fleet = source.fleet;
   auto session = Session::open(options, installation, cancellation);
   if (!session) return std::move(session).error();
   auto expander = (*session)->expander({}, (*session)->configuration());

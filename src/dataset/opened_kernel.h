@@ -23,6 +23,7 @@ struct KernelSource {
   std::string device;
   std::string evaluator = "model";
   std::filesystem::path prompts;  // empty: the shipped ones
+  FleetAccess fleet = {};         // who evaluates, where it is not this process
 };
 
 struct OpenedKernel {

@@ -69,10 +69,11 @@ class Study {
   Study(const StudyRequest& request, const Installation& installation, std::string program)
       : request_(request), installation_(installation), program_(std::move(program)) {}
 
-  [[nodiscard]] Result<void, SessionError> open(const Cancellation& cancellation) {
-    auto kernel = StudiedKernel::open(
-        {request_.kernel, request_.device, request_.evaluator, request_.output, request_.any_build},
-        installation_, cancellation);
+  [[nodiscard]] Result<void, SessionError> open(const FleetAccess& fleet,
+                                                const Cancellation& cancellation) {
+    auto kernel = StudiedKernel::open({request_.kernel, request_.device, request_.evaluator,
+                                       request_.output, request_.any_build, fleet},
+                                      installation_, cancellation);
     if (!kernel) return std::move(kernel).error();
     kernel_ = std::move(*kernel);
     return {};
@@ -201,7 +202,8 @@ Result<void, SessionError> study_kernel(const StudyRequest& request,
                                         const Installation& installation,
                                         const std::string& program,
                                         const Cancellation& cancellation,
-                                        const std::function<void(const std::string&)>& tell) {
+                                        const std::function<void(const std::string&)>& tell,
+                                        const FleetAccess& fleet) {
   Study study(request, installation, program);
   bool opened = false;
   for (const StudySearch& search : request.searches) {
@@ -212,7 +214,7 @@ Result<void, SessionError> study_kernel(const StudyRequest& request,
     if (!prepared) return std::move(prepared).error();
     if (request.replace && made_with(path, prepared->settings)) continue;
     if (!opened) {
-      if (auto ready = study.open(cancellation); !ready) return ready;
+      if (auto ready = study.open(fleet, cancellation); !ready) return ready;
       opened = true;
     }
     const auto found = study.search(std::move(*prepared), cancellation);

@@ -8,6 +8,7 @@
 #include "search/config.h"
 #include "session/installation.h"
 #include "session/session_error.h"
+#include "session/session_options.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -67,9 +68,11 @@ struct StudyRequest {
                                                   const std::string& label);
 
 // Carries out the searches one after the other and writes a digest and examples for each. `tell`
-// gets a line a search. Errors: as Session::open; what was written until then is kept.
+// gets a line a search. `fleet`: who evaluates. Errors: as Session::open; what was written until
+// then is kept.
 [[nodiscard]] Result<void, SessionError> study_kernel(
     const StudyRequest& request, const Installation& installation, const std::string& program,
-    const Cancellation& cancellation, const std::function<void(const std::string&)>& tell);
+    const Cancellation& cancellation, const std::function<void(const std::string&)>& tell,
+    const FleetAccess& fleet = {});
 
 }  // namespace regraph::learn

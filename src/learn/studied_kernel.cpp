@@ -22,6 +22,7 @@ Result<std::unique_ptr<StudiedKernel>, SessionError> StudiedKernel::open(
   options.device = place.device;
   options.evaluator = place.evaluator;
   options.policy = kNoPolicy;
+  options.fleet = place.fleet;
   auto session = Session::open(options, installation, cancellation);
   if (!session) return std::move(session).error();
   kernel->session_ = std::move(*session);

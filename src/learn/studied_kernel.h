@@ -22,6 +22,7 @@ struct StudyPlace {
   std::string evaluator;
   std::filesystem::path folder;  // where evaluations are kept
   bool any_build = false;        // those kept by other builds of the program count, too
+  FleetAccess fleet = {};        // who evaluates, where it is not this process
 };
 
 class StudiedKernel {

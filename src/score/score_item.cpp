@@ -1,8 +1,8 @@
 #include "score/score_item.h"
 
 #include "base/field_json.h"
+#include "base/json_text.h"
 #include "score/item_json.h"
-#include "score/json_text.h"
 
 #include <fmt/format.h>
 

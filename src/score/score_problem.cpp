@@ -36,6 +36,7 @@ Result<std::unique_ptr<ScoreProblem>, SessionError> ScoreProblem::open(
   options.device = place.device;
   options.evaluator = place.evaluator;
   options.policy = kNoPolicy;
+  options.fleet = place.fleet;
   auto session = Session::open(options, installation, cancellation);
   if (!session) {
     SessionError error = std::move(session).error();

@@ -20,6 +20,7 @@ struct OpeningPlace {
   std::string device;
   std::string evaluator;
   double candidate_seconds = 10.0;
+  FleetAccess fleet = {};  // who evaluates, where it is not this process
 };
 
 // Not thread-safe.

@@ -101,7 +101,8 @@ struct Scorer::State {
       open.splice(open.begin(), open, entry);
       return open.front().second.get();
     }
-    const OpeningPlace place{options.device, options.evaluator, options.candidate_seconds};
+    const OpeningPlace place{options.device, options.evaluator, options.candidate_seconds,
+                             options.fleet};
     auto opened = ScoreProblem::open(*registry.problem(id), place, installation, cancellation);
     if (!opened) return std::move(opened).error();
     while (!open.empty() && open.size() >= options.open_problems)

@@ -7,6 +7,7 @@
 #include "score/state_registry.h"
 #include "session/installation.h"
 #include "session/session_error.h"
+#include "session/session_options.h"
 
 #include <cstddef>
 #include <filesystem>
@@ -24,6 +25,7 @@ struct ScorerOptions {
   std::string evaluator = "model";
   double candidate_seconds = 10.0;  // an answer may take, compiling included
   std::size_t open_problems = 32;   // kept ready; the one that was used longest ago goes first
+  FleetAccess fleet = {};           // who evaluates, where it is not this process
 };
 
 // Not thread-safe: one for each worker process.

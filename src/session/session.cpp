@@ -2,12 +2,14 @@
 
 #include "eval/gpu/driver/gpu_disturbances.h"
 #include "eval/verify/inputs.h"
+#include "fleet/fleet_evaluator.h"
 #include "llm/expand/candidate_reader.h"
 #include "regraph/regraph_yaml.h"
 #include "search/driver.h"
 #include "search/final_selection.h"
 #include "session/evaluators.h"
 #include "session/expanders.h"
+#include "session/fleet_problem.h"
 #include "session/load_graph.h"
 #include "session/measured_answer.h"
 #include "session/opened_problem.h"
@@ -36,7 +38,9 @@ struct Session::State {
   std::vector<std::filesystem::path> header_folders;  // that the user named
   std::unique_ptr<OpenedProblem> opened;
   SessionEvaluator evaluator;
-  std::unique_ptr<SessionPolicy> policy;  // null: priors come from the graph alone
+  std::shared_ptr<fleet::JobQueue> fleet_queue;
+  std::unique_ptr<fleet::FleetEvaluator> fleet;  // null: candidates are evaluated here
+  std::unique_ptr<SessionPolicy> policy;         // null: priors come from the graph alone
   std::unique_ptr<gpu::DisturbanceLog> disturbances;
 
   static Result<std::unique_ptr<State>, SessionError> make(const Installation& installation,
@@ -50,7 +54,8 @@ struct Session::State {
 
   Result<void, SessionError> prepare(ProblemSource source, ChosenDevice device,
                                      const std::string& evaluator_name, PolicyBlob blob,
-                                     const OpenOptions& chosen, const Cancellation& cancellation) {
+                                     const OpenOptions& chosen, const FleetAccess& workers,
+                                     const Cancellation& cancellation) {
     options = chosen;
     auto ready =
         open_problem(std::move(source), std::move(device), toolchain, options, cancellation);
@@ -62,6 +67,17 @@ struct Session::State {
                                cancellation);
     if (!made) return std::move(made).error();
     evaluator = std::move(*made);
+    if (workers.queue) {
+      if (evaluator.gpu != nullptr)
+        return usage("--fleet is for predictions: add --evaluator model");
+      auto problem = fleet_problem(*opened, evaluator.name, options);
+      if (!problem) return usage("the problem cannot be handed on: " + problem.error().message);
+      fleet_queue = workers.queue;
+      fleet = std::make_unique<fleet::FleetEvaluator>(
+          *fleet_queue, *evaluator.evaluator,
+          fleet::FleetEvaluatorOptions{
+              .lane = workers.lane, .problem = *std::move(problem), .report = workers.report});
+    }
     auto read = SessionPolicy::make(std::move(blob), graph, *opened);
     if (!read) return std::move(read).error();
     policy = std::move(*read);
@@ -69,6 +85,8 @@ struct Session::State {
         std::make_unique<gpu::DisturbanceLog>(evaluator.gpu_bus_ids, gpu::nvml_candidates());
     return {};
   }
+
+  [[nodiscard]] Evaluator& judge() const { return fleet ? *fleet : *evaluator.evaluator; }
 
   // The program that launched the kernel has the last word.
   void run_program(SearchOutcome& outcome, SearchEvidence& evidence,
@@ -149,27 +167,29 @@ Result<std::unique_ptr<Session>, SessionError> Session::open(const SessionOption
   (*state)->header_folders.assign(options.problem.include_directories.begin(),
                                   options.problem.include_directories.end());
   auto done = (*state)->prepare(std::move(*source), std::move(*device), options.evaluator,
-                                std::move(*blob), options.open, cancellation);
+                                std::move(*blob), options.open, options.fleet, cancellation);
   if (!done) return std::move(done).error();
   return std::unique_ptr<Session>(new Session(std::move(*state)));
 }
 
 Result<std::unique_ptr<Session>, SessionError> Session::reopen(const RunDescription& description,
                                                                const Installation& installation,
-                                                               const Cancellation& cancellation) {
+                                                               const Cancellation& cancellation,
+                                                               const FleetAccess& fleet) {
   const SearchConfig& config = description.config;
   auto device = choose_device({config.device, config.device_table, config.evaluator},
                               installation.gpu_worker(), cancellation);
   if (!device) return std::move(device).error();
   auto source = recorded_problem_source(description);
   if (!source) return std::move(source).error();
-  auto state =
-      State::make(installation, *device, parse_regraph(description.graph, "the recorded ReGraph"));
+  auto graph = description.graph.empty() ? Result<StepGraph>(StepGraph())
+                                         : parse_regraph(description.graph, "the recorded ReGraph");
+  auto state = State::make(installation, *device, std::move(graph));
   if (!state) return std::move(state).error();
   const OpenOptions options{false, config.seed, config.evaluation_wall_seconds};
   auto done = (*state)->prepare(std::move(*source), std::move(*device), config.evaluator,
                                 {from_hexadecimal(description.policy), "the recorded policy"},
-                                options, cancellation);
+                                options, fleet, cancellation);
   if (!done) return std::move(done).error();
   (*state)->opened->problem.notes = description.notes;
   return std::unique_ptr<Session>(new Session(std::move(*state)));
@@ -223,7 +243,11 @@ Result<Candidate> Session::read_candidate(const std::string& source, const Launc
 
 Evaluation Session::evaluate(const Candidate& candidate, const EvaluationBudget& budget,
                              const Cancellation& cancellation) const {
-  return state_->evaluator.evaluator->evaluate(candidate, budget, cancellation);
+  return state_->judge().evaluate(candidate, budget, cancellation);
+}
+
+void Session::limit_threads(int threads) {
+  state_->judge().limit_threads(threads);
 }
 
 KernelComparison Session::compare(const Candidate& candidate, const Cancellation& cancellation) {
@@ -272,7 +296,7 @@ Result<std::shared_ptr<const SessionExpander>, SessionError> Session::expander(
   const ExpanderPlace place{*state_->opened,
                             state_->graph,
                             state_->toolchain,
-                            *state_->evaluator.evaluator,
+                            state_->judge(),
                             state_->installation,
                             config.seed,
                             config.evaluation_wall_seconds,

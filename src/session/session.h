@@ -69,10 +69,10 @@ class Session {
       const SessionOptions& options, const Installation& installation,
       const Cancellation& cancellation);
   // The same from what a run was started with; no file is read, and messages name the files as they
-  // were named then.
+  // were named then. Without a graph in the description there are no steps: for evaluations alone.
   [[nodiscard]] static Result<std::unique_ptr<Session>, SessionError> reopen(
       const RunDescription& description, const Installation& installation,
-      const Cancellation& cancellation);
+      const Cancellation& cancellation, const FleetAccess& fleet = {});
   ~Session();
 
   [[nodiscard]] const Problem& problem() const;
@@ -99,6 +99,8 @@ class Session {
   // Compiles, verifies and times one candidate of the problem. Thread-safe.
   [[nodiscard]] Evaluation evaluate(const Candidate& candidate, const EvaluationBudget& budget,
                                     const Cancellation& cancellation) const;
+  // The threads that evaluations may use together; one each by default. Before any of them.
+  void limit_threads(int threads);
   // The candidate beside the original: evaluated twice, the second time with fresh inputs, and
   // where times are measured timed interleaved with it, in fresh processes.
   [[nodiscard]] KernelComparison compare(const Candidate& candidate,

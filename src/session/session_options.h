@@ -3,10 +3,15 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace regraph {
+
+namespace fleet {
+class JobQueue;  // fleet/queue/job_queue.h
+}
 
 // What is said about a kernel besides its file.
 struct ProblemOptions {
@@ -30,6 +35,14 @@ struct OpenOptions {
   std::function<void(const std::string&)> on_phase = {};
 };
 
+// Who evaluates candidates where it is not this process.
+struct FleetAccess {
+  std::shared_ptr<fleet::JobQueue> queue;  // null: they are evaluated here
+  std::string lane;                        // of workers that may (fleet/lanes.h)
+  // Told what a user should know of workers; from any thread. May be empty.
+  std::function<void(const std::string&)> report;
+};
+
 struct SessionOptions {
   ProblemOptions problem;
   std::string device;              // a name, an architecture, a .yaml file; empty: the GPU here
@@ -40,6 +53,7 @@ struct SessionOptions {
   // come from the graph alone.
   std::string policy;
   OpenOptions open;
+  FleetAccess fleet;
 };
 
 }  // namespace regraph

@@ -1,7 +1,7 @@
 #include "score/score_item.h"
 
+#include "base/json_text.h"
 #include "score/item_json.h"
-#include "score/json_text.h"
 
 #include <gtest/gtest.h>
 

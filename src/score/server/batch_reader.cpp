@@ -1,7 +1,7 @@
 #include "score/server/batch_reader.h"
 
+#include "base/json_text.h"
 #include "score/item_json.h"
-#include "score/json_text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,6 +1,6 @@
 #include "score/server/http_server.h"
 
-#include "score/json_text.h"
+#include "base/json_text.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "score/server/reward_service.h"
 
-#include "score/json_text.h"
+#include "base/json_text.h"
 #include "score/server/batch_reader.h"
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 #include "score/server/score_journal.h"
 
+#include "base/json_text.h"
 #include "learn/reward.h"
 #include "score/item_json.h"
-#include "score/json_text.h"
 
 #include <fmt/format.h>
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace regraph::score {
+namespace regraph {
 
 // What a reader takes at most.
 struct JsonLimits {
@@ -24,4 +24,4 @@ struct JsonLimits {
 // On one line. Bytes that are not UTF-8 are replaced by U+FFFD.
 [[nodiscard]] std::string json_line(const nlohmann::ordered_json& json);
 
-}  // namespace regraph::score
+}  // namespace regraph

@@ -1,4 +1,4 @@
-#include "score/json_text.h"
+#include "base/json_text.h"
 
 #include "base/utf8.h"
 
@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace regraph::score {
+namespace regraph {
 namespace {
 
 constexpr std::size_t kQuotedError = 200;  // bytes of what the parser says
@@ -55,4 +55,4 @@ std::string json_line(const nlohmann::ordered_json& json) {
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-}  // namespace regraph::score
+}  // namespace regraph

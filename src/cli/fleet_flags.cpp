@@ -1,0 +1,145 @@
+#include "cli/fleet_flags.h"
+
+#include "eval/compile/compiler.h"
+#include "fleet/evaluator_version.h"
+#include "fleet/lanes.h"
+#include "fleet/presence.h"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdlib>
+#include <system_error>
+#include <utility>
+
+namespace regraph::cli {
+namespace {
+
+constexpr const char* kFleetGroup = "Fleet";
+constexpr const char* kServerVariable = "REGRAPH_FLEET";
+constexpr const char* kTokenVariable = "REGRAPH_FLEET_TOKEN";
+constexpr const char* kCaVariable = "REGRAPH_FLEET_CA";
+constexpr const char* kCertificateVariable = "REGRAPH_FLEET_CERTIFICATE";
+constexpr const char* kKeyVariable = "REGRAPH_FLEET_KEY";
+constexpr std::size_t kMostWorkers = 1000;  // notices read; a board is open to whoever may write
+
+// Options and the variables of the environment that stand in for them.
+void add_connection_options(CLI::App& app, fleet::NatsOptions& nats) {
+  app.add_option("--fleet-token", nats.token_file, "file with the server's token")
+      ->envname(kTokenVariable)
+      ->group(kFleetGroup);
+  app.add_option("--fleet-ca", nats.ca_file,
+                 "certificate of the server's authority; the connection is TLS then")
+      ->envname(kCaVariable)
+      ->group(kFleetGroup);
+  app.add_option("--fleet-certificate", nats.certificate_file,
+                 "this client's certificate, where the server asks for one")
+      ->envname(kCertificateVariable)
+      ->group(kFleetGroup);
+  app.add_option("--fleet-key", nats.key_file, "the key of that certificate")
+      ->envname(kKeyVariable)
+      ->group(kFleetGroup);
+}
+
+SessionError explained(Error error) {
+  switch (error.code) {
+    case ErrorCode::invalid_argument:
+    case ErrorCode::permission:
+    case ErrorCode::not_found:
+    case ErrorCode::unsupported:
+    case ErrorCode::io:
+      return usage("the fleet: " + error.message);
+    default:
+      return {FailureCause::internal, "the fleet: " + std::move(error).message};
+  }
+}
+
+}  // namespace
+
+void add_fleet_options(CLI::App& app, FleetFlags& flags) {
+  app.add_option_function<std::string>(
+         "--fleet",
+         [&flags](const std::string& server) {
+           flags.nats.server = server;
+           flags.used = true;
+         },
+         "have candidates evaluated by the workers (regraph-worker) of this NATS server, e.g. "
+         "nats://127.0.0.1:4222")
+      ->envname(kServerVariable)
+      ->group(kFleetGroup);
+  add_connection_options(app, flags.nats);
+}
+
+void add_fleet_server_options(CLI::App& app, FleetFlags& flags) {
+  flags.used = true;
+  app.add_option("--server", flags.nats.server, "NATS server with JetStream")
+      ->capture_default_str()
+      ->group(kFleetGroup);
+  add_connection_options(app, flags.nats);
+}
+
+Result<ConnectedFleet, SessionError> fleet_of(const Program& program, const FleetFlags& flags,
+                                              bool quiet) {
+  if (!flags.used) return ConnectedFleet{};
+  return connect_fleet(flags, [&program, quiet](const std::string& text) {
+    if (!quiet) program.say(text);
+  });
+}
+
+void export_fleet(const FleetFlags& flags) {
+  if (!flags.used) return;
+  const auto name = [](const char* variable, const std::string& value) {
+    if (!value.empty()) ::setenv(variable, value.c_str(), 1);
+  };
+  const auto name_file = [&](const char* variable, const std::filesystem::path& file) {
+    std::error_code ignored;
+    if (!file.empty()) name(variable, std::filesystem::absolute(file, ignored).string());
+  };
+  name(kServerVariable, flags.nats.server);
+  name_file(kTokenVariable, flags.nats.token_file);
+  name_file(kCaVariable, flags.nats.ca_file);
+  name_file(kCertificateVariable, flags.nats.certificate_file);
+  name_file(kKeyVariable, flags.nats.key_file);
+}
+
+Result<std::string, SessionError> fleet_version() {
+  auto toolkit = find_cuda_toolkit();
+  if (!toolkit) return SessionError{FailureCause::no_device, toolkit.error().message};
+  return fleet::evaluator_version(toolkit->nvrtc_library);
+}
+
+Result<std::shared_ptr<fleet::Broker>, SessionError> connect_broker(
+    const fleet::NatsOptions& options) {
+  auto broker = fleet::connect_nats(options);
+  if (!broker) return explained(std::move(broker).error());
+  return std::shared_ptr<fleet::Broker>(*std::move(broker));
+}
+
+Result<ConnectedFleet, SessionError> connect_fleet(
+    FleetFlags flags, const std::function<void(const std::string&)>& say) {
+  auto version = fleet_version();
+  if (!version) return std::move(version).error();
+  flags.nats.report = say;
+  auto broker = connect_broker(flags.nats);
+  if (!broker) return std::move(broker).error();
+  ConnectedFleet result;
+  result.broker = *std::move(broker);
+  result.access = {result.broker, fleet::prediction_lane(*version), say};
+  auto notices = result.broker->notices(fleet::Board::workers, kMostWorkers);
+  if (!notices) return explained(std::move(notices).error());
+  std::vector<fleet::WorkerPresence> workers;
+  for (const auto& [name, text] : *notices) {
+    if (auto worker = fleet::read_presence(text)) workers.push_back(*std::move(worker));
+  }
+  result.places = fleet::places_of(workers, result.access.lane);
+  if (result.places == 0) {
+    say(workers.empty()
+            ? "no worker is there yet; the search waits for one: regraph-worker --server " +
+                  flags.nats.server
+            : "none of the " + std::to_string(workers.size()) +
+                  " workers that are there is of this build (" + *version +
+                  "); the search waits for one");
+  }
+  return result;
+}
+
+}  // namespace regraph::cli

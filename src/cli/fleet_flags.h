@@ -1,0 +1,55 @@
+// Options that say which fleet a program works with.
+#pragma once
+
+#include "cli/program.h"
+#include "fleet/nats/nats_broker.h"
+#include "session/session_options.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace CLI {  // NOLINT(readability-identifier-naming)
+class App;
+}
+
+namespace regraph::cli {
+
+struct FleetFlags {
+  fleet::NatsOptions nats;
+  bool used = false;  // whether a fleet was named
+};
+
+// --fleet and what a connection needs, for programs that want work done.
+void add_fleet_options(CLI::App& app, FleetFlags& flags);
+// What a connection needs, for those that do it; --server beside them.
+void add_fleet_server_options(CLI::App& app, FleetFlags& flags);
+
+// This build and CUDA toolkit, as lanes have it. Error: no_device (no toolkit).
+[[nodiscard]] Result<std::string, SessionError> fleet_version();
+
+struct ConnectedFleet {
+  std::shared_ptr<fleet::Broker> broker;
+  FleetAccess access;  // for predictions
+  int places = 0;      // that its workers have now
+};
+
+// `say` is told what a user should know. Errors: usage (address, files, token), no_device, internal
+// (no server there, no libnats).
+[[nodiscard]] Result<ConnectedFleet, SessionError> connect_fleet(
+    FleetFlags flags, const std::function<void(const std::string&)>& say);
+
+// Nothing where no fleet was named. `program` says what a user should know, unless `quiet`.
+[[nodiscard]] Result<ConnectedFleet, SessionError> fleet_of(const Program& program,
+                                                            const FleetFlags& flags, bool quiet);
+
+// Names the fleet to processes that this one starts: they read REGRAPH_FLEET and the like where
+// they are not told otherwise. Before there are threads.
+void export_fleet(const FleetFlags& flags);
+
+// As connect_nats, with the errors of programs.
+[[nodiscard]] Result<std::shared_ptr<fleet::Broker>, SessionError> connect_broker(
+    const fleet::NatsOptions& options);
+
+}  // namespace regraph::cli

@@ -1,0 +1,154 @@
+#include "fleet/fleet_evaluator.h"
+
+#include "base/files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+namespace regraph::fleet {
+namespace {
+
+constexpr double kLongestSeconds = 7.0 * 24 * 3600;
+constexpr std::chrono::milliseconds kPause{200};
+constexpr std::size_t kLargestFile = std::size_t{2} << 30;
+
+Evaluation cancelled() {
+  Evaluation evaluation;
+  evaluation.verdict = Verdict::timeout;
+  evaluation.message = "cancelled before it was evaluated";
+  return evaluation;
+}
+
+// What a search goes by; the words of a message may name files of the machine that said it.
+bool same(const Evaluation& one, const Evaluation& other) {
+  return one.verdict == other.verdict &&
+         (!one.correct() || (one.time.median_seconds == other.time.median_seconds &&
+                             one.machine_code == other.machine_code));
+}
+
+}  // namespace
+
+double FleetEvaluator::longest_seconds(const EvaluationBudget& budget, int calls) const {
+  (void)budget, (void)calls;
+  return kLongestSeconds;
+}
+
+void FleetEvaluator::limit_threads(int threads) {
+  const int processors = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  here_.limit_threads(std::min(threads, processors));
+}
+
+Evaluation FleetEvaluator::evaluate(const Candidate& candidate, const EvaluationBudget& budget,
+                                    const Cancellation& cancellation) {
+  if (budget.effort == EvaluationBudget::Effort::confirmation)
+    return evaluate_here(candidate, budget, cancellation);
+  EvaluationJob evaluation;
+  evaluation.problem = options_.problem.id;
+  evaluation.candidate.source = candidate.source;
+  evaluation.candidate.plan = candidate.plan;
+  evaluation.candidate.assumptions = candidate.assumptions;
+  evaluation.budget = budget;
+  const Job job = job_of(options_.lane, evaluation);
+  if (const Status kept = keep_problem(cancellation); !kept) {
+    return kept.error().code == ErrorCode::cancelled
+               ? cancelled()
+               : evaluate_here(candidate, budget, cancellation);
+  }
+  const Result<std::string> said = queue_.ask(job, cancellation);
+  if (!said && said.error().code == ErrorCode::cancelled) return cancelled();
+  if (!said) {
+    report_once("evaluated here: " + said.error().message);
+    return evaluate_here(candidate, budget, cancellation);
+  }
+  Result<EvaluationAnswer> answer = read_answer(*said);
+  if (!answer || !answer->evaluation) {
+    report_once(answer ? fmt::format("evaluated here, because worker {} could not: {}",
+                                     answer->worker, answer->trouble)
+                       : "evaluated here, because a worker said something else: " +
+                             answer.error().message);
+    return evaluate_here(candidate, budget, cancellation);
+  }
+  remote_.fetch_add(1);
+  if (!is_checked(job)) return std::move(*answer->evaluation);
+  return checked(std::move(*answer->evaluation), answer->worker, candidate, budget, cancellation);
+}
+
+bool FleetEvaluator::is_checked(const Job& job) const {
+  const int share = options_.checked_share;
+  return share > 0 && job.id.high % static_cast<std::uint64_t>(share) == 0;
+}
+
+Evaluation FleetEvaluator::checked(Evaluation remote, const std::string& worker,
+                                   const Candidate& candidate, const EvaluationBudget& budget,
+                                   const Cancellation& cancellation) {
+  checked_.fetch_add(1);
+  Evaluation here = here_.evaluate(candidate, budget, cancellation);
+  // Load decides over what timed out.
+  const bool telling = !cancellation.requested() && here.verdict != Verdict::timeout &&
+                       remote.verdict != Verdict::timeout;
+  if (!telling || same(here, remote)) return remote;
+  differing_.fetch_add(1);
+  report_once(
+      fmt::format("worker {} says something else of a candidate than is found here ({}, "
+                  "{:.4g} us; here {}, {:.4g} us): it is broken or lies; do not trust "
+                  "what else it said",
+                  worker, name(remote.verdict), remote.time.median_seconds * 1e6,
+                  name(here.verdict), here.time.median_seconds * 1e6));
+  return here;
+}
+
+Evaluation FleetEvaluator::evaluate_here(const Candidate& candidate, const EvaluationBudget& budget,
+                                         const Cancellation& cancellation) {
+  local_.fetch_add(1);
+  return here_.evaluate(candidate, budget, cancellation);
+}
+
+Status FleetEvaluator::keep_problem(const Cancellation& cancellation) {
+  const std::lock_guard lock(keeping_);
+  while (!problem_kept_) {
+    Status kept = hand_over(cancellation);
+    if (kept) {
+      problem_kept_ = true;
+    } else if (cancellation.requested()) {
+      return fail(ErrorCode::cancelled, "cancelled");
+    } else if (kept.error().code != ErrorCode::io) {
+      report_once("all is evaluated here, because the problem cannot be handed to the fleet: " +
+                  kept.error().message);
+      return kept;
+    } else {
+      report_once("the problem cannot be handed to the fleet yet: " + kept.error().message);
+      std::this_thread::sleep_for(kPause);
+    }
+  }
+  return {};
+}
+
+// The files first: where the text is, they are.
+Status FleetEvaluator::hand_over(const Cancellation& cancellation) {
+  for (const ProblemFile& file : options_.problem.files) {
+    const auto bytes = read_file(file.path, kLargestFile);
+    if (!bytes) return fail(ErrorCode::not_found, bytes.error().message);
+    if (hash_text(*bytes) != file.id)
+      return fail(ErrorCode::not_found, file.path.string() + " has changed");
+    if (Status kept = queue_.keep(file.id, *bytes, cancellation); !kept) return kept;
+  }
+  return queue_.keep(options_.problem.id, options_.problem.text, cancellation);
+}
+
+void FleetEvaluator::report_once(const std::string& text) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!reported_.insert(text).second) return;
+  }
+  if (options_.report) options_.report(text);
+}
+
+FleetEvaluator::Statistics FleetEvaluator::statistics() const {
+  return {remote_.load(), local_.load(), checked_.load(), differing_.load()};
+}
+
+}  // namespace regraph::fleet

@@ -1,0 +1,81 @@
+// An evaluator whose work is done by the workers of a fleet.
+//
+//   evaluate ──> job ──> JobQueue::ask ──> answer ──> Evaluation
+//      │                                     │ trouble, or too large to travel
+//      └── confirmations ────────────────────┴──> here
+#pragma once
+
+#include "eval/evaluator.h"
+#include "fleet/evaluation_job.h"
+#include "fleet/problem_text.h"
+#include "fleet/queue/job_queue.h"
+
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <set>
+#include <string>
+
+namespace regraph::fleet {
+
+struct FleetEvaluatorOptions {
+  std::string lane;
+  ProblemText problem;
+  // Of how many candidates one is evaluated here, too, and compared; 0: none.
+  int checked_share = 16;
+  // Told, in words, what a user should know: a worker that could not or that lies. May be empty.
+  std::function<void(const std::string&)> report;
+};
+
+// Predictions. Evaluation is deterministic, so it does not matter which worker it was; and what a
+// finalist is confirmed by is found out here, so that no worker's word alone carries an answer.
+// Thread-safe.
+class FleetEvaluator final : public Evaluator {
+ public:
+  // Both must outlive this.
+  FleetEvaluator(JobQueue& queue, Evaluator& here, FleetEvaluatorOptions options)
+      : queue_(queue), here_(here), options_(std::move(options)) {}
+
+  [[nodiscard]] Evaluation evaluate(const Candidate& candidate, const EvaluationBudget& budget,
+                                    const Cancellation& cancellation) override;
+  // Workers may be away for hours: a search waits.
+  [[nodiscard]] double longest_seconds(const EvaluationBudget& budget, int calls) const override;
+  // As many as a fleet has places are more than this machine may have processors.
+  void limit_threads(int threads) override;
+  [[nodiscard]] Ahead may_work_ahead() const override { return here_.may_work_ahead(); }
+
+  struct Statistics {
+    std::uint64_t remote = 0;     // evaluations by workers
+    std::uint64_t local = 0;      // here, checks aside
+    std::uint64_t checked = 0;    // evaluated here, too
+    std::uint64_t differing = 0;  // of these: an answer that was not what it is here
+  };
+  [[nodiscard]] Statistics statistics() const;
+
+ private:
+  [[nodiscard]] bool is_checked(const Job& job) const;
+  // What it is here, where the worker's answer is to be compared with it.
+  [[nodiscard]] Evaluation checked(Evaluation remote, const std::string& worker,
+                                   const Candidate& candidate, const EvaluationBudget& budget,
+                                   const Cancellation& cancellation);
+  [[nodiscard]] Evaluation evaluate_here(const Candidate& candidate, const EvaluationBudget& budget,
+                                         const Cancellation& cancellation);
+  // Errors: cancelled, else what keeps the fleet from being of use.
+  [[nodiscard]] Status keep_problem(const Cancellation& cancellation);
+  [[nodiscard]] Status hand_over(const Cancellation& cancellation);
+  void report_once(const std::string& text);
+
+  JobQueue& queue_;
+  Evaluator& here_;
+  const FleetEvaluatorOptions options_;
+  std::mutex keeping_;
+  bool problem_kept_ = false;
+  std::mutex mutex_;
+  std::set<std::string> reported_;
+  std::atomic<std::uint64_t> remote_ = 0;
+  std::atomic<std::uint64_t> local_ = 0;
+  std::atomic<std::uint64_t> checked_ = 0;
+  std::atomic<std::uint64_t> differing_ = 0;
+};
+
+}  // namespace regraph::fleet

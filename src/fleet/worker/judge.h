@@ -1,0 +1,34 @@
+// Judges candidates of whatever problem it is asked about, in a process that may be lost.
+#pragma once
+
+#include "base/cancellation.h"
+#include "fleet/evaluation_job.h"
+#include "session/installation.h"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace regraph::fleet {
+
+// Not thread-safe.
+class Judge {
+ public:
+  // Problems kept open; the one that was used longest ago goes first.
+  static constexpr std::size_t kOpenProblems = 4;
+
+  // `threads`: that one evaluation may use.
+  Judge(Installation installation, int threads);
+  ~Judge();
+
+  // Reads a request (judge_request.h) and gives the answer's text, without the worker's name. Never
+  // fails for a bad candidate; trouble where the request or the problem cannot be read or opened.
+  [[nodiscard]] EvaluationAnswer judge(std::string_view request, const Cancellation& cancellation);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace regraph::fleet

@@ -1,0 +1,41 @@
+#include "fleet/worker/judge_process.h"
+
+#include "fleet/worker/judge.h"
+#include "fleet/worker/judge_request.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace regraph::fleet {
+
+Result<EvaluationAnswer> JudgeProcess::ask(const std::string& problem, const Hash128& problem_id,
+                                           const std::string& evaluation, double wall_seconds,
+                                           const Cancellation& cancellation) {
+  if (!process_ || !process_->alive()) {
+    forget();
+    auto started = ServiceProcess::start(program_);
+    if (!started) return std::move(started).error();
+    process_.emplace(*std::move(started));
+  }
+  const bool is_open = std::ranges::find(open_, problem_id) != open_.end();
+  std::erase(open_, problem_id);
+  open_.push_front(problem_id);
+  if (open_.size() > Judge::kOpenProblems) open_.pop_back();
+  const double seconds =
+      wall_seconds + limits_.margin_seconds + (is_open ? 0.0 : limits_.opening_seconds);
+  const auto said = process_->ask(judge_request({problem, evaluation}), seconds, cancellation);
+  if (!said) {
+    forget();
+    return said.error();
+  }
+  auto answer = read_answer(*said);
+  if (!answer) forget();
+  return answer;
+}
+
+void JudgeProcess::forget() {
+  process_.reset();
+  open_.clear();
+}
+
+}  // namespace regraph::fleet

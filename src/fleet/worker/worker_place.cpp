@@ -1,0 +1,180 @@
+#include "fleet/worker/worker_place.h"
+
+#include "base/files.h"
+#include "fleet/worker/failure_notice.h"
+#include "fleet/worker/lease_keeper.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <thread>
+#include <utility>
+
+namespace regraph::fleet {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kWaitSeconds = 1.0;   // for a job, before it is asked again whether to leave
+constexpr double kRetrySeconds = 0.5;  // until somebody else may try
+constexpr std::chrono::milliseconds kLost{500};  // until the broker is asked again
+
+EvaluationAnswer verdict_of(Verdict verdict, std::string message) {
+  EvaluationAnswer answer;
+  answer.evaluation.emplace();
+  answer.evaluation->verdict = verdict;
+  answer.evaluation->message = std::move(message);
+  return answer;
+}
+
+EvaluationAnswer trouble_of(std::string message) {
+  EvaluationAnswer answer;
+  answer.trouble = std::move(message);
+  return answer;
+}
+
+}  // namespace
+
+void WorkerTally::began(const std::string& what) {
+  const std::lock_guard lock(mutex_);
+  ++busy_;
+  doing_ = what;
+}
+
+void WorkerTally::ended(double seconds, bool done) {
+  const std::lock_guard lock(mutex_);
+  --busy_;
+  busy_seconds_ += seconds;
+  ++(done ? done_ : failed_);
+  if (busy_ == 0) doing_.clear();
+}
+
+void WorkerTally::describe(WorkerPresence& presence) const {
+  const std::lock_guard lock(mutex_);
+  presence.busy = busy_;
+  presence.done = done_;
+  presence.failed = failed_;
+  presence.busy_seconds = busy_seconds_;
+  presence.doing = doing_;
+}
+
+void WorkerPlace::run() {
+  bool was_lost = false;
+  while (!leave_.requested()) {
+    auto lease = broker_.take(options_.self.lanes, kWaitSeconds, leave_);
+    if (!lease) {
+      if (!was_lost && !leave_.requested() && options_.report)
+        options_.report("no jobs can be taken: " + lease.error().message);
+      was_lost = true;
+      std::this_thread::sleep_for(kLost);
+      continue;
+    }
+    was_lost = false;
+    if (*lease != nullptr) work(**lease);
+  }
+}
+
+void WorkerPlace::work(Lease& lease) {
+  const auto job = read_evaluation_job(lease.job().payload);
+  if (!job) {
+    (void)answer(lease, trouble_of("the job cannot be read: " + job.error().message));
+    return;
+  }
+  if (lease.deliveries() > kMostDeliveries) {
+    failed(lease, "its workers went away without a word",
+           verdict_of(Verdict::crash,
+                      fmt::format("{} workers went away with it", lease.deliveries() - 1)));
+    return;
+  }
+  tally_.began(lease.job().id.hex());
+  const auto start = Clock::now();
+  Result<EvaluationAnswer> said = trouble_of("");
+  {
+    const LeaseKeeper keeper(lease);
+    const auto problem = problem_of(job->problem);
+    if (problem) {
+      said =
+          judge_.ask(*problem, job->problem, lease.job().payload, job->budget.wall_seconds, stop_);
+    } else if (problem.error().code == ErrorCode::io) {
+      said = fail(ErrorCode::cancelled, problem.error().message);
+    } else {
+      said = trouble_of("its problem cannot be had: " + problem.error().message);
+    }
+  }
+  const std::chrono::duration<double> seconds = Clock::now() - start;
+  const bool judged = said && said->evaluation;
+  tally_.ended(seconds.count(), judged);
+  if (judged) {
+    (void)answer(lease, *said);
+  } else if (!said && said.error().code == ErrorCode::cancelled) {
+    lease.give_back(kRetrySeconds);  // it is not the job's fault
+  } else if (said) {
+    failed(lease, said->trouble, *said);
+  } else {
+    const bool hung = said.error().code == ErrorCode::resource;
+    failed(lease, said.error().message,
+           verdict_of(hung ? Verdict::timeout : Verdict::crash,
+                      "the processes that judged it died or hung: " + said.error().message));
+  }
+}
+
+bool WorkerPlace::answer(Lease& lease, const EvaluationAnswer& answer) {
+  EvaluationAnswer signed_answer = answer;
+  signed_answer.worker = options_.self.name;
+  const auto first = lease.finish(answer_text(signed_answer), stop_);
+  if (!first && first.error().code == ErrorCode::resource)
+    return lease.finish(answer_text(trouble_of(first.error().message)), stop_).ok();
+  return first.ok();
+}
+
+void WorkerPlace::failed(Lease& lease, const std::string& why, const EvaluationAnswer& in_the_end) {
+  const std::string key = lease.job().id.hex();
+  FailureNotice notice;
+  if (const auto known = broker_.read(Board::failures, key); known && !known->empty()) {
+    if (auto read = read_failure(*known)) notice = std::move(*read);
+  }
+  notice.lane = lease.job().lane;
+  if (notice.tries.size() < static_cast<std::size_t>(kMostTries))
+    notice.tries.push_back(options_.self.name + ": " + why);
+  notice.given_up = notice.tries.size() >= static_cast<std::size_t>(kMostTries) ||
+                    lease.deliveries() > kMostDeliveries;
+  const Status posted = broker_.post(Board::failures, key, failure_text(notice));
+  if (options_.report) {
+    options_.report(fmt::format("job {} came to nothing ({} of {} tries): {}", key,
+                                notice.tries.size(), kMostTries, why));
+  }
+  if (!posted || !notice.given_up) {
+    lease.give_back(kRetrySeconds);
+    return;
+  }
+  (void)answer(lease, in_the_end);
+}
+
+Result<std::string> WorkerPlace::problem_of(const Hash128& id) {
+  if (id == problem_id_ && !problem_.empty()) return problem_;
+  const auto text = broker_.fetch(id);
+  if (!text) return text.error();
+  const auto files = problem_files(*text);
+  if (!files) return files.error();
+  for (const ProblemFile& file : *files)
+    if (Status brought = bring(file); !brought) return std::move(brought).error();
+  auto local = with_files_in(*text, options_.files);
+  if (!local) return local;
+  problem_id_ = id;
+  problem_ = *local;
+  return local;
+}
+
+Status WorkerPlace::bring(const ProblemFile& file) {
+  const std::filesystem::path folder = options_.files / file.id.hex();
+  std::error_code error;
+  if (std::filesystem::exists(folder / file.name, error)) return {};
+  const auto bytes = broker_.fetch(file.id);
+  if (!bytes) return bytes.error();
+  std::filesystem::create_directories(folder, error);
+  // For this user alone to read: it is somebody's data.
+  std::filesystem::permissions(folder, std::filesystem::perms::owner_all, error);
+  return write_file(folder / file.name, *bytes);
+}
+
+}  // namespace regraph::fleet

@@ -1,0 +1,69 @@
+// One place of a worker: one job after the other.
+#pragma once
+
+#include "base/cancellation.h"
+#include "fleet/problem_text.h"
+#include "fleet/queue/broker.h"
+#include "fleet/worker/fleet_worker.h"
+#include "fleet/worker/judge_process.h"
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+namespace regraph::fleet {
+
+// What the places of a worker count together. Thread-safe.
+class WorkerTally {
+ public:
+  void began(const std::string& what);
+  void ended(double seconds, bool done);
+  // Puts the numbers into a notice.
+  void describe(WorkerPresence& presence) const;
+
+ private:
+  mutable std::mutex mutex_;
+  int busy_ = 0;
+  std::uint64_t done_ = 0;
+  std::uint64_t failed_ = 0;
+  double busy_seconds_ = 0.0;
+  std::string doing_;
+};
+
+// For one thread.
+class WorkerPlace {
+ public:
+  // All must outlive this. `stop` ends jobs under way, which are given back.
+  WorkerPlace(Broker& broker, const FleetWorkerOptions& options, WorkerTally& tally,
+              const Cancellation& leave, const Cancellation& stop)
+      : broker_(broker),
+        options_(options),
+        tally_(tally),
+        leave_(leave),
+        stop_(stop),
+        judge_(options.judge, options.limits) {}
+
+  // Works until `leave` is requested.
+  void run();
+
+ private:
+  void work(Lease& lease);
+  // Answers, whoever comes first. False where it was not to be.
+  bool answer(Lease& lease, const EvaluationAnswer& answer);
+  // Counts a try that came to nothing, and gives the job back, or up: then with that verdict.
+  void failed(Lease& lease, const std::string& why, const EvaluationAnswer& in_the_end);
+  // A problem's text, with its files here.
+  [[nodiscard]] Result<std::string> problem_of(const Hash128& id);
+  [[nodiscard]] Status bring(const ProblemFile& file);
+
+  Broker& broker_;
+  const FleetWorkerOptions& options_;
+  WorkerTally& tally_;
+  const Cancellation& leave_;
+  const Cancellation& stop_;
+  JudgeProcess judge_;
+  Hash128 problem_id_;   // the last one
+  std::string problem_;  // its text
+};
+
+}  // namespace regraph::fleet
