@@ -17,6 +17,8 @@ find_path(REGRAPH_CURL_INCLUDE curl/curl.h)
 if(NOT REGRAPH_CURL_INCLUDE)
   message(FATAL_ERROR "No curl/curl.h found (Debian: libcurl4-openssl-dev). Run tools/setup.")
 endif()
+# Headers only, too, and optional: without them nothing can be scaled out over a NATS server (src/fleet/nats).
+find_path(REGRAPH_NATS_INCLUDE nats/nats.h)
 # One file, which the build puts into the page of a run (src/report/page).
 find_file(REGRAPH_D3 d3.min.js PATHS /usr/share/nodejs/d3/dist NO_DEFAULT_PATH)
 if(NOT REGRAPH_D3)

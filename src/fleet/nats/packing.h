@@ -1,0 +1,22 @@
+// Bytes as they travel: compressed where that makes them shorter.
+#pragma once
+
+#include "base/result.h"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace regraph::fleet {
+
+// Of jobs, results and notices, unpacked.
+inline constexpr std::size_t kLargestText = std::size_t{64} << 20;
+
+// A letter that says how, and the bytes: 'z' as a frame of zstd, 'r' as they are.
+[[nodiscard]] std::string pack(std::string_view bytes);
+
+// What was packed. Whoever packed it may have meant harm: no more than `most` bytes come out and
+// not much more memory than that is used, whatever the frame says. Errors: parse.
+[[nodiscard]] Result<std::string> unpack(std::string_view packed, std::size_t most);
+
+}  // namespace regraph::fleet
