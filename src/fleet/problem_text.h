@@ -26,7 +26,7 @@ struct ProblemFile {
 struct ProblemText {
   std::string text;
   Hash128 id;  // of the text
-  std::vector<ProblemFile> files;
+  std::vector<ProblemFile> files = {};
 };
 
 // Of the description the kernel, source, manifest, device, evaluator, seed and time limit count.
