@@ -1,14 +1,24 @@
 #include "fleet/worker/lease_keeper.h"
 
-#include <chrono>
-
 namespace regraph::fleet {
+namespace {
+
+constexpr std::chrono::duration<double> kLease(kLeaseSeconds);
+
+}  // namespace
 
 void LeaseKeeper::keep() {
-  const std::chrono::duration<double> period(kLeaseSeconds / 3.0);
   std::unique_lock lock(mutex_);
-  while (!wake_.wait_for(lock, period, [this] { return over_; }))
+  while (!wake_.wait_for(lock, kLease / 3.0, [this] { return over_; })) {
+    stood_still_ = stood_still_ || Clock::now() - extended_ > kLease;
     lease_.extend();
+    extended_ = Clock::now();
+  }
+}
+
+bool LeaseKeeper::stood_still() const {
+  const std::lock_guard lock(mutex_);
+  return stood_still_ || Clock::now() - extended_ > kLease;
 }
 
 }  // namespace regraph::fleet

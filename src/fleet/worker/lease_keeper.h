@@ -3,6 +3,7 @@
 
 #include "fleet/queue/job_source.h"
 
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -22,16 +23,23 @@ class LeaseKeeper {
     wake_.notify_one();
     thread_.join();
   }
+  // Whether so long passed between two extensions that the lease may have run out: this process, or
+  // the machine, stood still.
+  [[nodiscard]] bool stood_still() const;
+
   LeaseKeeper(const LeaseKeeper&) = delete;
   LeaseKeeper& operator=(const LeaseKeeper&) = delete;
 
  private:
+  using Clock = std::chrono::steady_clock;
   void keep();
 
   Lease& lease_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable wake_;
   bool over_ = false;
+  Clock::time_point extended_ = Clock::now();
+  bool stood_still_ = false;
   std::thread thread_;
 };
 

@@ -89,6 +89,7 @@ void WorkerPlace::work(Lease& lease) {
   tally_.began(lease.job().id.hex());
   const auto start = Clock::now();
   Result<EvaluationAnswer> said = trouble_of("");
+  bool stood_still = false;
   {
     const LeaseKeeper keeper(lease);
     const auto problem = problem_of(job->problem);
@@ -100,8 +101,12 @@ void WorkerPlace::work(Lease& lease) {
     } else {
       said = trouble_of("its problem cannot be had: " + problem.error().message);
     }
+    stood_still = keeper.stood_still();
   }
   const std::chrono::duration<double> seconds = Clock::now() - start;
+  // Time that passed while nothing ran is not the candidate's.
+  if (stood_still && said && said->evaluation && said->evaluation->verdict == Verdict::timeout)
+    said = fail(ErrorCode::cancelled, "the worker stood still");
   const bool judged = said && said->evaluation;
   tally_.ended(seconds.count(), judged);
   if (judged) {
