@@ -1,6 +1,7 @@
 #include "fleet/nats/bucket.h"
 
 #include "fleet/nats/jetstream.h"
+#include "fleet/queue/names.h"
 
 #include <fmt/format.h>
 
@@ -92,7 +93,8 @@ Result<std::vector<std::string>> Bucket::keys(NatsSession& session, std::size_t 
   std::vector<std::string> keys;
   for (const auto& [subject, count] :
        object_in(object_in(answer->content, "state"), "subjects").items())
-    if (subject.starts_with(prefix)) keys.push_back(subject.substr(prefix.size()));
+    if (subject.starts_with(prefix) && check_key(subject.substr(prefix.size())))
+      keys.push_back(subject.substr(prefix.size()));
   std::sort(keys.begin(), keys.end());
   if (keys.size() > most) keys.resize(most);
   return keys;

@@ -46,7 +46,7 @@ class Bucket {
   // Removes what the key has up to that sequence.
   [[nodiscard]] Status remove(NatsSession& session, std::string_view key, std::uint64_t sequence,
                               const Cancellation& cancellation) const;
-  // Of keys that are there, the first `most` in their order.
+  // Of keys that are there and that check_key takes, the first `most` in their order.
   [[nodiscard]] Result<std::vector<std::string>> keys(NatsSession& session, std::size_t most,
                                                       const Cancellation& cancellation) const;
 

@@ -2,6 +2,7 @@
 
 #include "fleet/nats/blob_store.h"
 #include "fleet/nats/jetstream.h"
+#include "fleet/nats/nats_boards.h"
 #include "fleet/nats/nats_core.h"
 #include "fleet/nats/nats_lease.h"
 #include "fleet/nats/nats_library.h"
@@ -28,20 +29,11 @@ constexpr double kPatience = 8.0;
 // Whether a result is there that nobody told of, and whether the job still is; and up to a fifth as
 // much again, so that a thousand who lost the connection together do not ask together.
 constexpr double kPollSeconds = 5.0;
-// Notices read at once.
-constexpr std::size_t kReadAhead = 32;
-
 const Cancellation kNever;
-
-Error too_large_to_travel(std::size_t bytes) {
-  return fail(ErrorCode::resource,
-              fmt::format("{} bytes are more than the {} that travel", bytes, kLargestText));
-}
 
 class NatsBroker final : public Broker {
  public:
-  explicit NatsBroker(std::shared_ptr<NatsCore> core)
-      : core_(std::move(core)), boards_{Bucket(kWorkerBucket), Bucket(kFailureBucket)} {}
+  explicit NatsBroker(std::shared_ptr<NatsCore> core) : core_(std::move(core)), boards_(*core_) {}
 
   [[nodiscard]] Result<std::string> ask(const Job& job, const Cancellation& cancellation) override;
   [[nodiscard]] Status keep(const Hash128& id, std::string_view bytes,
@@ -51,17 +43,22 @@ class NatsBroker final : public Broker {
                                                     double seconds,
                                                     const Cancellation& cancellation) override;
   [[nodiscard]] Result<std::string> fetch(const Hash128& id) override;
-  [[nodiscard]] Status post(Board board, const std::string& key, std::string_view text) override;
-  [[nodiscard]] Result<std::string> read(Board board, const std::string& key) override;
-  [[nodiscard]] Status withdraw(Board board, const std::string& key) override;
+  [[nodiscard]] Status post(Board board, const std::string& key, std::string_view text) override {
+    return boards_.post(board, key, text);
+  }
+  [[nodiscard]] Result<std::string> read(Board board, const std::string& key) override {
+    return boards_.read(board, key);
+  }
+  [[nodiscard]] Status withdraw(Board board, const std::string& key) override {
+    return boards_.withdraw(board, key);
+  }
   [[nodiscard]] Result<std::map<std::string, std::string>> notices(Board board,
-                                                                   std::size_t most) override;
+                                                                   std::size_t most) override {
+    return boards_.notices(board, most);
+  }
 
  private:
   using Session = std::shared_ptr<NatsSession>;
-  [[nodiscard]] const Bucket& bucket(Board board) const {
-    return boards_.at(static_cast<std::size_t>(board));
-  }
   // The result, or nothing after it was seen to that the job is queued.
   [[nodiscard]] Result<std::optional<std::string>> result_or_queue(
       NatsSession& session, const Job& job, const std::string& packed,
@@ -73,7 +70,7 @@ class NatsBroker final : public Broker {
 
   std::shared_ptr<NatsCore> core_;
   BlobStore blobs_;
-  std::array<Bucket, 2> boards_;
+  NatsBoards boards_;
 };
 
 Result<std::optional<std::string>> NatsBroker::result_or_queue(NatsSession& session, const Job& job,
@@ -95,8 +92,8 @@ Result<std::optional<std::string>> NatsBroker::result_or_queue(NatsSession& sess
 
 Result<std::string> NatsBroker::ask(const Job& job, const Cancellation& cancellation) {
   if (const Status good = check_lane(job.lane); !good) return good.error();
-  if (job.payload.size() > kLargestText) return too_large_to_travel(job.payload.size());
-  const std::string packed = pack(job.payload);
+  const auto packed = pack_text(job.payload);
+  if (!packed) return packed.error();
   thread_local std::minstd_rand random(std::random_device{}());
   std::uniform_real_distribution<double> poll(kPollSeconds, kPollSeconds * 1.2);
   // Before the first look, so that nothing falls in between.
@@ -106,7 +103,7 @@ Result<std::string> NatsBroker::ask(const Job& job, const Cancellation& cancella
     const auto look = [&](const Session& session) -> Result<std::optional<std::string>> {
       looked_with = session.get();
       if (const Status attends = core_->watch.attend(session); !attends) return attends.error();
-      return result_or_queue(*session, job, packed, cancellation);
+      return result_or_queue(*session, job, *packed, cancellation);
     };
     auto found = core_->attempts->run(Attempts::kNoLimit, cancellation, look);
     if (!found) return found.error();
@@ -204,62 +201,6 @@ Result<std::unique_ptr<Lease>> NatsBroker::take(std::span<const std::string> lan
   auto taken = core_->attempts->run(seconds, cancellation, next);
   if (!taken && taken.error().code == ErrorCode::cancelled) return std::unique_ptr<Lease>();
   return taken;
-}
-
-Status NatsBroker::post(Board board, const std::string& key, std::string_view text) {
-  if (const Status good = check_key(key); !good) return good;
-  if (text.size() > kLargestText) return too_large_to_travel(text.size());
-  const std::string packed = pack(text);
-  return core_->attempts->run(kPatience, kNever, [&](const Session& session) {
-    return bucket(board).put(*session, key, packed, kNever);
-  });
-}
-
-Result<std::string> NatsBroker::read(Board board, const std::string& key) {
-  if (const Status good = check_key(key); !good) return good.error();
-  return core_->attempts->run(kPatience, kNever,
-                              [&](const Session& session) -> Result<std::string> {
-                                const auto entry = bucket(board).get(*session, key, kNever);
-                                if (!entry) return entry.error();
-                                if (!entry->present) return std::string();
-                                // What cannot be read says nothing.
-                                auto text = unpack(entry->data, kLargestText);
-                                return text ? *std::move(text) : std::string();
-                              });
-}
-
-Status NatsBroker::withdraw(Board board, const std::string& key) {
-  if (const Status good = check_key(key); !good) return good;
-  return core_->attempts->run(kPatience, kNever, [&](const Session& session) {
-    return bucket(board).remove(*session, key, UINT64_MAX, kNever);
-  });
-}
-
-Result<std::map<std::string, std::string>> NatsBroker::notices(Board board, std::size_t most) {
-  using Notices = std::map<std::string, std::string>;
-  return core_->attempts->run(kPatience, kNever, [&](const Session& session) -> Result<Notices> {
-    const auto keys = bucket(board).keys(*session, most, kNever);
-    if (!keys) return keys.error();
-    Notices notices;
-    for (std::size_t begin = 0; begin < keys->size(); begin += kReadAhead) {
-      const std::size_t end = std::min(keys->size(), begin + kReadAhead);
-      std::vector<ReplyDesk::Ticket> tickets;
-      for (std::size_t index = begin; index < end; ++index) {
-        auto ticket = bucket(board).begin_get(*session, (*keys)[index]);
-        if (!ticket) return ticket.error();
-        tickets.push_back(*std::move(ticket));
-      }
-      for (std::size_t index = begin; index < end; ++index) {
-        const auto entry = Bucket::end_get(tickets[index - begin], kNever);
-        if (!entry) return entry.error();
-        // Gone meanwhile, or nothing that can be read.
-        if (!entry->present) continue;
-        if (auto text = unpack(entry->data, kLargestText))
-          notices.emplace((*keys)[index], *std::move(text));
-      }
-    }
-    return notices;
-  });
 }
 
 }  // namespace

@@ -75,12 +75,10 @@ void NatsLease::give_back(double seconds) {
 }
 
 Result<bool> NatsLease::finish(std::string_view result, const Cancellation& cancellation) {
-  if (result.size() > kLargestText)
-    return fail(ErrorCode::resource, fmt::format("a result of {} bytes is more than the {} allowed",
-                                                 result.size(), kLargestText));
-  const std::string packed = pack(result);
+  const auto packed = pack_text(result);
+  if (!packed) return packed.error();
   const auto write = [&](const std::shared_ptr<NatsSession>& session) -> Result<bool> {
-    auto first = core_->results.add(*session, job_.id, packed, writer_, cancellation);
+    auto first = core_->results.add(*session, job_.id, *packed, writer_, cancellation);
     if (first) ResultStore::announce(*session, job_.id);
     return first;
   };

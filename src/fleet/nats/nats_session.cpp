@@ -64,10 +64,11 @@ Error cannot_connect(const NatsApi& api, const NatsOptions& options, natsStatus 
                       options.token_file.empty() ? "a connection without a token"
                                                  : "the token of " + options.token_file.string()));
     case NATS_SSL_ERROR:
-      return fail(ErrorCode::permission, fmt::format("no TLS with {}: {}", where, why));
     case NATS_SECURE_CONNECTION_REQUIRED:
-      return fail(ErrorCode::invalid_argument,
-                  fmt::format("the NATS server at {} wants TLS: name its authority", where));
+      return fail(
+          ErrorCode::permission,
+          fmt::format("no TLS with the NATS server at {}: {}{}", where, why,
+                      options.ca_file.empty() ? "; name the authority of its certificate" : ""));
     case NATS_SECURE_CONNECTION_WANTED:
       return fail(ErrorCode::invalid_argument,
                   fmt::format("the NATS server at {} has no TLS: name no authority", where));

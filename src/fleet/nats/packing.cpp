@@ -34,6 +34,12 @@ std::string pack(std::string_view bytes) {
   return packed;
 }
 
+Result<std::string> pack_text(std::string_view text) {
+  if (text.size() <= kLargestText) return pack(text);
+  return fail(ErrorCode::resource,
+              fmt::format("{} bytes are more than the {} that travel", text.size(), kLargestText));
+}
+
 Result<std::string> unpack(std::string_view packed, std::size_t most) {
   if (packed.empty()) return damaged_packing();
   const std::string_view body = packed.substr(1);

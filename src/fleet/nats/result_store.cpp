@@ -14,9 +14,9 @@ Result<std::optional<std::string>> ResultStore::find(NatsSession& session, const
   if (!entry->present) return std::optional<std::string>();
   auto result = unpack(entry->data, kLargestText);
   if (result) return std::optional(*std::move(result));
-  reporter_.tell("result " + key, fmt::format("the NATS server's result of job {} cannot be read "
-                                              "({}); the job is done again",
-                                              key, result.error().message));
+  reporter_.tell("garbage results", fmt::format("the NATS server's result of job {} cannot be read "
+                                                "({}); the job is done again",
+                                                key, result.error().message));
   // Up to this one: a good one may be there by now.
   const Status removed = bucket_.remove(session, key, entry->sequence, cancellation);
   if (!removed) return removed.error();

@@ -1,0 +1,435 @@
+// What a broker goes through: servers that go, come back, forget and hang, and strangers who write.
+#include "base/cancellation.h"
+#include "fleet/nats/bucket.h"
+#include "fleet/nats/jetstream.h"
+#include "fleet/nats/nats_house.h"
+#include "fleet/nats/nats_library.h"
+#include "fleet/nats/nats_session.h"
+#include "fleet/nats/packing.h"
+#include "fleet/nats/subjects.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <random>
+#include <thread>
+
+namespace regraph::fleet {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+const Cancellation kNever;
+const std::string kLane = "predict-1.0";
+
+class NatsTrouble : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!NatsServer::program()) GTEST_SKIP() << "needs " << kNatsServerPackage;
+  }
+  // Opened at first use, with the options of the test.
+  NatsHouse& house(double lease_seconds = kLeaseSeconds) {
+    if (house_ == nullptr) house_ = std::make_unique<NatsHouse>(lease_seconds);
+    return *house_;
+  }
+  // Of somebody who writes what they like.
+  NatsSession& stranger() {
+    if (stranger_ == nullptr || !stranger_->alive()) {
+      const auto candidates = nats_candidates();
+      stranger_ = NatsSession::open(*load_nats(candidates), house().options()).value();
+    }
+    return *stranger_;
+  }
+  void write(const std::string& subject, const std::string& data) {
+    const auto answer =
+        store(stranger(), {.subject = subject, .data = data, .reply = {}, .headers = {}}, kNever);
+    ASSERT_TRUE(answer.ok() && answer->refusal == ApiRefusal::none);
+  }
+  void remove_stream(const std::string& name) {
+    const auto answer = ask_api(stranger(), "STREAM.DELETE." + name, nullptr, kNever);
+    ASSERT_TRUE(answer.ok() && answer->refusal == ApiRefusal::none);
+  }
+
+ private:
+  std::unique_ptr<NatsHouse> house_;
+  std::shared_ptr<NatsSession> stranger_;
+};
+
+Job numbered(int number) {
+  const std::string payload = fmt::format("job {}", number);
+  return {.lane = kLane, .id = hash_text(payload), .payload = payload};
+}
+
+std::future<Result<std::string>> asked(Broker& broker, Job job,
+                                       const Cancellation& cancellation = kNever) {
+  return std::async(std::launch::async, [&broker, &cancellation, job = std::move(job)] {
+    return broker.ask(job, cancellation);
+  });
+}
+
+std::unique_ptr<Lease> taken(Broker& broker, double seconds = 10.0) {
+  auto lease = broker.take({&kLane, 1}, seconds, kNever);
+  EXPECT_TRUE(lease.ok()) << (lease.ok() ? "" : lease.error().message);
+  return lease.ok() ? *std::move(lease) : nullptr;
+}
+
+bool queued(Broker& broker, std::uint64_t jobs = 1) {
+  for (int look = 0; look < 500; ++look) {
+    const auto state = broker.state(kLane);
+    if (state.ok() && state->waiting == jobs) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
+}
+
+// A worker that does jobs, whatever happens, until it goes.
+class Worker {
+ public:
+  explicit Worker(Broker& broker)
+      : thread_([this, &broker] {
+          while (!stop_.requested()) {
+            auto lease = broker.take({&kLane, 1}, 1.0, stop_);
+            if (!lease.ok() || *lease == nullptr) continue;
+            const std::string payload = (*lease)->job().payload;
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+            if ((*lease)->finish("result of " + payload, stop_).ok()) ++done_;
+          }
+        }) {}
+  ~Worker() {
+    stop_.request();
+    thread_.join();
+  }
+  [[nodiscard]] int done() const { return done_; }
+
+ private:
+  Cancellation stop_;
+  std::atomic<int> done_{0};
+  std::thread thread_;
+};
+
+TEST_F(NatsTrouble, KilledServerLosesNothing) {
+  constexpr int kAskers = 6;
+  constexpr int kJobsEach = 40;
+  NatsHouse& here = house(2.0);
+  const Worker one(here.another());
+  const Worker two(here.another());
+  const Worker three(here.broker());
+  std::atomic<int> answered{0};
+  std::vector<std::thread> askers;
+  for (int asker = 0; asker < kAskers; ++asker)
+    askers.emplace_back([&, asker] {
+      for (int number = 0; number < kJobsEach; ++number) {
+        const Job job = numbered(asker * kJobsEach + number);
+        const auto answer = here.broker().ask(job, kNever);
+        ASSERT_TRUE(answer.ok()) << answer.error().message;
+        ASSERT_EQ(*answer, "result of " + job.payload);
+        ++answered;
+      }
+    });
+  for (int round = 1; round <= 3; ++round) {
+    while (answered < round * kAskers * kJobsEach / 5)
+      std::this_thread::yield();
+    here.server().kill();
+    std::this_thread::sleep_for(std::chrono::milliseconds(200 * round));
+    here.server().start();
+  }
+  for (std::thread& asker : askers)
+    asker.join();
+  EXPECT_EQ(answered, kAskers * kJobsEach);
+  EXPECT_GE(here.told().count("is lost"), 3);
+  EXPECT_GE(here.told().count("is back"), 3);
+}
+
+TEST_F(NatsTrouble, EmptiedStoreIsFilledAgain) {
+  NatsHouse& here = house();
+  const Job job = numbered(1);
+  auto answer = asked(here.broker(), job);
+  ASSERT_TRUE(queued(here.broker()));
+  ASSERT_EQ(taken(here.another(), 0.1)->job().payload, job.payload);
+  here.server().kill();
+  here.server().empty_store();
+  here.server().start();
+  // Whoever asks queues it again, and a worker finds it.
+  auto lease = taken(here.another());
+  ASSERT_NE(lease, nullptr);
+  EXPECT_TRUE(*lease->finish("x", kNever));
+  EXPECT_EQ(*answer.get(), "x");
+  ASSERT_TRUE(here.broker().post(Board::workers, "w", "there").ok());
+  EXPECT_EQ(*here.another().read(Board::workers, "w"), "there");
+}
+
+TEST_F(NatsTrouble, StreamsRemovedUnderneathAreMadeAgain) {
+  NatsHouse& here = house();
+  auto answer = asked(here.broker(), numbered(1));
+  ASSERT_TRUE(queued(here.broker()));
+  for (const char* const name : {"regraph_jobs", "KV_regraph_results", "KV_regraph_workers"})
+    remove_stream(name);
+  auto lease = taken(here.another());
+  ASSERT_NE(lease, nullptr);
+  EXPECT_TRUE(*lease->finish("x", kNever));
+  EXPECT_EQ(*answer.get(), "x");
+  ASSERT_TRUE(here.broker().post(Board::workers, "w", "there").ok());
+}
+
+TEST_F(NatsTrouble, ConsumerRemovedWhileAWorkerWaitsIsMadeAgain) {
+  NatsHouse& here = house();
+  auto lease = std::async(std::launch::async, [&] { return taken(here.another(), 20.0); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  const auto removed =
+      ask_api(stranger(), "CONSUMER.DELETE.regraph_jobs." + lane_token(kLane), nullptr, kNever);
+  ASSERT_TRUE(removed.ok() && removed->refusal == ApiRefusal::none);
+  auto answer = asked(here.broker(), numbered(1));
+  const auto got = lease.get();
+  ASSERT_NE(got, nullptr);
+  EXPECT_TRUE(*got->finish("x", kNever));
+  EXPECT_EQ(*answer.get(), "x");
+}
+
+TEST_F(NatsTrouble, ResultNobodyToldOfIsFound) {
+  NatsHouse& here = house();
+  const Job job = numbered(1);
+  auto answer = asked(here.broker(), job);
+  ASSERT_TRUE(queued(here.broker()));
+  const auto before = Clock::now();
+  write(fmt::format("$KV.{}.{}", kResultBucket, job.id.hex()), pack("found"));
+  EXPECT_EQ(*answer.get(), "found");
+  EXPECT_LT(Clock::now() - before, std::chrono::seconds(8));
+  // It is no job any more.
+  EXPECT_EQ(taken(here.another(), 0.2), nullptr);
+  EXPECT_EQ(here.broker().state(kLane)->waiting, 0U);
+}
+
+TEST_F(NatsTrouble, ResultWrittenWhileTheServerWasAwayIsFoundAtOnce) {
+  NatsHouse& here = house();
+  const Job job = numbered(1);
+  auto answer = asked(here.broker(), job);
+  auto lease = taken(here.another());
+  ASSERT_NE(lease, nullptr);
+  here.server().stop();
+  auto written = std::async(std::launch::async, [&] { return lease->finish("x", kNever); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  here.server().start();
+  const auto before = Clock::now();
+  EXPECT_TRUE(*written.get());
+  EXPECT_EQ(*answer.get(), "x");
+  EXPECT_LT(Clock::now() - before, std::chrono::seconds(4));
+}
+
+TEST_F(NatsTrouble, GarbageResultsAreRemovedAndTheJobDone) {
+  NatsHouse& here = house();
+  const std::string subject = fmt::format("$KV.{}.", kResultBucket);
+  // Before anybody asks.
+  write(subject + numbered(1).id.hex(), "garbage");
+  auto answer = asked(here.broker(), numbered(1));
+  auto lease = taken(here.another());
+  ASSERT_NE(lease, nullptr);
+  // And while somebody is at it.
+  write(subject + numbered(1).id.hex(), "more garbage");
+  EXPECT_TRUE(*lease->finish("good", kNever));
+  EXPECT_EQ(*answer.get(), "good");
+  EXPECT_EQ(*here.another().ask(numbered(1), kNever), "good");
+  EXPECT_EQ(here.told().count("cannot be read"), 1);
+}
+
+TEST_F(NatsTrouble, DeletedResultsAreNone) {
+  NatsHouse& here = house();
+  const std::string subject = fmt::format("$KV.{}.{}", kResultBucket, numbered(1).id.hex());
+  const auto marked = store(
+      stranger(),
+      {.subject = subject, .data = {}, .reply = {}, .headers = {{"KV-Operation", "DEL"}}}, kNever);
+  ASSERT_TRUE(marked.ok() && marked->refusal == ApiRefusal::none);
+  auto answer = asked(here.broker(), numbered(1));
+  auto lease = taken(here.another());
+  ASSERT_NE(lease, nullptr);
+  EXPECT_TRUE(*lease->finish("good", kNever));
+  EXPECT_EQ(*answer.get(), "good");
+}
+
+TEST_F(NatsTrouble, GarbageJobsAreRemoved) {
+  NatsHouse& here = house();
+  write("regraph.jobs." + lane_token(kLane) + ".no-hash", pack("payload"));
+  write(job_subject(kLane, numbered(1).id), "garbage");
+  write(job_subject(kLane, numbered(2).id), pack(""));
+  auto lease = taken(here.another());
+  ASSERT_NE(lease, nullptr);
+  EXPECT_EQ(lease->job().id, numbered(2).id);
+  EXPECT_TRUE(*lease->finish("x", kNever));
+  EXPECT_EQ(taken(here.another(), 0.2), nullptr);
+  EXPECT_EQ(here.broker().state(kLane)->waiting, 0U);
+  EXPECT_EQ(here.told().count("cannot be read"), 1);
+}
+
+TEST_F(NatsTrouble, DamagedBlobsAreNoticed) {
+  NatsHouse& here = house();
+  const std::string bytes(700000, 'a');
+  const Hash128 id = hash_text(bytes);
+  ASSERT_TRUE(here.broker().keep(id, bytes, kNever).ok());
+  const std::string subject = fmt::format("$KV.{}.{}", kBlobBucket, id.hex());
+  write(subject + ".1", pack(std::string(700000 - (512 << 10), 'b')));
+  EXPECT_EQ(here.another().fetch(id).error().code, ErrorCode::parse);
+  write(subject + ".1", "garbage");
+  EXPECT_EQ(here.another().fetch(id).error().code, ErrorCode::parse);
+  for (const char* const size : {"-1", "x", "", "99999999999999999999999", "9999999999999"}) {
+    write(subject + ".size", size);
+    EXPECT_EQ(here.another().fetch(id).error().code, ErrorCode::parse) << size;
+  }
+  // Says more than there is.
+  write(subject + ".size", "1073741824");
+  EXPECT_NE(here.another().fetch(id).error().code, ErrorCode::internal);
+}
+
+TEST_F(NatsTrouble, GarbageNoticesAreNothing) {
+  NatsHouse& here = house();
+  ASSERT_TRUE(here.broker().post(Board::workers, "good", "text").ok());
+  write(fmt::format("$KV.{}.bad", kWorkerBucket), "garbage");
+  write(fmt::format("$KV.{}.two.parts", kWorkerBucket), pack("x"));
+  EXPECT_EQ(*here.another().read(Board::workers, "bad"), "");
+  using Notices = std::map<std::string, std::string>;
+  EXPECT_EQ(*here.another().notices(Board::workers, 10), (Notices{{"good", "text"}}));
+}
+
+TEST_F(NatsTrouble, ForgedAnnouncementsOnlyMakeItLook) {
+  NatsHouse& here = house();
+  auto answer = asked(here.broker(), numbered(1));
+  ASSERT_TRUE(queued(here.broker()));
+  for (const std::string& subject :
+       {done_subject(numbered(1).id), std::string("regraph.done.x"), done_subject(numbered(2).id)})
+    ASSERT_TRUE(stranger()
+                    .publish({.subject = subject, .data = "forged", .reply = {}, .headers = {}})
+                    .ok());
+  EXPECT_EQ(answer.wait_for(std::chrono::milliseconds(300)), std::future_status::timeout);
+  EXPECT_TRUE(*taken(here.another())->finish("true", kNever));
+  EXPECT_EQ(*answer.get(), "true");
+}
+
+TEST_F(NatsTrouble, WhatIsTooLargeIsRefusedAtOnce) {
+  NatsHouse& here = house();
+  std::mt19937 random(3);
+  std::string noise(2 << 20, '\0');
+  for (char& byte : noise)
+    byte = static_cast<char>(random());
+  Job job = numbered(1);
+  job.payload = noise;
+  EXPECT_EQ(here.broker().ask(job, kNever).error().code, ErrorCode::resource);
+  EXPECT_EQ(here.broker().post(Board::failures, "x", noise).error().code, ErrorCode::resource);
+  // The server would take it, but nobody would unpack it.
+  job.payload.assign(kLargestText + 1, '\0');
+  EXPECT_EQ(here.broker().ask(job, kNever).error().code, ErrorCode::resource);
+  auto answer = asked(here.broker(), numbered(2));
+  auto lease = taken(here.another());
+  ASSERT_NE(lease, nullptr);
+  const auto written = lease->finish(noise, kNever);
+  EXPECT_EQ(written.error().code, ErrorCode::resource);
+  EXPECT_NE(written.error().message.find("max_payload"), std::string::npos);
+  // The connection has not suffered.
+  EXPECT_TRUE(*lease->finish("small", kNever));
+  EXPECT_EQ(*answer.get(), "small");
+}
+
+TEST_F(NatsTrouble, FullServerIsWaitedOut) {
+  NatsHouse& here = house();
+  const auto limit = [&](std::int64_t bytes) {
+    const auto info = ask_api(stranger(), "STREAM.INFO.regraph_jobs", nullptr, kNever);
+    nlohmann::json config = info->content["config"];
+    config["max_bytes"] = bytes;
+    const auto answer = ask_api(stranger(), "STREAM.UPDATE.regraph_jobs", config, kNever);
+    ASSERT_TRUE(answer.ok());
+    ASSERT_EQ(answer->refusal, ApiRefusal::none) << answer->description;
+  };
+  limit(3);
+  auto answer = asked(here.broker(), numbered(1));
+  EXPECT_EQ(answer.wait_for(std::chrono::milliseconds(1500)), std::future_status::timeout);
+  EXPECT_EQ(here.told().count("trying again"), 1);
+  limit(-1);
+  EXPECT_TRUE(*taken(here.another())->finish("x", kNever));
+  EXPECT_EQ(*answer.get(), "x");
+  EXPECT_EQ(here.told().count("again"), 2);
+}
+
+TEST_F(NatsTrouble, NobodyHangsWhileTheServerIsAway) {
+  NatsHouse& here = house();
+  auto lease = [&] {
+    auto answer = asked(here.broker(), numbered(1));
+    auto got = taken(here.another());
+    EXPECT_TRUE(*got->finish("x", kNever));
+    return got;
+  }();
+  here.server().kill();
+  Cancellation cancellation;
+  auto asks = asked(here.broker(), numbered(2), cancellation);
+  auto finishes = std::async(std::launch::async, [&] { return lease->finish("y", cancellation); });
+  const auto before = Clock::now();
+  const auto take = here.another().take({&kLane, 1}, 0.5, kNever);
+  ASSERT_FALSE(take.ok());
+  EXPECT_EQ(take.error().code, ErrorCode::io);
+  EXPECT_LT(Clock::now() - before, std::chrono::milliseconds(1500));
+  lease->extend();
+  lease->give_back(0.0);
+  cancellation.request();
+  const auto stopped = Clock::now();
+  EXPECT_EQ(asks.get().error().code, ErrorCode::cancelled);
+  EXPECT_EQ(finishes.get().error().code, ErrorCode::cancelled);
+  EXPECT_LT(Clock::now() - stopped, std::chrono::milliseconds(500));
+}
+
+TEST_F(NatsTrouble, HangingServerIsWaitedOut) {
+  NatsHouse& here = house();
+  here.server().freeze();
+  Cancellation cancellation;
+  auto cancelled = asked(here.broker(), numbered(1), cancellation);
+  auto answer = asked(here.broker(), numbered(2));
+  std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+  const auto before = Clock::now();
+  cancellation.request();
+  EXPECT_EQ(cancelled.get().error().code, ErrorCode::cancelled);
+  EXPECT_LT(Clock::now() - before, std::chrono::milliseconds(500));
+  here.server().thaw();
+  // The first may be queued, too: it was asked for.
+  std::string done;
+  while (done != numbered(2).payload) {
+    const auto lease = taken(here.another());
+    ASSERT_NE(lease, nullptr);
+    done = lease->job().payload;
+    EXPECT_TRUE(*lease->finish("x", kNever));
+  }
+  EXPECT_EQ(*answer.get(), "x");
+}
+
+TEST_F(NatsTrouble, WorkersThatGoWithoutAWordLoseNoJobs) {
+  NatsHouse& here = house(1.0);
+  auto answer = asked(here.broker(), numbered(1));
+  {
+    auto gone = connect_nats(here.options());
+    ASSERT_TRUE(gone.ok());
+    ASSERT_NE(taken(**gone), nullptr);
+  }
+  const auto lease = taken(here.another());
+  ASSERT_NE(lease, nullptr);
+  EXPECT_EQ(lease->deliveries(), 2);
+  EXPECT_TRUE(*lease->finish("x", kNever));
+  EXPECT_EQ(*answer.get(), "x");
+}
+
+TEST_F(NatsTrouble, ManyConnectionsComeAndGo) {
+  NatsHouse& here = house();
+  for (int round = 0; round < 30; ++round) {
+    auto broker = connect_nats(here.options());
+    ASSERT_TRUE(broker.ok()) << broker.error().message;
+    const std::vector<std::string> lanes = {"a", "b"};
+    ASSERT_TRUE((*broker)->take(lanes, 0.0, kNever).ok());
+    if (round % 2 == 0) {
+      // Gone in the middle of a wait.
+      Cancellation cancellation;
+      auto take = std::async(std::launch::async,
+                             [&] { return (*broker)->take(lanes, 5.0, cancellation).ok(); });
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      cancellation.request();
+      EXPECT_TRUE(take.get());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace regraph::fleet
