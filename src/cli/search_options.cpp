@@ -58,7 +58,7 @@ CLI::Validator positive_seconds() {
 }
 
 // What a resumed run may be told anew; everything else is the run's own and decides its answer.
-constexpr std::string_view kWithResume[] = {"--resume",  "--jobs",  "--json",
+constexpr std::string_view kWithResume[] = {"--resume",  "--fleet", "--jobs",     "--json",
                                             "--verbose", "--quiet", "--sanitizer"};
 
 // The first option that was given beside those, or null.
@@ -77,7 +77,7 @@ const CLI::Option* given_beside(const CLI::App& app, std::span<const std::string
 std::string misuse(const CLI::App& app, const SearchOptions& options) {
   if (app.count("--report") > 0) {
     if (options.report.empty()) return "--report: name a directory";
-    constexpr std::string_view kWithReport[] = {"--report", "--quiet"};
+    constexpr std::string_view kWithReport[] = {"--report", "--quiet", "--fleet"};
     const CLI::Option* other = given_beside(app, kWithReport);
     if (other == nullptr) return "";
     return "--report writes the page of a run that is there; " + other->get_name() +

@@ -1,0 +1,6 @@
+if(REGRAPH_NATS_INCLUDE)
+  add_executable(fleet_bench ${CMAKE_CURRENT_SOURCE_DIR}/fleet.cpp ${CMAKE_SOURCE_DIR}/tests/fleet/nats_server.cpp)
+  target_link_libraries(fleet_bench PRIVATE regraph_fleet_nats fmt::fmt)
+  target_include_directories(fleet_bench PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+  regraph_flags(fleet_bench)
+endif()
