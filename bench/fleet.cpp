@@ -107,15 +107,16 @@ Overhead measure_overhead(Broker& asking, Broker& working, const Settings& setti
     times.push_back(1e3 * seconds_since(start));
   }
   std::ranges::sort(times);
+  std::vector<Job> jobs;
+  for (int job = 0; job < settings.jobs; ++job)
+    jobs.push_back(job_of(number++, settings.bytes));
   std::vector<std::thread> threads;
-  std::atomic<std::uint64_t> next = number;
-  number += static_cast<std::uint64_t>(settings.jobs);
-  const std::uint64_t end = number;
+  std::atomic<std::size_t> next = 0;
   const auto start = Clock::now();
   for (int thread = 0; thread < kThreads; ++thread) {
     threads.emplace_back([&] {
-      for (std::uint64_t mine = next++; mine < end; mine = next++)
-        if (!asking.ask(job_of(mine, settings.bytes), never)) std::abort();
+      for (std::size_t mine = next++; mine < jobs.size(); mine = next++)
+        if (!asking.ask(jobs[mine], never)) std::abort();
     });
   }
   for (std::thread& thread : threads)

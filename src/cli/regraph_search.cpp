@@ -124,6 +124,7 @@ class SearchCommand {
     }
     for (const std::string& note : result->notes)
       chat("note: " + note);
+    if (const std::string fleet = session_.fleet_summary(); !fleet.empty()) chat(fleet);
     const FixedPathExpander* path = (*expander)->path();
     if (path != nullptr) {
       for (const std::string& failed : failed_steps(result->outcome))

@@ -66,6 +66,7 @@ Evaluation FleetEvaluator::evaluate(const Candidate& candidate, const Evaluation
   }
   Result<EvaluationAnswer> answer = read_answer(*said);
   if (!answer || !answer->evaluation) {
+    forget_problem();
     report_once(answer ? fmt::format("evaluated here, because worker {} could not: {}",
                                      answer->worker, answer->trouble)
                        : "evaluated here, because a worker said something else: " +
@@ -125,6 +126,12 @@ Status FleetEvaluator::keep_problem(const Cancellation& cancellation) {
     }
   }
   return {};
+}
+
+// A server may have lost what it was given.
+void FleetEvaluator::forget_problem() {
+  const std::lock_guard lock(keeping_);
+  problem_kept_ = false;
 }
 
 // The files first: where the text is, they are.

@@ -62,6 +62,7 @@ class FleetEvaluator final : public Evaluator {
                                          const Cancellation& cancellation);
   // Errors: cancelled, else what keeps the fleet from being of use.
   [[nodiscard]] Status keep_problem(const Cancellation& cancellation);
+  void forget_problem();
   [[nodiscard]] Status hand_over(const Cancellation& cancellation);
   void report_once(const std::string& text);
 

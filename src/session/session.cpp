@@ -280,6 +280,15 @@ KernelComparison Session::compare(const Candidate& candidate, const Cancellation
   return comparison;
 }
 
+std::string Session::fleet_summary() const {
+  if (!state_->fleet) return "";
+  const auto counts = state_->fleet->statistics();
+  return fmt::format(
+      "fleet: {} evaluations by workers, {} here; {} of the workers' were done here, "
+      "too, and {} of these came out otherwise",
+      counts.remote, counts.local, counts.checked, counts.differing);
+}
+
 SearchConfig Session::configuration() const {
   SearchConfig config;
   config.seed = state_->options.seed;

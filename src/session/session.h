@@ -106,6 +106,9 @@ class Session {
   [[nodiscard]] KernelComparison compare(const Candidate& candidate,
                                          const Cancellation& cancellation);
 
+  // What workers of a fleet did and what was done here, in words; empty without a fleet.
+  [[nodiscard]] std::string fleet_summary() const;
+
   // A configuration of this session, with the defaults of every search.
   [[nodiscard]] SearchConfig configuration() const;
   // Who applies the steps of a search with `config`; the session must outlive it. With `ask` false

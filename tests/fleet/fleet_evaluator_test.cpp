@@ -101,6 +101,8 @@ TEST_F(FleetEvaluatorTest, EvaluatesHereWhatNoWorkerCan) {
   FleetEvaluator fleet = make();
   queue.answer = [](const Job&) { return answer_text({std::nullopt, "no toolkit", "w1"}); };
   EXPECT_EQ(fleet.evaluate(candidate("abc"), {}, never).time.median_seconds, 3.0);
+  EXPECT_EQ(fleet.evaluate(candidate("abcd"), {}, never).time.median_seconds, 4.0);
+  EXPECT_EQ(queue.kept.size(), 2U);  // the server may have lost the problem
   queue.answer = [](const Job&) { return std::string("garbage"); };
   EXPECT_EQ(fleet.evaluate(candidate("ab"), {}, never).time.median_seconds, 2.0);
   queue.answer = [](const Job&) -> Result<std::string> {
@@ -110,7 +112,7 @@ TEST_F(FleetEvaluatorTest, EvaluatesHereWhatNoWorkerCan) {
   EXPECT_EQ(fleet.evaluate(candidate("b"), {}, never).time.median_seconds, 1.0);
   ASSERT_EQ(said.size(), 3U);  // each once
   EXPECT_NE(said[0].find("w1"), std::string::npos);
-  EXPECT_EQ(fleet.statistics().local, 4U);
+  EXPECT_EQ(fleet.statistics().local, 5U);
 }
 
 TEST_F(FleetEvaluatorTest, FindsOutWhoLies) {
