@@ -19,7 +19,7 @@ install(RUNTIME_DEPENDENCY_SET regraph_libraries
 install(DIRECTORY ${REGRAPH_LLVM_ROOT}/lib/clang/19/include DESTINATION lib/clang/19)
 install(FILES graphs/cuda.yaml graphs/cuda.regraph-policy graphs/prices.yaml DESTINATION share/regraph)
 install(DIRECTORY graphs/prompts graphs/prompts-small DESTINATION share/regraph)
-install(DIRECTORY examples docs python DESTINATION share/regraph PATTERN __pycache__ EXCLUDE)
+install(DIRECTORY examples docs deploy python DESTINATION share/regraph PATTERN __pycache__ EXCLUDE)
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION share/regraph)
 # Of what is in the programs, or beside them, as Debian ships it.
 foreach(package libclang-19-dev node-d3 nlohmann-json3-dev libcli11-dev)
@@ -51,8 +51,9 @@ set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # Clang reads the C and C++ libraries' headers; what they are compiled with later comes with CUDA.
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "libstdc++-12-dev, libc6-dev")
-# Programs are built and captured with g++; language models are asked through libcurl, which is loaded then.
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "g++, libcurl4")
+# Programs are built and captured with g++; language models are asked through libcurl, and fleets
+# through libnats, which are loaded then.
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "g++, libcurl4, libnats3.4")
 # NVIDIA's repository has it; Debian's own nvidia-cuda-toolkit is too old.
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "cuda-toolkit-13-0, python3")
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)

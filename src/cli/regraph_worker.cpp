@@ -78,6 +78,7 @@ int work(const Program& program, const WorkerOptions& options) {
   if (worker.files.empty())
     worker.files = (cache.empty() ? std::filesystem::temp_directory_path() : cache) / "fleet";
   worker.report = say;
+  worker.judge.arguments = {"--files", worker.files.string()};
   say(fmt::format("{} takes predictions, {} at once, version {}", worker.self.name,
                   worker.self.places, *version));
   fleet::FleetWorker(**broker, std::move(worker)).run(program.interrupted());

@@ -1,11 +1,13 @@
 #include "fleet/fleet_evaluator.h"
 
 #include "base/files.h"
+#include "base/random.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
+#include <random>
 #include <thread>
 #include <utility>
 
@@ -32,6 +34,9 @@ bool same(const Evaluation& one, const Evaluation& other) {
 
 }  // namespace
 
+FleetEvaluator::FleetEvaluator(JobQueue& queue, Evaluator& here, FleetEvaluatorOptions options)
+    : queue_(queue), here_(here), options_(std::move(options)), secret_(std::random_device{}()) {}
+
 double FleetEvaluator::longest_seconds(const EvaluationBudget& budget, int calls) const {
   (void)budget, (void)calls;
   return kLongestSeconds;
@@ -44,7 +49,7 @@ void FleetEvaluator::limit_threads(int threads) {
 
 Evaluation FleetEvaluator::evaluate(const Candidate& candidate, const EvaluationBudget& budget,
                                     const Cancellation& cancellation) {
-  if (budget.effort == EvaluationBudget::Effort::confirmation)
+  if (budget.effort == EvaluationBudget::Effort::confirmation || is_original(candidate))
     return evaluate_here(candidate, budget, cancellation);
   EvaluationJob evaluation;
   evaluation.problem = options_.problem.id;
@@ -78,9 +83,14 @@ Evaluation FleetEvaluator::evaluate(const Candidate& candidate, const Evaluation
   return checked(std::move(*answer->evaluation), answer->worker, candidate, budget, cancellation);
 }
 
+bool FleetEvaluator::is_original(const Candidate& candidate) const {
+  return candidate.source == options_.original.source && candidate.plan == options_.original.plan;
+}
+
 bool FleetEvaluator::is_checked(const Job& job) const {
   const int share = options_.checked_share;
-  return share > 0 && job.id.high % static_cast<std::uint64_t>(share) == 0;
+  return share > 0 &&
+         random_bits(job.id.low, job.id.high, secret_) % static_cast<std::uint64_t>(share) == 0;
 }
 
 Evaluation FleetEvaluator::checked(Evaluation remote, const std::string& worker,

@@ -21,20 +21,22 @@ namespace regraph::fleet {
 struct FleetEvaluatorOptions {
   std::string lane;
   ProblemText problem;
-  // Of how many candidates one is evaluated here, too, and compared; 0: none.
+  Candidate original;  // what speedups are held against
+  // Of how many candidates one is evaluated here, too, and compared; 0: none. Workers cannot tell
+  // which.
   int checked_share = 16;
   // Told, in words, what a user should know: a worker that could not or that lies. May be empty.
   std::function<void(const std::string&)> report;
 };
 
 // Predictions. Evaluation is deterministic, so it does not matter which worker it was; and what a
-// finalist is confirmed by is found out here, so that no worker's word alone carries an answer.
+// original takes, what a finalist is confirmed by, and a share of all else, is found out here, too,
+// so that no worker's word alone carries an answer.
 // Thread-safe.
 class FleetEvaluator final : public Evaluator {
  public:
   // Both must outlive this.
-  FleetEvaluator(JobQueue& queue, Evaluator& here, FleetEvaluatorOptions options)
-      : queue_(queue), here_(here), options_(std::move(options)) {}
+  FleetEvaluator(JobQueue& queue, Evaluator& here, FleetEvaluatorOptions options);
 
   [[nodiscard]] Evaluation evaluate(const Candidate& candidate, const EvaluationBudget& budget,
                                     const Cancellation& cancellation) override;
@@ -53,6 +55,7 @@ class FleetEvaluator final : public Evaluator {
   [[nodiscard]] Statistics statistics() const;
 
  private:
+  [[nodiscard]] bool is_original(const Candidate& candidate) const;
   [[nodiscard]] bool is_checked(const Job& job) const;
   // What it is here, where the worker's answer is to be compared with it.
   [[nodiscard]] Evaluation checked(Evaluation remote, const std::string& worker,
@@ -69,6 +72,7 @@ class FleetEvaluator final : public Evaluator {
   JobQueue& queue_;
   Evaluator& here_;
   const FleetEvaluatorOptions options_;
+  const std::uint64_t secret_;  // that checks are chosen with
   std::mutex keeping_;
   bool problem_kept_ = false;
   std::mutex mutex_;

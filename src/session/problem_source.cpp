@@ -367,10 +367,13 @@ Result<ProblemSource, SessionError> recorded_problem_source(const RunDescription
   if (!manifest) return usage(manifest.error().message);
   input.manifest = *std::move(manifest);
   input.has_manifest = true;
-  // The program has its say in a run that goes on, too, where its folder is still there.
-  auto capture =
-      capture::read_captured_kernel(std::filesystem::path(description.source_path).parent_path());
-  if (capture) input.capture = *std::move(capture);
+  // The program has its say in a run that goes on, too, where its folder is still there. Without
+  // steps there is no run: then the path may be another machine's.
+  if (!description.graph.empty()) {
+    auto capture =
+        capture::read_captured_kernel(std::filesystem::path(description.source_path).parent_path());
+    if (capture) input.capture = *std::move(capture);
+  }
   if (auto cut = cut_out_kernels(input); !cut) return std::move(cut).error();
   return input;
 }

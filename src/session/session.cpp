@@ -75,8 +75,10 @@ struct Session::State {
       fleet_queue = workers.queue;
       fleet = std::make_unique<fleet::FleetEvaluator>(
           *fleet_queue, *evaluator.evaluator,
-          fleet::FleetEvaluatorOptions{
-              .lane = workers.lane, .problem = *std::move(problem), .report = workers.report});
+          fleet::FleetEvaluatorOptions{.lane = workers.lane,
+                                       .problem = *std::move(problem),
+                                       .original = opened->original,
+                                       .report = workers.report});
     }
     auto read = SessionPolicy::make(std::move(blob), graph, *opened);
     if (!read) return std::move(read).error();

@@ -64,6 +64,7 @@ struct FleetEvaluatorTest : testing::Test {
     return FleetEvaluator(queue, here,
                           {.lane = "lane",
                            .problem = {"problem", hash_text("problem")},
+                           .original = candidate("original"),
                            .checked_share = checked_share,
                            .report = [this](const std::string& text) { said.push_back(text); }});
   }
@@ -94,6 +95,12 @@ TEST_F(FleetEvaluatorTest, ConfirmsHere) {
   EvaluationBudget budget;
   budget.effort = EvaluationBudget::Effort::confirmation;
   EXPECT_EQ(fleet.evaluate(candidate("abc"), budget, never).time.median_seconds, 3.0);
+  EXPECT_TRUE(queue.jobs.empty());
+}
+
+TEST_F(FleetEvaluatorTest, FindsOutItselfWhatTheOriginalTakes) {
+  FleetEvaluator fleet = make();
+  EXPECT_EQ(fleet.evaluate(candidate("original"), {}, never).time.median_seconds, 8.0);
   EXPECT_TRUE(queue.jobs.empty());
 }
 

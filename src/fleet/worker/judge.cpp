@@ -2,13 +2,33 @@
 
 #include "fleet/problem_text.h"
 #include "fleet/worker/judge_request.h"
+#include "kernel/manifest.h"
 #include "session/session.h"
 
 #include <algorithm>
 #include <deque>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace regraph::fleet {
+namespace {
+
+// All that a manifest has contents from.
+std::vector<std::string> files_of(const Manifest& manifest) {
+  std::vector<std::string> files;
+  for (const ManifestCapture& capture : manifest.captured) {
+    for (const auto& [name, content] : capture.contents)
+      files.push_back(content.file);
+  }
+  for (const auto& [name, argument] : manifest.arguments) {
+    if (argument.init && argument.init->kind == BufferInit::Kind::file)
+      files.push_back(argument.init->content.file);
+  }
+  return files;
+}
+
+}  // namespace
 
 struct Judge::State {
   struct Open {
@@ -16,7 +36,22 @@ struct Judge::State {
     std::unique_ptr<Session> session;
   };
 
-  State(Installation at, int most_threads) : installation(std::move(at)), threads(most_threads) {}
+  State(Installation at, int most_threads, std::filesystem::path folder)
+      : installation(std::move(at)), threads(most_threads), files(std::move(folder)) {}
+
+  // Whoever may ask a fleet must not read its machines' files that way.
+  [[nodiscard]] Status may_open(const RunDescription& description) const {
+    const auto manifest = parse_manifest(description.manifest, "the problem's manifest");
+    if (!manifest) return manifest.error();
+    const std::filesystem::path folder = files.lexically_normal();
+    for (const std::string& name : files_of(*manifest)) {
+      const std::filesystem::path path = std::filesystem::path(name).lexically_normal();
+      const auto [end, rest] = std::ranges::mismatch(folder, path);
+      if (folder.empty() || end != folder.end())
+        return fail(ErrorCode::permission, "a problem may not have data from " + name);
+    }
+    return {};
+  }
 
   // The session of a problem, opened where it is not.
   Result<Session*> session_of(std::string_view text, const Cancellation& cancellation) {
@@ -28,6 +63,7 @@ struct Judge::State {
     }
     auto description = read_problem_text(text);
     if (!description) return std::move(description).error();
+    if (Status allowed = may_open(*description); !allowed) return std::move(allowed).error();
     auto session = Session::reopen(*description, installation, cancellation);
     if (!session) return fail(ErrorCode::internal, session.error().message);
     (*session)->limit_threads(threads);
@@ -38,11 +74,12 @@ struct Judge::State {
 
   const Installation installation;
   const int threads;
+  const std::filesystem::path files;
   std::deque<Open> open;  // the one that was used last in front
 };
 
-Judge::Judge(Installation installation, int threads)
-    : state_(std::make_unique<State>(std::move(installation), threads)) {}
+Judge::Judge(Installation installation, int threads, std::filesystem::path files)
+    : state_(std::make_unique<State>(std::move(installation), threads, std::move(files))) {}
 Judge::~Judge() = default;
 
 EvaluationAnswer Judge::judge(std::string_view request, const Cancellation& cancellation) {

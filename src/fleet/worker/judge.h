@@ -6,6 +6,7 @@
 #include "session/installation.h"
 
 #include <cstddef>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,8 +19,9 @@ class Judge {
   // Problems kept open; the one that was used longest ago goes first.
   static constexpr std::size_t kOpenProblems = 4;
 
-  // `threads`: that one evaluation may use.
-  Judge(Installation installation, int threads);
+  // `threads`: that one evaluation may use. `files`: the only folder that problems may have data
+  // from; empty: none.
+  Judge(Installation installation, int threads, std::filesystem::path files);
   ~Judge();
 
   // Reads a request (judge_request.h) and gives the answer's text, without the worker's name. Never

@@ -17,7 +17,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kWaitSeconds = 1.0;   // for a job, before it is asked again whether to leave
 constexpr double kRetrySeconds = 0.5;  // until somebody else may try
-constexpr std::chrono::milliseconds kLost{500};  // until the broker is asked again
+constexpr std::chrono::milliseconds kSignalTime{100};  // for a signal to reach this process, too
+constexpr std::chrono::milliseconds kLost{500};        // until the broker is asked again
 
 EvaluationAnswer verdict_of(Verdict verdict, std::string message) {
   EvaluationAnswer answer;
@@ -31,6 +32,12 @@ EvaluationAnswer trouble_of(std::string message) {
   EvaluationAnswer answer;
   answer.trouble = std::move(message);
   return answer;
+}
+
+// Whoever ends a worker may end its compilers with it, and a moment earlier.
+bool may_be_of_leaving(Verdict verdict) {
+  return verdict == Verdict::compile_error || verdict == Verdict::crash ||
+         verdict == Verdict::timeout;
 }
 
 }  // namespace
@@ -107,12 +114,17 @@ void WorkerPlace::work(Lease& lease) {
   // Time that passed while nothing ran is not the candidate's.
   if (stood_still && said && said->evaluation && said->evaluation->verdict == Verdict::timeout)
     said = fail(ErrorCode::cancelled, "the worker stood still");
+  else if (said && said->evaluation && may_be_of_leaving(said->evaluation->verdict) &&
+           leaves_soon())
+    said = fail(ErrorCode::cancelled, "the worker leaves");
   const bool judged = said && said->evaluation;
   tally_.ended(seconds.count(), judged);
   if (judged) {
     (void)answer(lease, *said);
   } else if (!said && said.error().code == ErrorCode::cancelled) {
     lease.give_back(kRetrySeconds);  // it is not the job's fault
+  } else if (leaves_soon()) {
+    lease.give_back(0.0);
   } else if (said) {
     failed(lease, said->trouble, *said);
   } else {
@@ -121,6 +133,11 @@ void WorkerPlace::work(Lease& lease) {
            verdict_of(hung ? Verdict::timeout : Verdict::crash,
                       "the processes that judged it died or hung: " + said.error().message));
   }
+}
+
+bool WorkerPlace::leaves_soon() const {
+  std::this_thread::sleep_for(kSignalTime);
+  return leave_.requested();
 }
 
 bool WorkerPlace::answer(Lease& lease, const EvaluationAnswer& answer) {

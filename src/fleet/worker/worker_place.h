@@ -54,6 +54,8 @@ class WorkerPlace {
   void failed(Lease& lease, const std::string& why, const EvaluationAnswer& in_the_end);
   // A problem's text, with its files here.
   [[nodiscard]] Result<std::string> problem_of(const Hash128& id);
+  // Whether the worker is to leave, after a moment in which it would be told.
+  [[nodiscard]] bool leaves_soon() const;
   [[nodiscard]] Status bring(const ProblemFile& file);
 
   Broker& broker_;
