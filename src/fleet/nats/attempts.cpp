@@ -32,8 +32,9 @@ bool Attempts::recover(const std::shared_ptr<NatsSession>& session, const Error&
   if (session->alive()) {
     if (failures + 1 >= kFailuresToTell)
       reporter_.tell("trouble", error.message + "; trying again until it does");
-    const std::lock_guard lock(mutex_);
-    if (Clock::now() - put_right_ >= kBetweenRepairs) {
+    // One is enough, and nobody waits for it: a server that hangs takes its time.
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (lock.owns_lock() && Clock::now() - put_right_ >= kBetweenRepairs) {
       // Somebody may have emptied the server's store. Where this fails, too, it is tried again.
       (void)setup_.ensure_streams(*session, cancellation);
       put_right_ = Clock::now();

@@ -35,9 +35,9 @@ TEST(Packing, WhatIsNoPackingIsRefused) {
 }
 
 TEST(Packing, ClaimsOfHugeFramesCostNothing) {
-  // A quarter of a gibibyte in a few kilobytes; more than is allowed never comes out.
-  const std::string bomb = pack(std::string(std::size_t{256} << 20, '\0'));
-  EXPECT_LT(bomb.size(), std::size_t{64} << 10);
+  // 80 MiB in a few kilobytes; more than is allowed never comes out.
+  const std::string bomb = pack(std::string(std::size_t{80} << 20, '\0'));
+  EXPECT_LT(bomb.size(), std::size_t{16} << 10);
   EXPECT_EQ(unpack(bomb, kLargestText).error().code, ErrorCode::parse);
   // A frame that wants a window of a gibibyte.
   const std::string window("z\x28\xb5\x2f\xfd\x00\xa0", 7);
@@ -51,7 +51,7 @@ TEST(Packing, DamagedBytesDoNoHarm) {
   std::mt19937 random(7);
   const std::string good =
       pack(std::string(5000, 'a') + "and something else" + std::string(900, 'b'));
-  for (int round = 0; round < 30000; ++round) {
+  for (int round = 0; round < 10000; ++round) {
     std::string bytes = good;
     if (round % 3 == 0) {
       bytes.assign(random() % 200, '\0');
