@@ -29,6 +29,8 @@ constexpr double kPatience = 8.0;
 // Whether a result is there that nobody told of, and whether the job still is; and up to a fifth as
 // much again, so that a thousand who lost the connection together do not ask together.
 constexpr double kPollSeconds = 5.0;
+// An idle worker cleans up so often.
+constexpr double kSweepSeconds = 20.0;
 const Cancellation kNever;
 
 class NatsBroker final : public Broker {
@@ -59,10 +61,14 @@ class NatsBroker final : public Broker {
 
  private:
   using Session = std::shared_ptr<NatsSession>;
-  // The result, or nothing after it was seen to that the job is queued.
+  // The result, or nothing after it was seen to that the job is queued. `again`: it was before.
   [[nodiscard]] Result<std::optional<std::string>> result_or_queue(
-      NatsSession& session, const Job& job, const std::string& packed,
+      NatsSession& session, const Job& job, const std::string& packed, bool again,
       const Cancellation& cancellation);
+  // False where the server refuses it: it waits there already, or somebody is at it.
+  [[nodiscard]] static Result<bool> queue(NatsSession& session, const Job& job,
+                                          const std::string& packed,
+                                          const Cancellation& cancellation);
   // Null where the job need not be done.
   [[nodiscard]] Result<std::unique_ptr<Lease>> accept(NatsSession& session, const std::string& lane,
                                                       Message message,
@@ -75,19 +81,32 @@ class NatsBroker final : public Broker {
 
 Result<std::optional<std::string>> NatsBroker::result_or_queue(NatsSession& session, const Job& job,
                                                                const std::string& packed,
+                                                               bool again,
                                                                const Cancellation& cancellation) {
   auto found = core_->results.find(session, job.id, cancellation);
   if (!found || *found) return found;
+  auto queued = queue(session, job, packed, cancellation);
+  if (!queued) return queued.error();
+  if (!*queued && again) {
+    const auto swept = core_->sweeper.sweep(session, job.lane, kPollSeconds, cancellation);
+    if (!swept) return swept.error();
+    if (*swept) queued = queue(session, job, packed, cancellation);
+    if (!queued) return queued.error();
+  }
+  return std::optional<std::string>();
+}
+
+Result<bool> NatsBroker::queue(NatsSession& session, const Job& job, const std::string& packed,
+                               const Cancellation& cancellation) {
   const std::string subject = job_subject(job.lane, job.id);
   const auto answer = store(
       session, {.subject = subject, .data = packed, .reply = {}, .headers = {}}, cancellation);
   if (!answer) return answer.error();
-  // It waits there already, or somebody is at it.
   const bool there = answer->refusal == ApiRefusal::store_failed &&
                      answer->description.find("per subject") != std::string::npos;
   if (answer->refusal != ApiRefusal::none && !there)
     return refused_by_server("queue a job", *answer);
-  return std::optional<std::string>();
+  return !there;
 }
 
 Result<std::string> NatsBroker::ask(const Job& job, const Cancellation& cancellation) {
@@ -98,12 +117,12 @@ Result<std::string> NatsBroker::ask(const Job& job, const Cancellation& cancella
   std::uniform_real_distribution<double> poll(kPollSeconds, kPollSeconds * 1.2);
   // Before the first look, so that nothing falls in between.
   auto waiter = core_->watch.expect(job.id);
-  while (true) {
+  for (bool again = false;; again = true) {
     const NatsSession* looked_with = nullptr;
     const auto look = [&](const Session& session) -> Result<std::optional<std::string>> {
       looked_with = session.get();
       if (const Status attends = core_->watch.attend(session); !attends) return attends.error();
-      return result_or_queue(*session, job, *packed, cancellation);
+      return result_or_queue(*session, job, *packed, again, cancellation);
     };
     auto found = core_->attempts->run(Attempts::kNoLimit, cancellation, look);
     if (!found) return found.error();
@@ -192,7 +211,11 @@ Result<std::unique_ptr<Lease>> NatsBroker::take(std::span<const std::string> lan
     while (true) {
       auto pulled = pull_job(session, core_->consumers, lanes, left(), cancellation);
       if (!pulled) return pulled.error();
-      if (!*pulled) return std::unique_ptr<Lease>();
+      if (!*pulled) {
+        for (const std::string& lane : lanes)
+          (void)core_->sweeper.sweep(*session, lane, kSweepSeconds, cancellation);
+        return std::unique_ptr<Lease>();
+      }
       auto lease =
           accept(*session, lanes[(*pulled)->lane], std::move((*pulled)->message), cancellation);
       if (!lease || *lease != nullptr) return lease;

@@ -3,6 +3,7 @@
 
 #include "fleet/nats/attempts.h"
 #include "fleet/nats/lane_consumers.h"
+#include "fleet/nats/lane_sweeper.h"
 #include "fleet/nats/nats_broker.h"
 #include "fleet/nats/nats_connection.h"
 #include "fleet/nats/reporter.h"
@@ -24,6 +25,7 @@ struct NatsCore {
   Reporter reporter;
   const ServerSetup setup;
   LaneConsumers consumers;
+  LaneSweeper sweeper;
   ResultStore results;
   // The last, so that it goes first: its thread uses the others.
   std::unique_ptr<NatsConnection> connection;

@@ -1,5 +1,6 @@
 // What a broker goes through: servers that go, come back, forget and hang, and strangers who write.
 #include "base/cancellation.h"
+#include "base/files.h"
 #include "fleet/nats/bucket.h"
 #include "fleet/nats/jetstream.h"
 #include "fleet/nats/nats_house.h"
@@ -13,6 +14,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <future>
 #include <random>
 #include <thread>
@@ -158,6 +160,39 @@ TEST_F(NatsTrouble, EmptiedStoreIsFilledAgain) {
   EXPECT_EQ(*answer.get(), "x");
   ASSERT_TRUE(here.broker().post(Board::workers, "w", "there").ok());
   EXPECT_EQ(*here.another().read(Board::workers, "w"), "there");
+}
+
+// As a server does that was killed before it had written what it removed, but not what its consumer
+// had acknowledged.
+TEST_F(NatsTrouble, JobsThatComeBackFromTheDiskAreDone) {
+  NatsHouse& here = house();
+  const Job job = numbered(1);
+  auto answer = asked(here.broker(), job);
+  ASSERT_TRUE(queued(here.broker()));
+  const std::filesystem::path messages =
+      here.server().folder() / "store" / "jetstream" / "$G" / "streams" / "regraph_jobs" / "msgs";
+  const TemporaryDirectory kept = *TemporaryDirectory::create("regraph-nats-kept");
+  here.server().stop();
+  ASSERT_TRUE(std::filesystem::exists(messages));
+  std::filesystem::copy(messages, kept.path() / "msgs", std::filesystem::copy_options::recursive);
+  here.server().start();
+  EXPECT_TRUE(*taken(here.another())->finish("x", kNever));
+  EXPECT_EQ(*answer.get(), "x");
+  const auto forgotten =
+      ask_api(stranger(), fmt::format("STREAM.PURGE.KV_{}", kResultBucket), nullptr, kNever);
+  ASSERT_TRUE(forgotten.ok() && forgotten->refusal == ApiRefusal::none);
+  here.server().stop();
+  std::filesystem::remove_all(messages);
+  std::filesystem::copy(kept.path() / "msgs", messages, std::filesystem::copy_options::recursive);
+  here.server().start();
+  ASSERT_TRUE(queued(here.broker()));
+  ASSERT_EQ(taken(here.another(), 0.5), nullptr);  // the server does not hand it out
+
+  auto anew = asked(here.broker(), job);
+  auto lease = taken(here.another(), 20.0);
+  ASSERT_NE(lease, nullptr);
+  EXPECT_TRUE(*lease->finish("y", kNever));
+  EXPECT_EQ(*anew.get(), "y");
 }
 
 TEST_F(NatsTrouble, StreamsRemovedUnderneathAreMadeAgain) {
