@@ -37,6 +37,8 @@ namespace regraph::cli {
 namespace {
 
 constexpr int kDefaultEvaluations = 60;
+// Of a fleet, used without being asked: each is a thread here, and a search foresees no more.
+constexpr int kMostPlaces = 128;
 
 int default_jobs() {
   return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
@@ -44,7 +46,7 @@ int default_jobs() {
 
 // The workers of a search: as many as the fleet has places, or processors here.
 void choose_jobs(int asked, int places, SearchConfig& config) {
-  config.jobs = asked > 0 ? asked : std::max(default_jobs(), places);
+  config.jobs = asked > 0 ? asked : std::max(default_jobs(), std::min(places, kMostPlaces));
   // Those that wait for the fleet must not keep the steps here from being applied.
   if (places > 0) config.extra_workers = default_jobs();
 }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <random>
 #include <thread>
 #include <utility>
@@ -16,6 +17,7 @@ namespace {
 
 constexpr double kLongestSeconds = 7.0 * 24 * 3600;
 constexpr std::chrono::milliseconds kPause{200};
+constexpr double kOtherInputs = 1.5;  // times of one candidate are apart by less
 constexpr std::size_t kLargestFile = std::size_t{2} << 30;
 
 Evaluation cancelled() {
@@ -23,6 +25,10 @@ Evaluation cancelled() {
   evaluation.verdict = Verdict::timeout;
   evaluation.message = "cancelled before it was evaluated";
   return evaluation;
+}
+
+Hash128 key_of(const Candidate& candidate) {
+  return Hasher().add(candidate.source).add(candidate.plan.text()).finish();
 }
 
 // What a search goes by; the words of a message may name files of the machine that said it.
@@ -49,8 +55,9 @@ void FleetEvaluator::limit_threads(int threads) {
 
 Evaluation FleetEvaluator::evaluate(const Candidate& candidate, const EvaluationBudget& budget,
                                     const Cancellation& cancellation) {
-  if (budget.effort == EvaluationBudget::Effort::confirmation || is_original(candidate))
-    return evaluate_here(candidate, budget, cancellation);
+  if (is_original(candidate)) return evaluate_here(candidate, budget, cancellation);
+  if (budget.effort == EvaluationBudget::Effort::confirmation)
+    return confirm(candidate, budget, cancellation);
   EvaluationJob evaluation;
   evaluation.problem = options_.problem.id;
   evaluation.candidate.source = candidate.source;
@@ -79,6 +86,10 @@ Evaluation FleetEvaluator::evaluate(const Candidate& candidate, const Evaluation
     return evaluate_here(candidate, budget, cancellation);
   }
   remote_.fetch_add(1);
+  if (answer->evaluation->correct()) {
+    const std::lock_guard lock(mutex_);
+    said_[key_of(candidate)] = {answer->worker, *answer->evaluation};
+  }
   if (!is_checked(job)) return std::move(*answer->evaluation);
   return checked(std::move(*answer->evaluation), answer->worker, candidate, budget, cancellation);
 }
@@ -89,6 +100,7 @@ bool FleetEvaluator::is_original(const Candidate& candidate) const {
 
 bool FleetEvaluator::is_checked(const Job& job) const {
   const int share = options_.checked_share;
+  if (share > 0 && distrusts_.load()) return true;
   return share > 0 &&
          random_bits(job.id.low, job.id.high, secret_) % static_cast<std::uint64_t>(share) == 0;
 }
@@ -102,14 +114,37 @@ Evaluation FleetEvaluator::checked(Evaluation remote, const std::string& worker,
   const bool telling = !cancellation.requested() && here.verdict != Verdict::timeout &&
                        remote.verdict != Verdict::timeout;
   if (!telling || same(here, remote)) return remote;
+  distrust(worker, remote, here);
+  return here;
+}
+
+Evaluation FleetEvaluator::confirm(const Candidate& candidate, const EvaluationBudget& budget,
+                                   const Cancellation& cancellation) {
+  Evaluation here = evaluate_here(candidate, budget, cancellation);
+  std::optional<Said> said;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto known = said_.find(key_of(candidate)); known != said_.end())
+      said = known->second;
+  }
+  // Other inputs may find what the first did not, and move a time that depends on them.
+  if (!said || !here.correct() || cancellation.requested()) return here;
+  const double ratio = here.time.median_seconds / said->evaluation.time.median_seconds;
+  if (ratio > kOtherInputs || ratio < 1.0 / kOtherInputs)
+    distrust(said->worker, said->evaluation, here);
+  return here;
+}
+
+void FleetEvaluator::distrust(const std::string& worker, const Evaluation& remote,
+                              const Evaluation& here) {
   differing_.fetch_add(1);
+  distrusts_.store(true);
   report_once(
       fmt::format("worker {} says something else of a candidate than is found here ({}, "
-                  "{:.4g} us; here {}, {:.4g} us): it is broken or lies; do not trust "
-                  "what else it said",
+                  "{:.4g} us; here {}, {:.4g} us): it is broken or lies; from now on all "
+                  "is evaluated here, too, but do not trust what it said before",
                   worker, name(remote.verdict), remote.time.median_seconds * 1e6,
                   name(here.verdict), here.time.median_seconds * 1e6));
-  return here;
 }
 
 Evaluation FleetEvaluator::evaluate_here(const Candidate& candidate, const EvaluationBudget& budget,

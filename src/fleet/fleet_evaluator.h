@@ -15,6 +15,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <unordered_map>
 
 namespace regraph::fleet {
 
@@ -57,6 +58,9 @@ class FleetEvaluator final : public Evaluator {
  private:
   [[nodiscard]] bool is_original(const Candidate& candidate) const;
   [[nodiscard]] bool is_checked(const Job& job) const;
+  // What it is here; held against what a worker said of it before.
+  [[nodiscard]] Evaluation confirm(const Candidate& candidate, const EvaluationBudget& budget,
+                                   const Cancellation& cancellation);
   // What it is here, where the worker's answer is to be compared with it.
   [[nodiscard]] Evaluation checked(Evaluation remote, const std::string& worker,
                                    const Candidate& candidate, const EvaluationBudget& budget,
@@ -68,6 +72,8 @@ class FleetEvaluator final : public Evaluator {
   void forget_problem();
   [[nodiscard]] Status hand_over(const Cancellation& cancellation);
   void report_once(const std::string& text);
+  // From now on everything is evaluated here, too.
+  void distrust(const std::string& worker, const Evaluation& remote, const Evaluation& here);
 
   JobQueue& queue_;
   Evaluator& here_;
@@ -75,8 +81,14 @@ class FleetEvaluator final : public Evaluator {
   const std::uint64_t secret_;  // that checks are chosen with
   std::mutex keeping_;
   bool problem_kept_ = false;
+  struct Said {
+    std::string worker;
+    Evaluation evaluation;
+  };
   std::mutex mutex_;
   std::set<std::string> reported_;
+  std::unordered_map<Hash128, Said> said_;  // of candidates that a worker called correct
+  std::atomic<bool> distrusts_ = false;
   std::atomic<std::uint64_t> remote_ = 0;
   std::atomic<std::uint64_t> local_ = 0;
   std::atomic<std::uint64_t> checked_ = 0;

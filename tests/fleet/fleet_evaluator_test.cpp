@@ -135,6 +135,18 @@ TEST_F(FleetEvaluatorTest, FindsOutWhoLies) {
   EXPECT_EQ(fleet.statistics().checked, 2U);
 }
 
+TEST_F(FleetEvaluatorTest, FindsOutByConfirmingWhoLies) {
+  FleetEvaluator fleet = make(1'000'000'000);
+  queue.answer = [](const Job&) { return answer_of(timed(1e-9)); };
+  EXPECT_EQ(fleet.evaluate(candidate("abc"), {}, never).time.median_seconds, 1e-9);
+  EvaluationBudget budget;
+  budget.effort = EvaluationBudget::Effort::confirmation;
+  EXPECT_EQ(fleet.evaluate(candidate("abc"), budget, never).time.median_seconds, 3.0);
+  EXPECT_EQ(fleet.statistics().differing, 1U);
+  // From now on nobody is believed.
+  EXPECT_EQ(fleet.evaluate(candidate("ab"), {}, never).time.median_seconds, 2.0);
+}
+
 TEST_F(FleetEvaluatorTest, ChecksAShare) {
   FleetEvaluator fleet = make(8);
   queue.answer = [](const Job& job) {
