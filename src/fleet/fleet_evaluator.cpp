@@ -108,12 +108,14 @@ bool FleetEvaluator::is_checked(const Job& job) const {
 Evaluation FleetEvaluator::checked(Evaluation remote, const std::string& worker,
                                    const Candidate& candidate, const EvaluationBudget& budget,
                                    const Cancellation& cancellation) {
+  // What killed three judges might kill this process; and load decides over what timed out.
+  const auto untold = [](const Evaluation& one) {
+    return one.verdict == Verdict::crash || one.verdict == Verdict::timeout;
+  };
+  if (untold(remote)) return remote;
   checked_.fetch_add(1);
   Evaluation here = here_.evaluate(candidate, budget, cancellation);
-  // Load decides over what timed out.
-  const bool telling = !cancellation.requested() && here.verdict != Verdict::timeout &&
-                       remote.verdict != Verdict::timeout;
-  if (!telling || same(here, remote)) return remote;
+  if (cancellation.requested() || untold(here) || same(here, remote)) return remote;
   distrust(worker, remote, here);
   return here;
 }

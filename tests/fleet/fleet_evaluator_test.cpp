@@ -135,6 +135,17 @@ TEST_F(FleetEvaluatorTest, FindsOutWhoLies) {
   EXPECT_EQ(fleet.statistics().checked, 2U);
 }
 
+TEST_F(FleetEvaluatorTest, DoesNotTryWhatKilledJudges) {
+  FleetEvaluator fleet = make(1);
+  queue.answer = [](const Job&) {
+    Evaluation dead;
+    dead.verdict = Verdict::crash;
+    return answer_of(dead);
+  };
+  EXPECT_EQ(fleet.evaluate(candidate("abc"), {}, never).verdict, Verdict::crash);
+  EXPECT_EQ(here.calls, 0);
+}
+
 TEST_F(FleetEvaluatorTest, FindsOutByConfirmingWhoLies) {
   FleetEvaluator fleet = make(1'000'000'000);
   queue.answer = [](const Job&) { return answer_of(timed(1e-9)); };
