@@ -267,6 +267,7 @@ TEST_P(BrokerContract, WaitingOnSeveralLanesLosesNothing) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     // All at once: one is taken, the others must not be held by anybody.
     std::vector<std::unique_ptr<Asker>> askers;
+    askers.reserve(lanes.size());
     for (const std::string& lane : lanes)
       askers.push_back(std::make_unique<Asker>(broker(), job_of(std::to_string(round), lane)));
     auto first = taken.get();
@@ -306,6 +307,7 @@ TEST_P(BrokerContract, StateCounts) {
   const std::string lane = "counted-1.0";
   EXPECT_EQ(broker().state(lane)->waiting, 0U);
   std::vector<std::unique_ptr<Asker>> askers;
+  askers.reserve(5);
   for (int number = 0; number < 5; ++number)
     askers.push_back(std::make_unique<Asker>(broker(), job_of(std::to_string(number), lane)));
   while (broker().state(lane)->waiting < 5)
@@ -388,6 +390,7 @@ TEST_P(BrokerContract, ManyThreadsDoEveryJobOnce) {
   std::mutex mutex;
   std::multiset<std::string> done;
   std::vector<std::thread> workers;
+  workers.reserve(kThreads);
   for (int worker = 0; worker < kThreads; ++worker)
     workers.emplace_back([&, worker] {
       Broker& mine = worker % 2 == 0 ? broker() : another();
@@ -403,6 +406,7 @@ TEST_P(BrokerContract, ManyThreadsDoEveryJobOnce) {
       }
     });
   std::vector<std::thread> askers;
+  askers.reserve(kThreads);
   for (int asker = 0; asker < kThreads; ++asker)
     askers.emplace_back([&, asker] {
       Broker& mine = asker % 2 == 0 ? another() : broker();

@@ -31,7 +31,8 @@ bool Attempts::recover(const std::shared_ptr<NatsSession>& session, const Error&
   // A lost session is the connection's business.
   if (session->alive()) {
     if (failures + 1 >= kFailuresToTell)
-      reporter_.tell("trouble", error.message + "; trying again until it does");
+      reporter_.tell("trouble",
+                     error.message + "; trying again until it does (its log may say why)");
     // One is enough, and nobody waits for it: a server that hangs takes its time.
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (lock.owns_lock() && Clock::now() - put_right_ >= kBetweenRepairs) {

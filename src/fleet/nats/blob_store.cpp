@@ -56,7 +56,7 @@ Status BlobStore::keep(NatsSession& session, const Hash128& id, std::string_view
   if (there->present && there->data == size && is_young(there->time)) return {};
   for (std::size_t piece = 0; piece < pieces_of(bytes.size()); ++piece) {
     const std::string packed = pack(bytes.substr(piece * kPiece, kPiece));
-    const Status put = bucket_.put(session, piece_key(id, piece), packed, cancellation);
+    Status put = bucket_.put(session, piece_key(id, piece), packed, cancellation);
     if (!put) return put;
   }
   return bucket_.put(session, size_key(id), size, cancellation);

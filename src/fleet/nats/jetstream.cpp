@@ -33,9 +33,9 @@ bool flag_in(const json& object, const char* key) {
 }
 
 const json& object_in(const json& object, const char* key) {
-  static const json none = json::object();
+  static const json kNone = json::object();
   const json* const found = member(object, key);
-  return found != nullptr && found->is_object() ? *found : none;
+  return found != nullptr && found->is_object() ? *found : kNone;
 }
 
 Result<ApiAnswer> read_answer(const Message& message) {

@@ -27,7 +27,7 @@ NatsBoards::NatsBoards(NatsCore& core)
     : core_(core), buckets_{Bucket(kWorkerBucket), Bucket(kFailureBucket)} {}
 
 Status NatsBoards::post(Board board, const std::string& key, std::string_view text) {
-  if (const Status good = check_key(key); !good) return good;
+  if (Status good = check_key(key); !good) return good;
   const auto packed = pack_text(text);
   if (!packed) return packed.error();
   return core_.attempts->run(kBoardPatience, kNeverStopped, [&](const Session& session) {
@@ -49,7 +49,7 @@ Result<std::string> NatsBoards::read(Board board, const std::string& key) {
 }
 
 Status NatsBoards::withdraw(Board board, const std::string& key) {
-  if (const Status good = check_key(key); !good) return good;
+  if (Status good = check_key(key); !good) return good;
   return core_.attempts->run(kBoardPatience, kNeverStopped, [&](const Session& session) {
     return bucket(board).remove(*session, key, UINT64_MAX, kNeverStopped);
   });

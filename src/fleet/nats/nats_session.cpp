@@ -32,8 +32,8 @@ struct Listener {
 
 CallbackTable<Listener>& listeners() {
   // Never destroyed: libnats' threads outlive main.
-  static auto* const table = new CallbackTable<Listener>;
-  return *table;
+  static auto* const kTable = new CallbackTable<Listener>;
+  return *kTable;
 }
 
 // For messages whose listener is gone.
@@ -109,8 +109,8 @@ struct NatsSession::State {
   }
 
   static CallbackTable<State>& sessions() {
-    static auto* const table = new CallbackTable<State>;
-    return *table;
+    static auto* const kTable = new CallbackTable<State>;
+    return *kTable;
   }
   static void closed(natsConnection*, void* closure) {
     if (const auto state = sessions().find(closure)) state->end();

@@ -1,7 +1,7 @@
 #include "fleet/nats/packing.h"
 
-#include <algorithm>
-#include <array>
+#include <fmt/format.h>
+
 #include <memory>
 #include <zstd.h>
 

@@ -8,7 +8,7 @@
 namespace regraph::fleet {
 namespace {
 
-constexpr std::chrono::milliseconds kPatience(40);
+constexpr std::chrono::milliseconds kLookFromBox(40);
 
 }  // namespace
 
@@ -31,7 +31,7 @@ void PullBox::hear(Message message) {
 
 std::optional<Message> PullBox::next(std::chrono::steady_clock::time_point until) {
   std::unique_lock lock(mutex_);
-  const auto end = std::min(until, std::chrono::steady_clock::now() + kPatience);
+  const auto end = std::min(until, std::chrono::steady_clock::now() + kLookFromBox);
   come_.wait_until(lock, end, [&] { return !messages_.empty(); });
   if (messages_.empty()) return std::nullopt;
   Message message = std::move(messages_.front());

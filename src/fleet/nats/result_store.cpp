@@ -29,7 +29,7 @@ Result<bool> ResultStore::add(NatsSession& session, const Hash128& id, const std
   std::uint64_t last = 0;
   // Ends when a result is there: each round somebody wrote, or removed what is no result.
   while (true) {
-    const auto first = bucket_.put_after(session, key, last, packed, writer, cancellation);
+    auto first = bucket_.put_after(session, key, last, packed, writer, cancellation);
     if (!first || *first) return first;
     const auto entry = bucket_.get(session, key, cancellation);
     if (!entry) return entry.error();

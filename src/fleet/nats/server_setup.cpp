@@ -127,7 +127,7 @@ Status ServerSetup::ensure_streams(NatsSession& session, const Cancellation& can
   for (std::size_t index = 0; index < wanted.size(); ++index) {
     const auto message = tickets[index].wait(kAnswerSeconds, cancellation);
     if (!message) return message.error();
-    const Status good = check_creation(session, wanted[index], *message, cancellation);
+    Status good = check_creation(session, wanted[index], *message, cancellation);
     if (!good) return good;
   }
   return {};

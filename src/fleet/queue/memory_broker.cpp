@@ -169,7 +169,7 @@ Result<std::string> MemoryBroker::fetch(const Hash128& id) {
 }
 
 Status MemoryBroker::post(Board board, const std::string& key, std::string_view text) {
-  if (const Status good = check_key(key); !good) return good;
+  if (Status good = check_key(key); !good) return good;
   const std::lock_guard lock(state_->mutex);
   const auto life = board == Board::workers ? seconds_of(kPresenceSeconds) : kFailureLife;
   state_->board(board).insert_or_assign(
@@ -186,7 +186,7 @@ Result<std::string> MemoryBroker::read(Board board, const std::string& key) {
 }
 
 Status MemoryBroker::withdraw(Board board, const std::string& key) {
-  if (const Status good = check_key(key); !good) return good;
+  if (Status good = check_key(key); !good) return good;
   const std::lock_guard lock(state_->mutex);
   state_->board(board).erase(key);
   return {};

@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 namespace regraph::fleet {
@@ -51,7 +52,7 @@ class MemoryLanes {
   };
   struct Lane {
     std::map<std::uint64_t, Entry> entries;
-    std::map<Hash128, std::uint64_t> numbers;
+    std::unordered_map<Hash128, std::uint64_t> numbers;
     std::set<std::uint64_t> free;                    // the oldest first
     std::set<std::pair<Time, std::uint64_t>> later;  // held, or given back for later
   };

@@ -120,6 +120,7 @@ TEST_F(NatsTrouble, KilledServerLosesNothing) {
   const Worker three(here.broker());
   std::atomic<int> answered{0};
   std::vector<std::thread> askers;
+  askers.reserve(kAskers);
   for (int asker = 0; asker < kAskers; ++asker)
     askers.emplace_back([&, asker] {
       for (int number = 0; number < kJobsEach; ++number) {
