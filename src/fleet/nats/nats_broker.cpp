@@ -29,6 +29,8 @@ constexpr double kPatience = 8.0;
 // Whether a result is there that nobody told of, and whether the job still is; and up to a fifth as
 // much again, so that a thousand who lost the connection together do not ask together.
 constexpr double kPollSeconds = 5.0;
+// Beyond this nobody works on a job that was handed out: it is longer than three tries take.
+constexpr double kFarTooLong = 1800.0;
 // An idle worker cleans up so often.
 constexpr double kSweepSeconds = 20.0;
 const Cancellation kNever;
@@ -61,9 +63,10 @@ class NatsBroker final : public Broker {
 
  private:
   using Session = std::shared_ptr<NatsSession>;
-  // The result, or nothing after it was seen to that the job is queued. `again`: it was before.
+  // The result, or nothing after it was seen to that the job is queued. `since`: when it was, as
+  // far as this broker knows.
   [[nodiscard]] Result<std::optional<std::string>> result_or_queue(
-      NatsSession& session, const Job& job, const std::string& packed, bool again,
+      NatsSession& session, const Job& job, const std::string& packed, Clock::time_point& since,
       const Cancellation& cancellation);
   // False where the server refuses it: it waits there already, or somebody is at it.
   [[nodiscard]] static Result<bool> queue(NatsSession& session, const Job& job,
@@ -81,18 +84,21 @@ class NatsBroker final : public Broker {
 
 Result<std::optional<std::string>> NatsBroker::result_or_queue(NatsSession& session, const Job& job,
                                                                const std::string& packed,
-                                                               bool again,
+                                                               Clock::time_point& since,
                                                                const Cancellation& cancellation) {
   auto found = core_->results.find(session, job.id, cancellation);
   if (!found || *found) return found;
   auto queued = queue(session, job, packed, cancellation);
-  if (!queued) return queued.error();
-  if (!*queued && again) {
-    const auto swept = core_->sweeper.sweep(session, job.lane, kPollSeconds, cancellation);
+  const double waited = std::chrono::duration<double>(Clock::now() - since).count();
+  if (queued && !*queued && waited > kPollSeconds) {
+    const auto swept = waited > kFarTooLong
+                           ? LaneSweeper::remove(session, job, cancellation)
+                           : core_->sweeper.sweep(session, job.lane, kPollSeconds, cancellation);
     if (!swept) return swept.error();
     if (*swept) queued = queue(session, job, packed, cancellation);
-    if (!queued) return queued.error();
   }
+  if (!queued) return queued.error();
+  if (*queued) since = Clock::now();
   return std::optional<std::string>();
 }
 
@@ -117,12 +123,14 @@ Result<std::string> NatsBroker::ask(const Job& job, const Cancellation& cancella
   std::uniform_real_distribution<double> poll(kPollSeconds, kPollSeconds * 1.2);
   // Before the first look, so that nothing falls in between.
   auto waiter = core_->watch.expect(job.id);
-  for (bool again = false;; again = true) {
+  Clock::time_point since = Clock::now();
+  while (true) {
     const NatsSession* looked_with = nullptr;
     const auto look = [&](const Session& session) -> Result<std::optional<std::string>> {
       looked_with = session.get();
       if (const Status attends = core_->watch.attend(session); !attends) return attends.error();
-      return result_or_queue(*session, job, *packed, again, cancellation);
+      return result_or_queue(*session, job, *packed, waited < kPollSeconds ? 0.0 : waited,
+                             cancellation);
     };
     auto found = core_->attempts->run(Attempts::kNoLimit, cancellation, look);
     if (!found) return found.error();
