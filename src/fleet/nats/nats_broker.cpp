@@ -129,8 +129,7 @@ Result<std::string> NatsBroker::ask(const Job& job, const Cancellation& cancella
     const auto look = [&](const Session& session) -> Result<std::optional<std::string>> {
       looked_with = session.get();
       if (const Status attends = core_->watch.attend(session); !attends) return attends.error();
-      return result_or_queue(*session, job, *packed, waited < kPollSeconds ? 0.0 : waited,
-                             cancellation);
+      return result_or_queue(*session, job, *packed, since, cancellation);
     };
     auto found = core_->attempts->run(Attempts::kNoLimit, cancellation, look);
     if (!found) return found.error();
