@@ -177,7 +177,10 @@ TEST_F(NatsTrouble, JobsThatComeBackFromTheDiskAreDone) {
   ASSERT_TRUE(std::filesystem::exists(messages));
   std::filesystem::copy(messages, kept.path() / "msgs", std::filesystem::copy_options::recursive);
   here.server().start();
-  EXPECT_TRUE(*taken(here.another())->finish("x", kNever));
+  ASSERT_TRUE(queued(here.another()));  // it is connected again
+  auto first = taken(here.another());
+  ASSERT_NE(first, nullptr);
+  EXPECT_TRUE(*first->finish("x", kNever));
   EXPECT_EQ(*answer.get(), "x");
   const auto forgotten =
       ask_api(stranger(), fmt::format("STREAM.PURGE.KV_{}", kResultBucket), nullptr, kNever);
@@ -186,7 +189,7 @@ TEST_F(NatsTrouble, JobsThatComeBackFromTheDiskAreDone) {
   std::filesystem::remove_all(messages);
   std::filesystem::copy(kept.path() / "msgs", messages, std::filesystem::copy_options::recursive);
   here.server().start();
-  ASSERT_TRUE(queued(here.broker()));
+  ASSERT_TRUE(queued(here.another()));
   ASSERT_EQ(taken(here.another(), 0.5), nullptr);  // the server does not hand it out
 
   auto anew = asked(here.broker(), job);
