@@ -236,6 +236,7 @@ ParsedOptions parse_search_options(int argc, const char* const* argv) {
   add_method_options(app, options.selection);
   add_language_model_options(app, options.language_model);
   add_fleet_options(app, options.fleet);
+  add_fleet_purpose(app, options.fleet);
   add_about_options(app, about);
   try {
     app.parse(argc, argv);
