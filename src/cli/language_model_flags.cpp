@@ -52,12 +52,18 @@ class Adder {
   CLI::App& app_;
 };
 
-void add_server(Adder& add, LanguageModelOptions& options, const std::string& other_server) {
+// Whoever asks for others names the model in so many words: what is in the environment is for
+// questions of one's own.
+void add_server(Adder& add, LanguageModelOptions& options, bool for_others) {
   add.text("--llm-server", options.server,
-           "kind of server: sets address and dialect (docs/language-models.md)" + other_server);
-  add.text("--llm-url", options.url,
-           "base address, e.g. http://localhost:8000/v1 (OPENAI_BASE_URL)");
-  add.text("--llm-model", options.model, "model to ask for (OPENAI_MODEL)");
+           std::string("kind of server: sets address and dialect (docs/language-models.md)") +
+               (for_others ? "" : ", or fleet: workers of --fleet ask it"));
+  CLI::Option* url = add.text("--llm-url", options.url,
+                              "base address, e.g. http://localhost:8000/v1 (OPENAI_BASE_URL)");
+  if (for_others) url->envname("OPENAI_BASE_URL");
+  add.text("--llm-model", options.model,
+           for_others ? "model to ask for whoever of the fleet wants to"
+                      : "model to ask for (OPENAI_MODEL)");
   add.text("--llm-key-file", options.key_file,
            "file with the key (default: the variable OPENAI_API_KEY; it is never kept or shown)");
   add.text("--llm-ca-file", options.ca_file, "certificates to trust instead of the system's");
@@ -136,7 +142,7 @@ void add_files(Adder& add, LanguageModelOptions& options) {
 void add_language_model_options(CLI::App& app, LanguageModelOptions& options) {
   Adder add(app);
   add_expander(add, options);
-  add_server(add, options, ", or fleet: workers of --fleet ask it");
+  add_server(add, options, false);
   add_asking(add, options);
   add_pace(add, options);
   add_limits(add, options);
@@ -145,7 +151,7 @@ void add_language_model_options(CLI::App& app, LanguageModelOptions& options) {
 
 void add_model_server_options(CLI::App& app, LanguageModelOptions& options) {
   Adder add(app);
-  add_server(add, options, "");
+  add_server(add, options, true);
   add_pace(add, options);
 }
 

@@ -58,8 +58,18 @@ CLI::Validator positive_seconds() {
 }
 
 // What a resumed run may be told anew; everything else is the run's own and decides its answer.
-constexpr std::string_view kWithResume[] = {"--resume",  "--jobs",  "--json",
-                                            "--verbose", "--quiet", "--sanitizer"};
+constexpr std::string_view kWithResume[] = {"--resume",
+                                            "--jobs",
+                                            "--json",
+                                            "--verbose",
+                                            "--quiet",
+                                            "--sanitizer",
+                                            "--fleet",
+                                            "--fleet-for",
+                                            "--fleet-token",
+                                            "--fleet-ca",
+                                            "--fleet-certificate",
+                                            "--fleet-key"};
 
 // The first option that was given beside those, or null.
 const CLI::Option* given_beside(const CLI::App& app, std::span<const std::string_view> allowed) {

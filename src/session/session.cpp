@@ -70,7 +70,7 @@ struct Session::State {
     fleet_queue = workers.queue;
     if (workers.queue && !workers.lane.empty()) {
       if (evaluator.gpu != nullptr)
-        return usage("--fleet is for predictions: add --evaluator model");
+        return usage("--fleet is for predictions: add --evaluator model, or --fleet-for models");
       auto problem = fleet_problem(*opened, evaluator.name, options);
       if (!problem) return usage("the problem cannot be handed on: " + problem.error().message);
       fleet = std::make_unique<fleet::FleetEvaluator>(
