@@ -7,7 +7,9 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <set>
+#include <string>
 
 namespace regraph::fleet {
 namespace {
@@ -52,11 +54,11 @@ TEST(ChatJob, ComesBackAsItWas) {
 }
 
 TEST(ChatJob, IsAnotherWhereAnythingIs) {
-  std::set<Hash128> ids = {job_of(some_chat()).id};
+  std::set<std::string> ids = {job_of(some_chat()).id.hex()};
   const auto differs = [&](auto change) {
     ChatJob other = some_chat();
     change(other);
-    return ids.insert(job_of(other).id).second;
+    return ids.insert(job_of(other).id.hex()).second;
   };
   EXPECT_TRUE(differs([](ChatJob& one) { one.occasion = "another run"; }));
   EXPECT_TRUE(differs([](ChatJob& one) { one.sample = 3; }));

@@ -38,7 +38,7 @@ struct FleetChatTest : testing::Test {
   ChatQueue queue;
   FleetChat chat{queue, "run"};
   const llm::ChatRequest request = llm::request_of("faster");
-  const Cancellation never;
+  const Cancellation never{};
 };
 
 TEST_F(FleetChatTest, AsksWorkers) {
@@ -58,10 +58,10 @@ TEST_F(FleetChatTest, AsksWorkers) {
 
 TEST_F(FleetChatTest, TakesSamplesAndFindsThemAgain) {
   // An answer for each job, as a queue has it.
-  std::map<Hash128, std::string> results;
+  std::map<std::string, std::string> results;
   queue.answer = [&](const Job& job) {
     const auto text = "answer " + std::to_string(results.size());
-    return results.try_emplace(job.id, reply_text({llm::answer_of(text), "w"})).first->second;
+    return results.try_emplace(job.id.hex(), reply_text({llm::answer_of(text), "w"})).first->second;
   };
   EXPECT_EQ(chat.complete(request, never)->choices[0].text, "answer 0");
   EXPECT_EQ(chat.complete(request, never)->choices[0].text, "answer 1");

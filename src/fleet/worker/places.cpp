@@ -4,8 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -80,6 +82,7 @@ void run_places(Broker& broker, const WorkerPresence& self, const WorkerTally& t
   Cancellation stop;
   std::atomic<int> working = self.places;
   std::vector<std::thread> places;
+  places.reserve(static_cast<std::size_t>(std::max(0, self.places)));
   for (int number = 0; number < self.places; ++number) {
     places.emplace_back([&] {
       place(stop);

@@ -95,7 +95,7 @@ struct ModelWorkerTest : testing::Test {
   MemoryBroker broker{2.0};
   FleetChat chat{broker, "run"};
   Server server;
-  const Cancellation never;
+  const Cancellation never{};
   std::mutex mutex;
   std::vector<std::string> said;
 };
