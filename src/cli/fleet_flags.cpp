@@ -69,6 +69,17 @@ void add_fleet_options(CLI::App& app, FleetFlags& flags) {
   add_connection_options(app, flags.nats);
 }
 
+void add_fleet_purpose(CLI::App& app, FleetFlags& flags) {
+  app.add_option_function<std::string>(
+         "--fleet-for",
+         [&flags](const std::string& purpose) { flags.models_only = purpose == "models"; },
+         "what the fleet is asked for: all, or models: answers of language models (--llm-server "
+         "fleet), while candidates are evaluated here")
+      ->check(CLI::IsMember({"all", "models"}))
+      ->default_str("all")
+      ->group(kFleetGroup);
+}
+
 void add_fleet_server_options(CLI::App& app, FleetFlags& flags) {
   flags.used = true;
   app.add_option("--server", flags.nats.server, "NATS server with JetStream")
@@ -116,30 +127,42 @@ Result<std::shared_ptr<fleet::Broker>, SessionError> connect_broker(
 
 Result<ConnectedFleet, SessionError> connect_fleet(
     FleetFlags flags, const std::function<void(const std::string&)>& say) {
-  auto version = fleet_version();
-  if (!version) return std::move(version).error();
+  std::string version;
+  if (!flags.models_only) {
+    auto found = fleet_version();
+    if (!found) return std::move(found).error();
+    version = *std::move(found);
+  }
   flags.nats.report = say;
   auto broker = connect_broker(flags.nats);
   if (!broker) return std::move(broker).error();
   ConnectedFleet result;
   result.broker = *std::move(broker);
-  result.access = {result.broker, fleet::prediction_lane(*version), say};
+  result.access = {result.broker,
+                   flags.models_only ? std::string() : fleet::prediction_lane(version), say};
   auto notices = result.broker->notices(fleet::Board::workers, kMostWorkers);
   if (!notices) return explained(std::move(notices).error());
-  std::vector<fleet::WorkerPresence> workers;
+  std::vector<fleet::WorkerPresence>& workers = result.workers;
   for (const auto& [name, text] : *notices) {
     if (auto worker = fleet::read_presence(text)) workers.push_back(*std::move(worker));
   }
+  if (flags.models_only) return result;
   result.places = fleet::places_of(workers, result.access.lane);
   if (result.places == 0) {
     say(workers.empty()
             ? "no worker is there yet; the search waits for one: regraph-worker --server " +
                   flags.nats.server
             : "none of the " + std::to_string(workers.size()) +
-                  " workers that are there is of this build (" + *version +
+                  " workers that are there is of this build (" + version +
                   "); the search waits for one");
   }
   return result;
+}
+
+std::string trouble_with_model(const ConnectedFleet& fleet, const std::string& model) {
+  if (fleet::places_of(fleet.workers, fleet::model_lane(model)) > 0) return "";
+  return "no worker asks the model '" + model +
+         "' yet; questions wait for one: regraph-worker --llm-url URL --llm-model " + model;
 }
 
 }  // namespace regraph::cli

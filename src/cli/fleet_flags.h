@@ -3,6 +3,7 @@
 
 #include "cli/program.h"
 #include "fleet/nats/nats_broker.h"
+#include "fleet/presence.h"
 #include "session/session_options.h"
 
 #include <functional>
@@ -18,11 +19,14 @@ namespace regraph::cli {
 
 struct FleetFlags {
   fleet::NatsOptions nats;
-  bool used = false;  // whether a fleet was named
+  bool used = false;         // whether a fleet was named
+  bool models_only = false;  // candidates are evaluated here
 };
 
 // --fleet and what a connection needs, for programs that want work done.
 void add_fleet_options(CLI::App& app, FleetFlags& flags);
+// --fleet-for, for programs that have language models asked, too.
+void add_fleet_purpose(CLI::App& app, FleetFlags& flags);
 // What a connection needs, for those that do it; --server beside them.
 void add_fleet_server_options(CLI::App& app, FleetFlags& flags);
 
@@ -31,8 +35,9 @@ void add_fleet_server_options(CLI::App& app, FleetFlags& flags);
 
 struct ConnectedFleet {
   std::shared_ptr<fleet::Broker> broker;
-  FleetAccess access;  // for predictions
-  int places = 0;      // that its workers have now
+  FleetAccess access;  // for predictions, unless it is for models alone
+  int places = 0;      // that its workers have now, for predictions
+  std::vector<fleet::WorkerPresence> workers;
 };
 
 // `say` is told what a user should know. Errors: usage (address, files, token), no_device, internal
@@ -43,6 +48,9 @@ struct ConnectedFleet {
 // Nothing where no fleet was named. `program` says what a user should know, unless `quiet`.
 [[nodiscard]] Result<ConnectedFleet, SessionError> fleet_of(const Program& program,
                                                             const FleetFlags& flags, bool quiet);
+
+// What a user should know where none of the workers asks that model now; else nothing.
+[[nodiscard]] std::string trouble_with_model(const ConnectedFleet& fleet, const std::string& model);
 
 // Names the fleet to processes that this one starts: they read REGRAPH_FLEET and the like where
 // they are not told otherwise. Before there are threads.

@@ -52,7 +52,33 @@ class Adder {
   CLI::App& app_;
 };
 
-void add_asking(Adder& add, LanguageModelOptions& options) {
+// Whoever asks for others names the model in so many words: what is in the environment is for
+// questions of one's own.
+void add_server(Adder& add, LanguageModelOptions& options, bool for_others) {
+  add.text("--llm-server", options.server,
+           std::string("kind of server: sets address and dialect (docs/language-models.md)") +
+               (for_others ? "" : ", or fleet: workers of --fleet ask it"));
+  CLI::Option* url = add.text("--llm-url", options.url,
+                              "base address, e.g. http://localhost:8000/v1 (OPENAI_BASE_URL)");
+  if (for_others) url->envname("OPENAI_BASE_URL");
+  add.text("--llm-model", options.model,
+           for_others ? "model to ask for whoever of the fleet wants to"
+                      : "model to ask for (OPENAI_MODEL)");
+  add.text("--llm-key-file", options.key_file,
+           "file with the key (default: the variable OPENAI_API_KEY; it is never kept or shown)");
+  add.text("--llm-ca-file", options.ca_file, "certificates to trust instead of the system's");
+}
+
+void add_pace(Adder& add, LanguageModelOptions& options) {
+  add.number("--llm-timeout", options.timeout_seconds, CLI::Range(0.1, 86400.0),
+             "seconds a call may take, retries included");
+  add.integer("--llm-requests-per-minute", options.requests_per_minute, 0, 1'000'000,
+              "requests a minute at most, 0: no limit");
+  add.integer("--llm-tokens-per-minute", options.tokens_per_minute, 0, 1'000'000'000,
+              "tokens a minute at most, 0: no limit");
+}
+
+void add_expander(Adder& add, LanguageModelOptions& options) {
   add.text("--expander", options.expander, "who applies steps: " + described(expander_kinds()))
       ->check(CLI::IsMember(names(expander_kinds())))
       ->capture_default_str();
@@ -60,13 +86,9 @@ void add_asking(Adder& add, LanguageModelOptions& options) {
            "apply these steps one after another instead of a search, e.g. 'coalesce_swap; "
            "thread_coarsen(axis=y, factor=4)'")
       ->group("Search methods");
-  add.text("--llm-server", options.server,
-           "kind of server: sets address and dialect (docs/language-models.md)");
-  add.text("--llm-url", options.url,
-           "base address, e.g. http://localhost:8000/v1 (OPENAI_BASE_URL)");
-  add.text("--llm-model", options.model, "model to ask for (OPENAI_MODEL)");
-  add.text("--llm-key-file", options.key_file,
-           "file with the key (default: the variable OPENAI_API_KEY; it is never kept or shown)");
+}
+
+void add_asking(Adder& add, LanguageModelOptions& options) {
   add.text("--llm-temperature", options.temperature,
            "temperature of answers, 0 to 2, or by purpose: choose=1,write=0.2,repair=0 (default: "
            "the server's)");
@@ -97,8 +119,6 @@ void add_asking(Adder& add, LanguageModelOptions& options) {
 
 void add_limits(Adder& add, LanguageModelOptions& options) {
   add.integer("--llm-in-flight", options.in_flight, 1, 256, "requests under way at once");
-  add.number("--llm-timeout", options.timeout_seconds, CLI::Range(0.1, 86400.0),
-             "seconds a call may take, retries included");
   add.number("--llm-tokens", options.token_budget, amount(1e15, "a number of tokens"),
              "tokens to use at most, 0: no limit");
   add.number("--llm-cost", options.cost_budget, amount(1e9, "an amount of dollars"),
@@ -109,12 +129,7 @@ void add_limits(Adder& add, LanguageModelOptions& options) {
 
 void add_files(Adder& add, LanguageModelOptions& options) {
   add.text("--llm-prices", options.prices, "price table (default: the shipped graphs/prices.yaml)");
-  add.integer("--llm-requests-per-minute", options.requests_per_minute, 0, 1'000'000,
-              "requests a minute at most, 0: no limit");
-  add.integer("--llm-tokens-per-minute", options.tokens_per_minute, 0, 1'000'000'000,
-              "tokens a minute at most, 0: no limit");
   add.text("--llm-prompts", options.prompts, "folder of prompts (default: the shipped ones)");
-  add.text("--llm-ca-file", options.ca_file, "certificates to trust instead of the system's");
   add.text("--llm-record", options.record, "write the conversation to this file");
   add.text("--llm-replay", options.replay,
            "take every answer from such a file: no network, the same search");
@@ -126,9 +141,18 @@ void add_files(Adder& add, LanguageModelOptions& options) {
 
 void add_language_model_options(CLI::App& app, LanguageModelOptions& options) {
   Adder add(app);
+  add_expander(add, options);
+  add_server(add, options, false);
   add_asking(add, options);
+  add_pace(add, options);
   add_limits(add, options);
   add_files(add, options);
+}
+
+void add_model_server_options(CLI::App& app, LanguageModelOptions& options) {
+  Adder add(app);
+  add_server(add, options, true);
+  add_pace(add, options);
 }
 
 std::string misuse(const LanguageModelOptions& options) {

@@ -6,6 +6,7 @@
 #include "cli/program_commands.h"
 #include "cli/program_mains.h"
 #include "cli/search_options.h"
+#include "fleet/chat_job.h"
 #include "kernel/manifest.h"
 #include "report/failed_steps.h"
 #include "report/page/page.h"
@@ -210,6 +211,19 @@ class SearchCommand {
   Heartbeat& heartbeat_;
 };
 
+// The fleet, once it is said what is missing there.
+Result<ConnectedFleet, SessionError> fleet_for(const Program& program,
+                                               const SearchOptions& options) {
+  auto fleet = fleet_of(program, options.fleet, options.quiet);
+  const LanguageModelOptions& model = options.language_model;
+  if (!fleet || !fleet->broker || options.quiet || options.dry_run || !model.asks() ||
+      !model.asks_fleet())
+    return fleet;
+  const std::string trouble = trouble_with_model(*fleet, model.model);
+  if (!trouble.empty()) program.say(trouble);
+  return fleet;
+}
+
 // The shipped policy has learned from the rewriter's steps only, so a search that asks a language
 // model has it where it is named.
 SessionOptions session_options(const SearchOptions& options) {
@@ -220,7 +234,7 @@ SessionOptions session_options(const SearchOptions& options) {
 
 int start(const Program& program, const SearchOptions& options, Heartbeat& heartbeat) {
   SessionOptions opening = session_options(options);
-  auto fleet = fleet_of(program, options.fleet, options.quiet);
+  auto fleet = fleet_for(program, options);
   if (!fleet) return program.fail(fleet.error());
   opening.fleet = fleet->access;
   opening.open.on_phase = [&](const std::string& what) { heartbeat.phase(what); };
@@ -263,7 +277,7 @@ int resume(const Program& program, SearchOptions options, Heartbeat& heartbeat) 
   }
   options.language_model = std::move(*asked);
   heartbeat.phase("opening the run's problem and checking the original");
-  const auto fleet = fleet_of(program, options.fleet, options.quiet);
+  const auto fleet = fleet_for(program, options);
   if (!fleet) return program.fail(fleet.error());
   auto session =
       Session::reopen(description, program.installation(), program.interrupted(), fleet->access);
@@ -383,6 +397,7 @@ int run(int argc, char** argv) {
         export_graph(options.session.graph, options.export_graph, program.installation());
     return written ? 0 : program.fail(usage(written.error().message));
   }
+  if (options.language_model.asks_fleet()) options.language_model.occasion = fleet::new_occasion();
   if (!options.dry_run && !options.session.open.fill_in) {
     if (auto possible = RecordedRun::try_to_begin(options.output); !possible)
       return program.fail(possible.error());

@@ -1,10 +1,13 @@
-// regraph-worker: evaluates candidates for the searches of a fleet.
+// regraph-worker: evaluates candidates for the searches of a fleet, and asks language models.
 #include "cli/fleet_flags.h"
+#include "cli/language_model_flags.h"
 #include "cli/program.h"
 #include "cli/program_mains.h"
 #include "fleet/lanes.h"
 #include "fleet/worker/fleet_status.h"
 #include "fleet/worker/fleet_worker.h"
+#include "fleet/worker/model_worker.h"
+#include "session/model_connection.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -12,8 +15,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -23,6 +29,8 @@ namespace {
 
 struct WorkerOptions {
   FleetFlags fleet;
+  LanguageModelOptions model;  // asked where one is named
+  int model_places = 8;
   int places = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   double leave_seconds = 30.0;
   std::filesystem::path files;  // empty: in the cache
@@ -52,9 +60,66 @@ std::uint64_t memory_of_machine() {
              : 0;
 }
 
-int work(const Program& program, const WorkerOptions& options) {
-  const auto version = fleet_version();
-  if (!version) return program.fail(version.error());
+fleet::WorkerPresence presence_here() {
+  fleet::WorkerPresence self;
+  self.host = host_name();
+  self.name = key_of(fmt::format("{}-{}", self.host, ::getpid()));
+  self.memory_bytes = memory_of_machine();
+  return self;
+}
+
+fleet::FleetWorkerOptions judging(const Program& program, const WorkerOptions& options,
+                                  const std::string& version) {
+  fleet::FleetWorkerOptions worker;
+  worker.self = presence_here();
+  worker.self.version = version;
+  worker.self.lanes = {fleet::prediction_lane(version)};
+  worker.self.places = options.places;
+  worker.judge.program = program.installation().programs / "regraph-judge";
+  // Without the key: those processes compile what strangers wrote.
+  constexpr std::string_view kKeyVariable = "OPENAI_API_KEY=";
+  for (char** variable = environ; *variable != nullptr; ++variable)
+    if (!std::string_view(*variable).starts_with(kKeyVariable))
+      worker.judge.environment.emplace_back(*variable);
+  worker.leave_seconds = options.leave_seconds;
+  worker.files = options.files;
+  const std::filesystem::path& cache = program.installation().cache_directory;
+  if (worker.files.empty())
+    worker.files = (cache.empty() ? std::filesystem::temp_directory_path() : cache) / "fleet";
+  worker.judge.arguments = {"--files", worker.files.string()};
+  return worker;
+}
+
+fleet::ModelWorkerOptions asking(const WorkerOptions& options) {
+  fleet::ModelWorkerOptions worker;
+  worker.self = presence_here();
+  worker.self.name += "-model";
+  worker.self.version = REGRAPH_VERSION;
+  worker.self.lanes = {fleet::model_lane(options.model.model)};
+  worker.self.device = "model " + options.model.model;
+  worker.self.places = options.model_places;
+  worker.model = options.model.model;
+  worker.leave_seconds = options.leave_seconds;
+  return worker;
+}
+
+int work(const Program& program, WorkerOptions options) {
+  const bool asks = !options.model.model.empty();
+  if (!asks && options.places == 0)
+    return program.fail(usage("--places 0 leaves nothing to do; --llm-model names a model to ask"));
+  std::unique_ptr<llm::ChatClient> client;
+  if (asks) {
+    options.model.in_flight = options.model_places;
+    auto connection = connect_language_model(options.model, static_cast<std::uint64_t>(::getpid()));
+    if (!connection) return program.fail(connection.error());
+    client = *std::move(connection);
+  }
+  std::string version;
+  if (options.places > 0) {
+    auto found = fleet_version();
+    if (!found) return program.fail(found.error());
+    version = *std::move(found);
+  }
   const auto say = [&](const std::string& text) {
     if (!options.quiet) program.say(text);
   };
@@ -62,26 +127,24 @@ int work(const Program& program, const WorkerOptions& options) {
   nats.report = say;
   const auto broker = connect_broker(nats);
   if (!broker) return program.fail(broker.error());
-  fleet::FleetWorkerOptions worker;
-  worker.self.host = host_name();
-  worker.self.name = key_of(fmt::format("{}-{}", worker.self.host, ::getpid()));
-  worker.self.version = *version;
-  worker.self.lanes = {fleet::prediction_lane(*version)};
-  worker.self.memory_bytes = memory_of_machine();
-  worker.self.places = options.places;
-  worker.judge.program = program.installation().programs / "regraph-judge";
-  for (char** variable = environ; *variable != nullptr; ++variable)
-    worker.judge.environment.emplace_back(*variable);
-  worker.leave_seconds = options.leave_seconds;
-  worker.files = options.files;
-  const std::filesystem::path& cache = program.installation().cache_directory;
-  if (worker.files.empty())
-    worker.files = (cache.empty() ? std::filesystem::temp_directory_path() : cache) / "fleet";
-  worker.report = say;
-  worker.judge.arguments = {"--files", worker.files.string()};
-  say(fmt::format("{} takes predictions, {} at once, version {}", worker.self.name,
-                  worker.self.places, *version));
-  fleet::FleetWorker(**broker, std::move(worker)).run(program.interrupted());
+  std::thread models;
+  if (asks) {
+    fleet::ModelWorkerOptions worker = asking(options);
+    worker.report = say;
+    say(fmt::format("{} asks {} at {}, {} at once", worker.self.name, worker.model, client->url(),
+                    worker.self.places));
+    models = std::thread([&, worker = std::move(worker)] {
+      fleet::ModelWorker(**broker, *client, worker).run(program.interrupted());
+    });
+  }
+  if (options.places > 0) {
+    fleet::FleetWorkerOptions worker = judging(program, options, version);
+    worker.report = say;
+    say(fmt::format("{} takes predictions, {} at once, version {}", worker.self.name,
+                    worker.self.places, version));
+    fleet::FleetWorker(**broker, std::move(worker)).run(program.interrupted());
+  }
+  if (models.joinable()) models.join();
   say("gone: all that was under way is answered or given back");
   return 0;
 }
@@ -99,12 +162,19 @@ int show_status(const Program& program, const WorkerOptions& options) {
 int run(int argc, char** argv) {
   const Program program("regraph-worker", argv[0]);
   WorkerOptions options;
-  CLI::App app{"Evaluates candidates for searches that name the same NATS server (--fleet).",
-               "regraph-worker"};
+  CLI::App app{
+      "Evaluates candidates for searches that name the same NATS server (--fleet), and asks a "
+      "language model for them where one is named.",
+      "regraph-worker"};
   app.set_version_flag("--version", std::string("regraph-worker ") + REGRAPH_VERSION);
   add_fleet_server_options(app, options.fleet);
-  app.add_option("--places", options.places, "jobs done at once (default: processors)")
-      ->check(CLI::Range(1, 1024));
+  app.add_option("--places", options.places, "evaluations done at once (default: processors)")
+      ->check(CLI::Range(0, 1024));
+  add_model_server_options(app, options.model);
+  app.add_option("--llm-places", options.model_places, "questions to the model at once")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str()
+      ->group("Language model");
   app.add_option("--leave-seconds", options.leave_seconds,
                  "that jobs under way get after SIGTERM; then they are given back")
       ->check(CLI::Range(0.0, 3600.0))

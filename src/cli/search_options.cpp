@@ -58,8 +58,18 @@ CLI::Validator positive_seconds() {
 }
 
 // What a resumed run may be told anew; everything else is the run's own and decides its answer.
-constexpr std::string_view kWithResume[] = {"--resume",  "--fleet", "--jobs",     "--json",
-                                            "--verbose", "--quiet", "--sanitizer"};
+constexpr std::string_view kWithResume[] = {"--resume",
+                                            "--jobs",
+                                            "--json",
+                                            "--verbose",
+                                            "--quiet",
+                                            "--sanitizer",
+                                            "--fleet",
+                                            "--fleet-for",
+                                            "--fleet-token",
+                                            "--fleet-ca",
+                                            "--fleet-certificate",
+                                            "--fleet-key"};
 
 // The first option that was given beside those, or null.
 const CLI::Option* given_beside(const CLI::App& app, std::span<const std::string_view> allowed) {
@@ -236,6 +246,7 @@ ParsedOptions parse_search_options(int argc, const char* const* argv) {
   add_method_options(app, options.selection);
   add_language_model_options(app, options.language_model);
   add_fleet_options(app, options.fleet);
+  add_fleet_purpose(app, options.fleet);
   add_about_options(app, about);
   try {
     app.parse(argc, argv);

@@ -10,5 +10,8 @@ namespace regraph::fleet {
 [[nodiscard]] std::string prediction_lane(const std::string& version);
 // Measurements on a GPU called `device` ("NVIDIA H200"), of those at one driver.
 [[nodiscard]] std::string measurement_lane(const std::string& version, std::string_view device);
+// Answers of a language model, by its name as its server has it. They do not depend on a build,
+// only on what is said of questions and answers (chat_job.h).
+[[nodiscard]] std::string model_lane(std::string_view model);
 
 }  // namespace regraph::fleet

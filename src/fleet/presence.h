@@ -11,11 +11,11 @@
 namespace regraph::fleet {
 
 struct WorkerPresence {
-  std::string name;  // of the worker: "HOST-PID-N"
+  std::string name;  // of the worker: "HOST-PID", "HOST-PID-model"
   std::string host;
   std::string version;             // evaluator_version.h
   std::vector<std::string> lanes;  // that it serves; none once it takes nothing more
-  std::string device;              // "NVIDIA H200"; empty: processors only
+  std::string device;              // "NVIDIA H200", "model NAME"; empty: processors only
   std::string gpu;                 // bus id
   std::uint64_t memory_bytes = 0;  // of the machine
   int places = 0;                  // jobs it works on at once

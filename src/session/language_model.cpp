@@ -1,43 +1,20 @@
 #include "session/language_model.h"
 
-#include "base/files.h"
-#include "session/server_presets.h"
+#include "fleet/chat_job.h"
+#include "fleet/fleet_chat.h"
+#include "session/model_connection.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 namespace regraph {
 
 namespace {
 
-constexpr std::size_t kLargestKey = 16 << 10;
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
-// Neither end of a key is white space, but a file has a last newline.
-std::string trimmed(const std::string& text) {
-  constexpr const char* kBlank = " \t\r\n";
-  const std::size_t first = text.find_first_not_of(kBlank);
-  if (first == std::string::npos) return "";
-  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
-}
-
-// As curl reads them: lower case first; http_proxy in upper case is not read, because web servers
-// set it from a header of a request.
-std::string proxy_for(const std::string& url) {
-  std::string proxy =
-      url.starts_with("https:") ? environment("https_proxy") : environment("http_proxy");
-  if (proxy.empty() && url.starts_with("https:")) proxy = environment("HTTPS_PROXY");
-  if (proxy.empty()) proxy = environment("all_proxy");
-  if (proxy.empty()) proxy = environment("ALL_PROXY");
-  return proxy;
-}
+// Workers may be away for hours: a search waits.
+constexpr double kLongestFleetSeconds = 7.0 * 24 * 3600;
 
 llm::PromptDevice prompt_device(const DeviceSpec& device) {
   llm::PromptDevice result;
@@ -111,65 +88,20 @@ class LanguageModelBuilder {
   }
 
   Result<void, SessionError> connect() {
-    const ServerPreset* preset = nullptr;
-    if (!options_.server.empty()) {
-      preset = find_server_preset(options_.server);
-      if (preset == nullptr) {
-        return usage(
-            fmt::format("--llm-server: '{}' is not known (known: {}); any other is "
-                        "named by --llm-url",
-                        options_.server, server_preset_names()));
+    if (options_.asks_fleet()) {
+      if (!place_.fleet) {
+        return usage("--llm-server " + options_.server +
+                     " needs the fleet whose workers ask the model: --fleet nats://HOST:PORT");
       }
-    }
-    const std::string url = !options_.url.empty() ? options_.url
-                            : preset != nullptr   ? std::string(preset->url)
-                                                  : "";
-    if (url.empty()) {
-      return usage(
-          fmt::format("--expander {} needs a server: --llm-url http://HOST:PORT/v1 or "
-                      "OPENAI_BASE_URL, or --llm-server with one of {}",
-                      options_.expander, server_preset_names()));
-    }
-    llm::ChatClientOptions client;
-    client.base_url = url;
-    if (auto read = read_key(client.key); !read) return read;
-    if (client.key.empty() && preset != nullptr && preset->needs_key && options_.url.empty()) {
-      return usage(
-          fmt::format("--llm-server {} needs a key: set OPENAI_API_KEY, or name a file "
-                      "with --llm-key-file",
-                      options_.server));
-    }
-    if (preset != nullptr) client.dialect = preset->dialect;
-    client.transfer.proxy = proxy_for(url);
-    client.transfer.no_proxy = environment("no_proxy");
-    if (client.transfer.no_proxy.empty()) client.transfer.no_proxy = environment("NO_PROXY");
-    client.transfer.ca_file = options_.ca_file;
-    client.total_seconds = options_.timeout_seconds;
-    client.request_seconds = options_.timeout_seconds;
-    client.in_flight = options_.in_flight;
-    client.rates.requests_per_minute = options_.requests_per_minute;
-    client.rates.tokens_per_minute = options_.tokens_per_minute;
-    client.retry.seed = place_.seed;
-    auto created = llm::ChatClient::create(std::move(client));
-    if (!created) {
-      const bool ours = created.error().code == ErrorCode::resource;
-      return SessionError{ours ? FailureCause::internal : FailureCause::usage,
-                          "the language model: " + created.error().message};
-    }
-    model_->client_ = std::move(*created);
-    model_->from_ = model_->client_->url();
-    return {};
-  }
-
-  Result<void, SessionError> read_key(std::string& key) const {
-    if (options_.key_file.empty()) {
-      key = trimmed(environment("OPENAI_API_KEY"));
+      model_->server_ = std::make_unique<fleet::FleetChat>(
+          *place_.fleet, options_.occasion.empty() ? fleet::new_occasion() : options_.occasion);
+      model_->from_ = "workers of a fleet";
       return {};
     }
-    auto text = read_file(options_.key_file, kLargestKey);
-    if (!text) return usage("--llm-key-file: " + text.error().message);
-    key = trimmed(*text);
-    if (key.empty()) return usage("--llm-key-file: '" + options_.key_file + "' holds no key");
+    auto connection = connect_language_model(options_, place_.seed);
+    if (!connection) return std::move(connection).error();
+    model_->from_ = (*connection)->url();
+    model_->server_ = *std::move(connection);
     return {};
   }
 
@@ -180,11 +112,11 @@ class LanguageModelBuilder {
       model_->budgeted_ = std::make_unique<llm::BudgetedModel>(*model_->player_, nullptr,
                                                                llm::ChatBudget{}, model_->price_);
       model = model_->budgeted_.get();
-    } else if (model_->client_) {
+    } else if (model_->server_) {
       if (auto opened = open_store(); !opened) return opened;
       if (auto opened = open_spending_log(); !opened) return opened;
       model_->budgeted_ = std::make_unique<llm::BudgetedModel>(
-          *model_->client_, model_->store_.get(),
+          *model_->server_, model_->store_.get(),
           llm::ChatBudget{options_.token_budget, options_.cost_budget, options_.seconds_budget},
           model_->price_, model_->spending_.get());
       model = model_->budgeted_.get();
@@ -253,7 +185,8 @@ class LanguageModelBuilder {
     config.writing.judge = options_.judge;
     config.writing.evaluation.seed = place_.seed;
     config.writing.evaluation.wall_seconds = place_.evaluation_seconds;
-    config.request_seconds = options_.timeout_seconds;
+    config.request_seconds =
+        options_.asks_fleet() ? kLongestFleetSeconds : options_.timeout_seconds;
     model_->expander_ = std::make_unique<llm::LanguageModelExpander>(
         llm::ExpanderParts{place_.opened.problem, place_.graph, *model_->prompts_, model_->device_,
                            *model_->reader_, answerer, *model_->evaluator_},

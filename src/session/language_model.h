@@ -2,7 +2,7 @@
 #pragma once
 
 #include "eval/shared/shared_evaluator.h"
-#include "llm/client/chat_client.h"
+#include "fleet/queue/job_queue.h"
 #include "llm/expand/candidate_reader.h"
 #include "llm/expand/language_model_expander.h"
 #include "llm/prompt/prompt_library.h"
@@ -22,7 +22,7 @@
 namespace regraph {
 
 // Owns everything between the expander and the network:
-//   expander -> each request once -> recorder -> budget and store -> client, or a recording
+//   expander -> each request once -> recorder -> budget and store -> client or fleet, or a recording
 class LanguageModel {
  public:
   [[nodiscard]] const llm::LanguageModelExpander& expander() const { return *expander_; }
@@ -46,7 +46,7 @@ class LanguageModel {
   std::optional<llm::PromptLibrary> prompts_;
   llm::PromptDevice device_;
   std::unique_ptr<llm::AnswerStore> store_;
-  std::unique_ptr<llm::ChatClient> client_;
+  std::unique_ptr<llm::ChatModel> server_;  // or a fleet that asks one
   std::unique_ptr<llm::CassettePlayer> player_;
   std::unique_ptr<llm::SpendingLog> spending_;
   std::unique_ptr<llm::BudgetedModel> budgeted_;
@@ -67,6 +67,7 @@ struct ExpanderPlace {
   std::uint64_t seed = 1;
   double evaluation_seconds = 60.0;  // one evaluation may take
   int jobs = 1;                      // evaluations at once
+  fleet::JobQueue* fleet = nullptr;  // whose workers may ask a language model; null: there is none
 };
 
 // Reads key (OPENAI_API_KEY or a file), proxies (http_proxy, ...), prices, prompts and recording;

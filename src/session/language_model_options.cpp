@@ -49,6 +49,7 @@ void for_each_field(Options& options, Field&& field) {
   field("record", options.record);
   field("replay", options.replay);
   field("no_store", options.no_store);
+  field("occasion", options.occasion);
 }
 
 constexpr AskingStyleName kStyles[] = {

@@ -10,12 +10,16 @@
 
 namespace regraph {
 
+// The LanguageModelOptions::server that is no server.
+inline constexpr const char* kFleetServer = "fleet";
+
 // Everything but the key, which is nowhere kept.
 struct LanguageModelOptions {
   std::string expander = "rewriter";  // who applies steps: a name of expander_kinds()
   std::string steps;                  // to be applied one after another; empty: it is searched
-  std::string server;                 // preset of address and dialect, e.g. "vllm"
-  std::string url;                    // base address; empty: the preset's
+  // Preset of address and dialect, e.g. "vllm"; kFleetServer: whatever workers of a fleet ask.
+  std::string server;
+  std::string url;  // base address; empty: the preset's
   std::string model;
   std::string key_file;  // holds the key; empty: from OPENAI_API_KEY
   // Of the model's answers: "0.7" of all, "choose=1, write=0.2, repair=0" by purpose; empty: the
@@ -50,8 +54,14 @@ struct LanguageModelOptions {
   // user's. Empty: nowhere.
   std::string spending_file;
 
+  // Of answers by a fleet: a run that is continued finds those that came meanwhile. Empty: whoever
+  // asks is somebody new each time.
+  std::string occasion;
+
   // Whether the expander asks a model at all.
   [[nodiscard]] bool asks() const;
+  // Whether it is asked by the workers of a fleet.
+  [[nodiscard]] bool asks_fleet() const { return server == kFleetServer; }
   // Whether the model applies steps itself.
   [[nodiscard]] bool applies() const;
   bool operator==(const LanguageModelOptions&) const = default;

@@ -67,12 +67,12 @@ struct Session::State {
                                cancellation);
     if (!made) return std::move(made).error();
     evaluator = std::move(*made);
-    if (workers.queue) {
+    fleet_queue = workers.queue;
+    if (workers.queue && !workers.lane.empty()) {
       if (evaluator.gpu != nullptr)
-        return usage("--fleet is for predictions: add --evaluator model");
+        return usage("--fleet is for predictions: add --evaluator model, or --fleet-for models");
       auto problem = fleet_problem(*opened, evaluator.name, options);
       if (!problem) return usage("the problem cannot be handed on: " + problem.error().message);
-      fleet_queue = workers.queue;
       fleet = std::make_unique<fleet::FleetEvaluator>(
           *fleet_queue, *evaluator.evaluator,
           fleet::FleetEvaluatorOptions{.lane = workers.lane,
@@ -311,7 +311,8 @@ Result<std::shared_ptr<const SessionExpander>, SessionError> Session::expander(
                             state_->installation,
                             config.seed,
                             config.evaluation_wall_seconds,
-                            config.jobs};
+                            config.jobs,
+                            state_->fleet_queue.get()};
   return make_expander(options, place, ask);
 }
 

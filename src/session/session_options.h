@@ -35,10 +35,11 @@ struct OpenOptions {
   std::function<void(const std::string&)> on_phase = {};
 };
 
-// Who evaluates candidates where it is not this process.
+// Who evaluates candidates where it is not this process, and asks language models.
 struct FleetAccess {
-  std::shared_ptr<fleet::JobQueue> queue;  // null: they are evaluated here
-  std::string lane;                        // of workers that may (fleet/lanes.h)
+  std::shared_ptr<fleet::JobQueue> queue;  // null: there is no fleet
+  // Of workers that may evaluate (fleet/lanes.h); empty: candidates are evaluated here.
+  std::string lane;
   // Told what a user should know of workers; from any thread. May be empty.
   std::function<void(const std::string&)> report;
 };

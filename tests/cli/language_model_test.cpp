@@ -221,6 +221,7 @@ TEST_F(LanguageModel, MistakesAreToldBeforeAnythingStarts) {
   EXPECT_TRUE(holds(message({"--llm-model", "m", "--llm-server", "nonesuch"}), "ollama"));
   EXPECT_TRUE(holds(message({"--llm-model", "m", "--llm-server", "openai"}), "OPENAI_API_KEY"));
   EXPECT_TRUE(holds(message({"--llm-model", "m", "--llm-url", "ftp://x"}), "http"));
+  EXPECT_TRUE(holds(message({"--llm-model", "m", "--llm-server", "fleet"}), "--fleet nats://"));
   EXPECT_TRUE(holds(message({"--llm-model", "m", "--llm-url", "http://x", "--llm-cost", "1"}),
                     "the price of 'm' is not known"));
   EXPECT_TRUE(holds(message({"--llm-model", "m", "--llm-record", "a", "--llm-replay", "b"}),

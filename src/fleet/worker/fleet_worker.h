@@ -9,9 +9,9 @@
 #include "fleet/presence.h"
 #include "fleet/queue/broker.h"
 #include "fleet/worker/judge_process.h"
+#include "fleet/worker/places.h"
 
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -25,8 +25,7 @@ struct FleetWorkerOptions {
   // there.
   std::filesystem::path files;
   double leave_seconds = 30.0;  // that jobs under way get once the worker is to go
-  // What a user of the machine should know; from any thread. May be empty.
-  std::function<void(const std::string&)> report;
+  WorkerReport report;
 };
 
 // Keeps nothing: what it has begun when it is killed comes back to the queue.

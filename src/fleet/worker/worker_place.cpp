@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <thread>
 #include <utility>
 
 namespace regraph::fleet {
@@ -15,10 +14,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kWaitSeconds = 1.0;   // for a job, before it is asked again whether to leave
-constexpr double kRetrySeconds = 0.5;  // until somebody else may try
 constexpr std::chrono::milliseconds kSignalTime{100};  // for a signal to reach this process, too
-constexpr std::chrono::milliseconds kLost{500};        // until the broker is asked again
 
 EvaluationAnswer verdict_of(Verdict verdict, std::string message) {
   EvaluationAnswer answer;
@@ -42,43 +38,9 @@ bool may_be_of_leaving(Verdict verdict) {
 
 }  // namespace
 
-void WorkerTally::began(const std::string& what) {
-  const std::lock_guard lock(mutex_);
-  ++busy_;
-  doing_ = what;
-}
-
-void WorkerTally::ended(double seconds, bool done) {
-  const std::lock_guard lock(mutex_);
-  --busy_;
-  busy_seconds_ += seconds;
-  ++(done ? done_ : failed_);
-  if (busy_ == 0) doing_.clear();
-}
-
-void WorkerTally::describe(WorkerPresence& presence) const {
-  const std::lock_guard lock(mutex_);
-  presence.busy = busy_;
-  presence.done = done_;
-  presence.failed = failed_;
-  presence.busy_seconds = busy_seconds_;
-  presence.doing = doing_;
-}
-
 void WorkerPlace::run() {
-  bool was_lost = false;
-  while (!leave_.requested()) {
-    auto lease = broker_.take(options_.self.lanes, kWaitSeconds, leave_);
-    if (!lease) {
-      if (!was_lost && !leave_.requested() && options_.report)
-        options_.report("no jobs can be taken: " + lease.error().message);
-      was_lost = true;
-      std::this_thread::sleep_for(kLost);
-      continue;
-    }
-    was_lost = false;
-    if (*lease != nullptr) work(**lease);
-  }
+  take_jobs(broker_, options_.self.lanes, options_.report, leave_,
+            [this](Lease& lease) { work(lease); });
 }
 
 void WorkerPlace::work(Lease& lease) {
@@ -112,7 +74,9 @@ void WorkerPlace::work(Lease& lease) {
   }
   const std::chrono::duration<double> seconds = Clock::now() - start;
   // Time that passed while nothing ran is not the candidate's.
-  if (stood_still && said && said->evaluation && said->evaluation->verdict == Verdict::timeout)
+  const bool hung = said ? said->evaluation && said->evaluation->verdict == Verdict::timeout
+                         : said.error().code == ErrorCode::resource;
+  if (stood_still && hung)
     said = fail(ErrorCode::cancelled, "the worker stood still");
   else if (said && said->evaluation && may_be_of_leaving(said->evaluation->verdict) &&
            leaves_soon())
@@ -128,7 +92,6 @@ void WorkerPlace::work(Lease& lease) {
   } else if (said) {
     failed(lease, said->trouble, *said);
   } else {
-    const bool hung = said.error().code == ErrorCode::resource;
     failed(lease, said.error().message,
            verdict_of(hung ? Verdict::timeout : Verdict::crash,
                       "the processes that judged it died or hung: " + said.error().message));
@@ -150,26 +113,8 @@ bool WorkerPlace::answer(Lease& lease, const EvaluationAnswer& answer) {
 }
 
 void WorkerPlace::failed(Lease& lease, const std::string& why, const EvaluationAnswer& in_the_end) {
-  const std::string key = lease.job().id.hex();
-  FailureNotice notice;
-  if (const auto known = broker_.read(Board::failures, key); known && !known->empty()) {
-    if (auto read = read_failure(*known)) notice = std::move(*read);
-  }
-  notice.lane = lease.job().lane;
-  if (notice.tries.size() < static_cast<std::size_t>(kMostTries))
-    notice.tries.push_back(options_.self.name + ": " + why);
-  notice.given_up = notice.tries.size() >= static_cast<std::size_t>(kMostTries) ||
-                    lease.deliveries() > kMostDeliveries;
-  const Status posted = broker_.post(Board::failures, key, failure_text(notice));
-  if (options_.report) {
-    options_.report(fmt::format("job {} came to nothing ({} of {} tries): {}", key,
-                                notice.tries.size(), kMostTries, why));
-  }
-  if (!posted || !notice.given_up) {
-    lease.give_back(kRetrySeconds);
-    return;
-  }
-  (void)answer(lease, in_the_end);
+  if (was_last_try(broker_, lease, options_.self.name, why, options_.report))
+    (void)answer(lease, in_the_end);
 }
 
 Result<std::string> WorkerPlace::problem_of(const Hash128& id) {

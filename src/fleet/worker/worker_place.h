@@ -6,29 +6,11 @@
 #include "fleet/queue/broker.h"
 #include "fleet/worker/fleet_worker.h"
 #include "fleet/worker/judge_process.h"
+#include "fleet/worker/places.h"
 
-#include <cstdint>
-#include <mutex>
 #include <string>
 
 namespace regraph::fleet {
-
-// What the places of a worker count together. Thread-safe.
-class WorkerTally {
- public:
-  void began(const std::string& what);
-  void ended(double seconds, bool done);
-  // Puts the numbers into a notice.
-  void describe(WorkerPresence& presence) const;
-
- private:
-  mutable std::mutex mutex_;
-  int busy_ = 0;
-  std::uint64_t done_ = 0;
-  std::uint64_t failed_ = 0;
-  double busy_seconds_ = 0.0;
-  std::string doing_;
-};
 
 // For one thread.
 class WorkerPlace {

@@ -127,6 +127,8 @@ std::optional<ChatRequest> read_request(const Json& json) {
   const auto seed = json.find("seed");
   if (seed != json.end() && seed->is_number_integer()) request.seed = seed->get<std::int64_t>();
   request.json_schema = text_of(json, "json_schema");
+  request.reasoning_effort = text_of(json, "reasoning_effort").value_or("");
+  request.reasoning_tokens = integer_of<int>(json, "reasoning_tokens");
   return request;
 }
 

@@ -13,6 +13,8 @@ TEST(ChatText, RequestsComeBackEqual) {
   request.seed = -7;
   request.choices = 3;
   request.json_schema = R"({"type":"object"})";
+  request.reasoning_effort = "low";
+  request.reasoning_tokens = 512;
   EXPECT_EQ(read_request(parse_compact(compact_text(request_json(request)))), request);
   request.temperature.reset();
   request.seed.reset();

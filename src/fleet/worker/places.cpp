@@ -1,0 +1,137 @@
+#include "fleet/worker/places.h"
+
+#include "fleet/worker/failure_notice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace regraph::fleet {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kLost{500};  // until the broker is asked again
+constexpr std::chrono::milliseconds kPoll{50};
+
+void post_presence(Broker& broker, const WorkerPresence& self, const WorkerTally& tally,
+                   const char* state, Clock::time_point start) {
+  WorkerPresence presence = self;
+  presence.state = state;
+  presence.up_seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  tally.describe(presence);
+  // Whoever cannot be reached now is told the next time.
+  (void)broker.post(Board::workers, self.name, presence_text(presence));
+}
+
+}  // namespace
+
+void WorkerTally::began(const std::string& what) {
+  const std::lock_guard lock(mutex_);
+  ++busy_;
+  doing_ = what;
+}
+
+void WorkerTally::ended(double seconds, bool done) {
+  const std::lock_guard lock(mutex_);
+  --busy_;
+  busy_seconds_ += seconds;
+  ++(done ? done_ : failed_);
+  if (busy_ == 0) doing_.clear();
+}
+
+void WorkerTally::describe(WorkerPresence& presence) const {
+  const std::lock_guard lock(mutex_);
+  presence.busy = busy_;
+  presence.done = done_;
+  presence.failed = failed_;
+  presence.busy_seconds = busy_seconds_;
+  presence.doing = doing_;
+}
+
+void take_jobs(Broker& broker, const std::vector<std::string>& lanes, const WorkerReport& report,
+               const Cancellation& leave, const std::function<void(Lease&)>& work,
+               const std::function<void()>& before) {
+  bool was_lost = false;
+  while (true) {
+    before();
+    if (leave.requested()) return;
+    auto lease = broker.take(lanes, kTakeSeconds, leave);
+    if (!lease) {
+      if (!was_lost && !leave.requested() && report)
+        report("no jobs can be taken: " + lease.error().message);
+      was_lost = true;
+      std::this_thread::sleep_for(kLost);
+      continue;
+    }
+    was_lost = false;
+    if (*lease != nullptr) work(**lease);
+  }
+}
+
+void run_places(Broker& broker, const WorkerPresence& self, const WorkerTally& tally,
+                double leave_seconds, const Cancellation& leave,
+                const std::function<void(const Cancellation& stop)>& place) {
+  Cancellation stop;
+  std::atomic<int> working = self.places;
+  std::vector<std::thread> places;
+  places.reserve(static_cast<std::size_t>(std::max(0, self.places)));
+  for (int number = 0; number < self.places; ++number) {
+    places.emplace_back([&] {
+      place(stop);
+      --working;
+    });
+  }
+  const auto start = Clock::now();
+  const std::chrono::duration<double> period(kPresenceSeconds / 3.0);
+  auto next_post = start;
+  std::optional<Clock::time_point> asked_to_leave;
+  while (working.load() > 0) {
+    const auto now = Clock::now();
+    if (leave.requested() && !asked_to_leave) {
+      asked_to_leave = now;
+      next_post = now;
+    }
+    if (asked_to_leave && now - *asked_to_leave > std::chrono::duration<double>(leave_seconds))
+      stop.request();
+    if (now >= next_post) {
+      post_presence(broker, self, tally, asked_to_leave ? "leaving" : "working", start);
+      next_post = now + std::chrono::duration_cast<Clock::duration>(period);
+    }
+    std::this_thread::sleep_for(kPoll);
+  }
+  for (std::thread& one : places)
+    one.join();
+  (void)broker.withdraw(Board::workers, self.name);
+}
+
+bool was_last_try(Broker& broker, Lease& lease, const std::string& worker, const std::string& why,
+                  const WorkerReport& report, double retry_seconds) {
+  const std::string key = lease.job().id.hex();
+  FailureNotice notice;
+  if (const auto known = broker.read(Board::failures, key); known && !known->empty()) {
+    if (auto read = read_failure(*known)) notice = std::move(*read);
+  }
+  notice.lane = lease.job().lane;
+  if (notice.tries.size() < static_cast<std::size_t>(kMostTries))
+    notice.tries.push_back(worker + ": " + why);
+  notice.given_up = notice.tries.size() >= static_cast<std::size_t>(kMostTries) ||
+                    lease.deliveries() > kMostDeliveries;
+  const Status posted = broker.post(Board::failures, key, failure_text(notice));
+  if (report) {
+    report(fmt::format("job {} came to nothing ({} of {} tries): {}", key, notice.tries.size(),
+                       kMostTries, why));
+  }
+  if (posted && notice.given_up) return true;
+  lease.give_back(retry_seconds);
+  return false;
+}
+
+}  // namespace regraph::fleet
