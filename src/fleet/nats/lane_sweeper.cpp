@@ -10,15 +10,37 @@
 namespace regraph::fleet {
 namespace {
 
+using nlohmann::json;
+
+std::string consumer_name(const std::string& lane) {
+  return fmt::format("{}.{}", kJobStream, lane_token(lane));
+}
+
 Result<ApiAnswer> consumer_of(NatsSession& session, const std::string& lane,
                               const Cancellation& cancellation) {
-  return ask_api(session, fmt::format("CONSUMER.INFO.{}.{}", kJobStream, lane_token(lane)), nullptr,
-                 cancellation);
+  return ask_api(session, "CONSUMER.INFO." + consumer_name(lane), nullptr, cancellation);
+}
+
+// The stream's state, with the subjects of the lane's messages.
+Result<json> messages_of(NatsSession& session, const std::string& lane,
+                         const Cancellation& cancellation) {
+  const auto info = ask_api(session, fmt::format("STREAM.INFO.{}", kJobStream),
+                            {{"subjects_filter", lane_subjects(lane)}}, cancellation);
+  if (!info) return info.error();
+  if (info->refusal != ApiRefusal::none) return refused_by_server("show a lane", *info);
+  return object_in(info->content, "state");
+}
+
+// Whether a message was there both times.
+bool stayed(const json& before, const json& after) {
+  const json& now = object_in(after, "subjects");
+  for (const auto& [subject, count] : object_in(before, "subjects").items())
+    if (now.contains(subject)) return true;
+  return false;
 }
 
 // Whether anything went.
-Result<bool> purge(NatsSession& session, const nlohmann::json& what,
-                   const Cancellation& cancellation) {
+Result<bool> purge(NatsSession& session, const json& what, const Cancellation& cancellation) {
   const auto purged =
       ask_api(session, fmt::format("STREAM.PURGE.{}", kJobStream), what, cancellation);
   if (!purged) return purged.error();
@@ -28,26 +50,42 @@ Result<bool> purge(NatsSession& session, const nlohmann::json& what,
 
 }  // namespace
 
+bool LaneSweeper::is_due(const std::string& lane, double seconds) {
+  const std::lock_guard lock(mutex_);
+  const auto now = Clock::now();
+  const auto known = swept_.find(lane);
+  if (known != swept_.end() && now - known->second < std::chrono::duration<double>(seconds))
+    return false;
+  swept_[lane] = now;
+  return true;
+}
+
 Result<bool> LaneSweeper::sweep(NatsSession& session, const std::string& lane, double seconds,
                                 const Cancellation& cancellation) {
-  {
-    const std::lock_guard lock(mutex_);
-    const auto now = Clock::now();
-    const auto known = swept_.find(lane);
-    if (known != swept_.end() && now - known->second < std::chrono::duration<double>(seconds))
-      return false;
-    swept_[lane] = now;
-  }
+  if (!is_due(lane, seconds)) return false;
+  const auto before = messages_of(session, lane, cancellation);
+  if (!before) return before.error();
+  if (object_in(*before, "subjects").empty()) return false;
   const auto consumer = consumer_of(session, lane, cancellation);
   if (!consumer) return consumer.error();
   // None yet: then nothing was ever handed out.
   if (consumer->refusal != ApiRefusal::none) return false;
-  // All up to there is acknowledged; the stream is to have none of that any more. And all that was
-  // handed out, where nothing of it is under way.
-  std::int64_t behind = number_in(object_in(consumer->content, "ack_floor"), "stream_seq");
-  if (number_in(consumer->content, "num_ack_pending", 1) == 0) {
-    behind = std::max(behind, number_in(object_in(consumer->content, "delivered"), "stream_seq"));
+  const auto after = messages_of(session, lane, cancellation);
+  if (!after) return after.error();
+  const std::int64_t last = number_in(*after, "last_seq");
+  const std::int64_t delivered = number_in(object_in(consumer->content, "delivered"), "stream_seq");
+  const bool has_none = number_in(consumer->content, "num_pending", 1) == 0 &&
+                        number_in(consumer->content, "num_ack_pending", 1) == 0;
+  // Past messages that are there, or past messages that never were.
+  if (delivered > last || (has_none && stayed(*before, *after))) {
+    const auto removed =
+        ask_api(session, "CONSUMER.DELETE." + consumer_name(lane), nullptr, cancellation);
+    if (!removed) return removed.error();
+    if (Status made = setup_.ensure_lane(session, lane, cancellation); !made)
+      return std::move(made).error();
+    return false;
   }
+  const std::int64_t behind = number_in(object_in(consumer->content, "ack_floor"), "stream_seq");
   if (behind <= 0) return false;
   return purge(session, {{"filter", lane_subjects(lane)}, {"seq", behind + 1}}, cancellation);
 }

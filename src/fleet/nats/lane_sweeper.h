@@ -1,13 +1,15 @@
-// Takes jobs off the queue that the server will never hand out.
+// Puts a lane right whose consumer will never hand out what is in it.
 //
 // A server of 2.9 that was killed may have on its disk what its consumer was up to, but neither
-// that a message was removed nor that it was under way: the message is there, behind all that the
-// consumer will ever look at, and keeps its job from being queued once more.
+// that a message was removed, nor that it was under way, nor how many there were: messages are
+// there, behind all that the consumer will ever look at, and keep their jobs from being queued once
+// more.
 #pragma once
 
 #include "base/cancellation.h"
 #include "base/result.h"
 #include "fleet/nats/nats_session.h"
+#include "fleet/nats/server_setup.h"
 #include "fleet/queue/job.h"
 
 #include <chrono>
@@ -20,8 +22,12 @@ namespace regraph::fleet {
 // Thread-safe.
 class LaneSweeper {
  public:
-  // Removes what the lane's consumer has behind it, unless that was done within the last `seconds`.
-  // Nothing that waits or is under way goes. Whether anything went. Errors: io, cancelled.
+  explicit LaneSweeper(const ServerSetup& setup) : setup_(setup) {}
+
+  // Looks after the lane, unless that was done within the last `seconds`. Messages that were
+  // acknowledged go; a consumer that is past the others is made anew and begins with the first. At
+  // worst a job is done twice. Whether anything went, so that its job can be queued. Errors: io,
+  // cancelled.
   [[nodiscard]] Result<bool> sweep(NatsSession& session, const std::string& lane, double seconds,
                                    const Cancellation& cancellation);
 
@@ -32,6 +38,9 @@ class LaneSweeper {
 
  private:
   using Clock = std::chrono::steady_clock;
+  [[nodiscard]] bool is_due(const std::string& lane, double seconds);
+
+  const ServerSetup& setup_;
   std::mutex mutex_;
   std::map<std::string, Clock::time_point> swept_;
 };

@@ -20,6 +20,7 @@ struct NatsCore {
       : reporter(options.report),
         setup(options.lease_seconds, options.result_days),
         consumers(setup),
+        sweeper(setup),
         results(reporter) {}
 
   Reporter reporter;
