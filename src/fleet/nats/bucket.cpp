@@ -68,7 +68,10 @@ Result<bool> Bucket::put_after(NatsSession& session, std::string_view key, std::
                          {kWriterHeader, writer}}},
             cancellation);
   if (!answer) return answer.error();
-  if (answer->refusal == ApiRefusal::wrong_last_sequence) return false;
+  // Newer servers have several numbers for it.
+  if (answer->refusal == ApiRefusal::wrong_last_sequence ||
+      answer->description.starts_with("wrong last sequence"))
+    return false;
   if (answer->refusal != ApiRefusal::none) return refused_by_server("keep a key", *answer);
   return true;
 }

@@ -1,5 +1,7 @@
 #include "fleet/nats/jetstream.h"
 
+#include "fleet/nats/printable.h"
+
 #include <fmt/format.h>
 
 namespace regraph::fleet {
@@ -48,7 +50,7 @@ Result<ApiAnswer> read_answer(const Message& message) {
   const json* const error = member(answer.content, "error");
   if (error == nullptr) return answer;
   answer.refusal = static_cast<ApiRefusal>(number_in(*error, "err_code", UINT16_MAX));
-  answer.description = text_in(*error, "description");
+  answer.description = printable(text_in(*error, "description"));
   return answer;
 }
 

@@ -30,7 +30,7 @@ enum class ApiRefusal : std::uint16_t {
 
 struct ApiAnswer {
   ApiRefusal refusal = ApiRefusal::none;
-  std::string description;  // of the refusal
+  std::string description;  // of the refusal; printable
   nlohmann::json content;   // an object
 };
 

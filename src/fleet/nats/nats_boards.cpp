@@ -28,7 +28,7 @@ NatsBoards::NatsBoards(NatsCore& core)
 
 Status NatsBoards::post(Board board, const std::string& key, std::string_view text) {
   if (Status good = check_key(key); !good) return good;
-  const auto packed = pack_text(text);
+  const auto packed = pack_text(text, kLargestNotice);
   if (!packed) return packed.error();
   return core_.attempts->run(kBoardPatience, kNeverStopped, [&](const Session& session) {
     return bucket(board).put(*session, key, *packed, kNeverStopped);
@@ -43,7 +43,7 @@ Result<std::string> NatsBoards::read(Board board, const std::string& key) {
                                if (!entry) return entry.error();
                                if (!entry->present) return std::string();
                                // What cannot be read says nothing.
-                               auto text = unpack(entry->data, kLargestText);
+                               auto text = unpack(entry->data, kLargestNotice);
                                return text ? *std::move(text) : std::string();
                              });
 }
@@ -75,7 +75,7 @@ Result<std::map<std::string, std::string>> NatsBoards::notices(Board board, std:
             if (!entry) return entry.error();
             // Gone meanwhile, or nothing that can be read.
             if (!entry->present) continue;
-            if (auto text = unpack(entry->data, kLargestText))
+            if (auto text = unpack(entry->data, kLargestNotice))
               notices.emplace((*keys)[index], *std::move(text));
           }
         }

@@ -33,6 +33,10 @@ constexpr double kPollSeconds = 5.0;
 constexpr double kFarTooLong = 1800.0;
 // An idle worker cleans up so often.
 constexpr double kSweepSeconds = 20.0;
+constexpr int kMostPassedOver = 100;
+// Of the subjects of a stream, so that their number comes without their names.
+constexpr int kBehindTheLast = 1 << 30;
+
 const Cancellation kNever;
 
 class NatsBroker final : public Broker {
@@ -158,16 +162,19 @@ Result<std::string> NatsBroker::fetch(const Hash128& id) {
 Result<LaneState> NatsBroker::state(const std::string& lane) {
   if (const Status good = check_lane(lane); !good) return good.error();
   return core_->attempts->run(kPatience, kNever, [&](const Session& session) -> Result<LaneState> {
-    // The stream has all; its consumer, once there was a worker, knows what is under way.
-    const auto info = ask_api(*session, fmt::format("STREAM.INFO.{}", kJobStream),
-                              {{"subjects_filter", lane_subjects(lane)}}, kNever);
+    // The stream has all, one subject each; its consumer, once there was a worker, knows what is
+    // under way.
+    const auto info =
+        ask_api(*session, fmt::format("STREAM.INFO.{}", kJobStream),
+                {{"subjects_filter", lane_subjects(lane)}, {"offset", kBehindTheLast}}, kNever);
     if (!info) return info.error();
     if (info->refusal != ApiRefusal::none) return refused_by_server("count jobs", *info);
     const auto consumer =
         ask_api(*session, fmt::format("CONSUMER.INFO.{}.{}", kJobStream, lane_token(lane)), nullptr,
                 kNever);
     if (!consumer) return consumer.error();
-    const std::uint64_t jobs = object_in(object_in(info->content, "state"), "subjects").size();
+    const auto jobs =
+        static_cast<std::uint64_t>(std::max<std::int64_t>(0, number_in(info->content, "total")));
     const auto under_way = static_cast<std::uint64_t>(
         std::max<std::int64_t>(0, number_in(consumer->content, "num_ack_pending")));
     return LaneState{.waiting = jobs - std::min(jobs, under_way),
@@ -215,7 +222,9 @@ Result<std::unique_ptr<Lease>> NatsBroker::take(std::span<const std::string> lan
     return std::max(0.0, std::chrono::duration<double>(end - Clock::now()).count());
   };
   const auto next = [&](const Session& session) -> Result<std::unique_ptr<Lease>> {
-    while (true) {
+    // Jobs that need not be done are no reason to come back with nothing, but there may be no end
+    // of them.
+    for (int passed_over = 0; passed_over < kMostPassedOver || left() > 0.0; ++passed_over) {
       auto pulled = pull_job(session, core_->consumers, lanes, left(), cancellation);
       if (!pulled) return pulled.error();
       if (!*pulled) {
@@ -227,6 +236,7 @@ Result<std::unique_ptr<Lease>> NatsBroker::take(std::span<const std::string> lan
           accept(*session, lanes[(*pulled)->lane], std::move((*pulled)->message), cancellation);
       if (!lease || *lease != nullptr) return lease;
     }
+    return std::unique_ptr<Lease>();
   };
   auto taken = core_->attempts->run(seconds, cancellation, next);
   if (!taken && taken.error().code == ErrorCode::cancelled) return std::unique_ptr<Lease>();

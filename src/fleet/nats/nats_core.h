@@ -28,7 +28,7 @@ struct NatsCore {
   LaneConsumers consumers;
   LaneSweeper sweeper;
   ResultStore results;
-  // The last, so that it goes first: its thread uses the others.
+  // After what its thread uses, so that it goes before.
   std::unique_ptr<NatsConnection> connection;
   std::unique_ptr<Attempts> attempts;
   ResultWatch watch;

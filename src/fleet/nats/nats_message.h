@@ -19,7 +19,7 @@ struct Message {
   std::string data;
   // Of a message by the server itself, else 0; 503: nobody listens to what was asked.
   int status = 0;
-  std::string description;
+  std::string description;  // printable
   // Of what a stream keeps, where the server says them.
   std::uint64_t sequence = 0;
   std::string time;       // "2022-11-26T01:32:39.805597534Z"

@@ -4,6 +4,7 @@
 #include "fleet/nats/nats_api.h"
 #include "fleet/nats/nats_options.h"
 #include "fleet/nats/nats_wire.h"
+#include "fleet/nats/printable.h"
 
 #include <fmt/format.h>
 
@@ -54,7 +55,7 @@ Error cannot_connect(const NatsApi& api, const NatsOptions& options, natsStatus 
   const std::string where = shown_servers(options.server);
   const char* const last = api.get_last_error(nullptr);
   std::string why = api.status_text(status);
-  if (last != nullptr && *last != '\0') why += fmt::format(": {}", last);
+  if (last != nullptr && *last != '\0') why += fmt::format(": {}", printable(last));
   switch (status) {
     case NATS_CONNECTION_AUTH_FAILED:
     case NATS_NOT_PERMITTED:
@@ -122,7 +123,8 @@ struct NatsSession::State {
     const char* text = nullptr;
     (void)state->api->connection_last_error(connection, &text);
     const std::lock_guard lock(state->mutex);
-    state->complaint = text != nullptr && *text != '\0' ? text : state->api->status_text(status);
+    state->complaint =
+        printable(text != nullptr && *text != '\0' ? text : state->api->status_text(status));
   }
 };
 

@@ -1,5 +1,7 @@
 #include "fleet/nats/nats_wire.h"
 
+#include "fleet/nats/printable.h"
+
 #include <charconv>
 
 namespace regraph::fleet {
@@ -27,7 +29,7 @@ Message read_message(const NatsApi& api, natsMsg* message) {
   const int size = api.message_size(message);
   if (size > 0) read.data.assign(api.message_data(message), static_cast<std::size_t>(size));
   read.status = parsed<int>(header_of(api, message, "Status"));
-  read.description = header_of(api, message, "Description");
+  read.description = printable(header_of(api, message, "Description"));
   read.sequence = parsed<std::uint64_t>(header_of(api, message, "Nats-Sequence"));
   read.time = header_of(api, message, "Nats-Time-Stamp");
   read.writer = header_of(api, message, kWriterHeader);

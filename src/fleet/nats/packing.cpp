@@ -34,10 +34,10 @@ std::string pack(std::string_view bytes) {
   return packed;
 }
 
-Result<std::string> pack_text(std::string_view text) {
-  if (text.size() <= kLargestText) return pack(text);
+Result<std::string> pack_text(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return pack(text);
   return fail(ErrorCode::resource,
-              fmt::format("{} bytes are more than the {} that travel", text.size(), kLargestText));
+              fmt::format("{} bytes are more than the {} that travel", text.size(), most));
 }
 
 Result<std::string> unpack(std::string_view packed, std::size_t most) {

@@ -1,6 +1,7 @@
 #include "fleet/nats/server_setup.h"
 
 #include "fleet/nats/jetstream.h"
+#include "fleet/nats/printable.h"
 #include "fleet/nats/subjects.h"
 #include "fleet/queue/notice_board.h"
 
@@ -69,7 +70,7 @@ Status check_stream(const json& wanted, const json& config) {
     return unsupported_server(
         fmt::format("its stream {} keeps messages by '{}', not by '{}': it "
                     "is another program's",
-                    name, text_in(config, "retention"), text_in(wanted, "retention")));
+                    name, printable(text_in(config, "retention")), text_in(wanted, "retention")));
   for (const char* const flag : {"discard_new_per_subject", "allow_direct"})
     if (flag_in(wanted, flag) && !flag_in(config, flag))
       return unsupported_server(

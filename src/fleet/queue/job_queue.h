@@ -35,8 +35,8 @@ class JobQueue {
                                                 const Cancellation& cancellation) = 0;
 
   // Keeps bytes of any length that jobs refer to by their hash (hash_text). What is kept already is
-  // not sent again. Errors: io (the connection is lost for longer than a few seconds), resource
-  // (longer than a gibibyte), cancelled.
+  // not sent again. Errors: io (the connection is lost for longer than a few seconds), cancelled,
+  // invalid_argument (not their hash), resource (more than can be kept).
   [[nodiscard]] virtual Status keep(const Hash128& id, std::string_view bytes,
                                     const Cancellation& cancellation) = 0;
 

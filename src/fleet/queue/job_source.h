@@ -43,8 +43,9 @@ class JobSource {
   virtual ~JobSource() = default;
 
   // The next job of one of the lanes, the first lane's before the others'; waits up to `seconds`
-  // for one. Null where there is none. Jobs whose result is known already are taken off the queue
-  // here and not returned. Errors: io (the connection is lost; try again), invalid_argument.
+  // for one. Null where there is none, also when cancelled. Jobs whose result is known already are
+  // taken off the queue here and not returned. Errors: io (the connection is lost; try again),
+  // invalid_argument.
   [[nodiscard]] virtual Result<std::unique_ptr<Lease>> take(std::span<const std::string> lanes,
                                                             double seconds,
                                                             const Cancellation& cancellation) = 0;

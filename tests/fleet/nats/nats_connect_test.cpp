@@ -114,9 +114,13 @@ TEST(NatsConnect, StreamsThatDoAreUsedAsTheyAre) {
   const auto broker = connect_nats(options);
   ASSERT_TRUE(broker.ok()) << broker.error().message;
   const auto session = raw_session(options);
-  const auto info = ask_api(*session, "STREAM.INFO.KV_regraph_results", nullptr, kNever);
-  ASSERT_TRUE(info.ok());
-  EXPECT_EQ(number_in(object_in(info->content, "config"), "max_age"), 3LL * 86400 * 1000000000);
+  const auto life_seconds = [&](const std::string& bucket) {
+    const auto info = ask_api(*session, "STREAM.INFO.KV_" + bucket, nullptr, kNever);
+    return number_in(object_in(info->content, "config"), "max_age") / 1000000000;
+  };
+  EXPECT_EQ(life_seconds("regraph_results"), 3 * 86400);
+  EXPECT_EQ(life_seconds("regraph_workers"), 15);
+  EXPECT_EQ(life_seconds("regraph_failures"), 7 * 86400);
 }
 
 TEST(NatsConnect, UserWithoutRightsIsTold) {

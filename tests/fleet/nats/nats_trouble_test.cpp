@@ -323,6 +323,7 @@ TEST_F(NatsTrouble, GarbageNoticesAreNothing) {
   NatsHouse& here = house();
   ASSERT_TRUE(here.broker().post(Board::workers, "good", "text").ok());
   write(fmt::format("$KV.{}.bad", kWorkerBucket), "garbage");
+  write(fmt::format("$KV.{}.bomb", kWorkerBucket), pack(std::string(kLargestNotice + 1, '\0')));
   write(fmt::format("$KV.{}.two.parts", kWorkerBucket), pack("x"));
   EXPECT_EQ(*here.another().read(Board::workers, "bad"), "");
   using Notices = std::map<std::string, std::string>;

@@ -4,6 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+
 namespace regraph::fleet {
 namespace {
 
@@ -38,6 +44,20 @@ TEST(MemoryBroker, LeasesMayOutliveTheBroker) {
   }
   ASSERT_NE(lease, nullptr);
   EXPECT_TRUE(*lease->finish("y", never));
+}
+
+TEST(MemoryBroker, WorkersWhoDoNotPostAgainAreGone) {
+  MemoryBroker broker;
+  ASSERT_TRUE(broker.post(Board::workers, "gone", "x").ok());
+  ASSERT_TRUE(broker.post(Board::workers, "there", "x").ok());
+  ASSERT_TRUE(broker.post(Board::failures, "failure", "x").ok());
+  std::this_thread::sleep_for(std::chrono::duration<double>(kPresenceSeconds / 2));
+  ASSERT_TRUE(broker.post(Board::workers, "there", "y").ok());
+  std::this_thread::sleep_for(std::chrono::duration<double>(kPresenceSeconds / 2 + 0.1));
+  using Notices = std::map<std::string, std::string>;
+  EXPECT_EQ(*broker.notices(Board::workers, 10), (Notices{{"there", "y"}}));
+  EXPECT_EQ(*broker.read(Board::workers, "gone"), "");
+  EXPECT_EQ(*broker.read(Board::failures, "failure"), "x");
 }
 
 }  // namespace
