@@ -1,4 +1,4 @@
-// What every broker keeps to: tests that run over each (broker_contract.cpp).
+// What every broker keeps to: tests that run over each (broker_contract*.cpp).
 #pragma once
 
 #include "fleet/queue/broker.h"
@@ -42,6 +42,10 @@ class BrokerContract : public testing::TestWithParam<BrokerKind> {
  private:
   std::unique_ptr<BrokerHouse> house_;
 };
+
+// The first line of each test.
+#define OPEN_OR_SKIP(...) \
+  if (!open(__VA_ARGS__)) GTEST_SKIP() << "needs " << GetParam().missing
 
 inline std::string name_of_kind(const testing::TestParamInfo<BrokerKind>& info) {
   return info.param.name;

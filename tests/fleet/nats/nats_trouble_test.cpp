@@ -1,90 +1,18 @@
-// What a broker goes through: servers that go, come back, forget and hang, and strangers who write.
-#include "base/cancellation.h"
+// Servers that go, come back, forget, fill up and hang.
+#include "fleet/nats/nats_trouble.h"
+
 #include "base/files.h"
-#include "fleet/nats/bucket.h"
-#include "fleet/nats/jetstream.h"
-#include "fleet/nats/nats_house.h"
-#include "fleet/nats/nats_library.h"
-#include "fleet/nats/nats_session.h"
 #include "fleet/nats/packing.h"
 #include "fleet/nats/subjects.h"
 
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
 #include <atomic>
-#include <chrono>
 #include <filesystem>
-#include <future>
-#include <random>
-#include <thread>
+#include <vector>
 
 namespace regraph::fleet {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-const Cancellation kNever;
-const std::string kLane = "predict-1.0";
-
-class NatsTrouble : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!NatsServer::program()) GTEST_SKIP() << "needs " << kNatsServerPackage;
-  }
-  // Opened at first use, with the options of the test.
-  NatsHouse& house(double lease_seconds = kLeaseSeconds) {
-    if (house_ == nullptr) house_ = std::make_unique<NatsHouse>(lease_seconds);
-    return *house_;
-  }
-  // Of somebody who writes what they like.
-  NatsSession& stranger() {
-    if (stranger_ == nullptr || !stranger_->alive()) {
-      const auto candidates = nats_candidates();
-      stranger_ = NatsSession::open(*load_nats(candidates), house().options()).value();
-    }
-    return *stranger_;
-  }
-  void write(const std::string& subject, const std::string& data) {
-    const auto answer =
-        store(stranger(), {.subject = subject, .data = data, .reply = {}, .headers = {}}, kNever);
-    ASSERT_TRUE(answer.ok() && answer->refusal == ApiRefusal::none);
-  }
-  void remove_stream(const std::string& name) {
-    const auto answer = ask_api(stranger(), "STREAM.DELETE." + name, nullptr, kNever);
-    ASSERT_TRUE(answer.ok() && answer->refusal == ApiRefusal::none);
-  }
-
- private:
-  std::unique_ptr<NatsHouse> house_;
-  std::shared_ptr<NatsSession> stranger_;
-};
-
-Job numbered(int number) {
-  const std::string payload = fmt::format("job {}", number);
-  return {.lane = kLane, .id = hash_text(payload), .payload = payload};
-}
-
-std::future<Result<std::string>> asked(Broker& broker, Job job,
-                                       const Cancellation& cancellation = kNever) {
-  return std::async(std::launch::async, [&broker, &cancellation, job = std::move(job)] {
-    return broker.ask(job, cancellation);
-  });
-}
-
-std::unique_ptr<Lease> taken(Broker& broker, double seconds = 10.0) {
-  auto lease = broker.take({&kLane, 1}, seconds, kNever);
-  EXPECT_TRUE(lease.ok()) << (lease.ok() ? "" : lease.error().message);
-  return lease.ok() ? *std::move(lease) : nullptr;
-}
-
-bool queued(Broker& broker, std::uint64_t jobs = 1) {
-  for (int look = 0; look < 500; ++look) {
-    const auto state = broker.state(kLane);
-    if (state.ok() && state->waiting == jobs) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  return false;
-}
 
 // A worker that does jobs, whatever happens, until it goes.
 class Worker {
@@ -254,118 +182,6 @@ TEST_F(NatsTrouble, ResultWrittenWhileTheServerWasAwayIsFoundAtOnce) {
   EXPECT_TRUE(*written.get());
   EXPECT_EQ(*answer.get(), "x");
   EXPECT_LT(Clock::now() - before, std::chrono::seconds(4));
-}
-
-TEST_F(NatsTrouble, GarbageResultsAreRemovedAndTheJobDone) {
-  NatsHouse& here = house();
-  const std::string subject = fmt::format("$KV.{}.", kResultBucket);
-  // Before anybody asks.
-  write(subject + numbered(1).id.hex(), "garbage");
-  auto answer = asked(here.broker(), numbered(1));
-  auto lease = taken(here.another());
-  ASSERT_NE(lease, nullptr);
-  // And while somebody is at it.
-  write(subject + numbered(1).id.hex(), "more garbage");
-  EXPECT_TRUE(*lease->finish("good", kNever));
-  EXPECT_EQ(*answer.get(), "good");
-  EXPECT_EQ(*here.another().ask(numbered(1), kNever), "good");
-  EXPECT_EQ(here.told().count("cannot be read"), 1);
-}
-
-TEST_F(NatsTrouble, DeletedResultsAreNone) {
-  NatsHouse& here = house();
-  const std::string subject = fmt::format("$KV.{}.{}", kResultBucket, numbered(1).id.hex());
-  const auto marked = store(
-      stranger(),
-      {.subject = subject, .data = {}, .reply = {}, .headers = {{"KV-Operation", "DEL"}}}, kNever);
-  ASSERT_TRUE(marked.ok() && marked->refusal == ApiRefusal::none);
-  auto answer = asked(here.broker(), numbered(1));
-  auto lease = taken(here.another());
-  ASSERT_NE(lease, nullptr);
-  EXPECT_TRUE(*lease->finish("good", kNever));
-  EXPECT_EQ(*answer.get(), "good");
-}
-
-TEST_F(NatsTrouble, GarbageJobsAreRemoved) {
-  NatsHouse& here = house();
-  write("regraph.jobs." + lane_token(kLane) + ".no-hash", pack("payload"));
-  write(job_subject(kLane, numbered(1).id), "garbage");
-  write(job_subject(kLane, numbered(2).id), pack(""));
-  auto lease = taken(here.another());
-  ASSERT_NE(lease, nullptr);
-  EXPECT_EQ(lease->job().id, numbered(2).id);
-  EXPECT_TRUE(*lease->finish("x", kNever));
-  EXPECT_EQ(taken(here.another(), 0.2), nullptr);
-  EXPECT_EQ(here.broker().state(kLane)->waiting, 0U);
-  EXPECT_EQ(here.told().count("cannot be read"), 1);
-}
-
-TEST_F(NatsTrouble, DamagedBlobsAreNoticed) {
-  NatsHouse& here = house();
-  const std::string bytes(700000, 'a');
-  const Hash128 id = hash_text(bytes);
-  ASSERT_TRUE(here.broker().keep(id, bytes, kNever).ok());
-  const std::string subject = fmt::format("$KV.{}.{}", kBlobBucket, id.hex());
-  write(subject + ".1", pack(std::string(700000 - (512 << 10), 'b')));
-  EXPECT_EQ(here.another().fetch(id).error().code, ErrorCode::parse);
-  write(subject + ".1", "garbage");
-  EXPECT_EQ(here.another().fetch(id).error().code, ErrorCode::parse);
-  for (const char* const size : {"-1", "x", "", "99999999999999999999999", "9999999999999"}) {
-    write(subject + ".size", size);
-    EXPECT_EQ(here.another().fetch(id).error().code, ErrorCode::parse) << size;
-  }
-  // Says more than there is.
-  write(subject + ".size", "1073741824");
-  EXPECT_NE(here.another().fetch(id).error().code, ErrorCode::internal);
-}
-
-TEST_F(NatsTrouble, GarbageNoticesAreNothing) {
-  NatsHouse& here = house();
-  ASSERT_TRUE(here.broker().post(Board::workers, "good", "text").ok());
-  write(fmt::format("$KV.{}.bad", kWorkerBucket), "garbage");
-  write(fmt::format("$KV.{}.bomb", kWorkerBucket), pack(std::string(kLargestNotice + 1, '\0')));
-  write(fmt::format("$KV.{}.two.parts", kWorkerBucket), pack("x"));
-  EXPECT_EQ(*here.another().read(Board::workers, "bad"), "");
-  using Notices = std::map<std::string, std::string>;
-  EXPECT_EQ(*here.another().notices(Board::workers, 10), (Notices{{"good", "text"}}));
-}
-
-TEST_F(NatsTrouble, ForgedAnnouncementsOnlyMakeItLook) {
-  NatsHouse& here = house();
-  auto answer = asked(here.broker(), numbered(1));
-  ASSERT_TRUE(queued(here.broker()));
-  for (const std::string& subject :
-       {done_subject(numbered(1).id), std::string("regraph.done.x"), done_subject(numbered(2).id)})
-    ASSERT_TRUE(stranger()
-                    .publish({.subject = subject, .data = "forged", .reply = {}, .headers = {}})
-                    .ok());
-  EXPECT_EQ(answer.wait_for(std::chrono::milliseconds(300)), std::future_status::timeout);
-  EXPECT_TRUE(*taken(here.another())->finish("true", kNever));
-  EXPECT_EQ(*answer.get(), "true");
-}
-
-TEST_F(NatsTrouble, WhatIsTooLargeIsRefusedAtOnce) {
-  NatsHouse& here = house();
-  std::mt19937 random(3);
-  std::string noise(2 << 20, '\0');
-  for (char& byte : noise)
-    byte = static_cast<char>(random());
-  Job job = numbered(1);
-  job.payload = noise;
-  EXPECT_EQ(here.broker().ask(job, kNever).error().code, ErrorCode::resource);
-  EXPECT_EQ(here.broker().post(Board::failures, "x", noise).error().code, ErrorCode::resource);
-  // The server would take it, but nobody would unpack it.
-  job.payload.assign(kLargestText + 1, '\0');
-  EXPECT_EQ(here.broker().ask(job, kNever).error().code, ErrorCode::resource);
-  auto answer = asked(here.broker(), numbered(2));
-  auto lease = taken(here.another());
-  ASSERT_NE(lease, nullptr);
-  const auto written = lease->finish(noise, kNever);
-  EXPECT_EQ(written.error().code, ErrorCode::resource);
-  EXPECT_NE(written.error().message.find("max_payload"), std::string::npos);
-  // The connection has not suffered.
-  EXPECT_TRUE(*lease->finish("small", kNever));
-  EXPECT_EQ(*answer.get(), "small");
 }
 
 TEST_F(NatsTrouble, FullServerIsWaitedOut) {
