@@ -93,7 +93,7 @@ Total searches(const Settings& settings, int jobs, bool ahead) {
 int run(const Settings& settings) {
   int failures = 0;
   fmt::print("jobs  ahead  seconds  processors busy  made ahead  used\n");
-  for (const int jobs : {1, 2, 4, 8, 16}) {
+  for (const int jobs : {1, 2, 4, 8, 16, 64}) {
     for (const bool ahead : {false, true}) {
       if (jobs == 1 && ahead) continue;
       if (settings.jobs > 0 && jobs != settings.jobs) continue;
