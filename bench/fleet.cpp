@@ -108,9 +108,11 @@ Overhead measure_overhead(Broker& asking, Broker& working, const Settings& setti
   }
   std::ranges::sort(times);
   std::vector<Job> jobs;
+  jobs.reserve(static_cast<std::size_t>(settings.jobs));
   for (int job = 0; job < settings.jobs; ++job)
     jobs.push_back(job_of(number++, settings.bytes));
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   std::atomic<std::size_t> next = 0;
   const auto start = Clock::now();
   for (int thread = 0; thread < kThreads; ++thread) {
@@ -145,6 +147,7 @@ void measure_scale(const NatsServer& server, int count, const Settings& settings
   std::atomic<std::uint64_t> next = number;
   std::atomic<int> done = 0;
   std::vector<std::thread> threads;
+  threads.reserve(2 * static_cast<std::size_t>(count));
   const double before = processor_seconds();
   for (int thread = 0; thread < 2 * count; ++thread) {
     threads.emplace_back([&] {

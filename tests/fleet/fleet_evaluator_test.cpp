@@ -71,7 +71,7 @@ struct FleetEvaluatorTest : testing::Test {
   Queue queue;
   Here here;
   std::vector<std::string> said;
-  const Cancellation never;
+  const Cancellation never{};
 };
 
 TEST_F(FleetEvaluatorTest, AsksWorkers) {

@@ -48,7 +48,7 @@ class RunningWorker {
 
 struct FleetWorkerTest : testing::Test {
   FleetWorkerTest() {
-    const Cancellation never;
+    const Cancellation never{};
     EXPECT_TRUE(broker.keep(hash_text(kProblem), kProblem, never).ok());
   }
   FleetWorkerOptions options(const std::string& name, int places = 1) {
@@ -79,7 +79,7 @@ struct FleetWorkerTest : testing::Test {
   }
 
   MemoryBroker broker{2.0};
-  const Cancellation never;
+  const Cancellation never{};
   std::mutex mutex;
   std::vector<std::string> said;
 };
@@ -121,6 +121,7 @@ TEST_F(FleetWorkerTest, DoesSeveralAtOnce) {
   const RunningWorker worker(broker, options("one", 4));
   const auto start = std::chrono::steady_clock::now();
   std::vector<std::future<EvaluationAnswer>> answers;
+  answers.reserve(4);
   for (int number = 0; number < 4; ++number) {
     answers.push_back(std::async(
         std::launch::async, [&, number] { return ask(job("wait 1." + std::to_string(number))); }));
