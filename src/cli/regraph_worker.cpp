@@ -20,6 +20,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -86,6 +87,9 @@ fleet::FleetWorkerOptions judging(const Program& program, const WorkerOptions& o
   const std::filesystem::path& cache = program.installation().cache_directory;
   if (worker.files.empty())
     worker.files = (cache.empty() ? std::filesystem::temp_directory_path() : cache) / "fleet";
+  // Manifests name what is in it, and are read elsewhere.
+  std::error_code ignored;
+  worker.files = std::filesystem::absolute(worker.files, ignored);
   worker.judge.arguments = {"--files", worker.files.string()};
   return worker;
 }

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kLongestSeconds = 7.0 * 24 * 3600;
 constexpr std::chrono::milliseconds kPause{200};
-constexpr double kOtherInputs = 1.5;  // times of one candidate are apart by less
+constexpr double kOtherInputs = 1.5;  // times of one candidate are mostly apart by less
 constexpr std::size_t kLargestFile = std::size_t{2} << 30;
 
 Evaluation cancelled() {
@@ -88,7 +88,7 @@ Evaluation FleetEvaluator::evaluate(const Candidate& candidate, const Evaluation
   remote_.fetch_add(1);
   if (answer->evaluation->correct()) {
     const std::lock_guard lock(mutex_);
-    said_[key_of(candidate)] = {answer->worker, *answer->evaluation};
+    said_[key_of(candidate)] = {answer->worker, *answer->evaluation, budget};
   }
   if (!is_checked(job)) return std::move(*answer->evaluation);
   return checked(std::move(*answer->evaluation), answer->worker, candidate, budget, cancellation);
@@ -129,11 +129,15 @@ Evaluation FleetEvaluator::confirm(const Candidate& candidate, const EvaluationB
     if (const auto known = said_.find(key_of(candidate)); known != said_.end())
       said = known->second;
   }
-  // Other inputs may find what the first did not, and move a time that depends on them.
+  // Other inputs may find what the first did not, and move a time that depends on them: so where it
+  // is far from what was said, what was said is tried as it was asked.
   if (!said || !here.correct() || cancellation.requested()) return here;
   const double ratio = here.time.median_seconds / said->evaluation.time.median_seconds;
-  if (ratio > kOtherInputs || ratio < 1.0 / kOtherInputs)
-    distrust(said->worker, said->evaluation, here);
+  if (ratio > kOtherInputs || ratio < 1.0 / kOtherInputs) {
+    const Evaluation again = here_.evaluate(candidate, said->budget, cancellation);
+    const bool telling = !cancellation.requested() && again.verdict != Verdict::timeout;
+    if (telling && !same(again, said->evaluation)) distrust(said->worker, said->evaluation, again);
+  }
   return here;
 }
 

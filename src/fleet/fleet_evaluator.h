@@ -84,6 +84,7 @@ class FleetEvaluator final : public Evaluator {
   struct Said {
     std::string worker;
     Evaluation evaluation;
+    EvaluationBudget budget;
   };
   std::mutex mutex_;
   std::set<std::string> reported_;

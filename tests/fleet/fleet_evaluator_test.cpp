@@ -28,10 +28,12 @@ Candidate candidate(const std::string& source) {
 // What is evaluated here takes as many seconds as its source has letters.
 class Here final : public Evaluator {
  public:
-  Evaluation evaluate(const Candidate& candidate, const EvaluationBudget&,
+  Evaluation evaluate(const Candidate& candidate, const EvaluationBudget& budget,
                       const Cancellation&) override {
     ++calls;
-    return timed(static_cast<double>(candidate.source.size()));
+    const bool other_inputs = budget.effort == EvaluationBudget::Effort::confirmation;
+    const double factor = other_inputs && candidate.source.starts_with("data") ? 10.0 : 1.0;
+    return timed(factor * static_cast<double>(candidate.source.size()));
   }
   int calls = 0;
 };
@@ -156,6 +158,16 @@ TEST_F(FleetEvaluatorTest, FindsOutByConfirmingWhoLies) {
   EXPECT_EQ(fleet.statistics().differing, 1U);
   // From now on nobody is believed.
   EXPECT_EQ(fleet.evaluate(candidate("ab"), {}, never).time.median_seconds, 2.0);
+}
+
+TEST_F(FleetEvaluatorTest, TellsOtherInputsFromLies) {
+  FleetEvaluator fleet = make(1'000'000'000);
+  queue.answer = [](const Job&) { return answer_of(timed(4.0)); };
+  EXPECT_EQ(fleet.evaluate(candidate("data"), {}, never).time.median_seconds, 4.0);
+  EvaluationBudget budget;
+  budget.effort = EvaluationBudget::Effort::confirmation;
+  EXPECT_EQ(fleet.evaluate(candidate("data"), budget, never).time.median_seconds, 40.0);
+  EXPECT_EQ(fleet.statistics().differing, 0U);
 }
 
 TEST_F(FleetEvaluatorTest, ChecksAShare) {

@@ -43,7 +43,8 @@ struct Judge::State {
   [[nodiscard]] Status may_open(const RunDescription& description) const {
     const auto manifest = parse_manifest(description.manifest, "the problem's manifest");
     if (!manifest) return manifest.error();
-    const std::filesystem::path folder = files.lexically_normal();
+    std::filesystem::path folder = files.lexically_normal();
+    if (!folder.has_filename()) folder = folder.parent_path();  // "files/"
     for (const std::string& name : files_of(*manifest)) {
       const std::filesystem::path path = std::filesystem::path(name).lexically_normal();
       const auto [end, rest] = std::ranges::mismatch(folder, path);

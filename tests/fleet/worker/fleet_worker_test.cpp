@@ -94,7 +94,7 @@ TEST_F(FleetWorkerTest, AnswersJobs) {
   EXPECT_EQ(ask(job("wrong")).evaluation->verdict, Verdict::wrong_result);
 }
 
-TEST_F(FleetWorkerTest, BringsDataOnce) {
+TEST_F(FleetWorkerTest, BringsData) {
   const TemporaryDirectory folder = *TemporaryDirectory::create("regraph-fleet-test");
   FleetWorkerOptions with_files = options("one");
   with_files.files = folder.path() / "files";
