@@ -138,25 +138,32 @@ Result<ConnectedFleet, SessionError> connect_fleet(
   if (!broker) return std::move(broker).error();
   ConnectedFleet result;
   result.broker = *std::move(broker);
-  result.access = {result.broker,
-                   flags.models_only ? std::string() : fleet::prediction_lane(version), say};
+  result.access = {result.broker, version, {}, say};
   auto notices = result.broker->notices(fleet::Board::workers, kMostWorkers);
   if (!notices) return explained(std::move(notices).error());
   std::vector<fleet::WorkerPresence>& workers = result.workers;
   for (const auto& [name, text] : *notices) {
     if (auto worker = fleet::read_presence(text)) workers.push_back(*std::move(worker));
   }
-  if (flags.models_only) return result;
-  result.places = fleet::places_of(workers, result.access.lane);
-  if (result.places == 0) {
-    say(workers.empty()
-            ? "no worker is there yet; the search waits for one: regraph-worker --server " +
-                  flags.nats.server
-            : "none of the " + std::to_string(workers.size()) +
-                  " workers that are there is of this build (" + version +
-                  "); the search waits for one");
+  for (const fleet::WorkerPresence& worker : workers) {
+    const bool measures =
+        worker.version == version && !worker.gpu.name.empty() && !worker.lanes.empty();
+    if (measures && !flags.models_only) result.access.gpus.push_back(worker.gpu);
   }
+  if (workers.empty() && !flags.models_only)
+    say("no worker is there yet; regraph-worker --server " + flags.nats.server + " starts one");
   return result;
+}
+
+int places_for(const ConnectedFleet& fleet, const std::string& lane) {
+  if (lane.empty()) return 0;
+  const int places = fleet::places_of(fleet.workers, lane);
+  if (places == 0 && !fleet.workers.empty()) {
+    fleet.access.report("none of the " + std::to_string(fleet.workers.size()) +
+                        " workers that are there can evaluate this (" + lane +
+                        "); the search waits for one that can");
+  }
+  return places;
 }
 
 std::string trouble_with_model(const ConnectedFleet& fleet, const std::string& model) {

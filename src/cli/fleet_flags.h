@@ -35,8 +35,7 @@ void add_fleet_server_options(CLI::App& app, FleetFlags& flags);
 
 struct ConnectedFleet {
   std::shared_ptr<fleet::Broker> broker;
-  FleetAccess access;  // for predictions, unless it is for models alone
-  int places = 0;      // that its workers have now, for predictions
+  FleetAccess access;  // for evaluations, unless it is for models alone
   std::vector<fleet::WorkerPresence> workers;
 };
 
@@ -48,6 +47,9 @@ struct ConnectedFleet {
 // Nothing where no fleet was named. `program` says what a user should know, unless `quiet`.
 [[nodiscard]] Result<ConnectedFleet, SessionError> fleet_of(const Program& program,
                                                             const FleetFlags& flags, bool quiet);
+
+// Places that the workers of a lane have now; says what a user should know where there are none.
+[[nodiscard]] int places_for(const ConnectedFleet& fleet, const std::string& lane);
 
 // What a user should know where none of the workers asks that model now; else nothing.
 [[nodiscard]] std::string trouble_with_model(const ConnectedFleet& fleet, const std::string& model);

@@ -26,7 +26,12 @@ struct ScoreOptions {
   std::string candidate_block;
   bool json = false;
   bool lines = false;
+  bool once = false;
   bool quiet = false;
+
+  [[nodiscard]] ComparisonDepth depth() const {
+    return once ? ComparisonDepth::once : ComparisonDepth::whole;
+  }
 };
 
 constexpr const char* kScoreFooter = R"(Examples:
@@ -69,7 +74,8 @@ int score_files(const Program& program, const ScoreOptions& options, Session& se
     auto candidate = read_candidate_file(session, wanted, program.interrupted());
     if (!candidate && candidate.error().cause != FailureCause::unusable_kernel)
       return program.fail(candidate.error());
-    all.push_back(compared(session, file, std::move(candidate), program.interrupted()));
+    all.push_back(
+        compared(session, file, std::move(candidate), options.depth(), program.interrupted()));
     if (program.interrupted().requested())
       return program.fail({FailureCause::interrupted, "interrupted"});
     text += options.json ? comparison_json(all.back(), original) + '\n'
@@ -97,7 +103,7 @@ int score(const Program& program, const ScoreOptions& options) {
         {FailureCause::unusable_kernel,
          fmt::format("{}: {}", options.session.problem.kernel_file, original.message)});
   }
-  return options.lines ? score_lines(program, **session, original)
+  return options.lines ? score_lines(program, **session, original, options.depth())
                        : score_files(program, options, **session, original);
 }
 
@@ -125,6 +131,9 @@ int run(int argc, char** argv) {
       "--lines", options.lines,
       "candidates are lines of JSON on standard input, {\"name\", \"source\", \"launch\"}; "
       "a line of JSON for each is written as soon as it is judged");
+  app.add_flag("--once", options.once,
+               "candidates are verified and timed once, as a search first looks at them: seconds "
+               "instead of a minute where times are measured, and a claim that nothing confirms");
   app.add_flag("-q,--quiet", options.quiet, "no notes");
   try {
     app.parse(argc, argv);

@@ -247,7 +247,7 @@ int start(const Program& program, const SearchOptions& options, Heartbeat& heart
   Session& ready = **session;
   if (options.session.open.fill_in) return program.print(initial_manifest(ready.opened()), 0);
   show_notes(ready.opened(), options);
-  const SearchConfig config = config_of(options, ready, fleet->places);
+  const SearchConfig config = config_of(options, ready, places_for(*fleet, ready.fleet_lane()));
   if (options.dry_run) {
     heartbeat.phase("evaluating the original");
     auto text = dry_run(ready, options, config, program.interrupted());
@@ -285,7 +285,7 @@ int resume(const Program& program, SearchOptions options, Heartbeat& heartbeat) 
   show_notes((*session)->opened(), options);
   SearchConfig config = description.config;
   if (options.jobs > 0 || !description.jobs_chosen)
-    choose_jobs(options.jobs, fleet->places, config);
+    choose_jobs(options.jobs, places_for(*fleet, (*session)->fleet_lane()), config);
   if (!options.quiet)
     say(fmt::format("resumed: {} evaluations are known already\n", (*run)->evaluations()));
   return SearchCommand(program, options, **session, **run, config, true, heartbeat).execute();

@@ -3,9 +3,11 @@
 #include "cli/language_model_flags.h"
 #include "cli/program.h"
 #include "cli/program_mains.h"
+#include "cli/worker_gpus.h"
 #include "fleet/lanes.h"
 #include "fleet/worker/fleet_status.h"
 #include "fleet/worker/fleet_worker.h"
+#include "fleet/worker/gpu_health.h"
 #include "fleet/worker/model_worker.h"
 #include "session/model_connection.h"
 
@@ -14,6 +16,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cctype>
 #include <cstdint>
 #include <filesystem>
@@ -24,15 +27,21 @@
 #include <thread>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 namespace regraph::cli {
 namespace {
+
+// Judges that take turns on one GPU: while one is timed others are compiled and verified.
+constexpr int kGpuPlaces = 4;
 
 struct WorkerOptions {
   FleetFlags fleet;
   LanguageModelOptions model;  // asked where one is named
   int model_places = 8;
   int places = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  std::string gpus = "all";
+  int gpu_places = 0;  // 0: as many as the processors bear
   double leave_seconds = 30.0;
   std::filesystem::path files;  // empty: in the cache
   bool quiet = false;
@@ -69,13 +78,12 @@ fleet::WorkerPresence presence_here() {
   return self;
 }
 
+// What all that judge have in common.
 fleet::FleetWorkerOptions judging(const Program& program, const WorkerOptions& options,
                                   const std::string& version) {
   fleet::FleetWorkerOptions worker;
   worker.self = presence_here();
   worker.self.version = version;
-  worker.self.lanes = {fleet::prediction_lane(version)};
-  worker.self.places = options.places;
   worker.judge.program = program.installation().programs / "regraph-judge";
   // Without the key: those processes compile what strangers wrote.
   constexpr std::string_view kKeyVariable = "OPENAI_API_KEY=";
@@ -94,6 +102,38 @@ fleet::FleetWorkerOptions judging(const Program& program, const WorkerOptions& o
   return worker;
 }
 
+fleet::FleetWorkerOptions predicting(const Program& program, const WorkerOptions& options,
+                                     const std::string& version) {
+  fleet::FleetWorkerOptions worker = judging(program, options, version);
+  worker.self.lanes = {fleet::prediction_lane(version)};
+  worker.self.places = options.places;
+  return worker;
+}
+
+// `gpus` share the processors. What several places have verified takes turns on the GPU.
+fleet::FleetWorkerOptions measuring(const Program& program, const WorkerOptions& options,
+                                    const std::string& version, const WorkerGpu& gpu,
+                                    std::size_t gpus) {
+  fleet::FleetWorkerOptions worker = judging(program, options, version);
+  fleet::WorkerPresence& self = worker.self;
+  self.name += fmt::format("-gpu{}", gpu.device);
+  self.device = gpu.properties.name;
+  self.gpu = gpu.properties;
+  self.lanes = {fleet::gpu_lane(version, self.host, gpu.properties.bus_id),
+                fleet::measurement_lane(version, gpu.properties.name)};
+  const int share = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()) /
+                                     std::max<std::size_t>(gpus, 1));
+  self.places = options.gpu_places > 0 ? options.gpu_places : std::clamp(share, 1, kGpuPlaces);
+  worker.limits.turns = self.places + 1;
+  worker.judge.environment = environment_for_gpu(gpu, std::move(worker.judge.environment));
+  worker.judge.arguments.insert(worker.judge.arguments.end(),
+                                {"--threads", std::to_string(std::max(1, share / self.places))});
+  const auto health =
+      fleet::health_of_gpu(program.installation().gpu_worker(), gpu.device, gpu.properties.bus_id);
+  worker.find_trouble = [health](bool suspected) { return health->trouble(suspected); };
+  return worker;
+}
+
 fleet::ModelWorkerOptions asking(const WorkerOptions& options) {
   fleet::ModelWorkerOptions worker;
   worker.self = presence_here();
@@ -107,10 +147,33 @@ fleet::ModelWorkerOptions asking(const WorkerOptions& options) {
   return worker;
 }
 
+// Runs all workers until they are to go, or have retired. Whether any was left to go.
+bool run_workers(const Program& program, fleet::Broker& broker,
+                 std::vector<fleet::FleetWorkerOptions> workers, const fleet::WorkerReport& say) {
+  std::atomic<std::size_t> retired = 0;
+  std::vector<std::thread> threads;
+  threads.reserve(workers.size());
+  for (fleet::FleetWorkerOptions& worker : workers) {
+    worker.report = say;
+    say(fmt::format(
+        "{} {}, {} at once, version {}", worker.self.name,
+        worker.self.device.empty() ? "takes predictions" : "measures on " + worker.self.device,
+        worker.self.places, worker.self.version));
+    threads.emplace_back([&, options = std::move(worker)] {
+      const std::string name = options.self.name;
+      const std::string why = fleet::FleetWorker(broker, options).run(program.interrupted());
+      if (why.empty()) return;
+      ++retired;
+      say(name + " has retired: " + why);
+    });
+  }
+  for (std::thread& one : threads)
+    one.join();
+  return threads.empty() || retired.load() < threads.size();
+}
+
 int work(const Program& program, WorkerOptions options) {
   const bool asks = !options.model.model.empty();
-  if (!asks && options.places == 0)
-    return program.fail(usage("--places 0 leaves nothing to do; --llm-model names a model to ask"));
   std::unique_ptr<llm::ChatClient> client;
   if (asks) {
     options.model.in_flight = options.model_places;
@@ -118,11 +181,19 @@ int work(const Program& program, WorkerOptions options) {
     if (!connection) return program.fail(connection.error());
     client = *std::move(connection);
   }
-  std::string version;
-  if (options.places > 0) {
-    auto found = fleet_version();
-    if (!found) return program.fail(found.error());
-    version = *std::move(found);
+  auto gpus = find_worker_gpus(options.gpus, program.installation(), program.interrupted());
+  if (!gpus) return program.fail(gpus.error());
+  if (!asks && options.places == 0 && gpus->empty()) {
+    return program.fail(
+        usage("--places 0 without a GPU leaves nothing to do; --llm-model names a model to ask"));
+  }
+  std::vector<fleet::FleetWorkerOptions> workers;
+  if (options.places > 0 || !gpus->empty()) {
+    const auto version = fleet_version();
+    if (!version) return program.fail(version.error());
+    if (options.places > 0) workers.push_back(predicting(program, options, *version));
+    for (const WorkerGpu& gpu : *gpus)
+      workers.push_back(measuring(program, options, *version, gpu, gpus->size()));
   }
   const auto say = [&](const std::string& text) {
     if (!options.quiet) program.say(text);
@@ -141,14 +212,10 @@ int work(const Program& program, WorkerOptions options) {
       fleet::ModelWorker(**broker, *client, worker).run(program.interrupted());
     });
   }
-  if (options.places > 0) {
-    fleet::FleetWorkerOptions worker = judging(program, options, version);
-    worker.report = say;
-    say(fmt::format("{} takes predictions, {} at once, version {}", worker.self.name,
-                    worker.self.places, version));
-    fleet::FleetWorker(**broker, std::move(worker)).run(program.interrupted());
-  }
+  const bool left = run_workers(program, **broker, std::move(workers), say);
   if (models.joinable()) models.join();
+  if (!left && !program.interrupted().requested())
+    return program.fail({FailureCause::no_device, "all workers have retired"});
   say("gone: all that was under way is answered or given back");
   return 0;
 }
@@ -172,8 +239,16 @@ int run(int argc, char** argv) {
       "regraph-worker"};
   app.set_version_flag("--version", std::string("regraph-worker ") + REGRAPH_VERSION);
   add_fleet_server_options(app, options.fleet);
-  app.add_option("--places", options.places, "evaluations done at once (default: processors)")
+  app.add_option("--places", options.places, "predictions done at once (default: processors)")
       ->check(CLI::Range(0, 1024));
+  app.add_option("--gpu", options.gpus,
+                 "GPUs to measure on: all, none, or their numbers, e.g. 0,2; one that fails or is "
+                 "slowed down retires")
+      ->capture_default_str();
+  app.add_option("--gpu-places", options.gpu_places,
+                 "candidates a GPU at once: they are verified side by side and take turns on it "
+                 "(default: 4, or as many as there are processors)")
+      ->check(CLI::Range(1, 64));
   add_model_server_options(app, options.model);
   app.add_option("--llm-places", options.model_places, "questions to the model at once")
       ->check(CLI::Range(1, 256))

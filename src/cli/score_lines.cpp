@@ -49,7 +49,7 @@ Result<CandidateLine, SessionError> read_line(const std::string& line) {
 }  // namespace
 
 ComparedKernel compared(Session& session, const std::string& name,
-                        Result<Candidate, SessionError> candidate,
+                        Result<Candidate, SessionError> candidate, ComparisonDepth depth,
                         const Cancellation& cancellation) {
   ComparedKernel result;
   result.name = name;
@@ -57,7 +57,7 @@ ComparedKernel compared(Session& session, const std::string& name,
     result.no_reason = candidate.error().message;
     return result;
   }
-  KernelComparison comparison = session.compare(*candidate, cancellation);
+  KernelComparison comparison = session.compare(*candidate, cancellation, depth);
   result.equal = comparison.confirmed;
   result.same_code = comparison.confirmed &&
                      comparison.candidate.machine_code == comparison.original.machine_code &&
@@ -71,7 +71,8 @@ ComparedKernel compared(Session& session, const std::string& name,
   return result;
 }
 
-int score_lines(const Program& program, Session& session, const Evaluation& original) {
+int score_lines(const Program& program, Session& session, const Evaluation& original,
+                ComparisonDepth depth) {
   bool all_equal = true;
   bool faster = false;
   std::string line;
@@ -83,7 +84,8 @@ int score_lines(const Program& program, Session& session, const Evaluation& orig
     Result<Candidate, SessionError> candidate =
         read ? read_candidate_text(session, name, read->source, read->launch, program.interrupted())
              : Result<Candidate, SessionError>(std::move(read).error());
-    const ComparedKernel one = compared(session, name, std::move(candidate), program.interrupted());
+    const ComparedKernel one =
+        compared(session, name, std::move(candidate), depth, program.interrupted());
     if (program.interrupted().requested())
       return program.fail({FailureCause::interrupted, "interrupted"});
     all_equal = all_equal && one.equal;

@@ -12,11 +12,12 @@ namespace regraph::cli {
 // The candidate beside the original, or why there is none.
 [[nodiscard]] ComparedKernel compared(Session& session, const std::string& name,
                                       Result<Candidate, SessionError> candidate,
-                                      const Cancellation& cancellation);
+                                      ComparisonDepth depth, const Cancellation& cancellation);
 
 // Lines of JSON on standard input, {"name", "source", "launch"}, launch being optional; a line for
 // each on standard output. A line that cannot be read gets an answer that says so. Returns the exit
 // code.
-[[nodiscard]] int score_lines(const Program& program, Session& session, const Evaluation& original);
+[[nodiscard]] int score_lines(const Program& program, Session& session, const Evaluation& original,
+                              ComparisonDepth depth);
 
 }  // namespace regraph::cli

@@ -1,6 +1,7 @@
 #include "fleet/evaluation_job.h"
 
 #include "base/json_text.h"
+#include "fleet/measurement_text.h"
 #include "fleet/text_parts.h"
 #include "search/journal_rows.h"
 
@@ -14,7 +15,9 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kScreening = "screening";
 constexpr const char* kConfirmation = "confirmation";
-constexpr JsonLimits kAnswer = {std::size_t{16} << 20, 4};
+constexpr const char* kEvaluate = "evaluate";
+constexpr const char* kTryAnswer = "try_answer";
+constexpr JsonLimits kAnswer = {std::size_t{16} << 20, 8};
 
 Json row_json(const SqlRow& row) {
   Json json = Json::array();
@@ -71,6 +74,7 @@ Job job_of(const std::string& lane, const EvaluationJob& evaluation) {
   const EvaluationBudget& budget = evaluation.budget;
   const bool screening = budget.effort == EvaluationBudget::Effort::screening;
   Json head = Json::object();
+  head["task"] = evaluation.task == EvaluationJob::Task::evaluate ? kEvaluate : kTryAnswer;
   head["problem"] = evaluation.problem.hex();
   head["occasion"] = evaluation.occasion;
   head["plan"] = journal::plan_text(evaluation.candidate.plan);
@@ -80,6 +84,7 @@ Job job_of(const std::string& lane, const EvaluationJob& evaluation) {
   head["repetitions"] = budget.repetitions;
   head["wall_seconds"] = budget.wall_seconds;
   head["measured_over_predicted"] = budget.measured_over_predicted;
+  head["sanitize"] = evaluation.sanitize;
   Job job;
   job.lane = lane;
   job.payload = join_parts(head, evaluation.candidate.source);
@@ -96,6 +101,12 @@ Result<EvaluationJob> read_evaluation_job(std::string_view payload) {
   const auto hash = problem == nullptr ? std::nullopt : journal::read_hash(*problem);
   if (!hash) return damaged("problem");
   job.problem = *hash;
+  const std::string* const task = text_in(head, "task");
+  if (task == nullptr || (*task != kEvaluate && *task != kTryAnswer)) return damaged("task");
+  job.task = *task == kEvaluate ? EvaluationJob::Task::evaluate : EvaluationJob::Task::try_answer;
+  const auto sanitize = head.find("sanitize");
+  if (sanitize == head.end() || !sanitize->is_boolean()) return damaged("word on the sanitizer");
+  job.sanitize = sanitize->get<bool>();
   const std::string* const occasion = text_in(head, "occasion");
   if (occasion == nullptr) return damaged("occasion");
   job.occasion = *occasion;
@@ -141,8 +152,14 @@ std::string answer_text(const EvaluationAnswer& answer) {
     SqlRow row;
     journal::append(*answer.evaluation, row);
     json["evaluation"] = row_json(row);
+  } else if (answer.trial) {
+    json["trial"] = trial_json(*answer.trial);
   } else {
     json["trouble"] = answer.trouble;
+  }
+  if (answer.use) {
+    json["use"] = measurement_json(*answer.use);
+    json["process"] = answer.process;
   }
   return json_line(json);
 }
@@ -157,6 +174,18 @@ Result<EvaluationAnswer> read_answer(std::string_view text) {
   answer.worker = *worker;
   if (const std::string* trouble = text_in(*json, "trouble")) {
     answer.trouble = *trouble;
+    return answer;
+  }
+  if (const auto use = json->find("use"); use != json->end()) {
+    answer.use = read_measurement(*use);
+    const auto process = json->find("process");
+    if (!answer.use || process == json->end() || !process->is_number_unsigned())
+      return fail(ErrorCode::parse, "an answer whose use of GPUs cannot be read");
+    answer.process = process->get<std::uint64_t>();
+  }
+  if (const auto trial = json->find("trial"); trial != json->end()) {
+    answer.trial = read_trial(*trial);
+    if (!answer.trial) return fail(ErrorCode::parse, "an answer with a trial that cannot be read");
     return answer;
   }
   const auto found = json->find("evaluation");

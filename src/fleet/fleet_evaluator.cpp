@@ -1,31 +1,16 @@
 #include "fleet/fleet_evaluator.h"
 
-#include "base/files.h"
-#include "base/random.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <optional>
-#include <random>
 #include <thread>
 #include <utility>
 
 namespace regraph::fleet {
 namespace {
 
-constexpr double kLongestSeconds = 7.0 * 24 * 3600;
-constexpr std::chrono::milliseconds kPause{200};
 constexpr double kOtherInputs = 1.5;  // times of one candidate are mostly apart by less
-constexpr std::size_t kLargestFile = std::size_t{2} << 30;
-
-Evaluation cancelled() {
-  Evaluation evaluation;
-  evaluation.verdict = Verdict::timeout;
-  evaluation.message = "cancelled before it was evaluated";
-  return evaluation;
-}
 
 Hash128 key_of(const Candidate& candidate) {
   return Hasher().add(candidate.source).add(candidate.plan.text()).finish();
@@ -41,11 +26,14 @@ bool same(const Evaluation& one, const Evaluation& other) {
 }  // namespace
 
 FleetEvaluator::FleetEvaluator(JobQueue& queue, Evaluator& here, FleetEvaluatorOptions options)
-    : queue_(queue), here_(here), options_(std::move(options)), secret_(std::random_device{}()) {}
+    : here_(here),
+      options_(std::move(options)),
+      desk_(queue, options_.problem, options_.report),
+      spot_check_(options_.checked_share) {}
 
 double FleetEvaluator::longest_seconds(const EvaluationBudget& budget, int calls) const {
   (void)budget, (void)calls;
-  return kLongestSeconds;
+  return kLongestFleetSeconds;
 }
 
 void FleetEvaluator::limit_threads(int threads) {
@@ -59,50 +47,31 @@ Evaluation FleetEvaluator::evaluate(const Candidate& candidate, const Evaluation
   if (budget.effort == EvaluationBudget::Effort::confirmation)
     return confirm(candidate, budget, cancellation);
   EvaluationJob evaluation;
-  evaluation.problem = options_.problem.id;
+  evaluation.problem = desk_.problem();
   evaluation.candidate.source = candidate.source;
   evaluation.candidate.plan = candidate.plan;
   evaluation.candidate.assumptions = candidate.assumptions;
   evaluation.budget = budget;
   const Job job = job_of(options_.lane, evaluation);
-  if (const Status kept = keep_problem(cancellation); !kept) {
-    return kept.error().code == ErrorCode::cancelled
-               ? cancelled()
-               : evaluate_here(candidate, budget, cancellation);
-  }
-  const Result<std::string> said = queue_.ask(job, cancellation);
-  if (!said && said.error().code == ErrorCode::cancelled) return cancelled();
-  if (!said) {
-    report_once("evaluated here: " + said.error().message);
+  Result<EvaluationAnswer> answer = desk_.ask(job, cancellation);
+  if (!answer && answer.error().code == ErrorCode::cancelled) return cancelled_evaluation();
+  if (answer && !answer->evaluation)
+    answer = fail(ErrorCode::parse, "worker " + answer->worker + " did not evaluate it");
+  if (!answer) {
+    desk_.report_once("evaluated here: " + answer.error().message);
     return evaluate_here(candidate, budget, cancellation);
   }
-  Result<EvaluationAnswer> answer = read_answer(*said);
-  if (!answer || !answer->evaluation) {
-    forget_problem();
-    report_once(answer ? fmt::format("evaluated here, because worker {} could not: {}",
-                                     answer->worker, answer->trouble)
-                       : "evaluated here, because a worker said something else: " +
-                             answer.error().message);
-    return evaluate_here(candidate, budget, cancellation);
-  }
-  remote_.fetch_add(1);
+  spot_check_.count_remote();
   if (answer->evaluation->correct()) {
     const std::lock_guard lock(mutex_);
     said_[key_of(candidate)] = {answer->worker, *answer->evaluation, budget};
   }
-  if (!is_checked(job)) return std::move(*answer->evaluation);
+  if (!spot_check_.chooses(job.id)) return std::move(*answer->evaluation);
   return checked(std::move(*answer->evaluation), answer->worker, candidate, budget, cancellation);
 }
 
 bool FleetEvaluator::is_original(const Candidate& candidate) const {
   return candidate.source == options_.original.source && candidate.plan == options_.original.plan;
-}
-
-bool FleetEvaluator::is_checked(const Job& job) const {
-  const int share = options_.checked_share;
-  if (share > 0 && distrusts_.load()) return true;
-  return share > 0 &&
-         random_bits(job.id.low, job.id.high, secret_) % static_cast<std::uint64_t>(share) == 0;
 }
 
 Evaluation FleetEvaluator::checked(Evaluation remote, const std::string& worker,
@@ -113,7 +82,7 @@ Evaluation FleetEvaluator::checked(Evaluation remote, const std::string& worker,
     return one.verdict == Verdict::crash || one.verdict == Verdict::timeout;
   };
   if (untold(remote)) return remote;
-  checked_.fetch_add(1);
+  spot_check_.count_checked();
   Evaluation here = here_.evaluate(candidate, budget, cancellation);
   if (cancellation.requested() || untold(here) || same(here, remote)) return remote;
   distrust(worker, remote, here);
@@ -143,9 +112,8 @@ Evaluation FleetEvaluator::confirm(const Candidate& candidate, const EvaluationB
 
 void FleetEvaluator::distrust(const std::string& worker, const Evaluation& remote,
                               const Evaluation& here) {
-  differing_.fetch_add(1);
-  distrusts_.store(true);
-  report_once(
+  spot_check_.distrust();
+  desk_.report_once(
       fmt::format("worker {} says something else of a candidate than is found here ({}, "
                   "{:.4g} us; here {}, {:.4g} us): it is broken or lies; from now on all "
                   "is evaluated here, too, but do not trust what it said before",
@@ -155,58 +123,8 @@ void FleetEvaluator::distrust(const std::string& worker, const Evaluation& remot
 
 Evaluation FleetEvaluator::evaluate_here(const Candidate& candidate, const EvaluationBudget& budget,
                                          const Cancellation& cancellation) {
-  local_.fetch_add(1);
+  spot_check_.count_local();
   return here_.evaluate(candidate, budget, cancellation);
-}
-
-Status FleetEvaluator::keep_problem(const Cancellation& cancellation) {
-  const std::lock_guard lock(keeping_);
-  while (!problem_kept_) {
-    Status kept = hand_over(cancellation);
-    if (kept) {
-      problem_kept_ = true;
-    } else if (cancellation.requested()) {
-      return fail(ErrorCode::cancelled, "cancelled");
-    } else if (kept.error().code != ErrorCode::io) {
-      report_once("all is evaluated here, because the problem cannot be handed to the fleet: " +
-                  kept.error().message);
-      return kept;
-    } else {
-      report_once("the problem cannot be handed to the fleet yet: " + kept.error().message);
-      std::this_thread::sleep_for(kPause);
-    }
-  }
-  return {};
-}
-
-// A server may have lost what it was given.
-void FleetEvaluator::forget_problem() {
-  const std::lock_guard lock(keeping_);
-  problem_kept_ = false;
-}
-
-// The files first: where the text is, they are.
-Status FleetEvaluator::hand_over(const Cancellation& cancellation) {
-  for (const ProblemFile& file : options_.problem.files) {
-    const auto bytes = read_file(file.path, kLargestFile);
-    if (!bytes) return fail(ErrorCode::not_found, bytes.error().message);
-    if (hash_text(*bytes) != file.id)
-      return fail(ErrorCode::not_found, file.path.string() + " has changed");
-    if (Status kept = queue_.keep(file.id, *bytes, cancellation); !kept) return kept;
-  }
-  return queue_.keep(options_.problem.id, options_.problem.text, cancellation);
-}
-
-void FleetEvaluator::report_once(const std::string& text) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!reported_.insert(text).second) return;
-  }
-  if (options_.report) options_.report(text);
-}
-
-FleetEvaluator::Statistics FleetEvaluator::statistics() const {
-  return {remote_.load(), local_.load(), checked_.load(), differing_.load()};
 }
 
 }  // namespace regraph::fleet

@@ -7,13 +7,12 @@
 
 #include "eval/evaluator.h"
 #include "fleet/evaluation_job.h"
+#include "fleet/problem_desk.h"
 #include "fleet/problem_text.h"
 #include "fleet/queue/job_queue.h"
+#include "fleet/spot_check.h"
 
-#include <atomic>
-#include <functional>
 #include <mutex>
-#include <set>
 #include <string>
 #include <unordered_map>
 
@@ -26,11 +25,10 @@ struct FleetEvaluatorOptions {
   // Of how many candidates one is evaluated here, too, and compared; 0: none. Workers cannot tell
   // which.
   int checked_share = 16;
-  // Told, in words, what a user should know: a worker that could not or that lies. May be empty.
-  std::function<void(const std::string&)> report;
+  FleetReport report;  // told of workers that could not or that lie
 };
 
-// Predictions. Evaluation is deterministic, so it does not matter which worker it was; and what a
+// Predictions. Evaluation is deterministic, so it does not matter which worker it was; and what the
 // original takes, what a finalist is confirmed by, and a share of all else, is found out here, too,
 // so that no worker's word alone carries an answer.
 // Thread-safe.
@@ -47,17 +45,10 @@ class FleetEvaluator final : public Evaluator {
   void limit_threads(int threads) override;
   [[nodiscard]] Ahead may_work_ahead() const override { return here_.may_work_ahead(); }
 
-  struct Statistics {
-    std::uint64_t remote = 0;     // evaluations by workers
-    std::uint64_t local = 0;      // here, checks aside
-    std::uint64_t checked = 0;    // evaluated here, too
-    std::uint64_t differing = 0;  // of these: an answer that was not what it is here
-  };
-  [[nodiscard]] Statistics statistics() const;
+  [[nodiscard]] FleetCounts statistics() const { return spot_check_.counts(); }
 
  private:
   [[nodiscard]] bool is_original(const Candidate& candidate) const;
-  [[nodiscard]] bool is_checked(const Job& job) const;
   // What it is here; held against what a worker said of it before.
   [[nodiscard]] Evaluation confirm(const Candidate& candidate, const EvaluationBudget& budget,
                                    const Cancellation& cancellation);
@@ -67,33 +58,20 @@ class FleetEvaluator final : public Evaluator {
                                    const Cancellation& cancellation);
   [[nodiscard]] Evaluation evaluate_here(const Candidate& candidate, const EvaluationBudget& budget,
                                          const Cancellation& cancellation);
-  // Errors: cancelled, else what keeps the fleet from being of use.
-  [[nodiscard]] Status keep_problem(const Cancellation& cancellation);
-  void forget_problem();
-  [[nodiscard]] Status hand_over(const Cancellation& cancellation);
-  void report_once(const std::string& text);
   // From now on everything is evaluated here, too.
   void distrust(const std::string& worker, const Evaluation& remote, const Evaluation& here);
 
-  JobQueue& queue_;
   Evaluator& here_;
   const FleetEvaluatorOptions options_;
-  const std::uint64_t secret_;  // that checks are chosen with
-  std::mutex keeping_;
-  bool problem_kept_ = false;
+  ProblemDesk desk_;
+  SpotCheck spot_check_;
   struct Said {
     std::string worker;
     Evaluation evaluation;
     EvaluationBudget budget;
   };
   std::mutex mutex_;
-  std::set<std::string> reported_;
   std::unordered_map<Hash128, Said> said_;  // of candidates that a worker called correct
-  std::atomic<bool> distrusts_ = false;
-  std::atomic<std::uint64_t> remote_ = 0;
-  std::atomic<std::uint64_t> local_ = 0;
-  std::atomic<std::uint64_t> checked_ = 0;
-  std::atomic<std::uint64_t> differing_ = 0;
 };
 
 }  // namespace regraph::fleet

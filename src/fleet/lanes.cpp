@@ -34,6 +34,11 @@ std::string measurement_lane(const std::string& version, std::string_view device
   return "measure-" + plain_name(device) + "-" + version;
 }
 
+std::string gpu_lane(const std::string& version, std::string_view host, std::string_view bus_id) {
+  constexpr std::size_t kDigits = 12;
+  return "gpu-" + Hasher().add(host).add(bus_id).finish().hex().substr(0, kDigits) + "-" + version;
+}
+
 // Names that differ only in what a lane's name cannot have are told apart by their hash.
 std::string model_lane(std::string_view model) {
   constexpr std::size_t kDigits = 8;

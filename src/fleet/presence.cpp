@@ -21,7 +21,6 @@ void for_each_field(Presence& presence, Field& field) {
   field("host", presence.host);
   field("version", presence.version);
   field("device", presence.device);
-  field("gpu", presence.gpu);
   field("memory_bytes", presence.memory_bytes);
   field("places", presence.places);
   field("busy", presence.busy);
@@ -33,6 +32,24 @@ void for_each_field(Presence& presence, Field& field) {
   field("state", presence.state);
 }
 
+template <typename Properties, typename Field>
+void for_each_property(Properties& gpu, Field& field) {
+  field("name", gpu.name);
+  field("architecture", gpu.architecture);
+  field("bus_id", gpu.bus_id);
+  field("device_count", gpu.device_count);
+  field("driver_version", gpu.driver_version);
+  field("total_bytes", gpu.total_bytes);
+  field("free_bytes", gpu.free_bytes);
+  field("sm_count", gpu.sm_count);
+  field("l2_bytes", gpu.l2_bytes);
+  field("shared_bytes_per_block", gpu.shared_bytes_per_block);
+  field("clock_hertz", gpu.clock_hertz);
+  field("memory_clock_hertz", gpu.memory_clock_hertz);
+  field("memory_bus_bits", gpu.memory_bus_bits);
+  field("device_reads_host_memory", gpu.device_reads_host_memory);
+}
+
 }  // namespace
 
 std::string presence_text(const WorkerPresence& presence) {
@@ -42,6 +59,12 @@ std::string presence_text(const WorkerPresence& presence) {
   Json all = Json::object();
   all["worker"] = std::move(json);
   all["lanes"] = presence.lanes;
+  if (!presence.gpu.name.empty()) {
+    Json gpu = Json::object();
+    FieldWriter properties(gpu);
+    for_each_property(presence.gpu, properties);
+    all["gpu"] = std::move(gpu);
+  }
   return json_line(all);
 }
 
@@ -60,9 +83,15 @@ Result<WorkerPresence> read_presence(std::string_view text) {
     if (!lane.is_string()) return odd;
     presence.lanes.push_back(lane.get<std::string>());
   }
-  const std::string* const texts[] = {&presence.name,   &presence.host, &presence.version,
-                                      &presence.device, &presence.gpu,  &presence.doing,
-                                      &presence.state};
+  if (const auto gpu = json->find("gpu"); gpu != json->end()) {
+    FieldReader properties(*gpu);
+    for_each_property(presence.gpu, properties);
+    if (!properties.whole() || presence.gpu.name.empty()) return odd;
+  }
+  const std::string* const texts[] = {
+      &presence.name,      &presence.host,  &presence.version,  &presence.device,
+      &presence.doing,     &presence.state, &presence.gpu.name, &presence.gpu.architecture,
+      &presence.gpu.bus_id};
   const auto too_long = [](const std::string* one) { return one->size() > kLongest; };
   const bool sane = presence.places <= kMostPlaces && presence.busy <= kMostPlaces &&
                     presence.busy_seconds >= 0.0 && presence.up_seconds >= 0.0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "eval/gpu/protocol/messages.h"
 
 #include <cstdint>
 #include <string>
@@ -16,7 +17,8 @@ struct WorkerPresence {
   std::string version;             // evaluator_version.h
   std::vector<std::string> lanes;  // that it serves; none once it takes nothing more
   std::string device;              // "NVIDIA H200", "model NAME"; empty: processors only
-  std::string gpu;                 // bus id
+  // The GPU that it measures on; without a name: none.
+  gpu::DeviceProperties gpu = {};
   std::uint64_t memory_bytes = 0;  // of the machine
   int places = 0;                  // jobs it works on at once
   int busy = 0;                    // of them

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <utility>
 
 namespace regraph {
@@ -67,9 +68,16 @@ Result<DeviceTable> named_device(const std::string& device) {
   return DeviceTable{*std::move(known), std::move(base)};
 }
 
-Result<ChosenDevice, SessionError> choose_device(const DeviceRequest& request,
-                                                 const std::filesystem::path& worker,
-                                                 const Cancellation& cancellation) {
+namespace {
+
+// Where a GPU may be found, and how it is spoken of.
+struct GpuPlace {
+  // That of the name or, where there is none or no name is given, another.
+  std::function<Result<gpu::DeviceProperties>(const std::string& name)> find;
+  const char* where;  // "here"
+};
+
+Result<ChosenDevice, SessionError> choose(const DeviceRequest& request, const GpuPlace& place) {
   const EvaluatorKind::Gpu use = use_of_gpu(request);
   // "gpu" is what runs on an unnamed one are for. A name that is wrong is wrong on every machine.
   const bool any = request.table.empty() && (request.name.empty() || request.name == "gpu");
@@ -85,7 +93,7 @@ Result<ChosenDevice, SessionError> choose_device(const DeviceRequest& request,
     return no_device("--evaluator " + request.evaluator +
                      " uses no GPU: name the device with --device");
   }
-  const auto gpu = gpu::probe_gpu(worker, 0, cancellation);
+  const auto gpu = place.find(any ? "" : named.gpu_name);
   if (gpu.ok() && (any || gpu::is_device(*gpu, named.gpu_name))) {
     // A file knows better than the tables, which is what it is for.
     if (chosen.table.empty()) chosen.device = gpu::model_of(*gpu);
@@ -99,8 +107,8 @@ Result<ChosenDevice, SessionError> choose_device(const DeviceRequest& request,
     return std::move(chosen);
   }
   const std::string why = !gpu.ok() ? gpu.error().message
-                                    : fmt::format("the GPU here is an {} ({}), not '{}'", gpu->name,
-                                                  gpu->architecture, named.gpu_name);
+                                    : fmt::format("the GPU {} is an {} ({}), not '{}'", place.where,
+                                                  gpu->name, gpu->architecture, named.gpu_name);
   if (use == EvaluatorKind::Gpu::required)
     return no_device("--evaluator " + request.evaluator + ": " + why);
   if (any) {
@@ -115,6 +123,29 @@ Result<ChosenDevice, SessionError> choose_device(const DeviceRequest& request,
     chosen.note = "times are predicted, not measured: " + why;
   }
   return std::move(chosen);
+}
+
+}  // namespace
+
+Result<ChosenDevice, SessionError> choose_device(const DeviceRequest& request,
+                                                 const std::filesystem::path& worker,
+                                                 const Cancellation& cancellation) {
+  return choose(
+      request,
+      {[&](const std::string&) { return gpu::probe_gpu(worker, 0, cancellation); }, "here"});
+}
+
+Result<ChosenDevice, SessionError> choose_fleet_device(
+    const DeviceRequest& request, const std::vector<gpu::DeviceProperties>& gpus) {
+  const auto find = [&](const std::string& name) -> Result<gpu::DeviceProperties> {
+    if (gpus.empty()) return fail(ErrorCode::not_found, "no worker of the fleet has a GPU");
+    for (const gpu::DeviceProperties& one : gpus)
+      if (!name.empty() && gpu::is_device(one, name)) return one;
+    return gpus.front();
+  };
+  auto chosen = choose(request, {find, "of the fleet"});
+  if (chosen) chosen->fleet_gpu = std::exchange(chosen->gpu, std::nullopt);
+  return chosen;
 }
 
 }  // namespace regraph

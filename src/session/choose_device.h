@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace regraph {
 
@@ -22,8 +23,10 @@ struct DeviceRequest {
 struct ChosenDevice {
   DeviceSpec device;
   std::string table;  // the device as a file's text when it came from one, else empty
-  std::optional<gpu::DeviceProperties> gpu;  // none: times are predicted
-  std::string note;                          // what a user may not have expected; empty: nothing
+  std::optional<gpu::DeviceProperties> gpu;  // that is here; none: times are not measured here
+  // That workers of a fleet have; none: times are measured here or predicted.
+  std::optional<gpu::DeviceProperties> fleet_gpu;
+  std::string note;  // what a user may not have expected; empty: nothing
 };
 
 // Finds a device and, unless times are to be predicted, whether it is here. With a file, a GPU here
@@ -32,6 +35,10 @@ struct ChosenDevice {
 [[nodiscard]] Result<ChosenDevice, SessionError> choose_device(const DeviceRequest& request,
                                                                const std::filesystem::path& worker,
                                                                const Cancellation& cancellation);
+
+// The same where workers of a fleet with these GPUs measure, and nobody here does.
+[[nodiscard]] Result<ChosenDevice, SessionError> choose_fleet_device(
+    const DeviceRequest& request, const std::vector<gpu::DeviceProperties>& gpus);
 
 // Whether `device`, a name as given to --device, names a file: it ends in .yaml or .yml.
 [[nodiscard]] bool is_device_file(const std::string& device);

@@ -55,7 +55,8 @@ Result<SessionEvaluator, SessionError> make_evaluator(
     const Installation& installation, std::uint64_t seed, const Cancellation& cancellation) {
   SessionEvaluator result;
   if (!opened.device.gpu) {
-    result.name = "model";
+    const bool by_fleet = opened.device.fleet_gpu.has_value();
+    result.name = by_fleet ? (name == "gpu-only" ? name : "gpu") : "model";
     result.evaluator = std::make_unique<ModelEvaluator>(opened.problem, *toolchain.compiler,
                                                         *opened.verifier, opened.device.device);
     return result;

@@ -5,16 +5,24 @@
 #include "kernel/measured_speedup.h"
 #include "kernel/speed_verdict.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace regraph {
 
+// How far a comparison goes.
+enum class ComparisonDepth : std::uint8_t {
+  whole,  // twice, and measured times are taken once more
+  once,   // as a search first looks at a candidate: a minute's work becomes seconds
+};
+
 struct KernelComparison {
   Evaluation original;
   Evaluation candidate;
-  // The candidate was correct a second time, with inputs that no other check had used.
+  // The candidate was correct a second time, with inputs that no other check had used; or once,
+  // where no more was asked for.
   bool confirmed = false;
   // Valid where the candidate is confirmed: fast or slow by separated intervals.
   SpeedVerdict verdict = SpeedVerdict::ambiguous;

@@ -1,12 +1,50 @@
 #include "session/measured_answer.h"
 
-#include <fmt/format.h>
-
 #include <cstdlib>
 #include <utility>
 
 namespace regraph {
 namespace {
+
+// No bearing of the claim, however well it did before.
+void withdraw(AnswerTrial& trial, std::string why) {
+  trial.stands = false;
+  trial.notes.push_back(std::move(why));
+}
+
+void time_once_more(const MeasuringGpu& gpu, const Candidate& best, AnswerTrial& trial,
+                    const Cancellation& interrupted) {
+  auto measured = gpu.evaluator.measure_answer(best, interrupted);
+  if (measured.ok()) {
+    trial.measurement.speedup = std::move(*measured);
+    // The search's own interval was too narrow.
+    if (trial.measurement.speedup->cold.low <= 1.0) trial.stands = false;
+    return;
+  }
+  const gpu::Failure& failure = measured.error();
+  const bool machine = failure.final && failure.cuda == 0 && !failure.timeout;
+  const std::string what = "the answer could not be measured once more";
+  if (machine || interrupted.requested()) {
+    trial.notes.push_back(what + ": " + failure.message);
+  } else {
+    withdraw(trial, what + ", and is withdrawn: " + failure.message);
+  }
+}
+
+void sanitize_once(const MeasuringGpu& gpu, const Candidate& best, AnswerTrial& trial,
+                   const Cancellation& interrupted) {
+  const char* const path = std::getenv("PATH");
+  const auto program = gpu::find_sanitizer(gpu.cuda_root, path != nullptr ? path : "");
+  if (!program) return;
+  gpu::SanitizerConfig config;
+  config.program = *program;
+  SanitizerReport report = gpu.evaluator.sanitize_answer(best, config, interrupted);
+  if (!report.findings.empty())
+    withdraw(trial, "the answer is withdrawn: compute-sanitizer, " + report.findings.front());
+  trial.measurement.sanitizer = std::move(report);
+}
+
+}  // namespace
 
 Measurement measurement_of(const MeasuringGpu& gpu) {
   const gpu::GpuStatistics statistics = gpu.evaluator.statistics();
@@ -20,6 +58,7 @@ Measurement measurement_of(const MeasuringGpu& gpu) {
   measurement.devices = statistics.devices;
   measurement.noise = statistics.noise;
   measurement.clock_hertz = statistics.clock_hertz;
+  measurement.original_seconds = statistics.original_seconds;
   measurement.compile_and_verify_seconds = statistics.compile_and_verify_seconds;
   measurement.model_seconds = statistics.model_seconds;
   measurement.probation_seconds = statistics.probation_seconds;
@@ -33,58 +72,20 @@ Measurement measurement_of(const MeasuringGpu& gpu) {
   return measurement;
 }
 
-void time_once_more(const MeasuringGpu& gpu, SearchOutcome& outcome, MeasuredAnswer& answer,
-                    const Cancellation& interrupted) {
-  auto measured = gpu.evaluator.measure_answer(outcome.best, interrupted);
-  if (measured.ok()) {
-    answer.measurement.speedup = std::move(*measured);
-    // The search's own interval was too narrow.
-    if (answer.measurement.speedup->cold.low <= 1.0)
-      outcome.withdraw_claim(SpeedVerdict::ambiguous);
-    return;
-  }
-  const gpu::Failure& failure = measured.error();
-  // What went wrong now does not count, however well it did before.
-  const bool machine = failure.final && failure.cuda == 0 && !failure.timeout;
-  const bool withdrawn = !machine && !interrupted.requested();
-  if (withdrawn) outcome.withdraw_claim(SpeedVerdict::ambiguous);
-  answer.notes.push_back(fmt::format("the answer could not be measured once more{}: {}",
-                                     withdrawn ? ", and is withdrawn" : "", failure.message));
-}
-
-void sanitize_once(const MeasuringGpu& gpu, SearchOutcome& outcome, MeasuredAnswer& answer,
-                   const Cancellation& interrupted) {
-  const char* const path = std::getenv("PATH");
-  const auto program = gpu::find_sanitizer(gpu.cuda_root, path != nullptr ? path : "");
-  if (!program) return;
-  gpu::SanitizerConfig config;
-  config.program = *program;
-  SanitizerReport report = gpu.evaluator.sanitize_answer(outcome.best, config, interrupted);
-  if (!report.findings.empty()) {
-    outcome.withdraw_claim(SpeedVerdict::ambiguous);
-    answer.notes.push_back("the answer is withdrawn: compute-sanitizer, " +
-                           report.findings.front());
-  }
-  answer.measurement.sanitizer = std::move(report);
-}
-
-}  // namespace
-
-MeasuredAnswer measure_answer(const MeasuringGpu& gpu, bool sanitize, SearchOutcome& outcome,
-                              const Cancellation& interrupted) {
-  MeasuredAnswer answer;
-  answer.measurement = measurement_of(gpu);
+AnswerTrial measure_answer(const MeasuringGpu& gpu, const Candidate* answer, bool sanitize,
+                           const Cancellation& interrupted) {
+  AnswerTrial trial;
+  trial.measurement = measurement_of(gpu);
   const auto claimed = [&] {
-    return outcome.improved() && outcome.stopped != StopReason::cancelled &&
-           !interrupted.requested();
+    return answer != nullptr && trial.stands && !interrupted.requested();
   };
-  if (claimed()) time_once_more(gpu, outcome, answer, interrupted);
+  if (claimed()) time_once_more(gpu, *answer, trial, interrupted);
   // Before other tools put the GPU to work.
   (void)gpu.disturbances.look(true);
-  answer.measurement.disturbances = gpu.disturbances.seen();
-  if (sanitize && claimed()) sanitize_once(gpu, outcome, answer, interrupted);
-  answer.measurement.answer_seconds = gpu.evaluator.statistics().answer_seconds;
-  return answer;
+  trial.measurement.disturbances = gpu.disturbances.seen();
+  if (sanitize && claimed()) sanitize_once(gpu, *answer, trial, interrupted);
+  trial.measurement.answer_seconds = gpu.evaluator.statistics().answer_seconds;
+  return trial;
 }
 
 }  // namespace regraph

@@ -4,19 +4,12 @@
 #include "base/cancellation.h"
 #include "eval/gpu/driver/gpu_disturbances.h"
 #include "eval/gpu/gpu_evaluator.h"
-#include "report/run_report.h"
-#include "search/outcome.h"
+#include "kernel/candidate.h"
+#include "kernel/measurement.h"
 
 #include <filesystem>
-#include <string>
-#include <vector>
 
 namespace regraph {
-
-struct MeasuredAnswer {
-  Measurement measurement;
-  std::vector<std::string> notes;  // for people
-};
 
 // What measured, and what it measured on.
 struct MeasuringGpu {
@@ -26,11 +19,13 @@ struct MeasuringGpu {
   std::filesystem::path cuda_root;  // where compute-sanitizer may be
 };
 
-// How the GPU was used. A faster kernel is timed once more beside the original and, with `sanitize`
-// and where it is installed, launched under compute-sanitizer; what does not bear the claim out
-// withdraws it from `outcome`. The search must be over.
-[[nodiscard]] MeasuredAnswer measure_answer(const MeasuringGpu& gpu, bool sanitize,
-                                            SearchOutcome& outcome,
-                                            const Cancellation& interrupted);
+// How the GPU was used so far. While no evaluation runs.
+[[nodiscard]] Measurement measurement_of(const MeasuringGpu& gpu);
+
+// How the GPU was used. `answer`, where there is one, is timed once more beside the original and,
+// with `sanitize` and where it is installed, launched under compute-sanitizer. The search must be
+// over.
+[[nodiscard]] AnswerTrial measure_answer(const MeasuringGpu& gpu, const Candidate* answer,
+                                         bool sanitize, const Cancellation& interrupted);
 
 }  // namespace regraph

@@ -2,7 +2,11 @@
 
 #include "eval/gpu/driver/gpu_disturbances.h"
 #include "eval/verify/inputs.h"
+#include "fleet/chat_job.h"
 #include "fleet/fleet_evaluator.h"
+#include "fleet/fleet_measurer.h"
+#include "fleet/lanes.h"
+#include "fleet/queue/broker.h"
 #include "llm/expand/candidate_reader.h"
 #include "regraph/regraph_yaml.h"
 #include "search/driver.h"
@@ -38,9 +42,11 @@ struct Session::State {
   std::vector<std::filesystem::path> header_folders;  // that the user named
   std::unique_ptr<OpenedProblem> opened;
   SessionEvaluator evaluator;
-  std::shared_ptr<fleet::JobQueue> fleet_queue;
-  std::unique_ptr<fleet::FleetEvaluator> fleet;  // null: candidates are evaluated here
-  std::unique_ptr<SessionPolicy> policy;         // null: priors come from the graph alone
+  std::shared_ptr<fleet::Broker> fleet_broker;
+  std::string fleet_lane;  // of workers that evaluate; empty: candidates are evaluated here
+  std::unique_ptr<fleet::FleetEvaluator> predicting;  // at most one of these two
+  std::unique_ptr<fleet::FleetMeasurer> measuring;
+  std::unique_ptr<SessionPolicy> policy;  // null: priors come from the graph alone
   std::unique_ptr<gpu::DisturbanceLog> disturbances;
 
   static Result<std::unique_ptr<State>, SessionError> make(const Installation& installation,
@@ -67,19 +73,7 @@ struct Session::State {
                                cancellation);
     if (!made) return std::move(made).error();
     evaluator = std::move(*made);
-    fleet_queue = workers.queue;
-    if (workers.queue && !workers.lane.empty()) {
-      if (evaluator.gpu != nullptr)
-        return usage("--fleet is for predictions: add --evaluator model, or --fleet-for models");
-      auto problem = fleet_problem(*opened, evaluator.name, options);
-      if (!problem) return usage("the problem cannot be handed on: " + problem.error().message);
-      fleet = std::make_unique<fleet::FleetEvaluator>(
-          *fleet_queue, *evaluator.evaluator,
-          fleet::FleetEvaluatorOptions{.lane = workers.lane,
-                                       .problem = *std::move(problem),
-                                       .original = opened->original,
-                                       .report = workers.report});
-    }
+    if (auto joined = join(workers); !joined) return std::move(joined).error();
     auto read = SessionPolicy::make(std::move(blob), graph, *opened);
     if (!read) return std::move(read).error();
     policy = std::move(*read);
@@ -88,7 +82,40 @@ struct Session::State {
     return {};
   }
 
-  [[nodiscard]] Evaluator& judge() const { return fleet ? *fleet : *evaluator.evaluator; }
+  // Has candidates evaluated by a fleet, if there is one.
+  Result<void, SessionError> join(const FleetAccess& workers) {
+    fleet_broker = workers.broker;
+    if (!workers.broker || workers.version.empty()) return {};
+    auto problem = fleet_problem(*opened, evaluator.name, options);
+    if (!problem) return usage("the problem cannot be handed on: " + problem.error().message);
+    if (const auto& gpu = opened->device.fleet_gpu) {
+      fleet_lane = fleet::measurement_lane(workers.version, gpu->name);
+      measuring = std::make_unique<fleet::FleetMeasurer>(
+          *fleet_broker, *fleet_broker, *evaluator.evaluator,
+          fleet::FleetMeasurerOptions{.lane = fleet_lane,
+                                      .problem = *std::move(problem),
+                                      .occasion = fleet::new_occasion(),
+                                      .report = workers.report});
+      return {};
+    }
+    fleet_lane = fleet::prediction_lane(workers.version);
+    predicting = std::make_unique<fleet::FleetEvaluator>(
+        *fleet_broker, *evaluator.evaluator,
+        fleet::FleetEvaluatorOptions{.lane = fleet_lane,
+                                     .problem = *std::move(problem),
+                                     .original = opened->original,
+                                     .report = workers.report});
+    return {};
+  }
+
+  [[nodiscard]] Evaluator& judge() const {
+    if (measuring) return *measuring;
+    return predicting ? *predicting : *evaluator.evaluator;
+  }
+
+  [[nodiscard]] MeasuringGpu measuring_gpu() const {
+    return {*evaluator.gpu, *opened->device.gpu, *disturbances, toolchain.cuda_root};
+  }
 
   // The program that launched the kernel has the last word.
   void run_program(SearchOutcome& outcome, SearchEvidence& evidence,
@@ -127,7 +154,7 @@ struct Session::State {
   }
 
   [[nodiscard]] std::string verification_text(const SearchOutcome& outcome) const {
-    const char* const place = opened->device.gpu ? " on the GPU" : "";
+    const char* const place = opened->device.gpu || measuring ? " on the GPU" : "";
     std::string text =
         opened->problem.tests.empty()
             ? fmt::format("against the original at the bench size alone{}", place)
@@ -147,6 +174,19 @@ struct Session::State {
   }
 };
 
+namespace {
+
+// What is evaluated by a fleet is measured there or nowhere.
+Result<ChosenDevice, SessionError> device_for(const DeviceRequest& request,
+                                              const Installation& installation,
+                                              const FleetAccess& fleet,
+                                              const Cancellation& cancellation) {
+  if (fleet.broker && !fleet.version.empty()) return choose_fleet_device(request, fleet.gpus);
+  return choose_device(request, installation.gpu_worker(), cancellation);
+}
+
+}  // namespace
+
 Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Session::~Session() = default;
 
@@ -156,7 +196,7 @@ Result<std::unique_ptr<Session>, SessionError> Session::open(const SessionOption
   DeviceRequest wanted{options.device, "", options.evaluator};
   // A manifest does not depend on the device.
   if (options.open.fill_in && wanted.name.empty()) wanted = {"h200", "", "model"};
-  auto device = choose_device(wanted, installation.gpu_worker(), cancellation);
+  auto device = device_for(wanted, installation, options.fleet, cancellation);
   if (!device) return std::move(device).error();
   auto source = read_problem_source(options.problem);
   if (!source) return std::move(source).error();
@@ -179,8 +219,8 @@ Result<std::unique_ptr<Session>, SessionError> Session::reopen(const RunDescript
                                                                const Cancellation& cancellation,
                                                                const FleetAccess& fleet) {
   const SearchConfig& config = description.config;
-  auto device = choose_device({config.device, config.device_table, config.evaluator},
-                              installation.gpu_worker(), cancellation);
+  auto device = device_for({config.device, config.device_table, config.evaluator}, installation,
+                           fleet, cancellation);
   if (!device) return std::move(device).error();
   auto source = recorded_problem_source(description);
   if (!source) return std::move(source).error();
@@ -252,39 +292,60 @@ void Session::limit_threads(int threads) {
   state_->judge().limit_threads(threads);
 }
 
-KernelComparison Session::compare(const Candidate& candidate, const Cancellation& cancellation) {
+KernelComparison Session::compare(const Candidate& candidate, const Cancellation& cancellation,
+                                  ComparisonDepth depth) {
   KernelComparison comparison;
   const SearchConfig config = configuration();
   const EvaluationBudget first = first_look(config);
   comparison.original = evaluate(original(), first, cancellation);
   comparison.candidate = evaluate(candidate, first, cancellation);
   if (!comparison.original.correct() || !comparison.candidate.correct()) return comparison;
-  Evaluation again = evaluate(candidate, second_look(config), cancellation);
-  if (!again.correct()) {
-    comparison.candidate = std::move(again);
-    return comparison;
+  if (depth == ComparisonDepth::whole) {
+    Evaluation again = evaluate(candidate, second_look(config), cancellation);
+    if (!again.correct()) {
+      comparison.candidate = std::move(again);
+      return comparison;
+    }
   }
   comparison.confirmed = true;
   comparison.speedup = speedup_of(comparison.original.time, comparison.candidate.time);
-  if (state_->evaluator.gpu == nullptr) {
+  if (!measures() || depth == ComparisonDepth::once) {
     comparison.verdict = compare_times(comparison.candidate.time, comparison.original.time);
     return comparison;
   }
-  auto measured = state_->evaluator.gpu->measure_answer(candidate, cancellation);
-  if (!measured) {
-    comparison.notes.push_back("the two could not be timed beside each other: " +
-                               measured.error().message);
-    return comparison;
-  }
-  comparison.speedup = measured->cold;
+  AnswerTrial trial = try_answer(&candidate, false, cancellation);
+  comparison.notes = std::move(trial.notes);
+  if (!trial.measurement.speedup) return comparison;
+  comparison.speedup = trial.measurement.speedup->cold;
   comparison.verdict = verdict_of(comparison.speedup);
-  comparison.measured = std::move(*measured);
+  comparison.measured = std::move(trial.measurement.speedup);
   return comparison;
 }
 
+bool Session::measures() const {
+  return state_->evaluator.gpu != nullptr || state_->measuring;
+}
+
+Measurement Session::measurement() const {
+  if (state_->evaluator.gpu == nullptr) return {};
+  return measurement_of(state_->measuring_gpu());
+}
+
+AnswerTrial Session::try_answer(const Candidate* answer, bool sanitize,
+                                const Cancellation& cancellation) {
+  if (state_->measuring) return state_->measuring->try_answer(answer, sanitize, cancellation);
+  if (state_->evaluator.gpu == nullptr) return {};
+  return measure_answer(state_->measuring_gpu(), answer, sanitize, cancellation);
+}
+
+const std::string& Session::fleet_lane() const {
+  return state_->fleet_lane;
+}
+
 std::string Session::fleet_summary() const {
-  if (!state_->fleet) return "";
-  const auto counts = state_->fleet->statistics();
+  if (state_->fleet_lane.empty()) return "";
+  const fleet::FleetCounts counts =
+      state_->measuring ? state_->measuring->statistics() : state_->predicting->statistics();
   return fmt::format(
       "fleet: {} evaluations by workers, {} here; {} of the workers' were done here, "
       "too, and {} of these came out otherwise",
@@ -312,7 +373,7 @@ Result<std::shared_ptr<const SessionExpander>, SessionError> Session::expander(
                             config.seed,
                             config.evaluation_wall_seconds,
                             config.jobs,
-                            state_->fleet_queue.get()};
+                            state_->fleet_broker.get()};
   return make_expander(options, place, ask);
 }
 
@@ -336,12 +397,13 @@ Result<SearchResult> Session::search(const SearchRequest& request) {
   result.outcome = std::move(*outcome);
   auto evidence = std::make_shared<SearchEvidence>();
   if (const LanguageModel* model = request.expander.model()) evidence->model_use = model->use();
-  if (state_->evaluator.gpu != nullptr) {
-    const MeasuringGpu gpu{*state_->evaluator.gpu, *state_->opened->device.gpu,
-                           *state_->disturbances, state_->toolchain.cuda_root};
-    MeasuredAnswer measured = measure_answer(gpu, request.sanitize, result.outcome, cancellation);
-    evidence->measurement = std::move(measured.measurement);
-    result.notes = std::move(measured.notes);
+  if (measures()) {
+    const SearchOutcome& found = result.outcome;
+    const bool claimed = found.improved() && found.stopped != StopReason::cancelled;
+    AnswerTrial trial = try_answer(claimed ? &found.best : nullptr, request.sanitize, cancellation);
+    if (!trial.stands) result.outcome.withdraw_claim(SpeedVerdict::ambiguous);
+    evidence->measurement = std::move(trial.measurement);
+    result.notes = std::move(trial.notes);
   }
   state_->run_program(result.outcome, *evidence, result.notes, cancellation);
   result.evidence = evidence;

@@ -15,6 +15,7 @@
 #include "eval/evaluator.h"
 #include "eval/model/device.h"
 #include "kernel/candidate.h"
+#include "kernel/measurement.h"
 #include "kernel/problem.h"
 #include "search/config.h"
 #include "search/observer.h"
@@ -104,8 +105,21 @@ class Session {
   // The candidate beside the original: evaluated twice, the second time with fresh inputs, and
   // where times are measured timed interleaved with it, in fresh processes.
   [[nodiscard]] KernelComparison compare(const Candidate& candidate,
-                                         const Cancellation& cancellation);
+                                         const Cancellation& cancellation,
+                                         ComparisonDepth depth = ComparisonDepth::whole);
 
+  // Whether times are measured, here or by a fleet.
+  [[nodiscard]] bool measures() const;
+  // How GPUs were used up to now. For sessions that measure here, while no evaluation runs.
+  [[nodiscard]] Measurement measurement() const;
+  // The candidate as a search's answer that is measured: timed once more beside the original and,
+  // with `sanitize` and where it is installed, launched under compute-sanitizer. Null: there is no
+  // answer, and only how GPUs were used is said. For sessions that measure.
+  [[nodiscard]] AnswerTrial try_answer(const Candidate* answer, bool sanitize,
+                                       const Cancellation& cancellation);
+
+  // The lane (fleet/lanes.h) of the workers that evaluate; empty where it is done here.
+  [[nodiscard]] const std::string& fleet_lane() const;
   // What workers of a fleet did and what was done here, in words; empty without a fleet.
   [[nodiscard]] std::string fleet_summary() const;
 

@@ -1,6 +1,8 @@
 // What a user may say about a session, its problem and its language model. Plain data.
 #pragma once
 
+#include "eval/gpu/protocol/messages.h"
+
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -10,7 +12,7 @@
 namespace regraph {
 
 namespace fleet {
-class JobQueue;  // fleet/queue/job_queue.h
+class Broker;  // fleet/queue/broker.h
 }
 
 // What is said about a kernel besides its file.
@@ -37,9 +39,11 @@ struct OpenOptions {
 
 // Who evaluates candidates where it is not this process, and asks language models.
 struct FleetAccess {
-  std::shared_ptr<fleet::JobQueue> queue;  // null: there is no fleet
-  // Of workers that may evaluate (fleet/lanes.h); empty: candidates are evaluated here.
-  std::string lane;
+  std::shared_ptr<fleet::Broker> broker;  // null: there is no fleet
+  // Of workers that may evaluate (fleet/evaluator_version.h); empty: candidates are evaluated here.
+  std::string version;
+  // That workers of this version have, at present.
+  std::vector<gpu::DeviceProperties> gpus = {};
   // Told what a user should know of workers; from any thread. May be empty.
   std::function<void(const std::string&)> report;
 };

@@ -54,6 +54,13 @@ TEST(EvaluationJob, ComesBackAsItWas) {
   EXPECT_EQ(read->budget.wall_seconds, job.budget.wall_seconds);
   EXPECT_EQ(read->budget.measured_over_predicted, job.budget.measured_over_predicted);
   EXPECT_EQ(job_of("predict-1", *read).id, packed.id);
+  EvaluationJob trial = job;
+  trial.task = EvaluationJob::Task::try_answer;
+  trial.sanitize = true;
+  const auto read_trial = read_evaluation_job(job_of("gpu-1", trial).payload);
+  ASSERT_TRUE(read_trial.ok());
+  EXPECT_EQ(read_trial->task, EvaluationJob::Task::try_answer);
+  EXPECT_TRUE(read_trial->sanitize);
 }
 
 TEST(EvaluationJob, IsAnotherWhereAnythingIs) {
@@ -71,6 +78,8 @@ TEST(EvaluationJob, IsAnotherWhereAnythingIs) {
   EXPECT_NE(changed([](EvaluationJob& one) { one.budget.seed = 1; }), id);
   EXPECT_NE(changed([](EvaluationJob& one) { one.problem = {}; }), id);
   EXPECT_NE(changed([](EvaluationJob& one) { one.occasion = "run 2"; }), id);
+  EXPECT_NE(changed([](EvaluationJob& one) { one.task = EvaluationJob::Task::try_answer; }), id);
+  EXPECT_NE(changed([](EvaluationJob& one) { one.sanitize = true; }), id);
   EXPECT_NE(changed([](EvaluationJob& one) {
               one.budget.effort = EvaluationBudget::Effort::confirmation;
             }),
@@ -105,6 +114,93 @@ TEST(EvaluationAnswer, KeepsWholeNumbersThatAreTimes) {
   ASSERT_TRUE(read.ok()) << read.error().message;
   EXPECT_EQ(read->evaluation->time.median_seconds, 2.0);
   EXPECT_EQ(read->evaluation->roofline_seconds, 0.0);
+}
+
+Measurement some_measurement() {
+  Measurement measurement;
+  measurement.gpu = "NVIDIA H200";
+  measurement.driver_version = 13000;
+  measurement.timed = 12;
+  measurement.noise = 1.0 / 3.0;
+  measurement.original_seconds = 1e-3;
+  measurement.timing_seconds = 0.1 + 0.2;
+  measurement.no_counters = "not permitted";
+  measurement.disturbances = {"process 7 uses the GPU"};
+  return measurement;
+}
+
+TEST(EvaluationAnswer, SaysHowItsGpuWasUsed) {
+  EvaluationAnswer answer;
+  answer.evaluation = some_evaluation();
+  answer.use = some_measurement();
+  answer.process = 4711;
+  const auto read = read_answer(answer_text(answer));
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  ASSERT_TRUE(read->use);
+  EXPECT_EQ(read->process, 4711U);
+  EXPECT_EQ(read->use->gpu, "NVIDIA H200");
+  EXPECT_EQ(read->use->driver_version, 13000);
+  EXPECT_EQ(read->use->timed, 12);
+  EXPECT_EQ(read->use->noise, 1.0 / 3.0);
+  EXPECT_EQ(read->use->original_seconds, 1e-3);
+  EXPECT_EQ(read->use->timing_seconds, 0.1 + 0.2);
+  EXPECT_EQ(read->use->no_counters, "not permitted");
+  EXPECT_EQ(read->use->disturbances, answer.use->disturbances);
+  EXPECT_FALSE(read->use->speedup);
+}
+
+AnswerTrial some_trial() {
+  AnswerTrial trial;
+  trial.measurement = some_measurement();
+  MeasuredSpeedup& speedup = trial.measurement.speedup.emplace();
+  speedup.cold = {1.0 / 3.0, 0.3, 0.4};
+  speedup.hot = {2.0, 1.9, 2.1};
+  speedup.processes = 5;
+  speedup.benches = {
+      {{{"n", 1024}, {"m", 3}}, {2.0, 1.0, 10, speedup.cold}, {3.0, 1.5, 9, speedup.hot}}};
+  trial.measurement.sanitizer = SanitizerReport{{"memcheck"}, {"a finding"}, {"a note"}};
+  trial.stands = false;
+  trial.notes = {"why"};
+  return trial;
+}
+
+TEST(EvaluationAnswer, MayBeATrial) {
+  EvaluationAnswer answer;
+  answer.trial = some_trial();
+  const auto read = read_answer(answer_text(answer));
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  ASSERT_TRUE(read->trial);
+  EXPECT_FALSE(read->evaluation);
+  EXPECT_FALSE(read->trial->stands);
+  EXPECT_EQ(read->trial->notes, answer.trial->notes);
+  ASSERT_TRUE(read->trial->measurement.speedup);
+  const MeasuredSpeedup& speedup = *read->trial->measurement.speedup;
+  EXPECT_EQ(speedup.cold.ratio, 1.0 / 3.0);
+  EXPECT_EQ(speedup.hot.high, 2.1);
+  EXPECT_EQ(speedup.processes, 5);
+  ASSERT_EQ(speedup.benches.size(), 1U);
+  EXPECT_EQ(speedup.benches[0].symbols.at("n"), 1024);
+  EXPECT_EQ(speedup.benches[0].cold.samples, 10);
+  EXPECT_EQ(speedup.benches[0].hot.best_seconds, 1.5);
+  ASSERT_TRUE(read->trial->measurement.sanitizer);
+  EXPECT_EQ(read->trial->measurement.sanitizer->findings.front(), "a finding");
+}
+
+TEST(EvaluationAnswer, TrialsAreReadAsForeign) {
+  const auto refused = [](auto change) {
+    EvaluationAnswer answer;
+    answer.trial = some_trial();
+    change(*answer.trial);
+    return !read_answer(answer_text(answer)).ok();
+  };
+  EXPECT_FALSE(refused([](AnswerTrial&) {}));
+  EXPECT_TRUE(refused([](AnswerTrial& one) { one.measurement.speedup->cold.low = 0.5; }));
+  EXPECT_TRUE(refused([](AnswerTrial& one) { one.measurement.speedup->cold.low = -1.0; }));
+  EXPECT_TRUE(refused([](AnswerTrial& one) { one.measurement.speedup->benches.clear(); }));
+  EXPECT_TRUE(refused([](AnswerTrial& one) { one.measurement.speedup->hot.ratio = 0.0; }));
+  EXPECT_TRUE(refused([](AnswerTrial& one) { one.measurement.timed = -1; }));
+  EXPECT_TRUE(
+      refused([](AnswerTrial& one) { one.measurement.speedup->benches[0].cold.best_seconds = 0; }));
 }
 
 TEST(EvaluationAnswer, MayBeTrouble) {

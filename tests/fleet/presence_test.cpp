@@ -30,7 +30,31 @@ TEST(WorkerPresence, ComesBackAsItWas) {
   EXPECT_EQ(read->done, 10U);
 }
 
+TEST(WorkerPresence, HasTheGpuItMeasuresOn) {
+  WorkerPresence worker = some_worker();
+  worker.device = worker.gpu.name = "NVIDIA H200";
+  worker.gpu.architecture = "sm_90";
+  worker.gpu.bus_id = "0000:01:00.0";
+  worker.gpu.total_bytes = std::uint64_t{139} << 30;
+  worker.gpu.sm_count = 132;
+  worker.gpu.clock_hertz = 1.98e9;
+  worker.gpu.device_reads_host_memory = true;
+  const auto read = read_presence(presence_text(worker));
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->gpu.name, "NVIDIA H200");
+  EXPECT_EQ(read->gpu.architecture, "sm_90");
+  EXPECT_EQ(read->gpu.bus_id, "0000:01:00.0");
+  EXPECT_EQ(read->gpu.total_bytes, worker.gpu.total_bytes);
+  EXPECT_EQ(read->gpu.sm_count, 132);
+  EXPECT_EQ(read->gpu.clock_hertz, 1.98e9);
+  EXPECT_TRUE(read->gpu.device_reads_host_memory);
+  EXPECT_TRUE(read_presence(presence_text(some_worker()))->gpu.name.empty());
+}
+
 TEST(WorkerPresence, IsReadAsForeign) {
+  std::string odd_gpu = presence_text(some_worker());
+  odd_gpu.insert(odd_gpu.size() - 1, R"(, "gpu": {"name": "x"})");
+  EXPECT_FALSE(read_presence(odd_gpu).ok());
   WorkerPresence greedy = some_worker();
   greedy.places = 1'000'000;
   EXPECT_FALSE(read_presence(presence_text(greedy)).ok());
@@ -56,6 +80,9 @@ TEST(WorkerPresence, PlacesAreThoseOfALane) {
 
 TEST(Lanes, NameDevicesAndVersions) {
   EXPECT_EQ(prediction_lane("1"), "predict-1");
+  EXPECT_NE(gpu_lane("1", "host", "0000:01:00.0"), gpu_lane("1", "host", "0000:02:00.0"));
+  EXPECT_NE(gpu_lane("1", "host", "0000:01:00.0"), gpu_lane("1", "other", "0000:01:00.0"));
+  EXPECT_EQ(gpu_lane("1", "host", "0000:01:00.0"), gpu_lane("1", "host", "0000:01:00.0"));
   EXPECT_EQ(measurement_lane("1", "NVIDIA H100 80GB HBM3"), "measure-nvidia-h100-80gb-hbm3-1");
 }
 

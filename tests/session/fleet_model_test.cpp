@@ -39,7 +39,7 @@ class FleetModel : public test::SessionTest {
   // What a session has that evaluates here and asks the fleet.
   [[nodiscard]] Result<std::unique_ptr<Session>, SessionError> open_with_fleet() const {
     SessionOptions with_fleet = options();
-    with_fleet.fleet.queue = broker_;
+    with_fleet.fleet.broker = broker_;
     return Session::open(with_fleet, installation, never);
   }
   ModelUse search(Session& session) const {

@@ -239,6 +239,7 @@ GpuStatistics GpuEvaluator::statistics() const {
     statistics.furnishing_seconds += health.furnishing_seconds;
     statistics.exact_looks += health.exact_looks;
     if (i == 0) statistics.clock_hertz = health.clock_hertz;
+    if (i == 0) statistics.original_seconds = lane.original_seconds();
     for (const double noise : health.noise)
       statistics.noise = std::max(statistics.noise, noise);
   }

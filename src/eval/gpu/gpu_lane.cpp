@@ -304,6 +304,14 @@ int GpuLane::processes() const {
   return count;
 }
 
+double GpuLane::original_seconds() const {
+  if (!baseline_) return 0.0;
+  std::vector<TimingSummary> benches;
+  for (const BenchTiming& bench : baseline_->benches)
+    benches.push_back(bench.race.candidate);
+  return estimate_of(benches).median_seconds;
+}
+
 SessionHealth GpuLane::health() const {
   return session_ ? session_->health() : SessionHealth();
 }

@@ -60,6 +60,8 @@ class GpuLane {
 
   [[nodiscard]] int processes() const;
   [[nodiscard]] SessionHealth health() const;
+  // The original's median, geometric mean over the bench sizes; 0 before anything was judged.
+  [[nodiscard]] double original_seconds() const;
 
  private:
   void judge_in_turn(const std::shared_ptr<const PreparedCandidate>& kernel,

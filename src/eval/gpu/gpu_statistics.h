@@ -28,6 +28,7 @@ struct GpuStatistics {
   std::string no_counters;       // why none could be; empty otherwise
   double noise = 0.0;            // A/A of the present best, largest of the bench sizes
   double clock_hertz = 0.0;
+  double original_seconds = 0.0;  // its first timing on the first GPU
 };
 
 // Statistics that several threads add to. Thread-safe.

@@ -12,6 +12,7 @@
 #include "fleet/worker/places.h"
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -24,6 +25,10 @@ struct FleetWorkerOptions {
   // Where data of problems are kept, by their content, for whoever judges; made where it is not
   // there.
   std::filesystem::path files;
+  // Why the worker can do no more, in words; empty: it can. Asked now and then, and with
+  // `suspected` where a job came to nothing that may be the machine's fault. From any thread; may
+  // be empty.
+  std::function<std::string(bool suspected)> find_trouble;
   double leave_seconds = 30.0;  // that jobs under way get once the worker is to go
   WorkerReport report;
 };
@@ -36,8 +41,10 @@ class FleetWorker {
   ~FleetWorker();
 
   // Works until `leave` is requested: then takes nothing more, finishes what it can within
-  // leave_seconds, gives the rest back, and takes its notice down. Call once.
-  void run(const Cancellation& leave);
+  // leave_seconds, gives the rest back, and takes its notice down. Retires in the same way where
+  // find_trouble knows why, with a last notice that says so. Returns why it has retired; empty: it
+  // was asked to leave. Call once.
+  std::string run(const Cancellation& leave);
 
  private:
   struct State;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <deque>
 #include <string>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -65,6 +66,8 @@ struct Judge::State {
     auto description = read_problem_text(text);
     if (!description) return std::move(description).error();
     if (Status allowed = may_open(*description); !allowed) return std::move(allowed).error();
+    // Before another one takes memory on a GPU.
+    std::erase_if(open, [](const Open& one) { return one.session->measures(); });
     auto session = Session::reopen(*description, installation, cancellation);
     if (!session) return fail(ErrorCode::internal, session.error().message);
     (*session)->limit_threads(threads);
@@ -95,7 +98,16 @@ EvaluationAnswer Judge::judge(std::string_view request, const Cancellation& canc
   if (!job) return trouble(job.error());
   const auto session = state_->session_of(parts->problem, cancellation);
   if (!session) return trouble(session.error());
-  answer.evaluation = (*session)->evaluate(job->candidate, job->budget, cancellation);
+  Session& problem = **session;
+  if (job->task == EvaluationJob::Task::try_answer) {
+    answer.trial = problem.try_answer(&job->candidate, job->sanitize, cancellation);
+    return answer;
+  }
+  answer.evaluation = problem.evaluate(job->candidate, job->budget, cancellation);
+  if (problem.measures()) {
+    answer.use = problem.measurement();
+    answer.process = static_cast<std::uint64_t>(::getpid());
+  }
   return answer;
 }
 

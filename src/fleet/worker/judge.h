@@ -16,7 +16,8 @@ namespace regraph::fleet {
 // Not thread-safe.
 class Judge {
  public:
-  // Problems kept open; the one that was used longest ago goes first.
+  // Problems kept open; the one that was used longest ago goes first. Of those that are measured
+  // only one, as they fill a GPU's memory.
   static constexpr std::size_t kOpenProblems = 4;
 
   // `threads`: that one evaluation may use. `files`: the only folder that problems may have data

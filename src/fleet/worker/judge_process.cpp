@@ -21,8 +21,8 @@ Result<EvaluationAnswer> JudgeProcess::ask(const std::string& problem, const Has
   std::erase(open_, problem_id);
   open_.push_front(problem_id);
   if (open_.size() > Judge::kOpenProblems) open_.pop_back();
-  const double seconds =
-      wall_seconds + limits_.margin_seconds + (is_open ? 0.0 : limits_.opening_seconds);
+  const double seconds = wall_seconds * limits_.turns + limits_.margin_seconds +
+                         (is_open ? 0.0 : limits_.opening_seconds);
   const auto said = process_->ask(judge_request({problem, evaluation}), seconds, cancellation);
   if (!said) {
     forget();

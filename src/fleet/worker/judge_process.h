@@ -17,6 +17,7 @@ namespace regraph::fleet {
 struct JudgeLimits {
   double margin_seconds = 30.0;    // beyond the evaluation's own limit before it counts as hung
   double opening_seconds = 300.0;  // and more where it has a problem to open first
+  int turns = 1;  // that may pass before it is its own, e.g. of those that share a GPU
 };
 
 // Not thread-safe, and the process dies with the thread that started it.

@@ -20,11 +20,13 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kLost{500};  // until the broker is asked again
 constexpr std::chrono::milliseconds kPoll{50};
+constexpr const char* kWorking = "working";
 
 void post_presence(Broker& broker, const WorkerPresence& self, const WorkerTally& tally,
-                   const char* state, Clock::time_point start) {
+                   const std::string& state, Clock::time_point start) {
   WorkerPresence presence = self;
   presence.state = state;
+  if (state != kWorking) presence.lanes.clear();
   presence.up_seconds = std::chrono::duration<double>(Clock::now() - start).count();
   tally.describe(presence);
   // Whoever cannot be reached now is told the next time.
@@ -78,7 +80,8 @@ void take_jobs(Broker& broker, const std::vector<std::string>& lanes, const Work
 
 void run_places(Broker& broker, const WorkerPresence& self, const WorkerTally& tally,
                 double leave_seconds, const Cancellation& leave,
-                const std::function<void(const Cancellation& stop)>& place) {
+                const std::function<void(const Cancellation& stop)>& place,
+                const std::function<std::string()>& look_on) {
   Cancellation stop;
   std::atomic<int> working = self.places;
   std::vector<std::thread> places;
@@ -93,8 +96,10 @@ void run_places(Broker& broker, const WorkerPresence& self, const WorkerTally& t
   const std::chrono::duration<double> period(kPresenceSeconds / 3.0);
   auto next_post = start;
   std::optional<Clock::time_point> asked_to_leave;
+  std::string retires;
   while (working.load() > 0) {
     const auto now = Clock::now();
+    retires = look_on();
     if (leave.requested() && !asked_to_leave) {
       asked_to_leave = now;
       next_post = now;
@@ -102,14 +107,21 @@ void run_places(Broker& broker, const WorkerPresence& self, const WorkerTally& t
     if (asked_to_leave && now - *asked_to_leave > std::chrono::duration<double>(leave_seconds))
       stop.request();
     if (now >= next_post) {
-      post_presence(broker, self, tally, asked_to_leave ? "leaving" : "working", start);
+      const std::string state = !retires.empty() ? "retired: " + retires
+                                : asked_to_leave ? "leaving"
+                                                 : kWorking;
+      post_presence(broker, self, tally, state, start);
       next_post = now + std::chrono::duration_cast<Clock::duration>(period);
     }
     std::this_thread::sleep_for(kPoll);
   }
   for (std::thread& one : places)
     one.join();
-  (void)broker.withdraw(Board::workers, self.name);
+  retires = look_on();
+  if (retires.empty())
+    (void)broker.withdraw(Board::workers, self.name);
+  else
+    post_presence(broker, self, tally, "retired: " + retires, start);
 }
 
 bool was_last_try(Broker& broker, Lease& lease, const std::string& worker, const std::string& why,

@@ -46,10 +46,12 @@ void take_jobs(
 
 // Runs `place` in self.places threads until all return, which they do once `leave` is requested;
 // `stop` is requested `leave_seconds` later, for jobs to be given back. Posts meanwhile what the
-// worker does, and takes its notice down in the end.
-void run_places(Broker& broker, const WorkerPresence& self, const WorkerTally& tally,
-                double leave_seconds, const Cancellation& leave,
-                const std::function<void(const Cancellation& stop)>& place);
+// worker does, and takes its notice down in the end. `look_on` is called many times a second and
+// says why the worker retires, if it does: then a notice with the reason is left behind.
+void run_places(
+    Broker& broker, const WorkerPresence& self, const WorkerTally& tally, double leave_seconds,
+    const Cancellation& leave, const std::function<void(const Cancellation& stop)>& place,
+    const std::function<std::string()>& look_on = [] { return std::string(); });
 
 // Counts a try at the job that came to nothing, on the board. True where it was the last: it is to
 // be answered somehow. Else it has been given back, for somebody to try `retry_seconds` from now.

@@ -36,6 +36,13 @@ bool may_be_of_leaving(Verdict verdict) {
          verdict == Verdict::timeout;
 }
 
+// What a GPU that is lost looks like, and what a candidate may look like, too.
+bool may_be_of_machine(const Result<EvaluationAnswer>& said) {
+  if (!said) return said.error().code != ErrorCode::cancelled;
+  if (said->evaluation) return said->evaluation->verdict == Verdict::unsupported;
+  return !said->trial || !said->trial->measurement.speedup;
+}
+
 }  // namespace
 
 void WorkerPlace::run() {
@@ -81,7 +88,9 @@ void WorkerPlace::work(Lease& lease) {
   else if (said && said->evaluation && may_be_of_leaving(said->evaluation->verdict) &&
            leaves_soon())
     said = fail(ErrorCode::cancelled, "the worker leaves");
-  const bool judged = said && said->evaluation;
+  else if (may_be_of_machine(said) && is_broken_())
+    said = fail(ErrorCode::cancelled, "the worker retires");
+  const bool judged = said && (said->evaluation || said->trial);
   tally_.ended(seconds.count(), judged);
   if (judged) {
     (void)answer(lease, *said);

@@ -8,7 +8,9 @@
 #include "fleet/worker/judge_process.h"
 #include "fleet/worker/places.h"
 
+#include <functional>
 #include <string>
+#include <utility>
 
 namespace regraph::fleet {
 
@@ -16,13 +18,15 @@ namespace regraph::fleet {
 class WorkerPlace {
  public:
   // All must outlive this. `stop` ends jobs under way, which are given back.
+  // `is_broken` is asked where a job came to nothing that may be the machine's fault.
   WorkerPlace(Broker& broker, const FleetWorkerOptions& options, WorkerTally& tally,
-              const Cancellation& leave, const Cancellation& stop)
+              const Cancellation& leave, const Cancellation& stop, std::function<bool()> is_broken)
       : broker_(broker),
         options_(options),
         tally_(tally),
         leave_(leave),
         stop_(stop),
+        is_broken_(std::move(is_broken)),
         judge_(options.judge, options.limits) {}
 
   // Works until `leave` is requested.
@@ -45,6 +49,7 @@ class WorkerPlace {
   WorkerTally& tally_;
   const Cancellation& leave_;
   const Cancellation& stop_;
+  std::function<bool()> is_broken_;
   JudgeProcess judge_;
   Hash128 problem_id_;   // the last one
   std::string problem_;  // its text

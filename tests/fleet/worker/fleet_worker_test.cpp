@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <future>
 #include <mutex>
@@ -32,17 +33,23 @@ const std::string kProblem = some_problem();  // NOLINT(cert-err58-cpp)
 class RunningWorker {
  public:
   RunningWorker(Broker& broker, FleetWorkerOptions options)
-      : worker_(broker, std::move(options)), thread_([this] { worker_.run(leave_); }) {}
+      : worker_(broker, std::move(options)), thread_([this] { why_ = worker_.run(leave_); }) {}
   ~RunningWorker() { leave(); }
   void ask_to_leave() { leave_.request(); }
   void leave() {
     leave_.request();
     if (thread_.joinable()) thread_.join();
   }
+  // Waits until it retires; returns why.
+  std::string retirement() {
+    thread_.join();
+    return why_;
+  }
 
  private:
   Cancellation leave_;
   FleetWorker worker_;
+  std::string why_;
   std::thread thread_;
 };
 
@@ -212,6 +219,40 @@ TEST_F(FleetWorkerTest, LeavesNothingUnderWay) {
   EXPECT_TRUE(broker.notices(Board::workers, 10)->empty());
   const RunningWorker next(broker, options("next"));
   EXPECT_EQ(asked.get().worker, "next");
+}
+
+TEST_F(FleetWorkerTest, RetiresWhereItsMachineIsBroken) {
+  const TemporaryDirectory folder = *TemporaryDirectory::create("regraph-fleet-test");
+  FleetWorkerOptions broken = options("broken");
+  broken.find_trouble = [](bool suspected) {
+    return std::string(suspected ? "its GPU is gone" : "");
+  };
+  RunningWorker worker(broker, broken);
+  EXPECT_TRUE(ask(job("1")).evaluation->correct());
+  // Its judge dies: the job is not to blame, and another worker does it.
+  const Job lost = job("die once " + (folder.path() / "died").string());
+  auto asked = std::async(std::launch::async, [&] { return ask(lost); });
+  EXPECT_EQ(worker.retirement(), "its GPU is gone");
+  const auto notice = read_presence(broker.notices(Board::workers, 10)->at("broken"));
+  ASSERT_TRUE(notice.ok());
+  EXPECT_EQ(notice->state, "retired: its GPU is gone");
+  EXPECT_TRUE(notice->lanes.empty());
+  const RunningWorker next(broker, options("next"));
+  EXPECT_EQ(asked.get().worker, "next");
+  EXPECT_TRUE(broker.read(Board::failures, lost.id.hex())->empty());
+}
+
+TEST_F(FleetWorkerTest, IsNotBrokenBecauseAJobDies) {
+  FleetWorkerOptions sound = options("sound");
+  std::atomic<int> suspicions = 0;
+  sound.find_trouble = [&](bool suspected) {
+    suspicions += suspected ? 1 : 0;
+    return std::string();
+  };
+  const RunningWorker worker(broker, sound);
+  EXPECT_EQ(ask(job("die")).evaluation->verdict, Verdict::crash);
+  EXPECT_EQ(suspicions.load(), 3);
+  EXPECT_TRUE(ask(job("1")).evaluation->correct());
 }
 
 TEST_F(FleetWorkerTest, FinishesWhatItHasTimeFor) {

@@ -1,0 +1,245 @@
+#include "fleet/fleet_measurer.h"
+
+#include "base/deadline.h"
+#include "fleet/gpu_use.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+namespace regraph::fleet {
+namespace {
+
+constexpr std::chrono::milliseconds kPause{500};
+constexpr std::size_t kMostWorkers = 1000;  // notices read; a board is open to whoever may write
+constexpr std::string_view kOwnLane = "gpu-";
+
+Evaluation unsupported(const std::string& why) {
+  Evaluation evaluation;
+  evaluation.verdict = Verdict::unsupported;
+  evaluation.message = "no worker of the fleet measured it: " + why;
+  return evaluation;
+}
+
+// Load and machines decide over these, not the candidate alone.
+bool is_untold(const Evaluation& one) {
+  return one.verdict == Verdict::crash || one.verdict == Verdict::timeout ||
+         one.verdict == Verdict::unsupported;
+}
+
+std::string in_words(const SpeedupEstimate& speedup) {
+  return fmt::format("{:.3g}x [{:.3g}, {:.3g}]", speedup.ratio, speedup.low, speedup.high);
+}
+
+}  // namespace
+
+FleetMeasurer::FleetMeasurer(JobQueue& queue, NoticeBoard& board, Evaluator& here,
+                             FleetMeasurerOptions options)
+    : queue_(queue),
+      board_(board),
+      here_(here),
+      options_(std::move(options)),
+      desk_(queue, options_.problem, options_.report),
+      spot_check_(options_.checked_share) {}
+
+double FleetMeasurer::longest_seconds(const EvaluationBudget& budget, int calls) const {
+  (void)budget, (void)calls;
+  return kLongestFleetSeconds;
+}
+
+void FleetMeasurer::limit_threads(int threads) {
+  const int processors = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  here_.limit_threads(std::min(threads, processors));
+}
+
+Evaluation FleetMeasurer::evaluate(const Candidate& candidate, const EvaluationBudget& budget,
+                                   const Cancellation& cancellation) {
+  const EvaluationJob evaluation = job_for(candidate, budget);
+  const Job job = job_of(options_.lane, evaluation);
+  const bool confirming = budget.effort == EvaluationBudget::Effort::confirmation;
+  Result<EvaluationAnswer> answer =
+      confirming ? ask_one_gpu(evaluation, cancellation) : desk_.ask(job, cancellation);
+  if (!answer && (cancellation.requested() || answer.error().code == ErrorCode::cancelled))
+    return cancelled_evaluation();
+  if (answer && !answer->evaluation)
+    answer = fail(ErrorCode::parse, "worker " + answer->worker + " did not evaluate it");
+  if (!answer) {
+    desk_.report_once(answer.error().message);
+    return unsupported(answer.error().message);
+  }
+  spot_check_.count_remote();
+  take_up(*answer);
+  bool checks = spot_check_.chooses(job.id);
+  if (confirming) {
+    // Each finalist once: the seed of later rounds is the same.
+    const std::lock_guard lock(mutex_);
+    checks =
+        verified_.insert(Hasher().add(candidate.source).add(candidate.plan.text()).finish()).second;
+  }
+  if (!checks) return std::move(*answer->evaluation);
+  return verified(std::move(*answer->evaluation), answer->worker, candidate, budget, cancellation);
+}
+
+EvaluationJob FleetMeasurer::job_for(const Candidate& candidate,
+                                     const EvaluationBudget& budget) const {
+  EvaluationJob evaluation;
+  evaluation.problem = desk_.problem();
+  evaluation.occasion = options_.occasion;
+  evaluation.candidate.source = candidate.source;
+  evaluation.candidate.plan = candidate.plan;
+  evaluation.candidate.assumptions = candidate.assumptions;
+  evaluation.budget = budget;
+  return evaluation;
+}
+
+// What is wrong here is wrong; what a GPU alone shows cannot be seen here.
+Evaluation FleetMeasurer::verified(Evaluation remote, const std::string& worker,
+                                   const Candidate& candidate, const EvaluationBudget& budget,
+                                   const Cancellation& cancellation) {
+  if (!remote.correct()) return remote;
+  spot_check_.count_checked();
+  Evaluation here = here_.evaluate(candidate, budget, cancellation);
+  if (cancellation.requested() || here.correct() || is_untold(here)) return remote;
+  spot_check_.distrust();
+  desk_.report_once(
+      fmt::format("worker {} calls a candidate correct that is {} here ({}): it is broken or lies; "
+                  "from now on all is verified here, too, but do not trust what it said before",
+                  worker, name(here.verdict), here.message));
+  return here;
+}
+
+void FleetMeasurer::take_up(EvaluationAnswer& answer) {
+  const std::lock_guard lock(mutex_);
+  if (answer.use) uses_[{answer.worker, answer.process}] = *answer.use;
+  const double original = answer.use ? answer.use->original_seconds : 0.0;
+  if (original <= 0.0 || !answer.evaluation->correct()) return;
+  if (unit_seconds_ == 0.0) unit_seconds_ = original;
+  TimeEstimate& time = answer.evaluation->time;
+  const double scale = unit_seconds_ / original;
+  time.median_seconds *= scale;
+  time.low_seconds *= scale;
+  time.high_seconds *= scale;
+}
+
+Result<EvaluationAnswer> FleetMeasurer::ask_one_gpu(const EvaluationJob& evaluation,
+                                                    const Cancellation& cancellation) {
+  while (true) {
+    const std::optional<Gpu> gpu = chosen(cancellation);
+    if (!gpu) return fail(ErrorCode::cancelled, "cancelled");
+    if (auto answer = ask_gpu(*gpu, evaluation, cancellation)) return std::move(*answer);
+    desk_.report_once(gpu->worker + " is gone; another GPU confirms");
+  }
+}
+
+std::optional<Result<EvaluationAnswer>> FleetMeasurer::ask_gpu(const Gpu& gpu,
+                                                               const EvaluationJob& evaluation,
+                                                               const Cancellation& cancellation) {
+  const Job job = job_of(gpu.lane, evaluation);
+  while (true) {
+    const Deadline look(options_.look_seconds, cancellation);
+    Result<EvaluationAnswer> answer = desk_.ask(job, look.cancellation());
+    if (answer || answer.error().code != ErrorCode::cancelled || cancellation.requested())
+      return answer;
+    const std::vector<Gpu> there = gpus();
+    if (std::ranges::find(there, gpu.lane, &Gpu::lane) == there.end()) return std::nullopt;
+  }
+}
+
+std::vector<FleetMeasurer::Gpu> FleetMeasurer::gpus() const {
+  std::vector<Gpu> there;
+  const auto notices = board_.notices(Board::workers, kMostWorkers);
+  if (!notices) return there;
+  for (const auto& [key, text] : *notices) {
+    const auto worker = read_presence(text);
+    if (!worker || std::ranges::find(worker->lanes, options_.lane) == worker->lanes.end()) continue;
+    const auto own = std::ranges::find_if(
+        worker->lanes, [](const std::string& lane) { return lane.starts_with(kOwnLane); });
+    if (own != worker->lanes.end()) there.push_back({*own, worker->name});
+  }
+  const std::lock_guard lock(mutex_);
+  const auto first = std::ranges::find(there, chosen_lane_, &Gpu::lane);
+  if (first != there.end()) std::rotate(there.begin(), first, first + 1);
+  return there;
+}
+
+std::optional<FleetMeasurer::Gpu> FleetMeasurer::chosen(const Cancellation& cancellation) {
+  while (!cancellation.requested()) {
+    const std::vector<Gpu> there = gpus();
+    if (!there.empty()) {
+      const std::lock_guard lock(mutex_);
+      chosen_lane_ = there.front().lane;
+      return there.front();
+    }
+    desk_.report_once("no worker with such a GPU is there; what is to be confirmed waits for one");
+    std::this_thread::sleep_for(kPause);
+  }
+  return std::nullopt;
+}
+
+std::optional<Result<AnswerTrial>> FleetMeasurer::try_on(const Gpu& gpu,
+                                                         const EvaluationJob& evaluation,
+                                                         const Cancellation& cancellation) {
+  auto answer = ask_gpu(gpu, evaluation, cancellation);
+  if (!answer) return std::nullopt;
+  if (!*answer) return Result<AnswerTrial>((*answer).error());
+  if (!(*answer)->trial)
+    return Result<AnswerTrial>(
+        fail(ErrorCode::parse, "worker " + (*answer)->worker + " did not try it"));
+  return Result<AnswerTrial>(std::move(*(*answer)->trial));
+}
+
+AnswerTrial FleetMeasurer::try_answer(const Candidate* answer, bool sanitize,
+                                      const Cancellation& cancellation) {
+  AnswerTrial trial;
+  const Measurement before = use();
+  trial.measurement = before;
+  if (answer == nullptr || cancellation.requested()) return trial;
+  EvaluationJob evaluation = job_for(*answer, {});
+  evaluation.task = EvaluationJob::Task::try_answer;
+  evaluation.sanitize = sanitize;
+  std::vector<std::string> asked;
+  int measured = 0;
+  for (const Gpu& gpu : gpus()) {
+    if (measured == 2 || cancellation.requested()) break;
+    auto said = try_on(gpu, evaluation, cancellation);
+    if (!said) continue;
+    if (!*said) {
+      trial.notes.push_back("the answer could not be measured once more by " + gpu.worker + ": " +
+                            (*said).error().message);
+      continue;
+    }
+    evaluation.sanitize = false;
+    AnswerTrial& one = **said;
+    trial.stands = trial.stands && one.stands;
+    for (std::string& note : one.notes)
+      trial.notes.push_back(gpu.worker + ": " + note);
+    Measurement& sum = trial.measurement;
+    sum.answer_seconds += one.measurement.answer_seconds;
+    if (one.measurement.sanitizer) sum.sanitizer = std::move(one.measurement.sanitizer);
+    for (std::string& seen : one.measurement.disturbances)
+      add_once(sum.disturbances, gpu.worker + ": " + seen);
+    if (!one.measurement.speedup) continue;
+    ++measured;
+    asked.push_back(gpu.worker + " measures " + in_words(one.measurement.speedup->cold));
+    // Who claims more than another shows is not believed.
+    if (!sum.speedup || one.measurement.speedup->cold.ratio < sum.speedup->cold.ratio)
+      sum.speedup = std::move(one.measurement.speedup);
+  }
+  if (measured == 2) trial.notes.push_back("measured on two GPUs: " + asked[0] + ", " + asked[1]);
+  if (measured == 1) trial.notes.push_back("measured on one GPU alone, as no other was there");
+  if (measured == 0 && trial.notes.empty())
+    trial.notes.emplace_back("the answer was not measured once more: no GPU of the fleet is there");
+  return trial;
+}
+
+Measurement FleetMeasurer::use() const {
+  const std::lock_guard lock(mutex_);
+  Measurement sum = sum_of_uses(uses_);
+  sum.original_seconds = unit_seconds_;
+  return sum;
+}
+
+}  // namespace regraph::fleet

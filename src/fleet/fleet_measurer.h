@@ -1,0 +1,104 @@
+// An evaluator whose times are measured on the GPUs of a fleet's workers.
+//
+//   first looks    ──> any GPU of the kind ──> its time, times the ratio of the original's there
+//                                              and on the GPU that answered first
+//   confirmations  ──> one GPU, for as long as it is there
+//   the answer     ──> that and another one, beside the original; the lower speedup counts
+//
+// A worker races a candidate against what it has seen itself, the original first: times of two GPUs
+// are never set against each other but by the original's on both.
+#pragma once
+
+#include "eval/evaluator.h"
+#include "fleet/evaluation_job.h"
+#include "fleet/presence.h"
+#include "fleet/problem_desk.h"
+#include "fleet/problem_text.h"
+#include "fleet/queue/job_queue.h"
+#include "fleet/queue/notice_board.h"
+#include "fleet/spot_check.h"
+#include "kernel/measurement.h"
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace regraph::fleet {
+
+struct FleetMeasurerOptions {
+  std::string lane;  // of all GPUs that may measure (lanes.h)
+  ProblemText problem;
+  std::string occasion;  // of this use: what another one measured is not taken for it
+  // Of how many candidates one is verified here, too; 0: none. Workers cannot tell which.
+  int checked_share = 16;
+  double look_seconds = 10.0;  // after which it is seen whether a GPU that was chosen is there yet
+  FleetReport report;          // told of workers that could not or that lie
+};
+
+// Thread-safe.
+class FleetMeasurer final : public Evaluator {
+ public:
+  // All must outlive this. `here` verifies; its times do not count.
+  FleetMeasurer(JobQueue& queue, NoticeBoard& board, Evaluator& here, FleetMeasurerOptions options);
+
+  // As Evaluator. Where no worker can, Verdict::unsupported with the reason.
+  [[nodiscard]] Evaluation evaluate(const Candidate& candidate, const EvaluationBudget& budget,
+                                    const Cancellation& cancellation) override;
+  // Workers may be away for hours: a search waits.
+  [[nodiscard]] double longest_seconds(const EvaluationBudget& budget, int calls) const override;
+  void limit_threads(int threads) override;
+
+  // How the fleet's GPUs were used and, where there is an answer, what they make of it. Cancelled
+  // or without a worker that can, a note says so.
+  [[nodiscard]] AnswerTrial try_answer(const Candidate* answer, bool sanitize,
+                                       const Cancellation& cancellation);
+
+  [[nodiscard]] FleetCounts statistics() const { return spot_check_.counts(); }
+
+ private:
+  struct Gpu {
+    std::string lane;  // its own
+    std::string worker;
+  };
+
+  [[nodiscard]] EvaluationJob job_for(const Candidate& candidate,
+                                      const EvaluationBudget& budget) const;
+  // Asks the GPU that confirms, which is another one where it goes away.
+  [[nodiscard]] Result<EvaluationAnswer> ask_one_gpu(const EvaluationJob& evaluation,
+                                                     const Cancellation& cancellation);
+  // Nothing once the GPU is gone.
+  [[nodiscard]] std::optional<Result<EvaluationAnswer>> ask_gpu(const Gpu& gpu,
+                                                                const EvaluationJob& evaluation,
+                                                                const Cancellation& cancellation);
+  [[nodiscard]] std::optional<Result<AnswerTrial>> try_on(const Gpu& gpu,
+                                                          const EvaluationJob& evaluation,
+                                                          const Cancellation& cancellation);
+  // The GPUs that are there now, the one that was chosen first.
+  [[nodiscard]] std::vector<Gpu> gpus() const;
+  [[nodiscard]] std::optional<Gpu> chosen(const Cancellation& cancellation);
+  // Puts the time into the search's unit.
+  void take_up(EvaluationAnswer& answer);
+  [[nodiscard]] Evaluation verified(Evaluation remote, const std::string& worker,
+                                    const Candidate& candidate, const EvaluationBudget& budget,
+                                    const Cancellation& cancellation);
+  [[nodiscard]] Measurement use() const;
+
+  JobQueue& queue_;
+  NoticeBoard& board_;
+  Evaluator& here_;
+  const FleetMeasurerOptions options_;
+  ProblemDesk desk_;
+  SpotCheck spot_check_;
+  mutable std::mutex mutex_;
+  std::string chosen_lane_;    // of the GPU that confirms
+  double unit_seconds_ = 0.0;  // the original's, on the GPU that answered first
+  std::map<std::pair<std::string, std::uint64_t>, Measurement> uses_;  // by worker and process
+  std::set<Hash128> verified_;  // candidates that were confirmed here, too
+};
+
+}  // namespace regraph::fleet
