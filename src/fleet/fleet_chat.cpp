@@ -27,10 +27,14 @@ llm::ChatResult FleetChat::complete(const llm::ChatRequest& request,
   const std::string key = llm::request_key(request);
   const int sample = begin_sample(key);
   const auto start = std::chrono::steady_clock::now();
-  const auto said = queue_.ask(job_of({occasion_, sample, request}), cancellation);
+  const Job job = job_of({occasion_, sample, request});
+  const auto said = queue_.ask(job, cancellation);
   if (!said) {
     const llm::ChatFailure failure = failure_of(said.error().code);
-    if (failure == llm::ChatFailure::cancelled) forget_sample(key, sample);
+    if (failure == llm::ChatFailure::cancelled) {
+      queue_.take_back(job);  // an answer would be paid for
+      forget_sample(key, sample);
+    }
     return llm::ChatError{failure, "the fleet: " + said.error().message, 0, {}};
   }
   auto reply = read_reply(*said);

@@ -54,7 +54,10 @@ Evaluation FleetEvaluator::evaluate(const Candidate& candidate, const Evaluation
   evaluation.budget = budget;
   const Job job = job_of(options_.lane, evaluation);
   Result<EvaluationAnswer> answer = desk_.ask(job, cancellation);
-  if (!answer && answer.error().code == ErrorCode::cancelled) return cancelled_evaluation();
+  if (!answer && answer.error().code == ErrorCode::cancelled) {
+    desk_.give_up(job);
+    return cancelled_evaluation();
+  }
   if (answer && !answer->evaluation)
     answer = fail(ErrorCode::parse, "worker " + answer->worker + " did not evaluate it");
   if (!answer) {

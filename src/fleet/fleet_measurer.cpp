@@ -62,8 +62,10 @@ Evaluation FleetMeasurer::evaluate(const Candidate& candidate, const EvaluationB
   const bool confirming = budget.effort == EvaluationBudget::Effort::confirmation;
   Result<EvaluationAnswer> answer =
       confirming ? ask_one_gpu(evaluation, cancellation) : desk_.ask(job, cancellation);
-  if (!answer && (cancellation.requested() || answer.error().code == ErrorCode::cancelled))
+  if (!answer && (cancellation.requested() || answer.error().code == ErrorCode::cancelled)) {
+    if (!confirming) desk_.give_up(job);
     return cancelled_evaluation();
+  }
   if (answer && !answer->evaluation)
     answer = fail(ErrorCode::parse, "worker " + answer->worker + " did not evaluate it");
   if (!answer) {
@@ -141,10 +143,13 @@ std::optional<Result<EvaluationAnswer>> FleetMeasurer::ask_gpu(const Gpu& gpu,
   while (true) {
     const Deadline look(options_.look_seconds, cancellation);
     Result<EvaluationAnswer> answer = desk_.ask(job, look.cancellation());
-    if (answer || answer.error().code != ErrorCode::cancelled || cancellation.requested())
-      return answer;
+    if (answer || answer.error().code != ErrorCode::cancelled) return answer;
     const std::vector<Gpu> there = gpus();
-    if (std::ranges::find(there, gpu.lane, &Gpu::lane) == there.end()) return std::nullopt;
+    const bool is_there = std::ranges::find(there, gpu.lane, &Gpu::lane) != there.end();
+    if (is_there && !cancellation.requested()) continue;
+    desk_.give_up(job);
+    if (!is_there) return std::nullopt;
+    return answer;
   }
 }
 

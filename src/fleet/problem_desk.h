@@ -34,6 +34,9 @@ class ProblemDesk {
   // problem cannot travel, the answer is none.
   [[nodiscard]] Result<EvaluationAnswer> ask(const Job& job, const Cancellation& cancellation);
 
+  // The answer is not wanted any more.
+  void give_up(const Job& job) { queue_.take_back(job); }
+
   // Says it unless it was said before.
   void report_once(const std::string& text);
 

@@ -38,6 +38,52 @@ TEST_P(BrokerContract, CancelledTakeReturnsSoon) {
   expect_first(*later, "x");
 }
 
+TEST_P(BrokerContract, WhatIsTakenBackIsNobodys) {
+  OPEN_OR_SKIP();
+  const Job waiting = job_of("waiting", "one");
+  const Job held = job_of("held", "two");
+  std::unique_ptr<Lease> lease;
+  {
+    Asker first(broker(), waiting);
+    Asker second(broker(), held);
+    while (broker().state("one")->waiting == 0)
+      std::this_thread::yield();
+    lease = take_one(broker(), "two");
+    ASSERT_NE(lease, nullptr);
+  }
+  broker().take_back(waiting);
+  broker().take_back(held);
+  broker().take_back(job_of("never asked for", "one"));
+  for (const char* const lane : {"one", "two"}) {
+    EXPECT_EQ(broker().state(lane)->waiting, 0U) << lane;
+    EXPECT_EQ(broker().state(lane)->under_way, 0U) << lane;
+  }
+  EXPECT_EQ(take_one(broker(), "one", 0.2), nullptr);
+  // Whoever was at it may finish, and its result is there for all.
+  expect_first(*lease, "done");
+  Asker again(broker(), held);
+  EXPECT_EQ(*again.answer(), "done");
+  // And whoever wants it after all gets it.
+  Asker anew(broker(), waiting);
+  const auto later = take_one(broker(), "one");
+  ASSERT_NE(later, nullptr);
+  expect_first(*later, "late");
+  EXPECT_EQ(*anew.answer(), "late");
+}
+
+TEST_P(BrokerContract, WhoStillWaitsQueuesAgainWhatIsTakenBack) {
+  OPEN_OR_SKIP();
+  const Job job = job_of("wanted", "one");
+  Asker asker(broker(), job);
+  while (broker().state("one")->waiting == 0)
+    std::this_thread::yield();
+  broker().take_back(job);
+  const auto lease = take_one(broker(), "one", 15.0);
+  ASSERT_NE(lease, nullptr);
+  expect_first(*lease, "x");
+  EXPECT_EQ(*asker.answer(), "x");
+}
+
 TEST_P(BrokerContract, TakeWithoutJobsWaitsAsLongAsItShould) {
   OPEN_OR_SKIP();
   const auto before = std::chrono::steady_clock::now();

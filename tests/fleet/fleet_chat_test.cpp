@@ -21,11 +21,13 @@ class ChatQueue final : public JobQueue {
     jobs.push_back(job);
     return answer(job);
   }
+  void take_back(const Job& job) override { taken_back.push_back(job); }
   Status keep(const Hash128&, std::string_view, const Cancellation&) override { return {}; }
   Result<LaneState> state(const std::string&) override { return LaneState{}; }
 
   std::function<Result<std::string>(const Job&)> answer;
   std::vector<Job> jobs;
+  std::vector<Job> taken_back;
 };
 
 struct FleetChatTest : testing::Test {
@@ -40,6 +42,13 @@ struct FleetChatTest : testing::Test {
   const llm::ChatRequest request = llm::request_of("faster");
   const Cancellation never{};
 };
+
+TEST_F(FleetChatTest, TakesBackWhatIsCancelled) {
+  fail_with(ErrorCode::cancelled);
+  EXPECT_FALSE(chat.complete(request, never).ok());
+  ASSERT_EQ(queue.taken_back.size(), 1U);
+  EXPECT_EQ(queue.taken_back[0].id, queue.jobs[0].id);
+}
 
 TEST_F(FleetChatTest, AsksWorkers) {
   reply(llm::answer_of("code", 70, 30));

@@ -44,6 +44,7 @@ class Queue final : public JobQueue {
     jobs.push_back(job);
     return answer(job);
   }
+  void take_back(const Job& job) override { taken_back.push_back(job); }
   Status keep(const Hash128& id, std::string_view bytes, const Cancellation&) override {
     if (refusals-- > 0) return fail(ErrorCode::io, "no connection");
     kept.emplace_back(id, bytes);
@@ -53,6 +54,7 @@ class Queue final : public JobQueue {
 
   std::function<Result<std::string>(const Job&)> answer;
   std::vector<Job> jobs;
+  std::vector<Job> taken_back;
   std::vector<std::pair<Hash128, std::string>> kept;
   int refusals = 0;
 };
@@ -90,6 +92,16 @@ TEST_F(FleetEvaluatorTest, AsksWorkers) {
   EXPECT_EQ(queue.kept[0].second, "problem");
   EXPECT_EQ(queue.jobs[0].lane, "lane");
   EXPECT_EQ(fleet.statistics().remote, 2U);
+}
+
+TEST_F(FleetEvaluatorTest, TakesBackWhatIsCancelled) {
+  FleetEvaluator fleet = make();
+  queue.answer = [](const Job&) -> Result<std::string> {
+    return fail(ErrorCode::cancelled, "cancelled");
+  };
+  EXPECT_EQ(fleet.evaluate(candidate("aa"), {}, never).verdict, Verdict::timeout);
+  ASSERT_EQ(queue.taken_back.size(), 1U);
+  EXPECT_EQ(queue.taken_back[0].id, queue.jobs[0].id);
 }
 
 TEST_F(FleetEvaluatorTest, ConfirmsHere) {

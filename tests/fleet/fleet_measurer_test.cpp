@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -70,7 +71,13 @@ class GpuWorker {
 
   std::atomic<double> claimed_speedup = 2.0;  // of answers
   std::atomic<bool> stands = true;
-  std::atomic<bool> silent = false;  // takes nothing
+
+  // Takes nothing from now on.
+  void fall_silent() {
+    silent_ = true;
+    while (!is_silent_)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 
  private:
   void post() {
@@ -86,7 +93,8 @@ class GpuWorker {
   void work() {
     const std::vector<std::string> lanes = {own_lane(), kLane};
     while (!leave_.requested()) {
-      if (silent) {
+      if (silent_) {
+        is_silent_ = true;
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
         continue;
       }
@@ -133,6 +141,8 @@ class GpuWorker {
   const double slowness_;
   mutable std::mutex mutex_;
   std::vector<std::string> done_;
+  std::atomic<bool> silent_ = false;
+  std::atomic<bool> is_silent_ = false;
   Cancellation leave_;
   std::thread thread_;
 };
@@ -192,7 +202,7 @@ TEST_F(FleetMeasurerTest, ConfirmsOnOneGpuAsLongAsItIsThere) {
   EXPECT_EQ(first->done().size(), 3U);
   EXPECT_TRUE(second.done().empty());
   // It stops answering, and its notice runs out while a job waits for it.
-  first->silent = true;
+  first->fall_silent();
   Evaluation last;
   std::thread waiting([&] { last = fleet.evaluate(candidate("abcdef"), confirmation(), never); });
   std::this_thread::sleep_for(std::chrono::milliseconds(150));
@@ -280,6 +290,7 @@ TEST_F(FleetMeasurerTest, WaitsUntilItIsCancelled) {
   });
   EXPECT_EQ(fleet.evaluate(candidate("abc"), confirmation(), stop).verdict, Verdict::timeout);
   EXPECT_EQ(fleet.evaluate(candidate("abc"), {}, stop).verdict, Verdict::timeout);
+  EXPECT_EQ(broker.state(kLane)->waiting, 0U);
   stopping.join();
 }
 

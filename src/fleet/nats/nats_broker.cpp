@@ -26,6 +26,8 @@ using Clock = std::chrono::steady_clock;
 
 // How long those wait for a lost connection who do not wait for ever.
 constexpr double kPatience = 8.0;
+// And those who only tidy up.
+constexpr double kMoment = 0.5;
 // Whether a result is there that nobody told of, and whether the job still is; and up to a fifth as
 // much again, so that a thousand who lost the connection together do not ask together.
 constexpr double kPollSeconds = 5.0;
@@ -44,6 +46,7 @@ class NatsBroker final : public Broker {
   explicit NatsBroker(std::shared_ptr<NatsCore> core) : core_(std::move(core)), boards_(*core_) {}
 
   [[nodiscard]] Result<std::string> ask(const Job& job, const Cancellation& cancellation) override;
+  void take_back(const Job& job) override;
   [[nodiscard]] Status keep(const Hash128& id, std::string_view bytes,
                             const Cancellation& cancellation) override;
   [[nodiscard]] Result<LaneState> state(const std::string& lane) override;
@@ -142,6 +145,13 @@ Result<std::string> NatsBroker::ask(const Job& job, const Cancellation& cancella
     if (cancellation.requested())
       return fail(ErrorCode::cancelled, "cancelled while a job was waited for");
   }
+}
+
+void NatsBroker::take_back(const Job& job) {
+  if (!check_lane(job.lane)) return;
+  (void)core_->attempts->run(kMoment, kNever, [&](const Session& session) {
+    return LaneSweeper::remove(*session, job, kNever);
+  });
 }
 
 Status NatsBroker::keep(const Hash128& id, std::string_view bytes,

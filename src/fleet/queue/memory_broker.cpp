@@ -128,6 +128,11 @@ Result<std::string> MemoryBroker::ask(const Job& job, const Cancellation& cancel
   }
 }
 
+void MemoryBroker::take_back(const Job& job) {
+  const std::lock_guard lock(state_->mutex);
+  state_->lanes.remove(job);
+}
+
 Status MemoryBroker::keep(const Hash128& id, std::string_view bytes, const Cancellation&) {
   if (hash_text(bytes) != id)
     return fail(ErrorCode::invalid_argument, "bytes to be kept do not have the hash given");

@@ -15,6 +15,7 @@ class MemoryBroker final : public Broker {
   ~MemoryBroker() override;
 
   [[nodiscard]] Result<std::string> ask(const Job& job, const Cancellation& cancellation) override;
+  void take_back(const Job& job) override;
   [[nodiscard]] Status keep(const Hash128& id, std::string_view bytes,
                             const Cancellation& cancellation) override;
   [[nodiscard]] Result<LaneState> state(const std::string& lane) override;

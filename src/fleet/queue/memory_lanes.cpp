@@ -66,11 +66,20 @@ void MemoryLanes::give_back(const Handout& handout, Time when) {
 }
 
 void MemoryLanes::remove(const Handout& handout) {
-  Lane& lane = lanes_[handout.job.lane];
-  const auto found = lane.entries.find(handout.number);
+  remove(lanes_[handout.job.lane], handout.number);
+}
+
+void MemoryLanes::remove(const Job& job) {
+  Lane& lane = lanes_[job.lane];
+  const auto found = lane.numbers.find(job.id);
+  if (found != lane.numbers.end()) remove(lane, found->second);
+}
+
+void MemoryLanes::remove(Lane& lane, std::uint64_t number) {
+  const auto found = lane.entries.find(number);
   if (found == lane.entries.end()) return;
-  lane.later.erase({found->second.free_at, handout.number});
-  lane.free.erase(handout.number);
+  lane.later.erase({found->second.free_at, number});
+  lane.free.erase(number);
   lane.numbers.erase(found->second.job.id);
   lane.entries.erase(found);
 }

@@ -38,6 +38,7 @@ class MemoryLanes {
   void give_back(const Handout& handout, Time when);
   // Whoever has it.
   void remove(const Handout& handout);
+  void remove(const Job& job);
 
   [[nodiscard]] LaneState state(const std::string& lane, Time now);
   // When the next job of the lane becomes free by itself.
@@ -58,6 +59,7 @@ class MemoryLanes {
   };
 
   static void release(Lane& lane, Time now);
+  static void remove(Lane& lane, std::uint64_t number);
   // The entry as long as it is still in this worker's hands.
   Entry* held_entry(const Handout& handout);
   void move_to(const Handout& handout, Entry& entry, Time when);
