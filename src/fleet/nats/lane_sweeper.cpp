@@ -90,13 +90,17 @@ Result<bool> LaneSweeper::sweep(NatsSession& session, const std::string& lane, d
   return purge(session, {{"filter", lane_subjects(lane)}, {"seq", behind + 1}}, cancellation);
 }
 
-Result<bool> LaneSweeper::remove(NatsSession& session, const Job& job,
-                                 const Cancellation& cancellation) {
+Result<bool> LaneSweeper::remove_lost(NatsSession& session, const Job& job,
+                                      const Cancellation& cancellation) {
   const auto consumer = consumer_of(session, job.lane, cancellation);
   if (!consumer) return consumer.error();
   const bool all_handed_out =
       consumer->refusal == ApiRefusal::none && number_in(consumer->content, "num_pending", 1) == 0;
-  if (!all_handed_out) return false;
+  return all_handed_out ? remove(session, job, cancellation) : Result<bool>(false);
+}
+
+Result<bool> LaneSweeper::remove(NatsSession& session, const Job& job,
+                                 const Cancellation& cancellation) {
   return purge(session, {{"filter", job_subject(job.lane, job.id)}}, cancellation);
 }
 

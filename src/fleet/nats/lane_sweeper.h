@@ -31,8 +31,11 @@ class LaneSweeper {
   [[nodiscard]] Result<bool> sweep(NatsSession& session, const std::string& lane, double seconds,
                                    const Cancellation& cancellation);
 
-  // Removes a job that nobody wants or that nobody has come for in far too long. It may be under
-  // way: where it is queued again it is then done twice. Errors: io, cancelled.
+  // Removes a job for which nobody has come for far too long, though none waits. It may be under
+  // way: then it is done twice. Errors: io, cancelled.
+  [[nodiscard]] static Result<bool> remove_lost(NatsSession& session, const Job& job,
+                                                const Cancellation& cancellation);
+  // Removes a job, whoever has it. Whether it was there. Errors: io, cancelled.
   [[nodiscard]] static Result<bool> remove(NatsSession& session, const Job& job,
                                            const Cancellation& cancellation);
 

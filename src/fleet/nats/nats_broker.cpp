@@ -99,7 +99,7 @@ Result<std::optional<std::string>> NatsBroker::result_or_queue(NatsSession& sess
   const double waited = std::chrono::duration<double>(Clock::now() - since).count();
   if (queued && !*queued && waited > kPollSeconds) {
     const auto swept = waited > kFarTooLong
-                           ? LaneSweeper::remove(session, job, cancellation)
+                           ? LaneSweeper::remove_lost(session, job, cancellation)
                            : core_->sweeper.sweep(session, job.lane, kPollSeconds, cancellation);
     if (!swept) return swept.error();
     if (*swept) queued = queue(session, job, packed, cancellation);
