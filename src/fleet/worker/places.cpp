@@ -20,6 +20,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kLost{500};  // until the broker is asked again
 constexpr std::chrono::milliseconds kPoll{50};
+constexpr std::chrono::seconds kNews{1};
 constexpr const char* kWorking = "working";
 
 void post_presence(Broker& broker, const WorkerPresence& self, const WorkerTally& tally,
@@ -38,15 +39,22 @@ void post_presence(Broker& broker, const WorkerPresence& self, const WorkerTally
 void WorkerTally::began(const std::string& what) {
   const std::lock_guard lock(mutex_);
   ++busy_;
+  ++changes_;
   doing_ = what;
 }
 
 void WorkerTally::ended(double seconds, bool done) {
   const std::lock_guard lock(mutex_);
   --busy_;
+  ++changes_;
   busy_seconds_ += seconds;
   ++(done ? done_ : failed_);
   if (busy_ == 0) doing_.clear();
+}
+
+std::uint64_t WorkerTally::changes() const {
+  const std::lock_guard lock(mutex_);
+  return changes_;
 }
 
 void WorkerTally::describe(WorkerPresence& presence) const {
@@ -93,8 +101,10 @@ void run_places(Broker& broker, const WorkerPresence& self, const WorkerTally& t
     });
   }
   const auto start = Clock::now();
-  const std::chrono::duration<double> period(kPresenceSeconds / 3.0);
+  const auto period = std::chrono::duration_cast<Clock::duration>(
+      std::chrono::duration<double>(kPresenceSeconds / 3.0));
   auto next_post = start;
+  std::uint64_t told_changes = 0;
   std::optional<Clock::time_point> asked_to_leave;
   std::string retires;
   while (working.load() > 0) {
@@ -106,12 +116,15 @@ void run_places(Broker& broker, const WorkerPresence& self, const WorkerTally& t
     }
     if (asked_to_leave && now - *asked_to_leave > std::chrono::duration<double>(leave_seconds))
       stop.request();
-    if (now >= next_post) {
+    // News soon, but not each by itself.
+    const std::uint64_t changes = tally.changes();
+    if (now >= next_post || (changes != told_changes && now >= next_post - period + kNews)) {
+      told_changes = changes;
       const std::string state = !retires.empty() ? "retired: " + retires
                                 : asked_to_leave ? "leaving"
                                                  : kWorking;
       post_presence(broker, self, tally, state, start);
-      next_post = now + std::chrono::duration_cast<Clock::duration>(period);
+      next_post = now + period;
     }
     std::this_thread::sleep_for(kPoll);
   }

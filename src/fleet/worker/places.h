@@ -22,6 +22,8 @@ class WorkerTally {
  public:
   void began(const std::string& what);
   void ended(double seconds, bool done);
+  // How often anything began or ended.
+  [[nodiscard]] std::uint64_t changes() const;
   // Puts the numbers into a notice.
   void describe(WorkerPresence& presence) const;
 
@@ -30,6 +32,7 @@ class WorkerTally {
   int busy_ = 0;
   std::uint64_t done_ = 0;
   std::uint64_t failed_ = 0;
+  std::uint64_t changes_ = 0;
   double busy_seconds_ = 0.0;
   std::string doing_;
 };

@@ -86,6 +86,14 @@ TEST(CounterFacts, NamesWhatLatencyWaitsFor) {
 }
 
 // Whatever the hardware says: fractions are fractions, nothing is NaN, every name is known.
+TEST(RequiredWork, IsNoMoreThanTheManifestSaysMustMove) {
+  EXPECT_EQ(required_input_bytes(100.0, 100.0, std::nullopt), 100.0);
+  EXPECT_EQ(required_input_bytes(100.0, 100.0, 150.0), 50.0);  // half is hidden by a mask
+  EXPECT_EQ(required_input_bytes(100.0, 100.0, 200.0), 100.0);
+  EXPECT_EQ(required_input_bytes(100.0, 100.0, 900.0), 100.0);
+  EXPECT_EQ(required_input_bytes(100.0, 100.0, 60.0), 0.0);
+}
+
 TEST(CounterFacts, SurvivesGarbage) {
   const double odd[] = {0.0,
                         -1.0,

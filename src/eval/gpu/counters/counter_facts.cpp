@@ -215,6 +215,12 @@ std::string counter_bottleneck(const Facts& facts) {
   return fmt::format("exposed latency (waiting for {})", wait);
 }
 
+double required_input_bytes(double input_bytes, double output_bytes,
+                            std::optional<double> moved_bytes) {
+  if (!moved_bytes) return input_bytes;
+  return std::clamp(*moved_bytes - output_bytes, 0.0, input_bytes);
+}
+
 std::vector<std::string> missing_work(const CounterValues& candidate, const CounterValues& original,
                                       const RequiredWork& required) {
   std::vector<std::string> found;

@@ -39,6 +39,12 @@ struct RequiredWork {
   std::optional<double> flops = std::nullopt;  // where the manifest says so
 };
 
+// The input bytes that every correct kernel must read: all, but no more than is left of the bytes
+// that must move according to the manifest, where it gives them, once the outputs are written: what
+// a mask hides need not be read.
+[[nodiscard]] double required_input_bytes(double input_bytes, double output_bytes,
+                                          std::optional<double> moved_bytes);
+
 // Counters as witnesses that a candidate did its work: reads from DRAM, writes to the L2 and
 // executed instructions, against what the task requires and what the original did. Returns what is
 // suspicious, in words; empty when nothing is. Counters of both must come from cold caches.

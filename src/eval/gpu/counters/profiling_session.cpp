@@ -56,7 +56,14 @@ Result<CounterValues, Failure> ProfilingSession::profile(const PreparedCandidate
 
 RequiredWork ProfilingSession::required() const {
   if (!memory_) return {};
-  RequiredWork required{memory_->input_bytes(), memory_->output_bytes()};
+  std::optional<double> moved_bytes;
+  if (problem_.bytes) {
+    const auto bytes = problem_.bytes->evaluate(memory_->symbols());
+    if (bytes.ok() && *bytes > 0) moved_bytes = static_cast<double>(*bytes);
+  }
+  RequiredWork required{
+      required_input_bytes(memory_->input_bytes(), memory_->output_bytes(), moved_bytes),
+      memory_->output_bytes()};
   if (problem_.flops) {
     const auto flops = problem_.flops->evaluate(memory_->symbols());
     if (flops.ok() && *flops > 0) required.flops = static_cast<double>(*flops);
