@@ -164,7 +164,7 @@ bool run_workers(const Program& program, fleet::Broker& broker,
       const std::string why = fleet::FleetWorker(broker, options).run(program.interrupted());
       if (why.empty()) return;
       ++retired;
-      say(name + " has retired: " + why);
+      say(fmt::format("{} has retired: {}", name, why));
     });
   }
   for (std::thread& one : threads)

@@ -234,7 +234,7 @@ AnswerTrial FleetMeasurer::try_answer(const Candidate* answer, bool sanitize,
       sum.speedup = std::move(one.measurement.speedup);
   }
   if (measured == 2) trial.notes.push_back("measured on two GPUs: " + asked[0] + ", " + asked[1]);
-  if (measured == 1) trial.notes.push_back("measured on one GPU alone, as no other was there");
+  if (measured == 1) trial.notes.emplace_back("measured on one GPU alone, as no other was there");
   if (measured == 0 && trial.notes.empty())
     trial.notes.emplace_back("the answer was not measured once more: no GPU of the fleet is there");
   return trial;

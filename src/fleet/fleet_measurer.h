@@ -23,8 +23,8 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -104,7 +104,7 @@ class FleetMeasurer final : public Evaluator {
   std::string chosen_lane_;    // of the GPU that confirms
   double unit_seconds_ = 0.0;  // the original's, on the GPU that answered first
   std::map<std::pair<std::string, std::uint64_t>, Measurement> uses_;  // by worker and process
-  std::set<Hash128> verified_;  // candidates that were confirmed here, too
+  std::unordered_set<Hash128> verified_;  // candidates that were confirmed here, too
 };
 
 }  // namespace regraph::fleet

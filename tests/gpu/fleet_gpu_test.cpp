@@ -53,18 +53,18 @@ class MeasuredByAFleet : public test::GpuTest {
   void SetUp() override {
     GpuTest::SetUp();
     if (IsSkipped()) return;
-    auto folder = TemporaryDirectory::create("regraph-fleet-gpu");
-    ASSERT_TRUE(folder);
-    folder_.emplace(std::move(*folder));
-    kernel_ = folder_->path() / "twice.cu";
-    ASSERT_TRUE(write_file(kernel_, kSource));
-    ASSERT_TRUE(write_file(folder_->path() / "twice.regraph.yaml", kManifest));
-    installation_ = Installation::of_program(test::beside_this_program("gpu_test"));
-    installation_.cache_directory = folder_->path() / "cache";
+    auto made = TemporaryDirectory::create("regraph-fleet-gpu");
+    ASSERT_TRUE(made);
+    folder.emplace(std::move(*made));
+    kernel = folder->path() / "twice.cu";
+    ASSERT_TRUE(write_file(kernel, kSource));
+    ASSERT_TRUE(write_file(folder->path() / "twice.regraph.yaml", kManifest));
+    installation = Installation::of_program(test::beside_this_program("gpu_test"));
+    installation.cache_directory = folder->path() / "cache";
   }
   void TearDown() override {
-    leave_.request();
-    for (std::thread& one : workers_)
+    leave.request();
+    for (std::thread& one : workers)
       one.join();
   }
 
@@ -82,36 +82,36 @@ class MeasuredByAFleet : public test::GpuTest {
     options.judge.program = test::beside_this_program("regraph-judge");
     for (char** variable = environ; *variable != nullptr; ++variable)
       options.judge.environment.emplace_back(*variable);
-    options.files = folder_->path() / "files";
+    options.files = folder->path() / "files";
     options.leave_seconds = 5.0;
     options.report = [](const std::string& text) { std::printf("%s\n", text.c_str()); };
     const auto health =
         fleet::health_of_gpu(test::beside_this_program("regraph-eval"), 0, options.self.gpu.bus_id);
     options.find_trouble = [health](bool suspected) { return health->trouble(suspected); };
-    workers_.emplace_back([this, options = std::move(options)] {
-      EXPECT_EQ(fleet::FleetWorker(*broker_, options).run(leave_), "");
+    workers.emplace_back([this, options = std::move(options)] {
+      EXPECT_EQ(fleet::FleetWorker(*broker, options).run(leave), "");
     });
   }
 
   std::unique_ptr<Session> open() {
     SessionOptions options;
-    options.problem.kernel_file = kernel_.string();
+    options.problem.kernel_file = kernel.string();
     options.evaluator = "gpu-only";
     options.policy = "none";
-    options.fleet = {broker_, kVersion, {machine().device()}, [](const std::string& text) {
+    options.fleet = {broker, kVersion, {machine().device()}, [](const std::string& text) {
                        std::printf("%s\n", text.c_str());
                      }};
-    auto session = Session::open(options, installation_, machine().never());
+    auto session = Session::open(options, installation, machine().never());
     EXPECT_TRUE(session) << session.error().message;
     return session ? std::move(*session) : nullptr;
   }
 
-  std::optional<TemporaryDirectory> folder_;
-  std::filesystem::path kernel_;
-  Installation installation_;
-  std::shared_ptr<fleet::MemoryBroker> broker_ = std::make_shared<fleet::MemoryBroker>();
-  Cancellation leave_;
-  std::vector<std::thread> workers_;
+  std::optional<TemporaryDirectory> folder;
+  std::filesystem::path kernel;
+  Installation installation;
+  std::shared_ptr<fleet::MemoryBroker> broker = std::make_shared<fleet::MemoryBroker>();
+  Cancellation leave;
+  std::vector<std::thread> workers;
 };
 
 TEST_F(MeasuredByAFleet, AnswersAreTriedOnTwoWorkers) {
