@@ -32,8 +32,9 @@
 namespace regraph::cli {
 namespace {
 
-// Judges that take turns on one GPU: while one is timed others are compiled and verified.
-constexpr int kGpuPlaces = 4;
+// Judges that take turns on one GPU: while one times the other compiles and verifies. Each times the
+// original for itself, which more of them would make longer.
+constexpr int kGpuPlaces = 2;
 
 struct WorkerOptions {
   FleetFlags fleet;
@@ -247,7 +248,7 @@ int run(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--gpu-places", options.gpu_places,
                  "candidates a GPU at once: they are verified side by side and take turns on it "
-                 "(default: 4, or as many as there are processors)")
+                 "(default: 2, or as many as there are processors)")
       ->check(CLI::Range(1, 64));
   add_model_server_options(app, options.model);
   app.add_option("--llm-places", options.model_places, "questions to the model at once")

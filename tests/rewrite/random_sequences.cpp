@@ -2,6 +2,7 @@
 
 #include "base/random.h"
 #include "rewrite/ast_rewriter.h"
+#include "source/walk.h"
 
 #include <gtest/gtest.h>
 
@@ -10,6 +11,8 @@
 #include <cstdlib>
 #include <functional>
 #include <iostream>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -56,6 +59,26 @@ void print_tally(const std::string& step, const StepTally& counts, bool with_rea
     by_count.emplace(count, reason);
   for (const auto& [count, reason] : by_count)
     std::cout << "    " << count << "  " << reason << "\n";
+}
+
+// A name that is declared where it means something already; empty: there is none. Steps that copy
+// statements into inner blocks would change its meaning there.
+std::string hidden_name(const source::Block& block, std::set<std::string> known) {
+  for (const source::StmtPtr& stmt : block) {
+    std::string hidden;
+    const auto declare = [&](const source::Stmt& part, std::set<std::string>& scope) {
+      const auto* declaration = dynamic_cast<const source::Declaration*>(&part);
+      if (declaration != nullptr && !scope.insert(declaration->variable.name).second)
+        hidden = declaration->variable.name;
+    };
+    declare(*stmt, known);
+    std::set<std::string> inside = known;
+    source::for_each_header(*stmt, [&](const source::StmtPtr& part) { declare(*part, inside); });
+    if (hidden.empty()) hidden = hidden_name(source::body_of(*stmt), inside);
+    if (hidden.empty()) hidden = hidden_name(source::otherwise_of(*stmt), inside);
+    if (!hidden.empty()) return hidden;
+  }
+  return "";
 }
 
 // The choices of all steps that apply to the state; refusals are counted.
@@ -116,6 +139,10 @@ RandomSequence random_sequence(const KernelCase& kernel, const std::string& name
         choose(options, random_bits(kSeed, kernel_number, number, position));
     ++tallies[proposal.step].applied;
     sequence.history += " | " + proposal.text();
+    std::set<std::string> parameters;
+    for (const source::KernelParameter& parameter : next.unit.kernel.parameters)
+      parameters.insert(parameter.name);
+    EXPECT_EQ(hidden_name(next.unit.kernel.body, parameters), "") << sequence.history;
     // `options` owns `next`.
     rewrite::KernelState copy = next;
     sequence.state = std::move(copy);

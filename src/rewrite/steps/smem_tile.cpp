@@ -128,9 +128,13 @@ class Tiler {
     if (is_shortened && plan_.copies.vectors) {
       // The last strip, if it is not a whole one, runs as a loop.
       Names names(kernel_);
-      names.take(plan_.inner);
-      for (const std::string& name : source::declared_names(body))
+      for (const std::string& name : {plan_.inner, plan_.outer, thread_})
         names.take(name);
+      for (const StagedArray& array : plan_.arrays)
+        names.take(array.tile);
+      for (const Block& beside : {body, strip})
+        for (const std::string& name : source::declared_names(beside))
+          names.take(name);
       const Block last = names.renamed({source::counted_loop(plan_.inner, source::integer(0), rest,
                                                              1, std::move(body), kNeverUnroll)});
       strip.push_back(source::branch(
