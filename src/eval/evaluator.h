@@ -50,7 +50,7 @@ class Evaluator {
   enum class Ahead : std::uint8_t {
     nothing,
     preparation,  // prepare(); evaluate() needs more than processor time, or is not deterministic
-    evaluation,   // evaluate(): it costs nothing that somebody else would need
+    evaluation,   // evaluate(): it is deterministic and costs processor time only
   };
   [[nodiscard]] virtual Ahead may_work_ahead() const { return Ahead::nothing; }
 

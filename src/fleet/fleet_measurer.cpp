@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <future>
 #include <thread>
 #include <utility>
 
@@ -14,6 +15,8 @@ namespace regraph::fleet {
 namespace {
 
 constexpr std::chrono::milliseconds kPause{500};
+// Of an answer's trial: processes of its own, and several checking tools.
+constexpr double kTrialSeconds = 300.0;
 constexpr std::size_t kMostWorkers = 1000;  // notices read; a board is open to whoever may write
 constexpr std::string_view kOwnLane = "gpu-";
 
@@ -60,6 +63,12 @@ Evaluation FleetMeasurer::evaluate(const Candidate& candidate, const EvaluationB
   const EvaluationJob evaluation = job_for(candidate, budget);
   const Job job = job_of(options_.lane, evaluation);
   const bool confirming = budget.effort == EvaluationBudget::Effort::confirmation;
+  // Meanwhile. Without it the future is not valid.
+  std::future<Evaluation> here;
+  if (confirming ? is_first_confirmation(candidate) : spot_check_.chooses(job.id)) {
+    here = std::async(std::launch::async,
+                      [&] { return here_.evaluate(candidate, budget, cancellation); });
+  }
   Result<EvaluationAnswer> answer =
       confirming ? ask_one_gpu(evaluation, cancellation) : desk_.ask(job, cancellation);
   if (!answer && (cancellation.requested() || answer.error().code == ErrorCode::cancelled)) {
@@ -74,15 +83,16 @@ Evaluation FleetMeasurer::evaluate(const Candidate& candidate, const EvaluationB
   }
   spot_check_.count_remote();
   take_up(*answer);
-  bool checks = spot_check_.chooses(job.id);
-  if (confirming) {
-    // Each finalist once: the seed of later rounds is the same.
-    const std::lock_guard lock(mutex_);
-    checks =
-        verified_.insert(Hasher().add(candidate.source).add(candidate.plan.text()).finish()).second;
-  }
-  if (!checks) return std::move(*answer->evaluation);
-  return verified(std::move(*answer->evaluation), answer->worker, candidate, budget, cancellation);
+  Evaluation& remote = *answer->evaluation;
+  if (!here.valid() || !remote.correct()) return std::move(remote);
+  return verified(std::move(remote), here.get(), answer->worker, cancellation);
+}
+
+// Each finalist is verified here once: the seed of later rounds is the same.
+bool FleetMeasurer::is_first_confirmation(const Candidate& candidate) {
+  const std::lock_guard lock(mutex_);
+  return verified_.insert(Hasher().add(candidate.source).add(candidate.plan.text()).finish())
+      .second;
 }
 
 EvaluationJob FleetMeasurer::job_for(const Candidate& candidate,
@@ -98,12 +108,9 @@ EvaluationJob FleetMeasurer::job_for(const Candidate& candidate,
 }
 
 // What is wrong here is wrong; what a GPU alone shows cannot be seen here.
-Evaluation FleetMeasurer::verified(Evaluation remote, const std::string& worker,
-                                   const Candidate& candidate, const EvaluationBudget& budget,
+Evaluation FleetMeasurer::verified(Evaluation remote, Evaluation here, const std::string& worker,
                                    const Cancellation& cancellation) {
-  if (!remote.correct()) return remote;
   spot_check_.count_checked();
-  Evaluation here = here_.evaluate(candidate, budget, cancellation);
   if (cancellation.requested() || here.correct() || is_untold(here)) return remote;
   spot_check_.distrust();
   desk_.report_once(
@@ -202,7 +209,9 @@ AnswerTrial FleetMeasurer::try_answer(const Candidate* answer, bool sanitize,
   const Measurement before = use();
   trial.measurement = before;
   if (answer == nullptr || cancellation.requested()) return trial;
-  EvaluationJob evaluation = job_for(*answer, {});
+  EvaluationBudget budget;
+  budget.wall_seconds = kTrialSeconds;
+  EvaluationJob evaluation = job_for(*answer, budget);
   evaluation.task = EvaluationJob::Task::try_answer;
   evaluation.sanitize = sanitize;
   std::vector<std::string> asked;

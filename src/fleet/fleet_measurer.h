@@ -33,7 +33,6 @@ namespace regraph::fleet {
 struct FleetMeasurerOptions {
   std::string lane;  // of all GPUs that may measure (lanes.h)
   ProblemText problem;
-  int gpus = 1;          // in the fleet: with several, some would have nothing to do at times
   std::string occasion;  // of this use: what another one measured is not taken for it
   // Of how many candidates one is verified here, too; 0: none. Workers cannot tell which.
   int checked_share = 16;
@@ -53,12 +52,6 @@ class FleetMeasurer final : public Evaluator {
   // Workers may be away for hours: a search waits.
   [[nodiscard]] double longest_seconds(const EvaluationBudget& budget, int calls) const override;
   void limit_threads(int threads) override;
-  // A search has but a few candidates at a time that it must know of: idle GPUs measure what it may
-  // ask for next. A single GPU has enough to do.
-  [[nodiscard]] Ahead may_work_ahead() const override {
-    return options_.gpus > 1 ? Ahead::evaluation : Ahead::nothing;
-  }
-
   // How the fleet's GPUs were used and, where there is an answer, what they make of it. Cancelled
   // or without a worker that can, a note says so.
   [[nodiscard]] AnswerTrial try_answer(const Candidate* answer, bool sanitize,
@@ -89,8 +82,9 @@ class FleetMeasurer final : public Evaluator {
   [[nodiscard]] std::optional<Gpu> chosen(const Cancellation& cancellation);
   // Puts the time into the search's unit.
   void take_up(EvaluationAnswer& answer);
-  [[nodiscard]] Evaluation verified(Evaluation remote, const std::string& worker,
-                                    const Candidate& candidate, const EvaluationBudget& budget,
+  [[nodiscard]] bool is_first_confirmation(const Candidate& candidate);
+  // What it is, where it was verified here, too.
+  [[nodiscard]] Evaluation verified(Evaluation remote, Evaluation here, const std::string& worker,
                                     const Cancellation& cancellation);
   [[nodiscard]] Measurement use() const;
 

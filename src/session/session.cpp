@@ -90,12 +90,10 @@ struct Session::State {
     if (!problem) return usage("the problem cannot be handed on: " + problem.error().message);
     if (const auto& gpu = opened->device.fleet_gpu) {
       fleet_lane = fleet::measurement_lane(workers.version, gpu->name);
-      const auto gpus = std::ranges::count(workers.gpus, gpu->name, &gpu::DeviceProperties::name);
       measuring = std::make_unique<fleet::FleetMeasurer>(
           *fleet_broker, *fleet_broker, *evaluator.evaluator,
           fleet::FleetMeasurerOptions{.lane = fleet_lane,
                                       .problem = *std::move(problem),
-                                      .gpus = static_cast<int>(gpus),
                                       .occasion = fleet::new_occasion(),
                                       .report = workers.report});
       return {};
