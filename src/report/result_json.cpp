@@ -1,4 +1,5 @@
 #include "kernel/caveats.h"
+#include "report/likely_answer.h"
 #include "report/run_report.h"
 
 #include <nlohmann/json.hpp>
@@ -168,6 +169,22 @@ Json baseline_json(const Evaluation& evaluation) {
   return json;
 }
 
+// What may be faster and is not claimed to be; null where there is none.
+Json likely_json(const RunReport& report) {
+  const auto likely = likely_answer(report);
+  if (!likely) return nullptr;
+  Json json = time_json(likely->state->evaluation.time);
+  json["path"] = report.directory + "/likely.cu";
+  json["manifest"] = report.directory + "/likely.regraph.yaml";
+  json["speedup"] = likely->speedup;
+  json["speedup_interval"] = {likely->low, likely->high};
+  json["steps"] = Json::array();
+  for (const StepProposal& step : likely->steps)
+    json["steps"].push_back(step_json(step));
+  json["assumptions"] = likely->state->candidate->assumptions;
+  return json;
+}
+
 Json best_json(const RunReport& report) {
   const Evaluation& evaluation = report.outcome.best_evaluation;
   Json json = time_json(evaluation.time);
@@ -244,6 +261,7 @@ std::string result_json(const RunReport& report) {
   json["best"] = best_json(report);
   json["speedup"] = report.speedup();
   json["speedup_interval"] = {report.speedup_low(), report.speedup_high()};
+  json["likely"] = likely_json(report);
   json["search"] = report.config.searcher;
   if (!report.config.policy.empty()) json["policy"] = report.config.policy;
   json["learns"] = report.config.learn;

@@ -1,5 +1,6 @@
 #include "kernel/caveats.h"
 #include "report/hand_back_text.h"
+#include "report/likely_answer.h"
 #include "report/run_report.h"
 
 #include <fmt/format.h>
@@ -187,6 +188,7 @@ std::string result_text(const RunReport& report) {
   const std::string how = report.measurement
                               ? "times are measured on " + report.measurement->gpu
                               : std::string("times are predicted by the model, no GPU was used");
+  const std::optional<LikelyAnswer> likely = likely_answer(report);
   std::string text;
   auto out = std::back_inserter(text);
   fmt::format_to(out, "{} on {} ({})\n\n", report.problem.signature.name, report.device.name, how);
@@ -194,8 +196,12 @@ std::string result_text(const RunReport& report) {
   if (report.outcome.improved()) {
     append_best(report, text);
   } else {
-    fmt::format_to(out,
-                   "  best      no candidate is faster beyond the uncertainty of the times\n\n");
+    text += "  best      no candidate is faster beyond the uncertainty of the times\n";
+    if (likely) {
+      fmt::format_to(out, "  likely    {} [{:.2f}x, {:.2f}x], predicted: worth a measurement\n",
+                     likely_text(*likely), likely->low, likely->high);
+    }
+    text += "\n";
     if (!report.rewritable) {
       fmt::format_to(out, "  the built-in rewriter could not work on this kernel: {}\n\n",
                      report.opaque_reason);
@@ -229,6 +235,11 @@ std::string result_text(const RunReport& report) {
   fmt::format_to(out, "  {}/best.regraph.yaml its manifest: the two are an input of their own\n",
                  report.directory);
   fmt::format_to(out, "  {}/best.diff         against the original\n", report.directory);
+  if (likely) {
+    fmt::format_to(
+        out, "  {}/likely.cu         what is likely faster; likely.regraph.yaml is its manifest\n",
+        report.directory);
+  }
   if (outcome.improved() && report.hand_back && !report.hand_back->patch.empty()) {
     const std::string& folder = report.hand_back->folder;
     fmt::format_to(out,

@@ -3,6 +3,7 @@
 #include "base/files.h"
 #include "base/unified_diff.h"
 #include "kernel/manifest.h"
+#include "report/likely_answer.h"
 #include "report/t4_json.h"
 
 #include <cerrno>
@@ -149,6 +150,15 @@ Status write_run_directory(const RunReport& report) {
       report.outcome.improved() && report.hand_back && !report.hand_back->patch.empty();
   if (patched) {
     if (Status status = write_file(directory / "best.patch", report.hand_back->patch); !status)
+      return status;
+  }
+  if (const auto likely = likely_answer(report)) {
+    const Candidate& candidate = *likely->state->candidate;
+    if (Status status = write_file(directory / "likely.cu", candidate.source); !status)
+      return status;
+    if (Status status =
+            write_file(directory / "likely.regraph.yaml", write_manifest(problem, candidate.plan));
+        !status)
       return status;
   }
   for (const auto& [file, content] : files) {
