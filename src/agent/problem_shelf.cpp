@@ -6,6 +6,7 @@
 #include "session/toolchain.h"
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 namespace regraph::agent {
@@ -97,6 +98,7 @@ Result<AgentProblem*, SessionError> ProblemShelf::open_session(const std::string
   std::erase_if(open_, [](const auto& problem) { return problem->session().measures(); });
   auto session = Session::open(options_of(id, definition), installation_, cancellation);
   if (!session) return std::move(session).error();
+  (*session)->limit_threads(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
   auto expander = (*session)->expander({}, (*session)->configuration());
   if (!expander) return std::move(expander).error();
   auto toolchain = find_toolchain(installation_, (*session)->device().architecture);

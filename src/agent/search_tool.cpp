@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::int64_t kUsualEvaluations = 30;
 constexpr int kMostRunsOfProblem = 10'000;
+// Of the seconds of a call, for looking; the rest is for confirming what was found.
+constexpr double kShareForLooking = 0.7;
 // What a finished run's exit code would have been (regraph-search).
 constexpr int kFoundFaster = 0;
 constexpr int kFoundNone = 3;
@@ -71,6 +73,7 @@ SearchConfig config_of(const ToolContext& context, const Session& session) {
   const std::int64_t asked =
       integer_argument(context, "evaluations", std::min(kUsualEvaluations, most));
   config.budget.evaluations = static_cast<int>(std::clamp<std::int64_t>(asked, 1, most));
+  config.budget.wall_seconds = kShareForLooking * context.options.call_seconds;
   config.seed = static_cast<std::uint64_t>(std::max<std::int64_t>(
       integer_argument(context, "seed", static_cast<std::int64_t>(config.seed)), 0));
   const int processors = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));

@@ -35,6 +35,10 @@ ToolResult judged(const ToolContext& context, ToolResult (*tool)(const ToolConte
     const Evaluation evaluation = subject.problem->judge(*subject.candidate, context.cancellation);
     facts.outcome = score::outcome_of(evaluation.verdict);
     facts.seconds = evaluation.time.median_seconds;
+    // No part of the reward, but of what is known of an answer.
+    facts.original_seconds = facts.parent_seconds =
+        subject.problem->judge(subject.problem->session().original(), context.cancellation)
+            .time.median_seconds;
   }
   return with_reward(std::move(result), facts, timed);
 }
