@@ -119,7 +119,8 @@ Result<std::vector<DatasetUnit>, SessionError> find_units(
   for (const std::string& source : options.sources) {
     const std::filesystem::path place(source);
     std::error_code ignored;
-    if (std::filesystem::exists(place / dataset::kChecksumsFile, ignored)) {
+    if (std::filesystem::exists(place / dataset::kChecksumsFile, ignored) ||
+        std::filesystem::exists(place / dataset::kCollectedFile, ignored)) {
       sets.push_back(place);
       continue;
     }
@@ -130,7 +131,8 @@ Result<std::vector<DatasetUnit>, SessionError> find_units(
     }
     if (kind == UnitKind::walks && options.walks == 0) {
       return usage(source +
-                   ": neither a run's directory nor a data set; kernels are sources with "
+                   ": neither a run's directory, nor a data set, nor a workspace of regraph-mcp; "
+                   "kernels are sources with "
                    "--walks N");
     }
     const auto corpus = learn::read_corpus(place);
@@ -177,7 +179,9 @@ dataset::Collected collect_units(const Program& program, const DatasetOptions& o
     merger.add(std::move(lost));
   }
   for (const std::filesystem::path& set : sets) {
-    auto collected = dataset::read_data_set(set);
+    const std::filesystem::path loose = set / dataset::kCollectedFile;
+    auto collected = std::filesystem::exists(loose, ignored) ? read_result(loose.string())
+                                                             : dataset::read_data_set(set);
     if (!collected) {
       program.say("left out: " + collected.error().message);
       continue;

@@ -1,11 +1,11 @@
 #include "cli/dry_run.h"
 
-#include "regraph/edge_scorer.h"
 #include "regraph/graph_example.h"
 #include "regraph/step_graph.h"
 #include "report/dry_run.h"
 #include "session/expanders.h"
 #include "session/opened_problem.h"
+#include "session/ranked_steps.h"
 
 #include <fmt/format.h>
 
@@ -39,19 +39,6 @@ void preview_prompts(const LanguageModel& model, const Session& session, int eva
   report.cost = model.estimate(evaluations, *apply, propose);
 }
 
-PriorParts parts_of(const StepGraph& graph, const StepProposal& proposal, const Facts& facts,
-                    const GainSource& source) {
-  const bool by_rewriter = !proposal.parameters.contains(kAppliedBy);
-  const auto expected = graph.expectation(proposal.step, by_rewriter, {}, facts, source);
-  PriorParts parts{expected.evidence, expected.published, expected.log_gain, 0,
-                   proposal.correction};
-  if (const Step* step = graph.find(proposal.step)) {
-    for (const auto& [device, statistics] : step->learned.by(source.method))
-      parts.families += statistics.families;
-  }
-  return parts;
-}
-
 }  // namespace
 
 Result<std::string, SessionError> dry_run(Session& session, const SearchOptions& options,
@@ -70,21 +57,13 @@ Result<std::string, SessionError> dry_run(Session& session, const SearchOptions&
         FailureCause::unusable_kernel,
         fmt::format("the original: {}: {}", name(evaluation.verdict), evaluation.message)};
   }
-  auto proposals = (*expander)->expander().propose(session.original(), context, cancellation);
-  if (const EdgeScorer* scorer = session.scorer())
-    scorer->score(session.original(), context, proposals);
-  const GainSource source{session.device().name, evaluation.time.method};
-  auto priors = session.graph().priors({}, evaluation.facts, source, proposals);
-  std::vector<PriorParts> parts;
-  parts.reserve(proposals.size());
-  for (const StepProposal& proposal : proposals)
-    parts.push_back(parts_of(session.graph(), proposal, evaluation.facts, source));
+  RankedSteps steps = ranked_steps(session, **expander, session.original(), context, cancellation);
   DryRunReport report{session.problem(),
                       session.device(),
                       evaluation,
-                      std::move(proposals),
-                      std::move(priors),
-                      std::move(parts),
+                      std::move(steps.proposals),
+                      std::move(steps.priors),
+                      std::move(steps.parts),
                       session.opened().opaque_reason};
   const rewrite::AstRewriter* rewriter = (*expander)->rewriter();
   if (options.verbose && rewriter != nullptr && session.opened().rewritable)

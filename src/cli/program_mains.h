@@ -15,5 +15,6 @@ namespace regraph::cli {
 [[nodiscard]] int score_worker_main(int argc, char** argv);
 [[nodiscard]] int worker_main(int argc, char** argv);
 [[nodiscard]] int judge_main(int argc, char** argv);
+[[nodiscard]] int mcp_main(int argc, char** argv);
 
 }  // namespace regraph::cli

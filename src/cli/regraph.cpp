@@ -24,6 +24,7 @@ constexpr Entry kPrograms[] = {
     {"score-worker", regraph::cli::score_worker_main},
     {"worker", regraph::cli::worker_main},
     {"judge", regraph::cli::judge_main},
+    {"mcp", regraph::cli::mcp_main},
 };
 
 constexpr std::string_view kPrefix = "regraph-";

@@ -6,6 +6,7 @@
 #include "report/comparison_text.h"
 #include "search/final_selection.h"
 #include "session/candidate_file.h"
+#include "session/compared_candidate.h"
 #include "session/opened_problem.h"
 #include "session/session.h"
 #include "session/session_policy.h"

@@ -8,7 +8,6 @@
 #include "cli/search_capture.h"
 #include "cli/search_options.h"
 #include "fleet/chat_job.h"
-#include "kernel/manifest.h"
 #include "report/failed_steps.h"
 #include "report/page/page.h"
 #include "report/progress.h"
@@ -16,6 +15,7 @@
 #include "report/run_report.h"
 #include "session/evaluators.h"
 #include "session/expanders.h"
+#include "session/initial_manifest.h"
 #include "session/load_graph.h"
 #include "session/opened_problem.h"
 #include "session/recorded_run.h"
@@ -69,22 +69,6 @@ SearchConfig config_of(const SearchOptions& options, const Session& session, int
     config.check_seconds = options.check_seconds;
   }
   return config;
-}
-
-// The effective manifest, with what was assumed and what is missing as comments.
-std::string initial_manifest(const OpenedProblem& opened) {
-  const Problem& problem = opened.problem;
-  std::string text = fmt::format("# Problem of {}\n", problem.source_path);
-  for (const std::string& missing : opened.to_fill_in)
-    text += "# FILL IN " + missing + "\n";
-  for (const std::string& note : problem.notes)
-    text += "# assumed: " + note + "\n";
-  if (!opened.opaque_reason.empty()) {
-    std::string reason = opened.opaque_reason;
-    std::replace(reason.begin(), reason.end(), '\n', ' ');
-    text += "# the built-in rewriter cannot work on this kernel: " + reason + "\n";
-  }
-  return text + write_manifest(problem, problem.launch);
 }
 
 void show_notes(const OpenedProblem& opened, const SearchOptions& options) {

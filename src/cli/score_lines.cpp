@@ -1,6 +1,8 @@
 #include "cli/score_lines.h"
 
+#include "report/comparison_text.h"
 #include "session/candidate_file.h"
+#include "session/compared_candidate.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -47,29 +49,6 @@ Result<CandidateLine, SessionError> read_line(const std::string& line) {
 }
 
 }  // namespace
-
-ComparedKernel compared(Session& session, const std::string& name,
-                        Result<Candidate, SessionError> candidate, ComparisonDepth depth,
-                        const Cancellation& cancellation) {
-  ComparedKernel result;
-  result.name = name;
-  if (!candidate) {
-    result.no_reason = candidate.error().message;
-    return result;
-  }
-  KernelComparison comparison = session.compare(*candidate, cancellation, depth);
-  result.equal = comparison.confirmed;
-  result.same_code = comparison.confirmed &&
-                     comparison.candidate.machine_code == comparison.original.machine_code &&
-                     comparison.candidate.machine_code != Hash128{} &&
-                     candidate->plan == session.original().plan;
-  result.evaluation = std::move(comparison.candidate);
-  result.verdict = comparison.verdict;
-  result.speedup = comparison.speedup;
-  result.measured = std::move(comparison.measured);
-  result.notes = std::move(comparison.notes);
-  return result;
-}
 
 int score_lines(const Program& program, Session& session, const Evaluation& original,
                 ComparisonDepth depth) {

@@ -2,17 +2,9 @@
 #pragma once
 
 #include "cli/program.h"
-#include "report/comparison_text.h"
 #include "session/session.h"
 
-#include <string>
-
 namespace regraph::cli {
-
-// The candidate beside the original, or why there is none.
-[[nodiscard]] ComparedKernel compared(Session& session, const std::string& name,
-                                      Result<Candidate, SessionError> candidate,
-                                      ComparisonDepth depth, const Cancellation& cancellation);
 
 // Lines of JSON on standard input, {"name", "source", "launch"}, launch being optional; a line for
 // each on standard output. A line that cannot be read gets an answer that says so. Returns the exit

@@ -37,6 +37,9 @@ class CollectionMerger {
   std::set<std::string> answers_;
 };
 
+// The file of a folder that regraph-mcp collected pairs in; the folder is a source as it is.
+inline constexpr const char* kCollectedFile = "collected.txt";
+
 // As lines of JSON, "regraph-collected/1"; the reader gives back an equal one. Errors start with
 // `name` and the line: parse.
 [[nodiscard]] std::string collected_text(const Collected& collected);

@@ -43,6 +43,8 @@ struct Session::State {
   std::unique_ptr<OpenedProblem> opened;
   SessionEvaluator evaluator;
   std::shared_ptr<fleet::Broker> fleet_broker;
+  // Where times are predicted: it does not change from one comparison to the next.
+  std::optional<Evaluation> original_evaluation;
   std::string fleet_lane;  // of workers that evaluate; empty: candidates are evaluated here
   std::unique_ptr<fleet::FleetEvaluator> predicting;  // at most one of these two
   std::unique_ptr<fleet::FleetMeasurer> measuring;
@@ -297,7 +299,13 @@ KernelComparison Session::compare(const Candidate& candidate, const Cancellation
   KernelComparison comparison;
   const SearchConfig config = configuration();
   const EvaluationBudget first = first_look(config);
-  comparison.original = evaluate(original(), first, cancellation);
+  std::optional<Evaluation>& known = state_->original_evaluation;
+  if (known) {
+    comparison.original = *known;
+  } else {
+    comparison.original = evaluate(original(), first, cancellation);
+    if (!measures() && comparison.original.correct()) known = comparison.original;
+  }
   comparison.candidate = evaluate(candidate, first, cancellation);
   if (!comparison.original.correct() || !comparison.candidate.correct()) return comparison;
   if (depth == ComparisonDepth::whole) {
