@@ -3,7 +3,6 @@
 #include "kernel/caveats.h"
 #include "llm/prompt/problem_text.h"
 #include "report/run_report.h"
-#include "session/candidate_file.h"
 
 #include <fmt/format.h>
 
@@ -70,9 +69,9 @@ std::variant<Subject, ToolResult> subject_of(const ToolContext& context) {
     subject.candidate = session.original();
     return subject;
   }
-  auto candidate = read_candidate_text(
-      session, "the candidate", source->empty() ? session.original().source : *source,
-      launch == nullptr ? std::string() : launch->dump(), context.cancellation);
+  auto candidate = subject.problem->read(source->empty() ? session.original().source : *source,
+                                         launch == nullptr ? std::string() : launch->dump(),
+                                         context.cancellation);
   if (candidate) {
     subject.candidate = *std::move(candidate);
   } else if (candidate.error().cause == FailureCause::unusable_kernel) {

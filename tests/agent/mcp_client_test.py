@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import queue
+import select
 import signal
 import subprocess
 import sys
@@ -365,7 +366,8 @@ class Tests:
                            + VECADD.replace("a[i]", "S<100000>::v + a[i]"),
                            VECADD.replace("sum[i] = ", 'asm volatile("trap;"); sum[i] = ')]:
                 result = client.call("score", problem=problem, source=source, depth="once")
-                assert result["isError"] or not result["structuredContent"]["equal"], result["content"][0]["text"][:300]
+                # Blocks in each other are no crime: what counts is that there is an answer, and no claim.
+                assert result["isError"] or not result["structuredContent"].get("faster"), result["content"][0]["text"][:300]
                 result = client.call("open_problem", source=source, manifest=VECADD_MANIFEST)
                 assert result["content"][0]["text"]
             for launch in [{"block": [0]}, {"block": [4096]}, {"block": [-1]}, {"block": [256], "grid": ["1/0"]},
@@ -383,13 +385,16 @@ class Tests:
         # One that asks and never reads.
         process = subprocess.Popen([self.options.program, "--device", "h200", "--workspace", str(self.folder)],
                                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        with contextlib.suppress(BrokenPipeError):
-            os.set_blocking(process.stdin.fileno(), False)
-            for _ in range(2000):
-                try:
-                    os.write(process.stdin.fileno(), b'{"jsonrpc":"2.0","id":1,"method":"nothing"}\n' * 20)
-                except BlockingIOError:
-                    break
+        os.set_blocking(process.stdin.fileno(), False)
+        full = 0
+        while full < 10:  # it takes no more: it waits for its answers to be read
+            try:
+                os.write(process.stdin.fileno(), b'{"jsonrpc":"2.0","id":1,"method":"nothing"}\n' * 20)
+                full = 0
+            except BlockingIOError:
+                full += 1
+                time.sleep(0.1)
+        assert select.select([process.stdout], [], [], PATIENCE)[0]
         process.send_signal(signal.SIGTERM)
         code = process.wait(timeout=30)
         process.stdout.close()
