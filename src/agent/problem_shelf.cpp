@@ -18,6 +18,12 @@ namespace {
 constexpr std::size_t kMostJudged = 1000;
 constexpr std::size_t kMostRead = 64;
 
+// As that of a search's run, so that pairs of both are of one kernel.
+std::string name_of(const Session& session) {
+  const std::string& kernel = session.problem().signature.name;
+  return kernel + '/' + kernel;
+}
+
 // Opened to see what is missing. Error: nothing is, or it cannot be used at all.
 Result<OpenedDefinition, SessionError> incomplete(SessionOptions options,
                                                   const Installation& installation,
@@ -42,8 +48,7 @@ AgentProblem::AgentProblem(std::string id, std::unique_ptr<Session> session,
       session_(std::move(session)),
       expander_(std::move(expander)),
       compiler_(std::move(compiler)),
-      registered_(dataset::registered_problem(*session_,
-                                              session_->problem().signature.name + "/" + id_,
+      registered_(dataset::registered_problem(*session_, name_of(*session_),
                                               session_->problem().signature.name)),
       pairs_(*session_, registered_, "kernel.cu", "agent"),
       candidate_seconds_(candidate_seconds) {}

@@ -3,6 +3,7 @@
 #include "kernel/caveats.h"
 #include "llm/prompt/problem_text.h"
 #include "report/run_report.h"
+#include "source/local_includes.h"
 
 #include <fmt/format.h>
 
@@ -46,6 +47,11 @@ Result<std::string> source_argument(const ToolContext& context) {
     source = *std::move(read);
     if (source.empty())
       return fail(ErrorCode::invalid_argument, fmt::format("'file': '{}' is empty", file));
+    // Headers of the workspace: there is no other place where the compiler would find them.
+    auto whole = source::inline_local_includes(source, context.workspace.folder() / file,
+                                               {context.workspace.folder()});
+    if (!whole) return std::move(whole).error();
+    source = *std::move(whole);
   }
   if (source.size() > context.options.most_source_bytes) {
     return fail(ErrorCode::resource,
