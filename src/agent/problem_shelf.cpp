@@ -1,6 +1,7 @@
 #include "agent/problem_shelf.h"
 
 #include "search/final_selection.h"
+#include "session/candidate_file.h"
 #include "session/initial_manifest.h"
 #include "session/opened_problem.h"
 #include "session/toolchain.h"
@@ -13,8 +14,15 @@ namespace regraph::agent {
 
 namespace {
 
-// Evaluations that a problem remembers.
+// That a problem remembers.
 constexpr std::size_t kMostJudged = 1000;
+constexpr std::size_t kMostRead = 64;
+
+// As that of a search's run, so that pairs of both are of one kernel.
+std::string name_of(const Session& session) {
+  const std::string& kernel = session.problem().signature.name;
+  return kernel + '/' + kernel;
+}
 
 // Opened to see what is missing. Error: nothing is, or it cannot be used at all.
 Result<OpenedDefinition, SessionError> incomplete(SessionOptions options,
@@ -40,11 +48,22 @@ AgentProblem::AgentProblem(std::string id, std::unique_ptr<Session> session,
       session_(std::move(session)),
       expander_(std::move(expander)),
       compiler_(std::move(compiler)),
-      registered_(dataset::registered_problem(*session_,
-                                              session_->problem().signature.name + "/" + id_,
+      registered_(dataset::registered_problem(*session_, name_of(*session_),
                                               session_->problem().signature.name)),
       pairs_(*session_, registered_, "kernel.cu", "agent"),
       candidate_seconds_(candidate_seconds) {}
+
+Result<Candidate, SessionError> AgentProblem::read(const std::string& source,
+                                                   const std::string& launch,
+                                                   const Cancellation& cancellation) {
+  const Hash128 key = Hasher().add(source).add(launch).finish();
+  if (const auto known = read_.find(key); known != read_.end()) return known->second;
+  auto candidate = read_candidate_text(*session_, "the candidate", source, launch, cancellation);
+  if (!candidate || cancellation.requested()) return candidate;
+  if (read_.size() >= kMostRead) read_.clear();
+  read_.emplace(key, *candidate);
+  return candidate;
+}
 
 Evaluation AgentProblem::judge(const Candidate& candidate, const Cancellation& cancellation) {
   if (const auto known = judged_.find(candidate.identity); known != judged_.end())

@@ -59,6 +59,11 @@ class AgentProblem {
   [[nodiscard]] dataset::PairMaker& pairs() { return pairs_; }
   [[nodiscard]] const score::RegisteredProblem& registered() const { return registered_; }
 
+  // A candidate from its text; `launch` as of read_candidate_text (session/candidate_file.h), which
+  // has the errors, too. Remembered.
+  [[nodiscard]] Result<Candidate, SessionError> read(const std::string& source,
+                                                     const std::string& launch,
+                                                     const Cancellation& cancellation);
   // As a search first looks at it; remembered.
   [[nodiscard]] Evaluation judge(const Candidate& candidate, const Cancellation& cancellation);
 
@@ -70,6 +75,7 @@ class AgentProblem {
   const score::RegisteredProblem registered_;
   dataset::PairMaker pairs_;
   const double candidate_seconds_;
+  std::unordered_map<Hash128, Candidate> read_;
   std::unordered_map<Hash128, Evaluation> judged_;
 };
 

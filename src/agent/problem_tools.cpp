@@ -1,10 +1,10 @@
 // open_problem.
 #include "agent/tool_groups.h"
 #include "session/opened_problem.h"
-#include "source/local_includes.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -32,13 +32,6 @@ Result<ProblemDefinition> definition_of(const ToolContext& context) {
   if (!manifest) return std::move(manifest).error();
   ProblemDefinition definition;
   definition.source = *std::move(source);
-  if (const std::string file = text_argument(context, "file"); !file.empty()) {
-    // Headers of the workspace; there is no other place where the compiler would find them.
-    auto whole = source::inline_local_includes(definition.source, context.workspace.folder() / file,
-                                               {context.workspace.folder()});
-    if (!whole) return std::move(whole).error();
-    definition.source = *std::move(whole);
-  }
   definition.manifest = *std::move(manifest);
   definition.kernel = text_argument(context, "kernel");
   definition.block = text_argument(context, "block");

@@ -3,7 +3,7 @@
 #include "kernel/caveats.h"
 #include "llm/prompt/problem_text.h"
 #include "report/run_report.h"
-#include "session/candidate_file.h"
+#include "source/local_includes.h"
 
 #include <fmt/format.h>
 
@@ -47,6 +47,11 @@ Result<std::string> source_argument(const ToolContext& context) {
     source = *std::move(read);
     if (source.empty())
       return fail(ErrorCode::invalid_argument, fmt::format("'file': '{}' is empty", file));
+    // Headers of the workspace: there is no other place where the compiler would find them.
+    auto whole = source::inline_local_includes(source, context.workspace.folder() / file,
+                                               {context.workspace.folder()});
+    if (!whole) return std::move(whole).error();
+    source = *std::move(whole);
   }
   if (source.size() > context.options.most_source_bytes) {
     return fail(ErrorCode::resource,
@@ -70,9 +75,9 @@ std::variant<Subject, ToolResult> subject_of(const ToolContext& context) {
     subject.candidate = session.original();
     return subject;
   }
-  auto candidate = read_candidate_text(
-      session, "the candidate", source->empty() ? session.original().source : *source,
-      launch == nullptr ? std::string() : launch->dump(), context.cancellation);
+  auto candidate = subject.problem->read(source->empty() ? session.original().source : *source,
+                                         launch == nullptr ? std::string() : launch->dump(),
+                                         context.cancellation);
   if (candidate) {
     subject.candidate = *std::move(candidate);
   } else if (candidate.error().cause == FailureCause::unusable_kernel) {

@@ -32,8 +32,8 @@ struct ToolContext {
 [[nodiscard]] std::int64_t integer_argument(const ToolContext& context, const char* name,
                                             std::int64_t otherwise);
 
-// 'source', or the content of 'file'; empty where neither is given. Errors: both are given, it is
-// too long, the file cannot be read.
+// 'source', or the content of 'file' with its own headers put in; empty where neither is given.
+// Errors: both are given, it is too long, the file cannot be read.
 [[nodiscard]] Result<std::string> source_argument(const ToolContext& context);
 
 // The problem that the call is about, and the candidate; or what is to be answered instead.

@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import queue
+import select
 import signal
 import subprocess
 import sys
@@ -218,6 +219,9 @@ class Tests:
             assert made.returncode == 0, made.stderr
             print("  regraph-dataset build:", made.stdout.splitlines()[0].split(": ", 1)[1])
             assert '"origin":"agent"' in (output / "items.txt").read_text()
+            checked = subprocess.run([self.options.dataset, "verify", output, "--device", "h200"], capture_output=True, text=True)
+            assert checked.returncode == 0, checked.stdout + checked.stderr
+            print("  regraph-dataset verify:", checked.stdout.strip().splitlines()[-1])
 
     def files(self):
         """Kernels and manifests by their names in the workspace, and none elsewhere."""
@@ -237,8 +241,6 @@ class Tests:
             for name in ["link.cu", "way/secret.cu", "../secret.cu", str(secret), "/etc/passwd", "mine", "nothing.cu",
                          "sneaky.cu", "climbing.cu"]:
                 for tool, more in [("open_problem", {}), ("verify", {"problem": opened["problem"]})]:
-                    if tool == "verify" and name in ("sneaky.cu", "climbing.cu"):
-                        continue  # its includes are the compiler's, below
                     result = client.call(tool, file=name, **more)
                     assert result["isError"] and "hidden words" not in json.dumps(result), result
             # What the compiler and the manifest could read.
@@ -365,7 +367,8 @@ class Tests:
                            + VECADD.replace("a[i]", "S<100000>::v + a[i]"),
                            VECADD.replace("sum[i] = ", 'asm volatile("trap;"); sum[i] = ')]:
                 result = client.call("score", problem=problem, source=source, depth="once")
-                assert result["isError"] or not result["structuredContent"]["equal"], result["content"][0]["text"][:300]
+                # Blocks in each other are no crime: what counts is that there is an answer, and no claim.
+                assert result["isError"] or not result["structuredContent"].get("faster"), result["content"][0]["text"][:300]
                 result = client.call("open_problem", source=source, manifest=VECADD_MANIFEST)
                 assert result["content"][0]["text"]
             for launch in [{"block": [0]}, {"block": [4096]}, {"block": [-1]}, {"block": [256], "grid": ["1/0"]},
@@ -383,13 +386,16 @@ class Tests:
         # One that asks and never reads.
         process = subprocess.Popen([self.options.program, "--device", "h200", "--workspace", str(self.folder)],
                                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        with contextlib.suppress(BrokenPipeError):
-            os.set_blocking(process.stdin.fileno(), False)
-            for _ in range(2000):
-                try:
-                    os.write(process.stdin.fileno(), b'{"jsonrpc":"2.0","id":1,"method":"nothing"}\n' * 20)
-                except BlockingIOError:
-                    break
+        os.set_blocking(process.stdin.fileno(), False)
+        full = 0
+        while full < 10:  # it takes no more: it waits for its answers to be read
+            try:
+                os.write(process.stdin.fileno(), b'{"jsonrpc":"2.0","id":1,"method":"nothing"}\n' * 20)
+                full = 0
+            except BlockingIOError:
+                full += 1
+                time.sleep(0.1)
+        assert select.select([process.stdout], [], [], PATIENCE)[0]
         process.send_signal(signal.SIGTERM)
         code = process.wait(timeout=30)
         process.stdout.close()
