@@ -180,15 +180,46 @@ class InteriorFinder {
         term = term * Polynomial::symbol(symbol);
       (coefficient < 0 ? right : left) = (coefficient < 0 ? right : left) + term;
     }
-    return source::binary(op, source::to_expression(left, wide),
-                          source::to_expression(right, wide));
+    return spelt_out(
+        source::binary(op, source::to_expression(left, wide), source::to_expression(right, wide)));
+  }
+
+  // With names of sizes written out: the condition for a block stands in front of all names that
+  // the kernel gives.
+  ExprPtr spelt_out(const ExprPtr& expr) const {
+    return source::rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
+      const auto* variable = as<source::VariableReference>(node);
+      if (variable == nullptr || !is_own_name(variable->name)) return std::nullopt;
+      const ExprPtr value = analysis_.definition(variable->name);
+      return value ? std::optional(spelt_out(value)) : std::nullopt;
+    });
+  }
+
+  bool is_own_name(const std::string& name) const {
+    return analysis_.local(name) != nullptr && analysis_.loop(name) == nullptr;
+  }
+
+  // Whether the value can be asked for in front of the kernel's code.
+  bool is_made_of_parameters(const std::string& name) const {
+    const ExprPtr value = analysis_.definition(name);
+    const source::Variable* local = analysis_.local(name);
+    if (!value || local == nullptr || local->scalar != value->type) return false;
+    bool result = true;
+    source::walk(value, [&](const Expr& part) {
+      const auto* variable = as<source::VariableReference>(part);
+      if (variable != nullptr)
+        result = result && (kernel_.parameter(variable->name) != nullptr ||
+                            (is_own_name(variable->name) && is_made_of_parameters(variable->name)));
+      result = result && !source::is<source::Subscript>(part) && !source::is<source::Call>(part) &&
+               !source::is<source::Builtin>(part);
+    });
+    return result;
   }
 
   std::optional<Polynomial> polynomial(const ExprPtr& expr) const {
     const auto found = analysis_.polynomial(expr);
-    // The condition for a block stands in front of all names that the kernel gives.
     if (found && std::ranges::any_of(found->symbols(), [&](const std::string& name) {
-          return analysis_.local(name) != nullptr && analysis_.loop(name) == nullptr;
+          return is_own_name(name) && !is_made_of_parameters(name);
         })) {
       return std::nullopt;
     }
