@@ -50,9 +50,10 @@ constexpr std::size_t kMostConditions = 16;
 
 class InteriorFinder {
  public:
-  InteriorFinder(const Kernel& kernel, const Analysis& analysis, const Dim3& block)
+  InteriorFinder(const Kernel& kernel, const Analysis& analysis, const Dim3& block,
+                 bool of_threads = false)
       : kernel_(kernel), analysis_(analysis), block_(block) {
-    for (int axis = 0; axis < 3; ++axis) {
+    for (int axis = 0; axis < 3 && !of_threads; ++axis) {
       ends_["threadIdx." + std::string(kAxes[static_cast<std::size_t>(axis)])] = {
           Polynomial(0), Polynomial(static_cast<std::int64_t>(extent(block, axis)) - 1)};
     }
@@ -78,7 +79,130 @@ class InteriorFinder {
     return std::move(result_);
   }
 
+  // Of a thread.
+  Result<Interior> find_of_threads() {
+    source::walk(kernel_.body, [&](const Stmt& stmt) {
+      if (const auto* branch = as<Branch>(stmt)) note_terms(branch->condition, decides_more(stmt));
+      source::walk_own_expressions(stmt, [&](const Expr& node) {
+        if (const auto* choice = as<source::Conditional>(node))
+          note_terms(choice->condition, false);
+      });
+    });
+    std::map<std::size_t, std::vector<const Term*>> groups;
+    for (const Term& term : terms_)
+      groups[group_of(term.varying)].push_back(&term);
+    for (const auto& [number, terms] : groups)
+      settle(terms);
+    if (result_.conditions.size() > kMostConditions) {
+      return refuse("a thread would have to ask " + std::to_string(result_.conditions.size()) +
+                    " conditions to know that it lies inside");
+    }
+    return std::move(result_);
+  }
+
  private:
+  // varying + constant < 0 has to hold for the comparison to hold; without one, it is asked for the
+  // sake of another.
+  struct Term {
+    const Binary* comparison;
+    Polynomial varying;
+    std::int64_t constant;
+    bool wide;
+    bool decides_more;  // than a value
+  };
+
+  // Whether memory is changed under the condition.
+  bool decides_more(const Stmt& branch) const {
+    bool found = false;
+    for (const source::Block* block : {&body_of(branch), &otherwise_of(branch)}) {
+      source::walk(*block, [&](const Stmt& stmt) {
+        const source::ExprPtr& target = target_of(stmt);
+        const auto* base = target ? source::base_variable(*target) : nullptr;
+        const bool is_local = base != nullptr && analysis_.local(base->name) != nullptr &&
+                              !analysis_.local(base->name)->is_pointer;
+        found = found || (target && !is_local) || source::is<source::Evaluation>(stmt);
+      });
+    }
+    return found;
+  }
+
+  void note_terms(const ExprPtr& condition, bool decides_more) {
+    for (const ExprPtr& term : source::conjuncts(condition)) {
+      const auto* comparison = as<Binary>(term);
+      if (comparison == nullptr || !is_order(comparison->op)) continue;
+      const bool wide = is_wide(comparison->left) || is_wide(comparison->right);
+      if (loses_bits(comparison->left, wide) || loses_bits(comparison->right, wide)) continue;
+      auto left = polynomial(comparison->left);
+      auto right = polynomial(comparison->right);
+      if (!left || !right) continue;
+      const bool is_lower = comparison->op == BinaryOperator::greater ||
+                            comparison->op == BinaryOperator::greater_equal;
+      if (is_lower) std::swap(left, right);
+      const bool may_be_equal = comparison->op == BinaryOperator::less_equal ||
+                                comparison->op == BinaryOperator::greater_equal;
+      const Polynomial difference = *left - *right - Polynomial(may_be_equal ? 1 : 0);
+      std::vector<std::pair<const Binary*, Polynomial>> asked = {{comparison, difference}};
+      // Compared without signs: what would be negative is large then.
+      if (is_unsigned(comparison->left) || is_unsigned(comparison->right)) {
+        for (const Polynomial& side : {*left, *right}) {
+          if (!is_never_negative(side))
+            asked.emplace_back(nullptr, Polynomial() - side - Polynomial(1));
+        }
+      }
+      std::vector<Term> found;
+      for (const auto& [of, value] : asked) {
+        const auto worst = extreme(value, true);
+        if (!worst) break;
+        const auto constant = worst->terms().find({});
+        const std::int64_t number = constant == worst->terms().end() ? 0 : constant->second;
+        found.push_back({of, *worst - Polynomial(number), number, wide, decides_more || !of});
+      }
+      if (found.size() == asked.size() && depends_on_threads(difference))
+        terms_.insert(terms_.end(), found.begin(), found.end());
+    }
+  }
+
+  bool depends_on_threads(const Polynomial& difference) const {
+    const auto symbols = difference.symbols();
+    return varies(difference) || std::any_of(symbols.begin(), symbols.end(), [](const auto& name) {
+             return name.starts_with("threadIdx.") || name.starts_with("blockIdx.");
+           });
+  }
+
+  std::size_t group_of(const Polynomial& varying) {
+    const auto found = std::find(groups_.begin(), groups_.end(), varying);
+    if (found != groups_.end()) return static_cast<std::size_t>(found - groups_.begin());
+    groups_.push_back(varying);
+    return groups_.size() - 1;
+  }
+
+  // Asks for the comparison of a group that is the hardest to meet, of those that are asked.
+  void settle(const std::vector<const Term*>& terms) {
+    const Polynomial& varying = terms.front()->varying;
+    const auto along_x = varying.coefficient("threadIdx.x");
+    const std::int64_t pitch = along_x ? along_x->constant().value_or(0) : 0;
+    const bool holds_at_zero = is_never_negative(Polynomial() - varying);
+    std::int64_t lowest = terms.front()->constant;
+    for (const Term* term : terms)
+      lowest = std::min(lowest, term->constant);
+    std::optional<std::int64_t> asked;
+    bool wide = false;
+    for (const Term* term : terms) {
+      wide = wide || term->wide;
+      const bool is_free = holds_at_zero && term->constant < 0;
+      const bool is_first = pitch < 0 && holds_at_zero && term->constant < -pitch;
+      const bool is_last = pitch > 0 && term->constant >= std::max<std::int64_t>(lowest, 0) + pitch;
+      const bool stays = !term->decides_more && (is_first || is_last);
+      if (!is_free && !stays) asked = std::max(asked.value_or(term->constant), term->constant);
+    }
+    if (asked) add(ordered(varying + Polynomial(*asked), BinaryOperator::less, wide));
+    for (const Term* term : terms) {
+      const bool is_free = holds_at_zero && term->constant < 0;
+      if (term->comparison != nullptr && (is_free || (asked && term->constant <= *asked)))
+        result_.implied.insert(term->comparison);
+    }
+  }
+
   void note_loop(const Stmt& stmt) {
     const auto counted = source::counted_loop_of(stmt);
     if (!counted) return;
@@ -276,6 +400,8 @@ class InteriorFinder {
   const Dim3& block_;
   std::map<std::string, Ends> ends_;
   std::set<std::string> unknown_;
+  std::vector<Term> terms_;
+  std::vector<Polynomial> groups_;  // what varies in terms, each once
   Interior result_;
 };
 
@@ -295,6 +421,11 @@ bool has_interior_version(const source::Block& body) {
 
 Result<Interior> interior_of(const Kernel& kernel, const Analysis& analysis, const Dim3& block) {
   return InteriorFinder(kernel, analysis, block).find();
+}
+
+Result<Interior> interior_of_threads(const Kernel& kernel, const Analysis& analysis,
+                                     const Dim3& block) {
+  return InteriorFinder(kernel, analysis, block, true).find_of_threads();
 }
 
 }  // namespace regraph::rewrite

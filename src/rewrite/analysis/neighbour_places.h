@@ -38,8 +38,10 @@ class NeighbourPlaces {
   [[nodiscard]] std::vector<source::ExprPtr> conditions(const std::vector<source::Polynomial>& all,
                                                         int width) const;
 
- private:
+  // The polynomial of an integer, in the symbols of places.
   [[nodiscard]] std::optional<source::Polynomial> polynomial(const source::ExprPtr& expr);
+
+ private:
   [[nodiscard]] std::optional<source::Polynomial> meaning(const std::string& name);
   [[nodiscard]] source::ExprPtr with_symbols(const source::ExprPtr& expr);
   [[nodiscard]] std::optional<source::ExprPtr> spelt_out(const source::ExprPtr& expr) const;

@@ -8,8 +8,8 @@
 // iteration (interior.h). It is the same for all threads of a block, so that barriers may stand
 // inside. Guards that it does not imply stay.
 #include "rewrite/analysis/interior.h"
-#include "rewrite/analysis/loop_choice.h"
 #include "rewrite/steps/step_rewriter.h"
+#include "rewrite/transform/guard_removal.h"
 #include "rewrite/transform/names.h"
 #include "source/build.h"
 #include "source/walk.h"
@@ -22,62 +22,13 @@ namespace {
 
 using source::as;
 using source::Block;
-using source::Branch;
 using source::Declaration;
-using source::ExprPtr;
 using source::Stmt;
 using source::StmtPtr;
 
 // Statements of a kernel that is written twice, at most: beyond, instructions no longer stay in the
 // cache near the multiprocessor.
 constexpr int kMostStatements = 400;
-
-// Removes what the interior implies.
-class GuardRemover {
- public:
-  explicit GuardRemover(const Interior& interior) : interior_(interior) {}
-
-  Block run(const Block& block) const {
-    return source::rewrite_statements(block, [&](const StmtPtr& stmt) -> std::optional<Block> {
-      const auto* branch = as<Branch>(stmt);
-      if (branch == nullptr) return std::nullopt;
-      std::vector<ExprPtr> left = remaining(branch->condition);
-      if (left.size() == source::conjuncts(branch->condition).size()) return std::nullopt;
-      if (left.empty()) return run(branch->body);
-      return Block{source::branch(source::conjunction(left), run(branch->body),
-                                  run(branch->otherwise), stmt->line)};
-    });
-  }
-
-  Block without_choices(const Block& block) const {
-    return source::rewrite_expressions(block, [&](const ExprPtr& expr) { return chosen(expr); });
-  }
-
- private:
-  // The condition's terms that are not implied.
-  std::vector<ExprPtr> remaining(const ExprPtr& condition) const {
-    std::vector<ExprPtr> left;
-    for (const ExprPtr& term : source::conjuncts(condition)) {
-      if (!interior_.implied.contains(term.get())) left.push_back(term);
-    }
-    return left;
-  }
-
-  std::optional<ExprPtr> chosen(const ExprPtr& expr) const {
-    const auto* choice = as<source::Conditional>(expr);
-    if (choice == nullptr) return std::nullopt;
-    const std::vector<ExprPtr> left = remaining(choice->condition);
-    if (left.size() == source::conjuncts(choice->condition).size()) return std::nullopt;
-    const auto rewritten = [&](const ExprPtr& part) {
-      return source::rewrite_expr(part, [&](const ExprPtr& inner) { return chosen(inner); });
-    };
-    if (left.empty()) return rewritten(choice->then);
-    return source::conditional(source::conjunction(left), rewritten(choice->then),
-                               rewritten(choice->otherwise));
-  }
-
-  const Interior& interior_;
-};
 
 class BranchHoist final : public PlacedStep<Interior> {
  public:
@@ -111,11 +62,10 @@ class BranchHoist final : public PlacedStep<Interior> {
     KernelState result = kernel.state();
     result.unit.kernel = form;
     const auto [shared, code] = parts(form.body);
-    const GuardRemover remover(interior);
-    Block inside = remover.run(remover.without_choices(code));
+    Block inside = without_guards(code, interior);
     Block body = shared;
     body.push_back(source::branch(source::conjunction(interior.conditions), std::move(inside),
-                                  rolled(Names(form).renamed(code))));
+                                  seldom_run(Names(form).renamed(code))));
     result.unit.kernel.body = std::move(body);
     return result;
   }
@@ -132,16 +82,6 @@ class BranchHoist final : public PlacedStep<Interior> {
       (is_shared ? shared : code).push_back(stmt);
     }
     return {std::move(shared), std::move(code)};
-  }
-
-  // Few blocks run it, so it is not written out any further.
-  static Block rolled(const Block& block) {
-    return source::rewrite_statements(block, [](const StmtPtr& stmt) -> std::optional<Block> {
-      const auto* loop = as<source::ForLoop>(stmt);
-      if (loop == nullptr || loop->unroll != source::kNoUnrollPragma) return std::nullopt;
-      return Block{
-          source::loop(loop->init, loop->condition, loop->step, rolled(loop->body), kNeverUnroll)};
-    });
   }
 };
 

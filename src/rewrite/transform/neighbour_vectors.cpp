@@ -1,5 +1,6 @@
 #include "rewrite/transform/neighbour_vectors.h"
 
+#include "rewrite/analysis/size_expression.h"
 #include "rewrite/analysis/vector_type.h"
 #include "source/build.h"
 #include "source/match.h"
@@ -23,6 +24,9 @@ using source::Subscript;
 
 namespace {
 
+// All but one in so many of a vector's elements have to be used.
+constexpr int kMostlyUsed = 4;
+
 // Whether something below leaves the block or the kernel early.
 bool may_be_left(const Block& block) {
   bool found = false;
@@ -35,12 +39,12 @@ bool may_be_left(const Block& block) {
 }  // namespace
 
 NeighbourVectors::NeighbourVectors(const source::Kernel& kernel, const source::Analysis& analysis,
-                                   Names& names, int width, int alignment)
+                                   const Problem& problem, Names& names, int width)
     : kernel_(kernel),
       analysis_(analysis),
+      problem_(problem),
       names_(names),
       width_(width),
-      alignment_(alignment),
       places_(kernel, analysis) {}
 
 Block NeighbourVectors::run(const Block& block) {
@@ -101,43 +105,73 @@ std::vector<NeighbourVectors::Vector> NeighbourVectors::vectors_of(const Block& 
   return result;
 }
 
-// The accesses that happen whenever the block is run.
+// The accesses of the block, those that happen whenever it is run among them.
 void NeighbourVectors::collect(const Block& block) {
   accesses_.clear();
   updated_.clear();
   for (std::size_t at = 0; at < block.size(); ++at) {
     const StmtPtr& stmt = block[at];
+    collect_below(*stmt, at);
     if (is<source::ForLoop>(stmt) || is<source::WhileLoop>(stmt)) continue;
-    collect(value_of(*stmt), at);
+    collect(value_of(*stmt), at, true);
     const auto* assignment = as<Assignment>(stmt);
     if (assignment == nullptr) continue;
     const auto* target = as<Subscript>(assignment->target);
     if (target == nullptr) continue;
-    collect(target->index, at);
+    collect(target->index, at, true);
     if (assignment->op == source::AssignmentOperator::assign) {
-      add(*target, at, true);
+      add(*target, at, true, true);
     } else if (const auto* base = source::base_variable(*target)) {
       updated_.insert(base->name);
     }
   }
 }
 
-void NeighbourVectors::collect(const ExprPtr& expr, std::size_t at) {
+// Loads of a branch's blocks: they are not certain, but may start at a place that is known at the
+// branch.
+void NeighbourVectors::collect_below(const Stmt& stmt, std::size_t at) {
+  if (!is<source::Branch>(stmt)) return;
+  for (const Block* block : {&body_of(stmt), &otherwise_of(stmt)}) {
+    const std::set<std::string> own = source::declared_names(*block);
+    source::walk_expressions(*block, [&](const Expr& expr) {
+      const auto* element = as<Subscript>(expr);
+      if (element == nullptr) return;
+      const std::set<std::string> used = source::variables_of(element->index);
+      const bool is_known_here = std::none_of(
+          used.begin(), used.end(), [&](const std::string& name) { return own.contains(name); });
+      if (is_known_here) add(*element, at, false, false);
+    });
+  }
+}
+
+void NeighbourVectors::collect(const ExprPtr& expr, std::size_t at, bool is_certain) {
   if (!expr) return;
-  if (const auto* choice = as<source::Conditional>(expr)) return collect(choice->condition, at);
+  if (const auto* choice = as<source::Conditional>(expr)) {
+    collect(choice->condition, at, is_certain);
+    collect(choice->then, at, false);
+    collect(choice->otherwise, at, false);
+    return;
+  }
   if (const auto* binary = as<source::Binary>(expr);
       binary != nullptr && (binary->op == source::BinaryOperator::logical_and ||
                             binary->op == source::BinaryOperator::logical_or)) {
-    return collect(binary->left, at);
+    collect(binary->left, at, is_certain);
+    collect(binary->right, at, false);
+    return;
   }
   if (source::addressed(*expr)) return;
-  if (const auto* element = as<Subscript>(expr)) add(*element, at, false);
-  source::for_each_operand(*expr, [&](const ExprPtr& operand) { collect(operand, at); });
+  if (const auto* element = as<Subscript>(expr)) add(*element, at, false, is_certain);
+  source::for_each_operand(*expr,
+                           [&](const ExprPtr& operand) { collect(operand, at, is_certain); });
 }
 
-void NeighbourVectors::add(const Subscript& element, std::size_t at, bool is_store) {
-  if (auto place = places_.place_of(element))
-    accesses_.push_back({at, &element, std::move(*place), is_store});
+void NeighbourVectors::add(const Subscript& element, std::size_t at, bool is_store,
+                           bool is_certain) {
+  auto place = places_.place_of(element);
+  if (!place) return;
+  // What is written is moved only where nothing about it depends on conditions.
+  if (!is_certain && analysis_.is_written(place->array)) return;
+  accesses_.push_back({at, &element, std::move(*place), is_store, is_certain});
 }
 
 // Whether the accesses are all that the block does with the array.
@@ -174,30 +208,51 @@ bool NeighbourVectors::can_be_moved(const Vector& vector) const {
   });
 }
 
+// A vector that holds an element of a buffer lies inside it where the width divides the buffer's
+// length.
+std::optional<source::Polynomial> NeighbourVectors::divisible_length(const std::string& array,
+                                                                     int width) {
+  if (analysis_.is_written(array)) return std::nullopt;
+  const auto length = buffer_length(array, problem_, kernel_, analysis_, false);
+  const auto result = length ? places_.polynomial(*length) : std::nullopt;
+  return result && places_.can_divide(*result, width) ? result : std::nullopt;
+}
+
 void NeighbourVectors::fill(const Offsets& offsets, bool stores, std::vector<Vector>& out) {
   const NeighbourPlace& some = offsets.begin()->second.front()->place;
   const source::KernelParameter* parameter = kernel_.parameter(some.array);
   if (!parameter->scalar) return;
+  const auto is_certain = [](const Access* access) { return access->is_certain; };
   std::set<std::int64_t> open;
   for (const auto& [offset, accesses] : offsets)
     open.insert(offset);
   for (int width = width_; width >= 2; width /= 2) {
     const auto bytes = static_cast<int>(size_in_bytes(*parameter->scalar)) * width;
-    const bool exists = !vector_type(*parameter->scalar, width).empty() && bytes <= alignment_;
+    const bool exists =
+        !vector_type(*parameter->scalar, width).empty() && bytes <= problem_.assume.align;
     if (!exists || !places_.can_divide(some.rest, width)) continue;
-    for (const auto& [start, accesses] : offsets) {
-      if (start % width != 0) continue;
-      bool is_whole = true;
-      for (int number = 0; number < width; ++number)
-        is_whole = is_whole && open.contains(start + number);
-      if (!is_whole) continue;
+    const auto length = stores ? std::nullopt : divisible_length(some.array, width);
+    for (const auto& [offset, accesses] : offsets) {
+      const std::int64_t start = offset - (offset % width + width) % width;
+      int certain = 0;
+      int used = 0;
+      for (std::int64_t place = start; place < start + width; ++place) {
+        if (!open.contains(place)) continue;
+        ++used;
+        const auto& all = offsets.at(place);
+        certain += std::any_of(all.begin(), all.end(), is_certain) ? 1 : 0;
+      }
+      const bool is_inside =
+          certain > 0 && length && kMostlyUsed * used >= width * (kMostlyUsed - 1);
+      if (certain < width && !is_inside) continue;
       Vector vector = vector_of(offsets, start, width, stores);
       if (analysis_.is_written(some.array) && !can_be_moved(vector)) continue;
       vector.name = names_.fresh(some.array + "_vector");
       out.push_back(std::move(vector));
-      for (int number = 0; number < width; ++number)
-        open.erase(start + number);
+      for (std::int64_t place = start; place < start + width; ++place)
+        open.erase(place);
       rests_.emplace_back(some.rest, width);
+      if (certain < width) rests_.emplace_back(*length, width);
     }
   }
 }
@@ -207,7 +262,9 @@ NeighbourVectors::Vector NeighbourVectors::vector_of(const Offsets& offsets, std
   const Access* first = nullptr;
   const Access* last = nullptr;
   for (int number = 0; number < width; ++number) {
-    for (const Access* access : offsets.at(start + number)) {
+    const auto known = offsets.find(start + number);
+    if (known == offsets.end()) continue;
+    for (const Access* access : known->second) {
       if (first == nullptr || access->stmt < first->stmt) first = access;
       if (last == nullptr || access->stmt > last->stmt) last = access;
     }

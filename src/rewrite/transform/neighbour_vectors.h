@@ -1,12 +1,14 @@
 // Neighbouring elements that straight code moves one by one, moved as vectors.
 #pragma once
 
+#include "kernel/problem.h"
 #include "rewrite/analysis/neighbour_places.h"
 #include "rewrite/transform/names.h"
 #include "source/ir.h"
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -18,9 +20,9 @@ namespace regraph::rewrite {
 // memory. The arguments must outlive it; the analysis is of the kernel that holds the code.
 class NeighbourVectors {
  public:
-  // Vectors have at most `width` elements, of `alignment` bytes at most.
-  NeighbourVectors(const source::Kernel& kernel, const source::Analysis& analysis, Names& names,
-                   int width, int alignment);
+  // Vectors have at most `width` elements, of the problem's alignment at most.
+  NeighbourVectors(const source::Kernel& kernel, const source::Analysis& analysis,
+                   const Problem& problem, Names& names, int width);
 
   // The block with vectors where conditions() hold. To be called once.
   [[nodiscard]] source::Block run(const source::Block& block);
@@ -34,6 +36,7 @@ class NeighbourVectors {
     const source::Subscript* element;
     NeighbourPlace place;
     bool is_store;
+    bool is_certain;  // happens whenever the block is run
   };
   struct Vector {
     std::string name;
@@ -51,10 +54,14 @@ class NeighbourVectors {
 
   [[nodiscard]] std::vector<Vector> vectors_of(const source::Block& block);
   void collect(const source::Block& block);
-  void collect(const source::ExprPtr& expr, std::size_t at);
-  void add(const source::Subscript& element, std::size_t at, bool is_store);
+  void collect(const source::ExprPtr& expr, std::size_t at, bool is_certain);
+  void collect_below(const source::Stmt& stmt, std::size_t at);
+  void add(const source::Subscript& element, std::size_t at, bool is_store, bool is_certain);
   [[nodiscard]] bool is_known(const std::string& array, const source::Block& block) const;
   [[nodiscard]] bool can_be_moved(const Vector& vector) const;
+  // The length of a buffer that is only read, where the width can divide it.
+  [[nodiscard]] std::optional<source::Polynomial> divisible_length(const std::string& array,
+                                                                   int width);
   void fill(const Offsets& offsets, bool stores, std::vector<Vector>& out);
   [[nodiscard]] Vector vector_of(const Offsets& offsets, std::int64_t start, int width,
                                  bool stores);
@@ -68,11 +75,11 @@ class NeighbourVectors {
 
   const source::Kernel& kernel_;
   const source::Analysis& analysis_;
+  const Problem& problem_;
   Names& names_;
   int width_;
-  int alignment_;
   NeighbourPlaces places_;
-  std::vector<Access> accesses_;   // of the block at hand that every run of it makes
+  std::vector<Access> accesses_;   // of the block at hand
   std::set<std::string> updated_;  // arrays of the block at hand that are changed in place
   std::vector<std::pair<source::Polynomial, int>> rests_;  // with what has to divide them
   int vectors_ = 0;
