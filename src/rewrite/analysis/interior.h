@@ -22,8 +22,9 @@ struct Interior {
 };
 
 // Looks at the comparisons of branches and of ?: in the kernel, which has one way out. Comparisons
-// with memory, with products of what varies, or for (in)equality are left alone. Error: refused,
-// where no guard asks about threads or iterations.
+// with memory, with products of what varies, or for equality are left alone; x != 0 is taken for x
+// > 0 and x != n - 1 for x < n - 1. Error: refused, where no guard asks about threads or
+// iterations.
 [[nodiscard]] Result<Interior> interior_of(const source::Kernel& kernel,
                                            const source::Analysis& analysis, const Dim3& block);
 

@@ -10,6 +10,7 @@
 #include "rewrite/analysis/interior.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/guard_removal.h"
+#include "rewrite/transform/inside_first.h"
 #include "rewrite/transform/names.h"
 #include "source/build.h"
 #include "source/walk.h"
@@ -30,14 +31,20 @@ using source::StmtPtr;
 // cache near the multiprocessor.
 constexpr int kMostStatements = 400;
 
-class BranchHoist final : public PlacedStep<Interior> {
+// The form that is split, and where.
+struct HoistPlace {
+  std::shared_ptr<const KernelForm> form;
+  Interior interior;
+};
+
+class BranchHoist final : public PlacedStep<HoistPlace> {
  public:
   std::string_view id() const override { return "branch_hoist"; }
   std::vector<StepParameters> settings() const override { return {{{"form", "split"}}}; }
 
  protected:
-  Result<Interior> find(const KernelAnalysis& kernel,
-                        const StepParameters& parameters) const override {
+  Result<HoistPlace> find(const KernelAnalysis& kernel,
+                          const StepParameters& parameters) const override {
     auto wanted = text_parameter(parameters, "form");
     if (!wanted) return wanted.error();
     if (*wanted != "split") return fail(ErrorCode::invalid_argument, "'form' must be split");
@@ -54,11 +61,18 @@ class BranchHoist final : public PlacedStep<Interior> {
       return refuse("the kernel has " + std::to_string(statements) +
                     " statements, too many to be there twice");
     }
-    return interior_of(code, (*form)->analysis, (*launch)->block);
+    source::Kernel turned = code;
+    turned.body = with_inside_first(code.body);
+    HoistPlace place{std::make_shared<const KernelForm>(std::move(turned)), {}};
+    auto interior = interior_of(place.form->kernel, place.form->analysis, (*launch)->block);
+    if (!interior) return interior.error();
+    place.interior = std::move(*interior);
+    return place;
   }
 
-  KernelState rewrite(const KernelAnalysis& kernel, const Interior& interior) const override {
-    const source::Kernel& form = (*kernel.single_exit())->kernel;
+  KernelState rewrite(const KernelAnalysis& kernel, const HoistPlace& place) const override {
+    const source::Kernel& form = place.form->kernel;
+    const Interior& interior = place.interior;
     KernelState result = kernel.state();
     result.unit.kernel = form;
     const auto [shared, code] = parts(form.body);
