@@ -1,12 +1,11 @@
 #include "rewrite/analysis/interior.h"
 
-#include "rewrite/analysis/block_geometry.h"
+#include "rewrite/analysis/guard_terms.h"
 #include "rewrite/forms/kernel_state.h"
 #include "source/build.h"
 #include "source/walk.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,7 +14,6 @@ namespace regraph::rewrite {
 
 using source::Analysis;
 using source::as;
-using source::Binary;
 using source::BinaryOperator;
 using source::Branch;
 using source::Expr;
@@ -26,38 +24,13 @@ using source::Stmt;
 
 namespace {
 
-// low <= symbol <= high
-struct Ends {
-  Polynomial low;
-  Polynomial high;
-};
-
-bool is_order(BinaryOperator op) {
-  return op == BinaryOperator::less || op == BinaryOperator::less_equal ||
-         op == BinaryOperator::greater || op == BinaryOperator::greater_equal;
-}
-
-bool is_unsigned(const ExprPtr& expr) {
-  return !expr->type || *expr->type == ScalarType::u32 || *expr->type == ScalarType::u64;
-}
-
-bool is_wide(const ExprPtr& expr) {
-  return expr->type && size_in_bytes(*expr->type) == sizeof(std::int64_t);
-}
-
 // More conditions than this are no test that pays for what it saves.
 constexpr std::size_t kMostConditions = 16;
 
 class InteriorFinder {
  public:
   InteriorFinder(const Kernel& kernel, const Analysis& analysis, const Dim3& block)
-      : kernel_(kernel), analysis_(analysis), block_(block) {
-    for (int axis = 0; axis < 3; ++axis) {
-      ends_["threadIdx." + std::string(kAxes[static_cast<std::size_t>(axis)])] = {
-          Polynomial(0), Polynomial(static_cast<std::int64_t>(extent(block, axis)) - 1)};
-    }
-    source::walk(kernel.body, [&](const Stmt& stmt) { note_loop(stmt); });
-  }
+      : kernel_(kernel), terms_(kernel, analysis, block, true) {}
 
   Result<Interior> find() {
     source::walk(kernel_.body, [&](const Stmt& stmt) {
@@ -79,60 +52,15 @@ class InteriorFinder {
   }
 
  private:
-  void note_loop(const Stmt& stmt) {
-    const auto counted = source::counted_loop_of(stmt);
-    if (!counted) return;
-    const auto first = analysis_.polynomial(counted->first);
-    const auto limit = analysis_.polynomial(counted->limit);
-    if (!first || !limit) {
-      unknown_.insert(counted->name);
-      return;
-    }
-    const Ends ends{*first, *limit - Polynomial(1)};
-    const auto [known, is_new] = ends_.emplace(counted->name, ends);
-    // A name that stands for loops over different ranges.
-    if (!is_new && (!(known->second.low == ends.low) || !(known->second.high == ends.high)))
-      unknown_.insert(counted->name);
-  }
-
   void take(const ExprPtr& condition) {
-    for (const ExprPtr& term : source::conjuncts(condition)) {
-      const auto* comparison = as<Binary>(term);
-      if (comparison == nullptr || !is_order(comparison->op)) continue;
-      const bool wide = is_wide(comparison->left) || is_wide(comparison->right);
-      if (loses_bits(comparison->left, wide) || loses_bits(comparison->right, wide)) continue;
-      if (const auto conditions = block_conditions(*comparison)) {
-        for (const ExprPtr& one : *conditions)
-          add(one);
-        result_.implied.insert(comparison);
-      }
+    for (const ExprPtr& part : source::conjuncts(condition)) {
+      const auto term = terms_.term_of(*part);
+      const auto conditions = term ? block_conditions(*term) : std::nullopt;
+      if (!conditions) continue;
+      for (const ExprPtr& one : *conditions)
+        add(one);
+      result_.implied.insert(part.get());
     }
-  }
-
-  // Whether what is compared may be another number than its polynomial: cut to fewer bits than an
-  // index has, or taken for a number without a sign and widened then.
-  bool loses_bits(const ExprPtr& expr, bool wide) const {
-    if (const auto* variable = as<source::VariableReference>(expr)) {
-      const source::Variable* local = analysis_.local(variable->name);
-      const ExprPtr value = analysis_.definition(variable->name);
-      return (local != nullptr && is_short(local->scalar)) || (value && loses_bits(value, wide));
-    }
-    const bool is_cast = source::is<source::Cast>(expr);
-    if (is_cast && is_short(expr->type)) return true;
-    const bool computes = is_cast || source::is<Binary>(expr) || source::is<source::Unary>(expr);
-    if (wide && computes && expr->type == ScalarType::u32) {
-      const auto value = polynomial(expr);
-      if (!value || !is_never_negative(*value)) return true;
-    }
-    bool loses = false;
-    source::for_each_operand(*expr, [&](const ExprPtr& operand) {
-      loses = loses || (operand && loses_bits(operand, wide));
-    });
-    return loses;
-  }
-
-  static bool is_short(const std::optional<ScalarType>& scalar) {
-    return scalar && size_in_bytes(*scalar) < sizeof(std::int32_t);
   }
 
   void add(const ExprPtr& condition) {
@@ -144,107 +72,26 @@ class InteriorFinder {
 
   // What the block has to meet for the comparison to hold everywhere; nothing where that cannot be
   // told, or where the comparison is the same for the whole block anyway.
-  std::optional<std::vector<ExprPtr>> block_conditions(const Binary& comparison) const {
-    const auto left = polynomial(comparison.left);
-    const auto right = polynomial(comparison.right);
-    if (!left || !right || !varies(*left - *right)) return std::nullopt;
+  std::optional<std::vector<ExprPtr>> block_conditions(const GuardTerm& term) const {
+    if (!terms_.varies(term.left - term.right)) return std::nullopt;
     const bool is_upper =
-        comparison.op == BinaryOperator::less || comparison.op == BinaryOperator::less_equal;
-    const auto worst = extreme(*left - *right, is_upper);
+        term.order == BinaryOperator::less || term.order == BinaryOperator::less_equal;
+    const auto worst = terms_.extreme(term.left - term.right, is_upper);
     if (!worst) return std::nullopt;
-    const bool wide = is_wide(comparison.left) || is_wide(comparison.right);
-    std::vector<ExprPtr> conditions = {ordered(*worst, comparison.op, wide)};
+    std::vector<ExprPtr> conditions = {terms_.ordered(*worst, term.order, term.is_wide)};
     // Compared without signs: what would be negative is large then.
-    if (is_unsigned(comparison.left) || is_unsigned(comparison.right)) {
-      for (const Polynomial& side : {*left, *right}) {
-        if (is_never_negative(side)) continue;
-        const auto lowest = extreme(side, false);
-        if (!lowest) return std::nullopt;
-        conditions.push_back(ordered(*lowest, BinaryOperator::greater_equal, wide));
-      }
+    if (!term.is_unsigned) return conditions;
+    for (const Polynomial& side : {term.left, term.right}) {
+      if (is_never_negative(side)) continue;
+      const auto lowest = terms_.extreme(side, false);
+      if (!lowest) return std::nullopt;
+      conditions.push_back(terms_.ordered(*lowest, BinaryOperator::greater_equal, term.is_wide));
     }
     return conditions;
   }
 
-  // difference op 0, with what is subtracted on the right. Signed, whatever the parameters are.
-  ExprPtr ordered(const Polynomial& difference, BinaryOperator op, bool wide) const {
-    for (const std::string& symbol : difference.symbols()) {
-      const source::KernelParameter* parameter = kernel_.parameter(symbol);
-      wide = wide || (parameter != nullptr && parameter->scalar == ScalarType::u32);
-    }
-    Polynomial left;
-    Polynomial right;
-    for (const auto& [monomial, coefficient] : difference.terms()) {
-      Polynomial term(coefficient < 0 ? -coefficient : coefficient);
-      for (const std::string& symbol : monomial)
-        term = term * Polynomial::symbol(symbol);
-      (coefficient < 0 ? right : left) = (coefficient < 0 ? right : left) + term;
-    }
-    return source::binary(op, source::to_expression(left, wide),
-                          source::to_expression(right, wide));
-  }
-
-  std::optional<Polynomial> polynomial(const ExprPtr& expr) const {
-    const auto found = analysis_.polynomial(expr);
-    // The condition for a block stands in front of all names that the kernel gives.
-    if (found && std::ranges::any_of(found->symbols(), [&](const std::string& name) {
-          return analysis_.local(name) != nullptr && analysis_.loop(name) == nullptr;
-        })) {
-      return std::nullopt;
-    }
-    if (!found) return std::nullopt;
-    return with_block_extents(*found, block_);
-  }
-
-  bool varies(const Polynomial& difference) const {
-    const auto symbols = difference.symbols();
-    return std::any_of(symbols.begin(), symbols.end(), [&](const std::string& symbol) {
-      return ends_.contains(symbol) || unknown_.contains(symbol);
-    });
-  }
-
-  static bool is_never_negative(const Polynomial& side) {
-    return std::all_of(side.terms().begin(), side.terms().end(), [](const auto& term) {
-      const auto& [monomial, coefficient] = term;
-      return coefficient >= 0 &&
-             std::all_of(monomial.begin(), monomial.end(), [](const std::string& symbol) {
-               return symbol.find('.') != std::string::npos;
-             });
-    });
-  }
-
-  // The largest (or smallest) value over all threads and iterations; nothing where the sign of a
-  // coefficient is not known. Ends may mention what other symbols stand for: these come next.
-  std::optional<Polynomial> extreme(Polynomial value, bool largest) const {
-    constexpr int kMostRounds = 16;
-    for (int round = 0; round < kMostRounds; ++round) {
-      std::string symbol;
-      for (const std::string& name : value.symbols()) {
-        if (unknown_.contains(name)) return std::nullopt;
-        // Inner loops first: their ends may be made of outer counters.
-        if (ends_.contains(name) && (symbol.empty() || is_inside(name, symbol))) symbol = name;
-      }
-      if (symbol.empty()) return value;
-      const auto coefficient = value.coefficient(symbol);
-      const auto slope = coefficient ? coefficient->constant() : std::nullopt;
-      if (!slope) return std::nullopt;
-      const Ends& ends = ends_.at(symbol);
-      value = value.substitute(symbol, (*slope > 0) == largest ? ends.high : ends.low);
-    }
-    return std::nullopt;
-  }
-
-  // Whether the ends of `name` mention `other`.
-  bool is_inside(const std::string& name, const std::string& other) const {
-    const Ends& ends = ends_.at(name);
-    return ends.low.mentions(other) || ends.high.mentions(other);
-  }
-
   const Kernel& kernel_;
-  const Analysis& analysis_;
-  const Dim3& block_;
-  std::map<std::string, Ends> ends_;
-  std::set<std::string> unknown_;
+  GuardTerms terms_;
   Interior result_;
 };
 

@@ -8,8 +8,9 @@
 // iteration (interior.h). It is the same for all threads of a block, so that barriers may stand
 // inside. Guards that it does not imply stay.
 #include "rewrite/analysis/interior.h"
-#include "rewrite/analysis/loop_choice.h"
 #include "rewrite/steps/step_rewriter.h"
+#include "rewrite/transform/guard_removal.h"
+#include "rewrite/transform/inside_first.h"
 #include "rewrite/transform/names.h"
 #include "source/build.h"
 #include "source/walk.h"
@@ -22,9 +23,7 @@ namespace {
 
 using source::as;
 using source::Block;
-using source::Branch;
 using source::Declaration;
-using source::ExprPtr;
 using source::Stmt;
 using source::StmtPtr;
 
@@ -32,61 +31,20 @@ using source::StmtPtr;
 // cache near the multiprocessor.
 constexpr int kMostStatements = 400;
 
-// Removes what the interior implies.
-class GuardRemover {
- public:
-  explicit GuardRemover(const Interior& interior) : interior_(interior) {}
-
-  Block run(const Block& block) const {
-    return source::rewrite_statements(block, [&](const StmtPtr& stmt) -> std::optional<Block> {
-      const auto* branch = as<Branch>(stmt);
-      if (branch == nullptr) return std::nullopt;
-      std::vector<ExprPtr> left = remaining(branch->condition);
-      if (left.size() == source::conjuncts(branch->condition).size()) return std::nullopt;
-      if (left.empty()) return run(branch->body);
-      return Block{source::branch(source::conjunction(left), run(branch->body),
-                                  run(branch->otherwise), stmt->line)};
-    });
-  }
-
-  Block without_choices(const Block& block) const {
-    return source::rewrite_expressions(block, [&](const ExprPtr& expr) { return chosen(expr); });
-  }
-
- private:
-  // The condition's terms that are not implied.
-  std::vector<ExprPtr> remaining(const ExprPtr& condition) const {
-    std::vector<ExprPtr> left;
-    for (const ExprPtr& term : source::conjuncts(condition)) {
-      if (!interior_.implied.contains(term.get())) left.push_back(term);
-    }
-    return left;
-  }
-
-  std::optional<ExprPtr> chosen(const ExprPtr& expr) const {
-    const auto* choice = as<source::Conditional>(expr);
-    if (choice == nullptr) return std::nullopt;
-    const std::vector<ExprPtr> left = remaining(choice->condition);
-    if (left.size() == source::conjuncts(choice->condition).size()) return std::nullopt;
-    const auto rewritten = [&](const ExprPtr& part) {
-      return source::rewrite_expr(part, [&](const ExprPtr& inner) { return chosen(inner); });
-    };
-    if (left.empty()) return rewritten(choice->then);
-    return source::conditional(source::conjunction(left), rewritten(choice->then),
-                               rewritten(choice->otherwise));
-  }
-
-  const Interior& interior_;
+// The form that is split, and where.
+struct HoistPlace {
+  std::shared_ptr<const KernelForm> form;
+  Interior interior;
 };
 
-class BranchHoist final : public PlacedStep<Interior> {
+class BranchHoist final : public PlacedStep<HoistPlace> {
  public:
   std::string_view id() const override { return "branch_hoist"; }
   std::vector<StepParameters> settings() const override { return {{{"form", "split"}}}; }
 
  protected:
-  Result<Interior> find(const KernelAnalysis& kernel,
-                        const StepParameters& parameters) const override {
+  Result<HoistPlace> find(const KernelAnalysis& kernel,
+                          const StepParameters& parameters) const override {
     auto wanted = text_parameter(parameters, "form");
     if (!wanted) return wanted.error();
     if (*wanted != "split") return fail(ErrorCode::invalid_argument, "'form' must be split");
@@ -103,19 +61,25 @@ class BranchHoist final : public PlacedStep<Interior> {
       return refuse("the kernel has " + std::to_string(statements) +
                     " statements, too many to be there twice");
     }
-    return interior_of(code, (*form)->analysis, (*launch)->block);
+    source::Kernel turned = code;
+    turned.body = with_inside_first(code.body);
+    HoistPlace place{std::make_shared<const KernelForm>(std::move(turned)), {}};
+    auto interior = interior_of(place.form->kernel, place.form->analysis, (*launch)->block);
+    if (!interior) return interior.error();
+    place.interior = std::move(*interior);
+    return place;
   }
 
-  KernelState rewrite(const KernelAnalysis& kernel, const Interior& interior) const override {
-    const source::Kernel& form = (*kernel.single_exit())->kernel;
+  KernelState rewrite(const KernelAnalysis& kernel, const HoistPlace& place) const override {
+    const source::Kernel& form = place.form->kernel;
+    const Interior& interior = place.interior;
     KernelState result = kernel.state();
     result.unit.kernel = form;
     const auto [shared, code] = parts(form.body);
-    const GuardRemover remover(interior);
-    Block inside = remover.run(remover.without_choices(code));
+    Block inside = without_guards(code, interior);
     Block body = shared;
     body.push_back(source::branch(source::conjunction(interior.conditions), std::move(inside),
-                                  rolled(Names(form).renamed(code))));
+                                  seldom_run(Names(form).renamed(code))));
     result.unit.kernel.body = std::move(body);
     return result;
   }
@@ -132,16 +96,6 @@ class BranchHoist final : public PlacedStep<Interior> {
       (is_shared ? shared : code).push_back(stmt);
     }
     return {std::move(shared), std::move(code)};
-  }
-
-  // Few blocks run it, so it is not written out any further.
-  static Block rolled(const Block& block) {
-    return source::rewrite_statements(block, [](const StmtPtr& stmt) -> std::optional<Block> {
-      const auto* loop = as<source::ForLoop>(stmt);
-      if (loop == nullptr || loop->unroll != source::kNoUnrollPragma) return std::nullopt;
-      return Block{
-          source::loop(loop->init, loop->condition, loop->step, rolled(loop->body), kNeverUnroll)};
-    });
   }
 };
 

@@ -4,7 +4,9 @@
 // restrict_ldg and block_size (where they apply), thread_coarsen with order=contiguous,
 // branch_hoist, and loop_unroll of loops of constant length, twice where two are nested. Rows that
 // follow each other share most of what they read, but the compiler sees that only without guards in
-// between and without stores that could change it. Legal where each of them is.
+// between and without stores that could change it. With vector=4, vectorize_window comes in the
+// place of branch_hoist: the thread takes four columns of each row, too. Legal where each of them
+// is.
 #include "rewrite/steps/macro_step.h"
 #include "rewrite/steps/parameter_reader.h"
 
@@ -27,6 +29,14 @@ class Window final : public MacroStep {
       result.push_back({{"axis", "y"}, {"rows", rows}, {"block", kKeep}});
     for (const char* rows : {"2", "4", "8"})
       result.push_back({{"axis", "z"}, {"rows", rows}, {"block", kKeep}});
+    for (const char* block : {"32x8", "64x4", kKeep}) {
+      for (const char* rows : {"2", "4"})
+        result.push_back({{"axis", "y"}, {"rows", rows}, {"block", block}, {"vector", "4"}});
+    }
+    for (const char* block : {"32x8", kKeep}) {
+      for (const char* rows : {"4", "8"})
+        result.push_back({{"axis", "z"}, {"rows", rows}, {"block", block}, {"vector", "4"}});
+    }
     return result;
   }
 
@@ -49,7 +59,11 @@ class Window final : public MacroStep {
     if (block != kKeep) members.push_back({"block_size", {{{"block", block}}}});
     members.push_back(
         {"thread_coarsen", {{{"axis", axis}, {"factor", rows}, {"order", "contiguous"}}}});
-    members.push_back(split);
+    if (const auto vector = parameters.find("vector"); vector != parameters.end()) {
+      members.push_back({"vectorize_window", {{{"width", vector->second}}}});
+    } else {
+      members.push_back(split);
+    }
     members.push_back({"loop_unroll", {written_out}, true});
     members.push_back({"loop_unroll", {written_out}, true});
     return members;

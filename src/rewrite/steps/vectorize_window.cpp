@@ -1,0 +1,156 @@
+// vectorize_window: a thread takes W neighbouring elements along x and moves them, and what it
+// reads around them, with wide accesses.
+//
+//   out[x] = in[x - 1] + in[x + 1]      guarded at the ends of rows
+// becomes
+//   if (width % 4 == 0) {
+//     if (the thread's neighbourhoods lie inside) {
+//       here = wide load of in[4 * x];
+//       result.x = in[4 * x - 1] + here.y;  result.y = here.x + here.z;  ...
+//       wide store of result to out[4 * x];
+//     } else { the thread's elements one by one, guarded }
+//   } else { as many elements a thread, a block extent apart, one by one }
+//
+// It is made of thread_coarsen with order=contiguous, loops of constant length written out, guards
+// dropped where a condition of the thread implies them, and of vectors in each block of the code:
+// what is accessed whenever the block is run is put together, where distances are known and a
+// vector's first element is at a multiple of its size. Sizes that have to be divisible for that are
+// asked when the kernel runs. Where they are not, the code is that of thread_coarsen with its usual
+// order, which keeps neighbouring threads at neighbouring elements.
+//
+// Legal where these steps are and buffers do not overlap: an array that is not written is loaded
+// earlier; one that is written only where nothing else in the block sees when
+// (neighbour_vectors.h). Vectors lie inside their buffers, because all of their elements are
+// accessed anyway or because the buffer is made of whole vectors. Alignment is what
+// 'assume: {align}' grants.
+#include "rewrite/analysis/interior.h"
+#include "rewrite/steps/macro_step.h"
+#include "rewrite/transform/guard_removal.h"
+#include "rewrite/transform/inside_first.h"
+#include "rewrite/transform/names.h"
+#include "rewrite/transform/neighbour_vectors.h"
+#include "rewrite/transform/written_out.h"
+#include "source/build.h"
+
+#include <memory>
+#include <utility>
+
+namespace regraph::rewrite {
+namespace {
+
+using source::Block;
+using source::ExprPtr;
+using source::Kernel;
+
+// Beyond, instructions no longer stay in the cache near the multiprocessor.
+constexpr int kMostStatementsWrittenOut = 1000;
+
+// Code with vectors.
+struct WideCode {
+  Block body;
+  ExprPtr divisible;  // sizes for which it may be run; null: all
+};
+
+class VectorizeWindow final : public StepRewriter {
+ public:
+  std::string_view id() const override { return "vectorize_window"; }
+  std::vector<StepParameters> settings() const override {
+    return {{{"width", "2"}}, {{"width", "4"}}};
+  }
+
+  Status match(const KernelAnalysis& kernel, const StepParameters& parameters) const override {
+    const auto state = apply(kernel, parameters);
+    return state ? Status() : Status(state.error());
+  }
+
+  Result<KernelState> apply(const KernelAnalysis& kernel,
+                            const StepParameters& parameters) const override {
+    auto width = integer_parameter(parameters, "width");
+    if (!width) return width.error();
+    if (*width != 2 && *width != 4)
+      return fail(ErrorCode::invalid_argument, "'width' must be 2 or 4");
+    if (Status status = require_lone_threads(kernel); !status) return status.error();
+    const StepParameters neighbours = {
+        {"axis", "x"}, {"factor", std::to_string(*width)}, {"order", "contiguous"}};
+    auto result = apply_members(kernel, {{"thread_coarsen", {neighbours}}});
+    if (!result) return result.error();
+    const KernelAnalysis coarsened(*result, kernel.problem(), kernel.limits());
+    auto form = coarsened.single_exit();
+    if (!form) return form.error();
+    Kernel code = (*form)->kernel;
+    Names names(code);
+    auto wide = widened(coarsened, code, names, *width);
+    if (!wide) return wide.error();
+    code.body = std::move(wide->body);
+    if (wide->divisible) {
+      auto others = apart(kernel, *width);
+      if (!others) return others.error();
+      code.body = {source::branch(wide->divisible, code.body, names.renamed(*others))};
+    }
+    result->unit.kernel = std::move(code);
+    rely_on(*result, kNeedsDistinctBuffers);
+    rely_on(*result,
+            "buffers are aligned to " + std::to_string(kernel.problem().assume.align) + " bytes");
+    return result;
+  }
+
+ private:
+  static Status require_lone_threads(const KernelAnalysis& kernel) {
+    if (!kernel.problem().assume.noalias)
+      return refuse("the problem does not grant 'assume: {noalias: true}'");
+    if (const Status& status = kernel.transparent(); !status) return status;
+    const source::Analysis& analysis = kernel.analysis();
+    if (analysis.has_shared() || analysis.has_barrier() || analysis.uses_warp_intrinsics())
+      return refuse("the threads of a block work together");
+    if (!analysis.unknown_calls().empty()) {
+      return refuse("the kernel calls '" + *analysis.unknown_calls().begin() +
+                    "', which may write memory");
+    }
+    return {};
+  }
+
+  // The code for threads whose elements lie a block extent apart.
+  static Result<Block> apart(const KernelAnalysis& kernel, int width) {
+    const StepParameters coarsen = {{"axis", "x"}, {"factor", std::to_string(width)}};
+    const auto state = apply_members(
+        kernel, {{"thread_coarsen", {coarsen}}, {"branch_hoist", {{{"form", "split"}}}, true}});
+    if (!state) return state.error();
+    const KernelAnalysis analysis(*state, kernel.problem(), kernel.limits());
+    auto form = analysis.single_exit();
+    if (!form) return form.error();
+    return (*form)->kernel.body;
+  }
+
+  // Of code whose threads have neighbouring elements.
+  static Result<WideCode> widened(const KernelAnalysis& coarsened, const Kernel& kernel,
+                                  Names& names, int width) {
+    Kernel code = kernel;
+    code.body = written_out(with_inside_first(kernel.body), names, kMostStatementsWrittenOut);
+    const source::Analysis analysis(code);
+    const auto interior = interior_of_threads(code, analysis, (*coarsened.launch())->block);
+    if (!interior) return interior.error();
+    NeighbourVectors vectors(code, analysis, coarsened.problem(), names, width);
+    WideCode result;
+    result.body = vectors.run(without_guards(code.body, *interior));
+    if (vectors.vectors() == 0) {
+      return refuse(
+          "no neighbouring elements are accessed whenever the same code is run, or none of them "
+          "is known to start a vector");
+    }
+    result.divisible = source::conjunction(vectors.conditions());
+    if (!interior->conditions.empty()) {
+      result.body = {source::branch(source::conjunction(interior->conditions),
+                                    std::move(result.body),
+                                    seldom_run(names.renamed(kernel.body)))};
+    }
+    return result;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<StepRewriter> make_vectorize_window() {
+  return std::make_unique<VectorizeWindow>();
+}
+
+}  // namespace regraph::rewrite

@@ -1,0 +1,16 @@
+// Code without the guards that a condition in front of it implies.
+#pragma once
+
+#include "rewrite/analysis/interior.h"
+#include "source/ir.h"
+
+namespace regraph::rewrite {
+
+// The block without the comparisons that the interior implies. It is of the kernel that the
+// interior was found in.
+[[nodiscard]] source::Block without_guards(const source::Block& block, const Interior& interior);
+
+// The block as few threads run it: no loop is written out that does not ask for it.
+[[nodiscard]] source::Block seldom_run(const source::Block& block);
+
+}  // namespace regraph::rewrite

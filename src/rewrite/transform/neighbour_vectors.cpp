@@ -1,0 +1,345 @@
+#include "rewrite/transform/neighbour_vectors.h"
+
+#include "rewrite/analysis/size_expression.h"
+#include "rewrite/analysis/vector_type.h"
+#include "source/build.h"
+#include "source/match.h"
+#include "source/walk.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+namespace regraph::rewrite {
+
+using source::as;
+using source::Assignment;
+using source::Block;
+using source::Expr;
+using source::ExprPtr;
+using source::is;
+using source::Stmt;
+using source::StmtPtr;
+using source::Subscript;
+
+namespace {
+
+// All but one in so many of a vector's elements have to be used.
+constexpr int kMostlyUsed = 4;
+
+// Whether something below leaves the block or the kernel early.
+bool may_be_left(const Block& block) {
+  bool found = false;
+  source::walk(block, [&](const Stmt& stmt) {
+    found = found || is<source::Jump>(stmt) || is<source::Return>(stmt);
+  });
+  return found;
+}
+
+}  // namespace
+
+NeighbourVectors::NeighbourVectors(const source::Kernel& kernel, const source::Analysis& analysis,
+                                   const Problem& problem, Names& names, int width)
+    : kernel_(kernel),
+      analysis_(analysis),
+      problem_(problem),
+      names_(names),
+      width_(width),
+      places_(kernel, analysis) {}
+
+Block NeighbourVectors::run(const Block& block) {
+  const std::vector<Vector> vectors =
+      may_be_left(block) ? std::vector<Vector>{} : vectors_of(block);
+  vectors_ += static_cast<int>(vectors.size());
+  Block result;
+  for (std::size_t at = 0; at < block.size(); ++at) {
+    for (const Vector& vector : vectors) {
+      if (vector.first != at) continue;
+      source::Variable variable;
+      variable.name = vector.name;
+      variable.type = vector.type;
+      result.push_back(source::declare(variable, vector.stores ? nullptr : wide_place(vector)));
+    }
+    const StmtPtr stmt = with_components(block[at], at, vectors);
+    result.push_back(source::with_blocks(stmt, run(body_of(*stmt)), run(otherwise_of(*stmt))));
+    for (const Vector& vector : vectors) {
+      if (!vector.stores || vector.last != at) continue;
+      result.push_back(
+          source::assign(wide_place(vector), source::variable(vector.name, std::nullopt)));
+    }
+  }
+  return result;
+}
+
+std::vector<ExprPtr> NeighbourVectors::conditions() const {
+  std::vector<ExprPtr> result;
+  // A size that the widest vectors divide is one that the others divide.
+  std::vector<source::Polynomial> rests;
+  int widest = 1;
+  for (const auto& [rest, width] : rests_) {
+    rests.push_back(rest);
+    widest = std::max(widest, width);
+  }
+  return places_.conditions(rests, widest);
+}
+
+std::vector<NeighbourVectors::Vector> NeighbourVectors::vectors_of(const Block& block) {
+  collect(block);
+  std::map<std::pair<std::string, bool>, std::vector<std::pair<source::Polynomial, Offsets>>>
+      groups;
+  for (const Access& access : accesses_) {
+    auto& known = groups[{access.place.array, access.is_store}];
+    auto group = std::find_if(known.begin(), known.end(),
+                              [&](const auto& one) { return one.first == access.place.rest; });
+    if (group == known.end()) group = known.insert(known.end(), {access.place.rest, {}});
+    group->second[access.place.offset].push_back(&access);
+  }
+  std::vector<Vector> result;
+  for (const auto& [key, known] : groups) {
+    const auto& [array, stores] = key;
+    if (analysis_.is_viewed(array)) continue;
+    if (analysis_.is_written(array) && !is_known(array, block)) continue;
+    for (const auto& [rest, offsets] : known)
+      fill(offsets, stores, result);
+  }
+  return result;
+}
+
+// The accesses of the block, those that happen whenever it is run among them.
+void NeighbourVectors::collect(const Block& block) {
+  accesses_.clear();
+  updated_.clear();
+  for (std::size_t at = 0; at < block.size(); ++at) {
+    const StmtPtr& stmt = block[at];
+    collect_below(*stmt, at);
+    if (is<source::ForLoop>(stmt) || is<source::WhileLoop>(stmt)) continue;
+    collect(value_of(*stmt), at, true);
+    const auto* assignment = as<Assignment>(stmt);
+    if (assignment == nullptr) continue;
+    const auto* target = as<Subscript>(assignment->target);
+    if (target == nullptr) continue;
+    collect(target->index, at, true);
+    if (assignment->op == source::AssignmentOperator::assign) {
+      add(*target, at, true, true);
+    } else if (const auto* base = source::base_variable(*target)) {
+      updated_.insert(base->name);
+    }
+  }
+}
+
+// Loads of a branch's blocks: they are not certain, but may start at a place that is known at the
+// branch.
+void NeighbourVectors::collect_below(const Stmt& stmt, std::size_t at) {
+  if (!is<source::Branch>(stmt)) return;
+  for (const Block* block : {&body_of(stmt), &otherwise_of(stmt)}) {
+    const std::set<std::string> own = source::declared_names(*block);
+    source::walk_expressions(*block, [&](const Expr& expr) {
+      const auto* element = as<Subscript>(expr);
+      if (element == nullptr) return;
+      const std::set<std::string> used = source::variables_of(element->index);
+      const bool is_known_here = std::none_of(
+          used.begin(), used.end(), [&](const std::string& name) { return own.contains(name); });
+      if (is_known_here) add(*element, at, false, false);
+    });
+  }
+}
+
+void NeighbourVectors::collect(const ExprPtr& expr, std::size_t at, bool is_certain) {
+  if (!expr) return;
+  if (const auto* choice = as<source::Conditional>(expr)) {
+    collect(choice->condition, at, is_certain);
+    collect(choice->then, at, false);
+    collect(choice->otherwise, at, false);
+    return;
+  }
+  if (const auto* binary = as<source::Binary>(expr);
+      binary != nullptr && (binary->op == source::BinaryOperator::logical_and ||
+                            binary->op == source::BinaryOperator::logical_or)) {
+    collect(binary->left, at, is_certain);
+    collect(binary->right, at, false);
+    return;
+  }
+  if (source::addressed(*expr)) return;
+  if (const auto* element = as<Subscript>(expr)) add(*element, at, false, is_certain);
+  source::for_each_operand(*expr,
+                           [&](const ExprPtr& operand) { collect(operand, at, is_certain); });
+}
+
+void NeighbourVectors::add(const Subscript& element, std::size_t at, bool is_store,
+                           bool is_certain) {
+  auto place = places_.place_of(element);
+  if (!place) return;
+  // What is written is moved only where nothing about it depends on conditions.
+  if (!is_certain && analysis_.is_written(place->array)) return;
+  accesses_.push_back({at, &element, std::move(*place), is_store, is_certain});
+}
+
+// Whether the accesses are all that the block does with the array.
+bool NeighbourVectors::is_known(const std::string& array, const Block& block) const {
+  std::size_t uses = 0;
+  source::walk_expressions(
+      block, [&](const Expr& expr) { uses += source::is_named(expr, array) ? 1 : 0; });
+  const auto known = std::count_if(accesses_.begin(), accesses_.end(), [&](const Access& access) {
+    return access.place.array == array;
+  });
+  return !updated_.contains(array) && static_cast<std::size_t>(known) == uses;
+}
+
+// Whether elements of an array that is written may be loaded earlier, or stored later: meanwhile
+// nothing is accessed at a distance that is not known, and none of the elements is stored twice or
+// read after it was stored.
+bool NeighbourVectors::can_be_moved(const Vector& vector) const {
+  std::map<std::int64_t, std::size_t> stored;
+  for (const Access& access : accesses_) {
+    if (access.place.array != vector.place.array) continue;
+    if (!(access.place.rest == vector.place.rest)) {
+      if (access.stmt >= vector.first && access.stmt <= vector.last) return false;
+    } else if (access.is_store && !stored.emplace(access.place.offset, access.stmt).second) {
+      return false;
+    }
+  }
+  return std::all_of(accesses_.begin(), accesses_.end(), [&](const Access& access) {
+    if (access.is_store || access.place.array != vector.place.array ||
+        !(access.place.rest == vector.place.rest)) {
+      return true;
+    }
+    const auto store = stored.find(access.place.offset);
+    return store == stored.end() || access.stmt <= store->second;
+  });
+}
+
+// A vector that holds an element of a buffer lies inside it where the width divides the buffer's
+// length.
+std::optional<source::Polynomial> NeighbourVectors::divisible_length(const std::string& array,
+                                                                     int width) {
+  if (analysis_.is_written(array)) return std::nullopt;
+  const auto length = buffer_length(array, problem_, kernel_, analysis_, false);
+  const auto result = length ? places_.polynomial(*length) : std::nullopt;
+  return result && places_.can_divide(*result, width) ? result : std::nullopt;
+}
+
+void NeighbourVectors::fill(const Offsets& offsets, bool stores, std::vector<Vector>& out) {
+  const NeighbourPlace& some = offsets.begin()->second.front()->place;
+  const source::KernelParameter* parameter = kernel_.parameter(some.array);
+  if (!parameter->scalar) return;
+  const auto is_certain = [](const Access* access) { return access->is_certain; };
+  std::set<std::int64_t> open;
+  for (const auto& [offset, accesses] : offsets)
+    open.insert(offset);
+  for (int width = width_; width >= 2; width /= 2) {
+    const auto bytes = static_cast<int>(size_in_bytes(*parameter->scalar)) * width;
+    const bool exists =
+        !vector_type(*parameter->scalar, width).empty() && bytes <= problem_.assume.align;
+    if (!exists || !places_.can_divide(some.rest, width)) continue;
+    const auto length = stores ? std::nullopt : divisible_length(some.array, width);
+    for (const auto& [offset, accesses] : offsets) {
+      const std::int64_t start = offset - (offset % width + width) % width;
+      int certain = 0;
+      int used = 0;
+      for (std::int64_t place = start; place < start + width; ++place) {
+        if (!open.contains(place)) continue;
+        ++used;
+        const auto& all = offsets.at(place);
+        certain += std::any_of(all.begin(), all.end(), is_certain) ? 1 : 0;
+      }
+      const bool is_inside =
+          certain > 0 && length && kMostlyUsed * used >= width * (kMostlyUsed - 1);
+      if (certain < width && !is_inside) continue;
+      Vector vector = vector_of(offsets, start, width, stores);
+      if (analysis_.is_written(some.array) && !can_be_moved(vector)) continue;
+      vector.name = names_.fresh(some.array + "_vector");
+      out.push_back(std::move(vector));
+      for (std::int64_t place = start; place < start + width; ++place)
+        open.erase(place);
+      rests_.emplace_back(some.rest, width);
+      if (certain < width) rests_.emplace_back(*length, width);
+    }
+  }
+}
+
+NeighbourVectors::Vector NeighbourVectors::vector_of(const Offsets& offsets, std::int64_t start,
+                                                     int width, bool stores) {
+  const Access* first = nullptr;
+  const Access* last = nullptr;
+  for (int number = 0; number < width; ++number) {
+    const auto known = offsets.find(start + number);
+    if (known == offsets.end()) continue;
+    for (const Access* access : known->second) {
+      if (first == nullptr || access->stmt < first->stmt) first = access;
+      if (last == nullptr || access->stmt > last->stmt) last = access;
+    }
+  }
+  const Access& known = stores ? *last : *first;
+  NeighbourPlace place = known.place;
+  place.offset = start;
+  const ScalarType scalar = *kernel_.parameter(place.array)->scalar;
+  return {"",
+          vector_type(scalar, width),
+          place,
+          width,
+          stores,
+          first->stmt,
+          last->stmt,
+          known.element->index,
+          start - known.place.offset};
+}
+
+StmtPtr NeighbourVectors::with_components(const StmtPtr& stmt, std::size_t at,
+                                          const std::vector<Vector>& vectors) {
+  if (vectors.empty()) return stmt;
+  const source::ExprRewrite rewrite = [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+    return with_components(expr, at, vectors);
+  };
+  if (const auto* assignment = as<Assignment>(stmt)) {
+    ExprPtr target = assignment->target;
+    if (const auto* element = as<Subscript>(target)) {
+      ExprPtr part = component(*element, at, true, vectors);
+      target =
+          part ? part : source::element(element->base, {rewrite_expr(element->index, rewrite)});
+      if (!part) target = source::with_type(target, assignment->target->type);
+    }
+    return source::assign(target, assignment->op, source::rewrite_expr(assignment->value, rewrite));
+  }
+  return source::rewrite_expressions({stmt}, rewrite).front();
+}
+
+ExprPtr NeighbourVectors::with_components(const ExprPtr& expr, std::size_t at,
+                                          const std::vector<Vector>& vectors) {
+  return source::rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
+    if (source::addressed(*node)) return node;
+    const auto* element = as<Subscript>(node);
+    if (element == nullptr) return std::nullopt;
+    const ExprPtr part = component(*element, at, false, vectors);
+    return part ? std::optional(part) : std::nullopt;
+  });
+}
+
+// What stands for the element at the statement; null where it stays as it is.
+ExprPtr NeighbourVectors::component(const Subscript& element, std::size_t at, bool stores,
+                                    const std::vector<Vector>& vectors) {
+  const auto place = places_.place_of(element);
+  if (!place) return nullptr;
+  for (const Vector& vector : vectors) {
+    const std::int64_t number = place->offset - vector.place.offset;
+    const bool is_part = vector.stores == stores && vector.place.array == place->array &&
+                         number >= 0 && number < vector.width && vector.first <= at &&
+                         vector.place.rest == place->rest;
+    if (!is_part) continue;
+    return source::member(source::variable(vector.name, std::nullopt),
+                          component_name(static_cast<int>(number)), element.type);
+  }
+  return nullptr;
+}
+
+ExprPtr NeighbourVectors::wide_place(const Vector& vector) const {
+  const ScalarType scalar = *kernel_.parameter(vector.place.array)->scalar;
+  const ExprPtr index = vector.distance < 0
+                            ? source::subtract(vector.neighbour, source::integer(-vector.distance))
+                            : source::add(vector.neighbour, source::integer(vector.distance));
+  const ExprPtr address =
+      source::address(source::element(source::variable(vector.place.array, scalar), {index}));
+  const std::string type = (vector.stores ? "" : "const ") + vector.type + "*";
+  return source::element(source::cast(type, address), {source::integer(0)});
+}
+
+}  // namespace regraph::rewrite

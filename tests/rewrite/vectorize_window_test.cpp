@@ -1,0 +1,124 @@
+// vectorize_window: neighbours along rows in vectors.
+#include "rewrite/step_checks.h"
+
+namespace regraph::test {
+namespace {
+
+Application vectors(const char* width = "4") {
+  return {"vectorize_window", {{"width", width}}};
+}
+
+Application vector_window(const char* axis, const char* rows) {
+  return {"window", {{"axis", axis}, {"rows", rows}, {"block", "keep"}, {"vector", "4"}}};
+}
+
+std::string text_after(const char* name, const Application& step) {
+  const auto kernel = sample(name);
+  if (kernel == nullptr) return "";
+  return source::print(expect_correct(*kernel, {step}).unit);
+}
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+    ++found;
+  return found;
+}
+
+TEST(VectorizeWindow, RowsAreMovedAsVectorsAndTheirEndsAlone) {
+  const std::string text = text_after("columns_heat", vectors());
+  EXPECT_NE(text.find("if (width % 4 == 0)"), std::string::npos) << text;
+  EXPECT_EQ(count(text, "(const float4*)&in["), 3) << text;
+  EXPECT_EQ(count(text, "((float4*)&out["), 1) << text;
+  // The ends of rows are still asked for, and nothing else about columns.
+  EXPECT_NE(text.find("out_vector.x = x22 > 0 ? "), std::string::npos) << text;
+  EXPECT_NE(text.find("out_vector.y = 0.5f"), std::string::npos) << text;
+}
+
+TEST(VectorizeWindow, RowsOfAThreadShareWhatTheyRead) {
+  const std::string text = text_after("columns_heat", vector_window("y", "4"));
+  EXPECT_EQ(count(text, "(const float4*)&in["), 6) << text;
+  EXPECT_EQ(count(text, "((float4*)&out["), 4) << text;
+}
+
+TEST(VectorizeWindow, SizesOfRowsMayBeQuotients) {
+  const std::string text = text_after("columns_pool", vectors());
+  EXPECT_NE(text.find("(width + 1) / 2 % 4 == 0 && width % 4 == 0"), std::string::npos) << text;
+  EXPECT_EQ(count(text, "(const float4*)&in["), 6) << text;
+}
+
+TEST(VectorizeWindow, KeepsTheResult) {
+  for (const char* name : {"columns_heat", "columns_second_order", "columns_pool",
+                           "columns_seven_points", "columns_clamped", "columns_two_rows"}) {
+    SCOPED_TRACE(name);
+    const auto kernel = sample(name);
+    ASSERT_NE(kernel, nullptr);
+    expect_correct(*kernel, {vectors()});
+    expect_correct(*kernel, {vectors("2")});
+    expect_correct(*kernel, {vector_window("y", "2")});
+  }
+  expect_correct(*sample("columns_seven_points"), {vector_window("z", "4")});
+}
+
+// Doubles fill a vector of 16 bytes in pairs.
+TEST(VectorizeWindow, VectorsAreNoLongerThanAnAccess) {
+  const std::string text = text_after("columns_second_order", vectors());
+  EXPECT_NE(text.find("double2"), std::string::npos) << text;
+  EXPECT_EQ(text.find("double4"), std::string::npos) << text;
+}
+
+// Stores to rows at a distance that is only given when the kernel runs may be to the same elements:
+// they keep their order.
+TEST(VectorizeWindow, StoresThatMayMeetKeepTheirOrder) {
+  const std::string text = text_after("columns_two_rows", vectors());
+  EXPECT_NE(text.find("(const float4*)&in["), std::string::npos) << text;
+  EXPECT_EQ(text.find("((float4*)&out["), std::string::npos) << text;
+}
+
+Result<std::unique_ptr<KernelCase>> row_kernel(const std::string& code, const std::string& more) {
+  return KernelCase::make(
+      "__global__ void f(const float* a, float* b, int n) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n" +
+          code + "\n}",
+      "sizes: {n: 1024}\nargs: {a: {dir: in, shape: [n]}, b: {dir: inout, "
+      "shape: [n]}}\nlaunch: {block: 64, grid: 'cdiv(n, bx)'}\n"
+      "tests: [{n: 512}, {n: 131}, {n: 1}]\n" +
+          more);
+}
+
+TEST(VectorizeWindow, RefusesWhatItCannotProve) {
+  const std::string sum = "  if (i > 0 && i < n - 1) b[i] = a[i - 1] + a[i + 1];";
+  const auto aliased = row_kernel(sum, "assume: {noalias: false}\n");
+  ASSERT_TRUE(aliased.ok()) << aliased.error().message;
+  expect_refusal(**aliased, vectors(), "the problem does not grant 'assume: {noalias: true}'");
+  const auto unaligned = row_kernel(sum, "assume: {noalias: true, align: 4}\n");
+  ASSERT_TRUE(unaligned.ok()) << unaligned.error().message;
+  expect_refusal(**unaligned, vectors(), "known to start a vector");
+  const auto strided =
+      row_kernel("  if (3 * i < n) b[3 * i] = a[3 * i];", "assume: {noalias: true}\n");
+  ASSERT_TRUE(strided.ok()) << strided.error().message;
+  expect_refusal(**strided, vectors(), "");
+  // Changed in place, where a neighbour is read.
+  const auto in_place =
+      row_kernel("  if (i < n / 2) b[2 * i] = b[2 * i + 1] + a[i];", "assume: {noalias: true}\n");
+  ASSERT_TRUE(in_place.ok()) << in_place.error().message;
+  const auto state =
+      (*in_place)->apply((*in_place)->original(), vectors().step, vectors().parameters);
+  if (state.ok()) expect_correct(**in_place, {vectors()});
+}
+
+// Which of several conditions holds does not matter for a border; inside, none of them does.
+TEST(BranchHoist, BordersMayBeAskedForByEquality) {
+  const auto kernel = row_kernel(
+      "  if (i >= n) return;\n  if (i == 0 || i == n - 1) b[i] = a[i];\n"
+      "  else b[i] = a[i - 1] + a[i + 1];",
+      "assume: {noalias: true}\n");
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  const auto state = expect_correct(**kernel, {{"branch_hoist", {{"form", "split"}}}});
+  const std::string text = source::print(state.unit);
+  EXPECT_NE(text.find("(int)blockIdx.x * 64 > 0"), std::string::npos) << text;
+  EXPECT_NE(text.find("(int)blockIdx.x * 64 + 64 < n"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace regraph::test
