@@ -270,7 +270,9 @@ Result<InferredProblem> infer_problem(const ProblemSource& input,
     }
     if (!input.has_manifest) {
       message += fmt::format("; {} has no manifest, write one to complete by: {} --init > {}",
-                             input.kernel_file, input.command, sidecar_of(input.kernel_file));
+                             input.kernel_file, input.command,
+                             sidecar_of(input.kernel_file,
+                                        input.sequential ? input.sequential->function : ""));
     }
     return fail(ErrorCode::invalid_argument, message);
   }
