@@ -255,7 +255,7 @@ class FunctionLowering {
         at += scalar.size();
       }
     }
-    return Error{ErrorCode::unsupported, "not parallel: " + reason};
+    return Error{ErrorCode::unsupported, std::move(reason)};
   }
 
   void write(std::vector<PieceKernel>& kernels) {

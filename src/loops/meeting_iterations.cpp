@@ -177,6 +177,10 @@ const char* verb(const PlacedAccess& access) {
   return access.stores ? (access.loads ? "updates" : "writes") : "reads";
 }
 
+const char* plural_verb(const PlacedAccess& access) {
+  return access.stores ? (access.loads ? "update" : "write") : "read";
+}
+
 std::string place(const PlacedAccess& access) {
   return access.stmt != nullptr && access.stmt->line > 0
              ? fmt::format(" (line {})", access.stmt->line)
@@ -222,10 +226,12 @@ std::string meeting_iterations(const source::Kernel& kernel, const Analysis& ana
         !value_at(one.access->index, meeting->sizes, analysis) &&
         source::print(one.access->index).find('[') != std::string::npos;
     const PlacedAccess& unknown = first_depends ? one : other;
-    return fmt::format("which element {} is (line {}) depends on data, so that two iterations, say "
-                       "{} = 0 and {} = {}, may meet at one: the one {} it, the other {} it",
-                       shown(unknown), unknown.stmt->line, name, name, loop.stride, verb(one),
-                       verb(other));
+    const std::string deeds = one.access == other.access
+                                  ? fmt::format("may both {} it", plural_verb(one))
+                                  : fmt::format("may {} and {} it", plural_verb(one), plural_verb(other));
+    return fmt::format("which element {}{} is depends on data, so that two iterations, say {} = {} and "
+                       "{} = {}, {}",
+                       shown(unknown), place(unknown), name, 0, name, loop.stride, deeds);
   }
   const std::string sizes = sizes_of(*meeting, one, other);
   return fmt::format("iteration {} = {} {} {}[{}]{}, iteration {} = {} {} it{}{}{}", name,

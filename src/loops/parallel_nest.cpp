@@ -88,7 +88,8 @@ LoopObstacle obstacle_of(const ParallelNest& nest, std::size_t at, const KernelF
                          const IterationOverlap& overlap) {
   const NestLoop& loop = nest.chain[at];
   const auto& stmt = source::to<ForLoop>(*loop.stmt);
-  const std::string name = fmt::format("loop '{}' (line {})", loop.counted.name, stmt.line);
+  const std::string name =
+      fmt::format("line {}: loop '{}' is not parallel", stmt.line, loop.counted.name);
   LoopObstacle result;
   // From the outermost loop on, so that meetings know all counters.
   const rewrite::PlacedAccesses placed =

@@ -113,7 +113,7 @@ static void regraph_time(int to) {
     if (!slot->original) _exit(4);
     memcpy(slot->original, slot->content, slot->bytes);
   }
-  for (run = 0; run < 20 && (run < 2 || total < 1.0); ++run) {
+  for (run = 0; run < 20 && (run < 2 || total < 0.3); ++run) {
     double begin, seconds;
     for (i = 0; i < REGRAPH_PARAMETERS; ++i) {
       struct regraph_slot* slot = regraph_slots + i;

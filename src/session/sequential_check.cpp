@@ -14,7 +14,7 @@ namespace {
 constexpr double kLongestTiming = 60.0;   // of all runs at a size
 constexpr double kLongEnough = 1.0;       // a run that long need not be followed by a larger one
 constexpr double kLongestNext = 15.0;     // a run that is expected to take longer is not begun
-constexpr std::int64_t kSmallestExtent = 32;
+constexpr std::int64_t kSmallestExtent = 128;
 
 std::string sizes_as_text(const Symbols& symbols) {
   std::string text;
@@ -37,18 +37,19 @@ std::string time_note(const HostFunction& function, const Problem& problem,
                       const Cancellation& cancellation) {
   const Symbols& bench = problem.bench.empty() ? problem.sizes : problem.bench.front();
   constexpr int kMostHalvings = 24;
+  constexpr int kAtOnce = 2;
   std::optional<double> seconds;
   Symbols at;
-  double growth = 8.0;
+  double growth = 64.0;
   Symbols before;
-  for (int halvings = kMostHalvings; halvings >= 0; --halvings) {
+  for (int halvings = kMostHalvings; halvings >= 0; halvings -= kAtOnce) {
     const Symbols symbols = halved(bench, halvings);
     if (symbols == before && halvings > 0) continue;
     before = symbols;
     if (seconds && (*seconds > kLongEnough || *seconds * growth > kLongestNext)) break;
     const auto measured = function.time(symbols, kLongestTiming, cancellation);
     if (!measured) break;
-    if (seconds && *seconds > 1e-3) growth = std::max(2.0, *measured / *seconds);
+    if (seconds && *seconds > 1e-3) growth = std::max(4.0, *measured / *seconds);
     seconds = *measured;
     at = symbols;
   }
