@@ -286,7 +286,8 @@ class FunctionLowering {
     for (const auto& [name, ignored] : problem_.sizes)
       sizes.insert(name);
     std::string note = "it is relied on that buffers do not overlap";
-    if (!sizes.empty()) note += fmt::format(" and that {} is at least 1", fmt::join(sizes, ", "));
+    if (!sizes.empty()) note += fmt::format(" and that {} {} at least 1", fmt::join(sizes, ", "),
+                                           sizes.size() > 1 ? "are" : "is");
     result_.notes.push_back(std::move(note));
   }
 
