@@ -46,8 +46,7 @@ class ScratchRewriter final : public source::Mutator {
  private:
   void append(const StmtPtr& stmt, Block& out) override {
     const auto* declared = as<Declaration>(stmt);
-    const auto moved =
-        declared != nullptr ? moved_.find(declared->variable.name) : moved_.end();
+    const auto moved = declared != nullptr ? moved_.find(declared->variable.name) : moved_.end();
     if (moved == moved_.end()) {
       out.push_back(run(stmt));
       return;
@@ -82,8 +81,8 @@ class ScratchRewriter final : public source::Mutator {
     ExprPtr index;
     for (std::size_t i = 0; i < indices.size(); ++i) {
       ExprPtr own = run(indices[i]);
-      index = index ? source::add(source::multiply(index, source::integer(moved->second.extents[i])),
-                                  own)
+      index = index ? source::add(
+                          source::multiply(index, source::integer(moved->second.extents[i])), own)
                     : own;
     }
     return element_at(moved->second, index);
@@ -187,7 +186,13 @@ class PieceMaker {
 
   Status move(const Declaration& declared) {
     const source::Variable& variable = declared.variable;
-    if (!variable.scalar || variable.is_pointer || source::as<source::InitializerList>(declared.value)) {
+    if (variable.is_pointer) {
+      return fail(ErrorCode::unsupported,
+                  fmt::format("line {}: a pointer that moves leads from one iteration to the next; "
+                              "write what it points to with an index",
+                              declared.line > 0 ? declared.line : function_.line));
+    }
+    if (!variable.scalar || source::as<source::InitializerList>(declared.value)) {
       return fail(ErrorCode::unsupported,
                   fmt::format("line {}: '{}' is handed on from one loop to another, and is no "
                               "number or plain array of numbers",

@@ -15,11 +15,11 @@ namespace regraph::loops {
 struct FunctionPieces {
   // The function; what its pieces hand on stands in buffers, which are parameters behind its own.
   source::Kernel kernel;
-  std::vector<source::Block> pieces;   // of its body, in order: one loop each, or what has none
-  source::Block shared;                // declarations that follow from parameters: for every piece
+  std::vector<source::Block> pieces;    // of its body, in order: one loop each, or what has none
+  source::Block shared;                 // declarations that follow from parameters: for every piece
   std::vector<source::ExprPtr> guards;  // conditions on parameters that all of it stands under
   std::vector<std::pair<std::string, ManifestScratch>> scratch;  // those buffers
-  std::set<std::string> scalars;       // those of them that hold one scalar
+  std::set<std::string> scalars;  // those of them that hold one scalar
 };
 
 // Error: unsupported, with the line: a loop under a condition, an array whose values are listed.

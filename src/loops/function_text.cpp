@@ -298,8 +298,8 @@ class FunctionRewriter {
       const std::string_view before = at(token - 1);
       const std::string_view after = at(token + 1);
       const bool declares = tokens_[token - 1].kind == TokenKind::identifier || before == "*";
-      return declares && (after == "=" || after == ";" || after == "," || after == ")" ||
-                          after == "[");
+      return declares &&
+             (after == "=" || after == ";" || after == "," || after == ")" || after == "[");
     }
     return false;
   }
@@ -313,8 +313,7 @@ class FunctionRewriter {
       std::size_t after = token + 1;
       const auto changed = changed_.find(token);
       const auto array = arrays_.find(std::string(at(token)));
-      const bool in_body =
-          function_->body && token > *function_->body && token < function_->last;
+      const bool in_body = function_->body && token > *function_->body && token < function_->last;
       if (changed != changed_.end()) {
         out += changed->second;
       } else if (in_body && array != arrays_.end() && at(after) == "[") {
@@ -337,8 +336,9 @@ class FunctionRewriter {
       std::string own = rewritten(place + 1, end - 1);
       if (end - place != 3) own = "(" + own + ")";
       const std::string factor =
-          i == 0 ? "" : (index.find(' ') == std::string::npos ? index : "(" + index + ")") + " * (" +
-                            array.extents[i - 1] + ") + ";
+          i == 0 ? ""
+                 : (index.find(' ') == std::string::npos ? index : "(" + index + ")") + " * (" +
+                       array.extents[i - 1] + ") + ";
       index = factor + own;
       place = end;
     }

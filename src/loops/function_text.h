@@ -9,10 +9,11 @@
 namespace regraph::loops {
 
 struct FunctionText {
-  std::string text;    // the whole file; lines keep their numbers
-  std::string name;    // of the function
+  std::string text;            // the whole file; lines keep their numbers
+  std::string name;            // of the function
   std::string qualified_name;  // with its namespaces
-  std::string result;  // the parameter that what it returned is stored to; empty: it returns nothing
+  std::string
+      result;  // the parameter that what it returned is stored to; empty: it returns nothing
   int line = 0;
 };
 

@@ -29,6 +29,9 @@ using source::StmtPtr;
 // A size that nothing says: only the order of magnitude of indices is judged by it.
 constexpr std::int64_t kSomeSize = 4096;
 
+// Behind the name of a scalar in a buffer, while one thread has it in a register.
+constexpr const char* kHere = "_here";
+
 // What is known of the function's numbers: integers that the manifest gives no value are sizes, at
 // least 1.
 Problem known_of(const source::Kernel& kernel, const Manifest& manifest) {
@@ -68,12 +71,17 @@ class FunctionLowering {
       if (!kernel) return std::move(kernel).error();
       kernels.push_back(std::move(*kernel));
     }
-    const bool has_loop = std::ranges::any_of(
-        kernels, [](const PieceKernel& one) { return one.launch.has_value(); });
-    if (!has_loop)
+    const bool has_threads =
+        std::ranges::any_of(kernels, [](const PieceKernel& one) { return one.launch.has_value(); });
+    if (!has_threads && !has_loops_in_one_thread_) {
       return fail(ErrorCode::unsupported,
                   fmt::format("line {}: '{}' has no loop that could be done by threads",
                               function_.unit.kernel.line, function_.unit.kernel.name));
+    }
+    if (!has_threads) {
+      write_whole();
+      return std::move(result_);
+    }
     write(kernels);
     return std::move(result_);
   }
@@ -105,10 +113,11 @@ class FunctionLowering {
     auto form = std::make_unique<KernelForm>(pieces_.kernel);
     ParallelNest nest = nest_in(stmt, *form);
     if (nest.chain.empty()) {
-      return fail(ErrorCode::unsupported,
-                  fmt::format("line {}: the loop is not one that counts up to a limit by a constant "
-                              "step",
-                              stmt->line));
+      return fail(
+          ErrorCode::unsupported,
+          fmt::format("line {}: the loop is not one that counts up to a limit by a constant "
+                      "step",
+                      stmt->line));
     }
     const std::vector<std::string> names = [&] {
       std::vector<std::string> result;
@@ -142,7 +151,8 @@ class FunctionLowering {
   ParallelNest nest_in(const StmtPtr& stmt, const KernelForm& form) const {
     Launch launch;
     launch.block = {1, 1, 1};
-    return parallel_nest(stmt, form, IterationOverlap(form.kernel, form.analysis, launch, problem_));
+    return parallel_nest(stmt, form,
+                         IterationOverlap(form.kernel, form.analysis, launch, problem_));
   }
 
   struct AtomicNest {
@@ -187,6 +197,7 @@ class FunctionLowering {
           return pieces_.scalars.contains(buffer) && is_reduction(stmt, buffer);
         });
     if (only_reductions) {
+      has_loops_in_one_thread_ = true;
       result_.notes.push_back(fmt::format(
           "line {}: what the loop brings into '{}' has no atomic, so one thread does it all",
           stmt->line, fmt::join(first->buffers, "', '")));
@@ -198,19 +209,18 @@ class FunctionLowering {
   // As the function has it: the local itself.
   [[nodiscard]] bool is_reduction(const StmtPtr& stmt, const std::string& scalar) const {
     const Block local = with_locals({stmt}, {scalar});
-    return is_reduction_of(body_of(*local.front()), scalar);
+    return is_reduction_of(body_of(*local.front()), scalar + kHere);
   }
 
   // s[0] as s, for those scalars.
   static Block with_locals(const Block& block, const std::set<std::string>& scalars) {
-    return source::rewrite_expressions(
-        block, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-          const auto* element = source::as<source::Subscript>(expr);
-          const auto* base =
-              element != nullptr ? source::as<source::VariableReference>(element->base) : nullptr;
-          if (base == nullptr || !scalars.contains(base->name)) return std::nullopt;
-          return source::variable(base->name + "_here", expr->type);
-        });
+    return source::rewrite_expressions(block, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+      const auto* element = source::as<source::Subscript>(expr);
+      const auto* base =
+          element != nullptr ? source::as<source::VariableReference>(element->base) : nullptr;
+      if (base == nullptr || !scalars.contains(base->name)) return std::nullopt;
+      return source::variable(base->name + kHere, expr->type);
+    });
   }
 
   // The piece with its scalars in registers meanwhile.
@@ -227,7 +237,7 @@ class FunctionLowering {
       const source::KernelParameter& buffer = *pieces_.kernel.parameter(name);
       const ExprPtr element = std::make_shared<source::Subscript>(
           source::variable(name, std::nullopt), source::integer(0), buffer.scalar);
-      source::Variable local = source::local_variable(name + "_here", buffer.type, buffer.scalar);
+      source::Variable local = source::local_variable(name + kHere, buffer.type, buffer.scalar);
       result.push_back(source::declare(local, element));
       after.push_back(source::assign(element, source::variable(local.name, buffer.scalar)));
     }
@@ -241,7 +251,8 @@ class FunctionLowering {
     result_.notes.push_back(fmt::format(
         "line {}: iterations bring their values into '{}' by atomics{}", line,
         fmt::join(buffers, "', '"),
-        rounds ? ", in whatever order they come: floating-point sums are rounded differently" : ""));
+        rounds ? ", in whatever order they come: floating-point sums are rounded differently"
+               : ""));
   }
 
   // A scalar in a buffer of its own is one to the user.
@@ -249,13 +260,25 @@ class FunctionLowering {
     for (const std::string& scalar : pieces_.scalars) {
       const std::string element = scalar + "[0]";
       for (std::size_t at = 0; (at = reason.find(element, at)) != std::string::npos;) {
-        const bool is_word = at == 0 || (std::isalnum(static_cast<unsigned char>(reason[at - 1])) == 0 &&
-                                         reason[at - 1] != '_');
+        const bool is_word =
+            at == 0 || (std::isalnum(static_cast<unsigned char>(reason[at - 1])) == 0 &&
+                        reason[at - 1] != '_');
         if (is_word) reason.erase(at + scalar.size(), 3);
         at += scalar.size();
       }
     }
     return Error{ErrorCode::unsupported, std::move(reason)};
+  }
+
+  // The function as it is, in one thread.
+  void write_whole() {
+    const source::Unit& unit = function_.unit;
+    Launch launch;
+    launch.kernel = unit.kernel.name;
+    result_.kernel = unit.kernel.name;
+    result_.text = unit.before + source::print(unit.kernel) + unit.after;
+    result_.launches.push_back(std::move(launch));
+    note_reliance();
   }
 
   void write(std::vector<PieceKernel>& kernels) {
@@ -282,12 +305,17 @@ class FunctionLowering {
       result_.launches.push_back(std::move(launch));
     }
     result_.text += unit.after;
+    note_reliance();
+  }
+
+  void note_reliance() {
     std::set<std::string> sizes;
     for (const auto& [name, ignored] : problem_.sizes)
       sizes.insert(name);
     std::string note = "it is relied on that buffers do not overlap";
-    if (!sizes.empty()) note += fmt::format(" and that {} {} at least 1", fmt::join(sizes, ", "),
-                                           sizes.size() > 1 ? "are" : "is");
+    if (!sizes.empty())
+      note += fmt::format(" and that {} {} at least 1", fmt::join(sizes, ", "),
+                          sizes.size() > 1 ? "are" : "is");
     result_.notes.push_back(std::move(note));
   }
 
@@ -331,6 +359,7 @@ class FunctionLowering {
   FunctionPieces pieces_;
   Problem problem_;
   LoweredFunction result_;
+  bool has_loops_in_one_thread_ = false;
 };
 
 }  // namespace

@@ -20,10 +20,10 @@ struct LoweredFunction {
 };
 
 // Up to three loops of each nest become threads, the innermost of them along x; bounds become
-// guards; other loops stay in the thread. Several nests are launched one after the other. `manifest`
-// says which integers are no sizes (those with values), and what may be assumed. Error: unsupported,
-// with the line: a nest of which no loop is proved parallel, with the iterations that meet; code
-// that there is no kernel for.
+// guards; other loops stay in the thread. Several nests are launched one after the other.
+// `manifest` says which integers are no sizes (those with values), and what may be assumed. Error:
+// unsupported, with the line: a nest of which no loop is proved parallel, with the iterations that
+// meet; code that there is no kernel for.
 [[nodiscard]] Result<LoweredFunction> lower_to_kernels(const SequentialFunction& function,
                                                        const Manifest& manifest);
 

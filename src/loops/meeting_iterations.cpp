@@ -107,8 +107,8 @@ std::int64_t moved_outside(const Touch& a, const Touch& b, const PlacedAccess& a
     if (around.counted->name == loop.name) break;
     const auto left = a.counters.find(around.counted->name);
     const auto right = b.counters.find(around.counted->name);
-    const bool same = left != a.counters.end() && right != b.counters.end() &&
-                      left->second == right->second;
+    const bool same =
+        left != a.counters.end() && right != b.counters.end() && left->second == right->second;
     count += same ? 0 : 1;
   }
   return count;
@@ -204,7 +204,8 @@ std::string sizes_of(const Meeting& meeting, const PlacedAccess& one, const Plac
   }
   std::string text;
   for (const auto& [name, value] : meeting.sizes) {
-    if (names.contains(name)) text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, value);
+    if (names.contains(name))
+      text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, value);
   }
   return text;
 }
@@ -217,21 +218,23 @@ std::string meeting_iterations(const source::Kernel& kernel, const Analysis& ana
   const auto meeting = first_meeting(kernel, analysis, loop, one, other);
   const std::string& name = loop.name;
   if (!meeting) {
-    return fmt::format("it is not proved that {}{} and {}{} are different elements in different "
-                       "iterations",
-                       shown(one), place(one), shown(other), place(other));
+    return fmt::format(
+        "it is not proved that {}{} and {}{} are different elements in different "
+        "iterations",
+        shown(one), place(one), shown(other), place(other));
   }
   if (meeting->depends_on_data) {
-    const bool first_depends =
-        !value_at(one.access->index, meeting->sizes, analysis) &&
-        source::print(one.access->index).find('[') != std::string::npos;
+    const bool first_depends = !value_at(one.access->index, meeting->sizes, analysis) &&
+                               source::print(one.access->index).find('[') != std::string::npos;
     const PlacedAccess& unknown = first_depends ? one : other;
-    const std::string deeds = one.access == other.access
-                                  ? fmt::format("may both {} it", plural_verb(one))
-                                  : fmt::format("may {} and {} it", plural_verb(one), plural_verb(other));
-    return fmt::format("which element {}{} is depends on data, so that two iterations, say {} = {} and "
-                       "{} = {}, {}",
-                       shown(unknown), place(unknown), name, 0, name, loop.stride, deeds);
+    const std::string deeds =
+        one.access == other.access
+            ? fmt::format("may both {} it", plural_verb(one))
+            : fmt::format("may {} and {} it", plural_verb(one), plural_verb(other));
+    return fmt::format(
+        "which element {}{} is depends on data, so that two iterations, say {} = {} and "
+        "{} = {}, {}",
+        shown(unknown), place(unknown), name, 0, name, loop.stride, deeds);
   }
   const std::string sizes = sizes_of(*meeting, one, other);
   return fmt::format("iteration {} = {} {} {}[{}]{}, iteration {} = {} {} it{}{}{}", name,

@@ -142,8 +142,8 @@ class UpdateRewriter final : public source::Mutator {
     if (type && !is_exact(*update, *type))
       refuse(*stmt, "its type and that of what is brought into it do not go together in an atomic");
     auto atomic = std::make_shared<source::Evaluation>(
-        source::call(update->function, {source::address(update->target),
-                                        converted(update->value, type, parameter)}));
+        source::call(update->function,
+                     {source::address(update->target), converted(update->value, type, parameter)}));
     atomic->line = stmt->line;
     out.push_back(atomic);
   }

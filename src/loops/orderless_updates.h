@@ -10,9 +10,9 @@
 
 namespace regraph::loops {
 
-// The block with `x[i] += e`, `x[i] = min(x[i], e)` and their like as atomics, where x is one of the
-// buffers. Error: unsupported, with the line: one of them is used in another way, or there is no
-// atomic for what is done to it.
+// The block with `x[i] += e`, `x[i] = min(x[i], e)` and their like as atomics, where x is one of
+// the buffers. Error: unsupported, with the line: one of them is used in another way, or there is
+// no atomic for what is done to it.
 [[nodiscard]] Result<source::Block> with_atomic_updates(const source::Block& block,
                                                         const std::set<std::string>& buffers,
                                                         const source::Kernel& kernel);

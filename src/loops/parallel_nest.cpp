@@ -91,6 +91,12 @@ LoopObstacle obstacle_of(const ParallelNest& nest, std::size_t at, const KernelF
   const std::string name =
       fmt::format("line {}: loop '{}' is not parallel", stmt.line, loop.counted.name);
   LoopObstacle result;
+  if (!has_plain_bounds(loop.counted, form)) {
+    result.is_memory_alone = false;
+    result.reason =
+        name + ": how often it runs does not follow from parameters that keep their values";
+    return result;
+  }
   // From the outermost loop on, so that meetings know all counters.
   const rewrite::PlacedAccesses placed =
       rewrite::placed_accesses(nest.chain.front().stmt, form.analysis);
@@ -105,9 +111,9 @@ LoopObstacle obstacle_of(const ParallelNest& nest, std::size_t at, const KernelF
     if (!meeting) continue;
     result.buffers.insert(buffer);
     if (!result.reason.empty()) continue;
-    result.reason =
-        name + ": " + meeting_iterations(form.kernel, form.analysis, loop.counted, meeting->first,
-                                         meeting->second);
+    result.reason = name + ": " +
+                    meeting_iterations(form.kernel, form.analysis, loop.counted, meeting->first,
+                                       meeting->second);
   }
   if (const auto carried = carried_scalar(stmt)) {
     result.is_memory_alone = false;
@@ -115,18 +121,17 @@ LoopObstacle obstacle_of(const ParallelNest& nest, std::size_t at, const KernelF
     const auto begin = first ? first->constant() : std::nullopt;
     const std::string earlier =
         begin ? std::to_string(*begin) : fmt::format("({} of one)", loop.counted.name);
-    const std::string later =
-        begin ? std::to_string(*begin + loop.counted.stride) : "the next one";
+    const std::string later = begin ? std::to_string(*begin + loop.counted.stride) : "the next one";
     result.reason = fmt::format(
-        "{}: iteration {} = {} leaves a value in '{}' (line {}) that iteration {} = {} goes on with",
+        "{}: iteration {} = {} leaves a value in '{}' (line {}) that iteration {} = {} goes on "
+        "with",
         name, loop.counted.name, earlier, carried->first, carried->second, loop.counted.name,
         later);
   }
   if (!result.reason.empty()) return result;
   result.is_memory_alone = false;
-  const auto effects =
-      rewrite::independent_iterations(stmt, loop.counted, form.analysis, overlap);
-  result.reason = effects ? name + ": its bounds depend on data" : name + ": " + effects.error().message;
+  const auto effects = rewrite::independent_iterations(stmt, loop.counted, form.analysis, overlap);
+  result.reason = name + ": " + (effects ? "it is not proved" : effects.error().message);
   return result;
 }
 

@@ -11,7 +11,8 @@
 namespace regraph::loops {
 
 struct SequentialFunction {
-  source::Unit unit;  // its kernel is the function: counters, temporaries and pointers in plain form
+  source::Unit
+      unit;  // its kernel is the function: counters, temporaries and pointers in plain form
   KernelSignature signature;
 };
 

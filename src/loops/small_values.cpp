@@ -63,8 +63,7 @@ Value value_at(const ExprPtr& expr, const Values& values, const source::Analysis
   if (expr->type && is_floating(*expr->type)) return std::nullopt;
   if (const auto* literal = as<source::IntegerLiteral>(expr)) return literal->value;
   if (const auto* variable = as<source::VariableReference>(expr)) {
-    if (const auto known = values.find(variable->name); known != values.end())
-      return known->second;
+    if (const auto known = values.find(variable->name); known != values.end()) return known->second;
     if (!analysis.is_single_definition(variable->name)) return std::nullopt;
     return value_at(analysis.definition(variable->name), values, analysis);
   }

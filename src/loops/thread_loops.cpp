@@ -27,10 +27,10 @@ constexpr std::array<const char*, 3> kAxisNames = {"x", "y", "z"};
 
 // A free loop whose iterations lie between bounds that are made of sizes.
 struct Axis {
-  std::size_t loop = 0;    // of the chain
-  Polynomial base;         // of parameters: the first iteration that any thread does
-  IntegerExpression span;  // from there to the last
-  bool asks_first = false;  // not all iterations from `base` on belong to the loop
+  std::size_t loop = 0;          // of the chain
+  Polynomial base;               // of parameters: the first iteration that any thread does
+  IntegerExpression span;        // from there to the last
+  bool asks_first = false;       // not all iterations from `base` on belong to the loop
   bool is_guarded_above = true;  // bounds do not depend on loops that stay in the thread
 };
 
@@ -153,8 +153,7 @@ class ThreadMaker {
     Block body = nest_.innermost;
     std::vector<ExprPtr> guards;
     for (std::size_t i = nest_.chain.size(); i-- > 0;) {
-      const auto axis =
-          std::ranges::find_if(axes_, [&](const Axis& one) { return one.loop == i; });
+      const auto axis = std::ranges::find_if(axes_, [&](const Axis& one) { return one.loop == i; });
       if (axis == axes_.end()) {
         body = {source::with_blocks(nest_.chain[i].stmt, std::move(body), {})};
         result_.sequential.insert(result_.sequential.begin(), nest_.chain[i].counted.name);
@@ -185,9 +184,9 @@ class ThreadMaker {
     result_.launch.block = kBlocks[axes_.size() - 1];
     for (std::size_t i = 0; i < axes_.size(); ++i) {
       const std::size_t dimension = this->dimension(i);
-      const IntegerExpression threads = IntegerExpression::multiply(
-          IntegerExpression(nest_.chain[axes_[i].loop].counted.stride),
-          IntegerExpression::symbol(kExtents[dimension]));
+      const IntegerExpression threads =
+          IntegerExpression::multiply(IntegerExpression(nest_.chain[axes_[i].loop].counted.stride),
+                                      IntegerExpression::symbol(kExtents[dimension]));
       result_.launch.grid[dimension] = IntegerExpression::ceil_divide(axes_[i].span, threads);
     }
   }

@@ -2,8 +2,8 @@
 
 #include "base/child_process.h"
 #include "eval/verify/inputs.h"
-#include "eval/verify/poison.h"
 #include "eval/verify/parameters.h"
+#include "eval/verify/poison.h"
 #include "session/host_harness.h"
 
 #include <fmt/format.h>
@@ -54,9 +54,10 @@ Result<HostFunction> HostFunction::build(const SequentialSource& source, const P
   const bool is_c = source.file.ends_with(".c");
   const fs::path compiler = find_compiler(is_c);
   if (compiler.empty()) {
-    return fail(ErrorCode::not_found,
-                "there is no C++ compiler (g++, c++ or clang++ in /usr/bin) to compile the function "
-                "for this processor with; install one");
+    return fail(
+        ErrorCode::not_found,
+        "there is no C++ compiler (g++, c++ or clang++ in /usr/bin) to compile the function "
+        "for this processor with; install one");
   }
   auto folder = TemporaryDirectory::create("regraph-function-");
   if (!folder) return folder.error();
@@ -75,20 +76,19 @@ Result<HostFunction> HostFunction::build(const SequentialSource& source, const P
     request.arguments.insert(request.arguments.end(), {"-I", include});
   for (const auto& [name, value] : source.defines)
     request.arguments.push_back("-D" + name + "=" + value);
-  request.arguments.insert(request.arguments.end(), {"-o", (result.folder_.path() / kHostProgram).string(),
-                                                     harness.string(), "-lm"});
+  request.arguments.insert(
+      request.arguments.end(),
+      {"-o", (result.folder_.path() / kHostProgram).string(), harness.string(), "-lm"});
   request.environment = {"PATH=/usr/bin:/bin", "TMPDIR=" + result.folder_.path().string()};
   request.working_directory = result.folder_.path();
   request.wall_seconds = kCompileSeconds;
   auto outcome = run_child(request, cancellation);
   if (!outcome) return outcome.error();
   if (outcome->end == ChildEnd::cancelled) return fail(ErrorCode::cancelled, "cancelled");
-  result.compiler_ =
-      fmt::format("{} {}", compiler.filename().string(), fmt::join(options, " "));
+  result.compiler_ = fmt::format("{} {}", compiler.filename().string(), fmt::join(options, " "));
   if (!outcome->succeeded()) {
-    return fail(ErrorCode::compile,
-                fmt::format("{} does not compile with {}:\n{}", source.file, result.compiler_,
-                            outcome->error));
+    return fail(ErrorCode::compile, fmt::format("{} does not compile with {}:\n{}", source.file,
+                                                result.compiler_, outcome->error));
   }
   return result;
 }
@@ -175,10 +175,12 @@ Result<verify::KernelRun> HostFunction::run(const Symbols& symbols, const verify
     run.fault.message =
         outcome->end == ChildEnd::timed_out
             ? fmt::format("on this processor the function does not end within {:g} s", kRunSeconds)
-        : is_access ? std::string("on this processor the function accesses memory beyond its "
-                                  "buffers, or writes one that is an input")
-                    : fmt::format("on this processor the function ends with signal {}, exit code {}",
-                                  outcome->signal, outcome->exit_code);
+        : is_access
+            ? std::string(
+                  "on this processor the function accesses memory beyond its "
+                  "buffers, or writes one that is an input")
+            : fmt::format("on this processor the function ends with signal {}, exit code {}",
+                          outcome->signal, outcome->exit_code);
     return run;
   }
   const char* cursor = outcome->output.data();

@@ -98,8 +98,8 @@ std::string call_of(const SequentialSource& source) {
     call += parameter.is_pointer ? fmt::format("REGRAPH_POINTER({})", i)
                                  : fmt::format("*({}*)regraph_slots[{}].value", type, i);
   }
-  return fmt::format("static void regraph_call(void) {{ {}{}({}); }}\n", result, source.qualified_name,
-                     call);
+  return fmt::format("static void regraph_call(void) {{ {}{}({}); }}\n", result,
+                     source.qualified_name, call);
 }
 
 constexpr const char* kMain = R"(

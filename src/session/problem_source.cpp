@@ -245,8 +245,8 @@ class SourceReader {
   // Of a function of several the one with its name goes first.
   [[nodiscard]] std::string existing_sidecar() const {
     std::error_code ignored;
-    for (const std::string& sidecar : {sidecar_of(input_.kernel_file, options_.function),
-                                       sidecar_of(input_.kernel_file)}) {
+    for (const std::string& sidecar :
+         {sidecar_of(input_.kernel_file, options_.function), sidecar_of(input_.kernel_file)}) {
       if (std::filesystem::exists(sidecar, ignored)) return sidecar;
     }
     return {};
@@ -398,8 +398,7 @@ Result<ProblemSource, SessionError> recorded_problem_source(const RunDescription
 
 std::string sidecar_of(const std::string& kernel_file, const std::string& function) {
   std::filesystem::path sidecar(kernel_file);
-  sidecar.replace_extension(function.empty() ? ".regraph.yaml"
-                                             : "." + function + ".regraph.yaml");
+  sidecar.replace_extension(function.empty() ? ".regraph.yaml" : "." + function + ".regraph.yaml");
   return sidecar.string();
 }
 

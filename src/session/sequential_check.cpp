@@ -11,9 +11,9 @@
 namespace regraph {
 namespace {
 
-constexpr double kLongestTiming = 60.0;   // of all runs at a size
-constexpr double kLongEnough = 1.0;       // a run that long need not be followed by a larger one
-constexpr double kLongestNext = 15.0;     // a run that is expected to take longer is not begun
+constexpr double kLongestTiming = 60.0;  // of all runs at a size
+constexpr double kLongEnough = 1.0;      // a run that long need not be followed by a larger one
+constexpr double kLongestNext = 15.0;    // a run that is expected to take longer is not begun
 constexpr std::int64_t kSmallestExtent = 128;
 
 std::string sizes_as_text(const Symbols& symbols) {
@@ -54,9 +54,10 @@ std::string time_note(const HostFunction& function, const Problem& problem,
     at = symbols;
   }
   if (!seconds) return "";
-  return fmt::format("the function takes {} on one core of this machine ({}, best of several runs) at "
-                     "{}; times of kernels are those of the device",
-                     duration_text(*seconds), function.compiler(), sizes_as_text(at));
+  return fmt::format(
+      "the function takes {} on one core of this machine ({}, best of several runs) at "
+      "{}; times of kernels are those of the device",
+      duration_text(*seconds), function.compiler(), sizes_as_text(at));
 }
 
 SessionError check_failed(const SequentialSource& source, const Error& error) {
@@ -90,18 +91,21 @@ Result<std::vector<std::string>, SessionError> check_against_function(
     if (!result.correct()) {
       return SessionError{
           FailureCause::unusable_kernel,
-          fmt::format("{}: the kernel that was made of '{}' does not compute what the function does on "
-                      "this processor ({}): {} (expected is the kernel's value, the other the "
-                      "function's); nothing was searched",
-                      source.file, source.function, function->compiler(), result.message)};
+          fmt::format(
+              "{}: the kernel that was made of '{}' does not compute what the function does on "
+              "this processor ({}): {} (expected is the kernel's value, the other the "
+              "function's); nothing was searched",
+              source.file, source.function, function->compiler(), result.message)};
     }
     runs += result.runs;
   }
-  notes.push_back(fmt::format(
-      "on {} inputs '{}' computes the same on this processor, compiled with -O0 and with -O2, as the "
-      "kernel on the interpreter",
-      runs, source.function));
-  const auto fast = HostFunction::build(source, opened.problem, {"-O3", "-march=native"}, cancellation);
+  notes.push_back(
+      fmt::format("on {} inputs '{}' computes the same on this processor, compiled with -O0 and "
+                  "with -O2, as the "
+                  "kernel on the interpreter",
+                  runs, source.function));
+  const auto fast =
+      HostFunction::build(source, opened.problem, {"-O3", "-march=native"}, cancellation);
   if (!fast) return notes;
   if (std::string note = time_note(*fast, opened.problem, cancellation); !note.empty())
     notes.push_back(std::move(note));

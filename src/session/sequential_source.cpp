@@ -56,8 +56,8 @@ class KernelMaker {
     if (!function) return unusable(function.error());
     for (const Parameter& parameter : function->signature.parameters) {
       if (!parameter.is_passed()) continue;
-      sequential_.parameters.push_back({parameter.name, parameter.type, parameter.is_pointer,
-                                        parameter.name == text->result});
+      sequential_.parameters.push_back(
+          {parameter.name, parameter.type, parameter.is_pointer, parameter.name == text->result});
     }
     sequential_.defines = source_.manifest.defines;
     auto lowered = loops::lower_to_kernels(*function, source_.manifest);
@@ -79,13 +79,14 @@ class KernelMaker {
     const auto compiled = toolchain_.compiler->compile(request, cancellation_);
     if (compiled) return {};
     const Error& error = compiled.error();
-    if (error.code == ErrorCode::cancelled) return SessionError{FailureCause::interrupted, "interrupted"};
+    if (error.code == ErrorCode::cancelled)
+      return SessionError{FailureCause::interrupted, "interrupted"};
     if (error.code == ErrorCode::io || error.code == ErrorCode::not_found)
       return SessionError{FailureCause::internal, error.message};
-    return SessionError{FailureCause::unusable_kernel,
-                        fmt::format("{}: '{}' does not compile as device code for {}:\n{}",
-                                    source_.kernel_file, sequential_.function, architecture_,
-                                    error.message)};
+    return SessionError{
+        FailureCause::unusable_kernel,
+        fmt::format("{}: '{}' does not compile as device code for {}:\n{}", source_.kernel_file,
+                    sequential_.function, architecture_, error.message)};
   }
 
   void take(loops::LoweredFunction lowered) {
