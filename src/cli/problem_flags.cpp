@@ -11,6 +11,8 @@ void add_problem_options(CLI::App& app, ProblemOptions& problem) {
   app.add_option("--manifest", problem.manifest, "problem manifest (default: KERNEL.regraph.yaml)");
   app.add_option("--kernel", problem.kernel,
                  "kernel of the file to optimise, e.g. scale or 'scale<float, 4>'");
+  app.add_option("--function", problem.function,
+                 "function of sequential C++ (a .cpp or .c file) that a kernel is made of");
   app.add_option("-D,--define", problem.defines, "macro for the source, e.g. TILE=16; repeatable")
       ->allow_extra_args(false);
   app.add_option("-I,--include-dir", problem.include_directories,

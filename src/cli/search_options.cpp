@@ -32,6 +32,7 @@ constexpr const char* kFooter = R"(Examples:
   regraph-search kernel.cu --init > kernel.regraph.yaml
   regraph-search main.cu --device h200 -- its arguments    (builds and captures the program first)
   regraph-search main.cu --device h200 --check "make && ./test"  (asks your own test of the patched file)
+  regraph-search loops.cpp --function saxpy --device h200  (makes a kernel of sequential C++)
   regraph-search regraph-capture/sgemm --device h200       (a folder that regraph-capture made)
   regraph-search --resume regraph-runs/sgemm-1
   regraph-search --report regraph-runs/sgemm-1             (writes its page, report.html)
@@ -138,7 +139,8 @@ void add_method_options(CLI::App& app, SelectionConfig& selection) {
 void add_target_options(CLI::App& app, SearchOptions& options) {
   SessionOptions& session = options.session;
   app.add_option("KERNEL.cu", session.problem.kernel_file,
-                 "CUDA source with the kernel, or a folder that regraph-capture made");
+                 "CUDA source with the kernel, C++ with a sequential function, or a folder that "
+                 "regraph-capture made");
   add_device_options(app, session);
   app.add_option("--sanitizer", options.sanitizer,
                  "measured answers are checked by compute-sanitizer: auto (where it is installed), "

@@ -159,9 +159,27 @@ class LaunchInferrer {
       }
     }
     if (buffer.shape && !same_length(*buffer.shape, *found.shape)) {
-      buffer.reason = "the launches use different lengths of it";
+      auto both = longer(*buffer.shape, *found.shape);
+      if (both) {
+        buffer.shape = std::move(both);
+      } else {
+        buffer.reason = "the launches use different lengths of it";
+      }
     }
     if (!buffer.shape) buffer.shape = found.shape;
+  }
+
+  // What is long enough for both; sizes are at least 1. Nothing for several extents.
+  static std::optional<std::vector<IntegerExpression>> longer(
+      const std::vector<IntegerExpression>& a, const std::vector<IntegerExpression>& b) {
+    if (a.size() != 1 || b.size() != 1) return std::nullopt;
+    const IntegerExpression one(1);
+    if (a.front() == one) return b;
+    if (b.front() == one) return a;
+    auto both =
+        IntegerExpression::parse(fmt::format("max({}, {})", a.front().text(), b.front().text()));
+    if (!both) return std::nullopt;
+    return std::vector{*std::move(both)};
   }
 
   const Manifest& given_;

@@ -161,6 +161,11 @@ Status write_run_directory(const RunReport& report) {
         !status)
       return status;
   }
+  // Kernels that were made of something else stand in no file of the user's.
+  if (!problem.source_path.ends_with(".cu")) {
+    if (Status status = write_file(directory / "original.cu", problem.source); !status)
+      return status;
+  }
   for (const auto& [file, content] : files) {
     if (Status status = write_file(directory / file, content); !status) return status;
   }

@@ -269,8 +269,10 @@ Result<InferredProblem> infer_problem(const ProblemSource& input,
                       argument.empty() ? "the launch" : "the length of '" + argument + "'", reason);
     }
     if (!input.has_manifest) {
-      message += fmt::format("; {} has no manifest, write one to complete by: {} --init > {}",
-                             input.kernel_file, input.command, sidecar_of(input.kernel_file));
+      message += fmt::format(
+          "; {} has no manifest, write one to complete by: {} --init > {}", input.kernel_file,
+          input.command,
+          sidecar_of(input.kernel_file, input.sequential ? input.sequential->function : ""));
     }
     return fail(ErrorCode::invalid_argument, message);
   }

@@ -5,6 +5,8 @@
 #include "eval/verify/conditioning.h"
 #include "session/infer_problem.h"
 #include "session/observed_lengths.h"
+#include "session/sequential_check.h"
+#include "session/sequential_source.h"
 #include "source/analysis.h"
 #include "source/clang_frontend.h"
 #include "source/extract.h"
@@ -42,10 +44,12 @@ class ProblemOpener {
 
   Result<std::unique_ptr<OpenedProblem>, SessionError> run() {
     const std::pair<Done (ProblemOpener::*)(), const char*> steps[] = {
+        {&ProblemOpener::make_kernels, "reading the source"},
         {&ProblemOpener::accept, "compiling the source"},
         {&ProblemOpener::parse, "reading the kernel"},
         {&ProblemOpener::compile, "compiling the kernel"},
-        {&ProblemOpener::check, "checking the original on its test sizes, on the interpreter"}};
+        {&ProblemOpener::check, "checking the original on its test sizes, on the interpreter"},
+        {&ProblemOpener::check_function, "running the function on this processor"}};
     for (const auto& [step, what] : steps) {
       if (options_.on_phase) options_.on_phase(what);
       if (Done done = (this->*step)(); !done) return with_notes(std::move(done).error());
@@ -63,6 +67,22 @@ class ProblemOpener {
     const auto& inferred = opened_->problem.notes;
     error.notes = inferred.empty() ? source_.notes : inferred;
     return error;
+  }
+
+  // Of a sequential function.
+  Done make_kernels() {
+    if (!source_.sequential) return {};
+    return make_kernels_of_function(source_, toolchain_, architecture(), cancellation_);
+  }
+
+  Done check_function() {
+    if (!source_.sequential) return {};
+    auto notes =
+        check_against_function(*source_.sequential, *opened_, options_.seed, cancellation_);
+    if (!notes) return std::move(notes).error();
+    for (std::string& note : *notes)
+      opened_->problem.notes.push_back(std::move(note));
+    return {};
   }
 
   // A compiler in its sandbox must accept the file before Clang reads it in this process.

@@ -3,6 +3,7 @@
 #include "base/files.h"
 #include "capture/problem/kernel_source.h"
 #include "kernel/front_matter.h"
+#include "loops/function_text.h"
 #include "session/size_names.h"
 #include "source/extract.h"
 #include "source/local_includes.h"
@@ -109,38 +110,6 @@ std::vector<std::pair<std::string, std::string>> evaluated_defines(const Manifes
   return defines;
 }
 
-// Cuts out the kernels that the manifest names, with what they mention.
-Result<void, SessionError> cut_out_kernels(ProblemSource& input) {
-  source::ExtractionRequest request;
-  request.file_name = std::filesystem::path(input.kernel_file).filename().string();
-  if (input.manifest.kernel) request.kernels.push_back(*input.manifest.kernel);
-  request.defines = evaluated_defines(input.manifest, input.block);
-  for (const ManifestLaunch& entry : input.manifest.launches) {
-    auto& names = request.kernels;
-    if (std::find(names.begin(), names.end(), entry.launch.kernel) == names.end())
-      names.push_back(entry.launch.kernel);
-  }
-  auto code = source::extract_device_code(input.file_text, request);
-  if (!code) return SessionError{FailureCause::unusable_kernel, code.error().message};
-  input.source = std::move(code->text);
-  request.keep_library_headers = true;
-  if (auto whole = source::extract_device_code(input.file_text, request); whole)
-    input.library_source = std::move(whole->text);
-  input.kernel = code->kernels.front();
-  input.template_arguments = std::move(code->template_arguments);
-  input.others.assign(code->kernels.begin() + 1, code->kernels.end());
-  // A template's instance is a plain function from here on.
-  for (ManifestLaunch& entry : input.manifest.launches) {
-    const auto named =
-        std::find(request.kernels.begin(), request.kernels.end(), entry.launch.kernel);
-    entry.launch.kernel =
-        code->kernels.at(static_cast<std::size_t>(named - request.kernels.begin()));
-  }
-  for (std::string& note : code->notes)
-    input.notes.push_back(std::move(note));
-  return {};
-}
-
 // As a word of a command line.
 std::string shell_word(const std::string& word) {
   constexpr std::string_view kPlain =
@@ -176,6 +145,7 @@ class SourceReader {
     if (auto read = read_text(); !read) return std::move(read).error();
     if (Status status = read_manifest_of(); !status) return usage(status.error().message);
     if (Status status = apply_options(); !status) return usage(status.error().message);
+    if (input_.sequential) return std::move(input_);
     if (auto cut = cut_out_kernels(input_); !cut) return std::move(cut).error();
     return std::move(input_);
   }
@@ -237,19 +207,26 @@ class SourceReader {
     auto whole = source::inline_local_includes(*text, input_.kernel_file, folders, folders);
     if (!whole) return SessionError{FailureCause::unusable_kernel, whole.error().message};
     input_.file_text = *std::move(whole);
+    const bool has_kernels = input_.file_text.find("__global__") != std::string::npos;
+    const bool is_sequential = loops::is_sequential_file(input_.kernel_file) && !has_kernels &&
+                               options_.kernel.empty() && !input_.schema;
+    if (is_sequential || !options_.function.empty()) {
+      input_.sequential.emplace();
+      input_.sequential->file = input_.kernel_file;
+      input_.sequential->function = options_.function;
+      input_.sequential->include_directories = options_.include_directories;
+    }
     return {};
   }
 
   Status read_manifest_of() {
-    std::error_code ignored;
     Result<Manifest> manifest = Manifest{};
     input_.has_manifest = true;
     if (input_.schema) {
       manifest = input_.schema->manifest;
     } else if (!options_.manifest.empty()) {
       manifest = read_manifest(options_.manifest);
-    } else if (const std::string sidecar = sidecar_of(input_.kernel_file);
-               std::filesystem::exists(sidecar, ignored)) {
+    } else if (const std::string sidecar = existing_sidecar(); !sidecar.empty()) {
       manifest = read_manifest(sidecar);
       if (front_matter_) {
         input_.notes.push_back(fmt::format("{} counts, not the manifest in the comment of line {}",
@@ -262,6 +239,16 @@ class SourceReader {
     }
     if (!manifest) return std::move(manifest).error();
     input_.manifest = *std::move(manifest);
+    return {};
+  }
+
+  // Of a function of several the one with its name goes first.
+  [[nodiscard]] std::string existing_sidecar() const {
+    std::error_code ignored;
+    for (const std::string& sidecar :
+         {sidecar_of(input_.kernel_file, options_.function), sidecar_of(input_.kernel_file)}) {
+      if (std::filesystem::exists(sidecar, ignored)) return sidecar;
+    }
     return {};
   }
 
@@ -354,6 +341,37 @@ class SourceReader {
 
 }  // namespace
 
+Result<void, SessionError> cut_out_kernels(ProblemSource& input) {
+  source::ExtractionRequest request;
+  request.file_name = std::filesystem::path(input.kernel_file).filename().string();
+  if (input.manifest.kernel) request.kernels.push_back(*input.manifest.kernel);
+  request.defines = evaluated_defines(input.manifest, input.block);
+  for (const ManifestLaunch& entry : input.manifest.launches) {
+    auto& names = request.kernels;
+    if (std::find(names.begin(), names.end(), entry.launch.kernel) == names.end())
+      names.push_back(entry.launch.kernel);
+  }
+  auto code = source::extract_device_code(input.file_text, request);
+  if (!code) return SessionError{FailureCause::unusable_kernel, code.error().message};
+  input.source = std::move(code->text);
+  request.keep_library_headers = true;
+  if (auto whole = source::extract_device_code(input.file_text, request); whole)
+    input.library_source = std::move(whole->text);
+  input.kernel = code->kernels.front();
+  input.template_arguments = std::move(code->template_arguments);
+  input.others.assign(code->kernels.begin() + 1, code->kernels.end());
+  // A template's instance is a plain function from here on.
+  for (ManifestLaunch& entry : input.manifest.launches) {
+    const auto named =
+        std::find(request.kernels.begin(), request.kernels.end(), entry.launch.kernel);
+    entry.launch.kernel =
+        code->kernels.at(static_cast<std::size_t>(named - request.kernels.begin()));
+  }
+  for (std::string& note : code->notes)
+    input.notes.push_back(std::move(note));
+  return {};
+}
+
 Result<ProblemSource, SessionError> read_problem_source(const ProblemOptions& options) {
   return SourceReader(options).run();
 }
@@ -378,9 +396,9 @@ Result<ProblemSource, SessionError> recorded_problem_source(const RunDescription
   return input;
 }
 
-std::string sidecar_of(const std::string& kernel_file) {
+std::string sidecar_of(const std::string& kernel_file, const std::string& function) {
   std::filesystem::path sidecar(kernel_file);
-  sidecar.replace_extension(".regraph.yaml");
+  sidecar.replace_extension(function.empty() ? ".regraph.yaml" : "." + function + ".regraph.yaml");
   return sidecar.string();
 }
 

@@ -5,6 +5,7 @@
 #include "base/result.h"
 #include "capture/problem/captured_kernel.h"
 #include "kernel/manifest.h"
+#include "kernel/scalar_type.h"
 #include "kernel/tuning_schema.h"
 #include "search/run_description.h"
 #include "session/session_error.h"
@@ -12,9 +13,28 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace regraph {
+
+// One parameter of a sequential function.
+struct SequentialParameter {
+  std::string name;
+  ScalarType type = ScalarType::f32;  // of an element for pointers
+  bool is_pointer = false;
+  bool is_result = false;  // no parameter of it: what it returns
+};
+
+// The sequential function that kernels are made of.
+struct SequentialSource {
+  std::string file;      // the user's, as it was named
+  std::string function;  // empty: the only one that has a loop
+  std::string qualified_name;
+  std::vector<std::string> include_directories;
+  std::vector<std::pair<std::string, std::string>> defines;
+  std::vector<SequentialParameter> parameters;  // in order, known once kernels were made of it
+};
 
 struct ProblemSource {
   std::string command;         // of regraph-search, for messages: opens the same problem again
@@ -33,6 +53,8 @@ struct ProblemSource {
   std::string kernel_file;               // the .cu, also when a T1 file or a folder names it
   // What a program launched, when the input is a folder of it; the manifest is made of that.
   std::optional<capture::CapturedKernel> capture;
+  // When the input is C++ without kernels: `source` and `kernel` are made of it later.
+  std::optional<SequentialSource> sequential;
   std::vector<std::string> notes;
 };
 
@@ -45,7 +67,12 @@ struct ProblemSource {
 [[nodiscard]] Result<ProblemSource, SessionError> recorded_problem_source(
     const RunDescription& description);
 
-// kernel.cu -> kernel.regraph.yaml
-[[nodiscard]] std::string sidecar_of(const std::string& kernel_file);
+// Cuts the kernels that the manifest names out of the file's text, with what they mention. Error:
+// unusable_kernel.
+[[nodiscard]] Result<void, SessionError> cut_out_kernels(ProblemSource& input);
+
+// kernel.cu -> kernel.regraph.yaml, loops.cpp with its function saxpy -> loops.saxpy.regraph.yaml
+[[nodiscard]] std::string sidecar_of(const std::string& kernel_file,
+                                     const std::string& function = {});
 
 }  // namespace regraph

@@ -19,6 +19,7 @@ class Broker;  // fleet/queue/broker.h
 struct ProblemOptions {
   std::string kernel_file;                       // CUDA source, or a T1 file that names it
   std::string kernel;                            // "" or "name" or "name<float>"
+  std::string function;                          // of sequential C++, in place of a kernel
   std::string manifest;                          // file; empty: beside the source or in it
   std::vector<std::string> defines;              // "TILE=16"
   std::vector<std::string> include_directories;  // for the kernel's own headers

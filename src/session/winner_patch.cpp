@@ -4,6 +4,7 @@
 #include "base/unified_diff.h"
 #include "handback/hand_back.h"
 #include "handback/kernel_change.h"
+#include "loops/function_text.h"
 #include "source/local_includes.h"
 
 #include <fmt/format.h>
@@ -113,6 +114,10 @@ class PatchMaker {
       return fail(ErrorCode::unsupported, path.filename().string() + " is no C++ file");
     auto text = read_file(path, kMostSourceBytes);
     if (!text) return text.error();
+    if (loops::is_sequential_file(path.string()) && text->find("__global__") == std::string::npos) {
+      return fail(ErrorCode::unsupported,
+                  path.filename().string() + " is sequential C++, which launches nothing");
+    }
     const auto folders = header_folders(path, folders_);
     files_.push_back({path, *text});
     for (const fs::path& header : source::local_includes(*text, path, folders))

@@ -34,7 +34,9 @@ ExpressionConverter::ExpressionConverter(clang::ASTContext& context, bool opens)
 }
 
 int ExpressionConverter::line_of(clang::SourceLocation location) const {
-  return static_cast<int>(context_.getSourceManager().getExpansionLineNumber(location));
+  // As #line says, where code was cut out of a larger file.
+  const clang::SourceManager& sources = context_.getSourceManager();
+  return static_cast<int>(sources.getPresumedLineNumber(sources.getExpansionLoc(location)));
 }
 
 std::optional<int> ExpressionConverter::constant_of(const clang::Expr* expr) const {

@@ -36,6 +36,8 @@ Result<std::optional<std::int64_t>> exact_integer(const Argument& argument,
   return std::optional<std::int64_t>(found->second);
 }
 
+}  // namespace
+
 Status put_scalar(const Argument& argument, const Symbols& symbols, std::byte* target) {
   if (argument.value) {
     const Status fits = argument.value->check_fits(argument.type, symbols);
@@ -63,6 +65,8 @@ Status put_scalar(const Argument& argument, const Symbols& symbols, std::byte* t
   }
   return {};
 }
+
+namespace {
 
 // What is passed for one parameter: an argument of the problem, or an integer worked out from
 // sizes.

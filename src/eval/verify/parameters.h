@@ -22,6 +22,10 @@ namespace regraph::verify {
     const Problem& problem, const ptx::Program& program, const std::vector<std::string>& passed,
     const Symbols& symbols, std::span<const std::uint64_t> addresses);
 
+// Stores what a scalar is passed at these sizes, in at most 8 bytes. Errors as pack_parameters.
+[[nodiscard]] Status put_scalar(const Argument& argument, const Symbols& symbols,
+                                std::byte* target);
+
 // Whether the host fills any __constant__ variable.
 [[nodiscard]] bool has_symbols(const Problem& problem);
 
