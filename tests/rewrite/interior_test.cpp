@@ -153,7 +153,7 @@ TEST_F(InteriorTest, LeavesNumbersThatLoseBits) {
 
 TEST_F(InteriorTest, LeavesWhatNoBlockCanTell) {
   for (const char* condition :
-       {"x == n", "x != 0", "a[x] < 3.0f", "x < (int)a[0]", "x * y < n", "x * n < h", "x % 3 < 2",
+       {"x == n", "a[x] < 3.0f", "x < (int)a[0]", "x * y < n", "x * n < h", "x % 3 < 2",
         "x / 4 < n", "x < n || y < h", "!(x < n)", "blockIdx.x < n", "n < h", "x - x < n",
         "threadIdx.x * threadIdx.x < n"}) {
     EXPECT_EQ(conditions(std::string(kPlace) + "if (" + condition + ") b[y * 64 + x] = 1.0f;"),
@@ -161,6 +161,13 @@ TEST_F(InteriorTest, LeavesWhatNoBlockCanTell) {
         << condition;
     EXPECT_NE(reason().find("no condition compares"), std::string::npos) << reason();
   }
+}
+
+// Inside, a place is above a number that it must not be, and below a size.
+TEST_F(InteriorTest, TakesInequalitiesForOrders) {
+  EXPECT_EQ(conditions(std::string(kPlace) + "if (x != 0) b[y * 64 + x] = 1.0f;"),
+            Texts{"(int)blockIdx.x * 32 > 0"});
+  EXPECT_EQ(conditions(std::string(kPlace) + "if (n - 1 != x) b[y * 64 + x] = 1.0f;").size(), 1U);
 }
 
 // Names that change, or come from memory, are not known where the block asks.
