@@ -49,7 +49,7 @@ class Touches {
       ++count_;
       const auto index = value_at(access_.access->index, values_, analysis_);
       if (!index) {
-        depends_on_data = true;
+        depends_on_data = depends_on_data || reads_data(access_.access->index);
         return;
       }
       at[*index].push_back({counters_, is_certain});
@@ -66,6 +66,16 @@ class Touches {
       return;
     }
     count(*around.counted, depth, is_certain && !around.may_be_left);
+  }
+
+  // Names that the kernel defines once are followed.
+  [[nodiscard]] bool reads_data(const source::ExprPtr& expr) const {
+    if (analysis_.reads_memory(expr)) return true;
+    const std::set<std::string> names = source::variables_of(expr);
+    return std::ranges::any_of(names, [&](const std::string& name) {
+      const source::ExprPtr value = analysis_.definition(name);
+      return value && reads_data(value);
+    });
   }
 
   void count(const CountedLoop& loop, std::size_t depth, bool is_certain) {
@@ -227,14 +237,15 @@ std::string meeting_iterations(const source::Kernel& kernel, const Analysis& ana
     const bool first_depends = !value_at(one.access->index, meeting->sizes, analysis) &&
                                source::print(one.access->index).find('[') != std::string::npos;
     const PlacedAccess& unknown = first_depends ? one : other;
+    const std::int64_t begin = value_at(loop.first, meeting->sizes, analysis).value_or(0);
     const std::string deeds =
         one.access == other.access
             ? fmt::format("may both {} it", plural_verb(one))
             : fmt::format("may {} and {} it", plural_verb(one), plural_verb(other));
     return fmt::format(
-        "which element {}{} is depends on data, so that two iterations, say {} = {} and "
+        "the element {}{} depends on data, so that two iterations, say {} = {} and "
         "{} = {}, {}",
-        shown(unknown), place(unknown), name, 0, name, loop.stride, deeds);
+        shown(unknown), place(unknown), name, begin, name, begin + loop.stride, deeds);
   }
   const std::string sizes = sizes_of(*meeting, one, other);
   return fmt::format("iteration {} = {} {} {}[{}]{}, iteration {} = {} {} it{}{}{}", name,

@@ -39,9 +39,18 @@ Value combined(BinaryOperator op, std::int64_t a, std::int64_t b) {
       return a != 0 && b != 0;
     case BinaryOperator::logical_or:
       return a != 0 || b != 0;
-    default:
-      return std::nullopt;
+    case BinaryOperator::bit_and:
+      return a & b;
+    case BinaryOperator::bit_or:
+      return a | b;
+    case BinaryOperator::bit_xor:
+      return a ^ b;
+    case BinaryOperator::shift_left:
+      return a < 0 || b < 0 || b > 20 ? Value() : a << b;
+    case BinaryOperator::shift_right:
+      return b < 0 || b > 31 ? Value() : a >> b;
   }
+  return std::nullopt;
 }
 
 Value value_of_binary(const source::Binary& binary, const Values& values,
