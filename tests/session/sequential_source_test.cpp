@@ -94,7 +94,7 @@ TEST_F(SequentialSourceOf, RefusalsNameFileAndLine) {
   const auto session = open_function("prefix_sum");
   ASSERT_FALSE(session);
   EXPECT_EQ(session.error().cause, FailureCause::unusable_kernel);
-  EXPECT_NE(session.error().message.find("functions.cpp:115: loop 'i' is not parallel"),
+  EXPECT_NE(session.error().message.find("functions.cpp:133: loop 'i' is not parallel"),
             std::string::npos)
       << session.error().message;
 }
