@@ -76,15 +76,15 @@ TEST(LowerToKernel, LeavesReductionsWithoutAnAtomicInOneThread) {
 
 TEST(LowerToKernel, NamesTheIterationsThatMeet) {
   EXPECT_NE(refusal(functions(), "prefix_sum")
-                .find("loop 'i' is not parallel: iteration i = 1 writes y[1] (line 115), iteration "
-                      "i = 2 reads it (line 115)"),
+                .find("loop 'i' is not parallel: iteration i = 1 writes y[1] (line 134), iteration "
+                      "i = 2 reads it (line 134)"),
             std::string::npos)
       << refusal(functions(), "prefix_sum");
-  EXPECT_NE(refusal(functions(), "running_sum").find("iteration i = 0 updates sum (line 121)"),
+  EXPECT_NE(refusal(functions(), "running_sum").find("iteration i = 0 updates sum (line 140)"),
             std::string::npos);
   EXPECT_NE(refusal(functions(), "gauss_seidel").find("iteration i = 1 writes u[7]"),
             std::string::npos);
-  EXPECT_NE(refusal(functions(), "scatter").find("a[index[i]] (line 134) depends on data"),
+  EXPECT_NE(refusal(functions(), "scatter").find("a[index[i]] (line 154) depends on data"),
             std::string::npos);
   EXPECT_NE(refusal("void f(int* a, int n) { for (int i = 0; i < n; ++i) a[i & 3] = i; }")
                 .find("iteration i = 0 writes a[0] (line 1), iteration i = 4 writes it"),
