@@ -32,8 +32,8 @@
 namespace regraph::cli {
 namespace {
 
-// Judges that take turns on one GPU: while one times the other compiles and verifies. Each times the
-// original for itself, which more of them would make longer.
+// Judges that take turns on one GPU: while one times the other compiles and verifies. Each times
+// the original for itself, which more of them would make longer.
 constexpr int kGpuPlaces = 2;
 
 struct WorkerOptions {
