@@ -179,8 +179,8 @@ class FunctionRewriter {
     const std::size_t close = source::after_bracket(text_, tokens_, open) - 1;
     const bool has_others = close > open + 1 && at(open + 1) != "void";
     if (at(open + 1) == "void" && close == open + 2) replace(open + 1, "");
-    suffix_ = fmt::format("{}{}* {}", has_others ? ", " : "", type, result_.result);
-    replace(close, suffix_ + ")");
+    const std::string last = fmt::format("{}{}* {}", has_others ? ", " : "", type, result_.result);
+    replace(close, last + ")");
     return {};
   }
 
@@ -334,7 +334,7 @@ class FunctionRewriter {
       if (at(place) != "[") break;
       const std::size_t end = source::after_bracket(text_, tokens_, place);
       std::string own = rewritten(place + 1, end - 1);
-      if (end - place != 3) own = "(" + own + ")";
+      if (end - place != 3) own = fmt::format("({})", own);
       const std::string factor =
           i == 0 ? ""
                  : (index.find(' ') == std::string::npos ? index : "(" + index + ")") + " * (" +
@@ -352,7 +352,6 @@ class FunctionRewriter {
   const TopLevelDeclaration* function_ = nullptr;
   std::map<std::size_t, std::string> changed_;  // token -> what stands in its place
   std::map<std::string, ArrayParameter> arrays_;
-  std::string suffix_;
   FunctionText result_;
 };
 

@@ -180,13 +180,13 @@ class ThreadMaker {
   }
 
   void make_launch() {
-    const std::array<const char*, 3> kExtents = {"bx", "by", "bz"};
+    const std::array<const char*, 3> extents = {"bx", "by", "bz"};
     result_.launch.block = kBlocks[axes_.size() - 1];
     for (std::size_t i = 0; i < axes_.size(); ++i) {
       const std::size_t dimension = this->dimension(i);
       const IntegerExpression threads =
           IntegerExpression::multiply(IntegerExpression(nest_.chain[axes_[i].loop].counted.stride),
-                                      IntegerExpression::symbol(kExtents[dimension]));
+                                      IntegerExpression::symbol(extents[dimension]));
       result_.launch.grid[dimension] = IntegerExpression::ceil_divide(axes_[i].span, threads);
     }
   }

@@ -34,7 +34,7 @@ fs::path find_compiler(bool is_c) {
                                               : std::vector<const char*>{"g++", "c++", "clang++"};
   for (const char* folder : {"/usr/bin", "/usr/local/bin"}) {
     for (const char* name : names) {
-      const fs::path path = fs::path(folder) / name;
+      fs::path path = fs::path(folder) / name;
       if (fs::exists(path, ignored)) return path;
     }
   }
@@ -75,7 +75,7 @@ Result<HostFunction> HostFunction::build(const SequentialSource& source, const P
   for (const std::string& include : source.include_directories)
     request.arguments.insert(request.arguments.end(), {"-I", include});
   for (const auto& [name, value] : source.defines)
-    request.arguments.push_back("-D" + name + "=" + value);
+    request.arguments.push_back(fmt::format("-D{}={}", name, value));
   request.arguments.insert(
       request.arguments.end(),
       {"-o", (result.folder_.path() / kHostProgram).string(), harness.string(), "-lm"});

@@ -109,10 +109,10 @@ class KernelMaker {
         manifest.launches.push_back({std::move(launch), 0});
       }
     }
-    for (auto& [name, scratch] : lowered.scratch) {
+    for (auto& scratch : lowered.scratch) {
       const bool is_said = std::ranges::any_of(
-          manifest.scratch, [&](const auto& said) { return said.first == name; });
-      if (!is_said) manifest.scratch.emplace_back(name, std::move(scratch));
+          manifest.scratch, [&](const auto& said) { return said.first == scratch.first; });
+      if (!is_said) manifest.scratch.push_back(std::move(scratch));
     }
     for (std::string& note : lowered.notes)
       source_.notes.push_back(placed(source_.kernel_file, note));
