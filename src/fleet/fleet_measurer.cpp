@@ -41,8 +41,7 @@ std::string in_words(const SpeedupEstimate& speedup) {
 
 FleetMeasurer::FleetMeasurer(JobQueue& queue, NoticeBoard& board, Evaluator& here,
                              FleetMeasurerOptions options)
-    : queue_(queue),
-      board_(board),
+    : board_(board),
       here_(here),
       options_(std::move(options)),
       desk_(queue, options_.problem, options_.report),

@@ -88,7 +88,6 @@ class FleetMeasurer final : public Evaluator {
                                     const Cancellation& cancellation);
   [[nodiscard]] Measurement use() const;
 
-  JobQueue& queue_;
   NoticeBoard& board_;
   Evaluator& here_;
   const FleetMeasurerOptions options_;

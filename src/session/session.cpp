@@ -2,24 +2,19 @@
 
 #include "eval/gpu/driver/gpu_disturbances.h"
 #include "eval/verify/inputs.h"
-#include "fleet/chat_job.h"
-#include "fleet/fleet_evaluator.h"
-#include "fleet/fleet_measurer.h"
-#include "fleet/lanes.h"
-#include "fleet/queue/broker.h"
 #include "llm/expand/candidate_reader.h"
 #include "regraph/regraph_yaml.h"
 #include "search/driver.h"
 #include "search/final_selection.h"
 #include "session/evaluators.h"
 #include "session/expanders.h"
-#include "session/fleet_problem.h"
 #include "session/load_graph.h"
 #include "session/measured_answer.h"
 #include "session/opened_problem.h"
 #include "session/patch_check.h"
 #include "session/program_check.h"
 #include "session/search_evidence.h"
+#include "session/session_fleet.h"
 #include "session/session_policy.h"
 #include "session/winner_patch.h"
 
@@ -42,12 +37,9 @@ struct Session::State {
   std::vector<std::filesystem::path> header_folders;  // that the user named
   std::unique_ptr<OpenedProblem> opened;
   SessionEvaluator evaluator;
-  std::shared_ptr<fleet::Broker> fleet_broker;
   // Where times are predicted: it does not change from one comparison to the next.
   std::optional<Evaluation> original_evaluation;
-  std::string fleet_lane;  // of workers that evaluate; empty: candidates are evaluated here
-  std::unique_ptr<fleet::FleetEvaluator> predicting;  // at most one of these two
-  std::unique_ptr<fleet::FleetMeasurer> measuring;
+  SessionFleet fleet;
   std::unique_ptr<SessionPolicy> policy;  // null: priors come from the graph alone
   std::unique_ptr<gpu::DisturbanceLog> disturbances;
 
@@ -75,7 +67,8 @@ struct Session::State {
                                cancellation);
     if (!made) return std::move(made).error();
     evaluator = std::move(*made);
-    if (auto joined = join(workers); !joined) return std::move(joined).error();
+    auto joined = fleet.join(workers, *opened, evaluator.name, options, *evaluator.evaluator);
+    if (!joined) return std::move(joined).error();
     auto read = SessionPolicy::make(std::move(blob), graph, *opened);
     if (!read) return std::move(read).error();
     policy = std::move(*read);
@@ -84,35 +77,9 @@ struct Session::State {
     return {};
   }
 
-  // Has candidates evaluated by a fleet, if there is one.
-  Result<void, SessionError> join(const FleetAccess& workers) {
-    fleet_broker = workers.broker;
-    if (!workers.broker || workers.version.empty()) return {};
-    auto problem = fleet_problem(*opened, evaluator.name, options);
-    if (!problem) return usage("the problem cannot be handed on: " + problem.error().message);
-    if (const auto& gpu = opened->device.fleet_gpu) {
-      fleet_lane = fleet::measurement_lane(workers.version, gpu->name);
-      measuring = std::make_unique<fleet::FleetMeasurer>(
-          *fleet_broker, *fleet_broker, *evaluator.evaluator,
-          fleet::FleetMeasurerOptions{.lane = fleet_lane,
-                                      .problem = *std::move(problem),
-                                      .occasion = fleet::new_occasion(),
-                                      .report = workers.report});
-      return {};
-    }
-    fleet_lane = fleet::prediction_lane(workers.version);
-    predicting = std::make_unique<fleet::FleetEvaluator>(
-        *fleet_broker, *evaluator.evaluator,
-        fleet::FleetEvaluatorOptions{.lane = fleet_lane,
-                                     .problem = *std::move(problem),
-                                     .original = opened->original,
-                                     .report = workers.report});
-    return {};
-  }
-
   [[nodiscard]] Evaluator& judge() const {
-    if (measuring) return *measuring;
-    return predicting ? *predicting : *evaluator.evaluator;
+    Evaluator* const workers = fleet.evaluator();
+    return workers != nullptr ? *workers : *evaluator.evaluator;
   }
 
   [[nodiscard]] MeasuringGpu measuring_gpu() const {
@@ -156,7 +123,8 @@ struct Session::State {
   }
 
   [[nodiscard]] std::string verification_text(const SearchOutcome& outcome) const {
-    const char* const place = opened->device.gpu || measuring ? " on the GPU" : "";
+    const char* const place =
+        opened->device.gpu || fleet.measurer() != nullptr ? " on the GPU" : "";
     std::string text =
         opened->problem.tests.empty()
             ? fmt::format("against the original at the bench size alone{}", place)
@@ -331,7 +299,7 @@ KernelComparison Session::compare(const Candidate& candidate, const Cancellation
 }
 
 bool Session::measures() const {
-  return state_->evaluator.gpu != nullptr || state_->measuring;
+  return state_->evaluator.gpu != nullptr || state_->fleet.measurer() != nullptr;
 }
 
 Measurement Session::measurement() const {
@@ -341,23 +309,18 @@ Measurement Session::measurement() const {
 
 AnswerTrial Session::try_answer(const Candidate* answer, bool sanitize,
                                 const Cancellation& cancellation) {
-  if (state_->measuring) return state_->measuring->try_answer(answer, sanitize, cancellation);
+  if (fleet::FleetMeasurer* const workers = state_->fleet.measurer())
+    return workers->try_answer(answer, sanitize, cancellation);
   if (state_->evaluator.gpu == nullptr) return {};
   return measure_answer(state_->measuring_gpu(), answer, sanitize, cancellation);
 }
 
 const std::string& Session::fleet_lane() const {
-  return state_->fleet_lane;
+  return state_->fleet.lane();
 }
 
 std::string Session::fleet_summary() const {
-  if (state_->fleet_lane.empty()) return "";
-  const fleet::FleetCounts counts =
-      state_->measuring ? state_->measuring->statistics() : state_->predicting->statistics();
-  return fmt::format(
-      "fleet: {} evaluations by workers, {} here; {} of the workers' were done here, "
-      "too, and {} of these came out otherwise",
-      counts.remote, counts.local, counts.checked, counts.differing);
+  return state_->fleet.summary();
 }
 
 SearchConfig Session::configuration() const {
@@ -381,7 +344,7 @@ Result<std::shared_ptr<const SessionExpander>, SessionError> Session::expander(
                             config.seed,
                             config.evaluation_wall_seconds,
                             config.jobs,
-                            state_->fleet_broker.get()};
+                            state_->fleet.queue()};
   return make_expander(options, place, ask);
 }
 
