@@ -3,10 +3,10 @@
 get_property(REGRAPH_ROOMS GLOBAL PROPERTY REGRAPH_ROOMS)
 set(REGRAPH_PUBLIC_HEADERS
   base/cancellation.h base/hash.h base/result.h
-  eval/evaluator.h eval/model/device.h
+  eval/evaluator.h eval/gpu/protocol/device_properties.h eval/model/device.h
   kernel/buffer_init.h kernel/candidate.h kernel/device_limits.h kernel/evaluation.h kernel/expression.h kernel/expression_node.h kernel/facts.h
-  kernel/launch_plan.h kernel/measured_speedup.h kernel/problem.h kernel/scalar_type.h
-  kernel/scalar_value.h kernel/speed_verdict.h
+  kernel/launch_plan.h kernel/measured_speedup.h kernel/measurement.h kernel/problem.h
+  kernel/sanitizer_report.h kernel/scalar_type.h kernel/scalar_value.h kernel/speed_verdict.h
   regraph/expander.h
   search/config.h search/observer.h search/outcome.h
   session/installation.h session/kernel_comparison.h session/language_model_options.h session/session.h

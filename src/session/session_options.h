@@ -1,7 +1,7 @@
 // What a user may say about a session, its problem and its language model. Plain data.
 #pragma once
 
-#include "eval/gpu/protocol/messages.h"
+#include "eval/gpu/protocol/device_properties.h"
 
 #include <cstdint>
 #include <functional>

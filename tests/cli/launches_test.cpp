@@ -49,8 +49,11 @@ class Launches : public test::RunningProgram {
   static json answer(json result) {
     for (const char* key : {"source", "search_seconds", "workers"})
       result.erase(key);
-    result.at("best").erase("path");
-    result.at("best").erase("manifest");
+    for (const char* written : {"best", "likely"}) {
+      if (!result.contains(written) || result[written].is_null()) continue;
+      result[written].erase("path");
+      result[written].erase("manifest");
+    }
     return result;
   }
 };
