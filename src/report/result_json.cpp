@@ -174,7 +174,7 @@ Json likely_json(const RunReport& report) {
   const auto likely = likely_answer(report);
   if (!likely) return nullptr;
   Json json = time_json(likely->state->evaluation.time);
-  json["path"] = report.directory + "/likely.cu";
+  json["path"] = report.directory + "/" + report.kernel_file("likely");
   json["manifest"] = report.directory + "/likely.regraph.yaml";
   json["speedup"] = likely->speedup;
   json["speedup_interval"] = {likely->low, likely->high};
@@ -188,7 +188,7 @@ Json likely_json(const RunReport& report) {
 Json best_json(const RunReport& report) {
   const Evaluation& evaluation = report.outcome.best_evaluation;
   Json json = time_json(evaluation.time);
-  json["path"] = report.directory + "/best.cu";
+  json["path"] = report.directory + "/" + report.kernel_file("best");
   json["manifest"] = report.directory + "/best.regraph.yaml";
   json["steps"] = Json::array();
   for (const PathStep& step : report.outcome.path) {

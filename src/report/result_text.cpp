@@ -230,15 +230,15 @@ std::string result_text(const RunReport& report) {
   text += "\n";
   if (report.directory.empty()) return text;
   fmt::format_to(
-      out, "  {}/best.cu           {}\n", report.directory,
+      out, "  {}/{}           {}\n", report.directory, report.kernel_file("best"),
       report.outcome.improved() ? "the faster kernel" : "the original, as nothing was faster");
   fmt::format_to(out, "  {}/best.regraph.yaml its manifest: the two are an input of their own\n",
                  report.directory);
   fmt::format_to(out, "  {}/best.diff         against the original\n", report.directory);
   if (likely) {
-    fmt::format_to(
-        out, "  {}/likely.cu         what is likely faster; likely.regraph.yaml is its manifest\n",
-        report.directory);
+    fmt::format_to(out,
+                   "  {}/{}         what is likely faster; likely.regraph.yaml is its manifest\n",
+                   report.directory, report.kernel_file("likely"));
   }
   if (outcome.improved() && report.hand_back && !report.hand_back->patch.empty()) {
     const std::string& folder = report.hand_back->folder;

@@ -138,8 +138,8 @@ Status write_run_directory(const RunReport& report) {
   const std::string& best_source = report.outcome.improved() ? best.source : problem.source;
   const LaunchPlan& best_plan = report.outcome.improved() ? best.plan : problem.launch;
   const std::string name = std::filesystem::path(problem.source_path).filename().string();
-  const std::pair<const char*, std::string> files[] = {
-      {"best.cu", best_source},
+  const std::pair<std::string, std::string> files[] = {
+      {report.kernel_file("best"), best_source},
       {"best.regraph.yaml", write_manifest(problem, best_plan)},
       {"best.diff", unified_diff(problem.source, best_source, "a/" + name, "b/" + name)},
       {"manifest.yaml", write_manifest(problem, problem.launch)},
@@ -154,7 +154,8 @@ Status write_run_directory(const RunReport& report) {
   }
   if (const auto likely = likely_answer(report)) {
     const Candidate& candidate = *likely->state->candidate;
-    if (Status status = write_file(directory / "likely.cu", candidate.source); !status)
+    if (Status status = write_file(directory / report.kernel_file("likely"), candidate.source);
+        !status)
       return status;
     if (Status status =
             write_file(directory / "likely.regraph.yaml", write_manifest(problem, candidate.plan));
@@ -163,7 +164,8 @@ Status write_run_directory(const RunReport& report) {
   }
   // Kernels that were made of something else stand in no file of the user's.
   if (!problem.source_path.ends_with(".cu")) {
-    if (Status status = write_file(directory / "original.cu", problem.source); !status)
+    if (Status status = write_file(directory / report.kernel_file("original"), problem.source);
+        !status)
       return status;
   }
   for (const auto& [file, content] : files) {

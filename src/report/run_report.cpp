@@ -14,6 +14,10 @@ const SpeedupEstimate* measured_last(const RunReport& report) {
 
 }  // namespace
 
+std::string RunReport::kernel_file(const char* stem) const {
+  return stem + std::string(problem.source_path.ends_with(".py") ? ".py" : ".cu");
+}
+
 double RunReport::speedup() const {
   if (!outcome.improved()) return 1.0;
   const SpeedupEstimate* const last = measured_last(*this);

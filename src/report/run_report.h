@@ -33,6 +33,8 @@ struct RunReport {
   std::optional<HandBackReport> hand_back = std::nullopt;  // none: there was no winner
   std::optional<CheckReport> check = std::nullopt;         // none: none was asked for
 
+  // "best.cu", "best.py": of a kernel in the language that the problem's is in.
+  [[nodiscard]] std::string kernel_file(const char* stem) const;
   // baseline / best, 1 without an improvement. As measured last, where it was.
   [[nodiscard]] double speedup() const;
   // 95 % of the last measurement; without one from the ends of both times' intervals.

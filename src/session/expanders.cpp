@@ -33,7 +33,18 @@ Result<std::shared_ptr<const SessionExpander>, SessionError> make_expander(
   auto made = std::make_shared<SessionExpander>();
   std::vector<const Expander*> members;
   made->evaluator_ = &place.evaluator;
-  if (kind->rewrites) {
+  if (place.opened.triton) {
+    if (kind->asks_model) {
+      return usage("--expander " + options.expander +
+                   ": language models are asked about CUDA C++ only; leave it out for the built-in "
+                   "steps of Triton");
+    }
+    made->triton_ = std::make_unique<triton::TritonExpander>(
+        *place.toolchain.compiler, place.opened.device.device.architecture,
+        place.toolchain.triton->python, place.toolchain.triton_scripts / "rewrite.py",
+        triton::Permissions{!place.opened.problem.assume.keep_precision});
+    members.push_back(made->triton_.get());
+  } else if (kind->rewrites) {
     made->rewriter_ = std::make_unique<rewrite::AstRewriter>(place.opened.problem,
                                                              limits_of(place.opened.device.device));
     members.push_back(made->rewriter_.get());

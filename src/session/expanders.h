@@ -8,6 +8,7 @@
 #include "rewrite/ast_rewriter.h"
 #include "search/config.h"
 #include "session/language_model.h"
+#include "triton/expand/triton_expander.h"
 
 #include <memory>
 #include <span>
@@ -34,7 +35,7 @@ class SessionExpander {
  public:
   [[nodiscard]] const Expander& expander() const { return *expander_; }
   [[nodiscard]] Evaluator& evaluator() const { return *evaluator_; }
-  // Null where the rewriter has no part in it.
+  // Null where the rewriter of CUDA C++ has no part in it.
   [[nodiscard]] const rewrite::AstRewriter* rewriter() const { return rewriter_.get(); }
   // Null where it is searched.
   [[nodiscard]] const FixedPathExpander* path() const { return path_.get(); }
@@ -46,6 +47,7 @@ class SessionExpander {
       const LanguageModelOptions& options, const ExpanderPlace& place, bool ask);
 
   std::unique_ptr<rewrite::AstRewriter> rewriter_;
+  std::unique_ptr<triton::TritonExpander> triton_;
   std::unique_ptr<LanguageModel> model_;
   std::unique_ptr<CompositeExpander> composite_;
   std::unique_ptr<FixedPathExpander> path_;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 
 namespace regraph {
 
@@ -20,6 +21,15 @@ std::string initial_manifest(const OpenedProblem& opened) {
     std::string reason = opened.opaque_reason;
     std::replace(reason.begin(), reason.end(), '\n', ' ');
     text += "# the built-in rewriter cannot work on this kernel: " + reason + "\n";
+  }
+  if (opened.triton) {
+    text += fmt::format("# These lines belong at the begin of {}, completed:\n#\n",
+                        problem.source_path);
+    const std::string whole = opened.triton->text();
+    std::istringstream lines(whole.substr(0, whole.find("\n\n")));
+    for (std::string line; std::getline(lines, line);)
+      text += "# " + line + "\n";
+    text += "#\n";
   }
   return text + write_manifest(problem, problem.launch);
 }

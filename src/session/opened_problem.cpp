@@ -7,6 +7,7 @@
 #include "session/observed_lengths.h"
 #include "session/sequential_check.h"
 #include "session/sequential_source.h"
+#include "session/triton_source.h"
 #include "source/analysis.h"
 #include "source/clang_frontend.h"
 #include "source/extract.h"
@@ -71,8 +72,17 @@ class ProblemOpener {
 
   // Of a sequential function.
   Done make_kernels() {
+    if (source_.is_triton) return cut_out();
     if (!source_.sequential) return {};
     return make_kernels_of_function(source_, toolchain_, architecture(), cancellation_);
+  }
+
+  Done cut_out() {
+    auto cut = cut_out_triton(source_, toolchain_, options_.fill_in, cancellation_);
+    if (!cut) return std::move(cut).error();
+    opened_->triton = std::move(cut->text);
+    missing_ = std::move(cut->missing);
+    return {};
   }
 
   Done check_function() {
@@ -87,6 +97,7 @@ class ProblemOpener {
 
   // A compiler in its sandbox must accept the file before Clang reads it in this process.
   Done accept() {
+    if (!missing_.empty()) return {};  // it cannot be compiled yet
     CompileRequest request = request_for(source_.source);
     request.want_cubin = false;
     auto accepted = toolchain_.compiler->compile(request, cancellation_);
@@ -134,6 +145,7 @@ class ProblemOpener {
   }
 
   Done parse() {
+    if (opened_->triton) return describe();
     const std::string name = file_name();
     auto parsed = source::parse_kernel(source_.source, name, source_.kernel, toolchain_.front_end);
     if (!parsed) return unusable(parsed.error().message);
@@ -144,6 +156,13 @@ class ProblemOpener {
       if (!one) return unusable(one.error().message);
       kernels.push_back(std::move(*one));
     }
+    if (Done done = infer(kernels); !done) return done;
+    opened_->opaque_reason = std::move(parsed->opaque_reason);
+    unit_ = std::move(parsed->unit);
+    return {};
+  }
+
+  Done infer(const std::vector<source::ParsedKernel>& kernels) {
     const LengthObserver observe = [&](const Manifest& draft, const std::vector<std::string>& fixed,
                                        const std::vector<std::string>& wanted) {
       return observe_buffers(kernels.front().signature, draft, fixed, wanted);
@@ -155,8 +174,20 @@ class ProblemOpener {
     lengths_inferred_ = inferred->lengths_inferred;
     auto& notes = opened_->problem.notes;
     if (!opened_->device.note.empty()) notes.insert(notes.begin(), opened_->device.note);
-    opened_->opaque_reason = std::move(parsed->opaque_reason);
-    unit_ = std::move(parsed->unit);
+    return {};
+  }
+
+  // Of a Triton kernel: its types are those of its comment.
+  Done describe() {
+    triton::KernelText& text = *opened_->triton;
+    source::ParsedKernel kernel;
+    kernel.signature = text.signature();
+    if (Done done = infer({kernel}); !done) return done;
+    opened_->to_fill_in.insert(opened_->to_fill_in.end(), missing_.begin(), missing_.end());
+    opened_->rewritable = true;
+    decide_divisible(text, opened_->problem);
+    opened_->problem.source = text.text();
+    source_.source = opened_->problem.source;
     return {};
   }
 
@@ -177,12 +208,19 @@ class ProblemOpener {
                                  architecture(), cancellation_);
     if (!original) return compile_failure(original.error());
     opened_->compiled = std::move(*original);
+    if (opened_->triton) take_shared_bytes();
     Candidate& candidate = opened_->original;
     candidate.source = opened_->problem.source;
     candidate.plan = opened_->problem.launch;
     candidate.identity = candidate_identity(candidate.source, candidate.plan);
     if (unit_) pass_gate();
     return {};
+  }
+
+  // How much memory a launch of a Triton kernel shares, its compile alone tells.
+  void take_shared_bytes() {
+    const std::int64_t bytes = triton::shared_bytes_of(opened_->compiled.launches.front()->ptx);
+    opened_->problem.launch.launches.front().dynamic_shared_bytes = IntegerExpression(bytes);
   }
 
   // What the printer makes of the IR must be the same program, else steps may not touch it.
@@ -256,12 +294,14 @@ class ProblemOpener {
   Done check() {
     VerifierConfiguration configuration;
     // What they capture outlives the verifier.
-    configuration.make_double_shadow =
-        [opened = opened_.get(), architecture = architecture(),
-         compiler = toolchain_.compiler.get()](const Cancellation& cancellation) {
-          return verify::make_double_shadow(*compiler, opened->problem, opened->problem.source,
-                                            architecture, cancellation);
-        };
+    // Types of a Triton kernel are not in its text.
+    if (!opened_->triton)
+      configuration.make_double_shadow =
+          [opened = opened_.get(), architecture = architecture(),
+           compiler = toolchain_.compiler.get()](const Cancellation& cancellation) {
+            return verify::make_double_shadow(*compiler, opened->problem, opened->problem.source,
+                                              architecture, cancellation);
+          };
     configuration.make_uncontracted =
         [opened = opened_.get(), architecture = architecture(),
          compiler = toolchain_.compiler.get()](const Cancellation& cancellation) {
@@ -343,6 +383,7 @@ class ProblemOpener {
   std::unique_ptr<OpenedProblem> opened_;
   std::optional<source::Unit> unit_;
   bool lengths_inferred_ = false;
+  std::vector<std::string> missing_;  // of the comment of a Triton kernel
 };
 
 }  // namespace

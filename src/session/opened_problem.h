@@ -9,6 +9,7 @@
 #include "session/choose_device.h"
 #include "session/problem_source.h"
 #include "session/toolchain.h"
+#include "triton/kernel_text.h"
 
 #include <cstdint>
 #include <memory>
@@ -22,7 +23,8 @@ struct OpenedProblem {
   ChosenDevice device;
   Problem problem;
   Candidate original;
-  CompiledPlan compiled;  // the original, for the device
+  CompiledPlan compiled;                     // the original, for the device
+  std::optional<triton::KernelText> triton;  // the original, where it is one of Triton's
   bool rewritable = false;
   std::string opaque_reason;            // why not rewritable
   std::vector<std::string> warnings;    // of the original's verification

@@ -133,6 +133,10 @@ std::string command_of(const ProblemOptions& options) {
   return command;
 }
 
+bool is_triton_file(const std::string& path) {
+  return path.ends_with(".py");
+}
+
 class SourceReader {
  public:
   explicit SourceReader(const ProblemOptions& options) : options_(options) {}
@@ -145,7 +149,7 @@ class SourceReader {
     if (auto read = read_text(); !read) return std::move(read).error();
     if (Status status = read_manifest_of(); !status) return usage(status.error().message);
     if (Status status = apply_options(); !status) return usage(status.error().message);
-    if (input_.sequential) return std::move(input_);
+    if (input_.sequential || input_.is_triton) return std::move(input_);
     if (auto cut = cut_out_kernels(input_); !cut) return std::move(cut).error();
     return std::move(input_);
   }
@@ -202,6 +206,11 @@ class SourceReader {
     if (!text) return usage(text.error().message);
     const std::vector<std::filesystem::path> folders(options_.include_directories.begin(),
                                                      options_.include_directories.end());
+    if (is_triton_file(input_.kernel_file)) {
+      input_.is_triton = true;
+      input_.file_text = *std::move(text);
+      return {};
+    }
     front_matter_ = find_front_matter(*text);
     if (front_matter_) blank_front_matter(*front_matter_, *text);
     auto whole = source::inline_local_includes(*text, input_.kernel_file, folders, folders);
@@ -392,6 +401,8 @@ Result<ProblemSource, SessionError> recorded_problem_source(const RunDescription
         capture::read_captured_kernel(std::filesystem::path(description.source_path).parent_path());
     if (capture) input.capture = *std::move(capture);
   }
+  input.is_triton = is_triton_file(input.kernel_file);
+  if (input.is_triton) return input;
   if (auto cut = cut_out_kernels(input); !cut) return std::move(cut).error();
   return input;
 }

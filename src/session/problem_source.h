@@ -55,6 +55,9 @@ struct ProblemSource {
   std::optional<capture::CapturedKernel> capture;
   // When the input is C++ without kernels: `source` and `kernel` are made of it later.
   std::optional<SequentialSource> sequential;
+  // When the input is a Python file with a Triton kernel: `source` and `kernel` are cut out of it
+  // later.
+  bool is_triton = false;
   std::vector<std::string> notes;
 };
 

@@ -170,10 +170,14 @@ Result<std::unique_ptr<Session>, SessionError> Session::open(const SessionOption
   if (!device) return std::move(device).error();
   auto source = read_problem_source(options.problem);
   if (!source) return std::move(source).error();
-  auto state = State::make(installation, *device, load_graph(options.graph, installation));
+  const bool is_triton = source->is_triton;
+  auto state = State::make(installation, *device,
+                           is_triton && options.graph.empty()
+                               ? load_regraph(installation.shipped("triton.yaml"))
+                               : load_graph(options.graph, installation));
   if (!state) return std::move(state).error();
   // A graph of one's own, or none that has learned, has no policy but one that is named.
-  const bool own = !options.graph.empty() && options.policy.empty();
+  const bool own = (!options.graph.empty() || is_triton) && options.policy.empty();
   auto blob = find_policy(own ? kNoPolicy : options.policy, installation);
   if (!blob) return std::move(blob).error();
   (*state)->header_folders.assign(options.problem.include_directories.begin(),

@@ -15,7 +15,7 @@ Result<Toolchain, SessionError> find_toolchain(const Installation& installation,
   configuration.worker = installation.compile_worker();
   configuration.cache_directory = installation.cache_directory;
   return Toolchain{std::make_unique<Compiler>(std::move(configuration)), std::move(*front_end),
-                   toolkit->root};
+                   toolkit->root, installation.python_script("regraph_triton"), std::nullopt};
 }
 
 }  // namespace regraph

@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace regraph {
@@ -16,6 +17,8 @@ struct Toolchain {
   std::unique_ptr<Compiler> compiler;       // in a sandboxed worker process; NVRTC at first
   source::FrontEndConfiguration front_end;  // Clang, in this process
   std::filesystem::path cuda_root;          // of the toolkit
+  std::filesystem::path triton_scripts;     // folder of the programs that read Triton kernels
+  std::optional<TritonToolkit> triton;      // known once a Triton kernel was opened
 };
 
 // Looks for a CUDA toolkit (docs/evaluation.md says where). The front end reads sources as for

@@ -241,6 +241,13 @@ fs::path user_source(const OpenedProblem& opened) {
 
 WinnerPatch make_winner_patch(const OpenedProblem& opened, const Candidate& winner,
                               const std::vector<fs::path>& folders, const std::string& speedup) {
+  if (opened.triton) {
+    WinnerPatch none;
+    none.report.why_not =
+        "Python files are not patched: take the kernel of best.py, and launch it with the "
+        "constants, grid, num_warps and num_stages of the comment above it";
+    return none;
+  }
   return PatchMaker(opened, winner, folders, speedup).run();
 }
 

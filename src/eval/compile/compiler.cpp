@@ -47,6 +47,10 @@ std::string fingerprint(const CompilerConfiguration& configuration) {
   if (configuration.program == CudaCompiler::nvrtc)
     return fingerprint(configuration.toolkit.nvrtc_library);
   std::string text;
+  if (configuration.program == CudaCompiler::triton) {
+    text = configuration.triton.version + fingerprint(configuration.triton.script) +
+           fingerprint(configuration.triton.script.parent_path() / "module_rules.py");
+  }
   for (const std::filesystem::path& program : nvcc_programs(configuration.toolkit))
     text += fingerprint(program);
   return text;
@@ -159,7 +163,7 @@ Result<ChildOutcome> Compiler::State::run_worker(const std::string& input,
   child.limits.cpu_seconds = static_cast<std::uint64_t>(std::ceil(configuration.wall_seconds)) + 1;
   child.limits.open_files = kOpenFiles;
   // NVRTC has no business writing files.
-  child.limits.file_bytes = configuration.program == CudaCompiler::nvcc ? kLargestResult : 1;
+  child.limits.file_bytes = configuration.program == CudaCompiler::nvrtc ? 1 : kLargestResult;
   Result<ChildOutcome> outcome = run_child(child, cancellation);
   if (!outcome.ok()) {
     return Error{
@@ -184,6 +188,15 @@ std::unique_ptr<Compiler> Compiler::with_nvcc() const {
   return std::make_unique<Compiler>(std::move(configuration));
 }
 
+std::unique_ptr<Compiler> Compiler::with_triton(TritonToolkit triton) const {
+  CompilerConfiguration configuration = state_->configuration;
+  configuration.program = CudaCompiler::triton;
+  configuration.triton = std::move(triton);
+  configuration.wall_seconds *= kPatienceWithNvcc;
+  configuration.memory_bytes *= 2;  // Triton's library alone maps half of what nvcc needs
+  return std::make_unique<Compiler>(std::move(configuration));
+}
+
 Result<CompiledKernel> Compiler::compile(const CompileRequest& request,
                                          const Cancellation& cancellation) {
   const CompilerConfiguration& configuration = state_->configuration;
@@ -203,11 +216,11 @@ Result<CompiledKernel> Compiler::compile(const CompileRequest& request,
   }
 
   std::optional<NvccFolder> folder;  // no part of the key: it has another name each time
-  if (configuration.program == CudaCompiler::nvcc) {
+  if (configuration.program != CudaCompiler::nvrtc) {
     Result<NvccFolder> made = NvccFolder::make();
     if (!made.ok()) return made.error();
     folder.emplace(std::move(*made));
-    worker->nvcc.folder = folder->path();
+    worker->tools.folder = folder->path();
     input = encode(*worker);
   }
   const Result<ChildOutcome> outcome = state_->run_worker(input, cancellation);

@@ -1,5 +1,5 @@
-// CUDA C++ -> PTX and cubin with NVRTC, or nvcc for what NVRTC cannot take, in disposable, limited
-// child processes, behind a content-addressed cache on disk.
+// CUDA C++ -> PTX and cubin with NVRTC, or nvcc for what NVRTC cannot take, or Triton -> the same,
+// in disposable, limited child processes, behind a content-addressed cache on disk.
 #pragma once
 
 #include "base/cancellation.h"
@@ -16,7 +16,10 @@
 
 namespace regraph {
 
-enum class CudaCompiler : unsigned char { nvrtc, nvcc };
+enum class CudaCompiler : unsigned char { nvrtc, nvcc, triton };
+
+// Of NVRTC and nvcc: products and sums stay apart. The only one that Triton follows, too.
+inline constexpr const char* kNoContraction = "--fmad=false";
 
 struct CompileRequest {
   std::string source;  // whole translation unit, device code only
@@ -55,8 +58,17 @@ struct CudaToolkit {
 // library or those that refuse NVRTC, and names out of them.
 [[nodiscard]] bool needs_nvcc(std::string_view refusal);
 
+// A Python that has Triton.
+struct TritonToolkit {
+  std::filesystem::path python;
+  std::filesystem::path script;                // compile_kernel.py
+  std::vector<std::filesystem::path> folders;  // that it and its packages are read from
+  std::string version;                         // of Triton: "3.9.0"
+};
+
 struct CompilerConfiguration {
   CudaToolkit toolkit;
+  TritonToolkit triton = {};  // used where `program` says so
   CudaCompiler program = CudaCompiler::nvrtc;
   std::filesystem::path worker;           // the compile worker program
   std::filesystem::path cache_directory;  // empty: no cache on disk
@@ -76,6 +88,9 @@ class Compiler {
   // One like this that runs nvcc and waits twice as long for it; null where there is no nvcc. Which
   // of the two compiles is decided once for a problem: one source is then always compiled by one.
   [[nodiscard]] std::unique_ptr<Compiler> with_nvcc() const;
+
+  // One like this for texts of triton/kernel_text.h. ptxas must be there.
+  [[nodiscard]] std::unique_ptr<Compiler> with_triton(TritonToolkit triton) const;
 
   // Error codes: compile (the compiler's message, paths of this machine removed), resource (time or
   // memory limit hit, or the compiler crashed), cancelled, io.

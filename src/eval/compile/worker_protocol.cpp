@@ -6,8 +6,8 @@ namespace regraph::compile_internal {
 
 namespace {
 
-constexpr std::string_view kRequestMagic = "ReGraphCompile2?";
-constexpr std::string_view kResponseMagic = "ReGraphCompile2!";
+constexpr std::string_view kRequestMagic = "ReGraphCompile3?";
+constexpr std::string_view kResponseMagic = "ReGraphCompile3!";
 
 class Writer {
  public:
@@ -93,11 +93,12 @@ std::string encode(const WorkerRequest& request) {
   writer.text(request.kernel);
   writer.list(request.options);
   writer.number(request.want_cubin ? 1 : 0);
-  writer.text(request.nvcc.program);
-  writer.text(request.nvcc.assembler);
-  writer.list(request.nvcc.assembler_options);
-  writer.list(request.nvcc.runnable_directories);
-  writer.text(request.nvcc.folder);
+  writer.text(request.tools.program);
+  writer.text(request.tools.script);
+  writer.text(request.tools.assembler);
+  writer.list(request.tools.assembler_options);
+  writer.list(request.tools.runnable_directories);
+  writer.text(request.tools.folder);
   return writer.take();
 }
 
@@ -116,11 +117,12 @@ std::optional<WorkerRequest> decode_request(std::string_view bytes) {
   request.kernel = reader.text();
   request.options = reader.list();
   request.want_cubin = reader.number() != 0;
-  request.nvcc.program = reader.text();
-  request.nvcc.assembler = reader.text();
-  request.nvcc.assembler_options = reader.list();
-  request.nvcc.runnable_directories = reader.list();
-  request.nvcc.folder = reader.text();
+  request.tools.program = reader.text();
+  request.tools.script = reader.text();
+  request.tools.assembler = reader.text();
+  request.tools.assembler_options = reader.list();
+  request.tools.runnable_directories = reader.list();
+  request.tools.folder = reader.text();
   if (!reader.complete()) return std::nullopt;
   return request;
 }

@@ -10,9 +10,10 @@
 
 namespace regraph::compile_internal {
 
-// What nvcc needs beyond NVRTC, which is a library.
-struct NvccRequest {
-  std::string program;    // absolute path; empty: NVRTC compiles
+// What compilers that are programs need beyond NVRTC, which is a library.
+struct ToolRequest {
+  std::string program;    // nvcc or Python, an absolute path; empty: NVRTC compiles
+  std::string script;     // of Python's; empty: the program is nvcc
   std::string assembler;  // ptxas
   std::vector<std::string> assembler_options;
   std::vector<std::string> runnable_directories;  // programs below may be read and run
@@ -27,9 +28,9 @@ struct WorkerRequest {
   std::string file_name;  // of the source, in messages
   std::string source;
   std::string kernel;                // name expression
-  std::vector<std::string> options;  // of the compiler
+  std::vector<std::string> options;  // of the compiler; for a script one, the job it reads
   bool want_cubin = true;
-  NvccRequest nvcc;
+  ToolRequest tools;
 };
 
 struct WorkerResponse {

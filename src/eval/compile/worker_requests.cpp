@@ -1,6 +1,7 @@
 #include "eval/compile/worker_requests.h"
 
 #include "eval/compile/stub_headers.h"
+#include "triton/kernel_text.h"
 
 #include <fmt/format.h>
 
@@ -73,17 +74,59 @@ void ask_nvcc(WorkerRequest& worker, const CompileRequest& request, const CudaTo
       "--include-path=.",
       fmt::format("--pre-include={}", kPreludeName),
   };
-  worker.nvcc.program = toolkit.nvcc.string();
-  worker.nvcc.assembler = (toolkit.root / "bin" / "ptxas").string();
-  worker.nvcc.assembler_options = {"--gpu-name=" + request.architecture, "--verbose",
-                                   "--generate-line-info"};
+  worker.tools.program = toolkit.nvcc.string();
+  worker.tools.assembler = (toolkit.root / "bin" / "ptxas").string();
+  worker.tools.assembler_options = {"--gpu-name=" + request.architecture, "--verbose",
+                                    "--generate-line-info"};
   for (const char* part : {"bin", "include", "lib", "lib64", "nvvm", "targets"})
-    worker.nvcc.runnable_directories.push_back((toolkit.root / part).string());
+    worker.tools.runnable_directories.push_back((toolkit.root / part).string());
   // The host's preprocessor, its headers and what it loads.
   for (const char* folder : {"/bin", "/lib", "/lib64", "/usr/bin", "/usr/include", "/usr/lib",
                              "/usr/lib64", "/usr/libexec/gcc"}) {
-    worker.nvcc.runnable_directories.emplace_back(folder);
+    worker.tools.runnable_directories.emplace_back(folder);
   }
+}
+
+// Folders that a Python program with its packages is read from.
+std::vector<std::string> python_folders(const TritonToolkit& triton) {
+  std::vector<std::string> folders = {"/bin",     "/lib",       "/lib64",        "/usr/bin",
+                                      "/usr/lib", "/usr/lib64", "/usr/local/lib"};
+  for (const std::filesystem::path& folder : triton.folders)
+    folders.push_back(folder.string());
+  folders.push_back(triton.script.parent_path().string());
+  return folders;
+}
+
+Status ask_triton(WorkerRequest& worker, const CompilerConfiguration& configuration,
+                  const CompileRequest& request) {
+  auto text = triton::parse_kernel_text(request.source);
+  if (!text) return fail(ErrorCode::compile, text.error().message);
+  for (const std::string& option : request.options) {
+    if (option != kNoContraction)
+      return fail(ErrorCode::unsupported, "Triton has no option '" + option + "'");
+    text->contracts = false;
+  }
+  if (!request.kernel.empty() && request.kernel != text->kernel) {
+    return fail(ErrorCode::compile, fmt::format("the text is of kernel '{}', not of '{}'",
+                                                text->kernel, request.kernel));
+  }
+  worker.include_directories.clear();
+  worker.file_name = "kernel.py";
+  worker.source = text->module;
+  worker.kernel = text->kernel;
+  worker.options = {text->job(request.architecture)};
+  worker.tools.program = configuration.triton.python.string();
+  worker.tools.script = configuration.triton.script.string();
+  worker.tools.assembler = (configuration.toolkit.root / "bin" / "ptxas").string();
+  // Triton makes code for the very architecture from sm_90 on.
+  const std::string number = architecture_number(request.architecture);
+  const bool own = number.find_first_not_of("0123456789") == std::string::npos &&
+                   (number.size() > 2 || number >= "90");
+  worker.tools.assembler_options = {"--gpu-name=" + request.architecture + (own ? "a" : ""),
+                                    "--verbose"};
+  worker.tools.runnable_directories = python_folders(configuration.triton);
+  worker.tools.runnable_directories.push_back((configuration.toolkit.root / "bin").string());
+  return {};
 }
 
 }  // namespace
@@ -99,6 +142,11 @@ Result<WorkerRequest> make_worker_request(const CompilerConfiguration& configura
   worker.source = request.source;
   worker.kernel = request.kernel;
   worker.want_cubin = request.want_cubin;
+  if (configuration.program == CudaCompiler::triton) {
+    if (Status status = ask_triton(worker, configuration, request); !status.ok())
+      return status.error();
+    return worker;
+  }
   if (configuration.program == CudaCompiler::nvcc) {
     ask_nvcc(worker, request, configuration.toolkit);
   } else {

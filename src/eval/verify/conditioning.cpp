@@ -12,7 +12,7 @@ Result<LoadedPlan> make_uncontracted(Compiler& compiler, const Problem& problem,
   const auto usual = compile_plan(compiler, source, problem.launch, architecture, cancellation);
   if (!usual.ok()) return usual.error();
   const auto other =
-      compile_plan(compiler, source, problem.launch, architecture, cancellation, {"--fmad=false"});
+      compile_plan(compiler, source, problem.launch, architecture, cancellation, {kNoContraction});
   if (!other.ok()) return other.error();
   const bool same =
       std::equal(usual->launches.begin(), usual->launches.end(), other->launches.begin(),

@@ -39,7 +39,9 @@ Result<RunFiles> read_run_files(const std::filesystem::path& directory) {
                     shown));
   }
   RunFiles files;
-  for (auto [text, name] : {std::pair{&files.result, "result.json"}, {&files.best, "best.cu"}}) {
+  const char* const best =
+      std::filesystem::exists(directory / "best.py", ignored) ? "best.py" : "best.cu";
+  for (auto [text, name] : {std::pair{&files.result, "result.json"}, {&files.best, best}}) {
     Result<std::string> content = read_if_there(directory / name);
     if (!content) return content.error();
     *text = std::move(*content);

@@ -59,7 +59,7 @@ struct RunFiles {
   std::vector<PageAttempt> attempts;  // in their order
   // Source of each state, in the order of `states`.
   std::vector<std::string> sources;
-  std::string best;  // best.cu, where it is there
+  std::string best;  // best.cu or best.py, where it is there
 };
 
 // More states than that are left out of the page, which says so.

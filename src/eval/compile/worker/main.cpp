@@ -1,11 +1,13 @@
-// regraph-compile-worker: compiles one CUDA source and ends. A request comes on standard input, the
-// answer goes to standard output (worker_protocol.h). It is started by Compiler with an empty
-// environment and resource limits; the source may crash it, hang it or try to read files. For nvcc
-// it is two processes: one that compiles, and one outside the sandbox that sees to the folder.
+// regraph-compile-worker: compiles one CUDA or Triton source and ends. A request comes on standard
+// input, the answer goes to standard output (worker_protocol.h). It is started by Compiler with an
+// empty environment and resource limits; the source may crash it, hang it or try to read files. For
+// nvcc and Triton it is two processes: one that compiles, and one outside the sandbox that sees to
+// the folder.
 #include "eval/compile/worker/folder_keeper.h"
 #include "eval/compile/worker/nvcc_session.h"
 #include "eval/compile/worker/nvrtc_session.h"
 #include "eval/compile/worker/sandbox.h"
+#include "eval/compile/worker/triton_session.h"
 #include "eval/compile/worker_protocol.h"
 
 #include <cerrno>
@@ -76,11 +78,12 @@ int main() {
   WorkerResponse response;
   if (!request) {
     response.log = "malformed request";
-  } else if (request->nvcc.program.empty()) {
+  } else if (request->tools.program.empty()) {
     response = compile_with_nvrtc(*request);
   } else {
-    leave_keeper(request->nvcc.folder, answer);
-    response = compile_with_nvcc(*request);
+    leave_keeper(request->tools.folder, answer);
+    response =
+        request->tools.script.empty() ? compile_with_nvcc(*request) : compile_with_triton(*request);
   }
   return write_all(answer, encode(response)) ? 0 : 3;
 }

@@ -1,0 +1,27 @@
+#include "triton/expand/triton_candidate.h"
+
+#include <utility>
+
+namespace regraph::triton {
+
+Result<Candidate> make_candidate(Compiler& compiler, const KernelText& text,
+                                 const std::string& architecture,
+                                 std::vector<std::string> assumptions,
+                                 const Cancellation& cancellation) {
+  CompileRequest request;
+  request.source = text.text();
+  request.kernel = text.kernel;
+  request.architecture = architecture;
+  auto compiled = compiler.compile(request, cancellation);
+  if (!compiled) return compiled.error();
+  auto plan = text.launch(shared_bytes_of(compiled->ptx));
+  if (!plan) return plan.error();
+  Candidate candidate;
+  candidate.source = std::move(request.source);
+  candidate.plan = *std::move(plan);
+  candidate.assumptions = std::move(assumptions);
+  candidate.identity = candidate_identity(candidate.source, candidate.plan);
+  return candidate;
+}
+
+}  // namespace regraph::triton

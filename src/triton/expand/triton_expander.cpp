@@ -1,0 +1,95 @@
+#include "triton/expand/triton_expander.h"
+
+#include "triton/expand/source_steps.h"
+#include "triton/expand/triton_candidate.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <utility>
+
+namespace regraph::triton {
+namespace {
+
+Error refused(std::string why) {
+  return fail(ErrorCode::refused, std::move(why));
+}
+
+// Of tile, constant, warps and stages.
+Result<KernelText> with_value(KernelText text, const StepProposal& proposal) {
+  const auto value = proposal.parameters.find("value");
+  if (value == proposal.parameters.end()) return refused("'value' is missing");
+  if (proposal.step == "warps" || proposal.step == "stages") {
+    int number = 0;
+    const char* const last = value->second.data() + value->second.size();
+    const bool whole = std::from_chars(value->second.data(), last, number).ptr == last;
+    if (!whole || number < 1) return refused("'" + value->second + "' is no number");
+    (proposal.step == "warps" ? text.warps : text.stages) = number;
+  } else {
+    const auto name = proposal.parameters.find("name");
+    if (name == proposal.parameters.end() || !text.constants.contains(name->second))
+      return refused("the kernel has no such constant");
+    text.constants[name->second] = value->second;
+  }
+  // Its own reader says whether the values are ones.
+  auto read = parse_kernel_text(text.text());
+  if (!read) return refused(read.error().message);
+  return read;
+}
+
+bool sets_value(const std::string& step) {
+  return step == "tile" || step == "constant" || step == "warps" || step == "stages";
+}
+
+}  // namespace
+
+TritonExpander::TritonExpander(Compiler& compiler, std::string architecture,
+                               std::filesystem::path python, std::filesystem::path rewriter,
+                               Permissions permissions)
+    : compiler_(compiler),
+      architecture_(std::move(architecture)),
+      python_(std::move(python)),
+      rewriter_(std::move(rewriter)),
+      permissions_(permissions) {}
+
+std::vector<StepProposal> TritonExpander::propose(const Candidate& candidate,
+                                                  const ExpansionContext& context,
+                                                  const Cancellation& cancellation) const {
+  (void)context;
+  const auto text = parse_kernel_text(candidate.source);
+  if (!text) return {};
+  std::vector<StepProposal> proposals = value_proposals(*text);
+  auto changes = source_proposals(python_, rewriter_, *text, cancellation);
+  if (!changes) return proposals;
+  for (StepProposal& change : *changes) {
+    if (change.step == "dot_precision" && !permissions_.less_precision) continue;
+    proposals.push_back(std::move(change));
+  }
+  return proposals;
+}
+
+Result<KernelText> TritonExpander::change(const KernelText& text, const StepProposal& proposal,
+                                          const Cancellation& cancellation) const {
+  if (sets_value(proposal.step)) return with_value(text, proposal);
+  if (proposal.step == "dot_precision" && !permissions_.less_precision)
+    return refused("the manifest does not grant shorter inputs ('assume: {precision: ...}')");
+  return apply_source_step(python_, rewriter_, text, proposal, cancellation);
+}
+
+Result<Candidate> TritonExpander::apply(const Candidate& candidate, const StepProposal& proposal,
+                                        int variant, const ExpansionContext& context,
+                                        const Cancellation& cancellation) const {
+  (void)variant;
+  (void)context;
+  const auto text = parse_kernel_text(candidate.source);
+  if (!text) return text.error();
+  auto changed = change(*text, proposal, cancellation);
+  if (!changed) return changed.error();
+  auto made =
+      make_candidate(compiler_, *changed, architecture_, candidate.assumptions, cancellation);
+  if (!made && made.error().code == ErrorCode::compile)
+    return refused("it does not compile: " + made.error().message);
+  return made;
+}
+
+}  // namespace regraph::triton
