@@ -81,6 +81,7 @@ class ProblemOpener {
     auto cut = cut_out_triton(source_, toolchain_, options_.fill_in, cancellation_);
     if (!cut) return std::move(cut).error();
     opened_->triton = std::move(cut->text);
+    read_only_ = std::move(cut->read_only);
     missing_ = std::move(cut->missing);
     return {};
   }
@@ -182,6 +183,8 @@ class ProblemOpener {
     triton::KernelText& text = *opened_->triton;
     source::ParsedKernel kernel;
     kernel.signature = text.signature();
+    for (Parameter& parameter : kernel.signature.parameters)
+      parameter.points_to_const = std::ranges::count(read_only_, parameter.name) > 0;
     if (Done done = infer({kernel}); !done) return done;
     opened_->to_fill_in.insert(opened_->to_fill_in.end(), missing_.begin(), missing_.end());
     opened_->rewritable = true;
@@ -383,7 +386,8 @@ class ProblemOpener {
   std::unique_ptr<OpenedProblem> opened_;
   std::optional<source::Unit> unit_;
   bool lengths_inferred_ = false;
-  std::vector<std::string> missing_;  // of the comment of a Triton kernel
+  std::vector<std::string> read_only_;  // parameters of a Triton kernel
+  std::vector<std::string> missing_;    // of the comment of a Triton kernel
 };
 
 }  // namespace

@@ -204,7 +204,10 @@ Result<CutTriton, SessionError> cut_out_triton(ProblemSource& source, Toolchain&
   }
   if (said && said->kernel != cut->kernel) said.reset();
   triton::Draft draft = triton::draft_text(*cut, said ? &*said : nullptr);
-  CutTriton result{std::move(draft.text), std::move(draft.missing)};
+  CutTriton result{std::move(draft.text), {}, std::move(draft.missing)};
+  for (const triton::SeenParameter& seen : cut->parameters) {
+    if (seen.is_loaded && !seen.is_stored) result.read_only.push_back(seen.name);
+  }
   if (!result.missing.empty() && !fill_in) {
     return unusable(fmt::format(
         "{}: what Triton's launcher would know is missing: {}; say it in a comment "

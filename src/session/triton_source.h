@@ -19,8 +19,9 @@ namespace regraph {
                                                               const Cancellation& cancellation);
 
 struct CutTriton {
-  triton::KernelText text;           // whole, but for what the problem decides (divisible)
-  std::vector<std::string> missing;  // to be said in the comment; `text` cannot be compiled then
+  triton::KernelText text;             // whole, but for what the problem decides (divisible)
+  std::vector<std::string> read_only;  // pointers through which nothing is stored
+  std::vector<std::string> missing;    // to be said in the comment; `text` cannot be compiled then
 };
 
 // Cuts the kernel out of `source.file_text`; `source` gets its name and how it is launched, the

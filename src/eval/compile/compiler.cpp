@@ -8,6 +8,7 @@
 #include "eval/compile/ptxas_report.h"
 #include "eval/compile/worker_protocol.h"
 #include "eval/compile/worker_requests.h"
+#include "triton/kernel_text.h"
 
 #include <fmt/format.h>
 
@@ -145,6 +146,7 @@ struct Compiler::State {
   Result<ChildOutcome> run_worker(const std::string& input, const Cancellation& cancellation);
 
   const CompilerConfiguration configuration;
+  std::unique_ptr<Compiler> cuda;  // of one with Triton
   const CompileCache cache;
   const std::string program;
   std::mutex mutex;
@@ -194,12 +196,16 @@ std::unique_ptr<Compiler> Compiler::with_triton(TritonToolkit triton) const {
   configuration.triton = std::move(triton);
   configuration.wall_seconds *= kPatienceWithNvcc;
   configuration.memory_bytes *= 2;  // Triton's library alone maps half of what nvcc needs
-  return std::make_unique<Compiler>(std::move(configuration));
+  auto made = std::make_unique<Compiler>(std::move(configuration));
+  made->state_->cuda = std::make_unique<Compiler>(state_->configuration);
+  return made;
 }
 
 Result<CompiledKernel> Compiler::compile(const CompileRequest& request,
                                          const Cancellation& cancellation) {
   const CompilerConfiguration& configuration = state_->configuration;
+  if (state_->cuda && !triton::has_header(request.source))
+    return state_->cuda->compile(request, cancellation);
   Result<WorkerRequest> worker = make_worker_request(configuration, request);
   if (!worker.ok()) return worker.error();
   std::string input = encode(*worker);

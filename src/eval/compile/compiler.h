@@ -89,7 +89,8 @@ class Compiler {
   // of the two compiles is decided once for a problem: one source is then always compiled by one.
   [[nodiscard]] std::unique_ptr<Compiler> with_nvcc() const;
 
-  // One like this for texts of triton/kernel_text.h. ptxas must be there.
+  // One like this for texts of triton/kernel_text.h; what does not begin as they do is CUDA C++ to
+  // it, too, as this program's own kernels are. ptxas must be there.
   [[nodiscard]] std::unique_ptr<Compiler> with_triton(TritonToolkit triton) const;
 
   // Error codes: compile (the compiler's message, paths of this machine removed), resource (time or

@@ -123,7 +123,7 @@ Status ask_triton(WorkerRequest& worker, const CompilerConfiguration& configurat
   const bool own = number.find_first_not_of("0123456789") == std::string::npos &&
                    (number.size() > 2 || number >= "90");
   worker.tools.assembler_options = {"--gpu-name=" + request.architecture + (own ? "a" : ""),
-                                    "--verbose"};
+                                    "--verbose", "--generate-line-info"};
   worker.tools.runnable_directories = python_folders(configuration.triton);
   worker.tools.runnable_directories.push_back((configuration.toolkit.root / "bin").string());
   return {};
