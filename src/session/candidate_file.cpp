@@ -1,6 +1,7 @@
 #include "session/candidate_file.h"
 
 #include "llm/prompt/launch_change.h"
+#include "session/opened_problem.h"
 #include "session/problem_source.h"
 #include "session/session.h"
 
@@ -47,6 +48,10 @@ Result<Candidate, SessionError> read_candidate_file(const Session& session,
   wanted.block = options.block;
   auto source = read_problem_source(wanted);
   if (!source) return std::move(source).error();
+  if (source->is_triton != session.opened().triton.has_value())
+    return unusable(options.file, "the original is in another language");
+  if (source->is_triton)
+    return candidate_of(session, options.file, source->file_text, problem.launch, cancellation);
   const Manifest& manifest = source->manifest;
   LaunchPlan plan = problem.launch;
   if (!manifest.launches.empty()) {

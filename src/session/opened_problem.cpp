@@ -188,7 +188,7 @@ class ProblemOpener {
     if (Done done = infer({kernel}); !done) return done;
     opened_->to_fill_in.insert(opened_->to_fill_in.end(), missing_.begin(), missing_.end());
     opened_->rewritable = true;
-    decide_divisible(text, opened_->problem);
+    opened_->other_sizes = decide_divisible(text, opened_->problem);
     opened_->problem.source = text.text();
     source_.source = opened_->problem.source;
     return {};

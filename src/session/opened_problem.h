@@ -25,6 +25,8 @@ struct OpenedProblem {
   Candidate original;
   CompiledPlan compiled;                     // the original, for the device
   std::optional<triton::KernelText> triton;  // the original, where it is one of Triton's
+  // Test sizes that it is compiled otherwise for than for the bench size; none: for all alike.
+  std::vector<Symbols> other_sizes;
   bool rewritable = false;
   std::string opaque_reason;            // why not rewritable
   std::vector<std::string> warnings;    // of the original's verification

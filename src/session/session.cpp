@@ -16,6 +16,7 @@
 #include "session/search_evidence.h"
 #include "session/session_fleet.h"
 #include "session/session_policy.h"
+#include "session/triton_candidate_text.h"
 #include "session/winner_patch.h"
 
 #include <fmt/format.h>
@@ -86,6 +87,29 @@ struct Session::State {
     return {*evaluator.gpu, *opened->device.gpu, *disturbances, toolchain.cuda_root};
   }
 
+  // A Triton kernel that was compiled for the bench size must be right as it is compiled for
+  // others. Returns what is wrong; a note where that cannot be told.
+  std::string wrong_elsewhere(const Candidate& candidate, std::vector<std::string>& notes,
+                              const Cancellation& cancellation) const {
+    if (opened->other_sizes.empty() || cancellation.requested()) return {};
+    const auto wrong = check_other_sizes(*opened, toolchain, candidate, options.seed, cancellation);
+    if (!wrong) {
+      notes.push_back("not verified as compiled for sizes that are no multiples of 16: " +
+                      wrong.error().message);
+      return {};
+    }
+    return wrong->empty() ? "" : "compiled for sizes that are no multiples of 16: " + *wrong;
+  }
+
+  void run_other_sizes(SearchOutcome& outcome, std::vector<std::string>& notes,
+                       const Cancellation& cancellation) const {
+    if (!outcome.improved() || outcome.stopped == StopReason::cancelled) return;
+    const std::string wrong = wrong_elsewhere(outcome.best, notes, cancellation);
+    if (wrong.empty()) return;
+    outcome.withdraw_claim(SpeedVerdict::ambiguous);
+    notes.push_back("the answer is withdrawn: " + wrong);
+  }
+
   // The program that launched the kernel has the last word.
   void run_program(SearchOutcome& outcome, SearchEvidence& evidence,
                    std::vector<std::string>& notes, const Cancellation& cancellation) {
@@ -140,6 +164,8 @@ struct Session::State {
       text += fmt::format("; {} of the sizes with the program's own data", captured);
     if (outcome.verdict == SpeedVerdict::fast && outcome.confirmed)
       text += ", and once more with fresh inputs";
+    if (outcome.improved() && !opened->other_sizes.empty())
+      text += "; also as compiled for sizes that are no multiples of 16";
     return text;
   }
 };
@@ -252,6 +278,10 @@ Result<Candidate> Session::read_candidate(const std::string& source,
 Result<Candidate> Session::read_candidate(const std::string& source, const LaunchPlan& plan,
                                           std::vector<std::string> assumptions,
                                           const Cancellation& cancellation) const {
+  if (state_->opened->triton) {
+    return read_triton_candidate(source, *state_->opened, state_->toolchain, std::move(assumptions),
+                                 cancellation);
+  }
   const llm::CandidateReader reader(*state_->toolchain.compiler, state_->toolchain.front_end,
                                     device().architecture);
   return reader.read(source, plan, problem().signature, std::move(assumptions), cancellation);
@@ -284,6 +314,12 @@ KernelComparison Session::compare(const Candidate& candidate, const Cancellation
     Evaluation again = evaluate(candidate, second_look(config), cancellation);
     if (!again.correct()) {
       comparison.candidate = std::move(again);
+      return comparison;
+    }
+    std::string wrong = state_->wrong_elsewhere(candidate, comparison.notes, cancellation);
+    if (!wrong.empty()) {
+      comparison.candidate.verdict = Verdict::wrong_result;
+      comparison.candidate.message = std::move(wrong);
       return comparison;
     }
   }
@@ -380,6 +416,7 @@ Result<SearchResult> Session::search(const SearchRequest& request) {
     evidence->measurement = std::move(trial.measurement);
     result.notes = std::move(trial.notes);
   }
+  state_->run_other_sizes(result.outcome, result.notes, cancellation);
   state_->run_program(result.outcome, *evidence, result.notes, cancellation);
   result.evidence = evidence;
   const RunReport found = report(result, request.config, "");

@@ -100,20 +100,22 @@ class DivisibleChooser {
  public:
   DivisibleChooser(triton::KernelText& text, Problem& problem) : text_(text), problem_(problem) {}
 
-  void run() {
-    if (!text_.divisible.empty()) return;
+  std::vector<Symbols> run() {
+    const std::vector<Symbols> derived = problem_.tests;
+    if (!text_.divisible.empty()) return {};
     for (const triton::TypedParameter& parameter : text_.parameters) {
       const bool aligned = problem_.assume.align % triton::kDivisor == 0;
       if (parameter.is_pointer && aligned) text_.divisible.push_back(parameter.name);
       if (!parameter.is_pointer && !is_floating(parameter.type)) consider(parameter.name);
     }
     std::ranges::sort(text_.divisible);
-    if (rounded_.empty()) return;
+    if (rounded_.empty()) return {};
     problem_.notes.push_back(
         fmt::format("compiled for multiples of {} of {}, as Triton's launcher does at the bench "
-                    "size: tested at "
-                    "such sizes alone; 'tests' in the manifest with others compile it for all",
+                    "size: tests run "
+                    "at such sizes; an answer is verified as it is compiled for others, too",
                     triton::kDivisor, fmt::join(rounded_, ", ")));
+    return derived;
   }
 
  private:
@@ -236,8 +238,8 @@ Result<CutTriton, SessionError> cut_out_triton(ProblemSource& source, Toolchain&
   return result;
 }
 
-void decide_divisible(triton::KernelText& text, Problem& problem) {
-  DivisibleChooser(text, problem).run();
+std::vector<Symbols> decide_divisible(triton::KernelText& text, Problem& problem) {
+  return DivisibleChooser(text, problem).run();
 }
 
 }  // namespace regraph

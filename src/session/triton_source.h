@@ -32,7 +32,8 @@ struct CutTriton {
                                                              const Cancellation& cancellation);
 
 // As Triton's launcher would at the bench sizes: which arguments are multiples of 16. Derived test
-// sizes are rounded up where that keeps one so; a note says which. What the text says goes first.
-void decide_divisible(triton::KernelText& text, Problem& problem);
+// sizes are rounded up where that keeps one so; then those before are returned, and a note says so.
+// What the text says goes first.
+[[nodiscard]] std::vector<Symbols> decide_divisible(triton::KernelText& text, Problem& problem);
 
 }  // namespace regraph
