@@ -115,8 +115,11 @@ def describe_parameters(function: ast.FunctionDef) -> list[dict]:
     return result
 
 
-def grid_text(node: ast.AST, meta: str) -> str:
-    """One extent of a grid as an expression of sizes and constants; raises Unusable where it is none."""
+def grid_text(node: ast.AST, meta: str, passed: dict[str, str]) -> str:
+    """One extent of a grid as an expression of sizes and constants; raises Unusable where it is none. `passed` has
+    the parameters by what the host passes for them."""
+    if ast.unparse(node) in passed:
+        return passed[ast.unparse(node)]
     operators = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "/"}
     if isinstance(node, ast.Constant) and isinstance(node.value, int):
         return str(node.value)
@@ -125,13 +128,13 @@ def grid_text(node: ast.AST, meta: str) -> str:
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and dotted(node.value) == meta:
         return str(node.slice.value)
     if isinstance(node, ast.BinOp) and type(node.op) in operators:
-        return f"({grid_text(node.left, meta)} {operators[type(node.op)]} {grid_text(node.right, meta)})"
+        return f"({grid_text(node.left, meta, passed)} {operators[type(node.op)]} {grid_text(node.right, meta, passed)})"
     if isinstance(node, ast.Call) and dotted(node.func).split(".")[-1] == "cdiv" and len(node.args) == 2:
-        return f"cdiv({grid_text(node.args[0], meta)}, {grid_text(node.args[1], meta)})"
+        return f"cdiv({grid_text(node.args[0], meta, passed)}, {grid_text(node.args[1], meta, passed)})"
     raise Unusable("")
 
 
-def grid_axes(tree: ast.Module, grid: ast.AST) -> list[str]:
+def grid_axes(tree: ast.Module, grid: ast.AST, passed: dict[str, str]) -> list[str]:
     """The extents of a launch's grid; empty where they cannot be read."""
     if isinstance(grid, ast.Name):
         values = [part.value for part in ast.walk(tree) if isinstance(part, ast.Assign) and len(part.targets) == 1
@@ -145,19 +148,23 @@ def grid_axes(tree: ast.Module, grid: ast.AST) -> list[str]:
         grid = grid.body
     extents = grid.elts if isinstance(grid, (ast.Tuple, ast.List)) else [grid]
     try:
-        return [grid_text(extent, meta) for extent in extents]
+        return [grid_text(extent, meta, passed) for extent in extents]
     except Unusable:
         return []
 
 
-def launches_of(tree: ast.Module, kernel: str) -> list[dict]:
+def launches_of(tree: ast.Module, kernel: ast.FunctionDef) -> list[dict]:
     """The places where the file launches the kernel: kernel[grid](arguments)."""
+    parameters = [*kernel.args.posonlyargs, *kernel.args.args]
     found = []
     for part in ast.walk(tree):
-        if isinstance(part, ast.Call) and isinstance(part.func, ast.Subscript) and dotted(part.func.value) == kernel:
+        if isinstance(part, ast.Call) and isinstance(part.func, ast.Subscript) and dotted(part.func.value) == kernel.name:
+            # A pointer's name may be anything, and a literal nobody's.
+            passed = {ast.unparse(value): one.arg for one, value in zip(parameters, part.args)
+                      if not isinstance(value, ast.Constant) and not is_constant_parameter(one)}
             found.append({
                 "line": part.lineno,
-                "grid": grid_axes(tree, part.func.slice),
+                "grid": grid_axes(tree, part.func.slice, passed),
                 "arguments": [ast.unparse(one) for one in part.args],
                 "words": {word.arg: word.value.value for word in part.keywords
                           if word.arg and isinstance(word.value, ast.Constant)},
@@ -232,7 +239,7 @@ def cut_out(text: str, wanted: str) -> dict:
         "kernel": kernel,
         "module": module,
         "parameters": describe_parameters(functions[kernel]),
-        "launches": launches_of(tree, kernel),
+        "launches": launches_of(tree, functions[kernel]),
         "configs": configs_of(functions[kernel]),
     }
 
@@ -247,7 +254,7 @@ def choose(tree: ast.Module, functions: dict, wanted: str) -> str:
     for name, node in functions.items():
         called |= names_in(node) & set(functions) - {name}
     candidates = [name for name in functions if name not in called]
-    launched = [name for name in candidates if launches_of(tree, name)]
+    launched = [name for name in candidates if launches_of(tree, functions[name])]
     if len(launched) == 1:
         return launched[0]
     if len(candidates) == 1:

@@ -54,9 +54,11 @@ def is_constant(node: ast.AST) -> bool:
     if isinstance(node, ast.UnaryOp):
         return is_constant(node.operand)
     if isinstance(node, ast.BinOp):
-        # A power or a shift of constants can be huge.
-        huge = (ast.Pow, ast.LShift, ast.Mult) if not _small(node) else ()
-        return not isinstance(node.op, huge) and is_constant(node.left) and is_constant(node.right)
+        if isinstance(node.op, (ast.Pow, ast.LShift)):
+            return _is_small(node.left) and _is_small(node.right)
+        if isinstance(node.op, ast.Mult) and (_is_text(node.left) or _is_text(node.right)):
+            return False
+        return is_constant(node.left) and is_constant(node.right)
     if isinstance(node, (ast.Tuple, ast.List)):
         return all(is_constant(element) for element in node.elts)
     if isinstance(node, ast.Call):
@@ -65,14 +67,14 @@ def is_constant(node: ast.AST) -> bool:
     return False
 
 
-def _small(node: ast.BinOp) -> bool:
-    for side in (node.left, node.right):
-        for part in ast.walk(side):
-            if isinstance(part, ast.Constant) and not isinstance(part.value, (int, float)):
-                return False
-            if isinstance(part, ast.Constant) and abs(part.value) > 64 and isinstance(node.op, (ast.Pow, ast.LShift)):
-                return False
-    return True
+def _is_small(node: ast.AST) -> bool:
+    """A number that may be an exponent: powers of others can be huge."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, int) and abs(node.value) <= 64
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes)) \
+        or isinstance(node, (ast.Tuple, ast.List))
 
 
 def _check_function(node: ast.FunctionDef) -> None:

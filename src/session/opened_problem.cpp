@@ -360,9 +360,9 @@ class ProblemOpener {
   // The compiler sees the file under a fixed name, so that equal texts are compiled once.
   [[nodiscard]] std::string with_own_name(std::string message) const {
     const std::string file = file_name();
-    constexpr std::string_view kCompilersName = "kernel.cu";
-    for (std::size_t at = 0; (at = message.find(kCompilersName, at)) != std::string::npos;) {
-      message.replace(at, kCompilersName.size(), file);
+    const std::string_view compilers_name = opened_->triton ? "kernel.py" : "kernel.cu";
+    for (std::size_t at = 0; (at = message.find(compilers_name, at)) != std::string::npos;) {
+      message.replace(at, compilers_name.size(), file);
       at += file.size();
     }
     return message;

@@ -1,0 +1,126 @@
+// Triton kernels through the programs. Skipped, visibly, where there is no Triton (tools/setup
+// --triton).
+#include "cli/search_program.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace regraph {
+namespace {
+
+using nlohmann::json;
+using test::ProgramRun;
+
+constexpr const char* kTotal = R"py(
+import torch
+import triton
+import triton.language as tl
+
+LEAST = tl.constexpr(0.0)
+
+
+@triton.jit
+def positive(x):
+    return tl.maximum(x, LEAST)
+
+
+@triton.jit
+def total(x_ptr, sum_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + at, mask=at < n, other=0.0)
+    tl.atomic_add(sum_ptr, tl.sum(positive(x), axis=0))
+
+
+def run(x):
+    result = torch.zeros(1)
+    grid = lambda meta: (triton.cdiv(x.numel(), meta["BLOCK"]),)
+    total[grid](x, result, x.numel(), BLOCK=64)
+)py";
+constexpr const char* kManifest = R"yaml(
+sizes: {n: 1048576}
+args:
+  x_ptr: {shape: [n]}
+  sum_ptr: {dir: inout, shape: [1], init: zeros}
+)yaml";
+
+class Triton : public test::SearchProgram {
+ protected:
+  void SetUp() override {
+    if (const char* python = std::getenv("REGRAPH_TRITON_PYTHON")) {
+      python_ = python;
+    } else {
+      python_ = std::string(REGRAPH_SOURCE_DIR) + "/.triton/bin/python";
+    }
+    if (!std::filesystem::exists(python_))
+      GTEST_SKIP() << "there is no Triton: tools/setup --triton installs it";
+    set_environment("REGRAPH_TRITON_PYTHON=" + python_);
+    file("total.regraph.yaml", kManifest);
+  }
+  std::string python_;
+};
+
+TEST_F(Triton, AKernelIsSearchedAndItsAnswerIsAnInput) {
+  const std::string kernel = file("total.py", kTotal);
+  const ProgramRun done =
+      run({kernel, "--device", "h200", "--evaluations", "8", "--output", "out", "--json"});
+  ASSERT_EQ(done.exit_code, 0) << done.error;
+  const json result = done.json();
+  EXPECT_GT(result.at("speedup").get<double>(), 2.0);
+  EXPECT_EQ(result.at("best").at("path"), "out/best.py");
+  EXPECT_NE(result.at("verification").get<std::string>().find("no multiples of 16"),
+            std::string::npos);
+  const std::string best = content("out/best.py");
+  EXPECT_TRUE(best.starts_with("# regraph-triton:\n")) << best;
+  EXPECT_NE(best.find("def positive"), std::string::npos);
+  EXPECT_EQ(best.find("torch"), std::string::npos);
+  const ProgramRun again =
+      run({"out/best.py", "--device", "h200", "--dry-run", "--output", "again"});
+  EXPECT_EQ(again.exit_code, 0) << again.error;
+  const ProgramRun resumed = run({"--resume", "out", "--json"});
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.error;
+  EXPECT_EQ(resumed.json().at("speedup"), result.at("speedup"));
+}
+
+TEST_F(Triton, WhatALauncherWouldKnowIsPrinted) {
+  const std::string kernel = file("total.py", kTotal);
+  const ProgramRun done = run({kernel, "--init", "--device", "h200"});
+  ASSERT_EQ(done.exit_code, 0) << done.error;
+  EXPECT_NE(done.output.find("# # regraph-triton:"), std::string::npos) << done.output;
+  EXPECT_NE(done.output.find("constants: {BLOCK: 64}"), std::string::npos) << done.output;
+  EXPECT_NE(done.output.find("cdiv(n, 64)"), std::string::npos) << done.output;
+}
+
+TEST_F(Triton, WhatCannotBeUsedIsOneMessage) {
+  const auto complaint = [&](const std::string& text, std::vector<std::string> more = {}) {
+    std::vector<std::string> arguments = {file("total.py", text), "--device", "h200"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const ProgramRun done = run(arguments);
+    EXPECT_TRUE(done.exit_code == 4 || done.exit_code == 2) << done.exit_code << done.error;
+    EXPECT_EQ(done.error.find("Traceback"), std::string::npos) << done.error;
+    return done.error;
+  };
+  std::string text = kTotal;
+  EXPECT_NE(complaint("x = 1\n").find("no function under @triton.jit"), std::string::npos);
+  EXPECT_NE(complaint("def f(:\n").find("line 1"), std::string::npos);
+  EXPECT_NE(complaint(text, {"--kernel", "other"}).find("there is no kernel 'other'"),
+            std::string::npos);
+  text.replace(text.find("BLOCK=64"), 8, "BLOCK=4+4");
+  EXPECT_NE(complaint(text).find("a value for 'BLOCK'"), std::string::npos);
+  text = kTotal;
+  text.replace(text.find("tl.sum(positive(x), axis=0)"), 27, "tl.sum(positive(z), axis=0)");
+  EXPECT_NE(complaint(text).find("z is not defined"), std::string::npos);
+  text = kTotal;
+  text.replace(text.find("tl.maximum(x, LEAST)"), 20, "open('/etc/passwd')");
+  EXPECT_NE(complaint(text).find("'open' runs on the host"), std::string::npos);
+  EXPECT_NE(complaint(kTotal, {"--expander", "llm", "--llm-model", "m", "--llm-url",
+                               "http://127.0.0.1:9/v1"})
+                .find("CUDA C++ only"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace regraph

@@ -1,0 +1,77 @@
+#include "triton/cut_out.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace regraph::triton {
+namespace {
+
+CutOut seen() {
+  CutOut cut;
+  cut.kernel = "add";
+  cut.module = "import triton\n";
+  cut.parameters = {{"x_ptr", false, true, true, false, "", ""},
+                    {"y_ptr", false, true, false, true, "", ""},
+                    {"n", false, false, false, false, "", ""},
+                    {"BLOCK", true, false, false, false, "tl.constexpr", ""}};
+  cut.launches = {{7, {"cdiv(count, BLOCK)"}, {"x", "y", "count"}, {{"num_warps", "8"}}}};
+  cut.configs = {{{{"BLOCK", "512"}}, 4, 0}, {{{"BLOCK", "1024"}}, 8, 2}};
+  return cut;
+}
+
+TEST(CutOutDraft, TakesLaunchAndConfigurationsOfTheFile) {
+  const Draft draft = draft_text(seen(), nullptr);
+  EXPECT_TRUE(draft.missing.empty());
+  EXPECT_EQ(draft.text.constants.at("BLOCK"), "512");
+  EXPECT_EQ(draft.text.warps, 8);
+  EXPECT_EQ(draft.text.grid[0], "cdiv(n, BLOCK)");
+  EXPECT_EQ(draft.text.parameters[2], (TypedParameter{"n", ScalarType::i32, false}));
+  EXPECT_EQ(draft.text.choices.at("BLOCK"), (std::vector<std::string>{"512", "1024"}));
+  ASSERT_EQ(draft.notes.size(), 1U);
+  EXPECT_NE(draft.notes[0].find("x_ptr: *fp32"), std::string::npos);
+}
+
+TEST(CutOutDraft, TheCommentGoesFirst) {
+  KernelText said;
+  said.kernel = "add";
+  said.parameters = {{"x_ptr", ScalarType::f16, true},
+                     {"y_ptr", ScalarType::f16, true},
+                     {"n", ScalarType::i64, false}};
+  said.constants = {{"BLOCK", "64"}};
+  said.grid = {"7", "1", "1"};
+  const Draft draft = draft_text(seen(), &said);
+  EXPECT_TRUE(draft.missing.empty());
+  EXPECT_TRUE(draft.notes.empty());
+  EXPECT_EQ(draft.text.parameters, said.parameters);
+  EXPECT_EQ(draft.text.constants.at("BLOCK"), "64");
+  EXPECT_EQ(draft.text.grid[0], "7");
+  EXPECT_EQ(draft.text.warps, kDefaultWarps);
+}
+
+TEST(CutOutDraft, SaysWhatIsMissing) {
+  CutOut cut = seen();
+  cut.launches.clear();
+  cut.configs.clear();
+  const Draft draft = draft_text(cut, nullptr);
+  ASSERT_EQ(draft.missing.size(), 2U);
+  EXPECT_NE(draft.missing[0].find("'BLOCK'"), std::string::npos);
+  EXPECT_NE(draft.missing[1].find("grid"), std::string::npos);
+}
+
+TEST(CutOutDraft, NamesThatTheKernelHasNotAreNotTaken) {
+  KernelText said;
+  said.parameters = {{"x_ptr", ScalarType::f32, true}, {"other", ScalarType::i32, false}};
+  said.constants = {{"TILE", "8"}};
+  const Draft draft = draft_text(seen(), &said);
+  const auto mentions = [&](const std::string& text) {
+    return std::ranges::any_of(
+        draft.missing, [&](const std::string& one) { return one.find(text) != std::string::npos; });
+  };
+  EXPECT_TRUE(mentions("has no 'other'"));
+  EXPECT_TRUE(mentions("has no 'TILE'"));
+  EXPECT_TRUE(mentions("a type for 'y_ptr'"));
+}
+
+}  // namespace
+}  // namespace regraph::triton
