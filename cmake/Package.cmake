@@ -17,7 +17,7 @@ install(RUNTIME_DEPENDENCY_SET regraph_libraries
   PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|m|dl|rt|pthread|stdc\\+\\+|gcc_s)\\.so"
   LIBRARY DESTINATION lib)
 install(DIRECTORY ${REGRAPH_LLVM_ROOT}/lib/clang/19/include DESTINATION lib/clang/19)
-install(FILES graphs/cuda.yaml graphs/cuda.regraph-policy graphs/prices.yaml DESTINATION share/regraph)
+install(FILES graphs/cuda.yaml graphs/triton.yaml graphs/cuda.regraph-policy graphs/prices.yaml DESTINATION share/regraph)
 install(DIRECTORY graphs/prompts graphs/prompts-small DESTINATION share/regraph)
 install(DIRECTORY examples docs deploy python DESTINATION share/regraph PATTERN __pycache__ EXCLUDE)
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION share/regraph)
