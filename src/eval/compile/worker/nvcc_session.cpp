@@ -19,37 +19,37 @@ class NvccSession : private ToolSession {
   explicit NvccSession(const WorkerRequest& request) : ToolSession(request) {}
 
   WorkerResponse run() {
-    response_.log = prepare();
-    if (!response_.log.empty()) return response_;
+    response.log = prepare();
+    if (!response.log.empty()) return response;
     enter();
-    if (compile() && (!request_.want_cubin || assemble()))
-      response_.status = WorkerResponse::Status::compiled;
-    return response_;
+    if (compile() && (!request.want_cubin || assemble()))
+      response.status = WorkerResponse::Status::compiled;
+    return response;
   }
 
  private:
   // Returns what is wrong, empty on success.
   [[nodiscard]] std::string prepare() const {
-    bool written = write(request_.file_name, with_entry_marker(request_.source, request_.kernel));
-    for (const auto& [name, text] : request_.headers)
+    bool written = write(request.file_name, with_entry_marker(request.source, request.kernel));
+    for (const auto& [name, text] : request.headers)
       written = written && write(name, text);
     return written ? "" : "the folder for nvcc cannot be written to";
   }
 
   bool compile() {
-    std::vector<std::string> arguments = request_.options;
-    arguments.insert(arguments.end(), {"-ptx", "-o", kPtxName, request_.file_name});
-    if (!run_program(tools_.program, std::move(arguments))) return false;
-    std::optional<MarkedPtx> marked = read_marked_ptx(read(kPtxName), tools_.folder);
+    std::vector<std::string> arguments = request.options;
+    arguments.insert(arguments.end(), {"-ptx", "-o", kPtxName, request.file_name});
+    if (!run_program(tools.program, std::move(arguments))) return false;
+    std::optional<MarkedPtx> marked = read_marked_ptx(read(kPtxName), tools.folder);
     if (!marked) {
       return reject("error: the source uses names that are the compiler's own");
     }
-    if (!request_.kernel.empty() &&
+    if (!request.kernel.empty() &&
         marked->ptx.find(".entry " + marked->entry + "(") == std::string::npos) {
-      return reject("error: '" + request_.kernel + "' is not a __global__ function of this source");
+      return reject("error: '" + request.kernel + "' is not a __global__ function of this source");
     }
-    response_.ptx = std::move(marked->ptx);
-    response_.entry = std::move(marked->entry);
+    response.ptx = std::move(marked->ptx);
+    response.entry = std::move(marked->entry);
     return true;
   }
 };

@@ -44,21 +44,21 @@ int signal_of(const ToolRun& run) {
 }  // namespace
 
 bool ToolSession::write(const std::string& name, std::string_view text) const {
-  std::ofstream file(folder_ / name, std::ios::binary);
+  std::ofstream file(folder / name, std::ios::binary);
   file.write(text.data(), static_cast<std::streamsize>(text.size()));
   file.close();
   return file.good();
 }
 
 std::string ToolSession::read(const std::string& name) const {
-  std::ifstream file(folder_ / name, std::ios::binary);
+  std::ifstream file(folder / name, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
 void ToolSession::enter() {
   limit_processes(kFurtherProcesses);
-  response_.sandbox =
-      enter_sandbox({request_.include_directories, tools_.runnable_directories, {tools_.folder}});
+  response.sandbox =
+      enter_sandbox({request.include_directories, tools.runnable_directories, {tools.folder}});
 }
 
 bool ToolSession::run_program(const std::string& program, std::vector<std::string> arguments,
@@ -67,40 +67,40 @@ bool ToolSession::run_program(const std::string& program, std::vector<std::strin
   command.program = program;
   command.arguments = std::move(arguments);
   // A fixed date makes __DATE__ and __TIME__ the same in every run.
-  command.environment = {"PATH=/usr/bin:/bin", "TMPDIR=" + tools_.folder, "LC_ALL=C",
+  command.environment = {"PATH=/usr/bin:/bin", "TMPDIR=" + tools.folder, "LC_ALL=C",
                          "SOURCE_DATE_EPOCH=0"};
   for (std::string& variable : environment)
     command.environment.push_back(std::move(variable));
-  command.directory = tools_.folder;
+  command.directory = tools.folder;
   const ToolRun run = run_tool(command);
   if (const int signal = signal_of(run); signal != 0) {
     ::signal(signal, SIG_DFL);
     ::raise(signal);
   }
-  response_.log += discreet(run.log);
+  response.log += discreet(run.log);
   if (run.status == 0) return true;
-  if (response_.log.empty()) response_.log = program + " ended without a word";
-  response_.status = WorkerResponse::Status::rejected;
+  if (response.log.empty()) response.log = program + " ended without a word";
+  response.status = WorkerResponse::Status::rejected;
   return false;
 }
 
 bool ToolSession::assemble() {
-  std::vector<std::string> arguments = tools_.assembler_options;
+  std::vector<std::string> arguments = tools.assembler_options;
   arguments.insert(arguments.end(), {"-o", kCubinName, kPtxName});
-  if (!write(kPtxName, response_.ptx)) {
-    response_.log = "the PTX could not be kept";
+  if (!write(kPtxName, response.ptx)) {
+    response.log = "the PTX could not be kept";
     return false;
   }
-  if (!run_program(tools_.assembler, std::move(arguments))) return false;
-  response_.cubin = read(kCubinName);
-  if (!response_.cubin.empty()) return true;
-  response_.log = "ptxas gave no machine code for this architecture";
+  if (!run_program(tools.assembler, std::move(arguments))) return false;
+  response.cubin = read(kCubinName);
+  if (!response.cubin.empty()) return true;
+  response.log = "ptxas gave no machine code for this architecture";
   return false;
 }
 
 bool ToolSession::reject(const std::string& why) {
-  response_.status = WorkerResponse::Status::rejected;
-  response_.log = why;
+  response.status = WorkerResponse::Status::rejected;
+  response.log = why;
   return false;
 }
 

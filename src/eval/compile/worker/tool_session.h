@@ -12,8 +12,8 @@ namespace regraph::compile_internal {
 
 class ToolSession {
  protected:
-  explicit ToolSession(const WorkerRequest& request)
-      : request_(request), tools_(request.tools), folder_(request.tools.folder) {}
+  explicit ToolSession(const WorkerRequest& asked)
+      : request(asked), tools(asked.tools), folder(asked.tools.folder) {}
 
   // Puts a file of this name into the folder; false where that failed.
   [[nodiscard]] bool write(const std::string& name, std::string_view text) const;
@@ -30,10 +30,10 @@ class ToolSession {
   // False, with the source rejected.
   bool reject(const std::string& why);
 
-  const WorkerRequest& request_;
-  const ToolRequest& tools_;
-  const std::filesystem::path folder_;
-  WorkerResponse response_;
+  const WorkerRequest& request;
+  const ToolRequest& tools;
+  const std::filesystem::path folder;
+  WorkerResponse response;
 };
 
 }  // namespace regraph::compile_internal

@@ -16,29 +16,29 @@ class TritonSession : private ToolSession {
   explicit TritonSession(const WorkerRequest& request) : ToolSession(request) {}
 
   WorkerResponse run() {
-    if (request_.options.size() != 1 || !write(request_.file_name, request_.source) ||
-        !write(kJobName, request_.options.front())) {
-      response_.log = "the folder for Triton cannot be written to";
-      return response_;
+    if (request.options.size() != 1 || !write(request.file_name, request.source) ||
+        !write(kJobName, request.options.front())) {
+      response.log = "the folder for Triton cannot be written to";
+      return response;
     }
     enter();
-    if (compile() && (!request_.want_cubin || assemble()))
-      response_.status = WorkerResponse::Status::compiled;
-    return response_;
+    if (compile() && (!request.want_cubin || assemble()))
+      response.status = WorkerResponse::Status::compiled;
+    return response;
   }
 
  private:
   bool compile() {
     // It keeps files of its own in its home and its cache.
     const bool done = run_program(
-        tools_.program, {"-I", "-B", tools_.script, kJobName, request_.file_name, kPtxName},
-        {"HOME=" + tools_.folder, "TRITON_HOME=" + tools_.folder,
-         "TRITON_CACHE_DIR=" + tools_.folder + "/cache", "TRITON_DISABLE_LINE_INFO=1"});
+        tools.program, {"-I", "-B", tools.script, kJobName, request.file_name, kPtxName},
+        {"HOME=" + tools.folder, "TRITON_HOME=" + tools.folder,
+         "TRITON_CACHE_DIR=" + tools.folder + "/cache", "TRITON_DISABLE_LINE_INFO=1"});
     if (!done) return false;
-    response_.ptx = read(kPtxName);
-    response_.entry = request_.kernel;
-    if (response_.ptx.find(".entry " + response_.entry + "(") == std::string::npos)
-      return reject("error: Triton made no kernel of '" + request_.kernel + "'");
+    response.ptx = read(kPtxName);
+    response.entry = request.kernel;
+    if (response.ptx.find(".entry " + response.entry + "(") == std::string::npos)
+      return reject("error: Triton made no kernel of '" + request.kernel + "'");
     return true;
   }
 };
