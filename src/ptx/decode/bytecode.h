@@ -200,7 +200,8 @@ enum class Operation : std::uint16_t {
   elect,
   // Products of small matrices that a warp holds (matrix_product.h).
   matrix_multiply_add,  // e: index into Code::matrix_products
-  matrix_distribute,    // rows that lanes loaded to fragments; e: as above
+  matrix_distribute,    // rows to fragments; e: index into Code::matrix_rearrangements
+  matrix_collect,       // fragments to rows; e: as above
   // Memory that needs no fast path.
   atomic,
   copy_to_shared,    // the second half of an asynchronous copy (async_copy_handlers.cpp)

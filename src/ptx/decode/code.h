@@ -115,8 +115,8 @@ struct InstructionInfo {
   std::uint32_t block = 0;
   std::int32_t guard_counter = -1;  // counts executions of guarded instructions
   int access_bytes = 0;
-  int multiply_adds = 0;  // of a warp, matrix products only
-  bool is_tf32 = false;   // those
+  int multiply_adds = 0;                      // of a warp, matrix products only
+  MatrixRate matrix_rate = MatrixRate::half;  // those
   bool reads_only_cache = false;
   bool bypasses_l1 = false;
   bool mergeable_with_previous = false;
@@ -131,7 +131,8 @@ struct Program::Code {
   std::vector<std::uint32_t> addressed;  // segments that indirect calls may reach
   std::vector<CallSite> calls;
   std::vector<MatrixProduct> matrix_products;
-  std::vector<MatrixLoad> matrix_loads;
+  std::vector<MatrixRearrangement> matrix_rearrangements;
+  std::vector<WarpgroupProduct> warpgroup_products;
   std::vector<Record> records;  // handlers unbound
   std::vector<InstructionInfo> instructions;
   ControlFlow control_flow;

@@ -205,7 +205,9 @@ bool Decoder::decode_instruction() {
   if (name == "red") return decode_atomic(false);
   if (name == "cp" && opcode_.has("async")) return decode_async_copy();
   if (name == "mma") return decode_matrix_product();
-  if (name == "ldmatrix") return decode_matrix_load();
+  if (name == "ldmatrix") return decode_matrix_access(false);
+  if (name == "stmatrix") return decode_matrix_access(true);
+  if (name == "movmatrix") return decode_matrix_move();
   if (name == "shfl" || name == "vote" || name == "match" || name == "redux" ||
       name == "activemask" || name == "elect") {
     return decode_exchange();

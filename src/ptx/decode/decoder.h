@@ -19,6 +19,13 @@
 
 namespace regraph::ptx {
 
+// Of the types in a matrix product's mnemonic; and whether there is such a product.
+// decode_matrix.cpp
+[[nodiscard]] std::optional<MatrixInput> matrix_input(std::string_view type);
+[[nodiscard]] std::optional<MatrixSum> matrix_sum(std::string_view type);
+[[nodiscard]] bool multiplies(MatrixInput a, MatrixInput b, MatrixSum sum);
+[[nodiscard]] MatrixRate matrix_rate(MatrixInput input);
+
 class Decoder {
  public:
   Decoder(Program::Code& code, const DecodeOptions& options) : code_(code), options_(options) {}
@@ -127,7 +134,10 @@ class Decoder {
   bool decode_exchange();
   bool emit_exchange(Operation operation, const Record& operands, const Operand& members);
   bool decode_matrix_product();  // decode_matrix.cpp
-  bool decode_matrix_load();
+  bool decode_matrix_access(bool store);
+  bool decode_matrix_move();
+  bool fragment(const Operand& list, bool defines, DataType type, std::uint32_t* to,
+                std::size_t count);
   bool arithmetic(Operation operation, DataType type, int sources);
   bool finish_saturation(DataType type, std::uint32_t d);
   [[nodiscard]] LaneType lane_type(DataType type) const;

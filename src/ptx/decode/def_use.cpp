@@ -27,12 +27,13 @@ InstructionEffect effect_of(const Function& function, const Instruction& instruc
   InstructionEffect effect;
   const Opcode opcode(instruction.mnemonic);
   const std::string_view name = opcode.name();
-  const bool returns = !(name == "st" || name == "red" || name == "bra" || name == "brx" ||
-                         name == "ret" || name == "exit" || name == "membar" || name == "fence" ||
-                         name == "call" || name == "prefetch" || name == "cp" ||
-                         ((name == "bar" || name == "barrier") && !opcode.has("red")));
+  const bool returns =
+      !(name == "st" || name == "red" || name == "bra" || name == "brx" || name == "ret" ||
+        name == "exit" || name == "membar" || name == "fence" || name == "call" ||
+        name == "prefetch" || name == "cp" || name == "stmatrix" ||
+        ((name == "bar" || name == "barrier") && !opcode.has("red")));
   if (name == "ld" || name == "ldu" || name == "ldmatrix") effect.role = InstructionRole::load;
-  if (name == "st") effect.role = InstructionRole::store;
+  if (name == "st" || name == "stmatrix") effect.role = InstructionRole::store;
   // A copy to shared memory: a store there, a load from global memory.
   if (name == "cp" && opcode.has("global")) {
     effect.role = InstructionRole::store;
