@@ -207,6 +207,7 @@ bool Decoder::decode_instruction() {
   if (name == "mma") return decode_matrix_product();
   if (name == "ldmatrix") return decode_matrix_access(false);
   if (name == "stmatrix") return decode_matrix_access(true);
+  if (name == "wgmma") return decode_warpgroup();
   if (name == "movmatrix") return decode_matrix_move();
   if (name == "shfl" || name == "vote" || name == "match" || name == "redux" ||
       name == "activemask" || name == "elect") {
@@ -228,7 +229,8 @@ bool Decoder::decode_instruction() {
   }
   // Hints.
   if (name == "nanosleep" || name == "prefetch" || name == "prefetchu" || name == "pmevent" ||
-      name == "discard" || name == "applypriority" || name == "griddepcontrol") {
+      name == "discard" || name == "setmaxnreg" || name == "applypriority" ||
+      name == "griddepcontrol") {
     emit(Operation::nothing, LaneType::u32);
     return true;
   }

@@ -136,6 +136,9 @@ class Decoder {
   bool decode_matrix_product();  // decode_matrix.cpp
   bool decode_matrix_access(bool store);
   bool decode_matrix_move();
+  bool decode_warpgroup();  // decode_warpgroup.cpp
+  bool decode_warpgroup_product();
+  bool flag(const Operand& operand, std::int64_t no, std::int64_t yes, bool* is);
   bool fragment(const Operand& list, bool defines, DataType type, std::uint32_t* to,
                 std::size_t count);
   bool arithmetic(Operation operation, DataType type, int sources);

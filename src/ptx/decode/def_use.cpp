@@ -59,6 +59,8 @@ InstructionEffect effect_of(const Function& function, const Instruction& instruc
     const bool generic = effect.global && !opcode.has("global");
     effect.block_local = block_local || generic;
   }
+  // The sums are added to.
+  const bool accumulates = name == "wgmma" && opcode.has("mma_async");
   if (instruction.guard >= 0) {
     effect.uses.push_back(static_cast<std::uint32_t>(instruction.guard));
   }
@@ -75,6 +77,7 @@ InstructionEffect effect_of(const Function& function, const Instruction& instruc
       const Operand& leaf = nested ? function.elements[operand.index + j] : operand;
       if (leaf.kind != Operand::Kind::reg) continue;
       (target ? effect.defines : effect.uses).push_back(leaf.index);
+      if (target && accumulates) effect.uses.push_back(leaf.index);
       if (operand.kind == Operand::Kind::address) effect.addresses.push_back(leaf.index);
     }
   }

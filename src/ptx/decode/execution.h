@@ -191,6 +191,7 @@ void fill_atomic_handlers(Handler* table);
 void fill_call_handlers(Handler* table);
 void fill_rare_handlers(Handler* table);
 void fill_matrix_handlers(Handler* table);
+void fill_warpgroup_handlers(Handler* table);
 void fill_async_copy_handlers(Handler* table);
 
 }  // namespace regraph::ptx

@@ -74,7 +74,7 @@ RaceDetector::RaceDetector(const Program::Code& code, const LaunchArguments& arg
 }
 
 void RaceDetector::join(Clock& into, const Clock& other) {
-  for (std::uint32_t w = 0; w < kMostWarps; ++w)
+  for (std::size_t w = 0; w < into.size(); ++w)
     into[w] = std::max(into[w], other[w]);
 }
 
@@ -85,6 +85,9 @@ void RaceDetector::begin_block(std::uint64_t linear_block, std::size_t warps) {
     warps_[w].clock[w] = 1;
   arrived_ = {};
   released_.clear();
+  mbarriers_.clear();
+  copy_agents_.clear();
+  agent_times_ = {};
 }
 
 void RaceDetector::sync_warp(const Warp& warp) {
@@ -129,6 +132,9 @@ void RaceDetector::barrier(std::uint32_t id, std::uint32_t warps) {
 bool RaceDetector::ordered(const Access& earlier, const Current& now, bool earlier_reads) const {
   if (earlier.block == 0) return true;
   if (earlier.block != block_) return now.is_shared;  // another block's shared memory is another's
+  if (earlier.agent != kNoAgent) {
+    return earlier.time <= warps_[now.access.warp].clock[kMostWarps + earlier.agent];
+  }
   if (earlier.warp == now.access.warp) {
     // Of several lanes one at least is another than the earlier.
     const bool alone = (now.access.lanes & (now.access.lanes - 1)) == 0;
@@ -149,7 +155,7 @@ bool RaceDetector::check_read(Cell& cell, const Current& now, std::uint64_t addr
   }
   const Access& mine = now.access;
   for (Access& read : cell.reads) {
-    if (read.block != block_ || read.warp != mine.warp) continue;
+    if (read.block != block_ || read.warp != mine.warp || read.agent != mine.agent) continue;
     const bool joins =
         read.exchange == mine.exchange && read.time == mine.time && read.strong == mine.strong;
     const std::uint32_t before = joins ? read.lanes : 0;
@@ -189,7 +195,8 @@ bool RaceDetector::report(const Access& earlier, bool earlier_writes, bool write
   // The fault names this access; its message the other one too.
   int here = now.lane;
   std::uint32_t others = earlier.lanes;
-  if (earlier.block == block_ && earlier.warp == now.access.warp) {
+  const bool is_asynchronous = earlier.agent != kNoAgent;
+  if (earlier.block == block_ && earlier.warp == now.access.warp && !is_asynchronous) {
     others &= ~(1U << here);
     if (others == 0) {  // the earlier thread is among several that are here now
       others = earlier.lanes;
@@ -219,6 +226,7 @@ bool RaceDetector::report(const Access& earlier, bool earlier_writes, bool write
                        now.is_shared ? " (shared)" : "");
   }
   const char* missing = earlier.block != block_ ? "blocks are not ordered"
+                        : is_asynchronous       ? "nothing waited until that was done"
                         : earlier.warp == now.access.warp
                             ? "no __syncwarp() or barrier stands between them"
                             : "no barrier stands between them";
