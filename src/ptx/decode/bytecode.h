@@ -211,6 +211,8 @@ enum class Operation : std::uint16_t {
   copy_to_shared,    // the second half of an asynchronous copy (async_copy_handlers.cpp)
   copies_committed,  // a group of them ends
   copies_awaited,    // all but the newest `immediate` groups arrive
+  mbarrier,          // mbarrier.h
+  bulk_copy,         // e: index into Code::bulk_copies
   trace_access,
   count,
 };

@@ -6,6 +6,7 @@
 #include "ptx/decode/control_flow.h"
 #include "ptx/decode/function_linking.h"
 #include "ptx/decode/matrix_product.h"
+#include "ptx/decode/mbarrier.h"
 #include "ptx/interpreter.h"
 #include "ptx/parse/module.h"
 
@@ -132,6 +133,7 @@ struct Program::Code {
   std::vector<CallSite> calls;
   std::vector<MatrixProduct> matrix_products;
   std::vector<MatrixRearrangement> matrix_rearrangements;
+  std::vector<BulkCopy> bulk_copies;
   std::vector<WarpgroupProduct> warpgroup_products;
   std::vector<Record> records;  // handlers unbound
   std::vector<InstructionInfo> instructions;

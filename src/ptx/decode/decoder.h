@@ -136,6 +136,15 @@ class Decoder {
   bool decode_matrix_product();  // decode_matrix.cpp
   bool decode_matrix_access(bool store);
   bool decode_matrix_move();
+  bool decode_mbarrier();  // decode_mbarrier.cpp
+  bool decode_mbarrier_arrive(std::uint32_t flags);
+  bool decode_mbarrier_test(std::uint32_t flags);
+  bool emit_mbarrier(MbarrierAction action, const Operand& address, std::uint32_t value,
+                     std::uint32_t d, std::uint32_t flags);
+  bool decode_copies_arrive();
+  bool decode_bulk_group();
+  bool decode_bulk_copy();
+  bool named_address(const Operand& operand, NamedAddress* to);
   bool decode_warpgroup();  // decode_warpgroup.cpp
   bool decode_warpgroup_product();
   bool flag(const Operand& operand, std::int64_t no, std::int64_t yes, bool* is);

@@ -23,8 +23,13 @@ void stored_bytes(const Record& record, Warp& warp, const SiteInfo& site, int la
   }
 }
 
+// Of addresses of shared memory among those of global memory.
+constexpr std::uint64_t kSharedKey = 1ULL << 63;
+
 bool is_fence(std::string_view mnemonic) {
-  return mnemonic.starts_with("membar") || mnemonic.starts_with("fence");
+  const bool is_local =
+      mnemonic.starts_with("fence.proxy") || mnemonic.starts_with("fence.mbarrier");
+  return mnemonic.starts_with("membar") || (mnemonic.starts_with("fence") && !is_local);
 }
 
 std::string thread_text(const BlockContext& block, std::uint32_t warp, int lane) {
@@ -78,6 +83,12 @@ void RaceDetector::join(Clock& into, const Clock& other) {
     into[w] = std::max(into[w], other[w]);
 }
 
+void RaceDetector::join(Blocks& into, const Blocks& other) {
+  into.resize(std::max(into.size(), other.size()));
+  for (std::size_t i = 0; i < other.size(); ++i)
+    into[i] |= other[i];
+}
+
 void RaceDetector::begin_block(std::uint64_t linear_block, std::size_t warps) {
   block_ = static_cast<std::uint32_t>(linear_block) + 1;
   warps_.assign(warps, WarpState{});
@@ -88,6 +99,8 @@ void RaceDetector::begin_block(std::uint64_t linear_block, std::size_t warps) {
   mbarriers_.clear();
   copy_agents_.clear();
   agent_times_ = {};
+  acquired_blocks_.assign(block_ / 64 + 1, 0);
+  acquired_blocks_[block_ / 64] |= 1ULL << (block_ % 64);
 }
 
 void RaceDetector::sync_warp(const Warp& warp) {
@@ -131,7 +144,11 @@ void RaceDetector::barrier(std::uint32_t id, std::uint32_t warps) {
 
 bool RaceDetector::ordered(const Access& earlier, const Current& now, bool earlier_reads) const {
   if (earlier.block == 0) return true;
-  if (earlier.block != block_) return now.is_shared;  // another block's shared memory is another's
+  if (earlier.block != block_) {  // another block's shared memory is another's
+    const std::size_t word = earlier.block / 64;
+    return now.is_shared || (word < acquired_blocks_.size() &&
+                             ((acquired_blocks_[word] >> (earlier.block % 64)) & 1U) != 0);
+  }
   if (earlier.agent != kNoAgent) {
     return earlier.time <= warps_[now.access.warp].clock[kMostWarps + earlier.agent];
   }
@@ -272,6 +289,12 @@ void RaceDetector::synchronise(const SiteInfo& site, std::uint32_t warp, std::ui
     Clock& released = released_.try_emplace(key).first->second;
     join(released, site.releases ? state.clock : state.fenced);
   }
+  if ((key & kSharedKey) != 0) return;
+  if (site.acquires && (site.atomic || !site.store)) {
+    const auto found = released_blocks_.find(key);
+    if (found != released_blocks_.end()) join(acquired_blocks_, found->second);
+  }
+  if (site.releases && site.store) join(released_blocks_[key], acquired_blocks_);
 }
 
 RaceDetector::Cell* RaceDetector::cells_of(StateSpace space, std::uint64_t address) {
@@ -366,7 +389,6 @@ bool RaceDetector::access(const Record& record, Warp& warp, const SiteInfo& site
     }
     if (plain_store) std::memcpy(at.host, value, bytes);
     if (site.strong) {
-      constexpr std::uint64_t kSharedKey = 1ULL << 63;
       synchronise(site, warp.index, now.is_shared ? address | kSharedKey : address);
     }
   }

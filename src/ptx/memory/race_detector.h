@@ -7,9 +7,10 @@
 //   - between lanes of one warp, __syncwarp(); and of a read and a later write, every other
 //     exchange of the warp's (shuffle, vote): the lanes had what they read before they met there;
 //   - a fence, a strong write, a strong read of the same address that comes later, a fence.
-// Blocks of a launch are never ordered: kernels that order them by fences and strong accesses are
-// not checked across blocks. Writing the value that is there already is no conflict: many correct
-// programs let several threads store the same flag.
+// Blocks of a launch are ordered by a release in one and an acquire of the same address in a later
+// one, as locks do, whichever of their threads do that; kernels that may order them by fences and
+// strong accesses are not checked across blocks. Writing the value that is there already is no
+// conflict: many correct programs let several threads store the same flag.
 //
 // Asynchronous units (bulk copies, wgmma.mma_async) access memory from when they are asked to until
 // something says that they are done: race_asynchronous.cpp. To vector clocks each is an agent of
@@ -160,6 +161,11 @@ class RaceDetector {
   std::vector<WarpState> warps_;
   std::array<Clock, 16> arrived_ = {};
   std::unordered_map<std::uint64_t, Clock> released_;  // by address
+  // Blocks, a bit each: those before the releases of an address, and before this block's acquires.
+  using Blocks = std::vector<std::uint64_t>;
+  static void join(Blocks& into, const Blocks& other);
+  std::unordered_map<std::uint64_t, Blocks> released_blocks_;
+  Blocks acquired_blocks_;
   std::unordered_map<std::uint64_t, MbarrierClocks> mbarriers_;
   std::unordered_map<std::uint64_t, std::uint32_t> copy_agents_;  // by mbarrier
   std::array<std::uint32_t, kAgents> agent_times_ = {};
