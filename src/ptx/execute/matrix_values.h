@@ -13,7 +13,7 @@ void unpack_words(MatrixInput input, const std::uint32_t* words, int count, floa
 void unpack_words(MatrixInput input, const std::uint32_t* words, int count, std::int32_t* values);
 
 // sums[row][column] += a[row][k] * b[k][column], one product after another, k ascending. The arrays
-// are dense; `rows` is a multiple of 4, `columns` of 8. Products of floats of at most 11
+// are dense; `rows` and `columns` are multiples of 8. Products of floats of at most 11
 // significant bits are exact; those of doubles are fused with their additions, those of integers
 // cannot overflow their sums. PTX leaves the order and the rounding inside one instruction open.
 void add_products(int rows, int columns, int depth, const float* a, const float* b, float* sums);
