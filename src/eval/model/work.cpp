@@ -18,8 +18,7 @@ constexpr double kDivideIntegerShare = 0.5;
 // Range handling around one special-function instruction.
 constexpr double kSpecialExpansion = 2.0;
 
-// Factors of 8 bits are multiplied twice as fast as those of 16; f64 twice as fast as by the fp64
-// pipe, whose warp instruction is 32 multiply-adds.
+// Factors of 8 bits are multiplied twice as fast as those of 16.
 void add_products(WarpWork& work, const InstructionProfile& p) {
   const double products = static_cast<double>(p.warp_executions) * p.multiply_adds;
   switch (p.matrix_rate) {
@@ -33,7 +32,7 @@ void add_products(WarpWork& work, const InstructionProfile& p) {
       work.half_products += 0.5 * products;
       break;
     case ptx::MatrixRate::fp64:
-      work.fp64 += products / 64.0;
+      work.fp64_products += products;
       break;
   }
 }
@@ -162,6 +161,7 @@ WarpWork work_of(const ptx::Profile& profile, const std::vector<double>& merged)
                         &work.shuffle,
                         &work.tf32_products,
                         &work.half_products,
+                        &work.fp64_products,
                         &work.shared_wavefronts,
                         &work.global_passes,
                         &work.branches,

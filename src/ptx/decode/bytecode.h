@@ -203,6 +203,8 @@ enum class Operation : std::uint16_t {
   matrix_distribute,       // rows to fragments; e: index into Code::matrix_rearrangements
   matrix_collect,          // fragments to rows; e: as above
   warpgroup_multiply_add,  // e: index into Code::warpgroup_products
+  wmma_addresses,          // of register c of a matrix; e: index into Code::wmma_accesses
+  wmma_multiply_add,       // e: index into Code::wmma_products
   // What was asked of an asynchronous unit is a group; all but the newest `immediate` are done.
   asynchronous_committed,
   asynchronous_awaited,

@@ -133,6 +133,8 @@ struct Program::Code {
   std::vector<CallSite> calls;
   std::vector<MatrixProduct> matrix_products;
   std::vector<MatrixRearrangement> matrix_rearrangements;
+  std::vector<WmmaAccess> wmma_accesses;
+  std::vector<WmmaProduct> wmma_products;
   std::vector<BulkCopy> bulk_copies;
   std::vector<WarpgroupProduct> warpgroup_products;
   std::vector<Record> records;  // handlers unbound

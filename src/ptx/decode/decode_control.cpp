@@ -208,6 +208,7 @@ bool Decoder::decode_instruction() {
   if (name == "ldmatrix") return decode_matrix_access(false);
   if (name == "stmatrix") return decode_matrix_access(true);
   if (name == "mbarrier") return decode_mbarrier();
+  if (name == "wmma") return decode_wmma();
   if (name == "wgmma") return decode_warpgroup();
   if (name == "movmatrix") return decode_matrix_move();
   if (name == "shfl" || name == "vote" || name == "match" || name == "redux" ||

@@ -26,6 +26,10 @@ namespace regraph::ptx {
 [[nodiscard]] bool multiplies(MatrixInput a, MatrixInput b, MatrixSum sum);
 [[nodiscard]] MatrixRate matrix_rate(MatrixInput input);
 
+// What an access's mnemonic names; nothing where that is another block's memory. decode_memory.cpp
+[[nodiscard]] std::optional<StateSpace> space_of(const Opcode& opcode);
+[[nodiscard]] InstructionClass access_class(bool store, StateSpace space);
+
 class Decoder {
  public:
   Decoder(Program::Code& code, const DecodeOptions& options) : code_(code), options_(options) {}
@@ -145,6 +149,11 @@ class Decoder {
   bool decode_bulk_group();
   bool decode_bulk_copy();
   bool named_address(const Operand& operand, NamedAddress* to);
+  bool decode_wmma();  // decode_wmma.cpp
+  bool decode_wmma_access(bool store);
+  bool decode_wmma_product();
+  void emit_wmma_word(bool store, StateSpace space, bool wide, std::uint32_t addresses,
+                      std::uint32_t value);
   bool decode_warpgroup();  // decode_warpgroup.cpp
   bool decode_warpgroup_product();
   bool flag(const Operand& operand, std::int64_t no, std::int64_t yes, bool* is);

@@ -27,12 +27,14 @@ InstructionEffect effect_of(const Function& function, const Instruction& instruc
   InstructionEffect effect;
   const Opcode opcode(instruction.mnemonic);
   const std::string_view name = opcode.name();
-  const bool returns =
-      !(name == "st" || name == "red" || name == "bra" || name == "brx" || name == "ret" ||
-        name == "exit" || name == "membar" || name == "fence" || name == "call" ||
-        name == "prefetch" || name == "cp" || name == "stmatrix" ||
-        ((name == "bar" || name == "barrier") && !opcode.has("red")));
+  const bool returns = !(name == "st" || name == "red" || name == "bra" || name == "brx" ||
+                         name == "ret" || name == "exit" || name == "membar" || name == "fence" ||
+                         name == "call" || name == "prefetch" || name == "cp" ||
+                         name == "stmatrix" || (name == "wmma" && opcode.modifier(0) == "store") ||
+                         ((name == "bar" || name == "barrier") && !opcode.has("red")));
   if (name == "ld" || name == "ldu" || name == "ldmatrix") effect.role = InstructionRole::load;
+  if (name == "wmma" && opcode.modifier(0) == "load") effect.role = InstructionRole::load;
+  if (name == "wmma" && opcode.modifier(0) == "store") effect.role = InstructionRole::store;
   if (name == "st" || name == "stmatrix") effect.role = InstructionRole::store;
   // A copy to shared memory: a store there, a load from global memory. Bulk copies go both ways.
   const bool copies = name == "cp" && opcode.has("global") && !opcode.has("prefetch");

@@ -195,6 +195,7 @@ void fill_matrix_handlers(Handler* table);
 void fill_mbarrier_handlers(Handler* table);
 void fill_bulk_copy_handlers(Handler* table);
 void fill_warpgroup_handlers(Handler* table);
+void fill_wmma_handlers(Handler* table);
 void fill_async_copy_handlers(Handler* table);
 
 }  // namespace regraph::ptx

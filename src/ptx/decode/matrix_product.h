@@ -88,4 +88,30 @@ struct WarpgroupProduct {
   [[nodiscard]] int sum_registers() const { return columns / (sum == MatrixSum::f16 ? 4 : 2); }
 };
 
+// wmma: how the words of a matrix lie in memory.
+struct WmmaAccess {
+  int words_per_line = 8;
+  int word_bytes = 4;
+  int element_bytes = 2;
+  bool across = false;  // a line of the fragment is not one of the memory: sums by columns
+  int stride = 16;      // elements between lines, where the instruction does not say
+};
+
+// D = A * B + C of fragments that wmma loads.
+struct WmmaProduct {
+  MatrixInput input = MatrixInput::f16;
+  MatrixSum from = MatrixSum::f32;  // C
+  MatrixSum to = MatrixSum::f32;    // D
+  bool saturates = false;
+  int rows = 16;
+  int columns = 16;
+  int depth = 16;
+  bool a_by_rows = true;
+  bool b_by_rows = true;
+  std::array<std::uint32_t, 8> d = {};
+  std::array<std::uint32_t, 8> a = {};
+  std::array<std::uint32_t, 8> b = {};
+  std::array<std::uint32_t, 8> c = {};
+};
+
 }  // namespace regraph::ptx

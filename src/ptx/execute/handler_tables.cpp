@@ -19,6 +19,7 @@ Table make_table(void (*fill)(Handler*)) {
   fill_mbarrier_handlers(table.data());
   fill_bulk_copy_handlers(table.data());
   fill_warpgroup_handlers(table.data());
+  fill_wmma_handlers(table.data());
   fill_async_copy_handlers(table.data());
   return table;
 }

@@ -45,7 +45,7 @@ bool waits_at(const Record& record) {
   return exchanges_lanes(record) ||
          (operation >= Operation::barrier && operation <= Operation::barrier_arrive) ||
          (operation >= Operation::matrix_multiply_add &&
-          operation <= Operation::warpgroup_multiply_add);
+          operation <= Operation::wmma_multiply_add);
 }
 
 // All paths of the running branch, which begin at `first` and have the lanes `running`, wait. Says
