@@ -68,8 +68,9 @@ const std::vector<Case>& cases() {
 }
 
 Program load(const std::string& file, const std::string& kernel) {
-  std::ifstream stream(std::string(REGRAPH_SOURCE_DIR) + "/tests/ptx/kernels/" + file +
-                       ".sm_90.ptx");
+  const std::string target = file.find('.') == std::string::npos ? ".sm_90" : "";
+  std::ifstream stream(std::string(REGRAPH_SOURCE_DIR) + "/tests/ptx/kernels/" + file + target +
+                       ".ptx");
   const std::string text{std::istreambuf_iterator<char>(stream), {}};
   auto program = Program::load(text, kernel);
   if (!program.ok()) std::abort();
@@ -168,6 +169,46 @@ void against_scalar(benchmark::State& state) {
   state.counters["ratio"] = scalar_seconds / vector_seconds;
 }
 BENCHMARK(against_scalar)->DenseRange(0, 3)->Unit(benchmark::kMillisecond);
+
+// Products of halves of 1024^3 on tensor cores, in multiply-adds a second on one core.
+void tensor_product(benchmark::State& state, const char* file, const char* kernel,
+                    std::uint32_t threads) {
+  const std::size_t n = 1024;
+  const Program program = load(file, kernel);
+  DeviceMemory memory;
+  LaunchArguments arguments;
+  arguments.grid = {n / 64, n / 64, 1};
+  arguments.block = {threads, 1, 1};
+  const auto add = [&](const auto& value) {
+    const auto* from = reinterpret_cast<const std::byte*>(&value);
+    arguments.parameters.insert(arguments.parameters.end(), from, from + sizeof(value));
+  };
+  for (const std::size_t bytes : {2, 2, 4}) {
+    const auto address = memory.allocate("buffer", n * n * bytes, BufferAccess::read_write);
+    if (!address.ok()) std::abort();
+    const auto view = memory.view(*address);
+    for (std::size_t i = 0; i < n * n * bytes; i += 2) {
+      const auto half =
+          static_cast<std::uint16_t>(0x3000U | (regraph::random_bits(1, i) & 0x8fffU));
+      std::memcpy(view.data() + i, &half, sizeof(half));
+    }
+    add(*address);
+  }
+  add(static_cast<int>(n));
+  RunOptions options;
+  options.threads = 1;
+  for (auto _ : state) {
+    const RunResult result = run(program, arguments, memory, options, Cancellation());
+    if (!result.ok()) state.SkipWithError(result.fault.message.c_str());
+  }
+  state.counters["multiply_adds/s"] =
+      benchmark::Counter(static_cast<double>(n * n * n) * static_cast<double>(state.iterations()),
+                         benchmark::Counter::kIsRate);
+}
+BENCHMARK_CAPTURE(tensor_product, mma, "matmul_mma.sm_90", "matmul_mma", 128)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(tensor_product, wgmma, "matmul_wgmma.sm_90a", "matmul_wgmma", 160)
+    ->Unit(benchmark::kMillisecond);
 
 // 4096^3: grids of the sizes the search meets; by threads that may work at once.
 void caches(benchmark::State& state, const char* file, const char* kernel, Dim3 grid, Dim3 block,

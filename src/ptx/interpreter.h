@@ -31,7 +31,7 @@ enum class InstructionClass : std::uint8_t {
   branch,
   barrier,
   shuffle,
-  matrix,  // mma
+  matrix,  // mma, wgmma
   load_global,
   store_global,
   load_shared,
@@ -49,18 +49,21 @@ enum class InstructionClass : std::uint8_t {
          instruction_class == InstructionClass::atomic_shared;
 }
 
+// How fast tensor cores multiply, by the width of the factors.
+enum class MatrixRate : std::uint8_t { tf32, half, byte, fp64 };
+
 // Static facts and counters of one PTX instruction.
 struct InstructionProfile {
   InstructionClass instruction_class = InstructionClass::other;
   int ptx_line = 0;  // 1-based
   int basic_block = 0;
-  int loop_depth = 0;             // natural loops around its basic block, 0 outside any
-  int source_line = 0;            // of the CUDA source by .loc, 0 when unknown
-  int access_bytes = 0;           // per lane, memory instructions only (16 for .v4.f32)
-  int multiply_adds = 0;          // of a warp, matrix products only
-  bool is_tf32 = false;           // those
-  bool reads_only_cache = false;  // ld.global.nc
-  bool bypasses_l1 = false;       // .cg, .cv, .volatile, .relaxed, ...
+  int loop_depth = 0;                         // natural loops around its basic block, 0 outside any
+  int source_line = 0;                        // of the CUDA source by .loc, 0 when unknown
+  int access_bytes = 0;                       // per lane, memory instructions only (16 for .v4.f32)
+  int multiply_adds = 0;                      // of a warp, matrix products only
+  MatrixRate matrix_rate = MatrixRate::half;  // those
+  bool reads_only_cache = false;              // ld.global.nc
+  bool bypasses_l1 = false;                   // .cg, .cv, .volatile, .relaxed, ...
   // The previous memory instruction of the same basic block has the same kind, width and base
   // register and the adjoining offset: ptxas merges such accesses into wider ones (up to 16 bytes a
   // lane).

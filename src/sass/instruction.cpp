@@ -58,6 +58,7 @@ constexpr std::array<Kind, kOperations> make_table() {
       {Kind::vote,
        {
            0x006,  // VOTE
+           0x02f,  // ELECT
            0x086,  // VOTEU
            0x0cc,  // CREDUX
            0x1a1,  // MATCH
@@ -99,6 +100,9 @@ constexpr std::array<Kind, kOperations> make_table() {
            0x037,  // IMMA
            0x03c,  // HMMA
            0x03f,  // DMMA
+           0x1f0,  // HGMMA: wgmma
+           0x1f1,  // IGMMA
+           0x1f3,  // QGMMA
        }},
       {Kind::uniform,
        {
@@ -109,6 +113,7 @@ constexpr std::array<Kind, kOperations> make_table() {
            0x091,  // ULEA
            0x092,  // ULOP3
            0x099,  // USHF
+           0x09a,  // USGXT
            0x09c,  // UPLOP3
            0x0a4,  // UIMAD
            0x0a5,  // UIMAD.WIDE
@@ -154,7 +159,10 @@ constexpr std::array<Kind, kOperations> make_table() {
            0x150,  // RET
            0x15c,  // BPT
            0x15d,  // NANOSLEEP
+           0x1a7,  // SYNCS: mbarriers, and the next two
            0x1af,  // LDGDEPBAR
+           0x1b1, 0x1b2,
+           0x1c5,  // WARPGROUP
        }},
       {Kind::branch,
        {
@@ -180,7 +188,11 @@ constexpr std::array<Kind, kOperations> make_table() {
            0x03b,  // LDSM
            0x184,  // LDS
        }},
-      {Kind::store_shared, {0x188}},
+      {Kind::store_shared,
+       {
+           0x044,  // STSM
+           0x188,  // STS
+       }},
       {Kind::shuffle, {0x189}},
       {Kind::atomic_shared,
        {
@@ -201,8 +213,13 @@ constexpr std::array<Kind, kOperations> make_table() {
            0x192,  // MEMBAR
            0x1aa,  // QSPC
            0x1ab,  // ERRBAR
+           0x1c6,  // FENCE
        }},
-      {Kind::copy_to_shared, {0x1ae}},
+      {Kind::copy_to_shared,
+       {
+           0x1ae,  // LDGSTS
+           0x1ba,  // UBLKCP
+       }},
   };
   for (const Row& row : rows) {
     for (const std::uint16_t operation : row.operations)

@@ -172,5 +172,23 @@ TEST(RaceTest, RealKernelsAreClean) {
   }
 }
 
+// A lock: taken by the first thread, given back by it; everybody writes in between. Without acquire
+// and release nothing orders the blocks.
+TEST(RaceTest, LocksOrderBlocks) {
+  const auto locked = [](const std::string& take, const std::string& give) {
+    return "add.s64 %rd5, %rd1, 512;\nsetp.ne.u32 %p, %r1, 0;\n@%p bra $in;\n$spin:\natom.global." +
+           take +
+           "gpu.cas.b32 %r10, [%rd5], 0, 1;\nsetp.ne.u32 %q, %r10, 0;\n@%q bra $spin;\n$in:\n" +
+           "bar.sync 0;\nld.global.u32 %r11, [%rd3];\nadd.u32 %r11, %r11, %r6;\n"
+           "add.u32 %r11, %r11, 1;\nst.global.u32 [%rd3], %r11;\nbar.sync 0;\n@%p bra $out;\n"
+           "atom.global." +
+           give + "gpu.exch.b32 %r10, [%rd5], 0;\n$out:";
+  };
+  expect_clean(locked("acquire.", "release."), 3);
+  expect_clean(locked("acq_rel.", "acq_rel."), 3);
+  expect_race(locked("relaxed.", "release."), "blocks are not ordered", 3);
+  expect_race(locked("acquire.", "relaxed."), "blocks are not ordered", 3);
+}
+
 }  // namespace
 }  // namespace regraph::ptx

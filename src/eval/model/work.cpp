@@ -18,6 +18,25 @@ constexpr double kDivideIntegerShare = 0.5;
 // Range handling around one special-function instruction.
 constexpr double kSpecialExpansion = 2.0;
 
+// Factors of 8 bits are multiplied twice as fast as those of 16.
+void add_products(WarpWork& work, const InstructionProfile& p) {
+  const double products = static_cast<double>(p.warp_executions) * p.multiply_adds;
+  switch (p.matrix_rate) {
+    case ptx::MatrixRate::tf32:
+      work.tf32_products += products;
+      break;
+    case ptx::MatrixRate::half:
+      work.half_products += products;
+      break;
+    case ptx::MatrixRate::byte:
+      work.half_products += 0.5 * products;
+      break;
+    case ptx::MatrixRate::fp64:
+      work.fp64_products += products;
+      break;
+  }
+}
+
 }  // namespace
 
 double global_passes(const InstructionProfile& p) {
@@ -84,7 +103,7 @@ WarpWork work_of(const ptx::Profile& profile, const std::vector<double>& merged)
         work.shuffle += count;
         break;
       case InstructionClass::matrix:
-        (p.is_tf32 ? work.tf32_products : work.half_products) += count * p.multiply_adds;
+        add_products(work, p);
         break;
       case InstructionClass::load_global:
         work.memory += count;
@@ -142,6 +161,7 @@ WarpWork work_of(const ptx::Profile& profile, const std::vector<double>& merged)
                         &work.shuffle,
                         &work.tf32_products,
                         &work.half_products,
+                        &work.fp64_products,
                         &work.shared_wavefronts,
                         &work.global_passes,
                         &work.branches,

@@ -199,13 +199,22 @@ enum class Operation : std::uint16_t {
   reduce_xor,
   elect,
   // Products of small matrices that a warp holds (matrix_product.h).
-  matrix_multiply_add,  // e: index into Code::matrix_products
-  matrix_distribute,    // rows that lanes loaded to fragments; e: as above
+  matrix_multiply_add,     // e: index into Code::matrix_products
+  matrix_distribute,       // rows to fragments; e: index into Code::matrix_rearrangements
+  matrix_collect,          // fragments to rows; e: as above
+  warpgroup_multiply_add,  // e: index into Code::warpgroup_products
+  wmma_addresses,          // of register c of a matrix; e: index into Code::wmma_accesses
+  wmma_multiply_add,       // e: index into Code::wmma_products
+  // What was asked of an asynchronous unit is a group; all but the newest `immediate` are done.
+  asynchronous_committed,
+  asynchronous_awaited,
   // Memory that needs no fast path.
   atomic,
   copy_to_shared,    // the second half of an asynchronous copy (async_copy_handlers.cpp)
   copies_committed,  // a group of them ends
   copies_awaited,    // all but the newest `immediate` groups arrive
+  mbarrier,          // mbarrier.h
+  bulk_copy,         // e: index into Code::bulk_copies
   trace_access,
   count,
 };
@@ -272,6 +281,10 @@ inline constexpr std::uint32_t kBorrow = 4;
 inline constexpr std::uint32_t kCopyNarrowAddress = 1;
 // Record::immediate of copies_awaited: also what no group was committed for.
 inline constexpr std::int64_t kAllCopies = -1;
+
+// Record::flags of asynchronous_committed and asynchronous_awaited: whose groups.
+inline constexpr std::uint32_t kTensorAgent = 1;
+inline constexpr std::uint32_t kStoreAgent = 2;
 
 // Record::flags of a trap: the instruction, a failed assertion, one whose text lies in the frame at
 // a (message), b (file), c (line) and e (function).

@@ -6,6 +6,7 @@
 #include "ptx/decode/control_flow.h"
 #include "ptx/decode/function_linking.h"
 #include "ptx/decode/matrix_product.h"
+#include "ptx/decode/mbarrier.h"
 #include "ptx/interpreter.h"
 #include "ptx/parse/module.h"
 
@@ -115,8 +116,8 @@ struct InstructionInfo {
   std::uint32_t block = 0;
   std::int32_t guard_counter = -1;  // counts executions of guarded instructions
   int access_bytes = 0;
-  int multiply_adds = 0;  // of a warp, matrix products only
-  bool is_tf32 = false;   // those
+  int multiply_adds = 0;                      // of a warp, matrix products only
+  MatrixRate matrix_rate = MatrixRate::half;  // those
   bool reads_only_cache = false;
   bool bypasses_l1 = false;
   bool mergeable_with_previous = false;
@@ -131,7 +132,11 @@ struct Program::Code {
   std::vector<std::uint32_t> addressed;  // segments that indirect calls may reach
   std::vector<CallSite> calls;
   std::vector<MatrixProduct> matrix_products;
-  std::vector<MatrixLoad> matrix_loads;
+  std::vector<MatrixRearrangement> matrix_rearrangements;
+  std::vector<WmmaAccess> wmma_accesses;
+  std::vector<WmmaProduct> wmma_products;
+  std::vector<BulkCopy> bulk_copies;
+  std::vector<WarpgroupProduct> warpgroup_products;
   std::vector<Record> records;  // handlers unbound
   std::vector<InstructionInfo> instructions;
   ControlFlow control_flow;

@@ -32,11 +32,12 @@ bool Decoder::decode_copy_group() {
 
 // cp.async.ca.shared.global [to], [from], bytes [, policy]
 bool Decoder::decode_async_copy() {
+  if (opcode_.modifier(1) == "bulk") return decode_bulk_copy();
+  if (opcode_.modifier(1) == "mbarrier") return decode_copies_arrive();
   if (opcode_.has("commit_group") || opcode_.has("wait_group") || opcode_.has("wait_all")) {
     return decode_copy_group();
   }
-  if (opcode_.has("bulk") || opcode_.has("mbarrier") ||
-      !(opcode_.has("shared") || opcode_.has("shared::cta")) || !opcode_.has("global")) {
+  if (!(opcode_.has("shared") || opcode_.has("shared::cta")) || !opcode_.has("global")) {
     return unsupported("this kind of asynchronous copy");
   }
   const Operand& size = operand(2);

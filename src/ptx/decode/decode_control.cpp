@@ -203,9 +203,14 @@ bool Decoder::decode_instruction() {
   if (name == "call") return decode_call();
   if (name == "atom") return decode_atomic(true);
   if (name == "red") return decode_atomic(false);
-  if (name == "cp" && opcode_.has("async")) return decode_async_copy();
+  if (name == "cp" && opcode_.modifier(0) == "async") return decode_async_copy();
   if (name == "mma") return decode_matrix_product();
-  if (name == "ldmatrix") return decode_matrix_load();
+  if (name == "ldmatrix") return decode_matrix_access(false);
+  if (name == "stmatrix") return decode_matrix_access(true);
+  if (name == "mbarrier") return decode_mbarrier();
+  if (name == "wmma") return decode_wmma();
+  if (name == "wgmma") return decode_warpgroup();
+  if (name == "movmatrix") return decode_matrix_move();
   if (name == "shfl" || name == "vote" || name == "match" || name == "redux" ||
       name == "activemask" || name == "elect") {
     return decode_exchange();
@@ -220,13 +225,22 @@ bool Decoder::decode_instruction() {
     emit(Operation::trap, LaneType::u32);
     return true;
   }
+  // What the memory of one kind of unit shows the others, at once here.
+  if (name == "fence" &&
+      (opcode_.modifier(0) == "proxy" || opcode_.modifier(0) == "mbarrier_init")) {
+    if (opcode_.has("proxy") && !opcode_.has("async") && !opcode_.has("alias"))
+      return unsupported("this fence");
+    emit(Operation::nothing, LaneType::u32);
+    return true;
+  }
   if (name == "membar" || name == "fence") {
     emit(Operation::fence, LaneType::u32);
     return true;
   }
   // Hints.
   if (name == "nanosleep" || name == "prefetch" || name == "prefetchu" || name == "pmevent" ||
-      name == "discard" || name == "applypriority" || name == "griddepcontrol") {
+      name == "discard" || name == "setmaxnreg" || name == "applypriority" ||
+      name == "griddepcontrol") {
     emit(Operation::nothing, LaneType::u32);
     return true;
   }

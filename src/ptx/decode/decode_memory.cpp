@@ -23,6 +23,16 @@ MemoryType memory_type(DataType type) {
   }
 }
 
+// What the access means to other threads.
+void order_site(const Opcode& opcode, SiteInfo& site) {
+  site.acquires = opcode.has("acquire") || opcode.has("acq_rel");
+  site.releases = opcode.has("release") || opcode.has("acq_rel");
+  site.strong = site.atomic || site.acquires || site.releases || opcode.has("relaxed") ||
+                opcode.has("volatile") || opcode.has("cv") || opcode.has("mmio");
+}
+
+}  // namespace
+
 std::optional<StateSpace> space_of(const Opcode& opcode) {
   for (std::size_t i = 0; i < opcode.modifier_count(); ++i) {
     const std::string_view word = opcode.modifier(i);
@@ -38,14 +48,6 @@ std::optional<StateSpace> space_of(const Opcode& opcode) {
   return StateSpace::generic;
 }
 
-// What the access means to other threads.
-void order_site(const Opcode& opcode, SiteInfo& site) {
-  site.acquires = opcode.has("acquire") || opcode.has("acq_rel");
-  site.releases = opcode.has("release") || opcode.has("acq_rel");
-  site.strong = site.atomic || site.acquires || site.releases || opcode.has("relaxed") ||
-                opcode.has("volatile") || opcode.has("cv") || opcode.has("mmio");
-}
-
 InstructionClass access_class(bool store, StateSpace space) {
   switch (space) {
     case StateSpace::shared:
@@ -59,8 +61,6 @@ InstructionClass access_class(bool store, StateSpace space) {
       return store ? InstructionClass::store_global : InstructionClass::load_global;
   }
 }
-
-}  // namespace
 
 // The base register of an address, the constant added to it and whether it is 32 bits wide.
 bool Decoder::address_register(const Operand& address, std::uint32_t* offset, bool* narrow,

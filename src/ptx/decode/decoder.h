@@ -19,6 +19,17 @@
 
 namespace regraph::ptx {
 
+// Of the types in a matrix product's mnemonic; and whether there is such a product.
+// decode_matrix.cpp
+[[nodiscard]] std::optional<MatrixInput> matrix_input(std::string_view type);
+[[nodiscard]] std::optional<MatrixSum> matrix_sum(std::string_view type);
+[[nodiscard]] bool multiplies(MatrixInput a, MatrixInput b, MatrixSum sum);
+[[nodiscard]] MatrixRate matrix_rate(MatrixInput input);
+
+// What an access's mnemonic names; nothing where that is another block's memory. decode_memory.cpp
+[[nodiscard]] std::optional<StateSpace> space_of(const Opcode& opcode);
+[[nodiscard]] InstructionClass access_class(bool store, StateSpace space);
+
 class Decoder {
  public:
   Decoder(Program::Code& code, const DecodeOptions& options) : code_(code), options_(options) {}
@@ -127,7 +138,27 @@ class Decoder {
   bool decode_exchange();
   bool emit_exchange(Operation operation, const Record& operands, const Operand& members);
   bool decode_matrix_product();  // decode_matrix.cpp
-  bool decode_matrix_load();
+  bool decode_matrix_access(bool store);
+  bool decode_matrix_move();
+  bool decode_mbarrier();  // decode_mbarrier.cpp
+  bool decode_mbarrier_arrive(std::uint32_t flags);
+  bool decode_mbarrier_test(std::uint32_t flags);
+  bool emit_mbarrier(MbarrierAction action, const Operand& address, std::uint32_t value,
+                     std::uint32_t d, std::uint32_t flags);
+  bool decode_copies_arrive();
+  bool decode_bulk_group();
+  bool decode_bulk_copy();
+  bool named_address(const Operand& operand, NamedAddress* to);
+  bool decode_wmma();  // decode_wmma.cpp
+  bool decode_wmma_access(bool store);
+  bool decode_wmma_product();
+  void emit_wmma_word(bool store, StateSpace space, bool wide, std::uint32_t addresses,
+                      std::uint32_t value);
+  bool decode_warpgroup();  // decode_warpgroup.cpp
+  bool decode_warpgroup_product();
+  bool flag(const Operand& operand, std::int64_t no, std::int64_t yes, bool* is);
+  bool fragment(const Operand& list, bool defines, DataType type, std::uint32_t* to,
+                std::size_t count);
   bool arithmetic(Operation operation, DataType type, int sources);
   bool finish_saturation(DataType type, std::uint32_t d);
   [[nodiscard]] LaneType lane_type(DataType type) const;

@@ -30,24 +30,39 @@ InstructionEffect effect_of(const Function& function, const Instruction& instruc
   const bool returns = !(name == "st" || name == "red" || name == "bra" || name == "brx" ||
                          name == "ret" || name == "exit" || name == "membar" || name == "fence" ||
                          name == "call" || name == "prefetch" || name == "cp" ||
+                         name == "stmatrix" || (name == "wmma" && opcode.modifier(0) == "store") ||
                          ((name == "bar" || name == "barrier") && !opcode.has("red")));
   if (name == "ld" || name == "ldu" || name == "ldmatrix") effect.role = InstructionRole::load;
-  if (name == "st") effect.role = InstructionRole::store;
-  // A copy to shared memory: a store there, a load from global memory.
-  if (name == "cp" && opcode.has("global")) {
+  if (name == "wmma" && opcode.modifier(0) == "load") effect.role = InstructionRole::load;
+  if (name == "wmma" && opcode.modifier(0) == "store") effect.role = InstructionRole::store;
+  if (name == "st" || name == "stmatrix") effect.role = InstructionRole::store;
+  // A copy to shared memory: a store there, a load from global memory. Bulk copies go both ways.
+  const bool copies = name == "cp" && opcode.has("global") && !opcode.has("prefetch");
+  if (copies) {
     effect.role = InstructionRole::store;
     effect.global = true;
-    effect.copies = true;
+    effect.copies = opcode.modifier(2) != "global";
+  }
+  // An object in shared memory, whose phases others wait for.
+  if (name == "mbarrier" || (name == "cp" && opcode.modifier(1) == "mbarrier")) {
+    const bool tests = opcode.has("test_wait") || opcode.has("try_wait");
+    effect.role = tests                         ? InstructionRole::load
+                  : opcode.has("pending_count") ? InstructionRole::plain
+                                                : InstructionRole::atomic;
+    effect.block_local = effect.role != InstructionRole::plain;
   }
   // What copies wait for belongs to them, wherever it stands.
-  if (name == "cp" && !opcode.has("global")) effect.role = InstructionRole::control;
+  if (name == "cp" && !opcode.has("global") && opcode.modifier(1) != "mbarrier")
+    effect.role = InstructionRole::control;
   if (name == "atom" || name == "red") effect.role = InstructionRole::atomic;
   if (name == "bra" || name == "brx" || name == "ret" || name == "exit" || name == "bar" ||
       name == "barrier" || name == "call") {
     effect.role = InstructionRole::control;
   }
-  if (effect.copies) {
-    effect.block_local = true;
+  if (copies) {
+    effect.block_local = effect.copies;
+  } else if (effect.block_local) {
+    // An mbarrier.
   } else if (effect.role == InstructionRole::load || effect.role == InstructionRole::store ||
              effect.role == InstructionRole::atomic) {
     const bool of_call = opcode.has("param") && !names_kernel_parameter(function, instruction);
@@ -58,6 +73,8 @@ InstructionEffect effect_of(const Function& function, const Instruction& instruc
     const bool generic = effect.global && !opcode.has("global");
     effect.block_local = block_local || generic;
   }
+  // The sums are added to.
+  const bool accumulates = name == "wgmma" && opcode.has("mma_async");
   if (instruction.guard >= 0) {
     effect.uses.push_back(static_cast<std::uint32_t>(instruction.guard));
   }
@@ -74,6 +91,7 @@ InstructionEffect effect_of(const Function& function, const Instruction& instruc
       const Operand& leaf = nested ? function.elements[operand.index + j] : operand;
       if (leaf.kind != Operand::Kind::reg) continue;
       (target ? effect.defines : effect.uses).push_back(leaf.index);
+      if (target && accumulates) effect.uses.push_back(leaf.index);
       if (operand.kind == Operand::Kind::address) effect.addresses.push_back(leaf.index);
     }
   }

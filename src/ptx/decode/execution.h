@@ -142,6 +142,7 @@ struct Warp {
   std::uint32_t barrier_threads = 0;  // expected arrivals, 0: the whole block
   std::uint32_t barrier_lanes = 0;    // its own arrivals
   StackEntry* stack = nullptr;
+  bool yields = false;         // it waits for others: its turn ended before its time
   bool rotated = false;        // paths were rotated (path_rotation.h)
   bool gives_up = false;       // the exchange to come does not wait (lane_meeting.h)
   std::uint32_t waits = 0;     // of wait_for_paths, without progress
@@ -191,6 +192,10 @@ void fill_atomic_handlers(Handler* table);
 void fill_call_handlers(Handler* table);
 void fill_rare_handlers(Handler* table);
 void fill_matrix_handlers(Handler* table);
+void fill_mbarrier_handlers(Handler* table);
+void fill_bulk_copy_handlers(Handler* table);
+void fill_warpgroup_handlers(Handler* table);
+void fill_wmma_handlers(Handler* table);
 void fill_async_copy_handlers(Handler* table);
 
 }  // namespace regraph::ptx

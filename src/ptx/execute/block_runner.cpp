@@ -267,6 +267,7 @@ void BlockRunner::start(std::uint64_t linear_block) {
     warp.reconvergence = kNoBlock;
     warp.stack_size = 0;
     warp.rotated = false;
+    warp.yields = false;
     warp.gives_up = false;
     warp.waits = 0;
     warp.frame = 0;
@@ -328,9 +329,11 @@ bool BlockRunner::advance(Warp& warp, std::uint64_t budget) {
     }
   }
   warp.quantum = quantum;
+  warp.yields = false;
+  const std::int64_t before = warp.time;
   run_warp(warp);
-  executed_ += static_cast<std::uint64_t>(quantum - warp.quantum);
-  if (code_.may_spin && warp.status == WarpStatus::ready) rotate_paths(warp);
+  executed_ += static_cast<std::uint64_t>(warp.time - before);
+  if (code_.may_spin && warp.status == WarpStatus::ready && !warp.yields) rotate_paths(warp);
   duration_ = std::max(duration_, warp.time);
   if (context_.fault.kind != FaultKind::none) return false;
   if (budget == 0 || executed_ <= budget) return true;
@@ -343,12 +346,24 @@ bool BlockRunner::advance(Warp& warp, std::uint64_t budget) {
   return false;
 }
 
+// All that run wait at mbarriers, for others or for lanes of their own warps.
+void BlockRunner::rotate_yielding() {
+  const bool all = std::all_of(warps_.begin(), warps_.end(), [](const Warp& warp) {
+    return warp.status != WarpStatus::ready || warp.yields;
+  });
+  if (!all) return;
+  for (Warp& warp : warps_) {
+    if (warp.status == WarpStatus::ready) rotate_paths(warp);
+  }
+}
+
 void BlockRunner::run(std::uint64_t linear_block, std::uint64_t budget,
                       const Cancellation& cancellation) {
   start(linear_block);
   for (std::uint64_t round = 1;; ++round) {
     bool ready = false;
     bool waiting = false;
+    const std::uint64_t progress = context_.progress;
     for (Warp& warp : warps_) {
       if (warp.status == WarpStatus::ready && !advance(warp, budget)) return;
       ready = ready || warp.status == WarpStatus::ready;
@@ -358,7 +373,9 @@ void BlockRunner::run(std::uint64_t linear_block, std::uint64_t budget,
       context_.set_fault(FaultKind::cancelled, "cancelled", nullptr, warps_[0], 0);
       return;
     }
-    if (ready && code_.may_spin && repeats(round)) {
+    const bool progresses = context_.progress != progress;
+    if (!progresses) rotate_yielding();
+    if (ready && code_.may_spin && !progresses && repeats(round)) {
       const Warp& spinning = *std::find_if(warps_.begin(), warps_.end(), [](const Warp& warp) {
         return warp.status == WarpStatus::ready;
       });

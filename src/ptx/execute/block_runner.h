@@ -73,6 +73,7 @@ class BlockRunner {
                                             int lane) const;
   void write_special(Warp& warp, const SpecialSlot& slot);
   void run_warp(Warp& warp);
+  void rotate_yielding();
   bool release_barriers();
   void finish_barrier(std::uint32_t id);
   void stuck_fault();

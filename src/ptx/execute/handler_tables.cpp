@@ -16,6 +16,10 @@ Table make_table(void (*fill)(Handler*)) {
   fill_call_handlers(table.data());
   fill_rare_handlers(table.data());
   fill_matrix_handlers(table.data());
+  fill_mbarrier_handlers(table.data());
+  fill_bulk_copy_handlers(table.data());
+  fill_warpgroup_handlers(table.data());
+  fill_wmma_handlers(table.data());
   fill_async_copy_handlers(table.data());
   return table;
 }

@@ -45,7 +45,7 @@ void BlockRunner::add_to(Profile& profile) const {
     InstructionProfile& to = profile.instructions[i];
     to.instruction_class = info.instruction_class;
     to.multiply_adds = info.multiply_adds;
-    to.is_tf32 = info.is_tf32;
+    to.matrix_rate = info.matrix_rate;
     to.ptx_line = info.line;
     to.source_line = info.source_line;
     to.basic_block = static_cast<int>(info.block);

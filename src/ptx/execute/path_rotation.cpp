@@ -44,7 +44,7 @@ bool waits_at(const Record& record) {
   const auto operation = static_cast<Operation>(record.handler_id / kLaneTypes);
   return exchanges_lanes(record) ||
          (operation >= Operation::barrier && operation <= Operation::barrier_arrive) ||
-         operation == Operation::matrix_multiply_add || operation == Operation::matrix_distribute;
+         (operation >= Operation::matrix_multiply_add && operation <= Operation::wmma_multiply_add);
 }
 
 // All paths of the running branch, which begin at `first` and have the lanes `running`, wait. Says

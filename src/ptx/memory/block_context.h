@@ -71,6 +71,7 @@ struct BlockContext {
   RaceDetector* races = nullptr;      // null: not looked for
   AddressLog* writes = nullptr;       // null: not asked for
   AddressLog* reads = nullptr;        // null: not asked for
+  std::uint64_t progress = 0;         // counts what others may wait for at mbarriers
   const Handler* handlers = nullptr;  // the usual ones, by Record::handler_id
 
   [[nodiscard]] Dim3 thread_of(const Warp& warp, int lane) const;

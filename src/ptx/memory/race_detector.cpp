@@ -23,8 +23,13 @@ void stored_bytes(const Record& record, Warp& warp, const SiteInfo& site, int la
   }
 }
 
+// Of addresses of shared memory among those of global memory.
+constexpr std::uint64_t kSharedKey = 1ULL << 63;
+
 bool is_fence(std::string_view mnemonic) {
-  return mnemonic.starts_with("membar") || mnemonic.starts_with("fence");
+  const bool is_local =
+      mnemonic.starts_with("fence.proxy") || mnemonic.starts_with("fence.mbarrier");
+  return mnemonic.starts_with("membar") || (mnemonic.starts_with("fence") && !is_local);
 }
 
 std::string thread_text(const BlockContext& block, std::uint32_t warp, int lane) {
@@ -74,8 +79,14 @@ RaceDetector::RaceDetector(const Program::Code& code, const LaunchArguments& arg
 }
 
 void RaceDetector::join(Clock& into, const Clock& other) {
-  for (std::uint32_t w = 0; w < kMostWarps; ++w)
+  for (std::size_t w = 0; w < into.size(); ++w)
     into[w] = std::max(into[w], other[w]);
+}
+
+void RaceDetector::join(Blocks& into, const Blocks& other) {
+  into.resize(std::max(into.size(), other.size()));
+  for (std::size_t i = 0; i < other.size(); ++i)
+    into[i] |= other[i];
 }
 
 void RaceDetector::begin_block(std::uint64_t linear_block, std::size_t warps) {
@@ -85,6 +96,11 @@ void RaceDetector::begin_block(std::uint64_t linear_block, std::size_t warps) {
     warps_[w].clock[w] = 1;
   arrived_ = {};
   released_.clear();
+  mbarriers_.clear();
+  copy_agents_.clear();
+  agent_times_ = {};
+  acquired_blocks_.assign(block_ / 64 + 1, 0);
+  acquired_blocks_[block_ / 64] |= 1ULL << (block_ % 64);
 }
 
 void RaceDetector::sync_warp(const Warp& warp) {
@@ -128,7 +144,14 @@ void RaceDetector::barrier(std::uint32_t id, std::uint32_t warps) {
 
 bool RaceDetector::ordered(const Access& earlier, const Current& now, bool earlier_reads) const {
   if (earlier.block == 0) return true;
-  if (earlier.block != block_) return now.is_shared;  // another block's shared memory is another's
+  if (earlier.block != block_) {  // another block's shared memory is another's
+    const std::size_t word = earlier.block / 64;
+    return now.is_shared || (word < acquired_blocks_.size() &&
+                             ((acquired_blocks_[word] >> (earlier.block % 64)) & 1U) != 0);
+  }
+  if (earlier.agent != kNoAgent) {
+    return earlier.time <= warps_[now.access.warp].clock[kMostWarps + earlier.agent];
+  }
   if (earlier.warp == now.access.warp) {
     // Of several lanes one at least is another than the earlier.
     const bool alone = (now.access.lanes & (now.access.lanes - 1)) == 0;
@@ -149,7 +172,7 @@ bool RaceDetector::check_read(Cell& cell, const Current& now, std::uint64_t addr
   }
   const Access& mine = now.access;
   for (Access& read : cell.reads) {
-    if (read.block != block_ || read.warp != mine.warp) continue;
+    if (read.block != block_ || read.warp != mine.warp || read.agent != mine.agent) continue;
     const bool joins =
         read.exchange == mine.exchange && read.time == mine.time && read.strong == mine.strong;
     const std::uint32_t before = joins ? read.lanes : 0;
@@ -189,7 +212,8 @@ bool RaceDetector::report(const Access& earlier, bool earlier_writes, bool write
   // The fault names this access; its message the other one too.
   int here = now.lane;
   std::uint32_t others = earlier.lanes;
-  if (earlier.block == block_ && earlier.warp == now.access.warp) {
+  const bool is_asynchronous = earlier.agent != kNoAgent;
+  if (earlier.block == block_ && earlier.warp == now.access.warp && !is_asynchronous) {
     others &= ~(1U << here);
     if (others == 0) {  // the earlier thread is among several that are here now
       others = earlier.lanes;
@@ -219,6 +243,7 @@ bool RaceDetector::report(const Access& earlier, bool earlier_writes, bool write
                        now.is_shared ? " (shared)" : "");
   }
   const char* missing = earlier.block != block_ ? "blocks are not ordered"
+                        : is_asynchronous       ? "nothing waited until that was done"
                         : earlier.warp == now.access.warp
                             ? "no __syncwarp() or barrier stands between them"
                             : "no barrier stands between them";
@@ -264,6 +289,12 @@ void RaceDetector::synchronise(const SiteInfo& site, std::uint32_t warp, std::ui
     Clock& released = released_.try_emplace(key).first->second;
     join(released, site.releases ? state.clock : state.fenced);
   }
+  if ((key & kSharedKey) != 0) return;
+  if (site.acquires && (site.atomic || !site.store)) {
+    const auto found = released_blocks_.find(key);
+    if (found != released_blocks_.end()) join(acquired_blocks_, found->second);
+  }
+  if (site.releases && site.store) join(released_blocks_[key], acquired_blocks_);
 }
 
 RaceDetector::Cell* RaceDetector::cells_of(StateSpace space, std::uint64_t address) {
@@ -358,7 +389,6 @@ bool RaceDetector::access(const Record& record, Warp& warp, const SiteInfo& site
     }
     if (plain_store) std::memcpy(at.host, value, bytes);
     if (site.strong) {
-      constexpr std::uint64_t kSharedKey = 1ULL << 63;
       synchronise(site, warp.index, now.is_shared ? address | kSharedKey : address);
     }
   }

@@ -7,9 +7,14 @@
 //   - between lanes of one warp, __syncwarp(); and of a read and a later write, every other
 //     exchange of the warp's (shuffle, vote): the lanes had what they read before they met there;
 //   - a fence, a strong write, a strong read of the same address that comes later, a fence.
-// Blocks of a launch are never ordered: kernels that order them by fences and strong accesses are
-// not checked across blocks. Writing the value that is there already is no conflict: many correct
-// programs let several threads store the same flag.
+// Blocks of a launch are ordered by a release in one and an acquire of the same address in a later
+// one, as locks do, whichever of their threads do that; kernels that may order them by fences and
+// strong accesses are not checked across blocks. Writing the value that is there already is no
+// conflict: many correct programs let several threads store the same flag.
+//
+// Asynchronous units (bulk copies, wgmma.mma_async) access memory from when they are asked to until
+// something says that they are done: race_asynchronous.cpp. To vector clocks each is an agent of
+// its own, which nobody is ordered with but those that learn that it is done.
 //
 // Each granule (the size of the smallest access) remembers its last plain and its last strong
 // write, and two reads by different warps. Barriers are tracked by one vector clock a warp
@@ -44,6 +49,24 @@ class RaceDetector {
   // Lanes of an asynchronous copy write: when it starts, for all accesses before have to be over,
   // and when it arrives. Nothing is written here. Returns false after setting a fault.
   bool copy(const PendingCopies::Copy& copy, std::uint32_t lanes, Warp& warp);
+  // A lane of the warp asks agent `agent` to read or write (`values`, else null) `bytes` bytes.
+  // Nothing is written here. Returns false after setting a fault.
+  bool asynchronous(const Record& record, Warp& warp, int lane, std::uint32_t agent,
+                    StateSpace space, std::uint64_t address, std::uint64_t bytes,
+                    const std::byte* values);
+  // What the warp asked its agent for until now is a group; all but the newest `kept` are done.
+  void commit_group(const Warp& warp, std::uint32_t agent);
+  void await_groups(const Warp& warp, std::uint32_t agent, std::uint64_t kept);
+  // The agent that does copies which the mbarrier at `address` hears of.
+  [[nodiscard]] std::uint32_t agent_of(std::uint64_t address);
+  // A lane initialises the mbarrier or does something else with it. False after setting a fault.
+  bool use_mbarrier(const Record& record, Warp& warp, int lane, std::uint64_t address,
+                    bool initialises);
+  // Others will know of what the warp did; of what was copied; a phase ends; the warp sees that.
+  void arrive_at(std::uint64_t mbarrier, const Warp& warp);
+  void copied_to(std::uint64_t mbarrier);
+  void complete_phase(std::uint64_t mbarrier);
+  void pass_mbarrier(std::uint64_t mbarrier, const Warp& warp);
   void sync_warp(const Warp& warp);
   void exchange_lanes(const Warp& warp);
   void fence(const Warp& warp);
@@ -58,7 +81,20 @@ class RaceDetector {
 
  private:
   static constexpr std::uint32_t kMostWarps = 32;
-  using Clock = std::array<std::uint32_t, kMostWarps>;
+
+ public:
+  // Agents: the tensor cores and the bulk stores of each warp, bulk copies by mbarrier.
+  static constexpr std::uint32_t kNoAgent = 0;
+  [[nodiscard]] static std::uint32_t tensor_agent(const Warp& warp) { return 1 + warp.index; }
+  [[nodiscard]] static std::uint32_t store_agent(const Warp& warp) {
+    return 1 + kMostWarps + warp.index;
+  }
+
+ private:
+  static constexpr std::uint32_t kCopyAgents = 16;
+  static constexpr std::uint32_t kFirstCopyAgent = 1 + 2 * kMostWarps;
+  static constexpr std::uint32_t kAgents = kFirstCopyAgent + kCopyAgents;  // with none
+  using Clock = std::array<std::uint32_t, kMostWarps + kAgents>;
   static void join(Clock& into, const Clock& other);
 
   // One access, or several by lanes of one warp between two synchronisations.
@@ -69,7 +105,8 @@ class RaceDetector {
     std::uint32_t exchange = 0;  // likewise, exchanges between lanes counted too
     std::uint32_t lanes = 0;
     std::uint32_t instruction = 0;
-    std::uint8_t warp = 0;
+    std::uint8_t warp = 0;   // that did it, or asked for it
+    std::uint8_t agent = 0;  // that does it; then `time` is of its clock
     bool strong = false;
   };
   struct Cell {
@@ -88,6 +125,12 @@ class RaceDetector {
     Clock acquired = {};  // what strong reads saw, in force from the next fence on
     std::uint32_t epoch = 0;
     std::uint32_t exchange = 0;
+    std::array<std::vector<std::uint32_t>, 2> groups;  // of its agents: the last times in them
+  };
+  // What threads that see an mbarrier's phase end know.
+  struct MbarrierClocks {
+    Clock arrived = {};
+    Clock completed = {};
   };
   // What is being checked.
   struct Current {
@@ -118,6 +161,14 @@ class RaceDetector {
   std::vector<WarpState> warps_;
   std::array<Clock, 16> arrived_ = {};
   std::unordered_map<std::uint64_t, Clock> released_;  // by address
+  // Blocks, a bit each: those before the releases of an address, and before this block's acquires.
+  using Blocks = std::vector<std::uint64_t>;
+  static void join(Blocks& into, const Blocks& other);
+  std::unordered_map<std::uint64_t, Blocks> released_blocks_;
+  Blocks acquired_blocks_;
+  std::unordered_map<std::uint64_t, MbarrierClocks> mbarriers_;
+  std::unordered_map<std::uint64_t, std::uint32_t> copy_agents_;  // by mbarrier
+  std::array<std::uint32_t, kAgents> agent_times_ = {};
   std::uint32_t block_ = 0;
   std::optional<Fault> uninitialised_;
 };

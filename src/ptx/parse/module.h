@@ -81,6 +81,7 @@ struct Function {
   std::string_view name;
   bool is_entry = false;
   bool has_body = false;
+  bool has_cluster = false;  // of several blocks, by .reqnctapercluster
   int line = 0;
   std::vector<std::uint32_t> parameters;  // indices into Module::variables, in order
   std::vector<std::uint32_t> results;     // likewise

@@ -125,8 +125,12 @@ bool Parser::parse_function(bool is_entry) {
                             static_cast<std::uint32_t>(module_.functions.size())};
   scopes_.declare(function.name, binding);
   if (token_.is('(') && !parse_parameters(function, false)) return false;
+  bool sizes_cluster = false;
   while (!token_.is('{') && !token_.is(';')) {  // .maxntid 256, 1, 1  .noreturn ...
     if (token_.kind == Token::Kind::end) return fail("unexpected end of text");
+    if (token_.kind == Token::Kind::word) sizes_cluster = token_.text == ".reqnctapercluster";
+    if (token_.kind == Token::Kind::integer && sizes_cluster && token_.bits > 1)
+      function.has_cluster = true;
     advance();
   }
   if (token_.is('{')) {
