@@ -63,12 +63,15 @@ TEST(MbarrierTest, OrdersThreadsByStates) {
   const std::string arrive = "  mbarrier.arrive.shared::cta.b64 %state, [%bar];\n";
   const std::string load =
       "  xor.b32 %r2, %r1, 256;\n  ld.shared.b32 %r3, [%r2];\n  st.global.b32 [%mine], %r3;\n";
+  const auto kernel_with = [&](std::string wait) {
+    return wait.insert(0, arrive).insert(0, store).append(load);
+  };
   for (const char* test : {"mbarrier.test_wait.shared::cta.b64 %p, [%bar], %state",
                            "mbarrier.try_wait.acquire.cta.shared::cta.b64 %p, [%bar], %state, 999",
                            "mbarrier.try_wait.parity.shared::cta.b64 %p, [%bar], 0"}) {
     for (const bool races : {false, true}) {
-      const Outcome run = run_body(store + arrive + spin("$wait", test) + load, 128,
-                                   races ? watched() : RunOptions());
+      const Outcome run =
+          run_body(kernel_with(spin("$wait", test)), 128, races ? watched() : RunOptions());
       ASSERT_TRUE(run.result.ok()) << test << run.result.fault.message;
       for (std::uint32_t t = 0; t < 128; ++t)
         ASSERT_EQ(run.out[t], t ^ 64U);
@@ -78,7 +81,7 @@ TEST(MbarrierTest, OrdersThreadsByStates) {
   for (const std::string& wait :
        {std::string(), spin("$wait", "mbarrier.try_wait.parity.shared::cta.b64 %p, [%bar], 1"),
         spin("$wait", "mbarrier.try_wait.parity.relaxed.cta.shared::cta.b64 %p, [%bar], 0")}) {
-    const Outcome run = run_body(store + arrive + wait + load, 128, watched());
+    const Outcome run = run_body(kernel_with(wait), 128, watched());
     EXPECT_EQ(run.result.fault.kind, FaultKind::data_race) << wait << run.result.fault.message;
   }
   // Used before a barrier says that it is there.

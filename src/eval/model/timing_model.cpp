@@ -21,6 +21,9 @@
 namespace regraph {
 namespace {
 
+// How much faster factors of 8 bits are multiplied than those of 16: on all data sheets.
+constexpr double kByteSpeed = 2.0;
+
 constexpr double kWarpLanes = 32.0;
 constexpr double kSubCores = 4.0;
 constexpr double kShuffleLanesPerClock = 32.0;
@@ -103,7 +106,8 @@ TimeBounds bounds_of(const ModelInput& input, const DeviceSpec& device, const Wa
   bounds.special_function = pipe(work.special_function, device.special_function_lanes);
   bounds.constant_loads = pipe(work.constant_loads, device.constant_load_lanes);
   bounds.tensor = (work.tf32_products / device.tensor_tf32_products +
-                   work.half_products / device.tensor_half_products) *
+                   work.half_products / device.tensor_half_products +
+                   work.byte_products / (kByteSpeed * device.tensor_half_products)) *
                   warps / clock;
   const double lsu_scale = 128.0 / device.lsu_bytes_per_clock;
   bounds.load_store = (work.shared_wavefronts + work.global_passes) * lsu_scale * warps / clock +
@@ -242,7 +246,8 @@ namespace {
 
 // Operations a second that the kernel could do at most, with the units that it multiplies with.
 double peak_flops_of(const WarpWork& work, const DeviceSpec& device) {
-  const double products = work.half_products > 0.0   ? device.tensor_half_products
+  const double products = work.byte_products > 0.0   ? kByteSpeed * device.tensor_half_products
+                          : work.half_products > 0.0 ? device.tensor_half_products
                           : work.tf32_products > 0.0 ? device.tensor_tf32_products
                                                      : 0.0;
   return std::max(device.peak_fp32_flops(), 2.0 * products * device.sm_count * device.clock_hertz);

@@ -18,7 +18,6 @@ constexpr double kDivideIntegerShare = 0.5;
 // Range handling around one special-function instruction.
 constexpr double kSpecialExpansion = 2.0;
 
-// Factors of 8 bits are multiplied twice as fast as those of 16.
 void add_products(WarpWork& work, const InstructionProfile& p) {
   const double products = static_cast<double>(p.warp_executions) * p.multiply_adds;
   switch (p.matrix_rate) {
@@ -29,7 +28,7 @@ void add_products(WarpWork& work, const InstructionProfile& p) {
       work.half_products += products;
       break;
     case ptx::MatrixRate::byte:
-      work.half_products += 0.5 * products;
+      work.byte_products += products;
       break;
     case ptx::MatrixRate::fp64:
       work.fp64_products += products;
@@ -161,6 +160,7 @@ WarpWork work_of(const ptx::Profile& profile, const std::vector<double>& merged)
                         &work.shuffle,
                         &work.tf32_products,
                         &work.half_products,
+                        &work.byte_products,
                         &work.fp64_products,
                         &work.shared_wavefronts,
                         &work.global_passes,

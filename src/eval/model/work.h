@@ -19,7 +19,8 @@ struct WarpWork {
   double constant_loads = 0.0;  // from constant memory into registers; 0 when estimated from PTX
   double shuffle = 0.0;
   double tf32_products = 0.0;      // multiply-adds of tensor cores
-  double half_products = 0.0;      // those of 16-bit factors; of 8-bit ones each counts as a half
+  double half_products = 0.0;      // those of 16-bit factors
+  double byte_products = 0.0;      // those of 8-bit factors
   double fp64_products = 0.0;      // those of doubles
   double shared_wavefronts = 0.0;  // bank passes
   double global_passes = 0.0;      // load/store path clocks of global accesses

@@ -107,12 +107,13 @@ bool read_matrix(ChunkReader& reader, const Descriptor& descriptor, MatrixInput 
   const int chunks = transposed ? lines / 8 * depth : lines * 2;
   std::vector<Word> words(static_cast<std::size_t>(chunks * kChunkWords));
   Word* to = words.data();
+  const auto offset = static_cast<std::uint64_t>(first);
+  const auto width = static_cast<std::uint64_t>(depth);
   for (int i = 0; i < chunks; ++i, to += kChunkWords) {
+    const auto chunk = static_cast<std::uint64_t>(i);
     const std::uint64_t address =
-        transposed ? descriptor.across_depth(static_cast<std::uint64_t>(first / 8 + i / depth),
-                                             static_cast<std::uint64_t>(i % depth))
-                   : descriptor.along_depth(static_cast<std::uint64_t>(first + i / 2),
-                                            static_cast<std::uint64_t>(i % 2));
+        transposed ? descriptor.across_depth(offset / 8 + chunk / width, chunk % width)
+                   : descriptor.along_depth(offset + chunk / 2, chunk % 2);
     if (!reader.read(address, to)) return false;
   }
   const int count = chunks * kChunkWords;

@@ -181,6 +181,24 @@ TEST(TimingModel, TheRooflineOfTensorCoresIsTheirs) {
   EXPECT_NEAR(model.predicted().roofline_seconds, 1e12 / peak, 1e-9);
 }
 
+TEST(TimingModel, FactorsOfAByteGoTwiceAsFast) {
+  Model model(
+      "__global__ void k(const float* in, float* out, int n) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  float d[4] = {};\n"
+      "  unsigned int a = __float_as_uint(in[0]);\n"
+      "  asm volatile(\"mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32 {%0, %1, %2, %3}, \"\n"
+      "               \"{%4, %4, %4, %4}, {%4, %4}, {%0, %1, %2, %3};\"\n"
+      "               : \"+f\"(d[0]), \"+f\"(d[1]), \"+f\"(d[2]), \"+f\"(d[3]) : \"r\"(a));\n"
+      "  if (i < n) out[i] = in[i] + d[0];\n"
+      "}\n");
+  const DeviceSpec device = test::device("h200");
+  model.flops = 1e12;
+  const double peak = 4.0 * device.tensor_half_products * device.sm_count * device.clock_hertz;
+  EXPECT_NEAR(model.predicted().roofline_seconds, 1e12 / peak, 1e-9);
+  EXPECT_GT(model.predicted().facts.at("tensor_utilization"), 0.0);
+}
+
 TEST(TimingModel, FactsUseTheVocabularyAndShares) {
   const Prediction p = Model().predicted();
   for (const auto& [name, value] : p.facts) {
