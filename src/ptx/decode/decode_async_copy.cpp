@@ -89,7 +89,7 @@ bool Decoder::decode_async_copy() {
       Record trace = record;
       trace.handler_id =
           handler_id(Operation::trace_access, narrow ? LaneType::u32 : LaneType::u64);
-      code_.records.push_back(trace);
+      if (!decode_trace_of_copy(read, whole, trace)) return false;
     }
     if (traced && !options_.execute[instruction_index_]) continue;
     if (store || whole) {
@@ -98,6 +98,25 @@ bool Decoder::decode_async_copy() {
       return false;
     }
   }
+  return true;
+}
+
+// A lane that reads nothing accesses nothing; one that reads a part counts as if it read all.
+bool Decoder::decode_trace_of_copy(const Operand& bytes, bool whole, const Record& trace) {
+  if (whole) {
+    code_.records.push_back(trace);
+    return true;
+  }
+  std::uint32_t count = 0;
+  if (!source(bytes, DataType::u32, &count)) return false;
+  const std::uint32_t saved = allocate_predicate();
+  const std::uint32_t reads = allocate_predicate();
+  emit(Operation::greater, LaneType::u32, reads, count, constant(0, false));
+  const std::size_t begin = code_.records.size();
+  emit(Operation::narrow_lanes, LaneType::u32, saved, reads);
+  code_.records.push_back(trace);
+  emit(Operation::restore_lanes, LaneType::u32, saved);
+  code_.records[begin].target = static_cast<std::uint32_t>(code_.records.size());
   return true;
 }
 

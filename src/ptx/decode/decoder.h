@@ -123,6 +123,7 @@ class Decoder {
   bool decode_atomic(bool returns);
   bool decode_atomic_element(bool returns, StateSpace space, DataType type,
                              AtomicOperation operation, std::size_t index);
+  bool decode_trace_of_copy(const Operand& bytes, bool whole, const Record& trace);
   bool decode_partial_copy(const Operand& bytes, const Record& load,
                            const std::array<std::uint32_t, 4>& slots, std::uint32_t elements);
   bool decode_async_copy();  // decode_async_copy.cpp
