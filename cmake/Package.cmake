@@ -4,7 +4,7 @@
 # Where they are unpacked, a CUDA toolkit and a C++ standard library's headers must be there; a driver, to measure.
 
 # All programs are one file under many names (src/cli/regraph.cpp).
-set(REGRAPH_PROGRAMS search score train dataset calibrate capture reward-server score-worker worker judge mcp)
+set(REGRAPH_PROGRAMS search score run train dataset calibrate capture reward-server score-worker worker judge mcp)
 install(TARGETS regraph-programs regraph-eval regraph-compile-worker
   RUNTIME_DEPENDENCY_SET regraph_libraries
   RUNTIME DESTINATION bin)

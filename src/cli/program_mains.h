@@ -7,6 +7,7 @@ namespace regraph::cli {
 // As main(): `argv` ends with a null pointer; returns the exit code.
 [[nodiscard]] int search_main(int argc, char** argv);
 [[nodiscard]] int score_main(int argc, char** argv);
+[[nodiscard]] int run_main(int argc, char** argv);
 [[nodiscard]] int train_main(int argc, char** argv);
 [[nodiscard]] int dataset_main(int argc, char** argv);
 [[nodiscard]] int calibrate_main(int argc, char** argv);

@@ -16,6 +16,7 @@ struct Entry {
 constexpr Entry kPrograms[] = {
     {"search", regraph::cli::search_main},
     {"score", regraph::cli::score_main},
+    {"run", regraph::cli::run_main},
     {"train", regraph::cli::train_main},
     {"dataset", regraph::cli::dataset_main},
     {"calibrate", regraph::cli::calibrate_main},

@@ -168,4 +168,25 @@ std::string_view npy_type(ScalarType type) {
   return "";
 }
 
+std::string npy_header_text(ScalarType type, const std::vector<std::int64_t>& shape) {
+  const std::string_view code = npy_type(type);
+  if (code.empty()) return "";
+  std::string extents;
+  for (const std::int64_t extent : shape)
+    extents += fmt::format("{}, ", extent);
+  std::string dictionary =
+      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", code, extents);
+  constexpr std::size_t kAlignment = 64;  // of the data, by the format
+  constexpr std::size_t kBefore = kMagic.size() + 4;
+  while ((kBefore + dictionary.size() + 1) % kAlignment != 0)
+    dictionary += ' ';
+  dictionary += '\n';
+  std::string text(kMagic);
+  text += '\x01';
+  text += '\0';
+  text += static_cast<char>(dictionary.size() & 0xff);
+  text += static_cast<char>(dictionary.size() >> 8);
+  return text + dictionary;
+}
+
 }  // namespace regraph

@@ -1,4 +1,5 @@
-// The head of a NumPy file (.npy, format versions 1.0 and 2.0): what its data are.
+// The head of a NumPy file (.npy, format versions 1.0 and 2.0): what its data are, read and
+// written.
 #pragma once
 
 #include "base/result.h"
@@ -29,6 +30,10 @@ struct NpyHeader {
 // The type of an element; nothing for those that no kernel argument has: big-endian numbers,
 // complex ones, text, structures.
 [[nodiscard]] std::optional<ScalarType> scalar_type_from_npy(std::string_view type);
+
+// The head of a file of version 1.0 with elements of that type in C order; the data come after it.
+// Empty for types that NumPy has not got.
+[[nodiscard]] std::string npy_header_text(ScalarType type, const std::vector<std::int64_t>& shape);
 
 // NumPy's code for it; empty for bf16, which NumPy has not got.
 [[nodiscard]] std::string_view npy_type(ScalarType type);

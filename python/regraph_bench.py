@@ -1,0 +1,139 @@
+"""Problems in KernelBench's form: made into naive kernels, compared with PyTorch, searched, tabled; answers checked.
+
+    python/regraph_bench.py kernelbench FOLDER --output OUT --device h200 [--evaluations 40] [-- OPTIONS OF regraph-search]
+    python/regraph_bench.py check PROBLEM.py ANSWER.py
+
+Exit codes: 0; 2 bad input; 4 nothing could be lowered; 5 PyTorch or ReGraph's programs are missing; 8 a kernel or an answer
+does not compute what PyTorch does, or could not be judged. docs/pytorch.md has the rest.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import importlib.util
+import json
+import pathlib
+import re
+import sys
+
+from regraph_torch import answers, child, measure, problem, tables, tools
+from regraph_torch.errors import NOTHING_LOWERED, BadInput, Lacking, run_main
+
+NOT_EQUAL = 8
+
+
+def need_torch() -> None:
+    if importlib.util.find_spec("torch") is None:
+        raise Lacking(f"PyTorch is not installed for {sys.executable}; python3 -m venv VENV && VENV/bin/pip install torch, "
+                      "then start this with VENV/bin/python")
+
+
+def problem_files(places: list[pathlib.Path], only: list[str]) -> list[pathlib.Path]:
+    """All .py files, of folders those directly in them, ordered by the numbers in their names."""
+    found: list[pathlib.Path] = []
+    for place in places:
+        if not place.exists():
+            raise BadInput(f"{place}: there is no such file or folder")
+        found += sorted(place.glob("*.py")) if place.is_dir() else [place]
+    chosen = [one for one in found if not only or any(fnmatch.fnmatch(one.stem, pattern) for pattern in only)]
+    if not chosen:
+        raise BadInput(f"no .py file in {', '.join(map(str, places))}{' that --only takes' if found else ''}")
+    stems = [one.stem for one in chosen]
+    if len(set(stems)) != len(stems):
+        raise BadInput("two problems have the same name; give folders one after the other")
+    return sorted(chosen, key=lambda one: [(not part.isdigit(), int(part) if part.isdigit() else 0, part)
+                                           for part in re.split(r"(\d+)", one.stem) if part])
+
+
+def kernelbench(options: argparse.Namespace, further: list[str]) -> int:
+    files = problem_files(options.places, options.only)
+    need_torch()
+    programs = tools.find_programs(options.programs)
+    if options.measure and options.most_elements:
+        raise BadInput("--measure times PyTorch at the problem's own sizes; leave --most-elements out")
+    if options.measure:
+        measure.need_gpu()
+    search = ["--evaluations", str(options.evaluations), "--seed", str(options.seed)]
+    for name in ("device", "evaluator"):
+        if getattr(options, name):
+            search += [f"--{name}", getattr(options, name)]
+    limits = child.Limits(options.seconds, options.memory)
+    wanted = problem.Options(options.mode, options.seeds, limits, search=not options.no_search, search_options=(*search, *further),
+                             most_elements=options.most_elements)
+    options.output.mkdir(parents=True, exist_ok=True)
+    settings = {"mode": options.mode, "seeds": options.seeds, "search": wanted.search_options if wanted.search else None,
+                "most_elements": options.most_elements, "measured": options.measure}
+    rows = []
+    for path in files:
+        row = problem.work(path, options.output, programs, wanted)
+        if options.measure and row["stage"] in ("agrees", "searched"):
+            row["pytorch"] = measure.pytorch_times(path, options.output / path.stem / "pytorch", options.mode, limits)
+        rows.append(row)
+        print(f"{row['problem']}: {tables.STAGES[row['stage']]}{': ' + row['reason'] if row.get('reason') else ''}", flush=True)
+        tables.write(rows, options.output, settings)
+    print("\n" + tables.markdown(rows).split("\n", 1)[0])
+    print(f"{options.output}/results.md, {options.output}/results.json")
+    if not any("kernel" in row for row in rows):
+        return NOTHING_LOWERED
+    wrong = [row for row in rows if row["stage"] == "wrong" or (row["stage"] == "lowered" and "check" in row)]
+    return NOT_EQUAL if wrong else 0
+
+
+def check(options: argparse.Namespace) -> int:
+    for path in (options.problem, options.answer):
+        if not path.is_file():
+            raise BadInput(f"{path}: there is no such file")
+    need_torch()
+    verdict = answers.judge(options.problem, options.answer, options.output, options.mode, options.seeds,
+                            child.Limits(options.seconds, options.memory), options.gpu)
+    print(json.dumps(verdict, indent=1) if options.json else answers.text(verdict))
+    return 0 if verdict["equal"] else NOT_EQUAL
+
+
+def arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="regraph_bench.py", description=__doc__.split("\n", 1)[0],
+                                     formatter_class=argparse.RawDescriptionHelpFormatter, epilog=__doc__.split("\n", 1)[1])
+    commands = parser.add_subparsers(dest="command", required=True)
+    one = commands.add_parser("kernelbench", help="lower, compare and search the problems of a folder")
+    one.add_argument("places", nargs="+", type=pathlib.Path, metavar="FOLDER", help="folders with problems, or files")
+    one.add_argument("--output", type=pathlib.Path, default=pathlib.Path("regraph-kernelbench"),
+                     help="where everything is kept (default: %(default)s)")
+    one.add_argument("--programs", type=pathlib.Path, help="folder with regraph-run and regraph-search (default: installed ones, PATH)")
+    one.add_argument("--only", action="append", default=[], metavar="PATTERN", help="problems with such names, e.g. '1?_*'; repeatable")
+    one.add_argument("--device", default="", help="for regraph-search")
+    one.add_argument("--evaluator", default="", help="for regraph-search")
+    one.add_argument("--evaluations", type=int, default=40, help="for regraph-search (default: %(default)s)")
+    one.add_argument("--seed", type=int, default=1, help="for regraph-search (default: %(default)s)")
+    one.add_argument("--no-search", action="store_true", help="lower and compare with PyTorch, no more")
+    one.add_argument("--most-elements", type=int, default=0, metavar="N",
+                     help="search at sizes halved until no buffer has more elements; 0 (default): the problem's own")
+    one.add_argument("--measure", action="store_true", help="with a GPU: time PyTorch, too, and table fast_p")
+    two = commands.add_parser("check", help="is ModelNew of ANSWER.py the Model of PROBLEM.py?")
+    two.add_argument("problem", type=pathlib.Path, metavar="PROBLEM.py")
+    two.add_argument("answer", type=pathlib.Path, metavar="ANSWER.py")
+    two.add_argument("--output", type=pathlib.Path, help="keeps inputs and results there (default: a temporary folder)")
+    two.add_argument("--gpu", action="store_true", help="run both on the GPU, at the problem's own shapes, too")
+    two.add_argument("--json", action="store_true")
+    for parser_of, mode, seeds in ((one, "eval", 3), (two, "train", 3)):
+        parser_of.add_argument("--mode", choices=("eval", "train"), default=mode,
+                               help="of the modules: eval uses running statistics, train (KernelBench's own) those of the batch "
+                                    "(default: %(default)s)")
+        parser_of.add_argument("--seeds", type=int, default=seeds, help="inputs at each shape (default: %(default)s)")
+        parser_of.add_argument("--seconds", type=int, default=180, help="a process with a problem's source may take (default: %(default)s)")
+        parser_of.add_argument("--memory", type=float, default=8.0, metavar="GIB", help="that it may have (default: %(default)s)")
+    return parser
+
+
+def main() -> int:
+    words = sys.argv[1:]
+    further: list[str] = []
+    if "--" in words:
+        further = words[words.index("--") + 1:]
+        words = words[:words.index("--")]
+    options = arguments().parse_args(words)
+    return kernelbench(options, further) if options.command == "kernelbench" else check(options)
+
+
+if __name__ == "__main__":
+    sys.exit(run_main(main))

@@ -1,0 +1,1 @@
+"""Problems in KernelBench's form: loaded in limited processes, lowered to naive CUDA kernels, checked, searched, tabled."""

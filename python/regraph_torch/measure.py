@@ -1,0 +1,24 @@
+"""Times of PyTorch on a GPU, eager and compiled, by a child in the way in which regraph-search times kernels."""
+
+from __future__ import annotations
+
+import pathlib
+import subprocess
+import sys
+from typing import Any
+
+from regraph_torch import child
+from regraph_torch.errors import Lacking
+
+
+def need_gpu() -> None:
+    """Lacking: PyTorch sees no GPU."""
+    probe = subprocess.run([sys.executable, "-c", "import torch; print(torch.cuda.is_available())"], capture_output=True, text=True, check=False)
+    if probe.stdout.strip() != "True":
+        raise Lacking("--measure needs a GPU that PyTorch can use; without --measure times are predicted")
+
+
+def pytorch_times(path: pathlib.Path, folder: pathlib.Path, mode: str, limits: child.Limits) -> dict[str, Any]:
+    """{"eager": {"seconds", "low", "high", "samples"}, "compiled": ...}, or {"trouble": ...}."""
+    answer = child.ask("measure_child", {"source": path.read_text(encoding="utf-8"), "mode": mode}, folder, limits, gpu=True)
+    return answer.content if answer.content is not None else {"trouble": answer.trouble}

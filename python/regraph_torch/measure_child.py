@@ -1,0 +1,62 @@
+"""In a child with a GPU: how long a problem's model takes, eager and compiled. Needs torch."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import statistics
+import sys
+from collections.abc import Callable
+from typing import Any
+
+WARM_UPS = 3
+MOST_SAMPLES, FEWEST_SAMPLES = 200, 5
+GPU_SECONDS = 0.6
+
+
+def main() -> None:
+    request = json.load(sys.stdin)
+    from regraph_torch.confine import confine
+    confine(request["folder"], request["memory_bytes"], request["seconds"], devices=True)
+    import torch
+    from regraph_torch.trace_child import build, load
+    # fp32 products as fp32, as the kernels compute them.
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = False
+    torch.manual_seed(1)
+    answer: dict[str, Any] = {"gpu": torch.cuda.get_device_name(0), "torch": torch.__version__}
+    try:
+        names = load(request["source"])
+        model = build(names, request["mode"]).cuda()
+        inputs = [one.cuda() if isinstance(one, torch.Tensor) else one for one in names["get_inputs"]()]
+        with torch.no_grad():
+            answer["eager"] = timed(lambda: model(*inputs))
+            compiled = torch.compile(model)
+            answer["compiled"] = timed(lambda: compiled(*inputs))
+    except Exception as error:  # noqa: BLE001  (whatever the problem's source raises)
+        answer["trouble"] = f"{type(error).__name__}: {str(error)[:300]}"
+    pathlib.Path(request["folder"], "answer.json").write_text(json.dumps(answer))
+    sys.stdout.flush()
+    os._exit(0)
+
+
+def timed(call: Callable[[], Any]) -> dict[str, Any]:
+    """Median seconds with a swept L2: events around the call, after reading twice the L2's size."""
+    import torch
+    for _ in range(WARM_UPS):
+        call()
+    torch.cuda.synchronize()
+    l2 = torch.cuda.get_device_properties(0).L2_cache_size
+    sweep = torch.empty(max(2 * l2, 64 << 20) // 4, dtype=torch.float32, device="cuda").normal_()
+    samples: list[float] = []
+    while len(samples) < FEWEST_SAMPLES or (len(samples) < MOST_SAMPLES and sum(samples) < GPU_SECONDS):
+        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        sweep.sum()
+        begin.record()
+        call()
+        end.record()
+        end.synchronize()
+        samples.append(begin.elapsed_time(end) / 1e3)
+    samples.sort()
+    return {"seconds": statistics.median(samples), "low": samples[0], "high": samples[(3 * len(samples)) // 4], "samples": len(samples)}

@@ -1,0 +1,338 @@
+"""Problems in KernelBench's form: everything that needs no PyTorch, and what does where it is there."""
+
+import array
+import json
+import math
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+from support import PYTHON, lacking
+
+import regraph_bench
+import traces
+from regraph_torch import answers, child, comparison, graph, npy, problem, sizes, tables, tools, variants
+from regraph_torch.errors import BadInput, Lacking, Refused, run_main
+from regraph_torch.lower import lower
+
+NO_TORCH = lacking(("torch",))
+PROGRAMS = pathlib.Path(os.environ.get("REGRAPH_PROGRAMS", "/nowhere"))
+NO_PROGRAMS = "" if (PROGRAMS / "regraph-run").exists() else "REGRAPH_PROGRAMS does not say where regraph-run is"
+
+
+def lowered(make, *at):
+    made = traces.at_sizes(make, *at)
+    return lower(graph.merge(made, [one["constants"] for one in made]), "made by a test")
+
+
+def tensor(shape, values, name="float32"):
+    return npy.Tensor(name, tuple(shape), array.array(npy.TYPES[name][1], values))
+
+
+class Files(unittest.TestCase):
+    def test_what_is_written_is_read(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "x.npy")
+            npy.write(path, "float32", (2, 3), array.array("f", range(6)).tobytes())
+            found = npy.read(path)
+            self.assertEqual((found.type, found.shape, list(found.values)), ("float32", (2, 3), [0, 1, 2, 3, 4, 5]))
+            npy.write(path, "int64", (), array.array("q", [7]).tobytes())
+            self.assertEqual(npy.read(path).shape, ())
+
+    def test_damaged_files_are_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "x.npy")
+            npy.write(path, "float32", (4,), b"\0" * 12)
+            for content in (b"", b"no file", path.read_bytes(), b"\x93NUMPY\x01\x00\x05\x00{'de'"):
+                path.write_bytes(content)
+                with self.assertRaises(npy.Damaged):
+                    npy.read(path)
+
+
+class Comparison(unittest.TestCase):
+    def test_rounding_is_no_difference_and_zeros_are(self):
+        values = [random.Random(1).uniform(-1, 1) for _ in range(100)]
+        expected = tensor((100,), values)
+        self.assertEqual(comparison.difference(tensor((100,), [one * (1 + 1e-6) for one in values]), expected), "")
+        # allclose with an absolute tolerance of 1e-4 takes zeros for softmax's small results.
+        small = tensor((100,), [1e-6 * one for one in values])
+        self.assertNotEqual(comparison.difference(tensor((100,), [0.0] * 100), small), "")
+
+    def test_shapes_types_and_what_is_not_finite_count(self):
+        self.assertIn("shape", comparison.difference(tensor((2,), [1, 2]), tensor((1, 2), [1, 2])))
+        self.assertIn("int64", comparison.difference(tensor((1,), [1], "int64"), tensor((1,), [1])))
+        self.assertIn("element 1", comparison.difference(tensor((2,), [1, math.nan]), tensor((2,), [1, 2])))
+        self.assertEqual(comparison.difference(tensor((2,), [1, math.nan]), tensor((2,), [1, math.nan])), "")
+        self.assertIn("element 0", comparison.difference(tensor((1,), [3], "int64"), tensor((1,), [4], "int64")))
+
+
+class Sizes(unittest.TestCase):
+    def test_texts_are_those_of_the_values(self):
+        n = sizes.Size("n", (100, 37))
+        for made, text, values in ((sizes.add(n, -3), "n - 3", (97, 34)), (sizes.add(sizes.add(n, -3), 1), "n - 2", (98, 35)),
+                                   (sizes.add(sizes.divided(sizes.add(n, -3), 2), 1), "(n - 3) / 2 + 1", (49, 18)),
+                                   (sizes.times(n, sizes.number(1, 2)), "n", (100, 37)), (sizes.times(n, n), "n * n", (10000, 1369)),
+                                   (sizes.times(sizes.add(n, 1), n), "(n + 1) * n", (10100, 1406))):
+            self.assertEqual((made.text, made.values), (text, values))
+            self.assertEqual(tuple(problem._evaluated(text, {"n": one}) for one in n.values), values)
+
+    def test_names_are_the_modules_and_never_taken_ones(self):
+        table = sizes.SymbolTable([{"int": 64, "x": 65, "rows": 66}, {"int": 7, "x": 8, "rows": 9}], {"x"})
+        self.assertEqual([table.size(one).text for one in ((64, 7), (65, 8), (66, 9), (70, 3), (5, 5))], ["int_", "x_", "rows", "d3", "5"])
+
+    def test_sizes_are_halved_down_to_what_was_asked_for(self):
+        found = problem.shrunk({"rows": 4096, "columns": 393216}, [["rows", "columns"]], 1 << 24)
+        self.assertEqual(found, {"rows": 4096, "columns": 3072})
+        self.assertEqual(problem.shrunk({"n": 100}, [["n * n"]], 0), {"n": 100})
+
+
+class Variants(unittest.TestCase):
+    SOURCE = "import os\nN = 2048 * 2\nM: int = 512\nkernel = 3\nhalf = N // 2\na, b = 64, 7\nshape = (4096,)\ntext = 'N = 5'\nflag = True\n"
+
+    def test_constants_are_found(self):
+        self.assertEqual(variants.constants_of(self.SOURCE), {"N": 4096, "M": 512, "kernel": 3, "a": 64, "b": 7, "shape0": 4096})
+
+    def test_only_large_constants_are_replaced(self):
+        found = {}
+        exec(variants.replaced(self.SOURCE, {"N": 37, "a": 29, "shape0": 31}), found)
+        self.assertEqual([found[name] for name in ("N", "half", "a", "b", "kernel", "shape", "text")], [37, 18, 29, 7, 3, (31,), "N = 5"])
+
+    def test_the_first_is_the_problem_as_it_is(self):
+        found = variants.variants(self.SOURCE)
+        self.assertEqual((found[0].name, found[0].source), ("full", self.SOURCE))
+        small = {}
+        exec(next(one.source for one in found if one.name == "odd"), small)
+        self.assertEqual(len({small["N"], small["M"], small["a"], small["shape"][0]}), 4)
+        self.assertNotIn("odd", [one.name for one in variants.variants("k = 3\n")])
+
+
+class Lowering(unittest.TestCase):
+    def test_a_product_is_a_loop_in_a_thread_an_element(self):
+        found = lowered(traces.product, {"m": 512, "n": 1024, "k": 256}, {"m": 37, "n": 29, "k": 43})
+        self.assertIn("__global__ void matmul_kernel(const float* a, const float* b, float* out, int m, int k, int n) {", found.source)
+        self.assertIn("sum += a[row * k + k2] * b[k2 * n + column];", found.source)
+        self.assertIn("a: {dir: in, shape: [m, k]}", found.manifest)
+        self.assertIn('launch: {block: [32, 8], grid: ["cdiv(n, bx)", "cdiv(m, by)"]}', found.manifest)
+        self.assertIn("tests:\n  - {m: 37, k: 43, n: 29}", found.manifest)
+        self.assertEqual(found.sizes[0], {"m": 512, "n": 1024, "k": 256})
+
+    def test_softmax_is_loops_over_a_row(self):
+        found = lowered(traces.softmax, {"rows": 512, "columns": 1024}, {"rows": 37, "columns": 29})
+        self.assertEqual(found.source.count("for ("), 3)
+        self.assertIn("out[row * columns + column] = expf(x[row * columns + column] - largest) / sum;", found.source)
+
+    def test_windows_check_bounds_where_there_is_padding(self):
+        found = lowered(traces.convolution, {"batch": 64, "side": 224}, {"batch": 19, "side": 21})
+        self.assertIn("if (in_h >= 0 && in_h < side && in_w >= 0 && in_w < side) {", found.source)
+        self.assertIn('out: {dir: out, shape: [batch, 8, "(side - 1) / 2 + 1", "(side - 1) / 2 + 1"]}', found.manifest)
+
+    def test_a_reduction_over_everything_is_several_launches(self):
+        found = lowered(traces.squared_error, {"rows": 512, "columns": 1024}, {"rows": 37, "columns": 29})
+        self.assertEqual(found.kernels, 2)
+        self.assertIn("kernel: mse_loss_kernel\n", found.manifest)
+        self.assertIn("partial0: {type: float, shape: [rows]}", found.manifest)
+
+    def test_a_scan_from_the_end_writes_from_the_end(self):
+        found = lowered(traces.running_sum, {"rows": 512, "columns": 1024}, {"rows": 37, "columns": 29})
+        self.assertIn("running += x[row * columns + (columns - 1 - column)];", found.source)
+        self.assertIn("out[row * columns + (columns - 1 - column)] = running;", found.source)
+
+    def test_refusals_say_why(self):
+        at = ({"batch": 64, "side": 224}, {"batch": 19, "side": 21})
+        self.assert_refused("two operators: conv2d, then max_pool2d", traces.convolution_and_pool, *at)
+
+        def unknown(n):
+            return traces.trace([traces.user("x", (n,))], [traces.node("sort", "sort.default", {"self": traces.ref("x")}, (n,)),
+                                                          traces.node("fft", "fft_fft.default", {"self": traces.ref("sort")}, (n,))])
+        self.assert_refused("not lowered: sort, fft_fft", unknown, {"n": 64}, {"n": 37})
+
+        def integers(n):
+            return traces.trace([traces.user("x", (n,), "int64")], [
+                traces.node("relu", "relu.default", {"self": traces.ref("x")}, (n,), dtype="int64")])
+        self.assert_refused("relu of int64", integers, {"n": 64}, {"n": 37})
+
+        def training(n):
+            return traces.trace([traces.user("x", (n,))], [
+                traces.node("d", "dropout.default", {"input": traces.ref("x"), "p": 0.5, "train": True}, (n,))])
+        self.assert_refused("dropout in training mode", training, {"n": 64}, {"n": 37})
+
+    def assert_refused(self, words, make, *at):
+        with self.assertRaises(Refused) as caught:
+            lowered(make, *at)
+        self.assertIn(words, str(caught.exception))
+
+    def test_what_is_another_computation_at_a_small_size_is_left_out(self):
+        full, small = traces.at_sizes(traces.softmax, {"rows": 512, "columns": 1024}, {"rows": 37, "columns": 29})
+        other = traces.product(8, 8, 8) | {"constants": {}}
+        _, kept = problem.merged([full, other, small])
+        self.assertEqual([one["nodes"][0]["op"] for one in kept], ["aten.softmax.int"] * 2)
+
+
+@unittest.skipIf(NO_PROGRAMS, NO_PROGRAMS)
+class LoweredKernels(unittest.TestCase):
+    """Kernels made of traces, on the interpreter, against loops in Python."""
+
+    def run_kernel(self, make, full, small, inputs, expected, output_type="float32"):
+        found = lowered(make, full, small)
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "kernel.cu").write_text(found.source)
+            (folder / "kernel.regraph.yaml").write_text(found.manifest)
+            for one, (type_name, shape, values) in {**inputs, "expected": expected}.items():
+                npy.write(folder / f"{one}.npy", type_name, shape, array.array(npy.TYPES[type_name][1], values).tobytes())
+            agreement = tools.compare_with_pytorch(tools.Programs(str(PROGRAMS / "regraph-run"), ""), folder / "kernel.cu", found.output,
+                                                   [(found.sizes[1], [folder])], 120)
+        self.assertEqual(agreement.trouble, "", found.source)
+        self.assertEqual(agreement.cases, 1)
+
+    def test_product(self):
+        draw = random.Random(1)
+        a, b = ([draw.uniform(-1, 1) for _ in range(count)] for count in (5 * 7, 7 * 6))
+        made = [sum(a[i * 7 + k] * b[k * 6 + j] for k in range(7)) for i in range(5) for j in range(6)]
+        self.run_kernel(traces.product, {"m": 64, "n": 96, "k": 128}, {"m": 5, "n": 6, "k": 7},
+                        {"a": ("float32", (5, 7), a), "b": ("float32", (7, 6), b)}, ("float32", (5, 6), made))
+
+    def test_group_norm(self):
+        draw = random.Random(2)
+        x, gain = [draw.uniform(-1, 1) for _ in range(2 * 8 * 9)], [draw.uniform(0.5, 1.5) for _ in range(8)]
+        made = []
+        for start in range(0, len(x), 18):
+            part = x[start:start + 18]
+            mean = sum(part) / 18
+            scale = 1 / math.sqrt(sum((one - mean) ** 2 for one in part) / 18 + 1e-5)
+            made += [(one - mean) * scale * gain[(start + k) // 9 % 8] for k, one in enumerate(part)]
+        self.run_kernel(traces.group_norm, {"batch": 64, "channels": 32, "side": 48}, {"batch": 2, "channels": 8, "side": 3},
+                        {"x": ("float32", (2, 8, 3, 3), x), "g": ("float32", (8,), gain)}, ("float32", (2, 8, 3, 3), made))
+
+    def test_cross_entropy(self):
+        draw = random.Random(3)
+        x, targets = [draw.uniform(-1, 1) for _ in range(6 * 5)], [draw.randrange(5) for _ in range(6)]
+        terms = [math.log(sum(math.exp(one) for one in x[row * 5:row * 5 + 5])) - x[row * 5 + targets[row]] for row in range(6)]
+        self.run_kernel(traces.cross_entropy, {"rows": 64, "classes": 96}, {"rows": 6, "classes": 5},
+                        {"x": ("float32", (6, 5), x), "t": ("int64", (6,), targets)}, ("float32", (), [sum(terms) / 6]))
+
+
+class Children(unittest.TestCase):
+    def test_a_confined_process_writes_in_its_folder_alone(self):
+        with tempfile.TemporaryDirectory() as inside, tempfile.TemporaryDirectory() as outside:
+            text = ("import sys, socket; sys.path.insert(0, sys.argv[1])\nfrom regraph_torch.confine import confine\n"
+                    "had = confine(sys.argv[2], 1 << 30, 60)\nopen(sys.argv[2] + '/a', 'w').write('x')\n"
+                    "try: open(sys.argv[3] + '/a', 'w'); wrote = True\nexcept OSError: wrote = False\n"
+                    "try: bytearray(2 << 30); grew = True\nexcept MemoryError: grew = False\n"
+                    "print(had, wrote, grew)")
+            run = subprocess.run([sys.executable, "-c", text, str(PYTHON), inside, outside], capture_output=True, text=True, check=False)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            if "'files'" not in run.stdout:
+                self.skipTest("this kernel has no Landlock of version 3")
+            self.assertIn("False False", run.stdout)
+
+    @unittest.skipIf(NO_TORCH, NO_TORCH)
+    def test_what_ends_or_hangs_costs_its_process_alone(self):
+        for source, words in (("import os; os._exit(7)\n", "exit code 7"), ("while True: pass\n", "more than 20 s"),
+                              ("import no_such_module\n", "no_such_module"), ("x = [0] * (1 << 40)\n", "MemoryError")):
+            with tempfile.TemporaryDirectory() as folder, self.subTest(source):
+                traces_of, said = problem.trace(source, pathlib.Path(folder), problem.Options(limits=child.Limits(seconds=20)))
+                self.assertEqual(traces_of, [])
+                self.assertIn(words, said["trouble"])
+
+
+def row(name, stage="searched", method="measured", seconds=1e-3, eager=None, **more):
+    return {"problem": name, "stage": stage, "sizes": {"n": 4}, "searched_sizes": {"n": 4}, "check": {"cases": 2, "worst": 0.0, "trouble": ""},
+            "search": {"status": "improved", "method": method, "speedup": 2.0, "seconds": seconds, "naive_seconds": 2 * seconds, "steps": ["window"]},
+            **({"pytorch": {"eager": {"seconds": eager}}} if eager else {})} | more
+
+
+class Tables(unittest.TestCase):
+    def test_fast_p_counts_problems_without_an_answer(self):
+        self.assertEqual(tables.fast_p([2.5, 1.0, None, 0.6], 1.0), 0.25)
+        self.assertEqual(tables.fast_p([2.5, 1.0, None, 0.6], 0.0), 0.75)
+        self.assertEqual(tables.fast_p([], 1.0), 0.0)
+        rows = [row("a", eager=2.5e-3), row("b", eager=0.5e-3), {"problem": "c", "stage": "loaded", "reason": "two operators: a, then b"}]
+        found = tables.summary(rows)
+        self.assertAlmostEqual(found["fast_p"]["eager"]["1.0"], 1 / 3)
+        self.assertEqual(found["fast_p"]["compiled"]["0.0"], 0.0)
+        self.assertIn("| PyTorch eager | 66.7 % | 33.3 % | 33.3 % | 33.3 % | 33.3 % | 33.3 % |", tables.markdown(rows))
+
+    def test_predictions_are_called_so_and_give_no_fast_p(self):
+        text = tables.markdown([row("a", method="predicted", eager=1.0)])
+        self.assertNotIn("fast_p", text)
+        self.assertIn("Predicted gain over the naive kernel, which is no comparison with PyTorch: 2x", text)
+
+    def test_a_wrong_answer_is_no_answer(self):
+        rows = [row("a", stage="wrong", eager=1.0, reason="the answer: element 0 is 1, expected 2")]
+        self.assertNotIn("fast_p", tables.summary(rows))
+        self.assertIn("the answer is wrong", tables.markdown(rows))
+
+    def test_both_files_are_written(self):
+        with tempfile.TemporaryDirectory() as folder:
+            tables.write([row("a", method="predicted")], pathlib.Path(folder), {})
+            found = json.loads(pathlib.Path(folder, "results.json").read_text())
+            self.assertEqual((found["schema"], found["summary"]["searched"]), ("regraph-kernelbench/1", 1))
+
+
+class Commands(unittest.TestCase):
+    def test_problems_come_in_the_order_of_their_numbers(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("10_b.py", "9_a.py", "notes.txt", "z.py"):
+                pathlib.Path(folder, name).touch()
+            self.assertEqual([one.name for one in regraph_bench.problem_files([pathlib.Path(folder)], [])], ["9_a.py", "10_b.py", "z.py"])
+            self.assertEqual([one.name for one in regraph_bench.problem_files([pathlib.Path(folder)], ["9*"])], ["9_a.py"])
+            with self.assertRaises(BadInput):
+                regraph_bench.problem_files([pathlib.Path(folder)], ["nothing"])
+
+    def test_without_pytorch_one_message_says_how_to_get_it(self):
+        with mock.patch("importlib.util.find_spec", return_value=None), self.assertRaises(Lacking) as caught:
+            regraph_bench.need_torch()
+        self.assertIn("pip install torch", str(caught.exception))
+
+    def test_missing_programs_and_files_have_their_exit_codes(self):
+        def ends_with(error):
+            def main():
+                raise error
+            with mock.patch("sys.stderr"):
+                return run_main(main)
+        self.assertEqual((ends_with(BadInput("x")), ends_with(Lacking("x"))), (2, 5))
+        with self.assertRaises(Lacking):
+            tools.find_programs(pathlib.Path("/nowhere"))
+
+
+@unittest.skipIf(NO_TORCH, NO_TORCH)
+class Answers(unittest.TestCase):
+    """Answers that cheat, and whether KernelBench's rule, applied as its harness does, lets them pass."""
+    RELU = "import torch\nfrom torch import nn\nclass Model(nn.Module):\n  def forward(self, x):\n    return torch.relu(x)\nn = 4096\n" \
+           "def get_inputs():\n  return [torch.rand(n)]\ndef get_init_inputs():\n  return []\n"
+    HEAD = "import torch\nfrom torch import nn\nKEPT = {}\nclass ModelNew(nn.Module):\n  def forward(self, x):\n    "
+
+    def judge(self, body):
+        with tempfile.TemporaryDirectory() as folder:
+            problem_file, answer = pathlib.Path(folder, "p.py"), pathlib.Path(folder, "a.py")
+            problem_file.write_text(self.RELU)
+            answer.write_text(self.HEAD + body + "\n")
+            return answers.judge(problem_file, answer, None, "train", 2, child.Limits(seconds=120), False)
+
+    def test_tricks(self):
+        for body, equal, theirs, words in (
+                ("return x.clamp(min=0)", True, True, ""),
+                ("return x.clone()", False, True, "inputs of both signs"),  # get_inputs has no negative numbers
+                ("return torch.zeros_like(x)", False, False, "the same for all inputs"),
+                ("return KEPT.setdefault(x.data_ptr(), torch.relu(x))", False, None, "inputs of both signs"),
+                ("return x.relu_()", False, True, "changes its inputs"),
+                ("KEPT.setdefault(0, torch.empty_like(x)).copy_(torch.relu(x)); return KEPT[0]", False, True, "changes an earlier result"),
+                ("torch.allclose = lambda *a, **k: True; return x * 2", False, True, "element"),
+                ("return torch.relu(x)[:1]", False, False, "shape"),
+                ("raise SystemExit(0)", False, False, "could not be judged")):
+            with self.subTest(body):
+                found = self.judge(body)
+                self.assertEqual(found["equal"], equal, found)
+                if theirs is not None:
+                    self.assertEqual(found["theirs"]["passes"], theirs, found)
+                self.assertIn(words, " ".join(found["reasons"]))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,75 @@
+"""Traces as a child with PyTorch writes them, by hand: what lowering is tested on without PyTorch."""
+
+
+def ref(name):
+    return {"ref": name}
+
+
+def many(*values):
+    return {"list": list(values)}
+
+
+def user(name, shape, dtype="float32", kind="user"):
+    return {"name": name, "kind": kind, "target": name, "init": "", "shape": list(shape), "dtype": dtype}
+
+
+def node(name, op, args, *outputs, dtype="float32"):
+    return {"name": name, "op": f"aten.{op}", "args": args, "outputs": [{"shape": list(one), "dtype": dtype} for one in outputs]}
+
+
+def trace(inputs, nodes, constants=None, outputs=None):
+    return {"name": "full", "inputs": inputs, "nodes": nodes, "outputs": outputs or [nodes[-1]["name"]], "constants": constants or {}}
+
+
+def at_sizes(make, *sizes):
+    """The traces of `make`, a function of sizes by name, whose names are the module's constants."""
+    return [make(**one) | {"constants": one} for one in sizes]
+
+
+def softmax(rows, columns):
+    return trace([user("x", (rows, columns))],
+                 [node("softmax", "softmax.int", {"self": ref("x"), "dim": -1, "dtype": None}, (rows, columns))])
+
+
+def product(m, n, k):
+    return trace([user("a", (m, k)), user("b", (k, n))], [node("matmul", "matmul.default", {"self": ref("a"), "other": ref("b")}, (m, n))])
+
+
+def convolution(batch, side):
+    out = (side + 2 - 3) // 2 + 1
+    return trace([user("x", (batch, 3, side, side)), user("w", (8, 3, 3, 3), kind="parameter")],
+                 [node("conv2d", "conv2d.default", {"input": ref("x"), "weight": ref("w"), "bias": None, "stride": many(2, 2), "padding": many(1, 1),
+                                                    "dilation": many(1, 1), "groups": 1}, (batch, 8, out, out))])
+
+
+def convolution_and_pool(batch, side):
+    made = convolution(batch, side)
+    out = (side + 2 - 3) // 2 + 1
+    made["nodes"].append(node("pool", "max_pool2d.default", {"self": ref("conv2d"), "kernel_size": many(2, 2), "stride": many(),
+                                                             "padding": many(0, 0), "dilation": many(1, 1), "ceil_mode": False}, (batch, 8, out // 2, out // 2)))
+    return made | {"outputs": ["pool"]}
+
+
+def squared_error(rows, columns):
+    return trace([user("x", (rows, columns)), user("y", (rows, columns))],
+                 [node("mse_loss", "mse_loss.default", {"self": ref("x"), "target": ref("y"), "reduction": 1}, ())])
+
+
+def running_sum(rows, columns):
+    shape = (rows, columns)
+    return trace([user("x", shape)], [node("flip", "flip.default", {"self": ref("x"), "dims": many(1)}, shape),
+                                      node("cumsum", "cumsum.default", {"self": ref("flip"), "dim": 1, "dtype": None}, shape),
+                                      node("flip_1", "flip.default", {"self": ref("cumsum"), "dims": many(1)}, shape)])
+
+
+def cross_entropy(rows, classes):
+    return trace([user("x", (rows, classes)), user("t", (rows,), "int64")],
+                 [node("loss", "cross_entropy_loss.default", {"self": ref("x"), "target": ref("t"), "weight": None, "reduction": 1,
+                                                              "ignore_index": -100, "label_smoothing": 0.0}, ())])
+
+
+def group_norm(batch, channels, side):
+    shape = (batch, channels, side, side)
+    return trace([user("x", shape), user("g", (channels,), kind="parameter")],
+                 [node("norm", "group_norm.default", {"input": ref("x"), "num_groups": 4, "weight": ref("g"), "bias": None, "eps": 1e-5,
+                                                      "cudnn_enabled": False}, shape)])
