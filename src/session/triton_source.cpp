@@ -101,7 +101,7 @@ class DivisibleChooser {
   DivisibleChooser(triton::KernelText& text, Problem& problem) : text_(text), problem_(problem) {}
 
   std::vector<Symbols> run() {
-    const std::vector<Symbols> derived = problem_.tests;
+    std::vector<Symbols> derived = problem_.tests;
     if (!text_.divisible.empty()) return {};
     for (const triton::TypedParameter& parameter : text_.parameters) {
       const bool aligned = problem_.assume.align % triton::kDivisor == 0;

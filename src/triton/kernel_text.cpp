@@ -233,7 +233,7 @@ std::string KernelText::text() const {
   for (const TypedParameter& parameter : parameters)
     types.push_back(fmt::format("{}: \"{}\"", parameter.name, type_name(parameter)));
   for (const auto& [name, value] : constants)
-    values.push_back(name + ": " + value);
+    values.push_back(fmt::format("{}: {}", name, value));
   std::string result = fmt::format("{}\n#   kernel: {}\n#   signature: {{{}}}\n", kHeading, kernel,
                                    fmt::join(types, ", "));
   if (!values.empty()) result += fmt::format("#   constants: {{{}}}\n", fmt::join(values, ", "));
@@ -244,7 +244,7 @@ std::string KernelText::text() const {
     result += fmt::format("#   divisible: [{}]\n", fmt::join(divisible, ", "));
   std::vector<std::string> passed;
   for (const auto& [name, expression] : arguments)
-    passed.push_back(name + ": " + yaml_text(expression));
+    passed.push_back(fmt::format("{}: {}", name, yaml_text(expression)));
   if (!passed.empty()) result += fmt::format("#   arguments: {{{}}}\n", fmt::join(passed, ", "));
   std::vector<std::string> lists;
   for (const auto& [name, tried] : choices)

@@ -50,17 +50,17 @@ args:
 class Triton : public test::SearchProgram {
  protected:
   void SetUp() override {
-    if (const char* python = std::getenv("REGRAPH_TRITON_PYTHON")) {
-      python_ = python;
+    if (const char* named = std::getenv("REGRAPH_TRITON_PYTHON")) {
+      python = named;
     } else {
-      python_ = std::string(REGRAPH_SOURCE_DIR) + "/.triton/bin/python";
+      python = std::string(REGRAPH_SOURCE_DIR) + "/.triton/bin/python";
     }
-    if (!std::filesystem::exists(python_))
+    if (!std::filesystem::exists(python))
       GTEST_SKIP() << "there is no Triton: tools/setup --triton installs it";
-    set_environment("REGRAPH_TRITON_PYTHON=" + python_);
+    set_environment("REGRAPH_TRITON_PYTHON=" + python);
     file("total.regraph.yaml", kManifest);
   }
-  std::string python_;
+  std::string python;
 };
 
 TEST_F(Triton, AKernelIsSearchedAndItsAnswerIsAnInput) {

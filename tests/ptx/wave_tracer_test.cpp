@@ -20,6 +20,10 @@ class WaveTracerTest : public testing::Test {
     arguments.grid = {static_cast<std::uint32_t>(elements / 256), 1, 1};
     arguments.block = {256, 1, 1};
     arguments.parameters = parameters.add(elements).bytes();
+    take_slice();
+  }
+
+  void take_slice() {
     slice = *decode(program->code().module, program->code().function->name,
                     *address_slice(program->code()));
     launch_memory = *make_launch_memory(*slice, arguments, memory, nullptr);
@@ -93,6 +97,49 @@ TEST_F(WaveTracerTest, TheEarliestFailureIsTold) {
     EXPECT_EQ(wave.error().kernel_fault.kind, FaultKind::out_of_bounds);
     EXPECT_EQ(wave.error().kernel_fault.block.x, 10U);
   }
+}
+
+// Behind the last of a pipeline's tiles lanes copy nothing, from wherever.
+TEST_F(WaveTracerTest, ACopyOfNoBytesAccessesNothing) {
+  constexpr int kCopied = 8;
+  program = load_or_die(R"ptx(
+.version 8.4
+.target sm_90
+.address_size 64
+.visible .entry copies(.param .u64 from)
+{
+  .reg .pred %p<2>;
+  .reg .b32 %r<6>;
+  .reg .b64 %rd<4>;
+  .shared .align 16 .b8 tile[512];
+  ld.param.u64 %rd1, [from];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd2, %r1, 16;
+  add.s64 %rd3, %rd1, %rd2;
+  shl.b32 %r2, %r1, 4;
+  mov.u32 %r3, tile;
+  add.s32 %r4, %r3, %r2;
+  setp.lt.u32 %p1, %r1, 8;
+  selp.b32 %r5, 16, 0, %p1;
+  cp.async.cg.shared.global [%r4], [%rd3], 16, %r5;
+  cp.async.commit_group;
+  cp.async.wait_group 0;
+  ret;
+}
+)ptx",
+                        "copies");
+  Parameters parameters;
+  parameters.add(*memory.allocate("from", kCopied * 16, BufferAccess::read_only));
+  arguments.grid = {1, 1, 1};
+  arguments.block = {32, 1, 1};
+  arguments.parameters = parameters.bytes();
+  take_slice();
+  ThreadBudget none;
+  WaveTracer tracer(*sliced, none);
+  const auto traced = tracer.trace(0, 1);
+  ASSERT_TRUE(traced) << traced.error().error.message;
+  ASSERT_EQ(traced->blocks.size(), 1U);
+  EXPECT_EQ(lines_of(traced->blocks[0]).size(), 1U);  // 8 lanes of 16 bytes: 128 bytes
 }
 
 }  // namespace
