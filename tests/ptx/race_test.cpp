@@ -76,6 +76,21 @@ TEST(RaceTest, EqualValuesAreNoRace) {
   expect_clean(kStore + kBarrier + kLoadOtherWarp + "st.shared.u32 [%r3], %r1;");
 }
 
+// As when lanes add the same terms in two orders, and all of them store the sum.
+TEST(RaceTest, LanesOfOneStoreMayDifferByRounding) {
+  const auto store = [](const std::string& step) {
+    return "and.b32 %r9, %r1, 1;\nmad.lo.s32 %r9, %r9, " + step +
+           ", 0x3F800000;\nst.shared.u32 [flag], %r9;\n";
+  };
+  EXPECT_TRUE(run_body(store("3"), 1, 32).ok());
+  EXPECT_EQ(name(run_body(store("64"), 1, 32).fault.kind), "data_race");
+  // Two warps do not store by one instruction, nor does a lane twice.
+  EXPECT_EQ(name(run_body(store("3"), 1, 64).fault.kind), "data_race");
+  EXPECT_EQ(name(run_body(store("3") + "xor.b32 %r9, %r9, 1;\nst.shared.u32 [flag], %r9;\n", 1, 32)
+                     .fault.kind),
+            "data_race");
+}
+
 TEST(RaceTest, StrongAccessesDoNotRace) {
   expect_clean("setp.ne.u32 %p, %r1, 0;\n@%p bra GO;\nst.shared.u32 [flag], 0;\nGO:\n" + kBarrier +
                "atom.shared.add.u32 %r9, [flag], %r1;\n" + kBarrier + "ld.shared.u32 %r9, [flag];");

@@ -1,5 +1,7 @@
 #include "ptx/memory/race_detector.h"
 
+#include "ptx/memory/nearly_equal.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -160,6 +162,13 @@ bool RaceDetector::ordered(const Access& earlier, const Current& now, bool earli
                          : earlier.epoch < now.access.epoch;
   }
   return earlier.time <= warps_[now.access.warp].clock[earlier.warp];
+}
+
+bool RaceDetector::is_same_store(const Access& earlier, const Current& now) {
+  const Access& mine = now.access;
+  return earlier.block == mine.block && earlier.warp == mine.warp && earlier.agent == mine.agent &&
+         earlier.instruction == mine.instruction && earlier.time == mine.time &&
+         earlier.epoch == mine.epoch && earlier.exchange == mine.exchange;
 }
 
 bool RaceDetector::check_read(Cell& cell, const Current& now, std::uint64_t address) {
@@ -384,7 +393,9 @@ bool RaceDetector::access(const Record& record, Warp& warp, const SiteInfo& site
       if ((site.atomic || !site.store) && !check_read(cell, now, place)) return false;
       if (!site.store) continue;
       const bool new_value =
-          !plain_store || std::memcmp(at.host + offset, value + offset, width) != 0;
+          !plain_store || (is_same_store(cell.write, now)
+                               ? !nearly_equal(at.host + offset, value + offset, width)
+                               : std::memcmp(at.host + offset, value + offset, width) != 0);
       if (!check_write(cell, now, new_value, place)) return false;
     }
     if (plain_store) std::memcpy(at.host, value, bytes);

@@ -10,7 +10,10 @@
 // Blocks of a launch are ordered by a release in one and an acquire of the same address in a later
 // one, as locks do, whichever of their threads do that; kernels that may order them by fences and
 // strong accesses are not checked across blocks. Writing the value that is there already is no
-// conflict: many correct programs let several threads store the same flag.
+// conflict: many correct programs let several threads store the same flag. Of the lanes of a warp
+// that store to one place by one instruction one does, and which is not said (CUDA C++ Programming
+// Guide, "SIMT Architecture"): where their fp32 values differ by rounding alone that is no conflict
+// either, as when lanes added the same terms in two orders.
 //
 // Asynchronous units (bulk copies, wgmma.mma_async) access memory from when they are asked to until
 // something says that they are done: race_asynchronous.cpp. To vector clocks each is an agent of
@@ -143,6 +146,8 @@ class RaceDetector {
 
   // An access of the warp that happens now, with no lanes yet.
   [[nodiscard]] Current current(const Record& record, Warp& warp) const;
+  // Whether both are of one execution of one instruction by a warp.
+  [[nodiscard]] static bool is_same_store(const Access& earlier, const Current& now);
   [[nodiscard]] bool ordered(const Access& earlier, const Current& now, bool earlier_reads) const;
   bool check_read(Cell& cell, const Current& now, std::uint64_t address);
   bool check_write(Cell& cell, const Current& now, bool new_value, std::uint64_t address);
