@@ -393,9 +393,12 @@ bool RaceDetector::access(const Record& record, Warp& warp, const SiteInfo& site
       if ((site.atomic || !site.store) && !check_read(cell, now, place)) return false;
       if (!site.store) continue;
       const bool new_value =
-          !plain_store || (is_same_store(cell.write, now)
-                               ? !nearly_equal(at.host + offset, value + offset, width)
-                               : std::memcmp(at.host + offset, value + offset, width) != 0);
+          !plain_store || std::memcmp(at.host + offset, value + offset, width) != 0;
+      if (new_value && plain_store && is_same_store(cell.write, now) &&
+          nearly_equal(at.host + offset, value + offset, width)) {
+        cell.write.lanes |= now.access.lanes;
+        continue;
+      }
       if (!check_write(cell, now, new_value, place)) return false;
     }
     if (plain_store) std::memcpy(at.host, value, bytes);
