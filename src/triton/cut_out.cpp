@@ -116,7 +116,8 @@ class DraftMaker {
       if (first.stages > 0) text.stages = first.stages;
     }
     if (launch_ == nullptr || launch_->grid.empty()) {
-      draft_.missing.emplace_back("grid: the launch's number of programs, e.g. [\"cdiv(n, BLOCK)\"]");
+      draft_.missing.emplace_back(
+          "grid: the launch's number of programs, e.g. [\"cdiv(n, BLOCK)\"]");
       return;
     }
     const auto number = [&](const char* key, int& target) {
