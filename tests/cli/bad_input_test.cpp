@@ -234,11 +234,11 @@ TEST_F(BadInput, AnAssertionThatFailsIsQuoted) {
 }
 
 TEST_F(BadInput, InlinePtxThatTheInterpreterLacksIsNamed) {
-  expect_for(kUnusableKernel, {"cannot be interpreted", "mbarrier"},
+  expect_for(kUnusableKernel, {"cannot be interpreted", "barrier.cluster.arrive"},
              "__global__ void scale(const float* in, float* out, int n) {\n"
              "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
              "  if (i < n) out[i] = in[i];\n"
-             "  asm volatile(\"mbarrier.init.shared.b64 [%0], 1;\" :: \"r\"(0));\n}\n");
+             "  asm volatile(\"barrier.cluster.arrive;\");\n}\n");
 }
 
 // --- Sources that attack the machine ---
