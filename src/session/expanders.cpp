@@ -42,7 +42,8 @@ Result<std::shared_ptr<const SessionExpander>, SessionError> make_expander(
     made->triton_ = std::make_unique<triton::TritonExpander>(
         *place.toolchain.compiler, place.opened.device.device.architecture,
         place.toolchain.triton->python, place.toolchain.triton_scripts / "rewrite.py",
-        triton::Permissions{!place.opened.problem.assume.keep_precision});
+        triton::Permissions{!place.opened.problem.assume.keep_precision,
+                            place.opened.problem.assume.reassociate});
     members.push_back(made->triton_.get());
   } else if (kind->rewrites) {
     made->rewriter_ = std::make_unique<rewrite::AstRewriter>(place.opened.problem,

@@ -66,5 +66,21 @@ TEST(ValueProposals, ChoicesOfTheAuthorAreOfferedOnce) {
   EXPECT_FALSE(offers(proposals, "tile(name=BM, value=32)"));
 }
 
+TEST(Assumptions, OtherTilesAddInAnotherOrder) {
+  KernelText text = product();
+  const auto assumed = [&](const char* step) {
+    StepProposal proposal;
+    proposal.step = step;
+    return assumption_of(text, proposal);
+  };
+  EXPECT_EQ(assumed("tile"), "");  // nothing is added
+  text.module += "        total += tl.sum(x, axis=0)\n";
+  EXPECT_NE(assumed("tile").find("reordered"), std::string::npos);
+  EXPECT_NE(assumed("warps").find("reordered"), std::string::npos);
+  EXPECT_EQ(assumed("unmask"), "");
+  EXPECT_EQ(assumed("stages"), "");
+  EXPECT_NE(assumed("dot_precision").find("TF32"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace regraph::triton

@@ -1,10 +1,12 @@
 #include "triton/expand/triton_expander.h"
 
+#include "rewrite/forms/kernel_state.h"
 #include "triton/expand/source_steps.h"
 #include "triton/expand/triton_candidate.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -41,7 +43,21 @@ bool sets_value(const std::string& step) {
   return step == "tile" || step == "constant" || step == "warps" || step == "stages";
 }
 
+// Whether terms are added up whose order a layout decides.
+bool has_sums(const KernelText& text) {
+  constexpr const char* kSums[] = {"sum(",     "dot(",    "dot_scaled(",      "atomic_add(",
+                                   "cumprod(", "reduce(", "associative_scan("};
+  return std::ranges::any_of(
+      kSums, [&](const char* sum) { return text.module.find(sum) != std::string::npos; });
+}
+
 }  // namespace
+
+std::string assumption_of(const KernelText& text, const StepProposal& step) {
+  if (step.step == "dot_precision") return "products round their inputs to TF32";
+  const bool deals_out = step.step == "tile" || step.step == "warps" || step.step == "constant";
+  return deals_out && has_sums(text) ? rewrite::kReordersSums : "";
+}
 
 TritonExpander::TritonExpander(Compiler& compiler, std::string architecture,
                                std::filesystem::path python, std::filesystem::path rewriter,
@@ -65,11 +81,17 @@ std::vector<StepProposal> TritonExpander::propose(const Candidate& candidate,
     if (change.step == "dot_precision" && !permissions_.less_precision) continue;
     proposals.push_back(std::move(change));
   }
+  if (permissions_.reordered_sums) return proposals;
+  std::erase_if(proposals, [&](const StepProposal& one) {
+    return assumption_of(*text, one) == rewrite::kReordersSums;
+  });
   return proposals;
 }
 
 Result<KernelText> TritonExpander::change(const KernelText& text, const StepProposal& proposal,
                                           const Cancellation& cancellation) const {
+  if (!permissions_.reordered_sums && assumption_of(text, proposal) == rewrite::kReordersSums)
+    return refused("sums would be added in another order, which 'reassociate: false' forbids");
   if (sets_value(proposal.step)) return with_value(text, proposal);
   if (proposal.step == "dot_precision" && !permissions_.less_precision)
     return refused("the manifest does not grant shorter inputs ('assume: {precision: ...}')");
@@ -85,8 +107,11 @@ Result<Candidate> TritonExpander::apply(const Candidate& candidate, const StepPr
   if (!text) return text.error();
   auto changed = change(*text, proposal, cancellation);
   if (!changed) return changed.error();
-  auto made =
-      make_candidate(compiler_, *changed, architecture_, candidate.assumptions, cancellation);
+  std::vector<std::string> assumptions = candidate.assumptions;
+  const std::string assumed = assumption_of(*text, proposal);
+  if (!assumed.empty() && std::ranges::find(assumptions, assumed) == assumptions.end())
+    assumptions.insert(std::ranges::upper_bound(assumptions, assumed), assumed);
+  auto made = make_candidate(compiler_, *changed, architecture_, assumptions, cancellation);
   if (!made && made.error().code == ErrorCode::compile)
     return refused("it does not compile: " + made.error().message);
   return made;

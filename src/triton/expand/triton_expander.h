@@ -17,6 +17,7 @@ namespace regraph::triton {
 // What the user permits to steps that change results beyond rounding in another order.
 struct Permissions {
   bool less_precision = false;  // products of shorter inputs
+  bool reordered_sums = true;   // another order of floating-point sums
 };
 
 // Every candidate it makes was compiled. Thread-safe.
@@ -48,6 +49,10 @@ class TritonExpander final : public Expander {
 // Whether the constant is the extent of a tile that any power of two may be: it occurs in the grid
 // or as the stride of a loop, so that programs or turns make up for it.
 [[nodiscard]] bool is_tile(const KernelText& text, const std::string& constant);
+
+// What a candidate relies on after the step beyond what `text` did; empty: nothing. A tile or warps
+// of another size add in another order.
+[[nodiscard]] std::string assumption_of(const KernelText& text, const StepProposal& step);
 
 // Steps that set a constant, the warps or the stages: values next to the present ones, then those
 // of the text's choices.
