@@ -1,6 +1,6 @@
 // Every product of mma.sync against plain products, element by element: random small integers,
 // whose sums are exact in all types, and random values, whose sums are near.
-#include "ptx/matrix_test_support.h"
+#include "ptx/matrix_shapes.h"
 
 #include <array>
 #include <cmath>
@@ -8,16 +8,6 @@
 
 namespace regraph::ptx {
 namespace {
-
-struct Shape {
-  std::string name;  // m16n8k16
-  std::string a;
-  std::string b;
-  std::string sum;
-  int rows;
-  int depth;
-  std::string modifier;  // .satfinite
-};
 
 // Which element a lane's value is, as the PTX ISA's tables have it: "Matrix Fragments for
 // mma.m16n8k*".
@@ -74,13 +64,6 @@ void append(std::vector<std::uint64_t>& words, const Matrix& matrix, const std::
   }
 }
 
-std::string list(const std::string& name, int first, int count) {
-  std::string text = "{";
-  for (int i = 0; i < count; ++i)
-    text += (i > 0 ? ", " : "") + name + std::to_string(first + i);
-  return text + "}";
-}
-
 struct Outcome {
   Matrix sums;
   Matrix expected;
@@ -90,20 +73,15 @@ Outcome multiply(const Shape& shape, std::uint64_t seed, bool integers) {
   const Matrix a = random_matrix(shape.rows, shape.depth, shape.a, seed, integers);
   const Matrix b = random_matrix(shape.depth, 8, shape.b, seed + 1, integers);
   const Matrix c = random_matrix(shape.rows, 8, shape.sum, seed + 2, integers);
-  const int a_words = shape.rows * shape.depth / 32 / values_of_type(shape.a);
-  const int b_words = 8 * shape.depth / 32 / values_of_type(shape.b);
-  const int c_words = shape.rows * 8 / 32 / values_of_type(shape.sum);
+  const int a_words = shape.a_words();
+  const int b_words = shape.b_words();
+  const int c_words = shape.sum_words();
   std::vector<std::uint64_t> words;
   append(words, a, shape.a, a_words, [&](int l, int i) { return place_of_a(shape, l, i); });
   append(words, b, shape.b, b_words, [&](int l, int i) { return place_of_b(shape, l, i); });
   append(words, c, shape.sum, c_words, &place_of_sum);
-  const std::string text = "mma.sync.aligned." + shape.name + ".row.col" + shape.modifier + "." +
-                           shape.sum + "." + shape.a + "." + shape.b + "." + shape.sum + " " +
-                           list("%d", 0, c_words) + ", " + list("%r", 0, a_words) + ", " +
-                           list("%r", a_words, b_words) + ", " +
-                           list("%r", a_words + b_words, c_words) + ";";
-  const std::vector<std::uint64_t> out =
-      run_on_registers(text, a_words + b_words + c_words, c_words, words, shape.sum == "f64");
+  const std::vector<std::uint64_t> out = run_on_registers(shape.text(), a_words + b_words + c_words,
+                                                          c_words, words, shape.sum == "f64");
   Outcome outcome{c, c};
   const int values = values_of_type(shape.sum);
   for (std::size_t i = 0; i < out.size(); ++i) {
@@ -123,38 +101,6 @@ Outcome multiply(const Shape& shape, std::uint64_t seed, bool integers) {
     }
   }
   return outcome;
-}
-
-std::vector<Shape> shapes() {
-  std::vector<Shape> all = {
-      {"m16n8k8", "f16", "f16", "f32", 16, 8, ""},
-      {"m16n8k16", "f16", "f16", "f32", 16, 16, ""},
-      {"m16n8k8", "f16", "f16", "f16", 16, 8, ""},
-      {"m16n8k16", "f16", "f16", "f16", 16, 16, ""},
-      {"m16n8k8", "bf16", "bf16", "f32", 16, 8, ""},
-      {"m16n8k16", "bf16", "bf16", "f32", 16, 16, ""},
-      {"m16n8k4", "tf32", "tf32", "f32", 16, 4, ""},
-      {"m16n8k8", "tf32", "tf32", "f32", 16, 8, ""},
-      {"m8n8k4", "f64", "f64", "f64", 8, 4, ""},
-      {"m16n8k4", "f64", "f64", "f64", 16, 4, ""},
-      {"m16n8k8", "f64", "f64", "f64", 16, 8, ""},
-      {"m16n8k16", "f64", "f64", "f64", 16, 16, ""},
-  };
-  for (const std::string a : {"e4m3", "e5m2"}) {
-    for (const std::string b : {"e4m3", "e5m2"}) {
-      for (const std::string sum : {"f32", "f16"}) {
-        all.push_back({"m16n8k32", a, b, sum, 16, 32, ""});
-        all.push_back({"m16n8k16", a, b, sum, 16, 16, ""});
-      }
-    }
-  }
-  for (const std::string a : {"s8", "u8"}) {
-    for (const std::string b : {"s8", "u8"}) {
-      all.push_back({"m16n8k32", a, b, "s32", 16, 32, ""});
-      all.push_back({"m16n8k16", a, b, "s32", 16, 16, ".satfinite"});
-    }
-  }
-  return all;
 }
 
 TEST(MatrixProductTest, IsExactOnSmallIntegers) {

@@ -3,6 +3,7 @@
 
 #include "base/random.h"
 #include "ptx/interpreter.h"
+#include "ptx/second_machine.h"
 
 #include <gtest/gtest.h>
 
@@ -28,6 +29,8 @@ inline Program load_or_die(const std::string& ptx, const std::string& entry) {
     ADD_FAILURE() << program.error().message;
     std::abort();
   }
+  if (SecondMachine* other = second_machine(); other != nullptr)
+    other->loaded(*program, ptx, entry);
   return *program;
 }
 
@@ -83,7 +86,13 @@ inline RunResult run_kernel(const Program& program, DeviceMemory& memory, Dim3 g
   arguments.block = block;
   arguments.dynamic_shared_bytes = dynamic_shared;
   arguments.parameters = parameters.bytes();
-  return run(program, arguments, memory, options, Cancellation());
+  SecondMachine* other = second_machine();
+  const MemoryContents before = other == nullptr ? MemoryContents() : contents_of(memory);
+  RunResult result = run(program, arguments, memory, options, Cancellation());
+  // What only some blocks did, or with variables that outlive the launch, it cannot repeat.
+  if (other != nullptr && result.ok() && options.blocks.empty() && options.variables == nullptr)
+    other->expect_same(program, arguments, memory, before);
+  return result;
 }
 
 }  // namespace regraph::ptx
