@@ -10,12 +10,14 @@ does not compute what PyTorch does, or could not be judged. docs/pytorch.md has 
 from __future__ import annotations
 
 import argparse
+import concurrent.futures
 import fnmatch
 import importlib.util
 import json
 import pathlib
 import re
 import sys
+from typing import Any
 
 from regraph_torch import answers, child, measure, problem, tables, tools
 from regraph_torch.errors import NOTHING_LOWERED, BadInput, Lacking, run_main
@@ -64,14 +66,22 @@ def kernelbench(options: argparse.Namespace, further: list[str]) -> int:
     options.output.mkdir(parents=True, exist_ok=True)
     settings = {"mode": options.mode, "seeds": options.seeds, "search": wanted.search_options if wanted.search else None,
                 "most_elements": options.most_elements, "measured": options.measure}
-    rows = []
-    for path in files:
+    done: dict[pathlib.Path, dict[str, Any]] = {}
+
+    def one_problem(path: pathlib.Path) -> dict[str, Any]:
         row = problem.work(path, options.output, programs, wanted)
         if options.measure and row["stage"] in ("agrees", "searched"):
             row["pytorch"] = measure.pytorch_times(path, options.output / path.stem / "pytorch", options.mode, limits)
-        rows.append(row)
-        print(f"{row['problem']}: {tables.STAGES[row['stage']]}{': ' + row['reason'] if row.get('reason') else ''}", flush=True)
-        tables.write(rows, options.output, settings)
+        return row
+
+    rows: list[dict[str, Any]] = []
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        started = {pool.submit(one_problem, path): path for path in files}
+        for ended in concurrent.futures.as_completed(started):
+            row = done[started[ended]] = ended.result()
+            print(f"{row['problem']}: {tables.STAGES[row['stage']]}{': ' + row['reason'] if row.get('reason') else ''}", flush=True)
+            rows = [done[path] for path in files if path in done]
+            tables.write(rows, options.output, settings)
     print("\n" + tables.markdown(rows).split("\n", 1)[0])
     print(f"{options.output}/results.md, {options.output}/results.json")
     if not any("kernel" in row for row in rows):
@@ -108,6 +118,7 @@ def arguments() -> argparse.ArgumentParser:
     one.add_argument("--no-search", action="store_true", help="lower and compare with PyTorch, no more")
     one.add_argument("--most-elements", type=int, default=0, metavar="N",
                      help="search at sizes halved until no buffer has more elements; 0 (default): the problem's own")
+    one.add_argument("--jobs", type=int, default=1, help="problems worked on side by side (default: %(default)s)")
     one.add_argument("--measure", action="store_true", help="with a GPU: time PyTorch, too, and table fast_p")
     two = commands.add_parser("check", help="is ModelNew of ANSWER.py the Model of PROBLEM.py?")
     two.add_argument("problem", type=pathlib.Path, metavar="PROBLEM.py")

@@ -39,6 +39,7 @@ def ask(worker: str, request: dict[str, Any], folder: pathlib.Path, limits: Limi
     if gpu:
         kept = ("CUDA_HOME", "CUDA_PATH", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH")
         environment.update({name: os.environ[name] for name in kept if name in os.environ})
+        environment["TORCHINDUCTOR_COMPILE_THREADS"] = "1"  # no pool of processes that outlives this one
     else:
         environment["CUDA_VISIBLE_DEVICES"] = ""
     program = f"import sys; sys.path.insert(0, {str(PACKAGE.parent)!r}); from regraph_torch.{worker} import main; main()"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pathlib
 import subprocess
 import sys
+import tempfile
 from typing import Any
 
 from regraph_torch import child
@@ -20,5 +21,6 @@ def need_gpu() -> None:
 
 def pytorch_times(path: pathlib.Path, folder: pathlib.Path, mode: str, limits: child.Limits) -> dict[str, Any]:
     """{"eager": {"seconds", "low", "high", "samples"}, "compiled": ...}, or {"trouble": ...}."""
-    answer = child.ask("measure_child", {"source": path.read_text(encoding="utf-8"), "mode": mode}, folder, limits, gpu=True)
+    answer = child.ask("measure_child", {"source": path.read_text(encoding="utf-8"), "mode": mode, "temporary": tempfile.gettempdir()},
+                       folder, limits, gpu=True)
     return answer.content if answer.content is not None else {"trouble": answer.trouble}
