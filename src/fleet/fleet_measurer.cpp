@@ -19,6 +19,8 @@ constexpr std::chrono::milliseconds kPause{500};
 constexpr double kTrialSeconds = 300.0;
 constexpr std::size_t kMostWorkers = 1000;  // notices read; a board is open to whoever may write
 constexpr std::string_view kOwnLane = "gpu-";
+// A search has about four candidates under way, and which places take them is chance.
+constexpr int kMostReady = 8;
 
 Evaluation unsupported(const std::string& why) {
   Evaluation evaluation;
@@ -47,6 +49,10 @@ FleetMeasurer::FleetMeasurer(JobQueue& queue, NoticeBoard& board, Evaluator& her
       desk_(queue, options_.problem, options_.report),
       spot_check_(options_.checked_share) {}
 
+FleetMeasurer::~FleetMeasurer() {
+  nobody_waits_.request();
+}
+
 double FleetMeasurer::longest_seconds(const EvaluationBudget& budget, int calls) const {
   (void)budget, (void)calls;
   return kLongestFleetSeconds;
@@ -62,6 +68,7 @@ Evaluation FleetMeasurer::evaluate(const Candidate& candidate, const EvaluationB
   const EvaluationJob evaluation = job_for(candidate, budget);
   const Job job = job_of(options_.lane, evaluation);
   const bool confirming = budget.effort == EvaluationBudget::Effort::confirmation;
+  if (!confirming) std::call_once(ready_once_, [&] { make_ready(evaluation); });
   // Meanwhile. Without it the future is not valid.
   std::future<Evaluation> here;
   if (confirming ? is_first_confirmation(candidate) : spot_check_.chooses(job.id)) {
@@ -85,6 +92,25 @@ Evaluation FleetMeasurer::evaluate(const Candidate& candidate, const EvaluationB
   Evaluation& remote = *answer->evaluation;
   if (!here.valid() || !remote.correct()) return std::move(remote);
   return verified(std::move(remote), here.get(), answer->worker, cancellation);
+}
+
+void FleetMeasurer::make_ready(const EvaluationJob& first) {
+  const auto notices = board_.notices(Board::workers, kMostWorkers);
+  if (!notices) return;
+  int idle = -1;  // one takes the candidate itself
+  for (const auto& [key, text] : *notices) {
+    const auto worker = read_presence(text);
+    if (!worker || std::ranges::find(worker->lanes, options_.lane) == worker->lanes.end()) continue;
+    idle += std::clamp(worker->places - worker->busy, 0, kMostReady);
+  }
+  for (int place = 0; place < std::min(idle, kMostReady - 1); ++place) {
+    EvaluationJob copy = first;
+    copy.occasion += fmt::format(" ready {}", place);
+    ready_.push_back(std::async(std::launch::async, [this, job = job_of(options_.lane, copy)] {
+      const auto answer = desk_.ask(job, nobody_waits_);
+      if (!answer && nobody_waits_.requested()) desk_.give_up(job);
+    }));
+  }
 }
 
 // Each finalist is verified here once: the seed of later rounds is the same.
@@ -215,37 +241,52 @@ AnswerTrial FleetMeasurer::try_answer(const Candidate* answer, bool sanitize,
   evaluation.sanitize = sanitize;
   std::vector<std::string> asked;
   int measured = 0;
-  for (const Gpu& gpu : gpus()) {
-    if (measured == 2 || cancellation.requested()) break;
-    auto said = try_on(gpu, evaluation, cancellation);
-    if (!said) continue;
-    if (!*said) {
-      trial.notes.push_back("the answer could not be measured once more by " + gpu.worker + ": " +
-                            (*said).error().message);
-      continue;
+  // Two at a time: each times on a GPU of its own.
+  const std::vector<Gpu> there = gpus();
+  for (std::size_t next = 0; next < there.size() && measured < 2 && !cancellation.requested();) {
+    std::vector<std::future<std::optional<Result<AnswerTrial>>>> trials;
+    evaluation.sanitize = sanitize && !trial.measurement.sanitizer;
+    const std::size_t first = next;
+    for (; next < there.size() && trials.size() + static_cast<std::size_t>(measured) < 2; ++next) {
+      trials.push_back(std::async(std::launch::async, [&, evaluation, at = next] {
+        return try_on(there[at], evaluation, cancellation);
+      }));
+      evaluation.sanitize = false;
     }
-    evaluation.sanitize = false;
-    AnswerTrial& one = **said;
-    trial.stands = trial.stands && one.stands;
-    for (std::string& note : one.notes)
-      trial.notes.push_back(gpu.worker + ": " + note);
-    Measurement& sum = trial.measurement;
-    sum.answer_seconds += one.measurement.answer_seconds;
-    if (one.measurement.sanitizer) sum.sanitizer = std::move(one.measurement.sanitizer);
-    for (std::string& seen : one.measurement.disturbances)
-      add_once(sum.disturbances, gpu.worker + ": " + seen);
-    if (!one.measurement.speedup) continue;
-    ++measured;
-    asked.push_back(gpu.worker + " measures " + in_words(one.measurement.speedup->cold));
-    // Who claims more than another shows is not believed.
-    if (!sum.speedup || one.measurement.speedup->cold.ratio < sum.speedup->cold.ratio)
-      sum.speedup = std::move(one.measurement.speedup);
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      auto said = trials[i].get();
+      if (said && add_trial(there[first + i], std::move(*said), trial, asked)) ++measured;
+    }
   }
   if (measured == 2) trial.notes.push_back("measured on two GPUs: " + asked[0] + ", " + asked[1]);
   if (measured == 1) trial.notes.emplace_back("measured on one GPU alone, as no other was there");
   if (measured == 0 && trial.notes.empty())
     trial.notes.emplace_back("the answer was not measured once more: no GPU of the fleet is there");
   return trial;
+}
+
+bool FleetMeasurer::add_trial(const Gpu& gpu, Result<AnswerTrial> said, AnswerTrial& trial,
+                              std::vector<std::string>& asked) {
+  if (!said) {
+    trial.notes.push_back("the answer could not be measured once more by " + gpu.worker + ": " +
+                          said.error().message);
+    return false;
+  }
+  AnswerTrial& one = *said;
+  trial.stands = trial.stands && one.stands;
+  for (std::string& note : one.notes)
+    trial.notes.push_back(gpu.worker + ": " + note);
+  Measurement& sum = trial.measurement;
+  sum.answer_seconds = std::max(sum.answer_seconds, one.measurement.answer_seconds);
+  if (one.measurement.sanitizer) sum.sanitizer = std::move(one.measurement.sanitizer);
+  for (std::string& seen : one.measurement.disturbances)
+    add_once(sum.disturbances, gpu.worker + ": " + seen);
+  if (!one.measurement.speedup) return false;
+  asked.push_back(gpu.worker + " measures " + in_words(one.measurement.speedup->cold));
+  // Who claims more than another shows is not believed.
+  if (!sum.speedup || one.measurement.speedup->cold.ratio < sum.speedup->cold.ratio)
+    sum.speedup = std::move(one.measurement.speedup);
+  return true;
 }
 
 Measurement FleetMeasurer::use() const {

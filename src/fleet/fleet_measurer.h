@@ -1,5 +1,6 @@
 // An evaluator whose times are measured on the GPUs of a fleet's workers.
 //
+//   the original   ──> as many places as are idle, so that none has to get ready later
 //   first looks    ──> any GPU of the kind ──> its time, times the ratio of the original's there
 //                                              and on the GPU that answered first
 //   confirmations  ──> one GPU, for as long as it is there
@@ -20,6 +21,7 @@
 #include "kernel/measurement.h"
 
 #include <cstdint>
+#include <future>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -45,6 +47,9 @@ class FleetMeasurer final : public Evaluator {
  public:
   // All must outlive this. `here` verifies; its times do not count.
   FleetMeasurer(JobQueue& queue, NoticeBoard& board, Evaluator& here, FleetMeasurerOptions options);
+  ~FleetMeasurer() override;
+  FleetMeasurer(const FleetMeasurer&) = delete;
+  FleetMeasurer& operator=(const FleetMeasurer&) = delete;
 
   // As Evaluator. Where no worker can, Verdict::unsupported with the reason.
   [[nodiscard]] Evaluation evaluate(const Candidate& candidate, const EvaluationBudget& budget,
@@ -65,11 +70,17 @@ class FleetMeasurer final : public Evaluator {
     std::string worker;
   };
 
+  // Has idle places evaluate the first candidate, too, for nothing: each opens the problem and
+  // times the original before whatever it is asked first.
+  void make_ready(const EvaluationJob& first);
   [[nodiscard]] EvaluationJob job_for(const Candidate& candidate,
                                       const EvaluationBudget& budget) const;
   // Asks the GPU that confirms, which is another one where it goes away.
   [[nodiscard]] Result<EvaluationAnswer> ask_one_gpu(const EvaluationJob& evaluation,
                                                      const Cancellation& cancellation);
+  // Takes what a GPU makes of the answer into `trial`; whether it was measured.
+  [[nodiscard]] static bool add_trial(const Gpu& gpu, Result<AnswerTrial> said, AnswerTrial& trial,
+                                      std::vector<std::string>& asked);
   // Nothing once the GPU is gone.
   [[nodiscard]] std::optional<Result<EvaluationAnswer>> ask_gpu(const Gpu& gpu,
                                                                 const EvaluationJob& evaluation,
@@ -98,6 +109,9 @@ class FleetMeasurer final : public Evaluator {
   double unit_seconds_ = 0.0;  // the original's, on the GPU that answered first
   std::map<std::pair<std::string, std::uint64_t>, Measurement> uses_;  // by worker and process
   std::unordered_set<Hash128> verified_;  // candidates that were confirmed here, too
+  std::once_flag ready_once_;
+  Cancellation nobody_waits_;  // for places that get ready
+  std::vector<std::future<void>> ready_;
 };
 
 }  // namespace regraph::fleet

@@ -193,6 +193,21 @@ TEST_F(FleetMeasurerTest, PutsTimesOfAllGpusIntoOneUnit) {
   EXPECT_EQ(here.calls, 0);
 }
 
+// With the first candidate, and never again.
+TEST_F(FleetMeasurerTest, HasIdlePlacesGetReady) {
+  FleetMeasurer fleet = make();
+  const GpuWorker first(broker, "a", 1.0);
+  const GpuWorker second(broker, "b", 1.0);
+  const auto done = [&] { return first.done().size() + second.done().size(); };
+  EXPECT_TRUE(fleet.evaluate(candidate("original"), {}, never).correct());
+  for (int wait = 0; wait < 500 && done() < 2; ++wait)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_EQ(done(), 2U);
+  EXPECT_TRUE(fleet.evaluate(candidate("next"), {}, never).correct());
+  EXPECT_EQ(done(), 3U);
+  EXPECT_EQ(fleet.statistics().remote, 2U);
+}
+
 TEST_F(FleetMeasurerTest, ConfirmsOnOneGpuAsLongAsItIsThere) {
   FleetMeasurer fleet = make();
   auto first = std::make_unique<GpuWorker>(broker, "a", 1.0);

@@ -5,12 +5,17 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
 
 namespace regraph::fleet {
 namespace {
 
 using nlohmann::json;
+
+constexpr int kLooks = 3;
+constexpr std::chrono::milliseconds kBetweenLooks{150};
 
 std::string consumer_name(const std::string& lane) {
   return fmt::format("{}.{}", kJobStream, lane_token(lane));
@@ -31,12 +36,35 @@ Result<json> messages_of(NatsSession& session, const std::string& lane,
   return object_in(info->content, "state");
 }
 
-// Whether a message was there both times.
-bool stayed(const json& before, const json& after) {
+// Of the messages that were there, those that still are.
+json stayed(const json& before, const json& after) {
   const json& now = object_in(after, "subjects");
+  json both = json::object();
   for (const auto& [subject, count] : object_in(before, "subjects").items())
-    if (now.contains(subject)) return true;
-  return false;
+    if (now.contains(subject)) both[subject] = count;
+  return both;
+}
+
+// Whether the consumer neither holds a message nor will ever come to one.
+bool has_none(const json& consumer) {
+  return number_in(consumer, "num_pending", 1) == 0 &&
+         number_in(consumer, "num_ack_pending", 1) == 0;
+}
+
+// Whether one of these messages is there for good although the consumer is past it. One that was
+// acknowledged goes a moment later, so that one look does not show it.
+Result<bool> stays_behind(NatsSession& session, const std::string& lane, json messages,
+                          const Cancellation& cancellation) {
+  for (int look = 0; look < kLooks && !messages.empty(); ++look) {
+    std::this_thread::sleep_for(kBetweenLooks);
+    const auto consumer = consumer_of(session, lane, cancellation);
+    if (!consumer) return consumer.error();
+    if (consumer->refusal != ApiRefusal::none || !has_none(consumer->content)) return false;
+    const auto now = messages_of(session, lane, cancellation);
+    if (!now) return now.error();
+    messages = stayed(messages, *now);
+  }
+  return !messages.empty();
 }
 
 // Whether anything went.
@@ -74,10 +102,11 @@ Result<bool> LaneSweeper::sweep(NatsSession& session, const std::string& lane, d
   if (!after) return after.error();
   const std::int64_t last = number_in(*after, "last_seq");
   const std::int64_t delivered = number_in(object_in(consumer->content, "delivered"), "stream_seq");
-  const bool has_none = number_in(consumer->content, "num_pending", 1) == 0 &&
-                        number_in(consumer->content, "num_ack_pending", 1) == 0;
-  // Past messages that are there, or past messages that never were.
-  if (delivered > last || (has_none && stayed(*before, *after))) {
+  Result<bool> passed = delivered > last;  // messages that never were
+  if (!*passed && has_none(consumer->content))
+    passed = stays_behind(session, lane, stayed(*before, *after), cancellation);
+  if (!passed) return passed;
+  if (*passed) {
     const auto removed =
         ask_api(session, "CONSUMER.DELETE." + consumer_name(lane), nullptr, cancellation);
     if (!removed) return removed.error();

@@ -4,8 +4,10 @@
 #include "gpu/local_context.h"
 #include "ptx/second_machine.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <map>
 #include <string>
