@@ -16,7 +16,7 @@ U run_atomic(const std::string& operation, bool shared, U initial, const std::st
   std::string line = operation;
   line.replace(line.find("SPACE"), 5, space);
   const std::string ptx =
-      R"(.version 8.0
+      R"(.version 8.1
 .target sm_90
 .address_size 64
 .shared .align 8 .b8 cell[8];

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -17,8 +18,15 @@
 
 namespace regraph::ptx {
 
+// Of this folder, wherever the program was carried: REGRAPH_TESTS names the folder above.
+inline std::string test_file(const std::string& name) {
+  const char* const carried = std::getenv("REGRAPH_TESTS");
+  return (carried != nullptr ? carried : std::string(REGRAPH_SOURCE_DIR) + "/tests") + "/ptx/" +
+         name;
+}
+
 inline std::string read_kernel(const std::string& name) {
-  std::ifstream file(std::string(REGRAPH_SOURCE_DIR) + "/tests/ptx/kernels/" + name + ".ptx");
+  std::ifstream file(test_file("kernels/" + name + ".ptx"));
   EXPECT_TRUE(file.good()) << name;
   return {std::istreambuf_iterator<char>(file), {}};
 }

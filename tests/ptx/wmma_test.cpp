@@ -1,5 +1,5 @@
 // wmma: matrices loaded, multiplied and stored, of all types, shapes and layouts.
-#include "ptx/matrix_test_support.h"
+#include "ptx/matrix_bits.h"
 
 namespace regraph::ptx {
 namespace {
@@ -51,12 +51,15 @@ struct Matrix {
   }
 };
 
+// Small integers, or values far apart.
 Matrix random_matrix(const std::string& type, int rows, int columns, bool by_rows,
-                     std::uint64_t seed) {
+                     std::uint64_t seed, bool integers) {
   Matrix matrix{type, rows, columns, by_rows, {}};
-  for (int i = 0; i < rows * columns; ++i)
-    matrix.values.push_back(
-        random_value(type, random_bits(seed, static_cast<std::uint64_t>(i)), true));
+  for (int i = 0; i < rows * columns; ++i) {
+    const std::uint64_t draw = random_bits(seed, static_cast<std::uint64_t>(i));
+    matrix.values.push_back(integers ? random_value(type, draw, true)
+                                     : decode(type, spread_bits(type, Spread::wide, draw)));
+  }
   return matrix;
 }
 
@@ -115,35 +118,41 @@ std::string kernel_of(const Case& c, const Matrix& a, const Matrix& b, const Mat
   return text;
 }
 
+// D after a run; empty after a failure.
+std::vector<std::uint8_t> run_product(const Case& c, const Matrix& a, const Matrix& b,
+                                      const Matrix& from, const Matrix& d, bool races) {
+  const Program program = load_or_die(kernel_of(c, a, b, d), "k");
+  DeviceMemory memory;
+  const auto da = make_buffer(memory, "a", a.bytes(), BufferAccess::read_only);
+  const auto db = make_buffer(memory, "b", b.bytes(), BufferAccess::read_only);
+  const auto dc = make_buffer(memory, "c", from.bytes(), BufferAccess::read_only);
+  const auto dd = make_buffer(memory, "d", d.bytes());
+  RunOptions options;
+  options.detect_races = races;
+  const RunResult run = run_kernel(program, memory, {1, 1, 1}, {32, 1, 1},
+                                   Parameters().add(da).add(db).add(dc).add(dd), options);
+  EXPECT_TRUE(run.ok()) << run.fault.message;
+  return run.ok() ? read_buffer<std::uint8_t>(memory, dd) : std::vector<std::uint8_t>();
+}
+
 void expect_product(const Case& c) {
   SCOPED_TRACE(c.shape() + ' ' + c.to + ' ' + c.type + ' ' + c.from);
-  const Matrix a = random_matrix(c.type, c.m, c.k, c.a_by_rows, 3);
-  const Matrix b = random_matrix(c.type, c.k, c.n, c.b_by_rows, 4);
-  const Matrix from = random_matrix(c.from, c.m, c.n, c.c_by_rows, 5);
+  const Matrix a = random_matrix(c.type, c.m, c.k, c.a_by_rows, 3, true);
+  const Matrix b = random_matrix(c.type, c.k, c.n, c.b_by_rows, 4, true);
+  const Matrix from = random_matrix(c.from, c.m, c.n, c.c_by_rows, 5, true);
   Matrix d = from;
   d.type = c.to;
-  const Program program = load_or_die(kernel_of(c, a, b, d), "k");
-  for (const bool races : {false, true}) {
-    DeviceMemory memory;
-    const auto da = make_buffer(memory, "a", a.bytes(), BufferAccess::read_only);
-    const auto db = make_buffer(memory, "b", b.bytes(), BufferAccess::read_only);
-    const auto dc = make_buffer(memory, "c", from.bytes(), BufferAccess::read_only);
-    const auto dd = make_buffer(memory, "d", d.bytes());
-    RunOptions options;
-    options.detect_races = races;
-    const RunResult run = run_kernel(program, memory, {1, 1, 1}, {32, 1, 1},
-                                     Parameters().add(da).add(db).add(dc).add(dd), options);
-    ASSERT_TRUE(run.ok()) << run.fault.message;
-    for (int row = 0; row < c.m; ++row) {
-      for (int column = 0; column < c.n; ++column) {
-        double& sum = d.values[static_cast<std::size_t>(row * c.n + column)];
-        sum = from.at(row, column);
-        for (int k = 0; k < c.k; ++k)
-          sum += a.at(row, k) * b.at(k, column);
-      }
+  const Matrix before = d;
+  for (int row = 0; row < c.m; ++row) {
+    for (int column = 0; column < c.n; ++column) {
+      double& sum = d.values[static_cast<std::size_t>(row * c.n + column)];
+      sum = from.at(row, column);
+      for (int k = 0; k < c.k; ++k)
+        sum += a.at(row, k) * b.at(k, column);
     }
-    EXPECT_EQ(read_buffer<std::uint8_t>(memory, dd), d.bytes());
   }
+  for (const bool races : {false, true})
+    EXPECT_EQ(run_product(c, a, b, from, before, races), d.bytes());
 }
 
 TEST(WmmaTest, MultipliesAllTypesAndShapes) {
@@ -158,6 +167,23 @@ TEST(WmmaTest, MultipliesAllTypesAndShapes) {
   }
   expect_product({"tf32", "f32", "f32", 16, 16, 8});
   expect_product({"f64", "f64", "f64", 8, 8, 4});
+}
+
+// What comes out is a GPU's to say: see second_machine.h.
+TEST(WmmaTest, MultipliesValuesFarApart) {
+  for (const Case& c :
+       {Case{"f16", "f32", "f32", 16, 16, 16}, Case{"f16", "f16", "f16", 16, 16, 16},
+        Case{"f16", "f32", "f16", 32, 8, 16}, Case{"f16", "f16", "f32", 8, 32, 16},
+        Case{"bf16", "f32", "f32", 16, 16, 16}, Case{"bf16", "f32", "f32", 32, 8, 16},
+        Case{"tf32", "f32", "f32", 16, 16, 8}, Case{"f64", "f64", "f64", 8, 8, 4}}) {
+    SCOPED_TRACE(c.shape() + ' ' + c.to + ' ' + c.type + ' ' + c.from);
+    const Matrix a = random_matrix(c.type, c.m, c.k, true, 3, false);
+    const Matrix b = random_matrix(c.type, c.k, c.n, true, 4, false);
+    const Matrix from = random_matrix(c.from, c.m, c.n, true, 5, false);
+    Matrix d = from;
+    d.type = c.to;
+    EXPECT_FALSE(run_product(c, a, b, from, d, false).empty());
+  }
 }
 
 TEST(WmmaTest, ReadsAllLayouts) {

@@ -2,6 +2,7 @@
 // there. Sums: matrix_values.h.
 #include "ptx/execute/matrix_values.h"
 #include "ptx/execute/path_rotation.h"
+#include "ptx/execute/tensor_sums.h"
 #include "ptx/execute/whole_warp.h"
 #include "ptx/memory/block_context.h"
 
@@ -90,6 +91,17 @@ void for_each_sum(int rows, Visit visit) {
   }
 }
 
+void add_up(const MatrixProduct& product, MatrixOperands<float, float>& operands) {
+  add_float_products({product.a_input, product.b_input, product.sum, false, product.rows,
+                      kMatrixColumns, product.depth()},
+                     operands.a, operands.b, operands.sums);
+}
+template <typename Value, typename Sum>
+void add_up(const MatrixProduct& product, MatrixOperands<Value, Sum>& operands) {
+  add_products(product.rows, kMatrixColumns, product.depth(), operands.a, operands.b,
+               operands.sums);
+}
+
 // `Slot` is what a register of C holds.
 template <typename Value, typename Sum, typename Slot, typename Round>
 void multiply(const MatrixProduct& product, Warp& w, Round round) {
@@ -98,22 +110,20 @@ void multiply(const MatrixProduct& product, Warp& w, Round round) {
   for_each_sum(product.rows, [&](std::size_t i, int l, int place) {
     operands.sums[place] = lanes<Slot>(w, product.c[i])[l];
   });
-  add_products(product.rows, kMatrixColumns, product.depth(), operands.a, operands.b,
-               operands.sums);
+  add_up(product, operands);
   for_each_sum(product.rows, [&](std::size_t i, int l, int place) {
     lanes<Slot>(w, product.d[i])[l] = round(operands.sums[place]);
   });
 }
 
-// Sums of f16 are added up in single precision and rounded at the end.
+// Pairs of sums of f16.
 void multiply_to_half(const MatrixProduct& product, Warp& w) {
   MatrixOperands<float, float> operands;
   gather_factors(product, w, operands);
   for_each_sum(product.rows, [&](std::size_t i, int l, int place) {
     operands.sums[place] = half_value(lanes<Word>(w, product.c[i / 2])[l] >> (16 * (i % 2)));
   });
-  add_products(product.rows, kMatrixColumns, product.depth(), operands.a, operands.b,
-               operands.sums);
+  add_up(product, operands);
   for_each_sum(product.rows, [&](std::size_t i, int l, int place) {
     Word& d = lanes<Word>(w, product.d[i / 2])[l];
     const Word bits = half_bits(operands.sums[place]);

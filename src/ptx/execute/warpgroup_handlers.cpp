@@ -2,6 +2,7 @@
 // from shared memory as it is then. A kernel that writes a factor, or reads the sums, before it
 // waited does not see what hardware might: the race detector sees the former, nobody the latter.
 #include "ptx/execute/matrix_values.h"
+#include "ptx/execute/tensor_sums.h"
 #include "ptx/execute/whole_warp.h"
 #include "ptx/memory/race_detector.h"
 
@@ -200,8 +201,14 @@ bool multiply_warpgroup(const Record* r, Warp& w, const WarpgroupProduct& produc
   for_each_element(product.columns, [&](std::size_t i, int l, int place) {
     operands.sums[place] = adds ? static_cast<Sum>(load(i, l)) : Sum{};
   });
-  add_products(kMatrixRows, product.columns, product.depth(), operands.a, operands.b,
-               operands.sums);
+  if constexpr (std::is_same_v<Value, float>) {
+    add_float_products({product.a_input, product.b_input, product.sum, true, kMatrixRows,
+                        product.columns, product.depth()},
+                       operands.a, operands.b, operands.sums);
+  } else {
+    add_products(kMatrixRows, product.columns, product.depth(), operands.a, operands.b,
+                 operands.sums);
+  }
   for_each_element(product.columns,
                    [&](std::size_t i, int l, int place) { store(i, l, operands.sums[place]); });
   return true;
@@ -228,7 +235,7 @@ const Record* warpgroup_multiply_add(const Record* r, Warp& w) {
   }
   bool done = false;
   switch (product.sum) {
-    case MatrixSum::f16:  // added up in single precision and rounded at the end
+    case MatrixSum::f16:
       done = multiply_warpgroup<float, float>(
           r, w, product,
           [&](std::size_t i, int l) {

@@ -1,6 +1,7 @@
 // wmma: where the words of a matrix are, in memory and in registers (decode_wmma.cpp), and
 // products.
 #include "ptx/execute/matrix_values.h"
+#include "ptx/execute/tensor_sums.h"
 #include "ptx/execute/whole_warp.h"
 #include "ptx/memory/block_context.h"
 
@@ -86,7 +87,12 @@ void multiply_wmma(const WmmaProduct& product, Warp& w, Load load, Store store) 
       });
   for (int i = 0; i < rows * columns; ++i)
     sums[i] = static_cast<Sum>(load(i));
-  add_products(rows, columns, depth, a, b, sums);
+  if constexpr (std::is_same_v<Value, float>) {
+    add_float_products({product.input, product.input, product.to, false, rows, columns, depth}, a,
+                       b, sums);
+  } else {
+    add_products(rows, columns, depth, a, b, sums);
+  }
   for (int i = 0; i < rows * columns; ++i)
     store(i, sums[i]);
 }

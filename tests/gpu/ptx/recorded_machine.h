@@ -104,6 +104,7 @@ class GpuSecondMachine : public TextMachine {
       FAIL() << trouble_;
       return;
     }
+    if (found.empty()) return;
     if (record_.is_open()) write(LaunchKey(text->ptx, text->entry, arguments, before), found);
     expect_equal(after, found);
   }
@@ -117,9 +118,12 @@ class GpuSecondMachine : public TextMachine {
     if (const auto known = functions_.find(&program.code()); known != functions_.end()) {
       function = known->second;
     } else {
-      if (!ok(driver.cuModuleLoadData(&module, text.ptx.c_str())) ||
-          !ok(driver.cuModuleGetFunction(&function, module, text.entry.c_str())))
+      if (const CUresult loaded = driver.cuModuleLoadData(&module, text.ptx.c_str());
+          loaded != CUDA_SUCCESS) {
+        ADD_FAILURE() << "the driver does not take the PTX: " << context_.failed(loaded);
         return {};
+      }
+      if (!ok(driver.cuModuleGetFunction(&function, module, text.entry.c_str()))) return {};
       functions_[&program.code()] = function;
     }
     std::vector<CUdeviceptr> addresses;
