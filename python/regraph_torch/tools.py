@@ -28,7 +28,8 @@ def find_programs(folder: pathlib.Path | None) -> Programs:
     found = []
     for name in ("regraph-run", "regraph-search"):
         places = [folder / name] if folder else [installed / name]
-        there = next((str(one.resolve()) for one in places if os.access(one, os.X_OK)), None if folder else shutil.which(name))
+        # Not resolved: installed, they are links to one program that goes by its name.
+        there = next((str(one.absolute()) for one in places if os.access(one, os.X_OK)), None if folder else shutil.which(name))
         if there is None:
             raise Lacking(f"{name} is not {'in ' + str(folder) if folder else 'on PATH'}; build ReGraph and give --programs build/release/bin")
         found.append(there)

@@ -290,6 +290,18 @@ class Commands(unittest.TestCase):
             regraph_bench.need_torch()
         self.assertIn("pip install torch", str(caught.exception))
 
+    def test_installed_programs_are_called_by_their_names(self):
+        # There they are links to one program that looks at its name.
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder, "regraph")
+            program.write_text("#!/bin/sh\necho $0\n")
+            program.chmod(0o755)
+            for name in ("regraph-run", "regraph-search"):
+                pathlib.Path(folder, name).symlink_to("regraph")
+            found = tools.find_programs(pathlib.Path(folder))
+            self.assertEqual(pathlib.Path(found.run).name, "regraph-run")
+            self.assertEqual(pathlib.Path(found.search).name, "regraph-search")
+
     def test_missing_programs_and_files_have_their_exit_codes(self):
         def ends_with(error):
             def main():

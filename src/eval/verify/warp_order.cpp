@@ -13,6 +13,7 @@ namespace regraph::verify {
 namespace {
 
 constexpr std::uint64_t kLaneMask = 31;
+constexpr std::uint64_t kWarpgroupMask = 127;
 
 std::string_view trim(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r");
@@ -23,12 +24,14 @@ std::string_view trim(std::string_view text) {
 }  // namespace
 
 std::optional<std::string> with_reversed_warps(const std::string& ptx, const Dim3& block) {
+  const std::uint64_t kept =
+      ptx.find("wgmma.mma_async") != std::string::npos ? kWarpgroupMask : kLaneMask;
   if (!std::has_single_bit(block.x) || !std::has_single_bit(block.y) ||
-      !std::has_single_bit(block.z) || block.count() <= kLaneMask + 1) {
+      !std::has_single_bit(block.z) || block.count() <= kept + 1) {
     return std::nullopt;
   }
   // The bits of x, y and z lie side by side in the linear number.
-  const std::uint64_t flipped = (block.count() - 1) & ~kLaneMask;
+  const std::uint64_t flipped = (block.count() - 1) & ~kept;
   const std::array<std::uint64_t, 3> masks = {flipped & (block.x - 1),
                                               flipped / block.x & (block.y - 1),
                                               flipped / block.x / block.y & (block.z - 1)};

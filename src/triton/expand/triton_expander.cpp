@@ -1,6 +1,7 @@
 #include "triton/expand/triton_expander.h"
 
 #include "rewrite/forms/kernel_state.h"
+#include "triton/expand/dot_tiles.h"
 #include "triton/expand/source_steps.h"
 #include "triton/expand/triton_candidate.h"
 
@@ -55,7 +56,8 @@ bool has_sums(const KernelText& text) {
 
 std::string assumption_of(const KernelText& text, const StepProposal& step) {
   if (step.step == "dot_precision") return "products round their inputs to TF32";
-  const bool deals_out = step.step == "tile" || step.step == "warps" || step.step == "constant";
+  const bool deals_out = step.step == "tile" || step.step == "dot_tile" || step.step == "warps" ||
+                         step.step == "constant";
   return deals_out && has_sums(text) ? rewrite::kReordersSums : "";
 }
 
@@ -74,7 +76,9 @@ std::vector<StepProposal> TritonExpander::propose(const Candidate& candidate,
   (void)context;
   const auto text = parse_kernel_text(candidate.source);
   if (!text) return {};
-  std::vector<StepProposal> proposals = value_proposals(*text);
+  std::vector<StepProposal> proposals = dot_tile_proposals(*text);
+  for (StepProposal& value : value_proposals(*text))
+    proposals.push_back(std::move(value));
   auto changes = source_proposals(python_, rewriter_, *text, cancellation);
   if (!changes) return proposals;
   for (StepProposal& change : *changes) {
@@ -93,6 +97,7 @@ Result<KernelText> TritonExpander::change(const KernelText& text, const StepProp
   if (!permissions_.reordered_sums && assumption_of(text, proposal) == rewrite::kReordersSums)
     return refused("sums would be added in another order, which 'reassociate: false' forbids");
   if (sets_value(proposal.step)) return with_value(text, proposal);
+  if (proposal.step == "dot_tile") return with_dot_tile(text, proposal);
   if (proposal.step == "dot_precision" && !permissions_.less_precision)
     return refused("the manifest does not grant shorter inputs ('assume: {precision: ...}')");
   return apply_source_step(python_, rewriter_, text, proposal, cancellation);

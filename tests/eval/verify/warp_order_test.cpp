@@ -17,6 +17,16 @@ TEST(WarpOrder, FlipsTheBitsAboveTheLane) {
             "mov.u32 %c, %tid.z;\n\txor.b32 \t%c, %c, 6;\n");
 }
 
+// A warp's place in its group decides which rows it multiplies, whatever %tid says.
+TEST(WarpOrder, KeepsTheWarpsOfAWarpgroup) {
+  const std::string ptx =
+      "mov.u32 %a, %tid.x;\nwgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 ...\n";
+  const auto reversed = with_reversed_warps(ptx, {512, 1, 1});
+  ASSERT_TRUE(reversed.has_value());
+  EXPECT_NE(reversed->find("xor.b32 \t%a, %a, 384;"), std::string::npos) << *reversed;
+  EXPECT_FALSE(with_reversed_warps(ptx, {128, 1, 1}).has_value());
+}
+
 TEST(WarpOrder, LeavesOutWhatItCannotRenumber) {
   EXPECT_FALSE(with_reversed_warps("mov.u32 %a, %tid.x;\n", {96, 1, 1}).has_value());
   EXPECT_FALSE(with_reversed_warps("mov.u32 %a, %tid.x;\n", {32, 1, 1}).has_value());
