@@ -1,8 +1,10 @@
 #include "source/clang_frontend.h"
 
+#include "base/large_stack.h"
 #include "source/clang_convert.h"
 #include "source/clang_parse.h"
 #include "source/clang_signature.h"
+#include "source/nesting.h"
 
 #include <clang/AST/Attr.h>
 #include <clang/AST/DeclTemplate.h>
@@ -10,6 +12,7 @@
 #include <clang/Basic/Diagnostic.h>
 #include <clang/Frontend/ASTUnit.h>
 #include <clang/Lex/Lexer.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -216,9 +219,14 @@ Result<FrontEndConfiguration> default_front_end(const std::filesystem::path& cud
   return configuration;
 }
 
-Result<ParsedKernel> parse_kernel(const std::string& source, const std::string& file_name,
-                                  const std::string& kernel,
-                                  const FrontEndConfiguration& configuration) {
+namespace {
+
+// A sum of twenty thousand terms takes Clang some 20 MiB.
+constexpr std::size_t kStackBytes = std::size_t{1} << 30;
+
+Result<ParsedKernel> parse_on_this_stack(const std::string& source, const std::string& file_name,
+                                         const std::string& kernel,
+                                         const FrontEndConfiguration& configuration) {
   FirstError diagnostics;
   const std::unique_ptr<clang::ASTUnit> ast =
       parse_with_clang({source, file_name, arguments_for(configuration), folders_for(configuration),
@@ -260,6 +268,11 @@ Result<ParsedKernel> parse_kernel(const std::string& source, const std::string& 
     result.opaque_reason = converted.error().message;
     return result;
   }
+  if (nesting_of(converted->body) > kMostNesting) {
+    result.opaque_reason =
+        fmt::format("its statements and expressions nest more than {} levels deep", kMostNesting);
+    return result;
+  }
   const Extent extent = extent_of(function, context);
   const std::string text(
       context.getSourceManager().getBufferData(context.getSourceManager().getMainFileID()));
@@ -274,11 +287,23 @@ Result<ParsedKernel> parse_kernel(const std::string& source, const std::string& 
   unit.kernel.extern_c = linkage != nullptr && !linkage->hasBraces();
   unit.before = text.substr(0, extent.begin);
   unit.after = text.substr(extent.end);
-  if (auto opened = configuration.takes_apart ? convert_opened(function, context) : std::nullopt) {
+  if (auto opened = configuration.takes_apart ? convert_opened(function, context) : std::nullopt;
+      opened && nesting_of(*opened) <= kMostNesting) {
     unit.opened =
         std::make_shared<const OpenedBody>(OpenedBody{unit.kernel.body, std::move(*opened)});
   }
   result.unit = std::move(unit);
+  return result;
+}
+
+}  // namespace
+
+Result<ParsedKernel> parse_kernel(const std::string& source, const std::string& file_name,
+                                  const std::string& kernel,
+                                  const FrontEndConfiguration& configuration) {
+  Result<ParsedKernel> result = fail(ErrorCode::parse, file_name + ": not read");
+  run_on_large_stack(
+      kStackBytes, [&] { result = parse_on_this_stack(source, file_name, kernel, configuration); });
   return result;
 }
 

@@ -47,6 +47,29 @@ TEST(ClangFrontEnd, PrintingIsAFixedPoint) {
   }
 }
 
+// Macros make more of a text than it shows.
+TEST(ClangFrontEnd, LivesThroughDeepTrees) {
+  std::string macros = "#define A0 x[0]+x[1]+x[2]+x[3]+x[4]+x[5]+x[6]+x[7]+x[8]+x[9]\n";
+  for (int i = 0; i < 4; ++i) {
+    const std::string below = "A" + std::to_string(i);
+    macros += "#define A" + std::to_string(i + 1);
+    for (int copy = 0; copy < 10; ++copy)
+      macros += (copy == 0 ? " " : "+") + below;
+    macros += "\n";
+  }
+  const auto kernel = [&](const std::string& sum) {
+    return macros + "__global__ void k(const float* x, float* y) { y[threadIdx.x] = " + sum +
+           "; }\n";
+  };
+  const auto deep = parse(kernel("A3+A3+A3"));  // 30,000 terms
+  ASSERT_TRUE(deep.ok()) << deep.error().message;
+  EXPECT_FALSE(deep->unit.has_value());
+  EXPECT_NE(deep->opaque_reason.find("levels deep"), std::string::npos) << deep->opaque_reason;
+  const auto usual = parse(kernel("A2"));  // 1,000
+  ASSERT_TRUE(usual.ok()) << usual.error().message;
+  EXPECT_TRUE(usual->unit.has_value()) << usual->opaque_reason;
+}
+
 // NVIDIA's wheels hold no cuRAND, and Clang's wrapper includes a header of it.
 TEST(ClangFrontEnd, AToolkitWithoutCurandWillDo) {
   const std::filesystem::path real = std::filesystem::path(test::cuda_root()) / "include";
