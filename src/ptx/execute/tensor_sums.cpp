@@ -225,6 +225,18 @@ void add_at_once(const FloatProducts& products, const float* a, const float* b, 
   }
 }
 
+// Some at a time along k.
+void add_in_turns(const FloatProducts& products, const float* a, const float* b, float* sums) {
+  FloatProducts turn = products;
+  turn.depth = products.together;
+  float turn_a[kMostRows * kMostMatrixDepth];
+  for (int first = 0; first < products.depth; first += turn.depth) {
+    for (int row = 0; row < products.rows; ++row)
+      std::copy_n(a + row * products.depth + first, turn.depth, turn_a + row * turn.depth);
+    add_at_once(turn, turn_a, b + first * products.columns, sums);
+  }
+}
+
 // mma.sync of eight bits: factors become f16, the even pairs of each four along k are multiplied,
 // then the odd ones on top of that; C is added by itself.
 void add_in_pairs(const FloatProducts& products, const float* a, const float* b, float* sums) {
@@ -253,8 +265,13 @@ void add_in_pairs(const FloatProducts& products, const float* a, const float* b,
 
 void add_float_products(const FloatProducts& products, const float* a, const float* b,
                         float* sums) {
-  const bool in_pairs = of_bytes(products) && !products.of_warpgroup;
-  (in_pairs ? &add_in_pairs : &add_at_once)(products, a, b, sums);
+  if (of_bytes(products) && !products.of_warpgroup) {
+    add_in_pairs(products, a, b, sums);
+  } else if (products.together != 0) {
+    add_in_turns(products, a, b, sums);
+  } else {
+    add_at_once(products, a, b, sums);
+  }
 }
 
 }  // namespace regraph::ptx

@@ -22,7 +22,8 @@ struct FloatProducts {
   bool of_warpgroup = false;       // wgmma, which multiplies factors of eight bits as they are
   int rows = 8;                    // multiples of 8
   int columns = 8;
-  int depth = 16;  // at most kMostMatrixDepth
+  int depth = 16;    // at most kMostMatrixDepth
+  int together = 0;  // so many of them are added at once, the first ones first; 0: all
 };
 
 // sums[row][column] += a[row][k] * b[k][column] over all k. The arrays are dense. `sums` hold
