@@ -5,6 +5,7 @@
 #include "eval/gpu/protocol/gpu_process.h"
 #include "eval/gpu/protocol/gpu_run.h"
 #include "eval/gpu/timing/timing_session.h"
+#include "eval/verify/repeated_runs.h"
 #include "eval/verify/verifier.h"
 
 #include <memory>
@@ -25,9 +26,10 @@ class Probation {
 
   // The verdict on `candidate` with inputs drawn from `seed`. One case of the largest test size
   // runs several times; results that differ are nondeterministic, unless the original's do too or
-  // atomic additions of floats explain it. A new process first shows that the original computes
-  // there what it computes on the interpreter. A failure is the machine's, and says nothing about
-  // the candidate.
+  // atomic additions of floats explain it
+  // (the original's own spread says how much they may). A new process first shows that the original
+  // computes there what it computes on the interpreter. A failure is the machine's, and says
+  // nothing about the candidate.
   [[nodiscard]] Result<VerificationResult, Failure> judge(const PreparedCandidate& candidate,
                                                           std::uint64_t seed,
                                                           const Cancellation& stop);
@@ -40,14 +42,14 @@ class Probation {
                                                         std::uint64_t seed,
                                                         const Cancellation& stop);
 
-  // How the results of repeated launches of one case differ; nothing when they do not, or when a
-  // launch fails (the next one will, too).
-  [[nodiscard]] static std::optional<std::string> repeat(const GpuRunner& runner,
-                                                         const PreparedCandidate& kernel,
-                                                         const Verifier::Scale& scale,
-                                                         const verify::Buffers& inputs,
-                                                         const verify::RunSettings& settings,
-                                                         const verify::KernelRun& first);
+  // How the results of repeated launches of one case differ at most; nothing when they do not, or
+  // when a launch fails (the next one will, too).
+  [[nodiscard]] verify::RunsDifference repeat(const GpuRunner& runner,
+                                              const PreparedCandidate& kernel,
+                                              const Verifier::Scale& scale,
+                                              const verify::Buffers& inputs,
+                                              const verify::RunSettings& settings,
+                                              const verify::KernelRun& first) const;
 
   GpuWorkerConfiguration worker_;
   const Problem& problem_;
@@ -56,6 +58,7 @@ class Probation {
   std::unique_ptr<GpuProcess> process_;
   int processes_ = 0;
   bool original_varies_ = false;  // from launch to launch, on the same inputs
+  double original_spread_ = 0.0;  // by how much, where atomic additions explain it
 };
 
 }  // namespace regraph::gpu

@@ -1,5 +1,6 @@
 #include "eval/verify/repeated_runs.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace regraph::verify {
@@ -29,10 +30,11 @@ bool adds_floats_atomically(std::string_view ptx) {
   return false;
 }
 
-std::optional<std::string> difference_of_runs(const Problem& problem, const Symbols& symbols,
-                                              const Buffers& first, const Buffers& again,
-                                              bool adds_floats_atomically,
-                                              const Arithmetic& arithmetic) {
+RunsDifference difference_of_runs(const Problem& problem, const Symbols& symbols,
+                                  const Buffers& first, const Buffers& again,
+                                  bool adds_floats_atomically, const Arithmetic& arithmetic,
+                                  double allowed) {
+  RunsDifference result;
   for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
     const Argument& argument = problem.arguments[i];
     if (!argument.is_output() || first[i] == again[i] ||
@@ -45,16 +47,19 @@ std::optional<std::string> difference_of_runs(const Problem& problem, const Symb
       extents.push_back(value.ok() ? *value : 1);
     }
     if (argument.components > 1) extents.push_back(argument.components);
-    const double tau = adds_floats_atomically
-                           ? kShareOfTolerance * tolerance(judged_type(argument), arithmetic,
-                                                           problem.check, problem.assume)
-                           : 0.0;
+    double tau = 0.0;
+    if (adds_floats_atomically)
+      tau = kShareOfTolerance *
+            tolerance(judged_type(argument), arithmetic, problem.check, problem.assume);
+    if (tau > 0.0) tau = std::max(tau, allowed);
     const BufferComparison comparison =
         compare({argument, extents, first[i], again[i], {}, {}}, tau, tau == 0.0);
+    if (tau > 0.0)
+      result.relative_error = std::max(result.relative_error, comparison.relative_error);
     // Other bits of NaN, or of zero, are no other result.
-    if (!comparison.equal) return comparison.message;
+    if (!comparison.equal && !result.message) result.message = comparison.message;
   }
-  return std::nullopt;
+  return result;
 }
 
 }  // namespace regraph::verify

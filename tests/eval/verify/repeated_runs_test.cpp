@@ -37,20 +37,40 @@ TEST(RepeatedRuns, OnlyAtomicSumsOfFloatsMayDiffer) {
   const Symbols symbols = {{"n", 3}};
   const Arithmetic arithmetic{1000.0, false, false};
   const Buffers first = outputs({1.0f, 2.0f, 3.0f}, 5);
-  EXPECT_FALSE(difference_of_runs(problem, symbols, first, first, false, arithmetic).has_value());
+  EXPECT_FALSE(
+      difference_of_runs(problem, symbols, first, first, false, arithmetic).message.has_value());
   // In the last place.
   const Buffers close = outputs({1.0f, 2.0000002f, 3.0f}, 5);
-  const auto found = difference_of_runs(problem, symbols, first, close, false, arithmetic);
+  const auto found = difference_of_runs(problem, symbols, first, close, false, arithmetic).message;
   ASSERT_TRUE(found.has_value());
   EXPECT_NE(found->find("element 1"), std::string::npos) << *found;
-  EXPECT_FALSE(difference_of_runs(problem, symbols, first, close, true, arithmetic).has_value());
+  EXPECT_FALSE(
+      difference_of_runs(problem, symbols, first, close, true, arithmetic).message.has_value());
   // A lost update is more than rounding; an integer never rounds.
   EXPECT_TRUE(difference_of_runs(problem, symbols, first, outputs({1.0f, 2.0001f, 3.0f}, 5), true,
                                  arithmetic)
-                  .has_value());
+                  .message.has_value());
   EXPECT_TRUE(
       difference_of_runs(problem, symbols, first, outputs({1.0f, 2.0f, 3.0f}, 4), true, arithmetic)
-          .has_value());
+          .message.has_value());
+}
+
+// What the original's atomics do a candidate's may do, too.
+TEST(RepeatedRuns, TheOriginalsSpreadIsAllowed) {
+  const Problem problem = sums();
+  const Symbols symbols = {{"n", 3}};
+  const Arithmetic arithmetic{1000.0, false, false};
+  const Buffers first = outputs({1.0f, 2.0f, 3.0f}, 5);
+  const Buffers far = outputs({1.0f, 2.0001f, 3.0f}, 5);
+  const RunsDifference alone = difference_of_runs(problem, symbols, first, far, true, arithmetic);
+  EXPECT_TRUE(alone.message.has_value());
+  EXPECT_GT(alone.relative_error, 1e-5);
+  EXPECT_FALSE(difference_of_runs(problem, symbols, first, far, true, arithmetic, 1e-3).message);
+  // Nobody's, without atomics; nor an integer's.
+  EXPECT_TRUE(difference_of_runs(problem, symbols, first, far, false, arithmetic, 1e-3).message);
+  EXPECT_TRUE(difference_of_runs(problem, symbols, first, outputs({1.0f, 2.0f, 3.0f}, 4), true,
+                                 arithmetic, 1e-3)
+                  .message);
 }
 
 TEST(RepeatedRuns, AtomicAdditionsAreFoundInPtx) {
