@@ -21,7 +21,7 @@ CLONE: Any = None
 def main() -> None:
     request = json.load(sys.stdin)
     from regraph_torch.confine import confine
-    confined = confine(request["folder"], request["memory_bytes"], request["seconds"], devices=request["gpu"])
+    confined = confine(request["folder"], request["memory_bytes"], request["seconds"], devices=request["gpu"], wanted=request["confine"])
     import torch
     global EQUAL, CLONE
     EQUAL, CLONE = torch.equal, torch.Tensor.clone

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import os
 import pathlib
 import signal
 import subprocess
 import sys
+import tempfile
 from typing import Any
+
+from regraph_torch import confine
 
 PACKAGE = pathlib.Path(__file__).resolve().parent
 MOST_ANSWER_BYTES = 64 << 20
@@ -28,12 +32,34 @@ class Answer:
     trouble: str = ""
 
 
+# In a child: confined so, can the driver start?
+PROBE = """import sys, ctypes; sys.path.insert(0, sys.argv[1]); from regraph_torch.confine import confine
+confine(sys.argv[2], 0, 60, devices=True, wanted=sys.argv[3:])
+count, cuda = ctypes.c_int(), ctypes.CDLL("libcuda.so.1")
+sys.exit(cuda.cuInit(0) or cuda.cuDeviceGetCount(ctypes.byref(count)))"""
+
+
+@functools.cache
+def gpu_confinement() -> tuple[str, ...]:
+    """What a child that uses the GPU can give up: some systems let no driver start in a namespace of its own, say."""
+    for wanted in (confine.KINDS, ("files",), ("network",)):
+        with tempfile.TemporaryDirectory(prefix="regraph-probe-") as folder:
+            try:
+                probe = subprocess.run([sys.executable, "-c", PROBE, str(PACKAGE.parent), folder, *wanted], capture_output=True, timeout=60, check=False)
+            except subprocess.TimeoutExpired:
+                continue
+        if probe.returncode == 0:
+            return tuple(wanted)
+    return ()
+
+
 def ask(worker: str, request: dict[str, Any], folder: pathlib.Path, limits: Limits, gpu: bool = False) -> Answer:
     """Runs the module regraph_torch/<worker>.py on the request; files that it writes are in `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     answer = folder / "answer.json"
     answer.unlink(missing_ok=True)
-    whole = {**request, "folder": str(folder.resolve()), "seconds": limits.seconds, "memory_bytes": int(limits.memory_gib * 2**30), "gpu": gpu}
+    whole = {**request, "folder": str(folder.resolve()), "seconds": limits.seconds, "memory_bytes": int(limits.memory_gib * 2**30), "gpu": gpu,
+             "confine": gpu_confinement() if gpu else confine.KINDS}
     environment = {"PATH": os.environ.get("PATH", ""), "HOME": str(folder.resolve()), "TMPDIR": str(folder.resolve()), "LC_ALL": "C.UTF-8",
                    "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     if gpu:

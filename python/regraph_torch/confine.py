@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import resource
+from collections.abc import Sequence
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 # Everything that changes the file system: writing, removing, making, truncating (ABI 3).
@@ -23,7 +24,10 @@ class _PathRule(ctypes.Structure):
     _fields_ = [("access", ctypes.c_uint64), ("parent", ctypes.c_int32)]
 
 
-def confine(folder: str, memory_bytes: int, seconds: int, devices: bool = False) -> list[str]:
+KINDS = ("network", "files")
+
+
+def confine(folder: str, memory_bytes: int, seconds: int, devices: bool = False, wanted: Sequence[str] = KINDS) -> list[str]:
     """Limits this process for good: it writes below `folder` alone, and has no network. Returns what could be had of that.
     To be called before there are threads.
     With `devices` it may write to /dev, and its memory is not limited (a GPU's driver maps far more than there is)."""
@@ -36,9 +40,9 @@ def confine(folder: str, memory_bytes: int, seconds: int, devices: bool = False)
         resource.setrlimit(name, (value, value))
     libc = ctypes.CDLL(None, use_errno=True)
     had = []
-    if libc.unshare(NEW_USER | NEW_NET) == 0:
+    if "network" in wanted and libc.unshare(NEW_USER | NEW_NET) == 0:
         had.append("network")
-    if _no_writes(libc, [folder, "/dev/null", "/dev/shm", *(["/dev"] if devices else [])]):
+    if "files" in wanted and _no_writes(libc, [folder, "/dev/null", "/dev/shm", *(["/dev"] if devices else [])]):
         had.append("files")
     return had
 

@@ -22,14 +22,14 @@ GPU_SECONDS = 0.6
 def main() -> None:
     request = json.load(sys.stdin)
     from regraph_torch.confine import confine
-    confine(request["folder"], request["memory_bytes"], request["seconds"], devices=True)
+    confined = confine(request["folder"], request["memory_bytes"], request["seconds"], devices=True, wanted=request["confine"])
     import torch
     from regraph_torch.trace_child import build, load
     # fp32 products as fp32, as the kernels compute them.
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
     torch.manual_seed(1)
-    answer: dict[str, Any] = {"gpu": torch.cuda.get_device_name(0), "torch": torch.__version__}
+    answer: dict[str, Any] = {"gpu": torch.cuda.get_device_name(0), "torch": torch.__version__, "confined": confined}
     try:
         names = load(request["source"])
         model = build(names, request["mode"]).cuda()

@@ -232,6 +232,19 @@ class Children(unittest.TestCase):
             self.assertIn("False False", run.stdout)
 
     @unittest.skipIf(NO_TORCH, NO_TORCH)
+    def test_a_gpu_costs_no_more_confinement_than_the_driver_asks_for(self):
+        tried = []
+
+        def run(command, **_):
+            tried.append(tuple(command[5:]))
+            return subprocess.CompletedProcess(command, 0 if command[5:] == ["files"] else 1)
+
+        child.gpu_confinement.cache_clear()
+        with mock.patch.object(child.subprocess, "run", run):
+            self.assertEqual(child.gpu_confinement(), ("files",))
+        self.assertEqual(tried, [("network", "files"), ("files",)])
+        child.gpu_confinement.cache_clear()
+
     def test_what_ends_or_hangs_costs_its_process_alone(self):
         for source, words in (("import os; os._exit(7)\n", "exit code 7"), ("while True: pass\n", "more than 20 s"),
                               ("import no_such_module\n", "no_such_module"), ("x = [0] * (1 << 40)\n", "MemoryError")):
