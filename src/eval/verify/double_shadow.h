@@ -34,6 +34,9 @@ struct DoubleShadow {
 struct ExactOutput {
   std::vector<std::byte> values;  // fp32, rounded from fp64; empty: nothing is known
   double tau = 0.0;               // tolerance against them, see comparison.h
+  // The original's own error is more than can be told from a wrong result: tau leaves it out, so
+  // that what agrees with the original is right, too.
+  bool original_is_far = false;
 };
 
 // Runs the shadow on the inputs of a case. Per argument; only fp32 outputs of which the original's
@@ -44,8 +47,9 @@ struct ExactOutput {
 //   tau ||ref|| = 4 E + c u sqrt(K) ||ref|| + (2 + c sqrt(K)) D
 // An honest sum in any order stays below it: its rounding grows like 0.25 u sqrt(K), relative to
 // the result or, where terms cancel, to the terms, which D measures; of few elements one may be
-// unlucky. Above 0.05 / sqrt(n) the result may not be continuous, and nothing is said. `untouched`
-// as in OutputView, per argument. Errors: cancelled; else none, nothing is known then.
+// unlucky. Above 0.05 / sqrt(n) one element that jumps would not show: there 4 E is left out
+// (original_is_far), and where that is not enough nothing is said. `untouched` as in OutputView,
+// per argument. Errors: cancelled; else none, nothing is known then.
 [[nodiscard]] Result<std::vector<ExactOutput>> exact_outputs(
     const DoubleShadow& shadow, const Problem& problem, const Symbols& symbols,
     const Buffers& inputs, const Buffers& expected,

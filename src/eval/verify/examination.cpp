@@ -197,15 +197,21 @@ class Examination {
           raced_on
               ? nearest_between(argument.type, one.expected[i], one.other_order[i], run.after[i])
               : std::vector<std::byte>();
-      const BufferComparison comparison = compare({argument,
-                                                   extents,
-                                                   raced_on ? between : *yardstick.expected,
-                                                   run.after[i],
-                                                   run.before[i],
-                                                   one.untouched[i],
-                                                   {},
-                                                   problem_.has_given_data(*one.symbols)},
-                                                  yardstick.tau, one.exact[i]);
+      const auto compared = [&](const std::vector<std::byte>& expected, double tau) {
+        return compare({argument,
+                        extents,
+                        expected,
+                        run.after[i],
+                        run.before[i],
+                        one.untouched[i],
+                        {},
+                        problem_.has_given_data(*one.symbols)},
+                       tau, one.exact[i]);
+      };
+      BufferComparison comparison =
+          compared(raced_on ? between : *yardstick.expected, yardstick.tau);
+      if (!comparison.equal && !raced_on && yardstick.or_expected != nullptr)
+        comparison = compared(*yardstick.or_expected, yardstick.or_tau);
       result_.relative_error = std::max(result_.relative_error, comparison.relative_error);
       if (comparison.equal) continue;
       if (reversed) {

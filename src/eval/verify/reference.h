@@ -108,8 +108,12 @@ class Reference {
   struct Yardstick {
     const std::vector<std::byte>* expected = nullptr;
     double tau = 0.0;
+    // Either will do; null: there is one alone.
+    const std::vector<std::byte>* or_expected = nullptr;
+    double or_tau = 0.0;
   };
-  // Where rounding decides, what the original is in double precision; else the original. `after` is
+  // Where rounding decides, what the original is in double precision, or the original, where that
+  // is far from it; else the original. `after` is
   // the output that is judged. Thread-safe.
   [[nodiscard]] Yardstick yardstick(const Case& one, std::size_t argument,
                                     const std::vector<std::byte>& after,
