@@ -128,6 +128,51 @@ TEST(DoubleShadow, LessPrecisionIsRejectedAllTheSame) {
   EXPECT_EQ(sums.rejections(serial("x[blockIdx.x * C + c]", "sum *= 1.0f;"), 10), 0);
 }
 
+// An original whose results all are off by a ten-thousandth, more than could be told from one wrong
+// element of so many: what is right is told by double precision alone.
+TEST(DoubleShadow, TheOriginalCanBeFarOff) {
+  constexpr std::size_t kElements = 100'000;
+  const Problem problem = problem_of(
+      "sizes: {n: 100000}\nargs: {x: {shape: [n]}, y: {dir: out, shape: [n]}}\n"
+      "launch: {block: 256, grid: \"cdiv(n, 256)\"}\ntests: [{n: 100000}]\n",
+      {{"x", ScalarType::f32, true, true, 1},
+       {"y", ScalarType::f32, true, false, 1},
+       {"n", ScalarType::i32, false, false, 1}});
+  const auto shadow = make_double_shadow(
+      compiler(), problem,
+      "__global__ void k(const float* x, float* y, int n) {\n"
+      "  int i = blockIdx.x * 256 + threadIdx.x;\n  if (i < n) y[i] = x[i] * 3.0f;\n}\n",
+      "sm_90", kNever);
+  ASSERT_TRUE(shadow.ok()) << shadow.error().message;
+  const auto judged = [&](float wrong_by) {
+    Buffers inputs(3);
+    Buffers expected(3);
+    inputs[0].resize(kElements * sizeof(float));
+    expected[1].resize(kElements * sizeof(float));
+    for (std::size_t i = 0; i < kElements; ++i) {
+      const auto value = static_cast<float>(i % 1000 + 1);
+      const float result = value * 3.0f * (1.0f + wrong_by);
+      std::memcpy(inputs[0].data() + 4 * i, &value, 4);
+      std::memcpy(expected[1].data() + 4 * i, &result, 4);
+    }
+    auto outputs = exact_outputs(*shadow, problem, {{"n", kElements}}, inputs, expected,
+                                 std::vector<std::vector<std::uint8_t>>(3), 1.0, 0, kNever);
+    EXPECT_TRUE(outputs.ok());
+    return (*outputs)[1];
+  };
+  const ExactOutput near = judged(1e-6f);
+  EXPECT_FALSE(near.values.empty());
+  EXPECT_FALSE(near.original_is_far);
+  const ExactOutput far = judged(1e-4f);
+  ASSERT_FALSE(far.values.empty());
+  EXPECT_TRUE(far.original_is_far);
+  EXPECT_LT(far.tau, 1e-6);
+  float first = 0.0f;
+  std::memcpy(&first, far.values.data(), sizeof(first));
+  EXPECT_EQ(first, 3.0f);
+  EXPECT_TRUE(judged(0.05f).values.empty());  // another program
+}
+
 TEST(DoubleShadow, SourcesAreTranslated) {
   const auto text = in_double(
       "#include <float.h>\n// a float\n__device__ float4 f(float x) { return make_float4(expf(x), "
