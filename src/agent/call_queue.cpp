@@ -5,8 +5,11 @@
 
 namespace regraph::agent {
 
-CallQueue::CallQueue(std::function<std::unique_ptr<CallWorker>()> worker, Done done)
-    : make_worker_(std::move(worker)), done_(std::move(done)), thread_([this] { work(); }) {}
+CallQueue::CallQueue(std::function<std::unique_ptr<CallWorker>()> worker, Done done, Told told)
+    : make_worker_(std::move(worker)),
+      done_(std::move(done)),
+      told_(std::move(told)),
+      thread_([this] { work(); }) {}
 
 CallQueue::~CallQueue() {
   {
@@ -51,7 +54,9 @@ void CallQueue::work() {
     ToolResult result = failed_call("cancelled");
     if (!entry->cancellation.requested()) {
       try {
-        result = worker->call(entry->call, entry->cancellation);
+        result = worker->call(entry->call, entry->cancellation, [&](const CallProgress& progress) {
+          if (told_) told_(entry->call.number, progress);
+        });
       } catch (const std::exception& error) {
         result = failed_call(std::string("internal error: ") + error.what());
       }

@@ -20,10 +20,11 @@ namespace regraph::agent {
 class CallQueue final : public CallRunner {
  public:
   using Done = std::function<void(std::int64_t number, ToolResult result)>;
+  using Told = std::function<void(std::int64_t number, const CallProgress& progress)>;
 
   // `worker` is made and used on the thread alone. `done` is called there, once a call, cancelled
-  // ones too.
-  CallQueue(std::function<std::unique_ptr<CallWorker>()> worker, Done done);
+  // ones too; `told` before, as often as the worker says how far it is.
+  CallQueue(std::function<std::unique_ptr<CallWorker>()> worker, Done done, Told told = {});
   // Cancels all calls and waits for the thread.
   ~CallQueue() override;
   CallQueue(const CallQueue&) = delete;
@@ -41,6 +42,7 @@ class CallQueue final : public CallRunner {
 
   const std::function<std::unique_ptr<CallWorker>()> make_worker_;
   const Done done_;
+  const Told told_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::shared_ptr<Entry>> waiting_;

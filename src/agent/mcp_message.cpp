@@ -62,6 +62,14 @@ std::string response_line(const Json& id, Json result) {
   return json_line(json);
 }
 
+std::string notification_line(const std::string& method, Json parameters) {
+  Json message;
+  message["jsonrpc"] = "2.0";
+  message["method"] = method;
+  message["params"] = std::move(parameters);
+  return json_line(message);
+}
+
 std::string error_line(const Json& id, RpcError code, const std::string& message) {
   Json json;
   json["jsonrpc"] = "2.0";

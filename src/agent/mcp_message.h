@@ -49,6 +49,7 @@ inline constexpr std::size_t kDeepestMessage = 24;
 
 // Lines, without their newline.
 [[nodiscard]] std::string response_line(const Json& id, Json result);
+[[nodiscard]] std::string notification_line(const std::string& method, Json parameters);
 [[nodiscard]] std::string error_line(const Json& id, RpcError code, const std::string& message);
 
 }  // namespace regraph::agent

@@ -26,6 +26,18 @@ std::string text_in(const Json& object, const char* key) {
   return found->get<std::string>();
 }
 
+// As the client gave it with its request; null without one.
+Json progress_token_of(const Json& parameters) {
+  const auto meta = parameters.find("_meta");
+  if (meta == parameters.end() || !meta->is_object()) return nullptr;
+  const auto token = meta->find("progressToken");
+  const bool fits =
+      token != meta->end() &&
+      (token->is_number_integer() ||
+       (token->is_string() && token->get_ref<const std::string&>().size() <= kLongestId));
+  return fits ? *token : Json(nullptr);
+}
+
 Json result_json(const ToolResult& result) {
   Json json;
   json["content"] = Json::array({{{"type", "text"}, {"text", result.text}}});
@@ -111,6 +123,7 @@ void McpServer::initialize(const Message& message) {
                              fmt::join(kProtocolVersions, ", ")));
   }
   const bool known = std::ranges::find(kProtocolVersions, asked) != kProtocolVersions.end();
+  client_takes_messages_ = asked != kProtocolVersions.front();  // since 2025-03-26
   if (const auto client = message.parameters.find("clientInfo");
       client != message.parameters.end()) {
     client_ = text_in(*client, "name") + " " + text_in(*client, "version");
@@ -191,7 +204,8 @@ void McpServer::call_tool(const Message& message) {
                               options_.most_waiting));
   }
   ToolCall call{++calls_, name, std::move(arguments)};
-  pending_.emplace(call.number, Pending{message.id, call, std::chrono::steady_clock::now(), false});
+  pending_.emplace(call.number, Pending{message.id, call, std::chrono::steady_clock::now(),
+                                        progress_token_of(message.parameters)});
   runner_.start(std::move(call));
 }
 
@@ -219,6 +233,21 @@ void McpServer::finish(std::int64_t number, ToolResult result) {
   // Whoever cancelled does not want to hear of it.
   if (!pending.cancelled) sink_(response_line(pending.id, result_json(result)));
   record(std::move(pending), std::move(result));
+}
+
+void McpServer::progress(std::int64_t number, const CallProgress& progress) {
+  const std::lock_guard lock(mutex_);
+  const auto found = pending_.find(number);
+  if (found == pending_.end()) return;
+  Pending& pending = found->second;
+  // The protocol wants it to grow.
+  if (pending.progress_token.is_null() || pending.cancelled || progress.done <= pending.told)
+    return;
+  pending.told = progress.done;
+  Json parameters{
+      {"progressToken", pending.progress_token}, {"progress", progress.done}, {"total", 1.0}};
+  if (client_takes_messages_) parameters["message"] = progress.message;
+  sink_(notification_line("notifications/progress", std::move(parameters)));
 }
 
 void McpServer::close() {

@@ -80,6 +80,8 @@ class McpServer {
   void take_oversized();
   // What came of a call. A number that is not known, or was answered, counts for nothing.
   void finish(std::int64_t number, ToolResult result);
+  // How far a call is: a notification, where the client asked for some.
+  void progress(std::int64_t number, const CallProgress& progress);
   // Nobody waits for any answer any more: all calls are cancelled.
   void close();
 
@@ -88,7 +90,9 @@ class McpServer {
     Json id;
     ToolCall call;
     std::chrono::steady_clock::time_point since;
+    Json progress_token;  // null: nobody wants to know how far it is
     bool cancelled = false;
+    double told = 0.0;  // progress
   };
 
   void answer_request(const Message& message);
@@ -110,6 +114,7 @@ class McpServer {
   std::vector<llm::JsonSchema> schemas_;  // of the tools, in their order
   std::mutex mutex_;
   bool initialized_ = false;
+  bool client_takes_messages_ = true;  // with notifications of progress
   std::string client_;
   std::int64_t calls_ = 0;
   std::map<std::int64_t, Pending> pending_;  // by number

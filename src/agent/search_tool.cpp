@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <thread>
 #include <utility>
@@ -81,6 +82,35 @@ SearchConfig config_of(const ToolContext& context, const Session& session) {
   return config;
 }
 
+// Tells the client how far the search is, at most once a second.
+class ProgressTeller final : public SearchObserver {
+ public:
+  explicit ProgressTeller(const ProgressReport& report) : report_(report) {}
+
+  void on_evaluated(const SearchEvent& event) override {
+    if (!report_ || !is_due()) return;
+    report_({kShareForLooking * event.budget_fraction,
+             fmt::format("{} candidates evaluated, best {:.2f}x", event.evaluations,
+                         std::exp(event.best_log_speedup))});
+  }
+  void on_final_selection(int finalists) override {
+    if (report_)
+      report_(
+          {kShareForLooking, fmt::format("confirming {} finalists with fresh inputs", finalists)});
+  }
+
+ private:
+  bool is_due() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - told_ < std::chrono::seconds(1)) return false;
+    told_ = now;
+    return true;
+  }
+
+  const ProgressReport& report_;
+  std::chrono::steady_clock::time_point told_;
+};
+
 }  // namespace
 
 ToolResult search_tool(const ToolContext& context) {
@@ -100,8 +130,9 @@ ToolResult search_tool(const ToolContext& context) {
   if (!folder) return failed_call(folder.error().message);
   auto run = RecordedRun::begin(session, config, true, folder->string());
   if (!run) return failed_call(run.error().message);
+  ProgressTeller teller(context.report);
   auto result = (*run)->search(
-      session, {config, problem.expander(), nullptr, nullptr, true, &context.cancellation});
+      session, {config, problem.expander(), &teller, nullptr, true, &context.cancellation});
   if (!result) return failed_call("the search failed: " + result.error().message);
   const RunReport report = session.report(*result, config, folder->string());
   const int exit_code = result->outcome.improved() ? kFoundFaster : kFoundNone;

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -27,6 +28,14 @@ struct ToolResult {
   nlohmann::ordered_json structured;  // the same as data; an object, or null where there is none
   bool is_error = false;              // the call itself could not be done
 };
+
+// How far a call is; `done` grows from 0 to 1.
+struct CallProgress {
+  double done = 0.0;
+  std::string message;  // what happens, in words
+};
+// May be empty: nobody wants to know.
+using ProgressReport = std::function<void(const CallProgress&)>;
 
 // A call that could not be done: what is wrong, where, and what to do.
 [[nodiscard]] inline ToolResult failed_call(std::string message) {

@@ -25,6 +25,7 @@ struct ToolContext {
   ProblemShelf& shelf;
   const ToolJson& arguments;  // they fit the tool's schema
   const Cancellation& cancellation;
+  const ProgressReport& report;
 };
 
 // The argument, or what stands for it.

@@ -47,7 +47,8 @@ Toolbox::Toolbox(ToolboxOptions options, const Workspace& workspace)
       shelf_(workspace, options_.installation, std::min(kCandidateSeconds, options_.call_seconds)) {
 }
 
-ToolResult Toolbox::call(const ToolCall& call, const Cancellation& cancellation) {
+ToolResult Toolbox::call(const ToolCall& call, const Cancellation& cancellation,
+                         const ProgressReport& report) {
   const auto* const entry = std::ranges::find_if(kToolEntries, [&](const ToolEntry& one) {
     return one.interface == options_.interface && one.name == call.tool;
   });
@@ -55,7 +56,8 @@ ToolResult Toolbox::call(const ToolCall& call, const Cancellation& cancellation)
   const Deadline deadline(options_.call_seconds, cancellation);
   ToolResult result;
   try {
-    result = entry->run({options_, workspace_, shelf_, call.arguments, deadline.cancellation()});
+    result =
+        entry->run({options_, workspace_, shelf_, call.arguments, deadline.cancellation(), report});
   } catch (const std::bad_alloc&) {
     return failed_call("out of memory; give smaller 'tests' in the manifest");
   }

@@ -31,7 +31,9 @@ class Toolbox {
   Toolbox(ToolboxOptions options, const Workspace& workspace);
 
   // The arguments fit the tool's schema. Never fails: an answer may say what could not be done.
-  [[nodiscard]] ToolResult call(const ToolCall& call, const Cancellation& cancellation);
+  // `report` is told now and then how far it is, on this thread or another.
+  [[nodiscard]] ToolResult call(const ToolCall& call, const Cancellation& cancellation,
+                                const ProgressReport& report = {});
 
  private:
   const ToolboxOptions options_;

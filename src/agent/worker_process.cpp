@@ -14,6 +14,7 @@ namespace {
 constexpr double kGraceSeconds = 5.0;
 // For a worker to notice by itself that a call has taken too long.
 constexpr double kMarginSeconds = 15.0;
+constexpr std::size_t kLongestProgress = 4096;
 constexpr JsonLimits kWorkerLimits = {ServiceProcess::kLargestMessage, 64};
 
 Error bad_text() {
@@ -53,7 +54,22 @@ Result<ToolResult> read_result(std::string_view text) {
                     (*json)["is_error"].get<bool>()};
 }
 
-ToolResult WorkerProcess::call(const ToolCall& call, const Cancellation& cancellation) {
+std::string progress_text(const CallProgress& progress) {
+  return json_line({{"done", progress.done}, {"message", progress.message}});
+}
+
+std::optional<CallProgress> read_progress(std::string_view text) {
+  if (text.size() > kLongestProgress) return std::nullopt;
+  const auto json = parse_json(text, kWorkerLimits);
+  const bool whole = json && json->is_object() && json->contains("done") &&
+                     json->contains("message") && (*json)["done"].is_number() &&
+                     (*json)["message"].is_string();
+  if (!whole) return std::nullopt;
+  return CallProgress{(*json)["done"].get<double>(), (*json)["message"].get<std::string>()};
+}
+
+ToolResult WorkerProcess::call(const ToolCall& call, const Cancellation& cancellation,
+                               const ProgressReport& report) {
   if (!process_ || !process_->alive()) {
     process_.reset();
     auto started = ServiceProcess::start(program_, kGraceSeconds);
@@ -63,7 +79,13 @@ ToolResult WorkerProcess::call(const ToolCall& call, const Cancellation& cancell
     }
     process_.emplace(*std::move(started));
   }
-  const auto said = process_->ask(call_request_text(call), seconds_ + kMarginSeconds, cancellation);
+  const auto heard = [&](std::string_view message) {
+    const auto progress = read_progress(message);
+    if (progress && report) report(*progress);
+    return progress.has_value();
+  };
+  const auto said =
+      process_->ask(call_request_text(call), seconds_ + kMarginSeconds, cancellation, heard);
   if (said) {
     auto result = read_result(*said);
     if (result) return *std::move(result);

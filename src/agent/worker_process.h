@@ -18,7 +18,9 @@ class CallWorker {
   virtual ~CallWorker() = default;
   // Never fails: what became of a call that was cancelled, took too long or ended the worker is
   // said in the result.
-  [[nodiscard]] virtual ToolResult call(const ToolCall& call, const Cancellation& cancellation) = 0;
+  // `report` is told how far it is, on the calling thread.
+  [[nodiscard]] virtual ToolResult call(const ToolCall& call, const Cancellation& cancellation,
+                                        const ProgressReport& report) = 0;
 };
 
 // What goes to the process and comes back, as text. Errors: parse.
@@ -26,6 +28,9 @@ class CallWorker {
 [[nodiscard]] Result<ToolCall> read_call_request(std::string_view text);
 [[nodiscard]] std::string result_text(const ToolResult& result);
 [[nodiscard]] Result<ToolResult> read_result(std::string_view text);
+[[nodiscard]] std::string progress_text(const CallProgress& progress);
+// Nothing: it is something else.
+[[nodiscard]] std::optional<CallProgress> read_progress(std::string_view text);
 
 // Started when it is needed, and again after it was lost; problems are opened again then.
 class WorkerProcess final : public CallWorker {
@@ -34,7 +39,8 @@ class WorkerProcess final : public CallWorker {
   WorkerProcess(SpawnRequest program, double seconds)
       : program_(std::move(program)), seconds_(seconds) {}
 
-  [[nodiscard]] ToolResult call(const ToolCall& call, const Cancellation& cancellation) override;
+  [[nodiscard]] ToolResult call(const ToolCall& call, const Cancellation& cancellation,
+                                const ProgressReport& report) override;
 
  private:
   const SpawnRequest program_;

@@ -106,6 +106,16 @@ struct ServiceProcess::State {
     return value;
   }
 
+  // Takes the next message that `heard` does not want; false when there is none yet.
+  bool take_message(std::string& message, const Heard& heard) {
+    while (complete()) {
+      message = received.substr(kLengthBytes, length());
+      received.erase(0, kLengthBytes + message.size());
+      if (!heard || !heard(message)) return true;
+    }
+    return false;
+  }
+
   // Returns false at the end of the stream.
   bool receive() {
     std::array<char, 65536> buffer;
@@ -171,14 +181,15 @@ Status ServiceProcess::finish(double seconds, const Cancellation& cancellation) 
 }
 
 Result<std::string> ServiceProcess::ask(std::string_view message, double seconds,
-                                        const Cancellation& cancellation) {
+                                        const Cancellation& cancellation, const Heard& heard) {
   if (!alive()) return fail(ErrorCode::io, "the process has ended");
   State& state = *state_;
   const std::string request = frame(message);
   std::string_view rest = request;
   state.received.clear();
   const Clock::time_point start = Clock::now();
-  while (!state.complete()) {
+  std::string answer;
+  while (!state.take_message(answer, heard)) {
     const double left = seconds - std::chrono::duration<double>(Clock::now() - start).count();
     if (left <= 0.0 || cancellation.requested()) {
       state.kill();
@@ -205,11 +216,11 @@ Result<std::string> ServiceProcess::ask(std::string_view message, double seconds
     }
     if (!open && !state.complete()) return state.gone("the process ended without an answer");
   }
-  if (state.received.size() != kLengthBytes + state.length()) {
+  if (!state.received.empty()) {
     state.kill();
     return fail(ErrorCode::parse, "the process says more than it was asked");
   }
-  return state.received.substr(kLengthBytes);
+  return answer;
 }
 
 }  // namespace regraph

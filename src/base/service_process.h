@@ -6,6 +6,7 @@
 #include "base/spawn.h"
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -32,8 +33,11 @@ class ServiceProcess {
   // Sends a message and waits for the answer to it. After any error the process is dead. Errors:
   // resource (no answer within `seconds`), io (it ended or broke off: says how it ended and what it
   // last wrote to standard error), parse (an answer beyond kLargestMessage), cancelled.
+  // `heard` is called with every message that comes before, and says whether it was no answer;
+  // empty: the first one is.
+  using Heard = std::function<bool(std::string_view message)>;
   [[nodiscard]] Result<std::string> ask(std::string_view message, double seconds,
-                                        const Cancellation& cancellation);
+                                        const Cancellation& cancellation, const Heard& heard = {});
 
   // Ends the conversation by closing its standard input, and waits until it has ended by itself.
   // The process is gone in any case. Errors: resource (not within `seconds`), cancelled.

@@ -189,7 +189,10 @@ int work(const Program& program, const McpOptions& options) {
   agent::Toolbox toolbox(std::move(toolbox_options), *workspace);
   while (const std::optional<std::string> message = read_frame(STDIN_FILENO)) {
     const auto call = agent::read_call_request(*message);
-    const agent::ToolResult result = call ? toolbox.call(*call, program.interrupted())
+    const agent::ProgressReport report = [&](const agent::CallProgress& progress) {
+      (void)write_frame(answers, agent::progress_text(progress));
+    };
+    const agent::ToolResult result = call ? toolbox.call(*call, program.interrupted(), report)
                                           : agent::failed_call(call.error().message);
     if (!write_frame(answers, agent::result_text(result))) break;
     if (program.interrupted().requested()) return kInterrupted;
@@ -238,6 +241,9 @@ int serve(const Program& program, const McpOptions& options) {
       },
       [&](std::int64_t number, agent::ToolResult result) {
         server->finish(number, std::move(result));
+      },
+      [&](std::int64_t number, const agent::CallProgress& progress) {
+        server->progress(number, progress);
       });
   server.emplace(
       agent::tools_of(options.tools()), queue,

@@ -16,7 +16,9 @@ namespace {
 // Does what the tool's name says.
 class FakeWorker final : public CallWorker {
  public:
-  ToolResult call(const ToolCall& call, const Cancellation& cancellation) override {
+  ToolResult call(const ToolCall& call, const Cancellation& cancellation,
+                  const ProgressReport& report) override {
+    report({0.5, call.tool});
     if (call.tool == "throw") throw std::runtime_error("thrown");
     while (call.tool == "wait" && !cancellation.requested())
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -39,6 +41,7 @@ class CallQueueTest : public ::testing::Test {
   std::mutex mutex;
   std::condition_variable changed;
   std::map<std::int64_t, ToolResult> done;
+  std::map<std::int64_t, std::string> told;
   std::unique_ptr<CallQueue> queue =
       std::make_unique<CallQueue>([] { return std::make_unique<FakeWorker>(); },
                                   [this](std::int64_t number, ToolResult result) {
@@ -46,6 +49,10 @@ class CallQueueTest : public ::testing::Test {
                                     EXPECT_FALSE(done.contains(number));
                                     done[number] = std::move(result);
                                     changed.notify_all();
+                                  },
+                                  [this](std::int64_t number, const CallProgress& progress) {
+                                    const std::lock_guard lock(mutex);
+                                    told[number] = progress.message;
                                   });
 };
 
@@ -55,6 +62,7 @@ TEST_F(CallQueueTest, DoesCallsInOrder) {
   start(3, "b");
   EXPECT_EQ(result_of(3).text, "b");
   EXPECT_EQ(result_of(1).text, "a");
+  EXPECT_EQ(told[3], "b");
   EXPECT_TRUE(result_of(2).is_error);
   EXPECT_NE(result_of(2).text.find("thrown"), std::string::npos);
 }
@@ -99,12 +107,12 @@ TEST(WorkerProcess, SaysThatItWasLost) {
   SpawnRequest request;
   request.program = "/bin/false";
   WorkerProcess lost(request, 10.0);
-  const ToolResult result = lost.call({1, "score", Json::object()}, never);
+  const ToolResult result = lost.call({1, "score", Json::object()}, never, {});
   EXPECT_TRUE(result.is_error);
   EXPECT_NE(result.text.find("lost"), std::string::npos) << result.text;
   request.program = "/no/such/program";
   WorkerProcess none(request, 10.0);
-  EXPECT_TRUE(none.call({1, "score", Json::object()}, never).is_error);
+  EXPECT_TRUE(none.call({1, "score", Json::object()}, never, {}).is_error);
 }
 
 }  // namespace

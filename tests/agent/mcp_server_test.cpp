@@ -87,6 +87,48 @@ TEST_F(McpServerTest, HandsCallsOnAndTheirAnswersBack) {
   EXPECT_EQ(finished[0].call.tool, "search");
 }
 
+TEST_F(McpServerTest, TellsHowFarACallIsWhereThatWasAskedFor) {
+  initialize();
+  json asked = call(1, "search", {{"problem", "x"}});
+  asked["params"]["_meta"] = {{"progressToken", "p1"}};
+  EXPECT_EQ(ask(asked), nullptr);
+  EXPECT_EQ(ask(call(2, "search", {{"problem", "x"}})), nullptr);
+  const std::size_t before = lines.size();
+  server->progress(2, {0.5, "nobody asked"});
+  server->progress(7, {0.5, "no such call"});
+  EXPECT_EQ(lines.size(), before);
+  server->progress(1, {0.25, "3 candidates"});
+  ASSERT_EQ(lines.size(), before + 1);
+  const json told = json::parse(lines.back());
+  EXPECT_EQ(told["method"], "notifications/progress");
+  EXPECT_FALSE(told.contains("id"));
+  EXPECT_EQ(told["params"], json({{"progressToken", "p1"},
+                                  {"progress", 0.25},
+                                  {"total", 1.0},
+                                  {"message", "3 candidates"}}));
+  server->progress(1, {0.25, "no more"});  // it must grow
+  EXPECT_EQ(lines.size(), before + 1);
+  server->finish(1, {"found", nullptr, false});
+  server->progress(1, {0.9, "too late"});
+  EXPECT_EQ(lines.size(), before + 2);
+}
+
+TEST_F(McpServerTest, OldClientsGetNoMessageWithProgress) {
+  initialize("2024-11-05");
+  json asked = call(1, "search", {{"problem", "x"}});
+  asked["params"]["_meta"] = {{"progressToken", 17}};
+  EXPECT_EQ(ask(asked), nullptr);
+  server->progress(1, {0.25, "3 candidates"});
+  EXPECT_EQ(json::parse(lines.back())["params"],
+            json({{"progressToken", 17}, {"progress", 0.25}, {"total", 1.0}}));
+  asked["id"] = 2;
+  asked["params"]["_meta"] = {{"progressToken", {1, 2}}};  // no token
+  EXPECT_EQ(ask(asked), nullptr);
+  const std::size_t before = lines.size();
+  server->progress(2, {0.5, ""});
+  EXPECT_EQ(lines.size(), before);
+}
+
 TEST_F(McpServerTest, DoesNotAnswerWhatWasCancelled) {
   initialize();
   ask(call(1, "compile", {{"problem", "x"}}));
