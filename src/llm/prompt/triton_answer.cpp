@@ -85,12 +85,15 @@ Result<KernelText> text_of(Parts parts, const KernelText& shown) {
     text.module = std::move(parts.module);
     return text;
   }
-  auto said = triton::parse_kernel_text(parts.comment, shown);
+  KernelText unsaid = shown;
+  unsaid.constants.clear();
+  auto said = triton::parse_kernel_text(parts.comment, unsaid);
   if (!said) return unusable(said.error().message);
   if (said->kernel != shown.kernel) return must_stay("kernel", shown);
   if (said->parameters != shown.parameters) return must_stay("signature", shown);
   if (said->arguments != shown.arguments) return must_stay("arguments", shown);
-  text.constants = std::move(said->constants);
+  for (auto& [name, value] : said->constants)
+    text.constants[name] = value;
   text.grid = said->grid;
   text.warps = said->warps;
   text.stages = said->stages;
@@ -115,6 +118,11 @@ Result<std::string> triton_source(const AnswerDraft& draft, std::string_view sho
   if (is_blank(*plain)) return unusable("the answer holds no code: its block is empty");
   auto text = text_of(parts_of(*plain), *before);
   if (!text) return text.error();
+  // Parameters that the kernel has no more.
+  std::erase_if(text->constants, [&](const auto& constant) {
+    return before->constants.contains(constant.first) &&
+           text->module.find(constant.first) == std::string::npos;
+  });
   if (!triton_code().defines(text->module, text->kernel)) {
     return unusable(
         fmt::format("the function '{}' under @triton.jit is missing; keep its name and give {}",
