@@ -83,7 +83,7 @@ TEST_F(ForeignText, ParametersKeepTheirPlaces) {
 }
 
 TEST_F(ForeignText, WhatIsNoKernelIsSaidWithItsLine) {
-  EXPECT_NE(read(kHeader + replaced(kModule, "at = ", "at == = ")).error().message.find("line 14"),
+  EXPECT_NE(read(kHeader + replaced(kModule, "at = ", "at == = ")).error().message.find("line 15"),
             std::string::npos);
   EXPECT_EQ(read(kHeader + "x = 1\n").error().code, ErrorCode::compile);
 }
