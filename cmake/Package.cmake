@@ -18,7 +18,7 @@ install(RUNTIME_DEPENDENCY_SET regraph_libraries
   LIBRARY DESTINATION lib)
 install(DIRECTORY ${REGRAPH_LLVM_ROOT}/lib/clang/19/include DESTINATION lib/clang/19)
 install(FILES graphs/cuda.yaml graphs/triton.yaml graphs/cuda.regraph-policy graphs/prices.yaml DESTINATION share/regraph)
-install(DIRECTORY graphs/prompts graphs/prompts-small DESTINATION share/regraph)
+install(DIRECTORY graphs/prompts graphs/prompts-triton graphs/prompts-small DESTINATION share/regraph)
 install(DIRECTORY examples docs deploy python DESTINATION share/regraph PATTERN __pycache__ EXCLUDE)
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION share/regraph)
 # Of what is in the programs, or beside them, as Debian ships it.

@@ -1,10 +1,11 @@
 """Problems in KernelBench's form: made into naive kernels, compared with PyTorch, searched, tabled; answers checked.
 
     python/regraph_bench.py kernelbench FOLDER --output OUT --device h200 [--evaluations 40] [-- OPTIONS OF regraph-search]
+    python/regraph_bench.py front FOLDER --output OUT --device h200 --llm-url http://localhost:8000/v1 --llm-model MODEL
     python/regraph_bench.py check PROBLEM.py ANSWER.py
 
-Exit codes: 0; 2 bad input; 4 nothing could be lowered; 5 PyTorch or ReGraph's programs are missing; 8 a kernel or an answer
-does not compute what PyTorch does, or could not be judged. docs/pytorch.md has the rest.
+Exit codes: 0; 2 bad input; 4 nothing could be lowered; 5 PyTorch or ReGraph's programs are missing; 6 the language model never
+answered; 8 a kernel or an answer does not compute what PyTorch does, or could not be judged. docs/pytorch.md has the rest.
 """
 
 from __future__ import annotations
@@ -14,14 +15,17 @@ import concurrent.futures
 import fnmatch
 import importlib.util
 import json
+import os
 import pathlib
 import re
 import sys
 from typing import Any
 
-from regraph_torch import answers, child, measure, problem, tables, tools
+from regraph_torch import answers, chat, child, measure, problem, tables, tools
+from regraph_torch import front as first_kernels
 from regraph_torch.errors import NOTHING_LOWERED, BadInput, Lacking, run_main
 
+NEVER_ANSWERED = 6
 NOT_EQUAL = 8
 
 
@@ -90,6 +94,46 @@ def kernelbench(options: argparse.Namespace, further: list[str]) -> int:
     return NOT_EQUAL if wrong else 0
 
 
+def server_of(options: argparse.Namespace) -> chat.Server:
+    url, model = options.llm_url or os.environ.get("OPENAI_BASE_URL", ""), options.llm_model or os.environ.get("OPENAI_MODEL", "")
+    if not url or not model:
+        raise BadInput("who is asked? --llm-url http://HOST:PORT/v1 --llm-model NAME, or OPENAI_BASE_URL and OPENAI_MODEL")
+    try:
+        key = options.llm_key_file.read_text(encoding="utf-8").strip() if options.llm_key_file else os.environ.get("OPENAI_API_KEY", "")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"--llm-key-file: {error}") from error
+    return chat.Server(url, model, key, options.llm_timeout, options.llm_temperature, options.llm_max_tokens)
+
+
+def front(options: argparse.Namespace) -> int:
+    files = problem_files(options.places, options.only)
+    server = server_of(options)
+    need_torch()
+    programs = tools.find_programs(options.programs)
+    wanted = first_kernels.Options(options.language, options.answers, options.repairs, options.device, options.jobs, options.seed)
+    traced = problem.Options(options.mode, options.seeds, child.Limits(options.seconds, options.memory))
+    rows: dict[str, Any] = {}
+    verdicts: list[str] = []
+
+    def tell(one: first_kernels.Attempt) -> None:
+        verdicts.append(one.verdict)
+        said = f"{one.seconds * 1e6:.4g} us predicted" if one.seconds else one.message.splitlines()[0] if one.message else ""
+        print(f"  answer {one.number}{f', repair {one.round}' if one.round else ''}: {one.verdict}{': ' + said if said else ''}", flush=True)
+
+    for path in files:
+        print(f"{path.stem}:", flush=True)
+        try:
+            row = rows[path.stem] = first_kernels.work(path, options.output, programs, server, traced, wanted, tell)
+        except (OSError, UnicodeDecodeError, SyntaxError) as error:
+            row = rows[path.stem] = {"best": None, "reason": f"it cannot be read: {error}"}
+        print(f"  {row['best']}: an input of regraph-search" if row["best"] else f"  none: {row['reason'].splitlines()[0]}", flush=True)
+        options.output.mkdir(parents=True, exist_ok=True)
+        (options.output / "front.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    if verdicts and set(verdicts) == {"no_answer"}:
+        return NEVER_ANSWERED
+    return 0 if all(row["best"] for row in rows.values()) else NOT_EQUAL
+
+
 def check(options: argparse.Namespace) -> int:
     for path in (options.problem, options.answer):
         if not path.is_file():
@@ -126,7 +170,24 @@ def arguments() -> argparse.ArgumentParser:
     two.add_argument("--output", type=pathlib.Path, help="keeps inputs and results there (default: a temporary folder)")
     two.add_argument("--gpu", action="store_true", help="run both on the GPU, at the problem's own shapes, too")
     two.add_argument("--json", action="store_true")
-    for parser_of, mode, seeds in ((one, "eval", 3), (two, "train", 3)):
+    three = commands.add_parser("front", help="first kernels of a folder's problems, written by a language model and checked")
+    three.add_argument("places", nargs="+", type=pathlib.Path, metavar="FOLDER", help="folders with problems, or files")
+    three.add_argument("--output", type=pathlib.Path, default=pathlib.Path("regraph-front"), help="where everything is kept (default: %(default)s)")
+    three.add_argument("--programs", type=pathlib.Path, help="folder with regraph-run and regraph-search (default: installed ones, PATH)")
+    three.add_argument("--only", action="append", default=[], metavar="PATTERN", help="problems with such names; repeatable")
+    three.add_argument("--language", choices=("cuda", "triton"), default="cuda", help="of the kernels (default: %(default)s)")
+    three.add_argument("--answers", type=int, default=4, help="that are asked for (default: %(default)s)")
+    three.add_argument("--repairs", type=int, default=1, help="times that one that fails is sent back (default: %(default)s)")
+    three.add_argument("--device", default="h200", help="that times are predicted for (default: %(default)s)")
+    three.add_argument("--jobs", type=int, default=1, help="answers asked for and judged side by side (default: %(default)s)")
+    three.add_argument("--seed", type=int, default=1)
+    three.add_argument("--llm-url", default="", help="the server's address with /v1 (default: OPENAI_BASE_URL)")
+    three.add_argument("--llm-model", default="", help="(default: OPENAI_MODEL)")
+    three.add_argument("--llm-key-file", type=pathlib.Path, help="file with the key (default: OPENAI_API_KEY)")
+    three.add_argument("--llm-timeout", type=float, default=120.0, help="seconds a request (default: %(default)s)")
+    three.add_argument("--llm-temperature", type=float, help="(default: the server's)")
+    three.add_argument("--llm-max-tokens", type=int, default=0, help="of an answer (default: the server's)")
+    for parser_of, mode, seeds in ((one, "eval", 3), (two, "train", 3), (three, "eval", 2)):
         parser_of.add_argument("--mode", choices=("eval", "train"), default=mode,
                                help="of the modules: eval uses running statistics, train (KernelBench's own) those of the batch "
                                     "(default: %(default)s)")
@@ -143,7 +204,9 @@ def main() -> int:
         further = words[words.index("--") + 1:]
         words = words[:words.index("--")]
     options = arguments().parse_args(words)
-    return kernelbench(options, further) if options.command == "kernelbench" else check(options)
+    if options.command == "kernelbench":
+        return kernelbench(options, further)
+    return front(options) if options.command == "front" else check(options)
 
 
 if __name__ == "__main__":

@@ -79,6 +79,13 @@ def _evaluated(text: str, sizes: dict[str, int]) -> int:
     return int(eval(text.replace("/", "//"), {"__builtins__": {}}, dict(sizes)))
 
 
+def cases_of(data: pathlib.Path, kept: list[dict[str, Any]], sizes: list[dict[str, int]], seeds: int) -> list[tuple[dict[str, int], list[pathlib.Path]]]:
+    """Sizes of each small trace with its folders of inputs and PyTorch's results."""
+    places = [data / one["name"].replace(" ", "-") for one in kept[1:]]
+    names = [*(f"seed{seed}" for seed in range(1, seeds + 1)), "signed1"]
+    return [(small, [place / name for name in names if (place / name / "expected.npy").is_file()]) for place, small in zip(places, sizes[1:])]
+
+
 def work(path: pathlib.Path, output: pathlib.Path, programs: tools.Programs, options: Options) -> dict[str, Any]:
     """A row: `problem`, `stage` reached (loaded, lowered, agrees, searched) and what was found out on the way."""
     folder = output / path.stem
@@ -101,9 +108,7 @@ def work(path: pathlib.Path, output: pathlib.Path, programs: tools.Programs, opt
     (folder / "kernel.regraph.yaml").write_text(found.manifest, encoding="utf-8")
     row.update(stage="lowered", kernel=str(kernel), launches=found.kernels, title=found.title, sizes=found.sizes[0],
                small_sizes=[one["name"] for one in kept[1:]])
-    places = [folder / "data" / one["name"].replace(" ", "-") for one in kept[1:]]
-    names = [*(f"seed{seed}" for seed in range(1, options.seeds + 1)), "signed1"]
-    cases = [(sizes, [place / name for name in names if (place / name / "expected.npy").is_file()]) for place, sizes in zip(places, found.sizes[1:])]
+    cases = cases_of(folder / "data", kept, found.sizes, options.seeds)
     if not cases:
         return {**row, "reason": f"no smaller shapes run, so that nothing is compared: {said['left_out']}"}
     agreement = tools.compare_with_pytorch(programs, kernel, found.output, cases, options.run_seconds)

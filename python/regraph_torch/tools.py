@@ -36,7 +36,8 @@ def find_programs(folder: pathlib.Path | None) -> Programs:
     return Programs(*found)
 
 
-def _size_options(sizes: dict[str, int]) -> list[str]:
+def size_options(sizes: dict[str, int]) -> list[str]:
+    """For the programs; none where the problem has no sizes."""
     return ["--size", ",".join(f"{name}={value}" for name, value in sizes.items())] if sizes else []
 
 
@@ -64,7 +65,7 @@ def compare_with_pytorch(programs: Programs, kernel: pathlib.Path, output: str, 
     result = Agreement()
     for sizes, folders in cases:
         try:
-            run = subprocess.run([programs.run, str(kernel), *map(str, folders), *_size_options(sizes), "--evaluation-time", f"{seconds:.0f}"],
+            run = subprocess.run([programs.run, str(kernel), *map(str, folders), *size_options(sizes), "--evaluation-time", f"{seconds:.0f}"],
                                  capture_output=True, text=True, timeout=2 * seconds, check=False)
         except subprocess.TimeoutExpired:
             result.trouble = f"at {sizes} the interpreter takes more than {seconds:.0f} s"
@@ -89,7 +90,7 @@ def search(programs: Programs, kernel: pathlib.Path, folder: pathlib.Path, sizes
            seconds: float) -> tuple[dict[str, Any] | None, str]:
     """A search's result.json, or why there is none."""
     shutil.rmtree(folder, ignore_errors=True)
-    command = [programs.search, str(kernel), "--output", str(folder), "-q", *_size_options(sizes), *options]
+    command = [programs.search, str(kernel), "--output", str(folder), "-q", *size_options(sizes), *options]
     try:
         run = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
     except subprocess.TimeoutExpired:

@@ -33,12 +33,7 @@ Result<std::shared_ptr<const SessionExpander>, SessionError> make_expander(
   auto made = std::make_shared<SessionExpander>();
   std::vector<const Expander*> members;
   made->evaluator_ = &place.evaluator;
-  if (place.opened.triton) {
-    if (kind->asks_model) {
-      return usage("--expander " + options.expander +
-                   ": language models are asked about CUDA C++ only; leave it out for the built-in "
-                   "steps of Triton");
-    }
+  if (kind->rewrites && place.opened.triton) {
     made->triton_ = std::make_unique<triton::TritonExpander>(
         *place.toolchain.compiler, place.opened.device.device.architecture,
         place.toolchain.triton->python, place.toolchain.triton_scripts / "rewrite.py",

@@ -20,7 +20,7 @@ struct ExpanderKind {
   std::string_view name;         // of --expander
   std::string_view description;  // after the name, in the help text
   bool asks_model = false;
-  bool rewrites = false;       // the rewriter applies steps
+  bool rewrites = false;       // the rewriter, of CUDA C++ or of Triton, applies steps
   bool model_applies = false;  // the model does; else it only names them
 };
 

@@ -24,7 +24,7 @@ struct Installation {
   [[nodiscard]] std::filesystem::path capture_runtime() const;
   // The library that looks on in a program on a GPU.
   [[nodiscard]] std::filesystem::path capture_injection() const;
-  // "cuda.yaml", "prices.yaml", "prompts", "prompts-small".
+  // "cuda.yaml", "prices.yaml", "prompts", "prompts-triton", "prompts-small".
   [[nodiscard]] std::filesystem::path shipped(std::string_view name) const;
   // A script of python/, e.g. "regraph_parquet.py".
   [[nodiscard]] std::filesystem::path python_script(std::string_view name) const;

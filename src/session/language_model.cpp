@@ -50,8 +50,9 @@ class LanguageModelBuilder {
 
  private:
   Result<void, SessionError> read_files() {
+    const char* const shipped = place_.opened.triton ? "prompts-triton" : "prompts";
     const std::filesystem::path folder = options_.prompts.empty()
-                                             ? place_.installation.shipped("prompts")
+                                             ? place_.installation.shipped(shipped)
                                              : std::filesystem::path(options_.prompts);
     auto prompts = llm::PromptLibrary::load(folder);
     if (!prompts) return usage("--llm-prompts: " + prompts.error().message);
@@ -156,8 +157,14 @@ class LanguageModelBuilder {
   Result<void, SessionError> make_expander(llm::ChatModel& answerer) {
     const DeviceSpec& device = place_.opened.device.device;
     model_->device_ = prompt_device(device);
+    std::optional<llm::TritonReading> triton;
+    if (place_.opened.triton) {
+      triton = llm::TritonReading{*place_.opened.triton, place_.toolchain.triton->python,
+                                  place_.toolchain.triton_scripts / "cut_out.py"};
+    }
     model_->reader_ = std::make_unique<llm::CandidateReader>(
-        *place_.toolchain.compiler, place_.toolchain.front_end, device.architecture);
+        *place_.toolchain.compiler, place_.toolchain.front_end, device.architecture,
+        std::move(triton));
     model_->evaluator_ = std::make_unique<SharedEvaluator>(place_.evaluator, place_.jobs);
     const auto temperatures = read_temperatures(options_.temperature);
     if (!temperatures) return usage("--llm-temperature: " + temperatures.error().message);

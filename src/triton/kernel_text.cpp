@@ -74,6 +74,10 @@ std::string constant_text(const YAML::Node& node) {
 
 class HeaderReader {
  public:
+  HeaderReader() = default;
+  // What is left out is as in `base`.
+  explicit HeaderReader(const KernelText& base) : result_(base) {}
+
   Result<KernelText> read(const std::string& yaml, std::string module) {
     result_.module = std::move(module);
     try {
@@ -141,6 +145,7 @@ class HeaderReader {
 
   Status take_signature(const YAML::Node& value) {
     if (!value.IsMap()) return at_header("'signature' is a list of names with types");
+    result_.parameters.clear();
     for (const auto& entry : value) {
       if (!entry.second.IsScalar()) return at_header("'signature' is a list of names with types");
       auto parameter = parse_type(entry.first.Scalar(), entry.second.Scalar());
@@ -161,6 +166,7 @@ class HeaderReader {
   }
 
   Status take_grid(const YAML::Node& value) {
+    result_.grid.fill("1");
     if (value.IsScalar()) {
       result_.grid[0] = value.Scalar();
       return {};
@@ -174,6 +180,7 @@ class HeaderReader {
 
   Status take_divisible(const YAML::Node& value) {
     if (!value.IsSequence()) return at_header("'divisible' is a list of parameters");
+    result_.divisible.clear();
     for (const auto& name : value)
       result_.divisible.push_back(name.Scalar());
     return {};
@@ -181,6 +188,7 @@ class HeaderReader {
 
   Status take_arguments(const YAML::Node& value) {
     if (!value.IsMap()) return at_header("'arguments' is a list of integers with expressions");
+    result_.arguments.clear();
     for (const auto& entry : value)
       result_.arguments[entry.first.Scalar()] = entry.second.Scalar();
     return {};
@@ -188,6 +196,7 @@ class HeaderReader {
 
   Status take_choices(const YAML::Node& value) {
     if (!value.IsMap()) return at_header("'choices' is a list of names with lists of values");
+    result_.choices.clear();
     for (const auto& entry : value) {
       if (!entry.second.IsSequence())
         return at_header("'choices' is a list of names with lists of values");
@@ -315,13 +324,25 @@ bool has_header(std::string_view text) {
   return text.starts_with(kHeading);
 }
 
-Result<KernelText> parse_kernel_text(std::string_view text) {
+namespace {
+
+Result<KernelText> read_with(HeaderReader reader, std::string_view text) {
   if (!has_header(text)) {
     return fail(ErrorCode::not_found,
                 "the file does not begin with the comment '" + std::string(kHeading) + "'");
   }
   auto [yaml, module] = split(text);
-  return HeaderReader().read(yaml, std::move(module));
+  return reader.read(yaml, std::move(module));
+}
+
+}  // namespace
+
+Result<KernelText> parse_kernel_text(std::string_view text) {
+  return read_with(HeaderReader(), text);
+}
+
+Result<KernelText> parse_kernel_text(std::string_view text, const KernelText& base) {
+  return read_with(HeaderReader(base), text);
 }
 
 std::int64_t shared_bytes_of(std::string_view ptx) {

@@ -72,6 +72,9 @@ struct KernelText {
 
 // Reads a text with its comment. Errors: parse, with the line; not_found without the comment.
 [[nodiscard]] Result<KernelText> parse_kernel_text(std::string_view text);
+// The same where the comment need not say everything: what it leaves out, each constant by itself,
+// is as in `base`.
+[[nodiscard]] Result<KernelText> parse_kernel_text(std::string_view text, const KernelText& base);
 
 // "*fp16" or "i32". Errors: parse, a type that is not known.
 [[nodiscard]] Result<TypedParameter> parse_type(std::string_view name, std::string_view type);

@@ -1,6 +1,6 @@
 // Triton kernels through the programs. Skipped, visibly, where there is no Triton (tools/setup
 // --triton).
-#include "cli/search_program.h"
+#include "cli/language_model_case.h"
 
 #include <gtest/gtest.h>
 
@@ -47,7 +47,7 @@ args:
   sum_ptr: {dir: inout, shape: [1], init: zeros}
 )yaml";
 
-class Triton : public test::SearchProgram {
+class Triton : public test::LanguageModelCase {
  protected:
   void SetUp() override {
     if (const char* named = std::getenv("REGRAPH_TRITON_PYTHON")) {
@@ -116,10 +116,51 @@ TEST_F(Triton, WhatCannotBeUsedIsOneMessage) {
   text = kTotal;
   text.replace(text.find("tl.maximum(x, LEAST)"), 20, "open('/etc/passwd')");
   EXPECT_NE(complaint(text).find("'open' runs on the host"), std::string::npos);
-  EXPECT_NE(complaint(kTotal, {"--expander", "llm", "--llm-model", "m", "--llm-url",
-                               "http://127.0.0.1:9/v1"})
-                .find("CUDA C++ only"),
-            std::string::npos);
+}
+
+// Answers in tests/llm/answers/total: one right and fast, one wrong twice, one that does not
+// compile before it is mended, one that changes the signature and then wants the host's files.
+TEST_F(Triton, ALanguageModelsRightAnswerWinsAndItsWrongOnesAreRefused) {
+  const std::string kernel = file("total.py", kTotal);
+  const ProgramRun done =
+      run(search(kernel, serve(), {"--evaluations", "6", "--output", "out"}), 300.0);
+  ASSERT_EQ(done.exit_code, 0) << done.error;
+  const json result = done.json();
+  EXPECT_EQ(result.at("best").at("steps").at(0).at("step"), "coarsen");
+  EXPECT_EQ(result.at("best").at("steps").at(0).at("parameters").at("by"), "model");
+  EXPECT_GT(result.at("speedup").get<double>(), 1.5);
+  const json& use = result.at("language_model");
+  EXPECT_GT(use.at("verdicts").at("correct"), 0) << use;
+  EXPECT_GT(use.at("verdicts").at("wrong_result"), 0) << use;
+  EXPECT_GT(use.at("verdicts").at("compile_error"), 0) << use;
+  EXPECT_GT(use.at("repaired"), 0) << use;
+  EXPECT_GT(use.at("rejected").at("signature"), 0) << use;
+  EXPECT_FALSE(std::filesystem::exists("/tmp/it-was-run"));
+  const std::string best = content("out/best.py");
+  EXPECT_NE(best.find("constants: {BLOCK: 64, TILES: 4}"), std::string::npos) << best;
+  EXPECT_NE(best.find("divisible: [n, sum_ptr, x_ptr]"), std::string::npos) << best;
+  const ProgramRun again =
+      run({"out/best.py", "--device", "h200", "--dry-run", "--output", "again"});
+  EXPECT_EQ(again.exit_code, 0) << again.error;
+}
+
+TEST_F(Triton, AModelDoesWhatTheBuiltInStepsDoNotAndSaysWhichOfThemPay) {
+  const std::string kernel = file("total.py", kTotal);
+  const std::string url = serve();
+  // A built-in step goes on from what the model wrote.
+  const ProgramRun both = run(search(kernel, url,
+                                     {"--evaluations", "4", "--output", "a", "--steps",
+                                      "coarsen(by=model); tile(name=BLOCK, value=128)"},
+                                     "both"),
+                              300.0);
+  ASSERT_EQ(both.exit_code, 0) << both.error;
+  EXPECT_EQ(both.json().at("best").at("steps").size(), 2U) << both.output;
+  EXPECT_NE(content("a/best.py").find("{BLOCK: 128, TILES: 4}"), std::string::npos);
+  const ProgramRun advised =
+      run(search(kernel, url, {"--evaluations", "6", "--output", "b"}, "advised"), 300.0);
+  ASSERT_EQ(advised.exit_code, 0) << advised.error;
+  EXPECT_GT(advised.json().at("language_model").at("answered"), 0);
+  EXPECT_EQ(advised.json().at("language_model").at("candidates"), 0);
 }
 
 }  // namespace

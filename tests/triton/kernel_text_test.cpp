@@ -55,6 +55,22 @@ TEST(KernelText, TellsItsLaunch) {
   EXPECT_EQ(launch.arguments, (std::vector<std::string>{"x_ptr", "y_ptr", "n", "2 * n", "factor"}));
 }
 
+TEST(KernelText, WhatACommentLeavesOutIsAsInAnother) {
+  const auto base = parse_kernel_text(kText);
+  ASSERT_TRUE(base.ok());
+  const auto text = parse_kernel_text(
+      "# regraph-triton:\n#   constants: {BLOCK: 64, ROWS: 2}\n#   grid: [7]\n\nx = 1\n", *base);
+  ASSERT_TRUE(text.ok()) << text.error().message;
+  EXPECT_EQ(text->kernel, "scale");
+  EXPECT_EQ(text->parameters, base->parameters);
+  EXPECT_EQ(text->constants.at("BLOCK"), "64");
+  EXPECT_EQ(text->constants.at("ROWS"), "2");
+  EXPECT_EQ(text->constants.at("MODE"), "\"row\"");
+  EXPECT_EQ(text->grid, (std::array<std::string, 3>{"7", "1", "1"}));
+  EXPECT_EQ(text->warps, 8);
+  EXPECT_EQ(text->module, "x = 1\n");
+}
+
 TEST(KernelText, SaysWhatIsWrongWithItsComment) {
   const auto complaint = [](const std::string& lines) {
     const auto text = parse_kernel_text("# regraph-triton:\n" + lines + "\n\nimport triton\n");

@@ -3,6 +3,8 @@
 #include "eval/compile/same_code.h"
 #include "source/lexer.h"
 #include "source/printer.h"
+#include "triton/expand/triton_candidate.h"
+#include "triton/foreign_text.h"
 
 #include <fmt/format.h>
 
@@ -54,6 +56,7 @@ Result<Candidate> CandidateReader::read(const std::string& source, const LaunchP
                                         const KernelSignature& signature,
                                         std::vector<std::string> assumptions,
                                         const Cancellation& cancellation) const {
+  if (triton_) return read_triton(source, std::move(assumptions), cancellation);
   Candidate opaque;
   opaque.source = source;
   opaque.plan = plan;
@@ -85,6 +88,27 @@ Result<Candidate> CandidateReader::read(const std::string& source, const LaunchP
   Candidate candidate = source::make_candidate(std::move(*parsed->unit), plan);
   candidate.assumptions = std::move(assumptions);
   return candidate;
+}
+
+Result<Candidate> CandidateReader::read_triton(const std::string& source,
+                                               std::vector<std::string> assumptions,
+                                               const Cancellation& cancellation) const {
+  auto text = triton::read_foreign_text(triton_->python, triton_->cut_out, source,
+                                        triton_->original, cancellation);
+  if (!text) return text.error();
+  // Steps of the built-in expander try them further on.
+  text->choices = triton_->original.choices;
+  return triton::make_candidate_or_broken(compiler_, *text, architecture_, std::move(assumptions),
+                                          cancellation);
+}
+
+Result<Candidate> CandidateReader::restore(const Candidate& stored,
+                                           const KernelSignature& signature) const {
+  if (triton_) return stored;
+  auto restored = read(stored.source, stored.plan, signature, stored.assumptions, Cancellation{});
+  // What the search knew it by decides; the form is only for further steps.
+  if (restored) restored->identity = stored.identity;
+  return restored;
 }
 
 }  // namespace regraph::llm

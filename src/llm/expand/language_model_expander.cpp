@@ -96,12 +96,7 @@ bool LanguageModelExpander::repeatable(const StepProposal& proposal) const {
 }
 
 Result<Candidate> LanguageModelExpander::restore(const Candidate& stored) const {
-  auto read = parts_.reader.read(stored.source, stored.plan, parts_.problem.signature,
-                                 stored.assumptions, Cancellation{});
-  if (!read) return read.error();
-  // What the search knew it by decides; the form is only for further steps.
-  read->identity = stored.identity;
-  return read;
+  return parts_.reader.restore(stored, parts_.problem.signature);
 }
 
 double LanguageModelExpander::longest_seconds() const {

@@ -9,7 +9,7 @@
 namespace regraph::llm {
 
 // The part that matters to the kernels that are launched, and the way back from an answer to the
-// whole.
+// whole. A Triton kernel was cut out of its file before, so all of its text is shown.
 class ShownCode {
  public:
   explicit ShownCode(const Candidate& candidate);

@@ -64,7 +64,10 @@ StepWriter::Attempt StepWriter::read(const ChatChoice& choice, const Candidate& 
       parsed->launch ? changed_plan(shown.plan, kernel, *parsed->launch) : shown.plan;
   auto read = reader_.read(code.whole(parsed->source), plan, problem_.signature, parent.assumptions,
                            cancellation);
-  if (!read) return reject(std::move(read).error(), "signature");
+  if (!read) {
+    const bool other = read.error().code == ErrorCode::refused;
+    return reject(std::move(read).error(), other ? "signature" : "unreadable");
+  }
   if (read->identity == parent.identity) return decline("the answer changes nothing");
   attempt.candidate = std::move(*read);
   attempt.evaluation = evaluator_.evaluate(*attempt.candidate, config_.evaluation, cancellation);

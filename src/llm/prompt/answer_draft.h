@@ -3,6 +3,7 @@
 
 #include "base/result.h"
 #include "llm/prompt/answer_edits.h"
+#include "llm/prompt/code_language.h"
 #include "llm/prompt/launch_change.h"
 
 #include <optional>
@@ -33,7 +34,9 @@ struct AnswerDraft {
 
 // Finds code or edits, launch and decline in `text` (answer_text). `kernel` chooses among several
 // blocks of code. Linear. Errors (parse): none of them, a refusal, a block or object that does not
-// end, several codes or launches that differ, edits beside a kernel, edits that read_edits rejects.
-[[nodiscard]] Result<AnswerDraft> draft_of(std::string_view text, const std::string& kernel);
+// end, several codes or launches that differ, a launch
+// apart from code that holds its own, edits beside a kernel, edits that read_edits rejects.
+[[nodiscard]] Result<AnswerDraft> draft_of(std::string_view text, const std::string& kernel,
+                                           const CodeLanguage& language = cuda_code());
 
 }  // namespace regraph::llm

@@ -7,6 +7,7 @@
 #include "llm/prompt/launch_comment.h"
 #include "llm/prompt/plain_source.h"
 #include "llm/prompt/prompt_text.h"
+#include "llm/prompt/triton_answer.h"
 #include "source/extract.h"
 
 #include <fmt/format.h>
@@ -83,7 +84,8 @@ Result<ParsedAnswer> AnswerParser::parse(const ChatChoice& choice, const Problem
   const std::string& kernel = problem.signature.name;
   const Result<std::string_view> text = answer_text(choice, limits_.answer);
   if (!text) return text.error();
-  Result<AnswerDraft> draft = draft_of(*text, kernel);
+  const CodeLanguage& language = language_of(base);
+  Result<AnswerDraft> draft = draft_of(*text, kernel, language);
   if (!draft) return draft.error();
   const auto decline = [&](std::string reason) {
     return ParsedAnswer{.declined = std::move(reason),
@@ -93,6 +95,16 @@ Result<ParsedAnswer> AnswerParser::parse(const ChatChoice& choice, const Problem
   };
   if (draft->declined && draft->edits.empty() && is_empty(draft->code))
     return decline(*draft->declined);
+  if (!language.launch_apart) {
+    Result<std::string> whole = triton_source(*draft, shown, limits_.code);
+    if (!whole) return whole.error();
+    if (*whole == base.source)
+      return decline(draft->declined.value_or("the answer changes nothing"));
+    return ParsedAnswer{.declined = std::nullopt,
+                        .source = std::move(*whole),
+                        .launch = std::nullopt,
+                        .notes = cut_text(clean_text(draft->notes), limits_.notes)};
+  }
   Result<std::string> source = drafted_source(*draft, shown, limits_.code);
   if (!source) return source.error();
   if (is_empty(*source)) {

@@ -37,8 +37,10 @@ struct ParsedAnswer {
 //   - one object {"code": ..., "launch": {...}, "notes": ...}, fenced or not;
 //   - code that gives the launch in a comment "launch: {...}", which is then taken out;
 //   - without code, a line "DECLINE: reason" or an object {"declined": "reason"}.
-// Every error is a sentence or two that the model can act on, docs/prompts.md lists them; its code
-// is `parse`. Thread-safe.
+// Where `base` is a Triton kernel, the code is its module in Python with its comment, which holds
+// the launch as well (triton_answer.h); checks of its text are left to Python. Every error is a
+// sentence or two that the model can act on, docs/prompts.md lists them; its code is `parse`.
+// Thread-safe.
 class AnswerParser {
  public:
   explicit AnswerParser(AnswerLimits limits = {}) : limits_(limits) {}

@@ -27,18 +27,15 @@ bool sounds_like_refusal(std::string_view prose) {
 
 }  // namespace
 
-Error missing_code(std::string_view prose, bool has_diff) {
+Error missing_code(std::string_view prose, bool has_diff, const CodeLanguage& language) {
   constexpr std::size_t kShown = 200;
-  constexpr std::string_view kForms =
-      "give the whole device code in a ```cuda block, or search-and-replace blocks "
-      "(<<<<<<< SEARCH, lines as they stand in the code, =======, new lines, >>>>>>> REPLACE)";
   const auto error = [&](std::string_view what) {
-    return fail(ErrorCode::parse, fmt::format("{}; {}", what, kForms));
+    return fail(ErrorCode::parse, fmt::format("{}; {}", what, language.forms));
   };
   if (has_diff) return error("the answer is a diff");
   if (sounds_like_refusal(prose))
     return fail(ErrorCode::parse, "the model refused: " + one_line(prose, kShown));
-  if (prose.find("__global__") != std::string_view::npos) return error("the code is not fenced");
+  if (prose.find(language.mark) != std::string_view::npos) return error("the code is not fenced");
   return error("the answer holds no code");
 }
 

@@ -20,6 +20,8 @@ constexpr std::size_t kLongestId = 48;
 constexpr std::size_t kLongestValue = 40;
 constexpr std::size_t kLongestReason = 600;
 constexpr std::size_t kMostParameters = 8;
+// Among the values that a step allows: any will do.
+constexpr std::string_view kAnyValue = "any";
 
 // lower_case_with_underscores, beginning with a letter; empty when the name has none.
 std::string id_from(std::string_view name) {
@@ -58,7 +60,10 @@ StepParameters parameters_of(const Json& object, const Step* step) {
     }
     const auto allowed = step->parameters.find(key);
     if (allowed == step->parameters.end()) continue;
-    if (std::ranges::find(allowed->second, text) != allowed->second.end()) {
+    const auto allows = [&](std::string_view value) {
+      return std::ranges::find(allowed->second, value) != allowed->second.end();
+    };
+    if (allows(text) || allows(kAnyValue)) {
       parameters.emplace(key, text);
     }
   }

@@ -24,4 +24,17 @@ Result<Candidate> make_candidate(Compiler& compiler, const KernelText& text,
   return candidate;
 }
 
+Result<Candidate> make_candidate_or_broken(Compiler& compiler, const KernelText& text,
+                                           const std::string& architecture,
+                                           std::vector<std::string> assumptions,
+                                           const Cancellation& cancellation) {
+  auto made = make_candidate(compiler, text, architecture, assumptions, cancellation);
+  if (made || made.error().code != ErrorCode::compile) return made;
+  auto plan = text.launch(0);
+  if (!plan) return plan.error();
+  Candidate broken{text.text(), *std::move(plan), std::move(assumptions), {}, nullptr};
+  broken.identity = candidate_identity(broken.source, broken.plan);
+  return broken;
+}
+
 }  // namespace regraph::triton

@@ -20,4 +20,11 @@ namespace regraph::triton {
                                                std::vector<std::string> assumptions,
                                                const Cancellation& cancellation);
 
+// The same, but a text that does not compile is a candidate all the same: the evaluator says what
+// is wrong with it.
+[[nodiscard]] Result<Candidate> make_candidate_or_broken(Compiler& compiler, const KernelText& text,
+                                                         const std::string& architecture,
+                                                         std::vector<std::string> assumptions,
+                                                         const Cancellation& cancellation);
+
 }  // namespace regraph::triton

@@ -34,6 +34,10 @@ class TritonExpander final : public Expander {
   [[nodiscard]] Result<Candidate> apply(const Candidate& candidate, const StepProposal& proposal,
                                         int variant, const ExpansionContext& context,
                                         const Cancellation& cancellation) const override;
+  // Those that nobody else claims.
+  [[nodiscard]] bool owns(const StepProposal& proposal) const override {
+    return !proposal.parameters.contains(kAppliedBy);
+  }
 
  private:
   [[nodiscard]] Result<KernelText> change(const KernelText& text, const StepProposal& proposal,

@@ -83,6 +83,19 @@ TEST_F(PromptLibraryTest, SmallPromptsNameTheStepAndExplainNothing) {
   EXPECT_LT(asked.size(), library.apply(apply_inputs()).back().text.size() / 2);
 }
 
+TEST_F(PromptLibraryTest, PromptsForTritonAskForPythonAndKnowEveryKind) {
+  const auto triton = PromptLibrary::load(kRoot / "graphs" / "prompts-triton");
+  ASSERT_TRUE(triton.ok()) << triton.error().message;
+  for (int kind = 0; kind < kPromptKindCount; ++kind)
+    EXPECT_EQ(triton->has(static_cast<PromptKind>(kind)),
+              library.has(static_cast<PromptKind>(kind)));
+  for (const ChatMessage& message : triton->apply(apply_inputs())) {
+    EXPECT_EQ(message.text.find("CUDA"), std::string::npos) << message.text;
+    EXPECT_EQ(message.text.find("```cuda"), std::string::npos);
+  }
+  EXPECT_NE(triton->apply(apply_inputs())[0].text.find("# regraph-triton:"), std::string::npos);
+}
+
 TEST_F(PromptLibraryTest, RenderingIsDeterministic) {
   EXPECT_EQ(library.apply(apply_inputs()), library.apply(apply_inputs()));
   const auto other = PromptLibrary::load(kShipped);

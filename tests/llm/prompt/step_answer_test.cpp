@@ -102,5 +102,13 @@ TEST_F(StepAnswerTest, AnEmptyListIsAnAnswerAndOtherFormsAreNot) {
   EXPECT_FALSE(parse("7"));
 }
 
+TEST_F(StepAnswerTest, AnyValueMayBeWhatTheKernelHas) {
+  graph = *load_regraph(kRoot / "graphs" / "triton.yaml");
+  const auto steps = parse(
+      R"([{"step": "tile", "why": "", "parameters": {"name": "BLOCK", "value": 2048, "by": "me"}}])");
+  ASSERT_TRUE(steps.ok()) << steps.error().message;
+  EXPECT_EQ((*steps)[0].parameters, (StepParameters{{"name", "BLOCK"}, {"value", "2048"}}));
+}
+
 }  // namespace
 }  // namespace regraph::llm
