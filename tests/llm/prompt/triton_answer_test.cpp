@@ -119,13 +119,14 @@ TEST_F(TritonAnswer, SaysNo) {
 }
 
 TEST_F(TritonAnswer, WhatIsTheUsersMustStay) {
-  const std::string changes = "which must stay as it was:\n# regraph-triton:\n#   kernel: scale\n";
+  const std::string changes =
+      "', which must stay as it was:\n# regraph-triton:\n#   kernel: scale\n";
   for (const char* line :
        {"kernel: other", "signature: {x_ptr: \"*fp16\", y_ptr: \"*fp32\", n: i32, stride: i32}",
         "arguments: {stride: n}"}) {
     const std::string key(line, std::string_view(line).find(':'));
     const std::string said = complaint(block("# regraph-triton:\n#   " + std::string(line) + "\n"));
-    EXPECT_NE(said.find("changes '" + key + "', " + changes), std::string::npos) << said;
+    EXPECT_NE(said.find(key + changes), std::string::npos) << said;
   }
 }
 
