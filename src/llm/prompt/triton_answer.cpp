@@ -13,6 +13,8 @@ namespace {
 
 using triton::KernelText;
 
+constexpr std::size_t kLongestComment = 8 << 10;
+
 bool is_blank(std::string_view text) {
   return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
 }
@@ -84,6 +86,10 @@ Result<KernelText> text_of(Parts parts, const KernelText& shown) {
   if (parts.comment.empty()) {
     text.module = std::move(parts.module);
     return text;
+  }
+  if (parts.comment.size() > kLongestComment) {
+    return unusable(fmt::format("the comment '# regraph-triton:' is too long: {} bytes, at most {}",
+                                parts.comment.size(), kLongestComment));
   }
   KernelText unsaid = shown;
   unsaid.constants.clear();

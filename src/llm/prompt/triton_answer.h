@@ -16,8 +16,8 @@ namespace regraph::llm {
 // nothing but a comment; a constant that the module does not mention any more goes. What the search
 // decides and a model does not (divisible, contract, choices) is as shown, whatever the answer
 // says. Python reads the module, not this. Linear. Errors (parse): edits that cannot be made, over
-// `limit` bytes, control characters, a comment that cannot be read, another kernel, signature or
-// arguments, a module without the kernel.
+// `limit` bytes, control characters, a comment over 8 KiB or that cannot be read, another kernel,
+// signature or arguments, a module without the kernel.
 [[nodiscard]] Result<std::string> triton_source(const AnswerDraft& draft, std::string_view shown,
                                                 std::size_t limit);
 

@@ -158,6 +158,25 @@ TEST_F(TritonAnswer, WhatCannotBeMeantIsSaid) {
   EXPECT_NE(said.find("too long"), std::string::npos) << said.substr(0, 200);
 }
 
+TEST_F(TritonAnswer, HostileCommentsAreNoMoreThanWrong) {
+  const auto comment = [&](const std::string& lines) {
+    return complaint(block("# regraph-triton:\n" + lines + "\n" + kModule));
+  };
+  EXPECT_NE(comment("#   grid: " + std::string(4000, '[')).find("regraph-triton"),
+            std::string::npos);
+  EXPECT_NE(comment("#   grid: [" + std::string(9000, '1') + "]").find("too long"),
+            std::string::npos);
+  EXPECT_FALSE(comment("#   constants: &a {BLOCK: *a}").empty());
+  EXPECT_FALSE(comment("#   grid: [\"" + std::string(4000, '(') + "n\"]").empty());
+  // What is quoted cannot become a line of the comment.
+  const std::string module = replaced(kModule, "BLOCK: tl", "MODE: tl.constexpr, BLOCK: tl");
+  const std::string quoted_line = R"("a\n#   kernel: b")";
+  const auto quoted =
+      read(block("# regraph-triton:\n#   constants: {MODE: " + quoted_line + "}\n" + module));
+  EXPECT_EQ(quoted.constants.at("MODE"), quoted_line);
+  EXPECT_EQ(quoted.kernel, "scale");
+}
+
 TEST_F(TritonAnswer, AnObjectIsReadAsWell) {
   EXPECT_NE(complaint(R"({"code": "def scale(", "launch": {"block": 64, "grid": 1}})")
                 .find("in the comment"),
