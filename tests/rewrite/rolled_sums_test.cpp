@@ -27,8 +27,27 @@ std::string rolled(const std::string& body) {
 std::string sum_of(const std::string& before, const std::string& behind, int first, int count,
                    int step = 1) {
   std::string result;
-  for (int at = 0; at < count; ++at)
-    result += (at > 0 ? " + " : "") + before + std::to_string(first + at * step) + behind;
+  for (int at = 0; at < count; ++at) {
+    if (at > 0) result += " + ";
+    result.append(before).append(std::to_string(first + at * step)).append(behind);
+  }
+  return result;
+}
+
+// `declaration` with # as the number, $ as the one before, for 1 to 9.
+std::string numbered(const std::string& declaration) {
+  std::string result;
+  for (char digit = '1'; digit <= '9'; ++digit) {
+    for (const char character : declaration) {
+      if (character == '#') {
+        result += digit;
+      } else if (character == '$') {
+        result += static_cast<char>(digit - 1);
+      } else {
+        result += character;
+      }
+    }
+  }
   return result;
 }
 
@@ -50,18 +69,14 @@ TEST(RolledSums, AreALoop) {
 }
 
 TEST(RolledSums, GoThroughNames) {
-  std::string names = "float t0 = a[i * 12];\n";
-  std::string fused = "float t0 = a[i * 12] * d0;\n";
-  for (int at = 1; at < 10; ++at) {
-    const std::string now = std::to_string(at);
-    const std::string before = "t" + std::to_string(at - 1);
-    const std::string element = "a[i * 12 + " + now + "]";
-    names += "float u" + now + " = " + element + ";\nfloat t" + now + " = " +
-             (at % 2 == 0 ? "u" + now + " + " + before : before + " + u" + now) + ";\n";
-    fused += "float t" + now + " = fmaf(" + element + ", d0, " + before + ");\n";
+  const std::string first = "float t0 = a[i * 12];\n";
+  for (const char* next :
+       {"float t# = t$ + a[i * 12 + #];\n", "float u# = a[i * 12 + #];\nfloat t# = u# + t$;\n"}) {
+    expect_loop(first + numbered(next) + "b[i] = t9;", "sum += a[i * 12 + k];", 10);
   }
-  expect_loop(names + "b[i] = t9;", "sum += a[i * 12 + k];", 10);
-  expect_loop("float d0 = b[i];\n" + fused + "b[i] = t9 * t9;", "= fmaf(a[i * 12 + k], d0, ", 10);
+  expect_loop("float d0 = b[i];\nfloat t0 = a[i * 12] * d0;\n" +
+                  numbered("float t# = fmaf(a[i * 12 + #], d0, t$);\n") + "b[i] = t9 * t9;",
+              "= fmaf(a[i * 12 + k], d0, ", 10);
 }
 
 TEST(RolledSums, OthersStay) {
