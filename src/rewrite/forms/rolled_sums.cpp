@@ -235,7 +235,19 @@ class SumRoller final : public source::Mutator {
     const ExprPtr hole = source::variable(name, expr->type);
     Chain chain = chain_of(expr, hole);
     if (chain.rounds.size() + 1 < kFewestTerms) return false;
-    ExprPtr zero = neutral(*expr->type);
+    if (roll_chain(chain, hole, name, before)) return true;
+    // Of the first two terms, either may be the first.
+    const auto* sum = source::as_binary(chain.rounds.front(), BinaryOperator::add);
+    if (sum == nullptr) return false;
+    const ExprPtr second = sum->right;
+    chain.rounds.front() = first_round(chain.start, *chain.rounds.front(), hole);
+    chain.start = second;
+    return roll_chain(std::move(chain), hole, name, before);
+  }
+
+  bool roll_chain(Chain chain, const ExprPtr& hole, const std::string& name, Block& before) {
+    const ScalarType type = *hole->type;
+    ExprPtr zero = neutral(type);
     const ExprPtr first = first_round(chain.start, *chain.rounds.front(), hole);
     const std::string counter = unused_name("k");
     const auto common_of = [&](const ExprPtr& one, const ExprPtr& other, std::size_t distance) {
@@ -258,8 +270,7 @@ class SumRoller final : public source::Mutator {
     }
     taken_.insert(counter);
     before.push_back(source::declare(
-        source::local_variable(name, std::string(cuda_name(*expr->type)), expr->type),
-        chain.start));
+        source::local_variable(name, std::string(cuda_name(type)), type), chain.start));
     before.push_back(source::counted_loop(counter, source::integer(0),
                                           source::integer(static_cast<std::int64_t>(alike)), 1,
                                           {round(hole, common)}));
