@@ -54,6 +54,25 @@ TEST(Contraction, TilesAtAllLevels) {
   EXPECT_EQ(state.plan.launches[0].grid[0].text(), "cdiv(N, 8 * bx)");
 }
 
+// Products that a tile holds as a whole, written out, with a flat index.
+TEST(Contraction, TakesSeveralProductsABlock) {
+  const auto kernel = sample("unrolled_products");
+  ASSERT_NE(kernel, nullptr);
+  const auto state = expect_correct(*kernel, {contraction("8x2x16", "1x4", "8")});
+  const Launch& launch = state.plan.launches[0];
+  EXPECT_EQ(launch.block, (Dim3{8, 2, 16}));
+  EXPECT_EQ(launch.grid[2].text(), "cdiv(batch, bz)");
+  const std::string text = source::print(state.unit);
+  EXPECT_NE(text.find("B_tile[16][8][8]"), std::string::npos) << text;
+  EXPECT_NE(text.find("float4"), std::string::npos) << text;
+  for (const char* block : {"16", "16x", "x4", "16x4x8x2", "16x0"}) {
+    const auto refused =
+        kernel->apply(kernel->original(), "contraction", contraction(block, "1x4", "8").parameters);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().message, "'block' and 'outputs' are written as 16x16") << block;
+  }
+}
+
 TEST(Contraction, TakesOtherFormsOfProducts) {
   for (const char* name : {"matmul_swapped_axes", "matmul_transposed_operand", "distance_matrix",
                            "max_plus_product", "batched_product"}) {

@@ -63,6 +63,45 @@ TEST(Delinearize, TakesTwoSizesAsOneColumn) {
   says(flat, "column % w");
 }
 
+// Sizes that are no polynomials of parameters, by the kernel's names for them, which may come
+// behind the index.
+TEST(Delinearize, KnowsNamesForSizes) {
+  const auto kernel = sample("halved_pooling");
+  ASSERT_NE(kernel, nullptr);
+  const auto rows = expect_correct(*kernel, {split()});
+  EXPECT_EQ(rows.plan.launches[0].grid[0].text(), "cdiv((width + 1) / 2, bx)");
+  EXPECT_EQ(rows.plan.launches[0].grid[1].text(), "cdiv(channels * ((height + 1) / 2), by)");
+  says(rows, "if (column < out_width && row < channels * out_height)");
+  const auto planes = expect_correct(*kernel, {split(), split("y")});
+  EXPECT_EQ(planes.plan.launches[0].grid[2].text(), "cdiv(channels, bz)");
+  expect_correct(*kernel, {split("x", "2")});
+  // A name for something else is no size.
+  expect_body_refused(R"~(
+  int i = blockIdx.x * 64 + threadIdx.x;
+  int part = (int)a[0] + 2;
+  if (i >= c * h * w) return;
+  b[i] = a[i] + i % part;)~",
+                      "not taken apart by / and % of a size");
+}
+
+TEST(Delinearize, LeavesAnAxisFree) {
+  const auto kernel = case_of(kImages);
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  Application planes = split("x", "2");
+  planes.parameters["to"] = "z";
+  const auto images = expect_correct(**kernel, {planes});
+  EXPECT_EQ(images.plan.launches[0].grid[2].text(), "cdiv(c, bz)");
+  EXPECT_EQ(images.plan.launches[0].block, (Dim3{32, 1, 2}));
+  const auto rows = expect_correct(**kernel, {planes, split()});
+  EXPECT_EQ(rows.plan.launches[0].grid[0].text(), "cdiv(w, bx)");
+  EXPECT_EQ(rows.plan.launches[0].grid[1].text(), "cdiv(h, by)");
+  says(rows, "int image = plane;");
+  planes.parameters["to"] = "y";
+  const auto refused = (*kernel)->apply((*kernel)->original(), planes.step, planes.parameters);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().message, "'to' must be z");
+}
+
 TEST(Delinearize, SeesRemaindersAsDifferences) {
   const auto kernel = case_of(R"~(
   int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -82,6 +82,35 @@ args:
 launch: {block: 128, grid: "cdiv(M * N, bx)"}
 tests: [{M: 70, N: 50, K: 45}, {M: 64, N: 96, K: 32}, {M: 1, N: 1, K: 1}]
 )~"},
+      {"unrolled_products", R"~(
+__global__ void products(const float* A, const float* B, float* C, int batch) {
+  int v0 = blockIdx.x * blockDim.x + threadIdx.x;
+  if (v0 >= batch * 64) return;
+  int v1 = v0 / 64;
+  int v2 = v0 / 8 % 8;
+  int v3 = v0 % 8;
+  int v4 = v1 * 64 + v2 * 8;
+  int v5 = v1 * 64 + v3;
+  float v6 = A[v4] * B[v5];
+  float v7 = v6 + A[v4 + 1] * B[v5 + 8];
+  float v8 = v7 + A[v4 + 2] * B[v5 + 16];
+  float v9 = v8 + A[v4 + 3] * B[v5 + 24];
+  float v10 = A[v4 + 4] * B[v5 + 32];
+  float v11 = v9 + v10;
+  float v12 = v11 + A[v4 + 5] * B[v5 + 40];
+  float v13 = v12 + A[v4 + 6] * B[v5 + 48];
+  float v14 = v13 + A[v4 + 7] * B[v5 + 56];
+  C[v0] = v14;
+})~",
+       R"~(
+sizes: {batch: 2048}
+args:
+  A: {dir: in, shape: [batch, 8, 8]}
+  B: {dir: in, shape: [batch, 8, 8]}
+  C: {dir: out, shape: [batch, 8, 8]}
+launch: {block: 64, grid: "cdiv(64 * batch, bx)"}
+tests: [{batch: 5}, {batch: 16}, {batch: 1}]
+)~"},
       {"product_of_digits", R"~(
 __global__ void products(const float* A, const float* B, float* C) {
   const int row = threadIdx.y;

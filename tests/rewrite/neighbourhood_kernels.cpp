@@ -4,6 +4,55 @@ namespace regraph::test {
 
 std::vector<SampleKernel> neighbourhood_kernels() {
   return {
+      {"walks_along_rows", R"~(
+__global__ void walks(const float* in, float* out, int depth, int height, int width) {
+  int t = blockIdx.x * blockDim.x + threadIdx.x;
+  if (t >= depth * height) return;
+  int k = t / height;
+  int j = t % height;
+  int i = 0;
+  for (;;) {
+    if (i >= width) break;
+    int c = (k * height + j) * width + i;
+    float left = i > 0 ? in[c - 1] : 0.0f;
+    float above = j > 0 ? in[c - width] : 0.0f;
+    float behind = k < depth - 1 ? in[c + height * width] : 0.0f;
+    out[c] = in[c] - 0.25f * (left + above + behind);
+    i = i + 1;
+  }
+})~",
+       R"~(
+sizes: {depth: 24, height: 20, width: 70}
+args:
+  in: {dir: in, shape: [depth, height, width]}
+  out: {dir: out, shape: [depth, height, width]}
+launch: {block: 64, grid: "cdiv(depth * height, bx)"}
+tests: [{depth: 5, height: 7, width: 37}, {depth: 9, height: 9, width: 64}, {depth: 1, height: 1, width: 1}]
+)~"},
+      {"halved_pooling", R"~(
+__global__ void pooling(const float* __restrict__ in, float* __restrict__ out, int channels, int height, int width) {
+  const size_t index = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const int out_height = (height + 1) / 2;
+  const int out_width = (width + 1) / 2;
+  if (index >= static_cast<size_t>(channels) * out_height * out_width) return;
+  const int x = index % out_width;
+  const int y = index / out_width % out_height;
+  const size_t channel = index / out_width / out_height;
+  const float* plane = in + channel * height * width;
+  float most = -1.0e30f;
+  for (int r = max(2 * y - 1, 0); r < min(2 * y + 2, height); ++r) {
+    for (int c = max(2 * x - 1, 0); c < min(2 * x + 2, width); ++c) most = fmaxf(most, plane[r * width + c]);
+  }
+  out[index] = most;
+})~",
+       R"~(
+sizes: {channels: 3, height: 64, width: 96}
+args:
+  in: {dir: in, shape: [channels, height, width]}
+  out: {dir: out, shape: [channels, "(height + 1) / 2", "(width + 1) / 2"]}
+launch: {block: 64, grid: "cdiv(channels * ((height + 1) / 2) * ((width + 1) / 2), bx)"}
+tests: [{channels: 3, height: 13, width: 21}, {channels: 2, height: 16, width: 64}, {channels: 1, height: 1, width: 1}]
+)~"},
       // The window written out by hand, with names for what is inside, of an index taken apart.
       {"convolution_unrolled", R"~(
 __global__ void taps(const float* in, const float* weights, float* out, int inputs, int outputs, int height, int width) {

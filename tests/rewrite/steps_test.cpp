@@ -77,6 +77,36 @@ TEST(ThreadCoarsen, KeepsSharedArraysOnceABlock) {
 }
 
 // What a loop that every copy repeats goes through begins anew in each, though it is the same.
+// Copies of a pointer would point to one array.
+TEST(ThreadCoarsen, LeavesSharedArraysBehindPointers) {
+  const auto kernel = KernelCase::make(R"~(
+__global__ void f(const float* x, float* out, int rows, int n) {
+  __shared__ float halves[2][64];
+  const int lane = threadIdx.x;
+  float* here = halves[0];
+  float* there = halves[1];
+  here[lane] = lane < n ? x[blockIdx.x * n + lane] : 0.0f;
+  __syncthreads();
+  for (int distance = 1; distance < 64; distance *= 2) {
+    there[lane] = lane >= distance ? here[lane] + here[lane - distance] : here[lane];
+    __syncthreads();
+    float* other = here;
+    here = there;
+    there = other;
+  }
+  if (lane < n) out[blockIdx.x * n + lane] = here[lane];
+})~",
+                                       R"~(
+sizes: {rows: 8, n: 60}
+args: {x: {dir: in, shape: [rows, n]}, out: {dir: out, shape: [rows, n]}}
+launch: {block: 64, grid: rows}
+tests: [{rows: 4, n: 33}, {rows: 2, n: 64}]
+)~");
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  expect_refusal(**kernel, {"thread_coarsen", {{"axis", "x"}, {"factor", "2"}}},
+                 "'halves' is written through a pointer");
+}
+
 TEST(ThreadCoarsen, RestartsWhatARepeatedLoopCounts) {
   for (const char* name : {"chunks_until_either_end", "counts_by_hand"}) {
     SCOPED_TRACE(name);

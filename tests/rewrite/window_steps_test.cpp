@@ -117,6 +117,23 @@ TEST(Window, RowsOfAThreadFollowEachOther) {
   EXPECT_EQ(blocks.plan.launches[0].block, (Dim3{64, 4, 1}));
 }
 
+// Threads that walk along x, and flat indices that are taken apart by sizes that have a name alone.
+TEST(Window, OpensOtherOwnersOfTheWork) {
+  const auto walks = sample("walks_along_rows");
+  ASSERT_NE(walks, nullptr);
+  const auto state = expect_correct(*walks, {window("z", "4", "64x4")});
+  EXPECT_EQ(state.plan.launches[0].block, (Dim3{64, 4, 1}));
+  EXPECT_EQ(state.plan.launches[0].grid[0].text(), "cdiv(width, bx)");
+  expect_correct(*walks, {window("y", "2", "keep")});
+  const auto pooling = sample("halved_pooling");
+  ASSERT_NE(pooling, nullptr);
+  // The block is that already once the index is taken apart.
+  expect_correct(*pooling, {window("y", "2", "32x2")});
+  expect_correct(*pooling, {window("y", "4", "32x8")});
+  expect_correct(*pooling,
+                 {{"window", {{"axis", "y"}, {"rows", "2"}, {"block", "32x8"}, {"vector", "4"}}}});
+}
+
 TEST(Window, TakesConvolutionsAndThreeDimensions) {
   for (const char* name : {"convolution_5x5", "padded_jacobi", "zero_padded_3x3"}) {
     SCOPED_TRACE(name);

@@ -91,22 +91,8 @@ std::optional<Ranges::Extent> Ranges::grid_extent(int axis) const {
     items = division->left;
     pitch = *divisor;
   }
-  const auto count = analysis_.polynomial(with_names(items));
+  const auto count = analysis_.polynomial(with_size_names(items, kernel_, analysis_));
   return count ? std::optional(Extent{*count, pitch}) : std::nullopt;
-}
-
-// What the kernel's own block has a name for, by that name: n / 32 * 32 is no polynomial of n.
-ExprPtr Ranges::with_names(const ExprPtr& value) const {
-  if (analysis_.polynomial(value)) return value;
-  return source::rewrite_expr(value, [&](const ExprPtr& part) -> std::optional<ExprPtr> {
-    for (const source::StmtPtr& stmt : kernel_.body) {
-      const auto* named = source::as<source::Declaration>(stmt);
-      const bool is_it = named != nullptr && named->value && source::equal(named->value, part) &&
-                         analysis_.meaning()(named->variable.name);
-      if (is_it) return source::variable(named->variable.name, named->variable.scalar);
-    }
-    return std::nullopt;
-  });
 }
 
 std::optional<Polynomial> Ranges::extreme(const Polynomial& value, bool is_highest) const {

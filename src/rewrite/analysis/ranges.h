@@ -51,7 +51,6 @@ class Ranges {
     source::Polynomial pitch;
   };
   [[nodiscard]] std::optional<Extent> grid_extent(int axis) const;
-  [[nodiscard]] source::ExprPtr with_names(const source::ExprPtr& value) const;
   // `known` with the bounds of the counters that the value mentions: it stands in their loops.
   [[nodiscard]] Inequalities in_loops_of(const source::Polynomial& value, Inequalities known) const;
   [[nodiscard]] std::optional<source::Polynomial> extreme(const source::Polynomial& value,

@@ -3,6 +3,7 @@
 #include "rewrite/forms/kernel_state.h"
 #include "source/analysis.h"
 #include "source/build.h"
+#include "source/walk.h"
 
 #include <algorithm>
 #include <cctype>
@@ -123,6 +124,56 @@ class Reader {
   std::size_t position_ = 0;
 };
 
+// A value of sizes as an expression's text; nothing where it is made of anything else.
+std::optional<std::string> text_of(const ExprPtr& value, const Problem& problem,
+                                   const source::Analysis& analysis) {
+  if (const auto* literal = source::as<source::IntegerLiteral>(value))
+    return std::to_string(literal->value);
+  if (const auto* cast = source::as<source::Cast>(value))
+    return text_of(cast->operand, problem, analysis);
+  if (const auto* variable = source::as<source::VariableReference>(value)) {
+    if (problem.sizes.contains(variable->name)) return variable->name;
+    const ExprPtr definition = analysis.definition(variable->name);
+    return definition ? text_of(definition, problem, analysis) : std::nullopt;
+  }
+  const auto* binary = source::as<source::Binary>(value);
+  if (binary == nullptr) return std::nullopt;
+  const bool is_known = binary->op == source::BinaryOperator::add ||
+                        binary->op == source::BinaryOperator::multiply ||
+                        binary->op == source::BinaryOperator::divide;
+  const auto left = is_known ? text_of(binary->left, problem, analysis) : std::nullopt;
+  const auto right = left ? text_of(binary->right, problem, analysis) : std::nullopt;
+  if (!right) return std::nullopt;
+  return "(" + *left + " " + std::string(source::spelling(binary->op)) + " " + *right + ")";
+}
+
+// The polynomial by what `size` says of its symbols.
+template <typename Size>
+std::optional<IntegerExpression> sum_of(const Polynomial& polynomial, const Size& size) {
+  IntegerExpression sum = 0;
+  for (const auto& [monomial, factor] : polynomial.terms()) {
+    IntegerExpression term = factor;
+    for (const std::string& name : monomial) {
+      const std::optional<IntegerExpression> part = size(name);
+      if (!part) return std::nullopt;
+      term = factor == 1 && &name == &monomial.front() ? *part
+                                                       : IntegerExpression::multiply(term, *part);
+    }
+    sum = sum == IntegerExpression(0) ? term : IntegerExpression::add(sum, term);
+  }
+  return sum;
+}
+
+bool fits_32_bits(const IntegerExpression& value, const Problem& problem) {
+  for (const auto* sizes : {&problem.tests, &problem.bench}) {
+    for (const Symbols& symbols : *sizes) {
+      const auto number = value.evaluate(symbols);
+      if (!number || *number > std::numeric_limits<std::int32_t>::max()) return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 ExprPtr size_in_kernel(const IntegerExpression& size, const Kernel& kernel,
@@ -146,18 +197,41 @@ Result<ExprPtr> buffer_length(const std::string& buffer, const Problem& problem,
 }
 
 std::optional<IntegerExpression> size_of(const Polynomial& polynomial, const Problem& problem) {
-  IntegerExpression sum = 0;
-  for (const auto& [monomial, factor] : polynomial.terms()) {
-    IntegerExpression term = factor;
-    for (const std::string& name : monomial) {
-      if (!problem.sizes.contains(name)) return std::nullopt;
-      const IntegerExpression size = IntegerExpression::symbol(name);
-      term = factor == 1 && &name == &monomial.front() ? size
-                                                       : IntegerExpression::multiply(term, size);
+  return sum_of(polynomial, [&](const std::string& name) -> std::optional<IntegerExpression> {
+    if (!problem.sizes.contains(name)) return std::nullopt;
+    return IntegerExpression::symbol(name);
+  });
+}
+
+std::optional<IntegerExpression> size_of(const Polynomial& polynomial, const Problem& problem,
+                                         const source::Analysis& analysis) {
+  return sum_of(polynomial, [&](const std::string& name) -> std::optional<IntegerExpression> {
+    if (problem.sizes.contains(name)) return IntegerExpression::symbol(name);
+    if (!names_size(name, analysis)) return std::nullopt;
+    const auto text = text_of(analysis.definition(name), problem, analysis);
+    if (!text) return std::nullopt;
+    const auto value = IntegerExpression::parse(*text);
+    return value ? std::optional(*value) : std::nullopt;
+  });
+}
+
+bool names_size(const std::string& symbol, const source::Analysis& analysis) {
+  return analysis.definition(symbol) != nullptr &&
+         analysis.meaning()(symbol) == Polynomial::symbol(symbol);
+}
+
+ExprPtr with_size_names(const ExprPtr& value, const Kernel& kernel,
+                        const source::Analysis& analysis) {
+  if (analysis.polynomial(value)) return value;
+  return source::rewrite_expr(value, [&](const ExprPtr& part) -> std::optional<ExprPtr> {
+    for (const source::StmtPtr& stmt : kernel.body) {
+      const auto* named = source::as<source::Declaration>(stmt);
+      const bool is_it = named != nullptr && named->value && source::equal(named->value, part) &&
+                         analysis.meaning()(named->variable.name);
+      if (is_it) return source::variable(named->variable.name, named->variable.scalar);
     }
-    sum = sum == IntegerExpression(0) ? term : IntegerExpression::add(sum, term);
-  }
-  return sum;
+    return std::nullopt;
+  });
 }
 
 bool is_of_parameters(const Polynomial& polynomial, const Kernel& kernel) {
@@ -194,14 +268,13 @@ std::optional<IntegerExpression> dividend_of(const IntegerExpression& quotient,
 
 bool fits_32_bits(const Polynomial& value, const Problem& problem) {
   const auto expression = size_of(value, problem);
-  if (!expression) return false;
-  for (const auto* sizes : {&problem.tests, &problem.bench}) {
-    for (const Symbols& symbols : *sizes) {
-      const auto number = expression->evaluate(symbols);
-      if (!number || *number > std::numeric_limits<std::int32_t>::max()) return false;
-    }
-  }
-  return true;
+  return expression && fits_32_bits(*expression, problem);
+}
+
+bool fits_32_bits(const Polynomial& value, const Problem& problem,
+                  const source::Analysis& analysis) {
+  const auto expression = size_of(value, problem, analysis);
+  return expression && fits_32_bits(*expression, problem);
 }
 
 }  // namespace regraph::rewrite

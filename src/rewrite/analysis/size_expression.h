@@ -30,6 +30,20 @@ namespace regraph::rewrite {
 [[nodiscard]] std::optional<IntegerExpression> size_of(const source::Polynomial& polynomial,
                                                        const Problem& problem);
 
+// The same, where names that the kernel gives to values of sizes (Analysis::polynomial) stand for
+// those values.
+[[nodiscard]] std::optional<IntegerExpression> size_of(const source::Polynomial& polynomial,
+                                                       const Problem& problem,
+                                                       const source::Analysis& analysis);
+
+// Whether the symbol is such a name.
+[[nodiscard]] bool names_size(const std::string& symbol, const source::Analysis& analysis);
+// The value with such names of the kernel's own block for what has one, where it is no polynomial
+// without them: n / 32 * 32 is none of n.
+[[nodiscard]] source::ExprPtr with_size_names(const source::ExprPtr& value,
+                                              const source::Kernel& kernel,
+                                              const source::Analysis& analysis);
+
 // Whether every symbol is a parameter of the kernel that is no pointer.
 [[nodiscard]] bool is_of_parameters(const source::Polynomial& polynomial,
                                     const source::Kernel& kernel);
@@ -41,5 +55,8 @@ namespace regraph::rewrite {
 
 // Whether the value, of sizes, is below 2^31 at every size of the problem.
 [[nodiscard]] bool fits_32_bits(const source::Polynomial& value, const Problem& problem);
+// The same of names for sizes, too.
+[[nodiscard]] bool fits_32_bits(const source::Polynomial& value, const Problem& problem,
+                                const source::Analysis& analysis);
 
 }  // namespace regraph::rewrite

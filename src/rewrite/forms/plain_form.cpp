@@ -15,6 +15,7 @@
 #include "rewrite/forms/rebased_counters.h"
 #include "rewrite/forms/rolled_copies.h"
 #include "rewrite/forms/rolled_loops.h"
+#include "rewrite/forms/rolled_sums.h"
 #include "rewrite/forms/scaled_sums.h"
 #include "rewrite/forms/selected_values.h"
 #include "rewrite/forms/straight_values.h"
@@ -92,6 +93,7 @@ PlainForm plain_form(const source::Kernel& kernel, const PlainFormLicence& licen
   result.kernel = with_webs_declared(result.kernel);
   roll_loops(result, licence);
   result.kernel.body = with_copies_rolled(result.kernel);
+  result.kernel.body = with_sums_rolled(result.kernel);
   result.kernel.body = with_scaled_sums(result.kernel);
   result.kernel.body = with_sunk_loads(result.kernel);
   result.kernel.body = without_induction_variables(result.kernel);

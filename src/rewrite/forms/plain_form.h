@@ -24,12 +24,13 @@ struct PlainFormLicence {
 // The kernel with `__ldg(&x[i])` as plain loads (where buffers are distinct), atomics on elements,
 // `continue` as branches, loops that count as such, branches that only choose a value as that
 // value, straight values and scalars declared where they get their value, loops without their
-// unrolling, copies as loops, sums that are scaled where a maximum grows, what goes along with a
-// counter written by it, conditions without what holds anyway, and array elements in registers that
-// loops update or hand to the next iteration (plain_loads.h, atomic_elements.h, early_exits.h,
-// counted_loops.h, selected_values.h, straight_values.h, webs.h, rolled_loops.h, rolled_copies.h,
-// scaled_sums.h, induction_variables.h, constant_lengths.h, rebased_counters.h, dead_guards.h,
-// element_registers.h, previous_elements.h). With opaque code it stays as it is.
+// unrolling, copies and long sums as loops, sums that are scaled where a maximum grows, what goes
+// along with a counter written by it, conditions without what holds anyway, and array elements in
+// registers that loops update or hand to the next iteration (plain_loads.h, atomic_elements.h,
+// early_exits.h, counted_loops.h, selected_values.h, straight_values.h, webs.h, rolled_loops.h,
+// rolled_copies.h, rolled_sums.h, scaled_sums.h, induction_variables.h, constant_lengths.h,
+// rebased_counters.h, dead_guards.h, element_registers.h, previous_elements.h). With opaque code it
+// stays as it is.
 [[nodiscard]] PlainForm plain_form(const source::Kernel& kernel, const PlainFormLicence& licence);
 
 }  // namespace regraph::rewrite

@@ -8,6 +8,9 @@
 //   that threads next to each other read vectors along k of neighbouring rows; its columns are
 //   neighbours as ever.
 //
+// With a block of three extents, a block takes as many products as it has planes: for batches of
+// products that a tile holds as a whole.
+//
 // It is what these steps make of a kernel one after another: untile (where somebody laid out tiles
 // already) or reshape_block (where a block is flat), delinearize (where the index is flat),
 // coalesce_swap (where it applies), block_size, thread_coarsen along y and x, smem_tile, slice_k
@@ -28,21 +31,30 @@ namespace {
 struct Shape {
   int columns = 0;
   int rows = 0;
+  int planes = 1;
 };
 
-// "8x4": columns, then rows.
+// "8x4" or "16x4x8": columns, rows, planes.
 std::optional<Shape> shape_of(const std::string& text) {
-  const std::size_t cross = text.find('x');
-  if (cross == std::string::npos) return std::nullopt;
   Shape shape;
-  const char* const begin = text.data();
+  const char* cursor = text.data();
   const char* const end = text.data() + text.size();
-  const auto first = std::from_chars(begin, begin + cross, shape.columns);
-  const auto second = std::from_chars(begin + cross + 1, end, shape.rows);
-  const bool whole = first.ptr == begin + cross && second.ptr == end && first.ec == std::errc() &&
-                     second.ec == std::errc();
-  if (!whole || shape.columns < 1 || shape.rows < 1) return std::nullopt;
-  return shape;
+  for (int* const extent : {&shape.columns, &shape.rows, &shape.planes}) {
+    const auto [next, error] = std::from_chars(cursor, end, *extent);
+    if (error != std::errc() || *extent < 1) return std::nullopt;
+    if (next == end) return extent != &shape.columns ? std::optional(shape) : std::nullopt;
+    if (*next != 'x') return std::nullopt;
+    cursor = next + 1;
+  }
+  return std::nullopt;
+}
+
+// Adds what gives a flat index of products three axes, where it applies to it.
+void begin_with_planes(const KernelAnalysis& kernel, std::vector<MacroMember>& members) {
+  const StepParameters planes = {{"axis", "x"}, {"dimensions", "2"}, {"to", "z"}};
+  if (!find_built_in_step("delinearize")->match(kernel, planes)) return;
+  members.push_back({"delinearize", {planes}});
+  members.push_back({"delinearize", {{{"axis", "x"}, {"dimensions", "1"}}}});
 }
 
 MacroMember coarsen(const char* axis, int factor, bool grouped_first = true) {
@@ -78,6 +90,9 @@ class Contraction final : public MacroStep {
     add("8x8", "4x8", "32", "4");
     result.back()["stages"] = "3";
     result.back()["tiles"] = "kept";
+    // Many small products.
+    add("16x2x16", "1x8", "16");
+    add("16x4x8", "1x4", "16");
     return result;
   }
 
@@ -90,7 +105,8 @@ class Contraction final : public MacroStep {
     const int depth = reader.integer("depth");
     if (!reader.status()) return reader.status().error();
     const auto shape = shape_of(outputs);
-    if (!shape || !shape_of(block)) {
+    const auto block_shape = shape_of(block);
+    if (!shape || !block_shape || shape->planes > 1) {
       return fail(ErrorCode::invalid_argument, "'block' and 'outputs' are written as 16x16");
     }
     const auto tiles = parameters.find("tiles");
@@ -104,8 +120,12 @@ class Contraction final : public MacroStep {
     const auto& plain = *without;
     if (plain != nullptr) members.push_back(plain->member);
     const KernelAnalysis& first = plain != nullptr ? plain->analysis : kernel;
-    const auto is_flat = begin_with_flat_index(first, first, {"smem_tile", {tile}}, members);
-    if (!is_flat) return is_flat.error();
+    const std::size_t opening = members.size();
+    if (block_shape->planes > 1) begin_with_planes(first, members);
+    if (members.size() == opening) {
+      const auto is_flat = begin_with_flat_index(first, first, {"smem_tile", {tile}}, members);
+      if (!is_flat) return is_flat.error();
+    }
     members.push_back({"coalesce_swap", {{}}, true});
     members.push_back({"block_size", {{{"block", block}}}, is_block(first, block)});
     if (shape->rows > 1) members.push_back(coarsen("y", shape->rows, !is_kept));
@@ -119,7 +139,8 @@ class Contraction final : public MacroStep {
       members.push_back({"slice_k", {{{"slices", slices->second}}}, false, has_stages});
     if (has_stages) {
       members.push_back({"async_pipeline", {{{"stages", stages->second}}}});
-    } else {
+    } else if (block_shape->planes == 1) {
+      // Of several products a block, one strip holds all.
       members.push_back({"double_buffer", {{}}, true});
     }
     return members;

@@ -66,6 +66,10 @@ class Delinearize final : public PlacedStep<SplitPlace> {
     if (!dimensions) return dimensions.error();
     place.from = *axis;
     place.to = *axis == "x" ? "y" : "z";
+    if (const auto to = parameters.find("to"); to != parameters.end()) {
+      if (to->second != "z") return fail(ErrorCode::invalid_argument, "'to' must be z");
+      place.to = "z";
+    }
     if (const Status& status = kernel.transparent(); !status) return status.error();
     auto launch = kernel.launch();
     if (!launch) return launch.error();
@@ -143,7 +147,8 @@ class Delinearize final : public PlacedStep<SplitPlace> {
   static Status arrange(const KernelAnalysis& kernel, const KernelForm& form, SplitPlace& place) {
     const Problem& problem = kernel.problem();
     const auto from = static_cast<std::size_t>(number_of(place.from));
-    const auto columns = size_of(place.divisor, problem);
+    const auto to = static_cast<std::size_t>(number_of(place.to));
+    const auto columns = size_of(place.divisor, problem, form.analysis);
     if (!columns) return refuse("what the index is divided by is not made of the problem's sizes");
     const auto rows = rows_of(kernel, form, place, *columns);
     if (!rows) {
@@ -161,7 +166,7 @@ class Delinearize final : public PlacedStep<SplitPlace> {
     }
     place.launch.grid[from] =
         IntegerExpression::ceil_divide(*columns, IntegerExpression::symbol("b" + place.from));
-    place.launch.grid[from + 1] =
+    place.launch.grid[to] =
         IntegerExpression::ceil_divide(*rows, IntegerExpression::symbol("b" + place.to));
     set_threads(kernel, place, fewest);
     if ((*kernel.launch())->block_follows_sizes() &&
@@ -184,9 +189,11 @@ class Delinearize final : public PlacedStep<SplitPlace> {
         dividend_of(place.launch.grid[from], IntegerExpression::symbol("b" + place.from));
     if (!items) return std::nullopt;
     const auto in_kernel = size_in_kernel(*items, form.kernel, form.analysis, false);
-    const auto polynomial = in_kernel ? form.analysis.polynomial(in_kernel) : std::nullopt;
+    const auto polynomial =
+        in_kernel ? form.analysis.polynomial(with_size_names(in_kernel, form.kernel, form.analysis))
+                  : std::nullopt;
     const auto rows = polynomial ? exact_quotient(*polynomial, place.divisor) : std::nullopt;
-    if (rows) return size_of(*rows, kernel.problem());
+    if (rows) return size_of(*rows, kernel.problem(), form.analysis);
     return IntegerExpression::ceil_divide(*items, columns);
   }
 
@@ -200,10 +207,13 @@ class Delinearize final : public PlacedStep<SplitPlace> {
     while (2 * threads <= std::min(kLanes, before) && threads < columns)
       threads *= 2;
     place.launch.block.x = threads;
-    place.launch.block.y = std::max<std::uint32_t>(1, before / threads);
+    const int to = number_of(place.to);
+    std::uint32_t rows = std::max<std::uint32_t>(1, before / threads);
+    set_extent(place.launch.block, to, rows);
     while (2 * place.launch.block.count() <= kLargestBlock &&
            !require_possible(place.launch, kernel)) {
-      place.launch.block.y *= 2;
+      rows *= 2;
+      set_extent(place.launch.block, to, rows);
     }
   }
 

@@ -7,11 +7,22 @@ namespace regraph::rewrite {
 
 namespace {
 
-Result<KernelState> apply_member(const KernelAnalysis& kernel, const MacroMember& member) {
+// Whether the member asks for the block that the kernel has by now, and did not have at first.
+bool has_block_by_now(const KernelAnalysis& kernel, const StepParameters& setting,
+                      const KernelAnalysis& at_first) {
+  const auto block = setting.find("block");
+  return block != setting.end() && is_block(kernel, block->second) &&
+         !is_block(at_first, block->second);
+}
+
+Result<KernelState> apply_member(const KernelAnalysis& kernel, const MacroMember& member,
+                                 const KernelAnalysis& at_first) {
   Error reason = refuse("'" + member.step + "' is no step of the rewriter");
   const StepRewriter* step = find_built_in_step(member.step);
   if (step == nullptr) return reason;
   for (const StepParameters& setting : member.settings) {
+    if (member.step == "block_size" && has_block_by_now(kernel, setting, at_first))
+      return kernel.state();
     auto state = step->apply(kernel, setting);
     if (state) return state;
     reason = refuse(member.step + ": " + state.error().message);
@@ -31,7 +42,7 @@ Result<KernelState> apply_members(const KernelAnalysis& kernel,
       limits.shared_bytes_per_block =
           std::max(limits.shared_bytes_per_block, limits.shared_bytes_per_block_opt_in);
     }
-    auto next = apply_member(KernelAnalysis(state, kernel.problem(), limits), member);
+    auto next = apply_member(KernelAnalysis(state, kernel.problem(), limits), member, kernel);
     if (!next) return next;
     // `next` may be a copy of `state`, which what it was found on refers to.
     state = std::move(*next);
@@ -52,7 +63,7 @@ Result<std::shared_ptr<const OpenedKernel>> opened(const KernelAnalysis& kernel)
   if (kernel.analysis().has_shared()) return untiled(kernel);
   std::shared_ptr<const OpenedKernel> result;
   const MacroMember reshape = {"reshape_block", {{{"grid", "follow"}}}};
-  if (auto state = apply_member(kernel, reshape))
+  if (auto state = apply_member(kernel, reshape, kernel))
     result = std::make_shared<const OpenedKernel>(reshape, std::move(*state), kernel);
   return result;
 }

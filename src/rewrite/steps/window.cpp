@@ -1,12 +1,12 @@
 // window: a thread produces several rows of a stencil or convolution that follow each other.
 //
-// It is what these steps make of a kernel one after another: delinearize (where the index is flat),
-// restrict_ldg and block_size (where they apply), thread_coarsen with order=contiguous,
-// branch_hoist, and loop_unroll of loops of constant length, twice where two are nested. Rows that
-// follow each other share most of what they read, but the compiler sees that only without guards in
-// between and without stores that could change it. With vector=4, vectorize_window comes in the
-// place of branch_hoist: the thread takes four columns of each row, too. Legal where each of them
-// is.
+// It is what these steps make of a kernel one after another: parallel_loop (where a thread walks
+// along x, with the threads along y then), delinearize (where the index is flat), restrict_ldg and
+// block_size (where they apply), thread_coarsen with order=contiguous, branch_hoist, and
+// loop_unroll of loops of constant length, twice where two are nested. Rows that follow each other
+// share most of what they read, but the compiler sees that only without guards in between and
+// without stores that could change it. With vector=4, vectorize_window comes in the place of
+// branch_hoist: the thread takes four columns of each row, too. Legal where each of them is.
 #include "rewrite/steps/macro_step.h"
 #include "rewrite/steps/parameter_reader.h"
 
@@ -29,6 +29,8 @@ class Window final : public MacroStep {
       result.push_back({{"axis", "y"}, {"rows", rows}, {"block", kKeep}});
     for (const char* rows : {"2", "4", "8"})
       result.push_back({{"axis", "z"}, {"rows", rows}, {"block", kKeep}});
+    for (const char* rows : {"4", "8"})
+      result.push_back({{"axis", "z"}, {"rows", rows}, {"block", "64x4"}});
     for (const char* block : {"32x8", "64x4", kKeep}) {
       for (const char* rows : {"2", "4"})
         result.push_back({{"axis", "y"}, {"rows", rows}, {"block", block}, {"vector", "4"}});
@@ -51,10 +53,16 @@ class Window final : public MacroStep {
     const StepParameters written_out = {{"factor", "full"}, {"loop", "all"}};
     std::vector<MacroMember> members;
     const MacroMember split{"branch_hoist", {{{"form", "split"}}}};
-    const auto is_flat = begin_with_flat_index(kernel, kernel, split, members);
-    if (!is_flat) return is_flat.error();
-    if (*is_flat)
-      members.push_back({"delinearize", {{{"axis", "y"}, {"dimensions", "1"}}}, axis == "y"});
+    const MacroMember rows_apart{
+        "delinearize", {{{"axis", "y"}, {"dimensions", "1"}}}, axis == "y"};
+    if (find_built_in_step("parallel_loop")->match(kernel, along_rows())) {
+      members.push_back({"parallel_loop", {along_rows()}});
+      members.push_back(rows_apart);
+    } else {
+      const auto is_flat = begin_with_flat_index(kernel, kernel, split, members);
+      if (!is_flat) return is_flat.error();
+      if (*is_flat) members.push_back(rows_apart);
+    }
     members.push_back({"restrict_ldg", {{}}, true});
     if (block != kKeep) members.push_back({"block_size", {{{"block", block}}}});
     members.push_back(
@@ -71,6 +79,8 @@ class Window final : public MacroStep {
 
  private:
   static constexpr const char* kKeep = "keep";
+
+  static StepParameters along_rows() { return {{"axis", "x"}, {"old_x", "y"}, {"loop", "1"}}; }
 };
 
 }  // namespace

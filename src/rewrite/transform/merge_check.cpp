@@ -6,7 +6,9 @@
 #include "source/build.h"
 #include "source/walk.h"
 
+#include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace regraph::rewrite {
@@ -32,6 +34,7 @@ class MergeCheck {
 
   Status run(int most_copies) const {
     if (Status status = check_parameters(); !status) return status;
+    if (Status status = check_pointers(); !status) return status;
     return check(kernel_.body, most_copies);
   }
 
@@ -46,6 +49,41 @@ class MergeCheck {
     return refuse("the parameter '" + *changed +
                   "' is changed, and every block has to begin with "
                   "what was passed");
+  }
+
+  // Copies of a pointer would all point to the same array, which the blocks had one of each.
+  Status check_pointers() const {
+    std::set<std::string> shared;  // arrays that pointers are made of, and that are not copied
+    bool is_written = false;
+    source::walk(kernel_.body, [&](const Stmt& stmt) {
+      const auto* variable = target_of(stmt) ? source::place_variable(*target_of(stmt)) : nullptr;
+      const auto* declaration = as<Declaration>(stmt);
+      const source::Variable* local = declaration != nullptr ? &declaration->variable
+                                      : variable != nullptr  ? analysis_.local(variable->name)
+                                                             : nullptr;
+      is_written = is_written || passes_pointer(stmt);
+      if (local == nullptr || !local->is_pointer) return;
+      if (declaration == nullptr && !is<source::VariableReference>(target_of(stmt))) {
+        is_written = true;
+      } else if (value_of(stmt)) {
+        for (const std::string& name : source::variables_of(value_of(stmt))) {
+          if (analysis_.is_shared(name) && !copies_.is_varying(name)) shared.insert(name);
+        }
+      }
+    });
+    if (!is_written || shared.empty()) return {};
+    return refuse("'" + *shared.begin() +
+                  "' is written through a pointer, so that it cannot be kept once per block");
+  }
+
+  // Whether a call for its effect, as an atomic is, knows a pointer of the kernel's own.
+  bool passes_pointer(const Stmt& stmt) const {
+    if (!is<source::Evaluation>(stmt)) return false;
+    const auto names = source::variables_of(value_of(stmt));
+    return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+      const source::Variable* local = analysis_.local(name);
+      return local != nullptr && local->is_pointer;
+    });
   }
 
   // What `convert` goes through, without converting it.

@@ -10,6 +10,7 @@
 #include "source/walk.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace regraph::rewrite {
@@ -36,13 +37,13 @@ StmtPtr declare_index(const std::string& name, const std::string& axis) {
                                             source::builtin("threadIdx." + axis))));
 }
 
-// Whether it is a positive number or a product of the kernel's parameters.
-bool is_size(const Polynomial& value, const Kernel& kernel) {
+// Whether it is a positive number or a product of the kernel's parameters and names for sizes.
+bool is_size(const Polynomial& value, const KernelForm& form) {
   if (value.terms().size() != 1 || value.terms().begin()->second < 1) return false;
   const auto names = value.symbols();
   return value != Polynomial(1) && std::all_of(names.begin(), names.end(), [&](const auto& name) {
-           const source::KernelParameter* parameter = kernel.parameter(name);
-           return parameter != nullptr && !parameter->is_pointer;
+           const source::KernelParameter* parameter = form.kernel.parameter(name);
+           return parameter != nullptr ? !parameter->is_pointer : names_size(name, form.analysis);
          });
 }
 
@@ -67,7 +68,7 @@ std::optional<Polynomial> quotient_of_index(const ExprPtr& expr, const KernelFor
   if (binary == nullptr) return std::nullopt;
   const auto before = quotient_of_index(binary->left, form, index);
   const auto divisor = before ? form.analysis.polynomial(binary->right) : std::nullopt;
-  if (!divisor || !is_size(*divisor, form.kernel)) return std::nullopt;
+  if (!divisor || !is_size(*divisor, form)) return std::nullopt;
   return *before * *divisor;
 }
 
@@ -88,7 +89,7 @@ std::optional<Division> division_of_index(const Expr& expr, const KernelForm& fo
   if (!is_wide_integer(expr.type)) return std::nullopt;
   auto before = quotient_of_index(binary->left, form, index);
   auto divisor = before ? form.analysis.polynomial(binary->right) : std::nullopt;
-  if (!divisor || !is_size(*divisor, form.kernel)) return std::nullopt;
+  if (!divisor || !is_size(*divisor, form)) return std::nullopt;
   return Division{binary->op, std::move(*before), std::move(*divisor)};
 }
 
@@ -104,14 +105,17 @@ class IndexSplitter {
         index_(global_index(from_)) {
     Names names(form.kernel);
     inner_ = names.fresh(from_ == "x" ? "column" : "row");
-    outer_ = names.fresh(from_ == "x" ? "row" : "plane");
+    outer_ = names.fresh(to_ == "y" ? "row" : "plane");
   }
 
   Block run() const {
     Kernel split = form_.kernel;
-    split.body = {declare_index(inner_, from_), declare_index(outer_, to_)};
-    const Block body = source::rewrite_expressions(
-        form_.kernel.body, [&](const ExprPtr& expr) { return with_parts(expr); });
+    Block before = form_.kernel.body;
+    split.body = sizes_taken_from(before);
+    split.body.push_back(declare_index(inner_, from_));
+    split.body.push_back(declare_index(outer_, to_));
+    const Block body =
+        source::rewrite_expressions(before, [&](const ExprPtr& expr) { return with_parts(expr); });
     const ExprPtr guard = source::less(source::variable(inner_), source::to_expression(divisor_));
     for (StmtPtr& stmt : under(guard, body))
       split.body.push_back(std::move(stmt));
@@ -121,6 +125,31 @@ class IndexSplitter {
   }
 
  private:
+  // Names for sizes that the body begins with, which move in front of the parts: those ask for
+  // them.
+  Block sizes_taken_from(Block& body) const {
+    Block sizes;
+    Block rest;
+    std::set<std::string> known;
+    for (const source::KernelParameter& parameter : form_.kernel.parameters) {
+      if (!parameter.is_pointer) known.insert(parameter.name);
+    }
+    for (std::size_t at = 0; at < body.size(); ++at) {
+      const auto* declaration = as<Declaration>(*body[at]);
+      if (!is_integer(*body[at])) {
+        rest.insert(rest.end(), body.begin() + static_cast<long>(at), body.end());
+        break;
+      }
+      const auto names = source::variables_of(declaration->value);
+      const bool is_size = names_size(declaration->variable.name, form_.analysis) &&
+                           std::includes(known.begin(), known.end(), names.begin(), names.end());
+      if (is_size) known.insert(declaration->variable.name);
+      (is_size ? sizes : rest).push_back(body[at]);
+    }
+    body = std::move(rest);
+    return sizes;
+  }
+
   // With the guard around what does something.
   static Block under(const ExprPtr& guard, const Block& body) {
     Block result;
@@ -163,9 +192,9 @@ class IndexSplitter {
     const auto slack = slack_of(expr, form_.analysis);
     if (!slack) return std::nullopt;
     const Polynomial limit = *slack + index_ + Polynomial(1);
-    if (!is_size(limit, form_.kernel)) return std::nullopt;
+    if (!is_size(limit, form_)) return std::nullopt;
     const auto rows = exact_quotient(limit, divisor_);
-    if (!rows || !fits_32_bits(*rows, problem_)) return std::nullopt;
+    if (!rows || !fits_32_bits(*rows, problem_, form_.analysis)) return std::nullopt;
     return source::less(source::variable(outer_), source::to_expression(*rows));
   }
 
