@@ -231,7 +231,6 @@ class Children(unittest.TestCase):
                 self.skipTest("this kernel has no Landlock of version 3")
             self.assertIn("False False", run.stdout)
 
-    @unittest.skipIf(NO_TORCH, NO_TORCH)
     def test_a_gpu_costs_no_more_confinement_than_the_driver_asks_for(self):
         tried = []
 
@@ -245,6 +244,7 @@ class Children(unittest.TestCase):
         self.assertEqual(tried, [("network", "files"), ("files",)])
         child.gpu_confinement.cache_clear()
 
+    @unittest.skipIf(NO_TORCH, NO_TORCH)
     def test_what_ends_or_hangs_costs_its_process_alone(self):
         for source, words in (("import os; os._exit(7)\n", "exit code 7"), ("while True: pass\n", "more than 20 s"),
                               ("import no_such_module\n", "no_such_module"), ("x = [0] * (1 << 40)\n", "MemoryError")):
