@@ -26,10 +26,9 @@ class Probation {
 
   // The verdict on `candidate` with inputs drawn from `seed`. One case of the largest test size
   // runs several times; results that differ are nondeterministic, unless the original's do too or
-  // atomic additions of floats explain it
-  // (the original's own spread says how much they may). A new process first shows that the original
-  // computes there what it computes on the interpreter. A failure is the machine's, and says
-  // nothing about the candidate.
+  // atomic additions of floats explain it (the original's own spread says how much they may). A new
+  // process first shows that the original computes there what it computes on the interpreter. A
+  // failure is the machine's, and says nothing about the candidate.
   [[nodiscard]] Result<VerificationResult, Failure> judge(const PreparedCandidate& candidate,
                                                           std::uint64_t seed,
                                                           const Cancellation& stop);
