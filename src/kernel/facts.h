@@ -28,6 +28,7 @@ inline constexpr FactDescription kFactDescriptions[] = {
      "sectors that global stores touch over the fewest that hold the bytes written, 1 is ideal"},
     {"global_sectors_over_ideal", "ratio", "the same of global loads and stores together"},
     {"global_load_bytes_per_thread", "bytes", "mean width of a global load"},
+    {"global_load_reuse", "ratio", "bytes that threads load over bytes read from DRAM"},
     {"uniform_load_share", "fraction", "global loads whose active lanes want one address"},
     {"read_only_load_share", "fraction",
      "global loads by way of the read-only cache (ld.global.nc)"},

@@ -308,6 +308,12 @@ Prediction predict(const ModelInput& input, const DeviceSpec& device) {
   const double dram_bytes = input.traffic.dram_read_bytes + input.traffic.dram_write_bytes;
   if (input.bytes && *input.bytes > 0.0)
     facts["dram_bytes_over_compulsory"] = dram_bytes / *input.bytes;
+  const double grid_warps =
+      static_cast<double>(input.launch.grid.count()) * input.occupancy.warps_per_block;
+  if (input.traffic.dram_read_bytes > 0.0 && work.global_load_requests > 0.0) {
+    facts["global_load_reuse"] =
+        work.global_load_bytes * work.active_lanes * grid_warps / input.traffic.dram_read_bytes;
+  }
   if (input.flops && dram_bytes > 0.0) facts["arithmetic_intensity"] = *input.flops / dram_bytes;
   if (result.roofline_seconds > 0.0) facts["roofline_fraction"] = result.roofline_seconds / seconds;
   return result;

@@ -142,6 +142,14 @@ TEST(PredictTime, CoalescingAMatrixProductPaysFourfold) {
   EXPECT_GT(fast, 2.0 * 1024.0 * 1024.0 * 1024.0 / test::device("h200").peak_fp32_flops());
 }
 
+// A thread of the product loads 2 * 1024 floats, one of the copy what nobody else wants.
+TEST(PredictTime, ReuseIsWhatThreadsLoadOverWhatMemoryDelivers) {
+  const Evaluation product = predicted(matmul_problem(), matmul(kY, kX));
+  EXPECT_NEAR(product.facts.at("global_load_reuse"), 1024.0, 100.0);
+  const Evaluation copy = predicted(test::copy_problem(), test::kCopy);
+  EXPECT_NEAR(copy.facts.at("global_load_reuse"), 1.0, 0.05);
+}
+
 std::string shared_kernel(int stride) {
   return R"cuda(
 __global__ void k(const float* in, float* out, int n) {
