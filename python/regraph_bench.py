@@ -1,6 +1,7 @@
 """Problems in KernelBench's form: made into naive kernels, compared with PyTorch, searched, tabled; answers checked.
 
     python/regraph_bench.py kernelbench FOLDER --output OUT --device h200 [--evaluations 40] [-- OPTIONS OF regraph-search]
+    python/regraph_bench.py measure OUT
     python/regraph_bench.py front FOLDER --output OUT --device h200 --llm-url http://localhost:8000/v1 --llm-model MODEL
     python/regraph_bench.py check PROBLEM.py ANSWER.py
 
@@ -21,7 +22,7 @@ import re
 import sys
 from typing import Any
 
-from regraph_torch import answers, chat, child, measure, problem, tables, tools
+from regraph_torch import answers, chat, child, found, measure, problem, tables, tools
 from regraph_torch import front as first_kernels
 from regraph_torch.errors import NOTHING_LOWERED, BadInput, Lacking, run_main
 
@@ -92,6 +93,49 @@ def kernelbench(options: argparse.Namespace, further: list[str]) -> int:
         return NOTHING_LOWERED
     wrong = [row for row in rows if row["stage"] == "wrong" or (row["stage"] == "lowered" and "check" in row)]
     return NOT_EQUAL if wrong else 0
+
+
+def measure_found(options: argparse.Namespace, further: list[str]) -> int:
+    """What a search by prediction found, at the problems' own sizes, beside PyTorch."""
+    try:
+        content = json.loads((options.output / "results.json").read_text(encoding="utf-8"))
+        rows = content["problems"]
+    except (OSError, ValueError, KeyError) as error:
+        raise BadInput(f"{options.output} is no folder that kernelbench wrote: {error}") from error
+    programs = tools.find_programs(options.programs)
+    on_gpu = options.evaluator != "model"
+    if on_gpu:
+        need_torch()
+        measure.need_gpu()
+    score = ["--evaluator", options.evaluator, *(["--device", options.device] if options.device else []), *further]
+    wanted = found.Options(options.finalists, options.seconds, tuple(score))
+    chosen = [row for row in rows if row["stage"] in ("agrees", "searched") and "search" in row
+              and (not options.only or any(fnmatch.fnmatch(row["problem"], pattern) for pattern in options.only))
+              and (options.again or "seconds" not in row.get("measured", {}))]
+    if not chosen:
+        raise BadInput(f"{options.output}: nothing there was searched and has yet to be measured")
+
+    def one_problem(row: dict[str, Any]) -> None:
+        row["measured"] = found.judge(programs, options.output / row["problem"], wanted)
+        if not on_gpu:
+            return
+        source = options.problems / f"{row['problem']}.py" if options.problems else pathlib.Path(row["file"])
+        if not source.is_file():
+            row["pytorch"] = {"trouble": f"{source}: there is no such file; say --problems FOLDER"}
+            return
+        row["pytorch"] = measure.pytorch_times(source, options.output / row["problem"] / "pytorch", content["settings"]["mode"],
+                                               child.Limits(options.seconds))
+
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        started = {pool.submit(one_problem, row): row for row in chosen}
+        for ended in concurrent.futures.as_completed(started):
+            ended.result()
+            row = started[ended]
+            tables.write(rows, options.output, content["settings"])
+            print(tables.measured_line(row), flush=True)
+    print("\n" + tables.markdown(rows).split("\n", 1)[0])
+    print(f"{options.output}/results.md, {options.output}/results.json")
+    return 0 if all("seconds" in row["measured"] for row in chosen) else NOT_EQUAL
 
 
 def server_of(options: argparse.Namespace) -> chat.Server:
@@ -187,6 +231,18 @@ def arguments() -> argparse.ArgumentParser:
     three.add_argument("--llm-timeout", type=float, default=120.0, help="seconds a request (default: %(default)s)")
     three.add_argument("--llm-temperature", type=float, help="(default: the server's)")
     three.add_argument("--llm-max-tokens", type=int, default=0, help="of an answer (default: the server's)")
+    four = commands.add_parser("measure", help="measure what kernelbench found by prediction, beside PyTorch, on the GPU that is here")
+    four.add_argument("output", type=pathlib.Path, metavar="OUT", help="the folder that kernelbench wrote")
+    four.add_argument("--problems", type=pathlib.Path, metavar="FOLDER", help="where the problems are now (default: where they were)")
+    four.add_argument("--programs", type=pathlib.Path, help="folder with regraph-score (default: installed ones, PATH)")
+    four.add_argument("--only", action="append", default=[], metavar="PATTERN", help="problems with such names; repeatable")
+    four.add_argument("--finalists", type=int, default=3, help="candidates of a problem: the answer and the next best (default: %(default)s)")
+    four.add_argument("--evaluator", choices=("gpu-only", "gpu", "model"), default="gpu-only",
+                      help="model: predict at the problems' own sizes, without PyTorch (default: %(default)s)")
+    four.add_argument("--device", default="", help="for regraph-score (default: the GPU that is here)")
+    four.add_argument("--jobs", type=int, default=1, help="problems worked on side by side; the GPU is one's alone while it is timed (default: %(default)s)")
+    four.add_argument("--seconds", type=int, default=600, help="a problem may take (default: %(default)s)")
+    four.add_argument("--again", action="store_true", help="also what is measured already")
     for parser_of, mode, seeds in ((one, "eval", 3), (two, "train", 3), (three, "eval", 2)):
         parser_of.add_argument("--mode", choices=("eval", "train"), default=mode,
                                help="of the modules: eval uses running statistics, train (KernelBench's own) those of the batch "
@@ -206,6 +262,8 @@ def main() -> int:
     options = arguments().parse_args(words)
     if options.command == "kernelbench":
         return kernelbench(options, further)
+    if options.command == "measure":
+        return measure_found(options, further)
     return front(options) if options.command == "front" else check(options)
 
 

@@ -25,10 +25,16 @@ def measured_speedups(rows: list[dict[str, Any]], reference: str) -> list[float 
     """PyTorch's measured time over the measured kernel's, of every row; None where one of them is missing."""
     result: list[float | None] = []
     for row in rows:
-        found, torch = row.get("search"), row.get("pytorch", {}).get(reference)
+        found, torch = claimed(row), row.get("pytorch", {}).get(reference)
         right = row["stage"] == "searched" and found and found["method"] == "measured" and torch
-        result.append(torch["seconds"] / found["seconds"] if right else None)
+        result.append(torch["seconds"] / found["seconds"] if found and right else None)
     return result
+
+
+def claimed(row: dict[str, Any]) -> dict[str, Any] | None:
+    """The times that a row claims: what `measure` found afterwards, or what the search said."""
+    later = row.get("measured", {})
+    return later if "seconds" in later else row.get("search")
 
 
 def is_measured(rows: list[dict[str, Any]]) -> bool:
@@ -42,7 +48,7 @@ def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
               "lowered": sum(one in (*order[2:], "wrong") for one in reached),
               "agree": sum(row.get("check", {}).get("trouble") == "" and row.get("check", {}).get("cases", 0) > 0 for row in rows),
               "searched": sum(one == "searched" for one in reached)}
-    gains = [row["search"]["speedup"] for row in rows if row["stage"] == "searched" and row["search"]["method"] == "predicted"]
+    gains = [found["speedup"] for row in rows if row["stage"] == "searched" and (found := claimed(row)) and found["method"] == "predicted"]
     result: dict[str, Any] = {**counts, "predicted_gains": len(gains),
                               "predicted_gain_over_naive": math.exp(math.fsum(map(math.log, gains)) / len(gains)) if gains else None}
     if is_measured(rows):
@@ -57,6 +63,16 @@ def time_text(seconds: float) -> str:
     return ""
 
 
+def measured_line(row: dict[str, Any]) -> str:
+    """What `measure` says of a problem while it goes on."""
+    one, torch = row["measured"], row.get("pytorch", {})
+    if "seconds" not in one:
+        return f"{row['problem']}: {one['trouble']}"
+    theirs = "".join(f", {title} {time_text(torch[name]['seconds'])}" for name, title in REFERENCES.items() if name in torch)
+    trouble = f", PyTorch: {torch['trouble']}" if "trouble" in torch else ""
+    return f"{row['problem']}: {time_text(one['naive_seconds'])} to {time_text(one['seconds'])} {one['method']}{theirs}{trouble}"
+
+
 def markdown(rows: list[dict[str, Any]]) -> str:
     found = summary(rows)
     lines = [f"{found['problems']} problems: {found['loaded']} load, {found['lowered']} are lowered, {found['agree']} naive kernels agree with "
@@ -65,7 +81,7 @@ def markdown(rows: list[dict[str, Any]]) -> str:
     searched = [row for row in rows if "search" in row]
     if searched:
         lines += _search_table(searched)
-    lines += _fate_table([row for row in rows if row not in searched or row.get("reason")])
+    lines += _fate_table([row for row in rows if row not in searched or row.get("reason") or "trouble" in row.get("measured", {})])
     return "\n".join(lines) + "\n"
 
 
@@ -89,9 +105,10 @@ def _predicted_lines(found: dict[str, Any]) -> list[str]:
 def _search_table(rows: list[dict[str, Any]]) -> list[str]:
     lines = ["| problem | sizes | naive | found | gain over naive | times | steps | PyTorch eager | torch.compile |", "|---" * 9 + "|"]
     for row in rows:
-        one, torch = row["search"], row.get("pytorch", {})
-        sizes = ", ".join(f"{name} {value}" for name, value in row["searched_sizes"].items())
-        if row["searched_sizes"] != row["sizes"]:
+        one, torch = claimed(row) or row["search"], row.get("pytorch", {})
+        timed_at = row["sizes"] if one is row.get("measured") else row["searched_sizes"]
+        sizes = ", ".join(f"{name} {value}" for name, value in timed_at.items())
+        if timed_at != row["sizes"]:
             sizes += " (smaller than the problem's)"
         theirs = [time_text(torch[name]["seconds"]) if torch.get(name) else "-" for name in REFERENCES]
         lines.append(f"| {row['problem']} | {sizes} | {time_text(one['naive_seconds'])} | {time_text(one['seconds'])} | "
@@ -104,7 +121,7 @@ def _fate_table(rows: list[dict[str, Any]]) -> list[str]:
         return []
     lines = ["| problem | | reason |", "|---|---|---|"]
     for row in rows:
-        reason = str(row.get("reason", "")).replace("|", "\\|").replace("\n", " ")
+        reason = str(row.get("reason") or row.get("measured", {}).get("trouble", "")).replace("|", "\\|").replace("\n", " ")
         lines.append(f"| {row['problem']} | {STAGES[row['stage']]} | {reason} |")
     return lines
 

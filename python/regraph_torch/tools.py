@@ -20,13 +20,14 @@ SEARCH_IMPROVED, SEARCH_NOTHING_FASTER = 0, 3
 class Programs:
     run: str
     search: str
+    score: str
 
 
 def find_programs(folder: pathlib.Path | None) -> Programs:
     """In the folder, beside the installed python/, or on PATH. Lacking: they are not there."""
     installed = pathlib.Path(__file__).resolve().parents[4] / "bin"
     found = []
-    for name in ("regraph-run", "regraph-search"):
+    for name in ("regraph-run", "regraph-search", "regraph-score"):
         places = [folder / name] if folder else [installed / name]
         # Not resolved: installed, they are links to one program that goes by its name.
         there = next((str(one.absolute()) for one in places if os.access(one, os.X_OK)), None if folder else shutil.which(name))
@@ -41,7 +42,7 @@ def size_options(sizes: dict[str, int]) -> list[str]:
     return ["--size", ",".join(f"{name}={value}" for name, value in sizes.items())] if sizes else []
 
 
-def _said(run: subprocess.CompletedProcess[str]) -> str:
+def said(run: subprocess.CompletedProcess[str]) -> str:
     """The last line that is no note."""
     lines = [line for line in run.stderr.strip().splitlines() if not line.startswith(("note:", "warning:", " "))]
     return lines[-1] if lines else f"exit code {run.returncode}"
@@ -71,7 +72,7 @@ def compare_with_pytorch(programs: Programs, kernel: pathlib.Path, output: str, 
             result.trouble = f"at {sizes} the interpreter takes more than {seconds:.0f} s"
             return result
         if run.returncode != 0:
-            result.trouble = _said(run)
+            result.trouble = said(run)
             return result
         for folder in folders:
             left, expected = npy.read(folder / f"{output}.out.npy"), npy.read(folder / "expected.npy")
@@ -96,5 +97,5 @@ def search(programs: Programs, kernel: pathlib.Path, folder: pathlib.Path, sizes
     except subprocess.TimeoutExpired:
         return None, f"the search takes more than {seconds:.0f} s"
     if run.returncode not in (SEARCH_IMPROVED, SEARCH_NOTHING_FASTER):
-        return None, _said(run)
+        return None, said(run)
     return json.loads((folder / "result.json").read_text(encoding="utf-8")), ""

@@ -16,7 +16,7 @@ from support import PYTHON, lacking
 
 import regraph_bench
 import traces
-from regraph_torch import answers, child, comparison, graph, npy, problem, sizes, tables, tools, variants
+from regraph_torch import answers, child, comparison, found, graph, npy, problem, sizes, tables, tools, variants
 from regraph_torch.errors import BadInput, Lacking, Refused, run_main
 from regraph_torch.lower import lower
 
@@ -185,7 +185,7 @@ class LoweredKernels(unittest.TestCase):
             (folder / "kernel.regraph.yaml").write_text(found.manifest)
             for one, (type_name, shape, values) in {**inputs, "expected": expected}.items():
                 npy.write(folder / f"{one}.npy", type_name, shape, array.array(npy.TYPES[type_name][1], values).tobytes())
-            agreement = tools.compare_with_pytorch(tools.Programs(str(PROGRAMS / "regraph-run"), ""), folder / "kernel.cu", found.output,
+            agreement = tools.compare_with_pytorch(tools.Programs(str(PROGRAMS / "regraph-run"), "", ""), folder / "kernel.cu", found.output,
                                                    [(found.sizes[1], [folder])], 120)
         self.assertEqual(agreement.trouble, "", found.source)
         self.assertEqual(agreement.cases, 1)
@@ -215,6 +215,37 @@ class LoweredKernels(unittest.TestCase):
         terms = [math.log(sum(math.exp(one) for one in x[row * 5:row * 5 + 5])) - x[row * 5 + targets[row]] for row in range(6)]
         self.run_kernel(traces.cross_entropy, {"rows": 64, "classes": 96}, {"rows": 6, "classes": 5},
                         {"x": ("float32", (6, 5), x), "t": ("int64", (6,), targets)}, ("float32", (), [sum(terms) / 6]))
+
+
+@unittest.skipIf(NO_PROGRAMS, NO_PROGRAMS)
+class Found(unittest.TestCase):
+    """Candidates of a real search, judged again; predicted, since no GPU is needed for that."""
+
+    def test_candidates_are_judged_at_the_problems_own_sizes(self):
+        made = lowered(traces.softmax, {"rows": 4096, "columns": 1024}, {"rows": 37, "columns": 29})
+        programs = tools.find_programs(PROGRAMS)
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "kernel.cu").write_text(made.source)
+            (folder / "kernel.regraph.yaml").write_text(made.manifest)
+            options = ["--device", "h200", "--evaluator", "model", "--evaluations", "4", "--jobs", "2"]
+            result, trouble = tools.search(programs, folder / "kernel.cu", folder / "search", {"columns": 128}, options, 300)
+            self.assertIsNotNone(result, trouble)
+            self.assertEqual(result["status"], "improved")
+            judged = found.judge(programs, folder, found.Options(2, 300, ("--device", "h200", "--evaluator", "model")))
+            self.assertEqual([one["verdict"] for one in judged["candidates"]], ["correct", "correct"])
+            self.assertEqual(judged["candidates"][0]["file"], "search/best.cu")
+            self.assertEqual(judged["seconds"], min(one["seconds"] for one in judged["candidates"]))
+            # Eight times the columns of the search.
+            self.assertGreater(judged["naive_seconds"], 2 * result["baseline"]["seconds"])
+            (folder / "search" / "best.cu").write_text("__global__ void other() {}")
+            spoilt = found.judge(programs, folder, found.Options(2, 300, ("--device", "h200", "--evaluator", "model")))
+            self.assertNotEqual(spoilt["candidates"][0]["verdict"], "correct")
+            self.assertEqual(spoilt["file"], "finalists/0.cu")
+
+    def test_folders_of_no_benchmark_are_bad_input(self):
+        with tempfile.TemporaryDirectory() as name, self.assertRaises(BadInput):
+            regraph_bench.measure_found(mock.Mock(output=pathlib.Path(name)), [])
 
 
 class Children(unittest.TestCase):
@@ -276,6 +307,17 @@ class Tables(unittest.TestCase):
         self.assertNotIn("fast_p", text)
         self.assertIn("Predicted gain over the naive kernel, which is no comparison with PyTorch: 2x", text)
 
+    def test_what_was_measured_afterwards_counts(self):
+        later = {"method": "measured", "seconds": 1e-3, "naive_seconds": 4e-3, "speedup": 4.0, "steps": ["convolution"]}
+        rows = [row("a", method="predicted", eager=1.6e-3, measured=later, searched_sizes={"n": 2}),
+                row("b", method="predicted", eager=9.0, measured={"trouble": "no time"})]
+        self.assertEqual(tables.measured_speedups(rows, "eager"), [1.6, None])
+        text = tables.markdown(rows)
+        self.assertIn("| a | n 4 | 4 ms | 1 ms | 4x | measured | convolution | 1.6 ms | - |", text)
+        self.assertIn("| b | searched | no time |", text)
+        self.assertEqual(tables.measured_line(rows[0]), "a: 4 ms to 1 ms measured, PyTorch eager 1.6 ms")
+        self.assertEqual(tables.measured_line(rows[1]), "b: no time")
+
     def test_a_wrong_answer_is_no_answer(self):
         rows = [row("a", stage="wrong", eager=1.0, reason="the answer: element 0 is 1, expected 2")]
         self.assertNotIn("fast_p", tables.summary(rows))
@@ -309,7 +351,7 @@ class Commands(unittest.TestCase):
             program = pathlib.Path(folder, "regraph")
             program.write_text("#!/bin/sh\necho $0\n")
             program.chmod(0o755)
-            for name in ("regraph-run", "regraph-search"):
+            for name in ("regraph-run", "regraph-search", "regraph-score"):
                 pathlib.Path(folder, name).symlink_to("regraph")
             found = tools.find_programs(pathlib.Path(folder))
             self.assertEqual(pathlib.Path(found.run).name, "regraph-run")
